@@ -208,10 +208,10 @@ def test_a_missing_package_is_named(tracekit, monkeypatch) -> None:
 )
 def test_the_build_decides_which_xcode_it_is(standin, printed: str, family: int | None, hangs: bool) -> None:
     standin(version=f"xctrace version {printed}")
-    version = tool.read_version(tool.Tool(("xctrace",)))
+    version = tool.read_version(("xctrace",))
     assert (version.text, version.family, version.hangs_on_simulators) == (printed, family, hangs)
 
 
 def test_a_version_of_another_form_is_kept_as_it_is(standin) -> None:
     standin(version="xctrace, the next generation")
-    assert tool.read_version(tool.Tool(("xctrace",))) == tool.Version("xctrace, the next generation")
+    assert tool.read_version(("xctrace",)) == tool.Version("xctrace, the next generation")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tracekit.errors import UnreadableRecording
-from tracekit.recording.call_stacks import CallStacks, Frames, Function, Image, owners
+from tracekit.recording.call_stacks import FRAME, CallStacks, Function, Image, owners
 from tracekit.recording.table import CodedCells, IntegerCells, Process, Thread
 from tracekit.trace.samples import SampleSource
 
@@ -65,19 +65,16 @@ def call_stacks(
     frame_at = {each: index for index, each in enumerate(frames)}
     thread = CodedCells(np.array([place_of[each] for _, each, _ in samples], np.int32), tuple(threads))
 
-    def codes(values: list[int]) -> np.ndarray:
-        return np.array(values, np.int32)
-
-    described = Frames(
-        codes([of[frame] for frame in frames]),
-        codes([functions.index(Function(f.function, f.symbol, of[f])) if f.function else -1 for f in frames]),
-        np.array([frame.offset for frame in frames], np.int64),
-        codes([files.index(frame.place[0]) if frame.place else -1 for frame in frames]),
-        codes([frame.place[1] if frame.place else 0 for frame in frames]),
-        codes([0] * len(frames)),
-        np.array([frame.inlined for frame in frames], bool),
-        np.ones(len(frames), bool),
-    )
+    described = np.zeros(len(frames), FRAME)
+    described["image"] = [of[frame] for frame in frames]
+    described["function"] = [
+        functions.index(Function(f.function, f.symbol, of[f])) if f.function else -1 for f in frames
+    ]
+    described["offset"] = [frame.offset for frame in frames]
+    described["file"] = [files.index(frame.place[0]) if frame.place else -1 for frame in frames]
+    described["line"] = [frame.place[1] if frame.place else 0 for frame in frames]
+    described["inlined"] = [frame.inlined for frame in frames]
+    described["certain"] = True
     number = {stack: index for index, stack in enumerate(stacks)}
     return CallStacks(
         time_ns=np.array([time * unit_ns for time, _, _ in samples], np.int64),
@@ -88,7 +85,7 @@ def call_stacks(
         weight_count=IntegerCells(np.zeros(len(samples), np.int64), np.zeros(len(samples), bool)),
         stack=np.array([number[tuple(each)] if each else -1 for _, _, each in samples], np.int64),
         starts=np.cumsum([0, *(len(stack) for stack in stacks)]),
-        order=codes([frame_at[frame] for stack in stacks for frame in stack]),
+        order=np.array([frame_at[frame] for stack in stacks for frame in stack], np.int32),
         frames=described,
         images=tuple(images),
         functions=tuple(functions),
@@ -117,15 +114,16 @@ def source(*samples: Sample, unit_ns: int = MS, weight_ns: int = MS) -> SampleSo
 
 def frames_at(table: CallStacks, sample: int) -> list[tuple[str | None, str | None, int, str]]:
     """Image, function, offset and place of each frame of a sample."""
-    stack, frames = int(table.stack[sample]), table.frames
+    stack = int(table.stack[sample])
     if stack < 0:
         return []
+    frames = table.frames[table.order[table.starts[stack] : table.starts[stack + 1]]]
     return [
         (
-            table.images[frames.image[each]].name if frames.image[each] >= 0 else None,
-            table.functions[frames.function[each]].name if frames.function[each] >= 0 else None,
-            int(frames.offset[each]),
-            f"{table.files[frames.file[each]]}:{frames.line[each]}" if frames.line[each] else "",
+            table.images[image].name if image >= 0 else None,
+            table.functions[function].name if function >= 0 else None,
+            offset,
+            f"{table.files[file]}:{line}" if line else "",
         )
-        for each in table.order[table.starts[stack] : table.starts[stack + 1]].tolist()
+        for image, function, offset, file, line, *_ in frames.tolist()
     ]

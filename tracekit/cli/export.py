@@ -20,9 +20,8 @@ from tracekit.documents.tables import reasons_in, tables_document, tables_json
 from tracekit.errors import UnreadableRecording, UsageError, unknown
 from tracekit.recording import Progress, open_contents, open_recording
 from tracekit.recording.contents import Recording
-from tracekit.recording.writing import WrittenFolder, write_folder
 from tracekit.recording.writing.files import check_folder as check_unused, complete_file, make_folder
-from tracekit.recording.writing.folder import is_readable, writer_for
+from tracekit.recording.writing.folder import WrittenFolder, is_readable, write_folder, writer_for
 from tracekit.render.forms import form_for
 from tracekit.report.redact import public_attributes
 from tracekit.report.serialize import schema_text

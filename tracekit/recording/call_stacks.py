@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from tracekit.arrays import BoolArray, Int32Array, IntArray, RecordArray
+from tracekit.arrays import Int32Array, IntArray, RecordArray
 from tracekit.recording.table import Cells, CodedCells, IntegerCells, Thread
 
 _SYSTEM: Final = ("/System/", "/usr/lib/", "/Library/Apple/")
@@ -43,41 +43,19 @@ class Function:
     """Bytes from the begin of the image, where that is known. Functions that share their code share a name too."""
 
 
-@dataclass(frozen=True, slots=True)
-class Frames:
-    """Distinct frames. Shape (frames,) each."""
-
-    image: Int32Array
-    """Place in `CallStacks.images`; -1 where no image is known at the address."""
-    function: Int32Array
-    """Place in `CallStacks.functions`; -1 where its name is not known."""
-    offset: IntArray
-    """Bytes from the begin of the image to the instruction, or to the one that was called from; -1 without image."""
-    file: Int32Array
-    """Place in `CallStacks.files`; -1 where it is not known."""
-    line: Int32Array
-    """0 where it is not known; so is `column`."""
-    column: Int32Array
-    inlined: BoolArray
-    """Whether the compiler put the function into the one of the next frame."""
-    certain: BoolArray
-    """Whether the address is known to lie in the image, and not only behind its begin."""
-
-
 FRAME: Final = np.dtype(
     [
-        *((name, np.int32) for name in ("image", "function")),
+        ("image", np.int32),  # place in `CallStacks.images`; -1 where no image is known at the address
+        ("function", np.int32),  # place in `CallStacks.functions`; -1 where its name is not known
+        # Bytes from the begin of the image to the instruction, or to the one that was called from; -1 without image.
         ("offset", np.int64),
-        *((name, np.int32) for name in ("file", "line", "column")),
-        *((name, np.bool_) for name in ("inlined", "certain")),
+        ("file", np.int32),  # place in `CallStacks.files`; -1 where it is not known
+        ("line", np.int32),  # 0 where it is not known
+        ("inlined", np.bool_),  # whether the compiler put the function into the one of the next frame
+        ("certain", np.bool_),  # whether the address is known to lie in the image, and not only behind its begin
     ]
 )
-"""One frame as a record, with the fields of `Frames`."""
-
-
-def frames_of(records: RecordArray) -> Frames:
-    """Frames from records with the fields of `FRAME`."""
-    return Frames(*(np.ascontiguousarray(records[name]) for name in FRAME.names or ()))
+"""A distinct frame."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +78,8 @@ class CallStacks:
     """Shape (stacks + 1,): place of the first frame of each stack in `order`, and their number."""
     order: Int32Array
     """Frames of all stacks, one stack after the other, innermost first; places in `frames`."""
-    frames: Frames
+    frames: RecordArray
+    """Distinct frames, as records of `FRAME`: shape (frames,)."""
     images: tuple[Image, ...]
     functions: tuple[Function, ...]
     files: tuple[str, ...]
@@ -112,8 +91,8 @@ class CallStacks:
 def no_samples() -> CallStacks:
     """Of a table without rows."""
     nothing, codes = np.zeros(0, np.int64), np.zeros(0, np.int32)
-    columns, frames = sample_columns({}, 0, weight_is_time=True), frames_of(np.zeros(0, FRAME))
-    return CallStacks(nothing, *columns, nothing, np.zeros(1, np.int64), codes, frames, (), (), ())
+    columns = sample_columns({}, 0, weight_is_time=True)
+    return CallStacks(nothing, *columns, nothing, np.zeros(1, np.int64), codes, np.zeros(0, FRAME), (), (), ())
 
 
 def is_system_path(path: str) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from tracekit.errors import UsageError
-from tracekit.recording.table import NO_ATTRIBUTES, Process, Table, TableState
+from tracekit.recording.table import NO_ATTRIBUTES, Cells, Column, Process, Table, TableState
 
 if TYPE_CHECKING:
     from tracekit.recording.call_stacks import CallStacks
@@ -60,6 +60,11 @@ class TableEntry:
     source: str = ""
     reason: str = ""
     """Why the table is `missing` or `unreadable`, or which columns it lacks and why; empty otherwise."""
+
+    def table(self, run: int, columns: tuple[Column, ...], cells: tuple[Cells, ...]) -> Table:
+        """The table itself, of a run by number."""
+        found = self.state, columns, cells, self.rows or 0
+        return Table(self.schema, run, *found, self.attributes, self.position, self.source, self.reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +160,5 @@ def matches(attributes: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
 
 def _contains(written: str | None, wanted: str) -> bool:
     """Whether an attribute is the wanted value or a list that holds it: items stand apart, quoted or bare."""
-    if written is None:
-        return False
-    return written == wanted or any(wanted in (quoted, bare) for quoted, bare in _ITEMS.findall(written) if wanted)
+    items = _ITEMS.findall(written or "") if wanted else ()
+    return written == wanted or any(wanted in each for each in items)

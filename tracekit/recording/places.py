@@ -19,10 +19,8 @@ def check_usable(path: Path) -> None:
         path.stat()
     except (FileNotFoundError, NotADirectoryError):
         pass
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror or error}") from None
-    except ValueError as error:
-        raise UsageError(f"cannot write {path}: {error}") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from None
     # Also where it does not exist yet: a model may be about to be written there.
     if any(folder.suffix.lower() in _MODELS for folder in (*path.absolute().parents, *path.resolve().parents)):
         raise UsageError(f"cannot write {path}: it is inside a model; choose another file")

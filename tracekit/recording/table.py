@@ -56,7 +56,6 @@ class Thread:
     process: Process | None = None
 
     def __str__(self) -> str:
-        """Display text as recorded."""
         return self.text
 
 

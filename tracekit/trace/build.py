@@ -50,7 +50,7 @@ def build_trace(recording: Recording, units: Units = ALL_OWN) -> Trace:
     hardware, buffers = _hardware(binding, known)
     graphs = graph_rows(hardware, buffers.id)
     source = SampleSource(recording)
-    sampled, inferred = None, None
+    sampled, sites = None, None
     context = _context(binding, units)
     recording.forget(NEEDED_SCHEMAS)
     if events.empty:
@@ -58,33 +58,30 @@ def build_trace(recording: Recording, units: Units = ALL_OWN) -> Trace:
         watched = binding.recorded(NEURAL_ENGINE) and binding.recorded(GPU)
         inferred = infer_calls(hardware, buffers, sampled, recording.run.duration_ns or 0, watched=watched)
         inferred = with_signposts(inferred, context.get("signposts"), recording.run.target.process)
-        hardware = with_graphs(inferred.hardware, graphs)
+        activity, hardware, sites = inferred.activity, with_graphs(inferred.hardware, graphs), inferred.sites
     else:
+        activity = recorded_calls(_lane(events, Lane.ACTIVITY))
         hardware = attribute_hardware(hardware, events, graphs)
     shared = sharing(hardware, events)
     # Last: a table that looked sound from outside may have turned out to be damaged by now.
     run = replace(recording.run, tables=mark_unreadable(recording.run.tables, binding.failures))
-    calls = None if inferred is None else inferred.activity
     trace = Trace(
         contents=recording.contents,
-        activity=recorded_calls(_lane(events, Lane.ACTIVITY)) if inferred is None else inferred.activity,
+        activity=activity,
         data=_lane(events, Lane.DATA),
         compute=_lane(events, Lane.COMPUTE),
         other=_lane(events, Lane.UNKNOWN),
         hardware=hardware,
-        models=model_frame(events if inferred is None else inferred.activity),
+        models=model_frame(activity if events.empty else events),
         context=context,
         coverage=coverage(recording.contents, run, hardware, shared, context.get(PHASES, pd.DataFrame())),
-        notes=(
-            *binding.notes,
-            *doubts(recording, run, events, hardware, calls),
-        ),
-        sites=None if inferred is None else inferred.sites,
+        notes=(*binding.notes, *doubts(recording, run, events, hardware, activity if events.empty else None)),
+        sites=sites,
         sharing=shared,
         sample_source=source,
         run=run,
     )
-    if inferred is not None:
+    if events.empty:
         # What was read for the calls is not read again.
         trace.cache.get(SampleSource, lambda: sampled)
     return trace

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cache, lru_cache, wraps
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,7 +25,9 @@ from tracekit.trace.binding import constant, optional_integers, recode, required
 from tracekit.trace.collect import Rows
 from tracekit.trace.events import EVENT_DTYPES, Attribution, Device, Kind, Lane, Level, Origin
 
-ColumnValues = IntArray | BoolArray | pd.Categorical | pd.arrays.IntegerArray
+ColumnValues = IntArray | BoolArray | ExtensionArray
+EventColumn = ColumnValues | list[Any] | str | None
+"""An array of shape (rows,); of a categorical column also a list of texts, or the one text of all rows; None: null."""
 
 FIXED_CATEGORIES: dict[str, tuple[str, ...]] = {
     "lane": tuple(Lane),
@@ -38,8 +41,8 @@ FIXED_CATEGORIES: dict[str, tuple[str, ...]] = {
 
 
 def fixed_categorical(column: str, codes: CodeArray, values: Iterable[str | None]) -> pd.Categorical:
-    """A categorical of one of the columns with fixed categories: `values[code]`, null for code -1."""
-    return recode(codes, list(values), FIXED_CATEGORIES[column])
+    """A categorical column with its fixed categories, if it has any: `values[code]`, null for code -1."""
+    return recode(codes, list(values), FIXED_CATEGORIES.get(column, ()))
 
 
 def durations(table: Table) -> IntArray:
@@ -53,22 +56,21 @@ def durations(table: Table) -> IntArray:
     return required_integers(table, "duration").values
 
 
-def event_frame(rows: Rows, columns: Mapping[str, ColumnValues | str | None]) -> pd.DataFrame:
-    """The shared columns: times, source table and row from `rows`, the others from `columns`, as arrays of shape
-    (rows,) or, for a categorical column, the one text of all rows. What is not named is null, and `guessed` False."""
-    count = rows.table.rows
-    given: dict[str, ColumnValues | str | None] = {
-        "start_ns": rows.starts,
-        "duration_ns": durations(rows.table),
-        "guessed": np.zeros(count, np.bool_),
-        "table": text(rows.schema),
-        "row": rows.row,
-        **columns,
-    }
+def event_frame(rows: Rows, columns: Mapping[str, EventColumn]) -> pd.DataFrame:
+    """The shared columns of rows of a table: times, source table and row from `rows`, the others from `columns`."""
+    times: dict[str, EventColumn] = {"start_ns": rows.starts, "duration_ns": durations(rows.table)}
+    return made_events(rows.table.rows, {**times, "table": text(rows.schema), "row": rows.row, **columns})
+
+
+def made_events(count: int, columns: Mapping[str, EventColumn]) -> pd.DataFrame:
+    """The shared columns of so many rows. What is not named is null, and `guessed` False."""
+    given: dict[str, EventColumn] = {"guessed": np.zeros(count, np.bool_), **columns}
     return pd.DataFrame({name: _column_of(name, given.get(name), count) for name in EVENT_DTYPES}, copy=False)
 
 
-def _column_of(name: str, value: ColumnValues | str | None, count: int) -> ColumnValues:
+def _column_of(name: str, value: EventColumn, count: int) -> ColumnValues:
+    if isinstance(value, list):
+        return fixed_categorical(name, np.arange(count), value)
     if value is not None and not isinstance(value, str):
         return value
     if EVENT_DTYPES[name] == "category":
@@ -175,7 +177,7 @@ def sort_events(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
         return empty_events()
     order = sort_order(concat_frames(frames, ("start_ns", "duration_ns")))
     # Column by column, so that no frame of unsorted rows is held beside the sorted one.
-    return pd.DataFrame({name: _stack(name, frames).take(order) for name in EVENT_DTYPES}, copy=False)
+    return pd.DataFrame({name: _stack(frames, name).take(order) for name in EVENT_DTYPES}, copy=False)
 
 
 def reorder(frame: pd.DataFrame, order: IndexArray) -> pd.DataFrame:
@@ -202,22 +204,23 @@ def sort_order(frame: pd.DataFrame) -> IndexArray:
 
 def concat_frames(frames: Sequence[pd.DataFrame], columns: Iterable[str]) -> pd.DataFrame:
     """Some columns of the frames, one frame below the other, indexed 0..n-1. O(n)."""
-    return pd.DataFrame({name: _stack(name, frames) for name in columns}, copy=False)
+    return pd.DataFrame({name: _stack(frames, name) for name in columns}, copy=False)
 
 
-def _stack(name: str, frames: Sequence[pd.DataFrame]) -> ExtensionArray | IntArray | BoolArray:
+def _stack(frames: Sequence[pd.DataFrame], name: str) -> ColumnValues:
     parts = [frame[name] for frame in frames]
-    if EVENT_DTYPES[name] == "category":
+    dtype = parts[0].dtype
+    if isinstance(dtype, pd.CategoricalDtype):
         return joined_categories([categorical(part) for part in parts])
-    if EVENT_DTYPES[name] != "Int64":
+    if isinstance(dtype, np.dtype):
         return np.concatenate([part.to_numpy() for part in parts])
-    # As pandas joins them, in a tenth of the time on a few hundred rows.
-    null = np.concatenate([part.array.isna() for part in parts])
-    values, after = np.empty(len(null), np.int64), 0
-    for part in parts:
-        first, after = after, after + len(part)
-        values[first:after] = part.array.to_numpy(np.int64, na_value=0)
-    return pd.arrays.IntegerArray(values, null)
+    if isinstance(dtype, pd.Int64Dtype):
+        # As pandas joins them, in a tenth of the time on a few hundred rows.
+        null = np.concatenate([part.array.isna() for part in parts])
+        numbers = np.concatenate([part.array.to_numpy(np.int64, na_value=0) for part in parts])
+        return pd.arrays.IntegerArray(numbers, null)
+    joined: ExtensionArray = pd.concat(parts, ignore_index=True).array
+    return joined
 
 
 def joined_categories(parts: Sequence[pd.Categorical]) -> pd.Categorical:

@@ -6,7 +6,6 @@ Each search answers with the index of the one prediction that contains the row, 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -22,9 +21,6 @@ CallAndCount = tuple[IntArray, IntArray]
 _DEEPEST = 16
 """Levels of pipelines in pipelines that a row without a name is followed into, far more than were seen. A damaged file
 can nest as many as it has rows, and each takes a pass over all rows. What lies deeper counts for the last of them."""
-
-_SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
-"""Of a searched value: before the first of its equals, and behind the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +106,7 @@ def of_pipelines(calls: Calls, events: pd.DataFrame, rows: Rows) -> CallAndCount
     keys: dict[tuple[int, ...], int] = {}
     key_of = {stage: keys.setdefault(tuple(sorted(outer)), len(keys)) for stage, outer in around.items()}
     order = np.argsort(calls.model, kind="stable")
-    low, high = (np.searchsorted(calls.model[order], np.arange(len(names)), side=side) for side in _SIDES)
+    low, high = (np.searchsorted(calls.model[order], np.arange(len(names)), side) for side in ("left", "right"))
     members = [np.concatenate([order[:0], *(order[low[code] : high[code]] for code in outer)]) for outer in keys]
     offered = np.concatenate([order[:0], *members])
     key = np.repeat(np.arange(len(keys)), [len(predictions) for predictions in members])

@@ -146,7 +146,7 @@ def _stack_frame(table: CallStacks) -> pd.DataFrame:
     from tracekit.recording.function_names import is_core_ml_overlay
 
     frames, order = table.frames, table.order
-    image, function = frames.image, frames.function
+    image, function = frames["image"], frames["function"]
     lengths = np.diff(table.starts)
     stack = np.repeat(np.arange(len(lengths)), lengths)
     systems = [None if each.is_system is None else SYSTEM if each.is_system else APP for each in table.images]
@@ -157,13 +157,13 @@ def _stack_frame(table: CallStacks) -> pd.DataFrame:
         {
             "image": recode(image, [each.name for each in table.images]),
             "function": recode(function, [each.name for each in table.functions]),
-            "offset": or_null(frames.offset.astype(np.int64)),
-            "file": recode(frames.file, table.files),
-            "line": or_null(np.where(frames.line > 0, frames.line, -1).astype(np.int64)),
+            "offset": or_null(frames["offset"].astype(np.int64)),
+            "file": recode(frames["file"], table.files),
+            "line": or_null(np.where(frames["line"] > 0, frames["line"], -1).astype(np.int64)),
             "owner": owner,
-            "inlined": frames.inlined,
+            "inlined": frames["inlined"],
             "overlay": overlay,
-            "certain": frames.certain,
+            "certain": frames["certain"],
         },
         copy=False,
     )
@@ -178,7 +178,7 @@ def _on_main_thread(table: CallStacks) -> pd.arrays.BooleanArray:
     function = [each.image >= 0 and (images[each.image], each.name) == _ENTRY for each in table.functions]
     filled = np.diff(table.starts) > 0
     entry = np.zeros(len(filled), np.bool_)
-    entry[filled] = flags(table.frames.function, function)[table.order[table.starts[1:][filled] - 1]]
+    entry[filled] = flags(table.frames["function"], function)[table.order[table.starts[1:][filled] - 1]]
     on_main = np.zeros(len(table.thread.values) + 1, np.bool_)
     caught = table.stack >= 0
     on_main[table.thread.codes[caught][entry[table.stack[caught]]]] = True

@@ -106,7 +106,7 @@ def test_frames_are_named_with_what_was_inlined(made_bundle: Any, made_table: An
         ("App", "main", 0x141, "a.swift:8"),
         ("App", "main", 0x110, ""),
     ]
-    assert table.frames.inlined[table.order[:3]].tolist() == [True, False, False]
+    assert table.frames["inlined"][table.order[:3]].tolist() == [True, False, False]
     assert frames_at(table, 1) == []
     # A function without name is called after its place, and never after its address.
     assert frames_at(table, 2) == [("App", "App + 0x200", 0x204, "")]
@@ -122,7 +122,7 @@ def test_a_library_without_symbols_keeps_its_name(made_bundle: Any, made_table: 
         ("App", "main", 0x110, ""),
         (None, None, -1, ""),
     ]
-    assert table.frames.certain[table.order].tolist() == [False, True, False]
+    assert table.frames["certain"][table.order].tolist() == [False, True, False]
 
 
 def test_what_lies_behind_the_text_of_an_image_is_not_in_it(made_bundle: Any, made_table: Any, tmp_path: Path) -> None:
@@ -241,7 +241,7 @@ def test_images_that_were_there_before_come_from_form_template(
         (None, None, -1, ""),
         ("App", None, 0x8FFF, ""),
     ]
-    assert table.frames.certain[table.order].tolist() == [True, True, True, False, True]
+    assert table.frames["certain"][table.order].tolist() == [True, True, True, False, True]
     assert {image.name: image.is_system for image in table.images} == {"App": False, "libthing.dylib": True}
     assert table.notes == ("frames of an image are shown as unknown: the bundle has its symbols, but does not show "
         "where it was loaded",)  # fmt: skip

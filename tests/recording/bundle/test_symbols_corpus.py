@@ -77,14 +77,19 @@ def test_every_archive_is_read_to_the_byte(corpus: Path, name: str) -> None:
     count, size, (_, sections), counts = ARCHIVES[name]
     assert (len(paths), sum(path.stat().st_size for path in paths)) == (count, size)
     assert sum(len(archive._sections) for archive in archives) == sections
-    assert tuple(np.sum([archive.counts for archive in archives], axis=0).tolist()) == counts
+    assert tuple(np.sum([counts_of(archive) for archive in archives], axis=0).tolist()) == counts
+
+
+def counts_of(archive: SymbolArchive) -> tuple[int, int, int]:
+    """Symbols, inlined calls, lines."""
+    return len(archive._symbols), len(archive._inlined), len(archive._lines)
 
 
 def test_the_smallest_archive(corpus: Path) -> None:
     identity = "48A3B590-3D21-3CA3-9CF0-2BFB875FFA73"
     path = corpus / f"bundles/hello_coreml.trace/symbols/stores/{identity}.symbolsarchive"
     archive = SymbolArchive(path.read_bytes())
-    assert (archive.uuid, len(archive._sections), archive.counts) == (identity, 16, (2, 0, 0))
+    assert (archive.uuid, len(archive._sections), counts_of(archive)) == (identity, 16, (2, 0, 0))
     assert archive.names(0) == ("_main", "main", 0xD48)
     assert archive.names(1)[0].startswith("_$sSo7MLModelC10contentsOf13configuration")
     assert archive.names(1)[1:] == ("", 0x1B64)
@@ -96,11 +101,11 @@ def test_source_lines_of_the_program(corpus: Path) -> None:
     identity = "15B9F624-017B-3B15-BA88-CF7BE30052F1"
     path = corpus / f"bundles/fp16_w8_60s_all.trace/symbols/stores/{identity}.symbolsarchive"
     archive = SymbolArchive(path.read_bytes())
-    assert archive.counts == (7, 1362, 862)
+    assert counts_of(archive) == (7, 1362, 862)
     calls = archive.find(np.array([0x4E28 - 1, 0x523C - 1, 0xEBD4 - 1]))
-    source_lines = {(archive.text(file).rpartition("/")[2], line, column) for file, line, column in zip(
-        calls.file.tolist(), calls.line.tolist(), calls.column.tolist(), strict=True)}  # fmt: skip
-    assert {("main.swift", 1229, 27), ("main.swift", 1261, 29)} <= source_lines
+    places = zip(calls.file.tolist(), calls.line.tolist(), strict=True)
+    source_lines = {(archive.text(file).rpartition("/")[2], line) for file, line in places}
+    assert {("main.swift", 1229), ("main.swift", 1261)} <= source_lines
 
 
 def images_of(corpus: Path, golden: Golden) -> Images:
@@ -115,14 +120,14 @@ def test_images_and_their_places(corpus: Path, golden: Golden) -> None:
     assert len(images) == golden.spans
     assert sum((stores / f"{each}.symbolsarchive").exists() for each in images.uuids) == golden.archived
     linkers = [index for index in range(len(images)) if images.name(index) == "dyld"]
-    assert [(int(images.address[each]), int(images.end_ns[each])) for each in linkers] == [
+    assert [(int(images.records["address"][each]), int(images.records["end_ns"][each])) for each in linkers] == [
         golden.first_dyld,
         (golden.dyld, ALWAYS),
     ]
     (program,) = [index for index in range(len(images)) if not images.is_system(index)]
-    assert int(images.address[program]) == golden.program
+    assert int(images.records["address"][program]) == golden.program
     if golden.bundle != "output":
-        addresses = {images.name(index): int(images.address[index]) for index in range(len(images))}
+        addresses = {images.name(index): int(images.records["address"][index]) for index in range(len(images))}
         assert (addresses["CoreML"], addresses["Espresso"]) == (0x1A2744000, 0x1B2D21000)
 
 
@@ -142,16 +147,16 @@ def seen(table: CallStacks) -> np.ndarray:
 def test_every_frame_has_its_function(corpus: Path, golden: Golden) -> None:
     table = stacks_of(corpus, golden)
     frames, seen_frames = table.frames, seen(table)
-    recorded = seen_frames[~frames.inlined[seen_frames]]
+    recorded = seen_frames[~frames["inlined"][seen_frames]]
     assert int((table.stack >= 0).sum()) == golden.stacks
     assert len(recorded) == golden.frames
-    assert int((frames.function[recorded] >= 0).sum()) == golden.named
-    assert (frames.image[recorded] >= 0).all()
-    assert len(np.unique(frames.function[recorded][frames.function[recorded] >= 0])) == golden.functions
+    assert int((frames["function"][recorded] >= 0).sum()) == golden.named
+    assert (frames["image"][recorded] >= 0).all()
+    assert len(np.unique(frames["function"][recorded][frames["function"][recorded] >= 0])) == golden.functions
     outermost = table.order[table.starts[table.stack[table.stack >= 0] + 1] - 1]
-    assert Counter(table.functions[each].name for each in frames.function[outermost]) == golden.entries
+    assert Counter(table.functions[each].name for each in frames["function"][outermost]) == golden.entries
     names = [image.name for image in table.images]
-    counts = Counter(names[each] for each in frames.image[recorded])
+    counts = Counter(names[each] for each in frames["image"][recorded])
     assert {name: counts[name] for name in golden.images} == golden.images
     assert table.notes == ()
 
@@ -162,9 +167,10 @@ def shown(table: CallStacks, time_ns: int) -> list[str]:
     frames = table.frames
     texts = []
     for each in table.order[table.starts[stack] : table.starts[stack + 1]].tolist():
-        function = table.functions[int(frames.function[each])]
-        line = f" {table.files[frames.file[each]]}:{frames.line[each]}" if frames.line[each] else ""
-        distance = int(frames.offset[each]) - (function.start or 0)
+        function = table.functions[int(frames["function"][each])]
+        file, source_line = frames["file"][each], frames["line"][each]
+        line = f" {table.files[file]}:{source_line}" if source_line else ""
+        distance = int(frames["offset"][each]) - (function.start or 0)
         texts.append(f"{function.name}{line or f' + {distance}'}")
     return texts
 
@@ -199,16 +205,16 @@ def test_without_symbols_every_frame_keeps_its_image(corpus: Path, tmp_path: Pat
     copied = shutil.copytree(corpus / f"bundles/{golden.bundle}.trace", tmp_path / "run.trace")
     shutil.rmtree(copied / "symbols")
     (bare,) = open_recording(copied).call_stacks("time-profile")
-    assert (bare.frames.function == -1).all()
-    assert not bare.frames.certain.any()
+    assert (bare.frames["function"] == -1).all()
+    assert not bare.frames["certain"].any()
     assert bare.notes == ("call stacks name libraries and no functions, since the bundle holds no symbols",)
     seen_frames, wanted = seen(bare), seen(complete)
-    wanted = wanted[~complete.frames.inlined[wanted]]
+    wanted = wanted[~complete.frames["inlined"][wanted]]
     names = [[each.name for each in table.images] for table in (bare, complete)]
-    assert [names[0][each] for each in bare.frames.image[seen_frames]] == [
-        names[1][each] for each in complete.frames.image[wanted]
+    assert [names[0][each] for each in bare.frames["image"][seen_frames]] == [
+        names[1][each] for each in complete.frames["image"][wanted]
     ]
-    assert np.array_equal(bare.frames.offset[seen_frames], complete.frames.offset[wanted])
+    assert np.array_equal(bare.frames["offset"][seen_frames], complete.frames["offset"][wanted])
 
 
 def test_a_damaged_archive_costs_its_own_image_only(corpus: Path, tmp_path: Path) -> None:
@@ -219,7 +225,7 @@ def test_a_damaged_archive_costs_its_own_image_only(corpus: Path, tmp_path: Path
     (table,) = open_recording(copied).call_stacks("time-profile")
     seen_frames = seen(table)
     program = [image.name for image in table.images].index("MambaASRRunner")
-    assert ((table.frames.function[seen_frames] == -1) == (table.frames.image[seen_frames] == program)).all()
+    assert ((table.frames["function"][seen_frames] == -1) == (table.frames["image"][seen_frames] == program)).all()
     assert table.notes == (
         "functions of MambaASRRunner (its sizes do not add up) are not known, since their symbols cannot be read",
     )
@@ -235,11 +241,11 @@ def test_stacks_of_kernel_traces_are_resolved_too(corpus: Path) -> None:
     frames = np.concatenate([table.order[table.starts[each] : table.starts[each + 1]] for each in stacks])
     assert len(table.time_ns) == 81452
     assert len(frames) > 1_000
-    assert (table.frames.function[frames] >= 0).all()
+    assert (table.frames["function"][frames] >= 0).all()
     # Images of the target that lie outside of the shared cache are nowhere in another process.
     others = np.unique(table.stack[~of_target & (table.stack >= 0)])
     foreign = np.concatenate([table.order[table.starts[each] : table.starts[each + 1]] for each in others])
-    images = {table.images[each].name for each in table.frames.image[foreign] if each >= 0}
+    images = {table.images[each].name for each in table.frames["image"][foreign] if each >= 0}
     assert images
     assert "MambaASRRunner" not in images
 
@@ -250,18 +256,18 @@ def test_an_app_that_ran_before_is_named_by_what_form_template_lists(corpus: Pat
     """
     path = corpus / "bundles/ios15_time.trace"
     (table,) = open_recording(path).call_stacks("time-profile")
-    images = Counter(table.images[code].name for code in table.frames.image[table.order] if code >= 0)
+    images = Counter(table.images[code].name for code in table.frames["image"][table.order] if code >= 0)
     outermost = table.order[table.starts[1:] - 1]
-    begins = Counter(table.functions[code].name for code in table.frames.function[outermost] if code >= 0)
+    begins = Counter(table.functions[code].name for code in table.frames["function"][outermost] if code >= 0)
     assert begins["start"] > 0.5 * len(outermost)
     assert images["GBShop"] > 10_000
     assert not images["iTunesCloud"] + images["VoiceServices"]
-    assert (table.frames.function[table.order] >= 0).mean() > 0.99
-    assert table.frames.certain[table.frames.image >= 0].all()
+    assert (table.frames["function"][table.order] >= 0).mean() > 0.99
+    assert table.frames["certain"][table.frames["image"] >= 0].all()
     # Without that file almost nothing is known of it, and that is what is said.
     shutil.copytree(path, tmp_path / "run.trace", ignore=shutil.ignore_patterns("form.template"))
     (poor,) = open_recording(tmp_path / "run.trace").call_stacks("time-profile")
-    same = poor.frames.image[poor.order] >= 0
+    same = poor.frames["image"][poor.order] >= 0
     assert same.mean() < 0.1
     assert set(poor.images) <= set(table.images)
     assert any("112 images are shown as unknown" in note for note in poor.notes)

@@ -134,4 +134,4 @@ def test_public_exports(corpus: Path) -> None:
         ("dyld", "start", 0x62FD, ""),
     ]
     (bare,) = open_recording(corpus / "xml/xcode12.5-time-profile.xml").call_stacks("time-profile")
-    assert (bare.frames.function == -1).all()
+    assert (bare.frames["function"] == -1).all()

@@ -12,7 +12,8 @@ from hypothesis import given, settings, strategies as st
 
 from tracekit.recording import open_recording
 from tracekit.recording.table import CodedCells, Column, IntegerCells, Process, Table, TableState, Thread
-from tracekit.recording.writing import forms, write_folder, xml
+from tracekit.recording.writing import forms, xml
+from tracekit.recording.writing.folder import write_folder
 
 TEXT = st.text(st.characters(exclude_categories=("Cs", "Cc", "Cn"), include_characters="\t\n\r"), max_size=12)
 LINE = st.text(st.characters(exclude_categories=("Cs", "Cc", "Cn")), max_size=12)

@@ -15,10 +15,9 @@ from support.processes import at_work, needs_proc, wait_until_none
 from tracekit.errors import TracekitError
 from tracekit.recording.xctrace import messages, running, watching
 from tracekit.recording.xctrace.recorder import Request, record
-from tracekit.recording.xctrace.tool import Tool
 from tracekit.recording.xctrace.watching import Patience, Phase
 
-TOOL = Tool(("xcrun", "xctrace"))
+TOOL = ("xcrun", "xctrace")
 BRIEF = Patience(start=20.0, over_limit=0.1, stop=0.3, saving=20.0)
 """Brief where tests wait for what does not come; a stand-in may start on a machine as busy as it likes."""
 

@@ -72,7 +72,6 @@ def test_two_loads_that_nothing_ties_to_predictions_keep_their_own_names() -> No
     found = inferred(samples)
     assert models(found)["model loaded at main.swift:30"] == {"load"}
     assert models(found)["model called at main.swift:33"] == {"prediction"}
-    assert any("do not tell which loaded model predicts" in note for note in found.notes)
 
 
 def test_work_goes_to_the_place_whose_samples_lie_at_it() -> None:

@@ -1,8 +1,10 @@
+import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from tracekit.recording.table import CodedCells
 from tracekit.trace.events import Device, Kind, Lane
-from tracekit.trace.instruments.coreml import event_meaning, event_type_lane, fold
+from tracekit.trace.instruments.coreml import _lanes, event_meaning, fold
 
 ACTIVITY, DATA, COMPUTE, UNKNOWN = Lane.ACTIVITY, Lane.DATA, Lane.COMPUTE, Lane.UNKNOWN
 
@@ -115,7 +117,8 @@ def test_uncached_is_not_taken_for_cached():
     ],
 )
 def test_the_event_type_column_names_a_lane_or_none(value, lane):
-    assert event_type_lane(value) is lane
+    first = np.zeros(1, np.int32)
+    assert _lanes(first, [UNKNOWN], CodedCells(first, (value,)))[0] == (lane or UNKNOWN)
 
 
 @given(st.text(max_size=60), st.sampled_from([row[0] for row in LITERAL]))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import plistlib
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 from xml.parsers.expat import ExpatError
@@ -134,10 +134,15 @@ class KeyedArchive:
             if len(keys) != len(values):
                 raise DamageError(f"{self.part} contains a dictionary with unequal numbers of keys and values")
             return {key: value for key, value in zip(keys, values, strict=True) if isinstance(key, str | int)}
-        if (pairs := self.value(content.get("$0"))) is not None and isinstance(pairs, int):
-            return dict(self._int_key_pairs(content, pairs))
         self._visit(content)
-        return dict(content)
+        pairs = self.value(content.get("$0"))
+        if not isinstance(pairs, int):
+            return dict(content)
+        # An `XRIntKeyedDictionary`: `$0` is the number of pairs, then key, value, key, value ...
+        if pairs * 2 + 1 > len(content):
+            raise DamageError(f"{self.part} declares more entries than it contains")
+        keys = [self.value(content.get(f"${2 * index + 1}")) for index in range(pairs)]
+        return {key: content.get(f"${2 * index + 2}") for index, key in enumerate(keys) if isinstance(key, int)}
 
     def items(self, reference: object) -> list[object]:
         """Unresolved members of an array or set."""
@@ -166,15 +171,6 @@ class KeyedArchive:
         if self.visited[0] > limits.MAX_VISITS * self.size:
             raise DamageError(f"{self.part} refers to the same objects too often")
         return members
-
-    def _int_key_pairs(self, content: dict[str, object], pairs: int) -> Iterator[tuple[object, object]]:
-        """Pairs of an `XRIntKeyedDictionary`: `$0` their number, then key, value, key, value ..."""
-        if pairs * 2 + 1 > len(self._visit(content)):
-            raise DamageError(f"{self.part} declares more entries than it contains")
-        for index in range(pairs):
-            key = self.value(content.get(f"${2 * index + 1}"))
-            if isinstance(key, int):
-                yield key, content.get(f"${2 * index + 2}")
 
 
 def read_archive(data: bytes, part: str) -> KeyedArchive:

@@ -17,7 +17,7 @@ from typing import Final
 
 import numpy as np
 
-from tracekit.arrays import IntArray, UInt32Array, UInt64Array
+from tracekit.arrays import AnyArray, IndexArray, IntArray, UInt32Array, UInt64Array
 from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.files import BundleFiles
 from tracekit.recording.engineering_types import STACK_SEPARATOR
@@ -54,20 +54,17 @@ class SharedArrays:
         """
         self.check(references)
         lengths = self.lengths[references]
-        order = np.argsort(lengths, kind="stable")
-        edges = np.flatnonzero(np.diff(lengths[order])) + 1
-        for positions in np.split(order, edges) if len(order) else []:
-            length = int(lengths[positions[0]])
-            yield positions, self._first(references[positions], length)
+        for positions in equal_groups(lengths):
+            yield positions, self._first(references[positions], int(lengths[positions[0]]))
 
-    def flat(self, references: IntArray, limit: int) -> tuple[UInt64Array, IntArray]:
+    def flat(self, references: IntArray) -> tuple[UInt64Array, IntArray]:
         """The numbers of all arrays, one array after the other, and how many each has. Every reference is checked.
 
-        Raises `DamageError`, also where there are more than `limit` numbers: arrays may be asked for again and again.
+        Raises `DamageError`, also for more than `MAX_FRAMES` numbers: arrays may be asked for again and again.
         """
         self.check(references)
         lengths = self.lengths[references]
-        total = int(lengths.sum())
+        total, limit = int(lengths.sum()), limits.MAX_FRAMES
         if total > limit:
             raise DamageError(f"shared arrays of {total:,} numbers are referred to, more than the {limit:,} allowed")
         ends = np.cumsum(lengths)
@@ -94,6 +91,15 @@ class SharedArrays:
         """Raise `DamageError` where a reference is beyond the last array."""
         if len(references) and not 0 <= int(references.min()) <= int(references.max()) < len(self):
             raise DamageError(f"it refers to shared array {int(references.max())}, and there are {len(self):,}")
+
+
+def equal_groups(keys: AnyArray) -> list[IndexArray]:
+    """Indexes of equal keys, in order of the keys. O(n log n)."""
+    if not len(keys):
+        return []
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    return np.split(order, np.flatnonzero(ordered[1:] != ordered[:-1]) + 1)
 
 
 def read_arrays(files: BundleFiles, folder: str) -> SharedArrays:
@@ -137,7 +143,7 @@ class Stacks:
 
     def backtraces(self, references: IntArray) -> list[str]:
         """Stacks in chunks."""
-        chunks, lengths = self._arrays.flat(references, limits.MAX_FRAMES)
+        chunks, lengths = self._arrays.flat(references)
         texts = self._addresses(chunks & np.uint64(LOW))
         ends = np.cumsum(lengths)
         return self._stack_texts(

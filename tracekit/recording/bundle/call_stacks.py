@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from tracekit.arrays import Int32Array, IntArray, UInt64Array
-from tracekit.recording.bundle import DamageError, limits, symbolication
+from tracekit.recording.bundle import DamageError, symbolication
 from tracekit.recording.bundle.arrays import LOW, SharedArrays
 from tracekit.recording.bundle.files import BundleFiles
 from tracekit.recording.bundle.images import Images, read_images, with_saved_images
@@ -76,7 +76,7 @@ class StackReader:
             images=named.images,
             functions=named.functions,
             files=named.files,
-            notes=self._notes(images, all_found=bool((named.frames.image >= 0).all())),
+            notes=self._notes(images, all_found=bool((named.frames["image"] >= 0).all())),
         )
 
     @cached_property
@@ -132,15 +132,15 @@ def stack_column(store: Store) -> StoredColumn | None:
 def _raw_frames(references: IntArray, kind: str, arrays: SharedArrays) -> _RawFrames:
     """Frames of stacks, innermost first. Raises `DamageError`."""
     if kind == "backtrace":
-        chunks, lengths = arrays.flat(references, limits.MAX_FRAMES)
+        chunks, lengths = arrays.flat(references)
         owner = np.repeat(np.arange(len(references)), lengths)
         process, lists = (chunks >> np.uint64(32)).astype(np.int64), (chunks & LOW).astype(np.int64)
-        addresses, counts = arrays.flat(lists, limits.MAX_FRAMES)
+        addresses, counts = arrays.flat(lists)
         return _frames_at(
             np.repeat(owner, counts), np.repeat(process, counts), addresses, np.ones(len(addresses), np.int64)
         )
     parts = arrays.prefixes(references, 3)
-    callers, counts = arrays.flat(parts[:, 0].astype(np.int64), limits.MAX_FRAMES)
+    callers, counts = arrays.flat(parts[:, 0].astype(np.int64))
     # The instruction that ran stands before its callers.
     before = np.cumsum(counts) - counts
     addresses = np.insert(callers, before, parts[:, 1])

@@ -193,14 +193,12 @@ def _scan(top: Path, folder: str, sizes: dict[str, int], depth: int) -> int:
 
 def _archive(path: Path) -> BundleFiles | None:
     """The bundle inside a zip archive; None where the archive holds none, or exports beside it."""
-    resources = ExitStack()
-    try:
+    with ExitStack() as resources:
         stream = resources.enter_context(path.open("rb"))
         members = {member.path: member for member in archives.members(stream, quote_name(path.name))}
         roots = {root for name in members if (root := _root(name)) is not None}
         outside = [name for name in members if not any(name.startswith(root) for root in roots)]
         if not roots or any(name.lower().endswith(".xml") for name in outside):
-            resources.close()
             return None
         if len(roots) > 1:
             names = ", ".join(quote_name(root.rstrip("/").rsplit("/", 1)[-1]) for root in sorted(roots)[:5])
@@ -211,12 +209,9 @@ def _archive(path: Path) -> BundleFiles | None:
         if any(name.count("/") - root.count("/") > limits.MAX_FOLDER_DEPTH for name in members):
             raise _too_deep(path)
         sizes = {name[len(root) :]: member.size for name, member in members.items() if name.startswith(root)}
-    except BaseException:
-        resources.close()
-        raise
-
+        held = resources.pop_all()
     files = BundleFiles(path.name, sizes, lambda name: members[root + name].open())
-    weakref.finalize(files, resources.close)
+    weakref.finalize(files, held.close)
     return files
 
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
 
-from tracekit.arrays import AnyArray, BoolArray, IntArray, RecordArray, UInt64Array
+from tracekit.arrays import IntArray, RecordArray, UInt64Array
 from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.files import BundleFiles
 from tracekit.recording.bundle.rows import ordered_columns
@@ -43,25 +44,27 @@ _LINKER: Final = "/usr/lib/dyld"
 """The first image that a process reports: who does not report it was not seen from its start."""
 
 
+_IMAGE: Final = np.dtype(
+    [
+        ("process", np.int64),  # reference of the process that it belongs to
+        ("address", np.int64),  # load address
+        ("start_ns", np.int64),
+        ("end_ns", np.int64),  # `ALWAYS` where it stayed
+        ("cached", np.bool_),  # whether it lies in the shared cache, which is at one place in all processes
+        ("limit", np.int64),  # first address that cannot be its own, as far as known without size and symbol archive
+        ("size", np.int64),  # bytes of code; 0 where only a symbol archive can tell
+        # Whether all images of its process are known, so that what lies behind it and before the next belongs to it.
+        ("whole", np.bool_),
+    ]
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Images:
     """Images of a run, in order of process and load address. Shape (images,) each."""
 
-    process: IntArray
-    """Reference of the process that they belong to."""
-    address: IntArray
-    """Load address."""
-    start_ns: IntArray
-    end_ns: IntArray
-    """`ALWAYS` where an image stayed."""
-    cached: BoolArray
-    """Whether they lie in the shared cache, which is at one place in all processes."""
-    limit: IntArray
-    """First address that cannot be theirs, as far as it is known without size and symbol archive."""
-    size: IntArray
-    """Bytes of code; 0 where only a symbol archive can tell."""
-    whole: BoolArray
-    """Whether all images of the process are known, so that what lies behind one and before the next belongs to it."""
+    records: RecordArray
+    """With the fields of `_IMAGE`."""
     uuids: tuple[str, ...]
     """In upper case."""
     paths: tuple[str | None, ...]
@@ -73,12 +76,13 @@ class Images:
     @property
     def unmaps_ns(self) -> IntArray:
         """When images went, in order. Between two of these times no two images were at one place."""
-        return np.unique(self.end_ns[self.end_ns != ALWAYS])
+        ends = self.records["end_ns"]
+        return np.unique(ends[ends != ALWAYS])
 
     def is_system(self, index: int) -> bool:
         """Whether an image belongs to the system, not to the app."""
         path = self.paths[index]
-        return bool(self.cached[index]) or (path is not None and is_system_path(path))
+        return bool(self.records["cached"][index]) or (path is not None and is_system_path(path))
 
     def name(self, index: int) -> str:
         """Last part of the path; the UUID where that is not known."""
@@ -88,10 +92,10 @@ class Images:
 
 def read_images(files: BundleFiles, stores: Sequence[Store], values: RunValues) -> Images:
     """The images of a run; none where no table lists them. Raises `DamageError`. O(n log n) in the rows."""
-    paths = _Paths(files, [store for store in stores if _has_rows(store, "kdebug-strings")], values)
     pairs = [np.empty(0, _PAIR), *(_pairs(files, store, values) for store in stores if _has_rows(store, "kdebug"))]
     joined = np.concatenate(pairs)
-    return _spans(joined[np.argsort(joined["time"], kind="stable")], paths)
+    strings = [store for store in stores if _has_rows(store, "kdebug-strings")]
+    return _spans(joined[np.argsort(joined["time"], kind="stable")], partial(_paths_at, files, strings, values))
 
 
 def _has_rows(store: Store, schema: str) -> bool:
@@ -144,7 +148,7 @@ def _pairs(files: BundleFiles, store: Store, values: RunValues) -> RecordArray:
     return pairs
 
 
-def _spans(pairs: RecordArray, paths: _Paths) -> Images:
+def _spans(pairs: RecordArray, paths_at: Callable[[UInt64Array, IntArray], tuple[str | None, ...]]) -> Images:
     """When each image was where. One that went and never came was there from the start of the run."""
     caches = pairs["address"][pairs["code"] == _CACHE]
     mapped = pairs[(pairs["code"] != _CACHE) & (pairs["address"] <= _MAX_ADDRESS)]
@@ -157,23 +161,20 @@ def _spans(pairs: RecordArray, paths: _Paths) -> Images:
     went = (code == _UNMAP) & ~came_before
     present = (code == _MAP) | went
     images, went, until, time = mapped[present], went[present], until[present], time[present]
-    cached = images["device"] == 0
     cache_end = min(int(caches[-1]) + _CACHE_BYTES, _MAX_ADDRESS) if len(caches) else _MAX_ADDRESS
     halves = np.stack([images["low"], images["high"]], 1).tobytes()
-    listed, address = paths.at(images["path"], time), images["address"].astype(np.int64)
-    linkers = images["process"][[path == _LINKER for path in listed]] if len(images) else images["process"]
-    result = Images(
-        images["process"],
-        address,
-        np.where(went, 0, time),
-        np.where(went, time, until),
-        cached,
-        np.minimum(np.where(cached, cache_end, _MAX_ADDRESS), np.minimum(address, _MAX_ADDRESS - _LARGEST) + _LARGEST),
-        np.zeros(len(images), np.int64),
-        np.isin(images["process"], linkers),
-        tuple(str(uuid.UUID(bytes=halves[at : at + 16])).upper() for at in range(0, len(halves), 16)),
-        listed,
-    )
+    uuids = [str(uuid.UUID(bytes=halves[at : at + 16])).upper() for at in range(0, len(halves), 16)]
+    paths = paths_at(images["path"], time)
+    records = np.zeros(len(images), _IMAGE)
+    for name in ("process", "address"):
+        records[name] = images[name]
+    records["start_ns"], records["end_ns"] = np.where(went, 0, time), np.where(went, time, until)
+    records["cached"] = images["device"] == 0
+    largest = np.minimum(records["address"], _MAX_ADDRESS - _LARGEST) + _LARGEST
+    records["limit"] = np.minimum(np.where(records["cached"], cache_end, _MAX_ADDRESS), largest)
+    linkers = records["process"][[path == _LINKER for path in paths]] if len(images) else records["process"]
+    records["whole"] = np.isin(records["process"], linkers)
+    result = Images(records, tuple(uuids), paths)
     if len(result.unmaps_ns) > limits.MAX_UNMAPS:
         raise DamageError(f"images were unmapped more than {limits.MAX_UNMAPS:,} times")
     return result
@@ -182,7 +183,7 @@ def _spans(pairs: RecordArray, paths: _Paths) -> Images:
 def with_saved_images(images: Images, saved: Mapping[int, Sequence[SavedImage]]) -> Images:
     """The images with those that were saved, by process, and the sizes of all of them. O(images log images)."""
     sizes = {(process, each.address, each.identity): each.size for process, some in saved.items() for each in some}
-    known = set(zip(images.process.tolist(), images.address.tolist(), images.uuids, strict=True))
+    known = set(zip(*(images.records[name].tolist() for name in ("process", "address")), images.uuids, strict=True))
     more = [
         (process, each)
         for process, some in saved.items()
@@ -190,56 +191,35 @@ def with_saved_images(images: Images, saved: Mapping[int, Sequence[SavedImage]])
         # What was unloaded was so at a time of another clock.
         if each.stayed and (process, each.address, each.identity) not in known
     ]
-    process = np.append(images.process, np.array([process for process, _ in more], np.int64))
-    uuids = (*images.uuids, *(each.identity for _, each in more))
-    address = np.append(images.address, np.array([each.address for _, each in more], np.int64))
-    order = np.lexsort((address, process))
+    added = [(of, each.address, 0, ALWAYS, each.cached, each.address + each.size, 0, True) for of, each in more]
+    records = np.append(images.records, np.array(added, _IMAGE))
+    order = np.lexsort((records["address"], records["process"]))
+    records = records[order]
+    uuids = np.array([*images.uuids, *(each.identity for _, each in more)], object)[order].tolist()
+    paths = np.array([*images.paths, *(each.path for _, each in more)], object)[order].tolist()
+    places = zip(records["process"].tolist(), records["address"].tolist(), uuids, strict=True)
+    records["size"] = [sizes.get(place, 0) for place in places]
+    records["whole"] |= np.isin(records["process"], list(saved))
+    return Images(records, tuple(uuids), tuple(paths))
 
-    def joined(column: AnyArray, values: Sequence[int]) -> AnyArray:
-        return np.append(column, np.array(values, column.dtype))[order]
 
-    places = zip(process.tolist(), address.tolist(), uuids, strict=True)
-    size = np.array([sizes.get(place, 0) for place in places], np.int64)
-    paths = (*images.paths, *(each.path for _, each in more))
-    return Images(
-        process[order],
-        address[order],
-        joined(images.start_ns, [0] * len(more)),
-        joined(images.end_ns, [ALWAYS] * len(more)),
-        joined(images.cached, [each.cached for _, each in more]),
-        joined(images.limit, [each.address + each.size for _, each in more]),
-        size[order],
-        np.isin(process, list(saved))[order] | joined(images.whole, [True] * len(more)),
-        tuple(uuids[index] for index in order.tolist()),
-        tuple(paths[index] for index in order.tolist()),
+def _paths_at(
+    files: BundleFiles, stores: Sequence[Store], values: RunValues, numbers: UInt64Array, times: IntArray
+) -> tuple[str | None, ...]:
+    """The latest path of each number up to a time; where it was recorded later only, the first one. A number may be
+    used again once it was withdrawn."""
+    parts = [ordered_columns(files, store, "time", "raw-string-id", "raw-string") for store in stores]
+    time, number, text = (
+        np.concatenate([np.zeros(0, np.uint64), *(part[column] for part in parts)]) for column in range(3)
     )
-
-
-class _Paths:
-    """Paths by number. A number may be used again once it was withdrawn."""
-
-    def __init__(self, files: BundleFiles, stores: Sequence[Store], values: RunValues) -> None:
-        parts = [ordered_columns(files, store, "time", "raw-string-id", "raw-string") for store in stores]
-        time, number, text = (
-            np.concatenate([np.zeros(0, np.uint64), *(part[column] for part in parts)]) for column in range(3)
-        )
-        distinct, code = np.unique(text, return_inverse=True)
-        self._texts = values.text_of_strings(distinct) if len(distinct) else []
-        self._text_of = code
-        named = np.array([bool(each) for each in self._texts], np.bool_)[code] if len(code) else np.zeros(0, np.bool_)
-        order = np.flatnonzero(named)
-        self._order = order[np.lexsort((time[order], number[order]))]
-        self._number, self._time = number[self._order], time[self._order].astype(np.int64)
-
-    def at(self, numbers: UInt64Array, times: IntArray) -> tuple[str | None, ...]:
-        """The latest path of each number up to a time; where it was recorded later only, the first one."""
-        first = np.searchsorted(self._number, numbers, "left")
-        after = np.searchsorted(self._number, numbers, "right")
-        result: list[str | None] = []
-        for begin, end, time in zip(first.tolist(), after.tolist(), times.tolist(), strict=True):
-            if begin == end:
-                result.append(None)
-                continue
-            latest = begin + int(np.searchsorted(self._time[begin:end], time, "right")) - 1
-            result.append(self._texts[self._text_of[self._order[max(latest, begin)]]])
-        return tuple(result)
+    distinct, code = np.unique(text, return_inverse=True)
+    texts = values.text_of_strings(distinct) if len(distinct) else []
+    order = np.flatnonzero(np.array([*map(bool, texts)], np.bool_)[code])
+    order = order[np.lexsort((time[order], number[order]))]
+    number, time, code = number[order], time[order].astype(np.int64), code[order]
+    first, after = (np.searchsorted(number, numbers, side) for side in ("left", "right"))
+    result: list[str | None] = []
+    for begin, end, until in zip(first.tolist(), after.tolist(), times.tolist(), strict=True):
+        latest = begin + int(np.searchsorted(time[begin:end], until, "right")) - 1
+        result.append(texts[code[max(latest, begin)]] if begin < end else None)
+    return tuple(result)

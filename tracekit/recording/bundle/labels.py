@@ -13,9 +13,9 @@ from typing import Final
 
 import numpy as np
 
-from tracekit.arrays import AnyArray, IndexArray, IntArray, ObjectArray, UInt64Array
+from tracekit.arrays import IndexArray, IntArray, ObjectArray, UInt64Array
 from tracekit.recording.bundle import DamageError, limits
-from tracekit.recording.bundle.arrays import SharedArrays
+from tracekit.recording.bundle.arrays import SharedArrays, equal_groups
 from tracekit.recording.bundle.types import EngineeringType, Storage
 from tracekit.units import format_duration
 
@@ -77,7 +77,7 @@ class Labels:
         for positions, numbers in self._arrays.of_one_length(references):
             if numbers.shape[1] != 2:
                 continue
-            for members in _groups_by_key(numbers[:, 0]):
+            for members in equal_groups(numbers[:, 0]):
                 yield positions[members], self._type(int(numbers[members[0], 0])), numbers[members, 1]
 
     def _compose(self, references: IntArray, depth: int) -> ObjectArray:
@@ -196,7 +196,7 @@ def _alike(words: Sequence[_Words], labels: int) -> list[IndexArray]:
         if len(part.texts) > 1:
             distinct, group = np.unique(group * len(part.texts) + part.codes, return_inverse=True)
             count = len(distinct)
-    return _groups_by_key(group) if 1 < count <= labels // _SHARED else [np.arange(labels)]
+    return equal_groups(group) if 1 < count <= labels // _SHARED else [np.arange(labels)]
 
 
 def _references(numbers: UInt64Array) -> IntArray:
@@ -212,13 +212,4 @@ def _patterns(types: UInt64Array) -> list[IndexArray]:
     distinct, inverse = np.unique(types, axis=0, return_inverse=True)
     if len(distinct) > limits.MAX_PATTERNS:
         raise DamageError(f"labels have more than {limits.MAX_PATTERNS:,} different sequences of types")
-    return _groups_by_key(inverse.reshape(-1))
-
-
-def _groups_by_key(keys: AnyArray) -> list[IndexArray]:
-    """Indexes of equal keys. O(n log n)."""
-    if not len(keys):
-        return []
-    order = np.argsort(keys, kind="stable")
-    ordered = keys[order]
-    return np.split(order, np.flatnonzero(ordered[1:] != ordered[:-1]) + 1)
+    return equal_groups(inverse.reshape(-1))

@@ -150,7 +150,7 @@ class BundleRecording:
         return self._files.sizes.get(f"{store.path}/bulkstore", 0)
 
     def _table(self, store: Store) -> Table:
-        entry, columns = self._entry(store), tuple(each.column for each in store.columns)
+        entry = self._entry(store)
         entry = self._damaged.get(entry.source, entry)
         cells: tuple[Cells, ...] = ()
         if entry.state is not TableState.UNREADABLE:
@@ -161,17 +161,8 @@ class BundleRecording:
                 reason = self._reason(store, str(damage))
                 entry = replace(entry, state=TableState.UNREADABLE, rows=None, reason=reason)
                 self._damaged[entry.source] = entry
-        return Table(
-            store.spec.schema,
-            self._number,
-            entry.state,
-            () if entry.source in self._damaged else columns,
-            cells,
-            entry.rows or 0,
-            store.spec.attributes,
-            source=entry.source,
-            reason=entry.reason,
-        )
+        columns = () if entry.source in self._damaged else store.columns
+        return entry.table(self._number, tuple(each.column for each in columns), cells)
 
     def _entry(self, store: Store) -> TableEntry:
         """Line of a table in the list of tables, as far as it is known without reading rows."""

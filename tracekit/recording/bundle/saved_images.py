@@ -60,9 +60,8 @@ def read_saved_images(files: BundleFiles, run: int) -> dict[int, tuple[SavedImag
     if PATH not in files.sizes:
         return {}
     archive = read_archive(files.read(PATH, limits.MAX_TEMPLATE_BYTES), f"'{PATH}'")
-    if archive.value(archive.top.get(_STORES)) is None:
-        return {}
-    stores = archive.mapping(archive.top[_STORES]).get(run)
+    listed = archive.top.get(_STORES)
+    stores = None if archive.value(listed) is None else archive.mapping(listed).get(run)
     if archive.value(stores) is None:
         return {}
     caches = _caches(archive)

@@ -109,11 +109,13 @@ def describe(files: BundleFiles, path: str, spec: TableSpec, mnemonics: Mapping[
         descriptor = files.read(f"{path}/bulkstore_descriptor", limits.MAX_DESCRIPTION_BYTES)
         record, rows = _read_descriptor(descriptor, schema.topology)
         new = [each for each in schema.columns if _is_new(each, mnemonics)]
-        columns = tuple(_stored_column(each, record, mnemonics) for each in schema.columns if each not in new)
-        fields = {_field_of(each, record) for each in schema.columns}.union(_TOPOLOGY_FIELDS.values())
+        columns = tuple(_stored_column(each, mnemonics) for each in schema.columns if each not in new)
+        names, fields = record.names or (), {each.field for each in schema.columns}.union(_TOPOLOGY_FIELDS.values())
+        if lost := [each.column.mnemonic for each in schema.columns if each.field not in names]:
+            raise DamageError(f"no field of its rows contains the column {excerpt(lost[0])}")
         if not columns:
             raise DamageError("tracekit does not know the engineering type of any of its columns")
-        if unused := [name for name in record.names or () if name not in fields]:
+        if unused := [name for name in names if name not in fields]:
             raise DamageError(f"the field {excerpt(unused[0])} belongs to no column")
     except DamageError as damage:
         return Store(path, spec, damage=str(damage))
@@ -145,7 +147,8 @@ def _read_own_spec(data: bytes) -> TableSpec:
 class _SchemaColumn:
     column: Column
     type_id: str
-    topology_field: str | None
+    field: str
+    """Record field that holds it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +173,9 @@ def _read_schema(data: bytes) -> _Schema:
             if not mnemonic or not type_id:
                 raise DamageError("schema.xml describes a column without name or type")
             column = Column(mnemonic, "", attributes.get("engineeringName", ""))
-            columns.append(_SchemaColumn(column, type_id, attributes.get("topologyField")))
+            in_topology = attributes.get("topologyField")
+            held_by = mnemonic if in_topology is None else _TOPOLOGY_FIELDS.get(in_topology, "")
+            columns.append(_SchemaColumn(column, type_id, held_by))
         else:
             raise DamageError(f"schema.xml contains the unknown element {excerpt(tag)}")
 
@@ -226,7 +231,7 @@ def _field(archive: KeyedArchive, described: dict[object, object]) -> tuple[int,
     return index, name, kind
 
 
-def _stored_column(column: _SchemaColumn, record: np.dtype[Any], mnemonics: Mapping[str, str]) -> StoredColumn:
+def _stored_column(column: _SchemaColumn, mnemonics: Mapping[str, str]) -> StoredColumn:
     known = type_of(column.type_id, mnemonics)
     if known is None:
         shown = mnemonics.get(column.type_id, column.type_id)
@@ -237,16 +242,7 @@ def _stored_column(column: _SchemaColumn, record: np.dtype[Any], mnemonics: Mapp
     if mnemonics.get(column.type_id, known.mnemonic) != known.mnemonic:
         raise DamageError(f"the bundle gives the type {column.type_id} another name than {known.mnemonic}")
     described = Column(column.column.mnemonic, known.mnemonic, column.column.name)
-    return StoredColumn(described, _field_of(column, record), known)
-
-
-def _field_of(column: _SchemaColumn, record: np.dtype[Any]) -> str:
-    name = column.column.mnemonic
-    if column.topology_field is not None:
-        name = _TOPOLOGY_FIELDS.get(column.topology_field, "")
-    if name not in (record.names or ()):
-        raise DamageError(f"no field of its rows contains the column {excerpt(column.column.mnemonic)}")
-    return name
+    return StoredColumn(described, column.field, known)
 
 
 def _is_new(column: _SchemaColumn, mnemonics: Mapping[str, str]) -> bool:

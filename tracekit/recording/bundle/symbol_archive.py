@@ -64,7 +64,6 @@ class CallsAtOffsets:
     file: IntArray
     """Shape (calls,): string of the file; `NONE` where the source line is not known."""
     line: IntArray
-    column: IntArray
 
 
 class SymbolArchive:
@@ -89,11 +88,6 @@ class SymbolArchive:
         _check_order(self._lines, self.text_size, "lines", alike=False)
         _check_order(self._symbols, self.text_size, "symbols", alike=True)
         self._check_inlined()
-
-    @property
-    def counts(self) -> tuple[int, int, int]:
-        """Symbols, inlined calls, lines."""
-        return len(self._symbols), len(self._inlined), len(self._lines)
 
     def text(self, string: int) -> str:
         """A string by its offset. Raises `DamageError` for text that is no UTF-8."""
@@ -124,14 +118,12 @@ class SymbolArchive:
                 raise DamageError(f"calls are inlined more than {limits.MAX_INLINED_DEPTH} levels deep")
             levels.append(self._children(levels[-1], offsets))
         chain = np.array(levels[:-1], np.int64).reshape(len(levels) - 1, len(offsets))
-        files, lines, columns = self._source_lines(chain, offsets)
+        files, lines = self._source_lines(chain, offsets)
         # Transposed and turned round, so that the calls of one offset stand together, innermost first.
         inside = chain.T[:, ::-1] >= 0
         owner, column = np.nonzero(inside)
         depth = len(chain) - 1 - column
-        return CallsAtOffsets(
-            owner, chain[depth, owner], depth, files[depth, owner], lines[depth, owner], columns[depth, owner]
-        )
+        return CallsAtOffsets(owner, chain[depth, owner], depth, files[depth, owner], lines[depth, owner])
 
     @cached_property
     def _calls(self) -> _Calls:
@@ -173,25 +165,24 @@ class SymbolArchive:
         ends = keys - self._calls.start[order] + self._calls.end[order]
         return _containing(keys, ends, (parents.astype(np.int64) << 32) + offsets, order)
 
-    def _source_lines(self, chain: IndexArray, offsets: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-        """File, line and column of each call of chains, shape (levels, n). The place in the innermost function is that
+    def _source_lines(self, chain: IndexArray, offsets: IntArray) -> tuple[IntArray, IntArray]:
+        """File and line of each call of chains, shape (levels, n). The place in the innermost function is that
         of the line; in every other one it is where the next one was called. One that the compiler made takes the place
         of its caller."""
         symbols = len(self._symbols)
         shape = chain.shape
-        sources = [np.zeros(shape, np.int64) for _ in range(3)]
+        files, lines = sources = np.zeros((2, *shape), np.int64)
         innermost = (chain >= 0).sum(0) - 1
         line = self._line_at(offsets)
         for level in range(shape[0]):
             inner = chain[level + 1] if level + 1 < shape[0] else np.full(shape[1], -1)
             outside, inside = np.flatnonzero(inner >= 0), np.flatnonzero((innermost == level) & (line >= 0))
-            for values, field in zip(sources, ("file", "line", "column"), strict=True):
+            for values, field in zip(sources, ("file", "line"), strict=True):
                 values[level, outside] = self._inlined[field][inner[outside] - symbols]
                 values[level, inside] = self._lines[field][line[inside]]
-            unknown = ~self._is_source(sources[0][level]) | (sources[1][level] == 0)
-            for values in sources:
-                values[level, unknown] = values[level - 1, unknown] if level else 0
-        return sources[0], sources[1], sources[2]
+            unknown = ~self._is_source(files[level]) | (lines[level] == 0)
+            sources[:, level, unknown] = sources[:, level - 1, unknown] if level else 0
+        return files, lines
 
     def _line_at(self, offsets: IntArray) -> IndexArray:
         start = self._lines["start"].astype(np.int64)

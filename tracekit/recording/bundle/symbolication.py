@@ -10,10 +10,11 @@ import numpy as np
 
 from tracekit.arrays import BoolArray, IndexArray, IntArray, RecordArray
 from tracekit.recording.bundle import DamageError, limits
+from tracekit.recording.bundle.arrays import equal_groups
 from tracekit.recording.bundle.files import BundleFiles
 from tracekit.recording.bundle.images import Images
 from tracekit.recording.bundle.symbol_archive import NONE, CallsAtOffsets, SymbolArchive, read_symbol_archive
-from tracekit.recording.call_stacks import FRAME, Frames, Function, Image, frames_of
+from tracekit.recording.call_stacks import FRAME, Function, Image
 from tracekit.recording.function_names import short_name
 
 _FOLDER: Final = "symbols/stores"
@@ -39,7 +40,7 @@ class Addresses:
 class Symbolicated:
     """Frames of addresses: those of the address n are `frames[starts[n]:starts[n + 1]]`, innermost first."""
 
-    frames: Frames
+    frames: RecordArray
     starts: IntArray
     images: tuple[Image, ...]
     functions: tuple[Function, ...]
@@ -93,17 +94,16 @@ def symbolicate(addresses: Addresses, images: Images, symbols: Symbols) -> Symbo
     image = _images_at(addresses, images)
     parts = _Parts(images)
     inside_images = np.flatnonzero(image >= 0)
-    ordered = inside_images[np.argsort(image[inside_images], kind="stable")]
-    edges = np.flatnonzero(np.diff(image[ordered])) + 1
-    for rows in np.split(ordered, edges) if len(ordered) else []:
+    for members in equal_groups(image[inside_images]):
+        rows = inside_images[members]
         index = int(image[rows[0]])
-        offsets = addresses.address[rows] - images.address[index]
+        offsets = addresses.address[rows] - images.records["address"][index]
         archive = symbols.of(images.uuids[index])
-        size = archive.text_size if archive is not None else int(images.size[index])
-        reach: int | IntArray = size or images.limit[index] - images.address[index]
+        size = archive.text_size if archive is not None else int(images.records["size"][index])
+        reach: int | IntArray = size or images.records["limit"][index] - images.records["address"][index]
         if not size:
             # Another library may lie between this one and the address, unless all of the process are known.
-            all_known = images.whole[index] & (addresses.process[rows] == images.process[index])
+            all_known = images.records["whole"][index] & (addresses.process[rows] == images.records["process"][index])
             reach = np.where(all_known, reach, _LEAST_CODE)
         inside = offsets < reach
         image[rows[~inside]] = -1
@@ -124,7 +124,7 @@ def _images_at(addresses: Addresses, images: Images) -> IndexArray:
     epoch = np.searchsorted(unmaps, addresses.time_ns, "right")
     edges = np.concatenate([[np.iinfo(np.int64).min], unmaps, [np.iinfo(np.int64).max]])
     for number in np.unique(epoch).tolist():
-        there = (images.start_ns < edges[number + 1]) & (images.end_ns > edges[number])
+        there = (images.records["start_ns"] < edges[number + 1]) & (images.records["end_ns"] > edges[number])
         now = np.flatnonzero(epoch == number)
         for process in np.unique(addresses.process[now]).tolist():
             rows = now[addresses.process[now] == process]
@@ -134,21 +134,19 @@ def _images_at(addresses: Addresses, images: Images) -> IndexArray:
 
 def _visible(images: Images, process: int) -> BoolArray:
     """Images that lie where they lie in this process too. The shared cache is at one place in all processes."""
-    of_process = images.process == process
-    return of_process if of_process.any() else images.cached
+    of_process = images.records["process"] == process
+    return of_process if of_process.any() else images.records["cached"]
 
 
 def _below(address: IntArray, images: Images, candidates: IndexArray) -> IndexArray:
-    order = candidates[np.argsort(images.address[candidates], kind="stable")]
-    index = np.searchsorted(images.address[order], address, "right") - 1
+    order = candidates[np.argsort(images.records["address"][candidates], kind="stable")]
+    index = np.searchsorted(images.records["address"][order], address, "right") - 1
     if not len(order):
         return np.full(len(address), -1)
     return np.where(index >= 0, order[index], -1)
 
 
-_OWNED_FRAME: Final = np.dtype([("owner", np.int64), *FRAME.descr])
-"""A frame and the address that it is of."""
-_UNKNOWN: Final = np.array((0, -1, -1, -1, -1, 0, 0, False, False), _OWNED_FRAME)
+_UNKNOWN: Final = np.array((-1, -1, -1, -1, 0, False, False), FRAME)
 
 
 class _Parts:
@@ -156,7 +154,9 @@ class _Parts:
 
     def __init__(self, images: Images) -> None:
         self._source = images
-        self._records = [np.empty(0, _OWNED_FRAME)]
+        self._owners = [np.empty(0, np.intp)]
+        """Which of the addresses each frame is of."""
+        self._records = [np.empty(0, FRAME)]
         self._images: dict[Image, int] = {}
         self._functions: dict[Function, int] = {}
         self._files: dict[str, int] = {}
@@ -167,7 +167,7 @@ class _Parts:
         """Addresses of one image, at these offsets."""
         image = Image(self._source.name(index), self._source.is_system(index))
         code = self._images.setdefault(image, len(self._images))
-        certain = archive is not None or self._source.size[index] > 0
+        certain = archive is not None or self._source.records["size"][index] > 0
         if archive is not None:
             try:
                 named = self._add_named(rows, code, offsets, archive, image.name)
@@ -179,18 +179,18 @@ class _Parts:
     def add_frames(self, rows: IndexArray, **known: object) -> None:
         """Frames of these addresses, of which so much is known."""
         records: RecordArray = np.full(len(rows), _UNKNOWN)
-        records["owner"] = rows
         for field_name, values in known.items():
             records[field_name] = values
+        self._owners.append(rows)
         self._records.append(records)
 
     def concatenate(self, count: int) -> Symbolicated:
         """Everything, in order of the addresses."""
-        records = np.concatenate(self._records)
+        owner = np.concatenate(self._owners)
         # The frames of one address stand together, and in order, already.
-        records = records[np.argsort(records["owner"], kind="stable")]
-        starts = np.searchsorted(records["owner"], np.arange(count + 1))
-        return Symbolicated(frames_of(records), starts, tuple(self._images), tuple(self._functions), tuple(self._files))
+        order = np.argsort(owner, kind="stable")
+        frames, starts = np.concatenate(self._records)[order], np.searchsorted(owner[order], np.arange(count + 1))
+        return Symbolicated(frames, starts, tuple(self._images), tuple(self._functions), tuple(self._files))
 
     def _add_named(
         self, rows: IndexArray, image: int, offsets: IntArray, archive: SymbolArchive, name: str
@@ -204,7 +204,6 @@ class _Parts:
             offset=offsets[calls.owner],
             file=self._files_of(calls, archive),
             line=calls.line,
-            column=calls.column,
             inlined=calls.depth > 0,
             certain=True,
         )

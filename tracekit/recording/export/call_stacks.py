@@ -152,14 +152,13 @@ def read_call_stacks(source: Source, index: int) -> call_stacks.CallStacks | Non
     number = [next(numbers) if isinstance(each, Stack) and each.frames else -1 for each in values]
     frames, starts, frame_order = _numbered_frames(with_frames)
     names = _Names()
-    records = np.array([names.record(frame) for frame in frames], call_stacks.FRAME)
     return call_stacks.CallStacks(
         times.values[order],
         *call_stacks.sample_columns(cells, len(order), weight_is_time=is_time),
         stack=np.array([*number, -1], np.int64)[stacks.codes[order]],
         starts=starts,
         order=frame_order,
-        frames=call_stacks.frames_of(records),
+        frames=np.array([names.record(frame) for frame in frames], call_stacks.FRAME),
         images=tuple(names.images),
         functions=tuple(names.functions),
         files=tuple(names.files),
@@ -193,7 +192,7 @@ class _Names:
         self.functions: dict[call_stacks.Function, int] = {}
         self.files: dict[str, int] = {}
 
-    def record(self, frame: Frame) -> tuple[int, int, int, int, int, int, bool, bool]:
+    def record(self, frame: Frame) -> tuple[int, int, int, int, int, bool, bool]:
         """A frame as a `FRAME`."""
         binary = frame.binary
         image = -1 if binary is None else self.images.setdefault(_image(binary), len(self.images))
@@ -206,7 +205,7 @@ class _Names:
         if source is not None and source.path and source.line and not source.path.startswith("<"):
             name = source.path.rstrip("/").rpartition("/")[2]
             file, line = self.files.setdefault(name, len(self.files)), source.line
-        return image, function, offset, file, line, 0, False, image >= 0
+        return image, function, offset, file, line, False, image >= 0
 
     def _function(self, frame: Frame, image: int) -> int:
         if not frame.name:

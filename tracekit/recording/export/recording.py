@@ -117,19 +117,7 @@ class _PlacedTable:
     def table(self) -> Table:
         """The table itself; reads its file again where it was only counted."""
         cells: tuple[Cells, ...] = () if self.file is None else self.file.cells(self.index)
-        columns, entry = () if self.node is None else self.node.columns, self.entry()
-        return Table(
-            self.schema,
-            self.run,
-            entry.state,
-            columns,
-            cells,
-            entry.rows or 0,
-            self.attributes,
-            self.position,
-            entry.source,
-            entry.reason,
-        )
+        return self.entry().table(self.run, () if self.node is None else self.node.columns, cells)
 
 
 def assemble(loaded: LoadedFiles, inputs: Inputs, wanted: int | None) -> ExportRecording:

@@ -59,12 +59,9 @@ def events(parser: etree.XMLPullParser) -> Iterator[tuple[str, _Element]]:
 
 def chunks(stream: BinaryIO, size: int = CHUNK_BYTES) -> Iterator[bytes]:
     """The bytes of a file without byte order mark."""
-    chunk = stream.read(size)
-    yield chunk.removeprefix(_BOM)
-    while chunk:
-        chunk = stream.read(size)
-        if chunk:
-            yield chunk
+    yield stream.read(size).removeprefix(_BOM)
+    while chunk := stream.read(size):
+        yield chunk
 
 
 def root_of(source: Source) -> str:

@@ -27,6 +27,7 @@ _EXTENSION: Final = re.compile(r"s?(?:\w{0,200}?rl)?E(?=[\d])")
 """What says that the standard library extends its own type, on conditions or without."""
 _KINDS: Final = {"C": "init", "c": "init", "D": "deinit", "d": "deinit"}
 _WORDS: Final = 26
+"""Words that later identifiers can refer to, by a letter each."""
 _WORD: Final = re.compile(r"[A-Z]+[^A-Z_]*|[^A-Z_0-9][^A-Z_]*")
 _LENGTH: Final = re.compile(r"\d{1,6}")
 _ENDING: Final = re.compile(r"f[CcDd]")
@@ -59,10 +60,8 @@ def short_swift(name: str) -> str:
     kind = reader.kind_of_rest() if path else None
     if kind is not None:
         return ".".join([*path, kind])
-    function = reader.function()
-    if function is not None:
-        path.append(function)
-    return ".".join(path)
+    function = "subscript" if _SUBSCRIPT.search(reader.text, reader.at) else reader.function()
+    return ".".join(path if function is None else [*path, function])
 
 
 class _Reader:
@@ -71,21 +70,13 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
-        self._words: list[str] = []
-
-    def _place(self) -> tuple[int, int]:
-        return self.at, len(self._words)
-
-    def _go_back(self, place: tuple[int, int]) -> None:
-        """Forget what was read since."""
-        self.at, words = place
-        del self._words[words:]
+        self._words: tuple[str, ...] = ()
 
     def context(self) -> list[str]:
         """Module and types around the function. What is of Objective-C or Swift itself has no module."""
         path = self._module()
         while True:
-            place = self._place()
+            place = self.at, self._words
             name = self.identifier()
             if name is None:
                 break
@@ -99,7 +90,7 @@ class _Reader:
             # The module that extends a type.
             if not is_private and self._take("E"):
                 continue
-            self._go_back(place)
+            self.at, self._words = place
             break
         return path
 
@@ -148,9 +139,6 @@ class _Reader:
 
     def function(self) -> str | None:
         """Name of a function, a property or an operator; None where what follows has none."""
-        return "subscript" if _SUBSCRIPT.search(self.text, self.at) else self._function()
-
-    def _function(self) -> str | None:
         name = self.identifier()
         if name is not None and _OPERATOR.match(self.text, self.at):
             return "".join(_SIGNS.get(letter, letter) for letter in name)
@@ -158,14 +146,14 @@ class _Reader:
 
     def witness(self, module: list[str]) -> list[str]:
         """Protocol and function that a type conforms with; empty where they are unknown."""
-        place = self._place()
+        place = self.at, self._words
         protocol: list[str] = []
         after = -1
         while self.at < len(self.text):
             if earlier := _SUBSTITUTION.match(self.text, self.at):
                 self.at = earlier.end()
             begin = self.at
-            name = self._function()
+            name = self.function()
             if name is None:
                 self.at = begin + 1
                 continue
@@ -177,21 +165,21 @@ class _Reader:
             # `AA` is the module of the type that conforms.
             protocol = [*protocol, name] if after == begin else [*(module if before == "AA" else []), name]
             after = self.at
-        self._go_back(place)
+        self.at, self._words = place
         return []
 
     def kind_of_rest(self) -> str | None:
         """`init` or `deinit` where what follows belongs to one: their names are only those of their parameters."""
         if not _ENDING.search(self.text, self.at):
             return None
-        place = self._place()
+        place = self.at, self._words
         signs = []
         while self.at < len(self.text):
             if self.text[self.at].isdigit() and self.identifier() is not None:
                 continue
             signs.append(self.text[self.at])
             self.at += 1
-        self._go_back(place)
+        self.at, self._words = place
         kind = _ENDED.search("".join(signs))
         return _KINDS[kind[1]] if kind else None
 
@@ -213,18 +201,18 @@ class _Reader:
 
     def _private(self) -> bool:
         """Whether the name was private to a file; goes behind the mark of the file."""
-        place = self._place()
+        place = self.at, self._words
         mark = self.identifier()
         if mark is not None and _PRIVATE.match(mark) and self.text.startswith("LL", self.at):
             self.at += 2
             return True
-        self._go_back(place)
+        self.at, self._words = place
         return False
 
     def _remember(self, text: str) -> None:
         """Words of an identifier, as later ones may refer to them: a word begins with a capital or after a `_`."""
-        words = [word for word in _WORD.findall(text) if len(word) > 1]
-        self._words += words[: _WORDS - len(self._words)]
+        if len(self._words) < _WORDS:
+            self._words += tuple([word for word in _WORD.findall(text) if len(word) > 1])
 
     def _take(self, sign: str) -> bool:
         if self.text.startswith(sign, self.at):

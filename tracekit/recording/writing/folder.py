@@ -86,7 +86,7 @@ def write_folder(
                     result.files.append(name)
                     result.rows += table.rows
                 except UnwritableTable as error:
-                    name, reason = None, f"it cannot be written as {form}: {error.reason}"
+                    name, reason = None, f"it cannot be written as {form}: {error}"
             if name is None and reason and (not schemas or entry.schema in schemas):
                 result.left_out.append((entry.schema, reason))
             listed[number] = _line(entry, table, name, reason, public)

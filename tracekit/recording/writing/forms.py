@@ -11,12 +11,11 @@ import json
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
 import numpy as np
 
-from tracekit.arrays import AnyArray, Int32Array
+from tracekit.arrays import AnyArray, ObjectArray
 from tracekit.errors import import_extra
 from tracekit.recording.coding import merge_codes
 from tracekit.recording.engineering_types import ANY, Kind, kind_of
@@ -33,11 +32,8 @@ _SKIPPED: Final = ("Cc", "Cf")
 """Unicode categories of characters that are not shown."""
 
 
-@dataclass(frozen=True, slots=True)
 class UnwritableTable(Exception):  # noqa: N818 - the table is at fault, not the program
-    """The form cannot hold this table."""
-
-    reason: str
+    """The form cannot hold this table. The text says why."""
 
 
 def write_csv(table: Table, stream: BinaryIO) -> None:
@@ -48,9 +44,8 @@ def write_csv(table: Table, stream: BinaryIO) -> None:
     with _text(stream) as text:
         writer = csv.writer(text, lineterminator="\r\n")
         writer.writerow([harmless(name) for name in column_names(table.columns)])
-        columns = renderers(table, harmless, "")
-        for part in parts(table.rows):
-            writer.writerows(zip(*(column(part) for column in columns), strict=True))
+        for rows in rendered_rows(table, harmless, ""):
+            writer.writerows(rows)
 
 
 def write_jsonl(table: Table, stream: BinaryIO) -> None:
@@ -58,9 +53,8 @@ def write_jsonl(table: Table, stream: BinaryIO) -> None:
     with _text(stream) as text:
         keys = [_json(name).replace("%", "%%") for name in column_names(table.columns)]
         line = f"{{{', '.join(f'{key}: %s' for key in keys)}}}\n"
-        columns = renderers(table, _json, "null")
-        for part in parts(table.rows):
-            text.writelines(map(line.__mod__, zip(*(column(part) for column in columns), strict=True)))
+        for rows in rendered_rows(table, _json, "null"):
+            text.writelines(map(line.__mod__, rows))
 
 
 def harmless(text: str) -> str:
@@ -142,43 +136,38 @@ def column_names(columns: Sequence[Column]) -> list[str]:
     return names
 
 
-def renderers(table: Table, as_text: Callable[[str], object], missing: object) -> list[Callable[[slice], list[object]]]:
-    """One function per column that gives the values of a part of the rows.
+def rendered_rows(
+    table: Table, as_text: Callable[[str], object], missing: object
+) -> Iterator[Iterator[tuple[object, ...]]]:
+    """The rows, a part at a time.
 
     Numbers become `int`; texts, processes and threads become `as_text` of what Instruments shows. `missing` stands
     where the recording holds no value.
     """
-    return [
-        _integers(column, cells, missing)
-        if isinstance(cells, IntegerCells)
-        else _texts(cells.codes, [as_text(str(value)) for value in cells.values], missing)
-        for column, cells in zip(table.columns, table.cells, strict=True)
-    ]
+    texts: dict[int, ObjectArray] = {}
+    for index, cells in enumerate(table.cells):
+        if not isinstance(cells, IntegerCells):
+            # Code -1, no value, is the last entry.
+            texts[index] = np.array([*(as_text(str(value)) for value in cells.values), missing], object)
+    for part in parts(table.rows):
+        yield zip(
+            *(
+                _integers(column, cells, part, missing)
+                if isinstance(cells, IntegerCells)
+                else texts[index][cells.codes[part]].tolist()
+                for index, (column, cells) in enumerate(zip(table.columns, table.cells, strict=True))
+            ),
+            strict=True,
+        )
 
 
-def _integers(column: Column, cells: IntegerCells, missing: object) -> Callable[[slice], list[object]]:
-    unsigned = is_unsigned(column.engineering_type)
-
-    def render_integers(part: slice) -> list[object]:
-        values: AnyArray = cells.values[part]
-        if unsigned:
-            values = values.astype(np.uint64)
-        absent = ~cells.valid[part]
-        if absent.any():
-            values = values.astype(object)
-            values[absent] = missing
-        numbers: list[object] = values.tolist()
-        return numbers
-
-    return render_integers
-
-
-def _texts(codes: Int32Array, texts: list[object], missing: object) -> Callable[[slice], list[object]]:
-    # Code -1, no value, is the last entry.
-    lookup = np.array([*texts, missing], dtype=object)
-
-    def render_texts(part: slice) -> list[object]:
-        texts: list[object] = lookup[codes[part]].tolist()
-        return texts
-
-    return render_texts
+def _integers(column: Column, cells: IntegerCells, part: slice, missing: object) -> list[object]:
+    values: AnyArray = cells.values[part]
+    if is_unsigned(column.engineering_type):
+        values = values.astype(np.uint64)
+    absent = ~cells.valid[part]
+    if absent.any():
+        values = values.astype(object)
+        values[absent] = missing
+    numbers: list[object] = values.tolist()
+    return numbers

@@ -113,7 +113,6 @@ class _RowWriter:
         return f'<{tag} id="{identity}" fmt="{shown}">{content}</{tag}>'
 
     def _content(self, tag: str, value: CellValue | int) -> tuple[str, str]:
-        """Display text and content."""
         if isinstance(value, int):
             return display_of(tag)(value), str(value)
         shown = escape(str(value))
@@ -142,8 +141,6 @@ class _Chunk(NamedTuple):
 
 
 class _Cells:
-    """One column."""
-
     def __init__(self, column: Column, cells: Cells) -> None:
         self._cells = cells
         self._type = column.engineering_type

@@ -94,18 +94,18 @@ class Exporter:
         self._call(path, "--xpath", xpath)
         with path.open("rb") as stream:
             beginning = stream.read(4096)
+            stream.seek(max(0, path.stat().st_size - 200))
+            end = stream.read()
         if _NO_NODE.fullmatch(beginning):
             raise UnreadableRecording("xctrace lists this table but did not export it")
         if b"<node" not in beginning:
             raise UnreadableRecording("xctrace exported no table")
-        with path.open("rb") as stream:
-            stream.seek(max(0, path.stat().st_size - 200))
-            if b"</trace-query-result>" not in stream.read():
-                raise UnreadableRecording("the export from xctrace is cut off, although xctrace reported success")
+        if b"</trace-query-result>" not in end:
+            raise UnreadableRecording("the export from xctrace is cut off, although xctrace reported success")
 
     def _call(self, output: Path, *what: str) -> None:
         """One `xctrace export`. Raises `TracekitError` unless it succeeded and wrote the file."""
-        command = [*self.tool.command, "export", "--input", str(self.trace), "--output", str(output), *what]
+        command = [*self.tool, "export", "--input", str(self.trace), "--output", str(output), *what]
         for attempt in range(1, ATTEMPTS + 1):
             output.unlink(missing_ok=True)
             completed = run_command(command, self.timeout_s)

@@ -93,7 +93,7 @@ def _run(
     tool: Tool, request: Request, listener: Listener, patience: Patience, received: StopSignals
 ) -> tuple[Watch, Completed, str | None]:
     """One call of `xctrace`: who followed it, what it did, and why it was ended, if it was."""
-    command = [*tool.command, *request.arguments()]
+    command = [*tool, *request.arguments()]
     with closing(Job(command, keep_stdin=not request.no_prompt, grace_s=patience.saving)) as job:
         watch = Watch(job, listener, received, patience)
         try:

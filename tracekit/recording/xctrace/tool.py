@@ -33,11 +33,8 @@ _HANGS_ON_SIMULATORS: Final = re.compile(r"17[D-Z]|27A")
 _DEVICE: Final = re.compile(r"(?P<name>.*?)(?: \((?P<os>[0-9][0-9.]*)\))? \((?P<id>[0-9A-Fa-f-]{8,})\)")
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """How `xctrace` is called."""
-
-    command: tuple[str, ...]
+Tool = tuple[str, ...]
+"""The words by which `xctrace` is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +90,8 @@ class ListedDevice:
 def find_tool() -> Tool | None:
     """`xcrun xctrace` or `xctrace`, whichever PATH has; None elsewhere than on a Mac with developer tools."""
     if shutil.which("xcrun"):
-        return Tool(("xcrun", "xctrace"))
-    return Tool(("xctrace",)) if shutil.which("xctrace") else None
+        return "xcrun", "xctrace"
+    return ("xctrace",) if shutil.which("xctrace") else None
 
 
 def read_version(tool: Tool) -> Version:
@@ -139,7 +136,7 @@ def failure(what: str, completed: Completed, timeout_s: float) -> TracekitError:
 def _ask(tool: Tool, *arguments: str) -> str:
     from tracekit.recording.xctrace.running import run_command
 
-    completed = run_command([*tool.command, *arguments], PATIENCE_S)
+    completed = run_command([*tool, *arguments], PATIENCE_S)
     if completed.timed_out or completed.status:
         raise failure(f"xctrace {' '.join(arguments)}", completed, PATIENCE_S)
     # `list` of some versions answers on standard error.

@@ -144,9 +144,7 @@ def _activity(hardware: pd.DataFrame, rows: IndexArray, call: IntArray) -> tuple
         **{name: constant(value, count, FIXED_CATEGORIES[name]) for name, value in fixed.items()},
     )
     order = sort_order(frame)
-    frame_row = np.empty_like(order)
-    frame_row[order] = np.arange(count)
-    return reorder(frame, order), frame_row
+    return reorder(frame, order), np.argsort(order)
 
 
 FEW: Final = 3

@@ -11,12 +11,21 @@ import pandas as pd
 
 from tracekit.arrays import IndexArray, IntArray
 from tracekit.intervals import Intervals
-from tracekit.trace.binding import constant, recode
+from tracekit.trace.binding import constant
 from tracekit.trace.calls.hardware import FEW, Work, prepares, reconstruct_predictions
 from tracekit.trace.calls.pieces import Pieces, Timeline, pieces_of, timeline
 from tracekit.trace.calls.stacks import Api, LoadPhase, busy_stacks, place_of
-from tracekit.trace.events import BOUNDS, SETUP_KINDS, Attribution, Kind, Lane, Level, Origin
-from tracekit.trace.frames import FIXED_CATEGORIES, categorical, empty_events, is_any, or_minus_one, or_null, sort_order
+from tracekit.trace.events import BOUNDS, EVENT_DTYPES, SETUP_KINDS, Attribution, Kind, Lane, Level, Origin
+from tracekit.trace.frames import (
+    FIXED_CATEGORIES,
+    categorical,
+    fixed_categorical,
+    is_any,
+    made_events,
+    or_minus_one,
+    or_null,
+    sort_order,
+)
 from tracekit.trace.instruments.instrument import CommandBuffers
 from tracekit.trace.samples import TIMED, Samples
 
@@ -38,8 +47,6 @@ class Inferred:
     """For each row of `activity` that call stacks show, by its index: the code that made the call (columns of
     `tracekit.trace.calls.stacks.place_of`), `thread`, `tid`, `main_thread`, `samples` of the running thread, `api`,
     `path` (one number for calls from the same code), and how many samples were in each `LoadPhase` and `Unit`."""
-    notes: tuple[str, ...]
-    """What cannot be told apart, one sentence each."""
 
 
 def infer_calls(
@@ -48,11 +55,11 @@ def infer_calls(
     """What samples and the hardware show, until `end_ns`; `watched`: all units were recorded. O(n log n)."""
     shown, hardware = reconstruct_predictions(hardware, buffers)
     if sampled is None or not len(sampled.stacks):
-        return Inferred(_hardware_only(shown, end_ns), hardware, None, ())
+        return Inferred(_hardware_only(shown, end_ns), hardware, None)
     line = timeline(sampled)
     pieces = pieces_of(line, max(end_ns, int(line.time.max(initial=0)) + 1))
     if not len(pieces.first):
-        return Inferred(_hardware_only(shown, end_ns), hardware, None, ())
+        return Inferred(_hardware_only(shown, end_ns), hardware, None)
     work = Work.of(shown, hardware, FEW * line.period_ns, watched=watched)
     return _framed(line, pieces, work, shown, hardware, end_ns)
 
@@ -86,6 +93,13 @@ def with_bounds(activity: pd.DataFrame, origin: Origin, *bounds: IntArray | int)
     )
 
 
+def calls_in_time(parts: Sequence[pd.DataFrame]) -> tuple[pd.DataFrame, IntArray]:
+    """The calls of all parts as one Activity lane, and the row there of each, part by part. O(n log n)."""
+    calls = pd.concat(parts, ignore_index=True).astype(EVENT_DTYPES)
+    order = sort_order(calls)
+    return calls.take(order).reset_index(drop=True), np.argsort(order)
+
+
 def _framed(
     line: Timeline, pieces: Pieces, work: Work, shown: pd.DataFrame, hardware: pd.DataFrame, end_ns: int
 ) -> Inferred:
@@ -96,7 +110,7 @@ def _framed(
 
     calls, owners = joined_calls(line, pieces, work)
     stacked = [call for call in calls if call.chain >= 0]
-    names, notes = names_of(line, pieces, work, stacked, owners, shown)
+    names = names_of(line, pieces, work, stacked, owners, shown)
     alone = np.array([call.work[0] for call in calls if call.chain < 0], np.int64)
     # Without a process and without samples, the work may be another process's.
     sampled = [model for models in owners.sites.named.values() for model in models]
@@ -116,35 +130,28 @@ def _framed(
     device = categorical(shown["device"])
     devices = [set(device.codes[call.work].tolist()) for call in stacked]
     names_of_devices = [*device.categories, None]
-    frame = pd.DataFrame(empty_events()).reindex(range(count))
-    frame = frame.assign(
-        start_ns=start,
-        duration_ns=end - start,
-        guessed=False,
-        label=recode(np.arange(count), [f"{NOUNS[Api(each)]} (inferred from call stacks)" for each in api]),
-        model=recode(np.arange(count), names),
-        device=_fixed("device", [names_of_devices[each.pop()] if len(each) == 1 else None for each in devices]),
-        process=rows["process"].array,
-        pid=rows["pid"].array,
-        lane=_fixed("lane", [Lane.ACTIVITY] * count),
-        kind=_fixed("kind", _kinds([Api(each) for each in api], samples, start, end, hardware)),
-        level=_fixed("level", [Level.TOP] * count),
-        attribution=_fixed("attribution", [Attribution.INFERRED] * count),
-        table=constant(TIMED[0], count),
-        row=np.searchsorted(line.samples.samples["time_ns"].to_numpy(), line.time[first]),
-        origin=_fixed("origin", [Origin.CALL_STACKS] * count),
-        resolution_ns=line.period_ns,
-        **{name: bounds[:, column] for column, name in enumerate(BOUNDS)},
-        single=[call.single and not several for call, several in zip(stacked, mistakable, strict=True)],
+    frame = made_events(
+        count,
+        {
+            "start_ns": start,
+            "duration_ns": end - start,
+            "label": [f"{NOUNS[Api(each)]} (inferred from call stacks)" for each in api],
+            "model": names,
+            "device": [names_of_devices[each.pop()] if len(each) == 1 else None for each in devices],
+            "process": rows["process"].array,
+            "pid": rows["pid"].array,
+            "lane": Lane.ACTIVITY,
+            "kind": _kinds([Api(each) for each in api], samples, start, end, hardware),
+            "level": Level.TOP,
+            "attribution": Attribution.INFERRED,
+            "table": TIMED[0],
+            "row": np.searchsorted(line.samples.samples["time_ns"].to_numpy(), line.time[first]),
+        },
     )
+    single = [call.single and not several for call, several in zip(stacked, mistakable, strict=True)]
+    frame = with_bounds(frame, Origin.CALL_STACKS, *bounds.T).assign(resolution_ns=line.period_ns, single=single)
     unsampled = _unsampled(line, work, alone, owners, _hardware_only(shown.iloc[alone], end_ns))
-    frame = pd.concat([frame, unsampled], ignore_index=True)
-    frame = frame.astype(
-        {**empty_events().dtypes.to_dict(), **dict.fromkeys(("label", "model", "process", "table"), "category")}
-    )
-    order = sort_order(frame)
-    row_of = np.empty_like(order)
-    row_of[order] = np.arange(len(order))
+    activity, row_of = calls_in_time([frame, unsampled])
     place = place_of(line.samples.stacks, line.kinds["caller"].to_numpy()[line.stack[first]])
     columns = {name: rows[name].array for name in ("thread", "tid", "main_thread")}
     columns |= {"ambiguous": False, "api": api, "path": keys_of(pieces, stacked)}
@@ -159,12 +166,11 @@ def _framed(
     attribution = hardware["attribution"].mask(foreign, Attribution.FOREIGN.value)
     hardware = hardware.assign(prediction=or_null(linked), attribution=attribution)
     # Calls of one thread do not overlap, nor does one begin before its model is loaded.
-    activity = frame.take(order).reset_index(drop=True)
     spans = Intervals.from_rows(activity)
     start, end = spans.starts.copy(), spans.ends.copy()
     keep_in_order(activity, call_order(activity, sites), start, end)
     activity = activity.assign(start_ns=start, duration_ns=np.maximum(end - start, 0))
-    return Inferred(activity, hardware, sites, notes)
+    return Inferred(activity, hardware, sites)
 
 
 def _unsampled(line: Timeline, work: Work, alone: IndexArray, owners: Owners, frame: pd.DataFrame) -> pd.DataFrame:
@@ -177,15 +183,11 @@ def _unsampled(line: Timeline, work: Work, alone: IndexArray, owners: Owners, fr
     high = [reach.latest_end(each) for each in work.ends[alone].tolist()]
     origin = np.where(known, Origin.CALL_STACKS.value, Origin.HARDWARE.value)
     return frame.assign(
-        origin=_fixed("origin", origin.tolist()),
+        origin=fixed_categorical("origin", np.arange(len(origin)), origin),
         resolution_ns=np.where(known, line.period_ns, 0),
         start_min_ns=np.where(known, np.maximum(low, 0), frame["start_min_ns"]),
         end_max_ns=np.where(known, np.minimum(high, frame["end_max_ns"]), frame["end_max_ns"]),
     )
-
-
-def _fixed(column: str, values: Sequence[str | None]) -> pd.Categorical:
-    return recode(np.arange(len(values)), values, FIXED_CATEGORIES[column])
 
 
 def _samples(line: Timeline, calls: Sequence[Joined]) -> pd.DataFrame:

@@ -51,8 +51,8 @@ def keys_of(pieces: Pieces, calls: Sequence[Joined]) -> list[int]:
 
 def names_of(
     line: Timeline, pieces: Pieces, work: Work, calls: Sequence[Joined], owners: Owners, shown: pd.DataFrame
-) -> tuple[list[str], tuple[str, ...]]:
-    """Name of the model of each call, and what of it is not known."""
+) -> list[str]:
+    """Name of the model of each call."""
     labels, keys, sites = categorical(shown["model"]).categories, keys_of(pieces, calls), owners.sites
     stack_of = dict(zip(line.kinds["key"].tolist(), range(len(line.kinds)), strict=True))
     site_of = {key: _site(line, stack_of[key]) for key in sorted(set(keys))}
@@ -80,7 +80,7 @@ def names_of(
     unseen = {str(labels[work.model[each]]) for each in np.flatnonzero(~owners.possible & ~owners.foreign)}
     loading = [key for key in site_of if site_of[key].api is not Api.PREDICTION]
     if not loading or not predicted.keys() | unseen:
-        return names, ()
+        return names
     model_of: dict[int, str] = {}
     in_time = sorted(zip(calls, keys, strict=True), key=lambda each: each[0].low_ns)
     loads = [site_of[key].api is not Api.PREDICTION for _, key in in_time]
@@ -89,10 +89,7 @@ def names_of(
     for api in (Api.LOAD, Api.COMPILE):
         of_api = [key for key in loading if site_of[key].api is api]
         model_of |= _models_of_loads(site_of, of_api, predicted, unseen, in_turn)
-    names = [model_of.get(key, name) for name, key in zip(names, keys, strict=True)]
-    if len(model_of) == len(loading):
-        return names, ("Loads are matched with predictions by the code that makes them.",)
-    return names, ("Call stacks do not tell which loaded model predicts; loads of one place count as one model.",)
+    return [model_of.get(key, name) for name, key in zip(names, keys, strict=True)]
 
 
 def _site(line: Timeline, stack: int) -> _Site:

@@ -8,9 +8,9 @@ another process's, or of calls whose threads were not sampled.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -32,8 +32,17 @@ _FITTING_SHARE: Final = 0.8
 """Part of the predictions of a model of the app that fit calls of the one place that calls it (heuristic)."""
 _NAMED_SHARE: Final = 0.9
 """A label names calls of a site if so many of these have work of it, or so much of its work is in them (heuristic)."""
-Candidates = dict[int, list[int]]
-"""Pieces that each prediction of the hardware may be of."""
+
+
+class Candidate(NamedTuple):
+    """A piece that a prediction of the hardware may be of."""
+
+    work: int
+    """Place of the prediction."""
+    model: int
+    piece: int
+    chain: int
+    key: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,48 +75,41 @@ class Sites:
 
 def owners_of(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> Owners:
     """The owner of each prediction of the hardware. `opens` are the first pieces of the chains. O(n log n)."""
-    chain_of = np.repeat(opens, np.diff(np.append(opens, len(pieces.first))))
     around, far = _candidates(line, pieces, work, opens)
+    total = Counter(pieces.key[opens].tolist())
     # Of the sites that fit each model best.
-    likely = _likely_sites(line, pieces, work, around, chain_of)
-    fitting = {
-        index: [piece for piece in options if (int(work.model[index]), int(pieces.key[piece])) in likely]
-        for index, options in around.items()
-    }
-    near = {index: options for index, options in fitting.items() if options}
-    owner = _sole_chains(pieces, work, near, chain_of)
+    likely = _likely_sites(line, pieces, work, around, total)
+    near = [each for each in around if (each.model, each.key) in likely]
+    owner = _sole_chains(near, len(work.starts))
     shared = _shared(work, owner)
-    sites = _sites(line, pieces, work, near, owner, chain_of)
+    sites = _sites(line, pieces, work, near, owner, total)
     for index in np.flatnonzero(owner >= 0).tolist():
         key, model = int(pieces.key[owner[index]]), int(work.model[index])
         # Where several calls are at work at once, the work tells no call from another.
         if model in shared or model not in sites.named.get(key, ()):
             owner[index] = -1
-    doubtful = {int(chain_of[piece]) for index, options in near.items() if owner[index] < 0 for piece in options}
+    doubtful = {each.chain for each in near if owner[each.work] < 0}
     possible = np.zeros(len(owner), np.bool_)
-    for index, options in around.items():
-        keys = _keys(pieces, options)
-        possible[index] = any(work.model[index] in sites.named.get(key, {work.model[index]}) for key in keys)
+    possible[[each.work for each in around if each.model in sites.named.get(each.key, {each.model})]] = True
     # What a call does after its leading model is no call of its own, wherever that one was seen.
     possible |= np.isin(work.model, [model for models in sites.later.values() for model in models])
-    taken = set(owner.tolist())
+    taken, placed = set(owner.tolist()), {each.work for each in near}
     threads = Counter(key for key, _ in set(zip(pieces.key.tolist(), pieces.thread.tolist(), strict=True)))
-    for index, options in far.items():
+    for index, options in grouped((each.work, each) for each in far).items():
         free = {
-            int(chain_of[piece])
-            for piece in options
-            if (chain_of[piece] not in taken or threads[int(pieces.key[piece])] == 1)
-            and work.model[index] in sites.named.get(int(pieces.key[piece]), ())
+            each.chain
+            for each in options
+            if (each.chain not in taken or threads[each.key] == 1) and each.model in sites.named.get(each.key, ())
         }
-        if index in near or not free:
+        if index in placed or not free:
             continue
         possible[index] = True
         if len(free) == 1 and work.model[index] not in shared:
             owner[index] = free.pop()
             taken.add(int(owner[index]))
-    sites = _sites(line, pieces, work, near, owner, chain_of)
+    sites = _sites(line, pieces, work, near, owner, total)
     left = _left_over(work, owner, sites)
-    return Owners(owner, possible & ~left, sites, doubtful, _foreign(pieces, work, around, sites), left)
+    return Owners(owner, possible & ~left, sites, doubtful, _foreign(work, around, sites), left)
 
 
 def _left_over(work: Work, owner: IntArray, sites: Sites) -> BoolArray:
@@ -121,11 +123,9 @@ def _left_over(work: Work, owner: IntArray, sites: Sites) -> BoolArray:
     return result
 
 
-def _foreign(pieces: Pieces, work: Work, around: Candidates, sites: Sites) -> BoolArray:
+def _foreign(work: Work, around: Sequence[Candidate], sites: Sites) -> BoolArray:
     """Shape (predictions of the hardware,): of a model that often works while no sampled thread may wait for it."""
-    near: Counter[tuple[int, int]] = Counter()
-    for index, options in around.items():
-        near.update({(int(work.model[index]), int(pieces.key[piece])) for piece in options})
+    near = Counter((model, key) for _, model, key in {(each.work, each.model, each.key) for each in around})
     named = {model for models in sites.named.values() for model in models}
     count = Counter(work.model.tolist())
     unnamed = {(key, model) for model, key in near if key not in sites.named}
@@ -135,45 +135,39 @@ def _foreign(pieces: Pieces, work: Work, around: Candidates, sites: Sites) -> Bo
 
 
 def _misfits(
-    line: Timeline, pieces: Pieces, work: Work, near: Candidates, chain_of: IntArray
+    line: Timeline, pieces: Pieces, work: Work, around: Sequence[Candidate]
 ) -> dict[tuple[int, int], list[int]]:
     """For each model and site: how long, in ns, samples of its calls are away from the work, or run during it."""
     misfits: dict[tuple[int, int], list[int]] = {}
     ends = np.append(np.flatnonzero(pieces.follows == APART), len(pieces.first))
-    for index, options in near.items():
-        for chain in {int(chain_of[piece]) for piece in options}:
-            last = int(pieces.last[ends[np.searchsorted(ends, chain, "right")] - 1])
-            places = slice(int(pieces.first[chain]), last + 1)
-            times, runs = line.time[places], ~line.on_gpu[places] | ~work.on_gpu[index]
-            before, after = np.searchsorted(times, (work.starts[index], work.ends[index]))
-            away = [int(work.starts[index] - times[before - 1])] if before else []
-            away += [int(times[after] - work.ends[index])] if after < len(times) else []
-            inside = times[before:after][runs[before:after]]
-            misfit = work.busy_at(index, inside) * line.period_ns if after > before else min(away)
-            misfits.setdefault((int(work.model[index]), int(pieces.key[chain])), []).append(misfit)
+    for index, model, chain, key in {(each.work, each.model, each.chain, each.key) for each in around}:
+        last = int(pieces.last[ends[np.searchsorted(ends, chain, "right")] - 1])
+        places = slice(int(pieces.first[chain]), last + 1)
+        times, runs = line.time[places], ~line.on_gpu[places] | ~work.on_gpu[index]
+        before, after = np.searchsorted(times, (work.starts[index], work.ends[index]))
+        away = [int(work.starts[index] - times[before - 1])] if before else []
+        away += [int(times[after] - work.ends[index])] if after < len(times) else []
+        inside = times[before:after][runs[before:after]]
+        misfit = work.busy_at(index, inside) * line.period_ns if after > before else min(away)
+        misfits.setdefault((model, key), []).append(misfit)
     return misfits
 
 
 def _likely_sites(
-    line: Timeline, pieces: Pieces, work: Work, near: Candidates, chain_of: IntArray
+    line: Timeline, pieces: Pieces, work: Work, around: Sequence[Candidate], total: Counter[int]
 ) -> set[tuple[int, int]]:
     """Models and the sites that call them, as far as their work may tell."""
-    misfits = _misfits(line, pieces, work, near, chain_of)
+    misfits = _misfits(line, pieces, work, around)
     usual = {pair: sorted(each)[len(each) // 2] for pair, each in misfits.items()}
-    total = Counter(pieces.key[np.unique(chain_of)].tolist())
     half = line.period_ns // 2
     # Chains may hold many calls: of the pieces with any work, nearly all have that of the model.
-    close: dict[tuple[int, int], set[int]] = {}
-    worked: dict[int, set[int]] = {}
-    for index, options in near.items():
-        for piece in options:
-            close.setdefault((int(work.model[index]), int(pieces.key[piece])), set()).add(piece)
-            worked.setdefault(int(pieces.key[piece]), set()).add(piece)
+    close = Counter((model, key) for _, model, key in {(each.piece, each.model, each.key) for each in around})
+    worked = Counter(key for _, key in {(each.piece, each.key) for each in around})
     strong: dict[int, set[int]] = {}
     most: Counter[int] = Counter()
     for (model, key), each in misfits.items():
         most[model] = max(most[model], len(each))
-        nearly_all = len(close[model, key]) >= _NAMED_SHARE * len(worked[key])
+        nearly_all = close[model, key] >= _NAMED_SHARE * worked[key]
         if nearly_all and len(each) >= _NAMED_SHARE * total[key]:
             strong.setdefault(key, set()).add(model)
     # A place whose calls have work of one model alone is where that is called from.
@@ -192,7 +186,8 @@ def _likely_sites(
     best_of_model = _least(usual, rivals, 0)
     best_of_key = _least(usual, usual.keys(), 1)
     # The only place that may have some work has it.
-    contested = {int(pieces.key[piece]) for each in near.values() if len(_keys(pieces, each)) > 1 for piece in each}
+    keys = grouped({(each.work, each.key) for each in around})
+    contested = {key for own in keys.values() if len(own) > 1 for key in own}
     sole = {
         (model, key) for key, models in strong.items() if len(models) == 1 and key not in contested for model in models
     }
@@ -212,24 +207,17 @@ def _least(usual: Mapping[tuple[int, int], int], pairs: Iterable[tuple[int, int]
     return least
 
 
-def _keys(pieces: Pieces, options: Collection[int]) -> set[int]:
-    return {int(pieces.key[piece]) for piece in options}
-
-
-def _sole_chains(pieces: Pieces, work: Work, near: Candidates, chain_of: IntArray) -> IntArray:
+def _sole_chains(near: Sequence[Candidate], count: int) -> IntArray:
     """Shape (predictions of the hardware,): the only chain that each may be of, not counting chains of the same place
     that have work of the model which can be of no other; -1 where there are several or none."""
-    owner = np.full(len(work.starts), -1)
-    chains = {index: {int(chain_of[piece]) for piece in options} for index, options in near.items()}
+    owner = np.full(count, -1)
+    chains = grouped({(each.work, (each.chain, each.key, each.model)) for each in near})
+    served = {own[0] for own in chains.values() if len(own) == 1}
     for index, own in chains.items():
-        if len(own) == 1:
-            owner[index] = next(iter(own))
-    served = {(int(owner[index]), int(work.model[index])) for index in np.flatnonzero(owner >= 0)}
-    for index, own in chains.items():
-        if len(own) > 1 and len(_keys(pieces, own)) == 1:
-            free = {chain for chain in own if (chain, int(work.model[index])) not in served}
-            if len(free) == 1:
-                owner[index] = free.pop()
+        alike = len({key for _, key, _ in own}) == 1
+        free = [each for each in own if each not in served] if len(own) > 1 and alike else own
+        if len(free) == 1:
+            owner[index] = free[0][0]
     return owner
 
 
@@ -245,17 +233,17 @@ def _shared(work: Work, owner: IntArray) -> set[int]:
     return shared
 
 
-def _candidates(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> tuple[Candidates, Candidates]:
+def _candidates(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> tuple[list[Candidate], list[Candidate]]:
     """Those near in time, and those only within reach."""
     slack = np.where(work.on_gpu, OUTLIVES_NS, 0)
     reach = NEAR * line.period_ns
-    near: Candidates = {}
-    far: Candidates = {}
+    near: list[Candidate] = []
+    far: list[Candidate] = []
     api = line.kinds["api"].to_numpy()[line.stack[pieces.first]]
     predicts = np.flatnonzero(api == Api.PREDICTION)
     sizes = np.diff(np.append(opens, len(pieces.first)))
-    after = np.repeat(pieces.after[opens], sizes)
-    before = np.repeat(pieces.before[opens + sizes - 1], sizes)
+    chain_of = np.repeat(opens, sizes)
+    after, before = pieces.after[chain_of], pieces.before[np.repeat(opens + sizes - 1, sizes)]
     for thread in np.unique(pieces.thread[predicts]):
         own = predicts[pieces.thread[predicts] == thread]
         behind = np.searchsorted(pieces.starts[own], work.ends, "right") - 1
@@ -264,9 +252,11 @@ def _candidates(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> 
             piece = own[np.clip(behind + step, 0, len(own) - 1)]
             fits = inside & (after[piece] - slack <= work.starts) & (work.ends - slack <= before[piece])
             is_near = (work.starts <= pieces.ends[piece] + reach) & (work.ends >= pieces.starts[piece] - reach)
-            for index in np.flatnonzero(fits):
-                if not _works_itself(line, pieces, int(piece[index]), work, int(index)):
-                    (near if is_near[index] else far).setdefault(int(index), []).append(int(piece[index]))
+            for index in np.flatnonzero(fits).tolist():
+                each, model = int(piece[index]), int(work.model[index])
+                if not _works_itself(line, pieces, each, work, index):
+                    found = Candidate(index, model, each, int(chain_of[each]), int(pieces.key[each]))
+                    (near if is_near[index] else far).append(found)
     return near, far
 
 
@@ -278,22 +268,19 @@ def _works_itself(line: Timeline, pieces: Pieces, piece: int, work: Work, index:
     return work.busy_at(index, runs) * line.period_ns >= 0.5 * work.own(index).covered_ns
 
 
-def _sites(line: Timeline, pieces: Pieces, work: Work, near: Candidates, owner: IntArray, chain_of: IntArray) -> Sites:
-    total = Counter(pieces.key[np.unique(chain_of)].tolist())
+def _sites(
+    line: Timeline, pieces: Pieces, work: Work, near: Sequence[Candidate], owner: IntArray, total: Counter[int]
+) -> Sites:
     all_work = Counter(work.model.tolist())
-    counts: Counter[tuple[int, int]] = Counter()
-    chains: dict[tuple[int, int], set[int]] = {}
-    for index, options in near.items():
-        counts.update({(int(pieces.key[piece]), int(work.model[index])) for piece in options})
-        for piece in options:
-            chains.setdefault((int(pieces.key[piece]), int(work.model[index])), set()).add(int(chain_of[piece]))
-    covered = {key for (key, _), own in chains.items() if len(own) >= _NAMED_SHARE * total[key]}
+    counts = Counter((key, model) for _, key, model in {(each.work, each.key, each.model) for each in near})
+    chains = Counter((key, model) for _, key, model in {(each.chain, each.key, each.model) for each in near})
+    covered = {key for (key, _), own in chains.items() if own >= _NAMED_SHARE * total[key]}
     named: dict[int, set[int]] = {}
     for (key, model), own in chains.items():
         # Where calls have work of one model, what a few have of another is somebody else's.
         least = 0.5 if key in covered else 0.0
         has_most = counts[key, model] >= _NAMED_SHARE * all_work[model]
-        if len(own) >= (least if has_most else _NAMED_SHARE) * total[key]:
+        if own >= (least if has_most else _NAMED_SHARE) * total[key]:
             named.setdefault(key, set()).add(model)
     leads, owned = _leads(line, pieces, work, owner)
     later: dict[int, set[int]] = {}

@@ -93,7 +93,7 @@ class Pieces:
 
 
 def timeline(sampled: Samples) -> Timeline:
-    """All samples of a recording that bear on calls. O(n log n)."""
+    """All samples of a recording, some with stacks, that bear on calls. O(n log n)."""
     kinds = stacks.with_progress(sampled, stacks.core_ml_stacks(sampled))
     rows = sampled.samples.assign(ran=True)
     if len(sampled.waiting):
@@ -106,7 +106,7 @@ def timeline(sampled: Samples) -> Timeline:
     order = np.lexsort((rows["time_ns"].to_numpy()[told], thread))
     told, thread = told[order], thread[order]
     stack = stack[told]
-    busy, idle = stacks.busy_stacks(sampled), np.zeros(len(kinds), np.bool_)
+    busy = stacks.busy_stacks(sampled)
     return Timeline(
         sampled,
         kinds,
@@ -116,13 +116,9 @@ def timeline(sampled: Samples) -> Timeline:
         stack,
         kinds["key"].to_numpy()[stack],
         rows["ran"].to_numpy(np.bool_)[told],
-        busy.get(stacks.Unit.CPU, idle)[stack],
-        (
-            stacks.stacks_with(sampled, stacks.matches_function(sampled.stacks, stacks.PREPARING))
-            if len(kinds)
-            else idle
-        )[stack],
-        busy.get(stacks.Unit.GPU, idle)[stack],
+        busy[stacks.Unit.CPU][stack],
+        stacks.stacks_in(sampled, stacks.PREPARING)[stack],
+        busy[stacks.Unit.GPU][stack],
         _period(sampled),
         np.sort(rows["time_ns"].to_numpy()),
     )

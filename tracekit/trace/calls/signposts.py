@@ -16,10 +16,9 @@ import numpy as np
 import pandas as pd
 
 from tracekit.recording.table import Process
-from tracekit.trace.binding import recode
-from tracekit.trace.calls.infer import Inferred, with_bounds
+from tracekit.trace.calls.infer import Inferred, calls_in_time, with_bounds
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Lane, Level, Origin
-from tracekit.trace.frames import FIXED_CATEGORIES, empty_events, is_any, or_minus_one, or_null, sort_order, texts_in
+from tracekit.trace.frames import fixed_categorical, is_any, made_events, or_minus_one, or_null, texts_in
 from tracekit.trace.runtimes.phases import of_target
 
 _SUBSYSTEM: Final = "com.apple.coreml"
@@ -45,14 +44,9 @@ def with_signposts(inferred: Inferred, signposts: pd.DataFrame | None, target: P
         # Samples show whether a load was cold or cached, which the signpost does not say.
         shown = set(activity["kind"].iloc[same[-1]])
         kinds.append(next((each for each in (Kind.LOAD_UNCACHED, Kind.LOAD_CACHED) if each in shown), kind))
-    calls = calls.assign(kind=_fixed("kind", kinds))
+    calls = calls.assign(kind=fixed_categorical("kind", np.arange(len(kinds)), kinds))
     kept = np.setdiff1d(np.arange(len(activity)), sorted(taken))
-    both = pd.concat([_renamed(inferred, calls, same).take(kept), calls.drop(columns="tid")], ignore_index=True)
-    named = dict.fromkeys(("label", "model", "parent_model", "process", "table"), "category")
-    both = both.astype({**empty_events().dtypes.to_dict(), **named})
-    order = sort_order(both)
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
+    both, place = calls_in_time([_renamed(inferred, calls, same).take(kept), calls.drop(columns="tid")])
     moved = np.full(len(activity) + 1, -1)
     moved[kept] = place[: len(kept)]
     first = {rows[0]: int(place[len(kept) + number]) for number, rows in enumerate(same) if rows}
@@ -65,7 +59,7 @@ def with_signposts(inferred: Inferred, signposts: pd.DataFrame | None, target: P
     linked = moved[or_minus_one(inferred.hardware["prediction"])]
     return replace(
         inferred,
-        activity=both.take(order).reset_index(drop=True),
+        activity=both,
         hardware=inferred.hardware.assign(prediction=or_null(linked)),
         sites=sites,
     )
@@ -76,32 +70,26 @@ def _calls(signposts: pd.DataFrame, target: Process | None) -> pd.DataFrame:
     chosen = is_any(signposts["subsystem"], _SUBSYSTEM) & is_any(signposts["name"], *_KINDS)
     chosen &= of_target(signposts, target)
     rows = signposts[chosen].reset_index(drop=True)
-    count, start = len(rows), rows["start_ns"].to_numpy(np.int64)
+    start = rows["start_ns"].to_numpy(np.int64)
     end = start + rows["duration_ns"].to_numpy(np.int64)
     names = [_names(message) for message in rows["start_message"].astype(object)]
     kinds = [_KINDS[str(name)] for name in rows["name"]]
-    frame = (
-        empty_events()
-        .reindex(range(count))
-        .assign(
-            start_ns=start,
-            duration_ns=end - start,
-            guessed=False,
-            lane=_fixed("lane", [Lane.ACTIVITY] * count),
-            kind=_fixed("kind", kinds),
-            label=recode(np.arange(count), [_LABELS[kind] for kind in kinds]),
-            model=recode(np.arange(count), [model for model, _ in names]),
-            parent_model=recode(np.arange(count), [parent for _, parent in names]),
-            level=_fixed("level", [Level.TOP if parent is None else Level.SUB for _, parent in names]),
-            attribution=_fixed("attribution", [Attribution.INFERRED] * count),
-            process=rows["process"].array,
-            pid=rows["pid"].array,
-            table=rows["table"].array,
-            row=rows["row"].to_numpy(np.int64),
-            tid=or_minus_one(rows["tid"]),
-        )
+    frame = made_events(
+        len(rows),
+        {
+            "start_ns": start,
+            "duration_ns": end - start,
+            "lane": Lane.ACTIVITY,
+            "kind": kinds,
+            "label": [_LABELS[kind] for kind in kinds],
+            "model": [model for model, _ in names],
+            "parent_model": [parent for _, parent in names],
+            "level": [Level.TOP if parent is None else Level.SUB for _, parent in names],
+            "attribution": Attribution.INFERRED,
+            **{name: rows[name].array for name in ("process", "pid", "table", "row")},
+        },
     )
-    return with_bounds(frame, Origin.SIGNPOSTS, start, start, end, end)
+    return with_bounds(frame, Origin.SIGNPOSTS, start, start, end, end).assign(tid=or_minus_one(rows["tid"]))
 
 
 def _names(message: object) -> tuple[str, str | None]:
@@ -135,7 +123,3 @@ def _renamed(inferred: Inferred, calls: pd.DataFrame, same: Sequence[Sequence[in
             names.setdefault(model.iloc[row], set()).add(name)
     known = {old: new.pop() for old, new in names.items() if len(new) == 1 and old not in hardware}
     return activity.assign(model=model.map(lambda name: known.get(name, name)).astype("category"))
-
-
-def _fixed(column: str, values: Sequence[str]) -> pd.Categorical:
-    return recode(np.arange(len(values)), values, FIXED_CATEGORIES[column])

@@ -145,6 +145,11 @@ def matches_function(stacks: pd.DataFrame, pattern: str) -> BoolArray:
     return flags(cells.codes, map(bool, map(re.compile(pattern).match, cells.categories)))
 
 
+def stacks_in(sampled: Samples, pattern: str) -> BoolArray:
+    """Shape (stacks,): a stack has a function that begins with the pattern."""
+    return stacks_with(sampled, matches_function(sampled.stacks, pattern))
+
+
 def stacks_with(sampled: Samples, frames: BoolArray) -> BoolArray:
     """Shape (stacks,): a stack has any of the chosen frames."""
     result = np.zeros(len(sampled.starts) - 1, np.bool_)
@@ -154,16 +159,16 @@ def stacks_with(sampled: Samples, frames: BoolArray) -> BoolArray:
 
 def outermost(sampled: Samples, frames: BoolArray) -> IndexArray:
     """Shape (stacks,): row of the outermost of the chosen frames of each stack; -1 where it has none."""
-    rows = np.flatnonzero(frames)
-    result = np.full(len(sampled.starts) - 1, -1)
-    # Rows ascend from the innermost outwards: the last one stays.
-    result[sampled.stacks["stack"].to_numpy()[rows]] = rows
-    return result
+    # Rows ascend from the innermost outwards.
+    return _last_of_each(sampled, np.flatnonzero(frames))
 
 
 def innermost(sampled: Samples, frames: BoolArray) -> IndexArray:
     """Shape (stacks,): row of the innermost of the chosen frames of each stack; -1 where it has none."""
-    rows = np.flatnonzero(frames)[::-1]
+    return _last_of_each(sampled, np.flatnonzero(frames)[::-1])
+
+
+def _last_of_each(sampled: Samples, rows: IndexArray) -> IndexArray:
     result = np.full(len(sampled.starts) - 1, -1)
     result[sampled.stacks["stack"].to_numpy()[rows]] = rows
     return result
@@ -198,16 +203,15 @@ def core_ml_stacks(sampled: Samples) -> pd.DataFrame:
     """One row for each distinct stack, indexed by its number: `api` (category of `Api`, null where the stack is not in
     Core ML), `entry` (row of `Samples.stacks` of the function of Core ML), `caller` (row of the app's frame that called
     it; -1 where there is none). O(frames)."""
-    in_core_ml = _in_core_ml(sampled)
+    in_core_ml = is_any(sampled.stacks["image"], CORE_ML)
     entry = np.full(len(sampled.starts) - 1, -1)
     api = np.full(len(entry), -1)
-    for code, pattern in enumerate(API.values() if len(entry) else ()):
+    for code, pattern in enumerate(API.values()):
         entry_of_kind = outermost(sampled, matches_function(sampled.stacks, pattern) & in_core_ml)
         farther = entry_of_kind > entry
         entry[farther], api[farther] = entry_of_kind[farther], code
-    caller = callers(sampled, entry) if len(entry) else entry
     kind = pd.Categorical.from_codes(api, categories=pd.Index(list(API), dtype=object))
-    return pd.DataFrame({"api": kind, "entry": entry, "caller": caller})
+    return pd.DataFrame({"api": kind, "entry": entry, "caller": callers(sampled, entry)})
 
 
 def with_progress(sampled: Samples, kinds: pd.DataFrame) -> pd.DataFrame:
@@ -222,21 +226,17 @@ def with_progress(sampled: Samples, kinds: pd.DataFrame) -> pd.DataFrame:
     places = pd.DataFrame({"f": function, "i": np.where(caller < 0, -1, image), "o": np.where(caller < 0, -1, offset)})
     place = places.groupby(["f", "i", "o"], sort=False).ngroup().to_numpy()
     numbers = _with_paths(sampled, place.astype(np.int64), caller)
-    outer = outermost(sampled, _in_core_ml(sampled)) if len(kinds) else entry
+    outer = outermost(sampled, is_any(stacks["image"], CORE_ML))
     unnamed = np.append(stacks["function"].isna().to_numpy(), False)[outer] & (outer >= 0)
     hidden = unnamed & kinds["api"].isna().to_numpy()
     predicts, loads = is_any(kinds["api"], Api.PREDICTION), is_any(kinds["api"], Api.LOAD)
-
-    def inside(pattern: str) -> BoolArray:
-        return stacks_with(sampled, matches_function(stacks, pattern)) if len(kinds) else np.zeros(0, np.bool_)
-
-    under_way = predicts & inside(EXECUTING)
-    begun = (predicts & inside(BINDING) & ~under_way) | (loads & inside(OPENING))
+    under_way = predicts & stacks_in(sampled, EXECUTING)
+    begun = (predicts & stacks_in(sampled, BINDING) & ~under_way) | (loads & stacks_in(sampled, OPENING))
     under_way |= loads & ~begun
     return kinds.assign(
         key=np.select([called, hidden], [numbers, HIDDEN], OUTSIDE),
         progress=np.select([under_way, begun], [UNDER_WAY, BEGUN], UNKNOWN),
-        nested=predicts & (inside(PIPELINE) | _recursive(sampled)),
+        nested=predicts & (stacks_in(sampled, PIPELINE) | _recursive(sampled)),
     )
 
 
@@ -244,8 +244,6 @@ def _with_paths(sampled: Samples, place: IntArray, caller: IndexArray) -> IntArr
     """Shape (stacks,): a number for each place that calls and the code of the app that leads there. A stack that was
     cut short, which does not begin where threads do, counts as the most common one of its place. O(frames)."""
     stacks, count = sampled.stacks, len(place)
-    if not count:
-        return place
     stack = stacks["stack"].to_numpy()
     leads = np.flatnonzero(app_frames(stacks) & (np.arange(len(stacks)) >= np.append(caller, -1)[stack]))
     frame = pd.DataFrame({"i": categorical(stacks["image"]).codes[leads], "o": or_minus_one(stacks["offset"])[leads]})
@@ -262,17 +260,13 @@ def _with_paths(sampled: Samples, place: IntArray, caller: IndexArray) -> IntArr
     return result
 
 
-def _in_core_ml(sampled: Samples) -> BoolArray:
-    # Without samples there is nothing to tell images by.
-    return is_any(sampled.stacks["image"], CORE_ML) if len(sampled.stacks) else np.zeros(0, np.bool_)
-
-
 def _recursive(sampled: Samples) -> BoolArray:
     """Shape (stacks,): one function of Core ML that predicts is on it twice, as where one model calls another."""
-    result = np.zeros(len(sampled.starts) - 1, np.bool_)
-    predicting = np.flatnonzero(matches_function(sampled.stacks, API[Api.PREDICTION]) & _in_core_ml(sampled))
-    stack = sampled.stacks["stack"].to_numpy()[predicting]
-    function = categorical(sampled.stacks["function"]).codes[predicting]
+    stacks, result = sampled.stacks, np.zeros(len(sampled.starts) - 1, np.bool_)
+    in_core_ml = is_any(stacks["image"], CORE_ML)
+    predicting = np.flatnonzero(matches_function(stacks, API[Api.PREDICTION]) & in_core_ml)
+    stack = stacks["stack"].to_numpy()[predicting]
+    function = categorical(stacks["function"]).codes[predicting]
     again = pd.DataFrame({"s": stack, "f": function}).duplicated().to_numpy()
     result[stack[again]] = True
     return result
@@ -284,7 +278,7 @@ def busy_stacks(sampled: Samples) -> dict[str, BoolArray]:
     if sampled.stacks.empty:
         return {}
     patterns = (*LOAD_PHASES.items(), *UNIT_PATTERNS.items(), *DATA_PHASES.items())
-    flags = {str(name): stacks_with(sampled, matches_function(sampled.stacks, pattern)) for name, pattern in patterns}
+    flags = {str(name): stacks_in(sampled, pattern) for name, pattern in patterns}
     flags[HANDLING_DATA] = np.logical_or.reduce([flags[phase] for phase in DataPhase])
     flags[LoadPhase.NEURAL_ENGINE] |= stacks_with(sampled, is_any(sampled.stacks["image"], NEURAL_ENGINE_COMPILER))
     return flags

@@ -122,11 +122,6 @@ def is_known(label: str) -> bool:
     return fold(label) in _LITERAL
 
 
-def event_type_lane(value: str) -> Lane | None:
-    """Lane that a value of the `event-type` column names; None for values that name none."""
-    return EVENT_TYPE_LANES.get(value.strip().casefold())
-
-
 def bind(rows: Rows) -> tuple[pd.DataFrame, CodeArray, CodeArray, tuple[ModelName, ...]]:
     """The rows of the Core ML table, sorted by start, with null `prediction` and `attribution`; the model of each and
     the pipeline around it, shape (rows,) each: index in the names, which are last, -1 where there is none. Raises
@@ -161,7 +156,7 @@ def bind(rows: Rows) -> tuple[pd.DataFrame, CodeArray, CodeArray, tuple[ModelNam
 
 def _lanes(codes: CodeArray, lanes: Sequence[Lane], event_type: CodedCells) -> pd.Categorical:
     """Lane of the `event-type` column where it names one, else of the event string."""
-    lane_of_type = [event_type_lane(str(value)) for value in event_type.values]
+    lane_of_type = [EVENT_TYPE_LANES.get(str(value).strip().casefold()) for value in event_type.values]
     order = list(Lane)
     by_label = np.array([order.index(lane) for lane in lanes], np.int32)[codes]
     type_codes = [-1 if lane is None else order.index(lane) for lane in lane_of_type]

@@ -26,9 +26,8 @@ from tracekit.trace.binding import constant
 from tracekit.trace.frames import (
     Field,
     Form,
-    categorical,
+    concat_frames,
     is_any,
-    joined_categories,
     made_once,
     or_minus_one,
     rows_where,
@@ -87,19 +86,11 @@ def memory_frame(bound: Mapping[str, pd.DataFrame | None]) -> pd.DataFrame | Non
     for schema, frame in frames.items():
         if len(frame):
             taken.setdefault(SOURCES[schema][0], schema)
-    parts = [(kind, frames[schema].dropna(subset=["bytes"])) for kind, schema in taken.items()]
-    if not parts:
+    if not taken:
         return no_memory()
-    columns: dict[str, object] = {
-        "start_ns": np.concatenate([part["start_ns"].to_numpy() for _, part in parts]),
-        "kind": joined_categories([constant(kind, len(part), Memory) for kind, part in parts]),
-        "process": joined_categories([categorical(part["process"]) for _, part in parts]),
-        "pid": pd.concat([part["pid"] for _, part in parts], ignore_index=True).array,
-        "bytes": np.concatenate([part["bytes"].to_numpy(np.int64) for _, part in parts]),
-        "table": joined_categories([categorical(part["table"]) for _, part in parts]),
-        "row": np.concatenate([part["row"].to_numpy() for _, part in parts]),
-    }
-    return sorted_by_start(pd.DataFrame(columns))
+    sized = ((kind, frames[schema].dropna(subset=["bytes"])) for kind, schema in taken.items())
+    parts = [part.assign(kind=constant(kind, len(part), Memory)) for kind, part in sized]
+    return sorted_by_start(concat_frames(parts, map(str, no_memory())).astype({"bytes": np.int64}))
 
 
 @made_once

@@ -38,15 +38,7 @@ from tracekit.arrays import BoolArray, IntArray, ObjectArray
 from tracekit.recording.table import Process
 from tracekit.trace.binding import constant, flags, recode
 from tracekit.trace.collect import group_ids
-from tracekit.trace.frames import (
-    categorical,
-    is_any,
-    joined_categories,
-    made_once,
-    or_minus_one,
-    or_null,
-    sorted_by_start,
-)
+from tracekit.trace.frames import categorical, concat_frames, is_any, made_once, or_minus_one, or_null, sorted_by_start
 from tracekit.trace.runtimes.registry import COLUMNS, PHASES as LANE_OF, Key, Runtime, Signpost, Units, runtimes
 from tracekit.units import format_count
 
@@ -255,16 +247,9 @@ def _joined(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """The parts as one frame, in order of time. A point that two tables hold is one."""
     if len(parts) == 1:
         return sorted_by_start(parts[0].reset_index(drop=True))
-    columns = {name: _stacked([part[name] for part in parts]) for name in parts[0]}
-    frame = pd.DataFrame(columns, copy=False)
+    frame = concat_frames(parts, map(str, parts[0]))
     twice = frame["form"].eq(POINT) & frame.duplicated(["start_ns", "form", "name", "subsystem", "pid", "tid"])
     return sorted_by_start(frame[~twice.to_numpy()].reset_index(drop=True))
-
-
-def _stacked(parts: Sequence[pd.Series]) -> object:
-    if isinstance(parts[0].dtype, pd.CategoricalDtype):
-        return joined_categories([categorical(part) for part in parts])
-    return pd.concat(parts, ignore_index=True).array
 
 
 def _unknown_names(frame: pd.DataFrame) -> Iterator[str]:
