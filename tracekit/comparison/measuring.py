@@ -27,7 +27,6 @@ from tracekit.comparison.measurements import (
     Inexact,
     Measurements,
     ModelMeasurements,
-    PartMean,
     Parts,
 )
 from tracekit.comparison.sampling import block_length, mean_errors
@@ -259,14 +258,7 @@ def _parts(of_trace: _OfTrace, positions: IntArray, durations_ns: IntArray) -> P
         return None
     times = of_trace.groups_ns[positions]
     block = block_length(durations_ns.astype(np.float64))
-    errors = mean_errors(times, block)
-    means = (
-        PartMean(
-            group.name,
-            round(float(times[:, index].mean()), 1),
-            round(float(errors[index]), 1),
-            not of_trace.incomplete[positions, index].any(),
-        )
-        for index, group in enumerate(GROUPS)
-    )
-    return Parts(tuple(means), round(max(count / block - 1, 1.0), 3))
+    numbers = (times.mean(axis=0), mean_errors(times, block))
+    means_ns, errors_ns = (tuple(round(value, 1) for value in values.tolist()) for values in numbers)
+    complete = tuple((~np.any(of_trace.incomplete[positions], axis=0)).tolist())
+    return Parts(means_ns, errors_ns, complete, round(max(count / block - 1, 1.0), 3))
