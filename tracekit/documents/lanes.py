@@ -13,17 +13,8 @@ import numpy as np
 from tracekit.characters import visible
 from tracekit.comparison.models import Basis, ModelComparison
 from tracekit.comparison.words import arrow
-from tracekit.documents.pictures import (
-    BINS,
-    Scale,
-    axis_time,
-    calls_of,
-    drawing,
-    figure,
-    group_class,
-    legend,
-    stacked_bar,
-)
+from tracekit.documents import pictures
+from tracekit.documents.pictures import BINS, Scale, axis_time, drawing, figure, legend
 from tracekit.documents.why import UNSAMPLED, caller, sentence, why_facts
 from tracekit.grouping import grouped
 from tracekit.render.blocks import Figure, Paragraph, Role, Section, section
@@ -129,7 +120,7 @@ def _first_call(timeline: Timeline) -> int | None:
 
 def pictures_of_both(comparison: Comparison, sides: tuple[Drawing, Drawing] | None) -> list[Figure]:
     """The pictures of each model that can be compared; without `sides`, no latencies are known one by one."""
-    calls = [{each.model: each for each in calls_of(timeline)} for _, timeline in sides or ()]
+    calls = [{each.model: each for each in pictures.calls_of(timeline)} for _, timeline in sides or ()]
     found = []
     for model in comparison.compared:
         latencies = [
@@ -153,9 +144,9 @@ def _parts(model: ModelComparison) -> Html:
     for side, times in sides.items():
         said = [f"{group.name} {format_time(ns)}" for group, ns in zip(groups, times, strict=True)]
         widths = (100 * ns / longest for ns in times)
-        bar = stacked_bar(zip(groups, widths, said, strict=True), f"{side}: {', '.join(said)}")
+        bar = pictures.stacked_bar(zip(groups, widths, said, strict=True), f"{side}: {', '.join(said)}")
         rows.append(tag("div", tag("span", side), bar, tag("span", format_time(sum(times))), class_="pair"))
-    kinds = {group_class(group): group.name for group in groups}
+    kinds = {pictures.group_class(group): group.name for group in groups}
     title = tag("figcaption", "Where the time of a mean prediction goes")
     return tag("figure", title, *rows, legend(kinds), class_="pairs")
 
