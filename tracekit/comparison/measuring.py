@@ -5,7 +5,8 @@ that both give the same digits.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -71,10 +72,11 @@ def measure_with(trace: Trace, facts: Facts, shown: Shown | None) -> Measurement
     rows = activity if shown is None else activity[shown.rows["activity"]]
     top = rows_where(rows, is_any(rows["level"], Level.TOP))
     of_trace = _OfTrace.of(trace, top)
+    thermal = _hottest(trace, top["start_ns"].to_numpy()[of_trace.called])
     models = (_model(name, rate, top, of_trace) for name, rate in facts.rates.items())
     return Measurements(
         source=facts.recording.source,
-        environment=_environment(trace, facts.recording, top["start_ns"].to_numpy()[of_trace.called]),
+        environment=environment_of(asdict(facts.recording), thermal),
         core_ml=not trace.inferred and not trace.activity.empty,
         models=(*models, *_operation(trace, shown), *_language_models(trace, shown)),
         checks=facts.checks,
@@ -152,19 +154,25 @@ def margin_of(metrics: Iterable[Metric]) -> float | None:
     return round(min(margins), 4) if margins else None
 
 
-def _environment(trace: Trace, facts: RecordingInfo, predicted_ns: IntArray) -> Environment:
+def _hottest(trace: Trace, predicted_ns: IntArray) -> str | None:
+    """The hottest thermal state at these times."""
     states = trace.context.get("thermal")
-    hottest = UNKNOWN
-    if states is not None and len(predicted_ns):
-        hottest = int(states_at(states, THERMAL_STATES, predicted_ns).max())
+    if states is None or not len(predicted_ns):
+        return None
+    hottest = int(states_at(states, THERMAL_STATES, predicted_ns).max())
+    return None if hottest == UNKNOWN else THERMAL_STATES[hottest]
+
+
+def environment_of(recording: Mapping[str, Any], thermal: str | None) -> Environment:
+    """That of a recording with these fields of `RecordingInfo`."""
     return Environment(
-        device=facts.device_model,
-        system=" ".join(part for part in (facts.platform, facts.os_version) if part) or None,
-        instruments=facts.instruments_version,
-        template=facts.template,
-        thermal=None if hottest == UNKNOWN else THERMAL_STATES[hottest],
-        input_type=facts.input_type,
-        target=None if facts.target_kind == "all-processes" else facts.target,
+        device=recording["device_model"],
+        system=" ".join(part for part in (recording["platform"], recording["os_version"]) if part) or None,
+        instruments=recording["instruments_version"],
+        template=recording["template"],
+        thermal=thermal,
+        input_type=recording["input_type"],
+        target=None if recording["target_kind"] == "all-processes" else recording["target"],
     )
 
 

@@ -30,7 +30,7 @@ from tracekit.comparison.measurements import (
     ModelMeasurements,
     Parts,
 )
-from tracekit.comparison.measuring import check_models_known, limits_in, margin_of
+from tracekit.comparison.measuring import check_models_known, environment_of, limits_in, margin_of
 from tracekit.detectors.outcomes import Metric
 from tracekit.errors import TracekitError, UnreadableRecording
 from tracekit.report.formatting import OUTCOMES
@@ -80,20 +80,11 @@ def _measurements(report: dict[str, Any]) -> Measurements:
     """Of the whole report, with the names that `from_plain` knows."""
     facts, measured = report["recording"], report["measurements"]
     rules = {rule["id"]: rule for rule in report["rules"]}
-    system = " ".join(part for part in (facts["platform"], facts["os_version"]) if part) or None
     recording = from_plain(
         {
             "source": facts["source"],
             "identity": measured.get("identity"),
-            "environment": {
-                "device": facts["device_model"],
-                "system": system,
-                "instruments": facts["instruments_version"],
-                "template": facts["template"],
-                "thermal": measured["thermal"],
-                "input_type": facts["input_type"],
-                "target": None if facts["target_kind"] == "all-processes" else facts["target"],
-            },
+            "environment": asdict(environment_of(facts, measured["thermal"])),
             "core_ml": measured["core_ml"],
             "models": measured["models"],
             "checks": [

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from tracekit.analysis.breakdown.partition import Part
 from tracekit.analysis.models import ModelSummary
 from tracekit.analysis.quantities import MODEL, mean_id
 from tracekit.documents.columns import absent_note, durations, elapsed, names, numbers, optional, quantity, words
@@ -47,9 +46,9 @@ def models_section(models: Sequence[ModelSummary], results: Sequence[Result] = (
     )
     broken_down = parts_rows(known)
     groups = shown_groups(broken_down)
-    large = {kind for row in broken_down for part in row.large for kind in part.group.parts}
+    large = {part.group.part for row in broken_down for part in row.large}
     # What their names do not say.
-    meanings = (time_breakdown.MEANINGS[kind] for kind in (Part.AMBIGUOUS, Part.OTHER) if kind in large)
+    meanings = (time_breakdown.MEANINGS[name] for name in ("ambiguous", "other") if name in large)
     return section(
         "Models",
         table("Models", columns, known, brief=MODELS),
