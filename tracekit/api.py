@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tracekit.analysis.aggregation import sort_rows
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.why.choice import Choice, chosen, slower_elsewhere
 from tracekit.analysis.why.explain import FINDINGS, tail, why
@@ -22,7 +23,7 @@ from tracekit.detectors.plugins import all_detectors
 from tracekit.detectors.replayed import Replays
 from tracekit.detectors.runner import run_detectors
 from tracekit.errors import UsageError
-from tracekit.report.build import build_report, check_sort
+from tracekit.report.build import build_report
 from tracekit.report.choice import Part, check_limits, plain, shown_judgments, unknown_model, within_limits
 from tracekit.report.redact import private_facts
 from tracekit.report.results import results_from
@@ -132,7 +133,8 @@ def request_of(
         general[expectations.LIMIT_KEY] = expectations.parse_memory_limit(memory_limit)
     wishes = {expectations.BUDGET_KEY: budgets, expectations.EXPECT_KEY: units, expectations.LIMIT_KEY: limits}
     judging = _judging(config, _texts(only), _texts(skip), general, model_settings or {}, wishes)
-    check_sort(sort)
+    # No rows can be sorted by a column that is unknown.
+    sort_rows((), sort)
     patterns = [
         pattern
         for pattern, _ in (*map(expectations.parse_budget, budgets), *map(expectations.parse_expectation, units))

@@ -15,6 +15,7 @@ from tracekit.comparison.models import Basis, Presence
 from tracekit.documents.comparison import comparison_document
 from tracekit.errors import UsageError
 from tracekit.render.forms import render
+from tracekit.report.time_breakdown import GROUPS
 
 
 def text_of(comparison):
@@ -123,10 +124,8 @@ def test_parts_of_several_recordings_are_held_against_their_spread(measured):
 
     def recording(**times):
         """Mean times of parts in ms."""
-        means = [
-            replace(part, mean_ns=times.get(part.part.replace(" ", "_"), 0) * 1e6) for part in model.warm_parts.means
-        ]
-        parts = replace(model.warm_parts, means=tuple(means))
+        means_ns = tuple(times.get(group.name.replace(" ", "_"), 0) * 1e6 for group in GROUPS)
+        parts = replace(model.warm_parts, means_ns=means_ns)
         scale = 1 + times["data"] / 1e4
         values = (model.latencies_ns * scale).astype(np.int64)
         changed = replace(model, warm_parts=parts, latencies_ns=values)

@@ -14,7 +14,6 @@ from tracekit.comparison.sampling import (
     block_length,
     effective_size,
     mean_errors,
-    median_error,
     quantile_error,
     t_distribution,
     t_quantile,
@@ -35,18 +34,18 @@ def dependent(count, phi, seed=0):
 
 def test_the_error_of_a_median_of_independent_values_is_that_of_the_normal_distribution():
     # The standard error of the median of n normal values is about sqrt(pi / 2 / n).
-    errors = [median_error(values, block_length(values)) for values in (normal(400, seed) for seed in range(20))]
+    errors = [quantile_error(values, block_length(values), 0.5) for values in (normal(400, seed) for seed in range(20))]
     assert np.mean(errors) == pytest.approx(math.sqrt(math.pi / 2 / 400), rel=0.15)
 
 
 def test_values_that_depend_on_their_neighbors_have_a_larger_error():
     values = dependent(500, 0.8)
-    assert median_error(values, block_length(values)) > 1.5 * median_error(values, 1)
+    assert quantile_error(values, block_length(values), 0.5) > 1.5 * quantile_error(values, 1, 0.5)
 
 
 def test_a_long_series_has_the_error_of_its_batches():
     values = normal(MAX_DRAWN * 4)
-    assert median_error(values, 20) == pytest.approx(math.sqrt(math.pi / 2 / len(values)), rel=0.3)
+    assert quantile_error(values, 20, 0.5) == pytest.approx(math.sqrt(math.pi / 2 / len(values)), rel=0.3)
 
 
 def test_the_error_of_an_outer_quantile_is_larger_than_that_of_the_median():
@@ -76,7 +75,7 @@ def test_the_effective_size_is_that_of_the_autocorrelation():
 
 def test_equal_values_are_exact():
     values = np.full(50, 3.0)
-    assert median_error(values, block_length(values)) == 0
+    assert quantile_error(values, block_length(values), 0.5) == 0
     assert effective_size(values) == 50
 
 
@@ -85,9 +84,9 @@ def test_the_unit_of_the_values_changes_nothing(values, factor):
     one = np.array(values, dtype=np.float64)
     block = block_length(one)
     assert 1 <= block <= max(len(values) // 4, 1)
-    error = median_error(one, block)
+    error = quantile_error(one, block, 0.5)
     assert 0 <= error <= np.ptp(one)
-    assert median_error(one * 2, block) == pytest.approx(2 * error)
+    assert quantile_error(one * 2, block, 0.5) == pytest.approx(2 * error)
     assert 0 < effective_size(one) <= len(values)
 
 
@@ -108,7 +107,9 @@ def test_blocks_and_errors_are_those_of_arch(seed):
     series = np.log(latencies(case, count, np.random.default_rng(seed)))
     expected = min(max(math.ceil(count ** (1 / 3)), math.ceil(max(ARCH[seed]))), count // 4)
     assert abs(block_length(series) - expected) <= 1
-    assert median_error(series, block_length(series)) == pytest.approx(median_error(series, expected), rel=0.05)
+    assert quantile_error(series, block_length(series), 0.5) == pytest.approx(
+        quantile_error(series, expected, 0.5), rel=0.05
+    )
 
 
 @pytest.mark.parametrize(

@@ -194,7 +194,8 @@ def test_a_finding_says_where_what_it_saves_and_how_to_verify(samples: Path) -> 
         card = page.get_element_by_id(f"finding-{check.id}")
         longest = max(check.evidence, key=lambda entry: entry.end_ns - entry.start_ns)
         (where,) = card.xpath(".//p[@class='jump']")
-        place = f"longest of {check.evidence_total} intervals: {formatting.span(longest)}; possible "
+        where_and_when = f"{formatting.duration(longest.duration_ns)} at {formatting.moment(longest.start_ns)}"
+        place = f"longest of {check.evidence_total} intervals: {where_and_when}; possible "
         assert where.text_content().replace("\xa0", " ").startswith(place)
         assert where.get("data-check") == check.id
         (prediction,) = (model.prediction for model in analysis.report.models)

@@ -26,9 +26,7 @@ def blind(full: Report):
 
 def test_reasons_that_differ_in_the_numbers_of_each_model_are_taken_together(blind) -> None:
     checks = [blind("jitter", f"m{n}", f"Only {n} predictions.", "Record more.") for n in (1, 2, 3)]
-    (obstacle,) = skip_reasons(checks)
-    assert obstacle.results == tuple(checks)
-    assert obstacle.sentences == "Only 1 predictions. (2 similar reasons.) Record more."
+    assert skip_reasons(checks) == [("Only 1 predictions.", "Record more.", tuple(checks))]
 
 
 def test_reasons_of_other_detectors_or_with_other_advice_stay_apart(blind) -> None:
@@ -37,10 +35,10 @@ def test_reasons_of_other_detectors_or_with_other_advice_stay_apart(blind) -> No
         blind("shape", "m1", "Only 1 of each.", "Record more."),
         blind("jitter", "m2", "They overlap.", "Record one at a time."),
     ]
-    assert [entry.sentences for entry in skip_reasons(checks)] == [
-        "Only 1. Record more.",
-        "Only 1 of each. Record more.",
-        "They overlap. Record one at a time.",
+    assert [(reason, record) for reason, record, _ in skip_reasons(checks)] == [
+        ("Only 1.", "Record more."),
+        ("Only 1 of each.", "Record more."),
+        ("They overlap.", "Record one at a time."),
     ]
 
 

@@ -9,7 +9,7 @@ import tracekit
 from support.analyses import kept_analysis
 from support.forms import long_text, markdown
 from tracekit.documents.report_models import over_time_section
-from tracekit.report.over_time import NOTE, NUMBERS, TITLE, bars, trend
+from tracekit.report.over_time import NOTE, TITLE, bars, numbers, trend
 from tracekit.testing import Model, Process, Scenario, write_export
 
 MS = 1_000_000
@@ -37,7 +37,7 @@ def row_of(report):
 
 
 def cell(model, title):
-    return NUMBERS[title](model)
+    return numbers(model, model.throughput)[title]
 
 
 def test_a_steady_camera_is_told_in_numbers(report_of):

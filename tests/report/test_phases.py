@@ -61,7 +61,7 @@ def test_calls_are_counted_with_what_loads_took(inferred: ModelSummary) -> None:
 
 
 def test_each_phase_has_a_row_and_an_id(inferred: ModelSummary) -> None:
-    rows = phase_rows([inferred])
+    rows = list(phase_rows([inferred]))
     assert [row.words for row in rows[:3]] == ["whole call", "compiling", "of which trying"]
     assert rows[0].share == 1
     assert len({row.quantity for row in rows}) == len(rows)

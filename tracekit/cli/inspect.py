@@ -62,8 +62,7 @@ def _show_model(model: ModelFile, arguments: Namespace, files: dict[Path, str]) 
 
 def _show_performance(report: PerformanceReport, arguments: Namespace, files: dict[Path, str]) -> ExitStatus:
     # A model is inspected without pandas.
-    from tracekit.documents.performance import performance_report_document
-    from tracekit.report.performance import result
+    from tracekit.documents.performance import performance_report_document, result
 
     refuse(arguments, "system only skip set", "is for model files; this is a performance report")
     inspected = inspected_performance(report, redact=arguments.redact)

@@ -45,7 +45,7 @@ def export_timeline(arguments: Namespace, file: Path | None, form: str) -> ExitS
     # A link stays one: what it leads to is written.
     with complete_file(path.resolve()) as stream:
         write(tracks, stream)
-    count = format_count(sum(len(track.starts) for track in tracks.slices), "interval")
+    count = format_count(sum(len(track.slices) for track in tracks.slices), "interval")
     tell(arguments, f"wrote {path} with {count}{size_words(path.stat().st_size)}")
     if arguments.open:
         open_in_perfetto(path)

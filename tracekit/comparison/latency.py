@@ -80,10 +80,7 @@ def compare_latency(
     One recording a side is judged by its own predictions, which cannot see how much recordings of one build differ.
     As soon as a side has several, recordings with at least `MIN_PREDICTIONS` are the sample. O(n log n).
     """
-    sides = _with_enough(before, after, 1 if len(before) == len(after) == 1 else MIN_PREDICTIONS)
-    if all(sides):
-        return _compared(sides, 0.5, floor or Floor())
-    return _nothing(before, after, [median(np.concatenate(side)) if side else None for side in (before, after)])
+    return _compared((before, after), 0.5, 1 if len(before) == len(after) == 1 else MIN_PREDICTIONS, floor or Floor())
 
 
 def compare_p95(before: Sequence[IntArray], after: Sequence[IntArray], *, floor: Floor | None = None) -> LatencyChange:
@@ -91,24 +88,25 @@ def compare_p95(before: Sequence[IntArray], after: Sequence[IntArray], *, floor:
 
     Only recordings with at least `MIN_P95` predictions count. O(n log n).
     """
-    sides = _with_enough(before, after, MIN_P95)
-    if all(sides):
-        return _compared(sides, 0.95, floor or Floor())
-    return _nothing(before, after, [_p95(before), _p95(after)], MIN_P95)
+    return _compared((before, after), 0.95, MIN_P95, floor or Floor())
 
 
-def _with_enough(before: Sequence[IntArray], after: Sequence[IntArray], fewest: int) -> list[list[IntArray]]:
-    return [[values for values in side if len(values) >= fewest] for side in (before, after)]
-
-
-def _p95(side: Sequence[IntArray]) -> float | None:
+def _alone(side: Sequence[IntArray], quantile: float) -> float | None:
     """That of a side which is not compared; None where no recording has enough predictions for one."""
+    if quantile == 0.5:
+        return median(np.concatenate(side)) if side else None
     known = [sample_quantiles(values, 0.95)[0] for values in side if len(values) >= least(0.95)]
     return math.exp(float(np.mean(np.log(np.maximum(known, 1.0))))) if known else None
 
 
-def _compared(sides: Sequence[Sequence[IntArray]], quantile: float, floor: Floor) -> LatencyChange:
-    """A quantile of both sides. Several recordings are the sample, each with the logarithm of its own quantile."""
+def _compared(given: Sequence[Sequence[IntArray]], quantile: float, fewest: int, floor: Floor) -> LatencyChange:
+    """A quantile of both sides, of the recordings with the `fewest` predictions or more. Several are the sample, each
+    with the logarithm of its own quantile."""
+    sides = [[values for values in side if len(values) >= fewest] for side in given]
+    if not all(sides):
+        lacking = Reason.FEW if all(any(map(len, side)) for side in given) else Reason.MISSING
+        known, needed = [_alone(side, quantile) for side in given], None if quantile == 0.5 else fewest
+        return _change(Answer.INCONCLUSIVE, lacking, known, None, given, wanted=needed)
     effective = wanted = None
     values: list[float]
     if max(map(len, sides)) == 1:
@@ -179,14 +177,6 @@ def _change(
     ratio = after / before if before and after is not None else None
     first, second = (tuple(map(len, side)) for side in sides)
     return LatencyChange(answer, reason, before, after, ratio, low, high, (first, second), effective, wanted, floor)
-
-
-def _nothing(
-    before: Sequence[IntArray], after: Sequence[IntArray], values: Sequence[float | None], wanted: int | None = None
-) -> LatencyChange:
-    """No answer: a side has no, or too few, values."""
-    reason = Reason.FEW if all(any(map(len, side)) for side in (before, after)) else Reason.MISSING
-    return _change(Answer.INCONCLUSIVE, reason, values, None, (before, after), wanted=wanted)
 
 
 _NEAR = 0.5

@@ -35,24 +35,16 @@ class Environment:
 
 
 @dataclass(frozen=True, slots=True)
-class PartMean:
-    """Mean time per warm prediction of one part of the breakdown, in ns."""
-
-    part: str
-    """Name of a group of `tracekit.report.time_breakdown.GROUPS`."""
-    mean_ns: float
-    error_ns: float
-    """Standard error, by the same draws of whole predictions for all parts."""
-    complete: bool
-    """Whether all of it is known; else the mean is a lower bound."""
-
-
-@dataclass(frozen=True, slots=True)
 class Parts:
-    """Where the time of some predictions of a model went, on average."""
+    """Where the time of some predictions of a model went, on average: a value for each of
+    `tracekit.report.time_breakdown.GROUPS`."""
 
-    means: tuple[PartMean, ...]
-    """In the order of `GROUPS`; they add up to the mean latency."""
+    means_ns: tuple[float, ...]
+    """They add up to the mean latency."""
+    errors_ns: tuple[float, ...]
+    """Standard errors, by the same draws of whole predictions for all parts."""
+    complete: tuple[bool, ...]
+    """Whether all of it is known; else the mean is a lower bound."""
     degrees: float
     """Degrees of freedom of the standard errors."""
 

@@ -5,7 +5,8 @@ that both give the same digits.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -27,7 +28,6 @@ from tracekit.comparison.measurements import (
     Inexact,
     Measurements,
     ModelMeasurements,
-    PartMean,
     Parts,
 )
 from tracekit.comparison.sampling import block_length, mean_errors
@@ -72,10 +72,11 @@ def measure_with(trace: Trace, facts: Facts, shown: Shown | None) -> Measurement
     rows = activity if shown is None else activity[shown.rows["activity"]]
     top = rows_where(rows, is_any(rows["level"], Level.TOP))
     of_trace = _OfTrace.of(trace, top)
+    thermal = _hottest(trace, top["start_ns"].to_numpy()[of_trace.called])
     models = (_model(name, rate, top, of_trace) for name, rate in facts.rates.items())
     return Measurements(
         source=facts.recording.source,
-        environment=_environment(trace, facts.recording, top["start_ns"].to_numpy()[of_trace.called]),
+        environment=environment_of(asdict(facts.recording), thermal),
         core_ml=not trace.inferred and not trace.activity.empty,
         models=(*models, *_operation(trace, shown), *_language_models(trace, shown)),
         checks=facts.checks,
@@ -153,19 +154,25 @@ def margin_of(metrics: Iterable[Metric]) -> float | None:
     return round(min(margins), 4) if margins else None
 
 
-def _environment(trace: Trace, facts: RecordingInfo, predicted_ns: IntArray) -> Environment:
+def _hottest(trace: Trace, predicted_ns: IntArray) -> str | None:
+    """The hottest thermal state at these times."""
     states = trace.context.get("thermal")
-    hottest = UNKNOWN
-    if states is not None and len(predicted_ns):
-        hottest = int(states_at(states, THERMAL_STATES, predicted_ns).max())
+    if states is None or not len(predicted_ns):
+        return None
+    hottest = int(states_at(states, THERMAL_STATES, predicted_ns).max())
+    return None if hottest == UNKNOWN else THERMAL_STATES[hottest]
+
+
+def environment_of(recording: Mapping[str, Any], thermal: str | None) -> Environment:
+    """That of a recording with these fields of `RecordingInfo`."""
     return Environment(
-        device=facts.device_model,
-        system=" ".join(part for part in (facts.platform, facts.os_version) if part) or None,
-        instruments=facts.instruments_version,
-        template=facts.template,
-        thermal=None if hottest == UNKNOWN else THERMAL_STATES[hottest],
-        input_type=facts.input_type,
-        target=None if facts.target_kind == "all-processes" else facts.target,
+        device=recording["device_model"],
+        system=" ".join(part for part in (recording["platform"], recording["os_version"]) if part) or None,
+        instruments=recording["instruments_version"],
+        template=recording["template"],
+        thermal=thermal,
+        input_type=recording["input_type"],
+        target=None if recording["target_kind"] == "all-processes" else recording["target"],
     )
 
 
@@ -259,14 +266,7 @@ def _parts(of_trace: _OfTrace, positions: IntArray, durations_ns: IntArray) -> P
         return None
     times = of_trace.groups_ns[positions]
     block = block_length(durations_ns.astype(np.float64))
-    errors = mean_errors(times, block)
-    means = (
-        PartMean(
-            group.name,
-            round(float(times[:, index].mean()), 1),
-            round(float(errors[index]), 1),
-            not of_trace.incomplete[positions, index].any(),
-        )
-        for index, group in enumerate(GROUPS)
-    )
-    return Parts(tuple(means), round(max(count / block - 1, 1.0), 3))
+    numbers = (times.mean(axis=0), mean_errors(times, block))
+    means_ns, errors_ns = (tuple(round(value, 1) for value in values.tolist()) for values in numbers)
+    complete = tuple((~np.any(of_trace.incomplete[positions], axis=0)).tolist())
+    return Parts(means_ns, errors_ns, complete, round(max(count / block - 1, 1.0), 3))

@@ -269,21 +269,22 @@ def _parts(
     known = [[parts for parts in side if parts is not None] for side in sides]
     if not all(known):
         return ()
-    totals = [np.mean([sum(part.mean_ns for part in entry.means) for entry in side]) for side in known]
+    totals = [np.mean([sum(parts.means_ns) for parts in side]) for side in known]
     limit_ns = max(floor.ratio * float(min(totals)), floor.absolute_ns)
     changes = (_part(index, known[0], known[1], limit_ns) for index in range(len(GROUPS)))
     return tuple(change for change in changes if change.before_ns or change.after_ns)
 
 
 def _part(index: int, before: Sequence[Parts], after: Sequence[Parts], limit_ns: float) -> PartChange:
-    sides = [[entry.means[index] for entry in side] for side in (before, after)]
-    means = [np.array([part.mean_ns for part in side]) for side in sides]
+    means = [np.array([parts.means_ns[index] for parts in side]) for side in (before, after)]
     if len(before) == len(after) == 1:
         difference = float(means[1][0] - means[0][0])
-        width = half_width([side[0].error_ns for side in sides], [before[0].degrees, after[0].degrees])
+        errors_ns = [parts.errors_ns[index] for parts in (*before, *after)]
+        width = half_width(errors_ns, [before[0].degrees, after[0].degrees])
     else:
         difference, width = welch(*means)
     answer, _ = judge(difference, width, limit_ns)
-    complete = all(part.complete for side in sides for part in side)
+    complete = all(parts.complete[index] for parts in (*before, *after))
     before_ns, after_ns = (float(values.mean()) for values in means)
-    return PartChange(sides[0][0].part, before_ns, after_ns, difference - width, difference + width, complete, answer)
+    name = GROUPS[index].name
+    return PartChange(name, before_ns, after_ns, difference - width, difference + width, complete, answer)

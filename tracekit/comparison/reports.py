@@ -28,10 +28,9 @@ from tracekit.comparison.measurements import (
     Inexact,
     Measurements,
     ModelMeasurements,
-    PartMean,
     Parts,
 )
-from tracekit.comparison.measuring import check_models_known, limits_in, margin_of
+from tracekit.comparison.measuring import check_models_known, environment_of, limits_in, margin_of
 from tracekit.detectors.outcomes import Metric
 from tracekit.errors import TracekitError, UnreadableRecording
 from tracekit.report.formatting import OUTCOMES
@@ -81,20 +80,11 @@ def _measurements(report: dict[str, Any]) -> Measurements:
     """Of the whole report, with the names that `from_plain` knows."""
     facts, measured = report["recording"], report["measurements"]
     rules = {rule["id"]: rule for rule in report["rules"]}
-    system = " ".join(part for part in (facts["platform"], facts["os_version"]) if part) or None
     recording = from_plain(
         {
             "source": facts["source"],
             "identity": measured.get("identity"),
-            "environment": {
-                "device": facts["device_model"],
-                "system": system,
-                "instruments": facts["instruments_version"],
-                "template": facts["template"],
-                "thermal": measured["thermal"],
-                "input_type": facts["input_type"],
-                "target": None if facts["target_kind"] == "all-processes" else facts["target"],
-            },
+            "environment": asdict(environment_of(facts, measured["thermal"])),
             "core_ml": measured["core_ml"],
             "models": measured["models"],
             "checks": [
@@ -218,10 +208,11 @@ def model_to_plain(model: ModelMeasurements, listed: int = LISTED) -> dict[str, 
 def _parts_to_plain(parts: Parts | None) -> dict[str, Any] | None:
     if parts is None:
         return None
+    values = zip(GROUPS, parts.means_ns, parts.errors_ns, parts.complete, strict=True)
     means = {
-        part.part: {"mean_ns": part.mean_ns, "error_ns": part.error_ns, "complete": part.complete}
-        for part in parts.means
-        if part.mean_ns or part.error_ns or not part.complete
+        group.name: {"mean_ns": mean_ns, "error_ns": error_ns, "complete": complete}
+        for group, mean_ns, error_ns, complete in values
+        if mean_ns or error_ns or not complete
     }
     return {"degrees": parts.degrees, "means": means}
 
@@ -264,13 +255,11 @@ def _parts_from_plain(plain: object) -> Parts | None:
     if plain is None:
         return None
     record = _dict(plain, "parts")
-    entries, means = _dict(record.get("means"), "means"), []
-    for name in (group.name for group in GROUPS):
-        entry = _dict(_ABSENT if entries.get(name) is None else entries[name], name)
-        means.append(
-            PartMean(name, _number(entry, "mean_ns"), _number(entry, "error_ns"), _value(entry, "complete", bool))
-        )
-    return Parts(tuple(means), max(_number(record, "degrees"), 1.0))
+    means = _dict(record.get("means"), "means")
+    entries = [_dict(_ABSENT if means.get(one.name) is None else means[one.name], one.name) for one in GROUPS]
+    means_ns, errors_ns = (tuple(_number(entry, key) for entry in entries) for key in ("mean_ns", "error_ns"))
+    complete = tuple(_value(entry, "complete", bool) for entry in entries)
+    return Parts(means_ns, errors_ns, complete, max(_number(record, "degrees"), 1.0))
 
 
 _ABSENT = {"mean_ns": 0.0, "error_ns": 0.0, "complete": True}

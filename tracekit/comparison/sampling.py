@@ -92,17 +92,12 @@ def _politis_white(values: FloatArray) -> int:
     return math.ceil(min(float(best), 3 * math.sqrt(count), count / 3))
 
 
-def median_error(values: FloatArray, block: int) -> float:
-    """Standard error of the median of a series: the spread of its resampled medians. O(RESAMPLES * n)."""
-    if len(values) > MAX_DRAWN:
+def quantile_error(values: FloatArray, block: int, quantile: float) -> float:
+    """Standard error of a quantile of a series, which lies between two neighboring values: the spread of those of its
+    resamples. Of a series beyond `MAX_DRAWN`, of batches for a median, else of its last values. O(RESAMPLES * n)."""
+    if quantile == 0.5 and len(values) > MAX_DRAWN:
         batches = np.array_split(values, min(BATCHES, len(values) // block))
         return float(np.std([np.median(batch) for batch in batches], ddof=1)) / math.sqrt(len(batches))
-    return quantile_error(values, block, 0.5)
-
-
-def quantile_error(values: FloatArray, block: int, quantile: float) -> float:
-    """Standard error of a quantile of a series, which lies between two neighboring values; of a series beyond
-    `MAX_DRAWN` from its last values alone. O(RESAMPLES * n)."""
     values = values[-MAX_DRAWN:]
     count = len(values)
     ascending = np.sort(values)
@@ -124,9 +119,8 @@ def estimate_of(logs: FloatArray, quantile: float = 0.5) -> tuple[float, float, 
     """A quantile of the logarithms of latencies of one recording in order of time, shape (n,); its standard error, as
     neighbors depend on each other, and the degrees of freedom of that."""
     block = block_length(logs)
-    error = median_error(logs, block) if quantile == 0.5 else quantile_error(logs, block, quantile)
     (center,) = sample_quantiles(logs, quantile)
-    return center, error, max(len(logs) / block - 1, 1.0)
+    return center, quantile_error(logs, block, quantile), max(len(logs) / block - 1, 1.0)
 
 
 def quantile_interval(values: IntArray, quantile: float = 0.5) -> tuple[float, float]:

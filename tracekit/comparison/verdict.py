@@ -144,12 +144,9 @@ def _figure(name: str, entries: Sequence[ModelMeasurements]) -> Figure | None:
 
 def _figure_of_one(name: str, model: ModelMeasurements) -> float | None:
     """A figure of one recording; None where it was not measured."""
-    if name == "loads":
-        return model.loads
-    if name == "copies":
-        return model.copies_per_prediction
-    if name == "in-flight":
-        return model.max_in_flight
+    counts = {"loads": model.loads, "copies": model.copies_per_prediction, "in-flight": model.max_in_flight}
+    if name in counts:
+        return counts[name]
     if len(model.latency_ns) < MIN_COUNTS.get(name, 0):
         return None
     return MODEL[_QUANTITIES[name]].formula(model.sample)

@@ -11,7 +11,9 @@ from dataclasses import asdict
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+from tracekit.grouping import grouped
 from tracekit.render.blocks import Document, plain
+from tracekit.report.groups import with_outcome
 from tracekit.report.serialize import to_dict, to_json
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ def brief_report(report: Report, limit: int | None = None, following: Sequence[s
     """Verdict, coverage, models, findings with the first step of their fix, at most `limit` of them (None: what fits),
     and what was not evaluated. `following` replaces the commands to run next, here and below."""
     source = report.recording.source
-    found = [result for result in report.results if result.outcome == "finding"]
+    found = with_outcome(report.results, "finding")
     more = {} if limit is None or len(found) <= limit else {"findings": len(found) - limit}
     return capped(
         {
@@ -133,7 +135,7 @@ def brief_gate(gate: Gate, document: Document) -> str:
 
 def brief_model_file(report: ModelReport, document: Document, commands: Mapping[str, str]) -> str:
     """Facts of a model file, its findings with their fixes, and the commands that write a fixed one."""
-    found = [result for result in report.results if result.outcome == "finding"]
+    found = with_outcome(report.results, "finding")
     return capped(
         {
             "verdict": plain(document.verdict),
@@ -201,13 +203,9 @@ def _code(site: CallSite) -> str:
 
 def _not_evaluated(results: Iterable[Answer]) -> list[dict[str, str]]:
     """Each reason once, with the checks that it keeps from an answer."""
-    checks: dict[tuple[str, str], list[str]] = {}
-    for result in results:
-        if result.outcome == "not_evaluated":
-            names = checks.setdefault((result.summary, result.record), [])
-            names += [result.id] if result.id not in names else []
+    checks = grouped(((each.summary, each.record), each.id) for each in with_outcome(results, "not_evaluated"))
     return [
-        {"checks": ", ".join(names), "why": why} | ({"record": record} if record else {})
+        {"checks": ", ".join(dict.fromkeys(names)), "why": why} | ({"record": record} if record else {})
         for (why, record), names in checks.items()
     ]
 

@@ -57,12 +57,11 @@ def others_section(checks: Sequence[Result], outcome: str) -> Section | None:
     counted = list(outcome_by_check(checks).values()).count(outcome)
     more = len({check.id for check in answers}) - counted
     title = f"{words} ({format_count(counted, 'check')}{f', {more} more for some models' if more else ''})"
-    if not any(check.model for check in checks):
-        # What is about a model file names no model.
-        shown = [column for column in COLUMNS if column.title != "model"]
-        return section(title, table(f"{words} checks", shown, answers), folded=True)
-    instead = items(_by_model(answers) if outcome == "passed" else _by_reason(answers))
-    return section(title, table(f"{words} checks", COLUMNS, answers, instead=instead), folded=True)
+    # What is about a model file names no model.
+    is_of_file = not any(check.model for check in checks)
+    shown = [column for column in COLUMNS if not is_of_file or column.title != "model"]
+    instead = None if is_of_file else items(_by_model(answers) if outcome == "passed" else _by_reason(answers))
+    return section(title, table(f"{words} checks", shown, answers, instead=instead), folded=True)
 
 
 def _by_model(answers: Iterable[Result]) -> Iterator[Line]:

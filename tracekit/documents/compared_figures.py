@@ -72,8 +72,7 @@ class Figure:
     @property
     def words(self) -> str:
         """`loads 373 → 5`."""
-        sides = (self.side(value, at).text for at, value in enumerate((self.pair.before, self.pair.after)))
-        return f"{self.name.replace(',', '')} {words.arrow(*sides)}"
+        return f"{self.name.replace(',', '')} {words.arrow(self.side(0).text, self.side(1).text)}"
 
     @property
     def change(self) -> str:
@@ -97,8 +96,9 @@ class Figure:
         before, after = self.pair.before, self.pair.after
         return after / before if before and after is not None else None
 
-    def side(self, value: float | None, at: int) -> Span:
+    def side(self, at: int) -> Span:
         """The figure of one side, 0 before and 1 after."""
+        value = (self.pair.before, self.pair.after)[at]
         bound = "at least " if self.at_least[at] else ""
         return Span(ABSENT if value is None else f"{bound}{self.form(value)}", quantity=self.quantity)
 
@@ -106,8 +106,8 @@ class Figure:
 COLUMNS: tuple[Column[Figure], ...] = (
     columns.words("figure", lambda row: row.name),
     columns.words("change", lambda row: row.change),
-    Column("before", lambda row: row.side(row.pair.before, 0), lambda row: row.pair.before),
-    Column("after", lambda row: row.side(row.pair.after, 1), lambda row: row.pair.after),
+    Column("before", lambda row: row.side(0), lambda row: row.pair.before),
+    Column("after", lambda row: row.side(1), lambda row: row.pair.after),
     columns.optional("ratio", lambda row: row.ratio, lambda by: "< 0.01" if 0 < by < 0.005 else f"{by:.2f}", float),
     Column("95% interval", lambda row: ABSENT if row.is_open else row.interval, lambda row: row.low),
 )

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.analysis.quantities import PART_TITLES
 from tracekit.characters import visible
 from tracekit.comparison.models import Basis, ModelComparison
 from tracekit.comparison.words import arrow
-from tracekit.documents.pictures import BINS, Scale, axis_time, calls_of, drawing, figure, group_class, legend
+from tracekit.documents import pictures
+from tracekit.documents.pictures import BINS, Scale, axis_time, drawing, figure, legend
 from tracekit.documents.why import UNSAMPLED, caller, sentence, why_facts
 from tracekit.grouping import grouped
 from tracekit.render.blocks import Figure, Paragraph, Role, Section, section
@@ -41,7 +41,7 @@ ROWS, TALLEST_PX, STRIPS = 4, 620, 5
 SIDES = ("lanes", "lanes-after")
 """Ids of the elements in which the script draws (`web/src/main.ts`)."""
 BEFORE, AFTER = "before", "after"
-GROUP_OF = {PART_TITLES[group.part]: group for group in GROUPS}
+GROUP_OF = {group.name: group for group in GROUPS}
 
 
 def lanes_section(report: Report, timeline: Timeline) -> Section | None:
@@ -120,7 +120,7 @@ def _first_call(timeline: Timeline) -> int | None:
 
 def pictures_of_both(comparison: Comparison, sides: tuple[Drawing, Drawing] | None) -> list[Figure]:
     """The pictures of each model that can be compared; without `sides`, no latencies are known one by one."""
-    calls = [{each.model: each for each in calls_of(timeline)} for _, timeline in sides or ()]
+    calls = [{each.model: each for each in pictures.calls_of(timeline)} for _, timeline in sides or ()]
     found = []
     for model in comparison.compared:
         latencies = [
@@ -137,20 +137,16 @@ def pictures_of_both(comparison: Comparison, sides: tuple[Drawing, Drawing] | No
 
 def _parts(model: ModelComparison) -> Html:
     """A bar for each side, both on one scale, of the parts of the mean prediction."""
-    drawn = [part for part in model.parts if part.part in GROUP_OF]
-    sides = {BEFORE: [part.before_ns for part in drawn], AFTER: [part.after_ns for part in drawn]}
+    groups = [GROUP_OF[part.part] for part in model.parts]
+    sides = {BEFORE: [part.before_ns for part in model.parts], AFTER: [part.after_ns for part in model.parts]}
     longest = max(sum(times) for times in sides.values()) or 1.0
     rows: list[Html] = []
     for side, times in sides.items():
-        bars, x = list[Html](), 0.0
-        for part, ns in zip(drawn, times, strict=True):
-            title, looks = tag("title", f"{part.part} {format_time(ns)}"), group_class(GROUP_OF[part.part])
-            bars.append(tag("rect", title, x=x, y=0, width=100 * ns / longest, height=10, class_=looks))
-            x += 100 * ns / longest
-        label = f"{side}: {', '.join(f'{part.part} {format_time(ns)}' for part, ns in zip(drawn, times, strict=True))}"
-        bar = drawing(bars, "0 0 100 10", label, "parts")
+        said = [f"{group.name} {format_time(ns)}" for group, ns in zip(groups, times, strict=True)]
+        widths = (100 * ns / longest for ns in times)
+        bar = pictures.stacked_bar(zip(groups, widths, said, strict=True), f"{side}: {', '.join(said)}")
         rows.append(tag("div", tag("span", side), bar, tag("span", format_time(sum(times))), class_="pair"))
-    kinds = {group_class(GROUP_OF[part.part]): part.part for part in drawn if part.before_ns or part.after_ns}
+    kinds = {pictures.group_class(group): group.name for group in groups}
     title = tag("figcaption", "Where the time of a mean prediction goes")
     return tag("figure", title, *rows, legend(kinds), class_="pairs")
 

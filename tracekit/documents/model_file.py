@@ -44,6 +44,8 @@ SAVINGS: tuple[Column[Saving], ...] = (
     columns.numbers("new size", lambda entry: entry.bytes, format_bytes, drop=1),
 )
 JOINED = "functions"
+SYMPTOMS = {"1": "LOADING", "2": "SPEED", "3": "MEMORY", "4": "ACCURACY", "5": "CONVERSION"}
+"""What a finding is about, by the branch of the diagnostic tree. Without times, files have no severities."""
 
 
 def model_file_document(report: ModelReport, commands: Mapping[str, str] | None = None) -> blocks.Document:
@@ -84,7 +86,7 @@ def model_file_document(report: ModelReport, commands: Mapping[str, str] | None 
 
 
 def _finding(check: Result, command: str) -> blocks.Card:
-    label = words.symptom(check)
+    label = SYMPTOMS.get(check.pattern[:1], "MODEL")
     said = blocks.present(
         Paragraph(check.summary),
         Paragraph(fix_line(check.fix), lead="fix"),

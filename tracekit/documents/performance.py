@@ -2,28 +2,59 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from tracekit.detectors.shared import planned
 from tracekit.documents import columns
-from tracekit.model_files.performance.facts import ALL_UNITS, ComputeUnit, PerformanceReport, PlannedOperation, Timing
+from tracekit.model_files.performance.facts import (
+    ALL_UNITS,
+    ComputeUnit,
+    Mark,
+    PerformanceReport,
+    PlannedOperation,
+    Timing,
+)
 from tracekit.render.blocks import Column, Document, Paragraph, Role, Section, Span, items, present, section, table
-from tracekit.report import performance as words
-from tracekit.report.formatting import ABSENT, duration, quantity
+from tracekit.report.formatting import ABSENT, duration, frames, quantity
 from tracekit.report.performance import InspectedPerformance
-from tracekit.units import format_count, format_share
+from tracekit.units import format_count, format_duration, format_names, format_share, format_time
 
 _Timed = tuple[str, Timing, str]
 """What was timed, its times, and what the values kept apart are."""
 COSTLIEST = 5
+TIMES = (("median", "median_ns"), ("mean", "mean_ns"), ("min", "min_ns"), ("max", "max_ns"), ("std dev", "stdev_ns"))
+"""Columns of times, and the statistics in them."""
 MEDIANS = {"prediction": "p50_ns", "load": "load_ns", "load, cached": "load_ns"}
 """Ids of the medians of what was timed."""
+MARKS = {Mark.RAN: "runs", Mark.COULD_RUN: "can", Mark.INCOMPATIBLE: "cannot", Mark.UNKNOWN: ABSENT}
+MARKS_NOTE = (
+    "runs: planned there; can: compatible, and placed elsewhere; cannot: incompatible with the unit in this "
+    f"configuration; {ABSENT}: unknown, as for units that the report was not made for"
+)
+PLAN_NOTE = (
+    "Where operations run is the plan of this device and system; a compatible operation may be placed elsewhere "
+    "because of transfers, which is no error by itself. Record the app to see what happened."
+)
+
+
+def _kind(operation: PlannedOperation) -> str:
+    return operation.type or "unknown type"
+
+
+def _cost(operation: PlannedOperation) -> str:
+    """Estimated time and share."""
+    share = format_share(operation.cost) if operation.cost is not None else ""
+    time = format_time(operation.estimated_ns) if operation.estimated_ns is not None else ""
+    return ", ".join(filter(None, (time, share))) or ABSENT
+
+
 NAME: Column[PlannedOperation] = columns.names("name", lambda entry: entry.name, drop=3)
-COST: Column[PlannedOperation] = Column("est. cost", words.cost, lambda entry: entry.estimated_ns, drop=1)
+COST: Column[PlannedOperation] = Column("est. cost", _cost, lambda entry: entry.estimated_ns, drop=1)
 COSTLIEST_COLUMNS: tuple[Column[PlannedOperation], ...] = (
     COST,
     columns.words("runs on", lambda entry: str(entry.unit or ABSENT)),
-    columns.words("type", words.kind, drop=2),
+    columns.words("type", _kind, drop=2),
     NAME,
 )
 
@@ -32,29 +63,54 @@ def performance_report_document(inspected: InspectedPerformance, unit: ComputeUn
     """The report; `unit` lists the operations on one compute unit instead of the costliest."""
     report = inspected.performance
     listed = report.operations or () if unit is None else report.on(unit)
+    device = ", ".join(filter(None, (report.device, report.system))) or "unknown device"
+    context = " · ".join((report.name, device, planned.requested_units(report), str(report.form)))
     costliest = table("Costliest operations", COSTLIEST_COLUMNS, report.costliest(COSTLIEST)) if unit is None else None
     return Document(
         title=report.name,
-        verdict=words.result(inspected),
+        verdict=result(inspected),
         tone=Role.GOOD,
-        context=(Paragraph(words.context(report), Role.DIM),),
+        context=(Paragraph(context, Role.DIM),),
         blocks=present(
             _times(report),
             _units(inspected) if report.operations else None,
             section("Not on the Neural Engine", items(_elsewhere(report)), name="elsewhere"),
             section("Costliest operations", costliest, note="estimated", name="costliest"),
             _operations(report, listed, unit),
-            section("Notes", items((*report.notes, words.PLAN_NOTE if report.operations else "")), name="notes"),
+            section("Notes", items((*report.notes, PLAN_NOTE if report.operations else "")), name="notes"),
         ),
     )
 
 
+def result(inspected: InspectedPerformance) -> str:
+    """The result in one line: latency, rate, and where the operations run."""
+    report, rate, speed = inspected.performance, inspected.summary.fps, "Prediction not timed"
+    if report.prediction is not None and report.prediction.median_ns is not None:
+        speed = f"{format_duration(report.prediction.median_ns)} per prediction (median)"
+        speed += f", fast enough for {frames(rate)} fps" if rate else ""
+    return f"{speed} · {planned.placement(report) or 'no operations listed'}"
+
+
+def _timings(report: PerformanceReport) -> Iterator[_Timed]:
+    if report.prediction is not None:
+        yield "prediction", report.prediction, "first of each experiment"
+    if report.load is not None:
+        # Where nothing is kept apart, it is unknown which of the loads were cached.
+        yield ("load, cached" if report.load.first_ns else "load"), report.load, "not cached"
+    if report.compile is not None:
+        yield "compile", report.compile, "first"
+
+
 def _times(report: PerformanceReport) -> Section | None:
-    timed = list(words.timings(report))
-    kept = (f"{name.partition(',')[0]}, {first}" for name, timing, of in timed if (first := words.first(timing, of)))
+    timed = list(_timings(report))
+    kept = (
+        f"{name.partition(',')[0]}, {apart}: {format_names([*map(format_duration, timing.first_ns)])}"
+        for name, timing, apart in timed
+        if timing.first_ns
+    )
     shown: tuple[Column[_Timed], ...] = (
         columns.words("", lambda row: row[0]),
-        *(_time(title, key, drop) for drop, (title, key) in enumerate(words.TIMES, 1)),
+        *(_time(title, key, drop) for drop, (title, key) in enumerate(TIMES, 1)),
         columns.numbers("count", lambda row: row[1].count, drop=2),
     )
     return section("Times", table("Times", shown, timed), items(kept), name="times")
@@ -77,17 +133,27 @@ def _units(inspected: InspectedPerformance) -> Section | None:
         columns.numbers("est. cost", summary.cost.get, lambda cost: quantity(cost, "share"), drop=2),
     )
     rows = [str(unit) for unit in planned.NAMES if unit in summary.units]
-    hand_offs = words.hand_offs(inspected)
+    hand_offs = "no hand-offs: all operations run on one compute unit"
+    if summary.hand_offs:
+        # The most frequent first.
+        listed = ", ".join(f"{entry.source} → {entry.target} {entry.count:,}" for entry in summary.hand_offs)
+        count = format_count(sum(entry.count for entry in summary.hand_offs), "hand-off")
+        hand_offs = f"{count} in the order of the report: {listed}"
     grid = table("Operations by compute unit", shown, rows)
-    return section("Where operations run", grid, Paragraph(hand_offs) if hand_offs else None, name="units")
+    return section("Where operations run", grid, Paragraph(hand_offs) if summary.units else None, name="units")
 
 
 def _elsewhere(report: PerformanceReport) -> Iterator[str]:
     """Operations that do not run on the Neural Engine, and why."""
-    for what, operations in words.elsewhere(report):
-        reasons = words.reasons(operations)
-        text = f"{format_count(len(operations), 'operation')} {what}: {words.by_type(operations)}"
-        yield f"{text} ({reasons})" if reasons else text
+    unit = ComputeUnit.NEURAL_ENGINE
+    could = tuple(entry for entry in report.operations or () if report.mark(entry, unit) == Mark.COULD_RUN)
+    for what, operations in (("cannot run there", report.incompatible_with(unit)), ("can run there", could)):
+        by_type = ", ".join(f"{name} {count:,}" for name, count in Counter(map(_kind, operations)).most_common())
+        # In the words of the report.
+        reasons = dict.fromkeys(text for entry in operations for on, text in entry.reasons if on == unit)
+        if operations:
+            text = f"{format_count(len(operations), 'operation')} {what}: {by_type}"
+            yield f"{text} ({'; '.join(reasons)})" if reasons else text
 
 
 def _operations(
@@ -97,16 +163,16 @@ def _operations(
         return section(f"Operations on {planned.NAMES[unit]}", Paragraph("none"))
 
     def mark(of: ComputeUnit) -> Column[PlannedOperation]:
-        return columns.words(str(of), lambda entry: words.MARKS[report.mark(entry, of)])
+        return columns.words(str(of), lambda entry: MARKS[report.mark(entry, of)])
 
     shown: tuple[Column[PlannedOperation], ...] = (
         columns.numbers("", lambda entry: entry.number, str),
         NAME,
-        columns.words("type", words.kind),
+        columns.words("type", _kind),
         *map(mark, ALL_UNITS),
         COST,
     )
     title = "All operations" if unit is None else f"Operations on {planned.NAMES[unit]}"
     grid = table(title, shown, listed)
-    note = Paragraph(words.MARKS_NOTE, Role.DIM) if grid else None
+    note = Paragraph(MARKS_NOTE, Role.DIM) if grid else None
     return section(title, grid, note, folded=unit is None)

@@ -37,13 +37,18 @@ LOGARITHMIC = 8
 
 def parts_bar(slices: Sequence[Slice], words: str) -> Html:
     """A bar of the parts of a prediction's time."""
-    rectangles = []
-    x = 0.0
-    for part in slices:
-        title, width = tag("title", f"{part.group.name} {part.words}"), part.share * 100
-        rectangles.append(tag("rect", title, x=x, y=0, width=width, height=10, class_=group_class(part.group)))
+    pieces = ((part.group, part.share * 100, f"{part.group.name} {part.words}") for part in slices)
+    return stacked_bar(pieces, words)
+
+
+def stacked_bar(pieces: Iterable[tuple[Group, float, str]], label: str) -> Html:
+    """A bar of pieces: what each is, how many percent of the width it has, and its title."""
+    rectangles, x = list[Html](), 0.0
+    for group, width, title in pieces:
+        looks = group_class(group)
+        rectangles.append(tag("rect", tag("title", title), x=x, y=0, width=width, height=10, class_=looks))
         x += width
-    return drawing(rectangles, "0 0 100 10", words, class_="parts")
+    return drawing(rectangles, "0 0 100 10", label, class_="parts")
 
 
 def group_class(group: Group) -> str:
@@ -124,11 +129,6 @@ class Drawn:
     scale: Scale
     lines: Mapping[str, float]
     """Durations that both pictures mark, by class: median, p95, budget."""
-
-    @staticmethod
-    def of(calls: Calls, lines: Mapping[str, float]) -> Drawn:
-        """Drawn on a scale on which the marked durations stand too."""
-        return Drawn(calls, Scale.of(np.append(calls.durations, [round(ns) for ns in lines.values()])), lines)
 
     def facts(self) -> dict[str, str | float]:
         """What the script needs to say which prediction is where."""
@@ -256,7 +256,9 @@ def _latency(calls: Calls, model: ModelSummary | None, report: Report, timeline:
             lines[kind], kinds[f"level {kind}"] = value, f"{name} {format_time(value)}"
     if calls.cold.any():
         kinds |= {"cold": "first after a load"} | ({} if calls.cold.all() else {"warm": "prediction"})
-    drawn = Drawn.of(calls, lines)
+    # The marked durations stand on the scale too.
+    scale = Scale.of(np.append(calls.durations, [round(ns) for ns in lines.values()]))
+    drawn = Drawn(calls, scale, lines)
     charts = (_distribution(drawn), _over_time(drawn, timeline.start_ns, timeline.end_ns, most))
     head = tag("h3", tag("code", visible(calls.model)), " ", tag("small", " · ".join(words)))
     return join([head, legend(kinds), tag("div", *charts, class_="charts")])

@@ -35,6 +35,7 @@ HEAVIEST = 12
 LEAST = 5
 """Of fewer, a share says more about chance than about the app (heuristic)."""
 LOADS = 3
+SAMPLING = "call stacks are sampled every 1 ms; waiting threads are not sampled, and a shorter call can be missing"
 SHORT = "footprint: at least what models take; memory of the Neural Engine lies in other processes"
 STEP = "step: from one sample to the next, so whatever else the app did in that time is in it too"
 NOTES = (
@@ -55,7 +56,12 @@ def code_section(info: CodeInfo | None, flame: Flame | None) -> Section | None:
 
 
 def _call_sites(info: CodeInfo) -> tuple[Block | None, ...]:
-    notes = [f"{call_sites.symbols_sentence(info)}; {call_sites.sampling_sentence(info)}", *info.notes]
+    sampling, none = SAMPLING, "No sample is in a call of Core ML."
+    if info.unit is not None:
+        counted = "" if info.weight is None else f" ({info.weight:,} in all)"
+        sampling = f"call stacks are sampled by {info.unit}{counted}, not by time; waiting threads are not sampled"
+        none = f"Calls of Core ML are not inferred from samples by {info.unit}."
+    notes = [f"{call_sites.symbols_sentence(info)}; {sampling}", *info.notes]
     if info.inferred and info.call_sites:
         notes.insert(0, "Core ML recorded no call: all of this is inferred from samples and names of functions")
 
@@ -82,7 +88,7 @@ def _call_sites(info: CodeInfo) -> tuple[Block | None, ...]:
         columns.numbers("last at", lambda site: site.last_ns, moment),
     )
     grid = table("Calls of Core ML by place", filter(None, shown), info.call_sites, cards=True)
-    empty = None if grid else Paragraph(call_sites.no_calls_sentence(info))
+    empty = None if grid else Paragraph(none)
     return grid, empty, *(Paragraph(note, Role.DIM) for note in notes)
 
 

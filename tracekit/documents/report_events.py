@@ -3,7 +3,7 @@ lists of the terminal UI take the same columns."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
@@ -15,9 +15,11 @@ from tracekit.documents.columns import absent_note, durations, elapsed, names, n
 from tracekit.grouping import grouped
 from tracekit.render.blocks import Column, Line, Role, Section, Span, items, join, section, table
 from tracekit.report import operations
+from tracekit.report.call_sites import line_of
 from tracekit.report.formatting import duration
 from tracekit.trace.events import Level
 from tracekit.trace.instruments.catalogue import lane_title
+from tracekit.units import format_count, format_percent
 
 if TYPE_CHECKING:
     from tracekit.analysis.aggregation import AggregationRow
@@ -36,6 +38,12 @@ WARM = ", warm"
 STAGE = ", as a stage"
 """Ends the name of what a model did as a stage of a pipeline, beside which the app may call it as well."""
 WARM_NOTE = "warm: excludes the first prediction after each load"
+PART_NOTES = {
+    Part.NOT_RUNNING: "not running: the thread waited for something else than Core ML and the GPU, or for a CPU",
+    Part.NOT_VISIBLE: "not visible: no call stacks of the thread; record with --instrument 'Time Profiler'",
+    Part.GPU: "GPU at work: whether the app waited for it shows only with call stacks",
+}
+"""What a part does not say."""
 OPERATIONS, PHASES = 8, 14
 """Operations and phases in the short text."""
 
@@ -105,7 +113,7 @@ def operations_section(report: Report) -> Section | None:
         "Operations",
         table("Operations", columns, known, brief=OPERATIONS),
         items(map(_where_time_goes, known), brief=OPERATIONS),
-        items(operations.operation_notes(known), role=Role.DIM),
+        items(_operation_notes(known), role=Role.DIM),
         name="operations",
         note="the app's own signposts",
     )
@@ -114,13 +122,28 @@ def operations_section(report: Report) -> Section | None:
 def _where_time_goes(operation: Operation) -> Line:
     """`ProcessFrame: mean 33.1 ms, of it Core ML 12.4 ms, app code 8.2 ms, mostly `resize` at Frame.swift:88`."""
     assert operation.statistics is not None  # noqa: S101 - chosen by it
-    place = operations.place_words(operation)
+    where, place = operation.place, ""
+    if where is not None:
+        at = f" at {line_of(where)}" if where.file is not None else ""
+        place = f", mostly `{where.function}`{at} ({format_percent(operation.place_share)} of its samples)"
     parts = [
-        f"{name} {mean}{f', {place}' if place and name == operations.PART_WORDS[Part.APP_CODE] else ''}"
+        f"{name} {mean}{place if name == operations.PART_WORDS[Part.APP_CODE] else ''}"
         for name, mean in operations.parts_words(operation.parts)
     ]
     head = (Span(operation.name, Role.CODE), f": mean {duration(operation.statistics.mean_ns)}")
     return (*head, f", of it {'; '.join(parts)}" if parts else "")
+
+
+def _operation_notes(known: Sequence[Operation]) -> Iterator[str]:
+    """What the parts do not say, each once, and what has no end or overlaps."""
+    parts = {part.part for each in known for part in each.parts}
+    yield from (note for part, note in PART_NOTES.items() if part in parts)
+    for each in known:
+        if each.unfinished:
+            yield f"{each.name}: {format_count(each.unfinished, 'interval')} without an end, not counted"
+        if each.at_once and each.statistics is not None:
+            count = each.statistics.count
+            yield f"{each.name}: {each.at_once} of {count} overlap; what ran meanwhile counts for each"
 
 
 def requests_section(report: Report) -> Section | None:

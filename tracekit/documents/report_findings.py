@@ -19,7 +19,7 @@ from tracekit.report.formatting import ABSENT, fix_line, lower_first
 from tracekit.report.groups import INCONCLUSIVE, Group, explains, findings
 from tracekit.report.report import Report, Result
 from tracekit.report.why import known_tails
-from tracekit.units import format_count, format_estimate, format_percent, format_time
+from tracekit.units import format_count, format_duration, format_estimate, format_percent, format_time
 
 MODELS = 6
 METRICS, LONGEST_NAME = 4, 24
@@ -208,9 +208,9 @@ def _details(check: Result, *, with_callers: bool) -> Line:
 
 
 def _relations(check: Result) -> Iterator[Line]:
-    """Other findings that may share its cause."""
-    for relation, name in formatting.relations(check):
-        yield (f"{relation}: ", Span(name, link=f"#finding-{name}"))
+    """Other findings that may share its cause, each once, in however many models they are."""
+    for relation, name in dict.fromkeys((other.relation, other.id) for other in check.related):
+        yield (f"{formatting.RELATIONS[relation]}: ", Span(name, link=f"#finding-{name}"))
 
 
 def _where(group: Group) -> Paragraph | None:
@@ -221,7 +221,8 @@ def _where(group: Group) -> Paragraph | None:
         words = f"longest of {format_count(total, 'interval')}: " if total > 1 else "where: "
         resolution_ns = group.first.resolution_ns
         source = f", {from_stacks(resolution_ns)}" if resolution_ns else ""
-        parts.append((words, Span(formatting.span(longest, resolution_ns), evidence=group.first.id), source))
+        where = f"{format_duration(longest.duration_ns, resolution_ns)} at {formatting.moment(longest.start_ns)}"
+        parts.append((words, Span(where, evidence=group.first.id), source))
     if len(group.results) == 1:
         parts += _relations(group.first)
     # In the short text, the table of several models says it, and of a recording it says little.

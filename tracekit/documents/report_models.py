@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from tracekit.analysis.breakdown.partition import Part
 from tracekit.analysis.models import ModelSummary
 from tracekit.analysis.quantities import MODEL, mean_id
 from tracekit.documents.columns import absent_note, durations, elapsed, names, numbers, optional, quantity, words
@@ -47,9 +46,9 @@ def models_section(models: Sequence[ModelSummary], results: Sequence[Result] = (
     )
     broken_down = parts_rows(known)
     groups = shown_groups(broken_down)
-    large = {kind for row in broken_down for part in row.large for kind in part.group.parts}
+    large = {part.group.part for row in broken_down for part in row.large}
     # What their names do not say.
-    meanings = (time_breakdown.MEANINGS[kind] for kind in (Part.AMBIGUOUS, Part.OTHER) if kind in large)
+    meanings = (time_breakdown.MEANINGS[name] for name in ("ambiguous", "other") if name in large)
     return section(
         "Models",
         table("Models", columns, known, brief=MODELS),
@@ -271,22 +270,26 @@ def _only(row: LoadsRow) -> ModelSummary | None:
 
 def over_time_section(models: Sequence[ModelSummary]) -> Section | None:
     """How predictions follow each other, and how their latency runs."""
-    rows = [model for model in models if model.throughput is not None and model.throughput.per_second is not None]
-    columns = [_over_time(title, text) for title, text in over_time.NUMBERS.items()]
-    shown = [column for column in columns if any(column.text(model) not in ("", ABSENT) for model in rows)]
-    trends = [(model, over_time.trend(model)) for model in rows]
-    model_names: Column[ModelSummary] = names("model", lambda model: model.name)
-    grid = table(over_time.TITLE, (model_names, *shown), rows, parts=True)
+    known = ((model, model.throughput) for model in models)
+    rows = [(model, over_time.numbers(model, pace)) for model, pace in known if pace and pace.per_second is not None]
+    shown = {title for _, said in rows for title, words in said.items() if words not in ("", ABSENT)}
+    columns = (_over_time(title) for title in (rows[0][1] if rows else ()) if title in shown)
+    model_names: Column[_OverTime] = names("model", lambda row: row[0].name)
+    grid = table(over_time.TITLE, (model_names, *columns), rows, parts=True)
     return section(
         over_time.TITLE,
         grid,
-        items((Span(model.name, Role.CODE), f": {said}") for model, said in trends if said),
+        items((Span(model.name, Role.CODE), f": {said}") for model, _ in rows if (said := over_time.trend(model))),
         items((over_time.NOTE,) if rows else (), role=Role.DIM),
         absent_note(grid),
         folded=True,
     )
 
 
-def _over_time(title: str, text: Callable[[ModelSummary], str]) -> Column[ModelSummary]:
+_OverTime = tuple[ModelSummary, dict[str, str]]
+"""A model, and its numbers by title."""
+
+
+def _over_time(title: str) -> Column[_OverTime]:
     name = over_time.QUANTITIES.get(title, "")
-    return Column(title, text, lambda model: model.quantities.get(name), quantity=name)
+    return Column(title, lambda row: row[1][title], lambda row: row[0].quantities.get(name), quantity=name)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tracekit._version import __version__
-from tracekit.analysis.aggregation import aggregate, sort_rows
+from tracekit.analysis.aggregation import aggregate
 from tracekit.analysis.device_states import sustained
 from tracekit.analysis.memory import levels, load_memory
 from tracekit.analysis.models import ModelSummary, summarize_models
@@ -128,11 +128,6 @@ def _attached_files(
             if entry.model is None or entry.model in by_name
         ),
     )
-
-
-def check_sort(column: str) -> None:
-    """Raise `UsageError` unless the aggregation can be sorted by that column."""
-    sort_rows((), column)
 
 
 def recording_info(trace: Trace, notes: Sequence[str]) -> RecordingInfo:

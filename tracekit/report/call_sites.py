@@ -37,7 +37,6 @@ LABELS: Final = {
     Api.ELEMENT: "data",
 }
 """What a call site is for."""
-NOTE: Final = "call stacks are sampled every 1 ms; waiting threads are not sampled, and a shorter call can be missing"
 ELEMENTS: Final = "MLMultiArray, element by element"
 LEAST_SHARE, MAIN_SHARE = 0.005, 0.1
 """Phases and units of fewer samples of a call are not worth a word, or not one in the short report."""
@@ -89,21 +88,6 @@ def code_info(trace: Trace, shown: Shown | None) -> CodeInfo | None:
         call_sites=tuple(sites),
         notes=sampled.notes,
     )
-
-
-def sampling_sentence(code: CodeInfo) -> str:
-    """How samples are taken, and what they cannot show."""
-    if code.unit is None:
-        return NOTE
-    counted = "" if code.weight is None else f" ({code.weight:,} in all)"
-    return f"call stacks are sampled by {code.unit}{counted}, not by time; waiting threads are not sampled"
-
-
-def no_calls_sentence(code: CodeInfo) -> str:
-    """Why there is no call site."""
-    if code.unit is None:
-        return "No sample is in a call of Core ML."
-    return f"Calls of Core ML are not inferred from samples by {code.unit}."
 
 
 def symbols_sentence(code: CodeInfo) -> str:

@@ -11,7 +11,7 @@ from tracekit.characters import lower_first as lower_first, shorten as shorten, 
 from tracekit.units import format_bytes, format_duration, format_share
 
 if TYPE_CHECKING:
-    from tracekit.detectors.outcomes import Evidence, Metric
+    from tracekit.detectors.outcomes import Metric
     from tracekit.model_files.facts import ModelFile
     from tracekit.model_files.performance.facts import PerformanceReport
     from tracekit.recording.contents import TableEntry
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
         ModelFileInfo,
         PerformanceReportInfo,
         RecordingInfo,
-        Result,
         TableInfo,
     )
     from tracekit.trace.trace import Coverage, Joined
@@ -64,11 +63,6 @@ def pid_suffix(recording: RecordingInfo) -> str:
     return "" if pid is None or recording.target == f"pid {pid}" else f" (pid {pid})"
 
 
-def relations(check: Result) -> tuple[tuple[str, str], ...]:
-    """What other findings may be to one, in words, and their ids: each once, in however many models they are."""
-    return tuple(dict.fromkeys((RELATIONS[other.relation], other.id) for other in check.related))
-
-
 def duration(ns: float | None, resolution_ns: int = 0) -> str:
     """A duration in ns, known to its resolution, or `–`."""
     return ABSENT if ns is None else format_duration(ns, resolution_ns)
@@ -99,12 +93,6 @@ def exact_moment(time_ns: int, resolution_ns: int = 1) -> str:
 def start_words(date: str) -> str:
     """An ISO 8601 date to the minute, on the Mac's clock; bundles do not hold its time zone, so theirs says UTC."""
     return date[:16].replace("T", " ") + (" UTC" if date.endswith(("+00:00", "Z")) else "")
-
-
-def span(evidence: Evidence, resolution_ns: int = 0) -> str:
-    """Duration, known to its resolution, and start of an interval: `17.17 ms at 00:01.234`."""
-    length = format_duration(evidence.duration_ns, resolution_ns)
-    return f"{length} at {moment(evidence.start_ns)}"
 
 
 def end_reason(reason: str) -> str:

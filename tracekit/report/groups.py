@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 from tracekit.detectors.pages import Pattern
@@ -132,24 +132,6 @@ def sum_of_known(parts: Iterable[int | None]) -> int | None:
     return sum(known) if known else None
 
 
-@dataclass(frozen=True, slots=True)
-class SkipReason:
-    """One reason for which checks were not evaluated."""
-
-    reason: str
-    """Of the first check, where the reasons of several were taken together."""
-    record: str
-    results: tuple[Result, ...]
-    alike: int = 0
-    """How many other reasons were taken together with this one."""
-
-    @property
-    def sentences(self) -> str:
-        """The reason, that there are more like it, and what to record."""
-        more = f"({format_count(self.alike, 'similar reason')}.)" if self.alike else ""
-        return " ".join(filter(None, (self.reason, more, self.record)))
-
-
 MANY = 8
 """From this number on, checks that need the same are counted, not named."""
 
@@ -180,16 +162,18 @@ def findings(checks: Iterable[Result]) -> tuple[Group, ...]:
     return tuple(Group(tuple(group)) for group in groups.values())
 
 
-def skip_reasons(checks: Iterable[Result]) -> tuple[SkipReason, ...]:
-    """What was not evaluated, by reason, in the order of the report. Reasons of the same checks that ask for the same
-    count as one: they differ in the numbers of each model."""
+def skip_reasons(checks: Iterable[Result]) -> list[tuple[str, str, tuple[Result, ...]]]:
+    """What was not evaluated, in the order of the report: the reason, what to record, and the checks. Reasons of the
+    same checks that ask for the same count as the first one: they differ in the numbers of each model."""
     groups = grouped(((check.summary, check.record), check) for check in with_outcome(checks, "not_evaluated"))
-    reasons = [SkipReason(reason, record, tuple(group)) for (reason, record), group in groups.items()]
-    alike = grouped(((frozenset(check.id for check in entry.results), entry.record), entry) for entry in reasons)
-    return tuple(
-        replace(group[0], results=tuple(check for entry in group for check in entry.results), alike=len(group) - 1)
-        for group in alike.values()
+    alike = grouped(
+        ((frozenset(check.id for check in group), record), (reason, group))
+        for (reason, record), group in groups.items()
     )
+    return [
+        (same[0][0], record, tuple(check for _, group in same for check in group))
+        for (_, record), same in alike.items()
+    ]
 
 
 def with_outcome(checks: Iterable[Given], outcome: str) -> tuple[Given, ...]:

@@ -170,16 +170,13 @@ def _by_report(entry: PerformanceReportInfo, pattern: Pattern) -> FileAnswer | N
         sentences = [f"a load takes {format_time(entry.load_ns)} (median; {entry.made_on})."]
     if pattern == Pattern.SLOW_PREDICTIONS:
         sentences = [words for words in (entry.timed, entry.planned) if words]
-    return _answer_of(f"{entry.model} (performance report)", there, sentences) if sentences else None
+    return _answer(entry, there, sentences) if sentences else None
 
 
-def _answer(file: ModelFileInfo, there: bool | None, sentences: Sequence[str]) -> FileAnswer:
-    return _answer_of(f"{file.model} (model file)", there, sentences)
+def _answer(file: ModelFileInfo | PerformanceReportInfo, there: bool | None, sentences: Sequence[str]) -> FileAnswer:
+    kind = "model file" if isinstance(file, ModelFileInfo) else "performance report"
+    return FileAnswer(there, tuple(f"{file.model} ({kind}): {sentence}" for sentence in sentences))
 
 
 def _of_checks(file: ModelFileInfo, there: bool | None, checks: Sequence[ModelFileResult]) -> FileAnswer:
     return _answer(file, there, [check.summary for check in checks])._replace(checks=tuple(each.id for each in checks))
-
-
-def _answer_of(who: str, there: bool | None, sentences: Sequence[str]) -> FileAnswer:
-    return FileAnswer(there, tuple(f"{who}: {sentence}" for sentence in sentences))

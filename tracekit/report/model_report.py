@@ -145,28 +145,21 @@ def model_report(
     report = ModelReport(
         schema_version=SCHEMA_VERSION,
         tool=ToolInfo("tracekit", __version__, None),
-        model=model_info(model),
+        model=model_info(model, redact=redact),
         target=TargetInfo(target.words, None if version is None else version <= target.version) if target else None,
         results=results,
         summary=ModelSummary(*(getattr(totals, each.name) for each in fields(ModelSummary))),
         redacted=redact,
     )
-    return map_strings(_without_attributes(report), lambda _, text: without_private(text)) if redact else report
+    return map_strings(report, lambda _, text: without_private(text)) if redact else report
 
 
-def _without_attributes(report: ModelReport) -> ModelReport:
-    """The report without values of the author's own metadata whose key says that they are private."""
-
-    def public(model: ModelInfo) -> ModelInfo:
-        attributes = public_attributes(model.metadata.user_defined)
-        metadata = replace(model.metadata, user_defined=attributes)
-        return replace(model, metadata=metadata, stages=tuple(map(public, model.stages)))
-
-    return replace(report, model=public(report.model))
-
-
-def model_info(model: ModelFile) -> ModelInfo:
-    """The facts of a model in the form of a report. O(operations)."""
+def model_info(model: ModelFile, *, redact: bool = False) -> ModelInfo:
+    """The facts of a model in the form of a report; with `redact`, without values of the author's own metadata whose
+    key says that they are private. O(operations)."""
+    metadata = model.metadata
+    if redact:
+        metadata = replace(metadata, user_defined=public_attributes(metadata.user_defined))
     version = model.specification_version
     release = None if version is None else release_of(version)
     systems = {}
@@ -186,8 +179,8 @@ def model_info(model: ModelFile) -> ModelInfo:
         weights=_weights(model),
         custom_layers=model.custom_layers,
         updatable=model.updatable,
-        metadata=model.metadata,
-        stages=tuple(map(model_info, model.stages)),
+        metadata=metadata,
+        stages=tuple(model_info(stage, redact=redact) for stage in model.stages),
     )
 
 

@@ -9,19 +9,10 @@ from tracekit.model_files.versions import NEWEST, release_of
 from tracekit.model_files.words import allowed_shapes, default_shape
 from tracekit.report.groups import checks_in_words, count_checks
 from tracekit.report.model_report import FunctionInfo, ModelInfo, ModelReport, WeightGroup, WeightsInfo
-from tracekit.report.report import Result
 from tracekit.units import format_bytes, format_count
 
 FUNCTIONS, FEATURES, OPERATIONS, GROUPS = 4, 8, 6, 3
 """Most entries of each on a card."""
-
-SYMPTOMS = {"1": "LOADING", "2": "SPEED", "3": "MEMORY", "4": "ACCURACY", "5": "CONVERSION"}
-"""What a finding is about, by the branch of the diagnostic tree. Without times, files have no severities."""
-
-
-def symptom(check: Result) -> str:
-    """What a finding is about, in one word."""
-    return SYMPTOMS.get(check.pattern[:1], "MODEL")
 
 
 def systems(model: ModelInfo | ModelFile) -> str:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 
 from tracekit.analysis.operations import Operation, OperationPart, Part
 from tracekit.analysis.requests import REQUEST, RequestSummary
-from tracekit.report.call_sites import line_of
 from tracekit.report.formatting import duration, word_list
 from tracekit.report.private_text import alias_names
 from tracekit.trace.runtimes.registry import PHASES
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
 
 UNCHECKED: Final = "No check evaluates these phases and operations yet."
 """Said of what signposts show: that nothing is found there means nothing."""
+
+
 PART_WORDS: Final = {
     Part.CORE_ML: "Core ML",
     Part.RUNTIMES: "other runtimes",
@@ -30,12 +31,6 @@ PART_WORDS: Final = {
     Part.NOT_VISIBLE: "not visible",
 }
 """Parts of an operation's time."""
-PART_NOTES: Final = {
-    Part.NOT_RUNNING: "not running: the thread waited for something else than Core ML and the GPU, or for a CPU",
-    Part.NOT_VISIBLE: "not visible: no call stacks of the thread; record with --instrument 'Time Profiler'",
-    Part.GPU: "GPU at work: whether the app waited for it shows only with call stacks",
-}
-"""What a part does not say."""
 
 
 def without_names(operations: Sequence[Operation]) -> tuple[Operation, ...]:
@@ -143,24 +138,3 @@ def parts_words(parts: Sequence[OperationPart]) -> list[tuple[str, str]]:
     """Each part and its mean: `Core ML`, `12.43 ms`."""
     means = format_parts([part.mean_ns for part in parts])
     return [(PART_WORDS[Part(part.part)], mean) for part, mean in zip(parts, means, strict=True)]
-
-
-def place_words(operation: Operation) -> str:
-    """Where most of its own code ran: ", mostly `resize` at Frame.swift:88"; empty where no sample shows it."""
-    where = operation.place
-    if where is None:
-        return ""
-    at = f" at {line_of(where)}" if where.file is not None else ""
-    return f"mostly `{where.function}`{at} ({format_percent(operation.place_share)} of its samples)"
-
-
-def operation_notes(operations: Sequence[Operation]) -> tuple[str, ...]:
-    """What the parts do not say, each once, and what has no end or overlaps."""
-    parts = {part.part for each in operations for part in each.parts}
-    notes = [note for part, note in PART_NOTES.items() if part in parts]
-    for each in operations:
-        if each.unfinished:
-            notes.append(f"{each.name}: {format_count(each.unfinished, 'interval')} without an end, not counted")
-        if each.at_once:
-            notes.append(f"{each.name}: {each.at_once} of {_count(each)} overlap; what ran meanwhile counts for each")
-    return tuple(notes)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 
-from tracekit.analysis.concurrency import InFlight
 from tracekit.analysis.latency import LatencyTrend
 from tracekit.analysis.models import ModelSummary
 from tracekit.analysis.quantities import MODEL
@@ -76,51 +76,33 @@ def _trend_sentence(latency_trend: LatencyTrend, resolution_ns: int) -> str:
     return "stable latency"
 
 
-def _of_pace(text: Callable[[Throughput], str]) -> Callable[[ModelSummary], str]:
-    return lambda model: formatting.ABSENT if model.throughput is None else text(model.throughput)
-
-
-def _of_flight(text: Callable[[InFlight], str]) -> Callable[[ModelSummary], str]:
-    return lambda model: formatting.ABSENT if model.in_flight is None else text(model.in_flight)
-
-
-def _duration(time: Callable[[ModelSummary], float | None]) -> Callable[[ModelSummary], str]:
-    return lambda model: formatting.duration(time(model), model.resolution_ns)
-
-
-def _of_latency(name: str) -> Callable[[ModelSummary], str]:
-    return _duration(lambda model: model.quantities.get(name))
-
-
-def _of_times(time: Callable[[Throughput], float | None]) -> Callable[[ModelSummary], str]:
-    return _duration(lambda model: None if model.throughput is None else time(model.throughput))
-
-
 def _share(part: float | None, whole: float) -> str:
     return formatting.quantity(part / whole if part is not None and whole else None, "share")
 
 
 def _rate(per_second: float | None) -> str:
     """A rate with at most three figures before a decimal is worth giving."""
-    return (
-        formatting.ABSENT if per_second is None else f"{per_second:,.0f}" if per_second >= 100 else f"{per_second:.1f}"
-    )
+    return formatting.ABSENT if per_second is None else f"{per_second:,.{0 if per_second >= 100 else 1}f}"
 
 
-NUMBERS: dict[str, Callable[[ModelSummary], str]] = {
-    "predictions/s": _of_pace(lambda pace: _rate(pace.per_second)),
-    "interval": _of_times(lambda pace: pace.interval_ns),
-    "steady": _of_pace(lambda pace: f"{pace.steady_rate.fps} fps" if pace.steady_rate else formatting.ABSENT),
-    "bursts": _of_pace(lambda pace: formatting.count(pace.bursts)),
-    "most in flight": _of_flight(lambda held: formatting.count(held.max)),
-    "mean in flight": _of_flight(lambda held: formatting.quantity(round(held.mean, 1), "ratio")),
-    "in flight over time": _of_flight(lambda held: bars(held.slices) if held.max > 1 else ""),
-    "gap median": _of_times(lambda pace: pace.gaps.p50_ns if pace.gaps else None),
-    "gap p95": _of_times(lambda pace: pace.gaps.p95_ns if pace.gaps else None),
-    "gaps, % of time": _of_pace(lambda pace: _share(pace.gap_ns, pace.span_ns)),
-    "units idle, % of gaps": _of_pace(lambda pace: _share(pace.device_idle_ns, pace.gap_ns)),
-    **{MODEL[name].label: _of_latency(name) for name in LATENCIES},
-}
-"""How the predictions of a model follow each other: what the cells of each title show."""
+def numbers(model: ModelSummary, pace: Throughput) -> dict[str, str]:
+    """How the predictions of a model follow each other, at its pace: what the cell of each title shows."""
+    known, flight = partial(formatting.duration, resolution_ns=model.resolution_ns), model.in_flight
+    return {
+        "predictions/s": _rate(pace.per_second),
+        "interval": known(pace.interval_ns),
+        "steady": f"{pace.steady_rate.fps} fps" if pace.steady_rate else formatting.ABSENT,
+        "bursts": formatting.count(pace.bursts),
+        "most in flight": formatting.count(flight.max if flight else None),
+        "mean in flight": formatting.quantity(round(flight.mean, 1) if flight else None, "ratio"),
+        "in flight over time": formatting.ABSENT if flight is None else bars(flight.slices) if flight.max > 1 else "",
+        "gap median": known(pace.gaps.p50_ns if pace.gaps else None),
+        "gap p95": known(pace.gaps.p95_ns if pace.gaps else None),
+        "gaps, % of time": _share(pace.gap_ns, pace.span_ns),
+        "units idle, % of gaps": _share(pace.device_idle_ns, pace.gap_ns),
+        **{MODEL[name].label: known(model.quantities.get(name)) for name in LATENCIES},
+    }
+
+
 QUANTITIES = {"predictions/s": "predictions_per_second", **{MODEL[name].label: name for name in LATENCIES}}
-"""Ids of those that are a number of the model as a whole, by title."""
+"""Ids of the `numbers` of the model as a whole, by title."""

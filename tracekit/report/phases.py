@@ -4,8 +4,7 @@ began and ended, and what they did."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pandas as pd
 
@@ -95,52 +94,37 @@ def _phase_line(calls: CallPhases, resolution_ns: int) -> str:
     return f"{head}: {', '.join(filter(None, (inside(()), other)))}"
 
 
-@dataclass(frozen=True, slots=True)
-class PhaseRow:
-    """A phase of calls of one kind of one model; or all of such a call, where `phase` is None."""
+class PhaseRow(NamedTuple):
+    """A phase of calls of one kind of one model, or all of such a call."""
 
     model: str
     calls: CallPhases
-    phase: Phase | None
+    words: str
+    """What it is, set in by how deep it lies."""
+    mean_ns: float
+    """Per call."""
+    share: float
+    """Of the time of the calls."""
+    quantity: str
+    """Id of this time."""
     resolution_ns: int
-
-    @property
-    def words(self) -> str:
-        """What it is, set in by how deep it lies."""
-        if self.phase is None:
-            return "whole call"
-        depth = len(self.phase.path) - 1
-        return f"{'· ' * (depth - 1)}of which {self.phase.name}" if depth else self.phase.name
-
-    @property
-    def mean_ns(self) -> float:
-        """Per call."""
-        return self.calls.mean_ns if self.phase is None else self.phase.mean_ns
 
     @property
     def share_words(self) -> str:
         """Time and share."""
         return f"{format_time(self.mean_ns, self.resolution_ns)} ({format_percent(self.share)})"
 
-    @property
-    def quantity(self) -> str:
-        """Id of this time."""
-        return phase_id(self.calls.kind, self.phase.path if self.phase else ())
 
-    @property
-    def share(self) -> float:
-        """Of the time of the calls."""
-        return 1.0 if self.phase is None else self.phase.share
-
-
-def phase_rows(models: Iterable[ModelSummary]) -> Sequence[PhaseRow]:
+def phase_rows(models: Iterable[ModelSummary]) -> Iterator[PhaseRow]:
     """Every call of every model that call stacks show, and behind it its phases."""
-    return [
-        PhaseRow(model.name, calls, phase, model.resolution_ns)
-        for model in models
-        for calls in model.phases
-        for phase in (None, *calls.phases)
-    ]
+    for model in models:
+        for calls in model.phases:
+            whole = phase_id(calls.kind, ())
+            yield PhaseRow(model.name, calls, "whole call", calls.mean_ns, 1.0, whole, model.resolution_ns)
+            for phase in calls.phases:
+                depth, name = len(phase.path) - 1, phase_id(calls.kind, phase.path)
+                words = f"{'· ' * (depth - 1)}of which {phase.name}" if depth else phase.name
+                yield PhaseRow(model.name, calls, words, phase.mean_ns, phase.share, name, model.resolution_ns)
 
 
 NOTES: Final = (

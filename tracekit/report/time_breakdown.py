@@ -28,8 +28,6 @@ AT_LEAST = "≥ "
 WORTH_SAYING = 0.1
 """Least share of a prediction's time that a headline names (heuristic)."""
 
-_ANE, _GPU = (DEVICE_NAMES[device] for device in (Device.ANE, Device.GPU))
-
 
 @dataclass(frozen=True, slots=True)
 class Group:
@@ -189,10 +187,8 @@ def each_first(models: Iterable[ModelSummary]) -> tuple[str, ...]:
 
 
 _UNITS: dict[str, str] = {
-    Part.ANE: _ANE,
-    Part.ANE_QUEUE: _ANE,
-    Part.GPU: _GPU,
-    Part.GPU_QUEUE: _GPU,
+    **dict.fromkeys((Part.ANE, Part.ANE_QUEUE), DEVICE_NAMES[Device.ANE]),
+    **dict.fromkeys((Part.GPU, Part.GPU_QUEUE), DEVICE_NAMES[Device.GPU]),
 }
 
 _REASONS: dict[str, str] = {
@@ -204,16 +200,14 @@ _REASONS: dict[str, str] = {
 """Why the time of a unit is not known, as a sentence about it."""
 
 MEANINGS: dict[str, str] = {
-    Part.ANE_REQUESTED: "requested: queued or executing, which cannot be distinguished here",
-    Part.GPU_REQUESTED: "requested: queued or executing, which cannot be distinguished here",
-    Part.ANE_QUEUE: "queued: requested, but not executing on the compute unit",
-    Part.GPU_QUEUE: "queued: requested, but not executing on the compute unit",
-    Part.OTHER: "other: Core ML events unknown to tracekit",
-    Part.AMBIGUOUS: "ambiguous: compute-unit work of this prediction or of another one in flight",
-    Part.UNACCOUNTED: "unaccounted: time that no recorded event explains",
-    Part.NOT_RECORDED: "not recorded: Core ML recorded no event of these predictions",
+    "requested": "requested: queued or executing, which cannot be distinguished here",
+    "queued": "queued: requested, but not executing on the compute unit",
+    "other": "other: Core ML events unknown to tracekit",
+    "ambiguous": "ambiguous: compute-unit work of this prediction or of another one in flight",
+    "unaccounted": "unaccounted: time that no recorded event explains",
+    "not_recorded": "not recorded: Core ML recorded no event of these predictions",
 }
-"""What a part is, as a note."""
+"""What the parts of a group are, as a note, by `Group.part`."""
 
 _INFERRED = "inferred predictions: what Core ML and the CPU did in them was not recorded"
 
@@ -225,7 +219,8 @@ _FRAMES = "fps: one prediction per frame, not overlapping; from median and p95 o
 def parts_notes(rows: Sequence[PartsRow]) -> tuple[str, ...]:
     """What a reader must know about the parts shown: what they mean, and why some are not known."""
     parts = [part for row in rows for part in row.parts]
-    notes = [words for kind, words in MEANINGS.items() if any(part.part == kind and part.total_ns for part in parts)]
+    took = {group.part for group in GROUPS if any(part.part in group.parts and part.total_ns for part in parts)}
+    notes = [words for name, words in MEANINGS.items() if name in took]
     for part in parts:
         for reason in part.unknown:
             if reason == Unknown.NO_CORE_ML:

@@ -88,13 +88,13 @@ def remedies(report: Report) -> list[groups.Remedy]:
     instruments: list[Coverage] = []
     recordable: list[Result] = []
     others: dict[str, list[tuple[str, tuple[Result, ...]]]] = {}
-    for skipped in groups.skip_reasons(report.results):
-        entry = absent.get((skipped.reason, skipped.record))
+    for why, record, skipped in groups.skip_reasons(report.results):
+        entry = absent.get((why, record))
         if entry is not None and entry.instrument in _ADDABLE:
             instruments.append(entry)
-            recordable += skipped.results
+            recordable += skipped
         else:
-            others.setdefault(skipped.record or skipped.reason, []).append((skipped.reason, skipped.results))
+            others.setdefault(record or why, []).append((why, skipped))
     lines = list[groups.Remedy]()
     core_ml = next(entry for entry in report.coverage if entry.instrument == CORE_ML)
     if core_ml.advice and RECORD_CORE_ML in others:

@@ -37,11 +37,11 @@ def test_no_row_overlaps_and_none_is_missing(concurrent: Analysis, tracks: Track
     for track in tracks.slices:
         several += track.row_count > 1
         for row in range(track.row_count):
-            in_row = track.rows == row
-            assert (track.starts[in_row][1:] >= track.ends[in_row][:-1]).all()
+            in_row = track.slices[track.slices["row"] == row]
+            assert (in_row["start"].to_numpy()[1:] >= in_row["end"].to_numpy()[:-1]).all()
         if track.title in lanes:
-            assert track.starts.tolist() == lanes[track.title].starts.tolist()
-            assert bool(track.markers) == (not len(track.starts))
+            assert track.slices["start"].tolist() == lanes[track.title].starts.tolist()
+            assert bool(track.markers) == (not len(track.slices))
     assert several
 
 
@@ -67,7 +67,7 @@ def test_findings_bring_their_evidence_and_their_texts(concurrent: Analysis, tra
     assert {f"Finding: {check.title}" for check in findings} == group(tracks, FINDINGS).keys()
     for check in findings:
         track = next(track for track in dict(tracks.groups)[FINDINGS] if track.title == f"Finding: {check.title}")
-        ours = {tracks.details[code] for code in np.unique(track.details)} | {each.details for each in track.markers}
+        ours = {tracks.details[code] for code in track.slices["details"]} | {each.details for each in track.markers}
         details_of_model = next(details for details in map(dict, ours) if details.get("model") == check.model)
         assert (details_of_model["check"], details_of_model["severity"], details_of_model["summary"]) == (
             check.id,
@@ -77,9 +77,9 @@ def test_findings_bring_their_evidence_and_their_texts(concurrent: Analysis, tra
         assert details_of_model["fix"].split() == check.fix.split()
         if check.evidence:
             assert {(each.start_ns, each.end_ns) for each in check.evidence} <= set(
-                zip(track.starts.tolist(), track.ends.tolist(), strict=True)
+                zip(track.slices["start"].tolist(), track.slices["end"].tolist(), strict=True)
             )
-            assert len(track.starts) == check.evidence_total > len(check.evidence)
+            assert len(track.slices) == check.evidence_total > len(check.evidence)
         else:
             assert track.markers
 
@@ -93,8 +93,8 @@ def test_a_finding_brings_all_of_its_evidence_not_only_what_a_report_lists(sampl
     again = loads[loads.duplicated("model")]
     (track,) = dict(tracks.groups)[FINDINGS]
     assert isinstance(track, SliceTrack)
-    assert (track.starts.tolist(), len(again)) == (again["start_ns"].tolist(), 368)
-    models = [dict(tracks.details[code])["model"] for code in track.details.tolist()]
+    assert (track.slices["start"].tolist(), len(again)) == (again["start_ns"].tolist(), 368)
+    models = [dict(tracks.details[code])["model"] for code in track.slices["details"].tolist()]
     assert models == again["model"].tolist()
     assert not any("evidence" in dict(details) for details in tracks.details)
 
@@ -103,14 +103,14 @@ def test_a_flow_joins_a_prediction_to_its_parts_only(concurrent: Analysis, track
     core_ml = group(tracks, "Core ML")
     trace = concurrent.trace
     is_prediction = trace.activity["kind"] == Kind.PREDICTION
-    flows = core_ml["Activity"].flows
+    flows = core_ml["Activity"].slices["flow"].to_numpy()
     assert (flows[~is_prediction.to_numpy()] == 0).all()
     starts = trace.activity["start_ns"].to_numpy()
     of_flow = dict(zip(flows.tolist(), starts.tolist(), strict=True))
     joined = 0
     for frame, title in ((trace.data, "Data"), (trace.compute, "Compute")):
         inside = frame["prediction"].to_numpy(np.int64, na_value=-1)
-        for flow, prediction in zip(core_ml[title].flows.tolist(), inside.tolist(), strict=True):
+        for flow, prediction in zip(core_ml[title].slices["flow"].tolist(), inside.tolist(), strict=True):
             assert (of_flow[flow] == starts[prediction]) if prediction >= 0 else flow == 0
             joined += flow > 0
     assert joined
@@ -139,8 +139,8 @@ def test_inferred_calls_say_what_shows_them_and_how_exactly(concurrent: Analysis
     report = replace(concurrent.report, results=())
     tracks = tracks_of(report, timeline_of(sampled_trace, ()))
     (activity,) = [track for track in tracks.slices if track.title == "Activity"]
-    told = [dict(tracks.details[code]) for code in activity.details]
-    assert [tracks.names[code].split(" (")[1].split(")")[0] for code in activity.names] == [
+    told = [dict(tracks.details[code]) for code in activity.slices["details"]]
+    assert [tracks.names[code].split(" (")[1].split(")")[0] for code in activity.slices["name"]] == [
         "inferred from call stacks"
     ] * 3
     for each, facts in zip(told, inferred_facts(sampled_trace.activity), strict=True):

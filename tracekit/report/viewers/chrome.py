@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any, BinaryIO
 
-from tracekit.report.viewers.tracks import CHUNK, SliceRows, SliceTrack, Tracks, slice_rows
+import pandas as pd
+
+from tracekit.report.viewers.tracks import CHUNK, SliceTrack, Tracks, slice_rows
 
 _CATEGORY = "tracekit"
 
@@ -50,13 +52,12 @@ def _events(tracks: Tracks) -> Iterator[bytes]:
     yield from _slices(tracks, slice_rows(tracks), lines)
 
 
-def _slices(tracks: Tracks, rows: SliceRows, lines: list[str]) -> Iterator[bytes]:
+def _slices(tracks: Tracks, slices: pd.DataFrame, lines: list[str]) -> Iterator[bytes]:
     names = [_text(name) for name in tracks.names]
     details = [",".join(f"{_text(name)}:{_text(value)}" for name, value in each) for each in tracks.details]
-    numbers = (rows.starts, rows.ends, rows.lines, rows.names, rows.details, rows.works, rows.flows)
-    columns = (*numbers, rows.flow_starts, rows.flow_ends)
-    for first in range(0, len(rows.starts), CHUNK):
-        part = (column[first : first + CHUNK].tolist() for column in columns)
+    columns = ("start", "end", "line", "name", "details", "work", "flow", "is_first", "is_last")
+    for first in range(0, len(slices), CHUNK):
+        part = (slices[name].iloc[first : first + CHUNK].tolist() for name in columns)
         for start, end, line, name, detail, work, flow, is_first, is_last in zip(*part, strict=True):
             arguments = f'{details[detail]},"work":"{work:#x}"' if work else details[detail]
             track, time = lines[line], _micros(start)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import depth_profile
@@ -38,27 +39,19 @@ class Marker:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SliceTrack:
-    """Intervals of one title. All arrays have shape (n,); times are ns since the start of the run."""
+    """Intervals of one title."""
 
     title: str
     markers: tuple[Marker, ...]
-    starts: IntArray
-    ends: IntArray
-    names: IntArray
-    """Codes into `Tracks.names`."""
-    details: IntArray
-    """Codes into `Tracks.details`."""
-    works: IntArray
-    """Ids of pieces of work, 0 for none."""
-    flows: IntArray
-    """Number of the flow that joins the slice to others, 0 for none."""
-    rows: IntArray
-    """Row of the track in which each slice stands, from 0: in order of time, and none overlaps another."""
+    slices: pd.DataFrame
+    """A row for each, of whole numbers: `start` and `end` in ns since the start of the run; `name` and `details`, codes
+    into those of `Tracks`; `work`, the id of a piece of work, 0 for none; `flow`, the number of the flow that joins it
+    to others, 0 for none; `row` of the track that it stands in, from 0: in order of time, and none overlaps another."""
 
     @property
     def row_count(self) -> int:
         """Rows of the track, at least one."""
-        return int(self.rows.max(initial=0)) + 1
+        return int(self.slices["row"].max()) + 1 if len(self.slices) else 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,30 +146,24 @@ def _track(lane: DrawnLane, timeline: Timeline, texts: _Texts, joined: BoolArray
         label_and_model = [timeline.texts[code] for code in (label, model) if code >= 0]
         title = Category(category).title
         names.append(texts.name(" · ".join(label_and_model) or title))
-        named = (("model", timeline.texts[model]),) if model >= 0 else ()
-        details.append(texts.detail((("kind", title), *named)))
+        of_model = (("model", timeline.texts[model]),) if model >= 0 else ()
+        details.append(texts.detail((("kind", title), *of_model)))
     codes = codes.reshape(-1)
     detail_codes = np.array(details, np.int64)[codes]
     if lane.calls_inferred is not None:
         facts = zip(detail_codes.tolist(), inferred_facts(lane.calls_inferred), strict=True)
         known = [*texts.details]
         detail_codes = np.array([texts.detail((*known[code], *more)) for code, more in facts], np.int64)
-    return SliceTrack(
-        title=lane.title,
-        markers=(Marker(lane.words),) if lane.words else (),
-        starts=lane.starts,
-        ends=lane.ends,
-        names=np.array(names, np.int64)[codes],
-        details=detail_codes,
-        works=lane.works,
-        flows=np.where(joined[lane.predictions], lane.predictions + 1, 0),
-        rows=_rows(lane.starts, lane.ends),
-    )
+    flows = np.where(joined[lane.predictions], lane.predictions + 1, 0)
+    named = np.array(names, np.int64)[codes]
+    slices = _slices(lane.starts, lane.ends, name=named, details=detail_codes, work=lane.works, flow=flows)
+    return SliceTrack(lane.title, (Marker(lane.words),) if lane.words else (), slices)
 
 
-def _rows(starts: IntArray, ends: IntArray) -> IntArray:
-    """Rows without overlap, for intervals sorted by start, longest first. What takes no time needs a place, too."""
-    return stack(starts, np.maximum(ends, starts + 1))
+def _slices(starts: IntArray, ends: IntArray, **columns: IntArray | int) -> pd.DataFrame:
+    """`SliceTrack.slices` of intervals sorted by start, longest first. What takes no time needs a row, too."""
+    rows = stack(starts, np.maximum(ends, starts + 1))
+    return pd.DataFrame({"start": starts, "end": ends, **columns, "row": rows}, copy=False)
 
 
 def _counters(timeline: Timeline) -> Iterator[CounterTrack]:
@@ -212,21 +199,11 @@ def _findings(report: Report, timeline: Timeline, texts: _Texts) -> Iterator[Sli
         codes = np.repeat(
             [texts.detail(each) for each in details], [len(marked.starts) for _, marked in answers_of_check]
         )
-        nothing = np.zeros(len(order), np.int64)
+        markers = zip(details, answers_of_check, strict=True)
         yield SliceTrack(
-            title=f"Finding: {title}",
-            markers=tuple(
-                Marker(title, each)
-                for each, (_, marked) in zip(details, answers_of_check, strict=True)
-                if not len(marked.starts)
-            ),
-            starts=starts[order],
-            ends=ends[order],
-            names=np.full(len(order), texts.name(title), np.int64),
-            details=codes[order],
-            works=nothing,
-            flows=nothing,
-            rows=_rows(starts[order], ends[order]),
+            f"Finding: {title}",
+            tuple(Marker(title, each) for each, (_, marked) in markers if not len(marked.starts)),
+            _slices(starts[order], ends[order], name=texts.name(title), details=codes[order], work=0, flow=0),
         )
 
 
@@ -271,53 +248,32 @@ CHUNK = 1 << 16
 """Events that are made into Python numbers at a time."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SliceRows:
-    """All slices of all tracks, track by track and row by row, each row in the order of time: shape (n,) each."""
-
-    starts: IntArray
-    ends: IntArray
-    lines: IntArray
-    """Rows of all tracks, counted through from 0."""
-    names: IntArray
-    details: IntArray
-    works: IntArray
-    flows: IntArray
-    flow_ends: BoolArray
-    """Whether the slice is the last one of its flow."""
-    flow_starts: BoolArray
-
-
-def slice_rows(tracks: Tracks) -> SliceRows:
-    """The slices of all tracks, with times as the file has them. O(n log n)."""
-    columns_of_tracks: list[tuple[IntArray, ...]] = []
-    first = 0
-    for track in tracks.slices:
-        order = np.lexsort((np.arange(len(track.rows)), track.rows))
-        placed = (track.starts + tracks.shift_ns, track.ends + tracks.shift_ns, track.rows + first)
-        contents = (track.names, track.details, track.works, track.flows)
-        columns_of_tracks.append(tuple(column[order] for column in (*placed, *contents)))
-        first += track.row_count
-    starts, ends, lines, names, details, works, flows = map(np.concatenate, zip(*columns_of_tracks, strict=True))
-    in_time = np.argsort(starts, kind="stable")
-    joined = in_time[flows[in_time] > 0]
-    flow_starts, flow_ends = np.zeros(len(starts), np.bool_), np.zeros(len(starts), np.bool_)
-    flow_starts[joined[np.unique(flows[joined], return_index=True)[1]]] = True
-    back = joined[::-1]
-    flow_ends[back[np.unique(flows[back], return_index=True)[1]]] = True
-    return SliceRows(starts, ends, lines, names, details, works, flows, flow_ends, flow_starts)
+def slice_rows(tracks: Tracks) -> pd.DataFrame:
+    """The slices of all tracks, track by track and row by row, each row in the order of time, with times as the file
+    has them. Beside the columns of a track: `line`, its row counted through those of all tracks from 0, and whether it
+    `is_first` or `is_last` of its flow. O(n log n)."""
+    first = np.cumsum([0, *(track.row_count for track in tracks.slices)])
+    slices = pd.concat([track.slices for track in tracks.slices], ignore_index=True)
+    slices["line"] = slices["row"] + np.repeat(first[:-1], [len(track.slices) for track in tracks.slices])
+    slices = slices.sort_values("line", kind="stable", ignore_index=True)
+    for name in ("start", "end"):
+        slices[name] += tracks.shift_ns
+    flows = slices.loc[slices["flow"] > 0, ["start", "flow"]].sort_values("start", kind="stable")["flow"]
+    slices["is_first"] = (~flows.duplicated()).reindex(slices.index, fill_value=False)
+    slices["is_last"] = (~flows.duplicated(keep="last")).reindex(slices.index, fill_value=False)
+    return slices
 
 
-def events_of(rows: SliceRows) -> Iterator[tuple[int, bool, int, int, int, int, int, bool]]:
+def events_of(slices: pd.DataFrame) -> Iterator[tuple[int, bool, int, int, int, int, int, bool]]:
     """The begin and the end of each slice, by time: time, whether it is the end, and of the slice line, name, details,
     work, flow and whether it is the last one of its flow. At one time a slice ends before the next of its line
     begins."""
-    times = np.stack((rows.starts, rows.ends), axis=1).reshape(-1)
+    times = slices[["start", "end"]].to_numpy().reshape(-1)
     order = np.argsort(times, kind="stable")
-    columns = (rows.lines, rows.names, rows.details, rows.works, rows.flows, rows.flow_ends)
+    columns = [slices[name].to_numpy() for name in ("line", "name", "details", "work", "flow", "is_last")]
     for first in range(0, len(order), CHUNK):
         events = order[first : first + CHUNK]
-        slices, ends = events >> 1, (events & 1).astype(np.bool_)
+        places, ends = events >> 1, (events & 1).astype(np.bool_)
         yield from zip(
-            times[events].tolist(), ends.tolist(), *(column[slices].tolist() for column in columns), strict=True
+            times[events].tolist(), ends.tolist(), *(column[places].tolist() for column in columns), strict=True
         )
