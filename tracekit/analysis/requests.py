@@ -81,20 +81,13 @@ def _longest(column: str) -> Callable[[RequestSample], float | None]:
     return lambda sample: max(sample.known(column)[0].tolist(), default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class RequestQuantity(Quantity):
-    """A number of requests."""
-
-    of: Callable[[RequestSample], float | None] = lambda _: None
-
-
 def _quantity(
-    name: str, title: str, unit: str, of: Callable[[RequestSample], float | None], best: bool | None = False
-) -> RequestQuantity:
-    return RequestQuantity(name, title, unit, lambda _: None, Population.ALL, best, of)
+    name: str, title: str, unit: str, formula: Callable[[RequestSample], float | None], best: bool | None = False
+) -> Quantity:
+    return Quantity(name, title, unit, formula, Population.ALL, best)
 
 
-REQUEST: Final[Mapping[str, RequestQuantity]] = {
+REQUEST: Final[Mapping[str, Quantity]] = {
     each.id: each
     for each in (
         _quantity("first_token_p50_ns", "first token", "ns", _time("first_token_ns", 0.5)),
@@ -191,7 +184,7 @@ def _summary(pid: int | None, sample: RequestSample) -> RequestSummary:
         int(rows["uncertain"].sum()),
         dict(errors.most_common()),
         None if rows["tools"].isna().all() else int(rows["tools"].sum()),
-        {name: quantity.of(sample) for name, quantity in REQUEST.items()},
+        {name: quantity.formula(sample) for name, quantity in REQUEST.items()},
         bool(rows["unvalidated"].any()),
     )
 
