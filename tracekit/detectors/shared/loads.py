@@ -14,7 +14,7 @@ from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.load_waits import next_call, setup_work, stand_alone
 from tracekit.analysis.loads import uses_of_loads
 from tracekit.analysis.statistics import top_calls
-from tracekit.detectors.shared import options as common
+from tracekit.detectors.shared.options import SOON_MS, WARM_UP_PAUSE_S, ChurnOptions, ReloadOptions
 from tracekit.trace.calls.stacks import Api
 
 
@@ -74,7 +74,7 @@ def outweigh_use(view: tk.ModelView) -> tk.BoolArray:
     chosen = (durations >= FELT_MS * 1_000_000) & (predicting > 0) & (durations >= TIMES_USE * predicting)
     chosen &= ~tk.is_any(view.loads["kind"], tk.Kind.LOAD_UNCACHED)
     if chosen.any():
-        chosen[chosen] = loads_waited_for(view, view.loads[chosen], common.SOON_MS, common.WARM_UP_PAUSE_S)[0]
+        chosen[chosen] = loads_waited_for(view, view.loads[chosen], SOON_MS, WARM_UP_PAUSE_S)[0]
     return chosen
 
 
@@ -113,35 +113,28 @@ def load_pattern(view: tk.ModelView, idle_ns: int) -> LoadPattern:
     return LoadPattern(predictions_after=after, is_reload=used_since_load & counts & ~beside_cold(loads))
 
 
-class EachTimeRule(NamedTuple):
-    """From when on a model counts as loaded again for each prediction."""
-
-    min_loads: int = common.MIN_LOADS
-    loads_per_prediction: float = common.LOADS_PER_PREDICTION
-    single_use_share: float = common.SINGLE_USE_SHARE
-
-
 def for_each_prediction(view: tk.ModelView) -> bool:
     """Whether the model is loaded again for each prediction, or nearly so: then no other detector claims its reloads.
     The model has loads and predictions. O((l + p) log(l + p))."""
-    return tk.all_reached(load_metrics(view, load_pattern(view, round(common.MAX_IDLE_S * 1e9)), EachTimeRule()))
+    options = ReloadOptions()
+    return tk.all_reached(load_metrics(view, load_pattern(view, round(options.idle_s * 1e9)), options))
 
 
-def load_metrics(view: tk.ModelView, pattern: LoadPattern, rule: EachTimeRule) -> tuple[tk.Metric, ...]:
+def load_metrics(view: tk.ModelView, pattern: LoadPattern, options: ReloadOptions) -> tuple[tk.Metric, ...]:
     """How loads and predictions compare, with the thresholds of the rule."""
     load_times, prediction_times = (rows["duration_ns"].to_numpy() for rows in (view.loads, view.predictions))
     loads, predictions = len(load_times), len(prediction_times)
     single_use = float((pattern.predictions_after <= 1).mean())
     reloads = int(pattern.is_reload.sum())
     return (
-        tk.above("loads", loads, "count", rule.min_loads),
+        tk.above("loads", loads, "count", options.min_loads),
         tk.Metric("predictions", predictions, "count"),
         tk.Metric("load time", int(load_times.sum()), "ns"),
         tk.Metric("prediction time", int(prediction_times.sum()), "ns"),
-        tk.above("loads per prediction", loads / predictions, "ratio", rule.loads_per_prediction),
-        tk.above("loads used at most once", single_use, "share", rule.single_use_share),
+        tk.above("loads per prediction", loads / predictions, "ratio", options.loads_per_prediction),
+        tk.above("loads used at most once", single_use, "share", options.single_use_share),
         # One reload fewer than loads: the first load of the recording is none.
-        tk.above("reloads soon after use", reloads, "count", max(rule.min_loads - 1, 1)),
+        tk.above("reloads soon after use", reloads, "count", max(options.min_loads - 1, 1)),
         tk.Metric("mean load", float(load_times.mean()), "ns"),
         tk.Metric("mean prediction", float(prediction_times.mean()), "ns"),
     )
@@ -206,6 +199,7 @@ def again_and_again(view: tk.ModelView) -> bool:
     loads and predictions. O((l + p) log(l + p))."""
     if for_each_prediction(view):
         return True
-    reloaded = reloads(view, round(common.MAX_IDLE_S * 1e9))
-    enough = len(reloaded.rows) >= common.MIN_LOADS - 1 and reloaded.share >= common.RELOAD_SHARE
-    return enough and reloaded.in_turns_share < common.IN_TURNS_SHARE
+    options = ChurnOptions()
+    reloaded = reloads(view, round(options.idle_s * 1e9))
+    enough = len(reloaded.rows) >= options.min_loads - 1 and reloaded.share >= options.load_share
+    return enough and reloaded.in_turns_share < options.in_turns_share
