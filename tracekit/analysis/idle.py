@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from tracekit.analysis.latency import change_point_segments
+from tracekit.analysis.latency import change_points
 from tracekit.analysis.quantities import median_of, sample_quantiles
 from tracekit.arrays import BoolArray, FloatArray, IndexArray, IntArray
 from tracekit.intervals import CoveredTime, Intervals, few_bits
@@ -251,10 +251,10 @@ def paced_stretches(idle: Idle) -> IntArray:
     for start, end in pairwise(edges.tolist()):
         if end - start < MIN_STRETCH:
             continue
-        for part in change_point_segments(idle.distance_ns[start:end], min_ratio=SAME_PACE):
-            steps = slice(start + part.first, start + part.first + part.count)
+        for first, after in pairwise(change_points(idle.distance_ns[start:end], min_ratio=SAME_PACE)):
+            steps = slice(start + first, start + after)
             paced = pacing(idle.distance_ns[steps], idle.busy_ns[steps]) is Pacing.PERIODIC
-            if paced and part.count >= MIN_STRETCH:
+            if paced and after - first >= MIN_STRETCH:
                 stretch[steps] = steps.start
     return stretch
 

@@ -148,7 +148,7 @@ def group_by_work(view: tk.ModelView, calls: Calls, without_waits_ns: tk.IntArra
     work, without_waits_ns = latencies(view).work_ns[index], without_waits_ns[index]
     group = np.zeros(len(work), np.int64)
     if float((work > 0).mean()) >= KNOWN_SHARE:
-        by_work = modes(np.rint(work).astype(np.int64), min_share=options.group_share).membership
+        by_work, _ = modes(np.rint(work).astype(np.int64), min_share=options.group_share)
         if all(is_narrow(work[by_work == number]) for number in range(by_work.max() + 1)):
             group = by_work
     work_ns, usual_ns = (
