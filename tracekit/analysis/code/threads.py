@@ -55,9 +55,11 @@ class Blocking:
 
 def main_thread_calls(trace: Trace, apis: Sequence[call_stacks.Api], min_ns: int) -> Blocking | None:
     """Periods of this length or more in which such calls fill the main thread; None without call stacks. O(n log n)."""
-    rows = _rows_of(trace, apis)
-    if rows is None:
+    sites = call_sites(trace)
+    if sites is None:
         return None
+    sure = sites[~sites["ambiguous"].to_numpy(dtype=bool) & is_any(sites["api"], *apis)]
+    rows = trace.activity.loc[sure.index].assign(main_thread=sure["main_thread"])
     known = int(rows["main_thread"].notna().sum())
     calls = rows[rows["main_thread"].fillna(False).to_numpy(dtype=bool)]
     spans = Intervals.from_rows(calls)
@@ -65,16 +67,6 @@ def main_thread_calls(trace: Trace, apis: Sequence[call_stacks.Api], min_ns: int
     periods = Intervals(joined.starts, joined.ends - FRAME_NS)
     periods = periods.where(periods.durations >= min_ns)
     return Blocking(calls[periods.covered_within(spans) > 0], periods, known)
-
-
-def _rows_of(trace: Trace, apis: Sequence[call_stacks.Api]) -> pd.DataFrame | None:
-    """Rows of such calls whose thread is known beyond doubt."""
-    sites = call_sites(trace)
-    if sites is None:
-        return None
-    sure = sites[~sites["ambiguous"].to_numpy(dtype=bool)]
-    rows = trace.activity.loc[sure.index].assign(main_thread=sure["main_thread"])
-    return rows[is_any(sure["api"], *apis)]
 
 
 def core_ml_time(trace: Trace) -> int:
