@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
+from tracekit.characters import lower_first
 from tracekit.trace.frames import columns_of
 
 if TYPE_CHECKING:
@@ -44,15 +45,15 @@ def passed_note(interface: Interface | None) -> str:
     if interface.converted:
         return f" The model file shows conversions, which cost little here: {interface.converted}."
     if "Float16" in interface.right:
-        return f" The interface is right: by the model file, {_clause(interface.right)}"
-    return f" By the model file, {_clause(interface.right)}"
+        return f" The interface is right: by the model file, {lower_first(interface.right)}"
+    return f" By the model file, {lower_first(interface.right)}"
 
 
 def of_unclear(interface: Interface | None) -> str:
     """What the file adds where the rows do not show whether they convert: a sentence after a space, or nothing."""
     if interface is None or interface.converted:
         return of_finding(interface)
-    return f" By the model file, {_clause(interface.right)}"
+    return f" By the model file, {lower_first(interface.right)}"
 
 
 def of_finding(interface: Interface | None) -> str:
@@ -130,7 +131,3 @@ def _fix_of(answer: tk.Outcome, finding: str, model: ModelFile) -> str:
     advice = f"\n\n{ADVICE[finding]}" if finding in ADVICE else ""
     change = f"\n\nOr change the model file itself:\n\n```sh\n{command}\n```{advice}"
     return f"{answer.fix}{change}" if command else answer.fix
-
-
-def _clause(sentence: str) -> str:
-    return sentence[:1].lower() + sentence[1:]
