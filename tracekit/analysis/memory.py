@@ -223,7 +223,6 @@ class Growth:
     start_ns: int
     end_ns: int
     predictions: int
-    samples: int
     per_prediction: float
     """Bytes, as the mean of the changes from one part of the stretch to the next."""
     low: float
@@ -286,7 +285,6 @@ def growth(trace: Trace) -> Growth | None:
         start_ns=int(known.times[0]),
         end_ns=int(known.times[-1]),
         predictions=len(calls),
-        samples=len(known),
         per_prediction=mean,
         low=mean - error,
         high=mean + error,

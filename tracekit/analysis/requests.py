@@ -38,12 +38,6 @@ class RequestSample:
         return [rows[column].to_numpy(np.float64) for column in columns]
 
     @property
-    def speeds(self) -> FloatArray:
-        """Tokens per second of generation, of each request that shows them."""
-        tokens, time_ns = self.known("generated_tokens", "generation_ns")
-        return tokens[time_ns > 0] / time_ns[time_ns > 0] * 1e9
-
-    @property
     def elapsed_ns(self) -> IntArray:
         """How long each request took, or has taken at the end of the recording."""
         return (self.requests["last_ns"] - self.requests["start_ns"]).to_numpy(np.int64)
@@ -72,7 +66,8 @@ def _share(part: str, whole: str = "") -> Callable[[RequestSample], float | None
 
 
 def _retained(sample: RequestSample) -> float | None:
-    speeds = sample.speeds
+    tokens, time_ns = sample.known("generated_tokens", "generation_ns")
+    speeds = tokens[time_ns > 0] / time_ns[time_ns > 0] * 1e9
     third = len(speeds) // 3
     return float(np.median(speeds[-third:]) / np.median(speeds[:third])) if third >= LEAST_THIRD else None
 
