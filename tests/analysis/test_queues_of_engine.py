@@ -75,7 +75,7 @@ def test_waiting_for_the_same_model_is_told_apart(frame, trace_of):
     waits = engine_waits(trace_of(calls, hardware=hardware), calls, own_rows)
     assert waits.prediction.tolist() == [1]
     assert (waits.times.durations.tolist(), waits.others_ns.tolist()) == ([9], [4])
-    assert waits.by_prediction(calls.index, waits.others_ns).tolist() == [0, 4]
+    assert waits.by_prediction(calls.index).tolist() == [0, 4]
 
 
 @settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])

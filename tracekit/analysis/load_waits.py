@@ -41,19 +41,11 @@ def after_gap(predictions: pd.DataFrame, gap_ns: int) -> BoolArray:
     return np.concatenate(([False], gaps_after(predictions)[:-1] >= gap_ns))[: len(predictions)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StandAlone:
-    """Which predictions stand alone before a gap, as a call to warm a model up does: shape (positions,) each."""
-
-    surely: BoolArray
-    """The other gaps are too short for a user."""
-    perhaps: BoolArray
-    """The other gaps are at a user's pace, so that one who took his time looks the same."""
-
-
-def stand_alone(predictions: pd.DataFrame, positions: IntArray, min_gap_ns: int) -> StandAlone:
-    """Whether each of the predictions at `positions` is followed by a gap that is at least `min_gap_ns` and stands out
-    from the other gaps between predictions. O(predictions)."""
+def stand_alone(predictions: pd.DataFrame, positions: IntArray, min_gap_ns: int) -> tuple[BoolArray, BoolArray]:
+    """Whether each of the predictions at `positions` stands alone, as a call to warm a model up does: a gap follows it
+    that is at least `min_gap_ns` and stands out from the other gaps between predictions. Surely, where these are too
+    short for a user, and perhaps, where they are at a user's pace, so that one who took his time looks the same: shape
+    (positions,) each. O(predictions)."""
     between = gaps_after(predictions)[:-1]
     followed = positions < len(between)
     alone, paced = np.zeros(len(positions), dtype=bool), np.zeros(len(positions), dtype=bool)
@@ -61,7 +53,7 @@ def stand_alone(predictions: pd.DataFrame, positions: IntArray, min_gap_ns: int)
     usual = np.nan_to_num(medians_of_others(between, chosen), nan=np.inf)
     alone[followed] = (between[chosen] >= min_gap_ns) & (between[chosen] >= GAP_RATIO * usual)
     paced[followed] = usual >= USERS_PACE_NS
-    return StandAlone(alone & ~paced, alone & paced)
+    return alone & ~paced, alone & paced
 
 
 def next_call(

@@ -272,9 +272,9 @@ class EngineWaits:
     others_ns: IntArray
     """The part in which the engine worked for others alone, as their rows show, with the hand-overs after these."""
 
-    def by_prediction(self, predictions: pd.Index, values_ns: IntArray) -> IntArray:
-        """Times of the waits, shape (waits,), added up for each of the predictions, given by label."""
-        return sums_by_label(predictions, self.prediction, values_ns)
+    def by_prediction(self, predictions: pd.Index) -> IntArray:
+        """`others_ns` added up for each of the predictions, given by label."""
+        return sums_by_label(predictions, self.prediction, self.others_ns)
 
 
 def engine_waits(trace: Trace, predictions: pd.DataFrame, hardware: pd.DataFrame) -> EngineWaits:

@@ -208,8 +208,8 @@ def _warming_up(rows: pd.DataFrame, uses: Uses, first: tk.BoolArray, gap_ns: int
     leading = np.empty(len(rows), np.bool_)
     leading[order] = again == np.repeat(again[opens], uses.count)
     last = order[opens + np.bincount(uses.group[leading], minlength=len(opens)) - 1]
-    alone = stand_alone(rows, last, gap_ns)
-    return leading & alone.surely[uses.group], leading & alone.perhaps[uses.group]
+    surely, perhaps = stand_alone(rows, last, gap_ns)
+    return leading & surely[uses.group], leading & perhaps[uses.group]
 
 
 _MIN_VISITS = 2

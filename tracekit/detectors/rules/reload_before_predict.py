@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tracekit.detectors as tk
-from tracekit.detectors.shared.loads import load_metrics, load_pattern, reload_finding
+from tracekit.detectors.shared.loads import load_pattern, reload_finding
 from tracekit.detectors.shared.options import ReloadOptions
 
 
@@ -15,8 +15,7 @@ def detect(view: tk.ModelView, options: ReloadOptions) -> tk.Outcome:
     if loads < options.min_loads and predictions <= loads:
         words = f"Only {tk.format_count(loads, 'load')} and {tk.format_count(predictions, 'prediction')}"
         return view.unknown(f"{words}, too few for a pattern.", tk.RECORD_LONGER)
-    pattern = load_pattern(view, round(options.idle_s * 1e9))
-    metrics = load_metrics(view, pattern, options)
+    metrics, is_reload = load_pattern(view, options)
     counts = f"{tk.format_count(loads, 'load')} for {tk.format_count(predictions, 'prediction')}"
     if not tk.all_reached(metrics):
         return view.passed(f"{counts}.", metrics)
@@ -25,7 +24,7 @@ def detect(view: tk.ModelView, options: ReloadOptions) -> tk.Outcome:
         for name in ("load time", "prediction time", "mean load", "mean prediction")
     )
     summary = f"{counts}: {load_time} loading ({load} each) vs. {prediction_time} predicting ({prediction} each)."
-    return reload_finding(view, summary, metrics, tk.rows_where(view.loads, pattern.is_reload))
+    return reload_finding(view, summary, metrics, tk.rows_where(view.loads, is_reload))
 
 
 DETECTOR = tk.Detector(

@@ -88,8 +88,8 @@ def _has_waiter(chain: LoadChain, calls: pd.DataFrame, trace: tk.Trace, options:
     first = near.iloc[index]
     model_calls = calls[(calls["model"] == first["model"]).to_numpy(dtype=bool)]
     place = np.array([model_calls.index.get_loc(first.name)])
-    alone = stand_alone(model_calls, place, round(options.warm_up_gap_s * 1e9))
-    return None if alone.perhaps[0] else not alone.surely[0]
+    surely, perhaps = stand_alone(model_calls, place, round(options.warm_up_gap_s * 1e9))
+    return None if perhaps[0] else not surely[0]
 
 
 def _metrics(chain: LoadChain | None, options: Options) -> tuple[tk.Metric, ...]:

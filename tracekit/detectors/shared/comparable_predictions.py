@@ -195,13 +195,13 @@ def _comparable(view: tk.ModelView, chosen: tk.BoolArray, alike: tk.BoolArray, o
     if not _uneven(calls.durations):
         return calls
     in_bursts = bursts(rows)
-    delayed = find_held_up(view, calls.rows, chosen, tk.Intervals(in_bursts.start_ns, in_bursts.end_ns))
-    waiting, unclear = int(delayed.surely.sum()), int(delayed.perhaps.sum())
+    surely, perhaps = find_held_up(view, calls.rows, chosen, tk.Intervals(in_bursts.start_ns, in_bursts.end_ns))
+    waiting, unclear = int(surely.sum()), int(perhaps.sum())
     choose = (lambda calls: calls) if openings else _without_openings
-    with_unclear = choose(replace(calls.where(~delayed.surely), waiting=waiting))
+    with_unclear = choose(replace(calls.where(~surely), waiting=waiting))
     if not unclear:
         return with_unclear
-    left = replace(calls.where(~(delayed.surely | delayed.perhaps)), waiting=waiting, unclear=unclear)
+    left = replace(calls.where(~(surely | perhaps)), waiting=waiting, unclear=unclear)
     return replace(choose(left), with_unclear=with_unclear)
 
 
