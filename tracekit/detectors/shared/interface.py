@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
+from tracekit.analysis.copies import ConversionSummary, CopySummary
 from tracekit.characters import lower_first
 from tracekit.trace.frames import columns_of
 
@@ -72,20 +73,19 @@ def copies_finding(
     view: tk.ModelView,
     summary: str,
     metrics: tuple[tk.Metric, ...],
-    labels: tk.IntArray,
-    copied_ns: int,
+    copies: CopySummary | ConversionSummary,
     words: str,
     *,
     fix: str = "",
 ) -> tk.Finding:
-    """The finding that data rows of these labels, inside predictions, show; `words` begin the basis of its cost."""
-    rows = columns_of(view.data, ("start_ns", "duration_ns", "model", "label", "table", "row")).loc[labels]
+    """The finding that the data rows of `copies`, inside predictions, show; `words` begin the basis of its cost."""
+    rows = columns_of(view.data, ("start_ns", "duration_ns", "model", "label", "table", "row")).loc[copies.rows]
     copied = tk.Intervals.from_rows(rows).union()
     return view.finding(
         summary,
         metrics,
         rows=rows,
-        cost=view.cost(min(copied_ns, copied.covered_ns), f"{words}, with overlaps counted once"),
+        cost=view.cost(min(copies.covered_ns, copied.covered_ns), f"{words}, with overlaps counted once"),
         affected=copied,
         call_sites=sites_of(view.trace, view.predictions.index),
         fix=fix,
