@@ -20,7 +20,7 @@ import pandas as pd
 from attribution import frame
 
 from tracekit.analysis.breakdown.partition import breakdown
-from tracekit.analysis.latency import change_point_segments, modes, trend
+from tracekit.analysis.latency import change_points, modes, trend
 from tracekit.analysis.throughput import bursts
 from tracekit.recording.contents import Contents, Run
 from tracekit.recording.table import TableState
@@ -136,7 +136,7 @@ def main() -> None:
         ("bursts", lambda: bursts(trace.activity)),
         ("modes", lambda: modes(durations)),
         ("trend", lambda: trend(durations)),
-        ("change points", lambda: change_point_segments(durations)),
+        ("change points", lambda: change_points(durations)),
     ):
         begin = time.perf_counter()
         work()

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from tracekit.analysis.idle import Idle, Pacing, core_ml_calls, follows, idle_times, paced_stretches, pacing, spread
+from tracekit.intervals import Intervals
 from tracekit.trace.cache import Cache
 from tracekit.trace.frames import FIXED_CATEGORIES
 
@@ -34,8 +35,8 @@ def test_only_time_without_any_activity_is_idle():
         ("A", "top", 0, 10), ("B", "top", 15, 10), ("B", "sub", 27, 10), ("A", "top", 30, 10), ("A", "top", 60, 5)
     )
     idle = idle_times(calls_of(rows), 0, np.array([0, 30, 60]), np.zeros(3, np.int64), 2)
-    assert idle.start_ns.tolist() == [10, 25, 40]
-    assert idle.end_ns.tolist() == [15, 30, 60]
+    assert idle.gaps.starts.tolist() == [10, 25, 40]
+    assert idle.gaps.ends.tolist() == [15, 30, 60]
     names = rows["model"].cat.categories
     assert [names[code] for code in idle.next_model] == ["B", "A", "A"]
     assert idle.distance_ns.tolist() == [30, 30]
@@ -94,13 +95,13 @@ def test_a_model_that_also_runs_between_the_calls_works_by_itself():
 def test_sequences_are_kept_apart_and_short_ones_left_out():
     rows = activity(*(("A", "top", start, 5) for start in (0, 10, 20, 1000, 1010)))
     idle = idle_times(calls_of(rows), 0, rows["start_ns"].to_numpy(), np.array([0, 0, 0, 1, 1]), 3)
-    assert (idle.start_ns.tolist(), idle.end_ns.tolist()) == ([5, 15], [10, 20])
+    assert (idle.gaps.starts.tolist(), idle.gaps.ends.tolist()) == ([5, 15], [10, 20])
     assert idle.distance_ns.tolist() == [10, 10]
 
 
 def test_without_calls_there_is_no_gap():
     idle = idle_times(calls_of(activity()), 0, np.zeros(0, np.int64), np.zeros(0, np.int64), 2)
-    assert (len(idle.start_ns), len(idle.distance_ns), idle.share) == (0, 0, 0.0)
+    assert (len(idle.gaps), len(idle.distance_ns), idle.share) == (0, 0, 0.0)
 
 
 @settings(deadline=None)
@@ -114,7 +115,7 @@ def test_gaps_add_up_to_what_is_idle_in_the_steps(pairs):
     first, last = min(pairs)[0], max(pairs)[0]
     expected = int((~covered[first:last]).sum())
     assert int(idle.idle_ns.sum()) == expected
-    assert int((idle.end_ns - idle.start_ns).sum()) == expected
+    assert int(idle.gaps.durations.sum()) == expected
 
 
 def steps(calls_ms, gaps_ms):
@@ -220,7 +221,7 @@ def idle_of(*parts, jitter_ns=200_000):
         sequence.append(np.full(count, number))
     distance, busy = (np.concatenate(values).astype(np.int64) for values in (distance, busy))
     none = np.zeros(0, np.int64)
-    return Idle(none, none, none, none, np.concatenate(sequence), distance, distance - busy, busy)
+    return Idle(Intervals.none(), none, none, np.concatenate(sequence), distance, distance - busy, busy)
 
 
 @pytest.mark.parametrize(
@@ -253,7 +254,7 @@ def test_the_gaps_of_some_steps():
     rows = activity(*(("A", "top", start, 5) for start in (0, 10, 20, 1000, 1010, 1030)))
     idle = idle_times(calls_of(rows), 0, rows["start_ns"].to_numpy(), np.array([0, 0, 0, 1, 1, 1]), 3)
     chosen = idle.of_steps(idle.sequence == 1)
-    assert (chosen.start_ns.tolist(), chosen.end_ns.tolist(), chosen.step.tolist()) == (
+    assert (chosen.gaps.starts.tolist(), chosen.gaps.ends.tolist(), chosen.step.tolist()) == (
         [1005, 1015],
         [1010, 1030],
         [0, 1],

@@ -5,10 +5,11 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from tracekit.analysis.latency import modes
+from tracekit.analysis.latency import modes, summarize_latency_trend
 
 MS = 1_000_000
 
@@ -35,11 +36,11 @@ def drawn(seed, *groups):
 )
 def test_well_separated_modes_are_found_with_their_members(seed, groups):
     values, owner = drawn(seed, *groups)
-    levels = modes(values)
-    assert levels.membership.tolist() == owner.tolist()
-    assert levels.counts.tolist() == [n for n, *_ in groups]
-    assert levels.shares.sum() == pytest.approx(1)
-    assert levels.centers_ns.tolist() == [np.median(values[owner == k]) for k in range(len(groups))]
+    assert modes(values)[0].tolist() == owner.tolist()
+    shown = summarize_latency_trend(pd.DataFrame({"start_ns": np.arange(len(values)), "duration_ns": values}))
+    assert [mode.count for mode in shown.modes] == [n for n, *_ in groups]
+    assert sum(mode.share for mode in shown.modes) == pytest.approx(1)
+    assert [mode.median_ns for mode in shown.modes] == [np.median(values[owner == k]) for k in range(len(groups))]
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -47,37 +48,33 @@ def test_well_separated_modes_are_found_with_their_members(seed, groups):
 @pytest.mark.parametrize("spread", [0.02, 0.1, 0.3])
 def test_one_bell_is_one_mode(seed, count, spread):
     values, _ = drawn(seed, (count, 12, spread))
-    assert modes(values).counts.tolist() == [count]
+    assert modes(values)[0].tolist() == [0] * count
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_a_few_outliers_are_no_mode(seed):
     values, _ = drawn(seed, (95, 10, 0.05), (5, 40, 0.05))
-    assert len(modes(values).counts) == 1
+    assert not modes(values)[0].any()
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_modes_closer_than_the_ratio_are_one(seed):
     values, _ = drawn(seed, (100, 10, 0.03), (100, 13, 0.03))
-    assert len(modes(values).counts) == 1
-    assert len(modes(values, min_ratio=1.2).counts) == 2
+    assert not modes(values)[0].any()
+    assert len(modes(values, min_ratio=1.2)[1]) == 2
 
 
 def test_no_value_has_no_mode_and_equal_values_have_one():
-    assert modes(np.zeros(0, np.int64)).centers_ns.tolist() == []
-    assert modes(np.zeros(30, np.int64)).counts.tolist() == [30]
-    assert modes(np.full(30, 7)).centers_ns.tolist() == [7]
+    assert modes(np.zeros(0, np.int64))[1].tolist() == []
+    assert modes(np.zeros(30, np.int64))[0].tolist() == [0] * 30
+    assert modes(np.full(30, 7))[1].tolist() == [7]
 
 
 @settings(deadline=None, max_examples=100)
 @given(st.lists(st.integers(0, 10**12), max_size=60))
 def test_modes_partition_the_values_in_ascending_order(values):
     durations = np.array(values, dtype=np.int64)
-    levels = modes(durations)
-    assert levels.counts.sum() == len(values)
-    assert np.bincount(levels.membership, minlength=len(levels.counts)).tolist() == levels.counts.tolist()
-    edges = [
-        (durations[levels.membership == k].min(), durations[levels.membership == k].max())
-        for k in range(len(levels.counts))
-    ]
+    mode, medians = modes(durations)
+    assert mode.shape == durations.shape
+    edges = [(durations[mode == k].min(), durations[mode == k].max()) for k in range(len(medians))]
     assert all(before[1] <= after[0] for before, after in pairwise(edges))

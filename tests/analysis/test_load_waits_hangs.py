@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from support.handover import trace_of
-from tracekit.analysis.load_waits import HangRule, hang_calls
+from tracekit.analysis.load_waits import hang_calls
 from tracekit.testing import Model, Process, Scenario
 
 MS = 1_000_000
-RULE = HangRule(100 * MS, 0.8, 0.5, 2.0)
+LIMITS = (100 * MS, 0.8, 0.5, 2.0)
 BLOCKER, CAMERA, TRACKER = Model("Blocker"), Model("Camera"), Model("Tracker")
 
 
@@ -29,7 +29,7 @@ def recording(*, blocks=True, others=(), hangs=(2_000, 6_000)) -> Scenario:
 
 
 def explained(scenario):
-    found = hang_calls(trace_of(scenario), RULE)
+    found = hang_calls(trace_of(scenario), *LIMITS)
     return int(found.explained.sum()), sorted(set(found.calls["model"].astype(str)))
 
 

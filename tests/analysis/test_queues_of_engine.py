@@ -75,7 +75,7 @@ def test_waiting_for_the_same_model_is_told_apart(frame, trace_of):
     waits = engine_waits(trace_of(calls, hardware=hardware), calls, own_rows)
     assert waits.prediction.tolist() == [1]
     assert (waits.times.durations.tolist(), waits.others_ns.tolist()) == ([9], [4])
-    assert waits.by_prediction(calls.index, waits.others_ns).tolist() == [0, 4]
+    assert waits.by_prediction(calls.index).tolist() == [0, 4]
 
 
 @settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -112,15 +112,15 @@ def test_only_rows_of_others_and_what_follows_them_are_work_of_others(frame, tra
 def test_gaps_are_what_lies_between_the_pieces_of_a_prediction(frame, drawn):
     rows = sorted((call, start, start + length) for call, start, length in drawn)
     pieces = frame(*((start, end) for _, start, end in rows), prediction=[call for call, _, _ in rows])
-    between = gaps_between(pieces)
+    prediction, times = gaps_between(pieces)
     expected = set()
     for call in range(3):
         spans = [(start, end) for owner, start, end in rows if owner == call]
         edges = range(min((s for s, _ in spans), default=0), max((s for s, _ in spans), default=0))
         expected |= {(call, t) for t in edges if not any(start <= t < end for start, end in spans)}
-    gaps = zip(between.prediction, between.start_ns, between.end_ns, strict=True)
+    gaps = zip(prediction, times.starts, times.ends, strict=True)
     assert {(call, t) for call, start, end in gaps for t in range(start, end)} == expected
-    assert len(between.prediction) == sum(max(sum(1 for row in rows if row[0] == call) - 1, 0) for call in range(3))
+    assert len(prediction) == sum(max(sum(1 for row in rows if row[0] == call) - 1, 0) for call in range(3))
 
 
 def test_runs_join_rows_of_one_unit_and_leave_out_preparation(frame):

@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from tracekit.detectors.framework import Metadata, RecordingDetector
-from tracekit.detectors.options import check_settings, configure, matches, option_infos, settings_of_model
+from tracekit.detectors.options import ChosenChecks, check_settings, configure, matches, option_infos
 from tracekit.detectors.registry import DETECTORS
 from tracekit.errors import UsageError
 
@@ -54,8 +54,9 @@ def test_settings_that_do_not_fit_are_refused(key, value, words):
 def test_settings_for_a_model_come_on_top_and_the_last_pattern_that_matches_wins():
     key = "reload-before-predict.min_loads"
     special = {"Style*": {key: 5}, "StyleB": {key: 6}, "Other": {key: 7}}
+    checks = ChosenChecks(settings={key: 4}, model_settings=special)
     loads = {
-        name: configure(DETECTORS, settings_of_model({key: 4}, special, name))["reload-before-predict"].min_loads
+        name: configure(DETECTORS, checks.settings_of(name))["reload-before-predict"].min_loads
         for name in ("StyleA", "StyleB", "Pose")
     }
     assert loads == {"StyleA": 5, "StyleB": 6, "Pose": 4}

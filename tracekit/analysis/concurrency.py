@@ -28,7 +28,6 @@ class ConcurrencySummary:
     in flight. With 6 in flight and a limit of 2, four sixths of the time. Never more than `busy_ns`."""
     is_above: BoolArray
     """Shape (predictions,): more than `limit` were in flight for more than half of its time."""
-    above_count: int
     above_median_ns: float | None
     """Median duration of those predictions; None where there is none."""
     alone_count: int
@@ -126,7 +125,6 @@ def summarize_concurrency(predictions: pd.DataFrame, limit: int) -> ConcurrencyS
         share_above=above / busy if busy else 0.0,
         excess_ns=round(float((spent * (np.maximum(level - limit, 0) / np.maximum(level, 1))).sum())),
         is_above=is_above,
-        above_count=int(is_above.sum()),
         above_median_ns=median(durations[is_above]),
         alone_count=int(alone.sum()),
         alone_median_ns=median(durations[alone]),

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from tracekit.analysis.latency import change_point_segments
+from tracekit.analysis.latency import change_points
 from tracekit.analysis.quantities import median_of, sample_quantiles
 from tracekit.arrays import BoolArray, FloatArray, IndexArray, IntArray
 from tracekit.intervals import CoveredTime, Intervals, few_bits
@@ -55,9 +55,8 @@ class Pacing(StrEnum):
 class Idle:
     """Gaps inside sequences of calls of one model, without any load, compilation or prediction of the app."""
 
-    start_ns: IntArray
-    """Shape (gaps,)."""
-    end_ns: IntArray
+    gaps: Intervals
+    """Sorted."""
     next_model: IndexArray
     """Shape (gaps,): code of the model whose row ends the gap, in the categories of `Trace.activity`; that of the
     next row of the model or of one that alternates with it, where a model that works on its own ends the gap."""
@@ -82,7 +81,7 @@ class Idle:
     def longest(self) -> IndexArray:
         """Shape (steps with a gap,): index of the longest gap of each, of several the last. O(gaps)."""
         opens = np.flatnonzero(np.diff(self.step, prepend=-1))
-        lengths = self.end_ns - self.start_ns
+        lengths = self.gaps.durations
         longest = np.maximum.reduceat(lengths, opens) if len(opens) else lengths
         as_long = np.flatnonzero(lengths == np.repeat(longest, np.diff(opens, append=len(lengths))))
         found: IndexArray = as_long[np.diff(self.step[as_long], append=-1) != 0]
@@ -92,8 +91,7 @@ class Idle:
         """Some of the steps, shape (steps,), and the gaps in them."""
         inside = chosen[self.step]
         return Idle(
-            start_ns=self.start_ns[inside],
-            end_ns=self.end_ns[inside],
+            gaps=self.gaps.where(inside),
             next_model=self.next_model[inside],
             step=(np.cumsum(chosen) - 1)[self.step[inside]],
             sequence=self.sequence[chosen],
@@ -158,9 +156,9 @@ def idle_times(work: CoreMLCalls, model_code: int, starts_ns: IntArray, sequence
     # Which step a row or a gap lies in follows from how many began by then, with one search for the steps of a model.
     began = np.cumsum(np.bincount(np.searchsorted(begin, first), minlength=len(begin)))
     span = slice(*np.searchsorted(work.gaps.starts, (first[0], last[-1]))) if len(first) else slice(0)
-    start, end = work.gaps.starts[span], work.gaps.ends[span]
+    gaps = Intervals(work.gaps.starts[span], work.gaps.ends[span])
     index = began[work.begun[0][span] - low - 1] - 1
-    inside = end <= last[index]
+    inside = gaps.ends <= last[index]
     ours = model == model_code
     ours |= _alternates(begin, stop, ours, model, work.before[low:high] - low, began - 1, last)
     ours_before = np.append(0, np.cumsum(ours))[work.begun[1][span][inside] - low]
@@ -168,8 +166,7 @@ def idle_times(work: CoreMLCalls, model_code: int, starts_ns: IntArray, sequence
         each.until(starts_ns) for each in (Intervals(begin[ours], stop[ours]).covered_time(), work.covered)
     )
     return Idle(
-        start_ns=start[inside],
-        end_ns=end[inside],
+        gaps=gaps.where(inside),
         next_model=model[ours][ours_before],
         step=index[inside],
         sequence=sequence[step],
@@ -251,10 +248,10 @@ def paced_stretches(idle: Idle) -> IntArray:
     for start, end in pairwise(edges.tolist()):
         if end - start < MIN_STRETCH:
             continue
-        for part in change_point_segments(idle.distance_ns[start:end], min_ratio=SAME_PACE):
-            steps = slice(start + part.first, start + part.first + part.count)
+        for first, after in pairwise(change_points(idle.distance_ns[start:end], min_ratio=SAME_PACE)):
+            steps = slice(start + first, start + after)
             paced = pacing(idle.distance_ns[steps], idle.busy_ns[steps]) is Pacing.PERIODIC
-            if paced and part.count >= MIN_STRETCH:
+            if paced and after - first >= MIN_STRETCH:
                 stretch[steps] = steps.start
     return stretch
 
@@ -266,8 +263,8 @@ def follows(idle: Idle) -> bool:
     A round opens after the longest gap of each step, with whichever call: what waits for its time may be the load or
     the other model before a call. O(n log n).
     """
-    longest, gone = idle.longest, np.cumsum(idle.end_ns - idle.start_ns)
-    distance, free = np.diff(idle.end_ns[longest]), np.diff(gone[longest])
+    longest, gone = idle.longest, np.cumsum(idle.gaps.durations)
+    distance, free = np.diff(idle.gaps.ends[longest]), np.diff(gone[longest])
     same = np.diff(idle.sequence[idle.step[longest]]) == 0
     distance, free = distance[same], free[same]
     if not len(distance) or quartile_distance(free) >= quartile_distance(distance):

@@ -15,7 +15,6 @@ Neural Engine there kept a state. So it answers no question alone, but whether i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -49,18 +48,9 @@ SHOWN_BY = {
 """What suggests each unit, in words."""
 
 
-class SuggestedUnit(NamedTuple):
-    """What rows suggest of several predictions."""
-
-    device: Device
-    predictions: int
-    """How many suggest it."""
-    of: int
-
-
-def suggested_unit(trace: Trace, predictions: pd.Index) -> SuggestedUnit | None:
-    """The unit that nearly all of these predictions suggest; None where they do not, and where the hardware that would
-    show it was recorded. O(predictions), and O(n log n) once for each trace."""
+def suggested_unit(trace: Trace, predictions: pd.Index) -> tuple[Device, int] | None:
+    """The unit that nearly all of these predictions suggest, and how many do; None where they do not, and where the
+    hardware that would show it was recorded. O(predictions), and O(n log n) once for each trace."""
     if not len(predictions):
         return None
     suggested = _of_calls(trace, predictions)
@@ -68,7 +58,7 @@ def suggested_unit(trace: Trace, predictions: pd.Index) -> SuggestedUnit | None:
     best = int(counts.argmax())
     if not counts[best] or counts[best] < USUAL_UNIT * len(predictions):
         return None
-    return SuggestedUnit(UNITS[best], int(counts[best]), len(predictions))
+    return UNITS[best], int(counts[best])
 
 
 def units_used(trace: Trace, predictions: pd.Index, compute: pd.DataFrame, hardware: pd.DataFrame) -> BoolArray:

@@ -110,18 +110,8 @@ LEVELS = 6
 """How often a piece may be split in turn, which bounds the shifts to 63 and the work to a few passes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """Predictions between two shifts of their latency."""
-
-    first: int
-    """Index of the first prediction."""
-    count: int
-    median_ns: float
-
-
-def change_point_segments(durations_ns: IntArray, *, min_ratio: float = 1.2) -> tuple[Segment, ...]:
-    """Durations in order, cut where their level shifts; one segment where it does not, none without values.
+def change_points(durations_ns: IntArray, *, min_ratio: float = 1.2) -> list[int]:
+    """Where the level of durations in order shifts: index of the first after each shift, between 0 and their number.
 
     Binary segmentation with ranks, which know no distribution and bear outliers: a piece is cut where the ranks before
     and after differ most by the Wilcoxon rank-sum statistic, the statistic of Pettitt's test ("A non-parametric
@@ -148,7 +138,7 @@ def change_point_segments(durations_ns: IntArray, *, min_ratio: float = 1.2) -> 
         if min(ratios) >= min_ratio:
             break
         del cuts[ratios.index(min(ratios)) + 1]
-    return tuple(Segment(low, high - low, median_of(durations_ns[low:high])) for low, high in pairwise(cuts))
+    return cuts
 
 
 def _shift(durations: IntArray) -> int | None:
@@ -183,22 +173,11 @@ of 1,000 random draws from a normal, log-normal, uniform, exponential or Pareto 
 have two modes, at the worst of the sizes 10 to 2,000, and of most none."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Modes:
-    """Modes of durations, shortest first. One mode means that the durations do not fall apart."""
-
-    centers_ns: FloatArray
-    """Shape (modes,): median of each."""
-    counts: IntArray
-    """Shape (modes,)."""
-    shares: FloatArray
-    """Shape (modes,): share of the values; they add up to 1."""
-    membership: IntArray
-    """Shape (values,): the mode of each value."""
-
-
-def modes(durations_ns: IntArray, *, min_share: float = MIN_SHARE, min_ratio: float = MIN_RATIO) -> Modes:
-    """Modes of durations in ns; without values none. O(n log n) for a bounded number of modes.
+def modes(
+    durations_ns: IntArray, *, min_share: float = MIN_SHARE, min_ratio: float = MIN_RATIO
+) -> tuple[IntArray, FloatArray]:
+    """The mode of each duration in ns, shape (n,), and the median of each mode, shape (modes,), shortest first: one
+    where the durations do not fall apart. O(n log n) for a bounded number of modes.
 
     In sorted order, on a log scale, the values are split at the point between two neighbors where the crowd (`WINDOW`)
     falls most below the peaks on both sides. The split stands where it falls far enough (`VALLEY`, `DEPTH`), where both
@@ -208,8 +187,7 @@ def modes(durations_ns: IntArray, *, min_share: float = MIN_SHARE, min_ratio: fl
     count = len(durations_ns)
     min_count = max(1, math.ceil(min_share * count))
     if count and not _may_part(durations_ns, (min_count - 1) // 2, min_ratio):
-        one = np.array([count])
-        return Modes(np.array([median_of(durations_ns)]), one, one / count, np.zeros(count, np.int64))
+        return np.zeros(count, np.int64), np.array([median_of(durations_ns)])
     order = np.argsort(durations_ns, kind="stable")
     values = durations_ns[order]
     logs = np.log(np.maximum(values, 1).astype(np.float64))
@@ -221,11 +199,9 @@ def modes(durations_ns: IntArray, *, min_share: float = MIN_SHARE, min_ratio: fl
             edges.append(low + offset)
             pending += [(low, low + offset), (low + offset, high)]
     edges = sorted(set(edges))
-    counts = np.array([high - low for low, high in pairwise(edges)], np.int64)
-    membership = np.zeros(count, np.int64)
-    membership[order] = np.repeat(np.arange(len(counts)), counts)
-    centers = [float(np.median(values[low:high])) for low, high in pairwise(edges)]
-    return Modes(np.array(centers, np.float64), counts, counts / max(count, 1), membership)
+    mode = np.empty(count, np.int64)
+    mode[order] = np.repeat(np.arange(len(edges) - 1), np.diff(edges))
+    return mode, np.array([float(np.median(values[low:high])) for low, high in pairwise(edges)], np.float64)
 
 
 def _may_part(durations_ns: IntArray, outside: int, min_ratio: float) -> bool:
@@ -304,12 +280,15 @@ def summarize_latency_trend(predictions: pd.DataFrame) -> LatencyTrend | None:
     if len(predictions) < MIN_PREDICTIONS:
         return None
     durations, starts = predictions["duration_ns"].to_numpy(), predictions["start_ns"].to_numpy()
-    groups = modes(durations)
-    parts = zip(groups.centers_ns.tolist(), groups.counts.tolist(), groups.shares.tolist(), strict=True)
+    mode, medians = modes(durations)
     return LatencyTrend(
         trend=trend(durations),
         levels=tuple(
-            Level(int(starts[part.first]), part.count, part.median_ns) for part in change_point_segments(durations)
+            Level(int(starts[low]), high - low, median_of(durations[low:high]))
+            for low, high in pairwise(change_points(durations))
         ),
-        modes=tuple(Mode(*part) for part in parts),
+        modes=tuple(
+            Mode(median_ns, count, count / len(durations))
+            for median_ns, count in zip(medians.tolist(), np.bincount(mode).tolist(), strict=True)
+        ),
     )

@@ -41,19 +41,11 @@ def after_gap(predictions: pd.DataFrame, gap_ns: int) -> BoolArray:
     return np.concatenate(([False], gaps_after(predictions)[:-1] >= gap_ns))[: len(predictions)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StandAlone:
-    """Which predictions stand alone before a gap, as a call to warm a model up does: shape (positions,) each."""
-
-    surely: BoolArray
-    """The other gaps are too short for a user."""
-    perhaps: BoolArray
-    """The other gaps are at a user's pace, so that one who took his time looks the same."""
-
-
-def stand_alone(predictions: pd.DataFrame, positions: IntArray, min_gap_ns: int) -> StandAlone:
-    """Whether each of the predictions at `positions` is followed by a gap that is at least `min_gap_ns` and stands out
-    from the other gaps between predictions. O(predictions)."""
+def stand_alone(predictions: pd.DataFrame, positions: IntArray, min_gap_ns: int) -> tuple[BoolArray, BoolArray]:
+    """Whether each of the predictions at `positions` stands alone, as a call to warm a model up does: a gap follows it
+    that is at least `min_gap_ns` and stands out from the other gaps between predictions. Surely, where these are too
+    short for a user, and perhaps, where they are at a user's pace, so that one who took his time looks the same: shape
+    (positions,) each. O(predictions)."""
     between = gaps_after(predictions)[:-1]
     followed = positions < len(between)
     alone, paced = np.zeros(len(positions), dtype=bool), np.zeros(len(positions), dtype=bool)
@@ -61,7 +53,7 @@ def stand_alone(predictions: pd.DataFrame, positions: IntArray, min_gap_ns: int)
     usual = np.nan_to_num(medians_of_others(between, chosen), nan=np.inf)
     alone[followed] = (between[chosen] >= min_gap_ns) & (between[chosen] >= GAP_RATIO * usual)
     paced[followed] = usual >= USERS_PACE_NS
-    return StandAlone(alone & ~paced, alone & paced)
+    return alone & ~paced, alone & paced
 
 
 def next_call(
@@ -141,20 +133,6 @@ def hung_share(work: pd.DataFrame, trace: Trace) -> FloatArray:
     return Intervals.from_rows(hangs).covered_within(times) / np.maximum(times.durations, 1)
 
 
-@dataclass(frozen=True, slots=True)
-class HangRule:
-    """When calls explain a hang."""
-
-    min_ns: int
-    """Shorter hangs are not looked at."""
-    call_share: float
-    """Share of a call that must lie in hangs."""
-    hang_share: float
-    """Share of a hang that such calls must cover."""
-    ratio: float
-    """So many times must they cover it as calls cover the time before or after it."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class HangCalls:
     """Hangs of the target that are long enough, and what lay in them."""
@@ -172,8 +150,10 @@ MIN_FREE = 0.1
 """Part of the time beside a hang that must be free of other hangs to compare it (our judgment)."""
 
 
-def hang_calls(trace: Trace, rule: HangRule) -> HangCalls | None:
-    """The hangs that loads and predictions explain; None where hangs were not recorded.
+def hang_calls(trace: Trace, min_ns: int, call_share: float, hang_share: float, ratio: float) -> HangCalls | None:
+    """The hangs that loads and predictions explain; None where hangs were not recorded. Shorter ones than `min_ns` are
+    not looked at. `call_share` is that of a call that must lie in hangs, `hang_share` that of a hang that such calls
+    must cover; they cover `ratio` times as much of it as calls do of the time before or after it.
 
     Loads of each model are compared with its loads around the hang and elsewhere, and predictions with its predictions:
     what one model does around a hang says nothing of another one in it. O((calls + models x hangs) log).
@@ -181,15 +161,15 @@ def hang_calls(trace: Trace, rule: HangRule) -> HangCalls | None:
     every = hangs_of_target(trace)
     if every is None:
         return None
-    hangs = every[(every["duration_ns"] >= rule.min_ns).to_numpy(dtype=bool)]
+    hangs = every[(every["duration_ns"] >= min_ns).to_numpy(dtype=bool)]
     hang_times = Intervals.from_rows(hangs)
     length = np.maximum(hang_times.durations, 1)
     called = top_calls(trace, *SETUP_KINDS, Kind.PREDICTION)
     called = called if len(hangs) else called.iloc[:0]
-    inside = hung_share(called, trace) >= rule.call_share
+    inside = hung_share(called, trace) >= call_share
     # The loads and the predictions of each model are sorts of their own.
     sort = 2 * called["model"].cat.codes.to_numpy().astype(np.int64) + is_any(called["kind"], *SETUP_KINDS)
-    by_chance = _by_chance(called, every, rule.ratio)
+    by_chance = _by_chance(called, every, ratio)
     chosen, rarer_times = np.zeros(len(called), dtype=bool), [Intervals.none()]
     for value in np.unique(sort[inside]):
         of_sort = sort == value
@@ -197,14 +177,12 @@ def hang_calls(trace: Trace, rule: HangRule) -> HangCalls | None:
         if times.covered_ns < by_chance * covered_ns(called[of_sort]):
             continue
         share = times.covered_within(hang_times) / length
-        rarer = hang_times.where(
-            (share > 0) & (share >= rule.ratio * _beside(called[of_sort], every, hang_times))
-        ).union()
+        rarer = hang_times.where((share > 0) & (share >= ratio * _beside(called[of_sort], every, hang_times))).union()
         rarer_times.append(times.intersection(rarer))
         chosen[of_sort & inside] = rarer.covered_within(times) > 0
     covered = Intervals.from_rows(called[inside]).covered_within(hang_times) / length
     counted = rarer_times[0].joined(*rarer_times).covered_within(hang_times) / length
-    explained = counted >= rule.hang_share
+    explained = counted >= hang_share
     in_explained = hang_times.where(explained).covered_within(Intervals.from_rows(called)) > 0
     return HangCalls(hangs, covered, explained, called[chosen & in_explained])
 

@@ -138,18 +138,6 @@ rows name no process, so short ones may be anybody's (our judgment)."""
 
 
 @dataclass(frozen=True, slots=True)
-class ColdRule:
-    """When a plain `Load` counts as cold by comparison."""
-
-    ratio: float = 10.0
-    """Times the median of the model's other loads. Public reports hold 12 to 270."""
-    min_ns: int = 250_000_000
-    """Shorter loads are not compared: the cache explains such differences too."""
-    compared: int = 3
-    """Other loads that there must be at least."""
-
-
-@dataclass(frozen=True, slots=True)
 class ColdLoads:
     """Shape (loads,) each."""
 
@@ -168,8 +156,15 @@ def preparations(trace: Trace) -> pd.DataFrame:
     return rows_where(trace.hardware, prepares(trace.hardware))
 
 
-def cold_loads(loads: pd.DataFrame, trace: Trace, rule: ColdRule) -> ColdLoads:
-    """What is known of each load of one model. O((loads of all models + preparations) log)."""
+def cold_loads(
+    loads: pd.DataFrame, trace: Trace, ratio: float = 10.0, min_ns: int = 250_000_000, compared: int = 3
+) -> ColdLoads:
+    """What is known of each load of one model. O((loads of all models + preparations) log).
+
+    A plain `Load` counts as cold by comparison from `ratio` times the median of the model's other loads on (public
+    reports hold 12 to 270), of which there must be `compared`. Those shorter than `min_ns` are not compared: the cache
+    explains such differences too.
+    """
     kind = loads["kind"]
     plain, uncached = is_any(kind, Kind.LOAD), is_any(kind, Kind.LOAD_UNCACHED)
     open_ = plain | (is_any(kind, Kind.LOAD_CACHED) & is_any(loads["origin"], Origin.CALL_STACKS))
@@ -179,12 +174,11 @@ def cold_loads(loads: pd.DataFrame, trace: Trace, rule: ColdRule) -> ColdLoads:
     named, unnamed = _preparation(loads, trace)
     durations = loads["duration_ns"].to_numpy()
     usual = medians_of_others(durations, np.arange(len(durations)))
-    enough = (len(loads) > rule.compared) & (durations >= rule.min_ns)
-    dear = enough & (usual > 0) & (durations >= rule.ratio * usual)
+    enough = (len(loads) > compared) & (durations >= min_ns)
+    dear = enough & (usual > 0) & (durations >= ratio * usual)
     by_time = open_ & ~named & unnamed
-    compared = open_ & ~named & ~unnamed & dear
     cold = uncached | (open_ & (named | unnamed | dear))
-    return ColdLoads(cold=cold, unknown=plain & ~cold, by_time=by_time, compared=compared)
+    return ColdLoads(cold=cold, unknown=plain & ~cold, by_time=by_time, compared=open_ & ~named & ~unnamed & dear)
 
 
 def _preparation(loads: pd.DataFrame, trace: Trace) -> tuple[BoolArray, BoolArray]:
@@ -231,26 +225,18 @@ class LoadChain(NamedTuple):
     """What it took beyond the longest single one; 0 where `in_line` is not True."""
 
 
-class TopLoads(NamedTuple):
-    """Loads that the app called for, sorted by start."""
-
-    rows: pd.DataFrame
-    cold: BoolArray
-    unknown: BoolArray
-    """Neither cold nor cached can be shown."""
-
-
-def top_loads(trace: Trace, rule: ColdRule) -> TopLoads:
-    """The loads of all models with what is known of each. O(l log l + models × rows of the hardware)."""
+def top_loads(trace: Trace) -> tuple[pd.DataFrame, BoolArray, BoolArray]:
+    """The loads that the app called for, sorted by start, and of each whether it is cold, and whether neither cold nor
+    cached can be shown: shape (loads,). O(l log l + models × rows of the hardware)."""
     rows = top_calls(trace, *LOAD_KINDS)
     rows = rows_where(rows, categorical(rows["model"]).codes >= 0)
     cold, unknown = np.zeros(len(rows), dtype=bool), np.zeros(len(rows), dtype=bool)
     codes = rows["model"].cat.codes.to_numpy()
     for code in np.unique(codes):
         of_model = codes == code
-        known = cold_loads(rows_where(rows, of_model), trace, rule)
+        known = cold_loads(rows_where(rows, of_model), trace)
         cold[of_model], unknown[of_model] = known.cold, known.unknown
-    return TopLoads(rows, cold, unknown)
+    return rows, cold, unknown
 
 
 def load_chains(loads: pd.DataFrame, trace: Trace, gap_ns: int, min_models: int) -> tuple[LoadChain, ...]:

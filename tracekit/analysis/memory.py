@@ -147,21 +147,14 @@ def _of_loads(trace: Trace, known: Sizes) -> Iterator[LoadMemory]:
         rows = np.flatnonzero(codes == code)
         releases = _releases(loads.iloc[rows], predictions[called == code])
         for row, (last_ns, next_ns) in zip(rows.tolist(), releases, strict=True):
-            instance = loads["instance"].iloc[row]
-            number = None if pd.isna(instance) else int(instance)
-            yield _of_load(known, spans, row, usual, str(loads["model"].iloc[row]), number, last_ns, next_ns)
+            yield _of_load(known, loads, spans, row, usual, last_ns, next_ns)
 
 
 def _of_load(
-    known: Sizes,
-    loads: Intervals,
-    row: int,
-    usual: float,
-    model: str,
-    instance: int | None,
-    last_ns: int,
-    next_ns: int | None,
+    known: Sizes, rows: pd.DataFrame, loads: Intervals, row: int, usual: float, last_ns: int, next_ns: int | None
 ) -> LoadMemory:
+    number = rows["instance"].iloc[row]
+    model, instance = str(rows["model"].iloc[row]), None if pd.isna(number) else int(number)
     start_ns = int(loads.starts[row])
     low, high = int(known.before(start_ns)), int(known.before(int(loads.ends[row]) - 1)) + 1
     if low < 0 or high == len(known):
@@ -230,7 +223,6 @@ class Growth:
     start_ns: int
     end_ns: int
     predictions: int
-    samples: int
     per_prediction: float
     """Bytes, as the mean of the changes from one part of the stretch to the next."""
     low: float
@@ -293,7 +285,6 @@ def growth(trace: Trace) -> Growth | None:
         start_ns=int(known.times[0]),
         end_ns=int(known.times[-1]),
         predictions=len(calls),
-        samples=len(known),
         per_prediction=mean,
         low=mean - error,
         high=mean + error,

@@ -112,8 +112,16 @@ def summarize_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSum
     ]
     inferred = is_any(trace.activity["attribution"], Attribution.INFERRED)
     if inferred.all() and not any(len(frame) for frame in (trace.data, trace.compute, trace.other)):
-        # Core ML recorded nothing.
-        summaries = [_without_zeros(summary) for summary in summaries]
+        # Core ML recorded nothing: what was not seen may still have been there.
+        summaries = [
+            replace(
+                each,
+                loads=each.loads or None,
+                predictions=each.predictions or None,
+                quantities=each.quantities | {"predictions": each.predictions or None},
+            )
+            for each in summaries
+        ]
 
     def total_ns(summary: ModelSummary) -> int:
         return sum(part.total_ns for part in (summary.load, summary.prediction) if part is not None)
@@ -137,13 +145,6 @@ def rates_of_called(trace: Trace, shown: Shown | None = None) -> dict[str, float
             rates[name] = rate_of(predictions, bursts(predictions)) if len(predictions) else None
             total_ns[name] = sum(exact_sum(rows["duration_ns"].to_numpy()) for rows in calls)
     return {name: rates[name] for name in sorted(rates, key=lambda name: (-total_ns[name], name))}
-
-
-def _without_zeros(summary: ModelSummary) -> ModelSummary:
-    """The summary where Core ML recorded nothing: what was not seen may still have been there."""
-    predictions = summary.predictions or None
-    quantities = summary.quantities | {"predictions": predictions}
-    return replace(summary, loads=summary.loads or None, predictions=predictions, quantities=quantities)
 
 
 _COLUMNS = ["start_ns", "duration_ns", "kind", "model", "instance", "origin", "resolution_ns"]
@@ -226,7 +227,8 @@ def _summary(
         parents=parents,
         instances=instances,
         loads=len(loads),
-        cold_loads=_cold_loads(loads),
+        # Not known where a row does not say whether it was cached.
+        cold_loads=None if loads.empty or is_any(loads["kind"], Kind.LOAD).any() else int(cold.sum()),
         predictions=len(predictions),
         prediction=row_statistics(predictions),
         load=row_statistics(loads),
@@ -240,10 +242,3 @@ def _summary(
         tail=tail(of_trace.trace, name, of=len(predictions)) if called and timed else None,
         quantities=quantities_of(sample),
     )
-
-
-def _cold_loads(loads: pd.DataFrame) -> int | None:
-    """Number of loads that prepared the model; None without loads, or where one does not say if it was cached."""
-    if loads.empty or is_any(loads["kind"], Kind.LOAD).any():
-        return None
-    return int(is_any(loads["kind"], Kind.LOAD_UNCACHED).sum())

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -70,8 +70,9 @@ class Quantity:
     title: str
     unit: str
     """`ns`, `fps`, `share`, `count` or `/s`."""
-    formula: Callable[[Sample], float | None]
-    """None where it was not recorded, or where there are fewer values than it takes (`least`)."""
+    formula: Callable[[Any], float | None]
+    """Of a `Sample`, or of one of requests; None where it was not recorded, or where there are fewer values than it
+    takes (`least`)."""
     population: Population = Population.WARM
     most_is_best: bool | None = False
     """None where neither is better."""

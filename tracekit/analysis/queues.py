@@ -125,7 +125,6 @@ class UnitRows:
 class Waits:
     """Waits of predictions for one unit, by prediction: shape (waits,) each."""
 
-    unit: Device
     call: IntArray
     """Label of the app's prediction in `Trace.activity`."""
     times: Intervals
@@ -166,10 +165,10 @@ def unit_rows(trace: Trace) -> dict[Device, UnitRows]:
 def all_waits(trace: Trace) -> dict[Device, Waits]:
     """Waits for the Neural Engine and for the GPU, where these worked for predictions of the app. When an inferred
     call was ready for a unit is not known: it has none. O(n log n)."""
-    return {unit: _waits(trace, unit, rows) for unit, rows in unit_rows(trace).items() if (rows.call >= 0).any()}
+    return {unit: _waits(trace, rows) for unit, rows in unit_rows(trace).items() if (rows.call >= 0).any()}
 
 
-def _waits(trace: Trace, unit: Device, rows: UnitRows) -> Waits:
+def _waits(trace: Trace, rows: UnitRows) -> Waits:
     activity = trace.activity
     called = activity["start_ns"].to_numpy()[np.where(rows.call >= 0, rows.call, 0)]
     inferred = np.append(is_any(activity["attribution"], Attribution.INFERRED), True)
@@ -177,7 +176,7 @@ def _waits(trace: Trace, unit: Device, rows: UnitRows) -> Waits:
     met = own & (rows.reach_before > called) & (np.append(rows.call, -1)[rows.reaching] != rows.call)
     if not met.any():
         none = np.zeros(0, np.int64)
-        return Waits(unit, none, Intervals.none(), np.zeros((0, 3), np.int64), none > 0)
+        return Waits(none, Intervals.none(), np.zeros((0, 3), np.int64), none > 0)
     piece = np.flatnonzero(own)
     begin, reach, met = rows.times.starts[piece], rows.reach_before[piece], met[piece]
     ready = ready_for(trace, rows.call[piece], begin, called[piece])
@@ -195,7 +194,7 @@ def _waits(trace: Trace, unit: Device, rows: UnitRows) -> Waits:
     waited = np.flatnonzero(met & (behind <= HANDOVER_NS) & (low < begin))
     waited = waited[np.argsort(rows.call[piece[waited]], kind="stable")]
     times, queued = Intervals(low[waited], begin[waited]), piece[waited]
-    return Waits(unit, rows.call[queued], times, _behind(rows, times, rows.model[queued]), surely[waited])
+    return Waits(rows.call[queued], times, _behind(rows, times, rows.model[queued]), surely[waited])
 
 
 def _usual_way(way: IntArray, free: BoolArray, model: IntArray, first: BoolArray) -> tuple[FloatArray, FloatArray]:
@@ -273,9 +272,9 @@ class EngineWaits:
     others_ns: IntArray
     """The part in which the engine worked for others alone, as their rows show, with the hand-overs after these."""
 
-    def by_prediction(self, predictions: pd.Index, values_ns: IntArray) -> IntArray:
-        """Times of the waits, shape (waits,), added up for each of the predictions, given by label."""
-        return sums_by_label(predictions, self.prediction, values_ns)
+    def by_prediction(self, predictions: pd.Index) -> IntArray:
+        """`others_ns` added up for each of the predictions, given by label."""
+        return sums_by_label(predictions, self.prediction, self.others_ns)
 
 
 def engine_waits(trace: Trace, predictions: pd.DataFrame, hardware: pd.DataFrame) -> EngineWaits:

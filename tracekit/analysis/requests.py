@@ -38,12 +38,6 @@ class RequestSample:
         return [rows[column].to_numpy(np.float64) for column in columns]
 
     @property
-    def speeds(self) -> FloatArray:
-        """Tokens per second of generation, of each request that shows them."""
-        tokens, time_ns = self.known("generated_tokens", "generation_ns")
-        return tokens[time_ns > 0] / time_ns[time_ns > 0] * 1e9
-
-    @property
     def elapsed_ns(self) -> IntArray:
         """How long each request took, or has taken at the end of the recording."""
         return (self.requests["last_ns"] - self.requests["start_ns"]).to_numpy(np.int64)
@@ -72,7 +66,8 @@ def _share(part: str, whole: str = "") -> Callable[[RequestSample], float | None
 
 
 def _retained(sample: RequestSample) -> float | None:
-    speeds = sample.speeds
+    tokens, time_ns = sample.known("generated_tokens", "generation_ns")
+    speeds = tokens[time_ns > 0] / time_ns[time_ns > 0] * 1e9
     third = len(speeds) // 3
     return float(np.median(speeds[-third:]) / np.median(speeds[:third])) if third >= LEAST_THIRD else None
 
@@ -81,20 +76,13 @@ def _longest(column: str) -> Callable[[RequestSample], float | None]:
     return lambda sample: max(sample.known(column)[0].tolist(), default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class RequestQuantity(Quantity):
-    """A number of requests."""
-
-    of: Callable[[RequestSample], float | None] = lambda _: None
-
-
 def _quantity(
-    name: str, title: str, unit: str, of: Callable[[RequestSample], float | None], best: bool | None = False
-) -> RequestQuantity:
-    return RequestQuantity(name, title, unit, lambda _: None, Population.ALL, best, of)
+    name: str, title: str, unit: str, formula: Callable[[RequestSample], float | None], best: bool | None = False
+) -> Quantity:
+    return Quantity(name, title, unit, formula, Population.ALL, best)
 
 
-REQUEST: Final[Mapping[str, RequestQuantity]] = {
+REQUEST: Final[Mapping[str, Quantity]] = {
     each.id: each
     for each in (
         _quantity("first_token_p50_ns", "first token", "ns", _time("first_token_ns", 0.5)),
@@ -191,7 +179,7 @@ def _summary(pid: int | None, sample: RequestSample) -> RequestSummary:
         int(rows["uncertain"].sum()),
         dict(errors.most_common()),
         None if rows["tools"].isna().all() else int(rows["tools"].sum()),
-        {name: quantity.of(sample) for name, quantity in REQUEST.items()},
+        {name: quantity.formula(sample) for name, quantity in REQUEST.items()},
         bool(rows["unvalidated"].any()),
     )
 

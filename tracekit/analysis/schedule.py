@@ -137,7 +137,7 @@ def _beats(calls: pd.DataFrame, thread: IntArray, model: IntArray) -> tuple[Bool
         keeps = _paced_steps(idle, rows)
         if not keeps.any():
             continue
-        ends = np.append(np.sort(idle.end_ns[idle.longest[keeps[idle.step[idle.longest]]]]), np.iinfo(np.int64).max)
+        ends = np.append(np.sort(idle.gaps.ends[idle.longest[keeps[idle.step[idle.longest]]]]), np.iinfo(np.int64).max)
         waits = ends[np.searchsorted(ends, work.begin_ns)] == work.begin_ns
         found[mine] |= waits
         if 2 * waits.sum() >= len(rows):

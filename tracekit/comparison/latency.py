@@ -10,10 +10,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 
 import numpy as np
 
-from tracekit.analysis.latency import change_point_segments, modes
+from tracekit.analysis.latency import change_points, modes
 from tracekit.analysis.quantities import least, median, sample_quantiles
 from tracekit.arrays import FloatArray, IntArray
 from tracekit.comparison.sampling import effective_size, estimate_of, half_width, logs_of, welch
@@ -233,7 +234,7 @@ def doubt_of(sides: Sequence[Sequence[IntArray]], change: float) -> tuple[Reason
         return Reason.SHORT, hidden
     found = (
         (Reason.NOT_STEADY, [[_levels(values, math.exp(abs(change))) for values in side] for side in sides]),
-        (Reason.MODES, [[modes(values).centers_ns for values in side] for side in sides]),
+        (Reason.MODES, [[modes(values)[1] for values in side] for side in sides]),
     )
     for reason, levels in found:
         before, after = (np.log(np.maximum(np.concatenate(side), 1.0)) for side in levels)
@@ -263,11 +264,9 @@ def _visits(logs: FloatArray, level: float, change: float) -> bool:
 
 def _levels(values: IntArray, ratio: float) -> FloatArray:
     """Medians of a recording in long parts of it, between which it shifts by as much, and without each of its parts."""
-    segments = change_point_segments(values, min_ratio=ratio)
-    levels = [segment.median_ns for segment in segments if segment.count >= _LONG * len(values)]
+    segments = [slice(*edges) for edges in pairwise(change_points(values, min_ratio=ratio))]
+    parts = [values[segment] for segment in segments]
     if len(segments) > 1:
         # What is left must be long enough, too.
-        parts = np.repeat(np.arange(len(segments)), [segment.count for segment in segments])
-        others = (values[parts != part] for part in range(len(segments)))
-        levels += [float(np.median(rest)) for rest in others if len(rest) >= _LONG * len(values)]
-    return np.array(levels)
+        parts += [np.delete(values, segment) for segment in segments]
+    return np.array([float(np.median(part)) for part in parts if len(part) >= _LONG * len(values)])

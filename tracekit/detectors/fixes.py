@@ -58,14 +58,14 @@ def _copies(trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
     """The rows of the data lane that the finding shows, and the time between two of them in which the model did
     nothing else: then it prepares the next."""
     chosen = _shown(trace.data, finding)
-    gaps, rest = gaps_between(trace.data[chosen]), (trace.data[~chosen], trace.compute, trace.hardware)
+    (between, gaps), rest = gaps_between(trace.data[chosen]), (trace.data[~chosen], trace.compute, trace.hardware)
     worked = [is_any(frame["model"], finding.model or "") & ~is_any(frame["kind"], *REQUESTS) for frame in rest]
     busy = Intervals.from_rows(*(rows_where(*each) for each in zip(rest, worked, strict=True)))
     # Where no row shows the work of a compute unit, as without the table of the Neural Engine, a gap may hold it.
     computed = any(each.any() for each in worked[1:])
-    idle = (gaps.idle_ns(busy.starts, busy.ends) == gaps.end_ns - gaps.start_ns) & computed
-    times = Intervals.from_rows(trace.data[chosen]).joined(Intervals(gaps.start_ns, gaps.end_ns).where(idle))
-    linked = np.append(or_minus_one(trace.data["prediction"])[chosen], gaps.prediction[idle])
+    idle = (busy.covered_within(gaps) == 0) & computed
+    times = Intervals.from_rows(trace.data[chosen]).joined(gaps.where(idle))
+    linked = np.append(or_minus_one(trace.data["prediction"])[chosen], between[idle])
     return _without_times(trace, recorded, times, linked)
 
 

@@ -116,20 +116,6 @@ def _make_options(detector: ListedDetector, make: Callable[[], Any]) -> Any:
         raise UsageError(f"'{detector.id}' of the package {detector.package} refuses its options: {error}") from None
 
 
-def settings_of_model(settings: Settings, model_settings: ModelSettings, model: str) -> dict[str, str | Number]:
-    """The settings with those of every pattern that matches the base name on top; of several, a later one wins."""
-    merged = dict(settings)
-    for pattern, overrides in model_settings.items():
-        if matches(model, pattern):
-            merged |= overrides
-    return merged
-
-
-def model_skips(model_skip: Mapping[str, Collection[str]], model: str) -> set[str]:
-    """Ids of the checks that every pattern that matches the base name leaves out."""
-    return {name for pattern, names in model_skip.items() if matches(model, pattern) for name in names}
-
-
 def merge_settings(first: ModelSettings, second: ModelSettings) -> ModelSettings:
     """Both settings per pattern; where a pattern stands in both, what `second` sets wins, and it counts as later."""
     together = {pattern: overrides for pattern, overrides in first.items() if pattern not in second}
@@ -192,16 +178,20 @@ class ChosenChecks:
     """Options for all models."""
     model_settings: ModelSettings = field(default_factory=dict)
     """Options by pattern of model names."""
-    model_skip: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    model_skip: Mapping[str, Collection[str]] = field(default_factory=dict)
     """Checks left out, by pattern of model names."""
 
     def skipped_checks(self, model: str) -> tuple[str, ...]:
-        """Checks that are left out for a model."""
-        return (*self.skip, *model_skips(self.model_skip, model))
+        """Checks that are left out for a model, also by every pattern that matches it."""
+        return (*self.skip, *(name for key, names in self.model_skip.items() if matches(model, key) for name in names))
 
     def settings_of(self, model: str) -> dict[str, str | Number]:
-        """Options for a model."""
-        return settings_of_model(self.settings, self.model_settings, model)
+        """Options for a model, with those of every pattern that matches it on top; of several, a later one wins."""
+        merged = dict(self.settings)
+        for pattern, overrides in self.model_settings.items():
+            if matches(model, pattern):
+                merged |= overrides
+        return merged
 
 
 UNWRITABLE = 10**sys.int_info.default_max_str_digits

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property, reduce
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -27,14 +26,6 @@ LARGE = 100_000
 """Calls and pieces of which a report runs no replay event by event: each takes 1.5 s for a million of them."""
 
 
-class Run(NamedTuple):
-    """A replay."""
-
-    changes: Changes
-    after: Intervals
-    """When each call of the schedule runs, shape (calls,)."""
-
-
 class Replays:
     """Replays of one recording without what the fixes of some of its findings take away, each run once and kept."""
 
@@ -42,7 +33,7 @@ class Replays:
         """`quick` leaves out recordings that take long."""
         self.trace = trace
         self.found = grouped((each.detector.id, each.outcome) for each in answers if isinstance(each.outcome, Finding))
-        self._runs: dict[tuple[str, ...], Run] = {}
+        self._runs: dict[tuple[str, ...], tuple[Changes, Intervals]] = {}
         known = [name for name in self.found if name in FIXES and not (trace.inferred and FIXES[name].overlaps)]
         if known and quick:
             schedule = self.recorded.schedule
@@ -73,13 +64,14 @@ class Replays:
             return INFERRED if self.trace.inferred and FIXES[name].overlaps else TOO_LARGE
         return UNKNOWN.get(name, NO_TIME)
 
-    def run(self, names: Iterable[str]) -> Run:
-        """The replay without what the fixes of these checks take away together. O(n log n)."""
+    def run(self, names: Iterable[str]) -> tuple[Changes, Intervals]:
+        """What the fixes of these checks take away together, and when each call of the schedule runs without it, shape
+        (calls,). O(n log n)."""
         key = tuple(sorted(names))
         if key not in self._runs:
             takes = (FIXES[name].take(self.trace, self.recorded, each) for name in key for each in self.found[name])
             changes = reduce(Changes.joined, takes)
-            self._runs[key] = Run(changes, replay(changed(self.recorded.schedule, changes)))
+            self._runs[key] = changes, replay(changed(self.recorded.schedule, changes))
         return self._runs[key]
 
     def saved_ns(self, names: Iterable[str]) -> IntArray:
@@ -98,7 +90,8 @@ class Replays:
             return 0
         about = np.unique([code for name in names for each in self.found[name] for code in self._about(each)])
         loads = np.isin(self.recorded.model, about) & ~self._predicted
-        shared_ns = self._shared(self.recorded.schedule.calls, loads) - self._shared(self.run(names).after, loads)
+        _, after = self.run(names)
+        shared_ns = self._shared(self.recorded.schedule.calls, loads) - self._shared(after, loads)
         return int(self.saved_ns(names)[about.astype(np.intp)].sum()) - max(shared_ns, 0)
 
     def _shared(self, times: Intervals, chosen: BoolArray) -> int:

@@ -10,15 +10,7 @@ from tracekit.detectors.checking import check_outcome
 from tracekit.detectors.foreign import ForeignCodeFailed, copy_of, run_foreign
 from tracekit.detectors.framework import AnyDetector, Detector, Judgment
 from tracekit.detectors.inference import Variant, settled, source_sentence, stands_in, unsure, variants
-from tracekit.detectors.options import (
-    ModelSettings,
-    Settings,
-    check_settings,
-    choose,
-    configure,
-    model_skips,
-    settings_of_model,
-)
+from tracekit.detectors.options import ChosenChecks, ModelSettings, Settings, check_settings, choose, configure
 from tracekit.detectors.outcomes import DetectorFailed, Finding, NotApplicable, NotEvaluated, Outcome, Passed
 from tracekit.detectors.registry import DETECTORS
 from tracekit.detectors.views import RecordingView, model_views, unnamed_predictions
@@ -48,14 +40,14 @@ def run_detectors(
 
     Raises `UsageError` for an unknown detector id, option or value.
     """
-    general, special = settings or {}, model_settings or {}
-    check_settings(detectors, general, special)
+    checks = ChosenChecks(settings=settings or {}, model_settings=model_settings or {}, model_skip=model_skip or {})
+    check_settings(detectors, checks.settings, checks.model_settings)
     chosen = choose(detectors, only, skip)
-    options = configure(detectors, general)
+    options = configure(detectors, checks.settings)
 
-    def of_model(name: str) -> tuple[dict[str, Any], set[str]]:
-        of_all = configure(detectors, settings_of_model(general, special, name)) if special else options
-        return of_all, model_skips(model_skip or {}, name)
+    def of_model(name: str) -> tuple[dict[str, Any], Collection[str]]:
+        of_all = configure(detectors, checks.settings_of(name)) if checks.model_settings else options
+        return of_all, checks.skipped_checks(name)
 
     own = [detector for detector in chosen if not _is_foreign(detector)]
     outcomes = _outcomes(own, trace, options, of_model, models)
@@ -90,7 +82,7 @@ def _outcomes(
     detectors: Sequence[AnyDetector],
     trace: Trace,
     options: Mapping[str, Any],
-    of_model: Callable[[str], tuple[dict[str, Any], set[str]]],
+    of_model: Callable[[str], tuple[dict[str, Any], Collection[str]]],
     models: Collection[str],
 ) -> dict[str, list[Outcome]]:
     """Outcomes of detectors by id: for each of the models, or one for the recording. `options` are those of every one;

@@ -9,9 +9,8 @@ from support.handover import trace_of
 from support.scenarios import CONVERT_PIXELS, READ_ELEMENT
 from tracekit.analysis.code.threads import (
     PREPARING,
-    conversions,
+    app_work,
     core_ml_time,
-    element_access,
     main_thread_calls,
     runs_interface,
     work_between,
@@ -110,7 +109,7 @@ def test_element_access_is_a_share_of_its_threads_outside_of_loads(app: App) -> 
     app.predict(NET, cpu(20 * MS), inputs=0)
     before = len(app.scenario.samples) - 50
     app.busy(10 * MS, READ_ELEMENT, PACK)
-    work = element_access(traced(app))
+    work = app_work(traced(app), Api.ELEMENT)
     assert (work.samples, work.of) == (10, before + 10)
     assert work.time.covered_ns == 10 * MS
     assert work.pieces["duration_ns"].tolist() == [10 * MS]
@@ -125,7 +124,7 @@ def test_conversions_count_between_the_predictions_of_their_thread(app: App) -> 
         app.busy(10 * MS, CONVERT_PIXELS, PACK)
     app.code.thread = 2
     app.busy(10 * MS, CONVERT_PIXELS, PACK)
-    assert conversions(traced(app)).samples == 10
+    assert app_work(traced(app), Api.BETWEEN).samples == 10
 
 
 def test_without_samples_nothing_is_told() -> None:
@@ -134,8 +133,8 @@ def test_without_samples_nothing_is_told() -> None:
     trace = traced(app)
     assert runs_interface(trace) is None
     assert main_thread_calls(trace, PREPARING, MS) is None
-    assert element_access(trace) is None
-    assert conversions(trace) is None
+    assert app_work(trace, Api.ELEMENT) is None
+    assert app_work(trace, Api.BETWEEN) is None
     assert work_between(trace, Intervals(np.array([0]), np.array([MS]))) is None
 
 
@@ -151,7 +150,7 @@ def test_samples_stand_for_as_long_as_they_say(app: App) -> None:
     scenario.samples, scenario.sample_ns = scenario.samples[::5], 5 * MS
     each_5_ms = trace_of(scenario)
     for trace, period_ns in ((each_ms, MS), (each_5_ms, 5 * MS)):
-        access = element_access(trace)
+        access = app_work(trace, Api.ELEMENT)
         assert access is not None
         assert access.period_ns == period_ns
         assert access.samples == pytest.approx((end - begin) / period_ns, abs=1)

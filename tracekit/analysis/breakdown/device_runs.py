@@ -83,14 +83,13 @@ class DeviceRuns:
         ((usual, _),) = Counter(tuple(order.tolist()) for order in orders).most_common(1)
         return tuple(UNITS[number] for number in usual)
 
-    def interruptions(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Prediction, start and end of the times between two runs of the main unit, in which others had theirs."""
+    def interruptions(self) -> Intervals:
+        """The times between two runs of the main unit in one prediction, in which others had theirs."""
         main = np.flatnonzero(self.unit == UNITS.index(self.main_unit))
         same = self.prediction[main[1:]] == self.prediction[main[:-1]]
         before, after = main[:-1][same], main[1:][same]
         starts, ends = self.end_ns[before], self.start_ns[after]
-        lasting = ends > starts
-        return self.prediction[before][lasting], starts[lasting], ends[lasting]
+        return Intervals(starts, ends).where(ends > starts)
 
 
 def device_runs(prediction: CodeArray, unit: CodeArray, executes: BoolArray, times: Intervals) -> DeviceRuns:
@@ -141,23 +140,9 @@ def _rows_in(rows: pd.DataFrame, predictions: pd.Index) -> pd.DataFrame:
     return rows[rows["prediction"].isin(predictions).to_numpy(dtype=bool)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WorkGaps:
-    """Times between two pieces of a model's work in one prediction: shape (gaps,) each."""
-
-    prediction: IntArray
-    """Label in `Trace.activity`."""
-    start_ns: IntArray
-    end_ns: IntArray
-    """Not before the start: pieces that overlap or touch have a gap without length."""
-
-    def idle_ns(self, busy_starts: IntArray, busy_ends: IntArray) -> IntArray:
-        """The part of each gap that none of these intervals covers. O((gaps + m) log m)."""
-        return Intervals(busy_starts, busy_ends).covered_time().free_within(self.start_ns, self.end_ns)
-
-
-def gaps_between(pieces: pd.DataFrame) -> WorkGaps:
-    """Gaps between the rows of one unit that belong to the same model (or stage) and prediction. O(n log n)."""
+def gaps_between(pieces: pd.DataFrame) -> tuple[IntArray, Intervals]:
+    """Gaps between the rows of one unit that belong to the same model (or stage) and prediction, with the label of that
+    in `Trace.activity`: shape (gaps,) each. Rows that overlap or touch have a gap without length. O(n log n)."""
     pieces = rows_where(pieces, ~pieces["prediction"].array.isna())
     prediction = pieces["prediction"].to_numpy(dtype=np.int64)
     model = pieces["model"].cat.codes.to_numpy()
@@ -168,7 +153,7 @@ def gaps_between(pieces: pd.DataFrame) -> WorkGaps:
     reach = running_end(np.cumsum(new), times.ends)
     inner = np.flatnonzero(~new)
     start = times.starts[inner]
-    return WorkGaps(prediction[inner], np.minimum(reach[inner - 1], start), start)
+    return prediction[inner], Intervals(np.minimum(reach[inner - 1], start), start)
 
 
 def work_columns(

@@ -110,8 +110,6 @@ class Breakdown:
     """
     unknown: dict[Part, Int8Array]
     """Shape (predictions,) each: why the part is null, as an index in `REASONS`; -1 where it is known."""
-    ambiguous_rows: int
-    """Rows that ran for some prediction of the target, and for which is not known; their time is in `ambiguous`."""
     handoffs: Handoffs
     """One by one. Those of a prediction whose number is null in the frame are not all that there were."""
 
@@ -122,7 +120,7 @@ class Breakdown:
         if np.array_equal(index, np.arange(len(self.frame))):
             return self
         unknown = {part: codes[index] for part, codes in self.unknown.items()}
-        return Breakdown(self.frame.take(index), unknown, self.ambiguous_rows, self.handoffs.of(index))
+        return Breakdown(self.frame.take(index), unknown, self.handoffs.of(index))
 
 
 @cached_by_trace
@@ -155,7 +153,7 @@ def breakdown(trace: Trace) -> Breakdown:
     columns |= work
     columns["other_models_ns"] = others
     frame = pd.DataFrame(columns, index=predictions.index, copy=False)
-    return Breakdown(frame, unknown, len(shared.times), handoffs)
+    return Breakdown(frame, unknown, handoffs)
 
 
 _EXECUTION = {Device.ANE: Layer.ANE, Device.GPU: Layer.GPU}

@@ -82,25 +82,20 @@ def call_sites(trace: Trace) -> pd.DataFrame | None:
     rows = sampled.samples[sampled.samples["stack"].notna().to_numpy()]
     stack = rows["stack"].to_numpy(np.int64) if len(rows) else np.zeros(0, np.int64)
     api = categorical(kinds["api"]).codes[stack]
-    time = rows["time_ns"].to_numpy()
+    time, activity = rows["time_ns"].to_numpy(), trace.activity
+    # Those of stages belong to the call of their pipeline.
+    own = is_any(activity["attribution"], Attribution.EXACT) & ~is_any(activity["level"], Level.SUB)
     pairs = []
     for code, kind in enumerate(API):
         if kind not in _KINDS:
             continue
-        ids, spans = _events(trace, kind)
+        ids = np.flatnonzero(own & is_any(activity["kind"], *_KINDS[kind]))
+        spans = Intervals.from_rows(activity).where(ids)
         of_kind = np.flatnonzero(api == code)
         first, after = (np.searchsorted(time[of_kind], edges) for edges in (spans.starts, spans.ends))
         pairs.append((np.repeat(ids, after - first), of_kind[positions_between(first, after)]))
     event, sample = (np.concatenate(part) for part in zip(*pairs, strict=True))
     return _most_frequent(trace, event, rows.iloc[sample], kinds["caller"].to_numpy()[stack[sample]])
-
-
-def _events(trace: Trace, kind: Api) -> tuple[IndexArray, Intervals]:
-    """Rows and times of the app's own calls of one kind: those of stages belong to the call of their pipeline."""
-    activity = trace.activity
-    own = is_any(activity["attribution"], Attribution.EXACT) & ~is_any(activity["level"], Level.SUB)
-    chosen = np.flatnonzero(is_any(activity["kind"], *_KINDS[kind]) & own)
-    return chosen, Intervals.from_rows(activity.iloc[chosen])
 
 
 def _most_frequent(trace: Trace, event: IndexArray, samples: pd.DataFrame, caller: IndexArray) -> pd.DataFrame:

@@ -55,9 +55,11 @@ class Blocking:
 
 def main_thread_calls(trace: Trace, apis: Sequence[call_stacks.Api], min_ns: int) -> Blocking | None:
     """Periods of this length or more in which such calls fill the main thread; None without call stacks. O(n log n)."""
-    rows = _rows_of(trace, apis)
-    if rows is None:
+    sites = call_sites(trace)
+    if sites is None:
         return None
+    sure = sites[~sites["ambiguous"].to_numpy(dtype=bool) & is_any(sites["api"], *apis)]
+    rows = trace.activity.loc[sure.index].assign(main_thread=sure["main_thread"])
     known = int(rows["main_thread"].notna().sum())
     calls = rows[rows["main_thread"].fillna(False).to_numpy(dtype=bool)]
     spans = Intervals.from_rows(calls)
@@ -65,16 +67,6 @@ def main_thread_calls(trace: Trace, apis: Sequence[call_stacks.Api], min_ns: int
     periods = Intervals(joined.starts, joined.ends - FRAME_NS)
     periods = periods.where(periods.durations >= min_ns)
     return Blocking(calls[periods.covered_within(spans) > 0], periods, known)
-
-
-def _rows_of(trace: Trace, apis: Sequence[call_stacks.Api]) -> pd.DataFrame | None:
-    """Rows of such calls whose thread is known beyond doubt."""
-    sites = call_sites(trace)
-    if sites is None:
-        return None
-    sure = sites[~sites["ambiguous"].to_numpy(dtype=bool)]
-    rows = trace.activity.loc[sure.index].assign(main_thread=sure["main_thread"])
-    return rows[is_any(sure["api"], *apis)]
 
 
 def core_ml_time(trace: Trace) -> int:
@@ -89,7 +81,6 @@ class Between:
 
     running: float
     """Share of the gaps in which code of the app runs on any thread."""
-    samples: int
     sites: tuple[CallSite, ...]
     """Functions of the app that run, the innermost of each stack; the one with most samples first."""
 
@@ -108,7 +99,7 @@ def work_between(trace: Trace, gaps: Intervals) -> Between | None:
     rows, frame = rows[frame >= 0], frame[frame >= 0]
     time = rows["time_ns"].to_numpy()
     ran = Intervals(time - sampled.period_ns, time).union().intersection(gaps).covered_ns
-    return Between(min(ran / gaps.covered_ns, 1.0), len(rows), between_sites(trace, rows, frame))
+    return Between(min(ran / gaps.covered_ns, 1.0), between_sites(trace, rows, frame))
 
 
 RUN: Final = 3
@@ -140,34 +131,18 @@ class AppWork:
         return self.samples / self.of if self.of else 0.0
 
 
-def element_access(trace: Trace) -> AppWork | None:
-    """Reading and writing of multi-arrays element by element, by the app; None where no samples were recorded."""
+def app_work(trace: Trace, api: call_stacks.Api) -> AppWork | None:
+    """One sort of the app's own work; None where no samples were recorded. `Api.ELEMENT`: reading and writing of
+    multi-arrays element by element. `Api.BETWEEN`: conversions of pixels and audio samples, on the threads that predict
+    and between predictions that follow each other."""
     sampled, kinds = trace.sampled, core_ml_stacks(trace)
     if sampled is None or kinds is None:
         return None
-    caller = np.where(is_any(kinds["api"], call_stacks.Api.ELEMENT), kinds["caller"].to_numpy(), -1)
-    return _work(trace, sampled, kinds, caller, call_stacks.Api.ELEMENT)
-
-
-def conversions(trace: Trace) -> AppWork | None:
-    """Conversions of pixels and audio samples by the app, on the threads that predict and between predictions that
-    follow each other; None where no samples were recorded."""
-    sampled, kinds = trace.sampled, core_ml_stacks(trace)
-    if sampled is None or kinds is None:
-        return None
-    caller = np.zeros(0, np.int64)
-    if len(sampled.stacks):
-        caller = call_stacks.callers(
-            sampled,
-            call_stacks.outermost(sampled, call_stacks.matches_function(sampled.stacks, call_stacks.CONVERSIONS)),
-        )
-    # What Core ML converts inside a call of its own is no work of the app.
-    caller = np.where(kinds["api"].notna().to_numpy(), -1, caller)
-    return _work(trace, sampled, kinds, caller, call_stacks.Api.BETWEEN)
-
-
-def _work(trace: Trace, sampled: Samples, kinds: pd.DataFrame, caller: IndexArray, api: call_stacks.Api) -> AppWork:
-    """Work that stacks with a `caller` show; what lies between calls counts only where its thread predicts."""
+    if api is call_stacks.Api.BETWEEN:
+        # What Core ML converts inside a call of its own is no work of the app.
+        caller = np.where(kinds["api"].notna().to_numpy(), -1, _converting(sampled))
+    else:
+        caller = np.where(is_any(kinds["api"], api), kinds["caller"].to_numpy(), -1)
     rows = sampled.samples[sampled.samples["stack"].notna().to_numpy()]
     stack = rows["stack"].to_numpy(np.int64) if len(rows) else np.zeros(0, np.int64)
     thread = categorical(rows["thread"]).codes if len(rows) else stack
@@ -186,6 +161,14 @@ def _work(trace: Trace, sampled: Samples, kinds: pd.DataFrame, caller: IndexArra
         period_ns=period_ns,
         sites=between_sites(trace, rows[is_busy], caller[stack[is_busy]], api),
     )
+
+
+def _converting(sampled: Samples) -> IndexArray:
+    """Shape (stacks,): row of the frame of the app that converts; -1 for none."""
+    if sampled.stacks.empty:
+        return np.zeros(0, np.int64)
+    converts = call_stacks.matches_function(sampled.stacks, call_stacks.CONVERSIONS)
+    return call_stacks.callers(sampled, call_stacks.outermost(sampled, converts))
 
 
 def _between(time: IndexArray, thread: IndexArray, predicts: BoolArray, run_ns: int) -> BoolArray:

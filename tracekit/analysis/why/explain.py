@@ -224,9 +224,9 @@ def _blockers(trace: Trace, predictions: Sequence[int] | IndexArray) -> dict[Cau
     """Whose work filled waits of some predictions of a model: by cause, longest first; no process for the app's own."""
     ordered, called = in_order(trace), trace.activity["model"]
     found: dict[Cause, list[Blocker]] = {}
-    for waits in all_waits(ordered).values():
+    for unit, waits in all_waits(ordered).items():
         windows = waits.of(np.sort(np.asarray(predictions, np.int64)))
-        rows = unit_rows(ordered)[waits.unit]
+        rows = unit_rows(ordered)[unit]
         inside = rows.overlapping(windows)
         foreign, model = rows.foreign[inside], rows.model[inside]
         hardware = trace.hardware.iloc[rows.label[inside]]
@@ -243,7 +243,7 @@ def _blockers(trace: Trace, predictions: Sequence[int] | IndexArray) -> dict[Cau
             calls = rows.call[chosen]
             found.setdefault(QUEUES[Behind(int(who))], []).append(
                 Blocker(
-                    unit=str(waits.unit),
+                    unit=str(unit),
                     model=name or None,
                     process=process or None,
                     predictions=len(np.unique(calls[calls >= 0])),
@@ -262,7 +262,7 @@ def waited_for(trace: Trace, explained: Why) -> IntArray:
         return np.zeros(0, np.int64)
     ordered = in_order(trace)
     units, prediction = unit_rows(ordered), np.array([explained.prediction])
-    found = ((units[each.unit], each.of(prediction)) for each in all_waits(ordered).values())
+    found = ((units[unit], waits.of(prediction)) for unit, waits in all_waits(ordered).items())
     return np.sort(np.concatenate([rows.label[rows.overlapping(windows)] for rows, windows in found]))
 
 

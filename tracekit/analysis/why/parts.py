@@ -72,7 +72,6 @@ SLOWER = 1.05
 class Differences:
     """The predictions of one model, and the usual one that they are compared with; `parts_of` says how they differ."""
 
-    model: str
     calls: pd.DataFrame
     """Shape (predictions,), in order of time: columns `_KEPT` of their rows of `Trace.activity`."""
     warm: BoolArray
@@ -134,10 +133,9 @@ def differences(trace: Trace) -> dict[str, Differences]:
     found = {}
     for code in np.unique(codes[codes >= 0]):
         rows = np.flatnonzero(codes == code)
-        name = str(frame["model"].cat.categories[code])
-        of_model = _of_model(name, calls.iloc[rows], seen.of(rows), first[rows])
+        of_model = _of_model(calls.iloc[rows], seen.of(rows), first[rows])
         if of_model is not None:
-            found[name] = of_model
+            found[str(frame["model"].cat.categories[code])] = of_model
     return found
 
 
@@ -204,7 +202,7 @@ def _compilations(trace: Trace) -> Intervals:
     return Intervals.from_rows(hardware).where(is_any(hardware["kind"], Kind.ANE_COMPILE))
 
 
-def _of_model(name: str, calls: pd.DataFrame, seen: _Seen, first: BoolArray) -> Differences | None:
+def _of_model(calls: pd.DataFrame, seen: _Seen, first: BoolArray) -> Differences | None:
     """What a usual prediction is; `first`, shape (predictions,): the first ones after a load."""
     durations, facts = calls["duration_ns"].to_numpy(), seen.facts
     own = durations - seen.waits.sum(axis=1)
@@ -224,7 +222,6 @@ def _of_model(name: str, calls: pd.DataFrame, seen: _Seen, first: BoolArray) -> 
     seen.spent[:, _main_unit(usual_ns)] += seen.work_beside(usual_ns)
     work, gpu_work = seen.spent[:, UNITS].sum(axis=1), seen.spent[:, Layer.GPU]
     return Differences(
-        model=name,
         calls=calls,
         warm=warm,
         compared=len(compared),

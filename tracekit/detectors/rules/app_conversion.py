@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import tracekit.detectors as tk
-from tracekit.analysis.code.threads import conversions
 from tracekit.detectors.shared.call_stacks import AppWorkWords, core_ml_in_stacks, judge_app_work
 from tracekit.detectors.shared.options import AppWorkOptions
 
 
 def detect(view: tk.RecordingView, options: AppWorkOptions) -> tk.Outcome:
     """Looks for samples in which a thread that predicts converts pixels or audio samples."""
-    return judge_app_work(view, conversions(view.trace), options, _WORDS)
+    return judge_app_work(view, tk.Api.BETWEEN, options, _WORDS)
 
 
 _WORDS = AppWorkWords(

@@ -7,7 +7,7 @@ import numpy as np
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.load_waits import hung_share
-from tracekit.analysis.loads import ColdLoads, ColdRule, cold_loads
+from tracekit.analysis.loads import ColdLoads, cold_loads
 from tracekit.detectors.shared.loads import loads_waited_for, perhaps_cold, warm_up_doubt
 from tracekit.detectors.shared.options import hang_share_option, max_delay_option, warm_up_gap_option
 from tracekit.detectors.shared.planned import of_load
@@ -32,8 +32,7 @@ class Options(tk.Options):
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for loads that prepared the model for the device while a call or the main thread waited."""
     loads = view.loads
-    rule = ColdRule(options.ratio, round(options.ratio_min_ms * 1e6), options.min_compared)
-    known = cold_loads(loads, view.trace, rule)
+    known = cold_loads(loads, view.trace, options.ratio, round(options.ratio_min_ms * 1e6), options.min_compared)
     durations = loads["duration_ns"].to_numpy()
     long = durations >= options.min_wait_ms * 1e6
     waited, perhaps = long.copy(), long.copy()

@@ -6,7 +6,7 @@ import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
-from tracekit.analysis.instances import traits
+from tracekit.detectors.shared.instances import traits_of
 
 
 class Options(tk.Options):
@@ -47,7 +47,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     )
     if repeated_ns and repeated_ns >= options.min_lost_ms * 1e6:
         # Whether one name stands for several models or processes.
-        known = traits(view.trace, view.predictions, view.data, view.compute, view.hardware) if len(again) else None
+        known = traits_of(view) if len(again) else None
         if known is not None and (known.interfaces > 1 or known.processes > 1):
             return view.unknown(
                 f"Compiled {len(compiles)} times, but several models share this name: their predictions copy "

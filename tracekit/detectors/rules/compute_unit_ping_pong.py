@@ -51,7 +51,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         words = f"Half of the predictions have {tk.format_count(round(usual), 'hand-off')} or fewer"
         words = words if usual else "The work stays on one compute unit"
         return view.passed(f"{words}.{of_hand_offs(view)}", (metric,))
-    interruptions, main = tk.Intervals(*runs.interruptions()[1:]), tk.DEVICE_NAMES[runs.main_unit]
+    interruptions, main = runs.interruptions(), tk.DEVICE_NAMES[runs.main_unit]
     interrupted_ns = int(interruptions.durations.sum())
     share = interrupted_ns / int(rows["duration_ns"].sum())
     metrics = (

@@ -78,7 +78,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
 
 def _slowdown(concurrency: ConcurrencySummary, options: Options) -> float | None:
     """Median duration above the limit over the median alone; None where either has too few calls."""
-    enough = min(concurrency.alone_count, concurrency.above_count) >= options.min_compared
+    enough = min(concurrency.alone_count, int(concurrency.is_above.sum())) >= options.min_compared
     if not enough or not concurrency.alone_median_ns or concurrency.above_median_ns is None:
         return None
     return concurrency.above_median_ns / concurrency.alone_median_ns

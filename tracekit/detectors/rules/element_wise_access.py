@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tracekit.detectors as tk
-from tracekit.analysis.code.threads import element_access
 from tracekit.detectors.shared.call_stacks import AppWorkWords, core_ml_in_stacks, judge_app_work
 from tracekit.detectors.shared.options import AppWorkOptions
 
@@ -18,7 +17,7 @@ class Options(AppWorkOptions):
 
 def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     """Looks for samples in which the app reads or writes single elements."""
-    return judge_app_work(view, element_access(view.trace), options, _WORDS)
+    return judge_app_work(view, tk.Api.ELEMENT, options, _WORDS)
 
 
 _WORDS = AppWorkWords(

@@ -76,8 +76,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         view,
         f"{text}{of_finding(file)}",
         metrics,
-        summary.rows,
-        summary.covered_ns,
+        summary,
         "Time in the model's predictions covered by copies and conversions",
         fix=f"{fix}\n\nThen pass buffers that are used without a copy:\n\n{_BUFFERS}\n" if fix else "",
     )

@@ -54,8 +54,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         f"prediction{often}: {tk.format_time(summary.cast_ns / count)} in data casts, the rest in the copies and "
         f"output transformations that go with them.{of_finding(file)}",
         metrics,
-        summary.rows,
-        summary.covered_ns,
+        summary,
         "Time covered by data casts, Neural Engine data copies and output transformations in predictions with a data "
         "cast",
         fix=file.fix if file else "",

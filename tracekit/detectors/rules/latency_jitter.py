@@ -98,7 +98,7 @@ def _other_reading(view: tk.ModelView, calls: Calls, requested_ratio: float) -> 
     """What else explains that calls differ; empty where nothing does."""
     if latency_causes.read_growth(view, calls, GrowthRule(_SHORT_SEQUENCE)).cause is latency_causes.Cause.SEQUENCE:
         return "Latency grows within each sequence: see growing-latency."
-    groups = latency_causes.read_switching(view, calls, latency_causes.SwitchRule().of_all(requested_ratio))
+    groups = latency_causes.read_switching(view, calls, requested_ratio, latency_causes.SwitchOptions())
     if (
         groups is not None
         and groups.work is not latency_causes.Work.UNKNOWN

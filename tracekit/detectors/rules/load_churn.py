@@ -4,26 +4,10 @@ from __future__ import annotations
 
 import tracekit.detectors as tk
 from tracekit.detectors.shared.loads import for_each_prediction, reload_finding, reloads
-from tracekit.detectors.shared.options import IN_TURNS_SHARE, RELOAD_SHARE, max_idle_option, min_loads_option
+from tracekit.detectors.shared.options import ChurnOptions
 
 
-class Options(tk.Options):
-    min_loads: int = min_loads_option()
-    idle_s: float = max_idle_option()
-    load_share: float = tk.option(
-        RELOAD_SHARE,
-        "share of the model's time",
-        "Heuristic: a published app that loads its stages in turn, on purpose, spends 4% on loading; from"
-        " a tenth on, users feel it.",
-    )
-    in_turns_share: float = tk.option(
-        IN_TURNS_SHARE,
-        "share of the reloads",
-        "Heuristic: if other models are loaded between release and reload, the app may alternate models on purpose.",
-    )
-
-
-def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
+def detect(view: tk.ModelView, options: ChurnOptions) -> tk.Outcome:
     """Looks for a model that is let go and loaded again, with several calls in between."""
     if len(view.loads) < 2:
         return view.passed(f"{tk.format_count(len(view.loads), 'load')} during the recording.")
@@ -66,6 +50,6 @@ DETECTOR = tk.Detector(
     origins=(tk.Origin.CALL_STACKS, tk.Origin.SIGNPOSTS),
     joins=True,
     uses=("Call Stacks",),
-    options=Options,
+    options=ChurnOptions,
     detect=detect,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tracekit.detectors as tk
 from tracekit.analysis.code.threads import main_thread_calls, runs_interface
-from tracekit.analysis.load_waits import HangCalls, HangRule, hang_calls
+from tracekit.analysis.load_waits import HangCalls, hang_calls
 from tracekit.detectors.shared.call_stacks import MOVED, judge_blocking
 from tracekit.detectors.shared.wording import of_models, what_ran
 
@@ -50,7 +50,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
 def _by_hangs(view: tk.RecordingView, options: Options) -> tk.Outcome:
     """The answer where only the times of hangs can show it."""
     in_hangs = hang_calls(
-        view.trace, HangRule(round(options.min_hang_ms * 1e6), options.call_share, options.hang_share, options.ratio)
+        view.trace, round(options.min_hang_ms * 1e6), options.call_share, options.hang_share, options.ratio
     )
     if in_hangs is None:
         hangs = view.trace.coverage_of("Hangs")

@@ -41,7 +41,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if count < options.min_predictions:
         return view.too_few_predictions(count, options.min_predictions, "with known Neural Engine work")
     waits = view.engine_waits
-    waited = waits.by_prediction(view.predictions.index, waits.others_ns)
+    waited = waits.by_prediction(view.predictions.index)
     delayed = on_engine & (waited > 0) & (waited >= options.wait_share * view.predictions["duration_ns"].to_numpy())
     share = int(delayed.sum()) / count
     metrics = (

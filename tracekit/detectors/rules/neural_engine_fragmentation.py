@@ -35,13 +35,13 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     rows = tk.rows_where(view.predictions, with_rows)
     if len(rows) < options.min_predictions:
         return view.too_few_predictions(len(rows), options.min_predictions, "with Neural Engine work")
-    gaps = gaps_between(engine_rows)
+    within, gaps = gaps_between(engine_rows)
     on_cpu = tk.Intervals.from_rows(view.compute).where(tk.is_any(view.compute["device"], tk.Device.CPU))
     on_gpu = tk.Intervals.from_rows(view.hardware).where(tk.is_any(view.hardware["kind"], tk.Kind.GPU_EXEC))
     busy = on_cpu.joined(on_gpu, view.engine_waits.times)
     # The part of each in which no other unit worked for the model and the engine was not busy with others.
-    idle = gaps.idle_ns(busy.starts, busy.ends)
-    owner = rows.index.get_indexer(pd.Index(gaps.prediction))
+    idle = gaps.durations - busy.covered_within(gaps)
+    owner = rows.index.get_indexer(pd.Index(within))
     pieces = 1 + np.bincount(owner, minlength=len(rows))
     queued_ns = int(waits_for_others(view)[0][with_rows].sum())
     running_ns = int(rows["duration_ns"].sum()) - queued_ns
@@ -59,13 +59,13 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             metrics,
         )
     chosen, mean, usual = idle > 0, int(idle.sum()) / len(rows), float(np.median(pieces))
-    affected = tk.Intervals(gaps.start_ns[chosen], gaps.end_ns[chosen]).union()
+    affected = gaps.where(chosen).union()
     return view.finding(
         f"Half of {tk.format_count(len(rows), 'prediction')} run on the Neural Engine in {usual:.0f} or more segments. "
         f"Between them, all compute units idle for {tk.format_time(mean)} per prediction on average "
         f"({tk.format_share(share)} of its time{besides}).",
         (*metrics, tk.Metric("mean gap time per prediction", mean, "ns")),
-        rows=rows[rows.index.isin(gaps.prediction[chosen])],
+        rows=rows[rows.index.isin(within[chosen])],
         cost=view.cost(
             min(int(idle.sum()), affected.covered_ns),
             "Time between Neural Engine segments in which no compute unit worked for the prediction",

@@ -148,7 +148,7 @@ def group_by_work(view: tk.ModelView, calls: Calls, without_waits_ns: tk.IntArra
     work, without_waits_ns = latencies(view).work_ns[index], without_waits_ns[index]
     group = np.zeros(len(work), np.int64)
     if float((work > 0).mean()) >= KNOWN_SHARE:
-        by_work = modes(np.rint(work).astype(np.int64), min_share=options.group_share).membership
+        by_work, _ = modes(np.rint(work).astype(np.int64), min_share=options.group_share)
         if all(is_narrow(work[by_work == number]) for number in range(by_work.max() + 1)):
             group = by_work
     work_ns, usual_ns = (
@@ -208,8 +208,8 @@ def _warming_up(rows: pd.DataFrame, uses: Uses, first: tk.BoolArray, gap_ns: int
     leading = np.empty(len(rows), np.bool_)
     leading[order] = again == np.repeat(again[opens], uses.count)
     last = order[opens + np.bincount(uses.group[leading], minlength=len(opens)) - 1]
-    alone = stand_alone(rows, last, gap_ns)
-    return leading & alone.surely[uses.group], leading & alone.perhaps[uses.group]
+    surely, perhaps = stand_alone(rows, last, gap_ns)
+    return leading & surely[uses.group], leading & perhaps[uses.group]
 
 
 _MIN_VISITS = 2

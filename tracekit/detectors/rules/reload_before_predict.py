@@ -3,26 +3,11 @@
 from __future__ import annotations
 
 import tracekit.detectors as tk
-from tracekit.detectors.shared.loads import EachTimeRule, load_metrics, load_pattern, reload_finding
-from tracekit.detectors.shared.options import LOADS_PER_PREDICTION, SINGLE_USE_SHARE, max_idle_option, min_loads_option
+from tracekit.detectors.shared.loads import load_pattern, reload_finding
+from tracekit.detectors.shared.options import ReloadOptions
 
 
-class Options(tk.Options):
-    min_loads: int = min_loads_option()
-    loads_per_prediction: float = tk.option(
-        LOADS_PER_PREDICTION,
-        "loads per prediction",
-        "One load for every second prediction or more; the app of WWDC22 10027 had 1.0.",
-    )
-    single_use_share: float = tk.option(
-        SINGLE_USE_SHARE,
-        "share of loads",
-        "Heuristic: leaves room for a few longer runs of predictions between reloads.",
-    )
-    idle_s: float = max_idle_option()
-
-
-def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
+def detect(view: tk.ModelView, options: ReloadOptions) -> tk.Outcome:
     """Looks for a model that is loaded, used at most once, and loaded again."""
     loads, predictions = len(view.loads), len(view.predictions)
     if loads == 0:
@@ -30,9 +15,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if loads < options.min_loads and predictions <= loads:
         words = f"Only {tk.format_count(loads, 'load')} and {tk.format_count(predictions, 'prediction')}"
         return view.unknown(f"{words}, too few for a pattern.", tk.RECORD_LONGER)
-    pattern = load_pattern(view, round(options.idle_s * 1e9))
-    rule = EachTimeRule(options.min_loads, options.loads_per_prediction, options.single_use_share)
-    metrics = load_metrics(view, pattern, rule)
+    metrics, is_reload = load_pattern(view, options)
     counts = f"{tk.format_count(loads, 'load')} for {tk.format_count(predictions, 'prediction')}"
     if not tk.all_reached(metrics):
         return view.passed(f"{counts}.", metrics)
@@ -41,7 +24,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         for name in ("load time", "prediction time", "mean load", "mean prediction")
     )
     summary = f"{counts}: {load_time} loading ({load} each) vs. {prediction_time} predicting ({prediction} each)."
-    return reload_finding(view, summary, metrics, tk.rows_where(view.loads, pattern.is_reload))
+    return reload_finding(view, summary, metrics, tk.rows_where(view.loads, is_reload))
 
 
 DETECTOR = tk.Detector(
@@ -50,6 +33,6 @@ DETECTOR = tk.Detector(
     joins=True,
     counts=True,
     uses=("Call Stacks",),
-    options=Options,
+    options=ReloadOptions,
     detect=detect,
 )

@@ -9,7 +9,7 @@ import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.load_waits import hung_share, next_call, setup_work, stand_alone
-from tracekit.analysis.loads import ColdRule, LoadChain, load_chains, top_loads
+from tracekit.analysis.loads import LoadChain, load_chains, top_loads
 from tracekit.analysis.statistics import top_calls
 from tracekit.detectors.shared.options import hang_share_option, max_delay_option, warm_up_gap_option
 from tracekit.detectors.shared.wording import NO_LOAD
@@ -29,12 +29,12 @@ class Options(tk.Options):
 def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     """Looks for chains of cold loads, each of which waits for the one before, at whose end somebody waited."""
     trace = view.trace
-    loads = top_loads(trace, ColdRule())
-    if loads.rows.empty:
+    loads, cold, unknown = top_loads(trace)
+    if loads.empty:
         return view.not_applicable(NO_LOAD)
     rule = (round(options.gap_ms * 1e6), options.min_models)
     calls = top_calls(trace, tk.Kind.PREDICTION)
-    chains = load_chains(tk.rows_where(loads.rows, loads.cold), trace, *rule)
+    chains = load_chains(tk.rows_where(loads, cold), trace, *rule)
     long = [chain for chain in chains if chain.in_line is None or _costs(chain, options)]
     waited = [_has_waiter(chain, calls, trace, options) for chain in long]
     felt = [chain for chain, answer in zip(long, waited, strict=True) if answer]
@@ -47,8 +47,8 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
             "is unknown whether they waited for each other.",
             "Record with the Core ML template, which includes the Neural Engine instrument.",
         )
-    open_loads = loads.rows.index[loads.unknown]
-    for chain in load_chains(tk.rows_where(loads.rows, loads.cold | loads.unknown), trace, *rule):
+    open_loads = loads.index[unknown]
+    for chain in load_chains(tk.rows_where(loads, cold | unknown), trace, *rule):
         is_open = chain.loads.index.isin(open_loads).any() and _costs(chain, options)
         if is_open and _has_waiter(chain, calls, trace, options):
             return view.unknown(
@@ -65,7 +65,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
             "Record the feature from the loads on, with several predictions in a row.",
         )
     longest = max(chains, key=lambda chain: chain.lost_ns, default=None)
-    return view.passed(_why_not(longest, int(loads.cold.sum()), options), _metrics(longest, options))
+    return view.passed(_why_not(longest, int(cold.sum()), options), _metrics(longest, options))
 
 
 def _costs(chain: LoadChain, options: Options) -> bool:
@@ -88,8 +88,8 @@ def _has_waiter(chain: LoadChain, calls: pd.DataFrame, trace: tk.Trace, options:
     first = near.iloc[index]
     model_calls = calls[(calls["model"] == first["model"]).to_numpy(dtype=bool)]
     place = np.array([model_calls.index.get_loc(first.name)])
-    alone = stand_alone(model_calls, place, round(options.warm_up_gap_s * 1e9))
-    return None if alone.perhaps[0] else not alone.surely[0]
+    surely, perhaps = stand_alone(model_calls, place, round(options.warm_up_gap_s * 1e9))
+    return None if perhaps[0] else not surely[0]
 
 
 def _metrics(chain: LoadChain | None, options: Options) -> tuple[tk.Metric, ...]:

@@ -5,39 +5,19 @@ from __future__ import annotations
 import tracekit.detectors as tk
 from tracekit.detectors.shared.comparable_predictions import Calls, comparable_calls, longer_than_usual
 from tracekit.detectors.shared.interface import Shapes, shapes_of
-from tracekit.detectors.shared.latency_causes import SwitchRule, Work, judge_when_cool, no_switching, read_switching
+from tracekit.detectors.shared.latency_causes import SwitchOptions, Work, judge_when_cool, no_switching, read_switching
 
 _PAGE = tk.page_beside(__file__)
 _HINT = _PAGE.fix_from("If the shape rarely changes")
 
 
-class Options(tk.Options):
-    ratio: float = tk.option(
-        2.0,
-        "slow group to fast group",
-        "Heuristic: public reports of inputs that leave the fast path mention a factor of five.",
-        minimum=1,
-    )
-    group_share: float = tk.option(
-        0.1, "share of predictions", "Heuristic: fewer predictions are exceptions, not a second path.", maximum=0.5
-    )
-    switches: int = tk.option(
-        4, "switches between the groups", "Heuristic: one change, and perhaps one back, can have any cause."
-    )
-    min_difference_ms: float = tk.option(
-        1.0, "ms", "Heuristic: no one notices smaller differences between predictions."
-    )
-
-
-def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
+def detect(view: tk.ModelView, options: SwitchOptions) -> tk.Outcome:
     """Looks for two groups of calls whose work differs and which take turns."""
     return judge_when_cool(view, comparable_calls(view), lambda calls, ratio: _judge(view, calls, ratio, options))
 
 
-def _judge(view: tk.ModelView, calls: Calls, requested_ratio: float, options: Options) -> tk.Outcome:
-    rule = SwitchRule(options.ratio, options.group_share, options.switches, options.min_difference_ms * 1e6)
-    rule = rule.of_all(requested_ratio)
-    switching = read_switching(view, calls, rule)
+def _judge(view: tk.ModelView, calls: Calls, requested_ratio: float, options: SwitchOptions) -> tk.Outcome:
+    switching = read_switching(view, calls, requested_ratio, options)
     if switching is None:
         return view.passed(
             f"The latencies of {tk.format_count(len(calls.rows), 'prediction')} form no separate slow group."
@@ -96,6 +76,6 @@ DETECTOR = tk.Detector(
     origins=(tk.Origin.CALL_STACKS,),
     counts=True,
     uses=("Neural Engine", "GPU", "Thermal State"),
-    options=Options,
+    options=SwitchOptions,
     detect=detect,
 )

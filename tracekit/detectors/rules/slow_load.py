@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tracekit.detectors as tk
-from tracekit.analysis.loads import ColdRule, cold_loads
+from tracekit.analysis.loads import cold_loads
 from tracekit.detectors.shared.loads import again_and_again, loads_waited_for, perhaps_cold, warm_up_doubt
 from tracekit.detectors.shared.options import max_delay_option, warm_up_gap_option
 
@@ -20,7 +20,7 @@ class Options(tk.Options):
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for long loads that did not specialize the model, and that a prediction waited for."""
-    known, durations = cold_loads(view.loads, view.trace, ColdRule()), view.loads["duration_ns"].to_numpy()
+    known, durations = cold_loads(view.loads, view.trace), view.loads["duration_ns"].to_numpy()
     felt = ~known.cold & (durations >= options.min_wait_ms * 1e6)
     surely, warmed = loads_waited_for(view, tk.rows_where(view.loads, felt), options.soon_ms, options.warm_up_gap_s)
     perhaps = felt.copy()

@@ -59,9 +59,9 @@ def _judge_spikes(view: tk.ModelView, latency_ns: tk.IntArray, options: Options)
             KEEP_LOADED,
         )
     whole, calls, resumed, special = firsts.whole, firsts.calls, firsts.resumed, firsts.slower_than_resumed
-    alone = stand_alone(view.predictions, calls.index, round(options.gap_s * 1e9))
+    alone, perhaps_alone = stand_alone(view.predictions, calls.index, round(options.gap_s * 1e9))
     chosen = calls.stands_out & special
-    late = chosen & ~(alone.surely | alone.perhaps)
+    late = chosen & ~(alone | perhaps_alone)
     # Of several first predictions, the one that stands out most.
     worst = int(np.lexsort((calls.extra_ns, late))[-1])
     resumed_ns = None if np.isnan(resumed.median_ns[worst]) else float(resumed.median_ns[worst])
@@ -76,11 +76,11 @@ def _judge_spikes(view: tk.ModelView, latency_ns: tk.IntArray, options: Options)
     )
     if late.any():
         return _finding(view, calls, late, metrics)
-    if (chosen & alone.perhaps).any():
-        slow_ns = calls.duration_ns[chosen & alone.perhaps].max()
+    if (chosen & perhaps_alone).any():
+        slow_ns = calls.duration_ns[chosen & perhaps_alone].max()
         return warm_up_doubt(view, f"the first prediction after a load, which took {view.time(int(slow_ns))}")
     more_work = resumed.more_work & latencies(view).work_ns.any()
-    unclear = whole.stands_out & ~chosen & special & ~alone.surely & ~more_work
+    unclear = whole.stands_out & ~chosen & special & ~alone & ~more_work
     if unclear.any():
         return view.unknown(
             f"The first prediction after a load took {view.time(int(whole.duration_ns[unclear].max()))}, but it "
@@ -88,7 +88,7 @@ def _judge_spikes(view: tk.ModelView, latency_ns: tk.IntArray, options: Options)
             "model.",
             f"Use the feature twice in one recording, {options.gap_s:g} s or more apart, and keep the model loaded.",
         )
-    return view.passed(_why_not(firsts, alone.surely), metrics)
+    return view.passed(_why_not(firsts, alone), metrics)
 
 
 def _why_not(firsts: Firsts, alone: tk.BoolArray) -> str:

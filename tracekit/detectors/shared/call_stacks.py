@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import tracekit.detectors as tk
 from tracekit.analysis.code.call_sites import core_ml_stacks
 from tracekit.analysis.code.sites import sites_of
-from tracekit.analysis.code.threads import AppWork, Blocking, runs_interface
+from tracekit.analysis.code.threads import Blocking, app_work, runs_interface
 from tracekit.detectors.shared.options import AppWorkOptions
 from tracekit.trace.coverage import stacks_coverage
 
@@ -59,10 +59,9 @@ def core_ml_in_stacks(view: tk.RecordingView, _options: Any) -> tk.Outcome | Non
     return None
 
 
-def judge_app_work(
-    view: tk.RecordingView, work: AppWork | None, options: AppWorkOptions, words: AppWorkWords
-) -> tk.Outcome:
-    """Whether one sort of work takes much of the threads' CPU time, by samples; `work` is None without samples."""
+def judge_app_work(view: tk.RecordingView, api: tk.Api, options: AppWorkOptions, words: AppWorkWords) -> tk.Outcome:
+    """Whether one sort of the app's own work (`app_work`) takes much of the threads' CPU time, by samples."""
+    work = app_work(view.trace, api)
     counted = 0 if work is None else work.of
     if work is None or counted < options.min_samples:
         few = f"{tk.format_count(counted, 'sample')} {words.which}, {options.min_samples} needed."

@@ -111,7 +111,7 @@ class Calls:
 def comparable_calls(view: tk.ModelView) -> tuple[Calls, ...]:
     """The calls of the model that compare with each other, for each kind of load; most predictions first, at least one.
     Calls without duration are none. O(n log n), and O(m log m) in the rows of the trace where times differ much."""
-    return _of_each_kind(view, _in_flight(view.predictions) == 1)
+    return _of_each_kind(view)
 
 
 def calls_of_same_concurrency(view: tk.ModelView) -> tuple[Calls, ...]:
@@ -167,12 +167,12 @@ def calls_with_openings(view: tk.ModelView) -> tuple[Calls, ...]:
     every = comparable_calls(view)
     if not any(calls.opening for calls in every):
         return every
-    return _of_each_kind(view, _in_flight(view.predictions) == 1, openings=True)
+    return _of_each_kind(view, openings=True)
 
 
-def _of_each_kind(view: tk.ModelView, alike: tk.BoolArray, openings: bool = False) -> tuple[Calls, ...]:
-    together = latencies(view).comparable_groups
-    return tuple(_comparable(view, chosen, alike, openings) for chosen in together)
+def _of_each_kind(view: tk.ModelView, openings: bool = False) -> tuple[Calls, ...]:
+    alone = _in_flight(view.predictions) == 1
+    return tuple(_comparable(view, chosen, alone, openings) for chosen in latencies(view).comparable_groups)
 
 
 def _comparable(view: tk.ModelView, chosen: tk.BoolArray, alike: tk.BoolArray, openings: bool = False) -> Calls:
@@ -195,13 +195,13 @@ def _comparable(view: tk.ModelView, chosen: tk.BoolArray, alike: tk.BoolArray, o
     if not _uneven(calls.durations):
         return calls
     in_bursts = bursts(rows)
-    delayed = find_held_up(view, calls.rows, chosen, tk.Intervals(in_bursts.start_ns, in_bursts.end_ns))
-    waiting, unclear = int(delayed.surely.sum()), int(delayed.perhaps.sum())
+    surely, perhaps = find_held_up(view, calls.rows, chosen, tk.Intervals(in_bursts.start_ns, in_bursts.end_ns))
+    waiting, unclear = int(surely.sum()), int(perhaps.sum())
     choose = (lambda calls: calls) if openings else _without_openings
-    with_unclear = choose(replace(calls.where(~delayed.surely), waiting=waiting))
+    with_unclear = choose(replace(calls.where(~surely), waiting=waiting))
     if not unclear:
         return with_unclear
-    left = replace(calls.where(~(delayed.surely | delayed.perhaps)), waiting=waiting, unclear=unclear)
+    left = replace(calls.where(~(surely | perhaps)), waiting=waiting, unclear=unclear)
     return replace(choose(left), with_unclear=with_unclear)
 
 

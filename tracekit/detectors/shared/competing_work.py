@@ -35,18 +35,13 @@ microseconds on the CPU (heuristic)."""
 _UNITS = _ENGINE, _GPU, _CPU = range(3)
 
 
-class HeldUp(NamedTuple):
-    """Which calls are long because of others: shape (calls,) each."""
-
-    surely: tk.BoolArray
-    """Others worked on a unit of the model in the extra time, and not so during ordinary calls."""
-    perhaps: tk.BoolArray
-    """The same if work whose unit or owner the recording does not name was on that unit."""
-
-
-def find_held_up(view: tk.ModelView, rows: pd.DataFrame, chosen_from: tk.BoolArray, windows: tk.Intervals) -> HeldUp:
-    """Which of some predictions of a model others made long. `chosen_from`, shape (predictions,), are those that
-    compare, and `windows` the sequences of these. O(n log n) in the rows of the trace."""
+def find_held_up(
+    view: tk.ModelView, rows: pd.DataFrame, chosen_from: tk.BoolArray, windows: tk.Intervals
+) -> tuple[tk.BoolArray, tk.BoolArray]:
+    """Which of some predictions of a model others made long, shape (rows,) each. Surely, where others worked on a unit
+    of the model in the extra time, and not so during ordinary calls; perhaps, if work whose unit or owner the recording
+    does not name was on that unit. `chosen_from`, shape (predictions,), are those that compare, and `windows` the
+    sequences of these. O(n log n) in the rows of the trace."""
     predicted = tk.Intervals.from_rows(rows)
     (usual,) = sample_quantiles(predicted.durations, 0.1)
     calls = _Calls(predicted, usual, predicted.durations - usual >= LONGER * usual)
@@ -62,10 +57,10 @@ def find_held_up(view: tk.ModelView, rows: pd.DataFrame, chosen_from: tk.BoolArr
         surely |= _fill(working, calls, windows, own_ns, max_share=1.0)
     if _ENGINE in units:
         waits = view.engine_waits
-        surely |= calls.longer & (waits.by_prediction(rows.index, waits.others_ns) >= WAITED_SHARE * calls.extra_ns)
+        surely |= calls.longer & (waits.by_prediction(rows.index) >= WAITED_SHARE * calls.extra_ns)
     perhaps = _fill(sure.joined(doubtful), calls, windows, own_ns, max_share=LIKELY_SHARE)
     worked_longer = _longer_work(view, rows, calls)
-    return HeldUp(surely & ~worked_longer, perhaps & ~surely & ~worked_longer)
+    return surely & ~worked_longer, perhaps & ~surely & ~worked_longer
 
 
 def _longer_work(view: tk.ModelView, rows: pd.DataFrame, calls: _Calls) -> tk.BoolArray:
@@ -84,7 +79,7 @@ def waits_for_others(view: tk.ModelView) -> tuple[tk.IntArray, tk.IntArray]:
     prediction's model ran meanwhile. Loads hold neither: what they do on the Neural Engine has rows of its own.
     O(n log n) in the rows of the trace; found once per view."""
     predicted, waits = tk.Intervals.from_rows(view.predictions), view.engine_waits
-    surely = np.minimum(waits.by_prediction(view.predictions.index, waits.others_ns), predicted.durations)
+    surely = np.minimum(waits.by_prediction(view.predictions.index), predicted.durations)
     units = [unit for unit in _units([int(each.sum()) for each in _unit_times(view.breakdown.frame)]) if unit != _CPU]
     if not units:
         return surely, surely

@@ -162,12 +162,11 @@ def _gaps(view: tk.ModelView, starts_ns: tk.IntArray, sequence: tk.IntArray, min
         # What waits for a camera at times says nothing of the rest, which is judged by itself.
         idle = idle.of_steps(rest)
         paced = idleness.pacing(idle.distance_ns, idle.busy_ns)
-    lengths = idle.end_ns - idle.start_ns
     named = idle.next_model >= 0
-    by_model = np.bincount(idle.next_model[named], weights=lengths[named])
+    by_model = np.bincount(idle.next_model[named], weights=idle.gaps.durations[named])
     culprit = str(activity["model"].cat.categories[int(by_model.argmax())]) if by_model.any() else ""
     marked = () if perhaps else _signposts_in_gaps(view, idle)
-    between = work_between(view.trace, tk.Intervals(idle.start_ns, idle.end_ns))
+    between = work_between(view.trace, idle.gaps)
     gaps = SequenceGaps(idle, Activity.UNCLEAR, marked, between, culprit)
     by_length = paced is idleness.Pacing.FOLLOWING and _like_work(idle.distance_ns - idle.busy_ns)
     works = not perhaps and (marked or gaps.by_stacks or by_length)
@@ -197,16 +196,16 @@ def _like_work(gap_ns: tk.IntArray) -> bool:
 def _signposts_in_gaps(view: tk.ModelView, idle: idleness.Idle) -> tuple[str, ...]:
     """Names of signpost intervals of the app that lie inside gaps, if they cover enough of them."""
     frame = view.trace.context.get("signposts")
-    if frame is None or frame.empty or not len(idle.start_ns):
+    if frame is None or frame.empty or not len(idle.gaps):
         return ()
     target = view.trace.run.target.process
     system = frame["subsystem"].astype("object").fillna("").str.startswith(OWN)
     foreign = frame["process"].notna() & (frame["process"].astype("object") != (target.name if target else None))
     frame = frame[~(system | foreign).to_numpy(dtype=bool)]
     times = tk.Intervals.from_rows(frame)
-    index = np.searchsorted(idle.start_ns, times.starts, side="right") - 1
-    inside = (index >= 0) & (times.ends > times.starts) & (times.ends <= idle.end_ns[np.maximum(index, 0)])
-    if times.where(inside).covered_ns < MARKED_SHARE * int((idle.end_ns - idle.start_ns).sum()):
+    index = np.searchsorted(idle.gaps.starts, times.starts, side="right") - 1
+    inside = (index >= 0) & (times.ends > times.starts) & (times.ends <= idle.gaps.ends[np.maximum(index, 0)])
+    if times.where(inside).covered_ns < MARKED_SHARE * int(idle.gaps.durations.sum()):
         return ()
     time = (frame["duration_ns"][inside]).groupby(frame["name"][inside].astype("object")).sum()
     return tuple(str(name) for name in time.sort_values(ascending=False, kind="stable").index[:2])
@@ -220,8 +219,7 @@ def device_idle(view: tk.ModelView, idle: idleness.Idle) -> tk.IntArray:
     hardware = view.trace.hardware
     lanes = [lane for lane in (tk.Lane.NEURAL_ENGINE, tk.Lane.GPU) if (view.hardware["lane"] == lane).any()]
     rows = hardware[tk.is_any(hardware["lane"], *lanes)]
-    gaps = tk.Intervals(idle.start_ns, idle.end_ns)
-    return gaps.durations - tk.Intervals.from_rows(rows).covered_within(gaps)
+    return idle.gaps.durations - tk.Intervals.from_rows(rows).covered_within(idle.gaps)
 
 
 def is_autoregressive(view: tk.ModelView) -> bool:
@@ -264,17 +262,16 @@ def gap_finding(
     view: tk.ModelView, found: SequenceGaps, summary: str, metrics: tuple[tk.Metric, ...], clause: str = ""
 ) -> tk.Finding:
     """The finding that the gaps show, with what they cost at most; `clause` says more of that time."""
-    idle = found.idle
-    gaps = tk.Intervals(idle.start_ns, idle.end_ns)
+    gaps = found.idle.gaps
     cost = tk.Cost(
         gaps.covered_ns,
-        gaps.covered_ns / max(int(idle.distance_ns.sum()), 1),
+        gaps.covered_ns / max(int(found.idle.distance_ns.sum()), 1),
         f"Time between predictions without a load, compilation or prediction{clause}, as a share of the time from the "
         "first to the last prediction of the sequences.",
         of="the time from first to last prediction",
     )
     activity = view.trace.activity
-    following = activity.iloc[np.searchsorted(activity["start_ns"].to_numpy(), idle.end_ns, side="left")]
+    following = activity.iloc[np.searchsorted(activity["start_ns"].to_numpy(), gaps.ends, side="left")]
     # Each gap is shown by the row that ends it.
     rows = following.assign(
         start_ns=gaps.starts,

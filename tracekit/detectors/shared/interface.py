@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
+from tracekit.analysis.copies import ConversionSummary, CopySummary
+from tracekit.characters import lower_first
 from tracekit.trace.frames import columns_of
 
 if TYPE_CHECKING:
@@ -44,15 +46,15 @@ def passed_note(interface: Interface | None) -> str:
     if interface.converted:
         return f" The model file shows conversions, which cost little here: {interface.converted}."
     if "Float16" in interface.right:
-        return f" The interface is right: by the model file, {_clause(interface.right)}"
-    return f" By the model file, {_clause(interface.right)}"
+        return f" The interface is right: by the model file, {lower_first(interface.right)}"
+    return f" By the model file, {lower_first(interface.right)}"
 
 
 def of_unclear(interface: Interface | None) -> str:
     """What the file adds where the rows do not show whether they convert: a sentence after a space, or nothing."""
     if interface is None or interface.converted:
         return of_finding(interface)
-    return f" By the model file, {_clause(interface.right)}"
+    return f" By the model file, {lower_first(interface.right)}"
 
 
 def of_finding(interface: Interface | None) -> str:
@@ -71,20 +73,19 @@ def copies_finding(
     view: tk.ModelView,
     summary: str,
     metrics: tuple[tk.Metric, ...],
-    labels: tk.IntArray,
-    copied_ns: int,
+    copies: CopySummary | ConversionSummary,
     words: str,
     *,
     fix: str = "",
 ) -> tk.Finding:
-    """The finding that data rows of these labels, inside predictions, show; `words` begin the basis of its cost."""
-    rows = columns_of(view.data, ("start_ns", "duration_ns", "model", "label", "table", "row")).loc[labels]
+    """The finding that the data rows of `copies`, inside predictions, show; `words` begin the basis of its cost."""
+    rows = columns_of(view.data, ("start_ns", "duration_ns", "model", "label", "table", "row")).loc[copies.rows]
     copied = tk.Intervals.from_rows(rows).union()
     return view.finding(
         summary,
         metrics,
         rows=rows,
-        cost=view.cost(min(copied_ns, copied.covered_ns), f"{words}, with overlaps counted once"),
+        cost=view.cost(min(copies.covered_ns, copied.covered_ns), f"{words}, with overlaps counted once"),
         affected=copied,
         call_sites=sites_of(view.trace, view.predictions.index),
         fix=fix,
@@ -130,7 +131,3 @@ def _fix_of(answer: tk.Outcome, finding: str, model: ModelFile) -> str:
     advice = f"\n\n{ADVICE[finding]}" if finding in ADVICE else ""
     change = f"\n\nOr change the model file itself:\n\n```sh\n{command}\n```{advice}"
     return f"{answer.fix}{change}" if command else answer.fix
-
-
-def _clause(sentence: str) -> str:
-    return sentence[:1].lower() + sentence[1:]

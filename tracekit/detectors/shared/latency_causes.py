@@ -8,7 +8,6 @@ readings before its own, with their usual rules, and leaves to them what they ex
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -149,22 +148,24 @@ def follows_input_size(view: tk.ModelView, calls: Calls) -> bool:
     return float(np.corrcoef(np.log(copying[known]), np.log(rest[known]))[0, 1]) >= SIZE_CORRELATION
 
 
-@dataclass(frozen=True, slots=True)
-class SwitchRule:
-    """When calls fall into groups of different work."""
+class SwitchOptions(tk.Options):
+    """Thresholds of `shape-switching`; by their defaults other rules leave groups of calls to it."""
 
-    ratio: float = 2.0
-    """Least ratio between the medians of the groups."""
-    share: float = 0.1
-    """Least share of the calls in each group."""
-    switches: int = 4
-    """Least number of changes from one group to the other."""
-    excess_ns: float = 1e6
-    """Least difference between the medians."""
-
-    def of_all(self, requested_ratio: float) -> SwitchRule:
-        """The rule for calls of which so many were asked for each that is compared (`Calls.requested_ratio`)."""
-        return replace(self, share=min(self.share * requested_ratio, 0.5))
+    ratio: float = tk.option(
+        2.0,
+        "slow group to fast group",
+        "Heuristic: public reports of inputs that leave the fast path mention a factor of five.",
+        minimum=1,
+    )
+    group_share: float = tk.option(
+        0.1, "share of predictions", "Heuristic: fewer predictions are exceptions, not a second path.", maximum=0.5
+    )
+    switches: int = tk.option(
+        4, "switches between the groups", "Heuristic: one change, and perhaps one back, can have any cause."
+    )
+    min_difference_ms: float = tk.option(
+        1.0, "ms", "Heuristic: no one notices smaller differences between predictions."
+    )
 
 
 GROUP_SPREAD = 0.3
@@ -203,20 +204,25 @@ class Switching(NamedTuple):
         return self.slow_median_ns / self.fast_median_ns
 
 
-def read_switching(view: tk.ModelView, calls: Calls, rule: SwitchRule) -> Switching | None:
-    """Two groups of calls that differ by the rule's ratio; None where there are none. O(n log n).
+def read_switching(
+    view: tk.ModelView, calls: Calls, requested_ratio: float, options: SwitchOptions
+) -> Switching | None:
+    """Two groups of calls that differ by the least ratio; None where there are none. O(n log n).
 
-    How long a call queued for the Neural Engine says nothing of its group: some of either may have.
+    Shares are of the calls that were asked for, of which there are so many for each one that is compared
+    (`Calls.requested_ratio`). How long a call queued for the Neural Engine says nothing of its group: some of either
+    may have.
     """
     durations = calls.durations
     without_waits = np.maximum(
         latencies(view).without_waits_ns[view.predictions.index.get_indexer(calls.rows.index)], 1
     )
     # Ratios are compared as logarithms; a hair below, so that the ratio itself is reached.
-    groups = modes(without_waits, min_share=rule.share, min_ratio=rule.ratio * (1 - 1e-9))
-    if len(groups.counts) < 2:
+    min_share = min(options.group_share * requested_ratio, 0.5)
+    groups, _ = modes(without_waits, min_share=min_share, min_ratio=options.ratio * (1 - 1e-9))
+    if not groups.any():
         return None
-    slow = groups.membership > 0
+    slow = groups > 0
     medians = [float(np.median(durations[group])) for group in (~slow, slow)]
     switches = _switches(slow, calls.burst)
     work, units = _work(view, calls, slow)
@@ -229,9 +235,9 @@ def read_switching(view: tk.ModelView, calls: Calls, rule: SwitchRule) -> Switch
         fast_unit=units[0],
         slow_unit=units[1],
         follows=(
-            switches >= rule.switches
-            and medians[1] - medians[0] >= rule.excess_ns
-            and all(is_narrow(without_waits[groups.membership == number]) for number in range(len(groups.counts)))
+            switches >= options.switches
+            and medians[1] - medians[0] >= options.min_difference_ms * 1e6
+            and all(is_narrow(without_waits[groups == number]) for number in range(groups.max() + 1))
         ),
     )
 

@@ -14,7 +14,7 @@ from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.load_waits import next_call, setup_work, stand_alone
 from tracekit.analysis.loads import uses_of_loads
 from tracekit.analysis.statistics import top_calls
-from tracekit.detectors.shared import options as common
+from tracekit.detectors.shared.options import SOON_MS, WARM_UP_PAUSE_S, ChurnOptions, ReloadOptions
 from tracekit.trace.calls.stacks import Api
 
 
@@ -27,9 +27,9 @@ def loads_waited_for(
         return np.zeros(0, np.bool_), np.zeros(0, np.bool_)
     call = next_call(loads, view.predictions, round(soon_ms * 1e6), setup_work(view.trace))
     waits = np.flatnonzero(call >= 0)
-    alone = stand_alone(view.predictions, call[waits], round(gap_s * 1e9))
+    surely_alone, perhaps_alone = stand_alone(view.predictions, call[waits], round(gap_s * 1e9))
     surely, perhaps = np.zeros(len(call), np.bool_), np.zeros(len(call), np.bool_)
-    surely[waits], perhaps[waits] = ~(alone.surely | alone.perhaps), alone.perhaps
+    surely[waits], perhaps[waits] = ~(surely_alone | perhaps_alone), perhaps_alone
     return surely, perhaps
 
 
@@ -74,7 +74,7 @@ def outweigh_use(view: tk.ModelView) -> tk.BoolArray:
     chosen = (durations >= FELT_MS * 1_000_000) & (predicting > 0) & (durations >= TIMES_USE * predicting)
     chosen &= ~tk.is_any(view.loads["kind"], tk.Kind.LOAD_UNCACHED)
     if chosen.any():
-        chosen[chosen] = loads_waited_for(view, view.loads[chosen], common.SOON_MS, common.WARM_UP_PAUSE_S)[0]
+        chosen[chosen] = loads_waited_for(view, view.loads[chosen], SOON_MS, WARM_UP_PAUSE_S)[0]
     return chosen
 
 
@@ -89,62 +89,40 @@ def beside_cold(loads: pd.DataFrame, *, either_side: bool = False) -> tk.BoolArr
     return beside
 
 
-class LoadPattern(NamedTuple):
-    """How loads and predictions of one model follow each other."""
-
-    predictions_after: tk.IntArray
-    """Shape (loads,): predictions that start from this load up to the next load."""
-    is_reload: tk.BoolArray
-    """Shape (loads,): used since the previous load, at most the idle time ago or with loads that outweigh the use."""
-
-
-def load_pattern(view: tk.ModelView, idle_ns: int) -> LoadPattern:
-    """Pattern of loads and predictions. O((l + p) log(l + p))."""
-    loads, predictions = view.loads, view.predictions
-    load_starts = loads["start_ns"].to_numpy()
-    calls = tk.Intervals.from_rows(predictions)
+def load_pattern(view: tk.ModelView, options: ReloadOptions) -> tuple[tuple[tk.Metric, ...], tk.BoolArray]:
+    """How loads and predictions compare, with the thresholds of the rule, and which loads are reloads, shape (loads,):
+    used since the previous load, at most the idle time ago or with loads that outweigh the use.
+    O((l + p) log(l + p))."""
+    load_starts, load_times = (view.loads[name].to_numpy() for name in ("start_ns", "duration_ns"))
+    calls = tk.Intervals.from_rows(view.predictions)
     latest_end = np.maximum.accumulate(calls.ends)
     before = np.searchsorted(calls.starts, load_starts, side="left")
     after = np.diff(np.append(before, len(calls)))
     used_since_load = np.concatenate([[False], after[:-1] >= 1])
     last_use = np.where(before > 0, latest_end[np.maximum(before - 1, 0)], np.iinfo(np.int64).min // 2)
-    late = used_since_load & (load_starts - last_use > idle_ns)
+    late = used_since_load & (load_starts - last_use > round(options.idle_s * 1e9))
     counts = ~late | outweigh_use(view) if late.any() else ~late
-    return LoadPattern(predictions_after=after, is_reload=used_since_load & counts & ~beside_cold(loads))
-
-
-class EachTimeRule(NamedTuple):
-    """From when on a model counts as loaded again for each prediction."""
-
-    min_loads: int = common.MIN_LOADS
-    loads_per_prediction: float = common.LOADS_PER_PREDICTION
-    single_use_share: float = common.SINGLE_USE_SHARE
+    is_reload = used_since_load & counts & ~beside_cold(view.loads)
+    metrics = (
+        tk.above("loads", len(load_times), "count", options.min_loads),
+        tk.Metric("predictions", len(calls), "count"),
+        tk.Metric("load time", int(load_times.sum()), "ns"),
+        tk.Metric("prediction time", int(calls.durations.sum()), "ns"),
+        tk.above("loads per prediction", len(load_times) / len(calls), "ratio", options.loads_per_prediction),
+        tk.above("loads used at most once", float((after <= 1).mean()), "share", options.single_use_share),
+        # One reload fewer than loads: the first load of the recording is none.
+        tk.above("reloads soon after use", int(is_reload.sum()), "count", max(options.min_loads - 1, 1)),
+        tk.Metric("mean load", float(load_times.mean()), "ns"),
+        tk.Metric("mean prediction", float(calls.durations.mean()), "ns"),
+    )
+    return metrics, is_reload
 
 
 def for_each_prediction(view: tk.ModelView) -> bool:
     """Whether the model is loaded again for each prediction, or nearly so: then no other detector claims its reloads.
     The model has loads and predictions. O((l + p) log(l + p))."""
-    return tk.all_reached(load_metrics(view, load_pattern(view, round(common.MAX_IDLE_S * 1e9)), EachTimeRule()))
-
-
-def load_metrics(view: tk.ModelView, pattern: LoadPattern, rule: EachTimeRule) -> tuple[tk.Metric, ...]:
-    """How loads and predictions compare, with the thresholds of the rule."""
-    load_times, prediction_times = (rows["duration_ns"].to_numpy() for rows in (view.loads, view.predictions))
-    loads, predictions = len(load_times), len(prediction_times)
-    single_use = float((pattern.predictions_after <= 1).mean())
-    reloads = int(pattern.is_reload.sum())
-    return (
-        tk.above("loads", loads, "count", rule.min_loads),
-        tk.Metric("predictions", predictions, "count"),
-        tk.Metric("load time", int(load_times.sum()), "ns"),
-        tk.Metric("prediction time", int(prediction_times.sum()), "ns"),
-        tk.above("loads per prediction", loads / predictions, "ratio", rule.loads_per_prediction),
-        tk.above("loads used at most once", single_use, "share", rule.single_use_share),
-        # One reload fewer than loads: the first load of the recording is none.
-        tk.above("reloads soon after use", reloads, "count", max(rule.min_loads - 1, 1)),
-        tk.Metric("mean load", float(load_times.mean()), "ns"),
-        tk.Metric("mean prediction", float(prediction_times.mean()), "ns"),
-    )
+    metrics, _ = load_pattern(view, ReloadOptions())
+    return tk.all_reached(metrics)
 
 
 class Reloads(NamedTuple):
@@ -206,6 +184,7 @@ def again_and_again(view: tk.ModelView) -> bool:
     loads and predictions. O((l + p) log(l + p))."""
     if for_each_prediction(view):
         return True
-    reloaded = reloads(view, round(common.MAX_IDLE_S * 1e9))
-    enough = len(reloaded.rows) >= common.MIN_LOADS - 1 and reloaded.share >= common.RELOAD_SHARE
-    return enough and reloaded.in_turns_share < common.IN_TURNS_SHARE
+    options = ChurnOptions()
+    reloaded = reloads(view, round(options.idle_s * 1e9))
+    enough = len(reloaded.rows) >= options.min_loads - 1 and reloaded.share >= options.load_share
+    return enough and reloaded.in_turns_share < options.in_turns_share

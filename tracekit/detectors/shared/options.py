@@ -10,24 +10,6 @@ SOON_MS = 100.0
 
 WARM_UP_PAUSE_S = 1.0
 
-MIN_LOADS = 3
-"""Two loads can be chance; a third makes a pattern (heuristic)."""
-
-LOADS_PER_PREDICTION = 0.5
-"""With so many, the model is loaded again for each prediction or nearly so."""
-
-SINGLE_USE_SHARE = 0.8
-"""Part of the loads that serve one prediction at most, for the same."""
-
-RELOAD_SHARE = 0.10
-"""Part of the model's time that reloads take if they are worth a finding."""
-
-IN_TURNS_SHARE = 0.5
-"""Part of the reloads before which other models were loaded, as where an app alternates on purpose."""
-
-MAX_IDLE_S = 5.0
-"""A model that is unused for longer may have been released on purpose."""
-
 GAP_SHARE = 0.5
 """Share of the time from which on gaps outweigh predictions: `pipeline-gaps`, and below `serial-predictions`."""
 
@@ -62,20 +44,6 @@ def warm_up_gap_option() -> Any:
     )
 
 
-def max_idle_option() -> Any:
-    """Option: how long in s a model may have been unused for every reload to count."""
-    return tk.option(
-        MAX_IDLE_S,
-        "s",
-        "Heuristic: a model that is unused for longer may have been released on purpose, for example between screens.",
-    )
-
-
-def min_loads_option() -> Any:
-    """Option: from how many loads on they can be a pattern."""
-    return tk.option(MIN_LOADS, "loads", "Heuristic: two loads can be chance; a third makes a pattern.")
-
-
 def min_mean_option() -> Any:
     """Option: shortest mean prediction in ms that is judged."""
     return tk.option(1.0, "ms", "Heuristic: below this, per-call overhead dominates, whatever the app does.")
@@ -94,6 +62,51 @@ class AppWorkOptions(tk.Options):
     share: float = tk.option(0.1, "share of samples", "Heuristic: below a tenth, other work comes first.")
     min_samples: int = tk.option(
         20, "samples", "Heuristic: a sample stands for 1 ms, and less than 20 ms hardly matters."
+    )
+
+
+def _min_loads_option() -> Any:
+    """Option: from how many loads on they can be a pattern."""
+    return tk.option(3, "loads", "Heuristic: two loads can be chance; a third makes a pattern.")
+
+
+def _max_idle_option() -> Any:
+    """Option: how long in s a model may have been unused for every reload to count."""
+    return tk.option(
+        5.0,
+        "s",
+        "Heuristic: a model that is unused for longer may have been released on purpose, for example between screens.",
+    )
+
+
+class ReloadOptions(tk.Options):
+    """Thresholds of `reload-before-predict`; by their defaults other rules leave reloads to it."""
+
+    min_loads: int = _min_loads_option()
+    loads_per_prediction: float = tk.option(
+        0.5, "loads per prediction", "One load for every second prediction or more; the app of WWDC22 10027 had 1.0."
+    )
+    single_use_share: float = tk.option(
+        0.8, "share of loads", "Heuristic: leaves room for a few longer runs of predictions between reloads."
+    )
+    idle_s: float = _max_idle_option()
+
+
+class ChurnOptions(tk.Options):
+    """Those of `load-churn`; by their defaults other rules leave reloads to it."""
+
+    min_loads: int = _min_loads_option()
+    idle_s: float = _max_idle_option()
+    load_share: float = tk.option(
+        0.10,
+        "share of the model's time",
+        "Heuristic: a published app that loads its stages in turn, on purpose, spends 4% on loading; from"
+        " a tenth on, users feel it.",
+    )
+    in_turns_share: float = tk.option(
+        0.5,
+        "share of the reloads",
+        "Heuristic: if other models are loaded between release and reload, the app may alternate models on purpose.",
     )
 
 

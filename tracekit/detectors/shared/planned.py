@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 
 # Words instead of members: what reads reports takes long to load, and most recordings come alone.
 ENGINE = tk.DEVICE_NAMES[tk.Device.ANE]
-NAMES = {
-    tk.DEVICE_NAMES[device]: f"the {tk.DEVICE_NAMES[device]}"
-    for device in (tk.Device.ANE, tk.Device.GPU, tk.Device.CPU)
-}
+NAMES = {name: f"the {name}" for name in tk.DEVICE_NAMES.values()}
 """Compute units in sentences, in the order of a result, by the words of reports and recordings alike."""
 
 _TYPES = 4

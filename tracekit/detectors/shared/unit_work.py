@@ -114,10 +114,11 @@ def unit_suggestion(view: tk.ModelView) -> str:
     suggestion = suggested_unit(view.trace, view.predictions.index)
     if suggestion is None:
         return ""
-    count = f"{suggestion.predictions:,} of {tk.format_count(suggestion.of, 'prediction')}"
+    device, count = suggestion
     return (
-        f" Core ML's own rows suggest the {tk.DEVICE_NAMES[suggestion.device]} for {count} "
-        f"({SHOWN_BY[suggestion.device]}): weaker evidence than rows of the hardware."
+        f" Core ML's own rows suggest the {tk.DEVICE_NAMES[device]} for {count:,} of "
+        f"{tk.format_count(len(view.predictions), 'prediction')} ({SHOWN_BY[device]}): weaker evidence than rows of "
+        "the hardware."
     )
 
 
@@ -128,7 +129,7 @@ def unit_suggestion_notes(trace: tk.Trace, models: Iterable[str]) -> tuple[str, 
     for model in models:
         suggestion = suggested_unit(trace, called.index[tk.is_any(called["model"], model)])
         if suggestion is not None:
-            words.append(f"{model} on the {tk.DEVICE_NAMES[suggestion.device]} ({SHOWN_BY[suggestion.device]})")
+            words.append(f"{model} on the {tk.DEVICE_NAMES[suggestion[0]]} ({SHOWN_BY[suggestion[0]]})")
     if not words:
         return ()
     return (f"Hardware was not recorded; Core ML's own rows suggest, as weaker evidence: {'; '.join(words)}.",)
