@@ -148,7 +148,7 @@ def _parts(model: ModelComparison) -> Html:
             bars.append(tag("rect", title, x=x, y=0, width=100 * ns / longest, height=10, class_=looks))
             x += 100 * ns / longest
         label = f"{side}: {', '.join(f'{part.part} {format_time(ns)}' for part, ns in zip(drawn, times, strict=True))}"
-        bar = drawing(bars, "0 0 100 10", label, "parts")
+        bar = drawing(bars, "0 0 100 10", label, class_="parts")
         rows.append(tag("div", tag("span", side), bar, tag("span", format_time(sum(times))), class_="pair"))
     kinds = {group_class(GROUP_OF[part.part]): part.part for part in drawn if part.before_ns or part.after_ns}
     title = tag("figcaption", "Where the time of a mean prediction goes")
