@@ -52,8 +52,8 @@ svg.trend .mark.worse{stroke:var(--worse)}
 svg.trend .mark.clean{stroke:var(--clean)}
 .tip.trend{position:fixed;z-index:9}
 svg.trend .build{stroke:currentColor;stroke-width:7;stroke-linecap:round}
-@media screen and (max-width:640px){#trends td:has(svg)::before{content:attr(data-title);display:inline-block;
-width:8rem;color:var(--dim)}}
+@media screen and (max-width:640px){#trends .n{flex-basis:100%}#trends .n::before{content:attr(data-title);
+display:inline-block;width:8rem;color:var(--dim)}}
 """
 
 
