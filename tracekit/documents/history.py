@@ -120,7 +120,7 @@ def _section(series: Series, drawn: Drawn, form: str) -> Section:
     title = f"{where}: {format_count(count, 'build')}, {' to '.join(days)} {newest.year}"
     cells: tuple[Column[Trend], ...] = (
         columns.words("figure", lambda trend: FIGURES[trend.figure].title),
-        Column("builds", lambda trend: drawn(series, trend)),
+        columns.words("builds", lambda trend: drawn(series, trend)),
         Column("newest", _value),
         columns.words("change points and drift", lambda trend: _changes(series, trend)),
     )
