@@ -45,7 +45,7 @@ def sentence(text: str) -> Html:
 
 
 def code(text: str, quantity: str | None = None) -> Html:
-    """Code in a line. A long name goes on in the next after a dot, parenthesis or colon, a path does not."""
+    """Code in a line. A long name goes on in the next after a dot, parenthesis or colon."""
     return tag("code", join(re.split(r"(?<=\w[.(:])(?=\w)", text), Html("<wbr>")), data_quantity=quantity)
 
 
