@@ -234,7 +234,7 @@ export function describeView(data: Data, view: View, most = 50): HTMLElement {
     table(
       ["event", "lane", "start", "duration"],
       longest.map(({ head, rows, at, length }) => [labelOf(data, rows, at), head.title, moment(rows.starts[at], 1e3), duration(length)]),
-      "Longest events in view",
+      `Longest events in view of ${data.meta.source}`,
       2,
     ),
   );
