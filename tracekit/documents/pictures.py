@@ -37,8 +37,7 @@ LOGARITHMIC = 8
 
 def parts_bar(slices: Sequence[Slice], words: str) -> Html:
     """A bar of the parts of a prediction's time."""
-    rectangles = []
-    x = 0.0
+    rectangles, x = list[Html](), 0.0
     for part in slices:
         title, width = tag("title", f"{part.group.name} {part.words}"), part.share * 100
         rectangles.append(tag("rect", title, x=x, y=0, width=width, height=10, class_=group_class(part.group)))
@@ -172,8 +171,7 @@ def _over_time(drawn: Drawn, start_ns: int, end_ns: int, most: int) -> Html:
     chart = drawing(marks, "0 0 100 100", label, data_from=start_ns, data_to=end_ns, **drawn.facts())
     times = (f"{ns / 1e9:,.1f} s" for ns in (start_ns, (start_ns + end_ns) // 2, end_ns))
     title = f"When they ran{' (shortest to longest of each moment)' if joined else ''}{scale.note}"
-    y_axis = map(axis_time, (scale.high, scale.low))
-    return figure(title, chart, y_axis, times, "y-broken" if scale.is_broken else "")
+    return figure(title, chart, map(axis_time, (scale.high, scale.low)), times, "y-broken" if scale.is_broken else "")
 
 
 def axis_time(ns: float) -> str:
@@ -239,11 +237,10 @@ def latency_section(report: Report, timeline: Timeline) -> Section | None:
 def _latency(calls: Calls, model: ModelSummary | None, report: Report, timeline: Timeline, most: int) -> Html:
     words = [format_count(len(calls.durations), "prediction"), f"longest {format_time(int(calls.durations.max()))}"]
     lines, kinds = dict[str, float](), dict[str, str]()
-    named = {name: MODEL[name].title for name in SHOWN}
     values = dict(model.quantities) if model is not None else {}
     metrics = (metric for check in report.results if check.model == calls.model for metric in check.metrics)
     for kind, name, value in (
-        *(("median" if not at else "p95", title, values.get(name)) for at, (name, title) in enumerate(named.items())),
+        *(("median" if not at else "p95", MODEL[name].title, values.get(name)) for at, name in enumerate(SHOWN)),
         ("budget", "budget", next((metric.value for metric in metrics if metric.name == "budget"), None)),
     ):
         if value is not None:

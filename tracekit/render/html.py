@@ -228,9 +228,8 @@ def grid(block: blocks.Table[Any]) -> Html:
             rows.append(tag("tr", heading, class_="group"))
         last = name
         rows.append(tag("tr", *map(_cell, shown, [row] * len(kinds), kinds, titles)))
-    name, left_out = visible(block.name), len(block.rows) - ROWS
-    is_narrow, sorted_ = block.quantities and len(shown) <= NARROW, not block.quantities or None
-    stays = group is not None or narrows or is_narrow
+    name, left_out, sorted_ = visible(block.name), len(block.rows) - ROWS, not block.quantities or None
+    stays = group is not None or narrows or (block.quantities and len(shown) <= NARROW)
     looks = " ".join(filter(None, ("grouped" if group else "wide" if wide else "", "" if stays else "stacked"))) or None
     table = tag("table", tag("thead", head), tag("tbody", *rows), aria_label=name, data_filter=sorted_, class_=looks)
     more = tag("p", f"{left_out:,} more in the JSON report", class_="dim") if left_out > 0 else None
