@@ -152,6 +152,14 @@ def test_the_first_thing_are_the_numbers_of_all_models_and_the_lanes(samples: Pa
     assert "est. savings" not in said
 
 
+def test_savings_of_each_prediction_are_a_tile_where_none_add_up(samples: Path) -> None:
+    analysis = kept_analysis(samples / "captions_concurrent.trace")
+    assert not analysis.report.summary.savings_ns
+    tiles = html.fromstring(html_page(analysis.report, analysis.timeline())).find(".//main")[0]
+    said = {tile.findtext("dt"): [each.text_content() for each in tile.findall("dd")] for tile in tiles}
+    assert said["est. savings"] == ["up to 31.4 of 51.5 ms", "per prediction (61%)"]
+
+
 def test_the_numbers_of_a_language_model_are_tiles_too(samples: Path) -> None:
     analysis = kept_analysis(samples / "meal_planner.trace")
     tiles = html.fromstring(html_page(analysis.report, analysis.timeline())).find(".//main")[0]

@@ -270,6 +270,15 @@ def test_every_form_has_all_parts_that_matter_and_the_finding():
     assert text.endswith("details: tracekit explain concurrent-predictions\n")
 
 
+def test_only_a_table_with_a_finding_has_a_column_of_findings():
+    heads = []
+    for findings in ({}, {"queued_own": "concurrent-predictions"}):
+        model = ModelWhy("Net", (explained(QUEUED),), None, None, (findings,), {})
+        text = render(why_document(WhyReport(1, "run.trace", (model,), "", redacted=True)), "markdown", width=100)
+        heads += [line for line in text.splitlines() if line.startswith("| time")]
+    assert ["finding" in head for head in heads] == [False, True]
+
+
 def test_the_fix_is_that_of_the_largest_part_that_has_a_finding():
     why = explained(part(Cause.WORK, 6), part(Cause.COPIES, 4))
     model = ModelWhy("Net", (why, why), None, None, ({}, {"copies": "excess-data-copies"}), {"excess-data-copies": FIX})

@@ -34,6 +34,8 @@ def test_attributes_are_left_out_without_a_value_and_kept_at_zero() -> None:
         ("2 * 3 * 4 and a ` alone", "2 * 3 * 4 and a ` alone"),
         ("<b>", "&lt;b&gt;"),
         ("Record with --no-run Hangs, a--b.", 'Record with <span class="option">--no-run</span> Hangs, a--b.'),
+        ("slower (--model A)", 'slower (<span class="option">--model</span> A)'),
+        ("`a.b(to:c:)` in `/x/y.z-w:1`", "<code>a.<wbr>b(<wbr>to:<wbr>c:)</code> in <code>/x/y.<wbr>z-w:<wbr>1</code>"),
     ],
 )
 def test_sentences_mark_code_and_emphasis_and_nothing_else(text: str, markup: str) -> None:
@@ -47,3 +49,4 @@ def test_fixes_have_paragraphs_lists_and_code() -> None:
     texts = [child.text_content().replace("\n", " ").strip() for child in page if child.tag != "pre"]
     assert texts == ["One line.", "first second goes on", "End"]
     assert page.find("pre").text_content() == "let a = b<C>()\n\n`x`"
+    assert html_of("`load(contentsOf:x)`") == "<p><code>load(<wbr>contentsOf:<wbr>x)</code></p>\n"

@@ -68,7 +68,7 @@ def whatif_document(said: WhatIf) -> Document:
     """A row for each model that changes, then what was assumed and what is unknown."""
     rows = [(_name(replay), change) for replay in said.replays for change in replay.models]
     shown: tuple[Column[_Row], ...] = (
-        columns.words("fixed", lambda row: row[0], heading=True),
+        columns.words("fixed", lambda row: Span(row[0], Role.CODE), heading=True),
         columns.names("model", lambda row: row[1].model),
         _column("median", lambda figures: figures.median_ns, formatting.duration),
         _column("p95", lambda figures: figures.p95_ns, formatting.duration, drop=1),

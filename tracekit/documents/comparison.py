@@ -123,7 +123,7 @@ def _model(model: ModelComparison, every: bool) -> blocks.Entry:
     if model.window is not None:
         basis = words.windowed(model.window)
     if any(model.left_out):
-        basis += f"; {sum(model.left_out)} too short to count"
+        basis += f"; {format_count(sum(model.left_out), 'recording')} with too few to count"
     labeled = {
         "why": words.reason(change),
         "where": parts(model),

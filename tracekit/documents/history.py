@@ -52,8 +52,8 @@ svg.trend .mark.worse{stroke:var(--worse)}
 svg.trend .mark.clean{stroke:var(--clean)}
 .tip.trend{position:fixed;z-index:9}
 svg.trend .build{stroke:currentColor;stroke-width:7;stroke-linecap:round}
-@media screen and (max-width:640px){#trends td:has(svg)::before{content:attr(data-title);display:inline-block;
-width:8rem;color:var(--dim)}}
+@media screen and (max-width:640px){#trends .n{flex-basis:100%}#trends .n::before{content:attr(data-title);
+display:inline-block;width:8rem;color:var(--dim)}}
 """
 
 
@@ -120,7 +120,7 @@ def _section(series: Series, drawn: Drawn, form: str) -> Section:
     title = f"{where}: {format_count(count, 'build')}, {' to '.join(days)} {newest.year}"
     cells: tuple[Column[Trend], ...] = (
         columns.words("figure", lambda trend: FIGURES[trend.figure].title),
-        Column("builds", lambda trend: drawn(series, trend)),
+        columns.words("builds", lambda trend: drawn(series, trend)),
         Column("newest", _value),
         columns.words("change points and drift", lambda trend: _changes(series, trend)),
     )

@@ -160,8 +160,7 @@ def _latencies(before: IntArray, after: IntArray) -> Html:
     chart = drawing(list(marks), f"0 0 {BINS} 100", "Distribution of the latencies of both sides")
     x = map(axis_time, (scale.low, scale.value(0.5), scale.high))
     y = (f"{format_percent(top)} of predictions", "0")
-    title = f"How long predictions took{scale.note}"
-    picture = figure(title, chart, y, x, "x-broken" if scale.is_broken else "")
+    picture = figure(f"How long predictions took{scale.note}", chart, y, x, "x-broken" if scale.is_broken else "")
     return tag("div", legend({"side before": BEFORE, "side after": AFTER}), picture)
 
 

@@ -36,29 +36,29 @@ def matrix_document(matrix: Matrix) -> Document:
     def column(at: int, recordings: Recordings) -> Column[_Line]:
         return Column(recordings.label, lambda line: line.cells[at], lambda line: line.values[at])
 
+    known = {(row.model, at) for row in matrix.rows for at, value in enumerate(row.values) if value is not None}
     facts = ((title, tuple(map(attrgetter(name), matrix.columns))) for title, name in FACTS.items())
-    known = ((title, tuple(fact or ABSENT for fact in of)) for title, of in facts if any(of))
-    lines = (_Line("", title, of, (None,) * len(of)) for title, of in known)
+    shown = ((title, tuple(fact or ABSENT for fact in of)) for title, of in facts if any(of))
+    lines = (_Line("", title, of, (None,) * len(of)) for title, of in shown)
     names: Column[_Line] = columns.names("model", lambda line: line.model, "", heading=True)
     titles: Column[_Line] = columns.words("", lambda line: line.title)
     grid = table(
         "Models by recording",
         (names, titles, *(column(at, recordings) for at, recordings in enumerate(matrix.columns))),
-        (*lines, *map(_figure, matrix.rows)) if matrix.rows else (),
+        (*lines, *(_figure(row, known) for row in matrix.rows)) if matrix.rows else (),
         parts=True,
     )
     empty = None if matrix.rows else Paragraph("no model with a prediction or a load")
     return Document(title, "", Role.PLAIN, blocks=present(empty, grid, items(matrix.notes)))
 
 
-def _figure(row: Row) -> _Line:
+def _figure(row: Row, known: set[tuple[str, int]]) -> _Line:
+    """A figure of a model, empty where a recording shows none of it."""
     figure = FIGURES[row.figure]
-    texts = (
-        f"{'at least ' if at in row.at_least else ''}{quantity(value, figure.unit, row.resolution_ns)}"
-        for at, value in enumerate(row.values)
-    )
-    cells = (
-        Span(f"{BEST}{text}", Role.BEST, row.figure) if at in row.best else Span(text, quantity=row.figure)
-        for at, text in enumerate(texts)
-    )
-    return _Line(row.model, figure.label, tuple(cells), row.values)
+
+    def cell(at: int, value: float | None) -> Line:
+        text = quantity(value, figure.unit, row.resolution_ns) if (row.model, at) in known else ""
+        text = f"at least {text}" if at in row.at_least else text
+        return Span(f"{BEST}{text}", Role.BEST, row.figure) if at in row.best else Span(text, quantity=row.figure)
+
+    return _Line(row.model, figure.label, tuple(cell(*each) for each in enumerate(row.values)), row.values)

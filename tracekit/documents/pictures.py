@@ -130,11 +130,11 @@ class Drawn:
     lines: Mapping[str, float]
     """Durations that both pictures mark, by class: median, p95, budget."""
 
-    def facts(self) -> dict[str, str | float]:
+    def facts(self) -> dict[str, str | float | None]:
         """What the script needs to say which prediction is where."""
         scale, model = self.scale, visible(self.calls.model)
-        log = {"data_log": "1"} if scale.logarithmic else {}
-        return {"data_model": model, "data_low": scale.low, "data_high": scale.high, **log}
+        log = "1" if scale.logarithmic else None
+        return {"data_model": model, "data_low": scale.low, "data_high": scale.high, "data_log": log}
 
 
 def _distribution(drawn: Drawn) -> Html:
@@ -153,7 +153,7 @@ def _distribution(drawn: Drawn) -> Html:
         at = BINS * float(scale(np.array([ns]))[0])
         bars.append(tag("path", d=f"M{at:.2f} 0V100", class_=f"level {kind}"))
     label = f"Distribution of the latency of {calls.model}"
-    chart = drawing(bars, f"0 0 {BINS} 100", label, facts={"data_bins": BINS, **drawn.facts()})
+    chart = drawing(bars, f"0 0 {BINS} 100", label, data_bins=BINS, **drawn.facts())
     x = map(axis_time, (scale.low, scale.value(0.5), scale.high))
     y_axis = (format_count(top, "prediction"), "0")
     return figure(f"How long predictions took{scale.note}", chart, y_axis, x, "x-broken" if scale.is_broken else "")
@@ -169,11 +169,10 @@ def _over_time(drawn: Drawn, start_ns: int, end_ns: int, most: int) -> Html:
     for kind, ns in drawn.lines.items():
         marks.append(tag("path", d=f"M0 {100 - 100 * float(scale(np.array([ns]))[0]):.2f}H100", class_=f"level {kind}"))
     label = f"Latency of {calls.model} over time"
-    chart = drawing(marks, "0 0 100 100", label, facts={"data_from": start_ns, "data_to": end_ns, **drawn.facts()})
+    chart = drawing(marks, "0 0 100 100", label, data_from=start_ns, data_to=end_ns, **drawn.facts())
     times = (f"{ns / 1e9:,.1f} s" for ns in (start_ns, (start_ns + end_ns) // 2, end_ns))
     title = f"When they ran{' (shortest to longest of each moment)' if joined else ''}{scale.note}"
-    y_axis = map(axis_time, (scale.high, scale.low))
-    return figure(title, chart, y_axis, times, "y-broken" if scale.is_broken else "")
+    return figure(title, chart, map(axis_time, (scale.high, scale.low)), times, "y-broken" if scale.is_broken else "")
 
 
 def axis_time(ns: float) -> str:
@@ -205,16 +204,10 @@ def _ranges(x: FloatArray, y: FloatArray, pieces: int) -> list[Html]:
     return [tag("path", d="".join(spans), class_="span"), tag("path", d="".join(middles), class_="dots warm")]
 
 
-def drawing(
-    marks: Iterable[Html],
-    box: str,
-    label: str,
-    class_: str | None = None,
-    facts: Mapping[str, str | float] | None = None,
-) -> Html:
-    """A drawing that is stretched to its place; with facts for the script."""
+def drawing(marks: Iterable[Html], box: str, label: str, **looks: str | float | None) -> Html:
+    """A drawing that is stretched to its place, with its class, and facts for the script."""
     shape = {"viewBox": box, "preserveAspectRatio": "none"}
-    return tag("svg", *marks, role="img", aria_label=label, class_=class_, **shape, **(facts or {}))
+    return tag("svg", *marks, role="img", aria_label=label, **shape, **looks)
 
 
 def figure(title: str, chart: Html, y: Iterable[str], x: Iterable[str], looks: str = "") -> Html:
@@ -245,11 +238,10 @@ def latency_section(report: Report, timeline: Timeline) -> Section | None:
 def _latency(calls: Calls, model: ModelSummary | None, report: Report, timeline: Timeline, most: int) -> Html:
     words = [format_count(len(calls.durations), "prediction"), f"longest {format_time(int(calls.durations.max()))}"]
     lines, kinds = dict[str, float](), dict[str, str]()
-    named = {name: MODEL[name].title for name in SHOWN}
     values = dict(model.quantities) if model is not None else {}
     metrics = (metric for check in report.results if check.model == calls.model for metric in check.metrics)
     for kind, name, value in (
-        *(("median" if not at else "p95", title, values.get(name)) for at, (name, title) in enumerate(named.items())),
+        *(("median" if not at else "p95", MODEL[name].title, values.get(name)) for at, name in enumerate(SHOWN)),
         ("budget", "budget", next((metric.value for metric in metrics if metric.name == "budget"), None)),
     ):
         if value is not None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from tracekit.analysis.models import ModelSummary
 from tracekit.characters import visible
 from tracekit.documents.pictures import parts_bar
+from tracekit.documents.report_findings import finding_savings
 from tracekit.documents.report_models import median, median_ns
 from tracekit.grouping import grouped
 from tracekit.render.blocks import Figure
@@ -57,9 +58,12 @@ def _tiles(report: Report, models: Sequence[ModelSummary]) -> Iterator[Html | No
         for name in (name for name in OF_REQUESTS if request_value(asked, name) is not None):
             unit = "tokens; " if name == "context_tokens" else ""
             yield _tile(REQUEST_TITLES[name], request_number(asked, name), f"{unit}{note}")
-    if report.summary.savings_ns:
+    if saved := report.summary.savings_ns:
         words = format_count(len({finding.id for finding in report.findings}), "finding")
-        yield _tile("est. savings", f"up to {format_estimate(report.summary.savings_ns)}", f"of all fixes; {words}")
+        yield _tile("est. savings", f"up to {format_estimate(saved)}", f"of all fixes; {words}")
+    elif len(found := [check for check in report.results if check.cost]) == 1:
+        most, _, of = finding_savings(found[0]).partition(" per ")
+        yield _tile("est. savings", most if of else "", f"per {of}")
 
 
 def _tile(title: str, value: str, note: str | Html, quantity: str = "") -> Html | None:
@@ -108,6 +112,5 @@ def _units(models: Sequence[ModelSummary]) -> Html | None:
     for group in filter(parts.__contains__, GROUPS):
         time_ns = sum(ns for _, ns in parts[group])
         slices.append(Slice(group, time_ns, time_ns / total, any(part.incomplete for part, _ in parts[group])))
-    whole = PartsRow("", total, tuple(slices), (), {})
-    title = "where the time goes"
-    return tag("div", tag("dt", title), tag("dd", parts_bar(slices, whole.headline)), tag("dd", whole.headline))
+    words = PartsRow("", total, tuple(slices), (), {}).headline
+    return tag("div", tag("dt", "where the time goes"), tag("dd", parts_bar(slices, words)), tag("dd", words))

@@ -100,7 +100,8 @@ def _blocks(model: ModelWhy, sampled: bool, *, several: bool) -> Iterator[Block 
         fix = _fix(model, worst_finding(why, findings))
         # A part is a share of the difference where none is longer than usual and another shorter.
         shares = all(0 <= part.ns / (why.extra_ns or 1) < 1.005 for part in large)
-        columns = [column for column in COLUMNS if shares or column.title != "share"]
+        left_out = {"share": not shares, "finding": not any(row.finding for row in rows)}
+        columns = [column for column in COLUMNS if not left_out.get(column.title)]
         about = present(
             table(f"Why {why.model} at {moment(why.start_ns)}", columns, rows),
             Paragraph(small, Role.DIM) if (small := _small(why, large)) else None,

@@ -139,8 +139,7 @@ def _span(span: blocks.Span) -> Html:
         # A line ends between its words, not within an option.
         return tag("code", join((tag("span", word) for word in text.split(" ")), " "), class_="command")
     if span.role is Role.CODE:
-        # A long name is broken at its dots, a path is not.
-        return tag("code", join(re.split(r"(?<=\w)\.(?=\w)", text), Html(".<wbr>")), data_quantity=quantity)
+        return prose.code(text, quantity)
     if span.role is Role.STRONG:
         return tag("strong", sentence(text), data_quantity=quantity)
     if span.role in KINDS:
@@ -216,7 +215,8 @@ def grid(block: blocks.Table[Any]) -> Html:
     group = next((column for column in block.columns if column.heading), None) if block.parts else None
     shown = [column for column in block.columns if column is not group]
     wide = len(shown) > WIDE
-    kinds = _kinds(shown, wide=wide)
+    narrows = wide and any(column.drop for column in shown)
+    kinds = _kinds(shown, wide=narrows)
     titles = [visible(column.title.replace("\n", " ")) for column in shown]
     named = [_broken(title) if group else title for title in titles]
     head = tag("tr", *(tag("th", title, scope="col", class_=kind) for title, kind in zip(named, kinds, strict=True)))
@@ -228,10 +228,10 @@ def grid(block: blocks.Table[Any]) -> Html:
             rows.append(tag("tr", heading, class_="group"))
         last = name
         rows.append(tag("tr", *map(_cell, shown, [row] * len(kinds), kinds, titles)))
-    name, left_out = visible(block.name), len(block.rows) - ROWS
-    is_narrow, sorted_ = block.quantities and len(shown) <= NARROW, not block.quantities or None
-    body, looks = tag("tbody", *rows), "grouped" if group else "wide" if wide else None if is_narrow else "stacked"
-    table = tag("table", tag("thead", head), body, aria_label=name, data_filter=sorted_, class_=looks)
+    name, left_out, sorted_ = visible(block.name), len(block.rows) - ROWS, not block.quantities or None
+    stays = group is not None or narrows or (block.quantities and len(shown) <= NARROW)
+    looks = " ".join(filter(None, ("grouped" if group else "wide" if wide else "", "" if stays else "stacked"))) or None
+    table = tag("table", tag("thead", head), tag("tbody", *rows), aria_label=name, data_filter=sorted_, class_=looks)
     more = tag("p", f"{left_out:,} more in the JSON report", class_="dim") if left_out > 0 else None
     return join([tag("div", table, class_="scroll", tabindex="0", role="region", aria_label=name), more])
 

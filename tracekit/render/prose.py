@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _COMMENT = re.compile(r"(?:^|(?<=\s))(?:///?|#) ")
-_INLINE = re.compile(r"`([^`]+)`|\*([^*\s](?:[^*]*[^*\s])?)\*|(?<!\S)(--[a-z][a-z-]+)")
+_INLINE = re.compile(r"`([^`]+)`|\*([^*\s](?:[^*]*[^*\s])?)\*|(?<![^\s(])(--[a-z][a-z-]+)")
 
 
 @cache
@@ -28,6 +28,7 @@ def _parser() -> MarkdownIt:
 
     parser = MarkdownIt("zero").enable(["fence", "list", "backticks", "emphasis", "newline"])
     parser.add_render_rule("fence", _fence)
+    parser.add_render_rule("code_inline", lambda _, tokens, at, *__: code(tokens[at].content))
     parser.add_render_rule("text", lambda _, tokens, at, *__: join([keep_together(tokens[at].content)]))
     return parser
 
@@ -39,8 +40,13 @@ def keep_together(text: str) -> str:
 
 def sentence(text: str) -> Html:
     """Text as HTML, with what stands between backticks as code, and between asterisks as emphasis; options whole."""
-    looks = (keep_together, partial(tag, "code"), partial(tag, "em"), partial(tag, "span", class_="option"))
+    looks = (keep_together, code, partial(tag, "em"), partial(tag, "span", class_="option"))
     return join(looks[at % len(looks)](part) for at, part in enumerate(_INLINE.split(text)) if part)
+
+
+def code(text: str, quantity: str | None = None) -> Html:
+    """Code in a line. A long name goes on in the next after a dot, parenthesis or colon."""
+    return tag("code", join(re.split(r"(?<=\w[.(:])(?=\w)", text), Html("<wbr>")), data_quantity=quantity)
 
 
 def html_of(source: str) -> Html:

@@ -74,8 +74,8 @@ export interface Meta {
   texts: string[];
   lanes: LaneHead[];
   findings: FindingHead[];
-  /** Which code calls a model: kind of call, model, words. */
-  sites: [string, string, string][];
+  /** Which code calls a model: kind of call, model (null: several), words. */
+  sites: [string, string | null, string][];
   slow: SlowHead[];
   flame: FlameHead | null;
   /** Time that stands above the same time of the other recording on the page; absent where there is no other. */

@@ -16,6 +16,7 @@ const PARTS = 6;
 export type Data = Pick<Scene, "meta" | "all" | "findings" | "finding">;
 
 type Facts = [string, string | HTMLElement][];
+const stepping = (): (string | HTMLElement)[] => [el("kbd", {}, ","), " and ", el("kbd", {}, "."), " step through them."];
 
 function list(facts: Facts): HTMLElement {
   return el("dl", {}, ...facts.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
@@ -67,7 +68,7 @@ export function describeRow(data: Data, match: Match, go: (match: Match) => void
 /** Which code makes calls of a kind of a model, or from how many places they come; null where no sample shows it. */
 function siteOf({ meta }: Data, kind: string, model: string | undefined): HTMLElement | null {
   const [wanted] = kind.split("_");
-  const found = meta.sites.filter(([api, of]) => of === model && (api === wanted || api.startsWith(wanted)));
+  const found = meta.sites.filter(([api, of]) => model && (of ?? model) === model && api.startsWith(wanted));
   if (!found.length) return null;
   return el("a", { href: "#code" }, found.length > 1 ? `called from one of ${found.length} places` : found[0][2]);
 }
@@ -119,14 +120,14 @@ export function describeFinding({ id, title, severity, total }: Finding): HTMLEl
     "div",
     { class: "selected" },
     el("p", {}, badgeOf(severity), el("a", { href: `#finding-${id}` }, title)),
-    el("p", { class: "dim" }, `${counted(total, "interval")} of evidence; , and . step through them.`),
+    el("p", { class: "dim" }, `${counted(total, "interval")} of evidence; `, ...stepping()),
   );
 }
 
 /** Why a prediction took longer than usual, and which code called it. */
 function describeSlow(total: number, { sentence, parts }: SlowHead): HTMLElement {
   const said = parts.map(([name, words]): Facts[0] => [name, name === "code" && document.getElementById("code") ? el("a", { href: "#code" }, words) : words]);
-  const more = total ? el("p", { class: "dim" }, `What is behind this is outlined: ${counted(total, "interval")}; , and . step through them.`) : null;
+  const more = total ? el("p", { class: "dim" }, `What is behind this is outlined: ${counted(total, "interval")}; `, ...stepping()) : null;
   return el("div", { class: "why" }, el("p", {}, el("strong", {}, sentence)), list(said), more);
 }
 
@@ -233,7 +234,7 @@ export function describeView(data: Data, view: View, most = 50): HTMLElement {
     table(
       ["event", "lane", "start", "duration"],
       longest.map(({ head, rows, at, length }) => [labelOf(data, rows, at), head.title, moment(rows.starts[at], 1e3), duration(length)]),
-      "Longest events in view",
+      `Longest events in view of ${data.meta.source}`,
       2,
     ),
   );

@@ -15,7 +15,7 @@ export function prepare(table: HTMLTableElement): void {
   heads.forEach((head, column) => {
     if (!head.textContent && !group) return;
     if (!head.textContent) head.append("model");
-    const label = group && `Sort models by ${column ? `${group[1].cells[0].textContent} in ${head.textContent}` : "name"}`;
+    const label = group && (column ? `Sort models by ${group[1].cells[0].textContent} in ${head.textContent}` : "Sort by model");
     const sorter = button("", () => sort(table, heads, column), label);
     sorter.className = "sorter";
     sorter.append(...head.childNodes);

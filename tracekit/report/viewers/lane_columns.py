@@ -94,7 +94,7 @@ def payload(
         "lanes": lanes,
         "flame": _flame(timeline.flame, pieces) if timeline.flame is not None else None,
         "findings": _findings(report, timeline, pieces),
-        "sites": [(each.api, visible(each.model), visible(caller_words(each))) for each in sites if each.model],
+        "sites": [(each.api, each.model and visible(each.model), visible(caller_words(each))) for each in sites],
         "slow": [_slow(each, words, pieces) for each in timeline.slow] if words is not None else [],
     }
     if origin_ns is not None:
