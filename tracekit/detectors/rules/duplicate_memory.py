@@ -17,9 +17,9 @@ from tracekit.detectors.shared.wording import RECORD_APP
 
 class Options(tk.Options):
     min_mb: float = min_mb_option()
-    copy_share: float = tk.option(
+    copy_ratio: float = tk.option(
         0.5,
-        "share of what the first load adds",
+        "times what the first load adds",
         "Heuristic: instances that share their weights add little; a copy adds about as much again.",
     )
     min_predictions: int = tk.option(10, "predictions", "As in duplicate-instances.")
@@ -58,12 +58,12 @@ def _judge(
         return _unknown(view, (first, *extra))
     added = sum(max(step, 0) for step in steps)
     each_adds = added / len(steps)
-    share = each_adds / first.together_bytes if first.together_bytes > 0 else None
+    ratio = each_adds / first.together_bytes if first.together_bytes > 0 else None
     metrics = (
         tk.Metric("instances beyond the first", len(steps), "count"),
         tk.Metric("what the first load adds", first.together_bytes, "bytes"),
         tk.above("what a further load adds", each_adds, "bytes", options.min_mb * MB),
-        tk.above("further load to the first", share, "share", options.copy_share),
+        tk.above("further load to the first", ratio, "ratio", options.copy_ratio),
     )
     at_most = "at most " if first.step_bytes is None else ""
     words = (
