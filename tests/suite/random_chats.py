@@ -134,3 +134,7 @@ def main(count: int = 500) -> int:
     wrong = false_alarms_in(range(count))
     sys.stdout.write("".join(f"{line}\n" for line in wrong) + f"{len(wrong)} false alarms in {count} chats\n")
     return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(int, sys.argv[1:])))
