@@ -189,7 +189,7 @@ def _end(check: Result, *, last: bool) -> str:
 
 @action("to_finding")
 def to_finding(app: StateApp) -> None:
-    """Go to the finding that the event, the interval or work of the prediction is evidence of."""
+    """Go to the finding that the event, interval, or prediction belongs to."""
     session, finding = app.state.session, app.state.selection.finding
     if finding is not None and finding.evidence is not None:
         _show(app, FindingRef(finding.check))
