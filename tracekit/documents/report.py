@@ -250,7 +250,7 @@ def _row(entry: Analyzed) -> _Row:
 def _savings(report: Report) -> tuple[str, int | None]:
     """Est. savings of all fixes together; where there are none in all, each time, or why no number is there."""
     total, found = report.summary.savings_ns, with_outcome(report.results, "finding")
-    each = [words for words in map(report_findings.savings_words, found) if words.endswith("each")]
+    each = [*filter(None, map(report_findings.savings_each, found))]
     words = [format_estimate(total)] if total else each or ["unknown" for check in found if check.unknown_savings]
     return (words or ["no time" if found else ""])[0], total or (0 if found else None)
 
