@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from suite.cases.duplicate_memory import quiet
 from suite.memory_apps import MB, SECOND, predicting, reloading, taking_turns
 from support.handover import trace_of
 from tracekit.api import judge
@@ -102,3 +103,10 @@ def test_a_report_says_what_each_load_did():
     known = [load for load in report.memory.loads if load.returned_bytes is not None]
     assert {(load.step_bytes, load.returned_bytes) for load in known[:-1]} == {(100 * MB, 75 * MB)}
     assert all(load.apart_ns <= 2 * SECOND for load in known)
+
+
+def test_a_second_copy_may_add_more_than_the_first():
+    found = said(quiet(Draws(6), 200_000, 210_000), "duplicate-memory")
+    (metric,) = (each for each in found.metrics if each.name == "further load to the first")
+    # 210 of 200 MB: a share could not be more than all.
+    assert (metric.unit, metric.value) == ("ratio", pytest.approx(1.05))
