@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -103,9 +104,10 @@ def _common(start_ns: int, end_ns: int, use: Use) -> int:
 
 
 def _slower_disturbed(works: Mapping[Unit, Works], calls: Sequence[Call]) -> bool:
-    """Whether calls with others on the GPU are clearly slower than as many as needed without."""
+    """Whether calls with others on the GPU are clearly slower than as many as needed without. Calls of the model that
+    overlap each other slow each other down too: their page says that they are not compared."""
     disturbed, calm = [], []
-    for call in calls[1:]:
+    for call in _alone(calls[1:]):
         uses = [use for use in call.uses if use.unit == "gpu"]
         if not uses:
             continue
@@ -116,6 +118,18 @@ def _slower_disturbed(works: Mapping[Unit, Works], calls: Sequence[Call]) -> boo
         elif waited >= WAIT_SHARE * MARGIN * call.duration_ns:
             disturbed.append(call.duration_ns)
     return len(calm) >= 8 and len(disturbed) >= 8 and bool(np.median(disturbed) >= 1.2 * MARGIN * np.median(calm))
+
+
+def _alone(calls: Sequence[Call]) -> list[Call]:
+    """Those that overlap no other of them, in the order of their starts."""
+    ordered = sorted(calls, key=lambda call: call.start_ns)
+    latest_ends = [0, *accumulate((call.end_ns for call in ordered), max)]
+    next_starts = [*(call.start_ns for call in ordered[1:]), float("inf")]
+    return [
+        call
+        for call, before_ns, after_ns in zip(ordered, latest_ends, next_starts, strict=False)
+        if before_ns <= call.start_ns and call.end_ns <= after_ns
+    ]
 
 
 def _slowed(calls: Sequence[Call], ratio: float) -> float:
