@@ -16,7 +16,8 @@ import pandas as pd
 
 from tracekit.analysis.statistics import sorted_by_group, sums_by_label
 from tracekit.arrays import BoolArray, FloatArray, IntArray
-from tracekit.intervals import Intervals, few_bits, positions_between, running_end
+from tracekit.intervals import Intervals, positions_between, running_end
+from tracekit.sorting import few_bits
 from tracekit.trace.events import Attribution, Device, Kind, Lane
 from tracekit.trace.frames import columns_of, is_any, or_minus_one, rows_where
 from tracekit.trace.linking import top_predictions

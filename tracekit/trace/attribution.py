@@ -134,7 +134,9 @@ class _Answer:
     @property
     def named(self) -> BoolArray:
         """Whether the row's label names a model that may be the target's."""
-        return np.isin(self.attribution, (_code(Attribution.LABEL), _code(Attribution.EXACT)))
+        label, exact = (self.attribution == _code(each) for each in (Attribution.LABEL, Attribution.EXACT))
+        named: BoolArray = label | exact
+        return named
 
     def set(self, row_numbers: IndexArray, value: Attribution) -> None:
         """Say how sure some rows are."""
