@@ -90,6 +90,8 @@ class UnitRows:
     """Place of the row with that end; -1 for the first."""
     held: Intervals
     """Each with the hand-over that follows it: until the next one begins, where that is soon."""
+    held_reach: IntArray
+    """Latest end of `held` so far."""
     call: IntArray
     """Label of the app's prediction that it is of; -1 where it is of none, or not known."""
     model: IntArray
@@ -112,11 +114,12 @@ class UnitRows:
         follows = (starts > before) & (starts <= before + HANDOVER_NS)
         ends[reaching[follows]] = starts[follows]
         label, held = hardware.index.to_numpy()[at], Intervals(starts, ends)
-        return cls(label, times, before, reaching, held, call[at], model[at], foreign[at])
+        held_reach = np.maximum.accumulate(ends)
+        return cls(label, times, before, reaching, held, held_reach, call[at], model[at], foreign[at])
 
     def overlapping(self, windows: Intervals) -> IntArray:
         """Positions of the rows that were held in some of the windows. O(m log n) and what lies there."""
-        first = np.searchsorted(np.maximum.accumulate(self.held.ends), windows.starts, side="right")
+        first = np.searchsorted(self.held_reach, windows.starts, side="right")
         after = np.maximum(np.searchsorted(self.held.starts, windows.ends), first)
         rows, window = positions_between(first, after), np.repeat(np.arange(len(windows)), after - first)
         return np.unique(rows[self.held.ends[rows] > windows.starts[window]])
