@@ -284,7 +284,7 @@ class EngineWaits:
 def engine_waits(trace: Trace, predictions: pd.DataFrame, hardware: pd.DataFrame) -> EngineWaits:
     """Waits of one model's predictions; `hardware` are its rows. O(n log n) in the rows of the engine."""
     waits, rows = all_waits(trace).get(Device.ANE), unit_rows(trace)[Device.ANE]
-    if waits is None:
+    if waits is None or not waits.surely.any():
         return EngineWaits(np.zeros(0, np.int64), Intervals.none(), np.zeros(0, np.int64))
     ours = waits.surely & np.isin(waits.call, predictions.index.to_numpy())
     times = waits.times.where(ours)
