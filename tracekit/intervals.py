@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.sorting import few_bits, group_edges, places
+
 if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike
@@ -77,7 +79,8 @@ class Intervals:
     def union(self) -> Intervals:
         """The merged pieces, sorted, none touching another. O(n log n)."""
         start, end = _with_length(*_check_bounds(self.starts, self.ends))
-        if not start.size:
+        # Most sets are their own union; that of a million intervals need not be held twice.
+        if (start[1:] > end[:-1]).all():
             return Intervals(start, end)
         # Rows of one table come in order of time.
         if not (start[1:] >= start[:-1]).all():
@@ -97,9 +100,7 @@ class Intervals:
 
     def covered_time(self) -> CoveredTime:
         """The covered time as a function, for many questions about the same set. O(n log n)."""
-        # Most sets are their own union; that of a million intervals need not be held twice.
-        apart = bool((self.starts[1:] > self.ends[:-1]).all() and (self.ends > self.starts).all())
-        return CoveredTime(self if apart else self.union())
+        return CoveredTime(self.union())
 
     def covered_within(self, windows: Intervals) -> IntArray:
         """Shape (m,): ns of each window that at least one interval covers. O((n + m) log n)."""
@@ -136,7 +137,7 @@ class CoveredTime:
         """F(t) in ns, same shape as `times`. O(m log n)."""
         if not len(self.pieces):
             return np.zeros_like(times)
-        piece = np.searchsorted(self.pieces.starts, times, side="right") - 1
+        piece = places(self.pieces.starts, times, "right") - 1
         inside = np.maximum(piece, 0)
         covered = self._before[inside] + np.minimum(times, self.pieces.ends[inside]) - self.pieces.starts[inside]
         return np.where(piece < 0, 0, covered)
@@ -175,12 +176,6 @@ def union_by_group(groups: ArrayLike, starts: ArrayLike, ends: ArrayLike) -> tup
     return group[opens], start[opens], reach[closes]
 
 
-def few_bits(codes: CodeArray) -> CodeArray:
-    """Codes in 16 bits where these hold them: numpy sorts those by counting. O(n)."""
-    fits = codes.itemsize > 2 and codes.size and np.iinfo(np.int16).min <= codes.min() and codes.max() < 1 << 15
-    return codes.astype(np.int16) if fits else codes
-
-
 def running_end(groups: CodeArray, ends: IntArray) -> IntArray:
     """For each interval the latest end so far in its group, itself included; `groups` ascends. O(n log n)."""
     # A running maximum over ranks by (group, end) starts afresh at each group, since a later group ranks higher.
@@ -199,7 +194,7 @@ def union_length_by_group(groups: ArrayLike, starts: ArrayLike, ends: ArrayLike,
     if codes.size and (codes.min() < 0 or codes.max() >= size):
         raise ValueError(f"groups must lie in 0 to {size - 1}")
     group, start, end = union_by_group(codes, starts, ends)
-    return sums_between(end - start, np.searchsorted(group, np.arange(size + 1)))
+    return sums_between(end - start, group_edges(group, size))
 
 
 def sums_between(values: IntArray, edges: IntArray) -> IntArray:
@@ -213,6 +208,9 @@ def depth_profile(starts: ArrayLike, ends: ArrayLike) -> tuple[IntArray, IntArra
     """Concurrency as a step function: times at which it changes, sorted, and the depth from each on; 0 before the first
     and from the last one on, and both arrays empty where no interval has length. O(n log n)."""
     start, end = _with_length(*_check_bounds(starts, ends))
+    if (start[1:] > end[:-1]).all():
+        # As calls one after another.
+        return np.column_stack((start, end)).ravel(), np.tile([1, 0], len(start))
     times = np.concatenate((start, end))
     change = np.concatenate((np.ones_like(start), -np.ones_like(end)))
     order = np.argsort(times, kind="stable")
@@ -235,7 +233,7 @@ def integrate(times: ArrayLike, depth: ArrayLike, window_starts: ArrayLike, wind
     before = np.concatenate(([0], np.cumsum(level[:-1] * np.diff(at))))
 
     def up_to(time: IntArray) -> IntArray:
-        step = np.searchsorted(at, time, side="right") - 1
+        step = places(at, time, "right") - 1
         inside = np.maximum(step, 0)
         return np.where(step < 0, 0, before[inside] + level[inside] * (time - at[inside]))
 
@@ -252,6 +250,11 @@ def containing(
     one costs nothing extra. O((n + m) log n), for the exact counts above 1 too."""
     outer_start, outer_end = _check_bounds(outer_starts, outer_ends)
     inner_start, inner_end = _check_bounds(inner_starts, inner_ends)
+    if (outer_start[1:] > outer_end[:-1]).all():
+        # As calls one after another, of which only the last one that has begun can contain.
+        last_begun = places(outer_start, inner_start, "right") - 1
+        inside = (last_begun >= 0) & (np.append(outer_end, 0)[last_begun] >= inner_end)
+        return np.where(inside, last_begun, -1), inside.astype(np.int64)
     order = np.argsort(outer_start, kind="stable")
     ends = outer_end[order]
     by_end = np.argsort(ends, kind="stable")

@@ -12,8 +12,8 @@ from tracekit.analysis.loads import first_after_load
 from tracekit.analysis.statistics import Statistics, duration_statistics
 from tracekit.arrays import BoolArray, CodeArray, IndexArray
 from tracekit.errors import unknown
-from tracekit.intervals import few_bits
 from tracekit.recording.table import Process
+from tracekit.sorting import few_bits
 from tracekit.trace.events import Attribution, Kind, Level
 from tracekit.trace.filter import CORE_ML_FRAMES
 from tracekit.trace.frames import categorical

@@ -10,6 +10,7 @@ import pandas as pd
 from tracekit.analysis.quantities import median
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals, depth_profile, integrate, sums_between
+from tracekit.sorting import few_bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ def depth_over_time(predictions: pd.DataFrame) -> DepthOverTime:
     called = Intervals.from_rows(predictions)
     times, depth = depth_profile(called.starts, called.ends)
     lasting = np.append(np.diff(times), 0) if len(times) else times
-    order = np.argsort(depth, kind="stable")
+    order = np.argsort(few_bits(depth), kind="stable")
     edges = np.searchsorted(depth[order], np.arange(int(depth.max(initial=0)) + 2))
     return DepthOverTime(times, depth, sums_between(lasting[order], edges))
 

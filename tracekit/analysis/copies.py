@@ -201,8 +201,9 @@ def _longest(copies: DataRows, ratio: float, min_ns: int) -> BoolArray:
     chosen = np.flatnonzero(is_any(copies.kind, Kind.INPUT_COPY) & copies.is_linked)
     order = chosen[np.lexsort((durations[chosen], group[chosen]))]
     owner, length = group[order], durations[order]
-    first = np.searchsorted(owner, owner, side="left")
-    size = np.searchsorted(owner, owner, side="right") - first
+    opens = np.flatnonzero(np.diff(owner, prepend=-1))
+    counts = np.diff(opens, append=len(owner))
+    first, size = np.repeat(opens, counts), np.repeat(counts, counts)
     rank = np.arange(len(order)) - first
     has_siblings = size >= 2
 

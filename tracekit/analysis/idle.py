@@ -11,7 +11,8 @@ import numpy as np
 from tracekit.analysis.latency import change_points
 from tracekit.analysis.quantities import median_of, sample_quantiles
 from tracekit.arrays import BoolArray, FloatArray, IndexArray, IntArray
-from tracekit.intervals import CoveredTime, Intervals, few_bits
+from tracekit.intervals import CoveredTime, Intervals
+from tracekit.sorting import few_bits, places
 from tracekit.trace.events import Level
 from tracekit.trace.frames import is_any
 from tracekit.trace.trace import Trace, cached_by_trace
@@ -128,7 +129,7 @@ class CoreMLCalls:
         before = np.full(len(model), -1, np.intp)
         same = model[order[1:]] == model[order[:-1]]
         before[order[1:][same]] = order[:-1][same]
-        begun = np.searchsorted(times.starts, gaps.starts, side="right"), np.searchsorted(times.starts, gaps.ends)
+        begun = places(times.starts, gaps.starts, "right"), places(times.starts, gaps.ends)
         return cls(times.starts, times.ends, model, before, covered, gaps, begun)
 
 
@@ -154,7 +155,7 @@ def idle_times(work: CoreMLCalls, model_code: int, starts_ns: IntArray, sequence
     low, high = np.searchsorted(work.begin_ns, (first[0], last[-1] + 1)) if len(first) else (0, 0)
     begin, stop, model = (each[low:high] for each in (work.begin_ns, work.stop_ns, work.model))
     # Which step a row or a gap lies in follows from how many began by then, with one search for the steps of a model.
-    began = np.cumsum(np.bincount(np.searchsorted(begin, first), minlength=len(begin)))
+    began = np.cumsum(np.bincount(places(begin, first), minlength=len(begin)))
     span = slice(*np.searchsorted(work.gaps.starts, (first[0], last[-1]))) if len(first) else slice(0)
     gaps = Intervals(work.gaps.starts[span], work.gaps.ends[span])
     index = began[work.begun[0][span] - low - 1] - 1

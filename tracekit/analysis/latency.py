@@ -12,6 +12,7 @@ import pandas as pd
 from tracekit.analysis.quantities import latencies, median_of
 from tracekit.analysis.statistics import Statistics, duration_statistics
 from tracekit.arrays import BoolArray, FloatArray, IntArray
+from tracekit.sorting import stable_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def rank_correlations(values: IntArray, group: IntArray, groups: int) -> FloatAr
 
 def ranks(values: IntArray | FloatArray) -> FloatArray:
     """Ranks from 1, equal values sharing the mean of theirs: shape (n,). O(n log n)."""
-    order = np.argsort(values)
+    order = stable_order(values)
     ascending = values[order]
     # Where a run of equal values begins, and after the last one.
     edges = np.flatnonzero(np.concatenate([[True], ascending[1:] != ascending[:-1], [True]]))

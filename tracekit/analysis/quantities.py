@@ -23,6 +23,10 @@ RESOLUTION_NS = 100
 the digits of a read one."""
 
 
+_LEVELS = (0.5, 0.95, 0.99)
+"""Quantiles of latencies that are shown of a model."""
+
+
 class Population(StrEnum):
     """Which predictions a number is of, as its label says it. That of `WARM` needs no words: it is the default."""
 
@@ -52,6 +56,14 @@ class Sample:
     alone: BoolArray | None = None
     """Shape (n,): no other prediction of the model was in flight."""
     per_second: float | None = None
+    found: dict[Population, tuple[float | None, ...]] = field(default_factory=dict, init=False, repr=False)
+    """Quantiles of the populations that were asked for."""
+
+    def quantile(self, population: Population, level: float) -> float | None:
+        """The quantile of a population at one of `_LEVELS`; all of these are found at once. O(n)."""
+        if population not in self.found:
+            self.found[population] = quantiles(self.of(population), *_LEVELS)
+        return self.found[population][_LEVELS.index(level)]
 
     def of(self, population: Population) -> IntArray:
         """Latencies of a population."""
@@ -149,14 +161,14 @@ def latencies(predictions: pd.DataFrame) -> IntArray:
 
 
 def _latency(name: str, title: str, level: float, population: Population = Population.WARM) -> Quantity:
-    return Quantity(name, title, "ns", lambda sample: quantiles(sample.of(population), level)[0], population)
+    return Quantity(name, title, "ns", lambda sample: sample.quantile(population, level), population)
 
 
 def _rate(name: str, title: str, level: float, population: Population = Population.WARM) -> Quantity:
     """Where each prediction is the first after a load, a frame needs the load too, so no rate follows."""
 
     def formula(sample: Sample) -> float | None:
-        return fast_enough(quantiles(sample.of(population), level)[0]) if sample.warm.any() else None
+        return fast_enough(sample.quantile(population, level)) if sample.warm.any() else None
 
     return Quantity(name, title, "fps", formula, population, most_is_best=True)
 

@@ -16,7 +16,8 @@ import pandas as pd
 
 from tracekit.analysis.statistics import sorted_by_group, sums_by_label
 from tracekit.arrays import BoolArray, FloatArray, IntArray
-from tracekit.intervals import Intervals, few_bits, positions_between, running_end
+from tracekit.intervals import Intervals, positions_between, running_end
+from tracekit.sorting import few_bits
 from tracekit.trace.events import Attribution, Device, Kind, Lane
 from tracekit.trace.frames import columns_of, is_any, or_minus_one, rows_where
 from tracekit.trace.linking import top_predictions
@@ -89,6 +90,8 @@ class UnitRows:
     """Place of the row with that end; -1 for the first."""
     held: Intervals
     """Each with the hand-over that follows it: until the next one begins, where that is soon."""
+    held_reach: IntArray
+    """Latest end of `held` so far."""
     call: IntArray
     """Label of the app's prediction that it is of; -1 where it is of none, or not known."""
     model: IntArray
@@ -111,11 +114,12 @@ class UnitRows:
         follows = (starts > before) & (starts <= before + HANDOVER_NS)
         ends[reaching[follows]] = starts[follows]
         label, held = hardware.index.to_numpy()[at], Intervals(starts, ends)
-        return cls(label, times, before, reaching, held, call[at], model[at], foreign[at])
+        held_reach = np.maximum.accumulate(ends)
+        return cls(label, times, before, reaching, held, held_reach, call[at], model[at], foreign[at])
 
     def overlapping(self, windows: Intervals) -> IntArray:
         """Positions of the rows that were held in some of the windows. O(m log n) and what lies there."""
-        first = np.searchsorted(np.maximum.accumulate(self.held.ends), windows.starts, side="right")
+        first = np.searchsorted(self.held_reach, windows.starts, side="right")
         after = np.maximum(np.searchsorted(self.held.starts, windows.ends), first)
         rows, window = positions_between(first, after), np.repeat(np.arange(len(windows)), after - first)
         return np.unique(rows[self.held.ends[rows] > windows.starts[window]])
@@ -280,7 +284,7 @@ class EngineWaits:
 def engine_waits(trace: Trace, predictions: pd.DataFrame, hardware: pd.DataFrame) -> EngineWaits:
     """Waits of one model's predictions; `hardware` are its rows. O(n log n) in the rows of the engine."""
     waits, rows = all_waits(trace).get(Device.ANE), unit_rows(trace)[Device.ANE]
-    if waits is None:
+    if waits is None or not waits.surely.any():
         return EngineWaits(np.zeros(0, np.int64), Intervals.none(), np.zeros(0, np.int64))
     ours = waits.surely & np.isin(waits.call, predictions.index.to_numpy())
     times = waits.times.where(ours)

@@ -10,7 +10,8 @@ import pandas as pd
 
 from tracekit.analysis.quantities import median_of, quantiles
 from tracekit.arrays import CodeArray, FloatArray, IntArray
-from tracekit.intervals import Intervals, few_bits
+from tracekit.intervals import Intervals
+from tracekit.sorting import few_bits
 from tracekit.trace.events import Kind, Level
 from tracekit.trace.frames import is_any, rows_where
 from tracekit.trace.trace import Trace

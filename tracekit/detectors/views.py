@@ -18,7 +18,7 @@ from tracekit.analysis.loads import Uses, uses_of_loads
 from tracekit.analysis.queues import EngineWaits, engine_executions, engine_waits
 from tracekit.analysis.statistics import covered_ns, top_calls
 from tracekit.detectors.answers import RECORD_LONGER, Seen
-from tracekit.intervals import few_bits
+from tracekit.sorting import few_bits
 from tracekit.trace.cache import Cache, cached
 from tracekit.trace.events import LOAD_KINDS, SETUP_KINDS, Attribution, Kind, Level
 from tracekit.trace.frames import (

@@ -24,7 +24,7 @@ def number_codes(numbers: CodeArray, valid: BoolArray) -> tuple[CodeArray, Int32
         # As in a column whose every row has a value of its own, or all of them the same one.
         is_new = np.ones(len(used), np.bool_)
         np.greater(used[1:], used[:-1], out=is_new[1:])
-        distinct, codes = used[is_new], np.cumsum(is_new, dtype=np.int32) - np.int32(1)
+        distinct, codes = used[np.flatnonzero(is_new)], np.cumsum(is_new, dtype=np.int32) - np.int32(1)
     else:
         # Imported here: what lists the tables of a recording needs no pandas.
         import pandas as pd

@@ -24,7 +24,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, TypeVar
@@ -178,7 +178,7 @@ def _changes(facts: PrivateFacts, names: Iterable[str], texts: Collection[str]) 
     """What becomes of the text of a field. `names` are those of models, `texts` all that may name processes."""
     foreign = alias_foreign_models(facts.foreign_models)
     models = {*names, *facts.models} - set(foreign)
-    redact_paths_and_ids = TextRedactor(models=models)
+    redact_paths_and_ids = _kept_redactor(frozenset(models))
     redact_all = _text_redactor(facts, models, texts)
 
     # Most texts of a report are those of its detectors, once for each model.
@@ -210,12 +210,19 @@ def _text_redactor(facts: PrivateFacts, models: Iterable[str], texts: Collection
     process column. A Mac runs hundreds of processes, and few occur in a report."""
     foreign, together = alias_foreign_models(facts.foreign_models), "\n".join(texts)
     aliases = alias_names({*facts.processes, *processes_in(texts)} - {facts.target or ""}, "process") | foreign
-    return TextRedactor(
-        models=set(models) - set(foreign),
-        quotes=facts.quotes,
-        aliases={name: alias for name, alias in aliases.items() if name in together},
-        target=facts.target,
-    )
+    occurring = frozenset((name, alias) for name, alias in aliases.items() if name in together)
+    return _kept_redactor(frozenset(models) - set(foreign), facts.quotes, occurring, facts.target)
+
+
+@lru_cache(16)
+def _kept_redactor(
+    models: frozenset[str],
+    quotes: tuple[str, ...] = (),
+    aliases: frozenset[tuple[str, str]] = frozenset(),
+    target: str | None = None,
+) -> TextRedactor:
+    """To make one takes a look at each model, and each slow prediction of each model is redacted by itself."""
+    return TextRedactor(models=models, quotes=quotes, aliases=dict(aliases), target=target)
 
 
 def redact_label(label: str, facts: PrivateFacts) -> str:

@@ -20,7 +20,7 @@ from tracekit.analysis.why.parts import differences
 from tracekit.arrays import BoolArray, CodeArray, IntArray
 from tracekit.characters import visible
 from tracekit.grouping import grouped
-from tracekit.intervals import depth_profile
+from tracekit.intervals import depth_profile, positions_between
 from tracekit.lanes.events import Events, LaneRows
 from tracekit.lanes.lanes import Grouping, Reason, lanes_of, main_thread
 from tracekit.lanes.process import OPERATIONS, TOOLS
@@ -169,13 +169,13 @@ def timeline_of(
 def _slow(
     trace: Trace, lanes: Sequence[LaneRows], kept: Sequence[IntArray], facts: PrivateFacts | None, *, functions: bool
 ) -> Iterator[Slow]:
-    """What is said of slow predictions, and where they are on the lanes. O(rows) for each."""
+    """What is said of slow predictions, and where they are on the lanes. O(rows of its model) for each."""
 
     def on_lanes(**wanted: IntArray) -> Marked:
         pieces = [np.empty((0, 4), np.int64)]
         for number, (lane, positions) in enumerate(zip(lanes, kept, strict=True)):
             if lane.events is not None and lane.events.frame in wanted:
-                rows = np.flatnonzero(np.isin(lane.events.index[positions], wanted[lane.events.frame]))
+                rows = _found(positions, _found(lane.events.index, np.unique(wanted[lane.events.frame])))
                 at = positions[rows]
                 times = (lane.events.starts[at], lane.events.ends[at])
                 pieces.append(np.column_stack((*times, np.full(len(rows), number), rows)))
@@ -195,6 +195,12 @@ def _slow(
             said = explained if facts is None else redact_values(explained, facts)
             due_to = on_lanes(hardware=waits, metal_pipelines=pipelines)
             yield Slow(said, int(place.lanes[0]), int(place.rows[0]), due_to)
+
+
+def _found(ascending: IntArray, sought: IntArray) -> IntArray:
+    """Places of those sought, ascending too, that are among the values. O(m log n)."""
+    first, after = (np.searchsorted(ascending, sought, side) for side in ("left", "right"))
+    return first[after > first]
 
 
 def _shown_positions(lane: LaneRows, shown: Shown | None) -> IntArray:
@@ -324,8 +330,9 @@ def _evidence_marks(
 
 def _rows_at(lane: DrawnLane, starts: IntArray, ends: IntArray) -> IntArray:
     """For each interval the row of the lane with these very times, each row once; -1 for none."""
-    some = np.isin(lane.starts, starts)
-    rows = pd.DataFrame({"start": lane.starts[some], "end": lane.ends[some], "row": np.flatnonzero(some)})
+    distinct = np.unique(starts)
+    some = positions_between(*(np.searchsorted(lane.starts, distinct, side) for side in ("left", "right")))
+    rows = pd.DataFrame({"start": lane.starts[some], "end": lane.ends[some], "row": some})
     wanted = pd.DataFrame({"start": starts, "end": ends})
     for frame in (rows, wanted):
         frame["nth"] = frame.groupby(["start", "end"]).cumcount()

@@ -134,7 +134,9 @@ class _Answer:
     @property
     def named(self) -> BoolArray:
         """Whether the row's label names a model that may be the target's."""
-        return np.isin(self.attribution, (_code(Attribution.LABEL), _code(Attribution.EXACT)))
+        label, exact = (self.attribution == _code(each) for each in (Attribution.LABEL, Attribution.EXACT))
+        named: BoolArray = label | exact
+        return named
 
     def set(self, row_numbers: IndexArray, value: Attribution) -> None:
         """Say how sure some rows are."""
@@ -177,9 +179,12 @@ def _doubt(answer: _Answer, calls: lookup.Calls, rows: lookup.Rows, generic: Ind
     _, outermost = calls.tiers()
     # Of no prediction there is no model; the appended value stands for it.
     top = np.append(calls.model[outermost], -1)
-    names = np.union1d(rows.model[named], top[answer.call[named]])
+    # The entry behind the last stands for no model.
+    is_named = np.zeros(max(int(top.max()), int(rows.model.max(initial=-1))) + 2, np.bool_)
+    is_named[rows.model[named]] = is_named[top[answer.call[named]]] = True
+    is_named[-1] = False
     linked = generic[answer.call[generic] >= 0]
-    unsure = linked[np.isin(top[answer.call[linked]], names[names >= 0])]
+    unsure = linked[is_named[top[answer.call[linked]]]]
     answer.call[unsure] = -1
     answer.set(unsure, Attribution.AMBIGUOUS)
     alone = generic[answer.attribution[generic] == _code(Attribution.UNATTRIBUTED)]

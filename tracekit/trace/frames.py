@@ -127,10 +127,9 @@ def texts_in(column: pd.Series | pd.Categorical) -> set[str]:
 def held_texts(column: pd.Series | pd.Categorical) -> Iterator[str]:
     """Each text that rows of a categorical column hold, once. O(rows), in a tenth of the time that pandas takes."""
     cells = column if isinstance(column, pd.Categorical) else categorical(column)
-    # The entry behind the last stands for the code -1.
-    held = np.zeros(len(cells.categories) + 1, np.bool_)
-    held[cells.codes] = True
-    return map(str, cells.categories[held[:-1]])
+    # The first entry stands for the code -1.
+    held = np.bincount(cells.codes + np.intp(1), minlength=len(cells.categories) + 1)[1:] > 0
+    return map(str, cells.categories[held])
 
 
 def rows_at(frame: pd.DataFrame, index: IntArray) -> pd.DataFrame:

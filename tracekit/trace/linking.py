@@ -23,7 +23,8 @@ import numpy as np
 import pandas as pd
 
 from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
-from tracekit.intervals import Intervals, containing, few_bits
+from tracekit.intervals import Intervals, containing
+from tracekit.sorting import few_bits
 from tracekit.trace.events import Attribution, Kind, Lane, Level
 from tracekit.trace.frames import fixed_categorical, is_any, or_minus_one
 from tracekit.trace.instruments.coreml import ModelName
@@ -130,10 +131,10 @@ def containing_by_key(
     result = np.full(len(inner), -1, np.int64)
     count = np.zeros(len(inner), np.int64)
     outer_order, inner_order = (np.argsort(few_bits(each), kind="stable") for each in (outer_key, inner_key))
-    keys, firsts = np.unique(inner_key[inner_order], return_index=True)
-    lasts = np.append(firsts, len(inner))[1:]
-    lows = np.searchsorted(outer_key[outer_order], keys, side="left")
-    highs = np.searchsorted(outer_key[outer_order], keys, side="right")
+    sorted_inner, sorted_outer = inner_key[inner_order], outer_key[outer_order]
+    firsts = np.flatnonzero(np.append(True, sorted_inner[1:] != sorted_inner[:-1])[: len(inner)])
+    keys, lasts = sorted_inner[firsts], np.append(firsts, len(inner))[1:]
+    lows, highs = (np.searchsorted(sorted_outer, keys, side) for side in ("left", "right"))
     for first, last, low, high in zip(firsts, lasts, lows, highs, strict=True):
         if low == high:
             continue

@@ -12,6 +12,7 @@ import pandas as pd
 
 from tracekit.arrays import BoolArray, IndexArray, IntArray
 from tracekit.intervals import Intervals, containing
+from tracekit.sorting import few_bits
 from tracekit.trace.events import Kind, Lane
 from tracekit.trace.frames import categorical, is_any, or_minus_one
 from tracekit.trace.linking import containing_by_key
@@ -105,7 +106,7 @@ def of_pipelines(calls: Calls, events: pd.DataFrame, rows: Rows) -> CallAndCount
             around[stage].append(pipeline)
     keys: dict[tuple[int, ...], int] = {}
     key_of = {stage: keys.setdefault(tuple(sorted(outer)), len(keys)) for stage, outer in around.items()}
-    order = np.argsort(calls.model, kind="stable")
+    order = np.argsort(few_bits(calls.model), kind="stable")
     low, high = (np.searchsorted(calls.model[order], np.arange(len(names)), side) for side in ("left", "right"))
     members = [np.concatenate([order[:0], *(order[low[code] : high[code]] for code in outer)]) for outer in keys]
     offered = np.concatenate([order[:0], *members])
@@ -121,7 +122,7 @@ def innermost(calls: Calls, rows: Rows) -> CallAndCount:
     tiers, _ = calls.tiers()
     call = np.full(len(rows.start), -1, np.int64)
     count = np.zeros(len(rows.start), np.int64)
-    for tier in np.unique(tiers[tiers < _DEEPEST]):
+    for tier in np.flatnonzero(np.bincount(tiers)[:_DEEPEST]):
         among = np.flatnonzero(tiers == tier)
         index, containing_count = containing(calls.start[among], calls.end[among], rows.start, rows.end)
         inner = np.append(among, -1)[index]

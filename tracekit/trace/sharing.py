@@ -107,4 +107,4 @@ def _outside_share(executed: pd.DataFrame, events: pd.DataFrame) -> float | None
     of_target = is_any(executed["attribution"], Attribution.LABEL) & loaded
     # Time under work of the target counts as inside, as time under a prediction does.
     inside = Intervals(called.starts - PADDING_NS, called.ends + PADDING_NS).joined(times.where(of_target))
-    return (inside.joined(times).covered_ns - inside.covered_ns) / executed_ns
+    return (executed_ns - int(inside.covered_within(times.union()).sum())) / executed_ns

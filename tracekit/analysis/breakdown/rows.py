@@ -17,6 +17,7 @@ import pandas as pd
 from tracekit.analysis.queues import Waits, all_waits
 from tracekit.arrays import AnyArray, BoolArray, CodeArray, Int8Array, Int32Array, IntArray
 from tracekit.intervals import Intervals, sums_between, union_by_group
+from tracekit.sorting import group_edges
 from tracekit.trace.events import Attribution, Device, Kind, Lane
 from tracekit.trace.frames import categorical, is_any, or_minus_one
 from tracekit.trace.linking import top_predictions
@@ -280,5 +281,5 @@ def sweep(
         length_ns=length[lasting],
         layer=lowest,
         covered=covered,
-        edges=np.searchsorted(owner[lasting], np.arange(windows + 1)),
+        edges=group_edges(owner[lasting], windows),
     )

@@ -214,6 +214,8 @@ def _is_ordered(trace: Trace, call: Intervals) -> bool:
     ordered = in_order(trace)
     frames = ((getattr(each, name) for each in (trace, ordered)) for name in ("data", "compute", "hardware"))
     for old, new in frames:
+        if new is old:
+            continue
         changed = old["prediction"].isna().to_numpy() & new["prediction"].notna().to_numpy()
         if changed.any() and (call.covered_within(Intervals.from_rows(new).where(changed)) > 0).any():
             return True

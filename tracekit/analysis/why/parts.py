@@ -23,6 +23,7 @@ from tracekit.analysis.why.layers import UNITS, Layer, samples_of, time_spent
 from tracekit.analysis.why.order import in_order
 from tracekit.arrays import AnyArray, BoolArray, IntArray
 from tracekit.intervals import Intervals
+from tracekit.sorting import stable_order
 from tracekit.trace.events import Attribution, Kind
 from tracekit.trace.frames import categorical, columns_of, is_any
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
@@ -214,8 +215,7 @@ def _of_model(calls: pd.DataFrame, seen: _Seen, first: BoolArray) -> Differences
     if len(compared) < LEAST:
         return None
     usual = int(median(own[compared]) or 0)
-    by_distance = compared[np.argsort(np.abs(own[compared] - usual), kind="stable")]
-    near = by_distance[: max(LEAST, round(NEAR * len(compared)))]
+    near = compared[stable_order(np.abs(own[compared] - usual))[: max(LEAST, round(NEAR * len(compared)))]]
     mean = seen.spent[near].mean(axis=0)
     usual_ns = np.floor(mean * (usual / max(mean.sum(), 1.0))).astype(np.int64)
     usual_ns[Layer.REST] += usual - usual_ns.sum()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 import tracekit.detectors as tk
+from tracekit.analysis.quantities import median_of
 from tracekit.detectors.shared.idle_gaps import Activity, SequenceGaps, find_gaps, gap_finding, pacing_words, unclear
 from tracekit.detectors.shared.options import GAP_SHARE
 
@@ -26,7 +25,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if not isinstance(gaps, SequenceGaps):
         return gaps
     idle, share = gaps.idle, gaps.idle.share
-    gap, interval, busy = (float(np.median(times)) for times in (idle.idle_ns, idle.distance_ns, idle.busy_ns))
+    gap, interval, busy = (median_of(times) for times in (idle.idle_ns, idle.distance_ns, idle.busy_ns))
     metrics = (
         tk.above("time without Core ML work", share, "share", options.gap_share),
         tk.Metric("median gap per prediction", gap, "ns"),

@@ -43,14 +43,14 @@ def before_comparing(view: tk.ModelView, least: int) -> tk.Outcome | None:
     """The answer where there is one instance, or too little is known of several; None where they can be compared.
     `least` predictions are needed. O(n log n)."""
     numbers = np.concatenate([tk.or_minus_one(frame["instance"]) for frame in (view.loads, view.predictions)])
-    numbers = np.unique(numbers[numbers >= 0])
+    numbers = numbers[numbers >= 0]
     if not len(numbers) and len(view.loads) > 1:
         return view.unknown(
             f"{len(view.loads):,} loads, but the model names have no instance numbers.",
             "Record with Xcode 16 or later, which numbers instances, or count in the code how often the model is "
             "created.",
         )
-    if len(view.loads) <= 1 and len(numbers) <= 1:
+    if len(view.loads) <= 1 and (numbers == numbers[:1]).all():
         return view.passed("Only one instance was recorded.")
     if len(view.predictions) < least:
         return view.unknown(

@@ -1,0 +1,54 @@
+"""Sorting and searching answer as numpy does, on both sides of the sizes from which on they go another way."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import pytest
+
+from tracekit.sorting import few_bits, group_edges, places, stable_order
+
+SIZES = (0, 1, 2, 999, 1000, 5000)
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("is_ascending", [True, False])
+@pytest.mark.parametrize("sought", SIZES)
+@pytest.mark.parametrize("values", SIZES)
+def test_places_are_those_of_numpy(
+    values: int, sought: int, is_ascending: bool, side: Literal["left", "right"]
+) -> None:
+    draws = np.random.default_rng(values + sought)
+    # Few distinct numbers, so that many are equal, and some sought ones lie outside.
+    ascending = np.sort(draws.integers(0, 1000, values))
+    times = draws.integers(-10, 1010, sought)
+    times = np.sort(times) if is_ascending else times
+    assert np.array_equal(places(ascending, times, side), np.searchsorted(ascending, times, side))
+
+
+@pytest.mark.parametrize("span", [1, 1000, (1 << 16) - 1, 1 << 16, (1 << 32) - 1, 1 << 32, 1 << 62])
+@pytest.mark.parametrize("low", [0, -(1 << 62), 1 << 61])
+@pytest.mark.parametrize("size", SIZES)
+def test_the_order_is_that_of_a_stable_sort(size: int, low: int, span: int) -> None:
+    draws = np.random.default_rng(span)
+    values = low + draws.integers(0, span, size, endpoint=True)
+    # Both ends, and equal values at each.
+    values[:2], values[-2:] = low, low + span
+    assert np.array_equal(stable_order(values), np.argsort(values, kind="stable"))
+
+
+def test_fractions_are_ordered_as_they_are() -> None:
+    values = np.random.default_rng(5).random(2000)
+    assert np.array_equal(stable_order(values), np.argsort(values, kind="stable"))
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_edges_hold_the_groups_between_them(size: int) -> None:
+    groups = np.sort(np.random.default_rng(size).integers(0, 700, size))
+    assert np.array_equal(group_edges(groups, 700), np.searchsorted(groups, np.arange(701)))
+
+
+def test_codes_that_need_more_bits_keep_them() -> None:
+    assert few_bits(np.array([-1, (1 << 15) - 1])).dtype == np.int16
+    assert few_bits(np.array([-1, 1 << 15])).dtype == np.int64

@@ -1,0 +1,53 @@
+"""Sorting and searching integers in less time than numpy takes by itself, with the same answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from tracekit.arrays import CodeArray, FloatArray, IndexArray, IntArray
+
+_MANY = 1000
+"""Fewer values are sorted and found before what follows has looked at them."""
+
+
+def few_bits(codes: CodeArray) -> CodeArray:
+    """Codes in 16 bits where these hold them: numpy sorts those by counting. O(n)."""
+    fits = codes.itemsize > 2 and codes.size and np.iinfo(np.int16).min <= codes.min() and codes.max() < 1 << 15
+    return codes.astype(np.int16) if fits else codes
+
+
+def stable_order(values: IntArray | FloatArray) -> IndexArray:
+    """Places of values in no order, ascending, equal ones as they stand: shape (n,). O(n) for integers that differ by
+    less than 4 s of ns, as durations do: by the lower and then the upper half of 32 bits; else O(n log n)."""
+    if len(values) >= _MANY and values.dtype.kind == "i":
+        low = values.min()
+        span = int(values.max()) - int(low)
+        if span < 1 << 32:
+            above = (values - low).astype(np.uint32)
+            order = np.argsort(above.astype(np.uint16), kind="stable")
+            upper = (above >> 16).astype(np.uint16)
+            return order[np.argsort(upper[order], kind="stable")] if span >= 1 << 16 else order
+    return np.argsort(values, kind="stable")
+
+
+def places(ascending: IntArray, sought: IntArray, side: Literal["left", "right"] = "left") -> IndexArray:
+    """`np.searchsorted`: how many of n ascending values lie below each of m (`right`: or are equal to it). Where these
+    are many and ascend as well, the two are merged in O(n + m); else O(m log n)."""
+    count = len(sought)
+    if count < _MANY or 4 * count < len(ascending) or (sought[1:] < sought[:-1]).any():
+        return np.searchsorted(ascending, sought, side)
+    # The sort merges two runs, and equal values stay as they stand.
+    if side == "left":
+        is_sought = np.argsort(np.concatenate((sought, ascending)), kind="stable") < count
+    else:
+        is_sought = np.argsort(np.concatenate((ascending, sought)), kind="stable") >= len(ascending)
+    return np.flatnonzero(is_sought) - np.arange(count)
+
+
+def group_edges(groups: CodeArray, count: int) -> IntArray:
+    """Where each group begins among values whose groups, 0 to `count` - 1, ascend, and their number: shape
+    (count + 1,). O(n + count)."""
+    return np.append(0, np.cumsum(np.bincount(groups, minlength=count)))
