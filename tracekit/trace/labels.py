@@ -121,9 +121,9 @@ def gpu_labels(labels: Iterable[str], known: KnownModels) -> tuple[list[int], li
         first = text.partition(" ")[0]
         code = told.get(first)
         if code is None:
-            head, mark, tail = text.partition(_GPU_MARK)
-            code = code_of[head + mark + tail.partition(" ")[0] if mark else ""]
-            if _GPU_MARK in first:
+            head, mark, tail = text.partition(_GPU_MARK) if _GPU_MARK in text else ("", "", "")
+            code = code_of[head + mark + tail.partition(" ")[0]]
+            if mark and _GPU_MARK in first:
                 told[first] = code
         codes.append(code)
     return codes, [gpu_label(head, known) for head in code_of]
