@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cache, lru_cache, wraps
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -38,6 +38,9 @@ FIXED_CATEGORIES: dict[str, tuple[str, ...]] = {
     "origin": tuple(Origin),
 }
 """Categorical columns whose values are known in advance: every frame has all categories, in this order."""
+
+_PLAIN: Final = ("int64", "bool")
+"""Types of columns that are never null."""
 
 
 def fixed_categorical(column: str, codes: CodeArray, values: Iterable[str | None]) -> pd.Categorical:
@@ -129,7 +132,7 @@ def held_texts(column: pd.Series | pd.Categorical) -> Iterator[str]:
     cells = column if isinstance(column, pd.Categorical) else categorical(column)
     # The first entry stands for the code -1.
     held = np.bincount(cells.codes + np.intp(1), minlength=len(cells.categories) + 1)[1:] > 0
-    return map(str, cells.categories[held])
+    return map(str, cells.categories.to_numpy()[held].tolist())
 
 
 def rows_at(frame: pd.DataFrame, index: IntArray) -> pd.DataFrame:
@@ -163,8 +166,7 @@ def made_once(make: Callable[[], pd.DataFrame]) -> Callable[[], pd.DataFrame]:
 @made_once
 def empty_events() -> pd.DataFrame:
     """An event frame without rows."""
-    columns = {name: _column_of(name, None, 0) for name in EVENT_DTYPES}
-    return pd.DataFrame(columns).astype(EVENT_DTYPES)
+    return made_events(0, {name: np.zeros(0, dtype) for name, dtype in EVENT_DTYPES.items() if dtype in _PLAIN})
 
 
 def sort_events(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:

@@ -15,7 +15,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, islice
 
 from tracekit.trace.events import Kind
 
@@ -23,6 +23,8 @@ _BLANKS = re.compile(r"\s+")
 _OPERATION = "__Op"
 _DEFAULT_FUNCTION = "_main"
 _GPU_MARK = "_MpsGraphInference"
+_AT_ONCE = 1_000
+"""Labels that are searched for the mark at once."""
 
 _UUID = re.compile(r"_[0-9A-Fa-f]{8}(?:[-_][0-9A-Fa-f]{4}){3}[-_][0-9A-Fa-f]{12}(?=_|$)")
 _NEURAL_ENGINE_TAIL = re.compile(r"([0-9]{1,9})_([A-Za-z0-9]+)(?:\s+(.*))?", re.DOTALL)
@@ -116,16 +118,21 @@ def gpu_labels(labels: Iterable[str], known: KnownModels) -> tuple[list[int], li
     code_of: defaultdict[str, int] = defaultdict(count().__next__)
     # Most labels have their first blank behind the mark; only the others are searched one by one.
     told: dict[str, int] = {}
-    codes = []
-    for text in labels:
-        first = text.partition(" ")[0]
-        code = told.get(first)
-        if code is None:
-            head, mark, tail = text.partition(_GPU_MARK)
-            code = code_of[head + mark + tail.partition(" ")[0] if mark else ""]
-            if _GPU_MARK in first:
-                told[first] = code
-        codes.append(code)
+    codes: list[int] = []
+    rest = iter(labels)
+    while some := tuple(islice(rest, _AT_ONCE)):
+        if _GPU_MARK not in "\n".join(some):
+            codes += [code_of[""]] * len(some)
+            continue
+        for text in some:
+            first = text.partition(" ")[0]
+            code = told.get(first)
+            if code is None:
+                head, mark, tail = text.partition(_GPU_MARK)
+                code = code_of[head + mark + tail.partition(" ")[0] if mark else ""]
+                if _GPU_MARK in first:
+                    told[first] = code
+            codes.append(code)
     return codes, [gpu_label(head, known) for head in code_of]
 
 

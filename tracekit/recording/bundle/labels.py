@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import groupby, repeat
 from typing import Final
 
 import numpy as np
 
-from tracekit.arrays import IndexArray, IntArray, ObjectArray, UInt64Array
+from tracekit.arrays import IndexArray, Int32Array, IntArray, ObjectArray, UInt64Array
 from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.arrays import SharedArrays, equal_groups
 from tracekit.recording.bundle.types import EngineeringType, Storage
+from tracekit.recording.coding import number_codes
 from tracekit.units import format_duration
 
 NOTHING: Final = 0xFFFF_FFFF
@@ -25,9 +26,6 @@ NO_VALUE: Final = "<none>"
 """Text of a part without value."""
 _HEXADECIMAL: Final = frozenset({"metal-encoder-id", "metal-command-buffer-id", "address"})
 """Types that labels show with `0x`; `uint64-hex-lowercase` stands without, since the text before it has it."""
-
-_SHARED: Final = 8
-"""Labels that must share their words on average for them to be composed together."""
 
 
 class Labels:
@@ -95,29 +93,26 @@ class Labels:
     def _join_parts(self, types: list[EngineeringType], values: UInt64Array, depth: int) -> ObjectArray:
         """Texts of labels with parts of these types: `values` has shape (labels, parts)."""
         parts = [
-            _Numbers.of(each, values[:, index])
-            if each.storage is Storage.INTEGER
-            else self._words(each, values[:, index], depth)
+            None if each.storage is Storage.INTEGER else self._words(each, values[:, index], depth)
             for index, each in enumerate(types)
         ]
         # What words take is known before they are repeated in each label, which a small file can make costly.
-        words = [part for part in parts if isinstance(part, _Words)]
-        known = sum(part.chars for part in words)
+        known = sum(part.chars for part in parts if part is not None)
         self._spend(known)
-        result = np.empty(len(values), object)
-        for members in _alike(words, len(values)):
-            # Most labels differ in one number only; what they share is written into the template.
-            pieces = [part.at(members) for part in parts]
-            columns = [column for _, column in pieces if column is not None]
-            template = "".join(piece for piece, _ in pieces)
-            filled = map(template.__mod__, zip(*columns, strict=True)) if columns else repeat(template % ())
-            result[members] = np.fromiter(filled, object, len(members))
+        columns: list[Iterable[str]] = []
+        for is_words, run in groupby(range(len(parts)), lambda index: parts[index] is not None):
+            if is_words:
+                columns.append(_joined([part for index in run if (part := parts[index]) is not None]))
+            else:
+                columns += [_number_texts(types[index], values[:, index]) for index in run]
+        texts = map("".join, zip(*columns, strict=True)) if columns else repeat("")
+        result = np.fromiter(texts, object, len(values))
         self._spend(sum(map(len, result)) - known)
         return result
 
     def _words(self, part_type: EngineeringType, numbers: UInt64Array, depth: int) -> _Words:
         """Texts of one part of several labels."""
-        distinct, index = np.unique(numbers, return_inverse=True)
+        distinct, codes = number_codes(numbers, np.ones(len(numbers), np.bool_))
         present = distinct != NOTHING if part_type.storage is not Storage.PACKED else np.ones(len(distinct), np.bool_)
         texts = np.full(len(distinct), NO_VALUE, object)
         if part_type.storage is Storage.TYPED:
@@ -126,7 +121,7 @@ class Labels:
             if part_type.storage is Storage.ARRAY:
                 _references(distinct[present])
             texts[present] = self._texts(part_type, distinct[present])
-        return _Words(texts, index)
+        return _Words(texts, codes)
 
     def _inner(self, references: IntArray, depth: int) -> list[str]:
         """Texts of labels inside labels, each composed once: it may stand in many places at once."""
@@ -149,7 +144,7 @@ class _Words:
 
     texts: ObjectArray
     """The distinct texts."""
-    codes: IndexArray
+    codes: Int32Array
     """Shape (labels,): index of each label's text in `texts`."""
 
     @property
@@ -158,45 +153,30 @@ class _Words:
         lengths = np.fromiter(map(len, self.texts), np.int64, len(self.texts))
         return int(lengths[self.codes].sum())
 
-    def at(self, members: IndexArray) -> tuple[str, Iterable[object] | None]:
-        """What stands for it in a template for these labels, and what each of them brings; None where all share it."""
-        codes = self.codes[members]
-        if (codes == codes[0]).all():
-            return str(self.texts[codes[0]]).replace("%", "%%"), None
-        return "%s", self.texts[codes].tolist()
 
-
-@dataclass(frozen=True, slots=True)
-class _Numbers:
-    """One part of several labels that is a number."""
-
-    form: str
-    values: UInt64Array
-
-    @staticmethod
-    def of(part_type: EngineeringType, values: UInt64Array) -> _Numbers:
-        """Numbers in the form in which labels show those of their type."""
-        if part_type.mnemonic == "uint64-hex-lowercase":
-            return _Numbers("%x", values)
-        if part_type.mnemonic in _HEXADECIMAL:
-            return _Numbers("%#x", values)
-        return _Numbers("%s" if part_type.is_time else "%d", values)
-
-    def at(self, members: IndexArray) -> tuple[str, Iterable[object] | None]:
-        """As for `_Words`."""
-        values: list[int] = self.values[members].tolist()
-        return self.form, map(format_duration, values) if self.form == "%s" else values
-
-
-def _alike(words: Sequence[_Words], labels: int) -> list[IndexArray]:
-    """Labels that share all their words, as indexes; all of them together where few share them."""
-    group = np.zeros(labels, np.int64)
-    count = 1
-    for part in words:
+def _joined(words: Sequence[_Words]) -> list[str]:
+    """Text of neighboring words in each label. Most labels differ in numbers only: what they share is joined once."""
+    group = words[0].codes.astype(np.int64)
+    for part in words[1:]:
         if len(part.texts) > 1:
-            distinct, group = np.unique(group * len(part.texts) + part.codes, return_inverse=True)
-            count = len(distinct)
-    return equal_groups(group) if 1 < count <= labels // _SHARED else [np.arange(labels)]
+            group = group * len(part.texts) + part.codes
+            group = number_codes(group, np.ones(len(group), np.bool_))[1].astype(np.int64)
+    example = np.zeros(int(group.max()) + 1, np.intp)
+    example[group] = np.arange(len(group))
+    texts = np.empty(len(example), object)
+    texts[:] = list(map("".join, zip(*(part.texts[part.codes[example]] for part in words), strict=True)))
+    joined: list[str] = texts[group].tolist()
+    return joined
+
+
+def _number_texts(part_type: EngineeringType, values: UInt64Array) -> Iterable[str]:
+    """Numbers as labels show those of their type."""
+    numbers: list[int] = values.tolist()
+    if part_type.mnemonic == "uint64-hex-lowercase":
+        return map("%x".__mod__, numbers)
+    if part_type.mnemonic in _HEXADECIMAL:
+        return map(hex, numbers)
+    return map(format_duration if part_type.is_time else str, numbers)
 
 
 def _references(numbers: UInt64Array) -> IntArray:

@@ -142,7 +142,7 @@ PIPELINE: Final = r"-\[ML\w*Pipeline\w* "
 def matches_function(stacks: pd.DataFrame, pattern: str) -> BoolArray:
     """Shape (frames,): the function of a frame begins with the pattern."""
     cells = categorical(stacks["function"])
-    return flags(cells.codes, map(bool, map(re.compile(pattern).match, cells.categories)))
+    return flags(cells.codes, map(bool, map(re.compile(pattern).match, cells.categories.to_list())))
 
 
 def stacks_in(sampled: Samples, pattern: str) -> BoolArray:

@@ -30,6 +30,7 @@ from tracekit.trace.frames import (
     is_any,
     made_once,
     or_minus_one,
+    or_null,
     rows_where,
     sorted_by_start,
 )
@@ -97,8 +98,9 @@ def memory_frame(bound: Mapping[str, pd.DataFrame | None]) -> pd.DataFrame | Non
 def no_memory() -> pd.DataFrame:
     """A frame without rows, as most recordings have it."""
     number, text = np.zeros(0, np.int64), constant(None, 0)
-    columns = {"start_ns": number, "kind": constant(None, 0, Memory), "process": text, "pid": number, "bytes": number}
-    return pd.DataFrame({**columns, "table": text, "row": number}).astype({"pid": "Int64"})
+    kind, pid = constant(None, 0, Memory), or_null(number)
+    columns = {"start_ns": number, "kind": kind, "process": text, "pid": pid, "bytes": number}
+    return pd.DataFrame({**columns, "table": text, "row": number}, copy=False)
 
 
 def of_process(memory: pd.DataFrame, kind: Memory, target: Process | None) -> pd.DataFrame:

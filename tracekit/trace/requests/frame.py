@@ -77,7 +77,8 @@ DTYPES: Final = dtypes_of(*COLUMNS)
 @made_once
 def no_requests() -> pd.DataFrame:
     """A frame of requests without rows, as most recordings have it."""
-    return requests_frame({}, 0)
+    nothing = {dtype: pd.Series([], dtype=dtype).array for dtype in set(DTYPES.values())}
+    return pd.DataFrame({name: nothing[dtype] for name, dtype in DTYPES.items()}, copy=False)
 
 
 def requests_frame(columns: Mapping[str, object], count: int) -> pd.DataFrame:

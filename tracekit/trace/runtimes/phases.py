@@ -96,9 +96,10 @@ def bind_phases(
 @made_once
 def no_phases() -> pd.DataFrame:
     """A frame of phases without rows, as most recordings have it."""
-    columns: dict[str, object] = {name: constant(None, 0) for name in COLUMNS}
-    columns |= {name: np.zeros(0, np.int64) for name in ("start_ns", "row")}
-    return pd.DataFrame(columns).astype(dict.fromkeys(("duration_ns", "pid", "tid", "request"), "Int64"))
+    columns: dict[str, object] = dict.fromkeys(COLUMNS, constant(None, 0))
+    columns |= dict.fromkeys(("start_ns", "row"), np.zeros(0, np.int64))
+    columns |= dict.fromkeys(("duration_ns", "pid", "tid", "request"), or_null(np.zeros(0, np.int64)))
+    return pd.DataFrame(columns, copy=False)
 
 
 def with_recorded(phases: pd.DataFrame, parts: Sequence[pd.DataFrame], request: IntArray) -> pd.DataFrame:
