@@ -35,6 +35,11 @@ NOT_FOR_REPORTS = {
     "tracekit.report.whatif",
     "tracekit.testing",
     "tracekit.trace.calls.join",
+    "tracekit.trace.calls.pieces",
+    "tracekit.trace.calls.signposts",
+    "tracekit.trace.requests.foundation_models",
+    "tracekit.trace.requests.logged",
+    "tracekit.trace.requests.pairing",
     "tracekit.tui",
 }
 """What a report on a bundle without call stacks has no use for."""
@@ -98,7 +103,7 @@ def test_a_report_loads_only_what_it_needs() -> None:
     loaded = modules_after(["analyze", str(SAMPLE)])
     assert {"pandas", "tracekit.detectors.registry"} <= loaded
     assert not loaded & NOT_FOR_REPORTS
-    assert own_modules(loaded) <= 258
+    assert own_modules(loaded) <= 253
 
 
 def own_modules(loaded: set[str]) -> int:
