@@ -60,13 +60,14 @@ print(json.dumps(sorted(sys.modules)))
 """
 
 
-def modules_after(arguments: list[str] | None) -> set[str]:
+def modules_after(arguments: list[str] | None, *, status: int = 0) -> set[str]:
     """Modules of a fresh interpreter after one command line, or after `import tracekit` alone."""
     result = subprocess.run(
-        [sys.executable, "-c", SCRIPT, json.dumps(arguments)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", SCRIPT, json.dumps(arguments)], capture_output=True, text=True, check=False
     )
+    assert result.returncode == status
     *printed, modules = result.stdout.splitlines()
-    assert arguments is None or any(printed), "the command printed nothing"
+    assert arguments is None or any(printed) == (not status), "the command printed nothing"
     return set(json.loads(modules))
 
 
@@ -117,6 +118,13 @@ def test_a_page_loads_no_rule(rule: str) -> None:
     assert not {name for name in loaded if name.startswith(("tracekit.detectors.rules", "tracekit.detectors.model_"))}
     assert not loaded & HEAVY
     assert own_modules(loaded) <= 25
+
+
+@pytest.mark.parametrize("command", ["analyze", "why", "diagnose", "stacks"])
+def test_that_nothing_is_at_a_path_is_said_before_heavy_modules_load(command: str) -> None:
+    loaded = modules_after([command, "gone.trace"], status=2)
+    assert "tracekit.cli.dispatch" in loaded
+    assert not loaded & HEAVY
 
 
 def test_a_command_line_loads_no_command() -> None:
