@@ -66,7 +66,6 @@ class Command:
 
 RECORDING = "a .trace bundle, export, folder or zip of one; - for standard input"
 PATHS = Argument("path", "PATH", RECORDING, "+")
-"""Of a command that reads one recording, or several together."""
 _PART = "from to signpost"
 _READ = "reader timeout"
 _SETTINGS = "config no-config"

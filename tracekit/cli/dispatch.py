@@ -211,8 +211,8 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         raise _error_on_word(options.command, rest[0])
     if options.command is None:
         raise UsageError("missing command (see 'tracekit --help')")
-    if len(arguments) == 2:
-        _check_there(*arguments)
+    if len(arguments) == 2 and any(PATHS in each.arguments for each in COMMANDS if each.name == arguments[0]):
+        _check_there(arguments[1])
     return options
 
 
@@ -243,20 +243,17 @@ def _run(options: argparse.Namespace) -> int:
         raise RuntimeError(words_of(error)) from error
 
 
-def _check_there(name: str, path: str) -> None:
-    """Raise `UnreadableRecording` where nothing is at the path, which is all that the command is given: what would read
-    it takes four times as long to load as all else."""
-    reads = any(each.name == name and PATHS in each.arguments for each in COMMANDS)
-    # Not `-`, and no path that a message shows otherwise.
-    if not reads or not path.strip(" -") or not path.isprintable() or len(path) > 200:
-        return
+def _check_there(path: str) -> None:
+    """Raise `UnreadableRecording` where nothing is at a path, which is all that a command line has: what reads it takes
+    four times as long to load as all else."""
     try:
         os.stat(path)  # noqa: PTH116 - also for what is no path
     except FileNotFoundError as error:
-        raise nothing_at(path) from error
+        # Not `-`, and no path that a message shows otherwise.
+        if path.strip(" -") and path.isprintable() and len(path) <= 200:
+            raise nothing_at(path) from error
     except (OSError, ValueError):
-        # Told where it is read.
-        return
+        return  # told where it is read
 
 
 def _check_command(arguments: Sequence[str]) -> None:

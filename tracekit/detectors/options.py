@@ -74,8 +74,7 @@ class Options:
     def __init__(self, **values: Number) -> None:
         if strangers := values.keys() - self.__dataclass_fields__.keys():
             raise TypeError(f"{type(self).__qualname__} has no option '{min(strangers)}'")
-        # The class holds the defaults.
-        vars(self).update(values)
+        vars(self).update(values)  # the class holds the defaults
 
 
 def option_infos(detector: ListedDetector) -> tuple[OptionInfo, ...]:

@@ -172,11 +172,6 @@ def unknown_check(name: str, ids: Iterable[str]) -> UsageError:
     return UsageError(f"unknown check '{name}'{f'{near} List' if near else '; list'} them with `tracekit explain`")
 
 
-def own_ids() -> list[str]:
-    """Ids of tracekit's own rules in the order in which they are listed, without loading one."""
-    return list(json.loads(GENERATED.read_text("utf-8")))
-
-
 def own_page(rule: str) -> str | None:
     """The page of tracekit's own rule with this id, of recordings or of model files, as Markdown, without loading a
     rule and what it computes with; None where there is none."""

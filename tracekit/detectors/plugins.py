@@ -74,9 +74,8 @@ def _may_have_entry_points() -> bool:
 def _may_name_group(folder: str) -> bool:
     """Whether a package in a folder of the import path names the group, or may: in an archive, say."""
     try:
-        names = [entry.name for entry in os.scandir(folder or ".")]
-        packages = [name for name in names if name.lower().endswith((".dist-info", "egg-info"))]
-        stated = [Path(folder, name, "entry_points.txt") for name in packages]
+        packages = [at for at in os.scandir(folder or ".") if at.name.lower().endswith((".dist-info", "egg-info"))]
+        stated = [Path(at.path, "entry_points.txt") for at in packages]
         return any(GROUP.encode() in path.read_bytes() for path in stated if path.is_file())
     except FileNotFoundError:
         return False

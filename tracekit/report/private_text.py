@@ -32,6 +32,8 @@ name nobody; followed by a process id they are replaced like any other."""
 
 _ALONE_BEFORE, _ALONE_AFTER = r"(?<![^\W_])", r"(?![^\W_])"
 """No letter or digit beside it. An underscore separates, because labels join names with it."""
+_BEFORE_ID = r"(?=[0-9A-Fa-f]{8})" + _ALONE_BEFORE
+"""Few words begin so, which is seen sooner than what stands before."""
 
 _Rule = tuple[str, str, str]
 """Name, pattern, and what stands in every text that has a match; empty where that is not known."""
@@ -45,10 +47,7 @@ _RULES: tuple[tuple[str, str, str, str], ...] = (
     ("host", r"(?<![\w-])[\w-]+\.local(?![\w-])", "<host>", ".local"),
     (
         "uuid",
-        # Few words begin so; it takes longer to look at what stands before.
-        r"(?=[0-9A-Fa-f]{8})"
-        + _ALONE_BEFORE
-        + r"(?:[0-9A-Fa-f]{8}(?P<dash>[-_])(?:[0-9A-Fa-f]{4}(?P=dash)){3}[0-9A-Fa-f]{12}"
+        _BEFORE_ID + r"(?:[0-9A-Fa-f]{8}(?P<dash>[-_])(?:[0-9A-Fa-f]{4}(?P=dash)){3}[0-9A-Fa-f]{12}"
         r"|[0-9A-Fa-f]{8}-[0-9A-Fa-f]{16}|[0-9A-Fa-f]{40})" + _ALONE_AFTER,
         "<uuid>",
         "",

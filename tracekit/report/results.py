@@ -79,12 +79,4 @@ def result_of(judgment: Judgment) -> Result:
 @cache
 def _rule(name: str, page: Page) -> Rule:
     """The rule of a page: one for all models."""
-    return Rule(
-        id=name,
-        title=page.title,
-        finding_title=page.finding_title,
-        pattern=str(page.pattern),
-        why=page.why,
-        fix=page.fix.strip(),
-        references=page.references,
-    )
+    return Rule(name, page.title, page.finding_title, str(page.pattern), page.why, page.fix.strip(), page.references)
