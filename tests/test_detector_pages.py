@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import runpy
 from pathlib import Path
 
@@ -58,3 +59,4 @@ def test_the_list_of_the_documentation_is_that_of_the_rules():
 def test_what_pages_take_from_the_code_of_rules_is_up_to_date():
     generated = runpy.run_path(str(ROOT / "scripts" / "detector_pages.py"))["generated"]()
     assert GENERATED.read_text("utf-8") == generated, "run `make docs`"
+    assert list(json.loads(generated)) == [detector.id for detector in (*DETECTORS, *MODEL_DETECTORS)]

@@ -35,6 +35,11 @@ NOT_FOR_REPORTS = {
     "tracekit.report.whatif",
     "tracekit.testing",
     "tracekit.trace.calls.join",
+    "tracekit.trace.calls.pieces",
+    "tracekit.trace.calls.signposts",
+    "tracekit.trace.requests.foundation_models",
+    "tracekit.trace.requests.logged",
+    "tracekit.trace.requests.pairing",
     "tracekit.tui",
 }
 """What a report on a bundle without call stacks has no use for."""
@@ -55,13 +60,14 @@ print(json.dumps(sorted(sys.modules)))
 """
 
 
-def modules_after(arguments: list[str] | None) -> set[str]:
+def modules_after(arguments: list[str] | None, *, status: int = 0) -> set[str]:
     """Modules of a fresh interpreter after one command line, or after `import tracekit` alone."""
     result = subprocess.run(
-        [sys.executable, "-c", SCRIPT, json.dumps(arguments)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", SCRIPT, json.dumps(arguments)], capture_output=True, text=True, check=False
     )
+    assert result.returncode == status
     *printed, modules = result.stdout.splitlines()
-    assert arguments is None or any(printed), "the command printed nothing"
+    assert arguments is None or any(printed) == (not status), "the command printed nothing"
     return set(json.loads(modules))
 
 
@@ -98,7 +104,7 @@ def test_a_report_loads_only_what_it_needs() -> None:
     loaded = modules_after(["analyze", str(SAMPLE)])
     assert {"pandas", "tracekit.detectors.registry"} <= loaded
     assert not loaded & NOT_FOR_REPORTS
-    assert own_modules(loaded) <= 258
+    assert own_modules(loaded) <= 253
 
 
 def own_modules(loaded: set[str]) -> int:
@@ -112,6 +118,13 @@ def test_a_page_loads_no_rule(rule: str) -> None:
     assert not {name for name in loaded if name.startswith(("tracekit.detectors.rules", "tracekit.detectors.model_"))}
     assert not loaded & HEAVY
     assert own_modules(loaded) <= 25
+
+
+@pytest.mark.parametrize("command", ["analyze", "why", "diagnose", "stacks"])
+def test_that_nothing_is_at_a_path_is_said_before_heavy_modules_load(command: str) -> None:
+    loaded = modules_after([command, "gone.trace"], status=2)
+    assert "tracekit.cli.dispatch" in loaded
+    assert not loaded & HEAVY
 
 
 def test_a_command_line_loads_no_command() -> None:
@@ -129,4 +142,4 @@ def test_pyarrow_is_kept_from_pandas_alone() -> None:
 
 
 def test_the_check_sees_a_heavy_module_where_there_is_one() -> None:
-    assert "shtab" in modules_after(["completion", "bash"])
+    assert modules_after(["completion", "bash"]) & HEAVY == {"shtab"}

@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
 from enum import Enum
+from functools import cache
 from operator import is_
 from typing import Any, TypeVar, cast
 
@@ -76,30 +77,40 @@ def map_strings(value: Value, change: Callable[[str, str], str]) -> Value:
     about text holds for every field, also for later ones. `field` is the name of the dataclass field or the key of the
     dict that holds the string, directly or in a tuple; empty where none does. Keys and members of enumerations stay. A
     dataclass or tuple in which nothing changes is not copied. O(size)."""
-    return cast("Value", _with_strings(value, change, ""))
+    known: dict[int, Any] = {}
+
+    def changed(value: Any, field: str) -> Any:
+        kind: object = type(value)
+        if kind is str:
+            new = change(field, value)
+            # Equal text is kept, so that nothing is copied for it.
+            return value if new == value else new
+        if kind in _PLAIN:
+            return value
+        if isinstance(value, str):
+            return value if isinstance(value, Enum) else change(field, value)
+        if isinstance(value, tuple):
+            items = tuple([changed(item, field) for item in value])
+            return value if all(map(is_, items, value)) else items
+        if isinstance(value, dict):
+            return {key: changed(item, str(key)) for key, item in value.items()}
+        # Results share the rules that they follow.
+        if id(value) not in known:
+            changes = {}
+            for name in _argument_names(kind):
+                old = getattr(value, name)
+                if type(old) not in _PLAIN and (new := changed(old, name)) is not old:
+                    changes[name] = new
+            known[id(value)] = replace(value, **changes) if changes else value
+        return known[id(value)]
+
+    return cast("Value", changed(value, ""))
 
 
-def _with_strings(value: Any, change: Callable[[str, str], str], field: str) -> Any:
-    if type(value) in _PLAIN:
-        return value
-    if isinstance(value, str):
-        return change(field, value) if type(value) is str or not isinstance(value, Enum) else value
-    if isinstance(value, tuple):
-        items = tuple([_with_strings(item, change, field) for item in value])
-        return value if all(map(is_, items, value)) else items
-    if isinstance(value, dict):
-        return {key: _with_strings(item, change, str(key)) for key, item in value.items()}
-    changes = {}
-    # What `fields` gives, without making a list of it for each of many thousand values.
-    for name, field_of in getattr(value, "__dataclass_fields__", {}).items():
-        old = getattr(value, name)
-        # What is not an argument follows from the other fields.
-        if type(old) in _PLAIN or not field_of.init:
-            continue
-        new = _with_strings(old, change, name)
-        if new is not old:
-            changes[name] = new
-    return replace(value, **changes) if changes else value
+@cache
+def _argument_names(kind: object) -> tuple[str, ...]:
+    """Fields of a dataclass that are arguments, from which its others follow; none of any other type."""
+    return tuple(name for name, field in getattr(kind, "__dataclass_fields__", {}).items() if field.init)
 
 
 def shorten(text: str, cells: int) -> str:

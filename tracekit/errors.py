@@ -67,6 +67,11 @@ def unknown(what: str, name: str, choices: Iterable[str]) -> UsageError:
     return UsageError(f"unknown {what} '{name}'{suggest_name(name, names)} (available: {shown}{more})")
 
 
+def nothing_at(path: str) -> UnreadableRecording:
+    """Error for a path at which nothing is."""
+    return UnreadableRecording(f"{path}: no such file or directory{suggest_path(path)}")
+
+
 def suggest_path(path: str) -> str:
     """What may be meant by the first part of a path at which nothing is, as a question; empty where none is near."""
     from pathlib import Path

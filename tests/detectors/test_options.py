@@ -7,7 +7,15 @@ import dataclasses
 import pytest
 
 from tracekit.detectors.framework import Metadata, RecordingDetector
-from tracekit.detectors.options import ChosenChecks, check_settings, configure, matches, option_infos
+from tracekit.detectors.options import (
+    ChosenChecks,
+    Options,
+    check_settings,
+    configure,
+    matches,
+    option,
+    option_infos,
+)
 from tracekit.detectors.registry import DETECTORS
 from tracekit.errors import UsageError
 
@@ -78,3 +86,30 @@ def test_what_is_of_the_recording_cannot_be_set_for_one_model():
     of_recording = RecordingDetector(**fields)
     with pytest.raises(UsageError, match="applies to the whole recording, so it cannot be set for 'A' alone"):
         check_settings([of_recording], {}, {"A": {"reload-before-predict.min_loads": 1}})
+
+
+def test_options_are_frozen_and_take_what_they_have_by_name():
+    class Mine(Options):
+        least: int = option(2, "loads", "A guess.")
+        most: float = option(4.0, "ms", "A guess.")
+
+    assert (Mine(most=5.0).least, Mine(most=5.0).most) == (2, 5.0)
+    assert Mine(least=2) == Mine() != Mine(least=3)
+    assert repr(Mine(least=3)).endswith("Mine(least=3, most=4.0)")
+    with pytest.raises(TypeError, match="Mine has no option 'fewest'"):
+        Mine(fewest=1)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Mine().least = 3
+
+
+def test_options_may_refuse_values_that_do_not_fit_together():
+    class Ordered(Options):
+        least: int = option(2, "loads", "A guess.")
+
+        def __post_init__(self):
+            if self.least > 3:
+                raise ValueError("too many")
+
+    assert Ordered(least=3).least == 3
+    with pytest.raises(ValueError, match="too many"):
+        Ordered(least=4)

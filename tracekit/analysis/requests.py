@@ -14,8 +14,7 @@ from tracekit.analysis.quantities import Population, Quantity, median, quantiles
 from tracekit.arrays import FloatArray, IntArray
 from tracekit.trace.filter import Shown
 from tracekit.trace.frames import is_any, or_minus_one
-from tracekit.trace.requests.frame import REQUESTS
-from tracekit.trace.requests.pairing import NONE
+from tracekit.trace.requests.frame import NO_ERROR, REQUESTS
 from tracekit.trace.runtimes.phases import INTERVAL, POINT, of_target
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -168,7 +167,7 @@ def name_of(pid: int | None, sample: RequestSample) -> str:
 def _summary(pid: int | None, sample: RequestSample) -> RequestSummary:
     rows = sample.requests
     first = rows.iloc[0]
-    errors = Counter(kind for kind in rows["error"].dropna() if kind != NONE)
+    errors = Counter(kind for kind in rows["error"].dropna() if kind != NO_ERROR)
     return RequestSummary(
         str(first["runtime"]),
         None if pd.isna(first["model"]) else str(first["model"]),

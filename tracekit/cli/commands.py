@@ -65,7 +65,7 @@ class Command:
 
 
 RECORDING = "a .trace bundle, export, folder or zip of one; - for standard input"
-_PATHS = Argument("path", "PATH", RECORDING, "+")
+PATHS = Argument("path", "PATH", RECORDING, "+")
 _PART = "from to signpost"
 _READ = "reader timeout"
 _SETTINGS = "config no-config"
@@ -96,7 +96,7 @@ COMMANDS = (
             "tracekit analyze run.trace --fail-on high --budget 30fps",
         ),
         "Reports findings, evidence, savings and fixes. Several recordings: a line each.",
-        (_PATHS,),
+        (PATHS,),
         "output open format json show verbose quiet model only skip budget fail-on",
         f"process {_PART} run expect memory-limit set {_FILES} {_SETTINGS} list rows folder sort commit jobs "
         f"{_READ} no-redact no-functions",
@@ -195,7 +195,7 @@ COMMANDS = (
         ),
         "Splits what a prediction took beyond a usual one of its model into parts that add up: queues, work, clocks, "
         "copies, its thread. Without options: the slowest one of the busiest model.",
-        (_PATHS,),
+        (PATHS,),
         "model slowest at percentile over output format json verbose quiet",
         f"open run {_FILES} {_SETTINGS} {_READ} no-redact no-functions",
         (*REPORT_FORMS, BRIEF),
@@ -207,7 +207,7 @@ COMMANDS = (
         ("tracekit diagnose run.trace",),
         "Answers the questions of the Core ML diagnostic tree (loading, performance, memory, accuracy) as far as the "
         "recording allows, and says what to check elsewhere.",
-        (_PATHS,),
+        (PATHS,),
         f"output open format json verbose quiet model process {_PART}",
         f"run {_FILES} {_SETTINGS} {_READ} no-redact",
         REPORT_FORMS,
@@ -268,7 +268,7 @@ COMMANDS = (
         ),
         "Shows the call tree of the running threads, and writes a flame graph. "
         "Samples measure CPU time: waiting threads are not sampled.",
-        (_PATHS,),
+        (PATHS,),
         f"model finding thread {_PART} frames invert output open format quiet",
         f"run {_READ} no-redact",
         ("text", "html", "collapsed", "speedscope"),

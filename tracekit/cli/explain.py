@@ -12,7 +12,7 @@ from tracekit.cli.dispatch import build_parser
 from tracekit.cli.options import OPTIONS, PARTS
 from tracekit.cli.output import emit, has_color, is_terminal, width
 from tracekit.cli.process import ExitStatus
-from tracekit.detectors.pages import own_page, unknown_check
+from tracekit.detectors.pages import GENERATED, own_page, unknown_check
 
 if TYPE_CHECKING:
     from rich.console import ConsoleOptions, RenderResult
@@ -85,15 +85,20 @@ def _laid_out(page: str) -> str:
 
 def run_completion(arguments: Namespace) -> ExitStatus:
     """Print the script."""
-    # Nothing else needs it.
-    import shtab
+    # Nothing else needs them.
+    from importlib.metadata import entry_points
 
-    from tracekit.detectors.plugins import listed_detectors
+    import shtab
 
     # What completes a value that help calls so.
     kinds = dict.fromkeys(("PATH", "OTHER", "MODEL", "FILE"), shtab.FILE) | {"DIR": shtab.DIRECTORY}
     parser = build_parser()
-    checks = [detector.id for detector in listed_detectors()]
+    checks = list(json.loads(GENERATED.read_text("utf-8")))
+    # Each new shell asks for the script, and to load all checks takes longer than all else of it.
+    if entry_points(group="tracekit.detectors"):
+        from tracekit.detectors.plugins import listed_detectors
+
+        checks = [detector.id for detector in listed_detectors()]
     choices = {option.value: option.choices for option in OPTIONS.values() if option.choices} | {"PARTS": PARTS}
     choices |= {each.shown: each.choices for command in COMMANDS for each in command.arguments if each.choices}
     for command in parser.commands.values():

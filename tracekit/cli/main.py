@@ -29,6 +29,7 @@ def run() -> NoReturn:
         import atexit
         import gc
 
+        gc.set_threshold(*_GARBAGE_THRESHOLDS)
         ending: list[int] = []
         if not (sys.gettrace() or sys.getprofile() or "coverage" in sys.modules):
             # Called when threads have ended, after everything that is registered later.
@@ -38,7 +39,6 @@ def run() -> NoReturn:
 
         prepare()
         lighten()
-        gc.set_threshold(*_GARBAGE_THRESHOLDS)
         with raising_terminated():
             try:
                 if heeds_interrupt:

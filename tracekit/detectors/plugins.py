@@ -7,6 +7,7 @@ a detector that fails, so that the analysis goes on, the report shows it and the
 from __future__ import annotations
 
 import math
+import os
 import re
 import sys
 from collections.abc import Iterable
@@ -73,8 +74,8 @@ def _may_have_entry_points() -> bool:
 def _may_name_group(folder: str) -> bool:
     """Whether a package in a folder of the import path names the group, or may: in an archive, say."""
     try:
-        packages = [path for path in Path(folder).iterdir() if path.name.lower().endswith((".dist-info", "egg-info"))]
-        stated = [path / "entry_points.txt" for path in packages]
+        packages = [at for at in os.scandir(folder or ".") if at.name.lower().endswith((".dist-info", "egg-info"))]
+        stated = [Path(at.path, "entry_points.txt") for at in packages]
         return any(GROUP.encode() in path.read_bytes() for path in stated if path.is_file())
     except FileNotFoundError:
         return False

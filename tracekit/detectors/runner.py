@@ -18,7 +18,7 @@ from tracekit.errors import words_of
 from tracekit.recording.table import TableState
 from tracekit.trace.frames import is_any, rows_where
 from tracekit.trace.instruments.catalogue import CORE_ML, NEURAL_ENGINE
-from tracekit.trace.requests.foundation_models import NAME as FOUNDATION_MODELS
+from tracekit.trace.requests.frame import INSTRUMENT as FOUNDATION_MODELS
 from tracekit.trace.trace import Trace
 from tracekit.units import format_count
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from tracekit.errors import UnreadableRecording, suggest_path
+from tracekit.errors import UnreadableRecording, nothing_at
 from tracekit.recording import archives, limits
 from tracekit.recording.quoting import quote_name
 
@@ -106,8 +106,7 @@ def resolve(paths: Sequence[str | Path]) -> Inputs:
 def os_error(label: str, error: OSError) -> UnreadableRecording:
     """What the operating system refused, as a sentence."""
     if isinstance(error, FileNotFoundError):
-        path = label.removeprefix("'").removesuffix("'")
-        return UnreadableRecording(f"{path}: no such file or directory{suggest_path(path)}")
+        return nothing_at(label.removeprefix("'").removesuffix("'"))
     reason = error.strerror or type(error).__name__
     return UnreadableRecording(f"{label} cannot be read: {reason[0].lower() + reason[1:]}")
 

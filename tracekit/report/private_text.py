@@ -32,32 +32,33 @@ name nobody; followed by a process id they are replaced like any other."""
 
 _ALONE_BEFORE, _ALONE_AFTER = r"(?<![^\W_])", r"(?![^\W_])"
 """No letter or digit beside it. An underscore separates, because labels join names with it."""
+_BEFORE_ID = r"(?=[0-9A-Fa-f]{8})" + _ALONE_BEFORE
+"""Few words begin so, which is seen sooner than what stands before."""
 
-_RULES: tuple[tuple[str, str, str], ...] = (
+_Rule = tuple[str, str, str]
+"""Name, pattern, and what stands in every text that has a match; empty where that is not known."""
+_RULES: tuple[tuple[str, str, str, str], ...] = (
     # Users of Windows may have blanks in their names; those of macOS and Linux may not.
-    ("windows", r"(?<!\\)(?i:\\+users\\+)[^\\/\"<>|:*?\n]+", "\\Users\\…"),
-    ("user", r"[\\/](?i:users|home)[\\/]+[^\\/\s\"'<>|:;,()]+", "/Users/…"),
-    ("folders", r"/var/folders/[^/\s]+/[^/\s]+", "/var/folders/…"),
-    ("volume", r"/Volumes/[^/\"\n]+", "/Volumes/…"),
-    ("mail", r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+", "<e-mail>"),
-    ("host", r"(?<![\w-])[\w-]+\.local(?![\w-])", "<host>"),
+    ("windows", r"(?<!\\)(?i:\\+users\\+)[^\\/\"<>|:*?\n]+", "\\Users\\…", "\\"),
+    ("user", r"[\\/](?i:users|home)[\\/]+[^\\/\s\"'<>|:;,()]+", "/Users/…", ""),
+    ("folders", r"/var/folders/[^/\s]+/[^/\s]+", "/var/folders/…", "/var/folders/"),
+    ("volume", r"/Volumes/[^/\"\n]+", "/Volumes/…", "/Volumes/"),
+    ("mail", r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+", "<e-mail>", "@"),
+    ("host", r"(?<![\w-])[\w-]+\.local(?![\w-])", "<host>", ".local"),
     (
         "uuid",
-        _ALONE_BEFORE + r"(?:[0-9A-Fa-f]{8}(?P<dash>[-_])(?:[0-9A-Fa-f]{4}(?P=dash)){3}[0-9A-Fa-f]{12}"
+        _BEFORE_ID + r"(?:[0-9A-Fa-f]{8}(?P<dash>[-_])(?:[0-9A-Fa-f]{4}(?P=dash)){3}[0-9A-Fa-f]{12}"
         r"|[0-9A-Fa-f]{8}-[0-9A-Fa-f]{16}|[0-9A-Fa-f]{40})" + _ALONE_AFTER,
         "<uuid>",
+        "",
     ),
 )
-"""Name, pattern and replacement of what is private by its form."""
-
-_MARKS = ("/", "\\", "@", ".local")
-_LONG_HEXADECIMAL = re.compile(r"[0-9A-Fa-f]{8}")
-"""Whatever a rule finds holds one of these; few sentences do, and to look for them takes a tenth of the time."""
+"""Of what is private by its form: name, pattern, replacement, and what stands in every text that has it."""
 
 MAX_KEPT = 1_000
 """Characters of the longest text whose replacement is kept for the next report."""
 
-_REPLACEMENTS = {"quote": PRIVATE} | {name: replacement for name, _, replacement in _RULES}
+_REPLACEMENTS = {"quote": PRIVATE} | {name: replacement for name, _, replacement, _ in _RULES}
 
 _PID = r"(?: \(\d+\)|, pid: \d+)"
 
@@ -84,28 +85,24 @@ class TextRedactor:
         target: str | None = None,
     ) -> None:
         self._aliases = aliases or {}
-        quoted = _any_of(quotes)
-        self._by_form = not quoted and not self._aliases
-        rules = [("quote", quoted), *((name, pattern) for name, pattern, _ in _RULES)]
+        rules = [("quote", _any_of(quotes), ""), *((name, pattern, sign) for name, pattern, _, sign in _RULES)]
         if self._aliases:
             # The target takes part so that a shorter name inside its own does not match.
             names = {*self._aliases, target or ""} - {""}
             telling = {name for name in names if len(name) >= 3 and name.casefold() not in OWN_WORDS}
-            rules += [("quoted", _QUOTED), ("numbered", _ALONE_BEFORE + _any_of(names) + _PID)]
-            rules += [("process", standing_alone(_any_of(telling)))]
-        self._pattern = _pattern_of(rules)
+            rules += [("quoted", _QUOTED, ""), ("numbered", _ALONE_BEFORE + _any_of(names) + _PID, "")]
+            rules += [("process", standing_alone(_any_of(telling)), "")]
+        self._rules = tuple(rules)
         # Most model names hold nothing private; only the others need protection in running text.
         protected = [name for name in models if self(name) != name]
         if protected:
-            self._pattern = _pattern_of([("model", standing_alone(_any_of(protected))), *rules])
+            self._rules = (("model", standing_alone(_any_of(protected)), ""), *rules)
 
     def __call__(self, text: str) -> str:
         """The text without it."""
-        if self._by_form and not _may_be_private(text):
-            return text
-        if self._aliases or len(text) > MAX_KEPT:
-            return self._pattern.sub(self._replacement, text)
-        return _replaced(self._pattern, text)
+        if self._aliases:
+            return _pattern_of(self._rules).sub(self._replacement, text)
+        return (_replaced if len(text) <= MAX_KEPT else _replaced.__wrapped__)(self._rules, text)
 
     def _replacement(self, match: re.Match[str]) -> str:
         rule, text = match.lastgroup, match.group()
@@ -115,14 +112,10 @@ class TextRedactor:
         return text.replace(name, self._aliases.get(name, name), 1)
 
 
-def _may_be_private(text: str) -> bool:
-    """Whether a text may hold what is private by its form; False where it certainly holds none."""
-    return any(mark in text for mark in _MARKS) or _LONG_HEXADECIMAL.search(text) is not None
-
-
 @lru_cache(4_096)
-def _replaced(pattern: re.Pattern[str], text: str) -> str:
+def _replaced(rules: tuple[_Rule, ...], text: str) -> str:
     """The text without what is private by its form. Most are sentences of checks, the same in each report."""
+    pattern = _pattern_of(tuple(rule for rule in rules if rule[2] in text))
     return pattern.sub(lambda match: _REPLACEMENTS.get(match.lastgroup or "", match.group()), text)
 
 
@@ -153,9 +146,10 @@ def standing_alone(pattern: str) -> str:
     return f"{_ALONE_BEFORE}{pattern}{_ALONE_AFTER}" if pattern else ""
 
 
-def _pattern_of(rules: Iterable[tuple[str, str]]) -> re.Pattern[str]:
+@lru_cache(64)
+def _pattern_of(rules: tuple[_Rule, ...]) -> re.Pattern[str]:
     """One pattern of named groups; rules without a pattern are left out."""
-    return re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in rules if pattern))
+    return re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern, _ in rules if pattern))
 
 
 def alias_names(names: Iterable[str], noun: str) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from tracekit.detectors import outcomes
@@ -12,6 +13,7 @@ from tracekit.intervals import Intervals
 from tracekit.report.report import Result, Rule
 
 if TYPE_CHECKING:
+    from tracekit.detectors.pages import Page
     from tracekit.detectors.replayed import Replays
 
 OUTCOME_ORDER = ("error", "not_evaluated", "passed", "not_applicable")
@@ -56,15 +58,7 @@ def result_of(judgment: Judgment) -> Result:
         summary=summary,
         own_fix="" if fix == page.fix.strip() else fix,
         record=outcome.record if isinstance(outcome, outcomes.NotEvaluated) else "",
-        rule=Rule(
-            id=detector.id,
-            title=page.title,
-            finding_title=page.finding_title,
-            pattern=str(page.pattern),
-            why=page.why,
-            fix=page.fix.strip(),
-            references=page.references,
-        ),
+        rule=_rule(detector.id, page),
         severity=str(outcomes.severity_of(finding))
         if finding and not isinstance(detector, ModelFileDetector)
         else None,
@@ -80,3 +74,9 @@ def result_of(judgment: Judgment) -> Result:
         resolution_ns=finding.resolution_ns if finding else 0,
         marked=finding.all_evidence.times if finding and finding.all_evidence else Intervals.none(),
     )
+
+
+@cache
+def _rule(name: str, page: Page) -> Rule:
+    """The rule of a page: one for all models."""
+    return Rule(name, page.title, page.finding_title, str(page.pattern), page.why, page.fix.strip(), page.references)

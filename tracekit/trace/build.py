@@ -16,7 +16,6 @@ from tracekit.recording.open import Paths
 from tracekit.recording.table import TableState
 from tracekit.trace.attribution import attribute_hardware, graph_rows, with_graphs
 from tracekit.trace.calls.infer import infer_calls, recorded_calls
-from tracekit.trace.calls.signposts import with_signposts
 from tracekit.trace.collect import Rows, collect
 from tracekit.trace.coverage import coverage, doubts, mark_unreadable
 from tracekit.trace.events import Lane
@@ -54,6 +53,9 @@ def build_trace(recording: Recording, units: Units = ALL_OWN) -> Trace:
     context = _context(binding, units)
     recording.forget(NEEDED_SCHEMAS)
     if events.empty:
+        # Most recordings have rows of Core ML.
+        from tracekit.trace.calls.signposts import with_signposts
+
         sampled = source.read()
         watched = binding.recorded(NEURAL_ENGINE) and binding.recorded(GPU)
         inferred = infer_calls(hardware, buffers, sampled, recording.run.duration_ns or 0, watched=watched)

@@ -11,10 +11,7 @@ import numpy as np
 import pandas as pd
 
 import tracekit.detectors as tk
-from tracekit.trace.requests.foundation_models import NAME as FOUNDATION_MODELS
-from tracekit.trace.requests.frame import UNVALIDATED
-from tracekit.trace.requests.logged import OUTSIDE
-from tracekit.trace.requests.pairing import NONE
+from tracekit.trace.requests.frame import INSTRUMENT as FOUNDATION_MODELS, NO_ERROR as NONE, OUTSIDE, UNVALIDATED
 from tracekit.trace.runtimes.phases import of_target
 from tracekit.trace.runtimes.registry import runtimes
 

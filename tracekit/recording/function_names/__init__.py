@@ -11,7 +11,6 @@ from functools import lru_cache
 from typing import Final
 
 from tracekit.recording.function_names.cpp import MangledError, short_cpp
-from tracekit.recording.function_names.demangled import short_printed_name
 from tracekit.recording.function_names.swift import is_swift, short_swift
 
 _STUB: Final = "DYLD-STUB$$"
@@ -57,7 +56,12 @@ def short_name(name: str) -> str:
     message = name.lstrip("_")
     if message.startswith(_MESSAGE):
         return f"objc_msgSend {message.removeprefix(_MESSAGE)}"
-    return short_printed_name(name) if any(mark in name for mark in " (<:.") else name
+    if not any(mark in name for mark in " (<:."):
+        return name
+    # Bundles have mangled names.
+    from tracekit.recording.function_names.demangled import short_printed_name
+
+    return short_printed_name(name)
 
 
 def is_core_ml_overlay(name: str) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tracekit.recording.function_names.demangled import ANONYMOUS, LAMBDA
+ANONYMOUS: Final = "(anonymous namespace)"
+LAMBDA: Final = "(lambda)"
 
 _STD: Final = {
     "St": "std",

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-REABSTRACTION: Final = "reabstraction thunk"
-"""What calls a Swift function by the conventions of another caller."""
-ANONYMOUS: Final = "(anonymous namespace)"
-LAMBDA: Final = "(lambda)"
+from tracekit.recording.function_names.cpp import ANONYMOUS, LAMBDA
+from tracekit.recording.function_names.swift import REABSTRACTION
+
 _BLOCK: Final = "invocation function for block in "
 _IN_LAMBDA: Final = re.compile(r"::(?:'lambda\d*'|\{lambda.*?\}#\d+|\$_\d+).*$", re.DOTALL)
 _SWIFT_ATTRIBUTE: Final = re.compile(

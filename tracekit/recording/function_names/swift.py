@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tracekit.recording.function_names.demangled import REABSTRACTION
+REABSTRACTION: Final = "reabstraction thunk"
+"""What calls a Swift function by the conventions of another caller."""
 
 _PREFIX: Final = re.compile(r"_?(?:\$[sSe]|_?T0)")
 _TYPE_KINDS: Final = frozenset("CVOPa")

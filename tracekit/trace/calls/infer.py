@@ -13,7 +13,6 @@ from tracekit.arrays import IndexArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.binding import constant
 from tracekit.trace.calls.hardware import FEW, Work, prepares, reconstruct_predictions
-from tracekit.trace.calls.pieces import Pieces, Timeline, pieces_of, timeline
 from tracekit.trace.calls.stacks import Api, LoadPhase, busy_stacks, place_of
 from tracekit.trace.events import BOUNDS, EVENT_DTYPES, SETUP_KINDS, Attribution, Kind, Lane, Level, Origin
 from tracekit.trace.frames import (
@@ -32,6 +31,7 @@ from tracekit.trace.samples import TIMED, Samples
 if TYPE_CHECKING:
     from tracekit.trace.calls.join import Joined
     from tracekit.trace.calls.owners import Owners
+    from tracekit.trace.calls.pieces import Pieces, Timeline
 
 NOUNS: Final = {Api.LOAD: "Load", Api.COMPILE: "Compilation", Api.PREDICTION: "Prediction"}
 
@@ -56,6 +56,8 @@ def infer_calls(
     shown, hardware = reconstruct_predictions(hardware, buffers)
     if sampled is None or not len(sampled.stacks):
         return Inferred(_hardware_only(shown, end_ns), hardware, None)
+    from tracekit.trace.calls.pieces import pieces_of, timeline
+
     line = timeline(sampled)
     pieces = pieces_of(line, max(end_ns, int(line.time.max(initial=0)) + 1))
     if not len(pieces.first):

@@ -22,11 +22,10 @@ from tracekit.recording.table import Process
 from tracekit.trace.binding import as_coded, optional_integers
 from tracekit.trace.collect import Rows
 from tracekit.trace.requests import pairing
-from tracekit.trace.requests.frame import FOUNDATION_MODELS, RECORDED, requests_frame
+from tracekit.trace.requests.frame import FOUNDATION_MODELS, INSTRUMENT, NO_ERROR, RECORDED, requests_frame
 from tracekit.trace.runtimes.phases import INTERVAL, OPEN
 from tracekit.trace.runtimes.registry import PHASES as LANE_OF
 
-NAME: Final = "Foundation Models"
 SESSIONS, REQUESTS, INSTRUCTIONS, INFERENCES, TOOLS, LOADS, EVENTS = FOUNDATION_MODELS
 _LONGEST: Final = 80
 """Characters of a name of a model at most; what is longer is something else."""
@@ -312,9 +311,9 @@ class _Request:
 
     def _error(self, texts: Iterable[str | None]) -> str | None:
         kinds = [kind for kind in map(pairing.error_kind, texts) if kind is not None]
-        named = next((kind for kind in kinds if kind != pairing.NONE), None)
+        named = next((kind for kind in kinds if kind != NO_ERROR), None)
         counted = _count(self.row.cells.get("error-count"))
-        return named or (pairing.UNKNOWN if counted else pairing.NONE if kinds or counted == 0 else None)
+        return named or (pairing.UNKNOWN if counted else NO_ERROR if kinds or counted == 0 else None)
 
     def _model(self) -> str | None:
         names = {each.cells.get("model-information") or "" for each in self.inferences}
@@ -348,7 +347,7 @@ def _phase_frame(rows: Sequence[_Row], target: Process | None) -> pd.DataFrame:
             "start_ns": row.start_ns,
             "duration_ns": row.duration_ns,
             "form": INTERVAL if row.duration_ns is not None else OPEN,
-            "runtime": NAME,
+            "runtime": INSTRUMENT,
             "phase": row.phase,
             "lane": LANE_OF[row.phase],
             "name": row.name,
@@ -368,7 +367,7 @@ def _frame(requests: Sequence[dict[str, object]], target: Process | None) -> pd.
     given = {name: [each.get(name) for each in requests] for name in (requests[0] if requests else ())}
     given["appended"] = [each.get("appended") for each in requests]
     count = len(requests)
-    given |= {"runtime": [NAME] * count, "origin": [RECORDED] * count, "unvalidated": [True] * count}
+    given |= {"runtime": [INSTRUMENT] * count, "origin": [RECORDED] * count, "unvalidated": [True] * count}
     if target is not None:
         given |= {"process": [target.name] * count, "pid": [target.pid] * count}
     return requests_frame(given, count)

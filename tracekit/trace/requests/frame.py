@@ -27,7 +27,14 @@ LOGGED, RECORDED = "signposts", "foundation-models"
 FIRST_TOKEN: Final = ("token", "detokenization", "token interval", "sampling", "response event", "prompt")
 """What shows the first token: a token that was logged, the end of its detokenization, the begin of the interval to the
 next one, the end of its sampling, the event of a response, or only the end of the prompt phase."""
-UNVALIDATED: Final = frozenset({"Foundation Models", "Core AI"})
+INSTRUMENT: Final = "Foundation Models"
+"""The instrument of requests to Apple's own language model."""
+NO_ERROR: Final = "none"
+"""The error of a request that had none."""
+TOKENIZER: Final = ("tokenization", "detokenization")
+OUTSIDE: Final = (*TOKENIZER, "sampling", "cache", "step preparation")
+"""Steps in which a request does not run the model."""
+UNVALIDATED: Final = frozenset({INSTRUMENT, "Core AI"})
 """Runtimes whose tables no public recording shows."""
 
 COLUMNS: Final = (

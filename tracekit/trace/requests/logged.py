@@ -17,7 +17,7 @@ from tracekit.arrays import BoolArray, IntArray, ObjectArray
 from tracekit.intervals import Intervals, containing, running_end, union_length_by_group
 from tracekit.trace.collect import group_ids
 from tracekit.trace.frames import categorical, is_any, or_minus_one
-from tracekit.trace.requests.frame import LOGGED, requests_frame
+from tracekit.trace.requests.frame import LOGGED, OUTSIDE, TOKENIZER, requests_frame
 from tracekit.trace.runtimes.phases import INTERVAL, OPEN, POINT
 from tracekit.trace.runtimes.registry import runtimes
 
@@ -26,9 +26,6 @@ _OF_MODELS: Final = ("prompt", "generation", "token interval", "token")
 _BEFORE: Final = ("tokenization", "image encoding", "prompt")
 _AFTER: Final = ("forward pass", "sampling", "detokenization", "token interval", "token")
 """Those that generate tokens."""
-_TOKENIZER: Final = ("tokenization", "detokenization")
-OUTSIDE: Final = (*_TOKENIZER, "sampling", "cache", "step preparation")
-"""Steps in which a request does not run the model."""
 _APART: Final = ("request", "load", "warm-up", "reset", "unload", "memory", "other", "unknown", "operator", "delegate")
 """Rows that belong to no request."""
 _NEVER: Final = np.iinfo(np.int64).max
@@ -168,7 +165,7 @@ def _numbers(rows: _Rows, windows: _Windows) -> pd.DataFrame:
         "processed_tokens": (processed, known & (processed >= 0)),
         "generated_tokens": (generated, generated >= 0),
         "context_tokens": (consumed + generated, (consumed >= 0) & (generated >= 0)),
-        "tokenizer_ns": measured.time(*_TOKENIZER),
+        "tokenizer_ns": measured.time(*TOKENIZER),
         "sampling_ns": measured.time("sampling"),
         "cache_ns": measured.time("cache"),
         "outside_ns": (outside, known & has_outside),

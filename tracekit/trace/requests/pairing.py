@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeGuard
 
 from tracekit.grouping import grouped
+from tracekit.trace.requests.frame import NO_ERROR
 
 PROMPT, GENERATION, INFERENCE = "prompt", "generation", "inference"
 _SIGNS: Final = {("yellow", "nprompt"): PROMPT, ("orange", "nresolve"): GENERATION}
@@ -105,7 +106,7 @@ class Owners:
         return sure.pop() if len(sure) == 1 else None
 
 
-NONE, OTHER, UNKNOWN = "none", "other", "unknown kind"
+OTHER, UNKNOWN = "other", "unknown kind"
 _ERRORS: Final = {
     "context window": ("contextSizeExceeded", "exceededContextWindowSize", "contextWindow"),
     "guardrail": ("guardrailViolation",),
@@ -119,7 +120,7 @@ _ERRORS: Final = {
     "canceled": ("cancel",),
 }
 """Names of `LanguageModelError` and `GenerationError`; in tables never seen, so they count in any case and place."""
-KINDS: Final = (NONE, *_ERRORS, OTHER, UNKNOWN)
+KINDS: Final = (NO_ERROR, *_ERRORS, OTHER, UNKNOWN)
 """`UNKNOWN` is an error of which only the count was recorded, not what it says."""
 _WITHOUT: Final = ("", "n/a")
 """What stands for no error."""
@@ -132,7 +133,7 @@ def error_kind(text: str | None) -> str | None:
         return None
     words = text.strip().casefold()
     if words in _WITHOUT:
-        return NONE
+        return NO_ERROR
     return next((kind for kind, names in _ERRORS.items() if any(name.casefold() in words for name in names)), OTHER)
 
 
