@@ -12,6 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import weakref
+
 import numpy as np
 
 if TYPE_CHECKING:
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
+
+
+_FEW = 10_000
+"""Rows of a frame whose times are kept as long as it is: to look them up takes longer than to add them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,10 +37,17 @@ class Intervals:
     @classmethod
     def from_rows(cls, *frames: pd.DataFrame) -> Intervals:
         """The times of the rows of event frames, one frame after the other. O(n)."""
-        if len(frames) == 1:
-            starts = frames[0]["start_ns"].to_numpy()
-            return cls(starts, starts + frames[0]["duration_ns"].to_numpy())
-        return cls.none().joined(*(cls.from_rows(rows) for rows in frames))
+        if len(frames) > 1:
+            return cls.none().joined(*(cls.from_rows(rows) for rows in frames))
+        (frame,) = frames
+        key = id(frame)
+        if key in _TIMES:
+            return _TIMES[key][1]
+        starts = frame["start_ns"].to_numpy()
+        times = cls(starts, starts + frame["duration_ns"].to_numpy())
+        if len(times) <= _FEW:
+            _TIMES[key] = weakref.ref(frame, lambda _: _TIMES.pop(key)), times
+        return times
 
     @classmethod
     def none(cls) -> Intervals:
@@ -323,3 +336,7 @@ def _integers(values: ArrayLike) -> IntArray:
     if array.size and array.dtype.kind not in "iu":
         raise TypeError(f"times must be integers (ns), not {array.dtype}")
     return array.astype(np.int64, copy=False)
+
+
+_TIMES: dict[int, tuple[weakref.ref[pd.DataFrame], Intervals]] = {}
+"""The times of frames by their identity. Frames are asked for them again and again, and do not change."""

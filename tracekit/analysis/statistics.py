@@ -128,9 +128,13 @@ def sums_by_label(labels: pd.Index, of_rows: CodeArray, values: IntArray | None 
 
 
 def top_calls(trace: Trace, *kinds: Kind) -> pd.DataFrame:
-    """Rows of the activity that the app called, of these kinds."""
-    activity = trace.activity
-    return rows_where(activity, is_any(activity["level"], Level.TOP) & is_any(activity["kind"], *kinds))
+    """Rows of the activity that the app called, of these kinds; found once for each trace."""
+
+    def chosen() -> pd.DataFrame:
+        activity = trace.activity
+        return rows_where(activity, is_any(activity["level"], Level.TOP) & is_any(activity["kind"], *kinds))
+
+    return trace.cache.get((top_calls, kinds), chosen)
 
 
 def covered_ns(*frames: pd.DataFrame) -> int:
