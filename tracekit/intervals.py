@@ -9,10 +9,9 @@ starts raise ValueError. n is the number of intervals, m the number of windows o
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-import weakref
 
 import numpy as np
 

@@ -28,9 +28,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
+from pandas.api.extensions import ExtensionArray
 
 from tracekit.analysis.breakdown.device_runs import Handoffs, other_models, work_columns
 from tracekit.analysis.breakdown.rows import Layer, Shared, Steps, linked_rows, no_time, sweep
@@ -88,12 +90,12 @@ REASONS: tuple[Unknown, ...] = tuple(Unknown)
 """What the numbers in `Breakdown.unknown` stand for."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Breakdown:
     """Where the time of each prediction that the app called went."""
 
-    frame: pd.DataFrame
-    """One row per prediction, indexed by its label in `Trace.activity`. Null: not known; never zero for it.
+    every: pd.DataFrame
+    """One row per prediction that these are of, by its label in `Trace.activity`. Null: not known; never zero for it.
 
     | column                                     | dtype    | holds                                                 |
     |--------------------------------------------|----------|-------------------------------------------------------|
@@ -112,6 +114,23 @@ class Breakdown:
     """Shape (predictions,) each: why the part is null, as an index in `REASONS`; -1 where it is known."""
     handoffs: Handoffs
     """One by one. Those of a prediction whose number is null in the frame are not all that there were."""
+    chosen: IntArray | None = None
+    """Shape (predictions,): their positions in `every`; None: all."""
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """`every` of these alone."""
+        return self.every if self.chosen is None else self.every.take(self.chosen)
+
+    def column(self, name: str) -> ExtensionArray:
+        """A column of `frame`, of which no other is made: shape (predictions,)."""
+        cells: ExtensionArray = self.every[name].array
+        return cells if self.chosen is None else cells.take(self.chosen)
+
+    def times(self, name: str) -> IntArray:
+        """The same in ns; 0 where it is not known."""
+        known: IntArray = self.column(name).to_numpy(np.int64, na_value=0)
+        return known
 
     def of(self, predictions: pd.Index) -> Breakdown:
         """The breakdown of some predictions, by label; those it does not hold are left out. O(predictions)."""
@@ -120,7 +139,7 @@ class Breakdown:
         if np.array_equal(index, np.arange(len(self.frame))):
             return self
         unknown = {part: codes[index] for part, codes in self.unknown.items()}
-        return Breakdown(self.frame.take(index), unknown, self.handoffs.of(index))
+        return Breakdown(self.frame, unknown, self.handoffs.of(index), index)
 
 
 @cached_by_trace

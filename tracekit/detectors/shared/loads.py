@@ -19,12 +19,13 @@ from tracekit.trace.calls.stacks import Api
 
 
 def loads_waited_for(
-    view: tk.ModelView, loads: pd.DataFrame, soon_ms: float, gap_s: float
+    view: tk.ModelView, chosen: tk.BoolArray, soon_ms: float, gap_s: float
 ) -> tuple[tk.BoolArray, tk.BoolArray]:
-    """Shape (loads,) each: a call of the model surely waited for it, at once or behind further setup work of the app; a
-    call did, unless it was a single one to warm the model up. `loads` are some of the view's. O(n log n)."""
-    if loads.empty:
+    """Shape (chosen loads,) each: a call of the model surely waited for it, at once or behind further setup work of the
+    app; a call did, unless it was a single one to warm the model up. `chosen` has shape (loads,). O(n log n)."""
+    if not chosen.any():
         return np.zeros(0, np.bool_), np.zeros(0, np.bool_)
+    loads = tk.rows_where(view.loads, chosen)
     call = next_call(loads, view.predictions, round(soon_ms * 1e6), setup_work(view.trace))
     waits = np.flatnonzero(call >= 0)
     surely_alone, perhaps_alone = stand_alone(view.predictions, call[waits], round(gap_s * 1e9))
@@ -74,7 +75,7 @@ def outweigh_use(view: tk.ModelView) -> tk.BoolArray:
     chosen = (durations >= FELT_MS * 1_000_000) & (predicting > 0) & (durations >= TIMES_USE * predicting)
     chosen &= ~tk.is_any(view.loads["kind"], tk.Kind.LOAD_UNCACHED)
     if chosen.any():
-        chosen[chosen] = loads_waited_for(view, view.loads[chosen], SOON_MS, WARM_UP_PAUSE_S)[0]
+        chosen[chosen] = loads_waited_for(view, chosen, SOON_MS, WARM_UP_PAUSE_S)[0]
     return chosen
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.breakdown.partition import Part
@@ -58,13 +57,13 @@ class Work(NamedTuple):
 
 def known_work(view: tk.ModelView) -> Work:
     """Work of the units in the predictions of the model."""
-    frame = view.breakdown.frame
-    durations = frame["duration_ns"].to_numpy()
-    known: dict[tk.Device, tk.IntArray] = {tk.Device.CPU: _known_ns(frame, Part.CPU)}
-    unknown: dict[tk.Device, tk.BoolArray] = {tk.Device.CPU: frame[Part.CPU.column].array.isna()}
+    times = view.breakdown
+    durations = times.times("duration_ns")
+    known: dict[tk.Device, tk.IntArray] = {tk.Device.CPU: times.times(Part.CPU.column)}
+    unknown: dict[tk.Device, tk.BoolArray] = {tk.Device.CPU: times.unknown[Part.CPU] >= 0}
     for device, (executed, requested, _) in _PARTS.items():
-        known[device] = _known_ns(frame, executed) + _known_ns(frame, requested)
-        unknown[device] = frame[executed.column].array.isna() & (known[device] == 0)
+        known[device] = times.times(executed.column) + times.times(requested.column)
+        unknown[device] = (times.unknown[executed] >= 0) & (known[device] == 0)
     on_units = known[tk.Device.ANE] + known[tk.Device.GPU]
     known[tk.Device.CPU] = np.maximum(known[tk.Device.CPU], np.minimum(sampled_ns(view), durations - on_units))
     rest = durations - np.sum(list(known.values()), axis=0)
@@ -80,11 +79,6 @@ def known_work(view: tk.ModelView) -> Work:
         int(durations.sum()),
         known,
     )
-
-
-def _known_ns(frame: pd.DataFrame, part: Part) -> tk.IntArray:
-    known: tk.IntArray = frame[part.column].array.to_numpy(np.int64, na_value=0)
-    return known
 
 
 def sampled_ns(view: tk.ModelView) -> tk.IntArray:
