@@ -9,21 +9,18 @@ starts raise ValueError. n is the number of intervals, m the number of windows o
 
 from __future__ import annotations
 
-import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from tracekit.by_frame import ByFrame
 
 if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike
 
     from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
-
-
-_FEW = 10_000
-"""Rows of a frame whose times are kept as long as it is: to look them up takes longer than to add them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,14 +36,7 @@ class Intervals:
         if len(frames) > 1:
             return cls.none().joined(*(cls.from_rows(rows) for rows in frames))
         (frame,) = frames
-        key = id(frame)
-        if key in _TIMES:
-            return _TIMES[key][1]
-        starts = frame["start_ns"].to_numpy()
-        times = cls(starts, starts + frame["duration_ns"].to_numpy())
-        if len(times) <= _FEW:
-            _TIMES[key] = weakref.ref(frame, lambda _: _TIMES.pop(key)), times
-        return times
+        return _TIMES.get(frame, _times_of) if len(frame) <= _FEW else _times_of(frame)
 
     @classmethod
     def none(cls) -> Intervals:
@@ -131,6 +121,16 @@ class Intervals:
         alone[lasting[1:]] &= ~meets
         alone[lasting[:-1]] &= ends[:-1] <= starts[1:]
         return alone
+
+
+_FEW = 10_000
+"""Rows of a frame whose times are kept as long as it is; the ends of more take memory, and hardly longer to add."""
+_TIMES = ByFrame[Intervals]()
+
+
+def _times_of(rows: pd.DataFrame) -> Intervals:
+    starts = rows["start_ns"].to_numpy()
+    return Intervals(starts, starts + rows["duration_ns"].to_numpy())
 
 
 class CoveredTime:
@@ -335,7 +335,3 @@ def _integers(values: ArrayLike) -> IntArray:
     if array.size and array.dtype.kind not in "iu":
         raise TypeError(f"times must be integers (ns), not {array.dtype}")
     return array.astype(np.int64, copy=False)
-
-
-_TIMES: dict[int, tuple[weakref.ref[pd.DataFrame], Intervals]] = {}
-"""The times of frames by their identity. Frames are asked for them again and again, and do not change."""

@@ -12,7 +12,7 @@ from tracekit.analysis.quantities import median_of, quantiles
 from tracekit.arrays import CodeArray, FloatArray, IntArray
 from tracekit.intervals import Intervals, few_bits
 from tracekit.trace.events import Kind, Level
-from tracekit.trace.frames import is_any, rows_where
+from tracekit.trace.frames import cells, is_any, rows_where
 from tracekit.trace.trace import Trace
 
 Values = TypeVar("Values", IntArray, FloatArray)
@@ -132,7 +132,9 @@ def top_calls(trace: Trace, *kinds: Kind) -> pd.DataFrame:
 
     def chosen() -> pd.DataFrame:
         activity = trace.activity
-        return rows_where(activity, is_any(activity["level"], Level.TOP) & is_any(activity["kind"], *kinds))
+        return rows_where(
+            activity, is_any(cells(activity, "level"), Level.TOP) & is_any(cells(activity, "kind"), *kinds)
+        )
 
     return trace.cache.get((top_calls, kinds), chosen)
 

@@ -23,6 +23,7 @@ from tracekit.trace.cache import Cache, cached
 from tracekit.trace.events import LOAD_KINDS, SETUP_KINDS, Attribution, Kind, Level
 from tracekit.trace.frames import (
     categorical,
+    cells,
     fixed_categorical,
     is_any,
     or_minus_one,
@@ -176,18 +177,18 @@ def model_views(trace: Trace) -> Iterator[ModelView]:
     O(n log n) in the rows of the trace.
     """
     activity = trace.activity
-    top = rows_where(activity, is_any(activity["level"], Level.TOP))
-    called = is_any(top["kind"], *SETUP_KINDS, Kind.PREDICTION)
-    names = pd.Index(sorted(texts_in(categorical(top["model"])[called])), dtype=object)
+    top = rows_where(activity, is_any(cells(activity, "level"), Level.TOP))
+    called = is_any(cells(top, "kind"), *SETUP_KINDS, Kind.PREDICTION)
+    names = pd.Index(sorted(texts_in(categorical(cells(top, "model"))[called])), dtype=object)
     owner = top_predictions(activity)
-    of_prediction = codes_in(activity["model"], names)
-    parts: list[Iterable[pd.DataFrame]] = [_split(top, [codes_in(top["model"], names)], len(names))]
+    of_prediction = codes_in(cells(activity, "model"), names)
+    parts: list[Iterable[pd.DataFrame]] = [_split(top, [codes_in(cells(top, "model"), names)], len(names))]
     for frame in (trace.data, trace.compute, trace.hardware):
         if frame.empty:
             parts.append([frame] * len(names))
             continue
         linked = _relink(frame, owner, activity)
-        others = is_any(frame["attribution"], Attribution.FOREIGN)
+        others = is_any(cells(frame, "attribution"), Attribution.FOREIGN)
         parts.append(_split(linked, _models_of_rows(linked, of_prediction, names, others), len(names)))
     for name, rows, data, compute, hardware in zip(names, *parts, strict=True):
         loads, compiles, predictions = (
@@ -208,16 +209,16 @@ def _relink(frame: pd.DataFrame, owner: IntArray, activity: pd.DataFrame) -> pd.
 
     A row in a stage that lies in no single prediction of its pipeline has none either, and the stage's attribution.
     """
-    if not is_any(activity["level"], Level.SUB).any():
+    if not is_any(cells(activity, "level"), Level.SUB).any():
         return frame
-    linked = or_minus_one(frame["prediction"])
+    linked = or_minus_one(cells(frame, "prediction"))
     known = linked >= 0
     outer = np.zeros_like(linked)
     outer[known] = owner[linked[known]]
     in_no_call = known.copy()
-    in_no_call[known] = is_any(activity["level"], Level.SUB)[outer[known]]
-    attribution = categorical(frame["attribution"]).codes.copy()
-    attribution[in_no_call] = categorical(activity["attribution"]).codes[outer[in_no_call]]
+    in_no_call[known] = is_any(cells(activity, "level"), Level.SUB)[outer[known]]
+    attribution = categorical(cells(frame, "attribution")).codes.copy()
+    attribution[in_no_call] = categorical(cells(activity, "attribution")).codes[outer[in_no_call]]
     return frame.assign(
         prediction=pd.arrays.IntegerArray(np.where(in_no_call, 0, outer), mask=~known | in_no_call),
         attribution=fixed_categorical("attribution", attribution, tuple(Attribution)),
@@ -231,13 +232,13 @@ def _models_of_rows(frame: pd.DataFrame, of_prediction: IntArray, names: pd.Inde
     `of_prediction` gives the index of the model of each row of the activity; `others` are rows of other processes,
     which belong to none. Shape (rows,) each.
     """
-    linked = or_minus_one(frame["prediction"])
+    linked = or_minus_one(cells(frame, "prediction"))
     alone = linked < 0
     by_prediction = np.full(len(frame), -1, np.int64)
     by_prediction[~alone] = of_prediction[linked[~alone]]
     by_prediction[others] = -1
     alone &= ~others
-    model, parent = (np.where(alone, codes_in(frame[column], names), -1) for column in ("model", "parent_model"))
+    model, parent = (np.where(alone, codes_in(cells(frame, column), names), -1) for column in ("model", "parent_model"))
     return [by_prediction, model, np.where(parent == model, -1, parent)]
 
 

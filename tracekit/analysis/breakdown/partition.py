@@ -40,7 +40,7 @@ from tracekit.analysis.statistics import top_calls
 from tracekit.arrays import BoolArray, Int8Array, IntArray
 from tracekit.intervals import Intervals, sums_between
 from tracekit.trace.events import Attribution, Device, Kind
-from tracekit.trace.frames import is_any
+from tracekit.trace.frames import cells, is_any
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -203,7 +203,7 @@ def _sight(trace: Trace, predictions: pd.DataFrame, covered: dict[Layer, IntArra
     windows = Intervals.from_rows(predictions)
     models = np.asarray(predictions["model"].cat.codes, np.int64)
     return _Sight(
-        inferred=is_any(predictions["attribution"], Attribution.INFERRED),
+        inferred=is_any(cells(predictions, "attribution"), Attribution.INFERRED),
         recorded={
             device: trace.coverage_of(instrument).recorded
             for device, instrument in ((Device.ANE, NEURAL_ENGINE), (Device.GPU, GPU))

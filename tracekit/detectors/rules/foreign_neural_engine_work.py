@@ -25,7 +25,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
         return view.unknown(
             sharing.sentence, "Start recording before the app loads its models, and use its Core ML features."
         )
-    executed, attribution = tk.is_any(trace.hardware["kind"], tk.Kind.ANE_EXEC), trace.hardware["attribution"]
+    executed, attribution = tk.is_any(tk.cells(trace.hardware, "kind"), tk.Kind.ANE_EXEC), trace.hardware["attribution"]
     times = tk.Intervals.from_rows(trace.hardware)
     executed_ns = times.where(executed).covered_ns
     named_ns = times.where(executed & tk.is_any(attribution, tk.Attribution.FOREIGN)).covered_ns

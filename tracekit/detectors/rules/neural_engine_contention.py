@@ -23,9 +23,9 @@ class Options(tk.Options):
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for predictions whose work on the Neural Engine begins when work of others ends."""
     engine_rows = view.engine_rows
-    called = tk.or_minus_one(engine_rows["prediction"])
+    called = tk.or_minus_one(tk.cells(engine_rows, "prediction"))
     on_engine = view.predictions.index.isin(called) & (view.predictions["duration_ns"].to_numpy() > 0)
-    named = tk.is_any(engine_rows["attribution"], *NAMED).any()
+    named = tk.is_any(tk.cells(engine_rows, "attribution"), *NAMED).any()
     # Share of the predictions during which the engine worked for them or for another one in flight.
     ambiguous = view.breakdown.unknown[Part.ANE] == REASONS.index(Unknown.AMBIGUOUS)
     unclear = 0.0 if named else float(ambiguous.mean())
@@ -76,13 +76,15 @@ def _whose(view: tk.ModelView, affected: tk.Intervals) -> str:
     hardware = view.trace.hardware
     mine = np.zeros(len(hardware), np.bool_)
     mine[view.engine_rows.index.to_numpy()] = True
-    executed = tk.is_any(hardware["kind"], tk.Kind.ANE_EXEC) & ~mine
-    of_app = executed & tk.is_any(hardware["attribution"], *NAMED, tk.Attribution.CONTAINED)
+    executed = tk.is_any(tk.cells(hardware, "kind"), tk.Kind.ANE_EXEC) & ~mine
+    of_app = executed & tk.is_any(tk.cells(hardware, "attribution"), *NAMED, tk.Attribution.CONTAINED)
     by_model = time_by_model(tk.rows_where(hardware[["start_ns", "duration_ns", "model"]], of_app), affected)
     working = list(by_model)
     if not working:
         activity = view.trace.activity
-        called = tk.is_any(activity["kind"], tk.Kind.PREDICTION) & ~tk.is_any(activity["model"], view.name)
+        called = tk.is_any(tk.cells(activity, "kind"), tk.Kind.PREDICTION) & ~tk.is_any(
+            tk.cells(activity, "model"), view.name
+        )
         if 2 * tk.Intervals.from_rows(activity).where(called).intersection(affected).covered_ns >= affected.covered_ns:
             return "Other models of this app predicted for most of that time, but no row shows whose work it was."
         return "No row names another model of this app, so the other work was most likely for other processes."

@@ -136,9 +136,12 @@ def _last_event(trace: tk.Trace, recorded: tk.BoolArray) -> int:
 def _own_work(trace: tk.Trace, recorded: tk.BoolArray) -> tk.BoolArray:
     """Shape (rows of the hardware,): an execution whose label names a model that Core ML names too."""
     hardware = trace.hardware
-    executed = tk.is_any(hardware["kind"], tk.Kind.ANE_EXEC, tk.Kind.GPU_EXEC)
-    named = tk.is_any(hardware["attribution"], tk.Attribution.LABEL, tk.Attribution.EXACT)
-    names, model = tk.texts_in(tk.categorical(trace.activity["model"])[recorded]), tk.categorical(hardware["model"])
+    executed = tk.is_any(tk.cells(hardware, "kind"), tk.Kind.ANE_EXEC, tk.Kind.GPU_EXEC)
+    named = tk.is_any(tk.cells(hardware, "attribution"), tk.Attribution.LABEL, tk.Attribution.EXACT)
+    names, model = (
+        tk.texts_in(tk.categorical(tk.cells(trace.activity, "model"))[recorded]),
+        tk.categorical(tk.cells(hardware, "model")),
+    )
     known = np.array([*(name in names for name in model.categories), False])[model.codes]
     own: tk.BoolArray = executed & named & known
     return own

@@ -83,7 +83,7 @@ def waits_for_others(view: tk.ModelView) -> tuple[tk.IntArray, tk.IntArray]:
     units = [unit for unit in _units([int(each.sum()) for each in _unit_times(view.breakdown)]) if unit != _CPU]
     if not units:
         return surely, surely
-    requests = tk.is_any(view.compute["kind"], tk.Kind.ANE_REQUEST, tk.Kind.GPU_REQUEST)
+    requests = tk.is_any(tk.cells(view.compute, "kind"), tk.Kind.ANE_REQUEST, tk.Kind.GPU_REQUEST)
     computed = tk.Intervals.from_rows(view.compute).where(~requests)
     model_work = computed.joined(tk.Intervals.from_rows(view.hardware, view.data))
     others = tk.Intervals.none().joined(*_of_others(view, units, loads=False))
@@ -220,8 +220,8 @@ def _work(trace: tk.Trace) -> _Work:
     known = times.frame.index[sum(_unit_times(times)) > 0]
     return _Work(
         hardware=_rows(hardware, (tk.Lane.NEURAL_ENGINE, tk.Lane.GPU), "lane"),
-        ambiguous=tk.is_any(hardware["attribution"], tk.Attribution.AMBIGUOUS),
-        named=tk.is_any(hardware["attribution"], tk.Attribution.EXACT, tk.Attribution.LABEL),
+        ambiguous=tk.is_any(tk.cells(hardware, "attribution"), tk.Attribution.AMBIGUOUS),
+        named=tk.is_any(tk.cells(hardware, "attribution"), tk.Attribution.EXACT, tk.Attribution.LABEL),
         compute=_rows(trace.compute, (tk.Kind.ANE_REQUEST, tk.Kind.GPU_REQUEST, tk.Kind.CPU_COMPUTE), "kind"),
         predicted=_rows(predictions, (), "kind"),
         known=np.asarray(predictions.index.isin(known)),
@@ -235,5 +235,5 @@ def _rows(frame: pd.DataFrame, values: tuple[tk.Lane | tk.Kind, ...], column: st
     """Rows of a frame; `values` of a column stand for `_UNITS`."""
     unit = np.full(len(frame), -1, np.int8)
     for number, value in enumerate(values):
-        unit[tk.is_any(frame[column], value)] = number
-    return _Rows(tk.Intervals.from_rows(frame), unit, tk.categorical(frame["model"]).codes)
+        unit[tk.is_any(tk.cells(frame, column), value)] = number
+    return _Rows(tk.Intervals.from_rows(frame), unit, tk.categorical(tk.cells(frame, "model")).codes)

@@ -218,7 +218,7 @@ def device_idle(view: tk.ModelView, idle: idleness.Idle) -> tk.IntArray:
     """
     hardware = view.trace.hardware
     lanes = [lane for lane in (tk.Lane.NEURAL_ENGINE, tk.Lane.GPU) if (view.hardware["lane"] == lane).any()]
-    rows = hardware[tk.is_any(hardware["lane"], *lanes)]
+    rows = hardware[tk.is_any(tk.cells(hardware, "lane"), *lanes)]
     return idle.gaps.durations - tk.Intervals.from_rows(rows).covered_within(idle.gaps)
 
 

@@ -73,7 +73,7 @@ def outweigh_use(view: tk.ModelView) -> tk.BoolArray:
     each = np.bincount(uses.group, view.predictions["duration_ns"].to_numpy(), minlength=len(known))
     predicting[uses.load[known]] = each[known]
     chosen = (durations >= FELT_MS * 1_000_000) & (predicting > 0) & (durations >= TIMES_USE * predicting)
-    chosen &= ~tk.is_any(view.loads["kind"], tk.Kind.LOAD_UNCACHED)
+    chosen &= ~tk.is_any(tk.cells(view.loads, "kind"), tk.Kind.LOAD_UNCACHED)
     if chosen.any():
         chosen[chosen] = loads_waited_for(view, chosen, SOON_MS, WARM_UP_PAUSE_S)[0]
     return chosen
@@ -82,7 +82,7 @@ def outweigh_use(view: tk.ModelView) -> tk.BoolArray:
 def beside_cold(loads: pd.DataFrame, *, either_side: bool = False) -> tk.BoolArray:
     """Shape (loads,): a load from the cache that comes right after one that prepared the model for the device, or with
     `either_side` right before it: both belong to the model's first run, and neither repeats the other. O(l)."""
-    cold, cached = (tk.is_any(loads["kind"], kind) for kind in (tk.Kind.LOAD_UNCACHED, tk.Kind.LOAD_CACHED))
+    cold, cached = (tk.is_any(tk.cells(loads, "kind"), kind) for kind in (tk.Kind.LOAD_UNCACHED, tk.Kind.LOAD_CACHED))
     near = np.append(False, cold)[:-1]
     if either_side:
         near |= np.append(cold, False)[1:]

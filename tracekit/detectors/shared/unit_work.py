@@ -94,11 +94,11 @@ def sampled_ns(view: tk.ModelView) -> tk.IntArray:
 def _unattributed_times(trace: tk.Trace) -> dict[tk.Lane, CoveredTime]:
     """When each unit executed rows of which nothing says whose they are: the same for all models of a recording."""
     hardware = trace.hardware
-    executed = tk.is_any(hardware["kind"], tk.Kind.ANE_EXEC, tk.Kind.GPU_EXEC)
-    unattributed = executed & tk.is_any(hardware["attribution"], tk.Attribution.UNATTRIBUTED)
+    executed = tk.is_any(tk.cells(hardware, "kind"), tk.Kind.ANE_EXEC, tk.Kind.GPU_EXEC)
+    unattributed = executed & tk.is_any(tk.cells(hardware, "attribution"), tk.Attribution.UNATTRIBUTED)
     times = tk.Intervals.from_rows(hardware)
     return {
-        lane: times.where(unattributed & tk.is_any(hardware["lane"], lane)).covered_time()
+        lane: times.where(unattributed & tk.is_any(tk.cells(hardware, "lane"), lane)).covered_time()
         for lane in (tk.Lane.NEURAL_ENGINE, tk.Lane.GPU)
     }
 
