@@ -20,7 +20,7 @@ from tracekit.analysis.statistics import covered_ns, top_calls
 from tracekit.detectors.answers import RECORD_LONGER, Seen
 from tracekit.intervals import few_bits
 from tracekit.trace.cache import Cache, cached
-from tracekit.trace.events import LOAD_KINDS, SETUP_KINDS, Attribution, Kind, Level
+from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.frames import (
     categorical,
     cells,
@@ -178,11 +178,15 @@ def model_views(trace: Trace) -> Iterator[ModelView]:
     """
     activity = trace.activity
     top = rows_where(activity, is_any(cells(activity, "level"), Level.TOP))
-    called = is_any(cells(top, "kind"), *SETUP_KINDS, Kind.PREDICTION)
-    names = pd.Index(sorted(texts_in(categorical(cells(top, "model"))[called])), dtype=object)
+    group = np.full(len(top), -1)
+    for number, kinds in enumerate(_GROUPS):
+        group[is_any(cells(top, "kind"), *kinds)] = number
+    names = pd.Index(sorted(texts_in(categorical(cells(top, "model"))[group >= 0])), dtype=object)
     owner = top_predictions(activity)
     of_prediction = codes_in(cells(activity, "model"), names)
-    parts: list[Iterable[pd.DataFrame]] = [_split(top, [codes_in(cells(top, "model"), names)], len(names))]
+    model = codes_in(cells(top, "model"), names)
+    group[group >= 0] += len(_GROUPS) * model[group >= 0]
+    parts: list[Iterable[pd.DataFrame]] = [_split(top, [group], len(_GROUPS) * len(names))] * len(_GROUPS)
     for frame in (trace.data, trace.compute, trace.hardware):
         if frame.empty:
             parts.append([frame] * len(names))
@@ -190,13 +194,13 @@ def model_views(trace: Trace) -> Iterator[ModelView]:
         linked = _relink(frame, owner, activity)
         others = is_any(cells(frame, "attribution"), Attribution.FOREIGN)
         parts.append(_split(linked, _models_of_rows(linked, of_prediction, names, others), len(names)))
-    for name, rows, data, compute, hardware in zip(names, *parts, strict=True):
-        loads, compiles, predictions = (
-            rows_where(rows, is_any(rows["kind"], *kinds))
-            for kinds in (LOAD_KINDS, (Kind.COMPILE,), (Kind.PREDICTION,))
-        )
-        yield ModelView(name, trace, loads, compiles, predictions, data, compute, hardware)
-        del rows, loads, compiles, predictions, data, compute, hardware
+    for name, *frames in zip(names, *parts, strict=True):
+        yield ModelView(name, trace, *frames)
+        frames.clear()
+
+
+_GROUPS = (LOAD_KINDS, (Kind.COMPILE,), (Kind.PREDICTION,))
+"""Kinds of the calls in the frames of a view, one after the other."""
 
 
 def unnamed_predictions(trace: Trace) -> int:
@@ -251,9 +255,10 @@ def _split(frame: pd.DataFrame, models: Sequence[IntArray], count: int) -> Itera
     row = row[order]
     edges = np.searchsorted(model[order], np.arange(count + 1))
     # In half the time; more rows would stand in memory twice.
-    if count > 1 and len(row) < 10_000:
+    if len(row) < 10_000 and (row[1:] != row[:-1] + 1).any():
         frame, row = frame.take(row), np.arange(len(row))
-    return (rows_at(frame, row[start:end]) for start, end in pairwise(edges.tolist()))
+    none = frame.iloc[:0]
+    return (rows_at(frame, row[start:end]) if start < end else none for start, end in pairwise(edges.tolist()))
 
 
 cached_by_model = cached
