@@ -26,7 +26,7 @@ from tracekit.analysis.statistics import sums_by_label
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals, depth_profile, union_by_group
 from tracekit.trace.events import Device, Kind
-from tracekit.trace.frames import cells, is_any, or_minus_one, rows_at, rows_where
+from tracekit.trace.frames import cells, is_any, or_minus_one, positions_in, rows_at, rows_where
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -196,7 +196,7 @@ def _usual(instance: IntArray, counts: IntArray) -> IntArray:
 
 def processes_of(predictions: pd.DataFrame, hardware: pd.DataFrame) -> IntArray:
     """Process that the rows inside each prediction name, -1 where they name none: shape (predictions,)."""
-    position = predictions.index.get_indexer(pd.Index(or_minus_one(cells(hardware, "prediction"))))
+    position = positions_in(predictions.index, or_minus_one(cells(hardware, "prediction")))
     known = (position >= 0) & ~hardware["pid"].array.isna()
     pid = np.full(len(predictions), -1, np.int64)
     pid[position[known]] = or_minus_one(cells(hardware, "pid"))[known]

@@ -127,6 +127,16 @@ def or_null(numbers: IntArray) -> pd.arrays.IntegerArray:
     return pd.arrays.IntegerArray(np.maximum(numbers, 0), numbers < 0)
 
 
+def positions_in(labels: pd.Index, sought: CodeArray) -> IntArray:
+    """Shape (sought,): position of each in labels that ascend, -1 where it is none of them: as `get_indexer`, in a
+    quarter of the time for few. O(m log n)."""
+    known = labels.to_numpy()
+    if not len(known):
+        return np.full(len(sought), -1)
+    position = np.minimum(np.searchsorted(known, sought), len(known) - 1)
+    return np.where(known[position] == sought, position, -1)
+
+
 def hardware_only(calls: pd.DataFrame) -> BoolArray:
     """Shape (rows,): a row of the Activity lane whose call only hardware shows, so that it was longer. O(rows)."""
     return is_any(calls["origin"], Origin.HARDWARE)

@@ -194,7 +194,10 @@ class Trace:
 
     def coverage_of(self, instrument: str) -> Coverage:
         """Coverage of one instrument by name. Raises KeyError for a name that is not in `coverage`."""
-        return {entry.instrument: entry for entry in self.coverage}[instrument]
+        for entry in self.coverage:
+            if entry.instrument == instrument:
+                return entry
+        raise KeyError(instrument)
 
 
 cached_by_trace = cached

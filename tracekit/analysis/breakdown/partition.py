@@ -40,7 +40,7 @@ from tracekit.analysis.statistics import top_calls
 from tracekit.arrays import BoolArray, Int8Array, IntArray
 from tracekit.intervals import Intervals, sums_between
 from tracekit.trace.events import Attribution, Device, Kind
-from tracekit.trace.frames import cells, is_any
+from tracekit.trace.frames import cells, is_any, positions_in
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -134,7 +134,7 @@ class Breakdown:
 
     def of(self, predictions: pd.Index) -> Breakdown:
         """The breakdown of some predictions, by label; those it does not hold are left out. O(predictions)."""
-        index = self.frame.index.get_indexer(predictions)
+        index = positions_in(self.frame.index, predictions.to_numpy())
         index = index[index >= 0]
         if np.array_equal(index, np.arange(len(self.frame))):
             return self
