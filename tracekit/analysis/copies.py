@@ -130,7 +130,7 @@ def summarize_copies(
     # Without predictions there is nothing that an ambiguous row could lie in.
     counted = rows.is_linked | (is_any(rows.attribution, Attribution.AMBIGUOUS) & (len(predictions) > 0))
     outside, copies = rows.where(~counted), rows.where(counted)
-    predicted, total = int(predictions["duration_ns"].sum()), copies.covered_ns
+    predicted, total = int(rows.called.durations.sum()), copies.covered_ns
     by_kind = {kind: is_any(copies.kind, kind) for kind in COPY_KINDS}
     large = _longest(copies, large_ratio, large_ns)
     return CopySummary(
@@ -183,7 +183,7 @@ def summarize_conversions(predictions: pd.DataFrame, data: pd.DataFrame, *, min_
     converting = np.zeros(len(predictions) + 1, np.bool_)
     converting[rows.position[is_cast & (rows.times.durations >= min_ns) & possible]] = True
     counted = converting[rows.position] & possible
-    predicted, total = int(predictions["duration_ns"].sum()), rows.where(counted).covered_ns
+    predicted, total = int(rows.called.durations.sum()), rows.where(counted).covered_ns
     return ConversionSummary(
         predicted_ns=predicted,
         covered_ns=total,

@@ -35,6 +35,7 @@ from tracekit.trace.frames import (
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.linking import top_predictions
 from tracekit.trace.prediction_lookup import codes_in
+from tracekit.trace.trace import cached_by_trace
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
@@ -100,6 +101,11 @@ class ModelView(Seen):
     def performance_report(self) -> PerformanceReport | None:
         """The model's performance report; None without one. The outcome must not depend on it, only what is said."""
         return self.trace.performance_report(self.name)
+
+    @cached_property
+    def durations(self) -> IntArray:
+        """Shape (predictions,): of each, in ns."""
+        return self.predictions["duration_ns"].to_numpy()
 
     @cached_property
     def resolution_ns(self) -> int:
@@ -203,6 +209,7 @@ _GROUPS = (LOAD_KINDS, (Kind.COMPILE,), (Kind.PREDICTION,))
 """Kinds of the calls in the frames of a view, one after the other."""
 
 
+@cached_by_trace
 def unnamed_predictions(trace: Trace) -> int:
     """Number of top-level predictions whose row names no model, so that no view holds them."""
     return int((categorical(top_calls(trace, Kind.PREDICTION)["model"]).codes < 0).sum())

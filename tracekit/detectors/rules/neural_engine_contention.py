@@ -24,7 +24,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for predictions whose work on the Neural Engine begins when work of others ends."""
     engine_rows = view.engine_rows
     called = tk.or_minus_one(tk.cells(engine_rows, "prediction"))
-    on_engine = view.predictions.index.isin(called) & (view.predictions["duration_ns"].to_numpy() > 0)
+    on_engine = view.predictions.index.isin(called) & (view.durations > 0)
     named = tk.is_any(tk.cells(engine_rows, "attribution"), *NAMED).any()
     # Share of the predictions during which the engine worked for them or for another one in flight.
     ambiguous = view.breakdown.unknown[Part.ANE] == REASONS.index(Unknown.AMBIGUOUS)
@@ -42,7 +42,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return view.too_few_predictions(count, options.min_predictions, "with known Neural Engine work")
     waits = view.engine_waits
     waited = waits.by_prediction(view.predictions.index)
-    delayed = on_engine & (waited > 0) & (waited >= options.wait_share * view.predictions["duration_ns"].to_numpy())
+    delayed = on_engine & (waited > 0) & (waited >= options.wait_share * view.durations)
     share = int(delayed.sum()) / count
     metrics = (
         tk.above("predictions queued behind other work", share, "share", options.affected_share),

@@ -22,7 +22,7 @@ class Options(tk.Options):
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for predictions most of whose time lies in no recorded row."""
-    durations = view.predictions["duration_ns"].to_numpy()
+    durations = view.durations
     count, total = int((durations > 0).sum()), int(durations.sum())
     if count < options.min_predictions:
         return view.too_few_predictions(count, options.min_predictions, "with a duration")

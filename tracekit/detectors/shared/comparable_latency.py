@@ -57,7 +57,7 @@ class Latencies(NamedTuple):
 @tk.cached_by_model
 def latencies(view: tk.ModelView) -> Latencies:
     """Latencies of the model's predictions. O(n log n); found once per view."""
-    durations = view.predictions["duration_ns"].to_numpy()
+    durations = view.durations
     surely, perhaps = waits_for_others(view)
     uses, compared = view.uses, view.warm & (durations > 0)
     usual = _usual_by_use(uses.group, len(uses.load), durations - surely, compared)
@@ -111,7 +111,7 @@ def works_longer(view: tk.ModelView, index: tk.IntArray) -> tk.BoolArray:
     """Shape (index,): the compute units worked for the call at that position for much of the time that it took beyond
     the median, as for a prompt of a language model, and not for a call that warms up. True also where no work of the
     model was recorded, since then it may have. O(n log n)."""
-    durations = view.predictions["duration_ns"].to_numpy()
+    durations = view.durations
     extra = durations[index] - float(np.median(durations))
     busy = latencies(view).work_ns
     if not busy.any():

@@ -70,7 +70,7 @@ def outweigh_use(view: tk.ModelView) -> tk.BoolArray:
     durations = view.loads["duration_ns"].to_numpy()
     known = uses.load >= 0
     predicting = np.zeros(len(durations))
-    each = np.bincount(uses.group, view.predictions["duration_ns"].to_numpy(), minlength=len(known))
+    each = np.bincount(uses.group, view.durations, minlength=len(known))
     predicting[uses.load[known]] = each[known]
     chosen = (durations >= FELT_MS * 1_000_000) & (predicting > 0) & (durations >= TIMES_USE * predicting)
     chosen &= ~tk.is_any(tk.cells(view.loads, "kind"), tk.Kind.LOAD_UNCACHED)
