@@ -97,6 +97,11 @@ def categorical(column: pd.Series | ExtensionArray) -> pd.Categorical:
     return cells
 
 
+def as_categorical(column: pd.Series) -> pd.Categorical:
+    """The same of a column that need not have categories."""
+    return categorical(column if isinstance(column.dtype, pd.CategoricalDtype) else column.astype("category"))
+
+
 def resolution_of(*calls: pd.DataFrame) -> int:
     """How exactly times of calls are known, in ns: the time between two samples of call stacks, else 0. O(rows)."""
     known = (rows["resolution_ns"].max() for rows in calls if len(rows) and "resolution_ns" in rows)

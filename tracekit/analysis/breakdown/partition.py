@@ -124,8 +124,8 @@ class Breakdown:
 
     def column(self, name: str) -> ExtensionArray:
         """A column of `frame`, of which no other is made: shape (predictions,)."""
-        cells: ExtensionArray = self.every[name].array
-        return cells if self.chosen is None else cells.take(self.chosen)
+        every = cells(self.every, name)
+        return every if self.chosen is None else every.take(self.chosen)
 
     def times(self, name: str) -> IntArray:
         """The same in ns; 0 where it is not known."""

@@ -165,7 +165,7 @@ def valid_numbers(kind: EngineeringType, numbers: UnsignedArray) -> BoolArray:
     """Which cells hold a value."""
     valid = np.ones(len(numbers), np.bool_)
     for null in kind.nulls:
-        np.logical_and(valid, numbers != np.iinfo(numbers.dtype).max if null < 0 else numbers != null, out=valid)
+        np.logical_and(valid, numbers != null % (1 << 8 * numbers.itemsize), out=valid)
     return valid
 
 
