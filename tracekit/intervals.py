@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tracekit.by_frame import ByFrame
+from tracekit.by_frame import kept_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,8 +35,13 @@ class Intervals:
         """The times of the rows of event frames, one frame after the other. O(n)."""
         if len(frames) > 1:
             return cls.none().joined(*(cls.from_rows(rows) for rows in frames))
-        (frame,) = frames
-        return _TIMES.get(frame, _times_of) if len(frame) <= _FEW else _times_of(frame)
+        (rows,) = frames
+        kept = kept_of(rows) if len(rows) <= _FEW else {}
+        if cls not in kept:
+            starts = rows["start_ns"].to_numpy()
+            kept[cls] = cls(starts, starts + rows["duration_ns"].to_numpy())
+        times: Intervals = kept[cls]
+        return times
 
     @classmethod
     def none(cls) -> Intervals:
@@ -125,12 +130,6 @@ class Intervals:
 
 _FEW = 10_000
 """Rows of a frame whose times are kept as long as it is; the ends of more take memory, and hardly longer to add."""
-_TIMES = ByFrame[Intervals]()
-
-
-def _times_of(rows: pd.DataFrame) -> Intervals:
-    starts = rows["start_ns"].to_numpy()
-    return Intervals(starts, starts + rows["duration_ns"].to_numpy())
 
 
 class CoveredTime:

@@ -16,7 +16,7 @@ import pandas as pd
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.events import COPY_KINDS, Attribution, Kind
-from tracekit.trace.frames import categorical, cells, is_any, or_minus_one, positions_in
+from tracekit.trace.frames import categorical, cells, is_any, or_minus_one
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,12 +81,12 @@ def data_rows(predictions: pd.DataFrame, data: pd.DataFrame, kinds: Sequence[Kin
     """The rows of these kinds in an event frame that links to the index of `predictions`."""
     kind = categorical(cells(data, "kind"))
     chosen = np.flatnonzero(is_any(kind, *kinds))
-    position = positions_in(predictions.index, or_minus_one(cells(data, "prediction"))[chosen])
+    position = predictions.index.get_indexer(pd.Index(or_minus_one(cells(data, "prediction"))[chosen]))
     return DataRows(
         Intervals.from_rows(predictions),
         data.index.to_numpy(dtype=np.int64)[chosen],
         Intervals.from_rows(data).where(chosen),
-        np.where(position >= 0, position, len(predictions)),
+        np.where(position >= 0, position, len(predictions)).astype(np.int64),
         kind[chosen],
         categorical(cells(data, "attribution"))[chosen],
     )

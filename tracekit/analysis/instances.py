@@ -26,7 +26,7 @@ from tracekit.analysis.statistics import sums_by_label
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals, depth_profile, union_by_group
 from tracekit.trace.events import Device, Kind
-from tracekit.trace.frames import cells, is_any, or_minus_one, positions_in, rows_at, rows_where
+from tracekit.trace.frames import cells, is_any, or_minus_one, rows_at, rows_where
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -75,9 +75,7 @@ def units_used(trace: Trace, predictions: pd.Index, compute: pd.DataFrame, hardw
     ):
         linked = or_minus_one(cells(hardware, "prediction"))[is_any(cells(hardware, "kind"), executed)]
         if not trace.coverage_of(instrument).recorded:
-            linked = np.append(
-                linked, or_minus_one(cells(compute, "prediction"))[is_any(cells(compute, "kind"), requested)]
-            )
+            linked = np.append(linked, or_minus_one(compute["prediction"])[is_any(compute["kind"], requested)])
         used[:, UNITS.index(unit)] |= predictions.isin(linked)
     frame = breakdown(trace).frame.reindex(predictions)
     cpu, duration = (frame[name].to_numpy(np.float64, na_value=0.0) for name in ("cpu_busy_ns", "duration_ns"))
@@ -196,7 +194,7 @@ def _usual(instance: IntArray, counts: IntArray) -> IntArray:
 
 def processes_of(predictions: pd.DataFrame, hardware: pd.DataFrame) -> IntArray:
     """Process that the rows inside each prediction name, -1 where they name none: shape (predictions,)."""
-    position = positions_in(predictions.index, or_minus_one(cells(hardware, "prediction")))
+    position = predictions.index.get_indexer(pd.Index(or_minus_one(cells(hardware, "prediction"))))
     known = (position >= 0) & ~hardware["pid"].array.isna()
     pid = np.full(len(predictions), -1, np.int64)
     pid[position[known]] = or_minus_one(cells(hardware, "pid"))[known]

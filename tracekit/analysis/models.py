@@ -134,9 +134,7 @@ def rates_of_called(trace: Trace, shown: Shown | None = None) -> dict[str, float
     what a comparison takes from there, in a tenth of the time. O(n log n) in the rows of the activity."""
     models, activity = shown_models(trace, shown), trace.activity
     counted = is_any(cells(activity, "level"), Level.TOP) & (True if shown is None else shown.rows["activity"])
-    predicted, loaded = (
-        counted & is_any(cells(activity, "kind"), *kinds) for kinds in ((Kind.PREDICTION,), LOAD_KINDS)
-    )
+    predicted, loaded = (counted & is_any(activity["kind"], *kinds) for kinds in ((Kind.PREDICTION,), LOAD_KINDS))
     times = columns_of(activity, ("start_ns", "duration_ns"))
     rates, total_ns = dict[str, float | None](), dict[str, int]()
     for name in map(str, models["name"][models["level"] == Level.TOP]):

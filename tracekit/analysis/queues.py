@@ -157,8 +157,7 @@ def unit_rows(trace: Trace) -> dict[Device, UnitRows]:
     own_process = (pid == target.pid) if target is not None else np.zeros(len(pid), np.bool_)
     foreign = (foreign | (nameless & ~own_process)) & (call < 0)
     return {
-        unit: UnitRows.of(hardware, is_any(cells(hardware, "kind"), kind), call, code, foreign)
-        for unit, kind in UNITS.items()
+        unit: UnitRows.of(hardware, is_any(hardware["kind"], kind), call, code, foreign) for unit, kind in UNITS.items()
     }
 
 
@@ -295,6 +294,5 @@ def _may_be_own(trace: Trace, hardware: pd.DataFrame) -> IntArray:
     own = hardware.index.to_numpy()[executed]
     if is_any(cells(hardware, "attribution"), *NAMED)[executed].any():
         return own
-    return np.append(
-        own, trace.hardware.index.to_numpy()[is_any(cells(trace.hardware, "attribution"), Attribution.AMBIGUOUS)]
-    )
+    ambiguous = is_any(cells(trace.hardware, "attribution"), Attribution.AMBIGUOUS)
+    return np.append(own, trace.hardware.index.to_numpy()[ambiguous])

@@ -12,7 +12,7 @@ from tracekit.analysis.quantities import median_of, quantiles
 from tracekit.arrays import CodeArray, FloatArray, IntArray
 from tracekit.intervals import Intervals, few_bits
 from tracekit.trace.events import Kind, Level
-from tracekit.trace.frames import cells, is_any, positions_in, rows_where
+from tracekit.trace.frames import is_any, rows_where
 from tracekit.trace.trace import Trace
 
 Values = TypeVar("Values", IntArray, FloatArray)
@@ -120,8 +120,8 @@ def medians_by_group(values: IntArray | FloatArray, group: IntArray, count: int)
 
 def sums_by_label(labels: pd.Index, of_rows: CodeArray, values: IntArray | None = None) -> IntArray:
     """Shape (labels,): the values of the rows with each label, added up; their number where no values are given.
-    Labels ascend; `of_rows` holds that of each row, and those with another one count for nothing. O(n log n)."""
-    position = positions_in(labels, of_rows)
+    `of_rows` holds the label of each row; those with another one count for nothing. O(n)."""
+    position = labels.get_indexer(pd.Index(of_rows))
     known = position >= 0
     weights = None if values is None else values[known]
     return np.bincount(position[known], weights, minlength=len(labels)).astype(np.int64)
@@ -129,14 +129,11 @@ def sums_by_label(labels: pd.Index, of_rows: CodeArray, values: IntArray | None 
 
 def top_calls(trace: Trace, *kinds: Kind) -> pd.DataFrame:
     """Rows of the activity that the app called, of these kinds; found once for each trace."""
-
-    def chosen() -> pd.DataFrame:
-        activity = trace.activity
-        return rows_where(
-            activity, is_any(cells(activity, "level"), Level.TOP) & is_any(cells(activity, "kind"), *kinds)
-        )
-
-    return trace.cache.get((top_calls, kinds), chosen)
+    activity = trace.activity
+    return trace.cache.get(
+        (top_calls, kinds),
+        lambda: rows_where(activity, is_any(activity["level"], Level.TOP) & is_any(activity["kind"], *kinds)),
+    )
 
 
 def covered_ns(*frames: pd.DataFrame) -> int:

@@ -37,16 +37,7 @@ from tracekit.report.choice import LEFT_OUT
 from tracekit.report.time_breakdown import GROUPS
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.trace.events import BOUNDS, COPY_KINDS, LOAD_KINDS, Attribution, Kind, Level, Origin
-from tracekit.trace.frames import (
-    columns_of,
-    hardware_only,
-    is_any,
-    or_minus_one,
-    positions_in,
-    resolution_of,
-    rows_where,
-    texts_in,
-)
+from tracekit.trace.frames import columns_of, hardware_only, is_any, or_minus_one, resolution_of, rows_where, texts_in
 from tracekit.trace.instruments import coreml
 from tracekit.trace.trace import identity_of
 
@@ -228,7 +219,7 @@ def _model(name: str, per_second: float | None, top: pd.DataFrame, of_trace: _Of
     ended = rounded_ns > 0 if not inferred else np.zeros(len(predictions), np.bool_)
     is_warm = ~of_trace.cold[labels[ended]]
     depth = depth_over_time(predictions).depth if len(predictions) and not inferred else None
-    positions = positions_in(of_trace.times.frame.index, labels.to_numpy())
+    positions = of_trace.times.frame.index.get_indexer(labels)
     timed, timed_ns = positions[ended], predictions["duration_ns"].to_numpy()[ended]
     parts = _parts(of_trace, timed, timed_ns)
     return ModelMeasurements(

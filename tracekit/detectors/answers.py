@@ -8,7 +8,7 @@ import pandas as pd
 from tracekit.analysis.code.sites import CallSite
 from tracekit.detectors.outcomes import Answering, Cost, Evidence, EvidenceColumns, Finding, Metric
 from tracekit.intervals import Intervals
-from tracekit.trace.frames import as_categorical, resolution_of
+from tracekit.trace.frames import categorical, resolution_of
 from tracekit.units import format_time
 
 MAX_EVIDENCE = 50
@@ -59,7 +59,7 @@ class Seen(Answering):
         `affected` is where the time of the cost lies; without it, that is the time that the rows cover. O(n log n).
         """
         # Rows that a check put together need not have categories.
-        table, numbers = as_categorical(rows["table"]), rows["row"].to_numpy(dtype=np.int64)
+        table, numbers = categorical(rows["table"].astype("category")), rows["row"].to_numpy(dtype=np.int64)
         if affected is None:
             affected = Intervals.none() if cost is None else Intervals.from_rows(rows).union()
         return Finding(

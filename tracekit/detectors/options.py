@@ -89,7 +89,7 @@ def configure(detectors: Sequence[ListedDetector], settings: Settings) -> dict[s
 
     Raises `UsageError` for an unknown detector or option, and for a value that does not fit.
     """
-    configured = {detector.id: _make_options(detector, detector.options) for detector in detectors}
+    configured: dict[str, Any] = {detector.id: _make_options(detector, detector.options) for detector in detectors}
     by_id = {detector.id: detector for detector in detectors}
     for key, value in settings.items():
         detector_id, _, name = key.partition(".")
@@ -137,22 +137,18 @@ def with_values(
     return general, special
 
 
-def check_settings(
-    detectors: Sequence[ListedDetector], settings: Settings, model_settings: ModelSettings
-) -> dict[str, Any]:
-    """Options as `configure` has them. Raises `UsageError` for settings that it refuses, or that ask for a model what
-    is of the recording."""
+def check_settings(detectors: Sequence[ListedDetector], settings: Settings, model_settings: ModelSettings) -> None:
+    """Raise `UsageError` for settings that `configure` refuses, or that ask for a model what is of the recording."""
     # The module of the framework needs no options, so that this does not close a circle.
     from tracekit.detectors.framework import RecordingDetector
 
-    options = configure(detectors, settings)
+    configure(detectors, settings)
     of_recording = {detector.id for detector in detectors if isinstance(detector, RecordingDetector)}
     for pattern, overrides in model_settings.items():
         configure(detectors, overrides)
         for key in overrides:
             if key.partition(".")[0] in of_recording:
                 raise UsageError(f"'{key}': applies to the whole recording, so it cannot be set for '{pattern}' alone")
-    return options
 
 
 def matches(model: str, pattern: str) -> bool:

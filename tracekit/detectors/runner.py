@@ -41,8 +41,9 @@ def run_detectors(
     Raises `UsageError` for an unknown detector id, option or value.
     """
     checks = ChosenChecks(settings=settings or {}, model_settings=model_settings or {}, model_skip=model_skip or {})
-    options = check_settings(detectors, checks.settings, checks.model_settings)
+    check_settings(detectors, checks.settings, checks.model_settings)
     chosen = choose(detectors, only, skip)
+    options = configure(detectors, checks.settings)
 
     def of_model(name: str) -> tuple[dict[str, Any], Collection[str]]:
         of_all = configure(detectors, checks.settings_of(name)) if checks.model_settings else options

@@ -184,15 +184,13 @@ def model_views(trace: Trace) -> Iterator[ModelView]:
     """
     activity = trace.activity
     top = rows_where(activity, is_any(cells(activity, "level"), Level.TOP))
-    group = np.full(len(top), -1)
-    for number, kinds in enumerate(_GROUPS):
-        group[is_any(cells(top, "kind"), *kinds)] = number
+    group = np.select([is_any(cells(top, "kind"), *kinds) for kinds in _GROUPS], range(len(_GROUPS)), -1)
     names = pd.Index(sorted(texts_in(categorical(cells(top, "model"))[group >= 0])), dtype=object)
     owner = top_predictions(activity)
     of_prediction = codes_in(cells(activity, "model"), names)
     model = codes_in(cells(top, "model"), names)
-    group[group >= 0] += len(_GROUPS) * model[group >= 0]
-    parts: list[Iterable[pd.DataFrame]] = [_split(top, [group], len(_GROUPS) * len(names))] * len(_GROUPS)
+    calls = _split(top, [np.where(group < 0, -1, len(_GROUPS) * model + group)], len(_GROUPS) * len(names))
+    parts: list[Iterable[pd.DataFrame]] = [calls] * len(_GROUPS)
     for frame in (trace.data, trace.compute, trace.hardware):
         if frame.empty:
             parts.append([frame] * len(names))

@@ -19,7 +19,7 @@ import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
 from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
-from tracekit.by_frame import ByFrame
+from tracekit.by_frame import kept_of
 from tracekit.recording.table import CellValue, CodedCells, Column, IntegerCells, Table, TableState, Thread
 from tracekit.trace import binding
 from tracekit.trace.binding import constant, optional_integers, recode, required_integers, text
@@ -79,15 +79,13 @@ def _column_of(name: str, value: EventColumn, count: int) -> ColumnValues:
     return pd.arrays.IntegerArray(np.zeros(count, np.int64), np.ones(count, np.bool_))
 
 
-_CELLS = ByFrame[dict[str, ExtensionArray]]()
-
-
 def cells(frame: pd.DataFrame, name: str) -> ExtensionArray:
     """The cells of a column, not copied: as `frame[name].array`, which is found once for each frame."""
-    known = _CELLS.get(frame, lambda _: {})
-    if name not in known:
-        known[name] = frame[name].array
-    return known[name]
+    kept = kept_of(frame)
+    if name not in kept:
+        kept[name] = frame[name].array
+    found: ExtensionArray = kept[name]
+    return found
 
 
 def categorical(column: pd.Series | ExtensionArray) -> pd.Categorical:
@@ -95,11 +93,6 @@ def categorical(column: pd.Series | ExtensionArray) -> pd.Categorical:
     cells = column if isinstance(column, ExtensionArray) else column.array
     assert isinstance(cells, pd.Categorical)  # noqa: S101 - tells mypy what the dtype says
     return cells
-
-
-def as_categorical(column: pd.Series) -> pd.Categorical:
-    """The same of a column that need not have categories."""
-    return categorical(column if isinstance(column.dtype, pd.CategoricalDtype) else column.astype("category"))
 
 
 def resolution_of(*calls: pd.DataFrame) -> int:
@@ -130,16 +123,6 @@ def or_minus_one(column: pd.Series | ExtensionArray) -> IntArray:
 def or_null(numbers: IntArray) -> pd.arrays.IntegerArray:
     """A nullable column of numbers, shape (rows,), of which -1 is none: what `or_minus_one` takes apart."""
     return pd.arrays.IntegerArray(np.maximum(numbers, 0), numbers < 0)
-
-
-def positions_in(labels: pd.Index, sought: CodeArray) -> IntArray:
-    """Shape (sought,): position of each in labels that ascend, -1 where it is none of them: as `get_indexer`, in a
-    quarter of the time for few. O(m log n)."""
-    known = labels.to_numpy()
-    if not len(known):
-        return np.full(len(sought), -1)
-    position = np.minimum(np.searchsorted(known, sought), len(known) - 1)
-    return np.where(known[position] == sought, position, -1)
 
 
 def hardware_only(calls: pd.DataFrame) -> BoolArray:

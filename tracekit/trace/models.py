@@ -23,7 +23,7 @@ import pandas as pd
 from tracekit.arrays import IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.events import Attribution, Level
-from tracekit.trace.frames import as_categorical, columns_of, is_any, rows_at
+from tracekit.trace.frames import categorical, columns_of, is_any, rows_at
 from tracekit.trace.instruments import coreml
 from tracekit.trace.prediction_lookup import codes_in
 
@@ -35,7 +35,7 @@ COLUMNS_READ = ("model", "parent_model", "instance", "start_ns", "duration_ns", 
 
 def model_frame(events: pd.DataFrame) -> pd.DataFrame:
     """The models that these Core ML rows, or inferred predictions, name, in whatever order they stand. O(n log n)."""
-    cells = as_categorical(events["model"])
+    cells = categorical(events["model"].astype("category"))
     named = np.flatnonzero(cells.codes >= 0)
     rows = events if len(named) == len(events) else rows_at(columns_of(events, COLUMNS_READ), named)
     code = cells.codes[named]
@@ -50,7 +50,7 @@ def model_frame(events: pd.DataFrame) -> pd.DataFrame:
     recorded = np.bincount(model[~is_any(rows["attribution"], Attribution.INFERRED)], minlength=count) > 0
     instance = pd.factorize(rows["instance"])[0]
     instances = np.bincount(_pairs(model, instance)[0], minlength=count)
-    parent = as_categorical(rows["parent_model"])
+    parent = categorical(rows["parent_model"].astype("category"))
     parents: list[list[str]] = [[] for _ in names]
     for stage, code in zip(*_pairs(model, parent.codes.astype(np.int64)), strict=True):
         parents[stage].append(str(parent.categories[code]))

@@ -66,9 +66,8 @@ def sharing(hardware: pd.DataFrame, events: pd.DataFrame) -> Sharing:
     if not engine.any():
         return Sharing()
     executed = rows_where(hardware, engine & is_any(cells(hardware, "kind"), Kind.ANE_EXEC))
-    foreign = categorical(cells(hardware, "model"))[
-        engine & is_any(cells(hardware, "attribution"), Attribution.FOREIGN)
-    ]
+    of_others = engine & is_any(cells(hardware, "attribution"), Attribution.FOREIGN)
+    foreign = categorical(cells(hardware, "model"))[of_others]
     models = tuple(sorted(texts_in(foreign)))
     if events.empty:
         return _unknown("there are no Core ML rows to compare with")

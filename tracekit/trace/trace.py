@@ -14,7 +14,7 @@ from tracekit.characters import visible
 from tracekit.recording.table import TableState
 from tracekit.trace.cache import Cache, cached
 from tracekit.trace.events import Attribution, Origin
-from tracekit.trace.frames import cells, is_any
+from tracekit.trace.frames import is_any
 from tracekit.trace.instruments.memory import MEMORY, no_memory
 from tracekit.trace.requests.frame import REQUESTS, no_requests
 from tracekit.trace.runtimes.phases import PHASES, no_phases
@@ -194,10 +194,7 @@ class Trace:
 
     def coverage_of(self, instrument: str) -> Coverage:
         """Coverage of one instrument by name. Raises KeyError for a name that is not in `coverage`."""
-        for entry in self.coverage:
-            if entry.instrument == instrument:
-                return entry
-        raise KeyError(instrument)
+        return {entry.instrument: entry for entry in self.coverage}[instrument]
 
 
 cached_by_trace = cached
@@ -228,7 +225,7 @@ def identity_of(trace: Trace) -> str | None:
 
 def _times(trace: Trace) -> Iterator[IntArray]:
     """Of what Core ML recorded, or else of what was recorded beside it: inferred calls are no facts of a recording."""
-    is_core_ml = bool(is_any(cells(trace.activity, "origin"), Origin.CORE_ML).any())
+    is_core_ml = bool(is_any(trace.activity["origin"], Origin.CORE_ML).any())
     frame = trace.activity if is_core_ml else trace.hardware
     yield frame["start_ns"].to_numpy()
     yield frame["duration_ns"].to_numpy()

@@ -32,7 +32,6 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
-from pandas.api.extensions import ExtensionArray
 
 from tracekit.analysis.breakdown.device_runs import Handoffs, other_models, work_columns
 from tracekit.analysis.breakdown.rows import Layer, Shared, Steps, linked_rows, no_time, sweep
@@ -40,7 +39,7 @@ from tracekit.analysis.statistics import top_calls
 from tracekit.arrays import BoolArray, Int8Array, IntArray
 from tracekit.intervals import Intervals, sums_between
 from tracekit.trace.events import Attribution, Device, Kind
-from tracekit.trace.frames import cells, is_any, positions_in
+from tracekit.trace.frames import cells, is_any
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -122,19 +121,16 @@ class Breakdown:
         """`every` of these alone."""
         return self.every if self.chosen is None else self.every.take(self.chosen)
 
-    def column(self, name: str) -> ExtensionArray:
-        """A column of `frame`, of which no other is made: shape (predictions,)."""
-        every = cells(self.every, name)
-        return every if self.chosen is None else every.take(self.chosen)
-
-    def times(self, name: str) -> IntArray:
-        """The same in ns; 0 where it is not known."""
-        known: IntArray = self.column(name).to_numpy(np.int64, na_value=0)
-        return known
+    def numbers(self, column: str, unknown: int = 0) -> IntArray:
+        """A column of `frame`, of which no other is made, with `unknown` for null: shape (predictions,)."""
+        every = cells(self.every, column)
+        some = every if self.chosen is None else every.take(self.chosen)
+        numbers: IntArray = some.to_numpy(np.int64, na_value=unknown)
+        return numbers
 
     def of(self, predictions: pd.Index) -> Breakdown:
         """The breakdown of some predictions, by label; those it does not hold are left out. O(predictions)."""
-        index = positions_in(self.frame.index, predictions.to_numpy())
+        index = self.frame.index.get_indexer(predictions)
         index = index[index >= 0]
         if np.array_equal(index, np.arange(len(self.frame))):
             return self

@@ -82,9 +82,7 @@ def _whose(view: tk.ModelView, affected: tk.Intervals) -> str:
     working = list(by_model)
     if not working:
         activity = view.trace.activity
-        called = tk.is_any(tk.cells(activity, "kind"), tk.Kind.PREDICTION) & ~tk.is_any(
-            tk.cells(activity, "model"), view.name
-        )
+        called = tk.is_any(activity["kind"], tk.Kind.PREDICTION) & ~tk.is_any(activity["model"], view.name)
         if 2 * tk.Intervals.from_rows(activity).where(called).intersection(affected).covered_ns >= affected.covered_ns:
             return "Other models of this app predicted for most of that time, but no row shows whose work it was."
         return "No row names another model of this app, so the other work was most likely for other processes."

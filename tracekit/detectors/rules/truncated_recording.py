@@ -41,10 +41,8 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     end_ns = np.iinfo(np.int64).max if duration is None else duration - AT_END_NS
     called, worked = (tk.Intervals.from_rows(rows) for rows in (trace.activity, trace.hardware))
     cut, late = recorded & (called.ends >= end_ns), own & (worked.starts > last_ns)
-    metrics = (
-        _share(_CUT, called, cut, recorded, options.cut_share),
-        _share(_LATE, worked, late, own, options.cut_share),
-    )
+    share = options.cut_share
+    metrics = _share(_CUT, called, cut, recorded, share), _share(_LATE, worked, late, own, share)
     shown = {
         metric.name: tk.rows_where(rows, chosen)
         for metric, rows, chosen in zip(metrics, (trace.activity, trace.hardware), (cut, late), strict=True)
@@ -138,10 +136,8 @@ def _own_work(trace: tk.Trace, recorded: tk.BoolArray) -> tk.BoolArray:
     hardware = trace.hardware
     executed = tk.is_any(tk.cells(hardware, "kind"), tk.Kind.ANE_EXEC, tk.Kind.GPU_EXEC)
     named = tk.is_any(tk.cells(hardware, "attribution"), tk.Attribution.LABEL, tk.Attribution.EXACT)
-    names, model = (
-        tk.texts_in(tk.categorical(tk.cells(trace.activity, "model"))[recorded]),
-        tk.categorical(tk.cells(hardware, "model")),
-    )
+    names = tk.texts_in(tk.categorical(tk.cells(trace.activity, "model"))[recorded])
+    model = tk.categorical(tk.cells(hardware, "model"))
     known = np.array([*(name in names for name in model.categories), False])[model.codes]
     own: tk.BoolArray = executed & named & known
     return own

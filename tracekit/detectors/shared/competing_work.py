@@ -148,8 +148,8 @@ def _units(times_ns: Sequence[int]) -> list[int]:
 def _unit_times(times: Breakdown) -> tuple[tk.IntArray, tk.IntArray, tk.IntArray]:
     """Time in ns of each prediction of a breakdown on each of `_UNITS`, shape (predictions,) each; 0 where no row shows
     it. Requests stand for execution that was not recorded."""
-    ane, gpu = (times.times(f"{unit}_busy_ns") + times.times(f"{unit}_requested_ns") for unit in ("ane", "gpu"))
-    return ane, gpu, times.times("cpu_busy_ns")
+    ane, gpu = (times.numbers(f"{unit}_busy_ns") + times.numbers(f"{unit}_requested_ns") for unit in ("ane", "gpu"))
+    return ane, gpu, times.numbers("cpu_busy_ns")
 
 
 def _of_others(view: tk.ModelView, units: Sequence[int], *, loads: bool = True) -> tuple[tk.Intervals, tk.Intervals]:

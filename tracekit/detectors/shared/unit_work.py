@@ -58,11 +58,11 @@ class Work(NamedTuple):
 def known_work(view: tk.ModelView) -> Work:
     """Work of the units in the predictions of the model."""
     times = view.breakdown
-    durations = times.times("duration_ns")
-    known: dict[tk.Device, tk.IntArray] = {tk.Device.CPU: times.times(Part.CPU.column)}
+    durations = times.numbers("duration_ns")
+    known: dict[tk.Device, tk.IntArray] = {tk.Device.CPU: times.numbers(Part.CPU.column)}
     unknown: dict[tk.Device, tk.BoolArray] = {tk.Device.CPU: times.unknown[Part.CPU] >= 0}
     for device, (executed, requested, _) in _PARTS.items():
-        known[device] = times.times(executed.column) + times.times(requested.column)
+        known[device] = times.numbers(executed.column) + times.numbers(requested.column)
         unknown[device] = (times.unknown[executed] >= 0) & (known[device] == 0)
     on_units = known[tk.Device.ANE] + known[tk.Device.GPU]
     known[tk.Device.CPU] = np.maximum(known[tk.Device.CPU], np.minimum(sampled_ns(view), durations - on_units))
