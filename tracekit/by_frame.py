@@ -1,5 +1,5 @@
-"""What is worked out from a frame that does not change, kept as long as it: checks ask for the same again and again, and
-a column of few rows costs pandas more than what is done with it."""
+"""What is worked out from a frame that does not change, kept as long as it: checks ask for the same again and again,
+and a column of few rows costs pandas more than what is done with it."""
 
 from __future__ import annotations
 
