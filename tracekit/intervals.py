@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.by_frame import kept_of
 from tracekit.sorting import few_bits, group_edges, places
 
 if TYPE_CHECKING:
@@ -33,10 +34,15 @@ class Intervals:
     @classmethod
     def from_rows(cls, *frames: pd.DataFrame) -> Intervals:
         """The times of the rows of event frames, one frame after the other. O(n)."""
-        if len(frames) == 1:
-            starts = frames[0]["start_ns"].to_numpy()
-            return cls(starts, starts + frames[0]["duration_ns"].to_numpy())
-        return cls.none().joined(*(cls.from_rows(rows) for rows in frames))
+        if len(frames) > 1:
+            return cls.none().joined(*(cls.from_rows(rows) for rows in frames))
+        (rows,) = frames
+        kept = kept_of(rows) if len(rows) <= _FEW else {}
+        if cls not in kept:
+            starts = rows["start_ns"].to_numpy()
+            kept[cls] = cls(starts, starts + rows["duration_ns"].to_numpy())
+        times: Intervals = kept[cls]
+        return times
 
     @classmethod
     def none(cls) -> Intervals:
@@ -120,6 +126,10 @@ class Intervals:
         alone[lasting[1:]] &= ~meets
         alone[lasting[:-1]] &= ends[:-1] <= starts[1:]
         return alone
+
+
+_FEW = 10_000
+"""Rows of a frame whose times are kept as long as it is; the ends of more take memory, and hardly longer to add."""
 
 
 class CoveredTime:

@@ -95,7 +95,7 @@ def state_copies(predictions: pd.DataFrame, data: pd.DataFrame) -> StateCopies:
     copies = rows.where(rows.is_linked)
     times, group = copies.times_inside, copies.position
     is_input = is_any(copies.kind, Kind.INPUT_COPY)
-    middle = predictions["start_ns"].to_numpy() + predictions["duration_ns"].to_numpy() // 2
+    middle = rows.called.starts + rows.called.durations // 2
     first_half = times.starts < middle[group]
     goes_in = is_input | (first_half & ~is_any(copies.kind, Kind.OUTPUT_TRANSFORMATION))
 

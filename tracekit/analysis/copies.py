@@ -16,7 +16,7 @@ import pandas as pd
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.events import COPY_KINDS, Attribution, Kind
-from tracekit.trace.frames import categorical, is_any, or_minus_one
+from tracekit.trace.frames import categorical, cells, is_any, or_minus_one
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,16 +79,16 @@ class DataRows:
 
 def data_rows(predictions: pd.DataFrame, data: pd.DataFrame, kinds: Sequence[Kind]) -> DataRows:
     """The rows of these kinds in an event frame that links to the index of `predictions`."""
-    kind = categorical(data["kind"])
+    kind = categorical(cells(data, "kind"))
     chosen = np.flatnonzero(is_any(kind, *kinds))
-    position = predictions.index.get_indexer(pd.Index(or_minus_one(data["prediction"])[chosen]))
+    position = predictions.index.get_indexer(pd.Index(or_minus_one(cells(data, "prediction"))[chosen]))
     return DataRows(
         Intervals.from_rows(predictions),
         data.index.to_numpy(dtype=np.int64)[chosen],
         Intervals.from_rows(data).where(chosen),
         np.where(position >= 0, position, len(predictions)).astype(np.int64),
         kind[chosen],
-        categorical(data["attribution"])[chosen],
+        categorical(cells(data, "attribution"))[chosen],
     )
 
 
@@ -130,7 +130,7 @@ def summarize_copies(
     # Without predictions there is nothing that an ambiguous row could lie in.
     counted = rows.is_linked | (is_any(rows.attribution, Attribution.AMBIGUOUS) & (len(predictions) > 0))
     outside, copies = rows.where(~counted), rows.where(counted)
-    predicted, total = int(predictions["duration_ns"].sum()), copies.covered_ns
+    predicted, total = int(rows.called.durations.sum()), copies.covered_ns
     by_kind = {kind: is_any(copies.kind, kind) for kind in COPY_KINDS}
     large = _longest(copies, large_ratio, large_ns)
     return CopySummary(
@@ -183,7 +183,7 @@ def summarize_conversions(predictions: pd.DataFrame, data: pd.DataFrame, *, min_
     converting = np.zeros(len(predictions) + 1, np.bool_)
     converting[rows.position[is_cast & (rows.times.durations >= min_ns) & possible]] = True
     counted = converting[rows.position] & possible
-    predicted, total = int(predictions["duration_ns"].sum()), rows.where(counted).covered_ns
+    predicted, total = int(rows.called.durations.sum()), rows.where(counted).covered_ns
     return ConversionSummary(
         predicted_ns=predicted,
         covered_ns=total,

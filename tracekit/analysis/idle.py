@@ -14,7 +14,7 @@ from tracekit.arrays import BoolArray, FloatArray, IndexArray, IntArray
 from tracekit.intervals import CoveredTime, Intervals
 from tracekit.sorting import few_bits, places
 from tracekit.trace.events import Level
-from tracekit.trace.frames import is_any
+from tracekit.trace.frames import cells, is_any
 from tracekit.trace.trace import Trace, cached_by_trace
 
 BEAT_SPREAD = 0.01
@@ -137,7 +137,7 @@ class CoreMLCalls:
 def core_ml_calls(trace: Trace) -> CoreMLCalls:
     """Rows of `Trace.activity` that the app asked for, without those of stages. O(n log n), once for each trace."""
     activity = trace.activity
-    top = is_any(activity["level"], Level.TOP)
+    top = is_any(cells(activity, "level"), Level.TOP)
     times = Intervals.from_rows(activity).where(top)
     model = activity["model"].cat.codes.to_numpy()[top].astype(np.intp)
     return CoreMLCalls.of(times, model)

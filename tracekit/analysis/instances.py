@@ -26,7 +26,7 @@ from tracekit.analysis.statistics import sums_by_label
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals, depth_profile, union_by_group
 from tracekit.trace.events import Device, Kind
-from tracekit.trace.frames import is_any, or_minus_one, rows_at, rows_where
+from tracekit.trace.frames import cells, is_any, or_minus_one, rows_at, rows_where
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -73,7 +73,7 @@ def units_used(trace: Trace, predictions: pd.Index, compute: pd.DataFrame, hardw
         (Device.ANE, Kind.ANE_EXEC, Kind.ANE_REQUEST, NEURAL_ENGINE),
         (Device.GPU, Kind.GPU_EXEC, Kind.GPU_REQUEST, GPU),
     ):
-        linked = or_minus_one(hardware["prediction"])[is_any(hardware["kind"], executed)]
+        linked = or_minus_one(cells(hardware, "prediction"))[is_any(cells(hardware, "kind"), executed)]
         if not trace.coverage_of(instrument).recorded:
             linked = np.append(linked, or_minus_one(compute["prediction"])[is_any(compute["kind"], requested)])
         used[:, UNITS.index(unit)] |= predictions.isin(linked)
@@ -101,10 +101,10 @@ def _suggestions(trace: Trace) -> IntArray:
         return sums_by_label(frame.index, linked if chosen is None else linked[chosen])
 
     data, compute = trace.data, trace.compute
-    validations = count(data, is_any(data["kind"], Kind.INPUT_VALIDATION))
-    casts = count(data, is_any(data["kind"], Kind.DATA_CAST))
-    requests = count(compute, is_any(compute["kind"], Kind.GPU_PREPARE, Kind.GPU_REQUEST))
-    others = count(compute, ~is_any(compute["kind"], Kind.GPU_PREPARE, Kind.GPU_REQUEST, Kind.CPU_COMPUTE))
+    validations = count(data, is_any(cells(data, "kind"), Kind.INPUT_VALIDATION))
+    casts = count(data, is_any(cells(data, "kind"), Kind.DATA_CAST))
+    requests = count(compute, is_any(cells(compute, "kind"), Kind.GPU_PREPARE, Kind.GPU_REQUEST))
+    others = count(compute, ~is_any(cells(compute, "kind"), Kind.GPU_PREPARE, Kind.GPU_REQUEST, Kind.CPU_COMPUTE))
     # The stages of a pipeline have rows of their own, and hardware that was recorded is better evidence.
     alone = (count(trace.activity) == 0) & (count(trace.hardware) == 0) & (others == 0)
     cpu = frame["cpu_busy_ns"].to_numpy(dtype=np.int64, na_value=0)
@@ -166,8 +166,8 @@ def traits(
     trace: Trace, predictions: pd.DataFrame, data: pd.DataFrame, compute: pd.DataFrame, hardware: pd.DataFrame
 ) -> Traits:
     """Traits of the instances of a model; rows of the other lanes are linked by `prediction`. O(n log n)."""
-    instance = pd.factorize(or_minus_one(predictions["instance"]))[0]
-    copied = or_minus_one(data["prediction"])[is_any(data["kind"], Kind.INPUT_COPY)]
+    instance = pd.factorize(or_minus_one(cells(predictions, "instance")))[0]
+    copied = or_minus_one(cells(data, "prediction"))[is_any(cells(data, "kind"), Kind.INPUT_COPY)]
     copies = sums_by_label(predictions.index, copied)
     used = units_used(trace, predictions.index, compute, hardware)
     ran = np.column_stack([_ran(instance, of_unit) for of_unit in used.T])
@@ -194,10 +194,10 @@ def _usual(instance: IntArray, counts: IntArray) -> IntArray:
 
 def processes_of(predictions: pd.DataFrame, hardware: pd.DataFrame) -> IntArray:
     """Process that the rows inside each prediction name, -1 where they name none: shape (predictions,)."""
-    position = predictions.index.get_indexer(pd.Index(or_minus_one(hardware["prediction"])))
+    position = predictions.index.get_indexer(pd.Index(or_minus_one(cells(hardware, "prediction"))))
     known = (position >= 0) & ~hardware["pid"].array.isna()
     pid = np.full(len(predictions), -1, np.int64)
-    pid[position[known]] = or_minus_one(hardware["pid"])[known]
+    pid[position[known]] = or_minus_one(cells(hardware, "pid"))[known]
     return pid
 
 
@@ -230,8 +230,8 @@ def instances_by_kind(loads: pd.DataFrame, predictions: pd.DataFrame, known: Tra
     other compute units, other processes. Medians count of instances with at least `min_calls` calls.
     O(kinds x (l + p) log(l + p))."""
     kinds = known.kinds()
-    numbers = or_minus_one(predictions["instance"])
-    of_load = or_minus_one(loads["instance"])
+    numbers = or_minus_one(cells(predictions, "instance"))
+    of_load = or_minus_one(cells(loads, "instance"))
     return [
         _instances(
             loads,

@@ -20,7 +20,7 @@ from tracekit.arrays import BoolArray, CodeArray, IntArray
 from tracekit.intervals import Intervals, containing
 from tracekit.trace.calls.hardware import prepares
 from tracekit.trace.events import LOAD_KINDS, Kind, Origin
-from tracekit.trace.frames import categorical, is_any, or_minus_one, rows_where, texts_in
+from tracekit.trace.frames import categorical, cells, is_any, or_minus_one, rows_where, texts_in
 from tracekit.trace.trace import Trace, cached_by_trace
 
 
@@ -31,12 +31,12 @@ def first_after_load(activity: pd.DataFrame) -> BoolArray:
     whether it was the first is not known. A prediction that starts while its model is being loaded belongs to the
     instance loaded before. O(n log n).
     """
-    kind, level, model = (categorical(activity[name]) for name in ("kind", "level", "model"))
+    kind, level, model = (categorical(cells(activity, name)) for name in ("kind", "level", "model"))
     is_load = is_any(kind, *LOAD_KINDS)
     chosen = np.flatnonzero((is_load | is_any(kind, Kind.PREDICTION)) & (model.codes >= 0))
     result = np.zeros(len(kind), dtype=bool)
     loads, times = is_load[chosen], Intervals.from_rows(activity).where(chosen)
-    instance = or_minus_one(activity["instance"])[chosen]
+    instance = or_minus_one(cells(activity, "instance"))[chosen]
     # A load takes its place in time at its end.
     time = np.where(loads, times.ends, times.starts)
     result[chosen] = _follows_load(loads, time, (level.codes[chosen], instance, model.codes[chosen]))
@@ -116,7 +116,7 @@ def _by_process(group: IntArray, process: IntArray) -> IntArray:
 
 def _latest_load(loads: pd.DataFrame, predictions: pd.DataFrame) -> IntArray:
     """Index of the load of each prediction; without one, -2 or less by instance (-1 where the name has no number)."""
-    numbers = np.concatenate([or_minus_one(frame["instance"]) for frame in (loads, predictions)])
+    numbers = np.concatenate([or_minus_one(cells(frame, "instance")) for frame in (loads, predictions)])
     instance = pd.factorize(numbers)[0].astype(np.int64)
     of_load, of_prediction = instance[: len(loads)], instance[len(loads) :]
     ends = Intervals.from_rows(loads).ends
@@ -167,7 +167,7 @@ def cold_loads(
     """
     kind = loads["kind"]
     plain, uncached = is_any(kind, Kind.LOAD), is_any(kind, Kind.LOAD_UNCACHED)
-    open_ = plain | (is_any(kind, Kind.LOAD_CACHED) & is_any(loads["origin"], Origin.CALL_STACKS))
+    open_ = plain | (is_any(kind, Kind.LOAD_CACHED) & is_any(cells(loads, "origin"), Origin.CALL_STACKS))
     if not open_.any():
         none = np.zeros(len(loads), dtype=bool)
         return ColdLoads(cold=uncached, unknown=none, by_time=none, compared=none)
@@ -187,7 +187,7 @@ def _preparation(loads: pd.DataFrame, trace: Trace) -> tuple[BoolArray, BoolArra
     if rows.empty:
         none = np.zeros(len(loads), dtype=bool)
         return none, none
-    names_it = rows["model"].isin(texts_in(loads["model"])).to_numpy(dtype=bool)
+    names_it = rows["model"].isin(texts_in(cells(loads, "model"))).to_numpy(dtype=bool)
     times = Intervals.from_rows(rows)
     named = _inside(Intervals.from_rows(loads), times.where(names_it)) > 0
     unnamed = times.where(rows["model"].isna().to_numpy(dtype=bool))

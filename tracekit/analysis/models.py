@@ -32,7 +32,7 @@ from tracekit.arrays import BoolArray
 from tracekit.intervals import CoveredTime, Intervals
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.filter import Shown, shown_models
-from tracekit.trace.frames import columns_of, hardware_only, is_any, resolution_of, rows_where
+from tracekit.trace.frames import cells, columns_of, hardware_only, is_any, resolution_of, rows_where
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.trace import Trace
 
@@ -110,7 +110,7 @@ def summarize_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSum
         )
         for name, level, parents, instances in models[["name", "level", "parents", "instances"]].itertuples(index=False)
     ]
-    inferred = is_any(trace.activity["attribution"], Attribution.INFERRED)
+    inferred = is_any(cells(trace.activity, "attribution"), Attribution.INFERRED)
     if inferred.all() and not any(len(frame) for frame in (trace.data, trace.compute, trace.other)):
         # Core ML recorded nothing: what was not seen may still have been there.
         summaries = [
@@ -133,12 +133,12 @@ def rates_of_called(trace: Trace, shown: Shown | None = None) -> dict[str, float
     """The models that the app calls or loads, in the order of `summarize_models`, with their predictions per second:
     what a comparison takes from there, in a tenth of the time. O(n log n) in the rows of the activity."""
     models, activity = shown_models(trace, shown), trace.activity
-    counted = is_any(activity["level"], Level.TOP) & (True if shown is None else shown.rows["activity"])
+    counted = is_any(cells(activity, "level"), Level.TOP) & (True if shown is None else shown.rows["activity"])
     predicted, loaded = (counted & is_any(activity["kind"], *kinds) for kinds in ((Kind.PREDICTION,), LOAD_KINDS))
     times = columns_of(activity, ("start_ns", "duration_ns"))
     rates, total_ns = dict[str, float | None](), dict[str, int]()
     for name in map(str, models["name"][models["level"] == Level.TOP]):
-        of_model = is_any(activity["model"], name)
+        of_model = is_any(cells(activity, "model"), name)
         predictions = rows_where(times, of_model & predicted)
         calls = (predictions, rows_where(times, of_model & loaded))
         if any(map(len, calls)):
@@ -161,7 +161,7 @@ def _rows_by_model(activity: pd.DataFrame) -> Callable[[str, str, Sequence[Kind]
 
     @cache
     def choose(level: str, wanted: Sequence[Kind]) -> BoolArray:
-        return is_any(activity["level"], level) & is_any(kinds, *wanted)
+        return is_any(cells(activity, "level"), level) & is_any(kinds, *wanted)
 
     def rows_of(name: str, level: str, wanted: Sequence[Kind]) -> pd.DataFrame:
         number = names.get(name)
@@ -207,7 +207,7 @@ def _summary(
         throughput = summarize_throughput(predictions, in_bursts, of_trace.busy, steady)
     parts = summarize_breakdown(times) if called else None
     ended = (latencies(predictions) > 0) & timed
-    cold = is_any(loads["kind"], Kind.LOAD_UNCACHED)
+    cold = is_any(cells(loads, "kind"), Kind.LOAD_UNCACHED)
     sample = Sample(
         predictions=len(predictions),
         latencies_ns=latencies(predictions[ended]),
@@ -228,7 +228,7 @@ def _summary(
         instances=instances,
         loads=len(loads),
         # Not known where a row does not say whether it was cached.
-        cold_loads=None if loads.empty or is_any(loads["kind"], Kind.LOAD).any() else int(cold.sum()),
+        cold_loads=None if loads.empty or is_any(cells(loads, "kind"), Kind.LOAD).any() else int(cold.sum()),
         predictions=len(predictions),
         prediction=row_statistics(predictions),
         load=row_statistics(loads),

@@ -19,7 +19,7 @@ from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.intervals import Intervals, positions_between, running_end
 from tracekit.sorting import few_bits
 from tracekit.trace.events import Attribution, Device, Kind, Lane
-from tracekit.trace.frames import columns_of, is_any, or_minus_one, rows_where
+from tracekit.trace.frames import cells, columns_of, is_any, or_minus_one, rows_where
 from tracekit.trace.linking import top_predictions
 from tracekit.trace.prediction_lookup import codes_in
 from tracekit.trace.trace import Trace, cached_by_trace
@@ -31,10 +31,10 @@ def ready_for(trace: Trace, prediction: IntArray, begin: IntArray, called: IntAr
     owner = np.append(top_predictions(trace.activity), -1)
     did = []
     for frame in (trace.data, trace.compute, trace.hardware):
-        executed = is_any(frame["kind"], Kind.ANE_EXEC, Kind.GPU_EXEC, Kind.CPU_COMPUTE)
-        chosen = np.flatnonzero(executed | is_any(frame["lane"], Lane.DATA))
+        executed = is_any(cells(frame, "kind"), Kind.ANE_EXEC, Kind.GPU_EXEC, Kind.CPU_COMPUTE)
+        chosen = np.flatnonzero(executed | is_any(cells(frame, "lane"), Lane.DATA))
         times = Intervals.from_rows(frame).where(chosen)
-        did.append((owner[or_minus_one(frame["prediction"])[chosen]], times.starts, times.ends))
+        did.append((owner[or_minus_one(cells(frame, "prediction"))[chosen]], times.starts, times.ends))
     of_row, row_start, row_end = (np.concatenate(part) for part in zip(*did, strict=True))
     ours = np.flatnonzero(np.isin(of_row, prediction))
     group, time = np.concatenate((prediction, of_row[ours])), np.concatenate((begin, row_start[ours]))
@@ -151,13 +151,13 @@ def unit_rows(trace: Trace) -> dict[Device, UnitRows]:
     activity, hardware = trace.activity, trace.hardware
     owner = np.append(top_predictions(activity), -1)
     code_of_call = np.append(activity["model"].cat.codes.to_numpy().astype(np.int64), -1)
-    code = codes_in(hardware["model"], activity["model"].cat.categories)
-    call = owner[or_minus_one(hardware["prediction"])]
+    code = codes_in(cells(hardware, "model"), activity["model"].cat.categories)
+    call = owner[or_minus_one(cells(hardware, "prediction"))]
     code = np.where(call >= 0, code_of_call[call], code)
     target = trace.run.target.process
-    pid = or_minus_one(hardware["pid"])
-    foreign = is_any(hardware["attribution"], Attribution.FOREIGN)
-    nameless = is_any(hardware["attribution"], Attribution.UNATTRIBUTED) & (call < 0)
+    pid = or_minus_one(cells(hardware, "pid"))
+    foreign = is_any(cells(hardware, "attribution"), Attribution.FOREIGN)
+    nameless = is_any(cells(hardware, "attribution"), Attribution.UNATTRIBUTED) & (call < 0)
     own_process = (pid == target.pid) if target is not None else np.zeros(len(pid), np.bool_)
     foreign = (foreign | (nameless & ~own_process)) & (call < 0)
     return {
@@ -175,7 +175,7 @@ def all_waits(trace: Trace) -> dict[Device, Waits]:
 def _waits(trace: Trace, rows: UnitRows) -> Waits:
     activity = trace.activity
     called = activity["start_ns"].to_numpy()[np.where(rows.call >= 0, rows.call, 0)]
-    inferred = np.append(is_any(activity["attribution"], Attribution.INFERRED), True)
+    inferred = np.append(is_any(cells(activity, "attribution"), Attribution.INFERRED), True)
     own = ~inferred[rows.call]
     met = own & (rows.reach_before > called) & (np.append(rows.call, -1)[rows.reaching] != rows.call)
     if not met.any():
@@ -254,7 +254,7 @@ def _behind(rows: UnitRows, windows: Intervals, model: IntArray) -> IntArray:
 def engine_executions(hardware: pd.DataFrame) -> pd.DataFrame:
     """Execution rows of the Neural Engine among a model's hardware rows, at least with the columns of times, `model`,
     `prediction` and `attribution`: all with names, or all linked by time alone (`tracekit.trace.attribution`)."""
-    executed = is_any(hardware["kind"], Kind.ANE_EXEC)
+    executed = is_any(cells(hardware, "kind"), Kind.ANE_EXEC)
     return hardware if executed.all() else rows_where(columns_of(hardware, _COLUMNS), executed)
 
 
@@ -294,8 +294,9 @@ def engine_waits(trace: Trace, predictions: pd.DataFrame, hardware: pd.DataFrame
 
 def _may_be_own(trace: Trace, hardware: pd.DataFrame) -> IntArray:
     """Labels of rows of the model, given its own, or maybe: of several predictions, unless its own bear its name."""
-    executed = is_any(hardware["kind"], Kind.ANE_EXEC)
+    executed = is_any(cells(hardware, "kind"), Kind.ANE_EXEC)
     own = hardware.index.to_numpy()[executed]
-    if is_any(hardware["attribution"], *NAMED)[executed].any():
+    if is_any(cells(hardware, "attribution"), *NAMED)[executed].any():
         return own
-    return np.append(own, trace.hardware.index.to_numpy()[is_any(trace.hardware["attribution"], Attribution.AMBIGUOUS)])
+    ambiguous = is_any(cells(trace.hardware, "attribution"), Attribution.AMBIGUOUS)
+    return np.append(own, trace.hardware.index.to_numpy()[ambiguous])

@@ -10,6 +10,7 @@ import pandas as pd
 
 from tracekit.analysis.quantities import median_of, quantiles
 from tracekit.arrays import CodeArray, FloatArray, IntArray
+from tracekit.by_frame import unchanging
 from tracekit.intervals import Intervals
 from tracekit.sorting import few_bits
 from tracekit.trace.events import Kind, Level
@@ -129,9 +130,14 @@ def sums_by_label(labels: pd.Index, of_rows: CodeArray, values: IntArray | None 
 
 
 def top_calls(trace: Trace, *kinds: Kind) -> pd.DataFrame:
-    """Rows of the activity that the app called, of these kinds."""
+    """Rows of the activity that the app called, of these kinds; found once for each trace."""
     activity = trace.activity
-    return rows_where(activity, is_any(activity["level"], Level.TOP) & is_any(activity["kind"], *kinds))
+    return trace.cache.get(
+        (top_calls, kinds),
+        lambda: unchanging(
+            rows_where(activity, is_any(activity["level"], Level.TOP) & is_any(activity["kind"], *kinds))
+        ),
+    )
 
 
 def covered_ns(*frames: pd.DataFrame) -> int:

@@ -259,8 +259,8 @@ def frame_steps(predictions: pd.DataFrame) -> FrameSteps | None:
 
     Steps from one burst to the next are pauses of the user, and left out.
     """
-    starts, lengths = (predictions[name].to_numpy() for name in ("start_ns", "duration_ns"))
-    steps = np.diff(starts)
+    called = Intervals.from_rows(predictions)
+    steps, lengths = np.diff(called.starts), called.durations
     index = np.flatnonzero(np.diff(burst_numbers(predictions)) == 0)
     if len(index) < MIN_STEPS:
         return None

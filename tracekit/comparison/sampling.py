@@ -139,18 +139,16 @@ def mean_errors(parts: FloatArray, block: int) -> FloatArray:
     errors, divisor = np.zeros(parts.shape[1]), blocks * block
     # Many parts do not occur, and their means are 0 in each draw.
     some = np.flatnonzero(parts.any(axis=0))
-    sums = []
-    for part in parts.T[some]:
-        wrapped = np.cumsum(np.concatenate([np.zeros(1), part, part[:block]]))
-        sums.append(wrapped[block : block + count] - wrapped[:count])
-    # Some draws at a time, so that the processor has at hand what it picks with and what it picked.
-    means, chunk = np.empty((len(sums), RESAMPLES)), max(MAX_PICKED // blocks, 1)
+    wrapped = np.zeros((1 + count + block, len(some)))
+    np.cumsum(np.concatenate([parts[:, some], parts[:block, some]]), axis=0, out=wrapped[1:])
+    sums = wrapped[block : block + count] - wrapped[:count]
+    # Some draws at a time, so that the processor has at hand what it picked.
+    means, chunk = np.empty((RESAMPLES, len(some))), max(MAX_PICKED // (blocks * max(len(some), 1)), 1)
     for first in range(0, RESAMPLES, chunk):
         # To add up rows takes a tenth of the time of adding up within rows.
         drawn = np.ascontiguousarray(generator.integers(0, count, (min(chunk, RESAMPLES - first), blocks)).T)
-        for index, of_part in enumerate(sums):
-            means[index, first : first + chunk] = of_part.take(drawn).sum(axis=0) / divisor
-    errors[some] = means.std(axis=1, ddof=1)
+        means[first : first + chunk] = sums.take(drawn, axis=0).sum(axis=0) / divisor
+    errors[some] = np.ascontiguousarray(means.T).std(axis=1, ddof=1)
     return errors
 
 

@@ -65,7 +65,7 @@ if TYPE_CHECKING:
         Level,
         Origin,
     )
-    from tracekit.trace.frames import categorical, is_any, or_minus_one, rows_at, rows_where, texts_in
+    from tracekit.trace.frames import categorical, cells, is_any, or_minus_one, rows_at, rows_where, texts_in
     from tracekit.trace.instruments.catalogue import CORE_ML, GPU, NEURAL_ENGINE
     from tracekit.trace.sharing import MAX_OUTSIDE_SHARE, SharingState
     from tracekit.trace.trace import Trace, cached_by_trace

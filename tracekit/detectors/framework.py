@@ -52,7 +52,7 @@ def least_predictions(view: ModelView, options: Any) -> Outcome | None:
 
 def least_mean(view: ModelView, options: Any) -> Outcome | None:
     """Predictions average at least `min_mean_ms`, an option."""
-    mean_ns = float(view.predictions["duration_ns"].mean())
+    mean_ns = float(view.durations.mean())
     return too_short(view, mean_ns) if mean_ns < options.min_mean_ms * 1e6 else None
 
 

@@ -17,12 +17,14 @@ from tracekit.analysis.instances import processes_of
 from tracekit.analysis.loads import Uses, uses_of_loads
 from tracekit.analysis.queues import EngineWaits, engine_executions, engine_waits
 from tracekit.analysis.statistics import covered_ns, top_calls
+from tracekit.by_frame import unchanging
 from tracekit.detectors.answers import RECORD_LONGER, Seen
 from tracekit.sorting import few_bits
 from tracekit.trace.cache import Cache, cached
-from tracekit.trace.events import LOAD_KINDS, SETUP_KINDS, Attribution, Kind, Level
+from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.frames import (
     categorical,
+    cells,
     fixed_categorical,
     is_any,
     or_minus_one,
@@ -34,6 +36,7 @@ from tracekit.trace.frames import (
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.linking import top_predictions
 from tracekit.trace.prediction_lookup import codes_in
+from tracekit.trace.trace import cached_by_trace
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
@@ -99,6 +102,11 @@ class ModelView(Seen):
     def performance_report(self) -> PerformanceReport | None:
         """The model's performance report; None without one. The outcome must not depend on it, only what is said."""
         return self.trace.performance_report(self.name)
+
+    @cached_property
+    def durations(self) -> IntArray:
+        """Shape (predictions,): of each, in ns."""
+        return self.predictions["duration_ns"].to_numpy()
 
     @cached_property
     def resolution_ns(self) -> int:
@@ -176,28 +184,31 @@ def model_views(trace: Trace) -> Iterator[ModelView]:
     O(n log n) in the rows of the trace.
     """
     activity = trace.activity
-    top = rows_where(activity, is_any(activity["level"], Level.TOP))
-    called = is_any(top["kind"], *SETUP_KINDS, Kind.PREDICTION)
-    names = pd.Index(sorted(texts_in(categorical(top["model"])[called])), dtype=object)
+    top = rows_where(activity, is_any(cells(activity, "level"), Level.TOP))
+    group = np.select([is_any(cells(top, "kind"), *kinds) for kinds in _GROUPS], range(len(_GROUPS)), -1)
+    names = pd.Index(sorted(texts_in(categorical(cells(top, "model"))[group >= 0])), dtype=object)
     owner = top_predictions(activity)
-    of_prediction = codes_in(activity["model"], names)
-    parts: list[Iterable[pd.DataFrame]] = [_split(top, [codes_in(top["model"], names)], len(names))]
+    of_prediction = codes_in(cells(activity, "model"), names)
+    model = codes_in(cells(top, "model"), names)
+    calls = _split(top, [np.where(group < 0, -1, len(_GROUPS) * model + group)], len(_GROUPS) * len(names))
+    parts: list[Iterable[pd.DataFrame]] = [calls] * len(_GROUPS)
     for frame in (trace.data, trace.compute, trace.hardware):
         if frame.empty:
             parts.append([frame] * len(names))
             continue
         linked = _relink(frame, owner, activity)
-        others = is_any(frame["attribution"], Attribution.FOREIGN)
+        others = is_any(cells(frame, "attribution"), Attribution.FOREIGN)
         parts.append(_split(linked, _models_of_rows(linked, of_prediction, names, others), len(names)))
-    for name, rows, data, compute, hardware in zip(names, *parts, strict=True):
-        loads, compiles, predictions = (
-            rows_where(rows, is_any(rows["kind"], *kinds))
-            for kinds in (LOAD_KINDS, (Kind.COMPILE,), (Kind.PREDICTION,))
-        )
-        yield ModelView(name, trace, loads, compiles, predictions, data, compute, hardware)
-        del rows, loads, compiles, predictions, data, compute, hardware
+    for name, *frames in zip(names, *parts, strict=True):
+        yield ModelView(name, trace, *frames)
+        frames.clear()
 
 
+_GROUPS = (LOAD_KINDS, (Kind.COMPILE,), (Kind.PREDICTION,))
+"""Kinds of the calls in the frames of a view, one after the other."""
+
+
+@cached_by_trace
 def unnamed_predictions(trace: Trace) -> int:
     """Number of top-level predictions whose row names no model, so that no view holds them."""
     return int((categorical(top_calls(trace, Kind.PREDICTION)["model"]).codes < 0).sum())
@@ -208,16 +219,16 @@ def _relink(frame: pd.DataFrame, owner: IntArray, activity: pd.DataFrame) -> pd.
 
     A row in a stage that lies in no single prediction of its pipeline has none either, and the stage's attribution.
     """
-    if not is_any(activity["level"], Level.SUB).any():
+    if not is_any(cells(activity, "level"), Level.SUB).any():
         return frame
-    linked = or_minus_one(frame["prediction"])
+    linked = or_minus_one(cells(frame, "prediction"))
     known = linked >= 0
     outer = np.zeros_like(linked)
     outer[known] = owner[linked[known]]
     in_no_call = known.copy()
-    in_no_call[known] = is_any(activity["level"], Level.SUB)[outer[known]]
-    attribution = categorical(frame["attribution"]).codes.copy()
-    attribution[in_no_call] = categorical(activity["attribution"]).codes[outer[in_no_call]]
+    in_no_call[known] = is_any(cells(activity, "level"), Level.SUB)[outer[known]]
+    attribution = categorical(cells(frame, "attribution")).codes.copy()
+    attribution[in_no_call] = categorical(cells(activity, "attribution")).codes[outer[in_no_call]]
     return frame.assign(
         prediction=pd.arrays.IntegerArray(np.where(in_no_call, 0, outer), mask=~known | in_no_call),
         attribution=fixed_categorical("attribution", attribution, tuple(Attribution)),
@@ -231,13 +242,13 @@ def _models_of_rows(frame: pd.DataFrame, of_prediction: IntArray, names: pd.Inde
     `of_prediction` gives the index of the model of each row of the activity; `others` are rows of other processes,
     which belong to none. Shape (rows,) each.
     """
-    linked = or_minus_one(frame["prediction"])
+    linked = or_minus_one(cells(frame, "prediction"))
     alone = linked < 0
     by_prediction = np.full(len(frame), -1, np.int64)
     by_prediction[~alone] = of_prediction[linked[~alone]]
     by_prediction[others] = -1
     alone &= ~others
-    model, parent = (np.where(alone, codes_in(frame[column], names), -1) for column in ("model", "parent_model"))
+    model, parent = (np.where(alone, codes_in(cells(frame, column), names), -1) for column in ("model", "parent_model"))
     return [by_prediction, model, np.where(parent == model, -1, parent)]
 
 
@@ -250,9 +261,12 @@ def _split(frame: pd.DataFrame, models: Sequence[IntArray], count: int) -> Itera
     row = row[order]
     edges = np.searchsorted(model[order], np.arange(count + 1))
     # In half the time; more rows would stand in memory twice.
-    if count > 1 and len(row) < 10_000:
+    if len(row) < 10_000 and (row[1:] != row[:-1] + 1).any():
         frame, row = frame.take(row), np.arange(len(row))
-    return (rows_at(frame, row[start:end]) for start, end in pairwise(edges.tolist()))
+    none = unchanging(frame.iloc[:0])
+    return (
+        unchanging(rows_at(frame, row[start:end])) if start < end else none for start, end in pairwise(edges.tolist())
+    )
 
 
 cached_by_model = cached

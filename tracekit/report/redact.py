@@ -110,7 +110,7 @@ def private_facts(trace: Trace) -> PrivateFacts:
     # What only cleans texts needs no frames.
     from tracekit.trace.events import Attribution
     from tracekit.trace.filter import model_names
-    from tracekit.trace.frames import held_texts, is_any
+    from tracekit.trace.frames import categorical, held_texts, is_any, texts_in
 
     run = trace.run
     devices = [device for device in (run.device, run.host) if device is not None]
@@ -119,8 +119,9 @@ def private_facts(trace: Trace) -> PrivateFacts:
     lanes = (trace.activity, trace.data, trace.compute, trace.other, trace.hardware)
     frames = [frame for frame in (*lanes, *trace.context.values()) if len(frame)]
     # The target did not use them.
-    of_others = trace.hardware[is_any(trace.hardware["attribution"], Attribution.FOREIGN)]
-    foreign = tuple(sorted(_texts(of_others, "model") - set(trace.models["name"])))
+    of_others = is_any(trace.hardware["attribution"], Attribution.FOREIGN)
+    models = texts_in(categorical(trace.hardware["model"])[of_others]) - set(trace.models["name"])
+    foreign = tuple(sorted(text for text in models if text.strip()))
     names = {name for frame in frames for column in ("process", "process_name") for name in _texts(frame, column)}
     # Some processes are named in labels alone.
     names |= processes_in(chain.from_iterable(held_texts(frame["label"]) for frame in frames if "label" in frame))

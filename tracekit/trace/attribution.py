@@ -38,7 +38,7 @@ from tracekit.intervals import Intervals
 from tracekit.trace import prediction_lookup as lookup
 from tracekit.trace.binding import recode
 from tracekit.trace.events import Attribution, Kind, Lane
-from tracekit.trace.frames import categorical, fixed_categorical, is_any, or_minus_one
+from tracekit.trace.frames import categorical, cells, fixed_categorical, is_any, or_minus_one
 
 GPU_OUTLIVES_NS = 1_000_000
 """How long after the end of a prediction its GPU work may end (heuristic)."""
@@ -57,12 +57,12 @@ def attribute_hardware(hardware: pd.DataFrame, events: pd.DataFrame, graphs: Int
     the rows of the Activity lane, as the index of `Trace.activity` does. O((rows + predictions) log predictions).
     """
     calls = lookup.calls_of(events)
-    on_gpu, graph = (is_any(hardware["lane"], lane) for lane in (Lane.GPU, Lane.MPS))
-    executed = is_any(hardware["kind"], Kind.ANE_EXEC)
+    on_gpu, graph = (is_any(cells(hardware, "lane"), lane) for lane in (Lane.GPU, Lane.MPS))
+    executed = is_any(cells(hardware, "kind"), Kind.ANE_EXEC)
     times = Intervals.from_rows(hardware)
     # What may be of a prediction that has ended is sought by the part that no slack explains.
     end = np.where(on_gpu | graph, np.maximum(times.starts, times.ends - GPU_OUTLIVES_NS), times.ends)
-    rows = lookup.Rows(times.starts, end, lookup.codes_in(hardware["model"], events["model"].cat.categories))
+    rows = lookup.Rows(times.starts, end, lookup.codes_in(cells(hardware, "model"), events["model"].cat.categories))
     answer = _Answer.of(hardware)
     if _all_named(events):
         unknown = (answer.attribution == _code(Attribution.LABEL)) & (rows.model < 0)
@@ -110,7 +110,7 @@ def with_graphs(hardware: pd.DataFrame, graphs: IntArray) -> pd.DataFrame:
     """
     if (graphs < 0).all():
         return hardware
-    is_foreign = is_any(hardware["attribution"], Attribution.FOREIGN)
+    is_foreign = is_any(cells(hardware, "attribution"), Attribution.FOREIGN)
     source = np.where((graphs >= 0) & ~is_foreign, graphs, np.arange(len(hardware)))
     shared = ("model", "parent_model", "operation", "prediction", "attribution")
     return hardware.assign(**{name: hardware[name].array.take(source) for name in shared})
@@ -128,7 +128,7 @@ class _Answer:
     @staticmethod
     def of(hardware: pd.DataFrame) -> _Answer:
         """What the rows themselves say."""
-        codes = lookup.codes_in(hardware["attribution"], pd.Index(_VALUES, dtype=object))
+        codes = lookup.codes_in(cells(hardware, "attribution"), pd.Index(_VALUES, dtype=object))
         return _Answer(np.full(len(hardware), -1, np.int64), codes)
 
     @property
@@ -149,8 +149,8 @@ def _code(value: Attribution) -> int:
 
 def _all_named(events: pd.DataFrame) -> bool:
     """Whether Core ML names each model that it loaded or called. Else a label may name one that it does not."""
-    models = categorical(events["model"])
-    unnamed = is_any(events["lane"], Lane.ACTIVITY) & (models.codes < 0)
+    models = categorical(cells(events, "model"))
+    unnamed = is_any(cells(events, "lane"), Lane.ACTIVITY) & (models.codes < 0)
     return not unnamed.any() and _UNNAMED not in models.categories
 
 
@@ -200,7 +200,7 @@ def _with_answer(hardware: pd.DataFrame, answer: _Answer, calls: lookup.Calls, e
     called = np.append(calls.model, -1)[answer.call]
     model = np.where(by_time & (called >= 0), called + len(models.categories), np.asarray(models.codes))
     # A row that names a stage and lies in the pipeline's own prediction has that pipeline around it.
-    in_pipeline = linked & ~by_time & (called >= 0) & (called != lookup.codes_in(hardware["model"], names))
+    in_pipeline = linked & ~by_time & (called >= 0) & (called != lookup.codes_in(cells(hardware, "model"), names))
     parents = events["parent_model"].cat
     parent = np.append(np.asarray(parents.codes)[calls.row], -1)[answer.call]
     around = np.where(in_pipeline, called + len(parents.categories), parent)

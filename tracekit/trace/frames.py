@@ -19,6 +19,7 @@ import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
 from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
+from tracekit.by_frame import kept_of
 from tracekit.recording.table import CellValue, CodedCells, Column, IntegerCells, Table, TableState, Thread
 from tracekit.trace import binding
 from tracekit.trace.binding import constant, optional_integers, recode, required_integers, text
@@ -81,9 +82,18 @@ def _column_of(name: str, value: EventColumn, count: int) -> ColumnValues:
     return pd.arrays.IntegerArray(np.zeros(count, np.int64), np.ones(count, np.bool_))
 
 
-def categorical(column: pd.Series) -> pd.Categorical:
+def cells(frame: pd.DataFrame, name: str) -> ExtensionArray:
+    """The cells of a column, not copied: as `frame[name].array`, which is found once for each frame."""
+    kept = kept_of(frame)
+    if name not in kept:
+        kept[name] = frame[name].array
+    found: ExtensionArray = kept[name]
+    return found
+
+
+def categorical(column: pd.Series | ExtensionArray) -> pd.Categorical:
     """The cells of a categorical column, not copied."""
-    cells = column.array
+    cells = column if isinstance(column, ExtensionArray) else column.array
     assert isinstance(cells, pd.Categorical)  # noqa: S101 - tells mypy what the dtype says
     return cells
 
@@ -94,10 +104,10 @@ def resolution_of(*calls: pd.DataFrame) -> int:
     return max((int(longest) for longest in known if not pd.isna(longest)), default=0)
 
 
-def is_any(column: pd.Series | pd.Categorical, *values: str) -> BoolArray:
+def is_any(column: pd.Series | ExtensionArray, *values: str) -> BoolArray:
     """Shape (rows,): a row of a categorical column holds one of the values; null is none of them. O(rows), in a tenth
     of the time that comparisons of pandas take on a few hundred rows."""
-    cells = column if isinstance(column, pd.Categorical) else categorical(column)
+    cells = categorical(column)
     codes, categories = cells.codes, cells.categories
     first, *others = [categories.get_loc(value) for value in values if value in categories] or [-2]
     chosen: BoolArray = codes == first
@@ -106,9 +116,10 @@ def is_any(column: pd.Series | pd.Categorical, *values: str) -> BoolArray:
     return chosen
 
 
-def or_minus_one(column: pd.Series) -> IntArray:
+def or_minus_one(column: pd.Series | ExtensionArray) -> IntArray:
     """Numbers of a nullable column, shape (rows,): -1 where there is none. Ids and positions are never negative."""
-    numbers: IntArray = column.array.to_numpy(np.int64, na_value=-1)
+    array = column if isinstance(column, ExtensionArray) else column.array
+    numbers: IntArray = array.to_numpy(np.int64, na_value=-1)
     return numbers
 
 
@@ -122,14 +133,14 @@ def hardware_only(calls: pd.DataFrame) -> BoolArray:
     return is_any(calls["origin"], Origin.HARDWARE)
 
 
-def texts_in(column: pd.Series | pd.Categorical) -> set[str]:
+def texts_in(column: pd.Series | ExtensionArray) -> set[str]:
     """The texts that rows of a categorical column hold. O(rows)."""
     return set(held_texts(column))
 
 
-def held_texts(column: pd.Series | pd.Categorical) -> Iterator[str]:
+def held_texts(column: pd.Series | ExtensionArray) -> Iterator[str]:
     """Each text that rows of a categorical column hold, once. O(rows), in a tenth of the time that pandas takes."""
-    cells = column if isinstance(column, pd.Categorical) else categorical(column)
+    cells = categorical(column)
     # The first entry stands for the code -1.
     held = np.bincount(cells.codes + np.intp(1), minlength=len(cells.categories) + 1)[1:] > 0
     return map(str, cells.categories.to_numpy()[held].tolist())

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from pandas.api.extensions import ExtensionArray
 
 from tracekit.arrays import BoolArray, IndexArray, IntArray
 from tracekit.intervals import Intervals, containing
 from tracekit.sorting import few_bits
 from tracekit.trace.events import Kind, Lane
-from tracekit.trace.frames import categorical, is_any, or_minus_one
+from tracekit.trace.frames import categorical, cells, is_any, or_minus_one
 from tracekit.trace.linking import containing_by_key
 
 CallAndCount = tuple[IntArray, IntArray]
@@ -68,18 +69,18 @@ class Rows:
 
 def calls_of(events: pd.DataFrame) -> Calls:
     """The predictions among the linked Core ML rows."""
-    activity = is_any(events["lane"], Lane.ACTIVITY)
-    row = np.flatnonzero(activity & is_any(events["kind"], Kind.PREDICTION))
+    activity = is_any(cells(events, "lane"), Lane.ACTIVITY)
+    row = np.flatnonzero(activity & is_any(cells(events, "kind"), Kind.PREDICTION))
     times = Intervals.from_rows(events).where(row)
     label = (np.cumsum(activity) - 1)[row]
     call_of_label = np.full(int(activity.sum()) + 1, -1, np.int64)
     call_of_label[label] = np.arange(len(row))
-    outer = call_of_label[or_minus_one(events["prediction"])[row]]
-    model = codes_in(events["model"], events["model"].cat.categories)
+    outer = call_of_label[or_minus_one(cells(events, "prediction"))[row]]
+    model = codes_in(cells(events, "model"), events["model"].cat.categories)
     return Calls(label, times.starts, times.ends, model[row], outer, row)
 
 
-def codes_in(column: pd.Series, names: pd.Index) -> IntArray:
+def codes_in(column: pd.Series | ExtensionArray, names: pd.Index) -> IntArray:
     """Place of each cell of a categorical column in `names`; -1 where it is null or none of them."""
     cells = categorical(column)
     target: IntArray = np.append(names.get_indexer(cells.categories), -1).astype(np.int64)
@@ -97,7 +98,7 @@ def of_pipelines(calls: Calls, events: pd.DataFrame, rows: Rows) -> CallAndCount
     Stages of the same pipelines are sought together, so that a pipeline of many stages is offered once.
     """
     names = events["model"].cat.categories
-    stages, pipelines = (codes_in(events[name], names) for name in ("model", "parent_model"))
+    stages, pipelines = (codes_in(cells(events, name), names) for name in ("model", "parent_model"))
     known = (stages >= 0) & (pipelines >= 0)
     around: dict[int, list[int]] = {stage: [] for stage in np.unique(rows.model).tolist()}
     for pair in np.unique(stages[known] * len(names) + pipelines[known]).tolist():

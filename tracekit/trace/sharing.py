@@ -13,7 +13,7 @@ import pandas as pd
 
 from tracekit.intervals import Intervals
 from tracekit.trace.events import Attribution, Kind, Lane
-from tracekit.trace.frames import categorical, is_any, rows_where, texts_in
+from tracekit.trace.frames import categorical, cells, is_any, rows_where, texts_in
 from tracekit.trace.prediction_lookup import codes_in
 from tracekit.units import format_share
 
@@ -62,11 +62,12 @@ class Sharing:
 
 def sharing(hardware: pd.DataFrame, events: pd.DataFrame) -> Sharing:
     """Who used the Neural Engine. `hardware` is the finished frame, `events` the Core ML rows. O(n log n)."""
-    engine = is_any(hardware["lane"], Lane.NEURAL_ENGINE)
+    engine = is_any(cells(hardware, "lane"), Lane.NEURAL_ENGINE)
     if not engine.any():
         return Sharing()
-    executed = rows_where(hardware, engine & is_any(hardware["kind"], Kind.ANE_EXEC))
-    foreign = categorical(hardware["model"])[engine & is_any(hardware["attribution"], Attribution.FOREIGN)]
+    executed = rows_where(hardware, engine & is_any(cells(hardware, "kind"), Kind.ANE_EXEC))
+    of_others = engine & is_any(cells(hardware, "attribution"), Attribution.FOREIGN)
+    foreign = categorical(cells(hardware, "model"))[of_others]
     models = tuple(sorted(texts_in(foreign)))
     if events.empty:
         return _unknown("there are no Core ML rows to compare with")
@@ -98,7 +99,7 @@ def _shared_words(outside: float | None, models: tuple[str, ...]) -> str:
 
 
 def _outside_share(executed: pd.DataFrame, events: pd.DataFrame) -> float | None:
-    calls = is_any(events["lane"], Lane.ACTIVITY) & is_any(events["kind"], Kind.PREDICTION)
+    calls = is_any(cells(events, "lane"), Lane.ACTIVITY) & is_any(cells(events, "kind"), Kind.PREDICTION)
     times, called = Intervals.from_rows(executed), Intervals.from_rows(events).where(calls)
     executed_ns = times.covered_ns
     if not len(called) or not executed_ns:

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from tracekit.arrays import IntArray
+from tracekit.by_frame import unchanging
 from tracekit.characters import visible
 from tracekit.recording.table import TableState
 from tracekit.trace.cache import Cache, cached
@@ -124,6 +125,11 @@ class Trace:
     sample_source: SampleSource = field(default_factory=SampleSource, repr=False)
     """Reads the samples when they are asked for; use `sampled`."""
     cache: Cache = field(default_factory=Cache, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Lets what is worked out from its frames be kept."""
+        for frame in (self.activity, self.data, self.compute, self.other, self.hardware, *self.context.values()):
+            unchanging(frame)
 
     def __repr__(self) -> str:
         """Short, and without what is private."""

@@ -13,7 +13,7 @@ from tracekit.analysis.statistics import sums_by_label
 from tracekit.arrays import BoolArray, CodeArray, Int8Array, IntArray
 from tracekit.intervals import Intervals, depth_profile, integrate, running_end, union_by_group
 from tracekit.trace.events import Device, Kind
-from tracekit.trace.frames import is_any, rows_where
+from tracekit.trace.frames import cells, is_any, rows_where
 
 UNITS = (Device.ANE, Device.GPU, Device.CPU)
 """The compute units, by number."""
@@ -126,8 +126,8 @@ def device_runs_of(compute: pd.DataFrame, hardware: pd.DataFrame, predictions: p
 
     Preparation of requests and `CPU` rows shorter than `min_cpu_ns` count for nothing. O(n log n).
     """
-    executed = _rows_in(hardware[is_any(hardware["kind"], *_EXECUTION)], predictions)
-    requests = _rows_in(compute[~is_any(compute["kind"], Kind.GPU_PREPARE)], predictions)
+    executed = _rows_in(hardware[is_any(cells(hardware, "kind"), *_EXECUTION)], predictions)
+    requests = _rows_in(compute[~is_any(cells(compute, "kind"), Kind.GPU_PREPARE)], predictions)
     short = is_any(requests["device"], Device.CPU) & (requests["duration_ns"].to_numpy() < min_cpu_ns)
     rows = pd.concat([executed, requests[requests["device"].notna().to_numpy() & ~short]])
     unit = rows["device"].astype("object").map({device: number for number, device in enumerate(UNITS)})

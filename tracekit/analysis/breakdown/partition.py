@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -38,7 +39,7 @@ from tracekit.analysis.statistics import top_calls
 from tracekit.arrays import BoolArray, Int8Array, IntArray
 from tracekit.intervals import Intervals, sums_between
 from tracekit.trace.events import Attribution, Device, Kind
-from tracekit.trace.frames import is_any
+from tracekit.trace.frames import cells, is_any
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -88,12 +89,12 @@ REASONS: tuple[Unknown, ...] = tuple(Unknown)
 """What the numbers in `Breakdown.unknown` stand for."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Breakdown:
     """Where the time of each prediction that the app called went."""
 
-    frame: pd.DataFrame
-    """One row per prediction, indexed by its label in `Trace.activity`. Null: not known; never zero for it.
+    every: pd.DataFrame
+    """One row per prediction that these are of, by its label in `Trace.activity`. Null: not known; never zero for it.
 
     | column                                     | dtype    | holds                                                 |
     |--------------------------------------------|----------|-------------------------------------------------------|
@@ -112,6 +113,20 @@ class Breakdown:
     """Shape (predictions,) each: why the part is null, as an index in `REASONS`; -1 where it is known."""
     handoffs: Handoffs
     """One by one. Those of a prediction whose number is null in the frame are not all that there were."""
+    chosen: IntArray | None = None
+    """Shape (predictions,): their positions in `every`; None: all."""
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """`every` of these alone."""
+        return self.every if self.chosen is None else self.every.take(self.chosen)
+
+    def numbers(self, column: str, unknown: int = 0) -> IntArray:
+        """A column of `frame`, of which no other is made, with `unknown` for null: shape (predictions,)."""
+        every = cells(self.every, column)
+        some = every if self.chosen is None else every.take(self.chosen)
+        numbers: IntArray = some.to_numpy(np.int64, na_value=unknown)
+        return numbers
 
     def of(self, predictions: pd.Index) -> Breakdown:
         """The breakdown of some predictions, by label; those it does not hold are left out. O(predictions)."""
@@ -120,7 +135,7 @@ class Breakdown:
         if np.array_equal(index, np.arange(len(self.frame))):
             return self
         unknown = {part: codes[index] for part, codes in self.unknown.items()}
-        return Breakdown(self.frame.take(index), unknown, self.handoffs.of(index))
+        return Breakdown(self.frame, unknown, self.handoffs.of(index), index)
 
 
 @cached_by_trace
@@ -184,7 +199,7 @@ def _sight(trace: Trace, predictions: pd.DataFrame, covered: dict[Layer, IntArra
     windows = Intervals.from_rows(predictions)
     models = np.asarray(predictions["model"].cat.codes, np.int64)
     return _Sight(
-        inferred=is_any(predictions["attribution"], Attribution.INFERRED),
+        inferred=is_any(cells(predictions, "attribution"), Attribution.INFERRED),
         recorded={
             device: trace.coverage_of(instrument).recorded
             for device, instrument in ((Device.ANE, NEURAL_ENGINE), (Device.GPU, GPU))

@@ -19,7 +19,7 @@ from tracekit.arrays import AnyArray, BoolArray, CodeArray, Int8Array, Int32Arra
 from tracekit.intervals import Intervals, sums_between, union_by_group
 from tracekit.sorting import group_edges
 from tracekit.trace.events import Attribution, Device, Kind, Lane
-from tracekit.trace.frames import categorical, is_any, or_minus_one
+from tracekit.trace.frames import categorical, cells, is_any, or_minus_one
 from tracekit.trace.linking import top_predictions
 from tracekit.trace.prediction_lookup import codes_in
 from tracekit.trace.trace import Trace
@@ -116,9 +116,9 @@ def linked_rows(trace: Trace, predictions: pd.DataFrame) -> tuple[Rows, Shared]:
 def _layers(frame: pd.DataFrame) -> Int8Array:
     """Layer of each row; -1 for rows that are no part of a prediction: hardware loads, compilations and dispatches."""
     lane = _layer_by(frame["lane"], _BY_LANE, -1)
-    compute = is_any(frame["lane"], Lane.COMPUTE)
+    compute = is_any(cells(frame, "lane"), Lane.COMPUTE)
     by_device = _layer_by(frame["device"], _BY_DEVICE, Layer.OTHER)
-    executed = is_any(frame["kind"], Kind.ANE_EXEC, Kind.GPU_EXEC)
+    executed = is_any(cells(frame, "kind"), Kind.ANE_EXEC, Kind.GPU_EXEC)
     hardware = (lane == Layer.ANE) | (lane == Layer.GPU)
     return np.where(compute, by_device, np.where(hardware & ~executed, np.int8(-1), lane))
 
@@ -155,17 +155,17 @@ class _Finder:
         owner = top_predictions(activity)
         self._prediction_of = np.append(index[owner], index[-1:])
         """Index of the app's prediction for each row of the activity; -1 for none, and for label -1."""
-        self._several = np.append(is_any(activity["attribution"], Attribution.AMBIGUOUS)[owner], False)
+        self._several = np.append(is_any(cells(activity, "attribution"), Attribution.AMBIGUOUS)[owner], False)
         """Whether the stage that a row leads to lies in several predictions of its pipeline."""
         self._linked: list[tuple[AnyArray, ...]] = []
         self._shared: list[tuple[AnyArray, ...]] = []
 
     def add(self, frame: pd.DataFrame, layer: Int8Array) -> None:
         """Take in the rows of one frame."""
-        linked = or_minus_one(frame["prediction"])
+        linked = or_minus_one(cells(frame, "prediction"))
         window = self._prediction_of[linked]
         times = Intervals.from_rows(frame)
-        possible = is_any(frame["attribution"], *POSSIBLE) & (linked < 0)
+        possible = is_any(cells(frame, "attribution"), *POSSIBLE) & (linked < 0)
         shared = np.flatnonzero((possible | self._several[linked]) & (window < 0) & (layer >= 0))
         outer = self._codes(frame["parent_model"])
         called = np.where(outer >= 0, outer, self._codes(frame["model"]))
@@ -181,9 +181,9 @@ class _Finder:
                 layer[inside],
                 times.starts[has_length],
                 times.ends[has_length],
-                is_any(frame["kind"], Kind.GPU_PREPARE)[inside],
-                categorical(frame["model"]).codes[inside],
-                or_minus_one(frame["operation"])[inside].astype(np.int32),
+                is_any(cells(frame, "kind"), Kind.GPU_PREPARE)[inside],
+                categorical(cells(frame, "model")).codes[inside],
+                or_minus_one(cells(frame, "operation"))[inside].astype(np.int32),
             )
         )
 

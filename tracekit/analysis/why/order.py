@@ -18,7 +18,7 @@ from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.attribution import GPU_OUTLIVES_NS
 from tracekit.trace.events import Attribution, Kind, Lane
-from tracekit.trace.frames import categorical, is_any, or_minus_one, rows_where
+from tracekit.trace.frames import categorical, cells, is_any, or_minus_one, rows_where
 from tracekit.trace.prediction_lookup import codes_in
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -28,7 +28,7 @@ def in_order(trace: Trace) -> Trace:
     """The trace with such rows linked to one prediction each; the trace itself where there are none. Those in stages
     of a pipeline are linked to its prediction. O(n log n)."""
     calls = top_calls(trace, Kind.PREDICTION)
-    calls = rows_where(calls, ~is_any(calls["attribution"], Attribution.INFERRED))
+    calls = rows_where(calls, ~is_any(cells(calls, "attribution"), Attribution.INFERRED))
     frames = trace.data, trace.compute, trace.hardware
     data, compute, hardware = (_linked(frame, calls) for frame in frames)
     if all(new is old for new, old in zip((data, compute, hardware), frames, strict=True)):
@@ -38,11 +38,11 @@ def in_order(trace: Trace) -> Trace:
 
 def _linked(frame: pd.DataFrame, calls: pd.DataFrame) -> pd.DataFrame:
     """The frame with `prediction` filled where the order tells it; the frame itself where no row needs that."""
-    prediction = or_minus_one(frame["prediction"])
-    open_rows = np.flatnonzero((prediction < 0) & is_any(frame["attribution"], *POSSIBLE))
+    prediction = or_minus_one(cells(frame, "prediction"))
+    open_rows = np.flatnonzero((prediction < 0) & is_any(cells(frame, "attribution"), *POSSIBLE))
     if not len(open_rows):
         return frame
-    stage, outer = (codes_in(frame[name], calls["model"].cat.categories) for name in ("model", "parent_model"))
+    stage, outer = (codes_in(cells(frame, name), calls["model"].cat.categories) for name in ("model", "parent_model"))
     model = np.where(outer >= 0, outer, stage)
     open_rows = open_rows[model[open_rows] >= 0]
     if not len(open_rows) or calls.empty:
@@ -58,7 +58,7 @@ def _linked(frame: pd.DataFrame, calls: pd.DataFrame) -> pd.DataFrame:
 def _link_model(frame: pd.DataFrame, rows: IntArray, calls: pd.DataFrame, prediction: IntArray) -> None:
     """Fill `prediction`, shape (rows of the frame,), for the open ones among the `rows` of one model."""
     called, times = Intervals.from_rows(calls), Intervals.from_rows(frame).where(rows)
-    slack = np.where(is_any(frame["lane"], Lane.GPU, Lane.MPS)[rows], GPU_OUTLIVES_NS, 0)
+    slack = np.where(is_any(cells(frame, "lane"), Lane.GPU, Lane.MPS)[rows], GPU_OUTLIVES_NS, 0)
     reach = np.maximum.accumulate(called.ends)
     # Predictions that overlap, one after the other, are a cluster; its rows lie in it.
     opens = np.concatenate(([True], called.starts[1:] > reach[:-1]))
@@ -69,7 +69,7 @@ def _link_model(frame: pd.DataFrame, rows: IntArray, calls: pd.DataFrame, predic
     inside[inside] &= times.ends[inside] - slack[inside] <= reach[np.append(first[1:], len(reach)) - 1][of_row[inside]]
     of_row = np.where(inside, of_row, 0)
     # By cluster and sort of row: how many, and which one each is.
-    sort = categorical(frame["label"]).codes[rows].astype(np.int64)
+    sort = categorical(cells(frame, "label")).codes[rows].astype(np.int64)
     key = np.where(inside, of_row * (int(sort.max(initial=0)) + 2) + sort + 1, -1)
     order = np.lexsort((times.starts, key))
     group = np.cumsum(np.diff(key[order], prepend=-2) != 0) - 1

@@ -19,10 +19,10 @@ def detect(view: tk.RecordingView, _options: tk.NoOptions) -> tk.Outcome:
     if calls.empty:
         return view.not_applicable("No prediction was recorded.")
     firsts = _unseen(calls, top_calls(trace, *tk.LOAD_KINDS))
-    unnamed = tk.rows_where(calls, tk.categorical(calls["model"]).codes < 0)
+    unnamed = tk.unnamed_predictions(trace)
     metrics = (
         tk.above("models whose load was not recorded", len(firsts), "count", 1),
-        tk.above("predictions without a model name", len(unnamed), "count", 1),
+        tk.above("predictions without a model name", unnamed, "count", 1),
         tk.Metric("predictions", len(calls), "count"),
     )
     if not any(metric.reached for metric in metrics):
@@ -31,7 +31,7 @@ def detect(view: tk.RecordingView, _options: tk.NoOptions) -> tk.Outcome:
         return view.not_applicable(
             f"Only the last part of the recording was kept ({trace.run.recording_mode}), so loads may be missing."
         )
-    was_launched, missing = _was_launched(trace), _missing([str(name) for name in firsts["model"]], len(unnamed))
+    was_launched, missing = _was_launched(trace), _missing([str(name) for name in calls["model"].iloc[firsts]], unnamed)
     advice = "Record with `--launch`, so the recording starts before the app loads its models."
     if was_launched is None:
         late = "it is unknown whether the recording started after the app's launch."
@@ -43,18 +43,18 @@ def detect(view: tk.RecordingView, _options: tk.NoOptions) -> tk.Outcome:
     return view.finding(
         f"The app was already running when the recording started: {missing}. Earlier loads are not in the recording.",
         metrics,
-        rows=pd.concat([firsts, unnamed.head(1)]),
+        rows=calls.iloc[np.append(firsts, np.flatnonzero(tk.categorical(calls["model"]).codes < 0)[:1])],
     )
 
 
-def _unseen(calls: pd.DataFrame, loads: pd.DataFrame) -> pd.DataFrame:
-    """The first prediction of each model that no load of it precedes, by start."""
+def _unseen(calls: pd.DataFrame, loads: pd.DataFrame) -> tk.IntArray:
+    """Positions of the first prediction of each model that no load of it precedes, ascending."""
     model, index = np.unique(tk.categorical(calls["model"]).codes, return_index=True)
     loaded, load = np.unique(tk.categorical(loads["model"]).codes, return_index=True)
     first_load = np.full(len(tk.categorical(calls["model"]).categories) + 1, np.iinfo(np.int64).max)
     first_load[loaded] = loads["start_ns"].to_numpy()[load]
     unseen = (model >= 0) & (first_load[model] > calls["start_ns"].to_numpy()[index])
-    return tk.rows_at(calls, np.sort(index[unseen]))
+    return np.sort(index[unseen])
 
 
 def _was_launched(trace: tk.Trace) -> bool | None:

@@ -36,8 +36,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     durations = loads["duration_ns"].to_numpy()
     long = durations >= options.min_wait_ms * 1e6
     waited, perhaps = long.copy(), long.copy()
-    some = tk.rows_where(loads, long)
-    waited[long], perhaps[long] = loads_waited_for(view, some, options.soon_ms, options.warm_up_gap_s)
+    waited[long], perhaps[long] = loads_waited_for(view, long, options.soon_ms, options.warm_up_gap_s)
     hung = long & (hung_share(loads, view.trace) >= max(options.hung_share, 1e-9))
     felt = waited | hung
     rest, longest_ns = durations[~known.cold & ~known.unknown], int(durations[felt].max(initial=0))

@@ -29,22 +29,16 @@ class Options(tk.Options):
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for compilations beyond those that a model needs."""
     compiles, hardware = view.compiles, view.hardware
-    named = tk.is_any(hardware["attribution"], tk.Attribution.LABEL, tk.Attribution.EXACT)
-    programs = tk.rows_where(hardware, named & tk.is_any(hardware["kind"], tk.Kind.ANE_COMPILE))
+    named = tk.is_any(tk.cells(hardware, "attribution"), tk.Attribution.LABEL, tk.Attribution.EXACT)
+    of_programs = named & tk.is_any(tk.cells(hardware, "kind"), tk.Kind.ANE_COMPILE)
+    if compiles.empty and not of_programs.any():
+        return view.passed("No compilation of this model was recorded.", _metrics(options, 0, 0, 0, 0))
+    programs = tk.rows_where(hardware, of_programs)
     again = compiles.iloc[1:] if len(compiles) >= max(options.min_compiles, 2) else compiles.iloc[:0]
     programs_again = repeated_programs(programs, options.min_engine_compiles)
     repeated_ns = tk.covered_ns(again, programs_again)
-    metrics = (
-        tk.above("compilations by the app", len(compiles), "count", options.min_compiles),
-        tk.above(
-            "most Neural Engine compilations of one part",
-            int(programs["label"].value_counts().max()) if len(programs) else 0,
-            "count",
-            options.min_engine_compiles,
-        ),
-        tk.above("repeated compilation time", repeated_ns, "ns", round(options.min_lost_ms * 1e6)),
-        tk.Metric("total compilation time", tk.covered_ns(compiles, programs), "ns"),
-    )
+    of_one_part = int(programs["label"].value_counts().max()) if len(programs) else 0
+    metrics = _metrics(options, len(compiles), of_one_part, repeated_ns, tk.covered_ns(compiles, programs))
     if repeated_ns and repeated_ns >= options.min_lost_ms * 1e6:
         # Whether one name stands for several models or processes.
         known = traits_of(view) if len(again) else None
@@ -72,11 +66,18 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             "happens at every launch. A downloaded model needs one compilation, a model shipped with the app none.",
             "Record a second launch: if the app compiles again, it does not keep the result.",
         )
-    if compiles.empty and programs.empty:
-        return view.passed("No compilation of this model was recorded.", metrics)
     counted = tk.format_count(len(compiles) + len(programs), "compilation")
     time = view.time(tk.covered_ns(compiles, programs))
     return view.passed(f"{counted} in {time}; no long one was repeated.", metrics)
+
+
+def _metrics(options: Options, calls: int, of_one_part: int, repeated_ns: int, total_ns: int) -> tuple[tk.Metric, ...]:
+    return (
+        tk.above("compilations by the app", calls, "count", options.min_compiles),
+        tk.above("most Neural Engine compilations of one part", of_one_part, "count", options.min_engine_compiles),
+        tk.above("repeated compilation time", repeated_ns, "ns", round(options.min_lost_ms * 1e6)),
+        tk.Metric("total compilation time", total_ns, "ns"),
+    )
 
 
 def repeated_programs(programs: pd.DataFrame, minimum: int) -> pd.DataFrame:

@@ -28,8 +28,8 @@ class Options(tk.Options):
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for predictions whose main unit is interrupted by others again and again."""
-    frame = view.breakdown.frame
-    has_handoffs = ~frame["handoffs"].array.isna() & (frame["duration_ns"].to_numpy() > 0)
+    counts = view.breakdown.numbers("handoffs", -1)
+    has_handoffs = (counts >= 0) & (view.durations > 0)
     rows = tk.rows_where(view.predictions, has_handoffs)
     if len(rows) < options.min_predictions:
         not_recorded = view.missing_units_answer(after=f"{unit_suggestion(view)}{of_hand_offs(view)}")
@@ -38,7 +38,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return view.too_few_predictions(
             len(rows), options.min_predictions, "with known compute units", record=record_alone(view.predictions)
         )
-    handoffs = frame["handoffs"].to_numpy(dtype=np.int64, na_value=0)[has_handoffs]
+    handoffs = counts[has_handoffs]
     runs = None
     changes = handoffs
     # The quick count holds every change that the exact one does.

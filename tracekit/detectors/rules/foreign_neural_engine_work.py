@@ -25,10 +25,11 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
         return view.unknown(
             sharing.sentence, "Start recording before the app loads its models, and use its Core ML features."
         )
-    executed = tk.rows_where(trace.hardware, tk.is_any(trace.hardware["kind"], tk.Kind.ANE_EXEC))
-    named = tk.rows_where(executed, tk.is_any(executed["attribution"], tk.Attribution.FOREIGN))
-    executed_ns = tk.covered_ns(executed)
-    foreign_share = tk.covered_ns(named) / executed_ns if executed_ns else 0.0
+    executed, attribution = tk.is_any(tk.cells(trace.hardware, "kind"), tk.Kind.ANE_EXEC), trace.hardware["attribution"]
+    times = tk.Intervals.from_rows(trace.hardware)
+    executed_ns = times.where(executed).covered_ns
+    named_ns = times.where(executed & tk.is_any(attribution, tk.Attribution.FOREIGN)).covered_ns
+    foreign_share = named_ns / executed_ns if executed_ns else 0.0
     metrics = (
         tk.above("execution outside all predictions", sharing.outside_share, "share", options.min_share),
         tk.above("execution of models that the target never loaded", foreign_share, "share", options.min_share),
@@ -47,7 +48,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
         f"{sharing.sentence} In total, the engine was busy for {tk.format_time(executed_ns)}{part}. The app's "
         "predictions may have queued behind this work.",
         metrics,
-        rows=executed[tk.is_any(executed["attribution"], tk.Attribution.FOREIGN, tk.Attribution.UNATTRIBUTED)],
+        rows=trace.hardware[executed & tk.is_any(attribution, tk.Attribution.FOREIGN, tk.Attribution.UNATTRIBUTED)],
     )
 
 

@@ -64,7 +64,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
 
 def _warm_and_timed(view: tk.ModelView) -> tuple[tk.BoolArray, tk.BoolArray]:
     """Which predictions are not the first after a load, and which have a duration: shape (predictions,) each."""
-    timed: tk.BoolArray = view.predictions["duration_ns"].to_numpy() > 0
+    timed: tk.BoolArray = view.durations > 0
     return ~first_predictions(view.trace)[view.predictions.index], timed
 
 
@@ -102,7 +102,7 @@ def _by_frames(view: tk.ModelView, options: Options) -> tk.Outcome:
     if int(steady.sum()) < options.min_predictions:
         return view.not_applicable(_NO_BUDGET)
     frame_ns = round(1e9 / steps.frames_per_second)
-    long = view.predictions["duration_ns"].to_numpy()[steps.index] > frame_ns
+    long = view.durations[steps.index] > frame_ns
     dropped = long & (steps.frames > 1) & steady
     share = int(dropped.sum()) / max(int(steady.sum()), 1)
     metrics = (

@@ -23,9 +23,9 @@ class Options(tk.Options):
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for predictions whose work on the Neural Engine begins when work of others ends."""
     engine_rows = view.engine_rows
-    called = tk.or_minus_one(engine_rows["prediction"])
-    on_engine = view.predictions.index.isin(called) & (view.predictions["duration_ns"].to_numpy() > 0)
-    named = tk.is_any(engine_rows["attribution"], *NAMED).any()
+    called = tk.or_minus_one(tk.cells(engine_rows, "prediction"))
+    on_engine = view.predictions.index.isin(called) & (view.durations > 0)
+    named = tk.is_any(tk.cells(engine_rows, "attribution"), *NAMED).any()
     # Share of the predictions during which the engine worked for them or for another one in flight.
     ambiguous = view.breakdown.unknown[Part.ANE] == REASONS.index(Unknown.AMBIGUOUS)
     unclear = 0.0 if named else float(ambiguous.mean())
@@ -42,7 +42,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return view.too_few_predictions(count, options.min_predictions, "with known Neural Engine work")
     waits = view.engine_waits
     waited = waits.by_prediction(view.predictions.index)
-    delayed = on_engine & (waited > 0) & (waited >= options.wait_share * view.predictions["duration_ns"].to_numpy())
+    delayed = on_engine & (waited > 0) & (waited >= options.wait_share * view.durations)
     share = int(delayed.sum()) / count
     metrics = (
         tk.above("predictions queued behind other work", share, "share", options.affected_share),
@@ -76,8 +76,8 @@ def _whose(view: tk.ModelView, affected: tk.Intervals) -> str:
     hardware = view.trace.hardware
     mine = np.zeros(len(hardware), np.bool_)
     mine[view.engine_rows.index.to_numpy()] = True
-    executed = tk.is_any(hardware["kind"], tk.Kind.ANE_EXEC) & ~mine
-    of_app = executed & tk.is_any(hardware["attribution"], *NAMED, tk.Attribution.CONTAINED)
+    executed = tk.is_any(tk.cells(hardware, "kind"), tk.Kind.ANE_EXEC) & ~mine
+    of_app = executed & tk.is_any(tk.cells(hardware, "attribution"), *NAMED, tk.Attribution.CONTAINED)
     by_model = time_by_model(tk.rows_where(hardware[["start_ns", "duration_ns", "model"]], of_app), affected)
     working = list(by_model)
     if not working:

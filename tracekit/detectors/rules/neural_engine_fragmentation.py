@@ -24,7 +24,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     engine_rows = tk.rows_where(engine_rows, ~engine_rows["prediction"].array.isna())
     if engine_rows.empty:
         return view.not_applicable("None of the recorded work ran on the Neural Engine.")
-    named = tk.is_any(engine_rows["attribution"], tk.Attribution.LABEL, tk.Attribution.EXACT).any()
+    named = tk.is_any(tk.cells(engine_rows, "attribution"), tk.Attribution.LABEL, tk.Attribution.EXACT).any()
     if not named and view.trace.sharing.is_shared:
         return view.unknown(
             "Neural Engine rows do not name a model here, and other work ran too, so the model's own segments cannot "
@@ -36,8 +36,8 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if len(rows) < options.min_predictions:
         return view.too_few_predictions(len(rows), options.min_predictions, "with Neural Engine work")
     within, gaps = gaps_between(engine_rows)
-    on_cpu = tk.Intervals.from_rows(view.compute).where(tk.is_any(view.compute["device"], tk.Device.CPU))
-    on_gpu = tk.Intervals.from_rows(view.hardware).where(tk.is_any(view.hardware["kind"], tk.Kind.GPU_EXEC))
+    on_cpu = tk.Intervals.from_rows(view.compute).where(tk.is_any(tk.cells(view.compute, "device"), tk.Device.CPU))
+    on_gpu = tk.Intervals.from_rows(view.hardware).where(tk.is_any(tk.cells(view.hardware, "kind"), tk.Kind.GPU_EXEC))
     busy = on_cpu.joined(on_gpu, view.engine_waits.times)
     # The part of each in which no other unit worked for the model and the engine was not busy with others.
     idle = gaps.durations - busy.covered_within(gaps)

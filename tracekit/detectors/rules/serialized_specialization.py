@@ -34,7 +34,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
         return view.not_applicable(NO_LOAD)
     rule = (round(options.gap_ms * 1e6), options.min_models)
     calls = top_calls(trace, tk.Kind.PREDICTION)
-    chains = load_chains(tk.rows_where(loads, cold), trace, *rule)
+    chains = load_chains(tk.rows_where(loads, cold), trace, *rule) if cold.any() else ()
     long = [chain for chain in chains if chain.in_line is None or _costs(chain, options)]
     waited = [_has_waiter(chain, calls, trace, options) for chain in long]
     felt = [chain for chain, answer in zip(long, waited, strict=True) if answer]
@@ -48,7 +48,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
             "Record with the Core ML template, which includes the Neural Engine instrument.",
         )
     open_loads = loads.index[unknown]
-    for chain in load_chains(tk.rows_where(loads, cold | unknown), trace, *rule):
+    for chain in load_chains(tk.rows_where(loads, cold | unknown), trace, *rule) if unknown.any() else ():
         is_open = chain.loads.index.isin(open_loads).any() and _costs(chain, options)
         if is_open and _has_waiter(chain, calls, trace, options):
             return view.unknown(

@@ -22,13 +22,13 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for long loads that did not specialize the model, and that a prediction waited for."""
     known, durations = cold_loads(view.loads, view.trace), view.loads["duration_ns"].to_numpy()
     felt = ~known.cold & (durations >= options.min_wait_ms * 1e6)
-    surely, warmed = loads_waited_for(view, tk.rows_where(view.loads, felt), options.soon_ms, options.warm_up_gap_s)
+    surely, warmed = loads_waited_for(view, felt, options.soon_ms, options.warm_up_gap_s)
     perhaps = felt.copy()
     felt[felt], perhaps[perhaps] = surely, warmed
-    sure = tk.rows_where(view.loads, felt & ~known.unknown)
-    longest_ns = int(sure["duration_ns"].max()) if len(sure) else 0
+    sure = felt & ~known.unknown
+    count, longest_ns = int(sure.sum()), int(durations[sure].max(initial=0))
     metrics = (
-        tk.above("long cached loads the app waited for", len(sure), "count", 1),
+        tk.above("long cached loads the app waited for", count, "count", 1),
         tk.above("longest such load", longest_ns, "ns", round(options.min_wait_ms * 1e6)),
         tk.Metric("loads", len(view.loads), "count"),
     )
@@ -40,18 +40,19 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return view.passed(f"{loads}, the longest {longest}; no prediction waited for a long one.", metrics)
     if again_and_again(view):
         return view.passed("Its long loads are reloads, which another check reports.", metrics)
-    if sure.empty:
+    if not count:
         return perhaps_cold(view, "A prediction", int(durations[felt].max()))
-    cost_ns = tk.covered_ns(sure)
-    if len(sure) == 1:
+    rows = tk.rows_where(view.loads, sure)
+    cost_ns = tk.covered_ns(rows)
+    if count == 1:
         summary = f"A prediction waited {view.time(cost_ns)} for a load from the cache."
     else:
         summary = (
-            f"Predictions waited for {tk.format_count(len(sure), 'load')} from the cache ({view.time(cost_ns)} in "
+            f"Predictions waited for {tk.format_count(count, 'load')} from the cache ({view.time(cost_ns)} in "
             f"total, longest {view.time(longest_ns)})."
         )
     cost = view.cost(cost_ns, "Time covered by the long cached loads that a prediction waited for", once=True)
-    return view.finding(summary, metrics, rows=sure, cost=cost)
+    return view.finding(summary, metrics, rows=rows, cost=cost)
 
 
 DETECTOR = tk.Detector(

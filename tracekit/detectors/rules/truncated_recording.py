@@ -36,18 +36,22 @@ class Options(tk.Options):
 def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     """Looks for signs that loads and predictions are missing or cut."""
     trace = view.trace
-    activity = tk.rows_where(trace.activity, _recorded_rows(trace))
-    targets_rows, duration = _own_work(trace, activity), trace.run.duration_ns
+    recorded, duration = _recorded_rows(trace), trace.run.duration_ns
+    own, last_ns = _own_work(trace, recorded), _last_event(trace, recorded)
     end_ns = np.iinfo(np.int64).max if duration is None else duration - AT_END_NS
-    cut = tk.rows_where(activity, tk.Intervals.from_rows(activity).ends >= end_ns)
-    late = tk.rows_where(targets_rows, targets_rows["start_ns"].to_numpy() > _last_event(trace))
-    metrics = (_share(_CUT, cut, activity, options.cut_share), _share(_LATE, late, targets_rows, options.cut_share))
-    signs = [*_of_the_file(trace), *_of_the_rows(trace, cut, late, metrics)]
+    called, worked = (tk.Intervals.from_rows(rows) for rows in (trace.activity, trace.hardware))
+    cut, late = recorded & (called.ends >= end_ns), own & (worked.starts > last_ns)
+    share = options.cut_share
+    metrics = _share(_CUT, called, cut, recorded, share), _share(_LATE, worked, late, own, share)
+    shown = {
+        metric.name: tk.rows_where(rows, chosen)
+        for metric, rows, chosen in zip(metrics, (trace.activity, trace.hardware), (cut, late), strict=True)
+        if metric.reached
+    }
+    signs = [*_of_the_file(trace), *_of_the_rows(shown, metrics, last_ns)]
     if signs:
-        shown = pd.concat(
-            [rows for rows, metric in zip((cut, late), metrics, strict=True) if metric.reached] or [cut.head(0)]
-        )
-        return view.finding(" ".join(signs), metrics, rows=shown)
+        rows = pd.concat(list(shown.values()) or [trace.activity.head(0)])
+        return view.finding(" ".join(signs), metrics, rows=rows)
     return _unclear(view) or view.passed("The recording ended normally.", metrics)
 
 
@@ -87,28 +91,29 @@ def _window_ns(mode: str) -> int | None:
     return round(float(match[1]) * _UNIT_NS[match[3].casefold()] / (1_000 if match[2] else 1))
 
 
-def _of_the_rows(trace: tk.Trace, cut: pd.DataFrame, late: pd.DataFrame, metrics: tuple[tk.Metric, ...]) -> list[str]:
-    """Signs in the rows, as sentences."""
+def _of_the_rows(shown: dict[str, pd.DataFrame], metrics: tuple[tk.Metric, ...], last_ns: int) -> list[str]:
+    """Signs in the rows, by the metric that is reached, as sentences."""
     signs = []
-    if len(cut) and tk.reached(metrics, _CUT):
+    cut, late = (shown.get(name, pd.DataFrame()) for name in (_CUT, _LATE))
+    if len(cut):
         longest = cut.sort_values("duration_ns").iloc[-1]
         signs.append(
             f"{what_ran(cut)} had not ended when the recording did ({tk.format_share(tk.value_of(metrics, _CUT))} of "
             "the recorded load and prediction time). "
             f"The longest, of {longest['model']}, had run for {tk.format_time(int(longest['duration_ns']))}."
         )
-    if len(late) and tk.reached(metrics, _LATE):
+    if len(late):
         signs.append(
-            f"After the last Core ML event at {tk.format_time(_last_event(trace))}, the hardware worked for the app's "
+            f"After the last Core ML event at {tk.format_time(last_ns)}, the hardware worked for the app's "
             f"models for another {tk.format_time(tk.covered_ns(late))} ({tk.format_share(tk.value_of(metrics, _LATE))} "
             "of all its work for them): predictions were still in flight, or their events were lost."
         )
     return signs
 
 
-def _share(name: str, part: pd.DataFrame, all_rows: pd.DataFrame, threshold: float) -> tk.Metric:
-    time = tk.covered_ns(all_rows)
-    return tk.above(name, tk.covered_ns(part) / time if time else None, "share", threshold)
+def _share(name: str, times: tk.Intervals, part: tk.BoolArray, every: tk.BoolArray, threshold: float) -> tk.Metric:
+    time = times.where(every).covered_ns
+    return tk.above(name, times.where(part).covered_ns / time if time else None, "share", threshold)
 
 
 def _recorded_rows(trace: tk.Trace) -> tk.BoolArray:
@@ -119,20 +124,23 @@ def _recorded_rows(trace: tk.Trace) -> tk.BoolArray:
     return chosen
 
 
-def _last_event(trace: tk.Trace) -> int:
+def _last_event(trace: tk.Trace, recorded: tk.BoolArray) -> int:
     """End of the last row of Core ML in ns; 0 where it recorded none."""
-    called = tk.Intervals.from_rows(trace.activity).where(_recorded_rows(trace))
+    called = tk.Intervals.from_rows(trace.activity).where(recorded)
     rows = called.joined(tk.Intervals.from_rows(trace.data, trace.compute, trace.other))
     return int(rows.ends.max(initial=0))
 
 
-def _own_work(trace: tk.Trace, activity: pd.DataFrame) -> pd.DataFrame:
-    """Executions whose label names a model that Core ML names too; none where it recorded nothing."""
+def _own_work(trace: tk.Trace, recorded: tk.BoolArray) -> tk.BoolArray:
+    """Shape (rows of the hardware,): an execution whose label names a model that Core ML names too."""
     hardware = trace.hardware
-    executed = tk.is_any(hardware["kind"], tk.Kind.ANE_EXEC, tk.Kind.GPU_EXEC)
-    named = tk.is_any(hardware["attribution"], tk.Attribution.LABEL, tk.Attribution.EXACT)
-    known = hardware["model"].isin(tk.texts_in(activity["model"])).to_numpy(dtype=bool)
-    return tk.rows_where(hardware, executed & named & known)
+    executed = tk.is_any(tk.cells(hardware, "kind"), tk.Kind.ANE_EXEC, tk.Kind.GPU_EXEC)
+    named = tk.is_any(tk.cells(hardware, "attribution"), tk.Attribution.LABEL, tk.Attribution.EXACT)
+    names = tk.texts_in(tk.categorical(tk.cells(trace.activity, "model"))[recorded])
+    model = tk.categorical(tk.cells(hardware, "model"))
+    known = np.array([*(name in names for name in model.categories), False])[model.codes]
+    own: tk.BoolArray = executed & named & known
+    return own
 
 
 DETECTOR = tk.RecordingDetector(options=Options, detect=detect)

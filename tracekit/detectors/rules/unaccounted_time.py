@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 import tracekit.detectors as tk
 from tracekit.detectors.shared.wording import RECORD_PHASE_ALONE
 
@@ -24,14 +22,13 @@ class Options(tk.Options):
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for predictions most of whose time lies in no recorded row."""
-    durations = view.predictions["duration_ns"].to_numpy()
+    durations = view.durations
     count, total = int((durations > 0).sum()), int(durations.sum())
     if count < options.min_predictions:
         return view.too_few_predictions(count, options.min_predictions, "with a duration")
     if total < count * options.min_mean_ms * 1e6:
         return tk.too_short(view, total / count)
-    frame = view.breakdown.frame
-    unknown = frame["unaccounted_ns"].to_numpy(dtype=np.int64)
+    unknown = view.breakdown.numbers("unaccounted_ns")
     share = int(unknown.sum()) / total
     if share < options.unaccounted_share:
         words = f"Recorded events and known queueing account for {tk.format_share(1 - share)} of prediction time."

@@ -44,7 +44,7 @@ _DEVICES = {
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Compares the units that worked for the model with the one that is expected to."""
-    judged = (view.predictions["duration_ns"] > 0).to_numpy(dtype=bool)
+    judged = view.durations > 0
     work = known_work(view)
     if not options.expected_unit:
         recorded = f"Recorded work: {work.words}." if work.words else _NO_WORK

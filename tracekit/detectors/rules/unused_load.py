@@ -67,7 +67,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
         )
     names, many = [entry.name for entry in sure], len(sure) > 1
     since_ns, calls = min(entry.since_ns for entry in sure), min(entry.calls for entry in sure)
-    rows = tk.rows_where(loads, tk.is_any(loads["model"], *names))
+    rows = tk.rows_where(loads, tk.is_any(tk.cells(loads, "model"), *names))
     cost_ns = tk.covered_ns(rows)
     return view.finding(
         f"{tk.format_count(len(names), 'model was', 'models were')} loaded and never used: "
@@ -92,8 +92,8 @@ def _unused_models(trace: tk.Trace, loads: pd.DataFrame, calls: pd.DataFrame) ->
     # Where the run does not say how long it was, its last row ends it.
     duration_ns = trace.run.duration_ns or int(tk.Intervals.from_rows(trace.activity, trace.hardware).ends.max())
     unused = []
-    for name in sorted(tk.texts_in(loads["model"]) - used):
-        first_end = int(ends[tk.is_any(loads["model"], name)].min())
+    for name in sorted(tk.texts_in(tk.cells(loads, "model")) - used):
+        first_end = int(ends[tk.is_any(tk.cells(loads, "model"), name)].min())
         later = len(starts) - int(np.searchsorted(starts, first_end))
         unused.append(Unused(name, max(duration_ns - first_end, 0), later))
     return unused
@@ -101,14 +101,14 @@ def _unused_models(trace: tk.Trace, loads: pd.DataFrame, calls: pd.DataFrame) ->
 
 def _used_models(trace: tk.Trace) -> set[str]:
     """Models with a prediction, also as a stage; pipelines with one of a stage; models that the hardware names."""
-    predicted = tk.is_any(trace.activity["kind"], tk.Kind.PREDICTION)
+    predicted = tk.is_any(tk.cells(trace.activity, "kind"), tk.Kind.PREDICTION)
     hardware = trace.hardware
-    named = tk.is_any(hardware["attribution"], tk.Attribution.LABEL, tk.Attribution.EXACT)
-    ran = named & ~tk.is_any(hardware["kind"], tk.Kind.ANE_LOAD, tk.Kind.ANE_COMPILE)
+    named = tk.is_any(tk.cells(hardware, "attribution"), tk.Attribution.LABEL, tk.Attribution.EXACT)
+    ran = named & ~tk.is_any(tk.cells(hardware, "kind"), tk.Kind.ANE_LOAD, tk.Kind.ANE_COMPILE)
     used: set[str] = set()
     for frame, chosen in ((trace.activity, predicted), (hardware, ran)):
         for column in ("model", "parent_model"):
-            used |= tk.texts_in(tk.categorical(frame[column])[chosen])
+            used |= tk.texts_in(tk.categorical(tk.cells(frame, column))[chosen])
     return used
 
 

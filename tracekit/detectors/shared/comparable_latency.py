@@ -57,7 +57,7 @@ class Latencies(NamedTuple):
 @tk.cached_by_model
 def latencies(view: tk.ModelView) -> Latencies:
     """Latencies of the model's predictions. O(n log n); found once per view."""
-    durations = view.predictions["duration_ns"].to_numpy()
+    durations = view.durations
     surely, perhaps = waits_for_others(view)
     uses, compared = view.uses, view.warm & (durations > 0)
     usual = _usual_by_use(uses.group, len(uses.load), durations - surely, compared)
@@ -93,8 +93,8 @@ def _kinds(usual_ns: tk.FloatArray, predictions: tk.IntArray) -> tk.IntArray:
 
 def work_by_unit(view: tk.ModelView) -> tk.FloatArray:
     """Time in ns that each of `DEVICE_NAMES` worked for each prediction: shape (predictions, 3), 0 without rows."""
-    columns = [view.breakdown.frame[f"{device}_busy_ns"].array for device in tk.DEVICE_NAMES]
-    return np.column_stack([column.to_numpy(np.float64, na_value=0.0) for column in columns])
+    columns = [view.breakdown.numbers(f"{device}_busy_ns") for device in tk.DEVICE_NAMES]
+    return np.column_stack(columns).astype(np.float64)
 
 
 def due_to_work(
@@ -111,7 +111,7 @@ def works_longer(view: tk.ModelView, index: tk.IntArray) -> tk.BoolArray:
     """Shape (index,): the compute units worked for the call at that position for much of the time that it took beyond
     the median, as for a prompt of a language model, and not for a call that warms up. True also where no work of the
     model was recorded, since then it may have. O(n log n)."""
-    durations = view.predictions["duration_ns"].to_numpy()
+    durations = view.durations
     extra = durations[index] - float(np.median(durations))
     busy = latencies(view).work_ns
     if not busy.any():

@@ -66,7 +66,7 @@ class Calls:
     @property
     def durations(self) -> tk.IntArray:
         """Shape (calls,): durations in ns, more than 0."""
-        return self.rows["duration_ns"].to_numpy()
+        return self.times.durations
 
     def where(self, chosen: tk.BoolArray) -> Calls:
         """Some of the calls, with the same counts beside them."""

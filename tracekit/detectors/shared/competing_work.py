@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 import tracekit.detectors as tk
-from tracekit.analysis.breakdown.partition import breakdown
+from tracekit.analysis.breakdown.partition import Breakdown, breakdown
 from tracekit.analysis.load_waits import setup_times
 from tracekit.analysis.quantities import sample_quantiles
 from tracekit.analysis.statistics import top_calls
@@ -45,7 +45,7 @@ def find_held_up(
     predicted = tk.Intervals.from_rows(rows)
     (usual,) = sample_quantiles(predicted.durations, 0.1)
     calls = _Calls(predicted, usual, predicted.durations - usual >= LONGER * usual)
-    times = [int(each[chosen_from].sum()) for each in _unit_times(view.breakdown.frame)]
+    times = [int(each[chosen_from].sum()) for each in _unit_times(view.breakdown)]
     units = _units(times)
     # A unit that takes one request after the other works for nobody else meanwhile; the CPU has several cores.
     own_ns = int(max((times[unit] for unit in units if unit != _CPU), default=0))
@@ -80,10 +80,10 @@ def waits_for_others(view: tk.ModelView) -> tuple[tk.IntArray, tk.IntArray]:
     O(n log n) in the rows of the trace; found once per view."""
     predicted, waits = tk.Intervals.from_rows(view.predictions), view.engine_waits
     surely = np.minimum(waits.by_prediction(view.predictions.index), predicted.durations)
-    units = [unit for unit in _units([int(each.sum()) for each in _unit_times(view.breakdown.frame)]) if unit != _CPU]
+    units = [unit for unit in _units([int(each.sum()) for each in _unit_times(view.breakdown)]) if unit != _CPU]
     if not units:
         return surely, surely
-    requests = tk.is_any(view.compute["kind"], tk.Kind.ANE_REQUEST, tk.Kind.GPU_REQUEST)
+    requests = tk.is_any(tk.cells(view.compute, "kind"), tk.Kind.ANE_REQUEST, tk.Kind.GPU_REQUEST)
     computed = tk.Intervals.from_rows(view.compute).where(~requests)
     model_work = computed.joined(tk.Intervals.from_rows(view.hardware, view.data))
     others = tk.Intervals.none().joined(*_of_others(view, units, loads=False))
@@ -145,16 +145,11 @@ def _units(times_ns: Sequence[int]) -> list[int]:
     return [unit for unit in _UNITS if times_ns[unit] and times_ns[unit] >= UNIT_SHARE * sum(times_ns)]
 
 
-def _unit_times(frame: pd.DataFrame) -> tuple[tk.IntArray, tk.IntArray, tk.IntArray]:
+def _unit_times(times: Breakdown) -> tuple[tk.IntArray, tk.IntArray, tk.IntArray]:
     """Time in ns of each prediction of a breakdown on each of `_UNITS`, shape (predictions,) each; 0 where no row shows
     it. Requests stand for execution that was not recorded."""
-
-    def known(name: str) -> tk.IntArray:
-        times: tk.IntArray = frame[name].array.to_numpy(np.int64, na_value=0)
-        return times
-
-    ane, gpu = (known(f"{unit}_busy_ns") + known(f"{unit}_requested_ns") for unit in ("ane", "gpu"))
-    return ane, gpu, known("cpu_busy_ns")
+    ane, gpu = (times.numbers(f"{unit}_busy_ns") + times.numbers(f"{unit}_requested_ns") for unit in ("ane", "gpu"))
+    return ane, gpu, times.numbers("cpu_busy_ns")
 
 
 def _of_others(view: tk.ModelView, units: Sequence[int], *, loads: bool = True) -> tuple[tk.Intervals, tk.Intervals]:
@@ -221,12 +216,12 @@ class _Work(NamedTuple):
 @tk.cached_by_trace
 def _work(trace: tk.Trace) -> _Work:
     hardware, predictions = trace.hardware, top_calls(trace, tk.Kind.PREDICTION)
-    frame = breakdown(trace).frame
-    known = frame.index[sum(_unit_times(frame)) > 0]
+    times = breakdown(trace)
+    known = times.frame.index[sum(_unit_times(times)) > 0]
     return _Work(
         hardware=_rows(hardware, (tk.Lane.NEURAL_ENGINE, tk.Lane.GPU), "lane"),
-        ambiguous=tk.is_any(hardware["attribution"], tk.Attribution.AMBIGUOUS),
-        named=tk.is_any(hardware["attribution"], tk.Attribution.EXACT, tk.Attribution.LABEL),
+        ambiguous=tk.is_any(tk.cells(hardware, "attribution"), tk.Attribution.AMBIGUOUS),
+        named=tk.is_any(tk.cells(hardware, "attribution"), tk.Attribution.EXACT, tk.Attribution.LABEL),
         compute=_rows(trace.compute, (tk.Kind.ANE_REQUEST, tk.Kind.GPU_REQUEST, tk.Kind.CPU_COMPUTE), "kind"),
         predicted=_rows(predictions, (), "kind"),
         known=np.asarray(predictions.index.isin(known)),
@@ -240,5 +235,5 @@ def _rows(frame: pd.DataFrame, values: tuple[tk.Lane | tk.Kind, ...], column: st
     """Rows of a frame; `values` of a column stand for `_UNITS`."""
     unit = np.full(len(frame), -1, np.int8)
     for number, value in enumerate(values):
-        unit[tk.is_any(frame[column], value)] = number
-    return _Rows(tk.Intervals.from_rows(frame), unit, tk.categorical(frame["model"]).codes)
+        unit[tk.is_any(tk.cells(frame, column), value)] = number
+    return _Rows(tk.Intervals.from_rows(frame), unit, tk.categorical(tk.cells(frame, "model")).codes)

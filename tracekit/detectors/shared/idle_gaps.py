@@ -135,7 +135,7 @@ def keeps_pace(view: tk.ModelView) -> bool:
 def read_gaps(view: tk.ModelView, min_calls: int) -> SequenceGaps:
     """Gaps in sequences of at least `min_calls` calls. O(n log n), once for all numbers that the same sequences
     reach: checks ask for different ones, and most apps call a model in long sequences."""
-    has_length = view.predictions["duration_ns"].to_numpy() > 0
+    has_length = view.durations > 0
     rows = view.predictions if has_length.all() else view.predictions[has_length]
     sequence = view.cache.get((read_gaps, "sequences"), lambda: burst_numbers(rows))
     counts = np.bincount(sequence)
@@ -218,7 +218,7 @@ def device_idle(view: tk.ModelView, idle: idleness.Idle) -> tk.IntArray:
     """
     hardware = view.trace.hardware
     lanes = [lane for lane in (tk.Lane.NEURAL_ENGINE, tk.Lane.GPU) if (view.hardware["lane"] == lane).any()]
-    rows = hardware[tk.is_any(hardware["lane"], *lanes)]
+    rows = hardware[tk.is_any(tk.cells(hardware, "lane"), *lanes)]
     return idle.gaps.durations - tk.Intervals.from_rows(rows).covered_within(idle.gaps)
 
 
@@ -227,7 +227,7 @@ def is_autoregressive(view: tk.ModelView) -> bool:
     most open with a long call of its own (a prompt), or follow a call of another model that is made for nothing else.
     """
     sequence = burst_numbers(view.predictions)
-    if opens_sequence(view.predictions["duration_ns"].to_numpy(), sequence).any():
+    if opens_sequence(view.durations, sequence).any():
         return True
     first = np.flatnonzero(np.diff(sequence, prepend=-1))
     return len(first) >= 2 and _follows_other_model(view, first)
@@ -240,7 +240,7 @@ def may_be_one_answer(view: tk.ModelView) -> bool:
     if sequence[-1]:
         return False
     first = np.zeros(1, np.int64)
-    long = opens_sequence(view.predictions["duration_ns"].to_numpy(), sequence, ONLY_OPENING)[0]
+    long = opens_sequence(view.durations, sequence, ONLY_OPENING)[0]
     return bool(long and works_longer(view, first)[0]) or _follows_other_model(view, first)
 
 

@@ -42,7 +42,7 @@ def traits_of(view: tk.ModelView) -> Traits:
 def before_comparing(view: tk.ModelView, least: int) -> tk.Outcome | None:
     """The answer where there is one instance, or too little is known of several; None where they can be compared.
     `least` predictions are needed. O(n log n)."""
-    numbers = np.concatenate([tk.or_minus_one(frame["instance"]) for frame in (view.loads, view.predictions)])
+    numbers = np.concatenate([tk.or_minus_one(tk.cells(frame, "instance")) for frame in (view.loads, view.predictions)])
     numbers = numbers[numbers >= 0]
     if not len(numbers) and len(view.loads) > 1:
         return view.unknown(

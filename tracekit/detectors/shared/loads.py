@@ -19,12 +19,13 @@ from tracekit.trace.calls.stacks import Api
 
 
 def loads_waited_for(
-    view: tk.ModelView, loads: pd.DataFrame, soon_ms: float, gap_s: float
+    view: tk.ModelView, chosen: tk.BoolArray, soon_ms: float, gap_s: float
 ) -> tuple[tk.BoolArray, tk.BoolArray]:
-    """Shape (loads,) each: a call of the model surely waited for it, at once or behind further setup work of the app; a
-    call did, unless it was a single one to warm the model up. `loads` are some of the view's. O(n log n)."""
-    if loads.empty:
+    """Shape (chosen loads,) each: a call of the model surely waited for it, at once or behind further setup work of the
+    app; a call did, unless it was a single one to warm the model up. `chosen` has shape (loads,). O(n log n)."""
+    if not chosen.any():
         return np.zeros(0, np.bool_), np.zeros(0, np.bool_)
+    loads = tk.rows_where(view.loads, chosen)
     call = next_call(loads, view.predictions, round(soon_ms * 1e6), setup_work(view.trace))
     waits = np.flatnonzero(call >= 0)
     surely_alone, perhaps_alone = stand_alone(view.predictions, call[waits], round(gap_s * 1e9))
@@ -69,19 +70,19 @@ def outweigh_use(view: tk.ModelView) -> tk.BoolArray:
     durations = view.loads["duration_ns"].to_numpy()
     known = uses.load >= 0
     predicting = np.zeros(len(durations))
-    each = np.bincount(uses.group, view.predictions["duration_ns"].to_numpy(), minlength=len(known))
+    each = np.bincount(uses.group, view.durations, minlength=len(known))
     predicting[uses.load[known]] = each[known]
     chosen = (durations >= FELT_MS * 1_000_000) & (predicting > 0) & (durations >= TIMES_USE * predicting)
-    chosen &= ~tk.is_any(view.loads["kind"], tk.Kind.LOAD_UNCACHED)
+    chosen &= ~tk.is_any(tk.cells(view.loads, "kind"), tk.Kind.LOAD_UNCACHED)
     if chosen.any():
-        chosen[chosen] = loads_waited_for(view, view.loads[chosen], SOON_MS, WARM_UP_PAUSE_S)[0]
+        chosen[chosen] = loads_waited_for(view, chosen, SOON_MS, WARM_UP_PAUSE_S)[0]
     return chosen
 
 
 def beside_cold(loads: pd.DataFrame, *, either_side: bool = False) -> tk.BoolArray:
     """Shape (loads,): a load from the cache that comes right after one that prepared the model for the device, or with
     `either_side` right before it: both belong to the model's first run, and neither repeats the other. O(l)."""
-    cold, cached = (tk.is_any(loads["kind"], kind) for kind in (tk.Kind.LOAD_UNCACHED, tk.Kind.LOAD_CACHED))
+    cold, cached = (tk.is_any(tk.cells(loads, "kind"), kind) for kind in (tk.Kind.LOAD_UNCACHED, tk.Kind.LOAD_CACHED))
     near = np.append(False, cold)[:-1]
     if either_side:
         near |= np.append(cold, False)[1:]

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.breakdown.partition import Part
@@ -58,13 +57,13 @@ class Work(NamedTuple):
 
 def known_work(view: tk.ModelView) -> Work:
     """Work of the units in the predictions of the model."""
-    frame = view.breakdown.frame
-    durations = frame["duration_ns"].to_numpy()
-    known: dict[tk.Device, tk.IntArray] = {tk.Device.CPU: _known_ns(frame, Part.CPU)}
-    unknown: dict[tk.Device, tk.BoolArray] = {tk.Device.CPU: frame[Part.CPU.column].array.isna()}
+    times = view.breakdown
+    durations = times.numbers("duration_ns")
+    known: dict[tk.Device, tk.IntArray] = {tk.Device.CPU: times.numbers(Part.CPU.column)}
+    unknown: dict[tk.Device, tk.BoolArray] = {tk.Device.CPU: times.unknown[Part.CPU] >= 0}
     for device, (executed, requested, _) in _PARTS.items():
-        known[device] = _known_ns(frame, executed) + _known_ns(frame, requested)
-        unknown[device] = frame[executed.column].array.isna() & (known[device] == 0)
+        known[device] = times.numbers(executed.column) + times.numbers(requested.column)
+        unknown[device] = (times.unknown[executed] >= 0) & (known[device] == 0)
     on_units = known[tk.Device.ANE] + known[tk.Device.GPU]
     known[tk.Device.CPU] = np.maximum(known[tk.Device.CPU], np.minimum(sampled_ns(view), durations - on_units))
     rest = durations - np.sum(list(known.values()), axis=0)
@@ -82,11 +81,6 @@ def known_work(view: tk.ModelView) -> Work:
     )
 
 
-def _known_ns(frame: pd.DataFrame, part: Part) -> tk.IntArray:
-    known: tk.IntArray = frame[part.column].array.to_numpy(np.int64, na_value=0)
-    return known
-
-
 def sampled_ns(view: tk.ModelView) -> tk.IntArray:
     """Time of each prediction in which call stacks show its thread compute for it, of what Core ML did not record."""
     if view.trace.sites is None or Unit.CPU not in view.trace.sites:
@@ -100,11 +94,11 @@ def sampled_ns(view: tk.ModelView) -> tk.IntArray:
 def _unattributed_times(trace: tk.Trace) -> dict[tk.Lane, CoveredTime]:
     """When each unit executed rows of which nothing says whose they are: the same for all models of a recording."""
     hardware = trace.hardware
-    executed = tk.is_any(hardware["kind"], tk.Kind.ANE_EXEC, tk.Kind.GPU_EXEC)
-    unattributed = executed & tk.is_any(hardware["attribution"], tk.Attribution.UNATTRIBUTED)
+    executed = tk.is_any(tk.cells(hardware, "kind"), tk.Kind.ANE_EXEC, tk.Kind.GPU_EXEC)
+    unattributed = executed & tk.is_any(tk.cells(hardware, "attribution"), tk.Attribution.UNATTRIBUTED)
     times = tk.Intervals.from_rows(hardware)
     return {
-        lane: times.where(unattributed & tk.is_any(hardware["lane"], lane)).covered_time()
+        lane: times.where(unattributed & tk.is_any(tk.cells(hardware, "lane"), lane)).covered_time()
         for lane in (tk.Lane.NEURAL_ENGINE, tk.Lane.GPU)
     }
 

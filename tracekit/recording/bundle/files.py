@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -169,16 +168,15 @@ def _scan(top: Path, folder: str, sizes: dict[str, int], depth: int) -> int:
         raise _too_deep(top)
     links = 0
     try:
-        with os.scandir(top / folder) as entries:
+        with os.scandir(f"{top}/{folder}") as entries:
             for entry in entries:
                 if entry.name.startswith("."):
                     continue
                 path = f"{folder}/{entry.name}" if folder else entry.name
-                status = entry.stat(follow_symlinks=False)
-                if stat.S_ISDIR(status.st_mode):
+                if entry.is_dir(follow_symlinks=False):
                     links += _scan(top, path, sizes, depth + 1)
-                elif stat.S_ISREG(status.st_mode):
-                    sizes[path] = status.st_size
+                elif entry.is_file(follow_symlinks=False):
+                    sizes[path] = entry.stat(follow_symlinks=False).st_size
                 else:
                     links += 1
                 if len(sizes) > limits.MAX_FILES:

@@ -99,6 +99,7 @@ class BundleRecording:
             f"{layout.core_of(number)}/uniquing",
             lambda: read_names(files, self._stores, self._values, self._information.names),
         )
+        self._clock: dict[str, tuple[Cells, ...]] = {}
         self._run = self._describe(notes)
         self._meter = Meter(progress, sum(map(self._stored_bytes, self._stores)))
         self._damaged: dict[str, TableEntry] = {}
@@ -155,7 +156,7 @@ class BundleRecording:
         cells: tuple[Cells, ...] = ()
         if entry.state is not TableState.UNREADABLE:
             try:
-                cells = decode(self._files, store, self._values)
+                cells = self._clock.pop(store.path, ()) or decode(self._files, store, self._values)
                 self._meter.advance(self._stored_bytes(store), self._files.name)
             except DamageError as damage:
                 reason = self._reason(store, str(damage))
@@ -258,7 +259,8 @@ class BundleRecording:
             if store.spec.schema != "time-info" or not store.rows or store.damage:
                 continue
             try:
-                cells = decode(self._files, store, self._values)
+                # Kept for whoever asks for the table: reading it takes a hundredth of a small recording.
+                self._clock[store.path] = cells = decode(self._files, store, self._values)
             except DamageError:
                 return None
             for stored, column in zip(store.columns, cells, strict=True):

@@ -56,15 +56,15 @@ def read_fields(files: BundleFiles, store: Store, names: Sequence[str]) -> dict[
 
 def with_row_damage(files: BundleFiles, store: Store) -> Store:
     """The store, with the damage that the beginning of its rows file shows. A table without rows needs no file."""
-    damage = store.damage
+    damage, layout = store.damage, None
     try:
         if _path(store) in files.sizes and not damage:
-            _header(files, store)
+            layout = _header(files, store)
         elif store.rows and not damage:
             damage = f"{store.rows:,} rows were recorded, but their file is missing from the bundle"
     except DamageError as error:
         damage = str(error)
-    return replace(store, damage=damage)
+    return replace(store, damage=damage, layout=layout)
 
 
 def _path(store: Store) -> str:
@@ -82,7 +82,7 @@ def _check_size(files: BundleFiles, store: Store) -> None:
 def _blocks(files: BundleFiles, store: Store) -> Iterator[RecordArray]:
     """All rows as records, some at a time. What the file declares is checked to be what it holds, once it is read to
     its end: where it is damaged, its own checksum says so."""
-    first, block = _header(files, store)
+    first, block = store.layout or _header(files, store)
     size, skipped, left, length = store.record.itemsize, first, store.rows, 0
     waiting, last, more = b"", b"", False
     # The header, and as many whole blocks as the rows need.
@@ -165,7 +165,7 @@ def valid_numbers(kind: EngineeringType, numbers: UnsignedArray) -> BoolArray:
     """Which cells hold a value."""
     valid = np.ones(len(numbers), np.bool_)
     for null in kind.nulls:
-        np.logical_and(valid, numbers != np.iinfo(numbers.dtype).max if null < 0 else numbers != null, out=valid)
+        np.logical_and(valid, numbers != null % (1 << 8 * numbers.itemsize), out=valid)
     return valid
 
 

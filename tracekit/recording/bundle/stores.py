@@ -93,6 +93,8 @@ class Store:
     """Why the table cannot be read; empty where nothing speaks against it so far."""
     left_out: str = ""
     """Which columns are not among `columns`, and why; empty where all are."""
+    layout: tuple[int, int] | None = None
+    """Place of the first row in the file of rows, and bytes of a block of them; None while that was not looked at."""
 
 
 def describe(files: BundleFiles, path: str, spec: TableSpec, mnemonics: Mapping[str, str]) -> Store:

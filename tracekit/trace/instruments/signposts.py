@@ -96,6 +96,8 @@ def _pairs(rows: Rows, begins: BoolArray, ends: BoolArray) -> tuple[IndexArray, 
     """Positions of the beginnings and of their ends. An end closes the latest open beginning of its kind (a stack for
     each process, log, name and identifier), in order of time. O(n log n)."""
     index = np.flatnonzero(begins | ends)
+    if not len(index):
+        return index, index
     group = group_ids([optional_values(rows.table, name).codes[index] for name in _PAIR_COLUMNS], len(index))
     order = np.lexsort((rows.starts[index], group))
     index, group = index[order], group[order]
