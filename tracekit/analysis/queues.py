@@ -29,16 +29,18 @@ def ready_for(trace: Trace, prediction: IntArray, begin: IntArray, called: IntAr
     """When the prediction of each piece of work, given by its label, begin, and start of the prediction, was ready for
     it: the latest end of what it did before; its start where it did nothing, the begin where it went on. O(n log n)."""
     owner = np.append(top_predictions(trace.activity), -1)
-    did = []
+    asked = np.zeros(len(owner), np.bool_)
+    asked[prediction] = True
+    parts = [(prediction, begin, called)]
     for frame in (trace.data, trace.compute, trace.hardware):
         executed = is_any(cells(frame, "kind"), Kind.ANE_EXEC, Kind.GPU_EXEC, Kind.CPU_COMPUTE)
-        chosen = np.flatnonzero(executed | is_any(cells(frame, "lane"), Lane.DATA))
-        times = Intervals.from_rows(frame).where(chosen)
-        did.append((owner[or_minus_one(cells(frame, "prediction"))[chosen]], times.starts, times.ends))
-    of_row, row_start, row_end = (np.concatenate(part) for part in zip(*did, strict=True))
-    ours = np.flatnonzero(np.isin(of_row, prediction))
-    group, time = np.concatenate((prediction, of_row[ours])), np.concatenate((begin, row_start[ours]))
-    end = np.concatenate((called, row_end[ours]))
+        of_row = owner[or_minus_one(cells(frame, "prediction"))]
+        ours = np.flatnonzero((executed | is_any(cells(frame, "lane"), Lane.DATA)) & asked[of_row])
+        times = Intervals.from_rows(frame).where(ours)
+        parts.append((of_row[ours], times.starts, times.ends))
+    group, time, end = map(np.concatenate, zip(*parts, strict=True))
+    # They are many, and what follows takes as much again.
+    del parts
     # Of what begins at once, a piece of work stands before the rows, as it does here.
     order = np.lexsort((time, group))
     latest = np.empty_like(end)
