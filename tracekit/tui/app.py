@@ -207,11 +207,12 @@ class ViewApp(StateApp, inherit_bindings=False):
         self._lanes = lanes
         self._state = replace(first_state(sessions), inspector=self.size.width >= WIDE, lane=first_lane(lanes[0]))
         help_read = self.screen.first_line if isinstance(self.screen, HelpScreen) else None
-        while self.screen is not self.browse:
-            await self.pop_screen()
+        # Drawn before it is on screen: once, with its lanes.
         self.browse.begin()
         self.redraw()
         self.say(self.browse.hint)
+        while self.screen is not self.browse:
+            await self.pop_screen()
         self.call_after_refresh(self._first_picture)
         if help_read is not None:
             # Whoever reads it goes on reading.
