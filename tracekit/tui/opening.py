@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -110,20 +111,29 @@ def evidence_rows(trace: Trace, report: Report, answers: Iterable[Judgment]) -> 
         for answer in answers
         if isinstance(answer.outcome, Finding)
     }
-    rows = [_rows(check, findings.get((check.id, check.model)), trace) for check in report.results]
+
+    @cache
+    def of_table(name: str, table: str) -> tuple[IntArray, IntArray]:
+        """Positions of the rows of a frame that are of a table, and their numbers there."""
+        frame: pd.DataFrame = getattr(trace, name)
+        found = np.flatnonzero(is_any(frame["table"], table))
+        return found, frame["row"].to_numpy(np.int64)[found]
+
+    rows = [_rows(check, findings.get((check.id, check.model)), of_table) for check in report.results]
     return tuple(each | _whole_requests(trace.phases, each) for each in rows)
 
 
-def _rows(check: Result, finding: Finding | None, trace: Trace) -> dict[str, IntArray]:
+def _rows(
+    check: Result, finding: Finding | None, of_table: Callable[[str, str], tuple[IntArray, IntArray]]
+) -> dict[str, IntArray]:
     columns = None if finding is None else finding.all_evidence
     listed = grouped((entry.table, entry.row) for entry in check.evidence)
     rows: dict[str, IntArray] = {}
     for table, numbers in (listed if columns is None else columns.rows_by_table()).items():
         for name in EVIDENCE_FRAMES:
-            frame: pd.DataFrame = getattr(trace, name)
-            of_table = np.flatnonzero(is_any(frame["table"], table))
+            positions, rows_there = of_table(name, table)
             # Most frames hold no row of the table; numpy would sort the numbers to find none of them there.
-            found = of_table[np.isin(frame["row"].to_numpy(np.int64)[of_table], numbers)] if of_table.size else of_table
+            found = positions[np.isin(rows_there, numbers)] if positions.size else positions
             if found.size:
                 rows[name] = np.union1d(rows[name], found) if name in rows else found
     return rows
