@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from tracekit.arrays import CodeArray, FloatArray, IndexArray, IntArray
 
 _MANY = 1000
-"""Fewer values are sorted and found before what follows has looked at them."""
+"""Below so many values numpy alone is faster."""
 
 
 def few_bits(codes: CodeArray) -> CodeArray:

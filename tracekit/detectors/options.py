@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, dataclass_transform
+from typing import TYPE_CHECKING, Any, TypeVar, cast, dataclass_transform
 
 from tracekit.detectors.pages import unknown_check
 from tracekit.errors import UsageError, unknown
@@ -63,8 +63,6 @@ def option(
 class Options:
     """Thresholds of a check: a subclass is a frozen dataclass, and each field is made by `option`."""
 
-    __dataclass_fields__: ClassVar[Mapping[str, Any]]
-
     def __init_subclass__(cls) -> None:
         # Else each gets its signature as text, which takes longer to write than all else of it.
         cls.__doc__ = cls.__doc__ or "Thresholds of the check."
@@ -72,7 +70,7 @@ class Options:
 
     # Else each has one compiled, which takes longer than the class.
     def __init__(self, **values: Number) -> None:
-        if strangers := values.keys() - self.__dataclass_fields__.keys():
+        if strangers := values.keys() - getattr(self, "__dataclass_fields__", {}).keys():
             raise TypeError(f"{type(self).__qualname__} has no option '{min(strangers)}'")
         vars(self).update(values)  # the class holds the defaults
 
