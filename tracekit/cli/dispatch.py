@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from itertools import zip_longest
+from pathlib import Path
 from typing import Any, NoReturn
 
 from tracekit._version import __version__
@@ -247,7 +248,7 @@ def _check_there(path: str) -> None:
     """Raise `UnreadableRecording` where nothing is at a path, which is all that a command line has: what reads it takes
     four times as long to load as all else."""
     try:
-        os.stat(path)  # noqa: PTH116 - also for what is no path
+        Path(path).stat()
     except FileNotFoundError as error:
         # Not `-`, and no path that a message shows otherwise.
         if path.strip(" -") and path.isprintable() and len(path) <= 200:

@@ -34,7 +34,7 @@ MARKS_NOTE = (
 )
 PLAN_NOTE = (
     "Where operations run is the plan of this device and system; a compatible operation may be placed elsewhere "
-    "because of transfers, which is not an error by itself. Record the app to see what happened."
+    "because of transfers, which is not an error. Record the app to see what happened."
 )
 
 

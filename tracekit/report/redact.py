@@ -222,7 +222,7 @@ def _kept_redactor(
     aliases: frozenset[tuple[str, str]] = frozenset(),
     target: str | None = None,
 ) -> TextRedactor:
-    """To make one takes a look at each model, and each slow prediction of each model is redacted by itself."""
+    """Kept, because making one checks the name of every model, and a page needs one for each slow prediction."""
     return TextRedactor(models=models, quotes=quotes, aliases=dict(aliases), target=target)
 
 
