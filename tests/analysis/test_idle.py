@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
@@ -116,6 +117,54 @@ def test_gaps_add_up_to_what_is_idle_in_the_steps(pairs):
     expected = int((~covered[first:last]).sum())
     assert int(idle.idle_ns.sum()) == expected
     assert int(idle.gaps.durations.sum()) == expected
+
+
+def in_turn(ours, theirs, steps):
+    """Whether a model takes turns with the one whose calls open the steps, or is used at once with it in each: row by
+    row, as the comments of the limits have it."""
+    last = {row: until for row in theirs for begin, until in steps if begin <= row[0] < until}
+    used = set(last.values())
+    met = [row for row in last if row[1] > last[row] or any(other[0] < row[0] < other[1] for other in ours)]
+    if len(used) < 0.5 * len(steps):
+        return False
+    if len(met) <= 0.05 * len(last):
+        return True
+    runs, reach = [], -1
+    for begin, end, own in sorted([(*row, 1) for row in ours] + [(*row, 0) for row in theirs]):
+        if begin >= reach:
+            runs.append([0, 0])
+        runs[-1][own] += 1
+        reach = max(reach, end)
+    return sum(run != [1, 1] for run in runs) <= 0.05 * len(runs)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(1, 40), st.integers(1, 30), st.sampled_from("AAABBC")), min_size=8, max_size=40),
+    st.sampled_from([0.3, 1.0, 3.0]),
+    st.integers(2, 40),
+)
+def test_time_of_a_model_and_of_those_in_turn_with_it_is_busy(rows, stretch, split):
+    starts = np.cumsum([max(1, int(gap * stretch)) for gap, _, _ in rows]).tolist()
+    times = {name: [] for name in "ABC"}
+    for start, (_, length, name) in zip(starts, rows, strict=True):
+        times[name].append((start, start + length))
+    calls = np.array([begin for begin, _ in times["A"]], np.int64)
+    sequence = (np.arange(len(calls)) >= split).astype(np.int64)
+    idle = idle_times(
+        calls_of(rows_of(*([(b, e - b) for b, e in each] for each in times.values()))), 0, calls, sequence, 2
+    )
+    steps = [pair for pair, a, b in zip(pairwise(calls.tolist()), sequence[:-1], sequence[1:], strict=True) if a == b]
+    if not steps:
+        assert not len(idle.busy_ns)
+        return
+    low, high = steps[0][0], steps[-1][1]
+    seen = {name: [row for row in each if low <= row[0] <= high] for name, each in times.items()}
+    chosen = {"A"} | {name for name in "BC" if in_turn(seen["A"], seen[name], steps)}
+    busy = {at for name in chosen for begin, end in seen[name] for at in range(begin, end)}
+    assert idle.busy_ns.tolist() == [sum(begin <= at < end for at in busy) for begin, end in steps]
+    every = {at for each in times.values() for begin, end in each for at in range(begin, end)}
+    assert idle.idle_ns.tolist() == [sum(at not in every for at in range(begin, end)) for begin, end in steps]
 
 
 def steps(calls_ms, gaps_ms):

@@ -11,7 +11,7 @@ import numpy as np
 from tracekit.analysis.latency import change_points
 from tracekit.analysis.quantities import median_of, sample_quantiles
 from tracekit.arrays import BoolArray, FloatArray, IndexArray, IntArray
-from tracekit.intervals import CoveredTime, Intervals
+from tracekit.intervals import Intervals
 from tracekit.sorting import few_bits, places
 from tracekit.trace.events import Level
 from tracekit.trace.frames import cells, is_any
@@ -109,12 +109,16 @@ class CoreMLCalls:
     begin_ns: IntArray
     """Shape (rows,): starts, ascending; with `stop_ns`."""
     stop_ns: IntArray
-    model: IndexArray
-    """Shape (rows,): code of the model in the categories of `Trace.activity`."""
+    number: IndexArray
+    """Shape (rows,): code of the model in the categories of `Trace.activity`, plus 1: 0 for none."""
     before: IndexArray
     """Shape (rows,): position of the row before of the same model; -1 where it is the first."""
-    covered: CoveredTime
-    """The time of all rows."""
+    overlapping: IndexArray
+    """Positions of the rows during which others begin."""
+    until: IndexArray
+    """Of each of these, the position of the first row that begins no earlier than it ends."""
+    covered_ns: IntArray
+    """Shape (rows,): time that any row covers before each begins."""
     gaps: Intervals
     """The times between them, without any."""
     begun: tuple[IndexArray, IndexArray]
@@ -129,8 +133,11 @@ class CoreMLCalls:
         before = np.full(len(model), -1, np.intp)
         same = model[order[1:]] == model[order[:-1]]
         before[order[1:][same]] = order[:-1][same]
+        overlapping = np.flatnonzero(times.ends[:-1] > times.starts[1:])
+        until = places(times.starts, times.ends[overlapping])
         begun = places(times.starts, gaps.starts, "right"), places(times.starts, gaps.ends)
-        return cls(times.starts, times.ends, model, before, covered, gaps, begun)
+        covered_ns = covered.until(times.starts)
+        return cls(times.starts, times.ends, model + 1, before, overlapping, until, covered_ns, gaps, begun)
 
 
 @cached_by_trace
@@ -147,61 +154,72 @@ def idle_times(work: CoreMLCalls, model_code: int, starts_ns: IntArray, sequence
     """Gaps in the sequences with at least `min_calls` calls.
 
     `model_code` is the code of the model, `starts_ns` ascend and `sequence` gives the sequence of each call, shape
-    (calls,); the calls are among `work`. O((calls + rows) log rows).
+    (calls,); the calls are among `work`. O(calls log rows + rows).
     """
     enough = np.bincount(sequence)[sequence] >= min_calls if len(sequence) else np.zeros(0, np.bool_)
     step = np.flatnonzero((sequence[1:] == sequence[:-1]) & enough[1:])
     first, last = starts_ns[step], starts_ns[step + 1]
     low, high = np.searchsorted(work.begin_ns, (first[0], last[-1] + 1)) if len(first) else (0, 0)
-    begin, stop, model = (each[low:high] for each in (work.begin_ns, work.stop_ns, work.model))
-    # Which step a row or a gap lies in follows from how many began by then, with one search for the steps of a model.
-    began = np.cumsum(np.bincount(places(begin, first), minlength=len(begin)))
+    rows = slice(low, high)
+    row = places(work.begin_ns[rows], starts_ns)
+    opens, closes = row[step], row[step + 1]
+    # The last one is that of rows before the first step.
+    step_of = np.repeat(np.append(np.arange(len(first)), -1), np.diff(np.append(opens, (high - low, high - low + 1))))
+    ours = _used_in_turn(work, rows, model_code + 1, step_of, opens, closes)
     span = slice(*np.searchsorted(work.gaps.starts, (first[0], last[-1]))) if len(first) else slice(0)
     gaps = Intervals(work.gaps.starts[span], work.gaps.ends[span])
-    index = began[work.begun[0][span] - low - 1] - 1
+    index, following = step_of[work.begun[0][span] - low - 1], work.begun[1][span] - low
     inside = gaps.ends <= last[index]
-    ours = model == model_code
-    ours |= _alternates(begin, stop, ours, model, work.before[low:high] - low, began - 1, last)
-    ours_before = np.append(0, np.cumsum(ours))[work.begun[1][span][inside] - low]
-    busy, covered = (
-        each.until(starts_ns) for each in (Intervals(begin[ours], stop[ours]).covered_time(), work.covered)
-    )
+    if not inside.all():
+        gaps, index, following = gaps.where(inside), index[inside], following[inside]
+    busy_ns = covered_ns = work.covered_ns[rows][closes] - work.covered_ns[rows][opens]
+    number = work.number[rows]
+    if not ours.all() or (work.until[work.overlapping < low] > low).any():
+        following = np.append(0, np.cumsum(ours))[following]
+        number = number[ours]
+        busy = Intervals(work.begin_ns[rows][ours], work.stop_ns[rows][ours]).covered_time()
+        busy_ns = busy.within(first, last)
     return Idle(
-        gaps=gaps.where(inside),
-        next_model=model[ours][ours_before],
-        step=index[inside],
+        gaps=gaps,
+        next_model=number[following] - 1,
+        step=index,
         sequence=sequence[step],
         distance_ns=last - first,
-        idle_ns=last - first - (covered[step + 1] - covered[step]),
-        busy_ns=busy[step + 1] - busy[step],
+        idle_ns=last - first - covered_ns,
+        busy_ns=busy_ns,
     )
 
 
-def _alternates(
-    begin: IntArray,
-    stop: IntArray,
-    ours: BoolArray,
-    model: IndexArray,
-    before: IndexArray,
-    step: IndexArray,
-    last: IntArray,
+def _used_in_turn(
+    work: CoreMLCalls, rows: slice, number: int, step_of: IndexArray, opens: IndexArray, closes: IndexArray
 ) -> BoolArray:
-    """Shape (rows,): whether the row, given by times and code of its model, is one of a model that takes turns with the
-    one whose rows are `ours`, or that is used at once with it in each step. `before` is the row before of its model,
-    negative for none, and `step` the step in which or after which it begins; these end at `last`. O(rows)."""
-    inside = ~ours & (begin < last[step])
-    if not inside.any():
-        return inside
-    reach = np.maximum.accumulate(np.where(ours, stop, np.iinfo(np.int64).min))
-    number, size = model + 1, int(model.max()) + 2
-    overlapping = inside & ((begin < reach) | (stop > last[step]))
-    opens = inside & (np.append(step, -1)[np.maximum(before, -1)] != step)
-    used, overlaps, count = (np.bincount(number[each], minlength=size) for each in (opens, overlapping, inside))
-    often = used >= TURN_SHARE * len(last)
-    chosen = often & (overlaps <= TURN_OVERLAP * count)
-    for code in np.flatnonzero(often & ~chosen):
-        chosen[code] = _at_once(begin, stop, ours, number == code)
-    return chosen[number]
+    """Shape (rows,): whether the row is one of the model with this number, of one that takes turns with it, or that is
+    used at once with it in each step. `step_of` is the step in which or after which a row begins, and -1 at last;
+    `opens` and `closes` are the first rows of each step and after it, counted from that of `rows`. O(rows)."""
+    numbers, count = work.number[rows], len(opens)
+    ours: BoolArray = numbers == number
+    inside = ~ours
+    breaks = np.flatnonzero(np.append(closes[:-1] < opens[1:], True)) if count else np.zeros(0, np.intp)
+    for after, until in zip(closes[breaks].tolist(), np.append(opens, len(ours))[breaks + 1].tolist(), strict=True):
+        inside[after:until] = False
+    before = np.maximum(work.before[rows] - rows.start, -1)
+    opening = inside & (step_of[before] != step_of[:-1])
+    size = int(numbers.max(initial=0)) + 1
+    chosen = np.bincount(numbers[opening], minlength=size) >= TURN_SHARE * count
+    span = slice(*np.searchsorted(work.overlapping, (rows.start, rows.stop)))
+    if not (span.stop - span.start and chosen.any()):
+        return ours | chosen[numbers]
+    at, until = (each[span] - rows.start for each in (work.overlapping, work.until))
+    mine = ours[at]
+    reach = np.zeros(len(ours), np.intp)
+    reach[at[mine]] = until[mine]
+    overlaps = inside & (np.arange(len(ours)) < np.maximum.accumulate(reach))
+    overlaps[at[~mine]] |= (inside[at] & (until > closes[step_of[at]]))[~mine]
+    overlap_count, row_count = (np.bincount(numbers[each], minlength=size) for each in (overlaps, inside))
+    in_turn = overlap_count <= TURN_OVERLAP * row_count
+    for each in np.flatnonzero(chosen & ~in_turn):
+        in_turn[each] = _at_once(work.begin_ns[rows], work.stop_ns[rows], ours, numbers == each)
+    return ours | (chosen & in_turn)[numbers]
 
 
 def _at_once(begin: IntArray, stop: IntArray, ours: BoolArray, theirs: BoolArray) -> bool:
