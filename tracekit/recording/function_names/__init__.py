@@ -10,7 +10,6 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from tracekit.recording.function_names.cpp import MangledError, short_cpp
 from tracekit.recording.function_names.swift import is_swift, short_swift
 
 _STUB: Final = "DYLD-STUB$$"
@@ -47,6 +46,9 @@ def short_name(name: str) -> str:
     if (function := _around_block(name)) is not None:
         return f"{short_name(function)} (block)"
     if _CPP.match(name):
+        # Most recordings show few functions of C++, if any.
+        from tracekit.recording.function_names.cpp import MangledError, short_cpp
+
         try:
             return short_cpp(name[name.index("Z") - 1 :])
         except MangledError:
