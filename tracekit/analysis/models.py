@@ -207,18 +207,19 @@ def _summary(
         throughput = summarize_throughput(predictions, in_bursts, of_trace.busy, steady)
     parts = summarize_breakdown(times) if called else None
     ended = (latencies(predictions) > 0) & timed
+    timely = rows_where(predictions, ended)
     cold = is_any(cells(loads, "kind"), Kind.LOAD_UNCACHED)
     sample = Sample(
         predictions=len(predictions),
-        latencies_ns=latencies(predictions[ended]),
+        latencies_ns=latencies(timely),
         warm=warm[ended],
-        loads_ns=latencies(loads[~cold]),
-        cold_loads_ns=latencies(loads[cold]),
+        loads_ns=latencies(rows_where(loads, ~cold)),
+        cold_loads_ns=latencies(rows_where(loads, cold)),
         compute=compute_shares(times) if parts is not None else {},
         neural_engine_time=next((part.share for part in parts.parts if part.part == Part.ANE), None)
         if parts is not None
         else None,
-        alone=Intervals.from_rows(predictions[ended]).alone(),
+        alone=Intervals.from_rows(timely).alone(),
         per_second=throughput.per_second if throughput is not None else None,
     )
     return ModelSummary(
@@ -235,7 +236,7 @@ def _summary(
         latency=summarize_latency(predictions, warm) if called and timed else None,
         throughput=throughput,
         in_flight=summarize_in_flight(predictions) if called and timed else None,
-        latency_trend=summarize_latency_trend(predictions[warm]) if called and timed else None,
+        latency_trend=summarize_latency_trend(rows_where(predictions, warm)) if called and timed else None,
         breakdown=parts,
         phases=call_phases(of_trace.trace, loads.index, predictions.index, warm),
         resolution_ns=resolution_of(loads, predictions),

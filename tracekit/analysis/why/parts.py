@@ -125,10 +125,11 @@ _KEPT = ("start_ns", "duration_ns", "attribution", "resolution_ns", "table", "ro
 def differences(trace: Trace) -> dict[str, Differences]:
     """By base name of the models that the app called at least `LEAST` times. O(n log n) in the rows of the trace."""
     ordered = in_order(trace)
-    frame = breakdown(ordered).frame
+    times = breakdown(ordered)
+    frame = times.frame
     calls = columns_of(trace.activity, _KEPT)
     calls = calls.loc[frame.index] if len(frame) < len(calls) else calls
-    seen = _Seen(*time_spent(ordered, frame, calls), _facts(ordered, calls))
+    seen = _Seen(*time_spent(ordered, times, calls), _facts(ordered, calls))
     first = first_predictions(trace)[trace.activity.index.get_indexer(calls.index)]
     codes = categorical(frame["model"]).codes
     found = {}
@@ -243,9 +244,9 @@ def _main_unit(usual_ns: IntArray) -> Layer:
 def parts_of(trace: Trace, found: Differences, rows: IntArray) -> Parts:
     """How some predictions of a model, by position, differ from the usual one. O(rows log n)."""
     ordered = in_order(trace)
-    calls, frame = found.calls.iloc[rows], breakdown(ordered).frame
-    times = time_spent(ordered, frame.iloc[frame.index.get_indexer(calls.index)], calls)
-    seen = _Seen(*times, _facts(ordered, calls))
+    calls = found.calls.iloc[rows]
+    times = breakdown(ordered).of(calls.index)
+    seen = _Seen(*time_spent(ordered, times, calls), _facts(ordered, calls))
     spent, facts, usual_ns = seen.spent, seen.facts, found.usual_ns
     is_first = ~found.warm[rows] & (found.durations[rows] > 0)
     inferred = is_any(calls["attribution"], Attribution.INFERRED)
