@@ -29,6 +29,7 @@ from tracekit.analysis.throughput import (
 from tracekit.analysis.why.explain import Tail, tail
 from tracekit.analysis.why.order import in_order
 from tracekit.arrays import BoolArray
+from tracekit.by_frame import unchanging
 from tracekit.intervals import CoveredTime, Intervals
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.filter import Shown, shown_models
@@ -166,7 +167,7 @@ def _rows_by_model(activity: pd.DataFrame) -> Callable[[str, str, Sequence[Kind]
     def rows_of(name: str, level: str, wanted: Sequence[Kind]) -> pd.DataFrame:
         number = names.get(name)
         of_model = order[:0] if number is None else order[edges[number] : edges[number + 1]]
-        return rows.take(of_model[choose(level, wanted)[of_model]])
+        return unchanging(rows.take(of_model[choose(level, wanted)[of_model]]))
 
     return rows_of
 

@@ -16,7 +16,7 @@ from tracekit.intervals import Intervals
 from tracekit.trace.calls import stacks as call_stacks
 from tracekit.trace.events import SETUP_KINDS, Kind
 from tracekit.trace.filter import in_ranges
-from tracekit.trace.frames import categorical, is_any, or_minus_one
+from tracekit.trace.frames import categorical, is_any, or_minus_one, rows_at, rows_where
 from tracekit.trace.samples import Samples
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -58,15 +58,15 @@ def main_thread_calls(trace: Trace, apis: Sequence[call_stacks.Api], min_ns: int
     sites = call_sites(trace)
     if sites is None:
         return None
-    sure = sites[~sites["ambiguous"].to_numpy(dtype=bool) & is_any(sites["api"], *apis)]
-    rows = trace.activity.loc[sure.index].assign(main_thread=sure["main_thread"])
-    known = int(rows["main_thread"].notna().sum())
-    calls = rows[rows["main_thread"].fillna(False).to_numpy(dtype=bool)]
+    sure = np.flatnonzero(~sites["ambiguous"].to_numpy(dtype=bool) & is_any(sites["api"], *apis))
+    on_main_thread = sites["main_thread"].array.take(sure)
+    known = len(sure) - int(on_main_thread.isna().sum())
+    calls = rows_at(trace.activity, sites.index.to_numpy()[sure[on_main_thread.to_numpy(np.bool_, na_value=False)]])
     spans = Intervals.from_rows(calls)
     joined = Intervals(spans.starts, spans.ends + FRAME_NS).union()
     periods = Intervals(joined.starts, joined.ends - FRAME_NS)
     periods = periods.where(periods.durations >= min_ns)
-    return Blocking(calls[periods.covered_within(spans) > 0], periods, known)
+    return Blocking(rows_where(calls, periods.covered_within(spans) > 0), periods, known)
 
 
 def core_ml_time(trace: Trace) -> int:

@@ -25,7 +25,7 @@ from tracekit.arrays import AnyArray, BoolArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.sorting import stable_order
 from tracekit.trace.events import Attribution, Kind
-from tracekit.trace.frames import categorical, columns_of, is_any
+from tracekit.trace.frames import categorical, cells, columns_of, is_any, texts_in
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.samples import SAMPLE_NS
 from tracekit.trace.trace import Trace, cached_by_trace
@@ -172,7 +172,7 @@ def _facts(ordered: Trace, calls: pd.DataFrame) -> dict[str, AnyArray]:
     windows, context = Intervals.from_rows(calls), ordered.context
     middle = windows.starts + windows.durations // 2
     gpu, compiled, hangs = context.get("gpu_performance"), context.get("metal_pipelines"), hangs_of_target(ordered)
-    states = [] if gpu is None else sorted(map(str, gpu["state"].dropna().unique()))
+    states = [] if gpu is None else sorted(texts_in(cells(gpu, "state")))
     times = np.zeros(0, np.int64) if compiled is None else np.sort(compiled["start_ns"].to_numpy())
     sites = call_sites(ordered) if ordered.samples is not None and len(ordered.samples) else None
     units = all(ordered.coverage_of(unit).recorded for unit in (NEURAL_ENGINE, GPU))
