@@ -13,7 +13,7 @@ from tracekit.analysis.code.call_sites import call_sites, core_ml_stacks, enclos
 from tracekit.arrays import AnyArray, BoolArray, IndexArray, IntArray, ObjectArray
 from tracekit.intervals import Intervals
 from tracekit.trace.calls.stacks import Api, LoadPhase, Unit, app_frames, place_of
-from tracekit.trace.frames import categorical, cells, is_any, or_minus_one
+from tracekit.trace.frames import categorical, cells, is_any, or_minus_one, rows_where
 from tracekit.trace.trace import Trace
 
 MAIN, OTHER, MIXED, UNKNOWN = "main", "other", "mixed", "unknown"
@@ -208,7 +208,7 @@ def _elements(trace: Trace) -> _Columns:
     sampled, kinds = trace.sampled, core_ml_stacks(trace)
     if sampled is None or kinds is None or trace.stacks is None:
         return {}
-    rows = sampled.samples[sampled.samples["stack"].notna().to_numpy()]
+    rows = rows_where(sampled.samples, ~sampled.samples["stack"].array.isna())
     if rows.empty:
         return {}
     rows = rows.iloc[np.lexsort((rows["time_ns"].to_numpy(), categorical(rows["thread"]).codes))]

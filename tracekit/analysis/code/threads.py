@@ -143,7 +143,7 @@ def app_work(trace: Trace, api: call_stacks.Api) -> AppWork | None:
         caller = np.where(kinds["api"].notna().to_numpy(), -1, _converting(sampled))
     else:
         caller = np.where(is_any(kinds["api"], api), kinds["caller"].to_numpy(), -1)
-    rows = sampled.samples[sampled.samples["stack"].notna().to_numpy()]
+    rows = rows_where(sampled.samples, ~sampled.samples["stack"].array.isna())
     stack = rows["stack"].to_numpy(np.int64) if len(rows) else np.zeros(0, np.int64)
     thread = categorical(rows["thread"]).codes if len(rows) else stack
     predicts, period_ns = is_any(kinds["api"], call_stacks.Api.PREDICTION)[stack], sampled.period_ns
@@ -152,14 +152,15 @@ def app_work(trace: Trace, api: call_stacks.Api) -> AppWork | None:
         is_busy &= _between(rows["time_ns"].to_numpy(), thread, predicts, RUN * period_ns)
     threads = np.unique(thread[is_busy] if is_busy.any() else thread[predicts])
     counted = np.isin(thread, threads) & ~is_any(kinds["api"], *_PREPARING)[stack]
-    time = rows["time_ns"].to_numpy()[is_busy]
+    busy = rows_where(rows, is_busy)
+    time = busy["time_ns"].to_numpy()
     return AppWork(
         samples=int(is_busy.sum()),
         of=int(counted.sum()),
-        pieces=_pieces(trace, rows[is_busy], "conversion" if api is call_stacks.Api.BETWEEN else str(api), period_ns),
+        pieces=_pieces(trace, busy, "conversion" if api is call_stacks.Api.BETWEEN else str(api), period_ns),
         time=Intervals(np.maximum(time - period_ns, 0), time).union(),
         period_ns=period_ns,
-        sites=between_sites(trace, rows[is_busy], caller[stack[is_busy]], api),
+        sites=between_sites(trace, busy, caller[stack[is_busy]], api),
     )
 
 
