@@ -186,7 +186,7 @@ def _rows(frame: pd.DataFrame, name: str, cold: BoolArray, titles: Titles | None
     groups = np.split(order, np.flatnonzero(np.diff(group[order])) + 1)
     # Taken for all groups at once: a row of a frame with columns of many types is slow to get.
     firsts = np.array([members[0] for members in groups])
-    values = (frame[key].iloc[firsts] for key in ("lane", name, "kind", "guessed", "model", "level"))
+    values = (frame[key].array.take(firsts) for key in ("lane", name, "kind", "guessed", "model", "level"))
     known_to = frame["resolution_ns"].to_numpy() if "resolution_ns" in frame else np.zeros(len(frame), np.int64)
     for members, lane, label, kind, guessed, model, level in zip(groups, *values, strict=True):
         statistics = duration_statistics(starts[members], durations[members])

@@ -22,7 +22,7 @@ import pandas as pd
 from tracekit.analysis.breakdown.device_runs import UNITS
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.loads import Uses, uses_of_loads
-from tracekit.analysis.statistics import sums_by_label
+from tracekit.analysis.statistics import medians_by_group, sums_by_label
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals, depth_profile, union_by_group
 from tracekit.trace.events import Device, Kind
@@ -77,8 +77,9 @@ def units_used(trace: Trace, predictions: pd.Index, compute: pd.DataFrame, hardw
         if not trace.coverage_of(instrument).recorded:
             linked = np.append(linked, or_minus_one(compute["prediction"])[is_any(compute["kind"], requested)])
         used[:, UNITS.index(unit)] |= predictions.isin(linked)
-    frame = breakdown(trace).frame.reindex(predictions)
-    cpu, duration = (frame[name].to_numpy(np.float64, na_value=0.0) for name in ("cpu_busy_ns", "duration_ns"))
+    times = breakdown(trace)
+    row = times.frame.index.get_indexer(predictions)
+    cpu, duration = (np.append(times.numbers(name), 0)[row] for name in ("cpu_busy_ns", "duration_ns"))
     used[:, UNITS.index(Device.CPU)] |= (cpu > MOST * duration) & (duration > 0)
     return used
 
@@ -247,11 +248,12 @@ def _instances(all_loads: pd.DataFrame, load_index: IntArray, predictions: pd.Da
     """Use of the instances with the loads at `load_index` and these predictions. O((l + p) log(l + p))."""
     loads = rows_at(all_loads, load_index)
     uses = uses_of_loads(loads, predictions)
+    known = np.concatenate([or_minus_one(cells(rows, "instance")) for rows in (loads, predictions)])
     latest = np.maximum.accumulate(uses.last_ns)
     overlapping = np.concatenate(([False], uses.first_ns[1:] < latest[:-1]))
     changes = int((np.diff(uses.group) != 0).sum())
     return Instances(
-        count=len(pd.concat([loads["instance"], predictions["instance"]]).dropna().unique()),
+        count=len(np.unique(known[known >= 0])),
         switches=max(changes - (len(uses.load) - 1), 0),
         parallel_share=_parallel_share(predictions, uses),
         spread=_spread(predictions, uses, min_calls),
@@ -270,7 +272,8 @@ def _parallel_share(predictions: pd.DataFrame, uses: Uses) -> float:
 
 def _spread(predictions: pd.DataFrame, uses: Uses, minimum: int) -> float | None:
     """`Instances.spread`, of instances with at least `minimum` calls."""
-    medians = predictions["duration_ns"].groupby(uses.group).median().to_numpy()[uses.count >= max(minimum, 1)]
+    medians = medians_by_group(predictions["duration_ns"].to_numpy(), uses.group, len(uses.count))
+    medians = medians[uses.count >= max(minimum, 1)]
     if len(medians) < 2 or not medians.min():
         return None
     return float(medians.max() / medians.min())

@@ -125,7 +125,7 @@ def _latest_load(loads: pd.DataFrame, predictions: pd.DataFrame) -> IntArray:
     width = len(ends) + 1
     key = of_load * width + np.searchsorted(ascending, ends, side="right")
     order = np.argsort(key, kind="stable")
-    sought = of_prediction * width + np.searchsorted(ascending, predictions["start_ns"].to_numpy(), side="right")
+    sought = of_prediction * width + np.searchsorted(ascending, Intervals.from_rows(predictions).starts, side="right")
     index = np.searchsorted(key[order], sought, side="right") - 1
     latest = np.append(order, -1)[index]
     same = (index >= 0) & (np.append(of_load, -1)[latest] == of_prediction)

@@ -29,6 +29,7 @@ from tracekit.analysis.throughput import (
 from tracekit.analysis.why.explain import Tail, tail
 from tracekit.analysis.why.order import in_order
 from tracekit.arrays import BoolArray
+from tracekit.by_frame import unchanging
 from tracekit.intervals import CoveredTime, Intervals
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.filter import Shown, shown_models
@@ -166,7 +167,7 @@ def _rows_by_model(activity: pd.DataFrame) -> Callable[[str, str, Sequence[Kind]
     def rows_of(name: str, level: str, wanted: Sequence[Kind]) -> pd.DataFrame:
         number = names.get(name)
         of_model = order[:0] if number is None else order[edges[number] : edges[number + 1]]
-        return rows.take(of_model[choose(level, wanted)[of_model]])
+        return unchanging(rows.take(of_model[choose(level, wanted)[of_model]]))
 
     return rows_of
 
@@ -207,18 +208,19 @@ def _summary(
         throughput = summarize_throughput(predictions, in_bursts, of_trace.busy, steady)
     parts = summarize_breakdown(times) if called else None
     ended = (latencies(predictions) > 0) & timed
+    timely = rows_where(predictions, ended)
     cold = is_any(cells(loads, "kind"), Kind.LOAD_UNCACHED)
     sample = Sample(
         predictions=len(predictions),
-        latencies_ns=latencies(predictions[ended]),
+        latencies_ns=latencies(timely),
         warm=warm[ended],
-        loads_ns=latencies(loads[~cold]),
-        cold_loads_ns=latencies(loads[cold]),
+        loads_ns=latencies(rows_where(loads, ~cold)),
+        cold_loads_ns=latencies(rows_where(loads, cold)),
         compute=compute_shares(times) if parts is not None else {},
         neural_engine_time=next((part.share for part in parts.parts if part.part == Part.ANE), None)
         if parts is not None
         else None,
-        alone=Intervals.from_rows(predictions[ended]).alone(),
+        alone=Intervals.from_rows(timely).alone(),
         per_second=throughput.per_second if throughput is not None else None,
     )
     return ModelSummary(
@@ -235,7 +237,7 @@ def _summary(
         latency=summarize_latency(predictions, warm) if called and timed else None,
         throughput=throughput,
         in_flight=summarize_in_flight(predictions) if called and timed else None,
-        latency_trend=summarize_latency_trend(predictions[warm]) if called and timed else None,
+        latency_trend=summarize_latency_trend(rows_where(predictions, warm)) if called and timed else None,
         breakdown=parts,
         phases=call_phases(of_trace.trace, loads.index, predictions.index, warm),
         resolution_ns=resolution_of(loads, predictions),

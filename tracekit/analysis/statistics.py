@@ -14,7 +14,7 @@ from tracekit.by_frame import unchanging
 from tracekit.intervals import Intervals
 from tracekit.sorting import few_bits
 from tracekit.trace.events import Kind, Level
-from tracekit.trace.frames import is_any, rows_where
+from tracekit.trace.frames import cells, is_any, rows_where
 from tracekit.trace.trace import Trace
 
 Values = TypeVar("Values", IntArray, FloatArray)
@@ -78,7 +78,7 @@ def exact_sum(times_ns: IntArray) -> int:
 
 def row_statistics(rows: pd.DataFrame) -> Statistics | None:
     """Statistics of the durations of rows of an event frame; None without rows. O(n log n)."""
-    return duration_statistics(rows["start_ns"].to_numpy(), rows["duration_ns"].to_numpy())
+    return duration_statistics(cells(rows, "start_ns").to_numpy(), cells(rows, "duration_ns").to_numpy())
 
 
 def medians_of_others(values: IntArray, of: IntArray) -> FloatArray:

@@ -100,8 +100,8 @@ def categorical(column: pd.Series | ExtensionArray) -> pd.Categorical:
 
 def resolution_of(*calls: pd.DataFrame) -> int:
     """How exactly times of calls are known, in ns: the time between two samples of call stacks, else 0. O(rows)."""
-    known = (rows["resolution_ns"].max() for rows in calls if len(rows) and "resolution_ns" in rows)
-    return max((int(longest) for longest in known if not pd.isna(longest)), default=0)
+    known = (cells(rows, "resolution_ns") for rows in calls if len(rows) and "resolution_ns" in rows)
+    return max((int(times.to_numpy(np.int64, na_value=0).max()) for times in known), default=0)
 
 
 def is_any(column: pd.Series | ExtensionArray, *values: str) -> BoolArray:

@@ -32,11 +32,13 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
+from pandas.api.extensions import ExtensionArray
 
 from tracekit.analysis.breakdown.device_runs import Handoffs, other_models, work_columns
 from tracekit.analysis.breakdown.rows import Layer, Shared, Steps, linked_rows, no_time, sweep
 from tracekit.analysis.statistics import top_calls
 from tracekit.arrays import BoolArray, Int8Array, IntArray
+from tracekit.by_frame import unchanging
 from tracekit.intervals import Intervals, sums_between
 from tracekit.trace.events import Attribution, Device, Kind
 from tracekit.trace.frames import cells, is_any
@@ -121,11 +123,14 @@ class Breakdown:
         """`every` of these alone."""
         return self.every if self.chosen is None else self.every.take(self.chosen)
 
+    def column(self, name: str) -> ExtensionArray:
+        """A column of `frame`, of which no other is made."""
+        every = cells(self.every, name)
+        return every if self.chosen is None else every.take(self.chosen)
+
     def numbers(self, column: str, unknown: int = 0) -> IntArray:
-        """A column of `frame`, of which no other is made, with `unknown` for null: shape (predictions,)."""
-        every = cells(self.every, column)
-        some = every if self.chosen is None else every.take(self.chosen)
-        numbers: IntArray = some.to_numpy(np.int64, na_value=unknown)
+        """A column of `frame` with `unknown` for null: shape (predictions,)."""
+        numbers: IntArray = self.column(column).to_numpy(np.int64, na_value=unknown)
         return numbers
 
     def of(self, predictions: pd.Index) -> Breakdown:
@@ -168,7 +173,7 @@ def breakdown(trace: Trace) -> Breakdown:
     columns |= work
     columns["other_models_ns"] = others
     frame = pd.DataFrame(columns, index=predictions.index, copy=False)
-    return Breakdown(frame, unknown, handoffs)
+    return Breakdown(unchanging(frame), unknown, handoffs)
 
 
 _EXECUTION = {Device.ANE: Layer.ANE, Device.GPU: Layer.GPU}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
+from pandas.api.extensions import ExtensionArray
 
 from tracekit.analysis.breakdown.device_runs import UNITS
 from tracekit.analysis.breakdown.partition import REASONS, Breakdown, Part
@@ -66,36 +66,40 @@ class BreakdownSummary:
 
 def summarize_breakdown(breakdown: Breakdown) -> BreakdownSummary | None:
     """The predictions of a breakdown together; None where it holds none. O(n)."""
-    frame = breakdown.frame
-    if frame.empty:
+    durations = breakdown.numbers("duration_ns")
+    if not len(durations):
         return None
-    total = exact_sum(frame["duration_ns"].to_numpy())
+    total = exact_sum(durations)
     return BreakdownSummary(
-        predictions=len(frame),
+        predictions=len(durations),
         total_ns=total,
-        mean_ns=total / len(frame),
+        mean_ns=total / len(durations),
         parts=tuple(_part(breakdown, part, total) for part in Part),
-        handoffs=_mean(frame["handoffs"]),
-        handoff_gap_ns=_mean(frame["handoff_gap_ns"]),
-        segments=_mean(frame["segments"]),
-        lead_ns=_mean(frame["lead_ns"]),
-        tail_ns=_mean(frame["tail_ns"]),
-        other_models_ns=exact_sum(frame["other_models_ns"].to_numpy()),
+        handoffs=_mean(breakdown.column("handoffs")),
+        handoff_gap_ns=_mean(breakdown.column("handoff_gap_ns")),
+        segments=_mean(breakdown.column("segments")),
+        lead_ns=_mean(breakdown.column("lead_ns")),
+        tail_ns=_mean(breakdown.column("tail_ns")),
+        other_models_ns=exact_sum(breakdown.numbers("other_models_ns")),
     )
 
 
 def compute_shares(breakdown: Breakdown, positions: IntArray | slice = slice(None)) -> dict[str, float]:
     """Share of each compute unit in the time that all of them executed the predictions at these positions, by `Device`.
     A unit of which no prediction shows the execution is missing; empty where none executed. O(n)."""
-    columns = {str(unit): breakdown.frame[f"{unit.lower()}_busy_ns"].array[positions] for unit in UNITS}
-    busy = {unit: int(times.sum()) for unit, times in columns.items() if not times.isna().all()}
+    columns = {str(unit): breakdown.column(f"{unit.lower()}_busy_ns")[positions] for unit in UNITS}
+    busy = {
+        unit: exact_sum(times.to_numpy(np.int64, na_value=0))
+        for unit, times in columns.items()
+        if not times.isna().all()
+    }
     total = sum(busy.values())
     return {unit: round(time / total, 6) for unit, time in busy.items()} if total else {}
 
 
 def _part(breakdown: Breakdown, part: Part, all_ns: int) -> PartSummary:
     codes = breakdown.unknown[part]
-    values = breakdown.frame[part.column].to_numpy(dtype=np.int64, na_value=0)[codes < 0]
+    values = breakdown.numbers(part.column)[codes < 0]
     total = exact_sum(values) if len(values) else None
     return PartSummary(
         part=str(part),
@@ -107,6 +111,6 @@ def _part(breakdown: Breakdown, part: Part, all_ns: int) -> PartSummary:
     )
 
 
-def _mean(values: pd.Series) -> float | None:
-    known = values.array[values.notna().to_numpy()].to_numpy(dtype=np.int64)
+def _mean(values: ExtensionArray) -> float | None:
+    known = values[~values.isna()].to_numpy(dtype=np.int64)
     return float(known.mean()) if len(known) else None

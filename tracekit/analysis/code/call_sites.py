@@ -16,7 +16,7 @@ from tracekit.trace.calls import stacks
 from tracekit.trace.calls.stacks import API, Api, LoadPhase, app_frames, place_of, stacks_with
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.filter import in_ranges
-from tracekit.trace.frames import categorical, is_any, or_minus_one
+from tracekit.trace.frames import categorical, is_any, or_minus_one, rows_where
 from tracekit.trace.samples import SAMPLE_NS, TIMED
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -79,7 +79,7 @@ def call_sites(trace: Trace) -> pd.DataFrame | None:
     sampled, kinds = trace.sampled, core_ml_stacks(trace)
     if sampled is None or kinds is None:
         return None
-    rows = sampled.samples[sampled.samples["stack"].notna().to_numpy()]
+    rows = rows_where(sampled.samples, ~sampled.samples["stack"].array.isna())
     stack = rows["stack"].to_numpy(np.int64) if len(rows) else np.zeros(0, np.int64)
     api = categorical(kinds["api"]).codes[stack]
     time, activity = rows["time_ns"].to_numpy(), trace.activity

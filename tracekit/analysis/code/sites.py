@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 
 from tracekit.analysis.code.call_sites import call_sites, core_ml_stacks, enclosing_phases, of_calls
-from tracekit.arrays import BoolArray, IndexArray
+from tracekit.arrays import AnyArray, BoolArray, IndexArray, IntArray, ObjectArray
 from tracekit.intervals import Intervals
 from tracekit.trace.calls.stacks import Api, LoadPhase, Unit, app_frames, place_of
-from tracekit.trace.frames import categorical, is_any, or_minus_one
+from tracekit.trace.frames import categorical, cells, is_any, or_minus_one, rows_where
 from tracekit.trace.trace import Trace
 
 MAIN, OTHER, MIXED, UNKNOWN = "main", "other", "mixed", "unknown"
 """Threads that a place calls on: the main one, others, both; or it is not known."""
 _BUSY: Final = {Api.LOAD: tuple(LoadPhase), Api.PREDICTION: (*Unit, LoadPhase.SPECIALIZING)}
+_PHASES: Final = tuple(dict.fromkeys(phase for phases in _BUSY.values() for phase in phases))
 _REPORTED_APIS: Final = (Api.LOAD, Api.COMPILE, Api.PREDICTION, Api.ELEMENT)
 """Calls that are reported, in this order. Unloading is no call of the app."""
 _PLACE: Final = ("caller", "file", "line")
@@ -101,7 +102,7 @@ def sites_of(trace: Trace, events: Sequence[int] | pd.Index[int]) -> tuple[CallS
     sites = call_sites(trace)
     if sites is None:
         return ()
-    return _places(trace, _called(trace, sites[sites.index.isin(events)]))
+    return _places(trace, _called(trace, sites, np.flatnonzero(sites.index.isin(events))))
 
 
 def all_sites(trace: Trace, models: frozenset[str] | None = None) -> tuple[CallSite, ...]:
@@ -110,11 +111,12 @@ def all_sites(trace: Trace, models: frozenset[str] | None = None) -> tuple[CallS
     sites = call_sites(trace)
     if sites is None:
         return ()
+    chosen = np.arange(len(sites))
     if models is not None:
         model = trace.activity["model"].reindex(sites.index)
-        sites = sites[(model.isin(models) | model.isna()).to_numpy()]
+        chosen = np.flatnonzero((model.isin(models) | model.isna()).to_numpy())
     order = [str(api) for api in _REPORTED_APIS]
-    places = (*_places(trace, _called(trace, sites)), *_places(trace, _elements(trace)))
+    places = (*_places(trace, _called(trace, sites, chosen)), *_places(trace, _elements(trace)))
     return tuple(sorted(places, key=lambda site: order.index(site.api)))
 
 
@@ -140,39 +142,75 @@ def between_sites(
     """Functions of the app at rows of `Trace.stacks`, one a sample: most samples first, with the most frequent line."""
     if trace.stacks is None or samples.empty:
         return ()
-    frames = pd.DataFrame(place_of(trace.stacks, frame))
-    frames = frames.assign(**{name: frames[name].astype(object) for name in _PLACE})
-    time = samples["time_ns"].to_numpy()
-    frames = frames.assign(api=str(api), model=None, main_thread=samples["main_thread"].array, start=time, end=time)
-    frames = frames.assign(samples=1, ambiguous=False)
+    time, count = samples["time_ns"].to_numpy(), len(samples)
+    calls = _arrays(place_of(trace.stacks, frame) | {"main_thread": samples["main_thread"].array}) | {
+        "api": np.full(count, str(api), object),
+        "model": np.full(count, None, object),
+        "start": time,
+        "end": time,
+        "samples": np.ones(count, np.int64),
+        "ambiguous": np.zeros(count, np.bool_),
+    }
     sites = []
-    for _, group in frames.groupby(["caller", "file"], dropna=False, sort=False):
-        lines = group["line"].dropna()
-        site = _call_site(trace, group, len(frames), inferred=True)
-        sites.append(replace(site, line=int(lines.mode().iloc[0]) if len(lines) else None))
+    for rows in _split(_numbered(calls["caller"], calls["file"])):
+        site = _call_site(trace, _at(calls, rows), count, inferred=True)
+        lines = [line for line in calls["line"][rows].tolist() if isinstance(line, int)]
+        distinct, times = np.unique(np.array(lines, np.int64), return_counts=True)
+        sites.append(replace(site, line=int(distinct[times.argmax()]) if lines else None))
     return tuple(sorted(sites, key=lambda site: (-site.samples, site.first_ns)))
 
 
-def _called(trace: Trace, sites: pd.DataFrame) -> pd.DataFrame:
-    """Call sites of rows, with their model and times."""
-    rows, activity = sites.index.to_numpy(), trace.activity
+_Columns = dict[str, AnyArray]
+"""Of calls, shape (calls,) each: a frame of many types is slow to cut into the few calls of each place."""
+
+
+def _arrays(columns: Mapping[str, Any]) -> _Columns:
+    """Places and what is called as texts and numbers; of `main_thread` whether it is, as 1 or 0, and -1 for unknown."""
+    found = {name: columns[name].to_numpy(object) for name in ("api", *_PLACE) if name in columns}
+    numbers = ("frame", "samples", "ambiguous", "start", "end", *_PHASES)
+    found |= {name: np.asarray(columns[name]) for name in numbers if name in columns}
+    return found | {"main_thread": columns["main_thread"].to_numpy(np.int8, na_value=-1)}
+
+
+def _at(calls: _Columns, rows: IndexArray) -> _Columns:
+    return {name: values[rows] for name, values in calls.items()}
+
+
+def _numbered(*columns: ObjectArray) -> IndexArray:
+    """Rows numbered by what stands in the columns, null too, in order of appearance: shape (rows,)."""
+    number = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        values, distinct = pd.factorize(column)
+        number = pd.factorize(number * (len(distinct) + 1) + values)[0]
+    return number
+
+
+def _split(number: IndexArray) -> list[IndexArray]:
+    """The rows of each number."""
+    order = np.argsort(number, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(number[order])) + 1)
+
+
+def _called(trace: Trace, sites: pd.DataFrame, chosen: IndexArray) -> _Columns:
+    """Call sites of rows, those at some positions, with their model and times."""
+    rows, activity = sites.index.to_numpy()[chosen], trace.activity
     spans = Intervals.from_rows(activity).where(rows)
-    return sites.assign(
-        model=activity["model"].array.take(rows).astype(object),
-        start=spans.starts,
-        end=spans.ends,
-        resolution=activity["resolution_ns"].to_numpy()[rows],
-    )
+    return _arrays({str(name): column.array.take(chosen) for name, column in sites.items()}) | {
+        "model": cells(activity, "model").take(rows).to_numpy(object),
+        "start": spans.starts,
+        "end": spans.ends,
+        "resolution": cells(activity, "resolution_ns").take(rows).to_numpy(),
+    }
 
 
-def _elements(trace: Trace) -> pd.DataFrame:
+def _elements(trace: Trace) -> _Columns:
     """Runs of samples of one thread that one place makes access elements."""
     sampled, kinds = trace.sampled, core_ml_stacks(trace)
     if sampled is None or kinds is None or trace.stacks is None:
-        return pd.DataFrame()
-    rows = sampled.samples[sampled.samples["stack"].notna().to_numpy()]
+        return {}
+    rows = rows_where(sampled.samples, ~sampled.samples["stack"].array.isna())
     if rows.empty:
-        return pd.DataFrame()
+        return {}
     rows = rows.iloc[np.lexsort((rows["time_ns"].to_numpy(), categorical(rows["thread"]).codes))]
     stack = rows["stack"].to_numpy(np.int64)
     accesses = is_any(kinds["api"], Api.ELEMENT)[stack]
@@ -187,58 +225,48 @@ def _elements(trace: Trace) -> pd.DataFrame:
     ends = np.append(begins[1:], len(rows)) - 1
     begins, ends = begins[accesses[begins]], ends[accesses[begins]]
     time = rows["time_ns"].to_numpy()
-    return pd.DataFrame(
-        {
-            "api": pd.Categorical([Api.ELEMENT] * len(begins), categories=pd.Index([Api.ELEMENT], dtype=object)),
-            "model": np.full(len(begins), None, dtype=object),
-            "main_thread": rows["main_thread"].array[begins],
-            "samples": ends - begins + 1,
-            "ambiguous": False,
-            "start": time[begins],
-            "end": time[ends],
-            **place_of(trace.stacks, caller[begins]),
-        }
-    ).sort_values("start", kind="stable", ignore_index=True)
+    by_start = np.argsort(time[begins], kind="stable")
+    begins, ends = begins[by_start], ends[by_start]
+    place = place_of(trace.stacks, caller[begins])
+    return _arrays(place | {"main_thread": rows["main_thread"].array[begins]}) | {
+        "api": np.full(len(begins), str(Api.ELEMENT), object),
+        "model": np.full(len(begins), None, object),
+        "samples": ends - begins + 1,
+        "ambiguous": np.zeros(len(begins), np.bool_),
+        "start": time[begins],
+        "end": time[ends],
+    }
 
 
-def _places(trace: Trace, calls: pd.DataFrame) -> tuple[CallSite, ...]:
+def _places(trace: Trace, calls: _Columns) -> tuple[CallSite, ...]:
     """Calls by what they call and from where."""
-    if calls.empty:
+    if not calls or not len(calls["api"]):
         return ()
-    calls = calls.assign(**{name: calls[name].astype(object) for name in _PLACE})
     code, apis = pd.factorize(calls["api"])
-    weight = np.where(is_any(calls["api"], Api.ELEMENT), calls["samples"], 1)
+    weight = np.where(calls["api"] == Api.ELEMENT, calls["samples"], 1)
     total = np.bincount(code, weight)
-    site_code = code
-    for name in _PLACE:
-        values, distinct = pd.factorize(calls[name])
-        site_code = pd.factorize(site_code * (len(distinct) + 1) + values)[0]
-    # In the order in which the places come first.
-    order = np.argsort(site_code, kind="stable")
     sites = []
-    for rows in np.split(order, np.flatnonzero(np.diff(site_code[order])) + 1):
+    for rows in _split(_numbered(*(calls[name] for name in ("api", *_PLACE)))):
         api = code[rows[0]]
         inferred = trace.inferred or apis[api] == Api.ELEMENT
-        sites.append(_call_site(trace, calls.take(rows), int(total[api]), inferred=inferred))
+        sites.append(_call_site(trace, _at(calls, rows), int(total[api]), inferred=inferred))
     return tuple(sorted(sites, key=lambda site: (-site.share, site.first_ns)))
 
 
-def _call_site(trace: Trace, calls: pd.DataFrame, of: int, *, inferred: bool) -> CallSite:
-    first = calls.iloc[0]
-    api, samples = str(first["api"]), int(calls["samples"].sum())
-    count = None if api in (Api.ELEMENT, Api.BETWEEN) else len(calls)
-    durations = (calls["end"] - calls["start"]).to_numpy()
-    models = calls["model"].dropna().unique()
-    phases = [str(name) for name in _BUSY.get(Api(api), ()) if name in calls]
-    busy = zip(phases, calls[phases].to_numpy().sum(axis=0).tolist(), strict=True)
+def _call_site(trace: Trace, calls: _Columns, of: int, *, inferred: bool) -> CallSite:
+    api, samples = str(calls["api"][0]), int(calls["samples"].sum())
+    count = None if api in (Api.ELEMENT, Api.BETWEEN) else len(calls["api"])
+    durations = calls["end"] - calls["start"]
+    models = {name for name in calls["model"].tolist() if isinstance(name, str)}
+    busy = ((str(name), int(calls[name].sum())) for name in _BUSY.get(Api(api), ()) if name in calls)
     enclosing = enclosing_phases(trace)
     return CallSite(
         api=api,
-        model=str(models[0]) if len(models) == 1 else None,
-        function=_text(first["caller"]),
-        file=_text(first["file"]),
-        line=_line(first["line"]),
-        called_by=_callers(trace, int(first["frame"])),
+        model=models.pop() if len(models) == 1 else None,
+        function=_text(calls["caller"][0]),
+        file=_text(calls["file"][0]),
+        line=_line(calls["line"][0]),
+        called_by=_callers(trace, int(calls["frame"][0])),
         thread=_thread(calls["main_thread"]),
         calls=count,
         of=of,
@@ -261,8 +289,8 @@ def _callers(trace: Trace, row: int) -> tuple[Place, ...]:
         return ()
     stack = trace.stacks["stack"].to_numpy()
     outer = trace.stacks.iloc[row + 1 : int(np.searchsorted(stack, stack[row], "right"))]
-    named = np.flatnonzero(app_frames(outer) & outer["function"].notna().to_numpy())[:MAX_CALLERS]
-    columns = (outer[name].array.take(named).astype(object) for name in ("function", "file", "line"))
+    named = np.flatnonzero(app_frames(outer) & ~outer["function"].array.isna())[:MAX_CALLERS]
+    columns = (outer[name].array.take(named).to_numpy(object) for name in ("function", "file", "line"))
     return tuple(Place(str(function), _text(file), _line(line)) for function, file, line in zip(*columns, strict=True))
 
 
@@ -274,8 +302,8 @@ def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _thread(main_thread: pd.Series) -> str:
-    if main_thread.isna().any():
+def _thread(main_thread: IntArray) -> str:
+    if (main_thread < 0).any():
         return UNKNOWN
     if main_thread.all():
         return MAIN

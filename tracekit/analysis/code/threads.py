@@ -16,7 +16,7 @@ from tracekit.intervals import Intervals
 from tracekit.trace.calls import stacks as call_stacks
 from tracekit.trace.events import SETUP_KINDS, Kind
 from tracekit.trace.filter import in_ranges
-from tracekit.trace.frames import categorical, is_any, or_minus_one
+from tracekit.trace.frames import categorical, is_any, or_minus_one, rows_at, rows_where
 from tracekit.trace.samples import Samples
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -58,15 +58,15 @@ def main_thread_calls(trace: Trace, apis: Sequence[call_stacks.Api], min_ns: int
     sites = call_sites(trace)
     if sites is None:
         return None
-    sure = sites[~sites["ambiguous"].to_numpy(dtype=bool) & is_any(sites["api"], *apis)]
-    rows = trace.activity.loc[sure.index].assign(main_thread=sure["main_thread"])
-    known = int(rows["main_thread"].notna().sum())
-    calls = rows[rows["main_thread"].fillna(False).to_numpy(dtype=bool)]
+    sure = np.flatnonzero(~sites["ambiguous"].to_numpy(dtype=bool) & is_any(sites["api"], *apis))
+    on_main_thread = sites["main_thread"].array.take(sure)
+    known = len(sure) - int(on_main_thread.isna().sum())
+    calls = rows_at(trace.activity, sites.index.to_numpy()[sure[on_main_thread.to_numpy(np.bool_, na_value=False)]])
     spans = Intervals.from_rows(calls)
     joined = Intervals(spans.starts, spans.ends + FRAME_NS).union()
     periods = Intervals(joined.starts, joined.ends - FRAME_NS)
     periods = periods.where(periods.durations >= min_ns)
-    return Blocking(calls[periods.covered_within(spans) > 0], periods, known)
+    return Blocking(rows_where(calls, periods.covered_within(spans) > 0), periods, known)
 
 
 def core_ml_time(trace: Trace) -> int:
@@ -143,7 +143,7 @@ def app_work(trace: Trace, api: call_stacks.Api) -> AppWork | None:
         caller = np.where(kinds["api"].notna().to_numpy(), -1, _converting(sampled))
     else:
         caller = np.where(is_any(kinds["api"], api), kinds["caller"].to_numpy(), -1)
-    rows = sampled.samples[sampled.samples["stack"].notna().to_numpy()]
+    rows = rows_where(sampled.samples, ~sampled.samples["stack"].array.isna())
     stack = rows["stack"].to_numpy(np.int64) if len(rows) else np.zeros(0, np.int64)
     thread = categorical(rows["thread"]).codes if len(rows) else stack
     predicts, period_ns = is_any(kinds["api"], call_stacks.Api.PREDICTION)[stack], sampled.period_ns
@@ -152,14 +152,15 @@ def app_work(trace: Trace, api: call_stacks.Api) -> AppWork | None:
         is_busy &= _between(rows["time_ns"].to_numpy(), thread, predicts, RUN * period_ns)
     threads = np.unique(thread[is_busy] if is_busy.any() else thread[predicts])
     counted = np.isin(thread, threads) & ~is_any(kinds["api"], *_PREPARING)[stack]
-    time = rows["time_ns"].to_numpy()[is_busy]
+    busy = rows_where(rows, is_busy)
+    time = busy["time_ns"].to_numpy()
     return AppWork(
         samples=int(is_busy.sum()),
         of=int(counted.sum()),
-        pieces=_pieces(trace, rows[is_busy], "conversion" if api is call_stacks.Api.BETWEEN else str(api), period_ns),
+        pieces=_pieces(trace, busy, "conversion" if api is call_stacks.Api.BETWEEN else str(api), period_ns),
         time=Intervals(np.maximum(time - period_ns, 0), time).union(),
         period_ns=period_ns,
-        sites=between_sites(trace, rows[is_busy], caller[stack[is_busy]], api),
+        sites=between_sites(trace, busy, caller[stack[is_busy]], api),
     )
 
 

@@ -293,6 +293,9 @@ def tail(trace: Trace, model: str, level: float = 0.95, *, of: int | None = None
     if extra <= 0:
         return None
     largest = sorted(zip(CAUSES, sums.tolist(), strict=True), key=lambda part: -part[1])
-    blockers = _blockers(trace, found.calls.index.to_numpy()[slow]).get(largest[0][0], ())
+    cause = largest[0][0]
+    # Most are slow for another cause than a queue.
+    behind = _blockers(trace, found.calls.index.to_numpy()[slow]) if cause in QUEUES.values() else {}
+    blockers = behind.get(cause, ())
     parts = {str(cause): ns for cause, ns in largest if ns}
     return Tail(level, round(value), len(slow), found.usual, extra, parts, next(iter(blockers), None))

@@ -7,6 +7,7 @@ from enum import IntEnum
 import numpy as np
 import pandas as pd
 
+from tracekit.analysis.breakdown.partition import Breakdown
 from tracekit.analysis.code.call_sites import call_sites
 from tracekit.analysis.queues import all_waits
 from tracekit.analysis.statistics import sums_by_label
@@ -40,19 +41,19 @@ _PARTS = {
 """Parts of a breakdown that each layer holds."""
 
 
-def time_spent(ordered: Trace, frame: pd.DataFrame, calls: pd.DataFrame) -> tuple[IntArray, IntArray, IntArray]:
-    """Time of each prediction by `Layer`, its waits by `Behind`, and time in which a row may be its own or another's.
-    With the latter two, the layers add up to the duration."""
+def time_spent(ordered: Trace, times: Breakdown, calls: pd.DataFrame) -> tuple[IntArray, IntArray, IntArray]:
+    """Of calls, and their breakdown: time of each by `Layer`, its waits by `Behind`, and time in which a row may be its
+    own or another's. With the latter two, the layers add up to the duration."""
 
     def column(*names: str) -> IntArray:
         # One by one: all of them at once would be the largest array of an analysis.
-        total = np.zeros(len(frame), np.int64)
+        total = np.zeros(len(calls), np.int64)
         for name in names:
-            total += frame[f"{name}_ns"].array.to_numpy(np.int64, na_value=0)
+            total += times.numbers(f"{name}_ns")
         return total
 
     # Column by column in memory: each is filled by itself.
-    spent = np.zeros((len(frame), len(Layer)), np.int64, order="F")
+    spent = np.zeros((len(calls), len(Layer)), np.int64, order="F")
     for layer, names in _PARTS.items():
         # Zeros that nobody writes take no memory.
         if (time := column(*names)).any():
@@ -61,10 +62,10 @@ def time_spent(ordered: Trace, frame: pd.DataFrame, calls: pd.DataFrame) -> tupl
     sites = call_sites(ordered) if inferred.any() else None
     if sites is not None:
         _add_samples(spent, sites, calls, inferred)
-    waits = np.zeros((len(frame), 3), np.int64, order="F")
+    waits = np.zeros((len(calls), 3), np.int64, order="F")
     for unit in all_waits(ordered).values():
         for behind in range(3):
-            if (time := sums_by_label(frame.index, unit.call, unit.behind_ns[:, behind])).any():
+            if (time := sums_by_label(calls.index, unit.call, unit.behind_ns[:, behind])).any():
                 waits[:, behind] += time
     ambiguous = column("ambiguous")
     spent[:, Layer.REST] = calls["duration_ns"].to_numpy() - spent.sum(axis=1) - waits.sum(axis=1) - ambiguous
@@ -95,7 +96,10 @@ def _add_samples(spent: IntArray, sites: pd.DataFrame, calls: pd.DataFrame, infe
 
 def samples_of(sites: pd.DataFrame, calls: pd.DataFrame, *names: str) -> IntArray:
     """How many samples of these sorts `call_sites` counted for each call."""
-    rows = sites.reindex(calls.index)
-    counts = [rows[name].fillna(0).to_numpy(np.int64) for name in names if name in rows]
-    total: IntArray = np.sum([np.zeros(len(calls), np.int64), *counts], axis=0, dtype=np.int64)
+    # Position -1 is that of the zero behind them.
+    row = sites.index.get_indexer(calls.index)
+    total = np.zeros(len(calls), np.int64)
+    for name in names:
+        if name in sites:
+            total += np.append(sites[name].to_numpy(np.int64), 0)[row]
     return total

@@ -25,7 +25,7 @@ from tracekit.arrays import AnyArray, BoolArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.sorting import stable_order
 from tracekit.trace.events import Attribution, Kind
-from tracekit.trace.frames import categorical, columns_of, is_any
+from tracekit.trace.frames import categorical, cells, columns_of, is_any, texts_in
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.samples import SAMPLE_NS
 from tracekit.trace.trace import Trace, cached_by_trace
@@ -125,10 +125,11 @@ _KEPT = ("start_ns", "duration_ns", "attribution", "resolution_ns", "table", "ro
 def differences(trace: Trace) -> dict[str, Differences]:
     """By base name of the models that the app called at least `LEAST` times. O(n log n) in the rows of the trace."""
     ordered = in_order(trace)
-    frame = breakdown(ordered).frame
+    times = breakdown(ordered)
+    frame = times.frame
     calls = columns_of(trace.activity, _KEPT)
     calls = calls.loc[frame.index] if len(frame) < len(calls) else calls
-    seen = _Seen(*time_spent(ordered, frame, calls), _facts(ordered, calls))
+    seen = _Seen(*time_spent(ordered, times, calls), _facts(ordered, calls))
     first = first_predictions(trace)[trace.activity.index.get_indexer(calls.index)]
     codes = categorical(frame["model"]).codes
     found = {}
@@ -171,7 +172,7 @@ def _facts(ordered: Trace, calls: pd.DataFrame) -> dict[str, AnyArray]:
     windows, context = Intervals.from_rows(calls), ordered.context
     middle = windows.starts + windows.durations // 2
     gpu, compiled, hangs = context.get("gpu_performance"), context.get("metal_pipelines"), hangs_of_target(ordered)
-    states = [] if gpu is None else sorted(map(str, gpu["state"].dropna().unique()))
+    states = [] if gpu is None else sorted(texts_in(cells(gpu, "state")))
     times = np.zeros(0, np.int64) if compiled is None else np.sort(compiled["start_ns"].to_numpy())
     sites = call_sites(ordered) if ordered.samples is not None and len(ordered.samples) else None
     units = all(ordered.coverage_of(unit).recorded for unit in (NEURAL_ENGINE, GPU))
@@ -243,9 +244,9 @@ def _main_unit(usual_ns: IntArray) -> Layer:
 def parts_of(trace: Trace, found: Differences, rows: IntArray) -> Parts:
     """How some predictions of a model, by position, differ from the usual one. O(rows log n)."""
     ordered = in_order(trace)
-    calls, frame = found.calls.iloc[rows], breakdown(ordered).frame
-    times = time_spent(ordered, frame.iloc[frame.index.get_indexer(calls.index)], calls)
-    seen = _Seen(*times, _facts(ordered, calls))
+    calls = found.calls.iloc[rows]
+    times = breakdown(ordered).of(calls.index)
+    seen = _Seen(*time_spent(ordered, times, calls), _facts(ordered, calls))
     spent, facts, usual_ns = seen.spent, seen.facts, found.usual_ns
     is_first = ~found.warm[rows] & (found.durations[rows] > 0)
     inferred = is_any(calls["attribution"], Attribution.INFERRED)

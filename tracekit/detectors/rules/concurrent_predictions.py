@@ -99,7 +99,7 @@ def _finding(
         f"Up to {tk.format_count(concurrency.max_depth, 'prediction')} in flight (more than {limit} for "
         f"{share} of busy time). {slower}",
         metrics,
-        rows=view.predictions[concurrency.is_above],
+        rows=tk.rows_where(view.predictions, concurrency.is_above),
         cost=tk.Cost(
             concurrency.excess_ns,
             concurrency.excess_ns / max(concurrency.busy_ns, 1),

@@ -107,7 +107,9 @@ def _phases(
     first = beginnings(times)
     working = _times(view, others).covered_time()
     others_ns, at_first = (working.within(spans.starts, spans.ends) for spans in (times, first))
-    return Phases(view.predictions[comparable], times, others_ns, at_first / np.maximum(first.durations, 1))
+    return Phases(
+        tk.rows_where(view.predictions, comparable), times, others_ns, at_first / np.maximum(first.durations, 1)
+    )
 
 
 def _times(view: tk.ModelView, chosen: tk.BoolArray) -> tk.Intervals:
