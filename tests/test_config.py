@@ -10,10 +10,10 @@ from types import SimpleNamespace
 import pytest
 
 import tracekit
-from tracekit.api import request_of
 from tracekit.cli.dispatch import main
 from tracekit.config import load_config
 from tracekit.errors import UsageError
+from tracekit.request import request_of
 from tracekit.testing import Model, Process, Scenario, write_export
 from tracekit.tui import opening
 from tracekit.tui.export import save_report

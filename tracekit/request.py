@@ -2,23 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tracekit.config import Config
+from tracekit.analysis.aggregation import sort_rows
+from tracekit.config import Config, load_config
+from tracekit.detectors import expectations
+from tracekit.detectors.options import ModelSettings, Settings, check_settings, choose, merge_settings
+from tracekit.errors import UsageError
 from tracekit.recording import Progress, XctraceOptions
 from tracekit.recording.open import Paths
 from tracekit.report.choice import Part, choose_shown
 from tracekit.trace.build import open_trace
-from tracekit.trace.file_matching import join_files
+from tracekit.trace.file_matching import check_given, join_files
 from tracekit.trace.filter import Shown
 from tracekit.trace.trace import Trace
+
+if TYPE_CHECKING:
+    Budgets = str | float | Sequence[str]
+    """Time that a prediction may take: ms, a text such as `30fps`, or several texts such as `Segmenter=16.7ms`."""
+    Names = str | Collection[str]
+    Files = str | Path | Sequence[str | Path]
+    """One file, or several; each a path, or a text such as `Segmenter=Models/v2.mlpackage`."""
+
+WISHES = {
+    expectations.BUDGET_KEY: "budget",
+    expectations.EXPECT_KEY: "expected compute unit",
+    expectations.LIMIT_KEY: "memory limit",
+}
+"""Options without which their detector has nothing to judge, in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What to read, what to judge and what to show. `tracekit.api.request_of` makes one from what a user gives, and
-    checks it. Can be sent to another process unless functions of this one are to be called (`xctrace`, `progress`)."""
+    """What to read, what to judge and what to show. `request_of` makes one from what a user gives, and checks it. Can
+    be sent to another process unless functions of this one are to be called (`xctrace`, `progress`)."""
 
     run: int | None = None
     reader: str = "auto"
@@ -76,3 +96,126 @@ def read_trace(path: Paths, request: Request) -> Trace:
 def shown_of_request(trace: Trace, request: Request) -> Shown | None:
     """What of a trace a request shows; None: all. Raises `UsageError` for a name that the recording does not hold."""
     return choose_shown(trace, models=request.models, process=request.process, part=request.part, redact=request.redact)
+
+
+def request_of(
+    *,
+    run: int | None = None,
+    models: Names = (),
+    process: str | int | None = None,
+    part: Part | None = None,
+    only: Names = (),
+    skip: Names = (),
+    settings: Settings | None = None,
+    model_settings: ModelSettings | None = None,
+    budget: Budgets = (),
+    expect: str | Sequence[str] = (),
+    memory_limit: str | None = None,
+    model_files: Files = (),
+    perf_reports: Files = (),
+    config: str | Path | None = None,
+    sort: str = "total",
+    redact: bool = True,
+    functions: bool = True,
+    commit: str | None = None,
+    reader: str = "auto",
+    xctrace: XctraceOptions | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Request:
+    """What is asked of a recording, checked as far as that can be done before it is read.
+
+    `models` are names or patterns (globs) of models, `process` a name or pid, `part` a part of the time: what is shown
+    and counted; the checks run on the whole recording. `only` and `skip` are ids of checks. Where several texts may be
+    given, one text is one name. `settings` maps `check.option` to a value, and `model_settings` patterns of model names
+    to such settings for those models alone. `budget` is the time that a prediction may take, for `missed-deadline`;
+    `expect` the compute unit that models should run on (`neural-engine`, or `Segmenter=gpu` for one), for
+    `unexpected-device`; and `memory_limit` the most memory that the app may hold (`3GB`), for `memory-peak`.
+    `model_files` are paths of model files, matched by name, or texts such as `Segmenter=Models/v2.mlpackage`, and
+    `perf_reports` those of performance reports; one beside the recording with the name of a model is used as well.
+    `config` is a config file (`tracekit.config`); what is given here overrides it.
+    `sort` is a column of the aggregation. `redact=False` keeps private data; `functions=False` leaves out the names of
+    the app's functions and source files. `commit` is that of the build that was recorded, for its report. `reader`,
+    `xctrace` and `progress` are those of `open_trace`.
+
+    Raises `UsageError` for a name or value that does not exist, and for a budget or unit whose check is left out.
+    """
+    budgets, units = _texts(budget), _texts(expect)
+    general, limits = dict(settings or {}), () if memory_limit is None else (memory_limit,)
+    if memory_limit is not None:
+        general[expectations.LIMIT_KEY] = expectations.parse_memory_limit(memory_limit)
+    wishes = {expectations.BUDGET_KEY: budgets, expectations.EXPECT_KEY: units, expectations.LIMIT_KEY: limits}
+    judging = _judging(config, _texts(only), _texts(skip), general, model_settings or {}, wishes)
+    # No rows can be sorted by a column that is unknown.
+    sort_rows((), sort)
+    patterns = [
+        pattern
+        for pattern, _ in (*map(expectations.parse_budget, budgets), *map(expectations.parse_expectation, units))
+    ]
+    given = Request(
+        run=run,
+        reader=reader,
+        xctrace=xctrace,
+        progress=progress,
+        model_files=_texts(model_files),
+        perf_reports=_texts(perf_reports),
+        settings=judging,
+        named=tuple(pattern for pattern in patterns if pattern is not None),
+        models=_texts(models),
+        process=process,
+        part=part,
+        sort=sort,
+        redact=redact,
+        functions=functions,
+        commit=commit,
+    )
+    check_given(given.model_files, given.perf_reports)
+    return given
+
+
+def _judging(
+    config: str | Path | None,
+    only: tuple[str, ...],
+    skip: tuple[str, ...],
+    settings: Settings,
+    model_settings: ModelSettings,
+    wishes: Mapping[str, tuple[str, ...]],
+) -> Config:
+    """What the file sets, with what is given on top; `wishes` are budgets, units and limits by the key of their option.
+    Raises `UsageError` for what does not exist in any recording."""
+    project = load_config(None if config is None else Path(config))
+    general, special = expectations.with_expectations(
+        wishes[expectations.BUDGET_KEY], wishes[expectations.EXPECT_KEY], settings, model_settings
+    )
+    # What is given for all models goes before what the file sets for some.
+    of_models = {
+        pattern: {key: value for key, value in overrides.items() if key not in general}
+        for pattern, overrides in project.model_settings.items()
+    }
+    judging = replace(
+        project,
+        only=only or project.only,
+        skip=(*(name for name in project.skip if name not in only), *skip),
+        settings={**project.settings, **general},
+        model_settings=merge_settings(of_models, special),
+    )
+    # Nothing of the checks is asked for: the first screen of `view` is there before they are loaded.
+    if not (any(wishes.values()) or judging.only or judging.skip or judging.settings or judging.model_settings):
+        return judging
+    from tracekit.detectors.plugins import all_detectors
+
+    detectors = all_detectors()
+    chosen = {detector.id for detector in choose(detectors, judging.only, judging.skip)}
+    for key, given in wishes.items():
+        name = key.partition(".")[0]
+        if given and name not in chosen:
+            raise UsageError(
+                f"{WISHES[key]} '{given[0]}' is only used by {name}, which --only, --skip or the config "
+                f"file leaves out; run that check or drop the {WISHES[key]}"
+            )
+    check_settings(detectors, judging.settings, judging.model_settings)
+    return judging
+
+
+def _texts(given: Budgets | Names | Files) -> tuple[str, ...]:
+    """Several texts; one alone counts as a list of one."""
+    return (str(given),) if isinstance(given, str | float | int | Path) else tuple(map(str, given))

@@ -11,7 +11,7 @@ import pytest
 
 import tracekit
 from suite.cases.unused_load import forgotten
-from tracekit.api import judge, request_of
+from tracekit.api import judge
 from tracekit.cli.dispatch import main
 from tracekit.detectors.framework import Judgment
 from tracekit.detectors.outcomes import Cost, Evidence, Finding, NotApplicable, Passed
@@ -21,6 +21,7 @@ from tracekit.errors import UsageError
 from tracekit.intervals import Intervals
 from tracekit.report.choice import Part, choose_shown, shown_judgments, unknown_model, unknown_process
 from tracekit.report.report import Report
+from tracekit.request import request_of
 from tracekit.testing import Draws, write_export
 from tracekit.testing.machines import Process
 from tracekit.testing.rows import Model

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tracekit import api, open_trace
-from tracekit.api import Analysis, request_of
+from tracekit.api import Analysis
 from tracekit.comparison import measuring
 from tracekit.detectors import runner
 from tracekit.detectors.framework import AnyDetector, Judgment
@@ -24,7 +24,7 @@ from tracekit.errors import TracekitError
 from tracekit.recording.open import usable_tool
 from tracekit.report import build, timeline
 from tracekit.report.report import Report
-from tracekit.request import Request, shown_of_request
+from tracekit.request import Request, request_of, shown_of_request
 from tracekit.trace.file_matching import join_files
 from tracekit.trace.filter import Shown
 from tracekit.trace.runtimes.registry import ALL_OWN

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tracekit.api import request_of
 from tracekit.mcp_server.folders import Folders
 from tracekit.mcp_server.kept import Recordings
+from tracekit.request import request_of
 
 
 def recordings_in(*folders: Path) -> Recordings:

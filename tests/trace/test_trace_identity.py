@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 
 from support.handover import trace_of
-from tracekit.api import analysis_of, judge, request_of
+from tracekit.api import analysis_of, judge
 from tracekit.comparison.comparison import compare, same_recording
 from tracekit.comparison.measurements import Measurements
 from tracekit.comparison.measuring import measure
 from tracekit.comparison.reports import load_report
 from tracekit.report.serialize import to_json
+from tracekit.request import request_of
 from tracekit.testing import Draws, Model, Process, Scenario, cpu, start_recording, write_bundle, write_export
 from tracekit.trace.build import open_trace
 from tracekit.trace.trace import identity_of

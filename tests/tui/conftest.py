@@ -24,10 +24,10 @@ from textual.widgets import Input
 
 import tracekit
 from support.analyses import keep
-from tracekit.api import judge_with_answers, request_of
+from tracekit.api import judge_with_answers
 from tracekit.lanes.events import Events
 from tracekit.recording.progress import Progress
-from tracekit.request import ALL, Request
+from tracekit.request import ALL, Request, request_of
 from tracekit.trace.trace import Trace
 from tracekit.tui import opening
 from tracekit.tui.app import ViewApp

@@ -9,7 +9,8 @@ import pytest
 from textual.widgets import Input
 
 import tracekit
-from tracekit.api import judge, request_of
+from tracekit.api import judge
+from tracekit.request import request_of
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.ranges import passing
 from tracekit.tui.state import EventFilter

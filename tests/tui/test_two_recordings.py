@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 
 from tracekit.analysis.comparison import Measure
-from tracekit.api import judge, request_of
+from tracekit.api import judge
 from tracekit.comparison.latency import Answer
 from tracekit.comparison.models import Pair
 from tracekit.render.blocks import Role
+from tracekit.request import request_of
 from tracekit.trace.filter import EVENT_FRAMES, everything, narrow, only_range
 from tracekit.tui.detail.compare import ComparePane
 from tracekit.tui.opening import calls_of

@@ -25,8 +25,8 @@ def run(arguments: Namespace) -> ExitStatus:
 
     def make() -> Recordings:
         # All that reads recordings is loaded with it.
-        from tracekit.api import request_of
         from tracekit.mcp_server.kept import Recordings
+        from tracekit.request import request_of
 
         # xctrace writes what it exports into a folder.
         return Recordings(folders, request_of(config=config_of(arguments), reader="native"))

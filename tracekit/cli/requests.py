@@ -9,15 +9,17 @@ from dataclasses import replace
 from functools import partial
 from inspect import signature
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from tracekit.api import Analysis, analysis_of, request_of
 from tracekit.cli.process import keep_freed_memory
 from tracekit.cli.reading import RUNNING, check_recordings, config_of, showing_progress, tell_done, xctrace_options
 from tracekit.errors import TracekitError, UsageError, words_of
 from tracekit.recording import XctraceOptions
 from tracekit.report.choice import Part
-from tracekit.request import Request
+from tracekit.request import Request, request_of
+
+if TYPE_CHECKING:
+    from tracekit.api import Analysis
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -52,6 +54,9 @@ def part_of(arguments: Namespace) -> Part | None:
 
 def analyze_with_progress(paths: Sequence[str], request: Request, *, quiet: bool = False) -> Analysis:
     """The analysis of one recording; shows how far it has come where a person is looking, unless `quiet`."""
+    # `view` has its first screen without what it takes to judge.
+    from tracekit.api import analysis_of
+
     check_recordings(paths)
     with showing_progress(quiet, then=RUNNING) as progress:
         return analysis_of(paths, replace(request, progress=progress))

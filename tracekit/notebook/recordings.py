@@ -19,14 +19,14 @@ import pandas as pd
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.code.call_sites import call_sites
 from tracekit.analysis.why.choice import Choice
-from tracekit.api import Analysis, explain, judge, request_of, what_if_fixed
+from tracekit.api import Analysis, explain, judge, what_if_fixed
 from tracekit.errors import UsageError
 from tracekit.measured import told_apart
 from tracekit.notebook import reports
 from tracekit.recording import Progress, XctraceOptions
 from tracekit.recording.open import Paths
 from tracekit.render.blocks import Role
-from tracekit.request import shown_of_request
+from tracekit.request import request_of, shown_of_request
 from tracekit.trace.build import open_trace
 from tracekit.trace.events import LOAD_KINDS, Kind, Lane
 from tracekit.trace.frames import is_any

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec, TypeVar
 
 import pandas as pd
 
-from tracekit.api import Analysis, analysis_of, request_of
+from tracekit.api import Analysis, analysis_of
 from tracekit.recording.open import Paths
 from tracekit.render.blocks import Document, plain
 from tracekit.render.forms import FILE_WIDTH, render
@@ -20,7 +20,7 @@ from tracekit.report.report import DRAWN, Report
 from tracekit.report.serialize import to_dict, to_json
 from tracekit.report.whatif import Figures, WhatIf
 from tracekit.report.why import WhyReport
-from tracekit.request import Request
+from tracekit.request import Request, request_of
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

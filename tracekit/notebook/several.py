@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from tracekit.api import request_of
 from tracekit.comparison import comparison as comparing, history as following, matrix as listing
 from tracekit.comparison.history_file import is_history, read_history
 from tracekit.comparison.measurements import Measurements
@@ -26,7 +25,7 @@ from tracekit.render.blocks import Document
 from tracekit.report.choice import matching_any
 from tracekit.report.model_report import ModelReport, model_report
 from tracekit.report.performance import InspectedPerformance, inspected_performance
-from tracekit.request import Request, open_requested
+from tracekit.request import Request, open_requested, request_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

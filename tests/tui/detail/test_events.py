@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 
 import tracekit
-from tracekit.api import judge, request_of
+from tracekit.api import judge
 from tracekit.documents.report_events import EventRow
 from tracekit.lanes.lanes import Grouping, lanes_of
 from tracekit.render.blocks import plain
+from tracekit.request import request_of
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.detail.events import FIRST_SORT, event_rows
 from tracekit.tui.detail.statistics import short_event

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from support.lists import column, heading
-from tracekit.api import judge, request_of
+from tracekit.api import judge
+from tracekit.request import request_of
 from tracekit.trace.filter import everything, narrow, only_range
 from tracekit.tui.detail.events import EventsPane, PredictionsPane
 from tracekit.tui.detail.statistics import AggregationPane, ModelsPane

@@ -100,7 +100,13 @@ def test_an_end_snaps_to_the_nearest_edge_within_reach() -> None:
     assert snapped(events, 103, 5) == 100
     assert snapped(events, 148, 5) == 150
     assert snapped(events, 120, 5) == 120
-    assert snapped(events, 305, 5) in (300, 310)
+    assert snapped(events, 305, 5) == 300
+
+
+def test_of_edges_equally_near_an_end_snaps_to_a_start_then_to_the_earlier_one() -> None:
+    events = events_of([(0, 40, 1), (10, 10, 1), (60, 5, 1)])
+    assert snapped(events, 30, 10) == 20
+    assert snapped(events, 50, 10) == 60
 
 
 def test_an_instant_can_be_hit() -> None:

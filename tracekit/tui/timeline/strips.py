@@ -85,8 +85,10 @@ def predictions_over_time(trace: Trace, model: str | None) -> PredictionsOverTim
     predicted = Intervals.from_rows(activity).where(rows)
     inferred = bool(hardware_only(activity)[rows].any())
     in_flight = _steps(*depth_profile(predicted.starts, predicted.ends))
-    times, time_index = np.unique(np.concatenate((predicted.starts, predicted.ends)), return_inverse=True)
-    longest = _longest(time_index[: len(rows)], time_index[len(rows) :], predicted.durations, len(times))
+    times = np.sort(np.concatenate((predicted.starts, predicted.ends)), kind="stable")
+    times = times[np.append(True, times[1:] != times[:-1])]
+    first, after = np.searchsorted(times, predicted.starts), np.searchsorted(times, predicted.ends)
+    longest = _longest(first, after, predicted.durations, len(times))
     resolution_ns = int(activity["resolution_ns"].to_numpy()[rows].max())
     return PredictionsOverTime(in_flight, _steps(times, longest), inferred, resolution_ns)
 

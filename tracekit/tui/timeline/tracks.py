@@ -207,10 +207,11 @@ def snapped(events: Events | None, time_ns: int, within_ns: int) -> int:
     if events is None or not len(events):
         return time_ns
     # Of those equally near, a start comes before an end, and the earlier one first.
-    times = np.concatenate((events.starts, np.sort(events.ends)))
-    away = np.abs(times - time_ns)
-    nearest_of_all = int(away.argmin())
-    return int(times[nearest_of_all]) if away[nearest_of_all] <= within_ns else time_ns
+    start = int(events.starts[np.abs(events.starts - time_ns).argmin()])
+    away = np.abs(events.ends - time_ns)
+    end = int(events.ends[away == away.min()].min())
+    nearest_of_all = min(start, end, key=lambda edge: abs(edge - time_ns))
+    return nearest_of_all if abs(nearest_of_all - time_ns) <= within_ns else time_ns
 
 
 DEPTH_LIMIT = 4
