@@ -260,8 +260,8 @@ def _split(frame: pd.DataFrame, models: Sequence[IntArray], count: int) -> Itera
     order = np.lexsort((row, few_bits(model)))
     row = row[order]
     edges = np.searchsorted(model[order], np.arange(count + 1))
-    # In half the time; more rows would stand in memory twice.
-    if len(row) < 10_000 and (row[1:] != row[:-1] + 1).any():
+    # Parts of few rows come in half the time and less; larger ones may stand side by side, and are not copied then.
+    if len(row) < 10_000 * count and (row[1:] != row[:-1] + 1).any():
         frame, row = frame.take(row), np.arange(len(row))
     none = unchanging(frame.iloc[:0])
     return (
