@@ -165,7 +165,7 @@ def idle_times(work: CoreMLCalls, model_code: int, starts_ns: IntArray, sequence
     opens, closes = row[step], row[step + 1]
     # The last one is that of rows before the first step.
     step_of = np.repeat(np.append(np.arange(len(first)), -1), np.diff(np.append(opens, (high - low, high - low + 1))))
-    ours = _used_in_turn(work, rows, model_code + 1, step_of, opens, closes)
+    ours = _rows_in_turn(work, rows, model_code + 1, step_of, closes)
     span = slice(*np.searchsorted(work.gaps.starts, (first[0], last[-1]))) if len(first) else slice(0)
     gaps = Intervals(work.gaps.starts[span], work.gaps.ends[span])
     index, following = step_of[work.begun[0][span] - low - 1], work.begun[1][span] - low
@@ -190,22 +190,17 @@ def idle_times(work: CoreMLCalls, model_code: int, starts_ns: IntArray, sequence
     )
 
 
-def _used_in_turn(
-    work: CoreMLCalls, rows: slice, number: int, step_of: IndexArray, opens: IndexArray, closes: IndexArray
-) -> BoolArray:
+def _rows_in_turn(work: CoreMLCalls, rows: slice, number: int, step_of: IndexArray, closes: IndexArray) -> BoolArray:
     """Shape (rows,): whether the row is one of the model with this number, of one that takes turns with it, or that is
     used at once with it in each step. `step_of` is the step in which or after which a row begins, and -1 at last;
-    `opens` and `closes` are the first rows of each step and after it, counted from that of `rows`. O(rows)."""
-    numbers, count = work.number[rows], len(opens)
+    `closes` is the first row after each step, counted from that of `rows`. O(rows)."""
+    numbers = work.number[rows]
     ours: BoolArray = numbers == number
-    inside = ~ours
-    breaks = np.flatnonzero(np.append(closes[:-1] < opens[1:], True)) if count else np.zeros(0, np.intp)
-    for after, until in zip(closes[breaks].tolist(), np.append(opens, len(ours))[breaks + 1].tolist(), strict=True):
-        inside[after:until] = False
+    inside = ~ours & (np.arange(len(ours)) < closes[step_of[:-1]])
     before = np.maximum(work.before[rows] - rows.start, -1)
     opening = inside & (step_of[before] != step_of[:-1])
     size = int(numbers.max(initial=0)) + 1
-    chosen = np.bincount(numbers[opening], minlength=size) >= TURN_SHARE * count
+    chosen = np.bincount(numbers[opening], minlength=size) >= TURN_SHARE * len(closes)
     span = slice(*np.searchsorted(work.overlapping, (rows.start, rows.stop)))
     if not (span.stop - span.start and chosen.any()):
         return ours | chosen[numbers]
