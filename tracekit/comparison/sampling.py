@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
@@ -235,7 +236,11 @@ def t_distribution(value: float, degrees: float) -> float:
     # The density of the angle atan(t / sqrt(degrees)) is a power of its cosine, and gone after ten standard deviations.
     half = min(math.atan(value / math.sqrt(degrees)), 10 / math.sqrt(degrees)) / 2
     scale = math.exp(math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2)) / math.sqrt(math.pi)
-    return 0.5 + scale * half * float(_WEIGHTS @ np.cos(half * (1 + _NODES)) ** (degrees - 1))
+    nodes, weights = _quadrature()
+    return 0.5 + scale * half * float(weights @ np.cos(half * (1 + nodes)) ** (degrees - 1))
 
 
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
+@cache
+def _quadrature() -> tuple[FloatArray, FloatArray]:
+    """Nodes and weights of Gauss and Legendre. Working them out takes 3 ms, which most commands need not wait for."""
+    return np.polynomial.legendre.leggauss(64)
