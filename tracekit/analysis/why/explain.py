@@ -16,8 +16,9 @@ from tracekit.analysis.queues import Behind, all_waits, unit_rows
 from tracekit.analysis.why.layers import Layer
 from tracekit.analysis.why.order import in_order
 from tracekit.analysis.why.parts import CAUSES, Cause, Differences, Parts, differences, parts_of
-from tracekit.arrays import IndexArray, IntArray
+from tracekit.arrays import IndexArray, IntArray, ObjectArray
 from tracekit.intervals import Intervals
+from tracekit.trace.frames import categorical, cells
 from tracekit.trace.trace import Trace
 
 QUEUES = {Behind.OWN: Cause.QUEUED_OWN, Behind.MODELS: Cause.QUEUED_MODELS, Behind.PROCESSES: Cause.QUEUED_PROCESSES}
@@ -224,38 +225,44 @@ def _is_ordered(trace: Trace, call: Intervals) -> bool:
 
 def _blockers(trace: Trace, predictions: Sequence[int] | IndexArray) -> dict[Cause, tuple[Blocker, ...]]:
     """Whose work filled waits of some predictions of a model: by cause, longest first; no process for the app's own."""
-    ordered, called = in_order(trace), trace.activity["model"]
+    ordered, called, hardware = in_order(trace), categorical(cells(trace.activity, "model")), trace.hardware
     found: dict[Cause, list[Blocker]] = {}
     for unit, waits in all_waits(ordered).items():
         windows = waits.of(np.sort(np.asarray(predictions, np.int64)))
         rows = unit_rows(ordered)[unit]
         inside = rows.overlapping(windows)
         foreign, model = rows.foreign[inside], rows.model[inside]
-        hardware = trace.hardware.iloc[rows.label[inside]]
-        is_own = model == called.cat.codes.iloc[int(predictions[0])]
+        is_own = model == called.codes[int(predictions[0])]
         behind = np.where(foreign, Behind.PROCESSES, np.where(is_own, Behind.OWN, Behind.MODELS))
-        names = np.where(
-            model >= 0, np.append(called.cat.categories, "")[model], hardware["model"].astype(object).fillna("")
-        )
-        processes = np.where(foreign, hardware["process"].astype(object).fillna(""), "")
-        codes, groups = pd.factorize(pd.MultiIndex.from_arrays([behind, names, processes]))
-        for number, (who, name, process) in enumerate(groups):
-            chosen = inside[codes == number]
-            first = trace.hardware.loc[rows.label[chosen[0]]]
+        at = rows.label[inside]
+        names = np.where(model >= 0, np.append(called.categories, "")[model], _texts(hardware, "model", at))
+        processes = np.where(foreign, _texts(hardware, "process", at), "")
+        (name, models), (process, owners) = pd.factorize(names), pd.factorize(processes)
+        groups, _ = pd.factorize((behind * len(models) + name) * len(owners) + process)
+        for number in range(groups.max(initial=-1) + 1):
+            chosen = np.flatnonzero(groups == number)
+            one, chosen = int(chosen[0]), inside[chosen]
             calls = rows.call[chosen]
-            found.setdefault(QUEUES[Behind(int(who))], []).append(
+            found.setdefault(QUEUES[Behind(int(behind[one]))], []).append(
                 Blocker(
                     unit=str(unit),
-                    model=name or None,
-                    process=process or None,
+                    model=names[one] or None,
+                    process=processes[one] or None,
                     predictions=len(np.unique(calls[calls >= 0])),
                     ns=int(rows.held.where(chosen).covered_within(windows).sum()),
-                    first_ns=int(first["start_ns"]),
-                    table=str(first["table"]),
-                    row=int(first["row"]),
+                    first_ns=int(cells(hardware, "start_ns")[at[one]]),
+                    table=str(cells(hardware, "table")[at[one]]),
+                    row=int(cells(hardware, "row")[at[one]]),
                 )
             )
     return {cause: tuple(sorted(each, key=lambda who: -who.ns)) for cause, each in found.items()}
+
+
+def _texts(frame: pd.DataFrame, column: str, at: IntArray) -> ObjectArray:
+    """The texts of rows of a categorical column; empty where there is none."""
+    texts = categorical(cells(frame, column))
+    found: ObjectArray = np.append(texts.categories, "")[texts.codes[at]]
+    return found
 
 
 def waited_for(trace: Trace, explained: Why) -> IntArray:
