@@ -24,11 +24,15 @@ _TRAILER: Final = struct.Struct(">6xBBQQQ")
 _NULL: Final = "$null"
 _ITEM_BYTES: Final = np.array([0, 0, 0, 0, 1, 1, 2, 1, 0, 0, 1, 0, 1, 2, 0, 0])
 """Least bytes of each character or reference behind the marker of an object, by its kind; 0 where none are counted."""
+_KINDS, _COUNTS = np.divmod(np.arange(256), 16)
+_SHORT_BYTES: Final = 1 + np.where(np.isin(_KINDS, (1, 2, 3)), 1 << _COUNTS, _COUNTS * _ITEM_BYTES[_KINDS])
+"""Least bytes of an object by its marker, which counts its items. Of integers, reals and dates, 1 to 3, it gives the
+number of bytes as a power of two."""
+_IS_LONG: Final = (_COUNTS == 0x0F) & (_ITEM_BYTES[_KINDS] > 0)
+"""Whether a number behind the marker counts them."""
 _LONGEST: Final = 1 << 40
 _HARMLESS_BYTES: Final = 1 << 17
 """What all objects of a list may take if each were all of its bytes; half of the lists are so small."""
-_POWERS: Final = (1, 2, 3)
-"""Kinds of which the marker gives the number of bytes as a power of two: integers, reals, dates."""
 _FAILURES = (
     plistlib.InvalidFileException,
     ExpatError,
@@ -82,17 +86,15 @@ def _check_extent(data: bytes) -> None:
 def _shallow_lengths(data: UInt8Array, starts: IntArray) -> IntArray:
     """Least bytes of the objects at these offsets, from their markers. A length beyond 2^40 stands for any other."""
     markers = data[starts]
-    item_bytes, counted = _ITEM_BYTES[markers >> 4], (markers & 0x0F).astype(np.int64)
-    long = np.flatnonzero((counted == 0x0F) & (item_bytes > 0))
-    is_power = np.isin(markers >> 4, _POWERS)
-    lengths: IntArray = 1 + np.where(is_power, np.int64(1) << counted, counted * item_bytes)
+    lengths: IntArray = _SHORT_BYTES[markers]
+    long = np.flatnonzero(_IS_LONG[markers])
     widths = np.int64(1) << (data[starts[long] + 1] & 0x03).astype(np.int64)
     counts = np.zeros(len(long), np.int64)
     for byte in range(int(widths.max(initial=0))):
         reached = np.flatnonzero(byte < widths)
         read = data[np.minimum(starts[long[reached]] + 2 + byte, len(data) - 1)]
         counts[reached] = np.minimum(counts[reached] << 8 | read, _LONGEST)
-    lengths[long] = 2 + widths + counts * item_bytes[long]
+    lengths[long] = 2 + widths + counts * _ITEM_BYTES[markers[long] >> 4]
     return lengths
 
 

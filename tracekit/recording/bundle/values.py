@@ -6,7 +6,6 @@ tables share may cost is counted here.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -232,4 +231,5 @@ def _fixed_decimal(number: int) -> str:
 
 
 def _uuid(high: int, low: int) -> str:
-    return str(uuid.UUID(int=(high << 64) | low)).upper()
+    digits = f"{high:016X}{low:016X}"
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
