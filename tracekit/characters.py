@@ -90,7 +90,7 @@ def map_strings(value: Value, change: Callable[[str, str], str]) -> Value:
         if isinstance(value, str):
             return value if isinstance(value, Enum) else change(field, value)
         if isinstance(value, tuple):
-            items = tuple([changed(item, field) for item in value])
+            items = tuple([item if type(item) in _PLAIN else changed(item, field) for item in value])
             return value if all(map(is_, items, value)) else items
         if isinstance(value, dict):
             return {key: changed(item, str(key)) for key, item in value.items()}

@@ -68,7 +68,7 @@ def units_used(trace: Trace, predictions: pd.Index, compute: pd.DataFrame, hardw
     Rows of the hardware show it, requests stand for execution that was not recorded, and what Core ML's rows suggest
     counts where neither does. The CPU counts where it works for most of the call. O(n log n).
     """
-    used = np.column_stack([_of_calls(trace, predictions) == unit for unit in range(len(UNITS))])
+    used: BoolArray = _of_calls(trace, predictions)[:, None] == np.arange(len(UNITS))
     for unit, executed, requested, instrument in (
         (Device.ANE, Kind.ANE_EXEC, Kind.ANE_REQUEST, NEURAL_ENGINE),
         (Device.GPU, Kind.GPU_EXEC, Kind.GPU_REQUEST, GPU),

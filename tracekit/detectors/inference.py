@@ -23,10 +23,10 @@ from tracekit.recording.table import TableState
 from tracekit.trace.calls.infer import Follows, call_order, keep_in_order, next_of, threads_of
 from tracekit.trace.calls.stacks import Unit
 from tracekit.trace.events import BOUNDS, LOAD_KINDS, SETUP_KINDS, Attribution, Kind, Origin
-from tracekit.trace.frames import is_any, or_minus_one, texts_in
+from tracekit.trace.frames import cells, is_any, or_minus_one, rows_where, texts_in
 from tracekit.trace.instruments.catalogue import CORE_ML
 from tracekit.trace.samples import SampleSource
-from tracekit.trace.trace import Trace
+from tracekit.trace.trace import Trace, cached_by_trace
 from tracekit.units import format_error
 
 RECORD_CORE_ML: Final = "Record Core ML's own events: sign the target with get-task-allow."
@@ -43,9 +43,10 @@ def unsure(trace: Trace, model: str | None, doubt: str) -> NotEvaluated:
 
 def stands_in(detector: AnyDetector, rows: pd.DataFrame) -> bool:
     """Whether a detector may judge calls that other sources than Core ML show: any of these rows is of one."""
-    return bool(is_any(rows["origin"], *detector.origins).any()) if "origin" in rows else False
+    return bool(is_any(cells(rows, "origin"), *detector.origins).any()) if "origin" in rows else False
 
 
+@cached_by_trace
 def source_sentence(trace: Trace) -> str:
     """Where inferred calls come from, and how exact they are."""
     activity = trace.activity
@@ -313,19 +314,23 @@ def _each_known(trace: Trace) -> BoolArray:
 
 def _may_work(trace: Trace, name: str) -> bool:
     """Whether the hardware worked for a model of which no call is known: it may be this one, known by its code."""
-    worked = texts_in(_executed(trace.hardware)["model"])
-    return name not in worked and bool(worked - texts_in(trace.activity["model"]))
+    return name not in _worked_for(trace) and bool(_worked_for(trace) - texts_in(trace.activity["model"]))
 
 
-def _executed(hardware: pd.DataFrame) -> pd.DataFrame:
+@cached_by_trace
+def _worked_for(trace: Trace) -> set[str]:
+    return texts_in(_executed(trace)["model"])
+
+
+def _executed(trace: Trace) -> pd.DataFrame:
     """Work of models that may be the target's."""
-    own = hardware[hardware["operation"].notna()]
-    return own[is_any(own["attribution"], Attribution.EXACT, Attribution.LABEL)]
+    own = is_any(trace.hardware["attribution"], Attribution.EXACT, Attribution.LABEL)
+    return rows_where(trace.hardware, own & trace.hardware["operation"].notna().to_numpy())
 
 
-def _without_call(hardware: pd.DataFrame) -> set[str]:
+def _without_call(trace: Trace) -> set[str]:
     """Models that the hardware worked for behind their first call, and nothing tells in which call."""
-    own = _executed(hardware)
+    own = _executed(trace)
     linked = own["prediction"].notna()
     first = own["start_ns"].where(linked).groupby(own["model"], observed=True).transform("min")
     return texts_in(own["model"][~linked & (own["start_ns"] > first)])
@@ -341,7 +346,7 @@ def _find_known(trace: Trace) -> BoolArray:
     short = end - start < _NEAR * resolution
     known &= ~(short & is_any(activity["kind"], *LOAD_KINDS))
     predictions = is_any(activity["kind"], Kind.PREDICTION)
-    known &= ~(predictions & is_any(activity["model"], *_without_call(trace.hardware)))
+    known &= ~(predictions & is_any(activity["model"], *_without_call(trace)))
     guessed = is_any(activity["origin"], Origin.CALL_STACKS) & predictions & ~shown
     model = activity["model"].cat.codes.to_numpy()
     if trace.sites is not None and Unit.CPU in trace.sites:

@@ -35,19 +35,12 @@ _ALONE_BEFORE, _ALONE_AFTER = r"(?<![^\W_])", r"(?![^\W_])"
 _BEFORE_ID = r"(?=[0-9A-Fa-f]{8})" + _ALONE_BEFORE
 """Tried first because it fails fast: few words begin with eight hexadecimal digits."""
 
-_Sign = str | re.Pattern[str]
-"""What stands in every text that has a match: a text, empty where none is known, or what a fast pattern finds."""
-_Rule = tuple[str, str, _Sign]
-"""Name, pattern and sign."""
-_RULES: tuple[tuple[str, str, str, _Sign], ...] = (
+_Rule = tuple[str, str, str]
+"""Name, pattern, and what stands in every text that has a match; empty where that is not known."""
+_RULES: tuple[tuple[str, str, str, str], ...] = (
     # Users of Windows may have blanks in their names; those of macOS and Linux may not.
     ("windows", r"(?<!\\)(?i:\\+users\\+)[^\\/\"<>|:*?\n]+", "\\Users\\…", "\\"),
-    (
-        "user",
-        r"[\\/](?i:users|home)[\\/]+[^\\/\s\"'<>|:;,()]+",
-        "/Users/…",
-        re.compile(r"[\\/](?:users|home)[\\/]", re.IGNORECASE),
-    ),
+    ("user", r"[\\/](?i:users|home)[\\/]+[^\\/\s\"'<>|:;,()]+", "/Users/…", ""),
     ("folders", r"/var/folders/[^/\s]+/[^/\s]+", "/var/folders/…", "/var/folders/"),
     ("volume", r"/Volumes/[^/\"\n]+", "/Volumes/…", "/Volumes/"),
     ("mail", r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+", "<e-mail>", "@"),
@@ -57,10 +50,13 @@ _RULES: tuple[tuple[str, str, str, _Sign], ...] = (
         _BEFORE_ID + r"(?:[0-9A-Fa-f]{8}(?P<dash>[-_])(?:[0-9A-Fa-f]{4}(?P=dash)){3}[0-9A-Fa-f]{12}"
         r"|[0-9A-Fa-f]{8}-[0-9A-Fa-f]{16}|[0-9A-Fa-f]{40})" + _ALONE_AFTER,
         "<uuid>",
-        re.compile("[0-9A-Fa-f]{8}"),
+        "",
     ),
 )
-"""Of what is private by its form: name, pattern, replacement and sign."""
+"""Of what is private by its form: name, pattern, replacement, and what stands in every text that has it."""
+
+_SIGNS = {"user": re.compile(r"[\\/](?i:users|home)[\\/]"), "uuid": re.compile("[0-9A-Fa-f]{8}")}
+"""What every text with a match has too, by name: most texts have neither, and it is soon looked for."""
 
 MAX_KEPT = 1_000
 """Characters of the longest text whose replacement is kept for the next report."""
@@ -92,8 +88,7 @@ class TextRedactor:
         target: str | None = None,
     ) -> None:
         self._aliases = aliases or {}
-        rules: list[_Rule] = [("quote", _any_of(quotes), "")]
-        rules += [(name, pattern, sign) for name, pattern, _, sign in _RULES]
+        rules = [("quote", _any_of(quotes), ""), *((name, pattern, sign) for name, pattern, _, sign in _RULES)]
         if self._aliases:
             # The target takes part so that a shorter name inside its own does not match.
             names = {*self._aliases, target or ""} - {""}
@@ -123,14 +118,11 @@ class TextRedactor:
 @lru_cache(4_096)
 def _replaced(rules: tuple[_Rule, ...], text: str) -> str:
     """The text without what is private by its form. Most are sentences of checks, the same in each report."""
-    likely = tuple(rule for rule in rules if rule[1] and _has_sign(rule[2], text))
+    absent = [name for name, sign in _SIGNS.items() if not sign.search(text)]
+    likely = tuple(rule for rule in rules if rule[1] and rule[2] in text and rule[0] not in absent)
     if not likely:
         return text
     return _pattern_of(likely).sub(lambda match: _REPLACEMENTS.get(match.lastgroup or "", match.group()), text)
-
-
-def _has_sign(sign: _Sign, text: str) -> bool:
-    return sign in text if isinstance(sign, str) else sign.search(text) is not None
 
 
 def processes_in(texts: Iterable[str]) -> set[str]:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.arrays import BoolArray, IndexArray, IntArray
+from tracekit.by_frame import unchanging
 from tracekit.errors import unknown
 from tracekit.intervals import Intervals, positions_between
 from tracekit.trace.binding import flags
@@ -128,7 +129,7 @@ def _most_frequent(trace: Trace, event: IndexArray, samples: pd.DataFrame, calle
     for name, inside in busy_with(trace).items():
         columns[name] = np.bincount(call[call >= 0], inside[stack], minlength=len(chosen)).astype(np.int64)
     columns["api"] = _apis(trace, events)
-    return pd.DataFrame(columns, index=pd.Index(events, name="event"))
+    return unchanging(pd.DataFrame(columns, index=pd.Index(events, name="event")))
 
 
 def _apis(trace: Trace, events: IndexArray) -> pd.Categorical:

@@ -195,7 +195,7 @@ def _called(trace: Trace, sites: pd.DataFrame, chosen: IndexArray) -> _Columns:
     """Call sites of rows, those at some positions, with their model and times."""
     rows, activity = sites.index.to_numpy()[chosen], trace.activity
     spans = Intervals.from_rows(activity).where(rows)
-    return _arrays({str(name): column.array.take(chosen) for name, column in sites.items()}) | {
+    return _arrays({name: cells(sites, name).take(chosen) for name in map(str, sites)}) | {
         "model": cells(activity, "model").take(rows).to_numpy(object),
         "start": spans.starts,
         "end": spans.ends,
