@@ -16,7 +16,7 @@ from tracekit.analysis.statistics import covered_ns, medians_of_others, top_call
 from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.events import BOUNDS, SETUP_KINDS, Kind, Level
-from tracekit.trace.frames import is_any
+from tracekit.trace.frames import cells, is_any
 from tracekit.trace.trace import Trace, cached_by_trace
 
 GAP_RATIO = 5
@@ -102,10 +102,10 @@ def setup_work(trace: Trace) -> pd.DataFrame:
     """Times and bounds of what an app works through before it can use its models: loads, compilations and first
     predictions after a load, of all models that it called. O(n log n); kept as long as the trace is."""
     activity = trace.activity
-    chosen = is_any(activity["kind"], *SETUP_KINDS) | first_predictions(trace)
-    chosen &= is_any(activity["level"], Level.TOP)
+    chosen = is_any(cells(activity, "kind"), *SETUP_KINDS) | first_predictions(trace)
+    chosen &= is_any(cells(activity, "level"), Level.TOP)
     columns = [name for name in ("start_ns", "duration_ns", *BOUNDS) if name in activity]
-    return pd.DataFrame({name: activity[name].to_numpy()[chosen] for name in columns})
+    return pd.DataFrame({name: cells(activity, name).to_numpy()[chosen] for name in columns})
 
 
 @cached_by_trace

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+from tracekit.by_frame import unchanging
 from tracekit.detectors.answers import RECORD_EARLIER
 from tracekit.detectors.checking import check_outcome
 from tracekit.detectors.foreign import ForeignCodeFailed, copy_of, run_foreign
@@ -16,7 +17,7 @@ from tracekit.detectors.registry import DETECTORS
 from tracekit.detectors.views import RecordingView, model_views, unnamed_predictions
 from tracekit.errors import words_of
 from tracekit.recording.table import TableState
-from tracekit.trace.frames import is_any, rows_where
+from tracekit.trace.frames import cells, is_any, rows_where
 from tracekit.trace.instruments.catalogue import CORE_ML, NEURAL_ENGINE
 from tracekit.trace.requests.frame import INSTRUMENT as FOUNDATION_MODELS
 from tracekit.trace.trace import Trace
@@ -98,7 +99,8 @@ def _outcomes(
         if models and view.name not in models:
             continue
         own_options, left_out = of_model(view.name)
-        rows = rows_where(trace.activity, is_any(trace.activity["model"], view.name)) if trace.inferred else None
+        of_view = is_any(cells(trace.activity, "model"), view.name)
+        rows = unchanging(rows_where(trace.activity, of_view)) if trace.inferred else None
         for detector in judging:
             outcomes[detector.id].append(
                 NotApplicable(view.name, "Skipped for this model by the config file.")

@@ -42,7 +42,8 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     loads = top_calls(trace, *tk.LOAD_KINDS)
     if loads.empty:
         return view.not_applicable(NO_LOAD)
-    unnamed = tk.unnamed_predictions(trace) + int(loads["model"].isna().sum())
+    models = tk.categorical(tk.cells(loads, "model"))
+    unnamed = tk.unnamed_predictions(trace) + int((models.codes < 0).sum())
     if unnamed:
         return view.unknown(
             f"{tk.format_count(unnamed, 'load or prediction has', 'loads and predictions have')} no model name, so it "
@@ -51,7 +52,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
         )
     unused = _unused_models(trace, loads, top_calls(trace, tk.Kind.PREDICTION))
     if not unused:
-        return view.passed(f"Every loaded model was used ({tk.format_count(loads['model'].nunique(), 'model')}).")
+        return view.passed(f"Every loaded model was used ({tk.format_count(len(tk.texts_in(models)), 'model')}).")
     sure = [
         entry for entry in unused if entry.since_ns >= options.unused_s * 1e9 and entry.calls >= options.min_predictions
     ]

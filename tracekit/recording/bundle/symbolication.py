@@ -207,7 +207,9 @@ class _Parts:
             inlined=calls.depth > 0,
             certain=True,
         )
-        return np.isin(np.arange(len(rows)), calls.owner)
+        named = np.zeros(len(rows), np.bool_)
+        named[calls.owner] = True
+        return named
 
     def _functions_of(self, calls: CallsAtOffsets, archive: SymbolArchive, image: int, name: str) -> IntArray:
         distinct, inverse = np.unique(calls.call, return_inverse=True)
