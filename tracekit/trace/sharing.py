@@ -13,7 +13,7 @@ import pandas as pd
 
 from tracekit.intervals import Intervals
 from tracekit.trace.events import Attribution, Kind, Lane
-from tracekit.trace.frames import categorical, cells, is_any, rows_where, texts_in
+from tracekit.trace.frames import categorical, cells, columns_of, is_any, rows_where, texts_in
 from tracekit.trace.prediction_lookup import codes_in
 from tracekit.units import format_share
 
@@ -65,7 +65,8 @@ def sharing(hardware: pd.DataFrame, events: pd.DataFrame) -> Sharing:
     engine = is_any(cells(hardware, "lane"), Lane.NEURAL_ENGINE)
     if not engine.any():
         return Sharing()
-    executed = rows_where(hardware, engine & is_any(cells(hardware, "kind"), Kind.ANE_EXEC))
+    named = columns_of(hardware, ("start_ns", "duration_ns", "model", "attribution"))
+    executed = rows_where(named, engine & is_any(cells(hardware, "kind"), Kind.ANE_EXEC))
     of_others = engine & is_any(cells(hardware, "attribution"), Attribution.FOREIGN)
     foreign = categorical(cells(hardware, "model"))[of_others]
     models = tuple(sorted(texts_in(foreign)))

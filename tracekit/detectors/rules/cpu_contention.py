@@ -48,11 +48,10 @@ class Calls(NamedTuple):
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Compares predictions during whose CPU work other models used the CPU with those that met none."""
     computed = view.compute
-    cpu_rows = tk.rows_where(
-        computed, tk.is_any(computed["kind"], tk.Kind.CPU_COMPUTE) & ~computed["prediction"].array.isna()
-    )
-    if cpu_rows.empty:
+    on_cpu = tk.is_any(tk.cells(computed, "kind"), tk.Kind.CPU_COMPUTE) & ~computed["prediction"].array.isna()
+    if not on_cpu.any():
         return view.not_applicable("None of the recorded work ran on the CPU.")
+    cpu_rows = tk.rows_where(computed, on_cpu)
     every = _cpu_work(view.trace)
     mine = every.index.isin(view.compute.index)
     if mine.all():
