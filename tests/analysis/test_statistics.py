@@ -98,3 +98,11 @@ def test_medians_by_group_are_those_of_the_chosen_values_of_each_group(sequences
     chosen = durations < 10**16
     medians = medians_by_group(durations[chosen], sequence[chosen], len(sequences))
     assert medians.tolist() == [float(np.median(values)) for values in sequences]
+
+
+@pytest.mark.parametrize("groups", [1, 2, 5])
+def test_medians_of_large_groups_are_those_of_the_standard_library(groups):
+    draws = np.random.default_rng(groups)
+    values, group = draws.integers(0, 10**12, 4_001), draws.integers(0, groups, 4_001)
+    expected = [statistics.median(values[group == number].tolist()) for number in range(groups)]
+    assert medians_by_group(values, group, groups + 1)[:-1].tolist() == expected

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 from hypothesis import given, strategies as st
 from pandas.api.types import union_categoricals
 
-from tracekit.trace.frames import is_any, joined_categories, reorder, sort_order, texts_in
+from tracekit.trace.frames import is_any, joined_categories, places_of, reorder, rows_at, sort_order, texts_in
 
 PARTS = st.lists(st.lists(st.sampled_from(["a", "b", "c", "", None]), max_size=6), min_size=2, max_size=4)
 
@@ -45,3 +46,21 @@ def test_texts_are_those_of_the_rows_and_of_no_category_beside_them(cells):
 def test_any_of_some_values_is_told_row_by_row_and_null_is_none_of_them(cells, values):
     column = pd.Series(pd.Categorical(cells, categories=["c", "b", "a"]))
     assert is_any(column, *values).tolist() == [cell is not None and cell in values for cell in cells]
+
+
+LABELS = st.lists(st.integers(0, 300), unique=True)
+
+
+@given(LABELS, st.lists(st.integers(-1, 400)))
+def test_places_of_rows_are_those_that_pandas_finds(labels, rows):
+    for index in (pd.Index(labels, dtype=np.int64), pd.RangeIndex(len(labels))):
+        sought = np.array(rows, np.int64)
+        assert places_of(index, sought).tolist() == index.get_indexer(pd.Index(sought)).tolist()
+
+
+@given(st.sets(st.integers(0, 5)))
+def test_rows_are_taken_as_pandas_takes_them(chosen):
+    columns = {"text": pd.Categorical(list("abcab?")), "number": pd.array([1, None, 3, 4, 5, None], dtype="Int64")}
+    frame = pd.DataFrame({**columns, "time": [3, 1, 2, 5, 4, 6]}, index=range(10, 16))
+    places = np.array(sorted(chosen), np.int64)
+    pd.testing.assert_frame_equal(rows_at(frame, places), frame.take(places), check_index_type=False)

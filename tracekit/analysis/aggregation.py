@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.loads import first_after_load
+from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.statistics import Statistics, duration_statistics
 from tracekit.arrays import BoolArray, CodeArray, IndexArray
 from tracekit.errors import unknown
@@ -97,7 +97,7 @@ def aggregate(
     rows: list[AggregationRow] = []
     for name in (*CORE_ML_FRAMES, "hardware"):
         frame: pd.DataFrame = getattr(trace, name)
-        cold = first_after_load(frame) if name == "activity" else np.zeros(len(frame), dtype=bool)
+        cold = first_predictions(trace) if name == "activity" else np.zeros(len(frame), dtype=bool)
         titles = hardware_titles(trace) if name == "hardware" else None
         if counted is not None:
             frame, cold = frame[counted[name]], cold[counted[name]]
@@ -159,10 +159,10 @@ def sort_rows(rows: Iterable[AggregationRow], column: str) -> tuple[AggregationR
     return tuple(sorted(rows, key=key))
 
 
-def _number(columns: Iterable[CodeArray | BoolArray]) -> IndexArray:
+def _number(columns: Sequence[CodeArray | BoolArray]) -> IndexArray:
     """Number of each row's combination of codes, in order of appearance: shape (rows,). -1 is a code too. O(rows)."""
-    number, count = np.zeros(1, np.int64), 1
-    for codes in columns:
+    number, count = np.zeros(len(columns[0]), np.int64), 1
+    for codes in (each for each in columns if each.min() < each.max()):
         values = int(codes.max()) + 2
         if count * values > np.iinfo(np.int64).max:
             number, distinct = pd.factorize(number)

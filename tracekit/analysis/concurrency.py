@@ -116,8 +116,10 @@ def summarize_concurrency(predictions: pd.DataFrame, limit: int) -> ConcurrencyS
     durations, spent = called.durations, in_flight.at_depth_ns
     level = np.arange(len(spent))
     busy, above = (int(spent[level > fewer].sum()) for fewer in (0, limit))
-    is_deep = (in_flight.depth > limit).astype(np.int64)
-    is_above = 2 * integrate(in_flight.times_ns, is_deep, called.starts, called.ends) > durations
+    is_above = np.zeros(len(called), np.bool_)
+    if len(spent) - 1 > limit:
+        is_deep = (in_flight.depth > limit).astype(np.int64)
+        is_above = 2 * integrate(in_flight.times_ns, is_deep, called.starts, called.ends) > durations
     alone = called.alone() & (durations > 0)
     return ConcurrencySummary(
         limit=limit,

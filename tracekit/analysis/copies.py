@@ -16,7 +16,7 @@ import pandas as pd
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.events import COPY_KINDS, Attribution, Kind
-from tracekit.trace.frames import categorical, cells, is_any, or_minus_one
+from tracekit.trace.frames import categorical, cells, is_any, or_minus_one, places_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +81,7 @@ def data_rows(predictions: pd.DataFrame, data: pd.DataFrame, kinds: Sequence[Kin
     """The rows of these kinds in an event frame that links to the index of `predictions`."""
     kind = categorical(cells(data, "kind"))
     chosen = np.flatnonzero(is_any(kind, *kinds))
-    position = predictions.index.get_indexer(pd.Index(or_minus_one(cells(data, "prediction"))[chosen]))
+    position = places_of(predictions.index, or_minus_one(cells(data, "prediction"))[chosen])
     return DataRows(
         Intervals.from_rows(predictions),
         data.index.to_numpy(dtype=np.int64)[chosen],

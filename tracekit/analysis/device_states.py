@@ -20,7 +20,7 @@ from tracekit.analysis.throughput import bursts, rate_of
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.events import Kind, Level
-from tracekit.trace.frames import columns_of, is_any, rows_where
+from tracekit.trace.frames import columns_of, is_any, places_of, rows_where
 from tracekit.trace.trace import Trace
 
 THERMAL_STATES: tuple[str, ...] = ("Nominal", "Fair", "Serious", "Critical")
@@ -140,7 +140,7 @@ def _models(trace: Trace, predictions: pd.DataFrame) -> Iterator[Sustained]:
             continue
         first, last = (_third(trace, rows[third == each]) for each in (0, 2))
         times = breakdown(trace).frame
-        at = times.index.get_indexer(rows.index)
+        at = places_of(times.index, rows.index.to_numpy())
         busy = {str(unit): times[f"{unit.lower()}_busy_ns"].array.take(at) for unit in UNITS}
         busy = {unit: each[~each.isna()] for unit, each in busy.items()}
         yield Sustained(

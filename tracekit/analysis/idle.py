@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -52,7 +53,7 @@ class Pacing(StrEnum):
     """Too few or too even calls to tell."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Idle:
     """Gaps inside sequences of calls of one model, without any load, compilation or prediction of the app."""
 
@@ -78,7 +79,7 @@ class Idle:
         span = int(self.distance_ns.sum())
         return int(self.idle_ns.sum()) / span if span else 0.0
 
-    @property
+    @cached_property
     def longest(self) -> IndexArray:
         """Shape (steps with a gap,): index of the longest gap of each, of several the last. O(gaps)."""
         opens = np.flatnonzero(np.diff(self.step, prepend=-1))
@@ -234,9 +235,9 @@ def pacing(distance_ns: IntArray, busy_ns: IntArray) -> Pacing:
     a distance of several beats counts as one. Distances that hardly vary, or of which each makes up for the one before,
     are a beat in any case; where most pass two or three beats, the usual distance is so many.
     """
-    if len(distance_ns) >= 3 and median_of(distance_ns) and any(_keeps(distance_ns, beats) for beats in _BEATS):
-        return Pacing.PERIODIC
     usual = median_of(distance_ns) if len(distance_ns) else 0.0
+    if len(distance_ns) >= 3 and usual and any(_keeps(distance_ns, usual, beats) for beats in _BEATS):
+        return Pacing.PERIODIC
     if not usual:
         return Pacing.UNCLEAR
     # A call that is beats long passes these whatever sets the pace.
@@ -324,9 +325,9 @@ def _skips(distance_ns: IntArray, beat: float) -> FloatArray:
     return np.maximum(np.rint(distance_ns / beat), 1) - 1
 
 
-def _keeps(distance_ns: IntArray, beats: int) -> bool:
+def _keeps(distance_ns: IntArray, usual: float, beats: int) -> bool:
     """Whether distances, shape (steps,), hardly differ from this many beats, or each makes up for the one before."""
-    beat = median_of(distance_ns) / beats
+    beat = usual / beats
     distance = _of_one_beat(distance_ns, beat)
     low, high = sample_quantiles(distance, 0.25, 0.75)
     if high - low <= 2 * BEAT_SPREAD * beat:

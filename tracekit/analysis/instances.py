@@ -26,7 +26,7 @@ from tracekit.analysis.statistics import medians_by_group, sums_by_label
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals, depth_profile, union_by_group
 from tracekit.trace.events import Device, Kind
-from tracekit.trace.frames import cells, is_any, or_minus_one, rows_at, rows_where
+from tracekit.trace.frames import cells, is_any, or_minus_one, places_of, rows_at, rows_where
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -76,9 +76,9 @@ def units_used(trace: Trace, predictions: pd.Index, compute: pd.DataFrame, hardw
         linked = or_minus_one(cells(hardware, "prediction"))[is_any(cells(hardware, "kind"), executed)]
         if not trace.coverage_of(instrument).recorded:
             linked = np.append(linked, or_minus_one(compute["prediction"])[is_any(compute["kind"], requested)])
-        used[:, UNITS.index(unit)] |= predictions.isin(linked)
+        used[:, UNITS.index(unit)] |= sums_by_label(predictions, linked) > 0
     times = breakdown(trace)
-    row = times.frame.index.get_indexer(predictions)
+    row = places_of(times.frame.index, predictions.to_numpy())
     cpu, duration = (np.append(times.numbers(name), 0)[row] for name in ("cpu_busy_ns", "duration_ns"))
     used[:, UNITS.index(Device.CPU)] |= (cpu > MOST * duration) & (duration > 0)
     return used
@@ -86,7 +86,7 @@ def units_used(trace: Trace, predictions: pd.Index, compute: pd.DataFrame, hardw
 
 def _of_calls(trace: Trace, predictions: pd.Index) -> IntArray:
     """What each of these predictions suggests: index in `UNITS`, -1 for nothing."""
-    index = breakdown(trace).frame.index.get_indexer(predictions)
+    index = places_of(breakdown(trace).frame.index, predictions.to_numpy())
     return np.append(_suggestions(trace), -1)[index]
 
 
@@ -195,7 +195,7 @@ def _usual(instance: IntArray, counts: IntArray) -> IntArray:
 
 def processes_of(predictions: pd.DataFrame, hardware: pd.DataFrame) -> IntArray:
     """Process that the rows inside each prediction name, -1 where they name none: shape (predictions,)."""
-    position = predictions.index.get_indexer(pd.Index(or_minus_one(cells(hardware, "prediction"))))
+    position = places_of(predictions.index, or_minus_one(cells(hardware, "prediction")))
     known = (position >= 0) & ~hardware["pid"].array.isna()
     pid = np.full(len(predictions), -1, np.int64)
     pid[position[known]] = or_minus_one(cells(hardware, "pid"))[known]

@@ -80,7 +80,7 @@ def trend(durations_ns: IntArray) -> Trend:
     count, third = len(durations_ns), len(durations_ns) // 3
     if not third:
         return Trend(count, None, None)
-    first, last = (float(np.median(part)) for part in (durations_ns[:third], durations_ns[-third:]))
+    first, last = (median_of(part) for part in (durations_ns[:third], durations_ns[-third:]))
     (correlation,) = rank_correlations(durations_ns, np.zeros(count, np.int64), 1)
     return Trend(count, float(correlation) if np.ptp(durations_ns) else None, last / first if first else None)
 

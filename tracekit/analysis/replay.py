@@ -16,6 +16,7 @@ import numpy as np
 from tracekit.analysis.statistics import medians_by_group
 from tracekit.arrays import BoolArray, IndexArray, IntArray
 from tracekit.intervals import Intervals, running_end
+from tracekit.sorting import group_edges, places
 
 NO_QUEUE = -1
 """Number of a unit that works for everyone at once."""
@@ -230,8 +231,8 @@ def in_a_row(schedule: Schedule) -> Intervals | None:
         return None
     # Times since the start of the call first: pieces of the same place in their calls at once.
     order = np.argsort(schedule.call, kind="stable")
-    place = pieces - np.searchsorted(schedule.call[order], schedule.call[order])
-    place[schedule.call[order] < 0] = 0
+    call = schedule.call[order]
+    place = np.where(call < 0, 0, pieces - group_edges(call + 1, count + 1)[call + 1])
     by_place = order[np.argsort(place, kind="stable")]
     ready, done = np.zeros((2, len(pieces)), np.int64)
     for some in np.split(by_place, np.cumsum(np.bincount(place))[:-1]) if len(pieces) else ():
@@ -339,7 +340,7 @@ def _order_in_calls(pieces: Intervals, call: IndexArray, calls: Intervals) -> tu
     shift = (np.cumsum(calls.durations + 1) - calls.ends)[call[own]]
     starts, ends = pieces.starts[own] + shift, pieces.ends[own] + shift
     by_end = np.argsort(ends, kind="stable")
-    place = np.searchsorted(ends[by_end], starts, side="right") - 1
+    place = places(ends[by_end], starts, "right") - 1
     before = own[by_end[place]]
     after[own] = np.where((place >= 0) & (call[before] == call[own]), before, -1)
     last[call[own[by_end]]] = own[by_end]
@@ -353,8 +354,8 @@ def _busy_until(pieces: Intervals, unit: IntArray) -> tuple[IntArray, IntArray]:
     for number in np.unique(unit).tolist():
         index = np.flatnonzero(unit == number)
         free[index[1:]] = np.maximum.accumulate(pieces.ends[index])[:-1]
-        ends = np.sort(pieces.ends[index])
-        place = np.searchsorted(ends, pieces.starts[index], side="right") - 1
+        ends = np.sort(pieces.ends[index], kind="stable")  # Nearly in the order of the starts.
+        place = places(ends, pieces.starts[index], "right") - 1
         ended[index] = np.where(place >= 0, ends[place], -AS_RECORDED)
     return free, ended
 

@@ -15,8 +15,9 @@ from tracekit.analysis.throughput import SLACK, burst_numbers, frame_steps
 from tracekit.analysis.why.order import in_order
 from tracekit.arrays import BoolArray, IndexArray, IntArray
 from tracekit.intervals import Intervals, running_end
+from tracekit.sorting import places
 from tracekit.trace.events import SETUP_KINDS, Kind
-from tracekit.trace.frames import categorical, columns_of, is_any, or_minus_one, rows_where
+from tracekit.trace.frames import categorical, columns_of, is_any, or_minus_one, places_of, rows_where
 from tracekit.trace.linking import top_predictions
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -66,7 +67,7 @@ def recorded_schedule(trace: Trace) -> Recorded:
     )
     unit = categorical(pieces["lane"]).codes.astype(np.int64)
     owner = np.append(top_predictions(trace.activity), -1)
-    call = calls.index.get_indexer(pd.Index(owner[or_minus_one(pieces["prediction"])]))
+    call = places_of(calls.index, owner[or_minus_one(pieces["prediction"])])
     first, work = _joined(Intervals.from_rows(pieces), unit, call)
     pieces, unit, call = pieces.iloc[first], unit[first], call[first]
     named = pd.factorize(np.where(call >= 0, model[np.maximum(call, 0)], -2) if len(calls) else call)[0]
@@ -106,7 +107,7 @@ def _followed(times: Intervals, thread: IntArray) -> tuple[IndexArray, BoolArray
         mine = np.flatnonzero(thread == number)
         starts, ends = times.starts[mine], times.ends[mine]
         by_end = np.argsort(ends, kind="stable")
-        place = np.searchsorted(ends[by_end], starts, side="right") - 1
+        place = places(ends[by_end], starts, "right") - 1
         index, before = np.arange(len(mine)), np.arange(-1, len(mine) - 1)
         ended = np.where(place >= 0, by_end[np.maximum(place, 0)], -1)
         ended = np.where(ended < index, ended, -1)
@@ -127,18 +128,18 @@ def _beats(calls: pd.DataFrame, thread: IntArray, model: IntArray) -> tuple[Bool
     found, paced = np.zeros(len(calls), np.bool_), set()
     predicted, times = is_any(calls["kind"], Kind.PREDICTION), Intervals.from_rows(calls)
     calls = columns_of(calls, ("start_ns", "duration_ns", "model"))
-    places = {number: np.flatnonzero(thread == number) for number in np.unique(thread).tolist()}
-    asked = {number: idleness.CoreMLCalls.of(times.where(mine), model[mine]) for number, mine in places.items()}
+    rows_of = {number: np.flatnonzero(thread == number) for number in np.unique(thread).tolist()}
+    asked = {number: idleness.CoreMLCalls.of(times.where(mine), model[mine]) for number, mine in rows_of.items()}
     for code in np.unique(model[predicted & (model >= 0)]).tolist():
         rows = rows_where(calls, predicted & (model == code))
         number = int(thread[model == code][0])
-        mine, work = places[number], asked[number]
+        mine, work = rows_of[number], asked[number]
         idle = idleness.idle_times(work, code, rows["start_ns"].to_numpy(), burst_numbers(rows), 2)
         keeps = _paced_steps(idle, rows)
         if not keeps.any():
             continue
-        ends = np.append(np.sort(idle.gaps.ends[idle.longest[keeps[idle.step[idle.longest]]]]), np.iinfo(np.int64).max)
-        waits = ends[np.searchsorted(ends, work.begin_ns)] == work.begin_ns
+        ends = np.append(idle.gaps.ends[idle.longest[keeps[idle.step[idle.longest]]]], np.iinfo(np.int64).max)
+        waits = ends[places(ends, work.begin_ns)] == work.begin_ns
         found[mine] |= waits
         if 2 * waits.sum() >= len(rows):
             paced.add(str(rows["model"].iloc[0]))
@@ -150,16 +151,16 @@ def _paced_steps(idle: idleness.Idle, rows: pd.DataFrame) -> BoolArray:
     every = np.ones(len(idle.distance_ns), np.bool_)
     if idle.share < SLACK or idleness.follows(idle):
         return ~every
-    whole = frame_steps(rows) is not None or idleness.pacing(idle.distance_ns, idle.busy_ns) is idleness.Pacing.PERIODIC
-    return every if whole else idleness.paced_stretches(idle) >= 0
+    paced = idleness.pacing(idle.distance_ns, idle.busy_ns) is idleness.Pacing.PERIODIC
+    return every if paced or frame_steps(rows) is not None else idleness.paced_stretches(idle) >= 0
 
 
 def _joined(times: Intervals, unit: IntArray, call: IndexArray) -> tuple[IndexArray, Intervals]:
-    """The first rows of pieces, in the order of their starts, and their times: what a unit does for a call without a
-    break was handed over at once. O(n log n)."""
+    """The first rows of pieces, in the order of their starts as `times` are, and their times: what a unit does for a
+    call without a break was handed over at once. O(n log n)."""
     # Work of others is never joined.
     run = pd.factorize(np.where(call >= 0, call * 8 + unit, -1 - np.arange(len(call))))[0].astype(np.int64)
-    order = np.lexsort((times.starts, run))
+    order = np.argsort(run, kind="stable")
     apart = times.starts[order][1:] - running_end(run[order], times.ends[order])[:-1] > AT_ONCE_NS
     new = np.append(True, (np.diff(run[order]) != 0) | apart)
     opens = np.flatnonzero(new[: len(order)])

@@ -66,7 +66,7 @@ def _intervals(called: Intervals) -> FloatArray:
 
     Where none overlap, these are the times from start to start. Calls that start together would make those tiny.
     """
-    if (called.ends[:-1] <= called.starts[1:]).all():
+    if called.in_turn():
         apart = np.diff(called.starts).astype(np.float64)
         return apart[apart > 0]
     index = np.arange(len(called))

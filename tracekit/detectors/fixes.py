@@ -18,7 +18,7 @@ from tracekit.arrays import BoolArray, IntArray
 from tracekit.detectors.outcomes import Finding
 from tracekit.intervals import Intervals
 from tracekit.trace.events import Kind, Lane
-from tracekit.trace.frames import categorical, is_any, or_minus_one, rows_where
+from tracekit.trace.frames import categorical, is_any, or_minus_one, places_of, rows_where
 from tracekit.trace.linking import top_predictions
 from tracekit.trace.trace import Trace
 
@@ -90,7 +90,7 @@ def _without_rows(trace: Trace, recorded: Recorded, chosen: BoolArray) -> Change
 def _without_times(trace: Trace, recorded: Recorded, times: Intervals, linked: IntArray) -> Changes:
     """Own time of the predictions that times are linked to; -1: to none."""
     owner = np.append(top_predictions(trace.activity), -1)
-    call = recorded.calls.index.get_indexer(pd.Index(owner[linked]))
+    call = places_of(recorded.calls.index, owner[linked])
     return replace(_nothing(recorded), own=times.where(call >= 0), own_call=call[call >= 0])
 
 

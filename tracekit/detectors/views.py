@@ -19,7 +19,7 @@ from tracekit.analysis.queues import EngineWaits, engine_executions, engine_wait
 from tracekit.analysis.statistics import covered_ns, top_calls
 from tracekit.by_frame import unchanging
 from tracekit.detectors.answers import RECORD_LONGER, Seen
-from tracekit.sorting import few_bits
+from tracekit.sorting import few_bits, group_edges
 from tracekit.trace.cache import Cache, cached
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.frames import (
@@ -248,6 +248,8 @@ def _models_of_rows(frame: pd.DataFrame, of_prediction: IntArray, names: pd.Inde
     by_prediction[~alone] = of_prediction[linked[~alone]]
     by_prediction[others] = -1
     alone &= ~others
+    if not alone.any():
+        return [by_prediction]
     model, parent = (np.where(alone, codes_in(cells(frame, column), names), -1) for column in ("model", "parent_model"))
     return [by_prediction, model, np.where(parent == model, -1, parent)]
 
@@ -257,9 +259,8 @@ def _split(frame: pd.DataFrame, models: Sequence[IntArray], count: int) -> Itera
     rows_of = [np.flatnonzero(model >= 0) for model in models]
     model = np.concatenate([each[rows] for each, rows in zip(models, rows_of, strict=True)])
     row = np.concatenate(rows_of)
-    order = np.lexsort((row, few_bits(model)))
-    row = row[order]
-    edges = np.searchsorted(model[order], np.arange(count + 1))
+    order = np.lexsort((row, few_bits(model))) if len(models) > 1 else np.argsort(few_bits(model), kind="stable")
+    row, edges = row[order], group_edges(model, count)
     # Parts of few rows come in half the time and less; larger ones may stand side by side, and are not copied then.
     if len(row) < 10_000 * count and (row[1:] != row[:-1] + 1).any():
         frame, row = frame.take(row), np.arange(len(row))

@@ -154,13 +154,25 @@ def rows_at(frame: pd.DataFrame, index: IntArray) -> pd.DataFrame:
     if not len(index):
         return frame.iloc[:0]
     first, after = int(index[0]), int(index[-1]) + 1
-    return frame.iloc[first:after] if after - first == len(index) else frame.take(index)
+    if after - first == len(index):
+        return frame.iloc[first:after]
+    return pd.DataFrame({key: cells(frame, key).take(index) for key in frame.columns}, frame.index[index], copy=False)
 
 
 def rows_where(frame: pd.DataFrame, chosen: BoolArray) -> pd.DataFrame:
     """The rows that are chosen, shape (rows,): as `frame[chosen]`, in a third of the time where they stand side by side
     or are none."""
     return rows_at(frame, np.flatnonzero(chosen))
+
+
+def places_of(labels: pd.Index, rows: CodeArray) -> IndexArray:
+    """`labels.get_indexer` of labels from 0 on, and -1 for none: most of those up to the largest need no hash table."""
+    last = int(labels.to_numpy().max(initial=0))
+    if isinstance(labels, pd.RangeIndex) or last > 8 * (len(labels) + len(rows)):
+        return labels.get_indexer(pd.Index(rows))
+    place = np.full(last + 2, -1, np.intp)
+    place[labels] = np.arange(len(labels))
+    return place[np.minimum(rows, last + 1)]
 
 
 def columns_of(frame: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:

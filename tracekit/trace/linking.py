@@ -154,6 +154,8 @@ def top_predictions(activity: pd.DataFrame) -> IntArray:
     """
     parent = or_minus_one(activity["prediction"])
     here = np.arange(len(activity), dtype=np.int64)
+    if (parent < 0).all():
+        return here
     owner = np.where(parent >= 0, parent, here)
     # Each pass doubles the number of links followed, so a chain of n stages takes log n passes; the bound keeps a
     # damaged frame whose links run in a circle from looping for ever.

@@ -13,7 +13,7 @@ from tracekit.analysis.statistics import sums_by_label
 from tracekit.arrays import BoolArray, CodeArray, Int8Array, IntArray
 from tracekit.intervals import Intervals, depth_profile, integrate, running_end, union_by_group
 from tracekit.trace.events import Device, Kind
-from tracekit.trace.frames import cells, is_any, rows_where
+from tracekit.trace.frames import cells, is_any, places_of, rows_where
 
 UNITS = (Device.ANE, Device.GPU, Device.CPU)
 """The compute units, by number."""
@@ -32,9 +32,9 @@ class Handoffs:
 
     def of(self, predictions: IntArray) -> Handoffs:
         """Those of some predictions, by index, each named once; then with their indexes among these. O(n log n)."""
-        chosen = np.flatnonzero(np.isin(self.window, predictions))
-        order = np.argsort(predictions)
-        window = order[np.searchsorted(predictions, self.window[chosen], sorter=order)]
+        place = places_of(pd.Index(predictions), self.window)
+        chosen = np.flatnonzero(place >= 0)
+        window = place[chosen]
         by_window = np.argsort(window, kind="stable")
         chosen = chosen[by_window]
         return Handoffs(window[by_window], self.source[chosen], self.target[chosen])
@@ -223,6 +223,8 @@ def _segments(rows: Rows, hidden: BoolArray, count: int) -> pd.arrays.IntegerArr
 def other_models(predictions: pd.DataFrame) -> IntArray:
     """Time of each prediction in which at least one prediction of another model was running. O(n log n)."""
     called = Intervals.from_rows(predictions)
+    if called.in_turn():
+        return no_time(len(called))
     # Within a prediction its own model runs all the time, so two models at once are it and another.
     _, piece_starts, piece_ends = union_by_group(predictions["model"].cat.codes, called.starts, called.ends)
     times, depth = depth_profile(piece_starts, piece_ends)

@@ -41,7 +41,7 @@ from tracekit.arrays import BoolArray, Int8Array, IntArray
 from tracekit.by_frame import unchanging
 from tracekit.intervals import Intervals, sums_between
 from tracekit.trace.events import Attribution, Device, Kind
-from tracekit.trace.frames import cells, is_any
+from tracekit.trace.frames import cells, is_any, places_of
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -135,7 +135,7 @@ class Breakdown:
 
     def of(self, predictions: pd.Index) -> Breakdown:
         """The breakdown of some predictions, by label; those it does not hold are left out. O(predictions)."""
-        index = self.frame.index.get_indexer(predictions)
+        index = places_of(self.frame.index, predictions.to_numpy())
         index = index[index >= 0]
         if np.array_equal(index, np.arange(len(self.frame))):
             return self
@@ -154,7 +154,7 @@ def breakdown(trace: Trace) -> Breakdown:
     others = other_models(predictions)
     rows, shared = linked_rows(trace, predictions)
     steps = sweep(rows.window, rows.layer, rows.start_ns, rows.end_ns, windows=len(predictions), layers=len(Layer))
-    covered = {layer: steps.of(steps.covered[layer]) for layer in Layer}
+    covered = {layer: steps.of(steps.covered(layer)) for layer in Layer}
     seen = _sight(trace, predictions, covered, shared)
     work, handoffs = work_columns(rows, predictions, hidden=_hidden_work(seen), hidden_ane=seen.hides(Device.ANE))
     del rows
@@ -299,7 +299,7 @@ def _parts(
 
 def _compute_span(steps: Steps) -> tuple[IntArray, IntArray]:
     """Start of the first and end of the last compute activity of each window; start after end where there is none."""
-    active = steps.covered[[Layer.ANE, Layer.GPU, Layer.CPU, Layer.ANE_REQUEST, Layer.GPU_REQUEST]].any(axis=0)
+    active = steps.covered(Layer.ANE, Layer.GPU, Layer.CPU, Layer.ANE_REQUEST, Layer.GPU_REQUEST)
     window, start = steps.window[active], steps.start_ns[active]
     end = steps.times.ends[active]
     count = len(steps.edges) - 1

@@ -228,11 +228,14 @@ class Steps:
     """More than 0."""
     layer: Int8Array
     """First layer that covers the step."""
-    covered: BoolArray
-    """Shape (layers, steps): whether each layer covers the step."""
-
+    layers: CodeArray
+    """A bit for each layer that covers the step."""
     edges: IntArray
     """Shape (windows + 1,): the steps of window w are those from `edges[w]` to `edges[w + 1]`."""
+
+    def covered(self, *layers: int) -> BoolArray:
+        """Shape (steps,): whether one of the layers covers the step."""
+        return (self.layers & sum(1 << layer for layer in layers)) > 0
 
     def of(self, chosen: BoolArray) -> IntArray:
         """Time of the chosen steps in each window, in ns: shape (windows,)."""
@@ -250,13 +253,23 @@ def sweep(
     window: CodeArray, layer: CodeArray, starts_ns: IntArray, ends_ns: IntArray, *, windows: int, layers: int
 ) -> Steps:
     """Steps of intervals that each lie in one window (0 to `windows` - 1) and one layer (0 to `layers` - 1; the lower
-    wins). There are at most 127 layers.
+    wins). There are at most 15 layers.
 
     The four arrays have shape (n,). Windows need not be disjoint in time: intervals of different windows never meet.
     O(n log n + layers × n).
     """
-    keep = np.flatnonzero(ends_ns > starts_ns)
-    window, layer, starts_ns, ends_ns = window[keep], layer[keep], starts_ns[keep], ends_ns[keep]
+    order = np.lexsort((starts_ns, window))
+    order = order[ends_ns[order] > starts_ns[order]]
+    window, layer, starts_ns, ends_ns = window[order], layer[order], starts_ns[order], ends_ns[order]
+    meets = np.flatnonzero((window[1:] == window[:-1]) & (starts_ns[1:] < ends_ns[:-1]))
+    mixed = np.zeros(windows, np.bool_)
+    mixed[window[meets]] = True
+    # In most windows they come one after another: each is a step.
+    apart, met = (np.flatnonzero(mixed[window] == meeting) for meeting in (False, True))
+    alone: list[AnyArray] = [window, starts_ns, ends_ns - starts_ns, layer, np.int16(1) << layer]
+    if not len(met):
+        return Steps(*alone, *[group_edges(window, windows)])
+    window, layer, starts_ns, ends_ns = window[met], layer[met], starts_ns[met], ends_ns[met]
     time = np.concatenate((starts_ns, ends_ns))
     # Small types: with a million intervals, these arrays are what a breakdown needs most memory for.
     owner = np.concatenate((window, window), dtype=np.int32, casting="same_kind")
@@ -264,22 +277,15 @@ def sweep(
     time, owner = time[order], owner[order]
     change = np.where(order < len(window), 1, -1).astype(np.int8)
     kind = np.concatenate((layer, layer), dtype=np.int8, casting="same_kind")[order]
-    del order
     # Every interval ends in its own window, so all counts are back at zero where the next window begins.
-    covered = np.zeros((layers, len(time)), np.bool_)
-    for number in np.flatnonzero(np.bincount(layer, minlength=layers)):
-        np.greater(np.cumsum(np.where(kind == number, change, 0), dtype=np.int32), 0, out=covered[number])
     length = np.diff(time, append=time[-1:])
-    lasting = np.flatnonzero(covered.any(axis=0) & (length > 0))
-    covered = covered.take(lasting, axis=1)
-    lowest = np.zeros(len(lasting), np.int8)
-    for each in reversed(range(layers)):
-        lowest = np.where(covered[each], np.int8(each), lowest)
-    return Steps(
-        window=owner[lasting],
-        start_ns=time[lasting],
-        length_ns=length[lasting],
-        layer=lowest,
-        covered=covered,
-        edges=group_edges(owner[lasting], windows),
-    )
+    lasting = np.flatnonzero((np.cumsum(change, dtype=np.int32) > 0) & (length > 0))
+    lowest, covered = np.zeros(len(lasting), np.int8), np.zeros(len(lasting), np.int16)
+    for number in reversed(np.flatnonzero(np.bincount(layer, minlength=layers)).tolist()):
+        here = np.cumsum(np.where(kind == number, change, 0), dtype=np.int32)[lasting] > 0
+        lowest[here] = number
+        covered |= here.astype(np.int16) << number
+    between: list[AnyArray] = [owner[lasting], time[lasting], length[lasting], lowest, covered]
+    order = np.argsort(np.concatenate((alone[0][apart], between[0])), kind="stable")
+    both = [np.concatenate((one[apart], other))[order] for one, other in zip(alone, between, strict=True)]
+    return Steps(*both, *[group_edges(both[0], windows)])

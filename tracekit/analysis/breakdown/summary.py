@@ -99,7 +99,8 @@ def compute_shares(breakdown: Breakdown, positions: IntArray | slice = slice(Non
 
 def _part(breakdown: Breakdown, part: Part, all_ns: int) -> PartSummary:
     codes = breakdown.unknown[part]
-    values = breakdown.numbers(part.column)[codes < 0]
+    values, known = breakdown.numbers(part.column), codes < 0
+    values = values if known.all() else values[known]
     total = exact_sum(values) if len(values) else None
     return PartSummary(
         part=str(part),

@@ -25,7 +25,7 @@ from tracekit.arrays import AnyArray, BoolArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.sorting import stable_order
 from tracekit.trace.events import Attribution, Kind
-from tracekit.trace.frames import categorical, cells, columns_of, is_any, texts_in
+from tracekit.trace.frames import categorical, cells, columns_of, is_any, rows_at, texts_in
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.samples import SAMPLE_NS
 from tracekit.trace.trace import Trace, cached_by_trace
@@ -128,9 +128,9 @@ def differences(trace: Trace) -> dict[str, Differences]:
     times = breakdown(ordered)
     frame = times.frame
     calls = columns_of(trace.activity, _KEPT)
-    calls = calls.loc[frame.index] if len(frame) < len(calls) else calls
+    calls = rows_at(calls, frame.index.to_numpy())
     seen = _Seen(*time_spent(ordered, times, calls), _facts(ordered, calls))
-    first = first_predictions(trace)[trace.activity.index.get_indexer(calls.index)]
+    first = first_predictions(trace)[calls.index.to_numpy()]
     codes = categorical(frame["model"]).codes
     found = {}
     for code in np.unique(codes[codes >= 0]):
@@ -216,7 +216,9 @@ def _of_model(calls: pd.DataFrame, seen: _Seen, first: BoolArray) -> Differences
     if len(compared) < LEAST:
         return None
     usual = int(median(own[compared]) or 0)
-    near = compared[stable_order(np.abs(own[compared] - usual))[: max(LEAST, round(NEAR * len(compared)))]]
+    distance, count = np.abs(own[compared] - usual), max(LEAST, round(NEAR * len(compared)))
+    close = np.flatnonzero(distance <= np.partition(distance, count - 1)[count - 1])
+    near = compared[close[stable_order(distance[close])[:count]]]
     mean = seen.spent[near].mean(axis=0)
     usual_ns = np.floor(mean * (usual / max(mean.sum(), 1.0))).astype(np.int64)
     usual_ns[Layer.REST] += usual - usual_ns.sum()

@@ -127,8 +127,8 @@ def _recorded_rows(trace: tk.Trace) -> tk.BoolArray:
 def _last_event(trace: tk.Trace, recorded: tk.BoolArray) -> int:
     """End of the last row of Core ML in ns; 0 where it recorded none."""
     called = tk.Intervals.from_rows(trace.activity).where(recorded)
-    rows = called.joined(tk.Intervals.from_rows(trace.data, trace.compute, trace.other))
-    return int(rows.ends.max(initial=0))
+    others = map(tk.Intervals.from_rows, (trace.data, trace.compute, trace.other))
+    return max(int(rows.ends.max(initial=0)) for rows in (called, *others))
 
 
 def _own_work(trace: tk.Trace, recorded: tk.BoolArray) -> tk.BoolArray:

@@ -157,6 +157,8 @@ def _judge_both_ways(view: tk.ModelView, calls: Calls, judge: Callable[[Calls], 
 def _in_flight(predictions: pd.DataFrame) -> tk.FloatArray:
     """Shape (predictions,): mean number in flight during each, 1 where it is alone; 0 without duration. O(n log n)."""
     times = tk.Intervals.from_rows(predictions)
+    if times.in_turn():
+        return (times.durations > 0).astype(np.float64)
     depth = integrate(*depth_profile(times.starts, times.ends), times.starts, times.ends)
     mean: tk.FloatArray = depth / np.maximum(times.durations, 1)
     return mean

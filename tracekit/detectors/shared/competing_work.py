@@ -14,6 +14,8 @@ from tracekit.analysis.load_waits import setup_times
 from tracekit.analysis.quantities import sample_quantiles
 from tracekit.analysis.statistics import top_calls
 from tracekit.arrays import CodeArray
+from tracekit.trace.frames import places_of
+from tracekit.trace.linking import top_predictions
 
 LONGER = 0.2
 """How much longer than the shortest tenth a call must be before it is asked whether it waited, as a share."""
@@ -49,11 +51,11 @@ def find_held_up(
     units = _units(times)
     # A unit that takes one request after the other works for nobody else meanwhile; the CPU has several cores.
     own_ns = int(max((times[unit] for unit in units if unit != _CPU), default=0))
-    sure, doubtful = _of_others(view, units)
+    sure, doubtful = _of_others(view, units, loads=True, meets=False)
     surely = _fill(sure, calls, windows, own_ns, max_share=1.0)
     if _CPU in units:
         # Loads beside ordinary calls must not hide that predictions of others make the long ones long.
-        working, _ = _of_others(view, units, loads=False)
+        working, _ = _of_others(view, units, loads=False, meets=False)
         surely |= _fill(working, calls, windows, own_ns, max_share=1.0)
     if _ENGINE in units:
         waits = view.engine_waits
@@ -86,7 +88,7 @@ def waits_for_others(view: tk.ModelView) -> tuple[tk.IntArray, tk.IntArray]:
     requests = tk.is_any(tk.cells(view.compute, "kind"), tk.Kind.ANE_REQUEST, tk.Kind.GPU_REQUEST)
     computed = tk.Intervals.from_rows(view.compute).where(~requests)
     model_work = computed.joined(tk.Intervals.from_rows(view.hardware, view.data))
-    others = tk.Intervals.none().joined(*_of_others(view, units, loads=False))
+    others = tk.Intervals.none().joined(*_of_others(view, units, loads=False, meets=True))
     alone = others.covered_within(predicted)
     met = np.flatnonzero(alone)
     if met.size:
@@ -152,8 +154,9 @@ def _unit_times(times: Breakdown) -> tuple[tk.IntArray, tk.IntArray, tk.IntArray
     return ane, gpu, times.numbers("cpu_busy_ns")
 
 
-def _of_others(view: tk.ModelView, units: Sequence[int], *, loads: bool = True) -> tuple[tk.Intervals, tk.Intervals]:
-    """Work of others: what surely ran on one of the units, and what may have; with `loads`, those of any model too."""
+def _of_others(view: tk.ModelView, units: list[int], *, loads: bool, meets: bool) -> tuple[tk.Intervals, tk.Intervals]:
+    """Work of others: what surely ran on one of the units, and what may have; with `loads`, those of any model too.
+    `meets`: only what may meet a prediction of the model."""
     work = _work(view.trace)
     others = work.predicted.model != work.models.get(view.name, -1)
     if not units:
@@ -173,6 +176,8 @@ def _of_others(view: tk.ModelView, units: Sequence[int], *, loads: bool = True) 
         # Where rows of the model bear its name, a row without a name is not one of them.
         unsure = rows & work.ambiguous & (not (rows[model_rows] & work.named[model_rows]).any())
         rows[model_rows] = unsure[model_rows] = False
+        if meets:
+            rows[work.inside] = unsure[work.inside] = False
         sure.append(work.hardware.times.where(rows & ~unsure))
         doubtful.append(work.hardware.times.where(unsure))
     if loads:
@@ -200,6 +205,8 @@ class _Work(NamedTuple):
     """Shape (hardware rows,): no name and no time says whose it is."""
     named: tk.BoolArray
     """Shape (hardware rows,): the label names the model."""
+    inside: tk.BoolArray
+    """Shape (hardware rows,): each lies in its prediction, and no two predictions overlap."""
     compute: _Rows
     predicted: _Rows
     """Top-level predictions."""
@@ -216,19 +223,28 @@ class _Work(NamedTuple):
 @tk.cached_by_trace
 def _work(trace: tk.Trace) -> _Work:
     hardware, predictions = trace.hardware, top_calls(trace, tk.Kind.PREDICTION)
-    times = breakdown(trace)
-    known = times.frame.index[sum(_unit_times(times)) > 0]
     return _Work(
         hardware=_rows(hardware, (tk.Lane.NEURAL_ENGINE, tk.Lane.GPU), "lane"),
         ambiguous=tk.is_any(tk.cells(hardware, "attribution"), tk.Attribution.AMBIGUOUS),
         named=tk.is_any(tk.cells(hardware, "attribution"), tk.Attribution.EXACT, tk.Attribution.LABEL),
+        inside=_inside(trace, predictions),
         compute=_rows(trace.compute, (tk.Kind.ANE_REQUEST, tk.Kind.GPU_REQUEST, tk.Kind.CPU_COMPUTE), "kind"),
         predicted=_rows(predictions, (), "kind"),
-        known=np.asarray(predictions.index.isin(known)),
+        known=np.asarray(sum(_unit_times(breakdown(trace)))) > 0,
         loads=setup_times(trace),
         recorded=(trace.coverage_of(tk.NEURAL_ENGINE).recorded, trace.coverage_of(tk.GPU).recorded, False),
         models={str(name): number for number, name in enumerate(trace.activity["model"].cat.categories)},
     )
+
+
+def _inside(trace: tk.Trace, predictions: pd.DataFrame) -> tk.BoolArray:
+    called, times = tk.Intervals.from_rows(predictions), tk.Intervals.from_rows(trace.hardware)
+    if not called.in_turn() or not len(called):
+        return np.zeros(len(times), np.bool_)
+    owner = np.append(top_predictions(trace.activity), -1)
+    call = places_of(predictions.index, owner[tk.or_minus_one(tk.cells(trace.hardware, "prediction"))])
+    inside: tk.BoolArray = (times.starts >= called.starts[call]) & (times.ends <= called.ends[call])
+    return inside & (call >= 0) & ~tk.is_any(tk.cells(trace.hardware, "attribution"), tk.Attribution.FOREIGN)
 
 
 def _rows(frame: pd.DataFrame, values: tuple[tk.Lane | tk.Kind, ...], column: str) -> _Rows:

@@ -79,7 +79,7 @@ def copies_finding(
     fix: str = "",
 ) -> tk.Finding:
     """The finding that the data rows of `copies`, inside predictions, show; `words` begin the basis of its cost."""
-    rows = columns_of(view.data, ("start_ns", "duration_ns", "model", "label", "table", "row")).loc[copies.rows]
+    rows = columns_of(view.trace.data, ("start_ns", "duration_ns", "model", "label", "table", "row")).iloc[copies.rows]
     copied = tk.Intervals.from_rows(rows).union()
     return view.finding(
         summary,
