@@ -33,6 +33,14 @@ class Device:
     uuid: str | None = None
 
 
+SIMULATOR = "recorded in a simulator, which has no Neural Engine; its times say nothing of a device"
+
+
+def is_simulator(system: str | None) -> bool:
+    """Whether a system, named by its platform with or without a version, is that of a simulator."""
+    return "Simulator" in (system or "").split()
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """What was recorded. `process` is None for a recording of all processes or where it is unknown."""
