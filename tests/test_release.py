@@ -97,6 +97,28 @@ def test_forms_of_issues_ask_for_an_archive_and_not_for_the_recording():
         assert [part["id"] for part in form["body"] if part["type"] != "markdown"][-1] == "archive"
 
 
+def test_pull_requests_and_pushes_run_all_tests_on_linux_and_macos():
+    flow = WORKFLOWS["tests"]
+    # YAML reads the key `on` as true.
+    assert set(flow[True]) == {"pull_request", "push"}
+    (job,) = flow["jobs"].values()
+    assert {entry["runner"].partition("-")[0] for entry in job["strategy"]["matrix"]["include"]} == {"ubuntu", "macos"}
+    assert job["steps"][-1] == {"run": "make test"}
+
+
+def test_dependabot_keeps_all_that_is_pinned():
+    updates = yaml.safe_load((ROOT / ".github" / "dependabot.yml").read_text(encoding="utf-8"))["updates"]
+    folders = {
+        update["package-ecosystem"]: [
+            ROOT / folder.strip("/") for folder in update.get("directories", [update.get("directory")])
+        ]
+        for update in updates
+    }
+    assert set(folders) == {"github-actions", "pip", "npm"}
+    assert [any(folder.glob("*.txt")) for folder in folders["pip"]] == [True, True]
+    assert all((folder / "package-lock.json").is_file() for folder in folders["npm"])
+
+
 @pytest.mark.skipif(shutil.which("actionlint") is None, reason="actionlint is not installed")
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_workflows_are_workflows(path):
