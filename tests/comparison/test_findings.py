@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tracekit.comparison.comparison import compare
 from tracekit.comparison.findings import FindingStatus, finding_changes
 from tracekit.comparison.measurements import CheckResult, Environment, Measurements
 from tracekit.comparison.measuring import margin_of
@@ -127,3 +128,23 @@ def test_the_margin_is_that_of_the_condition_that_decides():
     metrics = (above("ratio", 3.0, "ratio", 2.0), below("share", 0.4, "share", 0.5), Metric("count", 7, "count"))
     assert margin_of(metrics) == pytest.approx(1.25)
     assert margin_of(metrics[2:]) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "systems", "status"),
+    [
+        ("memory-peak", ("iOS 26.3 (23D8133)", "iOS 27.2 (24B5089g)"), FindingStatus.NOT_COMPARABLE),
+        ("memory-peak", ("iOS 27.0 (24A1)", "iOS 27.2 (24B5089g)"), FindingStatus.NEW),
+        ("memory-peak", (None, "iOS 27.2 (24B5089g)"), FindingStatus.NEW),
+        ("load-churn", ("iOS 26.3 (23D8133)", "iOS 27.2 (24B5089g)"), FindingStatus.NEW),
+    ],
+)
+def test_footprints_of_os_27_are_other_sizes(name, systems, status):
+    before, after = (
+        replace(recording(check(outcome, None, name)), environment=replace(NOWHERE, system=system))
+        for outcome, system in zip(("passed", "finding"), systems, strict=True)
+    )
+    (change,) = finding_changes([before], [after], {})
+    assert change.status is status
+    noted = any(note.startswith("Footprints do not compare") for note in compare([before], [after]).notes)
+    assert noted is (status is FindingStatus.NOT_COMPARABLE)

@@ -1,7 +1,8 @@
 """Memory of the target over time: its level, what loads add and letting go returns, and growth with predictions.
 
 Activity Monitor samples about once per second, so each number rests on the samples around it and says how sure it is.
-The footprint is that of the app alone: what the Neural Engine holds of a model lies in other processes.
+The footprint is that of the app. What the Neural Engine holds of a model is in it from OS 27 on, on devices that
+support Apple Intelligence; before, it lies in other processes.
 """
 
 from __future__ import annotations
@@ -103,8 +104,8 @@ class Sureness(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LoadMemory:
-    """What one load did to the footprint of the app, which is a lower bound of what the model takes: memory of the
-    Neural Engine lies in other processes."""
+    """What one load did to the footprint of the app, which includes memory of the Neural Engine from OS 27 on alone, on
+    devices that support Apple Intelligence."""
 
     model: str
     """Name of the model."""

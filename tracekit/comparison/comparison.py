@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from tracekit.analysis.device_states import THROTTLED
-from tracekit.comparison.findings import FindingChange, finding_changes
+from tracekit.comparison.findings import FindingChange, finding_changes, footprints_differ
 from tracekit.comparison.latency import METHOD_VERSION, Answer, Reason
 from tracekit.comparison.measurements import Environment, Measurements, names_of, of_model
 from tracekit.comparison.models import Basis, ModelComparison, Presence, compare_model
@@ -44,6 +44,10 @@ INFERRED = (
     "unknown."
 )
 OF_ALL = "Where one side has too few warm predictions, all predictions were compared, also those after a load."
+FOOTPRINTS = (
+    "Footprints do not compare: from OS 27 on, on devices that support Apple Intelligence, they include memory of the "
+    "Neural Engine."
+)
 UNSTEADY = "A recording that is not steady changes within itself as much as the two differ; record again."
 WITH_ITSELF = "A recording was compared with itself"
 OF_ANSWERS = (WRONG_OF_ONE, FEW_OF_TWO, EACH_BY_ITSELF)
@@ -195,6 +199,7 @@ def _notes(
         INFERRED: any(not model.is_operation for each in without for model in each),
         "A recording without Core ML events has no data on loads, copies or latency.": not all(without),
         OF_ALL: any(model.presence is Presence.BOTH and model.basis is Basis.ALL for model in models),
+        FOOTPRINTS: footprints_differ((*before, *after)),
         UNSTEADY: any(model.latency.reason is Reason.NOT_STEADY for model in models),
         EACH_BY_ITSELF: sum(model.latency.answer is not Answer.INCONCLUSIVE for model in models) > 1,
     }

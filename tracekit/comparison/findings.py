@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from tracekit.comparison.measurements import CheckResult, Measurements, names_of
 from tracekit.grouping import grouped
 from tracekit.report.report import SEVERITIES
+from tracekit.trace.instruments.memory import counts_engine
 
 
 class FindingStatus(StrEnum):
@@ -69,6 +70,7 @@ def finding_changes(
     """
     models = ({renamed.get(name, name) for name in names_of(before)}, set(names_of(after)))
     unrelated = all(models) and models[0].isdisjoint(models[1])
+    of_other_sizes = MEMORY_CHECKS if footprints_differ((*before, *after)) else frozenset()
     sides = ([_outcomes(one, renamed) for one in before], [_outcomes(one, {}) for one in after])
     groups: dict[tuple[FindingStatus, str, str, tuple[Rate, Rate]], list[str | None]] = {}
     for check, model in dict.fromkeys(key for side in sides for outcomes in side for key in outcomes):
@@ -78,12 +80,28 @@ def finding_changes(
             if unrelated and status is not FindingStatus.STILL_THERE:
                 which = "before" if answers[0].rate.found else "after"
                 status, reason = FindingStatus.NOT_COMPARABLE, f"only {which}: no model in common"
+            elif check in of_other_sizes and status is not FindingStatus.STILL_THERE:
+                status, reason = FindingStatus.NOT_COMPARABLE, "footprints of OS 27 and earlier do not compare"
             groups.setdefault((status, check, reason, (answers[0].rate, answers[1].rate)), []).append(model)
     changes = [_change(key, models, sides) for key, models in groups.items()]
     order = list(FindingStatus)
     return tuple(
         sorted(changes, key=lambda one: (order.index(one.status), SEVERITIES.index(one.severity), one.id, one.reason))
     )
+
+
+MEMORY_CHECKS: Final = frozenset(("duplicate-memory", "memory-growth", "memory-peak", "unreturned-load"))
+"""Checks of the footprint."""
+
+
+def footprints_differ(recordings: Iterable[Measurements]) -> bool:
+    """Whether footprints were checked, of which some can include memory of the Neural Engine and others cannot."""
+    sampled = [
+        one
+        for one in recordings
+        if any(each.id in MEMORY_CHECKS and each.outcome in ("finding", "passed") for each in one.checks)
+    ]
+    return {counts_engine(one.environment.system) for one in sampled} >= {True, False}
 
 
 Outcomes = dict[tuple[str, str | None], list["CheckResult"]]

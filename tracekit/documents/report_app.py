@@ -20,7 +20,7 @@ from tracekit.report.call_sites import CodeInfo
 from tracekit.report.formatting import ABSENT, moment
 from tracekit.trace.calls.stacks import Api
 from tracekit.trace.events import DEVICE_NAMES, Device
-from tracekit.trace.instruments.memory import Memory
+from tracekit.trace.instruments.memory import ENGINE_MEMORY, Memory, counts_engine
 from tracekit.units import format_bytes, format_count, format_percent, format_share, format_time
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ LEAST = 5
 """Of fewer, a share says more about chance than about the app (heuristic)."""
 LOADS = 3
 SAMPLING = "call stacks are sampled every 1 ms; waiting threads are not sampled, and a shorter call can be missing"
-SHORT = "footprint: at least what models take; memory of the Neural Engine lies in other processes"
 STEP = "step: from one sample to the next, so whatever else the app did in that time is in it too"
 NOTES = (
     "→: first to last third of the time; retained: share of predictions/s, 100% in an app that paces itself",
@@ -162,7 +161,7 @@ def memory_section(report: Report, timeline: Timeline | None = None) -> Section 
         items(map(_level, report.memory.levels)),
         *(each for each in pictures if each is not None),
         table("Loads in memory", shown, loads, brief=LOADS),
-        Paragraph(SHORT, Role.DIM),
+        Paragraph(f"footprint: of the app. {ENGINE_MEMORY[counts_engine(report.recording.os_version)]}", Role.DIM),
         *(Paragraph(note, Role.DIM, brief=0) for note in ((STEP, NO_RELEASE) if loads else ())),
         name="memory",
     )

@@ -390,8 +390,8 @@ class PerformanceReportInfo:
 
 @dataclass(frozen=True, slots=True)
 class MemoryInfo:
-    """Memory of the target. The footprint is that of the app alone: memory of the Neural Engine lies in other
-    processes."""
+    """Memory of the target. The footprint is that of the app. It includes memory of the Neural Engine from OS 27 on, on
+    devices that support Apple Intelligence; before, that lies in other processes."""
 
     levels: tuple[MemoryLevel, ...]
     """The footprint, and what was allocated of Metal, where they were sampled."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from suite.cases.duplicate_memory import quiet
@@ -10,8 +12,10 @@ from support.handover import trace_of
 from tracekit.api import judge
 from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed, severity_of
 from tracekit.detectors.runner import run_detectors
+from tracekit.documents.report import report_file
 from tracekit.report.verdict import remedies
 from tracekit.testing import Draws
+from tracekit.testing.machines import IPHONE, NEW_IPHONE
 
 
 def said(app, check, **settings):
@@ -110,3 +114,15 @@ def test_a_second_copy_may_add_more_than_the_first():
     (metric,) = (each for each in found.metrics if each.name == "further load to the first")
     # 210 of 200 MB: a share could not be more than all.
     assert (metric.unit, metric.value) == ("ratio", pytest.approx(1.05))
+
+
+@pytest.mark.parametrize(("machine", "words"), [
+    (IPHONE, "lies in other processes and is not in it."),
+    (NEW_IPHONE, "On devices that support Apple Intelligence, it includes memory of the Neural Engine."),
+    (replace(IPHONE, os_version=""), "the version of this system is unknown."),
+])  # fmt: skip
+def test_memory_of_the_neural_engine_is_the_apps_from_os_27_on(machine, words):
+    app = growing(100, calls=120)
+    app.scenario.device = machine
+    assert said(app, "memory-growth").summary.endswith(words)
+    assert words in report_file(judge(trace_of(app.finish())), "html")

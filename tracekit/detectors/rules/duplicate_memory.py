@@ -11,7 +11,7 @@ from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.instances import instances_by_kind
 from tracekit.analysis.memory import LoadMemory, Sureness, load_memory
 from tracekit.detectors.shared.instances import ALIKE, MIN_SWITCHES, PARALLEL_SHARE, Turns, before_comparing, traits_of
-from tracekit.detectors.shared.memory import LOWER_BOUND, MB, held, min_mb_option, unsampled
+from tracekit.detectors.shared.memory import MB, engine_memory, held, min_mb_option, unsampled
 from tracekit.detectors.shared.wording import RECORD_APP
 
 
@@ -74,7 +74,7 @@ def _judge(
     if at_most and not tk.reached(metrics, "further load to the first"):
         return _unknown(view, (first, *extra))
     if not tk.all_reached(metrics):
-        return view.passed(f"{words}: hardly any memory is held twice. {LOWER_BOUND}", metrics)
+        return view.passed(f"{words}: hardly any memory is held twice. {engine_memory(view)}", metrics)
     starts = [each.start_ns for each in extra if each is not None]
     rows = tk.rows_where(view.loads, np.isin(view.loads["start_ns"].to_numpy(), starts))
     return view.finding(

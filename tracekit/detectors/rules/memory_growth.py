@@ -5,7 +5,7 @@ from __future__ import annotations
 import tracekit.detectors as tk
 from tracekit.analysis.memory import LEAST_NS, PER_SEGMENT, SEGMENTS, growth, longest_stretch, sizes
 from tracekit.analysis.statistics import top_calls
-from tracekit.detectors.shared.memory import LOWER_BOUND, MB, held, min_mb_option, unsampled
+from tracekit.detectors.shared.memory import MB, engine_memory, held, min_mb_option, unsampled
 from tracekit.detectors.shared.wording import of_models
 
 
@@ -56,7 +56,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     )
     count = tk.format_count(grown.predictions, "prediction")
     if grown.total < needed:
-        return view.passed(f"The footprint hardly grows over {count}. {LOWER_BOUND}", metrics)
+        return view.passed(f"The footprint hardly grows over {count}. {engine_memory(view)}", metrics)
     if not tk.reached(metrics, "second half to all"):
         return view.passed(f"The footprint grows at first and then stays, over {count}.", metrics)
     if grown.idle is not None and grown.idle >= options.idle_share * grown.busy:

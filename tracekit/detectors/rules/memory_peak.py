@@ -7,7 +7,7 @@ import numpy as np
 import tracekit.detectors as tk
 from tracekit.analysis.memory import sizes
 from tracekit.analysis.statistics import top_calls
-from tracekit.detectors.shared.memory import LOWER_BOUND, MB, unsampled
+from tracekit.detectors.shared.memory import MB, engine_memory, unsampled
 from tracekit.detectors.shared.wording import of_models
 
 
@@ -38,14 +38,14 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     beside = "above" if peak > limit else f"{tk.format_share(peak / limit)} of"
     words = f"The footprint reaches {tk.format_bytes(peak)}, {beside} the limit of {tk.format_bytes(round(limit))}"
     if not tk.reached(metrics, "highest footprint"):
-        return view.passed(f"{words}. {LOWER_BOUND}", metrics)
+        return view.passed(f"{words}. {engine_memory(view)}", metrics)
     calls = top_calls(view.trace, tk.Kind.PREDICTION, *tk.SETUP_KINDS)
     at = known.before(tk.Intervals.from_rows(calls).ends)
     near = np.append(known.bytes >= options.near_share * limit, False)[at]
     shown = tk.rows_where(calls, near)
     during = f", during {tk.format_count(len(shown), 'call')}{of_models(shown)}" if near.any() else ""
     return view.finding(
-        f"{words}{during}. {LOWER_BOUND}", metrics, rows=shown, missed=float(near.mean()) if len(near) else 0.0
+        f"{words}{during}. {engine_memory(view)}", metrics, rows=shown, missed=float(near.mean()) if len(near) else 0.0
     )
 
 

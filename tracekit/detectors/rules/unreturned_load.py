@@ -9,7 +9,7 @@ import numpy as np
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.memory import LoadMemory, Sureness, load_memory, sizes
-from tracekit.detectors.shared.memory import LOWER_BOUND, MB, held, min_mb_option, unsampled
+from tracekit.detectors.shared.memory import MB, engine_memory, held, min_mb_option, unsampled
 
 
 class Options(tk.Options):
@@ -52,7 +52,9 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         tk.Metric("what stays of all", float(kept.sum()), "bytes"),
     )
     if not tk.reached(metrics, "what a load adds"):
-        return view.passed(f"A load adds {tk.format_bytes(round(step))} to the footprint. {LOWER_BOUND}", metrics)
+        return view.passed(
+            f"A load adds {tk.format_bytes(round(step))} to the footprint. {engine_memory(view)}", metrics
+        )
     if not tk.all_reached(metrics) or float(np.mean(kept >= options.kept_share * step)) < _MOST:
         return view.passed(
             f"{tk.format_bytes(round(step - max(stays, 0)))} of the {tk.format_bytes(round(step))} that a load adds "

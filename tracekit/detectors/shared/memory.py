@@ -7,15 +7,19 @@ from typing import Any
 import tracekit.detectors as tk
 from tracekit.analysis.memory import sizes
 from tracekit.detectors.shared.wording import RECORD_APP
+from tracekit.trace.instruments.memory import ENGINE_MEMORY, counts_engine
 
-LOWER_BOUND = "Memory of the Neural Engine lies in other processes and is not in it."
-"""What a footprint does not say."""
 MB = 1_000_000
 
 
 def min_mb_option() -> Any:
     """Option: fewest MB that are worth a finding."""
     return tk.option(20.0, "MB", "Heuristic: less is hard to tell from what an app itself allocates and frees.")
+
+
+def engine_memory(view: tk.ModelView | tk.RecordingView) -> str:
+    """Whether the footprints of a recording include memory of the Neural Engine, as a sentence."""
+    return ENGINE_MEMORY[counts_engine(view.trace.run.device.os_version)]
 
 
 def held(size: float, trace: tk.Trace) -> float:

@@ -14,6 +14,7 @@ columns stand and not what they are called, so its columns are told by their typ
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
@@ -45,6 +46,23 @@ class Memory(StrEnum):
 
     FOOTPRINT = "footprint"
     GPU = "gpu"
+
+
+ENGINE_MEMORY: Final[Mapping[bool | None, str]] = {
+    False: "Memory of the Neural Engine lies in other processes and is not in it.",
+    True: "On devices that support Apple Intelligence, it includes memory of the Neural Engine.",
+    None: "Before OS 27, memory of the Neural Engine is not in it; the version of this system is unknown.",
+}
+"""What a footprint includes, by `counts_engine`."""
+_COUNTED_FROM: Final = 27
+"""Release notes of iOS 27 and macOS 27, 174796039."""
+
+
+def counts_engine(system: str | None) -> bool | None:
+    """Whether footprints of a system (`iOS 27.2 (24B5089g)`, or its version alone) can include memory of the Neural
+    Engine: from OS 27 on, on devices that support Apple Intelligence. None where its version is unknown."""
+    version = re.search(r"\d+", system or "")
+    return int(version[0]) >= _COUNTED_FROM if version else None
 
 
 _FOOTPRINT = (
