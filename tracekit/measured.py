@@ -8,12 +8,14 @@ from pathlib import Path
 
 from tracekit.analysis.models import rates_of_called
 from tracekit.api import Analysis, answers_of, judge
+from tracekit.characters import lower_first
 from tracekit.comparison.measurements import Measurements, only_models
 from tracekit.comparison.measuring import Facts, check_models_known, check_results, measure, measure_with
 from tracekit.comparison.reports import load_report
 from tracekit.detectors.replayed import Replays
-from tracekit.errors import UsageError
+from tracekit.errors import EmptySlice, UsageError
 from tracekit.report.build import recording_info, table_infos
+from tracekit.report.choice import why_nothing
 from tracekit.report.redact import private_facts, redact_parts
 from tracekit.report.results import results_from
 from tracekit.request import Request, shown_of_request
@@ -22,7 +24,7 @@ from tracekit.trace.trace import Trace
 
 
 def measured_trace(trace: Trace, request: Request) -> Measurements:
-    """What is measured of an open recording, in two thirds of the time that a report takes. Raises `UsageError` for a
+    """What is measured of an open recording, in two thirds of the time that a report takes. Raises `EmptySlice` for a
     part of the time in which nothing starts, `UnreadableRecording` where the tables of Core ML could not be read."""
     shown = _measurable(trace, request)
     answers = answers_of(trace, request, shown)
@@ -46,9 +48,9 @@ def measured_analysis(trace: Trace, request: Request) -> tuple[Measurements, Ana
 def _measurable(trace: Trace, request: Request) -> Shown | None:
     """What counts of the trace; None: all."""
     shown = shown_of_request(trace, request)
-    nothing = shown is not None and shown.operation is None and not shown.rows["activity"].any()
-    if request.part is not None and nothing:
-        raise UsageError(f"{trace.contents.source}: no load or prediction starts {request.part.words[0]}")
+    nothing = shown is not None and shown.ranges is not None and shown.operation is None and why_nothing(trace, shown)
+    if nothing:
+        raise EmptySlice(f"{trace.contents.source}: {lower_first(nothing).rstrip('.')}")
     return shown
 
 

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+import tracekit as api
+from tracekit.report.choice import Part
+from tracekit.request import request_of
+from tracekit.tui.opening import judge_session, read
 
 
 def report_of(result: Any) -> dict[str, Any]:
@@ -161,3 +167,34 @@ def test_an_expectation_that_makes_no_sense_is_refused(tracekit, clean: Path, ex
     result = tracekit("analyze", clean, "--expect", expectation)
     assert result.status == 2
     assert words in result.err
+
+
+SLICE = ("--from", "3", "--to", "8", "--model", "Mosaic")
+"""Mosaic has no event before 10.4 s."""
+WHEN = r"no load or prediction of Mosaic starts from 3 s to 8 s \(they are from 10\.[34]\d* s to 1\d\.\d+ s\)"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("analyze", *SLICE), f"^Inconclusive: {WHEN}"),
+        (("analyze", *SLICE, "--only", "reload-before-predict", "-q"), "^Inconclusive: 1 check not evaluated · exit"),
+        (("analyze", *SLICE, "--format", "brief"), f'"Inconclusive: {WHEN}'),
+        (("analyze", *SLICE, "--format", "json"), f'"verdict": "Inconclusive: {WHEN}'),
+        (("analyze", *SLICE, "--format", "markdown"), f"Inconclusive: {WHEN}".replace(r"\(", r"\\?\(")),
+        (("check", *SLICE, "--p50", "1s"), f"1 inconclusive: input: .*: {WHEN}"),
+        (("check", *SLICE, "--p50", "1s", "--format", "json"), '"verdict": "inconclusive"'),
+    ],
+)
+def test_a_part_without_an_event_of_the_chosen_model_passes_nowhere(tracekit, reload: Path, arguments, says) -> None:
+    result = tracekit(arguments[0], reload, *arguments[1:])
+    assert result.status == 3
+    text = " ".join(result.out.split())
+    assert re.search(says, text), text
+
+
+def test_a_part_without_an_event_of_the_chosen_model_has_no_verdict_in_a_notebook_nor_in_view(reload: Path) -> None:
+    options = {"models": "Mosaic", "part": Part(3_000_000_000, 8_000_000_000)}
+    for report in (api.analyze(reload, **options), judge_session(read(str(reload), request_of(**options))).report):
+        assert not report.summary.evaluated
+        assert re.search(WHEN, report.summary.verdict)

@@ -156,13 +156,14 @@ def test_wrong_usage_is_one_sentence(tracekit, arguments, words):
     assert result.err.count("\n") == 1
 
 
-def test_a_range_without_any_event_is_an_error(tracekit, samples):
+def test_a_range_outside_is_an_error_and_one_without_an_event_inconclusive(tracekit, samples):
     result = tracekit("compare", samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace", "--from", "900")
     assert result.status == 2
     assert "the range from 900 s lies outside the recording, which is 5.2 s long" in result.err
     empty = tracekit("compare", samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace", "--to", "0.000001")
-    assert empty.status == 2
-    assert "no load or prediction starts before 1e-06 s" in empty.err
+    assert empty.status == 3
+    # The first load, and the end of the last prediction.
+    assert "no load or prediction starts before 1e-06 s (they are from 0.403 s to 4.862 s)" in empty.err
 
 
 def test_files_are_written_by_their_endings(tracekit, samples, tmp_path):

@@ -14,7 +14,7 @@ from suite.cases.unused_load import forgotten
 from tracekit.api import judge
 from tracekit.cli.dispatch import main
 from tracekit.detectors.framework import Judgment
-from tracekit.detectors.outcomes import Cost, Evidence, Finding, NotApplicable, Passed
+from tracekit.detectors.outcomes import Cost, Evidence, Finding, NotEvaluated, Passed
 from tracekit.detectors.pages import Pattern
 from tracekit.detectors.rules import reload_before_predict, run_issues, unused_load
 from tracekit.errors import UsageError
@@ -26,7 +26,7 @@ from tracekit.testing import Draws, write_export
 from tracekit.testing.machines import Process
 from tracekit.testing.rows import Model
 from tracekit.testing.scenario import Scenario
-from tracekit.trace.filter import everything, only_models, only_range
+from tracekit.trace.filter import everything, only_models, only_range, only_ranges
 from tracekit.trace.trace import Trace
 
 MS = 1_000_000
@@ -131,8 +131,41 @@ def test_a_detector_that_looked_at_nothing_shown_does_not_say_passed(two):
         only_range(everything(two), two, 50_000 * MS, 1 << 62),
     ):
         (answer,) = shown_judgments(judgments, two, shown)
-        assert isinstance(answer.outcome, NotApplicable)
+        assert isinstance(answer.outcome, NotEvaluated)
         assert answer.outcome.model is None
+
+
+@pytest.mark.parametrize(("models", "start_ns", "end_ns", "says"), [
+    (["Net"], 10_000 * MS, 11_000 * MS, "of Net starts from 10 s to 11 s (they are from 0 s to 3.92 s)"),
+    (["Net", "Other"], 10_000 * MS, None, "of Net, Other starts from 10 s (they are from 0 s to 3.96 s)"),
+    ([], None, -1, "starts before -1e-09 s (they are from 0 s to 3.96 s)"),
+    # Between two predictions, and where only the hardware names the model.
+    (["Net"], 1_050 * MS, 1_060 * MS, "of Net starts from 1.05 s to 1.06 s (they are"),
+    (["Hidden"], None, None, "a stage is evaluated with its pipeline"),
+])  # fmt: skip
+def test_a_part_without_an_event_of_what_was_chosen_is_inconclusive_and_says_when_its_events_are(
+    two, models, start_ns, end_ns, says
+):
+    shown = choose_shown(two, models=models) if start_ns is end_ns is None else everything(two)
+    if shown.models is None:
+        part = Part(start_ns, end_ns)
+        ranges = Intervals(np.array([start_ns or -2]), np.array([1 << 62 if end_ns is None else end_ns]))
+        shown = only_ranges(shown, two, ranges, *part.words)
+        shown = only_models(shown, two, models) if models else shown
+    report = judge(two, shown=shown)
+    assert not report.summary.says
+    assert report.summary.verdict.startswith("Inconclusive: ")
+    assert says in report.summary.verdict
+    of_app = {check.outcome for check in report.results if check.pattern != Pattern.RECORDING}
+    assert of_app == {"not_evaluated"}
+
+
+def test_what_the_whole_app_suffers_is_said_of_a_part_without_its_models(two):
+    shown = only_models(only_range(everything(two), two, 10_000 * MS, 11_000 * MS), two, ["Net"])
+    detector = unused_load.DETECTOR
+    found = Judgment(detector, finding(None, affected=(10_500 * MS, 10_600 * MS)))
+    assert answers(two, shown, found) == [(detector.id, None, "Finding")]
+    assert answers(two, shown, Judgment(detector, Passed(None, ""))) == [(detector.id, None, "NotEvaluated")]
 
 
 def test_a_part_has_the_numbers_of_the_whole(two):

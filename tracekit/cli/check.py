@@ -113,7 +113,11 @@ def _readable_and_others(arguments: Namespace, request: Request) -> tuple[list[M
     for recording in recordings:
         if recording.limited:
             narrate(f"tracekit: {recording.source}: {recording.limited}")
-    return recordings, [_problem("input", problem) for entry in everything for problem in entry.problems]
+    problems = [(problem, entry.empty) for entry in everything for problem in entry.problems]
+    return recordings, [
+        replace(_problem("input", problem), verdict=Verdict.INCONCLUSIVE if empty else Verdict.ERROR)
+        for problem, empty in problems
+    ]
 
 
 def _without_baselines(arguments: Namespace, settings: Config) -> list[str]:

@@ -79,7 +79,9 @@ def build_report(
         coverage[CALL_STACKS] = replace(stacks, conclusion=said)
     sizes, names = levels(trace), {model.name for model in models}
     memory = MemoryInfo(sizes, tuple(each for each in load_memory(trace) if each.model in names)) if sizes else None
-    summary = summarize(results, what_ran(ran_runtimes, ran_operations, requests))
+    # Signposts do not say which model they are about.
+    of_all = shown is None or shown.models is None
+    summary = summarize(results, what_ran(ran_runtimes, ran_operations, requests) if of_all else "")
     results = sorted(results, key=lambda result: not explains(result, summary))
     report = Report(
         schema_version=SCHEMA_VERSION,

@@ -24,10 +24,12 @@ from tracekit.intervals import Intervals
 from tracekit.report.formatting import visible
 from tracekit.report.redact import PrivateFacts, private_facts, redact_text
 from tracekit.trace import filter as filters
-from tracekit.trace.events import LOAD_KINDS, Kind
+from tracekit.trace.events import LOAD_KINDS, Kind, Level
 from tracekit.trace.frames import is_any, or_minus_one
+from tracekit.trace.requests.frame import REQUESTS
+from tracekit.trace.runtimes.phases import of_target
 from tracekit.trace.trace import Trace
-from tracekit.units import format_count, format_duration
+from tracekit.units import format_count, format_duration, format_names
 
 MAX_MODELS = 1_500
 """Models of one report. Each takes 36 ms and 33 kB of JSON, together about a minute. Apps have fewer than twenty."""
@@ -205,15 +207,41 @@ def _error(what: str, wanted: str, names: Iterable[str], *, hidden: int) -> Usag
 
 
 def shown_judgments(judgments: Iterable[Judgment], trace: Trace, shown: filters.Shown | None) -> tuple[Judgment, ...]:
-    """The answers that are about what is shown, at least one of each detector, in order. O(judgments + evidence)."""
+    """The answers that are about what is shown, at least one of each detector, in order. Where nothing is shown of what
+    was chosen, nothing passes. O(judgments + evidence + rows)."""
     if shown is None:
         return tuple(judgments)
-    present = filters.shown_model_names(trace, shown)
+    present, nothing = filters.shown_model_names(trace, shown), why_nothing(trace, shown)
     kept_judgments: list[Judgment] = []
     for group in grouped((judgment.detector.id, judgment) for judgment in judgments).values():
+        detector = group[0].detector
         kept = [_judgment_of_shown(entry, shown, present) for entry in group if _is_shown(entry, shown, present)]
-        kept_judgments += kept or [Judgment(group[0].detector, _nothing_shown_outcome(shown))]
+        if nothing and not _is_of_recording(detector):
+            found = [entry for entry in kept if isinstance(entry.outcome, Finding)]
+            kept = found or [Judgment(detector, NotEvaluated(None, nothing, ""))]
+        kept_judgments += kept or [Judgment(detector, _nothing_shown_outcome(shown))]
     return tuple(kept_judgments)
+
+
+def why_nothing(trace: Trace, shown: filters.Shown) -> str:
+    """Why nothing that the app ran is among what is shown, in a sentence that says when it ran; empty where something
+    is, and where the recording shows neither calls nor requests of any. O(rows)."""
+    if shown.foreign:
+        return ""
+    calls, asked = trace.activity, trace.requests
+    ran, requested = is_any(calls["level"], Level.TOP), of_target(asked, trace.run.target.process)
+    if shown.models is not None:
+        ran, requested = ran & is_any(calls["model"], *shown.models), np.zeros_like(requested)
+    if (ran & shown.rows["activity"]).any() or (requested & shown.context.get(REQUESTS, False)).any():
+        return ""
+    starts = np.concatenate([calls["start_ns"][ran], asked["start_ns"][requested]])
+    if not len(starts):
+        return _STAGE if shown.models is not None else ""
+    ends = np.concatenate([starts, (calls["start_ns"] + calls["duration_ns"])[ran], asked["last_ns"][requested]])
+    what = "load, prediction or request" if requested.any() else "load or prediction"
+    whose = f" of {format_names(sorted(shown.models))}" if shown.models is not None else ""
+    first_s, last_s = (f"{round(int(edge) / 1e9, 3):g} s" for edge in (starts.min(), ends.max()))
+    return f"No {what}{whose} starts {shown.where} (they are from {first_s} to {last_s})."
 
 
 def _is_shown(judgment: Judgment, shown: filters.Shown, present: frozenset[str]) -> bool:
@@ -263,4 +291,7 @@ def _nothing_shown_outcome(shown: filters.Shown) -> Outcome:
         )
     if shown.ranges is not None:
         return NotApplicable(None, "No events of the selected models in this range.")
-    return NotApplicable(None, "The app does not load or call what is shown: a stage is evaluated with its pipeline.")
+    return NotApplicable(None, _STAGE)
+
+
+_STAGE = "The app does not load or call what is shown: a stage is evaluated with its pipeline."

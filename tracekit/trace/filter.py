@@ -41,6 +41,8 @@ class Shown:
     """Base names that were chosen; None where models were not chosen by name."""
     ranges: Intervals | None = None
     """Ranges of time, sorted, none touching another; None where none was chosen."""
+    where: str = ""
+    """The ranges in words, behind `starting`."""
     operation: str | None = None
     """Name of the app's signposts that the ranges are of; None where they are of none."""
     foreign: bool = False
@@ -105,6 +107,7 @@ def only_ranges(shown: Shown, trace: Trace, ranges: Intervals, where: str, name:
             for frame, mask in shown.context.items()
         },
         ranges=ranges,
+        where=where,
         notes=(*shown.notes, note),
     )
 
