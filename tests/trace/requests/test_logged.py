@@ -9,6 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from support.handover import trace_of
 from support.samples.runtimes import REQUESTS, dictation, local_chat
+from tracekit.analysis.requests import summarize_requests
 from tracekit.testing import CoreAIChat, LoggedRow, Process, Scenario
 from tracekit.testing.language_models import Truth
 from tracekit.trace.requests.frame import DTYPES, no_requests
@@ -71,6 +72,21 @@ def test_each_request_is_what_was_asked(bracket: bool, asked: list[tuple[int, in
         assert own["start_ns"].between(truth.start_ns, truth.end_ns).all()
         assert (own["phase"] == "forward pass").sum() == len(passes)
     assert trace.phases["request"].isna().sum() == 2  # the load and the warm-up
+
+
+def test_a_last_request_whose_interval_never_ended_is_unfinished() -> None:
+    scenario = local_chat()
+    (last,) = (row for row in scenario.logged if row.name == "Inference" and row.form == "open")
+    scenario.logged.remove(last)
+    trace = trace_of(scenario)
+    (summary,) = summarize_requests(trace)
+    assert (summary.requests, summary.unfinished) == (len(REQUESTS), 1)
+    assert list(trace.requests["generated_tokens"]) == [tokens for _, tokens in REQUESTS]
+    assert list(trace.requests["duration_ns"].isna()) == [False, False, True]
+    assert trace.requests["start_ns"].iloc[-1] == last.start_ns
+    # A prompt that is processed ahead of a request generates nothing, and is none.
+    scenario.logged = [row for row in scenario.logged if row.start_ns < last.start_ns or row.name in ("Prompt",)]
+    assert len(trace_of(scenario).requests) == len(REQUESTS) - 1
 
 
 def test_what_is_unknown_is_null_and_no_zero() -> None:

@@ -1,7 +1,8 @@
 """Requests that signposts of a runtime show, by the phases of its signposts and whatever runtime it is.
 
-Where a runtime logs brackets (phase `request`), each is a request. Elsewhere a request begins with the first
-tokenization or prompt phase behind anything that generates, outside of warm-ups. A row is a request's if it starts in
+Where a runtime logs brackets (phase `request`), each is a request; behind the last one there may be one that the
+recording does not see end, and so without its bracket. Elsewhere a request begins with the first tokenization or prompt
+phase behind anything that generates, outside of warm-ups. A row is a request's if it starts in
 that request and in no other, or in no other that began on its thread.
 """
 
@@ -45,7 +46,7 @@ def logged_requests(phases: pd.DataFrame) -> tuple[pd.DataFrame, IntArray]:
         rows = at[groups == group]
         part = _Rows(phases.take(rows))
         brackets = np.flatnonzero(part.of("request") & ~part.points)
-        windows = _of_brackets(part, brackets) if len(brackets) else _of_order(part)
+        windows = _of_brackets(part, brackets) if len(brackets) else _of_order(part, 0)
         if not len(windows.starts):
             continue
         request[rows] = np.where(windows.owner < 0, -1, windows.owner + sum(map(len, found)))
@@ -108,12 +109,26 @@ def _of_brackets(rows: _Rows, brackets: IntArray) -> _Windows:
     uncertain = np.searchsorted(doubtful, limits) > np.searchsorted(doubtful, starts)
     owner[brackets] = np.arange(len(brackets))
     last = _greatest(owner, rows.ends, len(brackets))
-    return _Windows(starts, np.where(unfinished, last, limits), unfinished, uncertain, owner, brackets)
+    known = _Windows(starts, np.where(unfinished, last, limits), unfinished, uncertain, owner, brackets)
+    # Instruments writes an interval when it ends.
+    behind = _of_order(rows, int(limits.max()))
+    generates = np.isin(np.arange(len(behind.row)), behind.owner[rows.of(*_AFTER)])
+    return _joined(known, behind) if generates.any() else known
 
 
-def _of_order(rows: _Rows) -> _Windows:
+def _joined(known: _Windows, behind: _Windows) -> _Windows:
+    """Requests, and those behind them that were not seen to end."""
+    owner = np.where(behind.owner >= 0, behind.owner + len(known.row), known.owner)
+    pairs = zip(*((each.starts, each.ends, each.uncertain, each.row) for each in (known, behind)), strict=True)
+    starts, ends, uncertain, row = map(np.concatenate, pairs)
+    unfinished = np.append(known.unfinished, np.ones(len(behind.row), np.bool_))
+    return _Windows(starts, ends, unfinished, uncertain, owner, row)
+
+
+def _of_order(rows: _Rows, from_ns: int) -> _Windows:
+    """Requests among the rows from a time on."""
     warm = Intervals(rows.starts, rows.ends).where(rows.of("warm-up") & rows.ended).union()
-    at = np.flatnonzero(~rows.of(*_APART))
+    at = np.flatnonzero(~rows.of(*_APART) & (rows.starts >= from_ns))
     at = at[warm.covered_within(Intervals(rows.starts[at], rows.starts[at] + 1)) == 0]
     before, prompts = rows.of(*_BEFORE)[at], rows.of("prompt")[at]
     until = np.maximum.accumulate(np.where(prompts, rows.ends[at], 0)) if len(at) else rows.ends[at]
