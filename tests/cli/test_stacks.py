@@ -216,6 +216,7 @@ def test_the_report_says_what_samples_by_a_counter_stand_for(
     (check,) = [each for each in report["results"] if each["id"] == "element-wise-access"]
     assert check["outcome"] == "not_evaluated"
     assert "not by time" in json.dumps(check)
+    assert check["record"] == "Record with --instrument 'Time Profiler'; `tracekit stacks` shows these."
     main(["analyze", str(path), "-v"])
     assert "sampled by CPU cycles (400 in all), not by time" in " ".join(capsys.readouterr().out.split())
 
@@ -228,8 +229,14 @@ def test_call_stacks_that_were_not_exported_are_to_be_exported(
         path.write_text(TOC.format(tables=f'<table schema="{schema}"/>'))
         assert main(["stacks", str(path)]) == 2
         error = capsys.readouterr().err
-        assert "recorded but not exported; export them: `xcrun xctrace export --input" in error
+        assert "recorded but not exported; " in error
+        assert "export them: `xcrun xctrace export --input" in error
         assert f'table[@schema="{schema}"]' in error
+        # Checks read samples by time alone.
+        by_time = (
+            "record with --instrument 'Time Profiler', which checks need; to see these samples in `tracekit stacks`"
+        )
+        assert (by_time in error) is (schema != "time-profile")
     path.write_text(TOC.format(tables='<table schema="tick"/>'))
     assert main(["stacks", str(path)]) == 2
     assert "Call Stacks were not recorded; record with --instrument 'Time Profiler'" in capsys.readouterr().err

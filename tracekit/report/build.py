@@ -37,7 +37,7 @@ from tracekit.report.report import (
 from tracekit.report.verdict import summarize
 from tracekit.trace.coverage import issues_about_data, stacks_coverage, tables_of
 from tracekit.trace.filter import Shown
-from tracekit.trace.instruments.catalogue import CALL_STACKS, SCHEMAS
+from tracekit.trace.instruments.catalogue import CALL_STACKS, NEEDED_SCHEMAS, SCHEMAS
 from tracekit.trace.trace import Trace
 
 ALL_PROCESSES = "all processes"
@@ -135,7 +135,10 @@ def _attached_files(
 def recording_info(trace: Trace, notes: Sequence[str]) -> RecordingInfo:
     """What the report says of the recording, not redacted."""
     contents, run = trace.contents, trace.run
-    process = run.target.process
+    process, sampled = run.target.process, trace.sampled
+    # Another table of samples may have had all stacks.
+    has_stacks = sampled is not None and not sampled.failures and not sampled.stacks.empty
+    needed = NEEDED_SCHEMAS if has_stacks else SCHEMAS
     return RecordingInfo(
         source=contents.source,
         input_type=contents.form,
@@ -158,7 +161,7 @@ def recording_info(trace: Trace, notes: Sequence[str]) -> RecordingInfo:
         imported_from=run.imported_from,
         notes=(
             *contents.notes,
-            *incomplete_tables(entry for entry in run.tables if entry.schema in SCHEMAS),
+            *incomplete_tables(entry for entry in run.tables if entry.schema in needed),
             *(f"Instruments reported: {issue}" for issue in issues_about_data(run.issues or ())),
             *trace.notes,
             *file_problems(trace.model_files, trace.performance_reports),

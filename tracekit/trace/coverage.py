@@ -26,6 +26,7 @@ from tracekit.trace.instruments.instrument import Instrument
 from tracekit.trace.requests.frame import UNVALIDATED
 from tracekit.trace.runtimes.phases import of_target
 from tracekit.trace.runtimes.registry import runtimes
+from tracekit.trace.samples import COUNTED
 from tracekit.trace.sharing import Sharing, SharingState
 from tracekit.trace.trace import Coverage, Trace
 from tracekit.units import format_count, format_duration, format_error, format_names
@@ -48,6 +49,8 @@ COPY_AGAIN: Final = "copy the bundle again from where it was recorded"
 _LOST: Final = ("is cut off", "file is missing from the bundle", "ends before them")
 _LOGS: Final = ("Signposts", "Foundation Models", "Core AI")
 """Instruments that show work of the target which needs no Core ML."""
+BY_TIME: Final = "Record with --instrument 'Time Profiler'"
+"""What checks need where samples were taken by what a CPU counted alone."""
 _RECORD_AGAIN = "record again, stop once, and wait until the recording is saved"
 
 
@@ -102,6 +105,8 @@ def _coverage_of(contents: Contents, run: Run, instrument: Instrument) -> Covera
             conclusion = f"{instrument.were} recorded, but cannot be read: {why}"
         sound = dict.fromkeys(table.schema for table in unreadable if not _is_cut_off(table))
         advice = f"export them: {_export_command(contents, run, sound)}" if sound else COPY_AGAIN
+        if not rows and sound and COUNTED.keys() >= sound.keys():
+            advice = f"{BY_TIME}, which checks need; to see these samples in `tracekit stacks`, {advice}"
     schemas = tuple(dict.fromkeys(table.schema for table in tables))
     known = None if state is TableState.UNREADABLE else rows
     return Coverage(instrument.name, state, schemas, known, _sentence(conclusion), _sentence(advice))

@@ -9,7 +9,7 @@ from tracekit.analysis.code.call_sites import core_ml_stacks
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.code.threads import Blocking, app_work, runs_interface
 from tracekit.detectors.shared.options import AppWorkOptions
-from tracekit.trace.coverage import stacks_coverage
+from tracekit.trace.coverage import BY_TIME, stacks_coverage
 
 
 class AppWorkWords(NamedTuple):
@@ -38,10 +38,10 @@ def core_ml_in_stacks(view: tk.RecordingView, _options: Any) -> tk.Outcome | Non
         stacks = stacks_coverage(view.trace)
         return view.unknown(stacks.conclusion, stacks.advice)
     if sampled is None or sampled.stacks.empty:
-        reason = "No call stack could be read."
-        if profiled is not None and profiled is not sampled:
-            reason = "Call stacks were sampled by what a CPU counted, as cycles, and not by time."
-        return view.unknown(reason, "Record with --instrument 'Time Profiler'.")
+        if profiled is None or profiled is sampled:
+            return view.unknown("No call stack could be read.", f"{BY_TIME}.")
+        reason = "Call stacks were sampled by what a CPU counted, as cycles, and not by time."
+        return view.unknown(reason, f"{BY_TIME}; `tracekit stacks` shows these.")
     if not sampled.stacks["image"].notna().any():
         return view.unknown(
             "The call stacks are addresses alone: the recording does not show which libraries were loaded, so calls of "
