@@ -177,6 +177,7 @@ def run_view(monkeypatch: pytest.MonkeyPatch, samples: Path) -> Callable[..., No
         size=(120, 40),
         wait: bool = True,
         sixteen_colors: bool = False,
+        patience_s: float = PATIENCE_S,
     ) -> None:
         async def main() -> None:
             app = ViewApp(Viewed(tuple(map(str, paths))), sixteen_colors=sixteen_colors)
@@ -188,7 +189,7 @@ def run_view(monkeypatch: pytest.MonkeyPatch, samples: Path) -> Callable[..., No
                 if app.is_running and not screen.is_drawn:
                     screen.draw()
 
-        asyncio.run(asyncio.wait_for(main(), PATIENCE_S))
+        asyncio.run(asyncio.wait_for(main(), patience_s))
 
     return run
 

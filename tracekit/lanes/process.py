@@ -78,9 +78,8 @@ def _frame(stretches: Mapping[str, Intervals]) -> pd.DataFrame:
 
 def _of_main_thread(trace: Trace, rows: pd.DataFrame) -> BoolArray:
     """Shape (rows,): samples or call sites of the main thread of the target; of any process if its pid is not known."""
-    mine: BoolArray = rows["main_thread"].fillna(value=False).to_numpy(dtype=bool)
-    mine &= of_target(rows, trace.run.target.process)
-    return mine
+    on_main_thread = rows["main_thread"].to_numpy(np.bool_, na_value=False)
+    return on_main_thread & of_target(rows, trace.run.target.process)
 
 
 def _calls(trace: Trace) -> tuple[Intervals, IntArray]:

@@ -37,7 +37,7 @@ def flame_of(trace: Trace, *, shown: Shown | None = None, redact: bool = True) -
     sampled, target = trace.sampled, trace.run.target.process
     if sampled is None or target is None or sampled.samples.empty:
         return None
-    chosen: BoolArray = (sampled.samples["pid"] == target.pid).fillna(value=False).to_numpy(dtype=bool)
+    chosen: BoolArray = or_minus_one(sampled.samples["pid"]) == target.pid
     if shown is not None and shown.ranges is not None:
         chosen &= in_ranges(shown.ranges, sampled.samples["time_ns"].to_numpy(np.int64))
     tree = call_tree(sampled, chosen)

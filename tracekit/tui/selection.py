@@ -14,6 +14,7 @@ from tracekit.lanes.events import Events, position_of
 from tracekit.lanes.process import TITLES
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES
+from tracekit.trace.frames import is_any
 from tracekit.tui.state import EVIDENCE_FRAMES, NOTHING, EventRef, FindingRef, Selection, Session, State, WaitsRef
 from tracekit.tui.timeline.tracks import snapped
 from tracekit.tui.viewport import Span, span_between
@@ -126,7 +127,7 @@ def prediction_here(state: State, under_cursor: EventRef | None) -> int | None:
     model = about if source is None or source.kind != Kind.PREDICTION else source.model
     if calls is None or model is None:
         return None
-    fitting = (session.trace.activity["model"].iloc[calls.index] == model).to_numpy()
+    fitting = is_any(session.trace.activity["model"], model)[calls.index]
     if chosen.row is not None and chosen.row.warm:
         fitting &= ~calls.first
     return int(calls.index[np.where(fitting, calls.durations, -1).argmax()]) if fitting.any() else None

@@ -21,7 +21,7 @@ from tracekit.tui.text import VisibleText
 from tracekit.tui.theme import THEMES, remember_theme, remembered_theme, theme_named
 from tracekit.tui.timeline.tracks import Lanes, TimelineLane, timeline_lanes, with_tracks
 from tracekit.tui.timeline.widget import Timeline
-from tracekit.tui.viewport import History, Viewport, revealing, span_between
+from tracekit.tui.viewport import History, Viewport, clamp, revealing, span_between
 
 
 class StateApp(App[None], inherit_bindings=False):
@@ -87,8 +87,13 @@ class StateApp(App[None], inherit_bindings=False):
     def redraw(self) -> None:
         """Show the state to all widgets."""
         # Where the app is being left, what widgets still post finds no screen.
-        if self.is_open:
-            self.browse.show(self.state, self._lanes)
+        if not self.is_open:
+            return
+        # A view of a narrower terminal may be too short for these columns.
+        view = clamp(self.state.view, self.state.bounds, self.browse.columns)
+        if view != self.state.view:
+            self._state = replace(self.state, view=view)
+        self.browse.show(self.state, self._lanes)
 
     def go(self, view: Viewport, *, step: bool = True) -> None:
         """Look at another part. Steps that follow one another count as one for going back."""

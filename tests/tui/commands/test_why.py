@@ -156,3 +156,22 @@ async def test_without_any_prediction_no_list_of_them_is_pointed_to(screen) -> N
     assert "No Core ML models in this recording; 6 has its language models." in screen.text()
     assert "load mean" not in screen.text()
     assert "enter" not in screen.text().splitlines()[-1]
+
+
+@pytest.mark.view("sharpen_8bit")
+async def test_of_a_row_of_warm_predictions_the_slowest_of_those_is_explained(screen) -> None:
+    await screen.press("2")
+    listed = screen.app.browse.pane.focus_target()
+    warm = next(at for at, line in enumerate(listed.rows.records) if line.statistics is line.source.warm)
+    listed.go(warm)
+    await screen.press("W")
+    activity = screen.state.session.trace.activity
+    called = activity[activity["kind"] == "prediction"]
+    # Loaded once: all but the first are warm.
+    assert screen.state.selection.prediction == called["duration_ns"].iloc[1:].idxmax()
+
+
+@pytest.mark.view("sharpen_8bit", "sharpen_float16")
+async def test_of_a_row_of_the_comparison_the_slowest_prediction_of_its_model_is_explained(screen) -> None:
+    await screen.press("W")
+    assert screen.state.selection.prediction == slowest(screen)

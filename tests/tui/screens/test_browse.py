@@ -266,3 +266,21 @@ async def test_without_predictions_nobody_is_told_to_ask_why_one_was_slow(screen
 @pytest.mark.view("frame_camera")
 async def test_where_there_are_predictions_a_newcomer_learns_how_to_ask_why(screen) -> None:
     assert "n next · W why slow · 1–7 panes" in screen.app.browse.hint
+
+
+@pytest.mark.view("local_chat", size=(60, 16))
+async def test_a_view_of_a_narrow_terminal_is_fitted_to_a_wide_one_and_so_is_one_that_is_gone_back_to(screen) -> None:
+    await screen.press("n")
+    browse, narrow = screen.app.browse, screen.app.browse.columns
+    while screen.state.view.span_ns > narrow:
+        await screen.press("w")
+    await screen.press("0")
+    await screen.pilot.resize_terminal(200, 60)
+    await screen.press("left_square_bracket")
+    assert narrow < browse.columns == screen.state.view.span_ns
+    await screen.pilot.resize_terminal(60, 16)
+    while screen.state.view.span_ns > narrow:
+        await screen.press("w")
+    await screen.pilot.resize_terminal(200, 60)
+    await screen.settle()
+    assert browse.columns == screen.state.view.span_ns

@@ -23,7 +23,6 @@ from tracekit.tui.screens.small import TickScreen
 from tracekit.tui.selection import evidence_of, selected_span
 from tracekit.tui.state import LATENCY, NOTHING, Area, FindingRef, Selection, first_predictions
 from tracekit.tui.state_app import StateApp
-from tracekit.tui.viewport import clamp
 
 
 def _zoom(app: StateApp, factor: float) -> None:
@@ -139,7 +138,7 @@ def align(app: StateApp) -> None:
         raise ActionError("One recording has no predictions, so only the starts can be aligned.")
     origins = (0,) * len(state.sessions) if any(state.origins) else first_predictions(state.sessions)
     moved = replace(state, origins=origins)
-    view = moved.bounds if state.view == state.bounds else clamp(state.view, moved.bounds, app.browse.columns)
+    view = moved.bounds if state.view == state.bounds else state.view
     app.change(origins=origins, view=view, history=state.history.leaving(state.view))
     app.say("Aligned at the first prediction." if any(origins) else "Aligned at the start.")
 

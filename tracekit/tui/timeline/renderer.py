@@ -6,7 +6,7 @@ Nothing is worked out per event here: each line costs a few searches for each of
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -25,7 +25,7 @@ from tracekit.tui.timeline.layout import MAX_STRIPS, STRIPS_FROM, Arrangement, L
 from tracekit.tui.timeline.monochrome import fade_letters, letters_of_track
 from tracekit.tui.timeline.strips import PredictionsOverTime, blocks, predictions_over_time
 from tracekit.tui.timeline.tracks import EXPANDED_LIMIT, FilterMask, Lanes, TimelineLane, Track, edges, hit, tracks
-from tracekit.tui.viewport import column_of, time_of
+from tracekit.tui.viewport import clamp, column_of, time_of
 
 NARROW = 100
 """Width below which titles of lanes get less room."""
@@ -97,8 +97,11 @@ class Renderer:
         self._filter_mask, self._pictured = what, None
 
     def resize(self, width: int, height: int) -> None:
-        """Take over the size in cells."""
+        """Take over the size in cells; until a state for it is shown, draw a part that gives each column its time."""
         self._width, self._height = width, height
+        if self._state is not None:
+            view = clamp(self._state.view, self._state.bounds, self.columns)
+            self._state = replace(self._state, view=view)
         self._arrange(self.arrangement.top, follow=True)
 
     def scroll(self, lines: int) -> None:
