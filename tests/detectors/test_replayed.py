@@ -12,8 +12,9 @@ from tracekit.detectors.fixes import TOO_LARGE
 from tracekit.detectors.replayed import Replays
 from tracekit.detectors.runner import run_detectors
 from tracekit.report.results import results_from
-from tracekit.testing import Draws, Model
+from tracekit.testing import Draws, Model, Scenario
 from tracekit.testing.apps import MS
+from tracekit.testing.machines import Process
 from tracekit.testing.simulation import Simulation, Thread
 from tracekit.testing.work import Step
 
@@ -42,6 +43,18 @@ def test_who_waits_for_several_loads_at_once_saves_one_wait():
     answers = run_detectors(trace, only=["cold-load"])
     saved = [result.own_savings_ns for result in results_from(answers, Replays(trace, answers))]
     assert (len(saved), sum(saved)) == (4, 6_000 * MS)
+
+
+def test_what_an_unused_model_costs_is_a_share_of_the_time_of_the_app():
+    unused_ns, used_ns, each_ns = 2_910 * MS, 280_000 * MS, 424 * MS
+    scenario = Scenario(Process("Notes", 7), duration_ns=369_000 * MS)
+    scenario.load(Model("Unused"), 0, unused_ns)
+    now = scenario.load(Model("Used"), 10_000 * MS, used_ns)
+    for number in range(20):
+        scenario.predict(Model("Used"), now + number * 500 * MS, each_ns)
+    found = findings(trace_of(scenario))["unused-load"]
+    assert found.cost.share == pytest.approx(unused_ns / (unused_ns + used_ns + 20 * each_ns))
+    assert found.severity == "low"
 
 
 def test_of_predictions_in_flight_each_saves_and_all_take_as_long():

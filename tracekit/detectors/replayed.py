@@ -9,6 +9,7 @@ from functools import cached_property, reduce
 import numpy as np
 import pandas as pd
 
+from tracekit.analysis.code.threads import core_ml_time
 from tracekit.analysis.replay import Changes, changed, in_a_row, replay
 from tracekit.analysis.schedule import Recorded, recorded_schedule
 from tracekit.analysis.throughput import bursts
@@ -111,7 +112,9 @@ class Replays:
 
     def _with_savings(self, name: str, finding: Finding) -> Finding:
         about, each = self._about(finding), self._each(name, finding)
-        saved, spent = int(self.saved_ns((name,))[about].sum()), int(self._covered_ns[about].sum())
+        saved = int(self.saved_ns((name,))[about].sum())
+        # What is said of the recording is a share of the app's time, whichever models it is about.
+        spent = core_ml_time(self.trace) if finding.model is None else int(self._covered_ns[about].sum())
         share, of = saved / max(spent, 1), ""
         changes, after = self.run((name,))
         mine = np.isin(self.recorded.model, about)
