@@ -140,13 +140,31 @@ def test_other_loads_that_nothing_uses_are_no_finding(scenario, judge, length, l
     assert not isinstance(judge(scenario, ID)["Vad"], Finding)
 
 
-@pytest.mark.parametrize(("tenths", "expected"), [(100, Finding), (99, Passed)])
+@pytest.mark.parametrize(("tenths", "expected"), [(100, Finding), (99, NotEvaluated)])
 def test_how_long_an_instance_stays_unused_decides(scenario, judge, tenths, expected):
     scenario.load(instance(1), 0, 100 * MS)
     scenario.load(instance(2), 100 * MS, 100 * MS)
     for k in range(11):
         scenario.predict(instance(1), 200 * MS + k * tenths * 10 * MS, 20 * MS)
     assert isinstance(judge(scenario, ID)["Vad"], expected)
+
+
+@pytest.mark.parametrize(
+    ("labels", "used", "said"),
+    [
+        pytest.param((LOAD_CACHED,) * 4, "4", "3 of 4 loads have no prediction so far", id="too soon to tell"),
+        pytest.param((LOAD_COLD,) * 3 + (LOAD_CACHED,), "4", "1 of 4 instances was used", id="three fill the cache"),
+        pytest.param((LOAD_COLD,) * 2 + (LOAD_CACHED,) * 2, "34", "2 of 4 instances were used", id="two fill it"),
+        pytest.param((LOAD_CACHED,) * 4, "1234", "4 instances, used one after another", id="all are used"),
+    ],
+)
+def test_an_instance_that_no_prediction_used_is_not_called_used(scenario, judge, labels, used, said):
+    for number, label in enumerate(labels, start=1):
+        scenario.load(instance(number), number * 100 * MS - 100 * MS, 100 * MS, label)
+    play(scenario, "".join(number * 10 for number in used))
+    outcome = judge(scenario, ID)["Vad"]
+    assert said in (outcome.reason if isinstance(outcome, NotEvaluated) else outcome.summary)
+    assert isinstance(outcome, NotEvaluated) == ("so far" in said)
 
 
 def test_one_instance_passes_and_one_that_is_not_called_is_not_applicable(scenario, judge):

@@ -41,7 +41,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return answer
     known, turns = traits_of(view), Turns(options.min_switches, options.parallel_share, options.alike)
     parts = instances_by_kind(view.loads, view.predictions, known, options.min_predictions // 2)
-    unused = _unused_loads(view, options)
+    unused, perhaps = _unused_loads(view, options)
     # Those that could be one come first, then those that change places most often.
     instances = max(parts, key=lambda part: (turns.one_suffices(part), turns.taken(part), part.switches))
     metrics = (
@@ -64,7 +64,13 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             "Record longer, with more predictions of each instance.",
         )
     if not doubled and not len(unused):
-        return view.passed(_purpose(instances, known, options), metrics)
+        if perhaps and not known.difference():
+            return view.unknown(
+                f"{perhaps:,} of {len(view.loads):,} loads {'has' if perhaps == 1 else 'have'} no prediction so far, "
+                "although the model was used afterwards: for later use, or another configuration.",
+                f"Record {options.unused_s:g} s or longer after the last load, with the feature in use.",
+            )
+        return view.passed(_purpose(view, instances, known, options), metrics)
     unused = unused[: 0 if elsewhere else None]
     rows = view.loads.iloc[np.union1d(instances.together if doubled else instances.together[:0], unused)]
     cost_ns = tk.covered_ns(rows)
@@ -85,9 +91,9 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     )
 
 
-def _unused_loads(view: tk.ModelView, options: Options) -> tk.IntArray:
+def _unused_loads(view: tk.ModelView, options: Options) -> tuple[tk.IntArray, int]:
     """Positions of loads that nothing used, although the model was used afterwards: from the cache, as long as one
-    that was used, with enough calls after them.
+    that was used, with enough calls after them. And how many more may be such loads.
 
     A cold load that nothing used prepares the model for the next one, which some apps do on purpose.
     """
@@ -95,24 +101,29 @@ def _unused_loads(view: tk.ModelView, options: Options) -> tk.IntArray:
     uses = uses_of_loads(loads, view.predictions)
     durations = loads["duration_ns"].to_numpy().astype(np.float64)
     used = np.isin(np.arange(len(loads)), uses.load)
-    if not used.any():
-        return np.zeros(0, np.int64)
-    usual = float(np.median(durations[used]))
+    usual = float(np.median(durations[used])) if used.any() else np.inf
     same = (durations <= usual * options.alike) & (durations * options.alike >= usual)
     ends = tk.Intervals.from_rows(loads).ends
     starts = view.predictions["start_ns"].to_numpy()
     later = len(starts) - np.searchsorted(starts, ends)
     long = (starts[-1] - ends >= options.unused_s * 1e9) | loads["instance"].duplicated(keep="last").to_numpy()
     cold = tk.is_any(loads["kind"], tk.Kind.LOAD_UNCACHED)
-    return np.flatnonzero(
-        ~used & same & ~cold & ~beside_cold(loads, either_side=True) & long & (later >= options.min_predictions)
-    ).astype(np.int64)
+    perhaps = ~used & ~cold & ~beside_cold(loads, either_side=True) & (later > 0)
+    surely = perhaps & same & long & (later >= options.min_predictions)
+    return np.flatnonzero(surely).astype(np.int64), int((perhaps & ~surely).sum())
 
 
-def _purpose(instances: Instances, known: Traits, options: Options) -> str:
-    count = tk.format_count(instances.count, "instance")
+def _purpose(view: tk.ModelView, instances: Instances, known: Traits, options: Options) -> str:
+    count, used = tk.format_count(instances.count, "instance"), view.predictions["instance"].nunique()
     if known.difference():
         return f"The instances differ ({known.difference()}); none duplicates another."
+    if used < instances.count:
+        return (
+            f"{used:,} of {count} {'was' if used == 1 else 'were'} used; loads of the others specialized the model or "
+            "came after its last prediction."
+        )
+    if used == 1:
+        return f"One instance, loaded {len(view.loads):,} times."
     if instances.switches < options.min_switches:
         return f"{count}, used one after another."
     if instances.parallel_share >= options.parallel_share:
