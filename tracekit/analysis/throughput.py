@@ -199,7 +199,7 @@ def steady_rate(
     back-to-back calls have none. Neither have calls that follow the end of the one before, of whichever model: what
     they take may be a frame by chance.
     """
-    rate = _common_rate(_distances(predictions, burst_times))
+    rate = frame_rate(_distances(predictions, burst_times))
     if rate is None:
         return None
     idle = idle_times(calls, model_code, predictions["start_ns"].to_numpy(), burst_times.burst, 2)
@@ -208,7 +208,8 @@ def steady_rate(
     return None if back_to_back or follows(idle) else rate
 
 
-def _common_rate(distances: IntArray) -> SteadyRate | None:
+def frame_rate(distances: IntArray | FloatArray) -> SteadyRate | None:
+    """The usual rate of cameras and displays that distances from start to start keep; None without one. O(n log n)."""
     if not len(distances):
         return None
     middle, distance = float(np.median(distances)), spread(distances)

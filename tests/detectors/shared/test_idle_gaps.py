@@ -14,7 +14,9 @@ from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Pa
 from tracekit.detectors.runner import run_detectors
 from tracekit.detectors.shared import idle_gaps
 from tracekit.testing import Draws, SignpostRow
+from tracekit.testing.recorder import cpu, start_recording
 from tracekit.testing.rows import Model
+from tracekit.testing.stacks import app_function
 
 GAPS, SERIAL = "pipeline-gaps", "serial-predictions"
 MS = 1_000_000
@@ -110,6 +112,49 @@ def test_a_beat_is_no_finding(scenario, judge, detector, beat):
     assert isinstance(judge(scenario, detector)["Segmenter"], Passed)
 
 
+@pytest.mark.parametrize(
+    ("rate", "share", "by", "expected", "said"),
+    [
+        pytest.param(20, 0.6, "caller", Finding, "Code of the app runs for 60% of that time", id="the caller works"),
+        pytest.param(20, 0.6, "signposts", Finding, "signposts are in the gaps: Pack", id="its signposts say so"),
+        pytest.param(20, 0.6, "others", Passed, "show code of the app for 60% of the time", id="others work"),
+        pytest.param(20, 0.4, "caller", Passed, "show code of the app for 40% of the time", id="it mostly waits"),
+        pytest.param(30, 0.6, "caller", Passed, "show code of the app for 60% of the time", id="a camera sets it"),
+        pytest.param(20, 0, "", Passed, "as where a camera or a timer starts them", id="nothing is seen"),
+    ],
+)
+def test_a_steady_rate_does_not_speak_before_what_is_seen(judge, rate, share, by, expected, said):
+    app = start_recording(Draws(3), jitter=0, noise=False, code=by in ("caller", "others"))
+    app.load(MODEL)
+    for _ in range(60):
+        begin = app.now_ns
+        app.predict(MODEL, cpu(10 * MS), inputs=0)
+        next_ns = begin + 1_000 * MS // rate
+        busy_ns = round((next_ns - app.now_ns) * share)
+        if by == "signposts":
+            app.scenario.signposts.append(SignpostRow(app.now_ns, busy_ns, "Pack", "com.example.app", "Vision"))
+        elif by:
+            app.code.on_main = by == "others"
+            app.busy(busy_ns, app_function("pack"))
+            app.code.on_main = False
+        app.now_ns = next_ns
+    outcome = judge(app.finish(), GAPS)["Segmenter"]
+    assert isinstance(outcome, expected)
+    assert said in outcome.summary
+
+
+def test_many_models_in_rounds_are_named_as_rounds(judge):
+    app, parts = start_recording(Draws(5), code=True), [Model(f"partition_{number}") for number in range(6)]
+    for _ in range(30):
+        for part in parts:
+            app.predict(part, cpu(2 * MS), inputs=0)
+            app.busy(4 * MS, app_function("pad"))
+    outcomes = judge(app.finish(), GAPS)
+    (finding,) = (outcome for outcome in outcomes.values() if isinstance(outcome, Finding))
+    assert "during 30 rounds of 6 models" in finding.summary
+    assert {type(outcome) for outcome in outcomes.values()} == {Finding, Passed}
+
+
 @pytest.mark.parametrize(("gap", "expected"), [(99, Finding), (101, NotEvaluated)])
 def test_long_gaps_are_no_proof_of_work(scenario, judge, gap, expected):
     calls(scenario, lambda index: gap * (0.8, 0.9, 1.0, 1.2, 1.1)[index % 5])
@@ -184,7 +229,7 @@ def test_of_two_models_the_one_behind_the_longer_gaps_is_named(scenario, judge):
     outcomes = judge(scenario, GAPS)
     assert isinstance(outcomes["Segmenter"], Finding)
     assert isinstance(outcomes["Other"], Passed)
-    assert "precede predictions of Segmenter" in outcomes["Other"].summary
+    assert "before predictions of Segmenter" in outcomes["Other"].summary
 
 
 def test_calls_that_overlap_are_not_serial(scenario, judge):

@@ -81,6 +81,8 @@ class Between:
 
     running: float
     """Share of the gaps in which code of the app runs on any thread."""
+    calling: float
+    """The same on threads that make predictions, which wait for nothing meanwhile."""
     sites: tuple[CallSite, ...]
     """Functions of the app that run, the innermost of each stack; the one with most samples first."""
 
@@ -94,12 +96,27 @@ def work_between(trace: Trace, gaps: Intervals) -> Between | None:
     inside = in_ranges(gaps, sampled.samples["time_ns"].to_numpy())
     inside &= sampled.samples["stack"].notna().to_numpy()
     app_frame = call_stacks.innermost(sampled, call_stacks.app_frames(sampled.stacks))
-    rows = sampled.samples[inside]
+    rows, calling = sampled.samples[inside], _predicting_threads(trace)[inside]
     frame = app_frame[rows["stack"].to_numpy(np.int64)]
-    rows, frame = rows[frame >= 0], frame[frame >= 0]
+    rows, calling, frame = rows[frame >= 0], calling[frame >= 0], frame[frame >= 0]
     time = rows["time_ns"].to_numpy()
-    ran = Intervals(time - sampled.period_ns, time).union().intersection(gaps).covered_ns
-    return Between(min(ran / gaps.covered_ns, 1.0), between_sites(trace, rows, frame))
+    # A sample stands for one period, also where that begins before a short gap.
+    running, on_calling = (
+        min(Intervals(each - sampled.period_ns, each).covered_ns / gaps.covered_ns, 1.0)
+        for each in (time, time[calling])
+    )
+    return Between(running, on_calling, between_sites(trace, rows, frame))
+
+
+@cached_by_trace
+def _predicting_threads(trace: Trace) -> BoolArray:
+    """Shape (samples,): the sample is of a thread that is seen in a prediction at some time."""
+    sampled, kinds = trace.sampled, core_ml_stacks(trace)
+    if sampled is None or kinds is None:
+        return np.zeros(0, np.bool_)
+    predicts = np.append(is_any(kinds["api"], call_stacks.Api.PREDICTION), False)
+    thread = categorical(sampled.samples["thread"]).codes
+    return np.isin(thread, thread[predicts[or_minus_one(sampled.samples["stack"])]])
 
 
 RUN: Final = 3

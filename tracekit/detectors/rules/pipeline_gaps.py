@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 import tracekit.detectors as tk
 from tracekit.analysis.quantities import median_of
+from tracekit.analysis.runtimes import recognized
 from tracekit.detectors.shared.idle_gaps import Activity, SequenceGaps, find_gaps, gap_finding, pacing_words, unclear
 from tracekit.detectors.shared.options import GAP_SHARE
 
@@ -38,7 +41,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if gaps.activity is Activity.PACED:
         return view.passed(pacing_words(gaps), metrics)
     if gaps.culprit != view.name:
-        return view.passed(f"Most of the gaps precede predictions of {gaps.culprit}.", metrics)
+        return view.passed(f"The gaps before predictions of {gaps.culprit} take the most time.", metrics)
     if gaps.activity is Activity.UNCLEAR:
         return unclear(view, f"Core ML is idle {tk.format_share(share)}")
     if gaps.marked:
@@ -50,11 +53,16 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             "The gaps have similar lengths however long predictions take, so the app probably works in them; waiting "
             "for a camera, a timer or a sleep looks different"
         )
+    turns, models = len(idle.distance_ns) + 1, len(np.unique(idle.next_model[idle.next_model >= 0]))
+    if models > 1:
+        during = f"{turns:,} rounds of {models} models: in each, gaps of {view.time(gap)} and predictions"
+    else:
+        during = f"{tk.format_count(turns, 'successive prediction')}: gaps of {view.time(gap)} between predictions"
     summary = (
-        f"Core ML is idle {tk.format_share(share)} of the time during "
-        f"{tk.format_count(len(idle.distance_ns) + 1, 'successive prediction')}: gaps of {view.time(gap)} between "
-        f"predictions of {view.time(busy)} (medians). {why}."
+        f"Core ML is idle {tk.format_share(share)} of the time during {during} of {view.time(busy)} (medians). {why}."
     )
+    if models > 1 and (runtimes := recognized(view.trace)):
+        summary += f" {runtimes[0].name} may run one graph in {models} partitions."
     return gap_finding(view, gaps, summary, metrics)
 
 

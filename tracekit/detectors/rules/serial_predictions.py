@@ -72,7 +72,7 @@ def _other_reason(view: tk.ModelView, gaps: idle_gaps.SequenceGaps, options: Opt
     if gaps.idle.share >= GAP_SHARE:
         return "The gaps are longer than the predictions: see pipeline-gaps."
     if gaps.culprit != view.name:
-        return f"Most of the gaps precede predictions of {gaps.culprit}."
+        return f"The gaps before predictions of {gaps.culprit} take the most time."
     return ""
 
 

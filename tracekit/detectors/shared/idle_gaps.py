@@ -13,7 +13,7 @@ from tracekit.analysis.autoregression import ONLY_OPENING, opens_sequence
 from tracekit.analysis.code.sites import CallSite
 from tracekit.analysis.code.threads import Between, work_between
 from tracekit.analysis.statistics import medians_by_group, top_calls
-from tracekit.analysis.throughput import burst_numbers, bursts, steady_rate
+from tracekit.analysis.throughput import burst_numbers, bursts, frame_rate, steady_rate
 from tracekit.detectors.shared.comparable_latency import works_longer
 
 WORK_SPREAD = 0.3
@@ -57,7 +57,7 @@ class Activity(StrEnum):
     """What the app does in the gaps."""
 
     PACED = "paced"
-    """It waits for the next input: calls keep a beat."""
+    """Something sets the pace of calls, such as a camera: they keep a beat, and nothing shows that it is work."""
     WORK = "work"
     """It works: each call follows the one before after about the same time, or signposts of the app say so."""
     UNCLEAR = "unclear"
@@ -112,13 +112,21 @@ def unclear(view: tk.ModelView, rests: str) -> tk.NotEvaluated:
 
 
 def pacing_words(gaps: SequenceGaps) -> str:
-    """Says that calls wait for their input."""
+    """Says that calls keep a rate, and what is seen between them."""
     low, high = (1e9 / bound(gaps.beats_ns) for bound in (max, min))
     if high > idleness.SAME_PACE * low:
         rates = f"steady rates ({low:.1f} to {high:.1f}/s)"
     else:
         rates = f"a steady rate ({1e9 / float(np.median(gaps.beats_ns)):.1f}/s)"
-    return f"Predictions run at {rates}: the app waits for its next input."
+    if gaps.marked:
+        seen = f"; the app's signposts are between them: {', '.join(gaps.marked)}"
+    elif gaps.between is not None:
+        seen = (
+            f"; call stacks show code of the app for {tk.format_share(gaps.between.running)} of the time between them"
+        )
+    else:
+        seen = ", as where a camera or a timer starts them"
+    return f"Predictions run at {rates}{seen}."
 
 
 _IDLE_SHARE = 0.25
@@ -152,13 +160,13 @@ def _gaps(view: tk.ModelView, starts_ns: tk.IntArray, sequence: tk.IntArray, min
     paced = idleness.pacing(idle.distance_ns, idle.busy_ns)
     perhaps = _blurred(view, idle) and (paced is idleness.Pacing.PERIODIC or not rest.all())
     rest |= perhaps
+    beats: tuple[float, ...] = ()
     if not rest.all() and int(rest.sum()) < max(min_calls, idleness.MIN_STRETCH):
         numbers, group = np.unique(stretch[~rest], return_inverse=True)
-        beats = medians_by_group(idle.distance_ns[~rest], group, len(numbers))
-        return SequenceGaps(idle, Activity.PACED, beats_ns=tuple(beats.tolist()))
-    if paced is idleness.Pacing.PERIODIC and not perhaps:
-        return SequenceGaps(idle, Activity.PACED, beats_ns=(float(np.median(idle.distance_ns)),))
-    if not rest.all():
+        beats = tuple(medians_by_group(idle.distance_ns[~rest], group, len(numbers)).tolist())
+    elif paced is idleness.Pacing.PERIODIC and not perhaps:
+        beats = (float(np.median(idle.distance_ns)),)
+    elif not rest.all():
         # What waits for a camera at times says nothing of the rest, which is judged by itself.
         idle = idle.of_steps(rest)
         paced = idleness.pacing(idle.distance_ns, idle.busy_ns)
@@ -167,8 +175,13 @@ def _gaps(view: tk.ModelView, starts_ns: tk.IntArray, sequence: tk.IntArray, min
     culprit = str(activity["model"].cat.categories[int(by_model.argmax())]) if by_model.any() else ""
     marked = () if perhaps else _signposts_in_gaps(view, idle)
     between = work_between(view.trace, idle.gaps)
-    gaps = SequenceGaps(idle, Activity.UNCLEAR, marked, between, culprit)
-    by_length = paced is idleness.Pacing.FOLLOWING and _like_work(idle.distance_ns - idle.busy_ns)
+    gaps = SequenceGaps(idle, Activity.UNCLEAR, marked, between, culprit, beats)
+    # Even work keeps a beat too, and what is seen to work does not wait; a camera may still set its pace.
+    seen = marked or (between is not None and between.calling >= RUNNING_SHARE)
+    if beats and not (seen and any(frame_rate(np.array([beat])) is None for beat in beats)):
+        return replace(gaps, activity=Activity.PACED)
+    # Call stacks know better than lengths.
+    by_length = between is None and paced is idleness.Pacing.FOLLOWING and _like_work(idle.distance_ns - idle.busy_ns)
     works = not perhaps and (marked or gaps.by_stacks or by_length)
     return replace(gaps, activity=Activity.WORK) if works else gaps
 
