@@ -37,10 +37,10 @@ def test_a_finding_has_its_table_fix_and_intervals(full: Report) -> None:
     for part in (
         "**2 findings (1 critical, 1 low) in 6 models · est. savings up to 7.7 s · ",
         "### Critical: The model is reloaded before every prediction",
-        "| `Watercolor` | critical | 1 | 17.17 ms | 1.3 s | 69% | 00:01.644 |",
+        "| `Watercolor` | critical | 1 | 17.17 ms | 1.3 s | 69% | 1.644 s |",
         "- `Watercolor`: 75 loads for 75 predictions.",
         "```swift\nfinal class StyleFilter {\n",
-        "| 00:01.644 | 17.2 ms | `Watercolor` | `Load` | `coreml-os-signpost` row 12 |\n",
+        "| 1.644 s | 17.2 ms | `Watercolor` | `Load` | `coreml-os-signpost` row 12 |\n",
         "and 414 more",
         "| `Watercolor` | loads per prediction | 1 | ≥ 0.5 |",
         "[WWDC22 10027](https://developer.apple.com/videos/play/wwdc2022/10027/)",

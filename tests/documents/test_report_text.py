@@ -92,8 +92,8 @@ def test_the_environment_decides_nothing(full: Report, variable: str, monkeypatc
 def test_a_finding_gives_numbers_place_cost_and_fix_once(full: Report) -> None:
     text = flat(plain(full))
     assert "est. savings up to 7.7 s" in text
-    assert re.search(r"Watercolor .*? 1\.3 s +69% 00:0", text)
-    assert "longest of 444 intervals: 17.17 ms at 00:01.644" in text
+    assert re.search(r"Watercolor .*? 1\.3 s +69% 1\.644 s", text)
+    assert "longest of 444 intervals: 17.17 ms at 1.644 s" in text
     of = replace(full.results[0], cost=replace(full.results[0].cost, of="the time from first to last prediction"))
     spoken = replace(full, results=(of, *full.results[1:]))
     assert "| 69% of the time from first to last prediction |" in markdown(spoken)

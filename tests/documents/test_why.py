@@ -77,7 +77,7 @@ QUEUED = part(Cause.QUEUED_OWN, 85, blocker())
 
 def test_the_sentence_says_how_slow_and_why():
     assert sentence(explained(QUEUED, part(Cause.COPIES, 0.4))) == (
-        "Net at 00:01.204: 97.4 ms instead of the usual 12.0 ms: 85.0 ms queued for the Neural Engine behind 7 earlier "
+        "Net at 1.204 s: 97.4 ms instead of the usual 12.0 ms: 85.0 ms queued for the Neural Engine behind 7 earlier "
         "predictions of Net"
     )
     two = explained(part(Cause.WORK, 6), part(Cause.COPIES, 4), part(Cause.NOT_VISIBLE, 0.1))
@@ -86,7 +86,7 @@ def test_the_sentence_says_how_slow_and_why():
         "outputs"
     )
     assert sentence(explained(part(Cause.WORK, -3), more={"ane": -3 * MS})) == (
-        "Net at 00:01.204: 9.00 ms, 3.00 ms less than usual: 3.00 ms less work of its own on the Neural Engine"
+        "Net at 1.204 s: 9.00 ms, 3.00 ms less than usual: 3.00 ms less work of its own on the Neural Engine"
     )
 
 
@@ -95,7 +95,7 @@ def test_the_sentence_says_how_slow_and_why():
     [(0.24, "12.2 ms, as usual (12.0 ms)"), (-0.24, "11.8 ms, as usual (12.0 ms)"), (0, "12.0 ms, as usual (12.0 ms)")],
 )
 def test_a_prediction_within_2_percent_of_the_usual_time_has_no_parts_in_its_sentence(ms, words):
-    assert sentence(explained(part(Cause.COPIES, ms))) == f"Net at 00:01.204: {words}"
+    assert sentence(explained(part(Cause.COPIES, ms))) == f"Net at 1.204 s: {words}"
 
 
 def test_parts_with_both_signs_have_no_shares():
@@ -304,5 +304,5 @@ def test_several_predictions_have_a_verdict_and_say_how_many_are_left_out():
     all_of_them = replace(report, models=(replace(model, fitting=2),))
     assert "--slowest" not in render(why_document(all_of_them), "text", width=200)
     brief = render(brief_document(report), "text", width=200)
-    assert brief.count("Net at 00:01.204: ") == 2
+    assert brief.count("Net at 1.204 s: ") == 2
     assert "usual: " not in brief

@@ -75,7 +75,7 @@ def test_first_calls_are_told_apart_from_later_ones(report_of):
 @pytest.mark.parametrize(
     ("durations", "words"),
     [
-        ([10] * 31 + [25] * 30, "latency shifts from 10.0 ms to 25.0 ms at 00:03.200 (medians)"),
+        ([10] * 31 + [25] * 30, "latency shifts from 10.0 ms to 25.0 ms at 3.200 s (medians)"),
         ([10 + k / 2 for k in range(61)], "latency grows: the last third takes 2.3x as long as the first"),
         ([25] + [40 - k / 2 for k in range(60)], "latency falls: the last third takes 0.4x as long as the first"),
         ([10, 30] * 30 + [10], "bimodal latency: 10.0 ms (50%) and 30.0 ms (50%)"),

@@ -85,8 +85,8 @@ def test_a_call_says_what_shows_it_and_between_which_times_it_began_and_ended() 
     assert sampled == {
         "inferred from": "call stacks",
         "resolution": "±1 ms",
-        "started": "00:00.704 614 to 00:00.707 614",
-        "ended": "00:03.931 614 to 00:03.932 615",
+        "started": "0.704 614 s to 0.707 614 s",
+        "ended": "3.931 614 s to 3.932 615 s",
     }
     assert several["calls"] == "one or more"
     # That is exact, too.
@@ -94,6 +94,6 @@ def test_a_call_says_what_shows_it_and_between_which_times_it_began_and_ended() 
     # Nothing bounds a call that only its work shows: when the recording began and ended says nothing of it.
     assert hardware == {
         "inferred from": "hardware rows",
-        "started": "at 00:00.020 000 or before",
-        "ended": "at 00:00.030 000 or later",
+        "started": "at 0.020 000 s or before",
+        "ended": "at 0.030 000 s or later",
     }

@@ -56,7 +56,7 @@ def cleaned(report: Report, text: str, facts: PrivateFacts = NOBODY) -> str:
         ("Helper (Google Chrome Helper (GPU) (42))", "Helper (process A (42))"),
         ("MPSGraph:0x1f (CommandBuffer: 0x2)", "MPSGraph:0x1f (CommandBuffer: 0x2)"),
         ("the target (StyleTransfer (7))", "the target (StyleTransfer (7))"),
-        ("1,295 of 1,295 predictions at 00:01.234", "1,295 of 1,295 predictions at 00:01.234"),
+        ("1,295 of 1,295 predictions at 1.234 s", "1,295 of 1,295 predictions at 1.234 s"),
     ],
 )
 def test_private_forms_are_replaced_and_others_stay(full: Report, text: str, message: str) -> None:

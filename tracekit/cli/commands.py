@@ -191,7 +191,7 @@ COMMANDS = (
         (
             "tracekit why run.trace",
             "tracekit why run.trace --model Segmenter --slowest 3",
-            "tracekit why run.trace --at 00:02.896",
+            "tracekit why run.trace --at 2.896",
         ),
         "Splits what a prediction took beyond a usual one of its model into parts that add up: queues, work, clocks, "
         "copies, its thread. Without options: the slowest one of the busiest model.",

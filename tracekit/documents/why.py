@@ -149,7 +149,7 @@ def _sign(ns: int) -> str:
 
 
 def sentence(why: Why) -> str:
-    """`Net at 00:01.204: 97.5 ms instead of the usual 12.8 ms: 84.7 ms queued for the Neural Engine behind ...`"""
+    """`Net at 1.204 s: 97.5 ms instead of the usual 12.8 ms: 84.7 ms queued for the Neural Engine behind ...`"""
     time = partial(format_time, resolution_ns=why.resolution_ns)
     head, usual = f"{why.model} at {moment(why.start_ns)}: {time(why.duration_ns)}", time(why.usual_ns)
     if abs(why.extra_ns) <= max(AS_USUAL * why.usual_ns, why.resolution_ns):

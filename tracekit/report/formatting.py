@@ -74,20 +74,22 @@ def count(value: int | None) -> str:
 
 
 def moment(ns: int) -> str:
-    """Time since the start of the run, in ns, as `mm:ss.mmm` or `h:mm:ss.mmm`; truncated, as Instruments does."""
-    seconds, millis = divmod(abs(ns) // 1_000_000, 1000)
-    minutes, seconds = divmod(seconds, 60)
-    hours, minutes = divmod(minutes, 60)
-    sign = "-" if ns < 0 else ""
-    lead = f"{hours}:" if hours else ""
-    return f"{sign}{lead}{minutes:02d}:{seconds:02d}.{millis:03d}"
+    """Time since the start of the run, in ns: `2.896 s`, from a minute on `01:07.457` or `1:02:03.004`; truncated to
+    milliseconds, as Instruments does."""
+    return exact_moment(ns, 1_000_000)
 
 
 def exact_moment(time_ns: int, resolution_ns: int = 1) -> str:
-    """As `moment`, with groups of three more digits until they tell times `resolution_ns` apart: `00:12.345 678`."""
-    micros, nanos = divmod(abs(time_ns) % 1_000_000, 1000)
-    groups = [f"{micros:03d}"] * (resolution_ns < 1_000_000) + [f"{nanos:03d}"] * (resolution_ns < 1000)
-    return " ".join([moment(time_ns), *groups])
+    """As `moment`, with groups of three more digits until they tell times `resolution_ns` apart: `12.345 678 s`."""
+    seconds, nanos = divmod(abs(time_ns), 1_000_000_000)
+    millis, micros, nanos = nanos // 1_000_000, nanos // 1_000 % 1_000, nanos % 1_000
+    groups = [f"{micros:03d}"] * (resolution_ns < 1_000_000) + [f"{nanos:03d}"] * (resolution_ns < 1_000)
+    fraction = " ".join([f"{millis:03d}", *groups])
+    sign = "-" if time_ns < 0 else ""
+    if seconds < 60:
+        return f"{sign}{seconds}.{fraction} s"
+    lead = f"{seconds // 3600}:" if seconds >= 3600 else ""
+    return f"{sign}{lead}{seconds // 60 % 60:02d}:{seconds % 60:02d}.{fraction}"
 
 
 def start_words(date: str) -> str:

@@ -131,7 +131,7 @@ def parse_duration(text: str) -> int:
 
 def parse_time(text: str, here_ns: int) -> int:
     """A time of the run in ns: a clock time, a duration since the start, in seconds without a unit, or with a sign
-    from `here_ns`; blanks as in `00:12.345 678` mean nothing. Raises `QueryError`."""
+    from `here_ns`; blanks and units as in `12.345 678 s` mean nothing. Raises `QueryError`."""
     text = "".join(text.split())
     sign, rest = (text[0], text[1:]) if text[:1] in ("+", "-") else ("", text)
     clock = _CLOCK.fullmatch(rest)

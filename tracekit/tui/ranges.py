@@ -132,7 +132,7 @@ def durations_in_range(state: State, span: Span) -> IntArray:
 
 
 def range_words(span: Span) -> str:
-    """Where a range lies: `range of 1.20 s, 00:01.000 – 00:02.200`."""
+    """Where a range lies: `range of 1.20 s, 1.000 s – 2.200 s`."""
     return f"range of {duration(span.span_ns)}, {moment(span.start_ns)} – {moment(span.end_ns)}"
 
 

@@ -60,7 +60,7 @@ export function describeRow(data: Data, match: Match, go: (match: Match) => void
     placeOf(data.finding, match),
     isCall ? insideOf(data, match) : null,
     isCall && !slow && data.findings.some((each) => each.slow)
-      ? el("p", { class: "dim" }, `The page says why of the slowest predictions only. For this one: tracekit why --at ${moment(start)}`)
+      ? el("p", { class: "dim" }, `The page says why of the slowest predictions only. For this one: tracekit why --at ${moment(start).replace(" s", "")}`)
       : null,
   );
 }

@@ -16,16 +16,19 @@ export function duration(ns: number): string {
   return `${grouped((ns / size).toFixed(digits))} ${unit}`;
 }
 
-/** Time since the start of the run: `mm:ss` with as many decimals as a step of this size needs, three at least. */
+/** Time since the start of the run, in seconds, from a minute on as `mm:ss`, with as many decimals as a step of this size
+ * needs, three at least. */
 export function moment(ns: number, step = 1e6): string {
   const decimals = Math.min(Math.max(Math.ceil(-Math.log10(step / 1e9)), 3), 9);
   const sign = ns < 0 ? "-" : "";
   const whole = Math.floor(Math.abs(ns) / 1e9);
   const part = Math.floor((Math.abs(ns) % 1e9) / 10 ** (9 - decimals));
+  const fraction = String(part).padStart(decimals, "0");
+  if (whole < 60) return `${sign}${whole}.${fraction} s`;
   const hours = Math.floor(whole / 3600);
   const minutes = String(Math.floor(whole / 60) % 60).padStart(2, "0");
   const seconds = String(whole % 60).padStart(2, "0");
-  return `${sign}${hours ? `${hours}:` : ""}${minutes}:${seconds}.${String(part).padStart(decimals, "0")}`;
+  return `${sign}${hours ? `${hours}:` : ""}${minutes}:${seconds}.${fraction}`;
 }
 
 /** A time on an axis: seconds, with the decimals that a step needs. */

@@ -76,13 +76,13 @@ test("a call that Core ML did not record says what shows it and between which ti
   assert.deepEqual(inferredFacts(found, 0), [
     ["inferred from", "call stacks"],
     ["resolution", "\u00b11 ms"],
-    ["started", "00:00.019000 to 00:00.020000"],
-    ["ended", "00:00.020999 to 00:00.022000"],
+    ["started", "0.019000 s to 0.020000 s"],
+    ["ended", "0.020999 s to 0.022000 s"],
   ]);
   assert.deepEqual(inferredFacts(found, 1), [
     ["inferred from", "hardware rows"],
-    ["started", "at 00:00.021000 or before"],
-    ["ended", "at 00:00.022000 or later"],
+    ["started", "at 0.021000 s or before"],
+    ["ended", "at 0.022000 s or later"],
     ["calls", "one or more"],
   ]);
   assert.deepEqual(inferredFacts(rows(), 0), []);

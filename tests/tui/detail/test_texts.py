@@ -45,7 +45,7 @@ def test_the_pane_shows_the_tree_of_the_selection_and_of_everything(run_view, bu
         assert "100%" not in screen.text()
         await screen.press("n", "7")
         text = screen.text()
-        assert "20 samples of running threads from 00:00.200 to 00:00.220" in text
+        assert "20 samples of running threads from 0.200 s to 0.220 s" in text
         assert "20 100%  start  [dyld]" in text
         assert "+[MLModel modelWithContentsOfURL:configuration:error:]" in text
         assert "App.apply (Style.swift:42)" in text

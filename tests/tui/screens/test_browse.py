@@ -136,9 +136,9 @@ async def test_without_the_inspector_the_status_line_names_the_selection(screen)
     ("width", "told"),
     [
         (80, ["Load (cached)", "range"]),
-        (100, ["Load (cached)", "00:00.000 – 00:16.481", "range"]),
-        (120, ["Load (cached)", "00:00.000 – 00:16.481", "16.48 s in view", "range"]),
-        (140, ["Load (cached)", "00:00.000 – 00:16.481", "16.48 s in view", "cursor 00:00.612", "range"]),
+        (100, ["Load (cached)", "0.000 s – 16.481 s", "range"]),
+        (120, ["Load (cached)", "0.000 s – 16.481 s", "16.48 s in view", "range"]),
+        (140, ["Load (cached)", "0.000 s – 16.481 s", "16.48 s in view", "cursor 0.612 s", "range"]),
     ],
 )
 def test_the_status_line_leaves_out_what_has_no_room_in_whole_parts(width, told, run_view, reload_sample) -> None:
