@@ -25,6 +25,13 @@ GAP_RATIO = 5
 USERS_PACE_NS = 250_000_000
 """From this usual gap between calls on, a user may set the pace: nobody taps faster for long (heuristic)."""
 
+SOON_MS = 100.0
+"""How soon after a load a call starts that waited for it. Heuristic: a caller that waits continues at once."""
+
+HUNG_SHARE = 0.5
+"""Share of its time for which a load must hang the main thread to block it. Heuristic: one on the main thread blocks it
+from start to end."""
+
 _NEVER = np.iinfo(np.int64).max // 2
 
 
@@ -76,6 +83,13 @@ def next_call(
         ready = _ready(times.where(late), setup, starts, max_delay_ns)
         waits[late] = following[late] - ready <= max_delay_ns
     return np.where(waits, after, -1).astype(np.int64)
+
+
+def awaited(loads: pd.DataFrame, predictions: pd.DataFrame, trace: Trace) -> BoolArray:
+    """Shape (loads,): a prediction of the model, or the main thread, waited for the load. Both are of one model and
+    sorted by start. O(n log n)."""
+    called = next_call(loads, predictions, round(SOON_MS * 1e6), setup_work(trace)) >= 0
+    return np.asarray(called | (hung_share(loads, trace) >= HUNG_SHARE))
 
 
 def _sure_ends(rows: pd.DataFrame) -> IntArray:

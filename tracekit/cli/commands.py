@@ -144,7 +144,7 @@ COMMANDS = (
         "A limit that could not be checked does not pass.",
         (Argument("path", "PATH", "recordings of the build, their JSON reports, or folders", "*"),),
         "baseline save-baseline update-baseline show-baseline output open format json quiet",
-        "history p50 p95 load cold-load loads copies in-flight ane "
+        "history p50 p95 load cold-load first-load loads copies in-flight ane "
         f"rename allow-missing allow-no-baseline allow-environment-change model process {_PART} run jobs dask "
         f"{_SETTINGS} {_READ}",
         (*REPORT_FORMS, BRIEF, "junit", "sarif", GITHUB),

@@ -275,6 +275,7 @@ OPTIONS: dict[str, Option] = {
     "p95": Option("most 95th percentile of latency", "TIME", type=_duration),
     "load": Option("most median cached load", "TIME", type=_duration),
     "cold-load": Option("most median cold load", "TIME", type=_duration),
+    "first-load": Option("longest load that something waited for", "TIME", type=_duration),
     "loads": Option("most loads, cold and cached", "N", type=_amount),
     "copies": Option("most copies and conversions per prediction", "N", type=_amount),
     "in-flight": Option("most predictions in flight at once", "N", type=_amount),

@@ -70,7 +70,7 @@ class Inexact:
 EXACT = Inexact()
 """Of a model whose calls Core ML recorded."""
 _LATENCIES = ("p50_ns", "p95_ns", "all_p50_ns", "all_p95_ns")
-_LOAD_TIMES = ("load_ns", "cold_load_ns")
+_LOAD_TIMES = ("load_ns", "cold_load_ns", "awaited_load_ns")
 
 
 def least_exact(each: Iterable[Inexact]) -> Inexact:
@@ -96,6 +96,8 @@ class ModelMeasurements:
     copies: int | None = None
     """Rows of copies and conversions that belong to its predictions; None where predictions are inferred."""
     max_in_flight: int | None = None
+    awaited_load_ns: int | None = None
+    """Longest load that a prediction or the main thread waited for, 0 for none; None where no load was recorded."""
     warm_parts: Parts | None = None
     """Of the warm predictions; None where there are too few to resample."""
     parts: Parts | None = None

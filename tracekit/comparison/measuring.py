@@ -15,6 +15,7 @@ from tracekit.analysis.breakdown.partition import Breakdown, Part, breakdown
 from tracekit.analysis.breakdown.summary import compute_shares
 from tracekit.analysis.concurrency import depth_over_time
 from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, states_at
+from tracekit.analysis.load_waits import awaited
 from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.operations import rows_of_operation
 from tracekit.analysis.quantities import RESOLUTION_NS, latencies
@@ -73,7 +74,7 @@ def measure_with(trace: Trace, facts: Facts, shown: Shown | None) -> Measurement
     top = rows_where(rows, is_any(rows["level"], Level.TOP))
     of_trace = _OfTrace.of(trace, top)
     thermal = _hottest(trace, top["start_ns"].to_numpy()[of_trace.called])
-    models = (_model(name, rate, top, of_trace) for name, rate in facts.rates.items())
+    models = (_model(name, rate, trace, top, of_trace) for name, rate in facts.rates.items())
     return Measurements(
         source=facts.recording.source,
         environment=environment_of(asdict(facts.recording), thermal),
@@ -207,7 +208,9 @@ class _OfTrace(NamedTuple):
         )
 
 
-def _model(name: str, per_second: float | None, top: pd.DataFrame, of_trace: _OfTrace) -> ModelMeasurements:
+def _model(
+    name: str, per_second: float | None, trace: Trace, top: pd.DataFrame, of_trace: _OfTrace
+) -> ModelMeasurements:
     of_model = is_any(top["model"], name)
     predictions = rows_where(top, of_model & of_trace.called)
     loads = rows_where(top, of_model & is_any(top["kind"], *LOAD_KINDS))
@@ -232,6 +235,7 @@ def _model(name: str, per_second: float | None, top: pd.DataFrame, of_trace: _Of
         other_loads_ns=loads_ns[is_any(loads["kind"], Kind.LOAD)],
         copies=None if untold else int(np.isin(of_trace.copied_in, labels.to_numpy()).sum()),
         max_in_flight=None if depth is None else int(depth.max(initial=0)),
+        awaited_load_ns=int(loads_ns[awaited(loads, predictions, trace)].max(initial=0)) if len(loads) else None,
         warm_parts=parts if is_warm.all() else _parts(of_trace, timed[is_warm], timed_ns[is_warm]),
         parts=parts,
         units=tuple(compute_shares(of_trace.times, positions).items()),

@@ -37,7 +37,7 @@ FLOOR_KEYS = {
 _FLOOR_SHARES = {"min-change": "ratio", "allow": "allow"}
 """Fields of `Floor` that these set."""
 
-TIMES = ("p50", "p95", "load", "cold-load")
+TIMES = ("p50", "p95", "load", "cold-load", "first-load")
 """Limits that are times: the most that they may be."""
 NUMBERS = ("loads", "copies", "in-flight")
 """Limits that are counts: the most loads, copies per prediction, and predictions in flight at once."""
@@ -48,6 +48,7 @@ LIMITS = {
     "p95": Key('"20ms"', "95th percentile of latency"),
     "load": Key('"100ms"', "median cached load"),
     "cold-load": Key('"2s"', "median cold load"),
+    "first-load": Key('"2s"', "longest load that something waited for, cold or cached"),
     "loads": Key("1", "loads, cold and cached"),
     "copies": Key("2", "copies and conversions per prediction"),
     "in-flight": Key("2", "most predictions in flight at once"),

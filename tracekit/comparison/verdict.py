@@ -71,6 +71,7 @@ _QUANTITIES = {
     "p95": "p95_ns",
     "load": "load_ns",
     "cold-load": "cold_load_ns",
+    "first-load": "awaited_load_ns",
     "neural-engine": "neural_engine_compute",
 }
 """What a limit holds, by its id."""
@@ -111,7 +112,11 @@ class ModelFigures:
 
     def said(self, name: str, measured: Figure | None) -> str:
         """One figure with what it rests on, or why there is none."""
-        return _missing(name, self.counted) if measured is None else _with_basis(name, measured, self.counted)
+        if measured is None:
+            return _missing(name, self.counted)
+        if name == "first-load" and not measured.value:
+            return "nothing waited for a load"
+        return _with_basis(name, measured, self.counted)
 
 
 def figures_of(recordings: Sequence[Measurements]) -> tuple[ModelFigures, ...]:
@@ -144,12 +149,25 @@ def _figure(name: str, entries: Sequence[ModelMeasurements]) -> Figure | None:
 
 def _figure_of_one(name: str, model: ModelMeasurements) -> float | None:
     """A figure of one recording; None where it was not measured."""
-    counts = {"loads": model.loads, "copies": model.copies_per_prediction, "in-flight": model.max_in_flight}
-    if name in counts:
-        return counts[name]
+    taken = {
+        "first-load": model.awaited_load_ns,
+        "loads": model.loads,
+        "copies": model.copies_per_prediction,
+        "in-flight": model.max_in_flight,
+    }
+    if name in taken:
+        return taken[name]
     if len(model.latency_ns) < MIN_COUNTS.get(name, 0):
         return None
     return MODEL[_QUANTITIES[name]].formula(model.sample)
+
+
+def _other_loads(name: str, figures: Mapping[str, Figure]) -> str:
+    """Which loads there are (`load` or `cold-load`) where those of the other limit are none, and which limits fit."""
+    lacking, kind = ("no cold load", "cached load") if name == "load" else ("no cached load", "cold load")
+    count = format_count(round(figures["loads"].value), kind)
+    took = figure_text(name, figures[name].value, figures[name].resolution_ns)
+    return f"{lacking} was recorded, only {count} (median {took}); limits that fit: {name}, first-load"
 
 
 def _missing(name: str, counted: str) -> str:
@@ -158,6 +176,7 @@ def _missing(name: str, counted: str) -> str:
     return {
         "load": "no load was recorded",
         "cold-load": "no cold load was recorded",
+        "first-load": "no load was recorded",
         "loads": "no load was recorded",
         "copies": "copies were not recorded",
         "in-flight": "predictions in flight were not recorded",
@@ -208,6 +227,9 @@ def _held(limit: Limit, entry: ModelFigures) -> tuple[Verdict, str, float | None
     is_minimum = limit.name in SHARES
     bound = f"allowed: at {'least' if is_minimum else 'most'} {figure_text(limit.name, limit.value)}"
     if measured is None:
+        other = {"load": "cold-load", "cold-load": "load"}.get(limit.name, "")
+        if other in entry.figures:
+            said = _other_loads(other, entry.figures)
         return Verdict.INCONCLUSIVE, f"{said}; {bound}", None
     value = measured.value
     is_met = value >= limit.value if is_minimum else value <= limit.value

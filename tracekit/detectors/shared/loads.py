@@ -11,10 +11,10 @@ import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
-from tracekit.analysis.load_waits import next_call, setup_work, stand_alone
+from tracekit.analysis.load_waits import SOON_MS, next_call, setup_work, stand_alone
 from tracekit.analysis.loads import uses_of_loads
 from tracekit.analysis.statistics import top_calls
-from tracekit.detectors.shared.options import SOON_MS, WARM_UP_PAUSE_S, ChurnOptions, ReloadOptions
+from tracekit.detectors.shared.options import WARM_UP_PAUSE_S, ChurnOptions, ReloadOptions
 from tracekit.trace.calls.stacks import Api
 
 

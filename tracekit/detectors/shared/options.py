@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import tracekit.detectors as tk
-
-SOON_MS = 100.0
+from tracekit.analysis.load_waits import HUNG_SHARE, SOON_MS
 
 WARM_UP_PAUSE_S = 1.0
 
@@ -27,7 +26,7 @@ def max_delay_option() -> Any:
 def hang_share_option() -> Any:
     """Option: the share of its time for which a load must hang the main thread to block it."""
     return tk.option(
-        0.5,
+        HUNG_SHARE,
         "share of the time",
         "Heuristic: a load on the main thread blocks it from start to end; a hang with another cause only "
         "overlaps it by chance.",
