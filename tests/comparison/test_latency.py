@@ -285,3 +285,37 @@ def test_a_change_names_the_share_that_counts():
     for unit, share in ((1, 0.05), (50, 0.25)):
         values = np.full(50, 10_000_000 // unit)
         assert compare_latency([values], [values]).floor == pytest.approx(share)
+
+
+@pytest.mark.parametrize("drift", [0.0, 0.05, 0.2])
+def test_a_few_long_predictions_ask_for_no_hours(drift):
+    """Twelve of 4.3 s a side, 0.3% apart, as they were or ever slower: 3,000 of them would take hours."""
+    generator = np.random.default_rng(0)
+    sides = [
+        (4.3e9 * level * (1 + drift * np.arange(12) / 12 + 0.002 * generator.standard_normal(12))).astype(np.int64)
+        for level in (1.0, 1.003)
+    ]
+    change = compare_latency(sides[:1], sides[1:])
+    assert change.reason is Reason.FEW
+    assert min(change.effective) >= 1
+    # From 50 on, a recording hides nothing; where twelve are worth one, 96 are worth eight.
+    assert change.wanted == (96 if drift else 50)
+
+
+def several(count, spread, seed):
+    """So many recordings a side of one build, whose levels differ by so much."""
+    levels = 1e7 * np.exp(spread * np.random.default_rng(seed).standard_normal((2, count)))
+    return compare_latency(*([np.full(40, round(level)) for level in side] for side in levels))
+
+
+@pytest.mark.parametrize(("count", "spread", "wanted"), [(2, 0.05, 3), (4, 0.5, None)])
+def test_more_recordings_are_asked_for_where_they_would_tell(count, spread, wanted):
+    change = several(count, spread, 5)
+    assert (change.reason, change.wanted) == (Reason.WIDE, wanted)
+
+
+def test_as_many_recordings_as_are_asked_for_settle_it():
+    wanted = [each for seed in range(60) if (each := several(4, 0.03, seed).wanted) is not None]
+    assert len(wanted) >= 10
+    settled = [several(int(np.median(wanted)), 0.03, seed).answer is not Answer.INCONCLUSIVE for seed in range(60)]
+    assert np.mean(settled) > 0.6

@@ -44,7 +44,14 @@ def test_predictions_that_depend_on_each_other_are_worth_fewer() -> None:
 def test_what_would_settle_it_is_said_where_it_is_known() -> None:
     assert "at least 200 predictions per side" in words.reason(undecided(Reason.WIDE, wanted=200))
     assert "a side" not in words.reason(undecided(Reason.WIDE))
-    assert "more recordings per side" in words.reason(undecided(Reason.WIDE, effective=None))
+    assert "at least 5 recordings per side" in words.reason(undecided(Reason.WIDE, effective=None, wanted=5))
+    assert "in the same state of the device" in words.reason(undecided(Reason.SMALL, effective=None))
+
+
+@pytest.mark.parametrize(("count", "advice"), [(50, "at least 50 predictions"), (96, "at least 3 recordings")])
+def test_no_advice_takes_longer_than_recording_again(count: int, advice: str) -> None:
+    change = undecided(Reason.FEW, before_ns=4.3e9, after_ns=4.3e9, wanted=count)
+    assert advice in words.reason(change)
 
 
 def test_a_change_that_may_be_too_small_names_what_counts() -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from tracekit.analysis.latency import change_points, modes
 from tracekit.analysis.quantities import least, median, sample_quantiles
 from tracekit.arrays import FloatArray, IntArray
-from tracekit.comparison.sampling import effective_size, estimate_of, half_width, logs_of, welch
+from tracekit.comparison.sampling import effective_size, estimate_of, half_width, logs_of, t_quantile, welch
 from tracekit.comparison.settings import Floor
 
 METHOD_VERSION = 2
@@ -29,6 +29,11 @@ MIN_EFFECTIVE = 8.0
 """Least effective sample size on either side. Without it, up to 37% of comparisons of one build were wrong."""
 MIN_P95 = 300
 """Fewest warm predictions for a 95th percentile: at 100, half of the shifts of 10% are missed, at 300 1%."""
+
+
+FEW, MANY = 3, 20
+"""Recordings a side: from how many on they show how much recordings differ, and more than which nobody makes
+(heuristic)."""
 
 
 class Answer(StrEnum):
@@ -64,7 +69,7 @@ class LatencyChange:
     effective: tuple[float, float] | None
     """Independent predictions that those of each side are worth; None where the recordings are the sample."""
     wanted: int | None
-    """Predictions a side that would settle it, where more of them would."""
+    """Predictions a side that would settle it, where more of them would; recordings where these are the sample."""
     floor: float | None
     """Share of the latency by which it must change to count; None where there is no latency to compare."""
     resolution_ns: int = 0
@@ -122,17 +127,21 @@ def _compared(given: Sequence[Sequence[IntArray]], quantile: float, fewest: int,
     else:
         means = [np.array([math.log(max(*sample_quantiles(one, quantile), 1.0)) for one in side]) for side in sides]
         change, width = welch(*means)
+        counts = [len(side) for side in sides]
         values = [math.exp(float(side.mean())) for side in means]
     limit = floor.log(*values)
     answer, reason = judge(change, width, limit)
+    told = change, width, limit
     if effective is not None and (min(counts) < MIN_PREDICTIONS or min(effective) < MIN_EFFECTIVE):
         answer, reason, width = Answer.INCONCLUSIVE, Reason.FEW, max(width, hidden_by_shortness(min(counts)))
     elif quantile == 0.5 and answer in CHANGED and (doubt := doubt_of(sides, change)):
         answer, reason, width = Answer.INCONCLUSIVE, doubt[0], max(width, doubt[1])
     if effective is not None and reason is Reason.SHORT:
         wanted = LASTING
+    elif effective is None and quantile == 0.5 and reason in (Reason.WIDE, Reason.SMALL):
+        wanted = _recordings_needed(counts, *told)
     elif effective is not None and quantile == 0.5 and reason in (Reason.FEW, Reason.WIDE):
-        wanted = _predictions_needed(counts, effective, change, width, limit)
+        wanted = _predictions_needed(counts, effective, *told)
     return _change(answer, reason, values, (change, width, limit), sides, effective, wanted)
 
 
@@ -149,15 +158,27 @@ def _predictions_needed(
     counts: Sequence[int], effective: Sequence[float], change: float, width: float, floor: float
 ) -> int:
     """Predictions a side with which the interval would exclude 0, or lie within the floor, to two digits: n (half width
-    now / then)². As the change is not known exactly, it is not taken to lie nearer to the floor than half of that."""
-    then = abs(change) if abs(change) >= floor else max(floor - abs(change), floor / 2)
-    rows = max(
-        max(MIN_PREDICTIONS, count * MIN_EFFECTIVE / max(worth, 0.01))
-        for count, worth in zip(counts, effective, strict=True)
-    )
-    needed = math.ceil(max(rows, max(counts) * (width / then) ** 2))
+    now / then)². `width` is that of the predictions: what a short recording hides is seen from `LASTING` on."""
+    rows = max(count * MIN_EFFECTIVE / worth for count, worth in zip(counts, effective, strict=True))
+    needed = math.ceil(max(LASTING, rows, max(counts) * (width / _width_wanted(change, floor)) ** 2))
     digit: int = 10 ** max(len(str(needed)) - 2, 0)
     return -(-needed // digit) * digit
+
+
+def _width_wanted(change: float, floor: float) -> float:
+    """Half the width of an interval that excludes 0 or lies within the floor. As the change is not known exactly, it is
+    not taken to lie nearer to the floor than half of that."""
+    return abs(change) if abs(change) >= floor else max(floor - abs(change), floor / 2)
+
+
+def _recordings_needed(counts: Sequence[int], change: float, width: float, floor: float) -> int | None:
+    """The same in recordings that differ as these do; None for more than `MANY`."""
+    if min(counts) < FEW:
+        return FEW
+    each = width / t_quantile(0.975, max(sum(counts) - 2, 1)) / math.hypot(*(count**-0.5 for count in counts))
+    more = range(max(counts) + 1, MANY + 1)
+    wide = _width_wanted(change, floor)
+    return next((n for n in more if t_quantile(0.975, 2 * n - 2) * each * math.sqrt(2 / n) <= wide), None)
 
 
 def _change(

@@ -163,7 +163,7 @@ def _generator(values: FloatArray) -> np.random.Generator:
 def effective_size(values: FloatArray) -> float:
     """How many independent values a series is worth: n (1 - r) / (1 + r), r being its rank autocorrelation at lag 1.
 
-    r is corrected for the bias of short series by (1 + 3 r) / n, and lies between 0 and 0.99. O(n log n).
+    r is corrected for the bias of short series by (1 + 3 r) / n, and lies between 0 and 0.99. At least 1. O(n log n).
     """
     count = len(values)
     if count < 3 or not np.ptp(values):
@@ -172,7 +172,7 @@ def effective_size(values: FloatArray) -> float:
     centered = rank - rank.mean()
     correlation = float(centered[1:] @ centered[:-1]) / float(centered @ centered)
     correlation = min(max(correlation + (1 + 3 * correlation) / count, 0.0), 0.99)
-    return count * (1 - correlation) / (1 + correlation)
+    return max(count * (1 - correlation) / (1 + correlation), 1.0)
 
 
 _FARTHEST = 1e12

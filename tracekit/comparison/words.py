@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tracekit.comparison.latency import CHANGED, LASTING, MIN_PREDICTIONS, Answer, LatencyChange, Reason
+from tracekit.comparison.latency import CHANGED, FEW, LASTING, MIN_PREDICTIONS, Answer, LatencyChange, Reason
 from tracekit.comparison.measurements import Inexact
 from tracekit.comparison.models import ModelComparison, Pair
 from tracekit.detectors.inference import from_stacks
@@ -46,10 +46,8 @@ def reason(change: LatencyChange) -> str:
     """Why an answer is inconclusive, and what would help; empty where it is not."""
     if change.reason is None:
         return ""
-    more = f"; record at least {change.wanted:,} {change.counted} per side" if change.wanted else ""
-    if change.reason in (Reason.WIDE, Reason.SMALL) and change.effective is None:
-        more = "; compare more recordings per side"
     fewest = min(max(side, default=0) for side in change.predictions)
+    more = _more(change, fewest)
     if change.reason is Reason.FEW and fewest < MIN_PREDICTIONS:
         # What the interval needs is less than what the question needs, and one number is enough.
         needed = more or f", {MIN_PREDICTIONS} needed"
@@ -59,6 +57,23 @@ def reason(change: LatencyChange) -> str:
     if change.reason is Reason.SMALL and change.floor is not None:
         return f"changed, but maybe by less than {floor(change)}{more}"
     return _REASONS[change.reason] + more
+
+
+LONGEST_NS = 300e9
+"""Predictions that take longer are not asked for: recordings, of the length that there is, tell more (heuristic)."""
+
+
+def _more(change: LatencyChange, fewest: int) -> str:
+    """What would settle it, as far as somebody would do it; empty where that is not known."""
+    wanted = change.wanted
+    if change.effective is None:
+        if change.reason not in (Reason.WIDE, Reason.SMALL):
+            return ""
+        unlike = "recordings of one side differ too much: record them in the same state of the device and the app"
+        return f"; compare at least {wanted} recordings per side" if wanted else f"; {unlike}"
+    if wanted and wanted * max(change.before_ns or 0, change.after_ns or 0) > LONGEST_NS:
+        return f"; compare at least {FEW} recordings per side" if fewest >= MIN_PREDICTIONS else ""
+    return f"; record at least {wanted:,} {change.counted} per side" if wanted else ""
 
 
 _REASONS = {
