@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
-from tracekit.units import format_parts
+import pytest
+
+from tracekit.units import format_parts, format_rate
+
+
+@pytest.mark.parametrize(
+    ("per_second", "said"),
+    [
+        (1_234.5, "1,234/s"), (99.94, "99.9/s"), (19.2, "19.2/s"), (1, "1.0/s"), (0.2, "12.0/min"),
+        (1 / 60, "1.0/min"), (1 / 3_600, "1.0/h"), (0, "0.0/h"),
+    ],
+)  # fmt: skip
+def test_slow_rates_are_given_per_minute(per_second, said):
+    assert format_rate(per_second) == said
+    assert format_rate(per_second, "") == said.removesuffix("/s")
 
 
 def test_parts_add_up_as_they_are_shown():

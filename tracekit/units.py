@@ -82,6 +82,15 @@ def format_count(count: int, noun: str, plural: str | None = None) -> str:
     return f"{count:,} {words}"
 
 
+def format_rate(per_second: float, unit: str = "/s") -> str:
+    """A rate with one decimal, none from 100 on; below one a second per minute or hour: `19.2/s`, `12.0/min`. `unit`
+    stands behind a rate per second."""
+    if per_second < 0.95:
+        per_minute = 60 * per_second
+        return f"{per_minute:.1f}/min" if per_minute >= 0.95 else f"{60 * per_minute:.1f}/h"
+    return f"{per_second:,.{0 if per_second >= 99.95 else 1}f}{unit}"
+
+
 def format_names(names: Sequence[str], most: int = 3) -> str:
     """The first names and how many more: `A`, `A, B`, `A, B, C and 2 more`."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""

@@ -10,6 +10,7 @@ from support.handover import trace_of
 from tracekit.analysis.device_states import sustained
 from tracekit.analysis.memory import Sureness, growth, levels, load_memory
 from tracekit.testing import Draws, Model, Process, Scenario
+from tracekit.testing.recorder import neural_engine, start_recording
 from tracekit.testing.rows import MemoryRow
 
 APP, NET = Process("Camera", 412), Model("Net")
@@ -93,3 +94,24 @@ def test_speed_is_compared_from_a_minute_on():
     assert (model.first.thermal, model.last.thermal) == (None, None)
     assert list(model.units) == ["ane"]
     assert sustained(trace_of(predicting(Draws(5), calls=100, every_ms=400).finish())) == ()
+
+
+@pytest.mark.parametrize(
+    ("bursts", "calls", "pause_s", "span_ms"),
+    [
+        pytest.param(2, 25, 120, None, id="two bursts of 10 s, two minutes apart"),
+        pytest.param(2, 170, 120, 169 * 400, id="two of more than a minute"),
+        pytest.param(4, 45, 5, 179 * 400 + 15_000, id="short pauses, in which nothing cools"),
+    ],
+)
+def test_a_long_pause_is_not_counted_as_use(bursts, calls, pause_s, span_ms):
+    app = start_recording(Draws(5), jitter=0, noise=False)
+    model = Model("Scene")
+    for _ in range(bursts):
+        for _ in range(calls):
+            start = app.now_ns
+            app.predict(model, neural_engine(9_000_000))
+            app.now_ns = start + 400_000_000
+        app.now_ns += pause_s * SECOND
+    spans = [each.span_ns for each in sustained(trace_of(app.finish()))]
+    assert spans == ([] if span_ms is None else [span_ms * 1_000_000])

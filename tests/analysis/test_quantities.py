@@ -33,8 +33,11 @@ def sample(durations_ms, first=(), **more):
 
 @pytest.mark.parametrize(
     ("latency_ns", "rate"),
-    # 8.35 ms is 119.76 frames a second; 105 ms is 9.52.
-    [(8_350_000, 119), (10 * MS, 100), (8_333_300, 120), (105 * MS, 9.5), (2_000 * MS, 0.5), (None, None), (0, None)],
+    # 8.35 ms is 119.76 frames a second; 105 ms is 9.52, 21 s 0.0476.
+    [
+        *((8_350_000, 119), (10 * MS, 100), (8_333_300, 120), (105 * MS, 9.5), (2_000 * MS, 0.5), (21_000 * MS, 0.047)),
+        *((None, None), (0, None)),
+    ],
 )
 def test_a_rate_is_never_rounded_up(latency_ns, rate):
     assert fast_enough(latency_ns) == rate

@@ -16,7 +16,7 @@ import pandas as pd
 from tracekit.analysis.breakdown.device_runs import UNITS
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.quantities import latencies, quantiles
-from tracekit.analysis.throughput import bursts, rate_of
+from tracekit.analysis.throughput import burst_numbers, bursts, rate_of
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.events import Kind, Level
@@ -87,6 +87,8 @@ def compare_thermal_states(durations_ns: IntArray, state: IntArray, min_calls: i
 
 LEAST_NS: Final = 60_000_000_000
 """Time from the first prediction to the last from which on speed is compared: a device takes that long to warm up."""
+PAUSE_NS: Final = 10_000_000_000
+"""A pause from which on a device recovers, where it is longer than between most predictions (heuristic)."""
 LEAST_CALLS: Final = 10
 """Predictions in each of the thirds that are compared."""
 
@@ -112,7 +114,7 @@ class Sustained:
     model: str
     """Name of the model."""
     span_ns: int
-    """From the start of the first prediction to that of the last."""
+    """From the start of the first prediction to that of the last, in the longest stretch without a pause."""
     first: Third
     """The first third of that time."""
     last: Third
@@ -132,7 +134,8 @@ def sustained(trace: Trace) -> tuple[Sustained, ...]:
 
 
 def _models(trace: Trace, predictions: pd.DataFrame) -> Iterator[Sustained]:
-    for name, rows in predictions.groupby("model", observed=True, sort=True):
+    for name, every in predictions.groupby("model", observed=True, sort=True):
+        rows = rows_where(every, _longest_stretch(every))
         starts = rows["start_ns"].to_numpy()
         span = int(starts[-1] - starts[0])
         third = np.minimum((starts - starts[0]) * 3 // max(span, 1), 2)
@@ -151,6 +154,16 @@ def _models(trace: Trace, predictions: pd.DataFrame) -> Iterator[Sustained]:
             retained=last.per_second / first.per_second if first.per_second and last.per_second else None,
             units={unit: float(each.sum()) / len(rows) for unit, each in busy.items() if each.sum()},
         )
+
+
+def _longest_stretch(rows: pd.DataFrame) -> BoolArray:
+    """Shape (predictions,): those of the longest time without a pause."""
+    calls = Intervals.from_rows(rows)
+    idle = calls.starts[1:] - np.maximum.accumulate(calls.ends)[:-1]
+    pauses = (np.diff(burst_numbers(rows)) != 0) & (idle >= PAUSE_NS)
+    edges = np.flatnonzero(np.concatenate(([True], pauses, [True])))
+    longest = int((calls.starts[edges[1:] - 1] - calls.starts[edges[:-1]]).argmax())
+    return np.repeat(np.arange(len(edges) - 1) == longest, np.diff(edges))
 
 
 def _third(trace: Trace, rows: pd.DataFrame) -> Third:

@@ -146,12 +146,13 @@ def median_of(values: IntArray | FloatArray) -> float:
 
 
 def fast_enough(latency_ns: float | None) -> float | None:
-    """Frames per second that a latency is fast enough for, one prediction per frame: rounded down, below 10 to a tenth.
-    None without a latency."""
+    """Frames per second that a latency is fast enough for, one prediction per frame: rounded down, below 10 to two
+    digits. None without a latency."""
     if not latency_ns:
         return None
     rate = 1e9 / latency_ns
-    return float(math.floor(rate)) if rate >= 10 else math.floor(rate * 10) / 10
+    scale = 1 if rate >= 10 else 10.0 ** (1 - math.floor(math.log10(rate)))
+    return math.floor(rate * scale) / scale
 
 
 def latencies(predictions: pd.DataFrame) -> IntArray:

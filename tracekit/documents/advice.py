@@ -12,7 +12,7 @@ from tracekit.report import formatting
 from tracekit.report.diagnosis import Answer, Diagnosis, LeafAnswer
 from tracekit.report.formatting import lower_first
 from tracekit.report.whatif import Figures, ModelChange, Replay, WhatIf
-from tracekit.units import format_count, format_estimate, format_time
+from tracekit.units import format_count, format_estimate, format_rate, format_time
 
 SHOWN = 3
 """Sentences of evidence per question, unless everything is asked for."""
@@ -72,7 +72,12 @@ def whatif_document(said: WhatIf) -> Document:
         columns.names("model", lambda row: row[1].model),
         _column("median", lambda figures: figures.median_ns, formatting.duration),
         _column("p95", lambda figures: figures.p95_ns, formatting.duration, drop=1),
-        _column("per second", lambda figures: figures.per_second, lambda rate, _: f"{rate:.1f}", drop=3),
+        _column(
+            "per second",
+            lambda figures: figures.per_second,
+            lambda rate, _: format_rate(rate, ""),
+            drop=3,
+        ),
         _column("dropped frames", lambda figures: figures.dropped_frames, lambda count, _: f"{count:,}", drop=2),
         Column("predicted gain", _gain, lambda row: row[1].saved_ns),
     )

@@ -21,7 +21,7 @@ from tracekit.report.formatting import ABSENT, moment
 from tracekit.trace.calls.stacks import Api
 from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.trace.instruments.memory import ENGINE_MEMORY, Memory, counts_engine
-from tracekit.units import format_bytes, format_count, format_percent, format_share, format_time
+from tracekit.units import format_bytes, format_count, format_percent, format_rate, format_share, format_time
 
 if TYPE_CHECKING:
     from tracekit.analysis.device_states import Sustained
@@ -225,7 +225,7 @@ def _pair(model: Sustained, name: str) -> str:
     """Of the first third and of the last: `12.1 → 13.1 ms`."""
     first, last = (getattr(each, name) for each in (model.first, model.last))
     if name != "p50_ns":
-        return " → ".join(ABSENT if rate is None else f"{rate:,.1f}" for rate in (first, last))
+        return " → ".join(ABSENT if rate is None else format_rate(rate, "") for rate in (first, last))
     one, other = (ABSENT if ns is None else format_time(ns) for ns in (first, last))
     unit = other.rpartition(" ")[2]
     return f"{one.removesuffix(f' {unit}')} → {other}"

@@ -21,7 +21,7 @@ from tracekit.report.report import Report, Result
 from tracekit.report.time_breakdown import Group, PartsRow, Slice, is_inferred, parts_notes, parts_rows, shown_groups
 from tracekit.report.why import known_tails
 from tracekit.trace.events import DEVICE_NAMES, Level
-from tracekit.units import format_count, format_percent, format_time
+from tracekit.units import format_count, format_percent, format_rate, format_time
 
 MODELS = 10
 BAR = 20
@@ -95,8 +95,7 @@ def pace(model: ModelSummary) -> str:
     """How often it predicts, how many at once, and which frame rate it allows."""
     parts = [format_count(model.prediction.count, "prediction")] if model.prediction else []
     if model.throughput is not None and model.throughput.per_second is not None:
-        rate = model.throughput.per_second
-        parts.append(f"{rate:,.{0 if rate >= 10 else 1}f}/s while active")
+        parts.append(f"{format_rate(model.throughput.per_second)} while active")
     most = model.in_flight.max if model.in_flight is not None else 0
     if model.in_flight is not None:
         parts.append("never concurrent" if most == 1 else f"up to {most} in flight")

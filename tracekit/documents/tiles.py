@@ -18,7 +18,7 @@ from tracekit.report.operations import REQUEST_TITLES, request_number, request_v
 from tracekit.report.report import Report
 from tracekit.report.time_breakdown import GROUPS, PartsRow, Slice, parts_rows
 from tracekit.trace.events import Level
-from tracekit.units import format_count, format_estimate, format_time
+from tracekit.units import format_count, format_estimate, format_rate, format_time
 
 OF_REQUESTS = ("first_token_p50_ns", "generation_tokens_per_second", "context_tokens", "tool_share")
 """Numbers of a language model that have a tile."""
@@ -94,8 +94,7 @@ def _per_second(model: ModelSummary) -> float | None:
 
 
 def _rate(model: ModelSummary) -> str:
-    rate = _per_second(model) or 0
-    return f"{rate:,.{0 if rate >= 10 else 1}f}"
+    return format_rate(_per_second(model) or 0, "")
 
 
 def _units(models: Sequence[ModelSummary]) -> Html | None:

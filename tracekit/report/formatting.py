@@ -8,7 +8,7 @@ from math import floor
 from typing import TYPE_CHECKING
 
 from tracekit.characters import lower_first as lower_first, shorten as shorten, visible as visible
-from tracekit.units import format_bytes, format_duration, format_share
+from tracekit.units import format_bytes, format_duration, format_rate, format_share
 
 if TYPE_CHECKING:
     from tracekit.detectors.outcomes import Metric
@@ -132,8 +132,10 @@ def file_problems(
 
 
 def frames(rate: float | None) -> str:
-    """Frames per second, rounded down; `–` where they are not known."""
-    return ABSENT if rate is None else f"{floor(rate):,}" if rate >= 10 else f"{floor(rate * 10) / 10:.1f}"
+    """Frames per second, rounded down, with two digits below 10; `–` where they are not known."""
+    if rate is None or rate >= 10:
+        return ABSENT if rate is None else f"{floor(rate):,}"
+    return f"{floor(rate * 10) / 10:.1f}" if rate >= 1 else f"{rate:.2g}"
 
 
 def quantity(value: float | None, unit: str, resolution_ns: int = 0) -> str:
@@ -148,6 +150,8 @@ def quantity(value: float | None, unit: str, resolution_ns: int = 0) -> str:
         return format_bytes(round(value))
     if unit == "fps":
         return f"{frames(value)} fps"
+    if unit == "/s" and 0 < value < 1:
+        return format_rate(value)
     number = f"{value:,.0f}" if float(value).is_integer() else f"{value:,.2f}"
     if unit == "count":
         return number

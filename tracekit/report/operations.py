@@ -12,7 +12,7 @@ from tracekit.analysis.requests import REQUEST, RequestSummary
 from tracekit.report.formatting import duration, word_list
 from tracekit.report.private_text import alias_names
 from tracekit.trace.runtimes.registry import PHASES
-from tracekit.units import format_count, format_names, format_parts, format_percent, format_time
+from tracekit.units import format_count, format_names, format_parts, format_percent, format_rate, format_time
 
 if TYPE_CHECKING:
     from tracekit.analysis.runtimes import PhaseSummary, RuntimeSummary
@@ -72,7 +72,7 @@ def request_words(requests: RequestSummary) -> str:
     first, speed = numbers["first_token_p50_ns"], numbers["generation_tokens_per_second"]
     known = (
         f"first token {format_time(first)}{' (median)' if requests.requests > 1 else ''}" if first is not None else "",
-        f"{speed:,.1f} tokens/s generated" if speed is not None else "",
+        f"{format_rate(speed, ' tokens/s')} generated" if speed is not None else "",
         f"{format_count(sum(requests.errors.values()), 'error')} ({_errors(requests)})" if requests.errors else "",
     )
     said = ", ".join(filter(None, known))
@@ -98,7 +98,9 @@ def request_number(requests: RequestSummary, name: str) -> str:
     number, unit = request_value(requests, name), REQUEST[name].unit if name in REQUEST else "count"
     if number is None or unit == "ns":
         return duration(number)
-    return format_percent(number) if unit == "share" else f"{number:,.{int(unit == '/s')}f}"
+    if unit == "/s":
+        return format_rate(number, "")
+    return format_percent(number) if unit == "share" else f"{number:,.0f}"
 
 
 UNVALIDATED_WORDS: Final = "unvalidated, since no public recording shows the rows of its tables"

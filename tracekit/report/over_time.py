@@ -10,7 +10,7 @@ from tracekit.analysis.models import ModelSummary
 from tracekit.analysis.quantities import MODEL
 from tracekit.analysis.throughput import Throughput
 from tracekit.report import formatting
-from tracekit.units import format_share, format_time
+from tracekit.units import format_rate, format_share, format_time
 
 TITLE = "Predictions over time"
 
@@ -81,8 +81,7 @@ def _share(part: float | None, whole: float) -> str:
 
 
 def _rate(per_second: float | None) -> str:
-    """A rate with at most three figures before a decimal is worth giving."""
-    return formatting.ABSENT if per_second is None else f"{per_second:,.{0 if per_second >= 100 else 1}f}"
+    return formatting.ABSENT if per_second is None else format_rate(per_second, "")
 
 
 def numbers(model: ModelSummary, pace: Throughput) -> dict[str, str]:

@@ -73,9 +73,20 @@ def test_more_work_may_be_a_prompt_unless_calls_keep_a_pace(scenario, judge, wor
     assert isinstance(judge(scenario, ID)["Landmarks"], expected)
 
 
-def test_a_model_that_is_always_called_after_a_pause_has_none(scenario, judge):
-    uses(scenario, 50, calls=1, pauses=20, pause_ms=1_500)
-    assert isinstance(judge(scenario, ID)["Landmarks"], NotApplicable)
+@pytest.mark.parametrize(
+    ("pauses", "calls", "pause_ms", "gap_ms", "expected", "said"),
+    [
+        (12, 1, 60_000, 0, NotEvaluated, "12 of 13 predictions follow a gap of 1 s or more (60.0 s at the median)"),
+        (12, 1, 999, 0, NotApplicable, "no gap of 1 s or more"),
+        (5, 6, 2_000, 900, NotApplicable, "longer than five times the usual interval"),
+    ],
+)
+def test_gaps_that_are_usual_are_said_to_be(scenario, judge, pauses, calls, pause_ms, gap_ms, expected, said):
+    scenario.duration_ns *= 15
+    uses(scenario, 50, calls=calls, pauses=pauses, pause_ms=pause_ms, gap_ms=gap_ms)
+    outcome = judge(scenario, ID)["Landmarks"]
+    assert isinstance(outcome, expected)
+    assert said in outcome.reason
 
 
 def test_a_model_without_predictions_is_not_applicable(scenario, judge):

@@ -37,10 +37,21 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     times = tk.Intervals.from_rows(view.predictions)
     pauses = times.starts[1:] - np.maximum.accumulate(times.ends)[:-1]
     # A model that is called that seldom opens no burst with each call.
-    opens = np.diff(burst_numbers(view.predictions)) != 0
-    after = np.append(False, opens & (pauses >= options.gap_s * 1e9))
-    if not after.any():
+    opens, long = np.diff(burst_numbers(view.predictions)) != 0, pauses >= options.gap_s * 1e9
+    after = np.append(False, opens & long)
+    if not long.any():
         return view.not_applicable(f"There is no gap of {options.gap_s:g} s or more between predictions.")
+    if not after.any() and len(times) - int(long.sum()) >= options.min_predictions:
+        return view.not_applicable(
+            f"No gap of {options.gap_s:g} s or more is longer than five times the usual interval."
+        )
+    if not after.any():
+        return view.unknown(
+            f"{int(long.sum()):,} of {len(times):,} predictions follow a gap of {options.gap_s:g} s or more "
+            f"({tk.format_time(float(np.median(pauses[long])))} at the median), as is usual for this model: too few "
+            "show how long one takes without.",
+            "Record several predictions in a row, with gaps between such rows.",
+        )
     return judge_by_load_kind(view, calls_with_openings(view), lambda calls: _judge(view, calls, after, options))
 
 

@@ -15,6 +15,7 @@ from tracekit.analysis.code.threads import Between, work_between
 from tracekit.analysis.statistics import medians_by_group, top_calls
 from tracekit.analysis.throughput import burst_numbers, bursts, frame_rate, steady_rate
 from tracekit.detectors.shared.comparable_latency import works_longer
+from tracekit.units import format_rate
 
 WORK_SPREAD = 0.3
 """Gaps whose half distance between quartiles is at most this share of their median are taken for work of the app.
@@ -115,9 +116,9 @@ def pacing_words(gaps: SequenceGaps) -> str:
     """Says that calls keep a rate, and what is seen between them."""
     low, high = (1e9 / bound(gaps.beats_ns) for bound in (max, min))
     if high > idleness.SAME_PACE * low:
-        rates = f"steady rates ({low:.1f} to {high:.1f}/s)"
+        rates = f"steady rates ({format_rate(low)} to {format_rate(high)})"
     else:
-        rates = f"a steady rate ({1e9 / float(np.median(gaps.beats_ns)):.1f}/s)"
+        rates = f"a steady rate ({format_rate(1e9 / float(np.median(gaps.beats_ns)))})"
     if gaps.marked:
         seen = f"; the app's signposts are between them: {', '.join(gaps.marked)}"
     elif gaps.between is not None:

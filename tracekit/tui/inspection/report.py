@@ -28,7 +28,7 @@ from tracekit.tui.ranges import durations_of_model, durations_of_row
 from tracekit.tui.state import FindingRef, RowRef, Session, State
 from tracekit.tui.text import Broken, hanging, which_interval
 from tracekit.tui.theme import Palette
-from tracekit.units import format_count
+from tracekit.units import format_count, format_rate
 
 if TYPE_CHECKING:
     from tracekit.analysis.models import ModelSummary
@@ -177,7 +177,7 @@ def _model_facts(model: ModelSummary) -> Iterator[tuple[str, str]]:
     throughput, rate = model.throughput, fast_enough(model.quantities)
     if throughput is not None and throughput.per_second is not None:
         pace = f" (steady {throughput.steady_rate.fps} fps)" if throughput.steady_rate is not None else ""
-        yield "rate", f"{throughput.per_second:,.1f} predictions/s{pace}"
+        yield "rate", f"{format_rate(throughput.per_second, ' predictions/s')}{pace}"
     if rate:
         yield "latency", rate
 
