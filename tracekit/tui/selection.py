@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -10,11 +10,11 @@ import pandas as pd
 from tracekit.analysis.why.explain import compiled_for, waited_for, why
 from tracekit.analysis.why.order import in_order
 from tracekit.arrays import IntArray
-from tracekit.lanes.events import Events, position_of
+from tracekit.lanes.events import Events
 from tracekit.lanes.process import TITLES
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.trace.frames import is_any
+from tracekit.trace.frames import cells, is_any, or_minus_one
 from tracekit.tui.state import EVIDENCE_FRAMES, NOTHING, EventRef, FindingRef, Selection, Session, State, WaitsRef
 from tracekit.tui.timeline.tracks import snapped
 from tracekit.tui.viewport import Span, span_between
@@ -64,22 +64,22 @@ def evidence_of(session: Session, event: EventRef) -> FindingRef | None:
 def findings_of(session: Session, event: EventRef) -> Iterator[int]:
     """Indices of the checks that this row, or one of this prediction's rows, is evidence of. O(log evidence) each, and
     O(rows in the time of the prediction)."""
+    own = _rows_of(session, event)
     for check, rows in enumerate(session.evidence if session.report is not None else ()):
-        indices = rows.get(event.frame)
-        of_row = indices is not None and position_of(indices, event.index) is not None
-        if of_row or (event.frame == "activity" and _has_any(session, event, rows)):
+        pairs = ((rows[name], own[name]) for name in rows.keys() & own.keys())
+        if any((np.searchsorted(of, at) < np.searchsorted(of, at, side="right")).any() for of, at in pairs):
             yield check
 
 
-def _has_any(session: Session, prediction: EventRef, rows: Mapping[str, IntArray]) -> bool:
-    span = session.span(prediction)
-    for name in rows.keys() & EVENT_FRAMES:
-        frame, indices = session.frame(name), rows[name]
-        bounds = np.searchsorted(frame["start_ns"].to_numpy(), (span.start_ns, span.end_ns))
-        inside = indices[slice(*np.searchsorted(indices, bounds))]
-        if (frame["prediction"].iloc[inside] == prediction.index).any():
-            return True
-    return False
+def _rows_of(session: Session, event: EventRef) -> dict[str, IntArray]:
+    """Indices of a row and, where it is a prediction, of those that belong to it, by event frame."""
+    rows = {event.frame: np.array([event.index])}
+    for name in EVENT_FRAMES if event.frame == "activity" else ():
+        frame, span = session.frame(name), session.span(event)
+        first, after = np.searchsorted(frame["start_ns"].to_numpy(), (span.start_ns, span.end_ns))
+        inside = first + np.flatnonzero(or_minus_one(cells(frame, "prediction")[first:after]) == event.index)
+        rows[name] = np.append(rows.get(name, inside[:0]), inside)
+    return rows
 
 
 def interval_of(session: Session, check: int, event: EventRef) -> FindingRef | None:

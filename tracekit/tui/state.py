@@ -26,7 +26,7 @@ from tracekit.report.time_breakdown import GROUPS, PartsRow, Slice
 from tracekit.request import ALL, Request
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES, Shown
-from tracekit.trace.frames import ends_of, is_any
+from tracekit.trace.frames import cells, is_any
 from tracekit.trace.runtimes.phases import PHASES
 from tracekit.trace.trace import Trace
 from tracekit.tui.viewport import Bounds, History, Span, Viewport
@@ -241,9 +241,9 @@ class Session:
     def span(self, ref: EventRef) -> Span:
         """Where a row lies; an instant is 1 ns long."""
         frame = self.frame(ref.frame)
-        start = int(frame["start_ns"].to_numpy()[ref.index])
-        end = int(ends_of(frame.iloc[[ref.index]], self.trace.run.duration_ns or 0)[0])
-        return Span(start, max(end - start, 1))
+        start = int(cells(frame, "start_ns")[ref.index])
+        length = cells(frame, "duration_ns")[ref.index] if "duration_ns" in frame else 0
+        return Span(start, max((self.trace.run.duration_ns or 0) - start if pd.isna(length) else int(length), 1))
 
     def check(self, ref: FindingRef | None) -> Result | None:
         """The check that a `FindingRef` names; None without one, or while the report is not there."""

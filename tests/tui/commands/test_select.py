@@ -13,7 +13,7 @@ from tests.tui.conftest import kept_judged
 from tracekit.testing import Draws, write_export
 from tracekit.tui import opening
 from tracekit.tui.palette import ACTIONS_BY_ID
-from tracekit.tui.state import EventRef, FindingRef, Selection
+from tracekit.tui.state import EventRef, FindingRef, Selection, Session
 
 
 @pytest.mark.view(size=(200, 50))
@@ -217,3 +217,20 @@ def test_a_request_without_a_bracket_is_marked_as_all_its_phases(run_view, tmp_p
         assert view.span_ns < 2 * longest.duration_ns
 
     run_view(test, tmp_path / "export", size=(200, 50))
+
+
+@pytest.mark.parametrize("key", ["n", "down"])
+async def test_a_step_does_not_ask_where_a_row_lies_for_each_check(screen, monkeypatch, key: str) -> None:
+    asked, span = [], Session.span
+    monkeypatch.setattr(Session, "span", lambda session, ref: asked.append(ref) or span(session, ref))
+    await screen.press("4", key)
+    session, counts = screen.state.session, []
+    for times in (1, 20):
+        # The same checks again and again, and what they found.
+        report = replace(session.report, results=session.report.results * times)
+        screen.app.change(sessions=(replace(session, report=report, evidence=session.evidence * times),))
+        await screen.settle()
+        asked.clear()
+        await screen.press(key)
+        counts.append(len(asked))
+    assert 0 < counts[1] <= counts[0]
