@@ -209,6 +209,36 @@ def test_an_app_that_prepares_ahead_waits_only_for_what_is_longer():
     assert after.starts.tolist() == [0, 20, 40]
 
 
+LOADED = [(0, 10), (10, 17), (25, 35), (40, 47), (55, 65), (70, 77)]
+"""Each prediction takes 7 and follows a load of 10; the app works for 8 before a load and for 5 after it."""
+ROW = [(0, 20), (30, 50), (60, 80), (90, 110), (120, 140)]
+
+
+@pytest.mark.parametrize(
+    ("calls", "predicted", "in_flight", "ends"),
+    [
+        pytest.param(LOADED, [1, 3, 5], 2, [17, 40, 57], id="17 for a load and a prediction"),
+        pytest.param(LOADED, [1, 3, 5], 1, [17, 40, 57], id="the same with one in flight"),
+        pytest.param(ROW, range(5), 2, [20, 30, 50, 60, 80], id="each of two takes 30 to prepare and predict"),
+        pytest.param(ROW, range(5), 1, [20, 40, 60, 80, 100], id="20 for a prediction, which hides 10 of preparation"),
+    ],
+)
+def test_what_is_prepared_ahead_at_most_doubles_the_rate_and_saves_no_load(calls, predicted, in_flight, ends):
+    mine = np.isin(np.arange(len(calls)), predicted)
+    first = np.flatnonzero(mine)[0]
+    after = replay(
+        changes(made(calls), ahead=mine & (np.arange(len(calls)) > first), in_flight=np.where(mine, in_flight, 0))
+    )
+    assert after.ends[mine].tolist() == ends
+
+
+def test_a_load_that_waits_for_the_user_is_not_made_ahead():
+    schedule = made(LOADED, anchored=[2, 4])
+    predicted = np.array([False, True] * 3)
+    ahead = changes(schedule, ahead=predicted & (schedule.calls.starts > 10), in_flight=np.where(predicted, 2, 0))
+    assert times(ahead) == LOADED
+
+
 def test_a_call_is_shortened_to_what_is_usual():
     schedule = made([(0, 50), (60, 70)], [(40, 48, 0), (62, 68, 1)])
     most = np.array([10, 100])

@@ -63,6 +63,24 @@ def test_of_predictions_in_flight_each_saves_and_all_take_as_long():
     assert 0 < found.cost.each.saved_ns < found.cost.each.of_ns
 
 
+def test_two_in_flight_save_the_work_of_the_app_and_no_load():
+    draws = Draws(1)
+    simulation, model, gaps = Simulation(draws), Model("Own"), []
+    app = simulation.app
+
+    def calls() -> Thread:
+        for _ in range(60):
+            gaps.append(draws.around(48 * MS, 300))
+            yield from app.pause(gaps[-1], 0)
+            yield from app.load(model, 103 * MS)
+            yield from app.predict(model, Step("cpu", draws.around(17 * MS, 200)), inputs=2)
+
+    simulation.start(calls())
+    found = findings(trace_of(simulation.run().finish()))["serial-predictions"]
+    assert found.cost.each.saved_ns == pytest.approx(sum(gaps[1:]) / 59, rel=0.02)
+    assert found.severity == "high"
+
+
 def test_copies_that_hide_behind_another_model_save_nothing():
     simulation = Simulation(Draws(4), jitter=0, handover_permille=0)
     app, own, other = simulation.app, Model("Own"), Model("Other")

@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from suite.consistent_findings import order, queues, relations, savings, verdict, words
+from suite.consistent_findings import order, queues, relations, savings, steps, verdict, words
 from suite.consistent_numbers import counts, rates, shares, statistics
 from suite.frame import CaseKey, draws_of, load, read_back
 from suite.processes import on_all_processors
@@ -24,6 +24,7 @@ CHECKS: tuple[Callable[[Reported], Iterator[str]], ...] = (
     queues,
     order,
     savings,
+    steps,
     verdict,
     words,
     relations,

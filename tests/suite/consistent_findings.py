@@ -129,6 +129,23 @@ def _finding_info(info: FindingInfo, checks: Sequence[Result]) -> Iterator[str]:
         yield f"{info.id}: {info.severity} in findings, {[check.severity for check in checks]} in checks"
 
 
+_EVERY = re.compile(r"\bevery ([\d.,]+) (s|ms|µs)")
+
+
+def steps(reported: Reported) -> Iterator[str]:
+    """With two predictions in flight, no more than half of each step is saved, and sentences say no other figure."""
+    for check in reported.report.results:
+        each = check.cost.each if check.cost else None
+        if each is None or each.what != "step":
+            continue
+        if 2 * each.saved_ns > (1 + TOLERANCE) * each.of_ns * (each.count + 1) / each.count:
+            yield f"{about(check)}: two in flight save {each.saved_ns} of {each.of_ns} ns"
+        for number, unit in _EVERY.findall(check.summary):
+            said_ns = float(number.replace(",", "")) * {"s": 1e9, "ms": 1e6, "µs": 1e3}[unit]
+            if all(abs(said_ns / ns - 1) > 0.01 for ns in (each.of_ns, each.of_ns - each.saved_ns)):
+                yield f"{about(check)}: {number} {unit}, and saves {each.saved_ns} of {each.of_ns} ns"
+
+
 _OF_PREDICTIONS = re.compile(r"(?<![\w,.])(\d[\d,]*) of (\d[\d,]*)(?: [a-z]+)? predictions?\b")
 
 

@@ -14,6 +14,7 @@ from suite.frame import SHARED, detector_ids, module_of, read_back
 from suite.reported import Reported, reported
 from support.handover import trace_of
 from support.samples import SAMPLES
+from tracekit.detectors.outcomes import Each
 from tracekit.detectors.ranking import Related, Relation
 from tracekit.intervals import Intervals
 from tracekit.testing import Draws, Model
@@ -168,6 +169,22 @@ def test_counts_of_the_verdict_that_differ_are_told(told, queued):
         assert told(consistent_findings.verdict, with_report(queued, summary=replace(summary, **change)))
     info, *others = queued.report.findings
     assert told(consistent_findings.verdict, with_report(queued, findings=(replace(info, models=("Other",)), *others)))
+
+
+@pytest.mark.parametrize(
+    ("saved_ns", "summary", "wrong"),
+    [
+        (9_000_000, "Two in flight.", False),
+        (12_000_000, "Two in flight.", True),
+        (9_000_000, "Two would allow one every 10.0 ms.", False),
+        (9_000_000, "Two would allow one every 12.0 ms.", True),
+    ],
+)
+def test_two_in_flight_have_one_figure_and_at_most_double_the_rate(told, queued, saved_ns, summary, wrong):
+    each = Each("step", 100, saved_ns, 19_000_000)
+    first, *others = queued.report.results
+    made = with_report(queued, results=(replace(first, cost=replace(first.cost, each=each), summary=summary), *others))
+    assert bool(told(consistent_findings.steps, made)) == wrong
 
 
 def test_sentences_that_count_too_many_are_told(told, queued):

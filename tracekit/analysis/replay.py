@@ -73,7 +73,8 @@ class Changes:
     in_flight: IntArray
     """Shape (calls,): so many calls of its kind are in flight at most, itself included; 0: as recorded."""
     ahead: BoolArray
-    """Shape (calls,): what the app does before the call, it does while the one before runs."""
+    """Shape (calls,): what the app does before the call, and before others on the way to it, it does while the one
+    before runs. Where two are in flight, each waits for its own preparation only."""
     kind: IntArray
     """Shape (calls,): which calls count together for `in_flight`."""
     elsewhere: BoolArray
@@ -281,16 +282,50 @@ def changed(schedule: Schedule, changes: Changes) -> Schedule:
         of_kind = np.flatnonzero(limited & (changes.kind == kind))
         limit = int(changes.in_flight[of_kind].min())
         gate[of_kind[limit:]] = of_kind[:-limit]
+    schedule = _prepared_ahead(replace(schedule, gate=gate), changes)
     return replace(
         schedule,
-        gate=gate,
-        from_start=schedule.from_start | changes.ahead,
-        anchored=schedule.anchored & ~changes.ahead,
         rest_ns=rest,
         lead_ns=lead,
         work_ns=work,
         unit=np.where(changes.elsewhere | gone, NO_QUEUE, schedule.unit),
     )
+
+
+def _prepared_ahead(schedule: Schedule, changes: Changes) -> Schedule:
+    """The schedule whose app prepares each round, from a call to the next one that is `ahead`, during the round before.
+    Loads and calls of other models in it still follow one another: only the gaps go. Without any, two calls may be in
+    flight, each prepared after the one that made room for it has ended: that at most doubles the rate. O(calls) for
+    each call of the longest round."""
+    previous, gap, gate = (each.copy() for each in (schedule.previous, schedule.gap_ns, schedule.gate))
+    from_start, fixed = schedule.from_start.copy(), schedule.from_start | (schedule.anchored & ~changes.ahead)
+    call = np.flatnonzero(changes.ahead)
+    opens, before, total = call.copy(), previous[call], gap[call]
+    inner: list[tuple[IndexArray, IndexArray]] = []
+    usable = ~fixed[call] & (before >= 0)
+    while True:
+        # The calls that rounds end with have a limit, the first of them too.
+        ends = (changes.in_flight[before] > 0) & (changes.kind[before] == changes.kind[call])
+        on = np.flatnonzero(usable & ~ends)
+        if not len(on):
+            break
+        inner.append((on, opens[on]))
+        opens[on] = before[on]
+        before[on] = previous[opens[on]]
+        total[on] += gap[opens[on]]
+        usable[on] = ~fixed[opens[on]] & (before[on] >= 0)
+    for rounds, calls in inner:
+        gap[calls[usable[rounds]]] = 0
+    call, opens, before, total = call[usable], opens[usable], before[usable], total[usable]
+    begins, ready = np.arange(len(gap)), np.zeros(len(gap), np.bool_)
+    begins[call], ready[call] = opens, True
+    several = (opens == call) & (changes.in_flight[call] > 1)
+    waits = several & ready[before]
+    previous[opens] = np.where(waits, schedule.previous[begins[before]], begins[before])
+    gap[opens], from_start[opens] = total, ~waits
+    gate[opens[~several]] = before[~several]
+    anchored = schedule.anchored & ~ready
+    return replace(schedule, previous=previous, gap_ns=gap, gate=gate, from_start=from_start, anchored=anchored)
 
 
 def _waited(schedule: Schedule, call: int) -> int:

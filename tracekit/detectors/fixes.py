@@ -188,7 +188,10 @@ FIXES: dict[str, Fix] = {
     "new-shape-spike": Fix(_beyond_usual, "First predictions of a shape take as long as the fastest others."),
     "latency-jitter": Fix(_evenly, "Slow predictions take as long as the fastest tenth of the others."),
     "serial-predictions": Fix(
-        partial(_ahead, 2), "Two predictions are in flight; the app's own work is done meanwhile.", True
+        partial(_ahead, 2),
+        "Two predictions are in flight; the app's own work is done meanwhile.",
+        True,
+        "Savings include predictions that overlap each other.",
     ),
     "pipeline-gaps": Fix(partial(_ahead, 1), "The app prepares the next input while a prediction runs.", True),
     "concurrent-predictions": Fix(

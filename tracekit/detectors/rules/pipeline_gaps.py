@@ -57,6 +57,8 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if models > 1:
         during = f"{turns:,} rounds of {models} models: in each, gaps of {view.time(gap)} and predictions"
     else:
+        # Loads between them are busy time too.
+        busy = median_of(view.durations)
         during = f"{tk.format_count(turns, 'successive prediction')}: gaps of {view.time(gap)} between predictions"
     summary = (
         f"Core ML is idle {tk.format_share(share)} of the time during {during} of {view.time(busy)} (medians). {why}."

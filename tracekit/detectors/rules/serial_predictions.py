@@ -45,14 +45,11 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             "each needs the previous result, none can overlap.",
             "Use the feature twice in one recording, with a gap in between.",
         )
-    busy, distance, idle = (
-        float(np.median(times)) for times in (gaps.idle.busy_ns, gaps.idle.distance_ns, gaps.idle.idle_ns)
-    )
     marked = f" ({', '.join(gaps.marked)})" if gaps.marked else ""
     summary = (
-        f"Each of {tk.format_count(len(gaps.idle.distance_ns) + 1, 'successive prediction')} waits for the app: one "
-        f"starts every {view.time(distance)}, and for {view.time(idle)} of that Core ML is idle{marked}. If none needs "
-        f"the previous result, two in flight would allow one about every {view.time(busy)}."
+        f"{tk.format_count(len(gaps.idle.distance_ns) + 1, 'successive prediction')} run one after another, and Core ML "
+        f"is idle {tk.format_share(gaps.idle.share)} of the time while the app works in between{marked}. If none needs "
+        "the previous result, two can be in flight."
     )
     return idle_gaps.gap_finding(view, gaps, summary, metrics, ", in which another one could run")
 
