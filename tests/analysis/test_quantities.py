@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -9,17 +10,23 @@ import numpy as np
 import pytest
 
 import tracekit
+from suite.reported import reported
+from support.handover import trace_of
 from tracekit.analysis.quantities import (
     MODEL,
     Population,
     Sample,
     fast_enough,
-    latencies,
     least,
     quantiles,
     quantities_of,
     sample_quantiles,
 )
+from tracekit.comparison.measuring import measure
+from tracekit.comparison.reports import from_plain, to_plain
+from tracekit.testing.machines import Process
+from tracekit.testing.rows import Model
+from tracekit.testing.scenario import Scenario
 
 MS = 1_000_000
 
@@ -86,8 +93,18 @@ def test_what_was_not_recorded_has_no_number():
     assert {name for name, value in values.items() if value is not None} == {"predictions"}
 
 
-def test_latencies_count_in_tenths_of_a_microsecond(frame):
-    assert latencies(frame((0, 1_234_549), (10, 10 + 1_234_551))).tolist() == [1_234_500, 1_234_600]
+@pytest.mark.parametrize(("length_ns", "fps"), [(40, 25_000_000), (730, 1_369_863), (1_234_549, 810)])
+def test_latencies_count_to_the_nanosecond(length_ns, fps):
+    scenario, model = Scenario(Process("App", 1), duration_ns=10**9), Model("Tiny")
+    scenario.load(model, 0, 10_000_000)
+    for index in range(100):
+        scenario.predict(model, 20_000_000 + index * 5_000_000, length_ns)
+    made = reported(trace_of(scenario))
+    measured = measure(made.trace, made.report)
+    stored = from_plain(json.loads(json.dumps(to_plain(measured))))
+    for (each,) in (made.report.models, measured.models, stored.models):
+        quantities = each.quantities
+        assert (quantities["p50_ns"], quantities["p95_ns"], quantities["fps"]) == (length_ns, length_ns, fps)
 
 
 def test_the_default_population_is_named_by_none():

@@ -181,7 +181,9 @@ def test_recordings_of_different_lengths_are_compared_up_to_the_shorter_one():
     assert found.latency.answer is Answer.UNCHANGED
     # Most predictions of the longer one are not compared, so their mean says nothing.
     assert found.parts == ()
-    assert "79 and 79 predictions, of the first 80 after each load" in text_of(compare(*sides))
+    text = text_of(compare(*sides))
+    assert "79 and 79 predictions (" in text
+    assert "of the first 80 after each load" in text
 
 
 def warm_after(values):

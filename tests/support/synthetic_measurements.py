@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from support.simulated_latencies import Case, latencies
-from tracekit.analysis.quantities import RESOLUTION_NS
 from tracekit.comparison.measurements import CheckResult, Environment, Measurements, ModelMeasurements
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ def model(name: str, values: np.ndarray) -> ModelMeasurements:
     return ModelMeasurements(
         name=name,
         predictions=len(values),
-        latencies_ns=values // RESOLUTION_NS * RESOLUTION_NS,
+        latencies_ns=values,
         warm=np.ones(len(values), dtype=bool),
         cold_loads_ns=nothing,
         cached_loads_ns=nothing,

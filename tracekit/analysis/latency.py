@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.quantities import latencies, median_of
+from tracekit.analysis.quantities import median_of
 from tracekit.analysis.statistics import Statistics, duration_statistics
 from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.sorting import stable_order
@@ -27,7 +27,7 @@ class Latency:
 
 def summarize_latency(predictions: pd.DataFrame, warm: BoolArray) -> Latency:
     """Statistics of the predictions that ended, `warm` those that `first_after_load` does not mark. O(n log n)."""
-    starts, durations = predictions["start_ns"].to_numpy(), latencies(predictions)
+    starts, durations = (predictions[name].to_numpy() for name in ("start_ns", "duration_ns"))
     chosen = ((durations > 0) & kind for kind in (warm, ~warm))
     return Latency(*(duration_statistics(starts[rows], durations[rows]) for rows in chosen))
 

@@ -17,7 +17,7 @@ from tracekit.analysis.concurrency import InFlight, summarize_in_flight
 from tracekit.analysis.idle import CoreMLCalls, core_ml_calls
 from tracekit.analysis.latency import Latency, LatencyTrend, summarize_latency, summarize_latency_trend
 from tracekit.analysis.loads import first_predictions
-from tracekit.analysis.quantities import Sample, latencies, quantities_of
+from tracekit.analysis.quantities import Sample, quantities_of
 from tracekit.analysis.statistics import Statistics, exact_sum, row_statistics
 from tracekit.analysis.throughput import (
     Throughput,
@@ -207,15 +207,16 @@ def _summary(
         steady = steady_rate(predictions, in_bursts, of_trace.calls, code)
         throughput = summarize_throughput(predictions, in_bursts, of_trace.busy, steady)
     parts = summarize_breakdown(times) if called else None
-    ended = (latencies(predictions) > 0) & timed
+    latencies, loads_ns = predictions["duration_ns"].to_numpy(), loads["duration_ns"].to_numpy()
+    ended = (latencies > 0) & timed
     timely = rows_where(predictions, ended)
     cold = is_any(cells(loads, "kind"), Kind.LOAD_UNCACHED)
     sample = Sample(
         predictions=len(predictions),
-        latencies_ns=latencies(timely),
+        latencies_ns=latencies[ended],
         warm=warm[ended],
-        loads_ns=latencies(rows_where(loads, ~cold)),
-        cold_loads_ns=latencies(rows_where(loads, cold)),
+        loads_ns=loads_ns[~cold],
+        cold_loads_ns=loads_ns[cold],
         compute=compute_shares(times) if parts is not None else {},
         neural_engine_time=next((part.share for part in parts.parts if part.part == Part.ANE), None)
         if parts is not None

@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.code.sites import Place, between_sites
-from tracekit.analysis.quantities import RESOLUTION_NS, Sample, quantities_of
+from tracekit.analysis.quantities import Sample, quantities_of
 from tracekit.analysis.statistics import Statistics, duration_statistics
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals
@@ -202,9 +202,8 @@ def _operation(
     statistics = duration_statistics(own.starts, own.durations)
     parts = tuple(_told(pieces, at, statistics, _period_ns(trace))) if statistics is not None else ()
     place, place_share = _place(trace, or_minus_one(ended["tid"])[at], own, in_app)
-    durations = (np.rint(own.durations / RESOLUTION_NS) * RESOLUTION_NS).astype(np.int64)
-    none = durations[:0]
-    known = quantities_of(Sample(len(at), durations, np.zeros(len(at), np.bool_), none, none))
+    none = own.durations[:0]
+    known = quantities_of(Sample(len(at), own.durations, np.zeros(len(at), np.bool_), none, none))
     return Operation(
         name=name,
         statistics=statistics,

@@ -14,14 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from tracekit.arrays import BoolArray, FloatArray, IntArray
-
-RESOLUTION_NS = 100
-"""Latencies count in tenths of a microsecond, far below what recordings differ by, so that a stored recording gives
-the digits of a read one."""
-
 
 _LEVELS = (0.5, 0.95, 0.99)
 """Quantiles of latencies that are shown of a model."""
@@ -153,12 +146,6 @@ def fast_enough(latency_ns: float | None) -> float | None:
     rate = 1e9 / latency_ns
     scale = 1 if rate >= 10 else 10.0 ** (1 - math.floor(math.log10(rate)))
     return math.floor(rate * scale) / scale
-
-
-def latencies(predictions: pd.DataFrame) -> IntArray:
-    """Durations in ns, as latencies count them: shape (rows,). 0 where a prediction did not end. O(n)."""
-    rounded = np.rint(predictions["duration_ns"].to_numpy() / RESOLUTION_NS)
-    return np.asarray(rounded, dtype=np.int64) * RESOLUTION_NS
 
 
 def _latency(name: str, title: str, level: float, population: Population = Population.WARM) -> Quantity:

@@ -81,7 +81,7 @@ def least_exact(each: Iterable[Inexact]) -> Inexact:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelMeasurements:
-    """One model that the app calls. Durations in ns, multiples of `quantities.RESOLUTION_NS`, in order of time."""
+    """One model that the app calls. Durations in ns, in order of time."""
 
     name: str
     predictions: int

@@ -18,7 +18,6 @@ from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, states_at
 from tracekit.analysis.load_waits import awaited
 from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.operations import rows_of_operation
-from tracekit.analysis.quantities import RESOLUTION_NS, latencies
 from tracekit.analysis.requests import name_of, request_groups
 from tracekit.analysis.why.order import in_order
 from tracekit.comparison.latency import MIN_PREDICTIONS
@@ -94,7 +93,7 @@ def _operation(trace: Trace, shown: Shown | None) -> Iterator[ModelMeasurements]
     if shown is None or shown.operation is None:
         return
     rows = rows_of_operation(trace, shown.operation)
-    durations = latencies(rows)
+    durations = rows["duration_ns"].to_numpy()
     depth = depth_over_time(rows).depth if len(rows) else durations
     name = shown.operation
     if name in texts_in(trace.models["name"].astype("category")):
@@ -109,8 +108,7 @@ def _language_models(trace: Trace, shown: Shown | None) -> Iterator[ModelMeasure
         first_ns = sample.known("first_token_ns")[0]
         for what, times in (("first token", first_ns), ("next token", sample.between_ns)):
             if len(times):
-                rounded = np.rint(times / RESOLUTION_NS).astype(np.int64) * RESOLUTION_NS
-                yield _timed(f"{name}: {what}", rounded, None, f"{what}s")
+                yield _timed(f"{name}: {what}", np.rint(times).astype(np.int64), None, f"{what}s")
 
 
 def _timed(name: str, durations: IntArray, in_flight: int | None, counted: str) -> ModelMeasurements:
@@ -214,21 +212,21 @@ def _model(
     of_model = is_any(top["model"], name)
     predictions = rows_where(top, of_model & of_trace.called)
     loads = rows_where(top, of_model & is_any(top["kind"], *LOAD_KINDS))
-    labels, loads_ns = predictions.index, latencies(loads)
+    labels, loads_ns = predictions.index, loads["duration_ns"].to_numpy()
     inferred = bool(hardware_only(predictions).any())
     inferred_calls = not is_any(top["origin"], Origin.CORE_ML).any()
     untold = bool(is_any(predictions["attribution"], Attribution.INFERRED).any())
-    rounded_ns = latencies(predictions)
-    ended = rounded_ns > 0 if not inferred else np.zeros(len(predictions), np.bool_)
+    latencies = predictions["duration_ns"].to_numpy()
+    ended = latencies > 0 if not inferred else np.zeros(len(predictions), np.bool_)
     is_warm = ~of_trace.cold[labels[ended]]
     depth = depth_over_time(predictions).depth if len(predictions) and not inferred else None
     positions = of_trace.times.frame.index.get_indexer(labels)
-    timed, timed_ns = positions[ended], predictions["duration_ns"].to_numpy()[ended]
+    timed, timed_ns = positions[ended], latencies[ended]
     parts = _parts(of_trace, timed, timed_ns)
     return ModelMeasurements(
         name=name,
         predictions=len(predictions),
-        latencies_ns=rounded_ns[ended],
+        latencies_ns=timed_ns,
         warm=is_warm,
         cold_loads_ns=loads_ns[is_any(loads["kind"], Kind.LOAD_UNCACHED)],
         cached_loads_ns=loads_ns[is_any(loads["kind"], Kind.LOAD_CACHED)],

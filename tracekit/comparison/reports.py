@@ -1,7 +1,7 @@
 """Measurements as JSON that reads well in a review, and back; and JSON reports in place of the recordings they came
 from, so that a raw recording need not be kept.
 
-Durations are whole tenths of a microsecond; longer lists are deflated, in base64. Nothing private is in it.
+Durations are in ns; longer lists are deflated, in base64. Nothing private is in it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from tracekit.analysis.breakdown.device_runs import UNITS
-from tracekit.analysis.quantities import RESOLUTION_NS
 from tracekit.arrays import IntArray
 from tracekit.comparison.latency import METHOD_VERSION
 from tracekit.comparison.measurements import (
@@ -190,11 +189,11 @@ def model_to_plain(model: ModelMeasurements, listed: int = LISTED) -> dict[str, 
     return {
         "name": model.name,
         "predictions": model.predictions,
-        "latencies": pack(model.latencies_ns // RESOLUTION_NS),
+        "latencies": pack(model.latencies_ns),
         "first_after_load": pack(np.flatnonzero(~model.warm).astype(np.int64)),
-        "cold_loads": pack(model.cold_loads_ns // RESOLUTION_NS),
-        "cached_loads": pack(model.cached_loads_ns // RESOLUTION_NS),
-        "other_loads": pack(model.other_loads_ns // RESOLUTION_NS),
+        "cold_loads": pack(model.cold_loads_ns),
+        "cached_loads": pack(model.cached_loads_ns),
+        "other_loads": pack(model.other_loads_ns),
         "copies": model.copies,
         "most_in_flight": model.max_in_flight,
         "awaited_load_ns": model.awaited_load_ns,
@@ -285,7 +284,7 @@ def _durations(record: dict[str, Any], key: str) -> IntArray:
     values = _unpack(record, key)
     if len(values) and (values.min() < 0 or values.max() > 2**53):
         raise MalformedError(key)
-    return values * RESOLUTION_NS
+    return values
 
 
 def _unpack(record: dict[str, Any], key: str) -> IntArray:

@@ -7,7 +7,7 @@ import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.loads import first_predictions
-from tracekit.analysis.quantities import MODEL, fast_enough, latencies, quantiles
+from tracekit.analysis.quantities import MODEL, fast_enough, quantiles
 from tracekit.analysis.throughput import frame_steps
 from tracekit.detectors.shared.idle_gaps import read_gaps
 from tracekit.detectors.shared.planned import of_time
@@ -45,7 +45,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     metrics = (
         tk.above("predictions over budget", share, "share", options.missed_share),
         tk.Metric("budget", budget, "ns"),
-        *_latency(latencies(judged)),
+        *_latency(view.durations[warm & timed]),
         tk.Metric("longest prediction", int(judged["duration_ns"].max()), "ns"),
     )
     words = (
@@ -109,7 +109,7 @@ def _by_frames(view: tk.ModelView, options: Options) -> tk.Outcome:
         tk.above("predictions that dropped a frame", share, "share", options.missed_share),
         tk.above("times a frame was dropped", int(dropped.sum()), "count", options.min_dropped),
         tk.Metric("frame", frame_ns, "ns"),
-        *_latency(latencies(view.predictions)[np.logical_and(*_warm_and_timed(view))]),
+        *_latency(view.durations[np.logical_and(*_warm_and_timed(view))]),
     )
     rate = f"Predictions run at a steady {steps.frames_per_second} fps"
     left_out = _exclusion_clause(

@@ -47,9 +47,9 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         )
     marked = f" ({', '.join(gaps.marked)})" if gaps.marked else ""
     summary = (
-        f"{tk.format_count(len(gaps.idle.distance_ns) + 1, 'successive prediction')} run one after another, and Core ML "
-        f"is idle {tk.format_share(gaps.idle.share)} of the time while the app works in between{marked}. If none needs "
-        "the previous result, two can be in flight."
+        f"{tk.format_count(len(gaps.idle.distance_ns) + 1, 'successive prediction')} run one after another, and Core "
+        f"ML is idle {tk.format_share(gaps.idle.share)} of the time while the app works in between{marked}. If none "
+        "needs the previous result, two can be in flight."
     )
     return idle_gaps.gap_finding(view, gaps, summary, metrics, ", in which another one could run")
 
