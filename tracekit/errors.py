@@ -4,10 +4,10 @@ TracekitError            the base; its text is one sentence for the user
 ├── UnreadableRecording  the input is no recording, or a broken one
 │   └── MissingColumn    a table lacks a column that its meaning depends on
 └── UsageError           the caller asked for something that does not exist
-    └── EmptySlice       nothing that ran is in the chosen part of a recording
+    └── Inconclusive     nothing can be said of what was chosen
 
 A message says what is wrong, where, and what to do. The command line prints it to standard error and exits with
-status 2 (`EmptySlice`: 3); `--debug` adds the traceback. `docs_page` is for messages that lead to the documentation.
+status 2 (`Inconclusive`: 3); `--debug` adds the traceback. `docs_page` is for messages that lead to the documentation.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class UsageError(TracekitError):
     """A name, option or value that the caller gave does not exist or does not fit."""
 
 
-class EmptySlice(UsageError):  # noqa: N818 - what it is, as `MissingColumn`
-    """Nothing of what was chosen is in the part of the recording that was chosen."""
+class Inconclusive(UsageError):  # noqa: N818 - what it is, as `MissingColumn`
+    """Nothing can be said of what was chosen: nothing ran in that part of the time, or it ran in a simulator."""
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from tracekit.comparison.measurements import Measurements, only_models
 from tracekit.comparison.measuring import Facts, check_models_known, check_results, measure, measure_with
 from tracekit.comparison.reports import load_report
 from tracekit.detectors.replayed import Replays
-from tracekit.errors import EmptySlice, UsageError
+from tracekit.errors import Inconclusive, UsageError
 from tracekit.report.build import recording_info, table_infos
 from tracekit.report.choice import why_nothing
 from tracekit.report.redact import private_facts, redact_parts
@@ -24,7 +24,7 @@ from tracekit.trace.trace import Trace
 
 
 def measured_trace(trace: Trace, request: Request) -> Measurements:
-    """What is measured of an open recording, in two thirds of the time that a report takes. Raises `EmptySlice` for a
+    """What is measured of an open recording, in two thirds of the time that a report takes. Raises `Inconclusive` for a
     part of the time in which nothing starts, `UnreadableRecording` where the tables of Core ML could not be read."""
     shown = _measurable(trace, request)
     answers = answers_of(trace, request, shown)
@@ -50,7 +50,7 @@ def _measurable(trace: Trace, request: Request) -> Shown | None:
     shown = shown_of_request(trace, request)
     nothing = shown is not None and shown.ranges is not None and shown.operation is None and why_nothing(trace, shown)
     if nothing:
-        raise EmptySlice(f"{trace.contents.source}: {lower_first(nothing).rstrip('.')}")
+        raise Inconclusive(f"{trace.contents.source}: {lower_first(nothing).rstrip('.')}")
     return shown
 
 

@@ -24,6 +24,7 @@ from tracekit.detectors.pages import Pattern
 from tracekit.documents.brief import brief_report
 from tracekit.documents.report import PARTS, Analyzed, report_document, report_file, several_document, summary_document
 from tracekit.errors import TracekitError, UsageError
+from tracekit.recording.contents import SIMULATOR, is_simulator
 from tracekit.render.forms import ENDINGS
 from tracekit.report.formatting import command, word_list
 from tracekit.report.report import SEVERITIES, Report, Result
@@ -186,6 +187,10 @@ def status_of(report: Report, fail_on: str | None, *, quiet: bool = False) -> Ex
     if tell_unreadable(report.recording.source, report.tables):
         return ExitStatus.UNUSABLE
     if not report.summary.says:
+        return ExitStatus.INCONCLUSIVE
+    if fail_on is not None and is_simulator(report.recording.platform):
+        if not quiet:
+            narrate(f"tracekit: inconclusive: {SIMULATOR}")
         return ExitStatus.INCONCLUSIVE
     severities = () if fail_on is None else SEVERITIES[: SEVERITIES.index(fail_on) + 1]
     reached = [check for check in report.results if check.severity in severities]

@@ -142,7 +142,11 @@ def _history_items(arguments: Namespace, request: Request, recordings: Sequence[
         earlier, broken = read_history(name)
     except TracekitError as error:
         return [_problem("history", str(error))]
-    newest = [recorded_of(recording, dt.datetime.now(tz=dt.UTC).timestamp()) for recording in recordings]
+    newest = [
+        recorded_of(recording, dt.datetime.now(tz=dt.UTC).timestamp())
+        for recording in recordings
+        if not recording.environment.simulated
+    ]
     items = history_items(history_of(earlier, newest), newest, request.settings.floors)
     return [*(_problem("history", problem) for problem in broken), *items]
 

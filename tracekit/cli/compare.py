@@ -55,8 +55,9 @@ def run(arguments: Namespace) -> ExitStatus:
 
     data = {"json": lambda: to_json(comparison), "brief": lambda: brief_comparison(comparison, document("text"))}
     deliver(arguments, files, document, data)
-    in_common = bool(comparison.compared)
-    return status_of_all(measured) or (ExitStatus.DONE if in_common else ExitStatus.INCONCLUSIVE)
+    simulated = any(one.environment.simulated for side in sides for one in side)
+    tells = bool(comparison.compared) and not simulated
+    return status_of_all(measured) or (ExitStatus.DONE if tells else ExitStatus.INCONCLUSIVE)
 
 
 def _drawings(

@@ -19,7 +19,7 @@ from tracekit.cli.commands import COMMANDS, PATHS, SIX, Command
 from tracekit.cli.options import EXCLUSIVE, OPTIONS, one_of
 from tracekit.cli.output import data_alone, emit, narrate
 from tracekit.cli.process import ExitStatus, Next, Terminated
-from tracekit.errors import EmptySlice, TracekitError, UsageError, nothing_at, suggest_name, unknown, words_of
+from tracekit.errors import Inconclusive, TracekitError, UsageError, nothing_at, suggest_name, unknown, words_of
 from tracekit.render.forms import ENDINGS
 
 WIDTH = 79
@@ -181,7 +181,7 @@ def main(arguments: Sequence[str]) -> int:
     except TracekitError as error:
         _show_traceback(debug)
         narrate(f"tracekit: {error}")
-        return ExitStatus.INCONCLUSIVE if isinstance(error, EmptySlice) else ExitStatus.UNUSABLE
+        return ExitStatus.INCONCLUSIVE if isinstance(error, Inconclusive) else ExitStatus.UNUSABLE
     except SystemExit:
         # The parser printed what was asked for, such as `--help`.
         raise

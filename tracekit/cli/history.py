@@ -22,7 +22,8 @@ from tracekit.comparison.history import History, Recorded, history_of, recorded_
 from tracekit.comparison.history_file import ENDING, REF, add_to_history, is_history, read_history
 from tracekit.comparison.renderers.tables import render_history_csv
 from tracekit.documents.history import history_document
-from tracekit.errors import TracekitError, unknown
+from tracekit.errors import Inconclusive, TracekitError, unknown
+from tracekit.recording.contents import SIMULATOR
 from tracekit.report.choice import matching_any, plain
 from tracekit.report.serialize import to_json
 from tracekit.units import format_count
@@ -35,7 +36,7 @@ def run(arguments: Namespace) -> ExitStatus:
         return _add(arguments, arguments.add_to)
     recordings, problems = _recorded_in(arguments.path, arguments)
     if not recordings and problems:
-        raise TracekitError(problems[-1])
+        raise _refusal(problems)
     for problem in problems if files or arguments.format == "csv" else ():
         # What is printed has no notes then.
         narrate(f"tracekit: {problem}")
@@ -43,7 +44,13 @@ def run(arguments: Namespace) -> ExitStatus:
     page = next((path.parent for path, form in files.items() if form == "html"), Path())
     data = {"json": lambda: _json_of(history), "csv": lambda: render_history_csv(history)}
     deliver(arguments, files, lambda form: history_document(history, form, partial(_link, page)), data)
-    return ExitStatus.UNUSABLE if problems else ExitStatus.DONE
+    if problems:
+        return ExitStatus.INCONCLUSIVE if isinstance(_refusal(problems), Inconclusive) else ExitStatus.UNUSABLE
+    return ExitStatus.DONE
+
+
+def _refusal(problems: Sequence[str]) -> TracekitError:
+    return (Inconclusive if all(one.endswith(SIMULATOR) for one in problems) else TracekitError)(problems[-1])
 
 
 def _json_of(history: History) -> str:
@@ -65,7 +72,7 @@ def _add(arguments: Namespace, name: str) -> ExitStatus:
         raise TracekitError(f"{name}: the name of a history file ends in {ENDING}, that of git notes begins with {REF}")
     recordings, problems = _recorded_in(arguments.path, arguments)
     if problems:
-        raise TracekitError(problems[0])
+        raise _refusal(problems)
     # A path that leads out of the folder may name a user.
     kept = [replace(one, report="" if in_notes else _address(one.report, folder, folder)) for one in recordings]
     added = add_to_history(name, kept)
@@ -101,7 +108,9 @@ def _recorded_in(paths: Sequence[str], arguments: Namespace) -> tuple[list[Recor
     others = recordings_in(*(path for path in paths if not is_history(path)))
     for entry in measure_all(others, arguments, request_from(arguments)) if others else ():
         problems += map(plain, entry.problems)
-        if entry.measurements is not None:
+        if entry.measurements is not None and entry.measurements.environment.simulated:
+            problems.append(plain(f"{entry.measurements.source}: {SIMULATOR}"))
+        elif entry.measurements is not None:
             if entry.measurements.limited:
                 narrate(f"tracekit: {entry.measurements.source}: {entry.measurements.limited}")
             report = entry.path if entry.path.endswith(REPORT) else ""

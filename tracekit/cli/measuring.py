@@ -14,7 +14,7 @@ from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import REPORT, check_recordings
 from tracekit.cli.requests import PROCESS_DIED, results_of, sentence_on
 from tracekit.comparison.measurements import Measurements
-from tracekit.errors import EmptySlice, TracekitError, UnreadableRecording, UsageError, unknown
+from tracekit.errors import Inconclusive, TracekitError, UnreadableRecording, UsageError, unknown
 from tracekit.measured import measured_analysis, measured_report, measured_trace, told_apart
 from tracekit.model_files.performance.facts import PerformanceReport
 from tracekit.model_files.performance.read import report_in
@@ -103,7 +103,7 @@ def measure_one(
         drawing = (analysis.report, replace(analysis, functions=False).timeline()) if lanes else None
         return Measured(path, measurements, drawing=drawing, report=analysis.report if report else None)
     except Exception as error:  # one recording that breaks tracekit must not stop the rest
-        return Measured(path, None, sentence_on(error, path, where), empty=isinstance(error, EmptySlice))
+        return Measured(path, None, sentence_on(error, path, where), empty=isinstance(error, Inconclusive))
 
 
 def _is_empty_folder(path: Path) -> bool:
@@ -134,7 +134,7 @@ def readable(measured: Sequence[Measured]) -> list[Measurements]:
     """What could be measured; standard error names the rest. Raises `TracekitError` where nothing could be."""
     if all(entry.failed for entry in measured):
         error = _unusable([entry.error for entry in measured])
-        raise EmptySlice(str(error)) if all(entry.empty for entry in measured) else error
+        raise Inconclusive(str(error)) if all(entry.empty for entry in measured) else error
     for note in _not_read(measured):
         narrate(f"tracekit: {note}")
     return [entry.measurements for entry in measured if entry.measurements is not None]

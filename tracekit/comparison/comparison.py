@@ -15,6 +15,7 @@ from tracekit.comparison.measurements import Environment, Measurements, names_of
 from tracekit.comparison.models import Basis, ModelComparison, Presence, compare_model
 from tracekit.comparison.settings import Floors
 from tracekit.errors import UsageError, unknown
+from tracekit.recording.contents import SIMULATOR
 from tracekit.units import format_names
 
 SCHEMA_VERSION = 1
@@ -118,9 +119,10 @@ def compare(
         for name, words in LABELS.items()
         if name != "target" and words not in known and any(getattr(one, name) is None for one in environments)
     )
-    counts, is_fair = (len(before), len(after)), not one_is_hot(before, after)
+    counts, simulated = (len(before), len(after)), any(environment.simulated for environment in environments)
+    doubt = Reason.SIMULATOR if simulated else Reason.HOT if one_is_hot(before, after) else None
     models = [
-        compare_model(of_model(before, back.get(name, name)), of_model(after, name), floors.of(name), counts, is_fair)
+        compare_model(of_model(before, back.get(name, name)), of_model(after, name), floors.of(name), counts, doubt)
         for name in names
     ]
     return Comparison(
@@ -191,7 +193,9 @@ def _notes(
     shared = [one.source for one in after if any(same_recording(one, other) for other in before)]
     is_pair = len(before) == len(after) == 1
     without = [recording.models for recording in (*before, *after) if not recording.core_ml]
+    simulated = dict.fromkeys(one.source for one in (*before, *after) if one.environment.simulated)
     notes = {
+        f"{format_names([*simulated])}: {SIMULATOR}.": bool(simulated),
         f"{WITH_ITSELF}: {format_names(shared)}.": bool(shared),
         ONE_RECORDING: is_pair,
         WRONG_OF_ONE: is_pair,

@@ -237,6 +237,8 @@ class Reason(StrEnum):
     """The recordings are too short to show that clocks or units change by themselves, which may be all of it."""
     HOT = "hot"
     """One side ran in a thermal state in which devices slow down, and the other did not, or did not record its own."""
+    SIMULATOR = "simulator"
+    """One side was recorded in a simulator."""
     UNEQUAL = "unequal"
     """Recordings reach so differently far behind a load that the longer ones may only be warmer."""
 

@@ -13,6 +13,7 @@ import numpy as np
 from tracekit.analysis.quantities import Population, Sample, quantities_of
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.errors import unknown
+from tracekit.recording.contents import is_simulator
 from tracekit.report.choice import matching_any
 
 
@@ -32,6 +33,11 @@ class Environment:
     """How the recording was read: a bundle or an export."""
     target: str | None = None
     """Name of the process that was recorded."""
+
+    @property
+    def simulated(self) -> bool:
+        """Whether it ran in a simulator, so that no gate may believe its numbers."""
+        return is_simulator(self.system)
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,10 +128,10 @@ def compare_model(
     after: Sequence[ModelMeasurements],
     floor: Floor,
     counts: tuple[int, int] = (0, 0),
-    is_fair: bool = True,
+    doubt: Reason | None = None,
 ) -> ModelComparison:
     """Compare one model, of which each recording of a side has measurements; one side may have none. `counts` are those
-    of all recordings; without `is_fair` one side ran hot, so that no answer about a time is believed."""
+    of all recordings; `doubt` is why no answer about a time is believed: one side ran hot, or in a simulator."""
     sides = (before, after)
     basis, window, values = compared_values(before, after)
     units = dict.fromkeys(name for side in sides for entry in side for name, _ in entry.units)
@@ -144,14 +144,11 @@ def compare_model(
     def told(change: LatencyChange, error_ns: int, counted: str, *, fits: bool = True) -> LatencyChange:
         """Not unchanged where calls are known to so little that most changes would go unnoticed."""
         times = [value for value in (change.before_ns, change.after_ns) if value is not None]
-        doubts = {
-            Reason.UNEQUAL: not fits,
-            Reason.INEXACT: change.answer is Answer.UNCHANGED and error_ns > LARGEST_ERROR * min(times),
-            Reason.HOT: not is_fair,
-        }
-        if change.answer is not Answer.INCONCLUSIVE and any(doubts.values()):
-            reason = next(each for each, holds in doubts.items() if holds)
-            change = replace(change, answer=Answer.INCONCLUSIVE, reason=reason)
+        inexact_times = change.answer is Answer.UNCHANGED and error_ns > LARGEST_ERROR * min(times)
+        reason = Reason.UNEQUAL if not fits else Reason.INEXACT if inexact_times else doubt
+        # No recording of a simulator would tell more.
+        if reason is not None and (change.answer is not Answer.INCONCLUSIVE or (doubt is Reason.SIMULATOR and times)):
+            change = replace(change, answer=Answer.INCONCLUSIVE, reason=reason, wanted=None)
         return replace(change, resolution_ns=max(side.resolution_ns for side in inexact), counted=counted)
 
     def loads(of: Callable[[ModelMeasurements], IntArray]) -> LatencyChange:
@@ -177,7 +174,7 @@ def compare_model(
         latency=told(compare_latency(*values, floor=floor_of_latency), latency_error_ns, counted, fits=window.fits),
         p95=told(compare_p95(*values, floor=floor_of_latency), latency_error_ns, counted, fits=window.fits),
         first=pair(lambda entry: entry.quantities["first_p50_ns"]),
-        parts=parts if is_fair else tuple(replace(part, answer=Answer.INCONCLUSIVE) for part in parts),
+        parts=parts if doubt is None else tuple(replace(part, answer=Answer.INCONCLUSIVE) for part in parts),
         predictions=pair(lambda entry: entry.predictions),
         # Without Core ML's rows, that none was seen says nothing.
         loads=pair(lambda entry: entry.loads or (None if entry.inexact.loads_at_least else 0)),

@@ -10,6 +10,7 @@ from tracekit.comparison.latency import CHANGED, FEW, LASTING, MIN_PREDICTIONS, 
 from tracekit.comparison.measurements import Inexact
 from tracekit.comparison.models import ModelComparison, Pair
 from tracekit.detectors.inference import from_stacks
+from tracekit.recording.contents import SIMULATOR
 from tracekit.report.formatting import ABSENT
 from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_count, format_duration, format_error
@@ -86,6 +87,7 @@ _REASONS = {
     Reason.MODES: "latencies cluster around several values, and both sides have some of them",
     Reason.SHORT: "too short to tell a change from a clock or compute unit that changes on its own",
     Reason.HOT: "one side ran hot, which alone can make a difference",
+    Reason.SIMULATOR: SIMULATOR,
     Reason.UNEQUAL: "the recordings have too few predictions equally long after a load; longer ones may only be warmer",
 }
 
