@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import json
-import unicodedata
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from support.steering import HOSTILE, MS, steering, steering_scenario
 from tracekit.characters import escape_json, printable
 from tracekit.cli import output
 from tracekit.testing import Process, write_export
 from tracekit.testing.rows import Model
 from tracekit.testing.scenario import Scenario
 
-HOSTILE = "\x9b31mA\u202eB\u2066C\x85D\U000e0041E\u200fF"
-"""C1 introducer, bidirectional overrides, next line, a tag, a mark: all of which XML can hold."""
 PATH = "evil\x1b]0;owned\x07\x9b2J\u202e"
 """A path can hold escape sequences too, here one that sets the title of the window."""
-MS = 1_000_000
-
 
 COMMANDS = ("##[add-mask]0", "::error file=x::y", "a ##[group]b", "\u00a0::stop-commands::z")
 """Names that the runner of GitHub Actions would take for commands."""
@@ -93,23 +89,11 @@ def test_json_means_the_same_to_its_reader_in_actions(tracekit, commanding: list
     assert json.loads(inside)["models"] == json.loads(elsewhere)["models"]
 
 
-def steering(text: str) -> set[str]:
-    return {
-        each for each in text if each not in "\n\t" and unicodedata.category(each) in ("Cc", "Cf", "Co", "Zl", "Zp")
-    }
-
-
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory, unchanged_folders: set[Path]) -> Path:
     """A recording full of them, at a path full of them."""
-    scenario = Scenario(Process(f"App{HOSTILE}", 412), duration_ns=2_000 * MS)
-    for name in (HOSTILE, f"Other{HOSTILE}"):
-        scenario.load(Model(name), 0, 20 * MS)
-        for k in range(30):
-            scenario.load(Model(name), (30 + 40 * k) * MS, 20 * MS)
-            scenario.predict(Model(name), (52 + 40 * k) * MS, 5 * MS)
     folder = tmp_path_factory.mktemp("hostile") / PATH
-    write_export(scenario, folder)
+    write_export(steering_scenario(), folder)
     unchanged_folders.add(folder.parent)
     return folder
 
@@ -193,14 +177,8 @@ WRITTEN = (
 @pytest.fixture(scope="module")
 def tabbed(tmp_path_factory, unchanged_folders: set[Path]) -> Path:
     """The same with tabs in all names."""
-    name = f"{HOSTILE}a\tb"
-    scenario = Scenario(Process(f"App{name}", 412), duration_ns=2_000 * MS)
-    for model in (name, f"Other{name}"):
-        for k in range(30):
-            scenario.load(Model(model), (30 + 40 * k) * MS, 20 * MS)
-            scenario.predict(Model(model), (52 + 40 * k) * MS, 5 * MS)
     path = tmp_path_factory.mktemp("tabbed") / f"evil\t{HOSTILE}"
-    write_export(scenario, path)
+    write_export(steering_scenario(f"{HOSTILE}a\tb"), path)
     unchanged_folders.add(path.parent)
     return path
 

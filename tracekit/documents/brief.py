@@ -11,6 +11,7 @@ from dataclasses import asdict
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+from tracekit.characters import escape_json
 from tracekit.grouping import grouped
 from tracekit.render.blocks import Document, plain
 from tracekit.report.groups import with_outcome
@@ -251,12 +252,17 @@ def capped(said: dict[str, Any], left_out: Mapping[str, int] = MappingProxyType(
 
 
 def _size(entry: object) -> int:
-    return len(json.dumps(entry, ensure_ascii=False).encode()) + len(", ")
+    return len(_json(entry).encode()) + len(", ")
 
 
 def _written(said: Any, left: Counter[str]) -> bytes:
     more = {"left_out": dict(left)} if left and isinstance(said, dict) else {}
-    return f"{json.dumps(said | more if more else said, ensure_ascii=False)}\n".encode()
+    return f"{_json(said | more if more else said)}\n".encode()
+
+
+def _json(said: object) -> str:
+    """As it leaves: what is escaped counts as such."""
+    return escape_json(json.dumps(said, ensure_ascii=False))
 
 
 def _shortened(said: Any) -> Any:

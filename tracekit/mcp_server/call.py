@@ -6,6 +6,8 @@ from collections.abc import Callable
 from threading import Event
 from typing import TYPE_CHECKING
 
+from tracekit.characters import visible
+
 if TYPE_CHECKING:
     from tracekit.recording import Progress
 
@@ -35,7 +37,7 @@ class Call:
         """Say what is being done. Raises `NoLongerWantedError` where nobody waits for it."""
         if self._gone.is_set():
             raise NoLongerWantedError
-        self._tell(done, total, words)
+        self._tell(done, total, visible(words))
 
     def stopped_by(self, stop: Callable[[], None]) -> None:
         """What ends the work that comes now, from another thread."""
