@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from support.steering import steering
 from tracekit.comparison.settings import CHECK_KEYS, FINDINGS, LIMITS, SUPPRESSION
 from tracekit.config import KEYS, KEYS_OF_MODELS, load_config
 from tracekit.detectors.plugins import listed_detectors
@@ -153,6 +154,18 @@ def test_what_is_there_stays_without_force(tracekit, folder: Path, name: str) ->
     assert tracekit("init", "--force").status == 0
 
 
+@pytest.mark.parametrize("below", ["", "apps/camera"])
+def test_a_workflow_is_written_only_at_the_top_of_a_repository(tracekit, folder: Path, monkeypatch, below: str) -> None:
+    place = folder / below if below else folder.parent
+    place.mkdir(parents=True, exist_ok=True)
+    monkeypatch.chdir(place)
+    result = tracekit("init")
+    assert result.out.splitlines()[1] == (
+        "no workflow: this folder is not the top of a Git repository; there, init writes one"
+    )
+    assert (result.status, Path("tracekit.toml").exists(), WORKFLOW.exists()) == (0, True, False)
+
+
 def test_a_recording_without_predictions_writes_nothing(tracekit, samples: Path, folder: Path) -> None:
     result = tracekit("init", samples / "not_instrumented.trace")
     assert result.status == 2
@@ -162,14 +175,16 @@ def test_a_recording_without_predictions_writes_nothing(tracekit, samples: Path,
 
 
 def test_names_of_models_are_no_toml(tracekit, tmp_path: Path) -> None:
-    name = 'a"]\\ [x*] \x7f é'
+    name = 'a"]\\ [x*] \x7f é \u202e \U000e0041 模'
     scenario = Scenario(Process("App", 412), duration_ns=2_000 * MS)
     scenario.load(Model(name), 0, 20 * MS)
     for index in range(40):
         scenario.predict(Model(name), (50 + 40 * index) * MS, 10 * MS)
-    write_export(scenario, tmp_path / "export")
-    assert tracekit("init", tmp_path / "export").status == 0
-    result = tracekit("check", tmp_path / "export")
+    path = tmp_path / "export\u202e\n[check.limits.x]\np95 = 'x'"
+    write_export(scenario, path)
+    result = tracekit("init", path)
+    assert (result.status, steering(result.out + Path("tracekit.toml").read_text("utf-8"))) == (0, set())
+    result = tracekit("check", path)
     assert result.status == 0, result.out
 
 

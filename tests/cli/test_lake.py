@@ -23,7 +23,7 @@ import pytest
 from tracekit.cli.dispatch import main
 from tracekit.errors import TracekitError
 from tracekit.recording import open_recording
-from tracekit.testing import Model, Process, Scenario, write_bundle
+from tracekit.testing import Model, Process, Scenario, write_bundle, write_export
 from tracekit.testing.machines import IPHONE, NEW_IPHONE
 from tracekit.testing.rows import LOAD_CACHED, LOAD_COLD
 
@@ -85,6 +85,42 @@ def test_a_lake_answers_with_columns_of_the_run(tracekit, lake):
     ]
     narrow = "select distinct os_version from gpu where device_model = 'iPhone Air'"
     assert asked(tracekit, lake, narrow) == [["27.2 (24B5089g)"]]
+
+
+@pytest.mark.parametrize("folder", ["runs [1]", "a*b?", "x=1", "it's"])
+def test_the_name_of_its_folder_is_no_pattern(tracekit, lake, folder):
+    moved = lake.parent / folder / "lake"
+    moved.parent.mkdir()
+    lake.rename(moved)
+    assert asked(tracekit, moved, "select count(*) from predictions") == [[556]]
+    assert asked(tracekit, moved, "select count(*) from runs") == [[3]]
+    compared = tracekit("compare", moved, "--before", "target = 'Sharpen'", "--after", "target = 'Sharpen'")
+    assert compared.status == 0
+
+
+def test_a_folder_above_it_is_never_taken_for_a_column(tracekit, lake, samples):
+    below = lake.parent / "device_model=Mac"
+    below.mkdir()
+    lake.rename(below / "lake")
+    for words in (
+        ("sql", below / "lake", "from loads"),
+        ("lake", "add", below / "new", samples / "sharpen_8bit.trace"),
+    ):
+        result = tracekit(*words)
+        assert (result.status, "lies below 'device_model=Mac'" in result.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("target", "kept"), [("模" * 28, "模" * 28), ("模" * 100, "模" * 81 + "…"), ("a/=%\u202e", "a/=%\u202e")], ids=len
+)
+def test_targets_have_names_of_every_script_and_length(tracekit, tmp_path, target, kept):
+    scenario = Scenario(Process(target, 412), duration_ns=2_000 * MS)
+    scenario.predict(Model("Encoder"), 50 * MS, 10 * MS)
+    write_export(scenario, tmp_path / "export")
+    added = tracekit("lake", "add", tmp_path / "lake", tmp_path / "export")
+    assert added.status == 0, added.err
+    for view in ("predictions", "runs"):
+        assert asked(tracekit, tmp_path / "lake", f"from {view} select target, count(*) group by all") == [[kept, 1]]
 
 
 def test_rows_are_joined_with_the_prediction_of_their_own_recording(tracekit, lake):

@@ -47,6 +47,8 @@ def test_commands_print_what_the_page_shows(
     monkeypatch: pytest.MonkeyPatch,
     update_goldens: bool,
 ) -> None:
+    # A checkout, as readers have it.
+    (tmp_path / ".git").mkdir()
     (tmp_path / "sample_traces").symlink_to(ROOT / "sample_traces")
     monkeypatch.chdir(tmp_path)
     unchanged_folders.add(Path("sample_traces"))

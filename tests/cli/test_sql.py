@@ -69,6 +69,11 @@ def test_json_holds_what_json_has_no_form_of(tracekit, path):
     assert document["rows"] == [[None, [None, 2], {"2026-11-27": 1.5}, 3]]
 
 
+def test_a_spreadsheet_runs_no_cell(tracekit, path):
+    said = tracekit("sql", path, """select '=2+2' as "=1+1", '@x' as b""", "--format", "csv")
+    assert list(csv.reader(io.StringIO(said.out))) == [["'=1+1", "b"], ["'=2+2", "'@x"]]
+
+
 def test_options_may_stand_between_recording_and_query(tracekit, path):
     said = tracekit("sql", path, "--format", "csv", COUNT)
     assert (said.status, said.out) == (0, tracekit("sql", path, COUNT, "--format", "csv").out)

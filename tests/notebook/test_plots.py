@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,9 @@ from support.made_histories import commit, latencies
 from tracekit.comparison.history import history_of
 from tracekit.notebook.reports import with_methods
 from tracekit.notebook.several import NotebookHistory
+from tracekit.testing import Model, Process, Scenario, write_export
 
+MS = 1_000_000
 pytestmark = pytest.mark.usefixtures("figures")
 STYLE = (Path(__file__).parents[2] / "web" / "src" / "report.css").read_text("utf-8")
 
@@ -165,6 +168,25 @@ def test_a_history_is_drawn_with_its_change() -> None:
         history.plot("p90_ns")
     with pytest.raises(tracekit.UsageError, match="no build has the figure 'load_ns'"):
         history.plot("load_ns")
+
+
+def test_names_are_no_mathematics(tmp_path: Path) -> None:
+    name = r"$\x{$"
+    scenario = Scenario(Process(name, 412), duration_ns=2_000 * MS)
+    scenario.load(Model(name), 0, 20 * MS)
+    for k in range(40):
+        scenario.predict(Model(name), (50 + 40 * k) * MS, 10 * MS)
+    write_export(scenario, tmp_path / name)
+    trace = tracekit.read(tmp_path / name)
+    plots = (trace.plot.timeline, trace.plot.latency, trace.plot.distribution, trace.plot.breakdown)
+    drawn = [*(plot() for plot in plots), tracekit.compare(trace, trace).plot()]
+    builds = [replace(each, commit=name) for each in latencies(np.repeat([0.0, 0.3], 20), name)]
+    drawn += [*with_methods(NotebookHistory, history_of(builds)).plot()]
+    from matplotlib.text import Text
+
+    for axes in np.hstack(drawn):
+        axes.figure.canvas.draw()
+    assert sum(name in text.get_text() for axes in np.hstack(drawn) for text in axes.findobj(Text)) >= 7
 
 
 def test_dark_styles_get_the_colors_of_dark_pages(sharpen) -> None:

@@ -365,8 +365,9 @@ COMMANDS = (
         "init",
         "write config and CI files",
         ("tracekit init run.trace", "tracekit init"),
-        "Writes tracekit.toml with one line per setting, and .github/workflows/tracekit.yml. A recording of a build "
-        "that you trust gives the limits that tracekit check applies to later recordings.",
+        "Writes tracekit.toml with one line per setting and, at the top of a Git repository, "
+        ".github/workflows/tracekit.yml. A recording of a build that you trust gives the limits that tracekit check "
+        "applies to later recordings.",
         (Argument("path", "PATH", "a recording to derive limits from", "?"),),
         "force quiet",
         _READ,

@@ -7,6 +7,7 @@ import math
 import os
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from tracekit.characters import visible
@@ -42,25 +43,30 @@ TOML_HEAD = f"""\
 
 
 def run(arguments: Namespace) -> ExitStatus:
-    """Write both files into the current folder."""
-    settings, given = Path(FILE), arguments.path
+    """Write the settings into the current folder, and the workflow where that is the top of a repository."""
+    settings, given, has_workflow = Path(FILE), arguments.path, os.path.lexists(".git")
     if not arguments.force:
-        _check_free([settings, WORKFLOW])
+        _check_free([settings, *([WORKFLOW] if has_workflow else [])])
     check_output(settings, [given] if given else [])
     recording = _measurements(arguments) if given else None
     write_file(settings, "\n".join(_settings(recording)) + "\n")
-    write_file(WORKFLOW, Path(__file__).with_name("workflow.yml").read_text("utf-8"))
     what = "all settings commented out" if recording is None else f"limits and allowed findings from {recording.source}"
-    emit(
-        f"wrote {settings}: {what}\nwrote {WORKFLOW}: checks the reports in perf/ on each push; "
-        "it only warns until you remove its line `warn-only: true`\n"
-    )
+    emit(f"wrote {settings}: {what}\n")
+    if has_workflow:
+        write_file(WORKFLOW, Path(__file__).with_name("workflow.yml").read_text("utf-8"))
+        emit(
+            f"wrote {WORKFLOW}: checks the reports in perf/ on each push; "
+            "it only warns until you remove its line `warn-only: true`\n"
+        )
+    else:
+        emit("no workflow: this folder is not the top of a Git repository; there, init writes one\n")
     for severity, ids in _found(recording).items() if recording is not None else ():
         count = format_count(len(ids), f"{severity} finding")
         narrate(f"tracekit: {FILE} allows {count} ({', '.join(ids)}); set {severity} = 0 once fixed")
     then = ["tracekit init --force RECORDING, to derive limits"]
     if given:
-        then = [command("check", given), f"{command('analyze', given)} -o perf/run.json, then commit perf/"]
+        then = [command("check", given)]
+        then += [f"{command('analyze', given)} -o perf/run.json, then commit perf/"] if has_workflow else []
     emit("".join(f"next: {visible(line)}\n" for line in then))
     return ExitStatus.DONE
 
@@ -82,7 +88,7 @@ def _measurements(arguments: Namespace) -> Measurements:
         raise Inconclusive(f"{recording.source}: {SIMULATOR}")
     if not any(model.predictions for model in recording.models):
         raise UsageError(f"{recording.source} contains no predictions, so no limit follows from it")
-    return recording
+    return replace(recording, source=visible(recording.source))
 
 
 def _settings(recording: Measurements | None) -> Iterator[str]:
@@ -138,8 +144,9 @@ def _found(recording: Measurements) -> dict[str, list[str]]:
 
 
 def _limits(model: ModelFigures, source: str) -> Iterator[str]:
-    # TOML has the escapes of JSON, and wants one character more escaped.
-    name = json.dumps(model.model, ensure_ascii=False).replace("\x7f", "\\u007f")
+    # TOML has the escapes of JSON, but none in two halves.
+    quoted = json.dumps(model.model, ensure_ascii=False)
+    name = "".join(each if each.isprintable() else f"\\U{ord(each):08x}" for each in quoted)
     yield f"\n[check.limits.{name}]"
     for limit, key in LIMITS.items():
         measured = model.figures.get(limit)

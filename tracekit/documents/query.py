@@ -48,8 +48,8 @@ def answer_csv(answer: Answer) -> str:
     stream = io.StringIO()
     stream.writelines(f"# {line}\n" for line in notes_of(answer.coverage))
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(answer.columns)
-    writer.writerows([harmless(value) if isinstance(value, str) else value for value in row] for row in answer.rows)
+    rows = (answer.columns, *answer.rows)
+    writer.writerows([harmless(value) if isinstance(value, str) else value for value in row] for row in rows)
     return stream.getvalue()
 
 

@@ -53,7 +53,7 @@ def plot_comparison(comparison: Comparison) -> Axes:
         axes.set_xlim(min(values) / 2, 4 * max(values))
     else:
         axes.set_xlim(0, 1.35 * max(values))
-    axes.set_yticks(range(len(models)), [name for name, *_ in models])
+    axes.set_yticks(range(len(models)), [name for name, *_ in models], parse_math=False)
     axes.set_ylim(len(models) - 0.4, -0.6)
     axes.set_xlabel("median latency (ms)")
     before_names, after_names = (format_names(names, SOURCES) for names in (comparison.before, comparison.after))
@@ -92,6 +92,6 @@ def plot_history(history: History, figure: str) -> list[Axes]:
         axes.set_ylim(0, 1.15 * max(np.nanmax(values), 1e-9))
         axes.xaxis.set_major_formatter(ConciseDateFormatter(axes.xaxis.get_major_locator()))
         if trend.changes:
-            axes.legend(loc="lower left", frameon=False, fontsize=9)
+            legend(axes, loc="lower left", bbox_to_anchor=None)
     drawn[-1].set_xlabel("date of the build")
     return drawn

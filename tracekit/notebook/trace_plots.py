@@ -63,9 +63,14 @@ def ink_on(color: str) -> str:
 
 def entitle(axes: Axes, title: str, below: str = "") -> None:
     """A title at the left, and smaller words below it."""
-    axes.set_title(title, loc="left", fontsize=11, fontweight="bold", pad=20 if below else 8)
+    axes.set_title(title, loc="left", fontsize=11, fontweight="bold", pad=20 if below else 8, parse_math=False)
     if below:
-        look: dict[str, Any] = {"fontsize": 9, "color": color_of("dim"), "xycoords": "axes fraction"}
+        look: dict[str, Any] = {
+            "fontsize": 9,
+            "color": color_of("dim"),
+            "xycoords": "axes fraction",
+            "parse_math": False,
+        }
         axes.annotate(below, (0, 1), (0, 5), textcoords="offset points", annotation_clip=False, **look)
 
 
@@ -81,7 +86,9 @@ def logarithmic(axes: Axes, which: Literal["x", "y"]) -> None:
 
 def legend(axes: Axes, **options: Any) -> None:
     """What colors and lines mean, beside what is drawn."""
-    axes.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False, fontsize=9, **options)
+    drawn = axes.legend(**{"loc": "upper left", "bbox_to_anchor": (1, 1), "frameon": False, "fontsize": 9} | options)
+    for text in drawn.get_texts():
+        text.set_parse_math(False)
 
 
 MOST_ROWS = 4
@@ -165,7 +172,7 @@ class TracePlots:
             words = [part.words if part and room else "" for part, room in zip(parts, wide, strict=True)]
             axes.bar_label(bars, words, label_type="center", fontsize=8, color=ink_on(color))
             lefts += widths
-        axes.set_yticks(range(len(rows)), [row.name for row in rows])
+        axes.set_yticks(range(len(rows)), [row.name for row in rows], parse_math=False)
         axes.invert_yaxis()
         axes.set_xlabel("share of time (%)" if share else "time per prediction (ms)")
         legend(axes)
@@ -289,7 +296,9 @@ def _draw_lanes(axes: Axes, lanes: Sequence[_Placed], timeline: Timeline, seen_s
     axes.set_ylim(lanes[-1].top + lanes[-1].height + 0.2, -0.2)
     axes.format_coord = words_at
     axes.grid(visible=False, axis="y")
-    axes.set_yticks([lane.top + lane.height / 2 for lane in lanes], [lane.lane.title for lane in lanes])
+    axes.set_yticks(
+        [lane.top + lane.height / 2 for lane in lanes], [lane.lane.title for lane in lanes], parse_math=False
+    )
     axes.tick_params(axis="y", length=0)
     axes.set_xlabel("time (s)")
     for placed in lanes:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from glob import escape
 from pathlib import Path
 from threading import Timer
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -271,7 +272,8 @@ def _connect(folder: Path | None) -> duckdb.DuckDBPyConnection:
     package = import_extra("duckdb", "sql", "SQL needs the package duckdb")
     connection: duckdb.DuckDBPyConnection = package.connect(config=_LOCKED)
     if folder is not None:
-        allowed = quoted(f"{folder}/", "'")
+        # Patterns are compared as they are written.
+        allowed = ", ".join(quoted(f"{each}/", "'") for each in (folder, escape(str(folder))))
         connection.execute(f"set allowed_directories = [{allowed}]")
     connection.execute("set enable_external_access = false; set lock_configuration = true")
     return connection

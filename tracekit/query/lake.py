@@ -13,8 +13,9 @@ import shutil
 import time
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from glob import escape
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -50,6 +51,8 @@ SKIPPED: Final = "skipped"
 _UNKNOWN: Final = "__HIVE_DEFAULT_PARTITION__"
 _ADDING: Final = ".adding"
 _DAY_S: Final = 86_400
+_LONGEST: Final = 255
+"""Bytes of a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,7 @@ _NAMES: Final = (*_OF_VIEWS, RUNS_FOLDER, SKIPPED, "view_coverage")
 def make_lake(lake: Path) -> None:
     """Make a folder a lake, unless it is one. Raises `TracekitError` where that cannot be, and without pyarrow."""
     _arrow()
+    _check_place(lake)
     if is_lake(lake):
         _check_version(lake)
         return
@@ -85,6 +89,14 @@ def make_lake(lake: Path) -> None:
             new = Path(folder, MARK)
             new.write_text(json.dumps({"views_version": VERSION}) + "\n", encoding="ascii")
             new.replace(lake / MARK)
+
+
+def _check_place(lake: Path) -> None:
+    """Raise `UsageError` below a folder whose name would be a column of every row."""
+    named = {part.partition("=")[0]: part for part in lake.resolve().parts if "=" in part}
+    for column in _OF_FOLDERS:
+        if column.name in named:
+            raise UsageError(f"{lake} lies below '{named[column.name]}', which names a column of a lake; move it")
 
 
 def _check_version(lake: Path) -> None:
@@ -110,12 +122,12 @@ def add_to_lake(lake: Path, run_id: str, views: RecordingViews, report: Report, 
     coverage = {"view_coverage": typed(rows, of.VIEW_COVERAGE)}
     frames |= redacted(coverage, views.source.trace) if views.redact else coverage
     facts, address = report.recording, f"{REPORTS}/{run_id}.json"
+    fitting: dict[str, Any] = {part: _fitting(part, getattr(facts, part)) for part in PARTS}
+    facts = replace(facts, **fitting)
+    place = "/".join(_folder(part, getattr(facts, part)) for part in PARTS)
     known_of_it = (getattr(facts, column.name) for column in of.RECORDING)
     unreadable = plain("; ".join(unreadable_tables(views.source.trace.run.tables))) or None
     run = (run_id, *known_of_it, facts.commit, app_version, unreadable, facts.redacted, address, __version__, VERSION)
-    values = {part: getattr(facts, part) for part in PARTS}
-    # As readers of Hive's folders decode names.
-    place = "/".join(f"{part}={quote(value, safe='') if value else _UNKNOWN}" for part, value in values.items())
     # A copy of a lake may lack the hidden folder.
     (lake / _ADDING).mkdir(exist_ok=True)
     _forget_old(lake / _ADDING)
@@ -136,6 +148,19 @@ def add_to_lake(lake: Path, run_id: str, views: RecordingViews, report: Report, 
         for written, path in new:
             path.parent.mkdir(parents=True, exist_ok=True)
             written.replace(path)
+
+
+def _folder(part: str, value: str | None) -> str:
+    """The folder of a value, as readers of Hive's folders decode names."""
+    said = "".join(each if each.isprintable() and not each.isascii() else quote(each, safe="") for each in value or "")
+    return f"{part}={said or _UNKNOWN}"
+
+
+def _fitting(part: str, value: str | None) -> str | None:
+    """The value, cut where file systems have no room for its folder."""
+    while value and len(_folder(part, value).encode()) > _LONGEST:
+        value = f"{value[:-2]}…"
+    return value
 
 
 def note_skipped(lake: Path, path: str, reason: str) -> None:
@@ -185,6 +210,7 @@ class LakeViews:
     names: Collection[str] = _NAMES
 
     def __init__(self, lake: Path) -> None:
+        _check_place(lake)
         _check_version(lake)
         self._lake = lake.resolve()
         self.folder: Path | None = self._lake
@@ -212,7 +238,7 @@ class LakeViews:
         if next(folder.glob(f"{below}.parquet"), None) is None:
             cells = ", ".join(f'null::{column.type} as "{column.name}"' for column in columns)
             return f"(select {cells} where false)"
-        files = quoted(f"{folder}/{below}.parquet", "'")
+        files = quoted(f"{escape(str(folder))}/{below}.parquet", "'")
         return f"read_parquet({files}, hive_partitioning = {below != '*'}, hive_types_autocast = false)"
 
     def _coverage(self, connection: duckdb.DuckDBPyConnection, name: str) -> ViewCoverage:
