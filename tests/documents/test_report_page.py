@@ -203,7 +203,7 @@ def test_a_finding_says_where_what_it_saves_and_how_to_verify(samples: Path) -> 
         longest = max(check.evidence, key=lambda entry: entry.end_ns - entry.start_ns)
         (where,) = card.xpath(".//p[@class='jump']")
         where_and_when = f"{formatting.duration(longest.duration_ns)} at {formatting.moment(longest.start_ns)}"
-        place = f"longest of {check.evidence_total} intervals: {where_and_when}; possible "
+        place = f"longest of {check.evidence_total}: {where_and_when} · may "
         assert where.text_content().replace("\xa0", " ").startswith(place)
         assert where.get("data-check") == check.id
         (prediction,) = (model.prediction for model in analysis.report.models)

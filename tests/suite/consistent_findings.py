@@ -165,7 +165,7 @@ def words(reported: Reported) -> Iterator[str]:
             yield f"{about(check)}: {check.record} None of {check.model} overlap"
 
 
-_RELATION = re.compile(r"possible (cause|effect): ([a-z-]+)")
+_RELATION = re.compile(r"may (be caused by|cause) ([a-z-]+)")
 
 
 def relations(reported: Reported) -> Iterator[str]:

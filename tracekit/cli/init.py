@@ -38,7 +38,7 @@ MODELS = 20
 """Most models that get limits: the busiest ones."""
 TOML_HEAD = f"""\
 # Settings of tracekit: {docs_page("configuration.md")}
-# A line that begins with # and no blank is a setting that is not set; it shows the default, or an example.
+# Remove the # to set a value. Each line shows the default, or an example.
 """
 
 

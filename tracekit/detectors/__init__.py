@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from tracekit.trace.instruments.catalogue import CORE_ML, GPU, NEURAL_ENGINE
     from tracekit.trace.sharing import MAX_OUTSIDE_SHARE, SharingState
     from tracekit.trace.trace import Trace, cached_by_trace
-    from tracekit.units import format_bytes, format_count, format_duration, format_names, format_share, format_time
+    from tracekit.units import format_bytes, format_count, format_names, format_parts, format_share, format_time
 
 _IMPORT = re.compile(r"^    from (tracekit[.\w]*) import (\([^)]*\)|[^\n]*)$", re.MULTILINE)
 _MODULES = {

@@ -150,9 +150,9 @@ def memory_section(report: Report, timeline: Timeline | None = None) -> Section 
         columns.names("model", lambda each: each.model),
         columns.numbers("instance", lambda each: each.instance, drop=3),
         columns.words("loaded at", lambda each: moment(each.start_ns)),
-        columns.optional("step", lambda each: each.step_bytes, format_bytes, float),
-        columns.optional("returned", lambda each: each.returned_bytes, format_bytes, float),
-        columns.words("how sure", _sure, drop=1),
+        columns.optional("memory added", lambda each: each.step_bytes, format_bytes, float),
+        columns.optional("given back", lambda each: each.returned_bytes, format_bytes, float),
+        columns.words("certainty", _sure, drop=1),
     )
     loads = report.memory.loads
     pictures = map(_picture, timeline.lanes if timeline is not None else ())
@@ -168,14 +168,14 @@ def memory_section(report: Report, timeline: Timeline | None = None) -> Section 
 
 
 def _level(level: MemoryLevel) -> str:
-    """`footprint: 60 MB at first, most 412 MB at 00:03.200, 390 MB at last (31 samples, 1.00 s apart)`."""
+    """`footprint 60.0 MB → 390 MB (peak 412 MB at 3.200 s; 31 samples, 1.00 s apart)`."""
     is_sampled = level.kind == Memory.FOOTPRINT
     samples = format_count(level.samples, "sample" if is_sampled else "change")
     often = f", {format_time(level.every_ns)} apart" if level.every_ns and is_sampled else ""
     return (
-        f"{'footprint' if is_sampled else 'Metal'}: {format_bytes(level.first_bytes)} at first, most "
-        f"{format_bytes(level.peak_bytes)} at {moment(level.peak_ns)}, {format_bytes(level.last_bytes)} at last "
-        f"({samples}{often})"
+        f"{'footprint' if is_sampled else 'Metal'} {format_bytes(level.first_bytes)} → "
+        f"{format_bytes(level.last_bytes)} (peak {format_bytes(level.peak_bytes)} at {moment(level.peak_ns)}; "
+        f"{samples}{often})"
     )
 
 

@@ -22,6 +22,7 @@ from tracekit.report.why import known_tails
 from tracekit.units import format_count, format_duration, format_estimate, format_percent, format_time
 
 MODELS = 6
+PART = "part of the savings above"
 METRICS, LONGEST_NAME = 4, 24
 """Measurements that have a column beside the model, and characters of their names."""
 CALL_SITES = 2
@@ -32,7 +33,6 @@ SUMMARY_LINES, FIX_LINES, NOTE_LINES = 3, 2, 2
 VERIFY = "To verify a fix, record again and run `tracekit compare before.trace after.trace`."
 IN_CORE_ML = "in Core ML"
 """Ends what estimated savings are a share of: time of loads, compilations and predictions, not of the last alone."""
-ONCE = "a wait that comes once"
 
 
 def findings_section(report: Report) -> Section | None:
@@ -104,26 +104,29 @@ def _savings(group: Group) -> Paragraph | None:
     each = each_words([cost.each for cost in costs if cost.each], resolution)
     once = all(cost.once for cost in costs)
     if not total and not each:
-        return Paragraph("est. savings none: other work hides it")
-    of = ""
+        return Paragraph("saves nothing: other work hides it")
     if once:
-        # Its share falls as the recording grows.
-        of = f", {ONCE}"
-    elif len(costs) == 1 and costs[0].of:
+        # Without its share, which falls as the recording grows.
+        rest = filter(None, ("once", included_above(group.extra_savings_ns, total), where))
+        return Paragraph(("the user waits ", Span(format_estimate(total), Role.STRONG), f" less, {', '.join(rest)}"))
+    of = ""
+    if len(costs) == 1 and costs[0].of:
         of = f" ({format_percent(costs[0].share)} of {costs[0].of})"
     elif spent:
         whose = "models'" if len(costs) > 1 else "model's" if group.first.model else "app's"
         of = f" of the {whose} {format_time(spent)} {IN_CORE_ML} ({format_percent(total / spent)})"
-    said: list[Line] = [] if once or not each else [Span(each, Role.STRONG)]
-    said += [(Span(format_estimate(total), Role.STRONG), of)] if total else []
-    rest = filter(None, (included_above(group.extra_savings_ns, total), where))
-    return Paragraph(join(("est. savings up to ", join((*said, *rest), ", ")), ""))
+    above = included_above(group.extra_savings_ns, total)
+    said: list[Line] = [Span(each, Role.STRONG)] if each else []
+    # A share of each time says what a share of all of it would say again.
+    if total and (not each.endswith(")") or (above and group.extra_savings_ns)):
+        said.append((Span(format_estimate(total), Role.STRONG), of))
+    return Paragraph(join(("saves up to ", join((*said, *filter(None, (above, where))), ", ")), ""))
 
 
 def finding_savings(check: Result) -> str:
     """The same of one finding, without what stands in front; empty where it is about no time."""
     said = _savings(Group((check,)))
-    return plain(said.line).removeprefix("est. savings ").removeprefix("savings ") if said else ""
+    return plain(said.line).removeprefix("saves ").removeprefix("savings ") if said else ""
 
 
 def each_words(parts: Sequence[Each], resolution_ns: int) -> str:
@@ -147,8 +150,7 @@ def included_above(extra_savings_ns: int | None, savings_ns: int) -> str:
     """Says where savings are part of findings above too."""
     if extra_savings_ns is None or extra_savings_ns >= savings_ns:
         return ""
-    part = f"{format_estimate(extra_savings_ns)} of it not" if extra_savings_ns else "already"
-    return f"{part} included above"
+    return f"{format_estimate(extra_savings_ns)} of it not in the savings above" if extra_savings_ns else PART
 
 
 def _measurement(check: Result) -> Line:
@@ -215,7 +217,7 @@ def _details(check: Result, *, with_callers: bool) -> Line:
 def _relations(check: Result) -> Iterator[Line]:
     """Other findings that may share its cause, each once, in however many models they are."""
     for relation, name in dict.fromkeys((other.relation, other.id) for other in check.related):
-        yield (f"{formatting.RELATIONS[relation]}: ", Span(name, link=f"#finding-{name}"))
+        yield (f"{formatting.RELATIONS[relation]} ", Span(name, link=f"#finding-{name}"))
 
 
 def _where(group: Group) -> Paragraph | None:
@@ -223,7 +225,7 @@ def _where(group: Group) -> Paragraph | None:
     parts: list[Line] = []
     if longest := _longest(*group.results):
         total = sum(check.evidence_total for check in group.results)
-        words = f"longest of {format_count(total, 'interval')}: " if total > 1 else "where: "
+        words = f"longest of {total:,}: " if total > 1 else "where: "
         resolution_ns = group.first.resolution_ns
         source = f", {from_stacks(resolution_ns)}" if resolution_ns else ""
         where = f"{format_duration(longest.duration_ns, resolution_ns)} at {formatting.moment(longest.start_ns)}"
@@ -232,7 +234,7 @@ def _where(group: Group) -> Paragraph | None:
         parts += _relations(group.first)
     # In the short text, the table of several models says it, and of a recording it says little.
     is_said = len(group.results) > 1 or group.first.pattern == Pattern.RECORDING
-    return Paragraph(join(parts, "; "), brief=0 if is_said else None) if parts else None
+    return Paragraph(join(parts, " · "), brief=0 if is_said else None) if parts else None
 
 
 def _fix(group: Group) -> Section | None:

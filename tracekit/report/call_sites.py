@@ -19,7 +19,7 @@ from tracekit.trace.samples import APP
 from tracekit.trace.trace import Trace
 from tracekit.units import format_count, format_percent, format_time
 
-THREADS: Final = {MAIN: "main thread", OTHER: "not on the main thread", MIXED: "main and other threads"}
+THREADS: Final = {MAIN: "main thread", OTHER: "background thread", MIXED: "main and background threads"}
 """Where a place calls from, in words; nothing where it is not known."""
 NOUNS: Final = {
     Api.LOAD: "load",
@@ -110,20 +110,16 @@ def place(where: CallSite | Place) -> str:
 
 
 def caller_words(site: CallSite) -> str:
-    """`called from StyleView.apply (StyleView.swift:42), main thread: 94% of 373 loads`, and how sure that is."""
+    """`in StyleView.apply (StyleView.swift:42), main thread · 350 of 373 loads`, and how sure that is."""
     thread = THREADS.get(site.thread)
-    noun = NOUNS[Api(site.api)]
-    count = f"{format_percent(site.share)} of {format_count(site.of, noun)}"
-    if site.calls is None:
-        count = f"{site.samples:,} of {format_count(site.of, noun)}"
-    doubt = f", {site.ambiguous:,} of them ambiguous" if site.ambiguous else ""
-    sampled = "" if site.calls is None else f" ({format_count(site.samples, 'sample')}{doubt})"
-    what = _OTHERWISE.get(Api(site.api), "called from")
+    some = site.samples if site.calls is None else site.calls
+    of = format_count(site.of, NOUNS[Api(site.api)])
+    count = f"all {of}" if some == site.of > 1 else of if some == site.of else f"{some:,} of {of}"
+    doubt = f" ({site.ambiguous:,} of {format_count(site.samples, 'sample')} ambiguous)" if site.ambiguous else ""
+    between = "between calls, " if site.api == Api.BETWEEN else ""
+    where = f"{between}in {place(site)}{f', {thread}' if thread else ''}"
     work = main_work(site) if site.inferred and site.calls is not None else ""
-    return f"{what} {place(site)}{f', {thread}' if thread else ''}: {count}{sampled}{f'; {work}' if work else ''}"
-
-
-_OTHERWISE: Final = {Api.BETWEEN: "between calls, in", Api.ELEMENT: "in"}
+    return " · ".join(filter(None, (where, f"{count}{doubt}", work)))
 
 
 def merge_sites(sites: Iterable[CallSite]) -> tuple[CallSite, ...]:

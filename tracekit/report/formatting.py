@@ -46,7 +46,7 @@ STATE_WORDS = {
 }
 """States of instruments in words; `coverage_state` is more exact."""
 
-RELATIONS = {"possible_cause": "possible cause", "possible_effect": "possible effect"}
+RELATIONS = {"possible_cause": "may be caused by", "possible_effect": "may cause"}
 """What another finding may be to one, in words."""
 
 END_REASONS = {

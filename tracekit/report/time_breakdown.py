@@ -183,7 +183,7 @@ def each_first(models: Iterable[ModelSummary]) -> tuple[str, ...]:
     timed = [model for model in models if model.latency is not None]
     first = [model.name for model in timed if model.latency and model.latency.cold and not model.latency.warm]
     whose = f" of {formatting.word_list(first)}" if len(first) < len(timed) else ""
-    return (f"no warm predictions{whose}; median and p95 cover all",) if first else ()
+    return (f"every prediction{whose} follows a load: numbers include the first ones",) if first else ()
 
 
 _UNITS: dict[str, str] = {

@@ -95,9 +95,8 @@ def only_ranges(shown: Shown, trace: Trace, ranges: Intervals, where: str, name:
         return reach_ranges(ranges, starts, np.maximum(ends_of(frame, np.iinfo(np.int64).max), starts + 1))
 
     note = (
-        f"Only events starting {where} are counted; predictions include their children, and earlier predictions do not "
-        f"count as in flight. Checks ran on the whole recording: findings that overlap {name} are shown, with their "
-        "numbers for the whole recording."
+        f"Numbers: events starting {where}, predictions with their children. Findings: whole recording, shown where "
+        f"they touch {name}."
     )
     return replace(
         shown,

@@ -34,7 +34,7 @@ def test_casts_and_the_copies_beside_them_are_found_with_their_cost(scenario, ju
     assert finding.cost.share == pytest.approx(0.15)
     assert int((finding.affected.ends - finding.affected.starts).sum()) == finding.cost.ns
     assert finding.evidence_total == 60
-    assert "1.50 ms of each 10.0 ms prediction: 200 µs in data casts" in finding.summary
+    assert "1.50 ms of each 10.0 ms prediction: 0.20 ms casts, 1.30 ms copies" in finding.summary
 
 
 @pytest.mark.parametrize(("cast", "expected"), [(500, Finding), (499, Passed)])

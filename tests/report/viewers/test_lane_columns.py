@@ -176,7 +176,7 @@ def test_a_place_that_calls_several_models_is_one_of_each(samples: Path) -> None
     analysis = kept_analysis(samples / "style_transfer_reload.trace")
     sites = json.loads(payload(analysis.report, analysis.timeline())[0])["sites"]
     assert {(api, model) for api, model, _ in sites} == {("load", None), ("prediction", None)}
-    assert all(words.startswith("called from StyleCam.StyleView.apply") for _, _, words in sites)
+    assert all(words.startswith("in StyleCam.StyleView.apply") for _, _, words in sites)
 
 
 def test_no_text_can_end_the_script_that_holds_it(analysis: Analysis) -> None:

@@ -122,8 +122,8 @@ def test_the_first_line_says_as_much_of_the_verdict_as_fits(run_view, samples: P
     ("share", "shown"),
     [
         (1, "per load, 1.0 s of the model's"),
-        (0.5, ", 0.50 s of it not included above"),
-        (0, ", already included above"),
+        (0.5, ", 0.50 s of it not in the savings above"),
+        (0, ", part of the savings above"),
     ],
 )
 @pytest.mark.view(size=(200, 60))
@@ -233,7 +233,7 @@ async def test_a_sample_of_memory_is_named_by_its_size_and_has_no_length(screen)
     screen.app.say("")
     screen.app.change(inspector=False)
     await screen.settle()
-    assert " MB · at 00:0" in screen.text().splitlines()[-2]
+    assert " MB · at 1.7" in screen.text().splitlines()[-2]
 
 
 def test_an_operation_has_the_parts_of_its_time(samples: Path) -> None:

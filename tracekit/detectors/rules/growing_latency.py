@@ -40,8 +40,10 @@ def _judge(view: tk.ModelView, calls: Calls, rule: GrowthRule) -> tk.Outcome:
     if len(calls.rows) < rule.min_calls:
         return calls.too_few(view, rule.min_calls)
     if not len(growth.count):
+        longest = int(np.bincount(calls.burst).max())
+        found = "latency falls back sooner" if longest >= rule.min_calls else f"the longest run has {longest:,}"
         return view.unknown(
-            f"Needs {rule.min_calls} comparable predictions in a row; found {len(calls.rows):,} separated by gaps.",
+            f"Needs {rule.min_calls} predictions without a pause; {found}.",
             "Record a longer sequence of predictions, such as a long answer of a language model.",
         )
     known = growth.correlation[~np.isnan(growth.correlation)]

@@ -23,11 +23,13 @@ _MAX_CHARACTERS = 160
 def detect(view: tk.RecordingView, _options: tk.NoOptions) -> tk.Outcome:
     """Passes on the issues that Instruments reported."""
     noted = view.trace.run.issues
+    if noted is None and view.trace.contents.form == "trace bundle":
+        why = "The list of issues that Instruments reported is damaged in this bundle."
+        return view.unknown(why, "Copy the bundle again from the Mac that recorded it.")
     if noted is None:
         return view.unknown(
-            "The issues that Instruments reported are unknown: exports do not contain them, and in a bundle, the list "
-            "may be damaged.",
-            "Analyze the .trace bundle itself.",
+            "Exports do not contain the issues that Instruments reported.",
+            "Analyze the .trace bundle to see them.",
         )
     issues = tk.issues_about_data(noted)
     about_display = len(noted) - len(issues)

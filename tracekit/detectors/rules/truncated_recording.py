@@ -64,9 +64,9 @@ def _unclear(view: tk.RecordingView) -> tk.Outcome | None:
         why = f'The recording ended with "{reason}"; what that means for its tables is unknown.'
         return view.unknown(why, "Record again, and press Ctrl-C only once or set a time limit.")
     if view.trace.contents.has_table_of_contents:
-        why = "The recording has no known end: xctrace was killed or the copy is incomplete."
+        why = "The recording has no end marker: xctrace was killed or the copy is incomplete."
         return view.unknown(why, "Press Ctrl-C only once, and wait until the recording is saved.")
-    why = "The recording has no known end: this input has no table of contents."
+    why = "The recording's end is in the table of contents, which this input lacks."
     return view.unknown(why, "Export it too: `xcrun xctrace export --input run.trace --toc --output toc.xml`.")
 
 
