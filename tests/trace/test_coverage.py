@@ -107,6 +107,7 @@ def test_an_empty_core_ml_table_is_not_no_use(make):
     ("sign", "words"),
     [
         (lambda make: make.engine((0, 1, "Neural Engine Prediction")), "the Neural Engine was active (1 row)"),
+        (lambda make: make.engine((0, 1, "N_main__Op0_X Compile")), "the Neural Engine prepared models (1 row)"),
         (lambda make: gpu(make, GPU_LABEL), "the GPU ran a Core ML model (1 row)"),
         (mps, "MPS graphs were sent to the GPU (1 row)"),
     ],

@@ -5,7 +5,7 @@ import pytest
 from tracekit.recording.contents import Run
 from tracekit.trace.build import build_trace
 
-SECOND = 1_000_000_000
+MS, SECOND = 1_000_000, 1_000_000_000
 
 
 def notes(recording):
@@ -38,6 +38,26 @@ def test_loads_and_predictions_without_a_duration_are_told(make):
     assert notes(make.recording(make.coreml(*rows))) == (
         "2 of 3 loads and predictions have no duration and count as 0 ns.",
     )
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([(0, 2_600 * MS, "Net_main__Op0_AneInference Compile")], ": 1 compilation of Net (2.60 s)."),
+        (
+            [
+                *((0, 900 * MS, "Net_main__Op0_AneInference Compile"), (800 * MS, 200 * MS, "B_main__Op0_X Compile")),
+                *((2_000 * MS, 50 * MS, "Neural Engine Load"), (3_000 * MS, 10 * MS, "Neural Engine Load")),
+            ],
+            ": 1 compilation of B (200 ms), 1 compilation of Net (900 ms), 2 loads (60.0 ms).",
+        ),
+        ([(0, 5 * MS, "Neural Engine Prediction")], None),
+    ],
+)
+def test_compilations_and_loads_of_the_engine_alone_are_told(make, rows, said):
+    expected = () if said is None else (f"Inferred from Neural Engine rows, which name no process{said}",)
+    assert notes(make.recording(make.engine(*rows))) == expected
+    assert notes(make.recording(make.coreml((0, 5, "Prediction", "a-1")), make.engine(*rows))) == ()
 
 
 @pytest.mark.parametrize(("end", "message"), [(3 * SECOND, False), (3 * SECOND + 1, True)])

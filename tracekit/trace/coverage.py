@@ -18,7 +18,7 @@ from tracekit.characters import lower_first
 from tracekit.intervals import Intervals
 from tracekit.recording.contents import Contents, Recording, Run, TableEntry
 from tracekit.recording.table import NOT_EXPORTED, TableState
-from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Lane, Origin
+from tracekit.trace.events import LOAD_KINDS, SETUP_KINDS, Attribution, Kind, Lane, Origin
 from tracekit.trace.frames import categorical, is_any, resolution_of, texts_in
 from tracekit.trace.instruments import coreml
 from tracekit.trace.instruments.catalogue import CALL_STACKS, CORE_ML, HARDWARE, INSTRUMENTS, NEURAL_ENGINE, SCHEMAS
@@ -29,7 +29,7 @@ from tracekit.trace.runtimes.registry import runtimes
 from tracekit.trace.samples import COUNTED
 from tracekit.trace.sharing import Sharing, SharingState
 from tracekit.trace.trace import Coverage, Trace
-from tracekit.units import format_count, format_duration, format_error, format_names
+from tracekit.units import format_count, format_duration, format_error, format_names, format_time
 
 _UNKNOWN_REASON = "reason unknown"
 _CAUSE = (
@@ -147,9 +147,12 @@ def _evidence(hardware: pd.DataFrame) -> list[str]:
         ("the Neural Engine was active", int(is_any(hardware["kind"], Kind.ANE_EXEC).sum())),
         ("the GPU ran a Core ML model", int(((lane == Lane.GPU) & hardware["model"].notna()).sum())),
     )
-    # Graphs add nothing where execution shows a model.
-    graphs = (("MPS graphs were sent to the GPU", int((lane == Lane.MPS).sum())),)
-    signs = work if any(count for _, count in work) else graphs
+    # Neither adds anything where execution shows a model.
+    weaker = (
+        ("the Neural Engine prepared models", int(is_any(hardware["kind"], *_PREPARING).sum())),
+        ("MPS graphs were sent to the GPU", int((lane == Lane.MPS).sum())),
+    )
+    signs = work if any(count for _, count in work) else weaker
     return [f"{what} ({format_count(count, 'row')})" for what, count in signs if count]
 
 
@@ -268,6 +271,7 @@ def doubts(
         _after_the_end(run.duration_ns, events, "Core ML"),
         _after_the_end(run.duration_ns, hardware, "hardware"),
         "" if inferred is None else _inferred(inferred, why),
+        "" if inferred is None else _prepared(inferred, hardware),
     )
     return [note for note in notes if note]
 
@@ -324,3 +328,20 @@ def _inferred(calls: pd.DataFrame, why: str) -> str:
         f"{format_count(len(calls), 'prediction')} inferred from {source} ({why}); actual durations "
         "are longer than shown."
     )
+
+
+_PREPARING = {Kind.ANE_COMPILE: "compilation", Kind.ANE_LOAD: "load"}
+"""Rows of the Neural Engine that get a model ready."""
+
+
+def _prepared(calls: pd.DataFrame, hardware: pd.DataFrame) -> str:
+    """What gets models ready, where nothing else shows loads and compilations."""
+    if is_any(calls["kind"], *SETUP_KINDS).any():
+        return ""
+    rows = hardware[is_any(hardware["kind"], *_PREPARING) & ~is_any(hardware["attribution"], Attribution.FOREIGN)]
+    said = [
+        f"{format_count(len(each), noun)}{name and f' of {name}'} ({format_time(Intervals.from_rows(each).covered_ns)})"
+        for kind, noun in _PREPARING.items()
+        for name, each in rows[is_any(rows["kind"], kind)].groupby(rows["model"].astype("object").fillna(""))
+    ]
+    return f"Inferred from Neural Engine rows, which name no process: {format_names(said, 5)}." if said else ""

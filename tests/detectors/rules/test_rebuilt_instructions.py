@@ -45,6 +45,22 @@ def test_a_session_for_each_request_builds_them_again(scenario, judge):
 
 
 @pytest.mark.parametrize(
+    ("sessions", "again", "outcome"),
+    [
+        pytest.param([1, 2] * 6, "", Passed, id="two by turns"),
+        pytest.param([1, 2, 3] * 4, "", Passed, id="three by turns"),
+        pytest.param([1, 2] * 6, NAME, Finding, id="two by turns, each told again"),
+        pytest.param(range(1, 13), "", Finding, id="one for each request"),
+    ],
+)
+def test_sessions_that_are_asked_by_turns_keep_their_instructions(scenario, judge, sessions, again, outcome):
+    known: set[int] = set()
+    texts = [again if number in known or known.add(number) else NAME for number in sessions]
+    talk(scenario, texts, list(sessions))
+    assert isinstance(judge(scenario, ID)[None], outcome)
+
+
+@pytest.mark.parametrize(
     ("texts", "outcome"),
     [
         ([NAME, *[NAME] * 4, ""], Finding),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from suite.chats import INSTRUCTIONS, own_chat, system_chat
-from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
-from tracekit.testing import Draws, Scenario
+from suite.chats import INSTRUCTIONS, MS, closed, own_chat, recording, system_chat
+from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, PASSED, POSITIVE, cases, each
+from tracekit.testing import Draws, Scenario, Session
 
 ID = "rebuilt-instructions"
 UNKNOWN = {"cached": None}
@@ -49,6 +49,19 @@ def some_chats(draws: Draws) -> Scenario:
     return system_chat(draws, 9, lambda _: UNKNOWN, opens=lambda number: number % 3 == 0)
 
 
+def by_turns(draws: Draws) -> Scenario:
+    """Two or three chats that are asked by turns."""
+    scenario = recording()
+    chats = [Session(scenario, INSTRUCTIONS, number) for number in range(1, draws.integer(3, 4))]
+    now = 500 * MS
+    for chat in chats:
+        chat.instruct(now, 600_000 * MS)
+    for number in range(12):
+        asked = {"consumed": 300, "generated": 30, "cached": None, "prompt_ns": 200 * MS, "generation_ns": 400 * MS}
+        now = chats[number % len(chats)].request(now + 500 * MS, **asked).end_ns
+    return closed(scenario)
+
+
 def still_cached(draws: Draws) -> Scenario:
     """Sessions of their own, whose instructions come from the cache."""
     return system_chat(draws, 6, lambda _: {"cached": 210}, opens=lambda _: True)
@@ -73,6 +86,7 @@ CASES = [
     *each(ID, NEAR_BELOW, (2, 2), lambda draws, count: built_again(draws, count, 4)),
     *cases(ID, LOOKALIKE, 2, different_tasks, page="The app switches"),
     *cases(ID, LOOKALIKE, 2, some_chats, page="A new chat begins"),
+    *cases(ID, LOOKALIKE, 2, by_turns, expected=PASSED, page="Two chats are asked"),
     *cases(ID, LOOKALIKE, 2, still_cached, page="The cache still holds"),
     *cases(ID, INSUFFICIENT, 2, not_shown),
     *cases(ID, INSUFFICIENT, 1, lambda draws: system_chat(draws, 3, told=lambda _: INSTRUCTIONS)),

@@ -20,7 +20,8 @@ class Options(tk.Options):
 
 @judge_requests
 def detect(asked: Asked, options: Options) -> tk.Outcome:
-    """Compares the instructions of each request with those of the request before it."""
+    """Compares the instructions of each request with those of the request before it in its session; of the first one
+    in a session, with those of the last request."""
     view = asked.view
     region, text, form, session = (
         asked.numbers(name) for name in ("instructions_region", "instructions", "instructions_form", "session")
@@ -32,11 +33,15 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
         return view.unknown(
             f"{tk.format_count(of + 1, 'request')}, {options.min_requests + 1} needed.", "Record more requests."
         )
+    before = np.arange(-1, of)
+    for at in asked.rows.groupby("session").indices.values():
+        before[at[1:]] = at[:-1]
+    before = before[1:]
     known = ~np.isnan(region)
-    both = known[1:] & known[:-1]
-    new = both & (region[1:] != region[:-1])
-    unknown = ~both | (new & (np.isnan(form[1:]) | np.isnan(form[:-1])))
-    again = new & ~unknown & (form[1:] == form[:-1])
+    both = known[1:] & known[before]
+    new = both & (region[1:] != region[before])
+    unknown = ~both | (new & (np.isnan(form[1:]) | np.isnan(form[before])))
+    again = new & ~unknown & (form[1:] == form[before])
     # What the cache still holds was built in vain and cost nothing.
     cached = asked.numbers("cached_tokens") >= options.cached_share * asked.numbers("consumed_tokens")
     again &= ~cached[1:]
@@ -44,8 +49,8 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
     metrics = (
         tk.above("requests with instructions built again", count / judged if judged else None, "share", options.share),
         tk.above("such requests", count, "count", options.min_requests),
-        tk.Metric("of them with other digits", int((again & (text[1:] != text[:-1])).sum()), "count"),
-        tk.Metric("of them in a session of their own", int((again & (session[1:] != session[:-1])).sum()), "count"),
+        tk.Metric("of them with other digits", int((again & (text[1:] != text[before])).sum()), "count"),
+        tk.Metric("of them in a session of their own", int((again & (session[1:] != session[before])).sum()), "count"),
     )
     words = f"{count:,} of {tk.format_count(judged, 'request')} behind another have the same instructions, built again"
     if all(metric.reached for metric in metrics[:2]):
