@@ -106,6 +106,45 @@ async def test_keys_typed_while_a_list_is_made_again_move_in_the_new_one(screen,
     assert screen.state.selection.event == listed.rows.ref(2) != before.ref(2)
 
 
+async def type_at_once(screen, *keys: str) -> None:
+    for key in keys:
+        screen.app.simulate_key(key)
+    await screen.settle()
+
+
+def predictions_of(screen):
+    activity = screen.state.session.trace.activity
+    return activity[activity["kind"] == "prediction"]
+
+
+async def test_keys_typed_at_once_sort_a_list_before_they_open_its_row(screen) -> None:
+    called = predictions_of(screen)
+    slowest = int(called["duration_ns"].idxmax())
+    assert slowest != called.index[0]
+    await type_at_once(screen, "4", "o", "enter")
+    assert screen.state.selection.prediction == slowest
+    start, length = called.loc[slowest, ["start_ns", "duration_ns"]]
+    assert screen.state.view.start_ns <= start < start + length <= screen.state.view.end_ns
+    assert screen.state.view.span_ns < 2 * length
+    # In the other direction the fastest stands first.
+    await type_at_once(screen, "O", "home", "enter")
+    fastest = int(called["duration_ns"].idxmin())
+    assert called.loc[screen.state.selection.prediction, "duration_ns"] == called.loc[fastest, "duration_ns"]
+
+
+@pytest.mark.parametrize("key", ["W", "V", "f"])
+async def test_a_key_about_a_row_waits_for_the_row_that_was_gone_to(screen, key: str) -> None:
+    called = predictions_of(screen)
+    await type_at_once(screen, "4", "down", "down", key)
+    third = called.index[2]
+    start, length = called.loc[third, ["start_ns", "duration_ns"]]
+    assert screen.state.selection.prediction == third
+    shown = screen.state.range if key == "V" else screen.state.view
+    assert shown.start_ns <= start < start + length <= shown.end_ns
+    assert shown.span_ns < 2 * length
+    assert (screen.state.selection.waits is not None) == (key == "W")
+
+
 def test_a_name_is_cut_alike_in_all_lists_that_have_room() -> None:
     long = "x" * 22
     columns = {

@@ -76,6 +76,9 @@ class ViewApp(StateApp, inherit_bindings=False):
     def action_run(self, identity: str) -> None:
         """Run an action of the table."""
         action = ACTIONS_BY_ID[identity]
+        listed = views.focused_list(self)
+        if action.of_row and listed is not None and listed.later(partial(self.action_run, identity), known=True):
+            return
         if self.is_open:
             self.browse.say("")
         if action.section is Section.COMPARE and len(self.viewed.paths) < 2:

@@ -21,7 +21,7 @@ from tracekit.tui.keys import ActionError, action, action_of
 from tracekit.tui.screens.help import LegendScreen
 from tracekit.tui.screens.small import TickScreen
 from tracekit.tui.selection import evidence_of, selected_span
-from tracekit.tui.state import LATENCY, NOTHING, Area, FindingRef, Selection, first_predictions
+from tracekit.tui.state import LATENCY, NOTHING, Area, FindingRef, Selection, Sort, first_predictions
 from tracekit.tui.state_app import StateApp
 
 
@@ -215,14 +215,16 @@ def _list(app: StateApp) -> ListPane[Any] | None:
     return pane if isinstance(pane, ListPane) else None
 
 
-def _sort(app: StateApp, by: Callable[[ListPane[Any]], bool]) -> None:
+def _sort(app: StateApp, order: Callable[[ListPane[Any]], Sort | None]) -> None:
     rows = _list(app)
-    if rows is None or not by(rows):
+    sort = None if rows is None else order(rows)
+    if rows is None or sort is None:
         raise ActionError("Nothing to sort here; open a list with 1 to 5.")
+    app.change(sorts={**app.state.sorts, rows.PANE: sort})
 
 
-sort_next = action_of("sort_next", "Sort the list by the next column.", partial(_sort, by=ListPane.sort_next))
-sort_reversed = action_of("sort_reversed", "Reverse the sort order.", partial(_sort, by=ListPane.reverse_sort))
+sort_next = action_of("sort_next", "Sort the list by the next column.", partial(_sort, order=ListPane.next_sort))
+sort_reversed = action_of("sort_reversed", "Reverse the sort order.", partial(_sort, order=ListPane.reversed_sort))
 
 
 @action("columns")

@@ -208,36 +208,25 @@ class ListPane(DetailPane, Generic[Made]):
         """Titles of all its columns."""
         return tuple(column.title for column in self._rows.columns) if self._rows is not None else ()
 
-    def sort_next(self) -> bool:
-        """Ask for sorting by the next column on screen; False where this list cannot be sorted."""
+    def next_sort(self) -> Sort | None:
+        """The order by the next column on screen; None where this list cannot be sorted."""
         columns = [column for column in self.query_one(RowList).visible_columns() if column.ordered]
         if self._rows is None or not columns:
-            return False
+            return None
         at = next((at for at, column in enumerate(columns) if column.title == self._rows.sort.column), -1)
-        self._sort_by(columns[(at + 1) % len(columns)])
-        return True
+        return _first_order(columns[(at + 1) % len(columns)])
 
-    def reverse_sort(self) -> bool:
-        """Ask for the other direction; False where this list cannot be sorted."""
-        if self._rows is None:
-            return False
-        sort = self._rows.sort
-        self._want(Sort(sort.column, not sort.descending))
-        return True
+    def reversed_sort(self) -> Sort | None:
+        """The other direction; None where this list cannot be sorted."""
+        sort = None if self._rows is None else self._rows.sort
+        return sort and Sort(sort.column, not sort.descending)
 
     def sort_by_title(self, column: ListColumn[Any]) -> None:
         """Sort by the column whose title was clicked, or the other way round where it is the one already."""
-        if self._rows is not None and column.title == self._rows.sort.column:
-            self.reverse_sort()
-        elif column.ordered and column.title in self.titles:
-            self._sort_by(column)
-
-    def _sort_by(self, column: ListColumn[Any]) -> None:
-        """Numbers begin with the largest, words with the first; so does time."""
-        self._want(Sort(column.title, not column.words and column.title != "start"))
-
-    def _want(self, sort: Sort) -> None:
-        self.post_message(messages.ChangeWanted(sorts={**self.state.sorts, self.PANE: sort}))
+        again = self._rows is not None and column.title == self._rows.sort.column
+        sort = self.reversed_sort() if again else _first_order(column)
+        if again or (column.ordered and column.title in self.titles):
+            self.post_message(messages.ChangeWanted(sorts={**self.state.sorts, self.PANE: sort}))
 
     def _select(self, row: int) -> None:
         """Select what a row stands for, to which the cursor came."""
@@ -260,6 +249,11 @@ class ListPane(DetailPane, Generic[Made]):
         if isinstance(what, messages.OfRecording):
             what.recording = self.state.active
         self.post_message(what)
+
+
+def _first_order(column: ListColumn[Any]) -> Sort:
+    """Numbers begin with the largest, words with the first; so does time."""
+    return Sort(column.title, not column.words and column.title != "start")
 
 
 def full_list_words(state: State) -> str:

@@ -63,7 +63,6 @@ class RowList(ScrollView, can_focus=True):
         """
         changed = rows is not self.rows
         self.rows, self._hidden, self._waits = rows, hidden, not final
-        typed, self._typed = (self._typed, []) if final else ([], self._typed)
         if changed:
             self._forget()
         elif cursor is not None and self._lags(cursor):
@@ -73,8 +72,10 @@ class RowList(ScrollView, can_focus=True):
             self.call_after_refresh(self._follow)
         self.virtual_size = Size(self.size.width, len(rows) + 1)
         self.refresh()
-        for key in typed:
-            key()
+        if final and not self._ahead:
+            typed, self._typed = self._typed, []
+            for key in typed:
+                key()
 
     def _lags(self, row: int) -> bool:
         """Whether a row that the state asks for is one that the cursor has left again by key."""
@@ -107,12 +108,12 @@ class RowList(ScrollView, can_focus=True):
 
     def move(self, step: int) -> None:
         """Move the cursor by some rows."""
-        if not self._later(partial(self.move, step)):
+        if not self.later(partial(self.move, step)):
             self.go(self.cursor + step)
 
     def go(self, row: int) -> None:
         """Put the cursor on a row, or the nearest there is, and select it."""
-        if self._later(partial(self.go, row)) or not len(self.rows):
+        if self.later(partial(self.go, row)) or not len(self.rows):
             return
         goal = min(max(row, 0), len(self.rows) - 1)
         if goal != self.cursor:
@@ -124,14 +125,16 @@ class RowList(ScrollView, can_focus=True):
 
     def open(self) -> None:
         """Open the row with the cursor."""
-        if not self._later(self.open) and len(self.rows):
+        if not self.later(self.open) and len(self.rows):
             self._opened(self.cursor)
 
-    def _later(self, what: Callable[[], None]) -> bool:
-        """Whether other rows are being made; what a key asks for is done once they are there."""
-        if self._waits:
+    def later(self, what: Callable[[], None], *, known: bool = False) -> bool:
+        """Whether what a key asks for has to wait, for other rows that are being made or for what was typed before; it
+        is done then. `known`: or until the state knows of the row with the cursor."""
+        waits = self._waits or bool(self._typed) or (known and bool(self._ahead))
+        if waits:
             self._typed.append(what)
-        return self._waits
+        return waits
 
     @property
     def page(self) -> int:
