@@ -192,22 +192,24 @@ def test_a_tail_is_told_in_shares_of_its_larger_parts():
     parts = {"queued_models": 83 * MS, "clock": 11 * MS, "copies": 4 * MS, "not_visible": 2 * MS}
     found = Tail(0.95, 27 * MS, 14, 12 * MS, 100 * MS, parts, blocker(model="StyleCam"))
     assert tail_words(found) == (
-        "15.0 ms above usual; of that: 83% queued for the Neural Engine behind StyleCam, 11% slower clock, 6% other"
+        "usual 12.0 ms; of the extra, 83% is queued for the Neural Engine behind StyleCam, 11% slower clock, 6% other"
     )
+    alone = replace(found, parts={"queued_models": 100 * MS})
+    assert tail_words(alone) == "usual 12.0 ms; all of the extra is queued for the Neural Engine behind StyleCam"
 
 
 @pytest.mark.parametrize(
     ("parts_ms", "words"),
     [
-        ({"specialization": 190, "copies": 10}, "; of that: 95% specialization, 5% other"),
-        ({"specialization": 19, "copies": 1}, ", most of it specialization"),
+        ({"specialization": 190, "copies": 10}, "; of the extra, 95% is specialization, 5% other"),
+        ({"specialization": 19, "copies": 1}, "; most of the extra is specialization"),
         ({"specialization": 11, "copies": 9}, ""),
     ],
 )
 def test_the_tail_of_inferred_calls_says_no_more_than_their_samples(parts_ms, words):
     parts = {cause: ms * MS for cause, ms in parts_ms.items()}
     found = Tail(0.95, 20_400_000, 2, 10_000_000, sum(parts.values()), parts)
-    assert tail_words(found, 1 * MS) == f"10 ms above usual{words}"
+    assert tail_words(found, 1 * MS) == f"usual 10 ms{words}"
 
 
 def test_inferred_calls_differ_by_more_than_their_resolution():
@@ -248,8 +250,8 @@ def test_a_tail_is_told_where_it_is_far_from_usual(p95_ms, told):
     tail = Tail(0.95, p95_ms * MS, 14, 12 * MS, 100 * MS, {"copies": 99 * MS, "work": 1 * MS})
     model = ModelWhy("Net", (explained(QUEUED),), None, tail, ({},), {})
     text = render(why_document(WhyReport(1, "run.trace", (model,), "", redacted=True)), "text", width=100)
-    assert ("p95: 15.0 ms, 3.00 ms above usual; of that: 99% copies and conversions, 1% other" in text) is told
-    assert ("above usual" in text) is told
+    assert ("p95: 15.0 ms, usual 12.0 ms; of the extra, 99% is copies and conversions, 1% other" in text) is told
+    assert ("of the extra" in text) is told
 
 
 def test_every_form_has_all_parts_that_matter_and_the_finding():

@@ -65,7 +65,8 @@ def _tails(models: Sequence[ModelSummary], results: Sequence[Result]) -> Iterato
     for model, tail, finding in known_tails(models, results):
         p95 = Span(formatting.duration(model.quantities.get("p95_ns"), model.resolution_ns), quantity="p95_ns")
         link: Line = (" (", Span(finding.id, link=f"#finding-{finding.id}"), ")") if finding else ""
-        yield join((Span(model.name, Role.CODE), " p95 ", p95, f", {tail_words(tail, model.resolution_ns)}", link), "")
+        slow = (Span(model.name, Role.CODE), ": p95 ", p95, f", {tail_words(tail, model.resolution_ns)}")
+        yield join((*slow, link), "")
 
 
 def _parts_of(model: ModelSummary) -> PartsRow | None:

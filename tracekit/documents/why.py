@@ -286,22 +286,25 @@ def slower_words(slower: Slower) -> str:
 
 
 def tail_words(tail: Tail, resolution_ns: int = 0) -> str:
-    """How far from usual the slowest predictions are, and what that consists of:
-    `83.0 ms above usual; of that: 83% queued for the Neural Engine behind Net, 11% slower clock, 6% other`. Where the
+    """What the slowest predictions take beyond a usual one:
+    `usual 12.0 ms; of the extra, 83% is queued for the Neural Engine behind Net, 11% slower clock, 6% other`. Where the
     resolution of calls carries no percent, at most which cause is most of it."""
     longer = {cause: ns for cause, ns in tail.parts.items() if ns > 0}
     total = sum(longer.values())
-    above, error = f"{format_time(tail.ns - tail.usual_ns, resolution_ns)} above usual", resolution_ns * tail.count
+    usual, error = f"usual {format_time(tail.usual_ns, resolution_ns)}", resolution_ns * tail.count
     if 100 * error > total:
         most = next((CAUSES[Cause(cause)] for cause, ns in longer.items() if 2 * ns > total + error), "")
-        return f"{above}{most and f', most of it {most}'}"
+        return f"{usual}{most and f'; most of the extra is {most}'}"
     large = [cause for cause, ns in longer.items() if ns >= WORTH * total][:3]
     sizes = [longer[cause] for cause in large]
     shares = whole_percents([*sizes, total - sum(sizes)])
     behind = (replace(tail.behind, predictions=0),) if tail.behind else ()
     said = [queue_words(() if number else behind, Cause(cause)) for number, cause in enumerate(large)]
-    parts = ", ".join(f"{share}% {what}" for share, what in zip(shares, [*said, "other"], strict=True) if share)
-    return f"{above}; of that: {parts}"
+    (share, first), *others = zip(shares, [*said, "other"], strict=True)
+    if share == 100:
+        return f"{usual}; all of the extra is {first}"
+    rest = "".join(f", {share}% {what}" for share, what in others if share)
+    return f"{usual}; of the extra, {share}% is {first}{rest}"
 
 
 def whole_percents(sizes: Sequence[int]) -> list[int]:
