@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,40 @@ def test_every_wheel_of_the_project_is_built_and_tried_with_every_python_outside
     assert RELEASE["try"]["strategy"]["matrix"]["python"] == ["3.11", "3.12", "3.13", "3.14"]
     without_checkout = [name for name, job in RELEASE.items() if "checkout" not in str(job["steps"])]
     assert set(RELEASE) - set(without_checkout) == {"sdist"}
+
+
+BACKEND = ROOT / "scripts" / "release" / "backend.txt"
+
+
+def test_what_builds_is_pinned_with_hashes_in_the_tested_versions_and_complete():
+    pins = [line for line in BACKEND.read_text("utf-8").splitlines() if not line.startswith("#")]
+    assert all(re.fullmatch(r"[\w.-]+==[\w.]+ --hash=sha256:[0-9a-f]{64}", line) for line in pins)
+    tested = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
+    assert [line for line in pins if line.partition(" ")[0] not in tested] == []
+    needed = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["build-system"]["requires"]
+    needed += [each for each in requires("hatchling") if "python_version" not in each]
+    names = {re.match(r"[\w.-]+", each)[0] for each in needed}
+    assert names | {"hatchling"} == {line.partition("==")[0] for line in pins}
+
+
+def test_nothing_is_fetched_to_build_but_what_has_a_hash():
+    made = "--require-hashes --only-binary :all: -r"
+    built = {name: str(RELEASE[name]["steps"]) for name in ("sdist", "wheels")}
+    built["action"] = (ROOT / "action.yml").read_text("utf-8")
+    built["cibuildwheel"] = str(tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["cibuildwheel"])
+    built["formula"] = re.sub(r'",? "?', " ", script("release/formula.py").FORMULA)
+    built["page"] = (ROOT / "docs" / "releasing.md").read_text("utf-8")
+    for where, text in built.items():
+        assert f"{made} " in text, where
+        assert "backend.txt" in text, where
+        assert "-m build" not in text, where
+        # hatchling alone never fetches anything; pip does unless it is told.
+        assert "hatchling build" in text or "build.sh" in text or "--no-build-isolation" in text, where
+
+
+def test_the_page_on_security_says_whom_a_cluster_can_harm():
+    said = " ".join((ROOT / "SECURITY.md").read_text("utf-8").split())
+    assert "a Dask scheduler can run code on its workers and on each machine that connects to it" in said
 
 
 def test_forms_of_issues_ask_for_an_archive_and_not_for_the_recording():

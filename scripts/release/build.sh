@@ -3,7 +3,7 @@
 #
 #   scripts/release/build.sh FOLDER [TAG]
 #
-# With TAG it fails where the version is not that of the tag.
+# With TAG it fails where the version is not that of the tag. Needs what backend.txt has.
 set -eu
 cd "$(dirname "$0")/../.."
 folder=${1:?"usage: scripts/release/build.sh FOLDER [TAG]"}
@@ -11,7 +11,7 @@ tag=${2:-}
 
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
-python -m build --sdist --outdir "$folder" .
+python -m hatchling build -t sdist -d "$folder"
 if [ -n "$tag" ] && [ ! -f "$folder/coreml_tracekit-${tag#v}.tar.gz" ]; then
     echo "The tag $tag is not the version of what was built:" "$folder"/* >&2
     exit 1

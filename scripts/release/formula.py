@@ -26,7 +26,9 @@ class CoremlTracekit < Formula
 
   def install
     system "python3.13", "-m", "venv", libexec
-    system libexec/"bin/python", "-m", "pip", "install", "--no-compile", "--constraint", "constraints.txt", buildpath
+    install = [libexec/"bin/python", "-m", "pip", "install", "--no-compile"]
+    system *install, "--require-hashes", "--only-binary", ":all:", "-r", "scripts/release/backend.txt"
+    system *install, "--no-build-isolation", "--constraint", "constraints.txt", buildpath
     bin.install_symlink libexec/"bin/tracekit"
   end
 
