@@ -26,11 +26,11 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     used = int(later[0])
     wait = tk.above("time to the first prediction", used - loaded, "ns", round(options.wait_s * 1e9))
     if not wait.reached or used == loaded:
-        return view.passed(f"Used {tk.format_duration(used - loaded)} after it was loaded.", (wait,))
+        return view.passed(f"Used {tk.format_time(used - loaded)} after it was loaded.", (wait,))
     # Shown by a time between rows; a finding that rows show is made by `view.finding`.
     return tk.Finding(
         model=view.name,
-        summary=f"Loaded, and first used {tk.format_duration(used - loaded)} later.",
+        summary=f"Loaded, and first used {tk.format_time(used - loaded)} later.",
         metrics=(wait,),
         cost=tk.Cost(
             used - loaded,
