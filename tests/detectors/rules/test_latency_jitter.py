@@ -95,7 +95,7 @@ def test_heat_is_left_to_its_own_detector(scenario, judge):
 def test_work_and_waiting_are_told_apart(scenario, judge):
     lengths = [25 + index % 7 if index % 10 == 5 else 10 for index in range(100)]
     calls(scenario, lengths, [9] * 100)
-    assert "the slow ones wait" in judge(scenario, ID)["Segmenter"].summary
+    assert "of the extra time is compute unit work." in judge(scenario, ID)["Segmenter"].summary
 
 
 def test_more_work_is_called_so(scenario, judge):

@@ -185,6 +185,19 @@ def test_irregular_gaps_are_not_judged(scenario, judge):
     assert "signposts" in outcome.record
 
 
+def test_what_call_stacks_show_of_irregular_gaps_is_said(judge):
+    draws = Draws(4)
+    app = start_recording(draws, jitter=0, noise=False, code=True)
+    for _ in range(60):
+        app.predict(MODEL, cpu(10 * MS), inputs=0)
+        gap = draws.integer(2, 22) * 4
+        app.busy(gap * MS // 4, app_function("pack"))
+        app.now_ns += gap * MS * 3 // 4
+    outcome = judge(app.finish(), GAPS)["Segmenter"]
+    assert isinstance(outcome, NotEvaluated)
+    assert "Call stacks show code of the app for 25% of the gaps" in outcome.reason
+
+
 @pytest.mark.parametrize(("part", "expected"), [(0.51, Finding), (0.49, NotEvaluated)])
 def test_signposts_of_the_app_prove_work(scenario, judge, part, expected):
     spans = calls(scenario, any_time)

@@ -142,7 +142,7 @@ def _coincidences(view: tk.ModelView, calls: Calls, long: tk.BoolArray) -> list[
             )
         else:
             part = f"Only {tk.format_share(share)}" if share > 0 else "None"
-            sentences.append(f"{part} of the extra time is compute unit work: the slow ones wait.")
+            sentences.append(f"{part} of the extra time is compute unit work.")
     if states is None:
         sentences.append("The thermal state was not recorded, so heat may be the cause.")
     return sentences

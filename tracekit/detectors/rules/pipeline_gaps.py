@@ -43,7 +43,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if gaps.culprit != view.name:
         return view.passed(f"The gaps before predictions of {gaps.culprit} take the most time.", metrics)
     if gaps.activity is Activity.UNCLEAR:
-        return unclear(view, f"Core ML is idle {tk.format_share(share)}")
+        return unclear(view, gaps, f"Core ML is idle {tk.format_share(share)}")
     if gaps.marked:
         why = f"The app's signposts are in the gaps: {', '.join(gaps.marked)}"
     elif gaps.between is not None and gaps.by_stacks:

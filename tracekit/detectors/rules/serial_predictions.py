@@ -38,7 +38,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         words = "Each prediction seems to need the previous result, as with the tokens of a language model."
         return view.passed(words, metrics)
     if gaps.activity is idle_gaps.Activity.UNCLEAR:
-        return idle_gaps.unclear(view, f"The compute unit idles {tk.format_share(resting)}")
+        return idle_gaps.unclear(view, gaps, f"The compute unit idles {tk.format_share(resting)}")
     if idle_gaps.may_be_one_answer(view):
         return view.unknown(
             "The only sequence starts like a language model: a long prediction for the prompt, then one per token. If "

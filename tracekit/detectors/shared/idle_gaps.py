@@ -103,11 +103,17 @@ def find_gaps(view: tk.ModelView, min_calls: int) -> SequenceGaps | tk.NotEvalua
     )
 
 
-def unclear(view: tk.ModelView, rests: str) -> tk.NotEvaluated:
+def unclear(view: tk.ModelView, gaps: SequenceGaps, rests: str) -> tk.NotEvaluated:
     """The answer where the gaps may be work or waiting; `rests` says what is idle and for how much of the time."""
+    if gaps.between is None:
+        why = ", but the recording does not show whether the app works or waits for input in the gaps"
+    else:
+        why = (
+            f". Call stacks show code of the app for {tk.format_share(gaps.between.running)} of the gaps, but not what "
+        )
+        why += "it waits for in the rest"
     return view.unknown(
-        f"{rests} of the time between successive predictions, but the recording does not show whether the app works "
-        "or waits for input in the gaps.",
+        f"{rests} of the time between successive predictions{why}.",
         "Mark the app's own work with signposts (OSSignposter) and add the os_signpost instrument.",
     )
 

@@ -290,7 +290,7 @@ def no_switching(view: tk.ModelView, calls: Calls, switching: Switching) -> str:
     if read_growth(view, calls).cause is not None:
         return "The slow predictions are the late ones of sequences in which latency grows."
     if switching.work is Work.SAME:
-        return "Slow predictions do the same work as fast ones: they wait or are delayed."
+        return "Compute units work as long for slow predictions as for fast ones."
     if switching.work is Work.LONGER and follows_input_size(view, calls):
         return FOLLOWS_INPUT_SIZE
     return ""
