@@ -17,7 +17,7 @@ from tracekit.analysis.concurrency import InFlight, summarize_in_flight
 from tracekit.analysis.idle import CoreMLCalls, core_ml_calls
 from tracekit.analysis.latency import Latency, LatencyTrend, summarize_latency, summarize_latency_trend
 from tracekit.analysis.loads import first_predictions
-from tracekit.analysis.quantities import Sample, quantities_of
+from tracekit.analysis.quantities import MODEL, Sample, quantities_of
 from tracekit.analysis.statistics import Statistics, exact_sum, row_statistics
 from tracekit.analysis.throughput import (
     Throughput,
@@ -31,6 +31,7 @@ from tracekit.analysis.why.order import in_order
 from tracekit.arrays import BoolArray
 from tracekit.by_frame import unchanging
 from tracekit.intervals import CoveredTime, Intervals
+from tracekit.recording.contents import is_simulator
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.filter import Shown, shown_models
 from tracekit.trace.frames import cells, columns_of, hardware_only, is_any, resolution_of, rows_where
@@ -243,5 +244,13 @@ def _summary(
         phases=call_phases(of_trace.trace, loads.index, predictions.index, warm),
         resolution_ns=resolution_of(loads, predictions),
         tail=tail(of_trace.trace, name, of=len(predictions)) if called and timed else None,
-        quantities=quantities_of(sample),
+        quantities=quantities_of(sample) | (_WITHOUT_RATES if simulated(of_trace.trace) else {}),
     )
+
+
+_WITHOUT_RATES: dict[str, float | None] = {name: None for name, quantity in MODEL.items() if quantity.unit == "fps"}
+
+
+def simulated(trace: Trace) -> bool:
+    """Whether it was recorded in a simulator, which shows no frame rate of a device."""
+    return is_simulator(trace.run.device.platform)

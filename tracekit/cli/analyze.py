@@ -29,6 +29,7 @@ from tracekit.render.forms import ENDINGS
 from tracekit.report.formatting import command, word_list
 from tracekit.report.report import SEVERITIES, Report, Result
 from tracekit.report.serialize import to_json
+from tracekit.report.verdict import has_stacks_alone
 from tracekit.request import Request
 from tracekit.units import format_count
 
@@ -84,7 +85,7 @@ def _run_one(arguments: Namespace, entry: Input) -> ExitStatus:
         brief=summary_document(report, more=not arguments.quiet),
         whole=full,
         verbose=full,
-        more=_more(entry.paths),
+        more=_more(entry.paths, "stacks" if has_stacks_alone(report) else "view"),
     )
     status = status_of(report, arguments.fail_on or request.settings.fail_on, quiet=arguments.quiet)
     # The text says so in its last lines.
@@ -93,11 +94,12 @@ def _run_one(arguments: Namespace, entry: Input) -> ExitStatus:
     return status
 
 
-def _more(paths: Sequence[str]) -> str:
-    """The shell command that shows more of these paths; empty where a report that is passed on would name a user."""
+def _more(paths: Sequence[str], name: str = "view") -> str:
+    """The shell command that shows more of these paths (`name`: of a single one); empty where a report that is passed
+    on would name a user."""
     if not may_name(paths):
         return ""
-    return command("view" if len(paths) == 1 and "-" not in paths else "diagnose", *paths)
+    return command(name if len(paths) == 1 and "-" not in paths else "diagnose", *paths)
 
 
 def _analysis(arguments: Namespace, entry: Input, request: Request) -> Analysis:

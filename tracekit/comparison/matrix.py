@@ -22,6 +22,7 @@ from tracekit.comparison.settings import Floor
 from tracekit.errors import UsageError, unknown
 from tracekit.grouping import grouped
 from tracekit.model_files.performance.facts import ComputeUnit, PerformanceReport
+from tracekit.recording.contents import SIMULATOR, is_simulator
 from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_count
 
@@ -159,12 +160,15 @@ def sources_of(recordings: Sequence[Measurements]) -> list[Source]:
     sources = []
     for one in recordings:
         device, system = one.environment.device, one.environment.system
-        figures = tuple(_figures(model, WARM if model.name in every else ALL) for model in one.models)
+        rates = frozenset({"fps"} if is_simulator(one.environment.system) else ())
+        figures = tuple(_figures(model, rates.union(WARM if model.name in every else ALL)) for model in one.models)
         sources.append(Source(one.source, "recording", device, system, figures, tuple(_notes(one))))
     return sources
 
 
 def _notes(recording: Measurements) -> Iterator[str]:
+    if is_simulator(recording.environment.system):
+        yield f"{recording.source}: {SIMULATOR}."
     inexact = least_exact(model.inexact for model in recording.models)
     if said := words.margin(inexact):
         more = "; there may be more loads than were seen" if inexact.loads_at_least else ""
@@ -241,7 +245,7 @@ def matrix(sources: Sequence[Source], labels: Sequence[str], notes: Iterable[str
     explained = [NO_TEST] if any(row.best for row in rows) else []
     if any(len(group) > 1 for group in groups.values()):
         explained.append("Several recordings with one label: the median of their values; counts are added up.")
-    if any(model.quantities.get("predictions") and model.quantities.get("fps") is None for model in models):
+    if any(model.quantities.get("predictions") and model.quantities.get("fps", 0) is None for model in models):
         explained.append("fast enough for –: no warm predictions, so each frame would wait for a load, too.")
     explained += [note for source in sources for note in source.notes]
     explained += [f"{source.name}: no predictions or loads recorded." for source in sources if not source.models]

@@ -11,6 +11,7 @@ from tracekit.render.blocks import Line, Role, Span
 from tracekit.report.formatting import command, lower_first, word_list
 from tracekit.report.groups import findings
 from tracekit.report.report import RecordingInfo, Report
+from tracekit.report.verdict import first_words
 from tracekit.units import format_count
 
 MODELS = 3
@@ -44,6 +45,8 @@ def _models(measurements: Measurements) -> str:
 
 def _verdict(report: Report) -> Line:
     """The worst finding and how many more there are; else what a report says at its beginning."""
+    if first := first_words(report):
+        return Span(first, Role.OPEN)
     if not report.summary.evaluated and not report.summary.errors:
         return Span(report.summary.verdict, tone_of(report))
     worst, *others = findings(report.results) or (None,)

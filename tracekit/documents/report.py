@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tracekit.documents import checks, columns, report_app, report_events, report_findings, report_models
 from tracekit.documents.pictures import latency_section
+from tracekit.recording.contents import is_simulator
 from tracekit.render import blocks
 from tracekit.render.blocks import Column, Line, Paragraph, Role, Section, Span, items, join, section, table
 from tracekit.render.forms import FILE_WIDTH, render
@@ -17,7 +18,7 @@ from tracekit.report import formatting
 from tracekit.report.groups import INCONCLUSIVE, checks_in_words, count_checks, findings_in_words, with_outcome
 from tracekit.report.phases import source_words
 from tracekit.report.serialize import to_json
-from tracekit.report.verdict import STACKS_ALONE, remedies
+from tracekit.report.verdict import STACKS_ALONE, first_words, has_stacks_alone, remedies
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.units import format_count, format_estimate, format_time
 
@@ -84,7 +85,8 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
         ("coverage", recording_section(report)),
     )
     counts = summary_line(report)
-    verdict = counts if summary.evaluated or summary.errors else summary.verdict
+    first = first_words(report)
+    verdict = counts if summary.evaluated or summary.errors else summary.verdict.removeprefix(first).strip()
     return blocks.Document(
         title=recording.source,
         verdict=verdict,
@@ -96,17 +98,21 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
         more=view_command(report),
         room=(SCREEN, SCREEN) if requests_alone else (LINES if summary.says else INCONCLUSIVE_LINES, LINES),
         foot=f"{report.tool.name} {report.tool.version}, report version {report.schema_version}",
+        first=first,
     )
 
 
 def summary_document(report: Report, *, more: bool = True) -> blocks.Document:
     """The last lines of a report alone; with `more`, where to read on."""
     command = view_command(report) if more else ""
-    return blocks.Document(report.recording.source, "", tone_of(report), closing=summary_line(report), more=command)
+    source, closing = report.recording.source, summary_line(report)
+    return blocks.Document(source, "", tone_of(report), closing=closing, more=command, first=first_words(report))
 
 
 def view_command(report: Report) -> str:
     """The command that shows a recording in which there is something to see; empty where there is nothing."""
+    if has_stacks_alone(report):
+        return formatting.command("stacks", report.recording.source)
     worth = report.summary.findings or not report.summary.evaluated
     return f"tracekit view {report.recording.source}" if worth else ""
 
@@ -150,7 +156,8 @@ def tone_of(report: Report) -> Role:
     totals = count_checks(report.results)
     if not report.summary.says and not report.summary.errors:
         return Role.OPEN
-    clean = Role.OPEN if totals.errors or report.summary.ran or unreadable_tables(report.tables) else Role.GOOD
+    doubtful = totals.errors or report.summary.ran or unreadable_tables(report.tables)
+    clean = Role.OPEN if doubtful or is_simulator(report.recording.platform) else Role.GOOD
     return Role(totals.worst) if totals.findings else clean
 
 
@@ -243,7 +250,8 @@ def _row(entry: Analyzed) -> _Row:
     checks = ", ".join(dict.fromkeys(check.id for check in with_outcome(report.results, "finding")))
     checks = "; ".join(filter(None, (checks or checks_in_words(totals), unreadable)))
     kind = "with findings" if report.summary.findings else "without findings"
-    verdict = Span(found or "no findings", tone_of(report) if found else Role.GOOD)
+    checks = f"recorded in a simulator; {checks}" if is_simulator(report.recording.platform) else checks
+    verdict = Span(found or "no findings", tone_of(report))
     return _Row(entry.name, kind, verdict, checks, savings)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from tracekit.analysis.code.sites import CallSite, Place
 from tracekit.analysis.memory import LoadMemory, MemoryLevel, Sureness
+from tracekit.characters import lower_first
 from tracekit.documents import columns
 from tracekit.documents.pictures import drawing, figure
 from tracekit.render import blocks
@@ -154,14 +155,14 @@ def memory_section(report: Report, timeline: Timeline | None = None) -> Section 
         columns.optional("given back", lambda each: each.returned_bytes, format_bytes, float),
         columns.words("certainty", _sure, drop=1),
     )
-    loads = report.memory.loads
+    loads, system = report.memory.loads, report.recording.os_version
     pictures = map(_picture, timeline.lanes if timeline is not None else ())
     return section(
         "Memory",
         items(map(_level, report.memory.levels)),
         *(each for each in pictures if each is not None),
         table("Loads in memory", shown, loads, brief=LOADS),
-        Paragraph(f"footprint: of the app. {ENGINE_MEMORY[counts_engine(report.recording.os_version)]}", Role.DIM),
+        Paragraph(f"footprint: {lower_first(ENGINE_MEMORY[counts_engine(system)]).rstrip('.')}", Role.DIM),
         *(Paragraph(note, Role.DIM, brief=0) for note in ((STEP, NO_RELEASE) if loads else ())),
         name="memory",
     )

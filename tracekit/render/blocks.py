@@ -210,6 +210,8 @@ class Document:
     """Lines from which on the short text says less of each block, and most lines: beyond, cards have a line each."""
     foot: str = ""
     """What made it; empty for the program alone."""
+    first: str = ""
+    """What stands before the verdict."""
 
 
 def section(title: str, *blocks: Block | None, **looks: Any) -> Section | None:

@@ -44,6 +44,7 @@ def html_of(document: blocks.Document, **_: Any) -> str:
     figures = [block for block in blocks.walk(document.blocks) if isinstance(block, blocks.Figure)]
     data = [Html(figure.data) for figure in figures if figure.data]
     looks = " ".join(filter(None, ("verdict", KINDS.get(document.tone))))
+    first = tag("p", line_markup(document.first), class_="verdict inconclusive") if document.first else None
     verdict = tag("p", line_markup(document.verdict), class_=looks) if document.verdict else None
     # A side of a comparison is named by the heading.
     sides = document.title.split(" \N{RIGHTWARDS ARROW} ")
@@ -52,7 +53,7 @@ def html_of(document: blocks.Document, **_: Any) -> str:
         for paragraph in document.context
         if not (paragraph.lead and blocks.plain(paragraph.line) in sides)
     ]
-    top = tag("header", tag("h1", _broken(visible(document.title))), verdict, *map(_html, context), class_="top")
+    top = tag("header", tag("h1", _broken(visible(document.title))), first, verdict, *map(_html, context), class_="top")
     named = [block for block in document.blocks if isinstance(block, blocks.Section) and block.name]
     body = [top]
     if len(named) >= LINKED:

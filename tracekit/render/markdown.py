@@ -75,9 +75,9 @@ def _bytes(parts: Iterable[_Part]) -> int:
 
 def _parts(document: blocks.Document, rows: int) -> list[_Part]:
     """The document with at most so many rows of each table and list."""
-    verdict = inline(document.verdict)
+    first, verdict = inline(document.first), inline(document.verdict)
     context = "  \n".join(block_text(block, 3, rows) for block in document.context)
-    parts = [_Part(paragraphs(f"**{verdict}**" if verdict else "", context))]
+    parts = [_Part(paragraphs(*(f"**{said}**" for said in (first, verdict) if said), context))]
     for number, block in enumerate(document.blocks, 1):
         stays = isinstance(block, blocks.Section) and block.stays
         parts += (replace(part, rank=0 if stays else part.rank + number) for part in _pieces(block, rows))

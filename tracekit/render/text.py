@@ -83,7 +83,9 @@ class _Writer:
         said = document.verdict == document.closing or any(map(_is_cards, document.blocks))
         verdict = styled_line("" if said and document.closing and not self.verbose else document.verdict)
         verdict.stylize(_bold(document.tone))
-        lines = self.layout.hang(verdict, 2) if verdict.plain else []
+        first = styled_line(document.first)
+        first.stylize("bold")
+        lines = [line for said in (first, verdict) if said.plain for line in self.layout.hang(said, 2)]
         room = max((len(line.lead) for line in document.context), default=0)
         return [*lines, *(line for context in document.context for line in self.paragraph(context, 0, room))]
 

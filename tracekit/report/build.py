@@ -34,7 +34,7 @@ from tracekit.report.report import (
     TableInfo,
     ToolInfo,
 )
-from tracekit.report.verdict import summarize
+from tracekit.report.verdict import in_short, summarize
 from tracekit.trace.coverage import issues_about_data, stacks_coverage, tables_of
 from tracekit.trace.filter import Shown
 from tracekit.trace.instruments.catalogue import CALL_STACKS, NEEDED_SCHEMAS, SCHEMAS
@@ -105,7 +105,8 @@ def build_report(
     )
     if not functions:
         report = without_functions(report)
-    return redact_report(report, private_facts(trace)) if redact else report
+    report = redact_report(report, private_facts(trace)) if redact else report
+    return replace(report, summary=replace(report.summary, verdict=in_short(report)))
 
 
 def _attached_files(

@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from tracekit.analysis.code.sites import MAIN, MIXED, OTHER, Busy, CallSite, Place, all_sites
+from tracekit.analysis.code.threads import OwnCode, own_code
 from tracekit.grouping import grouped
 from tracekit.trace.calls.stacks import Api, LoadPhase, Unit
 from tracekit.trace.filter import Shown, reach_ranges
@@ -64,6 +65,8 @@ class CodeInfo:
     """By what is called: loads, compilations, predictions, element access; the place with most calls first."""
     notes: tuple[str, ...]
     """What could not be read and what it cost, one sentence each."""
+    own: OwnCode | None = None
+    """What the app did without Core ML; None where samples do not show it."""
 
 
 def code_info(trace: Trace, shown: Shown | None) -> CodeInfo | None:
@@ -87,6 +90,7 @@ def code_info(trace: Trace, shown: Shown | None) -> CodeInfo | None:
         inferred=trace.inferred,
         call_sites=tuple(sites),
         notes=sampled.notes,
+        own=own_code(trace),
     )
 
 

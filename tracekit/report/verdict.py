@@ -12,14 +12,16 @@ from tracekit.characters import lower_first
 from tracekit.detectors.inference import RECORD_CORE_ML
 from tracekit.detectors.pages import Pattern
 from tracekit.detectors.registry import DETECTORS
+from tracekit.recording.contents import SIMULATOR, is_simulator
 from tracekit.report import groups
+from tracekit.report.call_sites import place
 from tracekit.report.formatting import clause
 from tracekit.report.groups import names
 from tracekit.report.operations import UNCHECKED
 from tracekit.report.report import Report, Result, Summary, Totals
 from tracekit.trace.instruments.catalogue import CALL_STACKS, CORE_ML, INSTRUMENTS
 from tracekit.trace.trace import Coverage
-from tracekit.units import format_count, format_names
+from tracekit.units import format_count, format_names, format_percent
 
 
 def summarize(checks: Sequence[Result], ran: str = "") -> Summary:
@@ -39,6 +41,36 @@ def summarize(checks: Sequence[Result], ran: str = "") -> Summary:
         verdict=_verdict(checks, totals) if evaluated else nothing,
         ran=ran,
     )
+
+
+_MOST: Final = 0.9
+"""Share of the app's time without Core ML, from which on that is said first (heuristic)."""
+
+
+def first_words(report: Report) -> str:
+    """What stands before all else, since no finding is worth as much: that times are of a simulator, or that the app
+    hardly spends its time in Core ML; empty where neither holds."""
+    own = report.code.own if report.code is not None else None
+    said = [f"{SIMULATOR[0].upper()}{SIMULATOR[1:]}."] if is_simulator(report.recording.platform) else []
+    if own is not None and own.share >= _MOST:
+        most = f": {format_percent(own.site.share)} of that in {place(own.site)}" if own.site.function else ""
+        said.append(
+            f"{format_percent(own.share)} of the app's running time is its own or another runtime's code, not Core ML"
+            f"{most}; `tracekit stacks` shows it."
+        )
+    return " ".join(said)
+
+
+def in_short(report: Report) -> str:
+    """The verdict behind `first_words`, and what answers a recording that shows nothing of Core ML."""
+    first = first_words(report)
+    more = "`tracekit stacks` shows what ran." if has_stacks_alone(report) and "stacks" not in first else ""
+    return " ".join(filter(None, (first, report.summary.verdict, more)))
+
+
+def has_stacks_alone(report: Report) -> bool:
+    """Whether call stacks are all that a recording answers with."""
+    return bool(report.code is not None and report.code.stacks and not report.summary.says)
 
 
 STACKS_ALONE: Final = frozenset(detector.id for detector in DETECTORS if detector.needs == (CALL_STACKS,))

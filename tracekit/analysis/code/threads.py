@@ -75,6 +75,44 @@ def core_ml_time(trace: Trace) -> int:
     return Intervals.from_rows(trace.activity).where(called).covered_ns
 
 
+LEAST: Final = 100
+"""Samples, fewer than which say little about an app (heuristic)."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnCode:
+    """What the app did without Core ML: code of its own, and of the libraries and runtimes in it."""
+
+    share: float
+    """Of the time in which a thread of the app ran, or Core ML was called; calls of Core ML meanwhile are not in it."""
+    site: CallSite
+    """The function that most of its samples were in, as the innermost of the app; `share` is of these samples."""
+
+
+@cached_by_trace
+def own_code(trace: Trace) -> OwnCode | None:
+    """What the target did without Core ML; None without samples by time, or with fewer than `LEAST`. O(frames)."""
+    sampled, target = trace.sampled, trace.run.target.process
+    if sampled is None or target is None or len(sampled.samples) < LEAST:
+        return None
+    frames = sampled.stacks
+    app = call_stacks.innermost(sampled, call_stacks.app_frames(frames))
+    loop = call_stacks.innermost(sampled, call_stacks.matches_function(frames, call_stacks.INTERFACE))
+    # The loop of an interface, entered from `main`, is code of the system.
+    own = (app >= 0) & ~((loop >= 0) & (loop < app))
+    own &= ~call_stacks.stacks_with(sampled, is_any(frames["image"], call_stacks.CORE_ML))
+    rows = rows_where(sampled.samples, (sampled.samples["pid"] == target.pid).to_numpy(np.bool_, na_value=False))
+    stack, ended = or_minus_one(rows["stack"]), rows["time_ns"].to_numpy()
+    ran = Intervals(np.maximum(ended - sampled.period_ns, 0), ended)
+    is_own = np.append(own, False)[stack]
+    if len(ran) < LEAST or not is_own.any():
+        return None
+    calls = Intervals.from_rows(trace.activity)
+    without = ran.where(is_own).joined(calls).covered_ns - calls.covered_ns
+    (site, *_) = between_sites(trace, rows_where(rows, is_own), app[stack[is_own]])
+    return OwnCode(without / ran.joined(calls).covered_ns, site)
+
+
 @dataclass(frozen=True, slots=True)
 class Between:
     """What the app does in gaps between calls."""

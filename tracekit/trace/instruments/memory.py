@@ -50,7 +50,7 @@ class Memory(StrEnum):
 
 ENGINE_MEMORY: Final[Mapping[bool | None, str]] = {
     False: "Memory of the Neural Engine lies in other processes and is not in it.",
-    True: "On devices that support Apple Intelligence, it includes memory of the Neural Engine.",
+    True: "On devices with Apple Intelligence, it includes memory of the Neural Engine.",
     None: "Before OS 27, memory of the Neural Engine is not in it; the version of this system is unknown.",
 }
 """What a footprint includes, by `counts_engine`."""
