@@ -59,6 +59,8 @@ def read_subject(path: Path | str) -> ModelFile | PerformanceReport:
             raise UnreadableModel(f"{quote(str(path))}: no such file or directory{suggest_path(str(path))}")
         if not file.is_file():
             raise UnreadableModel(f"{quote(file)} is neither a file nor a folder; expected {EXPECTED}")
+        with file.open("rb") as stream:
+            _check_unpacked(stream.read(4), file)
         return _read_data(read_bytes(file, MAX_SPECIFICATION_BYTES), file, file.parent)
     except OSError as error:
         raise UnreadableModel(f"cannot read {quote(file)}: {error.strerror or error}") from None
@@ -70,9 +72,16 @@ def read_subject(path: Path | str) -> ModelFile | PerformanceReport:
 def read_piped(stream: BinaryIO) -> ModelFile | PerformanceReport:
     """What a stream holds: the compiler's JSON, a specification or a report. Raises `UnreadableModel`."""
     data = stream.read(MAX_TEXT_BYTES + 1)
+    _check_unpacked(data, Path("standard input"))
     if len(data) > MAX_TEXT_BYTES:
         raise UnreadableModel(f"standard input is too large: more than {MAX_TEXT_BYTES:,} bytes; give the file itself")
     return _read_data(data, Path("standard input"))
+
+
+def _check_unpacked(data: bytes, path: Path) -> None:
+    """Raise `UnreadableModel` for an archive, as packages are attached to issues; no model begins like one."""
+    if data.startswith((b"PK\x03\x04", b"\x1f\x8b")):
+        raise UnreadableModel(f"{quote(path)} is an archive; unpack it, and give the model in it")
 
 
 def _read_folder(folder: Path) -> ModelFile:
