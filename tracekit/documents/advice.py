@@ -72,12 +72,7 @@ def whatif_document(said: WhatIf) -> Document:
         columns.names("model", lambda row: row[1].model),
         _column("median", lambda figures: figures.median_ns, formatting.duration),
         _column("p95", lambda figures: figures.p95_ns, formatting.duration, drop=1),
-        _column(
-            "per second",
-            lambda figures: figures.per_second,
-            lambda rate, _: format_rate(rate, ""),
-            drop=3,
-        ),
+        _column("per second", lambda figures: figures.per_second, lambda rate, _: format_rate(rate, ""), drop=3),
         _column("dropped frames", lambda figures: figures.dropped_frames, lambda count, _: f"{count:,}", drop=2),
         Column("predicted gain", _gain, lambda row: row[1].saved_ns),
     )

@@ -51,7 +51,8 @@ def _tiles(report: Report, models: Sequence[ModelSummary]) -> Iterator[Html | No
         total = sum(load.total_ns for load in loads)
         each = f", {format_time(total / count)} each" if count > 1 else ""
         yield _tile("load time", format_time(total), format_count(count, "load") + each)
-    yield _tile("predictions per second", _range(predicting, _rate, _per_second), f"while active; {predictions}")
+    rates = _range(predicting, lambda model: format_rate(_per_second(model) or 0, ""), _per_second)
+    yield _tile("predictions per second", rates, f"while active; {predictions}")
     yield _units(predicting)
     for asked in report.requests:
         note = visible(asked.name) if len(report.requests) > 1 else format_count(asked.requests, "request")
@@ -91,10 +92,6 @@ def _p95(model: ModelSummary) -> str:
 
 def _per_second(model: ModelSummary) -> float | None:
     return model.throughput.per_second if model.throughput is not None else None
-
-
-def _rate(model: ModelSummary) -> str:
-    return format_rate(_per_second(model) or 0, "")
 
 
 def _units(models: Sequence[ModelSummary]) -> Html | None:

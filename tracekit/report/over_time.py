@@ -80,15 +80,11 @@ def _share(part: float | None, whole: float) -> str:
     return formatting.quantity(part / whole if part is not None and whole else None, "share")
 
 
-def _rate(per_second: float | None) -> str:
-    return formatting.ABSENT if per_second is None else format_rate(per_second, "")
-
-
 def numbers(model: ModelSummary, pace: Throughput) -> dict[str, str]:
     """How the predictions of a model follow each other, at its pace: what the cell of each title shows."""
     known, flight = partial(formatting.duration, resolution_ns=model.resolution_ns), model.in_flight
     return {
-        "predictions/s": _rate(pace.per_second),
+        "predictions/s": formatting.ABSENT if pace.per_second is None else format_rate(pace.per_second, ""),
         "interval": known(pace.interval_ns),
         "steady": f"{pace.steady_rate.fps} fps" if pace.steady_rate else formatting.ABSENT,
         "bursts": formatting.count(pace.bursts),

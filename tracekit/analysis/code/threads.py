@@ -134,7 +134,10 @@ def work_between(trace: Trace, gaps: Intervals) -> Between | None:
     inside = in_ranges(gaps, sampled.samples["time_ns"].to_numpy())
     inside &= sampled.samples["stack"].notna().to_numpy()
     app_frame = call_stacks.innermost(sampled, call_stacks.app_frames(sampled.stacks))
-    rows, calling = sampled.samples[inside], _predicting_threads(trace)[inside]
+    predicts = np.append(is_any(call_stacks.core_ml_stacks(sampled)["api"], call_stacks.Api.PREDICTION), False)
+    thread = categorical(sampled.samples["thread"]).codes
+    calling = np.isin(thread, thread[predicts[or_minus_one(sampled.samples["stack"])]])
+    rows, calling = sampled.samples[inside], calling[inside]
     frame = app_frame[rows["stack"].to_numpy(np.int64)]
     rows, calling, frame = rows[frame >= 0], calling[frame >= 0], frame[frame >= 0]
     time = rows["time_ns"].to_numpy()
@@ -144,17 +147,6 @@ def work_between(trace: Trace, gaps: Intervals) -> Between | None:
         for each in (time, time[calling])
     )
     return Between(running, on_calling, between_sites(trace, rows, frame))
-
-
-@cached_by_trace
-def _predicting_threads(trace: Trace) -> BoolArray:
-    """Shape (samples,): the sample is of a thread that is seen in a prediction at some time."""
-    sampled, kinds = trace.sampled, core_ml_stacks(trace)
-    if sampled is None or kinds is None:
-        return np.zeros(0, np.bool_)
-    predicts = np.append(is_any(kinds["api"], call_stacks.Api.PREDICTION), False)
-    thread = categorical(sampled.samples["thread"]).codes
-    return np.isin(thread, thread[predicts[or_minus_one(sampled.samples["stack"])]])
 
 
 RUN: Final = 3

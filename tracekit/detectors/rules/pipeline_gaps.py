@@ -44,15 +44,11 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return view.passed(f"The gaps before predictions of {gaps.culprit} take the most time.", metrics)
     if gaps.activity is Activity.UNCLEAR:
         return unclear(view, gaps, f"Core ML is idle {tk.format_share(share)}")
-    if gaps.marked:
-        why = f"The app's signposts are in the gaps: {', '.join(gaps.marked)}"
-    elif gaps.between is not None and gaps.by_stacks:
-        why = f"Code of the app runs for {tk.format_share(gaps.between.running)} of that time"
-    else:
-        why = (
-            "The gaps have similar lengths however long predictions take, so the app probably works in them; waiting "
-            "for a camera, a timer or a sleep looks different"
-        )
+    why = (
+        "the gaps have similar lengths however long predictions take, so the app probably works in them; waiting for a "
+        "camera, a timer or a sleep looks different"
+    )
+    why = gaps.seen if gaps.marked or gaps.by_stacks else why
     turns, models = len(idle.distance_ns) + 1, len(np.unique(idle.next_model[idle.next_model >= 0]))
     if models > 1:
         during = f"{turns:,} rounds of {models} models: in each, gaps of {view.time(gap)} and predictions"
@@ -61,7 +57,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         busy = median_of(view.durations)
         during = f"{tk.format_count(turns, 'successive prediction')}: gaps of {view.time(gap)} between predictions"
     summary = (
-        f"Core ML is idle {tk.format_share(share)} of the time during {during} of {view.time(busy)} (medians). {why}."
+        f"Core ML is idle {tk.format_share(share)} of the time during {during} of {view.time(busy)} (medians); {why}."
     )
     if models > 1 and (runtimes := recognized(view.trace)):
         summary += f" {runtimes[0].name} may run one graph in {models} partitions."

@@ -39,12 +39,9 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     # A model that is called that seldom opens no burst with each call.
     opens, long = np.diff(burst_numbers(view.predictions)) != 0, pauses >= options.gap_s * 1e9
     after = np.append(False, opens & long)
-    if not long.any():
-        return view.not_applicable(f"There is no gap of {options.gap_s:g} s or more between predictions.")
-    if not after.any() and len(times) - int(long.sum()) >= options.min_predictions:
-        return view.not_applicable(
-            f"No gap of {options.gap_s:g} s or more is longer than five times the usual interval."
-        )
+    if not after.any() and (not long.any() or len(times) - int(long.sum()) >= options.min_predictions):
+        than = " that is longer than five times the usual interval" if long.any() else ""
+        return view.not_applicable(f"There is no gap of {options.gap_s:g} s or more between predictions{than}.")
     if not after.any():
         return view.unknown(
             f"{int(long.sum()):,} of {len(times):,} predictions follow a gap of {options.gap_s:g} s or more "

@@ -85,6 +85,15 @@ class SequenceGaps:
         return self.between is not None and self.between.running >= RUNNING_SHARE
 
     @property
+    def seen(self) -> str:
+        """What signposts or call stacks show in them, as a clause; empty without."""
+        if self.marked:
+            return f"the app's signposts are in the gaps: {', '.join(self.marked)}"
+        if self.between is None:
+            return ""
+        return f"call stacks show code of the app for {tk.format_share(self.between.running)} of the gaps"
+
+    @property
     def sites(self) -> tuple[CallSite, ...]:
         """The functions that run in them most."""
         return () if self.between is None else self.between.sites[:MAX_SITES]
@@ -105,13 +114,9 @@ def find_gaps(view: tk.ModelView, min_calls: int) -> SequenceGaps | tk.NotEvalua
 
 def unclear(view: tk.ModelView, gaps: SequenceGaps, rests: str) -> tk.NotEvaluated:
     """The answer where the gaps may be work or waiting; `rests` says what is idle and for how much of the time."""
-    if gaps.between is None:
-        why = ", but the recording does not show whether the app works or waits for input in the gaps"
-    else:
-        why = (
-            f". Call stacks show code of the app for {tk.format_share(gaps.between.running)} of the gaps, but not what "
-        )
-        why += "it waits for in the rest"
+    why = ", but the recording does not show whether the app works or waits for input in the gaps"
+    if gaps.seen:
+        why = f"; {gaps.seen}, but not what it waits for in the rest"
     return view.unknown(
         f"{rests} of the time between successive predictions{why}.",
         "Mark the app's own work with signposts (OSSignposter) and add the os_signpost instrument.",
@@ -125,14 +130,7 @@ def pacing_words(gaps: SequenceGaps) -> str:
         rates = f"steady rates ({format_rate(low)} to {format_rate(high)})"
     else:
         rates = f"a steady rate ({format_rate(1e9 / float(np.median(gaps.beats_ns)))})"
-    if gaps.marked:
-        seen = f"; the app's signposts are between them: {', '.join(gaps.marked)}"
-    elif gaps.between is not None:
-        seen = (
-            f"; call stacks show code of the app for {tk.format_share(gaps.between.running)} of the time between them"
-        )
-    else:
-        seen = ", as where a camera or a timer starts them"
+    seen = f"; {gaps.seen}" if gaps.seen else ", as where a camera or a timer starts them"
     return f"Predictions run at {rates}{seen}."
 
 
