@@ -40,7 +40,7 @@ format: environment-dev ## let ruff fix and format the code
 	@$(BIN)/python -m ruff check --fix .
 	@$(BIN)/python -m ruff format .
 
-fuzz: environment-dev ## feed broken and hostile recordings and models to the readers, and random apps to the detectors, for half an hour
+fuzz: environment-dev ## feed broken and hostile recordings and models to the readers, random apps to the detectors, and every key to the terminal UI, for half an hour and more
 	@$(BIN)/python tests/support/fuzz_export.py
 	@$(BIN)/python tests/support/fuzz_scanner.py --seconds 60
 	@$(BIN)/python tests/support/fuzz_bundle.py
