@@ -70,3 +70,12 @@ def stop_signals(leave_within_s: float | None = None) -> Iterator[StopSignals]:
             signal.signal(number, handler)
         if received.ending is not None:
             signal.raise_signal(received.ending)
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """What must not be done by half: the signals take effect after it."""
+    with stop_signals() as received:
+        yield
+    if received.interrupted:
+        raise KeyboardInterrupt

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import shutil
+import signal
+import tempfile
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from tracekit.cli import fix as fix_command
 from tracekit.cli.options import COMPRESSIONS
+from tracekit.cli.process import raising_terminated
 from tracekit.model_files.fixing import programs
 from tracekit.model_files.fixing.programs import WAYS
 from tracekit.model_files.read import read_model
@@ -150,6 +156,78 @@ def test_a_model_that_cannot_take_its_place_leaves_what_was_there(tracekit, fold
     assert state(folder) == before
 
 
+@pytest.mark.parametrize("moment", [0, 1])
+@pytest.mark.parametrize("ending", [KeyboardInterrupt, MemoryError, signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_at_any_moment_one_of_the_two_models_stands(tracekit, folder: Path, monkeypatch, ending, moment: int) -> None:
+    """Exceptions and signals right before each of the renames."""
+    shutil.copytree("Model.mlpackage", "new.mlpackage")
+    before, rename, renamed = state(folder), Path.rename, []
+
+    def end(path: Path, target: Path) -> Path:
+        renamed.append(path)
+        if len(renamed) == moment + 1 and isinstance(ending, signal.Signals):
+            signal.raise_signal(ending)
+        elif len(renamed) == moment + 1:
+            raise ending
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", end)
+    with raising_terminated():
+        result = tracekit("fix", "Model.mlpackage", "interface-conversion", "-o", "new.mlpackage", "--force")
+    assert result.status == {MemoryError: 2, KeyboardInterrupt: 130}.get(ending) or 128 + ending
+    if isinstance(ending, signal.Signals):
+        assert read_model("new.mlpackage").main.inputs[0].element == "Float16"
+        assert sorted(path.name for path in folder.iterdir()) == ["Model.mlpackage", "new.mlpackage"]
+    else:
+        assert state(folder) == before
+
+
+def test_a_process_that_is_killed_between_the_renames_leaves_the_old_model(tracekit, folder: Path, monkeypatch) -> None:
+    shutil.copytree("Model.mlpackage", "new.mlpackage")
+    rename, stood = Path.rename, []
+
+    def look(path: Path, target: Path) -> Path:
+        if path.parent.name == "0":
+            stood.extend(each for each in folder.glob("new-replaced-*/new.mlpackage") if read_model(each))
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", look)
+    assert tracekit("fix", "Model.mlpackage", "interface-conversion", "-o", "new.mlpackage", "--force").status == 0
+    assert len(stood) == 1
+    assert sorted(path.name for path in folder.iterdir()) == ["Model.mlpackage", "new.mlpackage"]
+
+
+def test_what_killed_processes_left_a_day_ago_is_removed(tracekit, folder: Path) -> None:
+    names = (".tracekit-abcd1234", ".tracekit-efgh5678", ".tracekit-of-mine")
+    for name in names:
+        shutil.copytree("Model.mlpackage", folder / name / "0" / "new.mlpackage")
+    for name in names[1:]:
+        os.utime(folder / name, times=(time.time() - 90_000,) * 2)
+    assert tracekit("fix", "Model.mlpackage", "interface-conversion", "-o", "new.mlpackage").status == 0
+    assert sorted(path.name for path in folder.glob(".*")) == [names[0], names[2]]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(28, "No space left on device"),
+        RuntimeError("[MIL FileWriter]: Unknown error occurred while writing data to the file"),
+        shutil.Error([("a", "b", "[Errno 28] No space left on device: 'a' -> 'b'")]),
+    ],
+)
+def test_a_full_disk_is_nothing_that_coremltools_refuses(tracekit, folder: Path, monkeypatch, error) -> None:
+    def write(*_) -> None:
+        assert Path(tempfile.gettempdir()).parent == folder
+        raise error
+
+    monkeypatch.setattr(programs, "_edited_program", write)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=4096))
+    result = tracekit("fix", "Model.mlpackage", "interface-conversion", "-o", "new.mlpackage")
+    last = result.err.splitlines()[-1]
+    assert (result.status, last) == (2, "tracekit: cannot write new.mlpackage: No space left on device")
+    assert not list(folder.glob(".tracekit-*"))
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -267,15 +345,6 @@ def test_force_replaces_models_only(tracekit, folder: Path) -> None:
         "tracekit: cannot write new.mlpackage: the folder there is no model; choose another name\n",
     )
     assert state(folder) == before
-
-
-def test_a_full_disk_is_nothing_that_coremltools_refuses(tracekit, folder: Path, monkeypatch) -> None:
-    def fail(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(programs, "_make_interface_half", fail)
-    result = tracekit("fix", "Model.mlpackage", "interface-conversion", "-o", "new.mlpackage", "-q")
-    assert (result.status, result.err) == (2, "tracekit: cannot write new.mlpackage: No space left on device\n")
 
 
 def test_listed_findings_have_their_title_and_what_to_choose(tracekit, folder: Path, built_models) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import resource
+
 import pytest
 
 from support.made_histories import recorded
@@ -38,6 +41,27 @@ def test_lines_are_only_added_also_behind_one_without_an_end(tmp_path):
     path.write_text(line_of(made(0)).rstrip("\n"))
     add_to_history(str(path), [made(1)])
     assert path.read_text() == line_of(made(0)) + line_of(made(1))
+
+
+def test_a_full_disk_adds_nothing_and_blocks_nothing(tmp_path):
+    path = tmp_path / "history.jsonl"
+    add_to_history(str(path), [made(0)])
+    before, limits = path.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 20, limits[1]))
+    try:
+        with pytest.raises(TracekitError, match=r"cannot write .*: File too large"):
+            add_to_history(str(path), [made(1)])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert path.read_bytes() == before
+    assert add_to_history(str(path), [made(1)]) == 1
+
+
+@pytest.mark.parametrize("is_new", [False, True])
+def test_a_pipe_is_no_history(tmp_path, is_new):
+    os.mkfifo(tmp_path / "history.jsonl")
+    with pytest.raises(TracekitError, match=r"history\.jsonl: not a regular file"):
+        read_history(str(tmp_path / "history.jsonl"), is_new=is_new)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ import re
 import shlex
 import tempfile
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tracekit.cli.forms import check_folder, check_output, deliver, files_of
@@ -24,10 +25,11 @@ from tracekit.model_files.fixing.programs import Wanted
 from tracekit.model_files.profiling.core_ml import coremltools
 from tracekit.model_files.profiling.measure import compare_outputs
 from tracekit.model_files.read import read_model
-from tracekit.recording.writing.files import check_folder as check_unused, make_folder
+from tracekit.recording.writing.files import check_folder as check_unused, make_folder, staging_folder
 from tracekit.report.formatting import command
 from tracekit.report.model_fix import Change, ModelFix, apply, findings_of, join, model_fix, offers_of
 from tracekit.report.serialize import to_json
+from tracekit.signals import uninterrupted
 
 MODELS = (".mlpackage", ".mlmodel")
 _STRANGE = re.compile(r"\W+|^(?=\d)", re.ASCII)
@@ -82,7 +84,7 @@ def run(arguments: Namespace) -> ExitStatus:
 
     with refusals(f"write {target}"):
         make_folder(target.parent)
-        with tempfile.TemporaryDirectory(prefix=".tracekit-", dir=target.parent) as name:
+        with staging_folder(target.parent) as stage, _temporary_files_in(stage):
             tools, path, after, changes = coremltools(), Path(source), model, list[Change]()
             gone: dict[str, str] = {}
             for number, finding in enumerate([""] * (len(functions) > 1) + findings):
@@ -90,7 +92,7 @@ def run(arguments: Namespace) -> ExitStatus:
                     changes.append(Change(finding, f"fixed by `{gone[finding]}`", ()))
                     continue
                 tell(arguments, f"working on {finding or 'one package'}")
-                written = Path(name, f"{number}", target.name)
+                written = stage / f"{number}" / target.name
                 written.parent.mkdir()
                 if finding:
                     change, after = apply(finding, after, path, written, wanted, settings, tools)
@@ -101,7 +103,7 @@ def run(arguments: Namespace) -> ExitStatus:
                 missing = found - findings_of(after, settings).keys()
                 gone = {each: gone.get(each, change.finding) for each in missing}
             compared = compare_outputs((model, Path(source)), (after, path))
-            _publish(path, target, Path(name, "replaced"))
+            _publish(path, target, stage)
     tell(arguments, f"wrote {target}")
     fix = model_fix(model, after, tuple(changes), found, settings, compared)
     again = _with(
@@ -160,14 +162,30 @@ def _check_target(target: Path, sources: Sequence[str], *, force: bool) -> None:
         check_output(target, sources)
 
 
-def _publish(written: Path, target: Path, replaced: Path) -> None:
-    """Put the model in its place, whole; what it replaces goes only then. Raises `OSError`."""
-    existed = target.exists()
-    if existed:
-        target.rename(replaced)
+@contextmanager
+def _temporary_files_in(folder: Path) -> Iterator[None]:
+    """Let coremltools, which leaves its own behind, make them in a folder that is removed, on the disk of the model."""
+    before, tempfile.tempdir = tempfile.tempdir, str(folder)
     try:
-        written.rename(target)
-    except OSError:
-        if existed:
-            replaced.rename(target)
-        raise
+        yield
+    finally:
+        tempfile.tempdir = before
+
+
+def _publish(written: Path, target: Path, stage: Path) -> None:
+    """Put the model in its place, whole. Where a folder is replaced, no moment is without either: the old one stays
+    beside it, under a name that speaks, until the new one stands. Raises `OSError`."""
+    if not target.is_dir():
+        written.replace(target)
+        return
+    with uninterrupted():
+        beside = Path(tempfile.mkdtemp(prefix=f"{target.stem}-replaced-", dir=target.parent))
+        try:
+            target.rename(beside / target.name)
+            written.rename(target)
+        except BaseException:
+            with suppress(FileNotFoundError):
+                (beside / target.name).rename(target)
+            beside.rmdir()
+            raise
+        beside.rename(stage / "replaced")

@@ -5,9 +5,12 @@ branches, so no build changes a file of the repository.
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import subprocess
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from sys import intern
@@ -15,11 +18,14 @@ from typing import Any
 
 from tracekit.comparison.history import FIGURES, Recorded, utc
 from tracekit.errors import TracekitError, UsageError, refusals
+from tracekit.named_files import read_file
 
 ENDING = ".jsonl"
 REF = "refs/notes/"
 """How the name of notes begins."""
 LINE_VERSION = 1
+MOST_BYTES = 256 << 20
+"""Of a history: as much as a report may have."""
 _TEXTS = ("commit", "identity", "device", "system", "report")
 
 
@@ -65,8 +71,8 @@ def read_history(name: str, *, is_new: bool = False) -> tuple[list[Recorded], li
         return recordings, problems
     path = Path(name)
     try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            recordings += _recorded_in(file, path.parent, path.name, problems)
+        in_file = io.StringIO(read_file(path, MOST_BYTES).decode(errors="replace"), newline=None)
+        recordings += _recorded_in(in_file, path.parent, path.name, problems)
     except FileNotFoundError:
         if not is_new:
             raise TracekitError(f"{path}: no such file or directory; {missing}") from None
@@ -103,10 +109,17 @@ def add_to_history(name: str, recordings: Iterable[Recorded]) -> int:
         return len(added)
     with refusals(f"write {path}"):
         path.parent.mkdir(parents=True, exist_ok=True)
+        before = read_file(path, MOST_BYTES) if path.exists() else b""
         # An editor may have left out the end of the last line.
-        cut_off = path.exists() and path.read_bytes()[-1:] not in (b"", b"\n")
-        with path.open("a", encoding="ascii", newline="\n") as file:
-            file.write("\n" * cut_off + "".join(map(line_of, added)))
+        cut_off = before[-1:] not in (b"", b"\n")
+        try:
+            with path.open("a", encoding="ascii", newline="\n") as file:
+                file.write("\n" * cut_off + "".join(map(line_of, added)))
+        except BaseException:
+            # Half a line would keep every later one from being added.
+            with suppress(OSError):
+                os.truncate(path, len(before))
+            raise
     return len(added)
 
 

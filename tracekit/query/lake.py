@@ -9,16 +9,12 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import time
 from collections.abc import Collection, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from glob import escape
 from hashlib import sha256
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
@@ -32,6 +28,7 @@ from tracekit.query.database import Database, RecordingViews, ViewCoverage, cove
 from tracekit.query.private import redacted
 from tracekit.query.reading import RAW
 from tracekit.query.views import LAKE_KEY, VERSION, VIEWS, typed
+from tracekit.recording.writing.files import staging_folder
 from tracekit.report.choice import plain
 from tracekit.report.lake_reports import MARK, REPORTS, RUNS as RUNS_FOLDER, is_lake
 from tracekit.report.serialize import to_json
@@ -50,7 +47,6 @@ OF_RUN: Final = ("commit", "app_version", "start_date")
 SKIPPED: Final = "skipped"
 _UNKNOWN: Final = "__HIVE_DEFAULT_PARTITION__"
 _ADDING: Final = ".adding"
-_DAY_S: Final = 86_400
 _LONGEST: Final = 255
 """Bytes of a name."""
 
@@ -85,8 +81,8 @@ def make_lake(lake: Path) -> None:
         if lake.is_dir() and any(entry.name != _ADDING for entry in lake.iterdir()):
             raise UsageError(f"{lake} is a folder that is no lake; name a new or an empty one")
         (lake / _ADDING).mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(dir=lake / _ADDING) as folder:
-            new = Path(folder, MARK)
+        with staging_folder(lake / _ADDING) as folder:
+            new = folder / MARK
             new.write_text(json.dumps({"views_version": VERSION}) + "\n", encoding="ascii")
             new.replace(lake / MARK)
 
@@ -130,20 +126,19 @@ def add_to_lake(lake: Path, run_id: str, views: RecordingViews, report: Report, 
     run = (run_id, *known_of_it, facts.commit, app_version, unreadable, facts.redacted, address, __version__, VERSION)
     # A copy of a lake may lack the hidden folder.
     (lake / _ADDING).mkdir(exist_ok=True)
-    _forget_old(lake / _ADDING)
-    with TemporaryDirectory(dir=lake / _ADDING) as folder:
+    with staging_folder(lake / _ADDING) as folder:
         new: list[tuple[Path, Path]] = []
         for name, frame in frames.items():
             path = lake / name / place / f"{run_id}.parquet"
             if len(frame):
-                new.append((Path(folder, name), path))
+                new.append((folder / name, path))
                 _write(new[-1][0], frame.assign(**{LAKE_KEY: run_id}), (*of.RUNS[:1], *TABLES[name].columns))
             else:
                 # A writer that died may have had rows there, by an earlier version.
                 path.unlink(missing_ok=True)
-        new.append((Path(folder, REPORTS), lake / address))
+        new.append((folder / REPORTS, lake / address))
         new[-1][0].write_text(to_json(report), encoding="utf-8")
-        new.append((Path(folder, RUNS_FOLDER), lake / RUNS_FOLDER / f"{run_id}.parquet"))
+        new.append((folder / RUNS_FOLDER, lake / RUNS_FOLDER / f"{run_id}.parquet"))
         _write(new[-1][0], typed([run], of.RUNS), of.RUNS)
         for written, path in new:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -173,21 +168,12 @@ def note_skipped(lake: Path, path: str, reason: str) -> None:
     date = datetime.now(UTC).isoformat(timespec="seconds")
     (lake / _ADDING).mkdir(exist_ok=True)
     kept.parent.mkdir(exist_ok=True)
-    with TemporaryDirectory(dir=lake / _ADDING) as folder:
-        new = Path(folder, SKIPPED)
+    with staging_folder(lake / _ADDING) as folder:
+        new = folder / SKIPPED
         name = Path(path).name
         row = (plain(name), plain(reason.replace(path, name)), date, __version__)
         _write(new, typed([row], of.SKIPPED), of.SKIPPED)
         new.replace(kept)
-
-
-def _forget_old(adding: Path) -> None:
-    """Remove what writers left that died."""
-    for folder in adding.iterdir():
-        # Another writer may be done with its own.
-        with suppress(FileNotFoundError):
-            if time.time() - folder.stat().st_mtime > _DAY_S:
-                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _write(path: Path, frame: pd.DataFrame, columns: Sequence[Column]) -> None:

@@ -7,7 +7,11 @@ refuses models with several functions, and runs all passes of a conversion.
 
 from __future__ import annotations
 
+import errno
 import io
+import os
+import shutil
+import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -32,6 +36,8 @@ _FLOAT16, _GRAYSCALE_HALF = 65552, 40
 """`ArrayFeatureType.ArrayDataType` and `ImageFeatureType.ColorSpace`."""
 _SEVERAL_LISTS = 9
 """Specification version from which on shapes of more than one input can be listed."""
+_FULL_BYTES = 1_000_000
+"""A disk with less space is full: coremltools calls it an unknown error (heuristic)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,17 +94,23 @@ def _save_functions(described: Any, target: Path, metadata: Any, tools: Any) -> 
 
 @contextmanager
 def _refused(what: str) -> Iterator[None]:
-    """Raise `TracekitError` for whatever coremltools raises, and keep its warnings: it leaves folders behind."""
+    """Raise `TracekitError` for whatever coremltools raises, but OSError for a full disk and what else the system
+    refuses; and keep its warnings: it leaves folders behind."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
-    except OSError:
-        # A full disk is nothing that coremltools refuses.
-        raise
     except Exception as error:  # coremltools raises bare exceptions
-        words = " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__
-        raise TracekitError(f"{what}: coremltools refuses it: {words}") from error
+        full = os.strerror(errno.ENOSPC)
+        if shutil.disk_usage(tempfile.gettempdir()).free >= _FULL_BYTES and full not in str(error):
+            if isinstance(error, OSError):
+                raise
+            words = " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__
+            raise TracekitError(f"{what}: coremltools refuses it: {words}") from error
+    else:
+        return
+    # Not while the error is held, and with it temporary files, whose folder is removed first.
+    raise OSError(errno.ENOSPC, full)
 
 
 def _edited_program(finding: str, model: ModelFile, spec: Any, weights: str, wanted: Wanted, tools: Any) -> Any:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -16,6 +18,10 @@ from tracekit.errors import TracekitError, refusals
 _STRANGE = re.compile(r"[^A-Za-z0-9._-]+", re.ASCII)
 _LONGEST = 100
 """Characters of a name; file systems allow 255 bytes."""
+_UNFINISHED = ".tracekit-"
+"""How names of what is not complete begin."""
+_LEFT_S = 86_400
+"""Age from which on that was left by a process that was killed: nothing is written for a day (heuristic)."""
 
 
 class FileNames:
@@ -52,7 +58,8 @@ def complete_file(path: Path) -> Iterator[BinaryIO]:
             return
         mode = stat.S_IMODE(before.st_mode) if before is not None and stat.S_ISREG(before.st_mode) else _usual_mode()
         # A name of its own that nobody can foresee, and so that no link lies in wait for.
-        number, name = tempfile.mkstemp(prefix=".tracekit-", suffix=".part", dir=path.parent)
+        _remove_left(path.parent)
+        number, name = tempfile.mkstemp(prefix=_UNFINISHED, suffix=".part", dir=path.parent)
         part = path.with_name(os.path.basename(name))  # noqa: PTH119 - a name, no path
         try:
             with open(number, "wb") as stream:  # noqa: PTH123 - a descriptor
@@ -61,6 +68,22 @@ def complete_file(path: Path) -> Iterator[BinaryIO]:
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)
+
+
+@contextmanager
+def staging_folder(folder: Path) -> Iterator[Path]:
+    """A folder inside for what is not complete. At the end it is removed, with all that is in it. Raises OSError."""
+    _remove_left(folder)
+    with tempfile.TemporaryDirectory(prefix=_UNFINISHED, dir=folder) as name:
+        yield Path(name)
+
+
+def _remove_left(folder: Path) -> None:
+    """Remove what processes left that were killed. Others may be at work beside this one, also on other machines."""
+    for left in (path for end in ("", ".part") for path in folder.glob(f"{_UNFINISHED}????????{end}")):
+        with suppress(OSError):
+            if time.time() - left.lstat().st_mtime > _LEFT_S:
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
 
 
 def _usual_mode() -> int:

@@ -8,7 +8,6 @@ keep, is written empty.
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -18,9 +17,10 @@ from typing import BinaryIO, Final
 from tracekit.errors import TracekitError, refusals
 from tracekit.recording.contents import Contents, Device, Recording, Run, TableEntry, Target
 from tracekit.recording.table import Table, TableState
-from tracekit.recording.writing.files import FileNames, complete_file
+from tracekit.recording.writing.files import FileNames, complete_file, staging_folder
 from tracekit.recording.writing.forms import UnwritableTable, check_available, write_csv, write_jsonl, write_parquet
 from tracekit.recording.writing.xml import escape, write_xml
+from tracekit.signals import uninterrupted
 
 PublicAttributes = Callable[[Mapping[str, str]], Mapping[str, str]]
 PublicTables = Callable[[Sequence[Table]], Sequence[Table]]
@@ -75,7 +75,7 @@ def write_folder(
     names = FileNames(reserved=(INDEX, TOC))
     result = WrittenFolder()
     listed: dict[int, dict[str, object]] = {}
-    with _staging_folder(folder) as stage:
+    with _moved_up(folder) as stage:
         for number, entry, table in _tables(recording, schemas, form, cells):
             name, reason = None, entry.reason if table is None else table.reason
             if table is not None and is_readable(table.state):
@@ -96,15 +96,15 @@ def write_folder(
 
 
 @contextmanager
-def _staging_folder(folder: Path) -> Iterator[Path]:
-    """A folder inside, whose files move up when all of them are there."""
-    with refusals(f"write into {folder}"), tempfile.TemporaryDirectory(prefix=".tracekit-", dir=folder) as name:
-        stage = Path(name)
+def _moved_up(folder: Path) -> Iterator[Path]:
+    """A folder inside, whose files move up when all of them are there: tables of two recordings never mix."""
+    with refusals(f"write into {folder}"), staging_folder(folder) as stage:
         yield stage
         written = sorted(stage.iterdir())
         _check_others(folder, {path.name for path in written})
-        for path in written:
-            path.replace(folder / path.name)
+        with uninterrupted():
+            for path in written:
+                path.replace(folder / path.name)
 
 
 def _check_others(folder: Path, written: Collection[str]) -> None:
