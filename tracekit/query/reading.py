@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -20,10 +20,16 @@ from tracekit.trace.binding import recode
 if TYPE_CHECKING:
     import duckdb
 
-Part = TypeVar("Part", dict[str, Any], str)
-
 RAW = "raw"
 """Schema of the recorded tables."""
+_OF_VIEWS = ("query_table", "by_model", "with_prediction")
+"""Functions that read the view whose name they are given, as a text or as it is."""
+_TABLES = (*_OF_VIEWS, "range", "generate_series", "unnest", "repeat", "repeat_row", "json_each", "json_tree")
+"""The functions that may stand for a table. Others read files, the database itself, or SQL that is a text."""
+_OF_DATABASE = ("current_setting", "pg_get_viewdef", "write_log")
+_SYSTEM = ("duckdb_", "pg_", "pragma_", "sqlite_")
+"""How names of views of the database itself begin."""
+_NOT_READ = "only views are read, not {}; --list has the views"
 
 
 def views_read(connection: duckdb.DuckDBPyConnection, query: str, views: Collection[str]) -> tuple[str, ...]:
@@ -42,41 +48,62 @@ def views_read(connection: duckdb.DuckDBPyConnection, query: str, views: Collect
         raise UsageError(
             tree["error_message"] if reads else "only queries that read are answered: select, from, describe"
         )
-    nodes = list(_parts(tree, dict))
+    nodes = list(_nodes(tree))
     own = {entry["key"].lower() for node in nodes for entry in (node.get("cte_map") or {}).get("map", ())}
-    read = dict.fromkeys(name for node in nodes for name in _named(node, views))
+    for name in own:
+        # Within its own text, the name would be that of the database's view.
+        if name.startswith(_SYSTEM):
+            raise UsageError(_NOT_READ.format(name))
+    read = dict.fromkeys(name for node in nodes for name in _named(node))
     for name in read:
         if not (name in views or name.startswith(f"{RAW}.") or name in own):
             raise unknown("view", name, dict.fromkeys(views))
     return tuple(name for name in read if name in views or name not in own)
 
 
-def _named(node: dict[str, Any], views: Collection[str]) -> Iterator[str]:
+def _named(node: dict[str, Any]) -> Iterator[str]:
     """What one node of a tree reads."""
     match node.get("type"):
         case "BASE_TABLE":
-            schema, name = node["schema_name"], node["table_name"]
-            yield f"{RAW}.{name}" if schema.lower() == RAW else name.lower()
+            schema, name = node["schema_name"].lower(), node["table_name"]
+            if schema not in ("", "main", RAW) or node["catalog_name"]:
+                raise UsageError(_NOT_READ.format(f"{schema}.{name}"))
+            yield f"{RAW}.{name}" if schema == RAW else name.lower()
         case "SHOW_REF" if node["table_name"]:
             # The views that are made so far would look like all there are.
             raise UsageError("only views are read, not lists of tables; --list has the views")
         case "TABLE_FUNCTION":
-            # Macros take names of views as texts or as they are.
-            function, called = node["function"], node["function"]["function_name"].lower()
-            # What they tell is of the database itself, or of views that no coverage comes with.
-            if called == "query" or called.startswith(("duckdb_", "pragma_")):
-                raise UsageError(f"only views are read, not {called}(); --list has the views")
-            yield from (text.lower() for text in _parts(function, str) if text.lower() in views)
+            called = node["function"]["function_name"].lower()
+            if called not in _TABLES:
+                raise UsageError(_NOT_READ.format(f"{called}()"))
+            if called in _OF_VIEWS:
+                yield from _views_given(called, node["function"]["arguments"])
             if called == "with_prediction":
                 yield "predictions"
+        case "FUNCTION" if (called := node["function_name"].lower()) in _OF_DATABASE:
+            raise UsageError(_NOT_READ.format(f"{called}()"))
 
 
-def _parts(tree: Any, kind: type[Part]) -> Iterator[Part]:
-    """All that is of a kind in a tree of JSON, from the outside in."""
-    if isinstance(tree, kind):
+def _views_given(called: str, arguments: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """The views that a function is given by name. Raises `UsageError` for a name that is worked out."""
+    for value in (argument["expression"] for argument in arguments):
+        if value.get("function_name") == "list_value":
+            yield from _views_given(called, value["arguments"])
+        elif value["class"] == "CONSTANT":
+            # Besides names, whether to match columns by theirs.
+            yield from [value["literal"]["text"].lower()] if value["literal"]["kind"] == "STRING" else []
+        elif value["class"] == "COLUMN_REF" and len(value["column_names"]) == 1:
+            yield value["column_names"][0].lower()
+        else:
+            raise UsageError(f"{called}() takes the name of a view, as in: from {called}('predictions')")
+
+
+def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
+    """All objects in a tree of JSON, from the outside in."""
+    if isinstance(tree, dict):
         yield tree
     for part in tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ():
-        yield from _parts(part, kind)
+        yield from _nodes(part)
 
 
 def raw_frame(
