@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import pty
 import select
@@ -18,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from support.processes import at_work, needs_proc
+from tracekit.cli.process import raising_terminated
 
 PATIENCE_S = 60.0
 ON, OFF = b"\x1b[?1049h", b"\x1b[?1049l"
@@ -131,6 +133,41 @@ def test_saving_is_waited_for_and_a_second_signal_gives_up(standin, tmp_path: Pa
     assert (status, out) == (143, "")
     assert "terminated before the recording was saved" in recording.heard
     assert at_work(output) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_query_ends_at_once(tracekit, clean: Path, monkeypatch, number: signal.Signals) -> None:
+    query_database = pytest.importorskip("tracekit.query.database", exc_type=ImportError)
+    pytest.importorskip("duckdb")
+    wait = query_database.wait
+
+    def wait_and_end(futures, seconds: float):
+        wait(futures, seconds)
+        signal.raise_signal(number)
+
+    monkeypatch.setattr(query_database, "wait", wait_and_end)
+    query = "select count(*) from range(100000000) a, range(100000000) b where a.range + b.range = 7"
+    with raising_terminated():
+        result = tracekit("sql", clean, query)
+    assert (result.status, result.out) == (128 + number, "")
+    assert "internal error" not in result.err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_server_for_agents_ends(tmp_path: Path, number: signal.Signals) -> None:
+    pytest.importorskip("mcp")
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    asked = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello})
+    command, pipe = [sys.executable, "-m", "tracekit", "mcp", str(tmp_path)], subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
+        process.stdin.write(f"{asked}\n")
+        process.stdin.flush()
+        assert "protocolVersion" in process.stdout.readline()
+        process.send_signal(number)
+        try:
+            assert process.wait(PATIENCE_S) == 128 + number
+        finally:
+            process.kill()
 
 
 class Terminal:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 from query.conftest import MS, database, scenario
@@ -130,7 +131,7 @@ def test_names_of_views_are_those_of_sql_in_any_case(known):
 
 def test_views_are_named_as_texts_or_as_they_are_also_several(known):
     for given, rows in (("'GPU'", 1), ("gpu", 1), ("['gpu', 'Loads'], true", 2)):
-        answer = known.answer(f"with two as (select 1) select count(*) from query_table({given})")
+        answer = known.answer(f"with two as (select 1) select count(*) from query_table({given})")  # noqa: S608
         assert answer.rows == [(rows,)]
         assert {each.view for each in answer.coverage} == {"gpu", "loads"} if rows == 2 else {"gpu"}
     assert known.answer("select count(*) from range(3), unnest([1, 2]), json_each('[1]')").rows == [(6,)]
@@ -154,8 +155,49 @@ def test_a_query_that_takes_too_long_ends_and_the_next_one_is_answered():
 
 def test_no_thread_outlives_its_query(known):
     """One that drops the connection while Python ends aborts the process."""
+    before = threading.enumerate()
     known.answer("from loads")
-    assert not [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]
+    assert threading.enumerate() == before
+
+
+def test_a_query_that_heeds_no_interrupt_is_left_to_itself_and_the_next_one_is_answered(monkeypatch):
+    monkeypatch.setattr(query_database, "_HEEDED_S", 0.1)
+    limited, may_end = database(trace_of(scenario()), seconds=0.2), threading.Event()
+    with pytest.raises(UsageError, match=r"took longer than 0.2 s"):
+        # As DuckDB within one cell.
+        limited._within_limits(lambda _: may_end.wait(60))
+    assert [thread.name for thread in threading.enumerate() if thread.name == "tracekit query"]
+    assert limited.answer("select count(*) from loads").rows == [(1,)]
+    may_end.set()
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["select repeat('x', 17000000)", "select 1, range(3000000)", "select null, 'é' || repeat('x', 17000000)::blob"],
+)
+def test_a_row_is_measured_before_it_becomes_an_object(known, query):
+    with pytest.raises(UsageError, match=r"^a row of the answer has more than 16 MB; ask for less of it$"):
+        known.answer(query)
+    assert known.answer("select length(repeat('x', 17000000))").rows == [(17_000_000,)]
+
+
+def test_what_is_measured_keeps_names_types_and_order(known):
+    answer = known.answer(
+        "select 'b' as a, [1] as a, null as \"x y\", 1.5::decimal(4, 1) as d "
+        "union all select 'c', [2], null, 2 order by 1 desc; --"
+    )
+    assert (answer.columns, answer.types) == (
+        ("a", "a", "x y", "d"),
+        ("VARCHAR", "INTEGER[]", '"NULL"', "DECIMAL(11,1)"),
+    )
+    assert answer.rows == [("c", [2], None, Decimal("2.0")), ("b", [1], None, Decimal("1.5"))]
+
+
+def test_the_memory_of_the_process_is_watched(known, monkeypatch):
+    peaks = iter((1 << 30, 2 << 30, (3 << 30) + 1))
+    monkeypatch.setattr(query_database, "_peak_bytes", lambda: next(peaks))
+    with pytest.raises(UsageError, match="more than 2GB of memory"):
+        known.answer("select count(*) from range(100000000) a, range(100000000) b where a.range + b.range = 7")
 
 
 def test_a_query_that_needs_too_much_memory_ends(known, monkeypatch):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from argparse import Namespace
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING
@@ -10,6 +12,7 @@ from tracekit.cli.output import narrate, standard_output
 from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import config_of
 from tracekit.errors import TracekitError, docs_page, import_extra
+from tracekit.signals import END_SIGNALS
 
 if TYPE_CHECKING:
     from tracekit.mcp_server.kept import Recordings
@@ -35,6 +38,10 @@ def run(arguments: Namespace) -> ExitStatus:
         raise TracekitError("standard output is closed; agents start tracekit mcp with pipes")
     if stream.isatty():
         narrate(f"tracekit: an agent starts this, see {docs_page('agents.md')}. Ctrl-C ends it")
+    for number in END_SIGNALS:
+        if signal.getsignal(number) != signal.SIG_IGN:
+            # Nothing is to be put in order, and the thread that reads the input cannot be woken.
+            signal.signal(number, lambda number, _: os._exit(128 + number))
     with redirect_stdout(stream):
         server_of(make).run()
     return ExitStatus.DONE

@@ -3,13 +3,17 @@ memory, over views that are made when a query first reads them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from glob import escape
 from pathlib import Path
-from threading import Timer
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from sys import platform
+from threading import Event, Thread
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from tracekit.errors import UsageError, import_extra
 from tracekit.query.private import redacted, without_functions
@@ -28,14 +32,30 @@ if TYPE_CHECKING:
 
     from tracekit.query.views import Source, View
 
+Result = TypeVar("Result")
+
 MEMORY: Final = "2GB"
+MEMORY_BYTES: Final = 2 << 30
+"""The same, of all that comes while a query runs: texts and lists lie outside the limit of DuckDB."""
 SECONDS: Final = 60.0
 """What a query may take unless something else is asked for."""
 
 _TOO_LONG: Final = "the query took longer than {:g} s; ask for less, or allow more with --query-timeout"
 _TOO_LARGE: Final = f"the query needs more than {MEMORY} of memory; ask for fewer rows or aggregate them"
+_TOO_WIDE: Final = "a row of the answer has more than 16 MB; ask for less of it"
+_HEEDED_S: Final = 1.0
+"""How long an interrupted query may go on: DuckDB looks for that between rows, and one row may take minutes."""
+_LOOK_S: Final = 0.02
 MOST_CELLS: Final = 20_000_000
-"""Of an answer: as objects of Python they lie outside that limit, and take up to another 2 GB."""
+"""Of an answer: as objects of Python they lie outside the limit of DuckDB."""
+MOST_ROW_BYTES: Final = 16 << 20
+"""Of the texts and lists of one row: what is made of them in Python cannot be interrupted."""
+_ROWS: Final = 16
+"""So many are taken at a time."""
+_FIXED: Final = re.compile(
+    r"BOOLEAN|U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|FLOAT|DOUBLE|DECIMAL\([\d,]+\)|DATE|TIME[A-Z ]*"
+)
+"""Types whose cells have one size; others are measured as texts."""
 _TOO_MANY: Final = (
     "the answer has more than {:,} rows of {}; ask for fewer (limit {}), or write them as Parquet (-o rows.parquet)"
 )
@@ -150,10 +170,11 @@ class Database:
     views: Views
     seconds: float = SECONDS
     _connection: duckdb.DuckDBPyConnection = field(init=False)
-    _known: dict[str, ViewCoverage] = field(init=False, default_factory=dict)
+    _known: dict[str, ViewCoverage] = field(init=False)
+    _ended: Event = field(init=False)
 
     def __post_init__(self) -> None:
-        self._connection = _connect(self.views.folder)
+        self._connection, self._known, self._ended = _connect(self.views.folder), {}, Event()
         same_run = "" if self.views.folder is None else f" and e.{LAKE_KEY} = p.{LAKE_KEY}"
         macros = [
             f"create macro {signature} as {body.replace('{and_same_run}', same_run)}"
@@ -164,21 +185,25 @@ class Database:
     def answer(self, query: str, most: int | None = None) -> Answer:
         """The rows of a query, or the first `most`. Raises `UsageError` for one without an answer, or that writes."""
         with self._answering(query) as coverage:
-            result = self._connection.execute(query)
-            description = result.description or []
-            columns = tuple(str(each[0]) for each in description)
-            types = tuple(str(each[1]) for each in description)
-            fetched = MOST_CELLS // max(1, len(columns)) if most is None else most
-            rows = result.fetchmany(fetched)
-            if most is None and result.fetchone():
-                held = format_count(len(columns), "column")
-                raise UsageError(_TOO_MANY.format(fetched, held, fetched))
-            return Answer(query, columns, types, rows, coverage)
+
+            def fetch(ended: Event) -> Answer:
+                asked = self._connection.sql(query)
+                columns, types = tuple(asked.columns), tuple(map(str, asked.types))
+                limit = MOST_CELLS // max(1, len(columns)) if most is None else most
+                result, rows = self._connection.execute(self._measured(query, types)), list[tuple[Any, ...]]()
+                while not ended.is_set() and (more := result.fetchmany(min(_ROWS, limit + 1 - len(rows)))):
+                    rows += more
+                if most is None and len(rows) > limit:
+                    held = format_count(len(columns), "column")
+                    raise UsageError(_TOO_MANY.format(limit, held, limit))
+                return Answer(query, columns, types, rows[:limit], coverage)
+
+            return self._within_limits(fetch)
 
     def arrow(self, query: str) -> tuple[Any, tuple[ViewCoverage, ...]]:
         """The rows of a query as an Arrow table. Raises `UsageError` as `answer` does."""
         with self._answering(query) as coverage:
-            return self._connection.sql(query).to_arrow_table(), coverage
+            return self._within_limits(lambda _: self._connection.sql(query).to_arrow_table()), coverage
 
     def counted(self, view: str) -> tuple[ViewCoverage, int]:
         """What was recorded of a view, and its rows."""
@@ -187,24 +212,18 @@ class Database:
 
     def interrupt(self) -> None:
         """End the query that another thread waits for; it raises `UsageError` there."""
-        self._connection.interrupt()
+        self._ended.set()
 
     @contextmanager
     def _answering(self, query: str) -> Iterator[tuple[ViewCoverage, ...]]:
-        """Within limits, with what of the views was recorded that the query reads."""
+        """With what of the views was recorded that the query reads; errors of DuckDB as ours."""
         import duckdb
 
+        self._ended.clear()
         try:
-            coverage = self._made(query)
-            watch = Timer(self.seconds, self._connection.interrupt)
-            watch.daemon = True
-            watch.start()
-            try:
-                yield coverage
-            finally:
-                watch.cancel()
-                # Its thread would be the last to hold the connection, and ending that aborts once Python has ended.
-                watch.join()
+            # A lake asks its files for that, a recording is judged.
+            ask = self._within_limits if self.views.folder else lambda work: work(self._ended)
+            yield ask(lambda _: self._made(query))
         except duckdb.InterruptException as error:
             raise UsageError(_TOO_LONG.format(self.seconds)) from error
         except RecursionError:
@@ -213,6 +232,47 @@ class Database:
             raise UsageError(_TOO_LARGE) from error
         except duckdb.Error as error:
             raise UsageError(_sentence(error)) from error
+
+    def _within_limits(self, work: Callable[[Event], Result]) -> Result:
+        """What work in another thread gives: this one stays awake for signals, for `interrupt`, for the time and for
+        the memory of the process. Work that then does not end is left to itself, with its connection."""
+        done, ended = Future[Result](), self._ended
+
+        def run() -> None:
+            try:
+                done.set_result(work(ended))
+            except BaseException as error:
+                done.set_exception(error)
+
+        thread = Thread(target=run, name="tracekit query", daemon=True)
+        until, most = monotonic() + self.seconds, _peak_bytes() + MEMORY_BYTES
+        thread.start()
+        try:
+            while not wait([done], _LOOK_S).done:
+                if ended.is_set() or monotonic() > until:
+                    raise UsageError(_TOO_LONG.format(self.seconds))
+                if _peak_bytes() > most:
+                    raise UsageError(_TOO_LARGE)
+        except BaseException:
+            ended.set()
+            self._connection.interrupt()
+            if not wait([done], _HEEDED_S).done:
+                self.__post_init__()
+            raise
+        # It would be the last to hold the connection, and ending that aborts once Python has ended.
+        thread.join()
+        return done.result()
+
+    def _measured(self, query: str, types: Sequence[str]) -> str:
+        """The query with an error for a row that is too large, where its types allow one."""
+        names = [f"c{number}" for number in range(len(types))]
+        large = [name for name, type_ in zip(names, types, strict=True) if not _FIXED.fullmatch(type_)]
+        if not large:
+            return query
+        [(text,)] = self._connection.execute("select json_deserialize_sql(json_serialize_sql(?))", [query]).fetchall()
+        size = " + ".join(f"coalesce(strlen({name}::varchar), 0)" for name in large)
+        first = f"case when {size} > {MOST_ROW_BYTES} then error({quoted(_TOO_WIDE, chr(39))}) else c0 end"
+        return f"select {', '.join([first, *names[1:]])} from ({text}) t({', '.join(names)})"  # noqa: S608 - it can only read
 
     def _made(self, query: str) -> tuple[ViewCoverage, ...]:
         """Make the views that a query reads, and say what of them was recorded."""
@@ -277,6 +337,16 @@ def _connect(folder: Path | None) -> duckdb.DuckDBPyConnection:
         connection.execute(f"set allowed_directories = [{allowed}]")
     connection.execute("set enable_external_access = false; set lock_configuration = true")
     return connection
+
+
+def _peak_bytes() -> int:
+    """The most memory that this process ever had; 0 where the system does not tell."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if platform == "darwin" else peak << 10
 
 
 def _sentence(error: Exception) -> str:
