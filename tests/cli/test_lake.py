@@ -153,14 +153,44 @@ def test_what_some_recordings_do_not_hold_is_said_in_every_form(tracekit, lake, 
         assert said.partition(": ")[2] in path.read_text().replace("\\_", "_").replace("`", ""), form
 
 
-@pytest.mark.parametrize("query", ["from read_text('{}')", "from read_csv('{}')", "from glob('{}')"])
+@pytest.mark.parametrize("query", ["from read_text('{}')", "from read_parquet('{}')", "from glob('{}')"])
 def test_nothing_beside_the_lake_is_reached(tracekit, lake, query):
     secret = lake.parent / "secret.txt"
     secret.write_text("secret words")
     (lake / "link").symlink_to(lake.parent)
     for path in (secret, lake / ".." / "secret.txt", lake / "link" / "secret.txt"):
         result = tracekit("sql", lake, query.format(path))
-        assert (result.status, "file system operations are disabled" in result.err) == (2, True)
+        assert (result.status, "only views are read" in result.err) == (2, True)
+
+
+@pytest.mark.parametrize("way", ["link", "folder", "column"])
+def test_a_lake_from_elsewhere_chooses_no_report_of_this_machine(tracekit, lake, way):
+    [first, *_] = sorted((lake / "reports").iterdir())
+    outside = shutil.copytree(lake / "reports", lake.parent / "reports") / first.name
+    run = lake / "runs" / f"{first.stem}.parquet"
+    if way == "link":
+        first.unlink()
+        first.symlink_to(outside)
+    elif way == "folder":
+        shutil.rmtree(lake / "reports")
+        (lake / "reports").symlink_to(outside.parent)
+    else:
+        rows = parquet.read_table(run)
+        names = {"run_id": f"../../reports/{first.stem}", "report": str(outside)}
+        for name, value in names.items():
+            rows = rows.set_column(rows.schema.get_field_index(name), name, [[value]])
+        parquet.write_table(rows, run)
+    compared = tracekit("compare", lake, "--before", "true", "--after", "true")
+    assert (compared.status, "leads out of the folder reports" in compared.err) == (2, True), compared.err
+    if way != "column":
+        assert "leads out of the folder reports" in tracekit("matrix", lake).err
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "x" * 100_000])
+def test_a_mark_that_is_none_is_one_sentence(tracekit, lake, text):
+    (lake / "tracekit-lake.json").write_text(text)
+    result = tracekit("sql", lake, "from runs")
+    assert (result.status, result.err.count("\n"), "tracekit-lake.json cannot be read" in result.err) == (2, 1, True)
 
 
 def test_adding_again_changes_nothing_and_a_writer_that_died_leaves_nothing_that_counts(tracekit, lake, samples):

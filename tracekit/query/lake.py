@@ -22,6 +22,7 @@ import pandas as pd
 
 from tracekit._version import __version__
 from tracekit.errors import TracekitError, UsageError, import_extra, refusals
+from tracekit.named_files import read_file
 from tracekit.query import columns as of
 from tracekit.query.columns import FLAG, NUMBER, REAL, TEXT, Column
 from tracekit.query.database import Database, RecordingViews, ViewCoverage, coverage_of, quoted
@@ -30,7 +31,7 @@ from tracekit.query.reading import RAW
 from tracekit.query.views import LAKE_KEY, VERSION, VIEWS, typed
 from tracekit.recording.writing.files import staging_folder
 from tracekit.report.choice import plain
-from tracekit.report.lake_reports import MARK, REPORTS, RUNS as RUNS_FOLDER, is_lake
+from tracekit.report.lake_reports import MARK, REPORTS, RUNS as RUNS_FOLDER, is_lake, report_of
 from tracekit.report.serialize import to_json
 from tracekit.trace.coverage import unreadable_tables
 
@@ -97,8 +98,8 @@ def _check_place(lake: Path) -> None:
 
 def _check_version(lake: Path) -> None:
     try:
-        version = json.loads((lake / MARK).read_text("utf-8"))["views_version"]
-    except (OSError, ValueError, KeyError, TypeError):
+        version = json.loads(read_file(lake / MARK, 1 << 16))["views_version"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise TracekitError(f'{lake / MARK} cannot be read; write {{"views_version": {VERSION}}} there') from None
     if version != VERSION:
         raise TracekitError(f"{lake} holds version {version} of the views, not {VERSION}; make a new lake")
@@ -254,8 +255,8 @@ class LakeViews:
 def reports_where(lake: Path, condition: str) -> list[str]:
     """Paths of the JSON reports of the recordings of a lake that meet a condition on `runs`, the earliest first. Raises
     `UsageError` for a condition that cannot be answered, and where none meets it."""
-    query = f"select report from runs where {condition} order by start_date, report"  # noqa: S608 - it can only read
+    query = f"select {LAKE_KEY} from runs where {condition} order by start_date, report"  # noqa: S608 - it can only read
     rows = Database(LakeViews(lake)).answer(query).rows
     if not rows:
         raise UsageError(f"no recording of {lake} meets: {condition}; see: tracekit sql {lake} 'from runs'")
-    return [str(lake / report) for (report,) in rows]
+    return [report_of(lake, run_id) for (run_id,) in rows]
