@@ -80,8 +80,12 @@ def test_a_folder_with_the_name_of_the_settings_holds_none(tmp_path):
     assert find_config(tmp_path) is None
 
 
-def test_no_more_than_a_file_of_settings_can_hold_is_read():
+def test_no_more_than_a_file_of_settings_can_hold_is_read(tmp_path):
+    with (tmp_path / "large.toml").open("wb") as file:
+        file.truncate(1 << 40)
     with pytest.raises(UsageError, match="too large for a configuration file"):
+        load_config(tmp_path / "large.toml")
+    with pytest.raises(UsageError, match="not a regular file"):
         load_config(Path("/dev/zero"))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from functools import lru_cache
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 from tracekit.detectors.options import UNWRITABLE
 from tracekit.errors import UsageError
+from tracekit.named_files import read_file
 
 FILE = "tracekit.toml"
 PYPROJECT = "pyproject.toml"
@@ -53,9 +55,8 @@ def _may_hold_settings(project: Path) -> bool:
 
 
 def _bytes(path: Path) -> bytes:
-    """What a file holds, up to one byte beyond the largest file of settings. Raises OSError."""
-    with path.open("rb") as file:
-        return file.read(_LARGEST + 1)
+    """What a file holds. Raises OSError, also for one that is too large."""
+    return read_file(path, _LARGEST)
 
 
 @lru_cache(maxsize=1)
@@ -83,9 +84,9 @@ def settings_in(path: Path) -> dict[str, Any]:
     try:
         data = _bytes(path)
     except OSError as error:
+        if error.errno == errno.EFBIG:
+            raise UsageError("is too large for a configuration file") from None
         raise UsageError(f"cannot be read: {error.strerror or error}") from None
-    if len(data) > _LARGEST:
-        raise UsageError("is too large for a configuration file")
     try:
         document = _toml_document(data)
     except (ValueError, RecursionError) as error:

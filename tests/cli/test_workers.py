@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import socketserver
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -47,6 +49,7 @@ def square_of_text(text):
 
 BUSY = """
 import sys
+import threading
 from pathlib import Path
 from support.processes import at_work_in
 from tracekit.cli.process import Terminated, raising_terminated
@@ -105,6 +108,22 @@ def test_a_cluster_that_is_not_there_is_one_sentence():
     pytest.importorskip("distributed", reason="Dask is not installed")
     with pytest.raises(TracekitError, match="cannot reach a Dask scheduler at nonsense:"):
         list(on_cluster(square, [1], "nonsense://x"))
+
+
+def test_a_server_that_is_no_scheduler_is_one_sentence():
+    pytest.importorskip("distributed", reason="Dask is not installed")
+
+    class Server(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            self.request.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\nThis is no scheduler.")
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Server) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            with pytest.raises(TracekitError, match=r"^cannot reach a Dask scheduler at 127\.0\.0\.1:\d+: "):
+                list(on_cluster(square, [1], f"127.0.0.1:{server.server_address[1]}"))
+        finally:
+            server.shutdown()
 
 
 CLUSTER = """

@@ -22,6 +22,7 @@ from tracekit.cli.reading import RUNNING, check_recordings, recordings_in, showi
 from tracekit.cli.requests import PROCESS_DIED, request_from, results_of, sentence_on
 from tracekit.documents.query import answer_csv, answer_document, answer_json, answer_parquet, views_document
 from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unknown
+from tracekit.named_files import read_file
 from tracekit.query.database import Answer, Database, RecordingViews, ViewCoverage, notes_of
 from tracekit.query.lake import TABLES, LakeViews, add_to_lake, holds, make_lake, note_skipped
 from tracekit.query.reading import raw_frame
@@ -40,6 +41,8 @@ PROMPT, MORE = "sql> ", "...> "
 HELP = """\
 End a query with a semicolon. Tab completes views and columns.
 .views lists the views, .columns VIEW the columns of one; .quit ends."""
+MOST_QUERY = 1 << 20
+"""Bytes of a query."""
 Result = TypeVar("Result")
 Added = tuple[str | None, str, tuple[str, ...]]
 """What became of a recording: its id, why it was skipped, in one sentence, and its tables that could not be read."""
@@ -114,11 +117,13 @@ def _query_of(arguments: Namespace) -> str | None:
         return None
     try:
         if arguments.file not in (None, "-"):
-            return Path(arguments.file).read_text("utf-8")
-        query = "" if stream is None else stream.read()
+            return read_file(Path(arguments.file), MOST_QUERY).decode()
+        query = "" if stream is None else stream.read(MOST_QUERY + 1)
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise UsageError(f"cannot read {arguments.file or 'standard input'}: {reason}") from error
+    if len(query) > MOST_QUERY:
+        raise UsageError("the query on standard input has more than 1 MB")
     if not query.strip():
         raise UsageError("missing QUERY; give one, on standard input too, or --file with it")
     return query

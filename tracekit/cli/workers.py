@@ -187,8 +187,10 @@ def on_cluster(work: Callable[[Item], Result], items: Sequence[Item], address: s
     distributed = import_extra("distributed", "dask", "--dask needs Dask")
     try:
         client = distributed.Client(address, timeout=CONNECT_S, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise TracekitError(f"cannot reach a Dask scheduler at {address}: {words_of(error)}") from None
+    except Exception as error:  # Dask takes whatever answers there for a scheduler
+        known = isinstance(error, OSError | ValueError)
+        why = words_of(error) if known else "what answers there is no scheduler"
+        raise TracekitError(f"cannot reach a Dask scheduler at {address}: {why}") from None
     try:
         with _silent_log(), client:
             room = AHEAD * _threads(client, address, __version__)

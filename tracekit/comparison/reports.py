@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import errno
 import json
 import zlib
 from collections.abc import Callable
@@ -32,6 +33,7 @@ from tracekit.comparison.measurements import (
 from tracekit.comparison.measuring import check_models_known, environment_of, limits_in, margin_of
 from tracekit.detectors.outcomes import Metric
 from tracekit.errors import TracekitError, UnreadableRecording
+from tracekit.named_files import read_file
 from tracekit.report.formatting import OUTCOMES
 from tracekit.report.report import SCHEMA_VERSION, SEVERITIES, TableInfo
 from tracekit.report.time_breakdown import GROUPS
@@ -133,14 +135,14 @@ def read_json(path: Path, name: str, what: str, max_bytes: int, failure: type[Tr
         raise failure(f"{name} is not a {what}: it holds {constant}, which is no number of JSON")
 
     try:
-        if path.stat().st_size > max_bytes:
-            raise failure(f"{name} has more than {max_bytes >> 20} MB, so it is not a {what}")
         # Python alone takes `Infinity`, `-Infinity` and `NaN`.
-        return json.loads(path.read_bytes(), parse_constant=refuse)
+        return json.loads(read_file(path, max_bytes), parse_constant=refuse)
     except FileNotFoundError:
         hint = "; create it with --save-baseline" if what == "baseline" else ""
         raise failure(f"{path}: no such file or directory{hint}") from None
     except OSError as error:
+        if error.errno == errno.EFBIG:
+            raise failure(f"{name} has more than {max_bytes >> 20} MB, so it is not a {what}") from None
         raise failure(f"cannot read the {what} {path}: {error.strerror or error}") from None
     except (ValueError, RecursionError):
         raise failure(f"{name} is not a {what}: it is not valid JSON") from None

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from tracekit.detectors.options import matches
 from tracekit.errors import UsageError, unknown
+from tracekit.named_files import read_file
 from tracekit.report.report import SEVERITIES
 from tracekit.units import parse_duration
 
@@ -260,7 +261,7 @@ def line_of(path: Path, setting: Sequence[str | int]) -> int:
     write it is found. O(log lines) parses, more only where one value spans many lines.
     """
     try:
-        lines = path.read_text("utf-8").splitlines(keepends=True)
+        lines = read_file(path, 1 << 20).decode().splitlines(keepends=True)
     except (OSError, ValueError):
         return 1
     low, high = 1, len(lines)

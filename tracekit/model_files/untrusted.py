@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Mapping
@@ -9,6 +10,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from tracekit.errors import TracekitError, refusals
+from tracekit.named_files import read_file
 
 MAX_SPECIFICATION_BYTES = 2**31 - 1
 """Protobuf takes no more. Old networks hold their weights in the specification."""
@@ -49,14 +51,12 @@ def check_inside(path: Path, folder: Path) -> None:
 def read_bytes(path: Path, limit: int) -> bytes:
     """A whole file. Raises `UnreadableModel` where that cannot be, or where it is larger than `limit`."""
     with refusals(f"read {quote(path)}", UnreadableModel):
-        size = path.stat().st_size
-        if size > limit:
-            raise UnreadableModel(f"{quote(path)} is too large to be part of a model: {size:,} bytes")
-        with path.open("rb") as stream:
-            # A file may grow, and a device has no size.
-            data = stream.read(limit + 1)
-    if len(data) > limit:
-        raise UnreadableModel(f"{quote(path)} is too large to be part of a model")
+        try:
+            data = read_file(path, limit)
+        except OSError as error:
+            if error.errno == errno.EFBIG:
+                raise UnreadableModel(f"{quote(path)} is too large to be part of a model") from None
+            raise
     if data.startswith(POINTER):
         raise UnreadableModel(
             f"{quote(path)} is a Git LFS pointer, not the file itself; run `git lfs pull` in its repository"

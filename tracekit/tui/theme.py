@@ -22,6 +22,7 @@ from rich.style import Style
 from textual.theme import Theme
 
 from tracekit.lanes.categories import Category
+from tracekit.named_files import read_file
 from tracekit.render.blocks import Role
 from tracekit.render.html import page_colors
 
@@ -217,7 +218,7 @@ def theme_file() -> Path:
 def remembered_theme() -> str | None:
     """The theme that was chosen last; None where none is known, or what is there is none."""
     with suppress(OSError, UnicodeDecodeError, RuntimeError):
-        theme = theme_file().read_text("utf-8").strip()
+        theme = read_file(theme_file(), 64).decode().strip()
         return theme if theme in ("dark", "light") else None
     return None
 
