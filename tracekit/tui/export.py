@@ -44,13 +44,19 @@ _EDGE = "\x1f"
 
 
 def finding_markdown(session: Session, check: int) -> str:
-    """A check of the report as the Markdown report has findings, with the recording, its device and system."""
+    """A check of the report in few lines of Markdown, with the recording, its device and system. How to fix a finding,
+    its evidence and measurements are in the report that is saved."""
     report = _redacted_report(session)
     result = report.results[check]
     card = finding_card(Group((result,))) if result.outcome == "finding" else _other_card(result)
-    recording = blocks.Paragraph(context_line(report))
-    card = dataclasses.replace(card, blocks=(recording, *card.blocks))
-    return markdown.block_text(card, 3) + "\n"
+    head = dataclasses.replace(card, blocks=(blocks.Paragraph(context_line(report)),))
+    said = [markdown.block_text(block, 3) for block in card.blocks if isinstance(block, blocks.Paragraph)]
+    more = f"Details: {markdown.inline(card.more)}" if card.more else ""
+    return markdown.paragraphs(markdown.block_text(head, 3), "  \n".join(said[:_SAID_LINES]), more) + "\n"
+
+
+_SAID_LINES = 12
+"""Of a check that is copied; with its title, the recording and where to read more, 20."""
 
 
 def _other_card(result: Result) -> blocks.Card:

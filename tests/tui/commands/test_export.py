@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import tracekit
+from tracekit.render.forms import ENDINGS, REPORT_FORMS
 from tracekit.trace.trace import Trace
-from tracekit.tui.commands.export import FileName
-from tracekit.tui.export import row_markdown
+from tracekit.tui import opening
+from tracekit.tui.commands.export import FileName, save_report
+from tracekit.tui.export import finding_markdown, row_markdown
 from tracekit.tui.state import FindingRef, Selection
 from tracekit.tui.viewport import Span
 
@@ -44,7 +47,8 @@ async def test_a_finding_is_copied_as_markdown(screen) -> None:
     assert recording.startswith("style\\_transfer\\_reload.trace · StyleCam (pid 2147) · iPhone 14 Pro, iOS 18.5 ")
     assert check.model in screen.app.clipboard
     assert "**Fix:**" in screen.app.clipboard
-    assert "avings" in screen.app.clipboard
+    assert "saves up to" in screen.app.clipboard
+    assert screen.app.clipboard.endswith("\n\nDetails: `tracekit explain reload-before-predict`\n")
     assert f"Copied the check {check.id} as Markdown" in screen.text()
 
 
@@ -72,7 +76,24 @@ async def test_a_check_without_finding_is_copied_as_what_it_is(screen, outcome, 
     )
     assert screen.app.clipboard.startswith(begun)
     assert screen.app.clipboard.endswith("To evaluate this: Record again.\n")
-    assert "avings" not in screen.app.clipboard
+    assert "saves" not in screen.app.clipboard
+
+
+@pytest.mark.parametrize("name", ["style_transfer_reload", "sharpen_8bit", "album_memory", "captions_concurrent"])
+def test_a_copied_check_has_at_most_20_lines(name, samples: Path) -> None:
+    session = opening.judge_session(opening.read(str(samples / f"{name}.trace")))
+    checks = session.report.results
+    crowded = replace(checks[0], caveats=tuple(f"Note {number}." for number in range(30)))
+    session = replace(session, report=replace(session.report, results=(*checks, crowded)))
+    for check in range(len(checks) + 1):
+        assert len(finding_markdown(session, check).splitlines()) <= 20
+
+
+async def test_help_and_dialog_name_the_endings_that_a_report_is_saved_with(screen) -> None:
+    await screen.press("S")
+    endings = [ENDINGS[form][0] for form in REPORT_FORMS]
+    for words in (save_report.help, screen.text()):
+        assert re.findall(r"\.(?:txt|md|html|json|pdf)\b", words.replace("reload.md", "")) == endings
 
 
 async def test_statistics_are_copied_of_the_range_or_of_all(screen) -> None:

@@ -164,14 +164,26 @@ async def test_an_event_that_is_chosen_elsewhere_takes_the_list_of_findings_alon
     assert rows.rows.rows[rows.cursor].ref == interval
 
 
+@pytest.mark.parametrize("name", ["local_chat", "meal_planner"])
+def test_checks_of_an_app_that_asks_language_models_alone_are_about_them(run_view, samples, name, monkeypatch) -> None:
+    monkeypatch.setattr(opening, "judge_session", partial(kept_judged, only=()))
+
+    async def test(screen) -> None:
+        about_core_ml = {"app-conversion", "cold-load", "core-ml-not-instrumented", "excess-data-copies"}
+        assert not about_core_ml & {check.id for check in screen.state.session.report.results}
+        await screen.press("1")
+        assert "image" not in screen.text()
+
+    run_view(test, samples / f"{name}.trace")
+
+
 def marked_lanes(screen) -> set[str]:
     """Lanes with anything underlined."""
     timeline = screen.app.browse._timelines[0]
-    marked, lane = set(), ""
-    for line in (timeline.render_line(y) for y in range(timeline.size.height)):
-        lane = line.text[:24].strip(" ▸▹▌") or lane
-        if any(segment.style is not None and segment.style.underline for segment in line):
-            marked.add(lane)
+    marked = set()
+    for y in range(timeline.size.height):
+        if any(segment.style is not None and segment.style.underline for segment in timeline.render_line(y)):
+            marked.add(timeline.renderer.at(0, y).lane.title)
     return marked
 
 

@@ -155,6 +155,9 @@ async def test_without_any_prediction_no_list_of_them_is_pointed_to(screen) -> N
     await screen.press("5")
     assert "No Core ML models in this recording; 6 has its language models." in screen.text()
     assert "load mean" not in screen.text()
+    assert "0 models" not in screen.text()
+    await screen.press("4")
+    assert "0 predictions" not in screen.text()
     assert "enter" not in screen.text().splitlines()[-1]
 
 

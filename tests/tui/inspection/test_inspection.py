@@ -175,6 +175,20 @@ async def test_the_first_check_is_inspected_where_there_is_no_finding(screen) ->
 
 
 @pytest.mark.corpus
+def test_a_finding_names_the_code_that_made_the_calls(corpus: Path) -> None:
+    session = opening.judge_session(opening.read(str(corpus / "bundles" / "quick_probe.trace"), Request()))
+    assert session.report is not None
+    places = {
+        check.id: told(finding_blocks(session, FindingRef(at), PALETTES[True]))
+        for at, check in enumerate(session.report.results)
+    }
+    # Where each stands in the sources, as the call stacks of the recording have it.
+    assert "called from MambaASRRunner_main (main.swift:1514), main thread" in places["cold-load"]
+    assert "called from MambaASRRunner.runStreaming (main.swift:1229)" in places["warm-up-spike"]
+    assert "in MambaASRRunner.runStreaming (main.swift:1281)" in places["element-wise-access"]
+
+
+@pytest.mark.corpus
 def test_inferred_calls_have_their_phases_and_no_digits_that_samples_do_not_carry(corpus: Path) -> None:
     path = str(corpus / "bundles" / "quick_probe.trace")
     session = opening.judge_session(opening.read(path, Request()))

@@ -10,6 +10,7 @@ from tracekit.lanes.lanes import Grouping
 from tracekit.trace.trace import Trace
 from tracekit.tui.timeline.layout import HEADER, Line, ScreenLine, arrange
 from tracekit.tui.timeline.tracks import timeline_lanes
+from tracekit.tui.timeline.widget import Timeline
 
 COLUMNS = 63
 """Of time on a terminal of 80 columns."""
@@ -252,3 +253,17 @@ def test_the_heading_of_what_is_first_in_sight_stands_above_it(reload_trace: Tra
     for lane, first in top.first_of_lane.items():
         shown = arrange(lanes, rows, height, COLUMNS, first).lines
         assert (lane,) in [line.lanes for line in shown] or lanes[lane].events is None
+
+
+@pytest.mark.parametrize("size", [(120, 40), (120, 45), (200, 60)])
+@pytest.mark.parametrize("name", ["local_chat", "sharpen_8bit", "album_memory"])
+def test_the_name_of_a_lane_stands_beside_its_first_bars(run_view, samples, name, size) -> None:
+    async def test(screen) -> None:
+        lanes = timeline_lanes(screen.state.session.trace, Grouping.LANES)
+        titles = [lane.title for lane in lanes if lane.events is not None]
+        lines = [line for line in screen.text().splitlines() if line[1:24].strip() in titles]
+        assert [line[1:24].strip() for line in lines] == titles
+        assert all(line[24:].strip() for line in lines)
+        assert any(line.parts == 2 for line in screen.app.browse.query_one(Timeline).renderer.arrangement.lines)
+
+    run_view(test, samples / f"{name}.trace", size=size)

@@ -16,7 +16,7 @@ from typing import Any
 from tracekit.errors import UsageError
 from tracekit.recording.places import check_usable, is_part_of_recording
 from tracekit.render.blocks import plain
-from tracekit.render.forms import form_for
+from tracekit.render.forms import ENDINGS, REPORT_FORMS, form_for
 from tracekit.tui.commands.select import NOT_YET, selected_check
 from tracekit.tui.commands.views import focused_list
 from tracekit.tui.detail.columns import ListColumn
@@ -47,7 +47,7 @@ def copy_row(app: StateApp) -> None:
 
 @action("copy_finding")
 def copy_finding(app: StateApp) -> None:
-    """Copy the finding as Markdown, with the recording, its device and system."""
+    """Copy the finding as Markdown, with the recording, its device and system; S saves the evidence too."""
     session, (ref, check) = app.state.session, selected_check(app)
     _copy(app, lambda export: export.finding_markdown(session, ref.check), f"the check {check.id}")
 
@@ -121,11 +121,13 @@ def _save(app: StateApp, span: Span | None) -> None:
 
     about = "recording" if span is None else "range"
     suggested = f"{PurePath(session.name).stem}{'' if span is None else '-range'}.md"
-    hint = "Format follows the extension: .html, .md, .json or .txt. Private data is redacted."
+    hint = f"Format follows the extension: {_ENDINGS}. Private data is redacted."
     app.push_screen(AskScreen(f"Save the report of the {about}", hint, FileName(app.viewed.paths), suggested), take)
 
 
-save_report = action_of("save_report", "Save the report as Markdown, JSON or text.", partial(_save, span=None))
+*_OTHERS, _LAST = (ENDINGS[form][0] for form in REPORT_FORMS)
+_ENDINGS = f"{', '.join(_OTHERS)} or {_LAST}"
+save_report = action_of("save_report", f"Save the report as {_ENDINGS}.", partial(_save, span=None))
 
 
 class FileName:

@@ -197,7 +197,9 @@ class ListPane(DetailPane, Generic[Made]):
                 messages.FirstRowListed(self.PANE, self._selection_of(rows, listed.cursor) if len(rows) else None)
             )
         line = self.query_one(Static)
-        line.update(visible(self.heading(state, rows, max(line.content_size.width, _MIN_HEADING_WIDTH))))
+        # An empty list says itself that there is nothing, and of what.
+        words = self.heading(state, rows, max(line.content_size.width, _MIN_HEADING_WIDTH)) if len(rows) else ""
+        line.update(visible(words))
 
     def on_resize(self) -> None:
         """Say as much above the list as there is room for now."""

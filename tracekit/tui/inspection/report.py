@@ -16,6 +16,7 @@ from tracekit.documents.report_findings import finding_savings
 from tracekit.render.layout import KEPT
 from tracekit.render.prose import parts
 from tracekit.report import formatting
+from tracekit.report.call_sites import caller_words
 from tracekit.report.groups import rank
 from tracekit.report.model_file_words import file_rows
 from tracekit.report.phases import phase_rows
@@ -47,6 +48,8 @@ def finding_blocks(session: Session, ref: FindingRef, palette: Palette) -> Itera
     about = (*_check_facts(check, report), ("also for", _same_for(report, check)))
     yield facts((name, value) for name, value in about if value)
     yield Text(f"\n{formatting.visible(check.summary)}\n")
+    for site in check.call_sites:
+        yield Broken(Text(f"{formatting.visible(caller_words(site))}\n"))
     for caveat in check.caveats:
         yield Text(f"Note: {formatting.visible(caveat)}\n", "italic")
     yield Text(f"{formatting.visible(check.why)}\n", "dim")

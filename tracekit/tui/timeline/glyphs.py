@@ -81,7 +81,7 @@ def pictures(
     for bar in bars(track, bounds, BAR_COLUMNS):
         text = label(bar.position) if bar.after - bar.first >= LABEL_COLUMNS else ""
         for part, line in enumerate(lines):
-            _solid(line, bar, text if part == 0 else "")
+            _solid(line, bar, text if part == parts - 1 else "")
             _ends(line, shares, bar)
     return lines
 

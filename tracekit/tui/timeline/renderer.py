@@ -256,9 +256,11 @@ class Renderer:
     def _track(self, state: State, line: ScreenLine) -> list[Segment]:
         lane = self.lanes.lanes[line.lanes[0]]
         track = self.tracks(lane)[line.track]
-        hidden = "" if track.disjoint or line.part else "+"
+        # Bars grow from the last line of a track: a name above it would stand alone, and they beside the next lane.
+        is_last = line.part == line.parts - 1
+        hidden = "+" if is_last and not track.disjoint else ""
         # What stands first in sight is named, where the line with the name is scrolled away.
-        if (line.track == 0 and line.part == 0) or line.above:
+        if (line.track == 0 and is_last) or line.above:
             current = self._leads and lane.id == state.lane
             title = self._style.lane_title(lane, line, current=current, hidden=hidden)
         else:
