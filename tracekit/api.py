@@ -14,18 +14,28 @@ from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.why.choice import Choice, chosen, slower_elsewhere
 from tracekit.analysis.why.explain import FINDINGS, tail, why
 from tracekit.analysis.why.parts import Cause, differences
+from tracekit.characters import lower_first
 from tracekit.config import Config
 from tracekit.detectors.options import choose, matches
 from tracekit.detectors.plugins import all_detectors
 from tracekit.detectors.replayed import Replays
 from tracekit.detectors.runner import run_detectors
 from tracekit.report.build import build_report
-from tracekit.report.choice import check_limits, plain, shown_judgments, unknown_model, within_limits
+from tracekit.report.choice import (
+    asks_alone,
+    check_limits,
+    plain,
+    shown_judgments,
+    unknown_model,
+    within_limits,
+    without_the_other_kind,
+)
 from tracekit.report.redact import private_facts
 from tracekit.report.results import results_from
 from tracekit.report.why import WhyReport, model_why, nothing_to_explain, why_report
 from tracekit.request import ALL, WISHES, Request, read_trace, shown_of_request
 from tracekit.trace.filter import Shown, model_names
+from tracekit.trace.instruments.catalogue import CORE_ML
 
 if TYPE_CHECKING:
     from tracekit.detectors.framework import Judgment
@@ -88,6 +98,8 @@ def judge_with_answers(trace: Trace, request: Request, shown: Shown | None) -> t
     shown = within_limits(trace, shown)
     answers = answers_of(trace, request, shown)
     judging = request.settings
+    why = lower_first(trace.coverage_of(CORE_ML).conclusion.partition("; ")[0].rstrip("."))
+    left_out = f"Checks of Core ML are left out: {why}; see Coverage."
     report = build_report(
         trace,
         results_from(answers, Replays(trace, answers, quick=True)),
@@ -96,7 +108,10 @@ def judge_with_answers(trace: Trace, request: Request, shown: Shown | None) -> t
         redact=request.redact,
         functions=request.functions,
         config=None if judging.path is None else judging.path.name,
-        notes=_unused_settings(judging, model_names(trace)),
+        notes=(
+            *([left_out] if not judging.only and asks_alone(trace) else []),
+            *_unused_settings(judging, model_names(trace)),
+        ),
         model_checks=judging.model_checks,
     )
     return replace(report, recording=replace(report.recording, commit=request.commit)), answers
@@ -108,7 +123,9 @@ def answers_of(trace: Trace, request: Request, shown: Shown | None) -> tuple[Jud
     check_limits(trace)
     _check_patterns(trace, request.named, redact=request.redact)
     judging = request.settings
-    return shown_judgments(_judgments(trace, judging, only=judging.only, skip=judging.skip), trace, shown)
+    judgments = _judgments(trace, judging, only=judging.only, skip=judging.skip)
+    # What was asked for by name is answered.
+    return shown_judgments(judgments if judging.only else without_the_other_kind(judgments, trace), trace, shown)
 
 
 def what_if_fixed(trace: Trace, request: Request = ALL, checks: Sequence[str] = ()) -> WhatIf:

@@ -28,16 +28,25 @@ COLUMNS: tuple[Column[Result], ...] = (
 
 def not_evaluated_section(remedies: Sequence[Remedy], checks: Sequence[Result], *, few: bool = False) -> Section | None:
     """What helps to evaluate the checks that were not; then errors, and what the lines leave out. `few`: a short text
-    only counts them."""
+    leaves them to its last line."""
     rest: Iterator[Line] = (
         (Span(", ".join(each.checks), Role.STRONG), f": {each.rest or 'see Coverage'}")
         for each in remedies
         if each.rest or len(each.checks) > MANY
     )
     more = section("Reasons and advice", items(rest), folded=True)
-    count = format_count(len({check.id for check in with_outcome(checks, "not_evaluated")}), "check")
-    listed = items(_remedies(remedies, checks), 0 if few else REMEDIES, instead=f"{count}: -v says what each needs")
-    return section("Not evaluated", listed, more, name="checks")
+    listed = items(_remedies(remedies, checks), 0 if few else REMEDIES)
+    counts, some = _counts(checks, "not_evaluated")
+    return section(f"Not evaluated{counts if some else ''}", listed, more, name="checks")
+
+
+def _counts(checks: Sequence[Result], outcome: str) -> tuple[str, int]:
+    """How many checks count under an outcome, in words, and how many more answer so for some of the models only."""
+    counted = list(outcome_by_check(checks).values()).count(outcome)
+    some = len({check.id for check in with_outcome(checks, outcome)}) - counted
+    further = f"{f'{some} more' if counted else format_count(some, 'check')} for some models" if some else ""
+    every = "" if some and not counted else format_count(counted, "check")
+    return f" ({', '.join(filter(None, (every, further)))})", some
 
 
 def _remedies(remedies: Iterable[Remedy], checks: Sequence[Result]) -> Iterator[Line]:
@@ -53,10 +62,7 @@ def _remedies(remedies: Iterable[Remedy], checks: Sequence[Result]) -> Iterator[
 def others_section(checks: Sequence[Result], outcome: str) -> Section | None:
     """Checks that found nothing, and why."""
     answers, words = with_outcome(checks, outcome), OUTCOMES[outcome].capitalize()
-    # What counts under another outcome answers so for some of the models.
-    counted = list(outcome_by_check(checks).values()).count(outcome)
-    more = len({check.id for check in answers}) - counted
-    title = f"{words} ({format_count(counted, 'check')}{f', {more} more for some models' if more else ''})"
+    title = f"{words}{_counts(checks, outcome)[0]}"
     # What is about a model file names no model.
     is_of_file = not any(check.model for check in checks)
     shown = [column for column in COLUMNS if not is_of_file or column.title != "model"]

@@ -110,11 +110,10 @@ def summary_document(report: Report, *, more: bool = True) -> blocks.Document:
 
 
 def view_command(report: Report) -> str:
-    """The command that shows a recording in which there is something to see; empty where there is nothing."""
+    """The command that shows the recording, or its call stacks where these are all that there is to see."""
     if has_stacks_alone(report):
         return formatting.command("stacks", report.recording.source)
-    worth = report.summary.findings or not report.summary.evaluated
-    return f"tracekit view {report.recording.source}" if worth else ""
+    return f"tracekit view {report.recording.source}"
 
 
 def context_line(report: Report) -> str:

@@ -36,8 +36,10 @@ def models_section(models: Sequence[ModelSummary], results: Sequence[Result] = (
     known = [model for model in called if model.prediction is not None]
     if not known:
         return None
+    reloaded = any((model.loads or 0) > 1 for model in known)
     columns: tuple[Column[ModelSummary], ...] = (
         names("model", lambda model: model.name),
+        numbers("loads", lambda model: model.loads if reloaded else None, drop=1, quantity="loads"),
         numbers("predictions", lambda model: model.predictions, long=True, quantity="predictions"),
         *(quantity(MODEL[name].title, name, drop=at and at + 1) for at, name in enumerate(time_breakdown.SHOWN)),
         quantity("fps", "fps", frames, drop=4),

@@ -115,8 +115,6 @@ class Items:
     """Items of the short text, of at most two lines each; None for all of them, and 0 where it leaves out the list.
     Where there is no room, a third of them have a line each."""
     role: Role = Role.PLAIN
-    instead: str = ""
-    """What a short text has in place of a list that it leaves out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,12 +229,10 @@ def table(name: str, columns: Iterable[Column[Row]], rows: Iterable[Row], **look
     return Table(name, tuple(filter(is_known, columns)), listed, **looks) if listed else None
 
 
-def items(
-    lines: Iterable[Line | Entry], brief: int | None = None, role: Role = Role.PLAIN, instead: str = ""
-) -> Items | None:
+def items(lines: Iterable[Line | Entry], brief: int | None = None, role: Role = Role.PLAIN) -> Items | None:
     """A list; None without items."""
     listed = tuple(line if isinstance(line, Entry) else Entry(line) for line in lines if line)
-    return Items(listed, brief, role, instead) if listed else None
+    return Items(listed, brief, role) if listed else None
 
 
 def present(*blocks: Block | None) -> tuple[Block, ...]:

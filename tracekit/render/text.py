@@ -64,7 +64,8 @@ class _Writer:
     def document(self, document: blocks.Document) -> tuple[list[Text], bool]:
         """Its lines, and whether they have the room that there is."""
         head, tail = self._head(document), self._tail(document)
-        ordered = _worth_first(document.blocks) if self.verbose else document.blocks
+        # What a short text has comes first.
+        ordered = sorted(document.blocks, key=_is_folded)
         pieces = [[] if _is_cards(block) else self.lines(block, 0) for block in ordered]
         room: int | None = None
         if document.room is not None and not self.verbose:
@@ -90,7 +91,8 @@ class _Writer:
         return [*lines, *(line for context in document.context for line in self.paragraph(context, 0, room))]
 
     def _tail(self, document: blocks.Document) -> list[Text]:
-        closing = styled_line(document.closing)
+        # A long one says it at its beginning.
+        closing = styled_line("" if self.verbose and document.closing == document.verdict else document.closing)
         closing.stylize(_bold(document.tone))
         lines = self.layout.hang(closing, 0) if closing.plain else []
         if document.more:
@@ -132,7 +134,7 @@ class _Writer:
     def _items(self, block: blocks.Items, indent: int) -> list[Text]:
         brief = block.brief
         if brief == 0 and not self.verbose:
-            return self.paragraph(blocks.Paragraph(block.instead), indent, 0) if block.instead else []
+            return []
         if brief is not None and self.tight:
             brief = (brief + 2) // 3
         room = max((len(label) for entry in block.entries for label, _ in entry.facts), default=0) + GAP
@@ -227,26 +229,6 @@ def _more(count: int, indent: int = 0) -> Text:
 
 def _bold(tone: Role) -> str:
     return f"bold {STYLES[tone].replace('bold', '').replace('reverse', '')}".strip()
-
-
-def _worth_first(document: Sequence[blocks.Block]) -> list[blocks.Block]:
-    """What a short text has, then what it folds: that of each card below the name of its check, then sections."""
-    shown: list[blocks.Block] = []
-    folded: list[blocks.Block] = []
-    for block in document:
-        if not _is_cards(block):
-            (folded if _is_folded(block) else shown).append(block)
-            continue
-        inner: list[blocks.Block] = []
-        for each in block.blocks:
-            if not isinstance(each, blocks.Card):
-                inner.append(each)
-                continue
-            rest = tuple(filter(_is_folded, each.blocks))
-            folded += [blocks.Section(each.check, rest, has_names=True)] if rest else []
-            inner.append(replace(each, blocks=tuple(part for part in each.blocks if not _is_folded(part))))
-        shown.append(replace(block, blocks=tuple(inner)))
-    return [*shown, *folded]
 
 
 def _is_folded(block: blocks.Block) -> bool:

@@ -24,9 +24,9 @@ from tracekit.intervals import Intervals
 from tracekit.report.formatting import visible
 from tracekit.report.redact import PrivateFacts, private_facts, redact_text
 from tracekit.trace import filter as filters
-from tracekit.trace.events import LOAD_KINDS, Kind, Level
+from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.frames import is_any, or_minus_one
-from tracekit.trace.requests.frame import REQUESTS
+from tracekit.trace.requests.frame import INSTRUMENT as FOUNDATION_MODELS, REQUESTS
 from tracekit.trace.runtimes.phases import of_target
 from tracekit.trace.trace import Trace
 from tracekit.units import format_count, format_duration, format_names
@@ -242,6 +242,33 @@ def why_nothing(trace: Trace, shown: filters.Shown) -> str:
     whose = f" of {format_names(sorted(shown.models))}" if shown.models is not None else ""
     first_s, last_s = (f"{round(int(edge) / 1e9, 3):g} s" for edge in (starts.min(), ends.max()))
     return f"No {what}{whose} starts {shown.where} (they are from {first_s} to {last_s})."
+
+
+def asks_alone(trace: Trace) -> bool:
+    """Whether the app asked language models and nothing shows that it called Core ML too. O(rows)."""
+    models = trace.hardware["model"][~is_any(trace.hardware["attribution"], Attribution.FOREIGN)]
+    return _asks(trace) and trace.activity.empty and not models.notna().any()
+
+
+def _asks(trace: Trace) -> bool:
+    return bool(of_target(trace.requests, trace.run.target.process).any())
+
+
+def without_the_other_kind(judgments: Iterable[Judgment], trace: Trace) -> list[Judgment]:
+    """The answers but for those that say no more than that of Core ML and language models the app uses the other: what
+    was recorded for it and shows nothing stays. O(judgments + rows)."""
+    alone = asks_alone(trace)
+    of_core_ml = not _asks(trace) and not (trace.activity.empty and trace.coverage_of(FOUNDATION_MODELS).recorded)
+
+    def is_other(judgment: Judgment) -> bool:
+        detector, outcome = judgment.detector, judgment.outcome
+        if FOUNDATION_MODELS in detector.uses:
+            return of_core_ml and isinstance(outcome, NotApplicable)
+        # What rests on no instrument is about the recording itself.
+        silent = isinstance(outcome, NotApplicable | NotEvaluated)
+        return alone and silent and bool(detector.needs or detector.uses)
+
+    return [judgment for judgment in judgments if not is_other(judgment)]
 
 
 def _is_shown(judgment: Judgment, shown: filters.Shown, present: frozenset[str]) -> bool:

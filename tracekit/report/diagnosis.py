@@ -15,6 +15,7 @@ from tracekit.report.formatting import end_reason, file_problems, moment
 from tracekit.report.groups import count_checks, outcome_by_check, with_outcome
 from tracekit.report.model_file_words import answer_from_files
 from tracekit.report.report import Report, Result
+from tracekit.trace.instruments.catalogue import CORE_ML
 from tracekit.units import format_bytes, format_count, format_estimate, format_names
 
 
@@ -125,12 +126,18 @@ def _answer(leaf: Leaf, checks: Sequence[Result]) -> LeafAnswer:
     unanswered = [check for check in of_leaf if outcomes[check.id] == check.outcome]
     not_evaluated = [*with_outcome(unanswered, "not_evaluated"), *with_outcome(unanswered, "error")]
     reasons = dict.fromkeys(f"{check.summary} {check.record}" for check in not_evaluated)
-    unseen = totals.not_evaluated + totals.errors
+    ran = {check.id for check in of_leaf}
+    of_core_ml = [each.id for each in DETECTORS if each.page.pattern == leaf.pattern and CORE_ML in each.needs]
+    unseen, left_out = totals.not_evaluated + totals.errors, len({*of_core_ml} - ran)
     if totals.passed:
         never = leaf.rests_on in {check.id for check in not_evaluated}
-        answer = Answer.NOT_SEEN if unseen <= totals.passed and not never else Answer.OPEN
-        counts = f"{format_count(totals.passed, 'check')} passed{f', {unseen} not evaluated' if unseen else ''}"
-        looked_for = f"Recordings show {leaf.shows}: {counts}."
+        answer = Answer.NOT_SEEN if unseen + left_out <= totals.passed and not never else Answer.OPEN
+        missing = ((unseen, "not evaluated"), (left_out, "of Core ML not run"))
+        counts = [
+            format_count(totals.passed, "check") + " passed",
+            *(f"{each} {what}" for each, what in missing if each),
+        ]
+        looked_for = f"Recordings show {leaf.shows}: {', '.join(counts)}."
         return _leaf_answer(leaf, answer, [looked_for, *reasons], [*with_outcome(of_leaf, "passed"), *not_evaluated])
     if not_evaluated:
         return _leaf_answer(leaf, Answer.OPEN, reasons, not_evaluated)

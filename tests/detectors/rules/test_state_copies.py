@@ -54,7 +54,7 @@ def test_a_cache_after_a_prompt_is_found_with_its_cost(scenario, judge):
     assert finding.evidence_total == 180
 
 
-@pytest.mark.parametrize(("prompt", "expected"), [(30, Finding), (29, NotEvaluated)])
+@pytest.mark.parametrize(("prompt", "expected"), [(30, Finding), (29, NotApplicable)])
 def test_a_prompt_opens_a_sequence_with_a_long_call(scenario, judge, prompt, expected):
     # Copies of the prompt take a tenth of it too.
     turns(scenario, prompt=prompt * MS, into=1_500 * US, out=1_500 * US)
@@ -77,20 +77,20 @@ def test_copies_that_grow_with_the_context_need_no_token(scenario, judge):
 def test_images_in_and_out_are_not_taken_for_a_cache(scenario, judge):
     turns(scenario, token=False)
     outcome = judged(judge, scenario)
-    assert isinstance(outcome, NotEvaluated)
-    assert "Cannot tell model state" in outcome.reason
+    assert isinstance(outcome, NotApplicable)
+    assert "Nothing shows that outputs feed the next prediction" in outcome.reason
 
 
 def test_an_image_and_a_number_without_a_prompt_are_no_cache(scenario, judge):
     turns(scenario)
-    assert isinstance(judged(judge, scenario), NotEvaluated)
+    assert isinstance(judged(judge, scenario), NotApplicable)
 
 
 def test_another_model_that_is_called_as_often_is_no_prompt(scenario, judge):
     turns(scenario, prefill=True)
     for number in range(5):
         scenario.predict(PREFILL, (20_000 + number * 50) * MS, 40 * MS)
-    assert isinstance(judged(judge, scenario), NotEvaluated)
+    assert isinstance(judged(judge, scenario), NotApplicable)
 
 
 @pytest.mark.parametrize(("size", "expected"), [(500, Finding), (497, Passed)])
@@ -116,11 +116,13 @@ def test_a_few_calls_tell_nothing(scenario, judge, tokens, expected):
         assert "48 predictions" in outcome.reason
 
 
-@pytest.mark.parametrize(("every", "expected"), [(9, NotApplicable), (10, NotEvaluated)])
+@pytest.mark.parametrize(("every", "expected"), [(9, "overlap"), (10, "Nothing shows")])
 def test_calls_that_overlap_do_not_continue_each_other(scenario, judge, every, expected):
     for number in range(60):
         call(scenario, (1_000 + every * number) * MS)
-    assert isinstance(judged(judge, scenario), expected)
+    outcome = judged(judge, scenario)
+    assert isinstance(outcome, NotApplicable)
+    assert expected in outcome.reason
 
 
 def test_a_model_with_state_copies_little(scenario, judge):

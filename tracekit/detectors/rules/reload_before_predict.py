@@ -16,15 +16,20 @@ def detect(view: tk.ModelView, options: ReloadOptions) -> tk.Outcome:
         words = f"Only {tk.format_count(loads, 'load')} and {tk.format_count(predictions, 'prediction')}"
         return view.unknown(f"{words}, too few for a pattern.", tk.RECORD_LONGER)
     metrics, is_reload = load_pattern(view, options)
-    counts = f"{tk.format_count(loads, 'load')} for {tk.format_count(predictions, 'prediction')}"
     if not tk.all_reached(metrics):
+        counts = f"{tk.format_count(loads, 'load')} for {tk.format_count(predictions, 'prediction')}"
         return view.passed(f"{counts}.", metrics)
     load_time, prediction_time, load, prediction = (
         view.time(tk.value_of(metrics, name))
         for name in ("load time", "prediction time", "mean load", "mean prediction")
     )
-    summary = f"{counts}: {load_time} loading ({load} each) vs. {prediction_time} predicting ({prediction} each)."
-    return reload_finding(view, summary, metrics, tk.rows_where(view.loads, is_reload))
+    rows = tk.rows_where(view.loads, is_reload)
+    summary = (
+        f"{tk.format_count(loads, 'load')} ({tk.format_count(len(rows), 'reload')}) for "
+        f"{tk.format_count(predictions, 'prediction')}: {load_time} loading ({load} each) vs. {prediction_time} "
+        f"predicting ({prediction} each)."
+    )
+    return reload_finding(view, summary, metrics, rows)
 
 
 DETECTOR = tk.Detector(

@@ -49,19 +49,14 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             f"{tk.format_share(share) if share else 'None'} of the predictions have large copies both in and out.",
             metrics,
         )
+    sign = _sign(view, copies)
+    if not sign:
+        return view.not_applicable("Nothing shows that outputs feed the next prediction, as a KV cache would.")
     if len(rows) < options.min_predictions:
         return view.unknown(
             f"{tk.format_count(len(rows), 'prediction')} with large copies in and out, {options.min_predictions} "
             "needed to tell a cache from other data.",
             "Record a longer answer, or several.",
-        )
-    sign = _sign(view, copies)
-    if not sign:
-        return view.unknown(
-            "Cannot tell model state (such as a KV cache) from ordinary inputs and outputs; all copies together take "
-            f"a median of {tk.format_time(float(np.median(copies.both)))} per prediction.",
-            "If the model gets its own outputs back as inputs, make them its state; otherwise see "
-            "`excess-data-copies`.",
         )
     copied_ns, predicted_ns = int(copies.both[passed_on].sum()), int(times.durations.sum())
     data = view.data.loc[copies.rows]

@@ -58,11 +58,10 @@ def _judge(view: tk.ModelView, calls: Calls, options: Options) -> tk.Outcome:
         return view.passed(f"{words} as in {coolest}.", metrics)
     usual = comparison.cool_median_ns or 0.0
     hot = (comparison.state != UNKNOWN) & ~comparison.is_cool & (calls.durations > usual)
-    count = int((comparison.state == comparison.hottest).sum())
+    # How many ran in one state is no number of intervals: some there are as fast, and there may be a state between.
     summary = (
-        f"In thermal state {hottest}, {tk.format_count(count, 'prediction')} took "
-        f"{view.time(comparison.hot_median_ns or 0)} (median), {comparison.ratio:.1f}x the {view.time(usual)} in "
-        f"{coolest}."
+        f"In thermal state {hottest}, predictions took {view.time(comparison.hot_median_ns or 0)} (median), "
+        f"{comparison.ratio:.1f}x the {view.time(usual)} in {coolest}."
     )
     words = f"Time predictions in hotter states took beyond the median in {coolest}"
     return longer_than_usual(view, calls, hot, usual, (summary, metrics), words)
