@@ -28,7 +28,7 @@ def measured_trace(trace: Trace, request: Request) -> Measurements:
     part of the time in which nothing starts, `UnreadableRecording` where the tables of Core ML could not be read."""
     shown = _measurable(trace, request)
     answers = answers_of(trace, request, shown)
-    checks = check_results(results_from(answers, Replays(trace, answers, quick=True)))
+    checks = check_results(results_from(answers, Replays(trace, answers, quick=True)), trace.coverage)
     recording, tables = recording_info(trace, () if shown is None else shown.notes), table_infos(trace)
     if request.redact:
         recording, tables, checks = redact_parts(recording, tables, checks, private_facts(trace))

@@ -375,3 +375,67 @@ def test_a_baseline_that_does_not_say_its_first_recordings_keeps_all_of_them(tmp
         json.dumps(json.loads(to_text(baseline_of(recordings((1.0, 1.01, 0.99))))) | {"anchored": anchored})
     )
     assert load_baseline(file).anchored == 3
+
+
+def blind(recording, lacks):
+    """The recording, of which checks of call stacks were not evaluated."""
+    checks = [
+        replace(one, outcome="not_evaluated", severity=None, lacks=lacks) if one.id == "float-conversion" else one
+        for one in recording.checks
+    ]
+    return replace(recording, checks=tuple(checks))
+
+
+@pytest.mark.parametrize(("lacks", "wanted"), [
+    ("Call Stacks were recorded but not exported", Verdict.INCONCLUSIVE),
+    ("It is unknown whether Hangs were recorded", Verdict.INCONCLUSIVE),
+    # No limit is about what was not recorded at all, nor about checks with too few predictions.
+    ("Hangs were not recorded", Verdict.PASSED),
+    ("", Verdict.PASSED),
+])  # fmt: skip
+def test_allowed_findings_do_not_pass_where_the_evidence_of_a_check_is_lost(measured, lacks, wanted):
+    recording, settings = blind(measured("sharpen_float16"), lacks), CheckSettings(findings={"critical": 0})
+    gate = verdict([recording], settings)
+    assert gate.verdict is wanted
+    assert (f"float-conversion not evaluated ({lacks})" in gate.items[0].text) == (wanted is Verdict.INCONCLUSIVE)
+    suppressed = replace(settings, suppressions=(Suppression("float-conversion", "known", date(2027, 1, 1)),))
+    assert verdict([recording], suppressed).verdict is Verdict.PASSED
+
+
+@pytest.mark.parametrize(("lacks", "wanted"), [
+    ("Hangs were not recorded", Verdict.INCONCLUSIVE),
+    ("Call Stacks were recorded but not exported", Verdict.INCONCLUSIVE),
+    ("", Verdict.PASSED),
+])  # fmt: skip
+def test_a_check_of_the_baseline_that_lacks_its_instrument_now_is_open(measured, lacks, wanted):
+    before = measured("sharpen_float16")
+    gate = verdict([shifted(blind(before, lacks), 1.001)], baseline=baseline_of([before]))
+    assert gate.verdict is wanted
+    if wanted is Verdict.INCONCLUSIVE:
+        assert gate.items[0].text == f"evaluated in the baseline, not now: float-conversion not evaluated ({lacks})"
+
+
+@pytest.mark.parametrize("name", ["device", "system"])
+def test_a_device_that_is_not_shown_may_be_another_one(measured, name):
+    before = measured("sharpen_float16")
+    hidden = replace(before, environment=replace(before.environment, **{name: None}))
+    gate = verdict([shifted(hidden, 1.001)], baseline=baseline_of([before]))
+    assert gate.verdict is Verdict.INCONCLUSIVE
+    assert "in the baseline, now not recorded: export the table of contents" in gate.items[0].text
+    allowed = Allowed(environment_change=True)
+    assert verdict([shifted(hidden, 1.001)], baseline=baseline_of([before]), allowed=allowed).verdict is Verdict.PASSED
+
+
+def test_units_that_are_not_known_have_not_moved(measured):
+    before = measured("sharpen_float16")
+    for units, error in (((), 0.0), ((("ane", 0.0), ("gpu", 0.0), ("cpu", 1.0)), 0.9)):
+        model = replace(before.models[0], units=units, units_error=error)
+        gate = verdict([shifted(replace(before, models=(model,)), 1.001)], baseline=baseline_of([before]))
+        assert gate.verdict is Verdict.PASSED
+
+
+def test_a_limit_of_loads_is_not_about_what_is_no_model(measured):
+    recording = measured("sharpen_float16")
+    operation = replace(recording.models[0], name="frame", counted="signposts")
+    gate = verdict([replace(recording, models=(*recording.models, operation))], limits(("*", "loads", 1)))
+    assert [item.model for item in gate.items] == ["SharpenFilter"]

@@ -85,7 +85,7 @@ def test_what_was_not_recorded_is_not_zero():
 
 def test_a_recording_keeps_its_numbers_and_no_name_of_a_file():
     latencies_ns = np.full(40, 12_000_000)
-    net = replace(model("Net", latencies_ns), per_second=30.0, units=(("ane", 0.75), ("gpu", 0.25)))
+    net = replace(model("Net", latencies_ns), per_second=30.0, units=(("ane", 0.75), ("gpu", 0.25), ("cpu", 0.0)))
     found = CheckResult("cold-load", "Cold", "Net", "finding", "high", None)
     measured = replace(of_models(net, source="secret.trace"), started="2026-06-03T10:15:00.000+02:00")
     kept = recorded_of(replace(measured, checks=(found,)), 0.0, "abc")
@@ -118,7 +118,7 @@ def test_latencies_that_each_follow_a_load_are_followed_apart():
 def test_a_gate_says_that_the_newest_build_has_no_such_latency():
     newest = recorded(20, {"Sharpen": {"all_p50_ns": 30e6}})
     said = {one.text: one.verdict for one in items(latencies(logs(20)), [newest])}
-    assert said == {"latency is not checked: fewer than 8 builds have it, or the newest does not": Verdict.NOT_COUNTED}
+    assert said == {"latency: not known of the newest build": Verdict.INCONCLUSIVE}
 
 
 def items(recordings, newest, floors=None):
@@ -163,3 +163,11 @@ def test_too_few_builds_pass_nothing():
     assert item.verdict is Verdict.NOT_COUNTED
     other = [replace(one, system="iOS 18.4") for one in latencies(logs(40))]
     assert [one.verdict for one in items(other, [newest])] == [Verdict.NOT_COUNTED]
+
+
+@pytest.mark.parametrize("hidden", ["device", "system"])
+def test_a_build_of_an_unknown_device_is_not_the_next_of_a_history(hidden):
+    newest = replace(recorded(20, {"Sharpen": {"p50_ns": 30e6}}), **{hidden: None})
+    found = items(latencies(logs(20)), [newest])
+    assert Verdict.INCONCLUSIVE in {one.verdict for one in found}
+    assert any("export the table of contents" in one.text for one in found)

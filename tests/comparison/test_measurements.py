@@ -22,9 +22,11 @@ def test_a_compute_unit_that_was_not_recorded_has_no_share(samples):
     unknown = pd.array([pd.NA] * count, dtype="Int64")
     busy = pd.array([3_000] * (count // 2) + [1_000] * (count - count // 2), dtype="Int64")
     frame = times.frame.assign(ane_busy_ns=unknown, gpu_busy_ns=busy, cpu_busy_ns=busy)
-    assert compute_shares(replace(times, every=frame)) == {"gpu": 0.5, "cpu": 0.5}
+    assert compute_shares(replace(times, every=frame)) == ({}, 0.0)
+    shown = frame.assign(ane_busy_ns=busy)
+    assert compute_shares(replace(times, every=shown))[0] == pytest.approx({"ane": 1 / 3, "gpu": 1 / 3, "cpu": 1 / 3})
     nothing = times.frame.assign(ane_busy_ns=unknown, gpu_busy_ns=unknown, cpu_busy_ns=unknown)
-    assert compute_shares(replace(times, every=nothing)) == {}
+    assert compute_shares(replace(times, every=nothing)) == ({}, 0.0)
 
 
 def test_models_are_chosen_by_patterns(measured):

@@ -46,11 +46,16 @@ _CHANGED_BY_XML = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 """Characters that a file holds otherwise or not at all: whoever tests with them tests the files."""
 
 
-def trace_of(scenario: Scenario | Sequence[Scenario], only: Collection[str] | None = NEEDED_SCHEMAS) -> Trace:
+def trace_of(
+    scenario: Scenario | Sequence[Scenario],
+    only: Collection[str] | None = NEEDED_SCHEMAS,
+    *,
+    with_toc: bool = True,
+) -> Trace:
     """What the latest run means."""
     latest = export_xml._runs(scenario)[-1]
     if not latest.samples:
-        return build_trace(recording_of(scenario, only))
+        return build_trace(recording_of(scenario, only, with_toc=with_toc))
     recording = recording_of(scenario, None if only is None else {*only, TIME_PROFILE})
     held = Held({TIME_PROFILE: [call_stacks(_samples(latest), unit_ns=1, weight_ns=latest.sample_ns)]})
     return build_trace(_Sampled(recording, held))  # type: ignore[arg-type]
@@ -92,8 +97,11 @@ def _call(frame: Frame, run: Scenario) -> Call:
     return Call(image, frame.name, frame.line or 0x10, source_line, not frame.is_app, frame.symbol)
 
 
-def recording_of(scenario: Scenario | Sequence[Scenario], only: Collection[str] | None = None) -> ExportRecording:
-    """The latest run as `open_recording` gives it for what `write_export` writes; `only` is passed to that."""
+def recording_of(
+    scenario: Scenario | Sequence[Scenario], only: Collection[str] | None = None, *, with_toc: bool = True
+) -> ExportRecording:
+    """The latest run as `open_recording` gives it for what `write_export` writes; what else is given is passed to
+    that."""
     runs = export_xml._runs(scenario)
     files: dict[str, list[Node]] = {}
     newer = runs[0].xcode.family >= 26
@@ -103,7 +111,8 @@ def recording_of(scenario: Scenario | Sequence[Scenario], only: Collection[str] 
             files.setdefault(export_xml._file_name(table, (position - 1) % runs[number - 1].parts), []).append(node)
     toc = _source("toc.xml", toc_document(runs).encode())
     exported = [ExportedFile(_source(name, b""), nodes) for name, nodes in sorted(files.items())]
-    return assemble(LoadedFiles([(toc, read_toc(toc, Meter(None, None)))], exported, []), Inputs("export"), None)
+    tocs = [(toc, read_toc(toc, Meter(None, None)))] if with_toc else []
+    return assemble(LoadedFiles(tocs, exported, []), Inputs("export"), None)
 
 
 def _source(name: str, content: bytes) -> Source:

@@ -218,7 +218,7 @@ def _summary(
         warm=warm[ended],
         loads_ns=loads_ns[~cold],
         cold_loads_ns=loads_ns[cold],
-        compute=compute_shares(times) if parts is not None else {},
+        compute=compute_shares(times)[0] if parts is not None else {},
         neural_engine_time=next((part.share for part in parts.parts if part.part == Part.ANE), None)
         if parts is not None
         else None,

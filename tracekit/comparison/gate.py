@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -25,7 +25,7 @@ from tracekit.grouping import grouped
 from tracekit.recording.contents import SIMULATOR
 from tracekit.report.formatting import word_list
 from tracekit.report.report import SEVERITIES
-from tracekit.units import format_count, format_share
+from tracekit.units import format_count, format_names, format_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +112,7 @@ def check(
             held = {name: one and replace(one, passed=None, reason=Reason.HOT) for name, one in held.items()}
         items += model_items(comparison, held, allowed.missing)
         items += new_finding_items(comparison, baseline, settings, today)
+        items += _unseen_items(baseline, results)
     return gate_of(items, comparison, models)
 
 
@@ -131,13 +132,16 @@ def _finding_items(results: Sequence[CheckResult], settings: CheckSettings, toda
     evaluated = {*ids_by_outcome.get("finding", ()), *ids_by_outcome.get("passed", ())}
     blind = {*ids_by_outcome.get("not_evaluated", ())} - evaluated
     unknown = f"; {format_count(len(blind), 'check')} not evaluated" if blind else ""
+    lost = _lacking(one for one in results if one.lost and not settings.suppresses(one.id, one.model, today))
+    lost = {reason: ids for reason, ids in lost.items() if not evaluated.issuperset(ids)}
     counted = [one for one in results if one.outcome == "finding" and not settings.suppresses(one.id, one.model, today)]
     for severity in SEVERITIES:
         if (allowed := settings.findings.get(severity)) is not None:
             ids = dict.fromkeys(result.id for result in counted if result.severity == severity)
             listed = f" ({', '.join(ids)})" if ids else ""
-            text = f"{format_count(len(ids), f'{severity} finding')}{listed}, allowed: {allowed}{unknown}"
-            verdict = Verdict.FAILED if len(ids) > allowed else Verdict.PASSED
+            verdict = Verdict.FAILED if len(ids) > allowed else Verdict.INCONCLUSIVE if lost else Verdict.PASSED
+            why = f"; {_lacking_words(lost)}" if verdict is Verdict.INCONCLUSIVE else unknown
+            text = f"{format_count(len(ids), f'{severity} finding')}{listed}, allowed: {allowed}{why}"
             yield Item(verdict, "findings", None, text, severity, ("findings", severity), len(ids), allowed)
     if failed := dict.fromkeys(ids_by_outcome.get("error", ())):
         text = f"{format_count(len(failed), 'check')} failed, so what they would find is unknown: {', '.join(failed)}"
@@ -145,6 +149,26 @@ def _finding_items(results: Sequence[CheckResult], settings: CheckSettings, toda
     if not evaluated:
         text = "no check could be evaluated"
         yield Item(Verdict.INCONCLUSIVE, "findings", None, text, "evaluated", ("findings",))
+
+
+def _lacking(results: Iterable[CheckResult]) -> dict[str, list[str]]:
+    """Checks that were not evaluated because an instrument shows nothing, by what is said of it."""
+    ids = grouped((one.lacks, one.id) for one in results if one.lacks)
+    return {reason: [*dict.fromkeys(checks)] for reason, checks in ids.items()}
+
+
+def _lacking_words(lacking: Mapping[str, Sequence[str]]) -> str:
+    return "; ".join(f"{format_names(ids)} not evaluated ({why})" for why, ids in lacking.items())
+
+
+def _unseen_items(baseline: Baseline, results: Sequence[CheckResult]) -> Iterator[Item]:
+    """An item where checks that were evaluated in the baseline lack their instrument now."""
+    before = (one for recording in baseline.recordings for one in recording.checks)
+    evaluated = {one.id for one in before if one.outcome in ("finding", "passed")}
+    evaluated -= {one.id for one in results if one.outcome in ("finding", "passed")}
+    if lacking := _lacking(one for one in results if one.id in evaluated):
+        text = f"evaluated in the baseline, not now: {_lacking_words(lacking)}"
+        yield Item(Verdict.INCONCLUSIVE, "findings", None, text, "lacking", ("baseline",))
 
 
 def _suppression_items(results: Sequence[CheckResult], settings: CheckSettings, today: date) -> Iterator[Item]:
@@ -166,6 +190,10 @@ def history_items(history: History, newest: Sequence[Recorded], floors: Floors) 
     latest = sorted(history.series, key=lambda one: one.builds[-1].time)
     series_of = {(one.model, one.device, one.system): one for one in latest}
     for key in dict.fromkeys((model, one.device, one.system) for one in newest for model in one.models):
+        known = [one for one in latest if one.model == key[0] and None not in (one.device, one.system)]
+        if known and None in key:
+            text = "device or system is unknown, so the history is of others; export the table of contents too"
+            yield Item(Verdict.INCONCLUSIVE, "history", key[0], text, None, ("history",))
         yield from _series_items(series_of[key], floors.of(key[0]).allow)
 
 
@@ -191,7 +219,11 @@ def _series_items(series: Series, allow: float) -> Iterator[Item]:
     said += [f"{word_list(steady)} not worse over {builds}"] if steady else []
     if said:
         yield Item(Verdict.PASSED, "history", series.model, "; ".join(said), None, setting)
-    if series.judged and not latency and any(trend.figure.endswith("p50_ns") for trend in series.trends):
+    followed = [trend for trend in series.trends if trend.judged and trend.figure in ("p50_ns", "ane")]
+    if lacking := [FIGURES[trend.figure].title for trend in followed if trend.values[-1] is None]:
+        text = f"{word_list(lacking)}: not known of the newest build"
+        yield Item(Verdict.INCONCLUSIVE, "history", series.model, text, "not known", setting)
+    elif series.judged and not latency and any(trend.figure.endswith("p50_ns") for trend in series.trends):
         text = f"latency is not checked: fewer than {MIN_BUILDS} builds have it, or the newest does not"
         yield Item(Verdict.NOT_COUNTED, "history", series.model, text, None, setting)
     if not series.judged:

@@ -194,8 +194,7 @@ def _value(name: str, model: ModelMeasurements, quantities: Mapping[str, float |
     """A figure of a model, None where it cannot be followed."""
     unit = FIGURES[name].unit
     if unit == "share":
-        # Where one unit was recorded, the others had no work.
-        return round(dict(model.units).get(name, 0.0), 4) if model.units else None
+        return round(share, 4) if (share := model.followed_units.get(name)) is not None else None
     value = quantities[name]
     few = name == "all_p50_ns" and len(model.latencies_ns) < MIN_PREDICTIONS
     if name.endswith(("p50_ns", "p95_ns")):

@@ -73,6 +73,8 @@ class Inexact:
         return self.latency_ns if quantity in _LATENCIES else self.load_ns if quantity in _LOAD_TIMES else 0
 
 
+MOST_OFF = 0.5
+"""From here on a share of compute is not compared: it may be that of another unit."""
 EXACT = Inexact()
 """Of a model whose calls Core ML recorded."""
 _LATENCIES = ("p50_ns", "p95_ns", "all_p50_ns", "all_p95_ns")
@@ -109,7 +111,9 @@ class ModelMeasurements:
     parts: Parts | None = None
     """Of all predictions."""
     units: tuple[tuple[str, float], ...] = ()
-    """Share of the execution on each compute unit; empty where no execution was recorded."""
+    """Share of the execution on each compute unit; empty where that of any is not known."""
+    units_error: float = 0.0
+    """How far these may be off: the Neural Engine may have worked although its table is empty."""
     inexact: Inexact = EXACT
     per_second: float | None = None
     """Predictions per second while it predicts; None: not recorded."""
@@ -121,6 +125,11 @@ class ModelMeasurements:
     def is_operation(self) -> bool:
         """Whether it is no model, but takes time as one does."""
         return self.counted != "predictions"
+
+    @property
+    def followed_units(self) -> dict[str, float]:
+        """Shares that are known well enough to be compared."""
+        return dict(self.units) if self.units_error < MOST_OFF else {}
 
     @property
     def sample(self) -> Sample:
@@ -178,8 +187,15 @@ class CheckResult:
     outcome: str
     severity: str | None
     savings_ns: int | None
+    lacks: str = ""
+    """Why the instrument that it needs shows nothing, in a clause; empty where it is evaluated, or not for that."""
     margin: float | None = None
     """How many times the threshold the metric that decides is: 1 or more for a finding. None without a threshold."""
+
+    @property
+    def lost(self) -> bool:
+        """Whether its evidence may exist: what was not recorded at all, no limit is about."""
+        return bool(self.lacks) and not self.lacks.endswith("not recorded")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -33,19 +33,21 @@ from tracekit.comparison.measurements import (
 from tracekit.comparison.sampling import block_length, mean_errors
 from tracekit.detectors.outcomes import Direction, Metric
 from tracekit.errors import UnreadableRecording
+from tracekit.recording.table import TableState
 from tracekit.report.choice import LEFT_OUT
 from tracekit.report.time_breakdown import GROUPS
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.trace.events import BOUNDS, COPY_KINDS, LOAD_KINDS, Attribution, Kind, Level, Origin
 from tracekit.trace.frames import columns_of, hardware_only, is_any, or_minus_one, resolution_of, rows_where, texts_in
 from tracekit.trace.instruments import coreml
+from tracekit.trace.instruments.catalogue import CORE_ML, NEURAL_ENGINE
 from tracekit.trace.trace import identity_of
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, FloatArray, IntArray
     from tracekit.report.report import RecordingInfo, Report, Result, TableInfo
     from tracekit.trace.filter import Shown
-    from tracekit.trace.trace import Trace
+    from tracekit.trace.trace import Coverage, Trace
 
 
 class Facts(NamedTuple):
@@ -62,7 +64,9 @@ def measure(trace: Trace, report: Report, shown: Shown | None = None) -> Measure
     """Measurements of a recording, of which `shown` counts (None: all of it). O(n log n) in the rows of the trace."""
     called = (each for each in report.models if each.level == Level.TOP and (each.predictions or each.loads))
     rates = {each.name: each.quantities.get("predictions_per_second") for each in called}
-    return measure_with(trace, Facts(report.recording, report.tables, check_results(report.results), rates), shown)
+    return measure_with(
+        trace, Facts(report.recording, report.tables, check_results(report.results, report.coverage), rates), shown
+    )
 
 
 def measure_with(trace: Trace, facts: Facts, shown: Shown | None) -> Measurements:
@@ -133,14 +137,27 @@ def check_models_known(source: str, tables: Sequence[TableInfo]) -> None:
         raise UnreadableRecording(f"{source}: {'; '.join(lost)}")
 
 
-def check_results(results: Iterable[Result]) -> tuple[CheckResult, ...]:
+def check_results(results: Iterable[Result], coverage: Iterable[Coverage]) -> tuple[CheckResult, ...]:
     """What a comparison keeps of the results of a report."""
+    lacking = lacking_of(coverage)
     return tuple(
         CheckResult(
-            *(one.id, one.title, one.model, one.outcome, one.severity, one.own_savings_ns), margin_of(one.metrics)
+            *(one.id, one.title, one.model, one.outcome, one.severity, one.own_savings_ns),
+            lacking.get(one.summary, "") if one.outcome == "not_evaluated" else "",
+            margin_of(one.metrics),
         )
         for one in results
     )
+
+
+def lacking_of(coverage: Iterable[Coverage]) -> dict[str, str]:
+    """`CheckResult.lacks` by the reasons that checks give, of the instruments that show nothing. The table of another
+    one than Core ML may be empty because nothing happened."""
+    return {
+        entry.conclusion: entry.conclusion.rstrip(".")
+        for entry in coverage
+        if entry.state in ("missing", "unreadable") or (entry.state == "empty" and entry.instrument == CORE_ML)
+    }
 
 
 def margin_of(metrics: Iterable[Metric]) -> float | None:
@@ -223,6 +240,8 @@ def _model(
     positions = of_trace.times.frame.index.get_indexer(labels)
     timed, timed_ns = positions[ended], latencies[ended]
     parts = _parts(of_trace, timed, timed_ns)
+    unseen = trace.coverage_of(NEURAL_ENGINE).state is TableState.EMPTY
+    units, units_error = compute_shares(of_trace.times, positions, unseen=unseen)
     return ModelMeasurements(
         name=name,
         predictions=len(predictions),
@@ -236,7 +255,8 @@ def _model(
         awaited_load_ns=int(loads_ns[awaited(loads, predictions, trace)].max(initial=0)) if len(loads) else None,
         warm_parts=parts if is_warm.all() else _parts(of_trace, timed[is_warm], timed_ns[is_warm]),
         parts=parts,
-        units=tuple(compute_shares(of_trace.times, positions).items()),
+        units=tuple(units.items()),
+        units_error=units_error,
         inexact=_inexact(predictions[ended], predictions, loads, top) if inferred_calls else EXACT,
         per_second=per_second,
     )

@@ -134,7 +134,7 @@ def compare_model(
     of all recordings; `doubt` is why no answer about a time is believed: one side ran hot, or in a simulator."""
     sides = (before, after)
     basis, window, values = compared_values(before, after)
-    units = dict.fromkeys(name for side in sides for entry in side for name, _ in entry.units)
+    units = dict.fromkeys(name for side in sides for entry in side for name in entry.followed_units)
     inexact = (least_exact(entry.inexact for entry in before), least_exact(entry.inexact for entry in after))
     latency_error_ns = sum(side.latency_ns for side in inexact)
     load_error_ns = sum(side.load_ns for side in inexact)
@@ -160,7 +160,7 @@ def compare_model(
         return Pair(*(float(np.mean(known)) if known else None for known in values))
 
     def share(unit: str) -> Pair:
-        return pair(lambda entry: dict(entry.units).get(unit))
+        return pair(lambda entry: entry.followed_units.get(unit))
 
     # Hardware rows and call stacks tell other parts than Core ML does.
     alike = (inexact[0] == EXACT) == (inexact[1] == EXACT) and _covers_most(sides, values)

@@ -30,7 +30,7 @@ from tracekit.comparison.measurements import (
     ModelMeasurements,
     Parts,
 )
-from tracekit.comparison.measuring import check_models_known, environment_of, limits_in, margin_of
+from tracekit.comparison.measuring import check_models_known, environment_of, lacking_of, limits_in, margin_of
 from tracekit.detectors.outcomes import Metric
 from tracekit.errors import TracekitError, UnreadableRecording
 from tracekit.named_files import read_file
@@ -38,6 +38,7 @@ from tracekit.report.formatting import OUTCOMES
 from tracekit.report.report import SCHEMA_VERSION, SEVERITIES, TableInfo
 from tracekit.report.time_breakdown import GROUPS
 from tracekit.trace.coverage import unreadable_tables
+from tracekit.trace.trace import Coverage
 
 MAX_BYTES = 256 << 20
 """Of a report; one on an hour with 100,000 predictions has a few MB."""
@@ -81,6 +82,7 @@ def _measurements(report: dict[str, Any]) -> Measurements:
     """Of the whole report, with the names that `from_plain` knows."""
     facts, measured = report["recording"], report["measurements"]
     rules = {rule["id"]: rule for rule in report["rules"]}
+    lacking = lacking_of(Coverage(**entry) for entry in report["coverage"])
     recording = from_plain(
         {
             "source": facts["source"],
@@ -91,6 +93,7 @@ def _measurements(report: dict[str, Any]) -> Measurements:
             "checks": [
                 {key: result[key] for key in ("id", "model", "outcome", "severity")}
                 | {"title": _title(rules[result["id"]], result), "savings_ns": result["own_savings_ns"]}
+                | {"lacks": lacking.get(result["summary"], "") if result["outcome"] == "not_evaluated" else ""}
                 | {"margin": margin_of(Metric(**metric) for metric in result["metrics"])}
                 for result in report["results"]
             ],
@@ -202,6 +205,7 @@ def model_to_plain(model: ModelMeasurements, listed: int = LISTED) -> dict[str, 
         "warm_parts": _parts_to_plain(model.warm_parts),
         "parts": _parts_to_plain(model.parts),
         "units": dict(model.units),
+        "units_error": model.units_error,
         "inexact": None if model.inexact == EXACT else asdict(model.inexact),
         **({"counted": model.counted} if model.is_operation else {}),
     }
@@ -242,6 +246,7 @@ def _model_from_plain(plain: object) -> ModelMeasurements:
         warm_parts=_parts_from_plain(record.get("warm_parts")),
         parts=_parts_from_plain(record.get("parts")),
         units=tuple((str(unit), _number(units, str(unit))) for unit in UNITS if str(unit) in units),
+        units_error=_number(record, "units_error"),
         inexact=_inexact_from_plain(record.get("inexact")),
         counted=_value(record, "counted", str, optional=True) or "predictions",
     )
@@ -278,6 +283,7 @@ def _check_from_plain(plain: object) -> CheckResult:
         outcome=outcome,
         severity=_value(record, "severity", SEVERITIES.__contains__, optional=outcome != "finding"),
         savings_ns=_value(record, "savings_ns", _is_count, optional=True),
+        lacks=_value(record, "lacks", str),
         margin=None if record.get("margin") is None else _number(record, "margin"),
     )
 

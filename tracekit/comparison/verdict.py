@@ -66,6 +66,14 @@ MANY_PERCENT = 900
 MIN_COUNTS = {"p50": MIN_PREDICTIONS, "p95": least(0.95)}
 """Fewest predictions for a limit of latency."""
 
+_RECORD = {
+    **dict.fromkeys(MIN_COUNTS, "record Core ML for longer"),
+    **dict.fromkeys(("load", "cold-load", "first-load", "loads"), "record Core ML from before the load"),
+    **dict.fromkeys(("copies", "in-flight"), "record Core ML"),
+    "neural-engine": "record Core ML, Neural Engine and GPU, as the template Core ML does",
+}
+"""What to record where a limit has no evidence."""
+
 _QUANTITIES = {
     "p50": "p50_ns",
     "p95": "p95_ns",
@@ -139,7 +147,12 @@ def _figure(name: str, entries: Sequence[ModelMeasurements]) -> Figure | None:
     inexact = least_exact(entry.inexact for entry, _ in measured)
     # Without Core ML's rows, calls that overlap may be missing too.
     at_least = inexact.loads_at_least if name == "loads" else name == "in-flight" and inexact != EXACT
-    exactness = inexact.error_ns(_QUANTITIES.get(name, "")), at_least, inexact.resolution_ns
+    error = (
+        max(entry.units_error for entry, _ in measured)
+        if name in SHARES
+        else inexact.error_ns(_QUANTITIES.get(name, ""))
+    )
+    exactness = error, at_least, inexact.resolution_ns
     if len(values) > 1:
         return Figure(float(np.median(values)), min(values), max(values), None, len(values), is_warm, *exactness)
     warm = measured[0][0].latency_ns
@@ -180,7 +193,7 @@ def _missing(name: str, counted: str) -> str:
         "loads": "no load was recorded",
         "copies": "copies were not recorded",
         "in-flight": "predictions in flight were not recorded",
-        "neural-engine": "the work of the compute units was not recorded",
+        "neural-engine": "the work of a compute unit is not known",
     }[name]
 
 
@@ -193,13 +206,13 @@ def _with_basis(name: str, measured: Figure, counted: str) -> str:
     def text(value: float) -> str:
         return figure_text(name, value, measured.resolution_ns)
 
-    several = measured.recordings > 1
+    several, may_be_off = measured.recordings > 1, f"may be up to {words.share(measured.error)}"
     ends = [text(end) for end in (measured.low, measured.high) if end is not None]
     facts = (
         "" if measured.predictions is None else format_count(measured.predictions, counted.removesuffix("s")),
         format_count(measured.recordings, "recording") if several else "",
         "" if measured.warm else "each after a load",
-        from_stacks(measured.error) if measured.error else "",
+        "" if not measured.error else may_be_off if name in SHARES else from_stacks(measured.error),
         ("" if several else "95% interval ") + " to ".join(ends) if ends else "",
     )
     basis, bound = ", ".join(filter(None, facts)), "at least " if measured.at_least else ""
@@ -212,7 +225,9 @@ def limit_items(models: Sequence[ModelFigures], settings: CheckSettings) -> Iter
     O(limits · models).
     """
     for limit in settings.limits if models else ():
-        matching = [entry for entry in models if matches(entry.model, limit.pattern)]
+        # What is no model has neither loads nor copies.
+        fitting = [entry for entry in models if entry.counted == "predictions" or limit.name in MIN_COUNTS]
+        matching = [entry for entry in fitting if matches(entry.model, limit.pattern)]
         if not matching:
             text = f"the limit applies to no model: none matches '{limit.pattern}'"
             yield Item(Verdict.ERROR, limit.name, None, text, None, limit.setting)
@@ -230,11 +245,14 @@ def _held(limit: Limit, entry: ModelFigures) -> tuple[Verdict, str, float | None
         other = {"load": "cold-load", "cold-load": "load"}.get(limit.name, "")
         if other in entry.figures:
             said = _other_loads(other, entry.figures)
+        elif entry.counted == "predictions":
+            said += f"; {_RECORD[limit.name]}"
         return Verdict.INCONCLUSIVE, f"{said}; {bound}", None
     value = measured.value
     is_met = value >= limit.value if is_minimum else value <= limit.value
     verdict = Verdict.PASSED if is_met else Verdict.FAILED
-    if (measured.at_least and is_met) or abs(value - limit.value) < measured.error:
+    is_open = value < limit.value <= value + measured.error if is_minimum else abs(value - limit.value) < measured.error
+    if (measured.at_least and is_met) or is_open:
         # More may have happened than was seen, and the limit lies within what calls are known to.
         verdict = Verdict.INCONCLUSIVE
     return verdict, f"{said}, {bound}{_distance(limit, value)}", value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from pandas.api.extensions import ExtensionArray
@@ -84,17 +85,26 @@ def summarize_breakdown(breakdown: Breakdown) -> BreakdownSummary | None:
     )
 
 
-def compute_shares(breakdown: Breakdown, positions: IntArray | slice = slice(None)) -> dict[str, float]:
-    """Share of each compute unit in the time that all of them executed the predictions at these positions, by `Device`.
-    A unit of which no prediction shows the execution is missing; empty where none executed. O(n)."""
+FEWEST: Final = 12
+"""Predictions of which the work of all units is known that stand for those of which it is not (heuristic)."""
+
+
+def compute_shares(
+    breakdown: Breakdown, positions: IntArray | slice = slice(None), *, unseen: bool = False
+) -> tuple[dict[str, float], float]:
+    """Share of each compute unit in the time that all of them executed the predictions at these positions, by `Device`;
+    empty where none executed, and where the work of a unit that could have executed is not known. Then how far the
+    shares may be off: `unseen`, any time that nothing explains may be work of a unit without a row. O(n)."""
     columns = {str(unit): breakdown.column(f"{unit.lower()}_busy_ns")[positions] for unit in UNITS}
-    busy = {
-        unit: exact_sum(times.to_numpy(np.int64, na_value=0))
-        for unit, times in columns.items()
-        if not times.isna().all()
-    }
+    known = ~np.any([times.isna() for times in columns.values()], axis=0)
+    if not known.all() and known.sum() < FEWEST:
+        return {}, 0.0
+    busy = {unit: exact_sum(times[known].to_numpy(np.int64)) for unit, times in columns.items()}
     total = sum(busy.values())
-    return {unit: round(time / total, 6) for unit, time in busy.items()} if total else {}
+    if not total:
+        return {}, 0.0
+    rest = exact_sum(breakdown.numbers("unaccounted_ns")[positions][known]) if unseen else 0
+    return {unit: round(time / total, 6) for unit, time in busy.items()}, round(rest / (total + rest), 6)
 
 
 def _part(breakdown: Breakdown, part: Part, all_ns: int) -> PartSummary:
