@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from tracekit.analysis.code.sites import MAIN, MIXED, OTHER, Busy, CallSite, Place, all_sites
-from tracekit.analysis.code.threads import OwnCode, own_code
+from tracekit.analysis.code.threads import own_code
 from tracekit.grouping import grouped
 from tracekit.trace.calls.stacks import Api, LoadPhase, Unit
 from tracekit.trace.filter import Shown, reach_ranges
@@ -65,8 +65,11 @@ class CodeInfo:
     """By what is called: loads, compilations, predictions, element access; the place with most calls first."""
     notes: tuple[str, ...]
     """What could not be read and what it cost, one sentence each."""
-    own: OwnCode | None = None
-    """What the app did without Core ML; None where samples do not show it."""
+    own_share: float | None = None
+    """Share of the time in which a thread of the app ran, or Core ML was called, that is code of its own, of its
+    libraries and other runtimes; None where samples do not show it."""
+    own_site: CallSite | None = None
+    """The function that was innermost in most of these samples; its `share` is of them."""
 
 
 def code_info(trace: Trace, shown: Shown | None) -> CodeInfo | None:
@@ -80,6 +83,7 @@ def code_info(trace: Trace, shown: Shown | None) -> CodeInfo | None:
     if shown is not None and shown.ranges is not None:
         times = np.array([(site.first_ns, site.last_ns + 1) for site in sites], np.int64).reshape(-1, 2)
         sites = [*compress(sites, reach_ranges(shown.ranges, *times.T))]
+    own = own_code(trace) or (None, None)
     return CodeInfo(
         samples=len(sampled.samples),
         unit=sampled.unit,
@@ -90,7 +94,8 @@ def code_info(trace: Trace, shown: Shown | None) -> CodeInfo | None:
         inferred=trace.inferred,
         call_sites=tuple(sites),
         notes=sampled.notes,
-        own=own_code(trace),
+        own_share=own[0],
+        own_site=own[1],
     )
 
 

@@ -173,8 +173,7 @@ def without_functions(report: Report) -> Report:
     """The report without names of the app's functions and files: each is `function A`, `file A`, ... throughout."""
     code = report.code
     sites = [site for check in report.results for site in check.call_sites]
-    sites += code.call_sites if code is not None else ()
-    sites += [code.own.site] if code is not None and code.own is not None else ()
+    sites += (*code.call_sites, *filter(None, [code.own_site])) if code is not None else ()
     named: list[CallSite | Place] = [*sites, *(entry for site in sites for entry in site.called_by)]
     named += [each.place for each in report.operations if each.place is not None]
     aliases = alias_names({entry.function for entry in named if entry.function}, "function")

@@ -50,12 +50,12 @@ _MOST: Final = 0.9
 def first_words(report: Report) -> str:
     """What stands before all else, since no finding is worth as much: that times are of a simulator, or that the app
     hardly spends its time in Core ML; empty where neither holds."""
-    own = report.code.own if report.code is not None else None
+    share, site = (report.code.own_share, report.code.own_site) if report.code is not None else (None, None)
     said = [f"{SIMULATOR[0].upper()}{SIMULATOR[1:]}."] if is_simulator(report.recording.platform) else []
-    if own is not None and own.share >= _MOST:
-        most = f": {format_percent(own.site.share)} of that in {place(own.site)}" if own.site.function else ""
+    if share is not None and site is not None and share >= _MOST:
+        most = f": {format_percent(site.share)} of that in {place(site)}" if site.function else ""
         said.append(
-            f"{format_percent(own.share)} of the app's running time is its own or another runtime's code, not Core ML"
+            f"{format_percent(share)} of the app's running time is its own or another runtime's code, not Core ML"
             f"{most}; `tracekit stacks` shows it."
         )
     return " ".join(said)

@@ -79,19 +79,11 @@ LEAST: Final = 100
 """Samples, fewer than which say little about an app (heuristic)."""
 
 
-@dataclass(frozen=True, slots=True)
-class OwnCode:
-    """What the app did without Core ML: code of its own, and of the libraries and runtimes in it."""
-
-    share: float
-    """Of the time in which a thread of the app ran, or Core ML was called; calls of Core ML meanwhile are not in it."""
-    site: CallSite
-    """The function that most of its samples were in, as the innermost of the app; `share` is of these samples."""
-
-
 @cached_by_trace
-def own_code(trace: Trace) -> OwnCode | None:
-    """What the target did without Core ML; None without samples by time, or with fewer than `LEAST`. O(frames)."""
+def own_code(trace: Trace) -> tuple[float, CallSite] | None:
+    """How much of the time in which a thread of the target ran, or Core ML was called, it ran code of its own, of its
+    libraries and other runtimes, and called no Core ML; and the function of the app that was innermost in most of these
+    samples. None without samples by time, or with fewer than `LEAST`. O(frames)."""
     sampled, target = trace.sampled, trace.run.target.process
     if sampled is None or target is None or len(sampled.samples) < LEAST:
         return None
@@ -110,7 +102,7 @@ def own_code(trace: Trace) -> OwnCode | None:
     calls = Intervals.from_rows(trace.activity)
     without = ran.where(is_own).joined(calls).covered_ns - calls.covered_ns
     (site, *_) = between_sites(trace, rows_where(rows, is_own), app[stack[is_own]])
-    return OwnCode(without / ran.joined(calls).covered_ns, site)
+    return without / ran.joined(calls).covered_ns, site
 
 
 @dataclass(frozen=True, slots=True)
