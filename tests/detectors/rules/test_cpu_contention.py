@@ -42,7 +42,7 @@ def test_two_models_at_once_are_found_with_their_extra_time(scenario, judge):
     assert values["predictions with other CPU work"] == 0.4
     assert finding.affected.starts.tolist() == [(200 + k * 80) * MS for k in range(8)]
     assert finding.affected.ends.tolist() == [(210 + k * 80) * MS for k in range(8)]
-    assert "while Second used the CPU too" in finding.summary
+    assert "During 8 of 20 predictions, Second used the CPU for 20% or more of" in finding.summary
 
 
 def test_each_of_two_that_slow_each_other_is_found(scenario, judge):

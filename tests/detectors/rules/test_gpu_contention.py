@@ -65,6 +65,22 @@ def test_a_fifth_of_slow_down_decides(scenario, judge, longer, expected):
     assert isinstance(judge(scenario, ID)["Style"], expected)
 
 
+@pytest.mark.parametrize(("longer", "expected"), [(2.3, Finding), (2.2, Passed)])
+def test_less_than_a_fiftieth_of_the_time_is_not_felt(scenario, judge, longer, expected):
+    # 6 of 60 predictions of 10 ms are longer: by 13.8 or 13.2 of 675 ms.
+    calls(scenario, 6, 54, others=3, longer=longer)
+    scenario.load(STYLE, 5_000 * MS, 50 * MS)
+    assert isinstance(judge(scenario, ID)["Style"], expected)
+
+
+def test_predictions_that_met_hardly_any_other_work_are_not_called_alone(scenario, judge):
+    calls(scenario, 9, 20, others=3, longer=3)
+    for k in range(20):
+        scenario.gpu_work((100 + (9 + k) * 50) * MS, MS // 4, scenario.target)
+    summary = judge(scenario, ID)["Style"].summary
+    assert summary.startswith("During 9 of 29 predictions, the GPU did other work for 20% or more of their GPU time:")
+
+
 @pytest.mark.parametrize(("others", "expected"), [(3, Finding), (2.9, Passed)])
 def test_others_must_work_for_a_fifth_of_the_time(scenario, judge, others, expected):
     calls(scenario, others=others)

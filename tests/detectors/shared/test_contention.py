@@ -13,7 +13,9 @@ from tracekit.detectors.shared.options import ContentionOptions
 
 NET = ModelView("Net", *[None] * 7)
 OPTIONS = ContentionOptions(overlap_share=0.2, calm_share=0.05)
-WORDS = ContentionWords("GPU", "the GPU drew", "the GPU draws", "Draw less.", "Games are not recorded.")
+WORDS = ContentionWords(
+    "GPU", "the GPU drew", "the GPU draws", "their GPU time", "Draw less.", "Games are not recorded."
+)
 CONTENTION = Contention(NET, OPTIONS, WORDS)
 
 
@@ -34,7 +36,10 @@ def test_extra_time_is_measured_from_the_undisturbed_median() -> None:
 def test_what_is_not_recorded_is_said_where_few_met_others() -> None:
     passed = met((1, 0.3, 100), (19, 0.0, 100))
     assert isinstance(passed, Passed)
-    assert passed.summary == "The GPU drew during 5% of the predictions. Games are not recorded."
+    assert (
+        passed.summary
+        == "During 5% of the predictions, the GPU drew for 20% or more of their GPU time. Games are not recorded."
+    )
 
 
 @pytest.mark.parametrize(("calm", "words"), [(0, "none ran undisturbed"), (4, "4 ran undisturbed")])

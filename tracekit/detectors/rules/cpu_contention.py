@@ -79,6 +79,7 @@ _WORDS = ContentionWords(
     unit="CPU",
     did="other models used the CPU",
     does="other models use the CPU",
+    part="the beginning of their CPU work",
     apart="Record longer, with phases in which each model runs alone.",
     unknown=_UNKNOWN,
 )
@@ -143,7 +144,7 @@ def _compare_calls(
     # The models that worked in the affected time, most time first.
     working = list(time_by_model(others, affected))
     names = tk.format_names(working, 2) if len(working) > 2 else " and ".join(working) or "other models"
-    return contention.finding(met, metrics, filled, affected, f"{names} used the CPU too")
+    return contention.finding(met, metrics, filled, affected, f"{names} used the CPU")
 
 
 DETECTOR = tk.Detector(needs=("Core ML",), options=Options, detect=detect)

@@ -68,6 +68,7 @@ _WORDS = ContentionWords(
     unit="GPU",
     did="the GPU did other work",
     does="the GPU does other work",
+    part="their GPU time",
     apart="Record longer, with phases in which the app draws and phases in which it does not.",
 )
 

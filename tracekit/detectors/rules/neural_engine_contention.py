@@ -44,22 +44,25 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     waited = waits.by_prediction(view.predictions.index)
     delayed = on_engine & (waited > 0) & (waited >= options.wait_share * view.durations)
     share = int(delayed.sum()) / count
+    least = tk.format_share(options.wait_share)
     metrics = (
         tk.above("predictions queued behind other work", share, "share", options.affected_share),
         tk.Metric("longest time queued", int(waited.max()), "ns"),
     )
     if not tk.reached(metrics, "predictions queued behind other work") or not delayed.any():
-        words = f"{int(delayed.sum()):,} of {tk.format_count(count, 'prediction')} queued behind other work"
-        return view.passed(f"{words if delayed.any() else 'No prediction queued behind other work'}.", metrics)
+        words = (
+            f"{int(delayed.sum()):,} of {tk.format_count(count, 'prediction')}" if delayed.any() else "No prediction"
+        )
+        return view.passed(f"{words} queued behind other work for {least} or more of its time.", metrics)
     rows = view.predictions[delayed]
     chosen = (waits.others_ns > 0) & np.isin(waits.prediction, rows.index.to_numpy())
     affected = waits.times.where(chosen).union()
     cost_ns = min(int(waited[delayed].sum()), affected.covered_ns)
     median = float(np.median(waited[delayed]))
     return view.finding(
-        f"{len(rows):,} of {tk.format_count(len(view.predictions), 'prediction')} queued behind other work on the "
-        f"Neural Engine for {tk.format_time(median)} of {tk.format_time(float(rows['duration_ns'].median()))} each "
-        f"(medians). {_whose(view, affected)}",
+        f"{len(rows):,} of {tk.format_count(count, 'prediction')} queued behind other work on the Neural Engine for "
+        f"{least} or more of their time: {tk.format_time(median)} of "
+        f"{tk.format_time(float(rows['duration_ns'].median()))} each (medians). {_whose(view, affected)}",
         (*metrics, tk.Metric("median time queued", median, "ns")),
         rows=rows,
         cost=view.cost(

@@ -23,6 +23,8 @@ class ContentionWords(NamedTuple):
     """Other work, after `while`: `the GPU did other work`."""
     does: str
     """The same in the present tense."""
+    part: str
+    """What of a prediction others must share: `its GPU time`."""
     apart: str
     """What to record so that some predictions meet no other work."""
     unknown: str = ""
@@ -107,13 +109,15 @@ class Contention(NamedTuple):
         disturbed, calm = overlap >= options.overlap_share, overlap <= options.calm_share
         share = float(disturbed.mean())
         affected = tk.above(f"predictions with other {words.unit} work", share, "share", options.affected_share)
-        others = words.did[0].upper() + words.did[1:]
+        others = f"{words.did} for {tk.format_share(options.overlap_share)} or more of {words.part}"
         if not affected.reached or not disturbed.any():
-            passed = f"{others} during {tk.format_share(share)} of the predictions. {words.unknown}".rstrip()
-            return view.passed(passed, (affected,))
+            passed = (
+                f"During {tk.format_share(share) if share else 'none'} of the predictions, {others}. {words.unknown}"
+            )
+            return view.passed(passed.rstrip(), (affected,))
         if min(int(disturbed.sum()), int(calm.sum())) < options.min_compared:
             return view.unknown(
-                f"{others} during {disturbed.sum():,} of {tk.format_count(len(rows), 'prediction')}, and "
+                f"During {disturbed.sum():,} of {tk.format_count(len(rows), 'prediction')}, {others}, and "
                 f"{f'{calm.sum():,}' if calm.any() else 'none'} ran undisturbed; {options.min_compared} of each needed "
                 "to compare.",
                 words.apart,
@@ -151,24 +155,32 @@ class Contention(NamedTuple):
         affected: tk.Intervals,
         others: str,
         whose: str = "",
-    ) -> tk.Finding:
-        """The finding with its cost: the extra time of disturbed predictions, as far as others worked in it.
+    ) -> tk.Finding | tk.Passed:
+        """The finding with its cost: the extra time of disturbed predictions, as far as others worked in it; none where
+        that is too little to notice.
 
         `filled_ns`, shape (predictions,), is that time of each, `affected` when others worked. `others` are words for
-        the other work after `while`; the sentence `whose` says for whom it was.
+        the other work; the sentence `whose` says for whom it was.
         """
         rows, filled_ns = met.rows[met.disturbed], filled_ns[met.disturbed]
         cost_ns = min(int(filled_ns.sum()), affected.covered_ns)
+        cost = self.view.cost(
+            cost_ns,
+            f"Time these predictions took beyond the median of undisturbed ones while {self.words.did}",
+            longest_wait_ns=min(int(filled_ns.max()), cost_ns),
+        )
+        metrics = (*metrics, tk.above("extra time of the model's time", cost.share, "share", self.options.cost_share))
+        if not metrics[-1].reached:
+            return self.view.passed(
+                f"Other {self.words.unit} work costs {tk.format_share(cost.share)} of the time.", metrics
+            )
         times = f"median {tk.format_time(met.slow_ns)} vs. {tk.format_time(met.usual_ns)}"
         return self.view.finding(
-            f"{len(rows):,} of {tk.format_count(len(met.rows), 'prediction')} ran while {others} and took "
-            f"{met.slow_ns / met.usual_ns:.1f}x as long ({times}). {whose}".rstrip(),
+            f"During {len(rows):,} of {tk.format_count(len(met.rows), 'prediction')}, {others} for "
+            f"{tk.format_share(self.options.overlap_share)} or more of {self.words.part}: they took "
+            f"{met.slow_ns / met.usual_ns:.1f}x as long as undisturbed ones ({times}). {whose}".rstrip(),
             metrics,
             rows=rows,
-            cost=self.view.cost(
-                cost_ns,
-                f"Time these predictions took beyond the median of undisturbed ones while {self.words.did}",
-                longest_wait_ns=min(int(filled_ns.max()), cost_ns),
-            ),
+            cost=cost,
             affected=affected,
         )

@@ -123,6 +123,11 @@ class ContentionOptions(tk.Options):
         "Heuristic: if other work explains less of the extra time, something else makes these predictions slow.",
     )
     affected_share: float = tk.option(0.1, "share of predictions", "Heuristic: fewer predictions overlap by chance.")
+    cost_share: float = tk.option(
+        0.02,
+        "share of the model's time",
+        "A fifth of a tenth, as `slowdown` and `affected_share` ask: less is not felt.",
+    )
     min_compared: int = tk.option(
         5, "predictions", "Heuristic: a median of fewer predictions, disturbed or undisturbed, depends on chance."
     )
