@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.code.sites import CallSite
+from tracekit.arrays import IntArray
 from tracekit.detectors.outcomes import Answering, Cost, Evidence, EvidenceColumns, Finding, Metric
 from tracekit.intervals import Intervals
 from tracekit.trace.frames import categorical, resolution_of
@@ -53,10 +54,12 @@ class Seen(Answering):
         fix: str = "",
         missed: float | None = None,
         held: float | None = None,
+        sizes: IntArray | None = None,
     ) -> Finding:
         """The antipattern is there, as rows of an event frame show; the rest as in `Finding`.
 
-        `affected` is where the time of the cost lies; without it, that is the time that the rows cover. O(n log n).
+        `affected` is where the time of the cost lies; without it, that is the time that the rows cover. `sizes`, shape
+        (rows,), are the bytes of each row where memory is what weighs. O(n log n).
         """
         # Rows that a check put together need not have categories.
         table, numbers = categorical(rows["table"].astype("category")), rows["row"].to_numpy(dtype=np.int64)
@@ -67,7 +70,7 @@ class Seen(Answering):
             summary,
             metrics,
             cost,
-            evidence_of(rows),
+            evidence_of(rows, sizes),
             len(rows),
             affected,
             call_sites,
@@ -97,14 +100,17 @@ class Seen(Answering):
         )
 
 
-def evidence_of(rows: pd.DataFrame) -> tuple[Evidence, ...]:
-    """The longest rows of an event frame first, at most `MAX_EVIDENCE`; ties by start, then by index. O(n log n)."""
+def evidence_of(rows: pd.DataFrame, sizes: IntArray | None = None) -> tuple[Evidence, ...]:
+    """The longest rows of an event frame first, or the largest, at most `MAX_EVIDENCE`; ties by start, then by index.
+    O(n log n)."""
     starts, durations = rows["start_ns"].to_numpy(), rows["duration_ns"].to_numpy()
+    weights = durations if sizes is None else sizes
     # Sorting those that are long enough and taking few values of some is much faster than sorting the frame.
     few = min(MAX_EVIDENCE, len(rows))
-    long = np.flatnonzero(durations >= np.partition(durations, -few)[-few]) if few else np.zeros(0, np.intp)
-    order = long[np.lexsort((starts[long], -durations[long]))][:few]
+    long = np.flatnonzero(weights >= np.partition(weights, -few)[-few]) if few else np.zeros(0, np.intp)
+    order = long[np.lexsort((starts[long], -weights[long]))][:few]
     columns = (rows[name].array.take(order) for name in ("start_ns", "duration_ns", "model", "label", "table", "row"))
+    known = [None] * len(order) if sizes is None else sizes[order].tolist()
     return tuple(
         Evidence(
             start_ns=int(start),
@@ -113,8 +119,9 @@ def evidence_of(rows: pd.DataFrame) -> tuple[Evidence, ...]:
             label=str(label),
             table=str(table),
             row=int(row),
+            bytes=size,
         )
-        for start, duration, model, label, table, row in zip(*columns, strict=True)
+        for start, duration, model, label, table, row, size in zip(*columns, known, strict=True)
     )
 
 

@@ -118,6 +118,8 @@ class Evidence:
     """Schema of the recorded table."""
     row: int
     """Row in that table, from 0."""
+    bytes: int | None = None
+    """What it adds to the footprint, or how large that is then, of a finding about memory; None of one about time."""
 
     @property
     def duration_ns(self) -> int:

@@ -19,7 +19,7 @@ from tracekit.report.formatting import ABSENT, fix_line, lower_first
 from tracekit.report.groups import INCONCLUSIVE, Group, explains, findings
 from tracekit.report.report import Report, Result
 from tracekit.report.why import known_tails
-from tracekit.units import format_count, format_duration, format_estimate, format_percent, format_time
+from tracekit.units import format_bytes, format_count, format_estimate, format_percent, format_time
 
 MODELS = 6
 PART = "part of the savings above"
@@ -194,11 +194,16 @@ def savings_each(check: Result) -> str:
 
 
 def _longest_first(evidence: Iterable[Evidence]) -> list[Evidence]:
-    return sorted(evidence, key=lambda entry: (-entry.duration_ns, entry.start_ns))
+    return sorted(evidence, key=lambda entry: (-_weight(entry), entry.start_ns))
 
 
 def _longest(*checks: Result) -> Evidence | None:
-    return max((entry for check in checks for entry in check.evidence), key=attrgetter("duration_ns"), default=None)
+    return max((entry for check in checks for entry in check.evidence), key=_weight, default=None)
+
+
+def _weight(entry: Evidence) -> int:
+    """Of memory in bytes, else in ns."""
+    return entry.duration_ns if entry.bytes is None else entry.bytes
 
 
 def _moment(entry: Evidence) -> Span:
@@ -225,10 +230,12 @@ def _where(group: Group) -> Paragraph | None:
     parts: list[Line] = []
     if longest := _longest(*group.results):
         total = sum(check.evidence_total for check in group.results)
-        words = f"longest of {total:,}: " if total > 1 else "where: "
+        most = "longest" if longest.bytes is None else "largest"
+        words = f"{most} of {total:,}: " if total > 1 else "where: "
         resolution_ns = group.first.resolution_ns
         source = f", {from_stacks(resolution_ns)}" if resolution_ns else ""
-        where = f"{format_duration(longest.duration_ns, resolution_ns)} at {formatting.moment(longest.start_ns)}"
+        size = formatting.evidence_size(longest, resolution_ns)
+        where = f"{size} at {formatting.moment(longest.start_ns)}"
         parts.append((words, Span(where, evidence=group.first.id), source))
     if len(group.results) == 1:
         parts += _relations(group.first)
@@ -259,12 +266,15 @@ def _evidence(group: Group) -> Section | None:
     longest = (_longest_first(check.evidence)[:each] for check in group.results)
     shown = _longest_first(chain.from_iterable(longest))
     more = Paragraph(f"and {total - len(shown):,} more", Role.DIM) if total > len(shown) else None
-    known = partial(format_time, resolution_ns=group.first.resolution_ns)
-    length: Column[Evidence] = columns.numbers("duration", attrgetter("duration_ns"), known)
+    if shown and shown[0].bytes is not None:
+        length: Column[Evidence] = columns.numbers("memory", attrgetter("bytes"), format_bytes)
+    else:
+        known = partial(format_time, resolution_ns=group.first.resolution_ns)
+        length = columns.numbers("duration", attrgetter("duration_ns"), known)
     start, *others = EVIDENCE_COLUMNS
     grid = table(f"Evidence for {group.first.id}", (start, length, *others), shown)
     title = f"Evidence ({format_count(total, 'interval')})"
-    note = "longest first; times since the start of the run"
+    note = f"{'longest' if not shown or shown[0].bytes is None else 'largest'} first; times since the start of the run"
     return section(title, grid, more, note=note, folded=True) if grid else None
 
 

@@ -11,7 +11,7 @@ from tracekit.characters import lower_first as lower_first, shorten as shorten, 
 from tracekit.units import format_bytes, format_duration, format_rate, format_share
 
 if TYPE_CHECKING:
-    from tracekit.detectors.outcomes import Metric
+    from tracekit.detectors.outcomes import Evidence, Metric
     from tracekit.model_files.facts import ModelFile
     from tracekit.model_files.performance.facts import PerformanceReport
     from tracekit.recording.contents import TableEntry
@@ -66,6 +66,11 @@ def pid_suffix(recording: RecordingInfo) -> str:
 def duration(ns: float | None, resolution_ns: int = 0) -> str:
     """A duration in ns, known to its resolution, or `–`."""
     return ABSENT if ns is None else format_duration(ns, resolution_ns)
+
+
+def evidence_size(entry: Evidence, resolution_ns: int = 0) -> str:
+    """How much an interval weighs: of memory in bytes, else its length."""
+    return duration(entry.duration_ns, resolution_ns) if entry.bytes is None else format_bytes(entry.bytes)
 
 
 def count(value: int | None) -> str:

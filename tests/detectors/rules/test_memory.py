@@ -8,6 +8,7 @@ import pytest
 
 from suite.cases.duplicate_memory import quiet
 from suite.memory_apps import MB, SECOND, predicting, reloading, taking_turns
+from support.forms import short_text
 from support.handover import trace_of
 from tracekit.api import judge
 from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed, severity_of
@@ -33,6 +34,7 @@ def test_growth_is_said_per_prediction_with_its_interval():
     found = said(growing(500_000, calls=120), "memory-growth")
     assert isinstance(found, Finding)
     assert found.summary.startswith("The footprint grows by 500 KB per prediction (")
+    assert max(each.bytes for each in found.evidence) == pytest.approx(200 * MB, rel=0.02)
     assert found.summary.endswith("The recording does not show what holds it.")
     assert "99% interval): 60.0 MB over 120 predictions" in found.summary
     # 60 of the 200 MB that it holds at last.
@@ -55,7 +57,8 @@ def test_reloads_that_keep_their_memory_are_critical():
         "Each of 5 reloads adds 100 MB to the footprint, and all of it is still there at the next one: 500 MB in all."
     )
     assert severity_of(found) == "critical"
-    assert len(found.evidence) == 5
+    assert [each.bytes for each in found.evidence] == [100 * MB] * 5
+    assert "largest of 5: 100 MB at " in short_text(judge(trace_of(app.finish())), width=100, color=False)
 
 
 def test_reloads_that_are_too_few_or_unsampled_are_not_judged():
@@ -76,6 +79,7 @@ def test_copies_are_counted_beyond_the_first():
     assert isinstance(found, Finding)
     assert "2 further ones" in found.summary
     assert found.held == pytest.approx(380 / 640, abs=0.03)
+    assert [each.bytes for each in found.evidence] == pytest.approx([190 * MB] * 2, abs=5 * MB)
     shared = said(taking_turns(Draws(6), 200, 5), "duplicate-memory")
     assert isinstance(shared, Passed)
     assert "hardly any memory is held twice" in shared.summary
@@ -88,6 +92,7 @@ def test_a_peak_is_judged_against_the_limit_that_was_given():
     found = said(app, "memory-peak", limit_mb=1_100)
     assert isinstance(found, Finding)
     assert found.summary.startswith("The footprint reaches 1.00 GB, 91% of the limit of 1.10 GB, during ")
+    assert found.evidence[0].bytes == 1_000 * MB
     assert isinstance(said(app, "memory-peak", limit_mb=2_000), Passed)
 
 

@@ -75,14 +75,15 @@ def _judge(
         return _unknown(view, (first, *extra))
     if not tk.all_reached(metrics):
         return view.passed(f"{words}: hardly any memory is held twice. {engine_memory(view)}", metrics)
-    starts = [each.start_ns for each in extra if each is not None]
-    rows = tk.rows_where(view.loads, np.isin(view.loads["start_ns"].to_numpy(), starts))
+    by_start = {each.start_ns: each.step_bytes for each in extra if each is not None}
+    rows = tk.rows_where(view.loads, np.isin(view.loads["start_ns"].to_numpy(), [*by_start]))
     return view.finding(
         f"{words}, although the instances take turns and one would do.",
         metrics,
         rows=rows,
         call_sites=sites_of(view.trace, rows.index),
         held=held(added, view.trace),
+        sizes=rows["start_ns"].map(by_start).to_numpy(np.int64),
     )
 
 

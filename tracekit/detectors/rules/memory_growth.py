@@ -70,6 +70,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     rows = top_calls(view.trace, tk.Kind.PREDICTION)
     starts = rows["start_ns"].to_numpy()
     rows = tk.rows_where(rows, (starts >= grown.start_ns) & (starts <= grown.end_ns))
+    at = known.before(tk.Intervals.from_rows(rows).ends)
     return view.finding(
         f"The footprint grows by {tk.format_bytes(round(grown.per_prediction))} per prediction "
         f"({_size(grown.low)} to {_size(grown.high)}, 99% interval): {tk.format_bytes(grown.total)} over "
@@ -77,6 +78,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
         metrics,
         rows=rows,
         held=held(grown.total, view.trace),
+        sizes=known.bytes[at],
     )
 
 

@@ -41,11 +41,16 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
         return view.passed(f"{words}. {engine_memory(view)}", metrics)
     calls = top_calls(view.trace, tk.Kind.PREDICTION, *tk.SETUP_KINDS)
     at = known.before(tk.Intervals.from_rows(calls).ends)
-    near = np.append(known.bytes >= options.near_share * limit, False)[at]
+    footprint = np.append(known.bytes, 0)[at]
+    near = footprint >= options.near_share * limit
     shown = tk.rows_where(calls, near)
     during = f", during {tk.format_count(len(shown), 'call')}{of_models(shown)}" if near.any() else ""
     return view.finding(
-        f"{words}{during}. {engine_memory(view)}", metrics, rows=shown, missed=float(near.mean()) if len(near) else 0.0
+        f"{words}{during}. {engine_memory(view)}",
+        metrics,
+        rows=shown,
+        missed=float(near.mean()) if len(near) else 0.0,
+        sizes=footprint[near],
     )
 
 

@@ -63,6 +63,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         )
     starts = [then.start_ns for _, then in cycles]
     rows = tk.rows_where(view.loads, np.isin(view.loads["start_ns"].to_numpy(), starts))
+    by_start = dict(zip(starts, kept.astype(np.int64).tolist(), strict=True))
     # Samples around it are noisy: a little more may stay than a load adds.
     still = f"{tk.format_bytes(round(stays))} of it are" if stays < step else "all of it is"
     return view.finding(
@@ -72,6 +73,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         rows=rows,
         call_sites=sites_of(view.trace, rows.index),
         held=held(float(kept.sum()), view.trace),
+        sizes=rows["start_ns"].map(by_start).to_numpy(np.int64),
     )
 
 

@@ -29,7 +29,7 @@ from tracekit.tui.ranges import durations_of_model, durations_of_row
 from tracekit.tui.state import FindingRef, RowRef, Session, State
 from tracekit.tui.text import Broken, hanging, which_interval
 from tracekit.tui.theme import Palette
-from tracekit.units import format_count, format_rate
+from tracekit.units import format_bytes, format_count, format_rate
 
 if TYPE_CHECKING:
     from tracekit.analysis.models import ModelSummary
@@ -91,6 +91,8 @@ def _interval(check: Result, number: int) -> Iterator[tuple[str, str]]:
     yield "model", entry.model or formatting.ABSENT
     yield "at", formatting.exact_moment(entry.start_ns)
     yield "duration", exact(entry.duration_ns)
+    if entry.bytes is not None:
+        yield "memory", format_bytes(entry.bytes)
     yield "keys", ". , to step · F to finding"
 
 
