@@ -30,7 +30,7 @@ def test_a_load_counts_from_the_threshold_on(scenario, judge, load_ms, found):
         # What was loaded before the question kept nobody waiting.
         assert (outcome.cost.ns, outcome.cost.once) == (load_ms * MS, True)
         assert outcome.affected.starts.tolist() == [begin]
-        assert [each.start_ns for each in outcome.evidence] == [begin]
+        assert [(each.start_ns, each.duration_ns) for each in outcome.evidence] == [(begin, load_ms * MS)]
     else:
         assert isinstance(outcome, Passed)
 
@@ -46,6 +46,7 @@ def test_loads_at_each_request_are_no_matter_of_once(scenario, judge):
         Session(scenario).loads(begin, 600 * MS)
     finding = judge(scenario, ID)[None]
     assert (finding.cost.ns, finding.cost.once, finding.cost.longest_wait_ns) == (1_800 * MS, False, 600 * MS)
+    assert [each.duration_ns for each in finding.evidence] == [600 * MS] * 3
 
 
 def test_signposts_show_loads_and_warm_ups(scenario, judge):
@@ -64,6 +65,7 @@ def test_a_slow_first_prompt_needs_counts_where_no_load_was_recorded(scenario, j
     assert isinstance(answer, outcome)
     if outcome is Finding:
         assert (answer.cost.ns, answer.cost.usual_ns) == (990 * MS, 210 * MS)
+        assert [each.duration_ns for each in answer.evidence] == [1_200 * MS]
 
 
 def test_a_first_prompt_of_more_tokens_may_take_longer(scenario, judge):

@@ -50,6 +50,12 @@ def _loads(asked: Asked, options: Options, late: tk.BoolArray, share: tk.FloatAr
     loads = tk.Intervals.from_rows(tk.rows_where(frame, is_load & frame["duration_ns"].notna().to_numpy()))
     starts = rows["start_ns"].to_numpy(np.int64)
     waits = tk.Intervals(starts, starts + first.astype(np.int64))
+    waited = loads.intersection(waits)
+    shown = None
+    if (waited.covered_within(waits) > 0).all():
+        # Of each wait, from the first load in it to the last.
+        begun, ended = np.searchsorted(waited.ends, starts, "right"), np.searchsorted(waited.starts, waits.ends) - 1
+        shown = tk.Intervals(waited.starts[begun], waited.ends[ended]).clipped(starts, waits.ends)
     up_to = "up to " if len(rows) > 1 else ""
     return asked.finding(
         f"{tk.format_count(len(rows), 'request')} waited for a load: {up_to}"
@@ -59,10 +65,11 @@ def _loads(asked: Asked, options: Options, late: tk.BoolArray, share: tk.FloatAr
         cost=(
             int(load.sum()),
             "Loading and warming up between a request and its first token",
-            loads.intersection(waits),
+            waited,
         ),
         once=len(rows) == 1,
         longest_wait_ns=int(load[worst]),
+        shown=shown,
     )
 
 
@@ -115,6 +122,7 @@ def _slow_first(asked: Asked, metrics: tuple[tk.Metric, ...], usual_ns: int) -> 
         once=True,
         longest_wait_ns=excess,
         usual_ns=usual_ns,
+        shown=prompts.where(prompts.durations.argsort()[-1:]),
     )
 
 

@@ -81,14 +81,17 @@ class Asked:
         once: bool = False,
         longest_wait_ns: int = 0,
         usual_ns: int = 0,
+        shown: tk.Intervals | None = None,
     ) -> tk.Outcome:
-        """The problem is there, as the chosen requests show. `cost`: its time in ns, how it was worked out, and where
-        it lies; it is a share of the time that all requests cover."""
+        """The problem is there, as the chosen requests show, or `shown`, a part of each. `cost`: its time in ns, how it
+        was worked out, and where it lies; it is a share of the time that all requests cover."""
         rows = self.rows[chosen]
+        if shown is None:
+            shown = tk.Intervals(*(rows[name].to_numpy(np.int64) for name in ("start_ns", "last_ns")))
         evidence = pd.DataFrame(
             {
-                "start_ns": rows["start_ns"].to_numpy(),
-                "duration_ns": self.elapsed_ns[chosen],
+                "start_ns": shown.starts,
+                "duration_ns": shown.durations,
                 "model": None,
                 "label": "request",
                 "table": rows["table"].to_numpy(),
