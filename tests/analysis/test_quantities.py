@@ -18,6 +18,7 @@ from tracekit.analysis.quantities import (
     Sample,
     fast_enough,
     least,
+    mostly_overlap,
     quantiles,
     quantities_of,
     sample_quantiles,
@@ -84,8 +85,11 @@ def test_where_each_prediction_is_a_first_all_count_and_no_rate_follows():
 
 
 def test_predictions_in_flight_together_do_not_make_the_rate_of_one_alone():
-    values = quantities_of(sample([50, 50, 50, 20, 20], alone=np.array([False] * 3 + [True] * 2)))
-    assert (values["fps"], values["alone_fps"]) == (20, 50)
+    alone = np.array([False] * 3 + [True] * 2)
+    overlap = mostly_overlap(alone, np.ones(5, np.bool_))
+    values = quantities_of(sample([50, 50, 50, 20, 20], alone=alone, overlap=overlap))
+    assert (values["fps"], values["fps_at_p95"], values["alone_fps"]) == (None, None, 50)
+    assert not mostly_overlap(~alone, np.ones(5, np.bool_))
 
 
 def test_what_was_not_recorded_has_no_number():

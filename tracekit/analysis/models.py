@@ -17,7 +17,7 @@ from tracekit.analysis.concurrency import InFlight, summarize_in_flight
 from tracekit.analysis.idle import CoreMLCalls, core_ml_calls
 from tracekit.analysis.latency import Latency, LatencyTrend, summarize_latency, summarize_latency_trend
 from tracekit.analysis.loads import first_predictions
-from tracekit.analysis.quantities import MODEL, Sample, quantities_of
+from tracekit.analysis.quantities import MODEL, Sample, mostly_overlap, quantities_of
 from tracekit.analysis.statistics import Statistics, exact_sum, row_statistics
 from tracekit.analysis.throughput import (
     Throughput,
@@ -222,7 +222,8 @@ def _summary(
         neural_engine_time=next((part.share for part in parts.parts if part.part == Part.ANE), None)
         if parts is not None
         else None,
-        alone=Intervals.from_rows(timely).alone(),
+        alone=(alone := Intervals.from_rows(timely).alone()),
+        overlap=mostly_overlap(alone, warm[ended]),
         per_second=throughput.per_second if throughput is not None else None,
     )
     return ModelSummary(

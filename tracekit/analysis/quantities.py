@@ -49,6 +49,8 @@ class Sample:
     alone: BoolArray | None = None
     """Shape (n,): no other prediction of the model was in flight."""
     per_second: float | None = None
+    overlap: bool = False
+    """Most of the warm predictions overlap others of the model: their latency is under load, and no frame rate."""
     found: dict[Population, tuple[float | None, ...]] = field(default_factory=dict, init=False, repr=False)
     """Quantiles of the populations that were asked for."""
 
@@ -148,15 +150,22 @@ def fast_enough(latency_ns: float | None) -> float | None:
     return math.floor(rate * scale) / scale
 
 
+def mostly_overlap(alone: BoolArray, warm: BoolArray) -> bool:
+    """Whether most warm predictions overlap others, shape (n,) each."""
+    return 2 * int((alone & warm).sum()) < int(warm.sum())
+
+
 def _latency(name: str, title: str, level: float, population: Population = Population.WARM) -> Quantity:
     return Quantity(name, title, "ns", lambda sample: sample.quantile(population, level), population)
 
 
 def _rate(name: str, title: str, level: float, population: Population = Population.WARM) -> Quantity:
-    """Where each prediction is the first after a load, a frame needs the load too, so no rate follows."""
+    """Where each prediction is the first after a load, a frame needs the load too, so no rate follows; nor where
+    predictions overlap."""
 
     def formula(sample: Sample) -> float | None:
-        return fast_enough(sample.quantile(population, level)) if sample.warm.any() else None
+        known = sample.warm.any() and (population is Population.ALONE or not sample.overlap)
+        return fast_enough(sample.quantile(population, level)) if known else None
 
     return Quantity(name, title, "fps", formula, population, most_is_best=True)
 

@@ -246,7 +246,7 @@ def matrix(sources: Sequence[Source], labels: Sequence[str], notes: Iterable[str
     if any(len(group) > 1 for group in groups.values()):
         explained.append("Several recordings with one label: the median of their values; counts are added up.")
     if any(model.quantities.get("predictions") and model.quantities.get("fps", 0) is None for model in models):
-        explained.append("fast enough for –: no warm predictions, so each frame would wait for a load, too.")
+        explained.append("fast enough for –: each frame would wait for a load, or for other predictions in flight.")
     explained += [note for source in sources for note in source.notes]
     explained += [f"{source.name}: no predictions or loads recorded." for source in sources if not source.models]
     if any(source.kind == PERFORMANCE_REPORT for source in sources):

@@ -117,6 +117,8 @@ class ModelMeasurements:
     inexact: Inexact = EXACT
     per_second: float | None = None
     """Predictions per second while it predicts; None: not recorded."""
+    overlap: bool = False
+    """Most of its warm predictions overlap others of it."""
     counted: str = "predictions"
     """What its latencies are of: `signposts` of an operation of the app (`--signpost`); `first tokens` or `next tokens`
     of a language model."""
@@ -138,6 +140,7 @@ class ModelMeasurements:
         return Sample(
             *(self.predictions, self.latencies_ns, self.warm, loads_ns, self.cold_loads_ns, dict(self.units)),
             per_second=self.per_second,
+            overlap=self.overlap,
         )
 
     @property

@@ -18,6 +18,7 @@ from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, states_at
 from tracekit.analysis.load_waits import awaited
 from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.operations import rows_of_operation
+from tracekit.analysis.quantities import mostly_overlap
 from tracekit.analysis.requests import name_of, request_groups
 from tracekit.analysis.why.order import in_order
 from tracekit.comparison.latency import MIN_PREDICTIONS
@@ -33,6 +34,7 @@ from tracekit.comparison.measurements import (
 from tracekit.comparison.sampling import block_length, mean_errors
 from tracekit.detectors.outcomes import Direction, Metric
 from tracekit.errors import UnreadableRecording
+from tracekit.intervals import Intervals
 from tracekit.recording.table import TableState
 from tracekit.report.choice import LEFT_OUT
 from tracekit.report.time_breakdown import GROUPS
@@ -257,6 +259,7 @@ def _model(
         parts=parts,
         units=tuple(units.items()),
         units_error=units_error,
+        overlap=mostly_overlap(Intervals.from_rows(predictions[ended]).alone(), is_warm),
         inexact=_inexact(predictions[ended], predictions, loads, top) if inferred_calls else EXACT,
         per_second=per_second,
     )

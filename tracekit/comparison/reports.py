@@ -208,6 +208,7 @@ def model_to_plain(model: ModelMeasurements, listed: int = LISTED) -> dict[str, 
         "units_error": model.units_error,
         "inexact": None if model.inexact == EXACT else asdict(model.inexact),
         **({"counted": model.counted} if model.is_operation else {}),
+        **({"overlap": True} if model.overlap else {}),
     }
 
 
@@ -249,6 +250,7 @@ def _model_from_plain(plain: object) -> ModelMeasurements:
         units_error=_number(record, "units_error"),
         inexact=_inexact_from_plain(record.get("inexact")),
         counted=_value(record, "counted", str, optional=True) or "predictions",
+        overlap=_value(record, "overlap", bool, optional=True) or False,
     )
 
 

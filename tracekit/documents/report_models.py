@@ -103,8 +103,8 @@ def pace(model: ModelSummary) -> str:
     if model.in_flight is not None:
         parts.append("never concurrent" if most == 1 else f"up to {most} in flight")
     serves, alone = time_breakdown.fast_enough(model.quantities), model.quantities.get("alone_fps")
-    if serves and alone is not None and most > 1:
-        serves += f" while they overlap, for {frames(alone)} fps one at a time"
+    if not serves and alone is not None:
+        serves = f"fast enough for {frames(alone)} fps one at a time"
     return "; ".join(filter(None, (", ".join(parts), serves)))
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from suite.reported import reported
+from support.forms import short_text
+from support.handover import trace_of
 from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed, Severity, severity_of
 from tracekit.testing.rows import Model
 from tracekit.testing.scenario import Scenario
@@ -58,6 +61,15 @@ def test_without_calls_alone_four_in_flight_are_found(scenario, judge):
     finding = judge(scenario, ID)["Captions"]
     assert isinstance(finding, Finding)
     assert {metric.name: metric.value for metric in finding.metrics}["slowdown above the limit"] is None
+    # What they save is worked out from the queues of the units, not from those that ran alone.
+    assert finding.summary.endswith("Too few ran alone to compare their latency with.")
+
+
+def test_latency_of_many_in_flight_is_no_frame_rate(scenario):
+    steady(scenario, 0, 40, 40 * MS, 10 * MS)
+    report = reported(trace_of(scenario)).report
+    assert report.models[0].quantities["fps"] is None
+    assert "fps" not in short_text(report, width=100, color=False)
 
 
 def test_without_calls_alone_several_instances_are_not_judged(scenario, judge):

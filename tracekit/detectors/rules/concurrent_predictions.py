@@ -90,7 +90,7 @@ def _finding(
     """The finding with its cost: the part of the busy time that belongs to calls beyond the limit."""
     limit, share = concurrency.limit, tk.format_share(concurrency.share_above)
     slower = (
-        "Too few ran alone to tell how much that slows them down."
+        "Too few ran alone to compare their latency with."
         if slowdown is None
         else f"Median latency rises from {view.time(concurrency.alone_median_ns or 0)} alone to "
         f"{view.time(concurrency.above_median_ns or 0)} with more than {limit} in flight ({slowdown:.1f}x)."

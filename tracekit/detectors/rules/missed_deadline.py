@@ -8,7 +8,7 @@ import pandas as pd
 import tracekit.detectors as tk
 from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.models import simulated
-from tracekit.analysis.quantities import MODEL, fast_enough, quantiles
+from tracekit.analysis.quantities import MODEL, fast_enough, mostly_overlap, quantiles
 from tracekit.analysis.throughput import frame_steps
 from tracekit.detectors.shared.idle_gaps import read_gaps
 from tracekit.detectors.shared.planned import of_time
@@ -165,7 +165,8 @@ def _finding(
 ) -> tk.Outcome:
     """The finding. It has no cost: how much of the time can be saved is not known, only how often it is too long."""
     typical_ns, slow_ns = tk.value_of(metrics, MEDIAN), tk.value_of(metrics, P95)
-    rate = None if simulated(view.trace) else fast_enough(slow_ns)
+    overlap = mostly_overlap(tk.Intervals.from_rows(view.predictions).alone(), view.warm)
+    rate = None if overlap or simulated(view.trace) else fast_enough(slow_ns)
     tail = f" p95 is {view.time(slow_ns)}, fast enough for {rate:g} fps." if slow_ns and rate is not None else ""
     return view.finding(
         summary=f"{words}.{tail}{of_time(view, budget_ns, typical_ns)}", metrics=metrics, rows=late, missed=share
