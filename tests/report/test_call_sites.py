@@ -14,14 +14,14 @@ from tracekit.trace.calls.stacks import Api, LoadPhase, Unit
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import everything, only_models
 
-PROGRAM = Busy(LoadPhase.PROGRAM, 92)
-CACHE_KEY = Busy(LoadPhase.CACHE_KEY, 17, LoadPhase.PROGRAM)
-READYING = Busy(LoadPhase.READYING, 7)
+PROGRAM = Busy(LoadPhase.PROGRAM, 92, 0.92)
+CACHE_KEY = Busy(LoadPhase.CACHE_KEY, 17, 0.17, LoadPhase.PROGRAM)
+READYING = Busy(LoadPhase.READYING, 7, 0.07)
 COMPILED = (
-    Busy(LoadPhase.PROGRAM, 96),
-    Busy(LoadPhase.CACHE_KEY, 1, LoadPhase.PROGRAM),
-    Busy(LoadPhase.COMPILING, 95, LoadPhase.PROGRAM),
-    Busy(LoadPhase.NEURAL_ENGINE, 50, LoadPhase.COMPILING),
+    Busy(LoadPhase.PROGRAM, 96, 0.96),
+    Busy(LoadPhase.CACHE_KEY, 1, 0.01, LoadPhase.PROGRAM),
+    Busy(LoadPhase.COMPILING, 95, 0.95, LoadPhase.PROGRAM),
+    Busy(LoadPhase.NEURAL_ENGINE, 50, 0.5, LoadPhase.COMPILING),
 )
 
 
@@ -77,9 +77,9 @@ def test_the_short_report_leaves_out_what_compiling_says_already() -> None:
 
 
 def test_samples_of_a_prediction_are_time_of_the_cpu() -> None:
-    call = site(Api.PREDICTION, Busy(Unit.GPU, 94), Busy(Unit.CPU, 4))
+    call = site(Api.PREDICTION, Busy(Unit.GPU, 94, 0.94), Busy(Unit.CPU, 4, 0.04))
     assert main_work(call) == "CPU time in GPU code 94%"
-    assert busy_words(call) == "CPU time in GPU code 94%, in CPU code 4% of 100 samples"
+    assert busy_words(call) == "CPU time in GPU code 94%, CPU compute 4% of 100 samples"
     assert main_work(site(Api.PREDICTION)) == ""
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from support.analyses import kept_analysis
 from tracekit.analysis.code.phases import FIRST, LOAD, OTHER, OTHERS, WAITING, CallPhases, Phase
 from tracekit.analysis.models import ModelSummary
 from tracekit.report.phases import calls_words, headline, inferred_facts, phase_lines, phase_rows, source_words
@@ -44,6 +46,27 @@ def test_loads_and_first_predictions_are_taken_apart(inferred: ModelSummary) -> 
         "load ≥ 990 ms: compiling 960 ms (of which trying 500 ms), waiting 20 ms, other 10 ms",
         "first prediction 200 ms: CPU time in GPU code 180 ms (of which specializing 100 ms), waiting 18 ms, "
         "other 2 ms",
+    )
+
+
+@pytest.mark.corpus
+def test_a_call_site_and_the_phases_of_its_calls_give_one_share(corpus: Path) -> None:
+    report = kept_analysis(corpus / "bundles" / "quick_probe.trace").report
+    (model,), shares = report.models, {}
+    for site in report.code.call_sites:
+        # Of one load, one first prediction and all others, each from a place of its own.
+        kind = LOAD if site.api == "load" else FIRST if site.calls == 1 else OTHERS
+        phases = [phase for calls in model.phases if calls.kind == kind for phase in calls.phases]
+        for busy in site.busy:
+            shares[kind, busy.what] = busy.share
+            assert busy.share == pytest.approx(sum(phase.share for phase in phases if phase.path[-1] == busy.what))
+    assert shares[LOAD, "compiling on this device"] == pytest.approx(0.92, abs=0.005)
+    assert {kind for kind, _ in shares} == {LOAD, FIRST, OTHERS}
+    outcomes = {check.id: check.outcome for check in report.results}
+    assert (outcomes["cold-load"], outcomes["slow-load"], outcomes["compile-at-runtime"]) == (
+        "finding",
+        "not_applicable",
+        "not_applicable",
     )
 
 

@@ -10,10 +10,11 @@ from typing import Final
 
 import numpy as np
 
+from tracekit.analysis.code.phases import phase_name
 from tracekit.analysis.code.sites import MAIN, MIXED, OTHER, Busy, CallSite, Place, all_sites
 from tracekit.analysis.code.threads import own_code
 from tracekit.grouping import grouped
-from tracekit.trace.calls.stacks import Api, LoadPhase, Unit
+from tracekit.trace.calls.stacks import Api, LoadPhase
 from tracekit.trace.filter import Shown, reach_ranges
 from tracekit.trace.frames import is_any
 from tracekit.trace.samples import APP
@@ -145,6 +146,7 @@ def _one_site(group: Sequence[CallSite], of: int) -> CallSite:
     first = group[0]
     samples = sum(site.samples for site in group)
     calls = None if first.calls is None else sum(site.calls or 0 for site in group)
+    busy = grouped((each.what, (site.samples, each)) for site in group for each in site.busy)
     threads, models = {site.thread for site in group}, {site.model for site in group}
     return replace(
         first,
@@ -157,14 +159,21 @@ def _one_site(group: Sequence[CallSite], of: int) -> CallSite:
         ambiguous=sum(site.ambiguous for site in group),
         first_ns=min(site.first_ns for site in group),
         last_ns=max(site.last_ns for site in group),
+        busy=tuple(_one_busy(each, samples) for each in busy.values()),
         longest_ns=max(site.longest_ns for site in group),
     )
 
 
+def _one_busy(group: Sequence[tuple[int, Busy]], samples: int) -> Busy:
+    """The same of several places, each with its samples, of all of these."""
+    share = sum(count * each.share for count, each in group) / max(samples, 1)
+    return replace(group[0][1], samples=sum(each.samples for _, each in group), share=share)
+
+
 def busy_words(site: CallSite) -> str:
-    """All that the calls were busy with, in shares of their samples; empty where nothing is known of it."""
+    """All that the calls were busy with, in shares of their time or samples; empty where nothing is known of it."""
     words = _share_words(site, LEAST_SHARE)
-    return f"{words} of {format_count(site.samples, 'sample')}" if words else ""
+    return f"{words} of {'the time' if site.resolution_ns else format_count(site.samples, 'sample')}" if words else ""
 
 
 def main_work(site: CallSite) -> str:
@@ -176,13 +185,11 @@ def main_work(site: CallSite) -> str:
 
 
 def _share_words(site: CallSite, min_share: float, left_out: str | None = None) -> str:
-    """Phases with their share of the samples of a load, those inside one behind it in parentheses; or, of a prediction,
+    """Phases with their share of a load, those inside one behind it in parentheses; or, of a prediction,
     the CPU time in code that works for a compute unit, which says nothing about how long the unit itself worked."""
-    shown = [each for each in site.busy if each.samples >= min_share * site.samples and each.what != left_out]
+    shown = [each for each in site.busy if each.share >= min_share and each.what != left_out]
     if site.api == Api.PREDICTION:
-        units = {each.what: f"in {each.what} code" for each in shown if each.what in set(Unit)}
-        parts = [f"{units.get(each.what, each.what)} {format_percent(each.samples / site.samples)}" for each in shown]
-        return f"CPU time {', '.join(parts)}" if parts else ""
+        return ", ".join(f"{phase_name(each.what)} {format_percent(each.share)}" for each in shown)
     inside = grouped((None if each.within == left_out else each.within, each) for each in shown)
 
     def words(enclosing: str | None) -> str:
@@ -190,7 +197,7 @@ def _share_words(site: CallSite, min_share: float, left_out: str | None = None) 
 
     def phase_words(phase: Busy) -> str:
         within = words(phase.what)
-        share = f"{phase.what} {format_percent(phase.samples / site.samples)}"
+        share = f"{phase.what} {format_percent(phase.share)}"
         return f"{share} (of which {within})" if within else share
 
     return words(None)

@@ -33,7 +33,7 @@ def test_the_inspector_names_the_caller_of_a_load_and_of_a_prediction(run_view, 
         assert "main thread" in text
         await screen.press("n")
         assert "background thread" in screen.text()
-        assert "in CPU code" in screen.text()
+        assert "CPU compute" in screen.text()
 
     run_view(test, bundle, size=(200, 60))
 

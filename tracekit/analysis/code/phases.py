@@ -48,11 +48,15 @@ class Phase:
 
     @property
     def name(self) -> str:
-        """What it is called: time of a thread in code for a compute unit is not the time of the unit."""
-        what = self.path[-1]
-        if what == Unit.CPU:
-            return "CPU compute"
-        return f"CPU time in {what} code" if what in set(Unit) else what
+        """What it is called."""
+        return phase_name(self.path[-1])
+
+
+def phase_name(what: str) -> str:
+    """What a phase is called: time of a thread in code for a compute unit is not the time of the unit."""
+    if what == Unit.CPU:
+        return "CPU compute"
+    return f"CPU time in {what} code" if what in set(Unit) else what
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,16 +123,21 @@ def call_phases(trace: Trace, loads: pd.Index, predictions: pd.Index, warm: Bool
     return tuple(_phases(trace, kind, api, events) for kind, api, events in known if len(events))
 
 
-def _phases(trace: Trace, kind: str, api: Api, events: pd.Index) -> CallPhases:
+def phase_times(trace: Trace, api: Api, events: pd.Index) -> tuple[list[tuple[tuple[str, ...], float]], float]:
+    """Phases of calls that only stacks show, with their time in ns, each before those inside it; and the time in which
+    the thread ran. O(samples)."""
     times = _stack_times(trace)
     rows = times[times["event"].isin(events).to_numpy()]
-    total_ns = int(trace.activity["duration_ns"].loc[events].sum())
     by_stack: FloatArray = np.bincount(rows["stack"], rows["ns"]).astype(np.float64)
-    stacks = np.flatnonzero(by_stack)
     found: list[tuple[tuple[str, ...], float]] = []
-    _split(busy_with(trace), LEVELS[api], stacks, by_stack, (), found)
+    _split(busy_with(trace), LEVELS[api], np.flatnonzero(by_stack), by_stack, (), found)
+    return found, float(by_stack.sum())
+
+
+def _phases(trace: Trace, kind: str, api: Api, events: pd.Index) -> CallPhases:
+    total_ns = int(trace.activity["duration_ns"].loc[events].sum())
+    found, ran_ns = phase_times(trace, api, events)
     outer_ns = sum(ns for path, ns in found if len(path) == 1)
-    ran_ns = float(by_stack.sum())
     found += [((OTHER,), ran_ns - outer_ns), ((WAITING,), total_ns - ran_ns)]
     count = len(events)
     phases = (Phase(path, ns / count, ns / total_ns if total_ns else 0.0) for path, ns in found if ns > count / 2)

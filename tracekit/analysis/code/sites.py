@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.code.call_sites import call_sites, core_ml_stacks, enclosing_phases, of_calls
+from tracekit.analysis.code.phases import LEVELS, phase_times
 from tracekit.arrays import AnyArray, BoolArray, IndexArray, IntArray, ObjectArray
 from tracekit.intervals import Intervals
 from tracekit.trace.calls.stacks import Api, LoadPhase, Unit, app_frames, place_of
@@ -36,6 +37,8 @@ class Busy:
     unit."""
     samples: int
     """Number of samples in it."""
+    share: float
+    """Of the time of the calls where only call stacks show them; of their samples where Core ML recorded them."""
     within: str | None = None
     """The phase that all of them lie in; None where there is none."""
 
@@ -200,6 +203,7 @@ def _called(trace: Trace, sites: pd.DataFrame, chosen: IndexArray) -> _Columns:
         "start": spans.starts,
         "end": spans.ends,
         "resolution": cells(activity, "resolution_ns").take(rows).to_numpy(),
+        "event": rows,
     }
 
 
@@ -258,8 +262,14 @@ def _call_site(trace: Trace, calls: _Columns, of: int, *, inferred: bool) -> Cal
     count = None if api in (Api.ELEMENT, Api.BETWEEN) else len(calls["api"])
     durations = calls["end"] - calls["start"]
     models = {name for name in calls["model"].tolist() if isinstance(name, str)}
-    busy = ((str(name), int(calls[name].sum())) for name in _BUSY.get(Api(api), ()) if name in calls)
-    enclosing = enclosing_phases(trace)
+    busy = [(str(name), int(calls[name].sum())) for name in _BUSY.get(Api(api), ()) if name in calls]
+    enclosing, total = enclosing_phases(trace), samples
+    inside: dict[str, float] = dict(busy)
+    if "event" in calls and trace.sites is not None and Api(api) in LEVELS:
+        # As in the phases of these calls: the same time has one share.
+        total, inside = int(durations.sum()), dict.fromkeys(inside, 0.0)
+        for path, ns in phase_times(trace, Api(api), pd.Index(calls["event"]))[0]:
+            inside[path[-1]] = inside.get(path[-1], 0) + ns
     return CallSite(
         api=api,
         model=models.pop() if len(models) == 1 else None,
@@ -278,7 +288,9 @@ def _call_site(trace: Trace, calls: _Columns, of: int, *, inferred: bool) -> Cal
         last_ns=int(calls["end"].max()),
         median_ns=int(np.median(durations)),
         longest_ns=int(durations.max()),
-        busy=tuple(Busy(what, inside, enclosing.get(what)) for what, inside in busy if inside),
+        busy=tuple(
+            Busy(what, count, inside[what] / max(total, 1), enclosing.get(what)) for what, count in busy if count
+        ),
         resolution_ns=int(calls["resolution"].max()) if "resolution" in calls else 0,
     )
 

@@ -6,6 +6,7 @@ import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
+from tracekit.analysis.loads import cold_loads
 from tracekit.detectors.shared.instances import traits_of
 
 
@@ -32,6 +33,10 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     named = tk.is_any(tk.cells(hardware, "attribution"), tk.Attribution.LABEL, tk.Attribution.EXACT)
     of_programs = named & tk.is_any(tk.cells(hardware, "kind"), tk.Kind.ANE_COMPILE)
     if compiles.empty and not of_programs.any():
+        if cold_loads(view.loads, view.trace).cold.any():
+            return view.not_applicable(
+                "The app compiled no model itself; what a load compiles is for cold-load to say."
+            )
         return view.passed("No compilation of this model was recorded.", _metrics(options, 0, 0, 0, 0))
     programs = tk.rows_where(hardware, of_programs)
     again = compiles.iloc[1:] if len(compiles) >= max(options.min_compiles, 2) else compiles.iloc[:0]

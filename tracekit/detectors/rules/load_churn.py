@@ -28,7 +28,7 @@ def detect(view: tk.ModelView, options: ChurnOptions) -> tk.Outcome:
         words = f"{loads}, {len(rows):,} of them reloads after use ({tk.format_share(share)} of the model's time)."
         return view.passed(words, metrics)
     if for_each_prediction(view):
-        return view.passed("Reloaded before every prediction: see reload-before-predict.", metrics)
+        return view.not_applicable("Reloaded before every prediction: see reload-before-predict.")
     if len(rows) < needed:
         times = "once" if len(rows) == 1 else f"{len(rows)} times"
         return view.unknown(f"Reloaded {times} after use, not often enough to be a pattern.", tk.RECORD_LONGER)

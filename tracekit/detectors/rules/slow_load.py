@@ -37,9 +37,11 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return warm_up_doubt(view, f"a prediction right after a load of {longest}")
     if not felt.any():
         loads, longest = tk.format_count(len(durations), "load"), view.time(int(durations.max()))
+        if known.cold.all():
+            return view.not_applicable(f"{loads} specialized the model, in {longest} at most: see cold-load.")
         return view.passed(f"{loads}, the longest {longest}; no prediction waited for a long one.", metrics)
     if again_and_again(view):
-        return view.passed("Its long loads are reloads, which another check reports.", metrics)
+        return view.not_applicable("Its long loads are reloads: see reload-before-predict and load-churn.")
     if not count:
         return perhaps_cold(view, "A prediction", int(durations[felt].max()))
     rows = tk.rows_where(view.loads, sure)
