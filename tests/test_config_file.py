@@ -83,7 +83,7 @@ def test_a_folder_with_the_name_of_the_settings_holds_none(tmp_path):
 def test_no_more_than_a_file_of_settings_can_hold_is_read(tmp_path):
     with (tmp_path / "large.toml").open("wb") as file:
         file.truncate(1 << 40)
-    with pytest.raises(UsageError, match="too large for a configuration file"):
+    with pytest.raises(UsageError, match="cannot be read: more than 262,144 bytes"):
         load_config(tmp_path / "large.toml")
     with pytest.raises(UsageError, match="not a regular file"):
         load_config(Path("/dev/zero"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import re
 from functools import lru_cache
 from pathlib import Path
@@ -84,8 +83,6 @@ def settings_in(path: Path) -> dict[str, Any]:
     try:
         data = _bytes(path)
     except OSError as error:
-        if error.errno == errno.EFBIG:
-            raise UsageError("is too large for a configuration file") from None
         raise UsageError(f"cannot be read: {error.strerror or error}") from None
     try:
         document = _toml_document(data)

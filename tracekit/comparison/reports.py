@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import errno
 import json
 import zlib
 from collections.abc import Callable
@@ -144,8 +143,6 @@ def read_json(path: Path, name: str, what: str, max_bytes: int, failure: type[Tr
         hint = "; create it with --save-baseline" if what == "baseline" else ""
         raise failure(f"{path}: no such file or directory{hint}") from None
     except OSError as error:
-        if error.errno == errno.EFBIG:
-            raise failure(f"{name} has more than {max_bytes >> 20} MB, so it is not a {what}") from None
         raise failure(f"cannot read the {what} {path}: {error.strerror or error}") from None
     except (ValueError, RecursionError):
         raise failure(f"{name} is not a {what}: it is not valid JSON") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 from collections.abc import Mapping
@@ -51,12 +50,7 @@ def check_inside(path: Path, folder: Path) -> None:
 def read_bytes(path: Path, limit: int) -> bytes:
     """A whole file. Raises `UnreadableModel` where that cannot be, or where it is larger than `limit`."""
     with refusals(f"read {quote(path)}", UnreadableModel):
-        try:
-            data = read_file(path, limit)
-        except OSError as error:
-            if error.errno == errno.EFBIG:
-                raise UnreadableModel(f"{quote(path)} is too large to be part of a model") from None
-            raise
+        data = read_file(path, limit)
     if data.startswith(POINTER):
         raise UnreadableModel(
             f"{quote(path)} is a Git LFS pointer, not the file itself; run `git lfs pull` in its repository"
