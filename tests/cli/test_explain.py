@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from tracekit.cli import explain
 from tracekit.detectors.explanation import page_markdown
 from tracekit.detectors.model_runner import MODEL_DETECTORS
 from tracekit.detectors.options import option_infos
@@ -42,7 +43,21 @@ def test_the_page_is_laid_out_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> 
     lines = set(shown.splitlines())
     assert max(map(len, whole)) > 60
     assert whole <= lines
-    assert max(map(len, lines - whole)) <= 60
+    # So do drawings.
+    assert max(len(line) for line in lines - whole if "|" not in line) <= 60
+
+
+@pytest.mark.parametrize("detector", [each for each in DETECTORS if "## On the timeline" in page_markdown(each)])
+def test_drawings_are_whole_at_80_columns(monkeypatch: pytest.MonkeyPatch, detector) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
+    page = page_markdown(detector)
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", explain._laid_out(page)).splitlines()
+    drawing = re.findall(r"^    (.*)$", page.partition("## On the timeline")[2].partition("\n## ")[0], re.MULTILINE)
+    kept = [part.strip() for line in drawing for part in re.split(r" {2,}(?=(?:problem|expected)\b)", line)]
+    assert kept
+    assert [part for part in kept if not any(part in line for line in shown)] == []
+    assert max(len(line) for line in shown if "|" in line) <= 80
 
 
 def test_an_unknown_id_names_the_nearest(tracekit) -> None:

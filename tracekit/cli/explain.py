@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ from tracekit.detectors.pages import GENERATED, own_page, unknown_check
 if TYPE_CHECKING:
     from rich.console import ConsoleOptions, RenderResult
 
+_LABEL = re.compile(r"^(.*?) {2,}((?:problem|expected)\b.*)$", re.MULTILINE)
+"""What stands beside a line of a drawing."""
 LIST_WIDTH, WIDEST = 80, 100
 """Of the list in a pipe, and of a page: longer lines of prose are hard to read, however wide the terminal."""
 
@@ -63,16 +66,19 @@ def _laid_out(page: str) -> str:
     from rich.theme import Theme
 
     class Code(CodeBlock):
-        """Lines of code stay whole: half a comment cannot be copied."""
+        """Lines of code and drawings stay whole: half a comment cannot be copied."""
 
         def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-            code = Syntax("", self.lexer_name, theme=self.theme).highlight(str(self.text).rstrip())
+            text = str(self.text).rstrip()
+            if any(len(line) > options.max_width for line in text.splitlines()):
+                text = "\n\n".join(map(_label_above, text.split("\n\n")))
+            code = Syntax("", self.lexer_name, theme=self.theme).highlight(text)
             code.rstrip()
             code.overflow = "ignore"
             yield code
 
     class Page(Markdown):
-        elements = Markdown.elements | {"fence": Code}
+        elements = Markdown.elements | {"fence": Code, "code_block": Code}
 
     # rich's own styles put code on black, which is a hole in a light terminal.
     theme = Theme({"markdown.code": "bold cyan", "markdown.code_block": "cyan"})
@@ -81,6 +87,14 @@ def _laid_out(page: str) -> str:
         # Not every terminal can follow a link that it does not show.
         console.print(Page(page, code_theme="ansi_light", hyperlinks=False), crop=False)
     return capture.get()
+
+
+def _label_above(drawing: str) -> str:
+    """A drawing whose labels stand above what they are beside."""
+    [first, *others] = _LABEL.findall(drawing) or [("", "")]
+    if others or not first[1]:
+        return _LABEL.sub(r"\2\n\1", drawing)
+    return f"{first[1]}\n{_LABEL.sub(lambda found: found[1], drawing)}"
 
 
 def run_completion(arguments: Namespace) -> ExitStatus:
