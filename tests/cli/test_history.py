@@ -177,3 +177,12 @@ def test_series_that_ended_are_printed_where_asked(tracekit, in_folder):
     add_to_history(str(path), [recorded(21, {MODEL: {"p50_ns": 8e6}}, system="iOS 26.0")])
     assert "more: -v" in tracekit("history", path).out
     assert "EARLIER SERIES" in tracekit("history", path, "-v").out
+
+
+def test_two_builds_are_compared(tracekit, samples):
+    before, after = (samples / f"sharpen_{kind}.trace" for kind in ("8bit", "float16"))
+    verdict = tracekit("compare", before, after, "-q", "--no-config").out.strip()
+    assert "improved: SharpenFilter" in verdict
+    said = "Before and after, as tracekit compare says: "
+    assert said + verdict in " ".join(tracekit("history", before, after, "--no-config").out.split())
+    assert said not in tracekit("history", before, "--no-config").out

@@ -18,12 +18,17 @@ from tracekit.cli.output import narrate, tell
 from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import REPORT, recordings_in
 from tracekit.cli.requests import request_from
+from tracekit.comparison.comparison import compare
 from tracekit.comparison.history import History, Recorded, history_of, recorded_of
 from tracekit.comparison.history_file import ENDING, REF, add_to_history, is_history, read_history
+from tracekit.comparison.measurements import Measurements
 from tracekit.comparison.renderers.tables import render_history_csv
+from tracekit.documents.comparison import comparison_document
 from tracekit.documents.history import history_document
 from tracekit.errors import Inconclusive, TracekitError, unknown
+from tracekit.grouping import grouped
 from tracekit.recording.contents import SIMULATOR
+from tracekit.render.blocks import plain as words
 from tracekit.report.choice import matching_any, plain
 from tracekit.report.serialize import to_json
 from tracekit.units import format_count
@@ -34,19 +39,29 @@ def run(arguments: Namespace) -> ExitStatus:
     files = files_of(arguments, arguments.path)
     if arguments.add_to is not None:
         return _add(arguments, arguments.add_to)
-    recordings, problems = _recorded_in(arguments.path, arguments)
+    recordings, problems, measured = _recorded_in(arguments.path, arguments)
     if not recordings and problems:
         raise _refusal(problems)
     for problem in problems if files or arguments.format == "csv" else ():
         # What is printed has no notes then.
         narrate(f"tracekit: {problem}")
-    history = history_of(recordings, notes=problems)
+    said = _of_two_builds(measured, arguments.commit) if len(measured) == len(recordings) else []
+    history = history_of(recordings, notes=[*problems, *said])
     page = next((path.parent for path, form in files.items() if form == "html"), Path())
     data = {"json": lambda: _json_of(history), "csv": lambda: render_history_csv(history)}
     deliver(arguments, files, lambda form: history_document(history, form, partial(_link, page)), data)
     if problems:
         return ExitStatus.INCONCLUSIVE if isinstance(_refusal(problems), Inconclusive) else ExitStatus.UNUSABLE
     return ExitStatus.DONE
+
+
+def _of_two_builds(measured: Sequence[Measurements], commit: str | None) -> list[str]:
+    """What `compare` says of two builds, which are too few for a change point; nothing of more or less."""
+    ordered = sorted(measured, key=lambda one: one.started or "")
+    builds = list(grouped((one.commit or commit or id(one), one) for one in ordered).values())
+    if len(builds) != 2:
+        return []
+    return [f"Before and after, as tracekit compare says: {words(comparison_document(compare(*builds)).verdict)}"]
 
 
 def _refusal(problems: Sequence[str]) -> TracekitError:
@@ -70,7 +85,7 @@ def _add(arguments: Namespace, name: str) -> ExitStatus:
     if not is_history(name):
         # It could not be told from a recording later.
         raise TracekitError(f"{name}: the name of a history file ends in {ENDING}, that of git notes begins with {REF}")
-    recordings, problems = _recorded_in(arguments.path, arguments)
+    recordings, problems, _ = _recorded_in(arguments.path, arguments)
     if problems:
         raise _refusal(problems)
     # A path that leads out of the folder may name a user.
@@ -96,10 +111,10 @@ def _link(page: Path, report: str) -> str:
     return quote(_address(str(beside) if beside.is_file() else report, page, Path()))
 
 
-def _recorded_in(paths: Sequence[str], arguments: Namespace) -> tuple[list[Recorded], list[str]]:
-    """What a history keeps of recordings, reports and the lines of history files, and a sentence on each that could not
-    be read. Raises `TracekitError` for a history file that is not there."""
-    recordings, problems = [], []
+def _recorded_in(paths: Sequence[str], arguments: Namespace) -> tuple[list[Recorded], list[str], list[Measurements]]:
+    """What a history keeps of recordings, reports and the lines of history files, a sentence on each that could not be
+    read, and what was measured of the first two. Raises `TracekitError` for a history file that is not there."""
+    recordings, problems, measured = [], [], []
     for path in paths:
         if is_history(path):
             lines, broken = read_history(path)
@@ -113,6 +128,7 @@ def _recorded_in(paths: Sequence[str], arguments: Namespace) -> tuple[list[Recor
         elif entry.measurements is not None:
             if entry.measurements.limited:
                 narrate(f"tracekit: {entry.measurements.source}: {entry.measurements.limited}")
+            measured.append(entry.measurements)
             report = entry.path if entry.path.endswith(REPORT) else ""
             modified = Path(entry.path).stat().st_mtime
             recordings.append(recorded_of(entry.measurements, modified, arguments.commit, report))
@@ -121,4 +137,4 @@ def _recorded_in(paths: Sequence[str], arguments: Namespace) -> tuple[list[Recor
         chosen = matching_any(names, arguments.models, lambda pattern: unknown("model", pattern, names))
         kept = ({name: each for name, each in one.models.items() if name in chosen} for one in recordings)
         recordings = [replace(one, models=models) for one, models in zip(recordings, kept, strict=True)]
-    return recordings, problems
+    return recordings, problems, measured
