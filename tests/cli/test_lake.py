@@ -98,6 +98,15 @@ def test_the_name_of_its_folder_is_no_pattern(tracekit, lake, folder):
     assert compared.status == 0
 
 
+def test_its_matrix_is_in_the_order_of_time_with_dates_and_says_what_a_pooled_p95_is(tracekit, lake):
+    said = tracekit("matrix", lake, "--json")
+    columns = json.loads(said.out)["columns"]
+    rows = asked(tracekit, lake, "select start_date[:10] from runs order by start_date::timestamptz")
+    assert [[one["recorded"]] for one in columns] == rows
+    assert "p95, median of recordings" not in tracekit("matrix", lake).out
+    assert "p95, median of recordings" in tracekit("matrix", lake, "--label", "all").out
+
+
 def test_a_folder_above_it_is_never_taken_for_a_column(tracekit, lake, samples):
     below = lake.parent / "device_model=Mac"
     below.mkdir()

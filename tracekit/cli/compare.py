@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from functools import partial
+from itertools import islice
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -118,13 +121,23 @@ def _sides_of_lake(lake: Path, arguments: Namespace) -> tuple[list[str], list[st
     return reports_where(lake, before), reports_where(lake, after)
 
 
+def _start(entry: Measured) -> float:
+    """When a recording began; those of which it is not known come last."""
+    started = entry.measurements.started if entry.measurements else None
+    return datetime.fromisoformat(started).timestamp() if started else inf
+
+
 def run_matrix(arguments: Namespace) -> ExitStatus:
     """Measure all recordings and print their figures side by side."""
     recordings = [recordings_in(path) for path in arguments.path]
     paths = [path for several in recordings for path in several]
     files = files_of(arguments, paths)
     requested_labels = expanded_labels(arguments.label, list(map(len, recordings)))
-    measured = measure_all(paths, arguments, request_from(arguments), performance=True)
+    unordered = iter(measure_all(paths, arguments, request_from(arguments), performance=True))
+    groups = [
+        (path, list(islice(unordered, len(several)))) for path, several in zip(arguments.path, recordings, strict=True)
+    ]
+    measured = [one for path, group in groups for one in (sorted(group, key=_start) if is_lake(Path(path)) else group)]
     recorded = iter(sources_of(readable(measured)))
     sources = [
         next(recorded) if entry.performance is None else source_of_report(entry.performance)

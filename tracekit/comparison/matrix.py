@@ -88,6 +88,8 @@ class Source:
     models: tuple[Figures, ...]
     notes: tuple[str, ...] = ()
     """What to know of its figures, one sentence each."""
+    started: str | None = None
+    """When it began, as ISO 8601."""
 
     @property
     def facts(self) -> tuple[str | None, str | None, str | None]:
@@ -107,6 +109,8 @@ class Column:
     """Compute units that executed models."""
     sources: tuple[str, ...]
     kinds: tuple[str, ...]
+    recorded: str | None
+    """The day, or the first and the last one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +166,7 @@ def sources_of(recordings: Sequence[Measurements]) -> list[Source]:
         device, system = one.environment.device, one.environment.system
         rates = frozenset({"fps"} if is_simulator(one.environment.system) else ())
         figures = tuple(_figures(model, rates.union(WARM if model.name in every else ALL)) for model in one.models)
-        sources.append(Source(one.source, "recording", device, system, figures, tuple(_notes(one))))
+        sources.append(Source(one.source, "recording", device, system, figures, tuple(_notes(one)), one.started))
     return sources
 
 
@@ -261,7 +265,9 @@ def _column(label: str, sources: Sequence[Source]) -> Column:
     )
     device, system, units = (" / ".join(dict.fromkeys(known)) or None for known in values)
     kinds = tuple(dict.fromkeys(source.kind for source in sources))
-    return Column(label, device, system, units, tuple(source.name for source in sources), kinds)
+    days = sorted({source.started[:10] for source in sources if source.started})
+    recorded = " to ".join(dict.fromkeys(days[:1] + days[-1:])) or None
+    return Column(label, device, system, units, tuple(source.name for source in sources), kinds, recorded)
 
 
 def _row(name: str, figure: str, groups: Sequence[Sequence[Source]]) -> Row:
@@ -298,13 +304,16 @@ PLACEHOLDERS = ("{device}", "{system}", "{units}", "{name}")
 def labels_of(sources: Sequence[Source], given: Sequence[str | None]) -> list[str]:
     """A label for each source: the one that is given, its placeholders filled in; else what sets it apart.
 
-    That is what differs of device, system and compute units, or else the name, with a number if it occurs again.
+    That is what differs of device, system and compute units, or else the name, with its date or a number if it occurs
+    again.
     """
     facts = [source.facts for source in sources]
     differing = [index for index in range(3) if len({fact[index] for fact in facts}) > 1]
     told = [" · ".join(fact[index] or "not recorded" for index in differing) for fact in facts]
     if not differing or len(set(told)) < len(told):
         names = [source.name for source in sources]
+        dated = [f"{one.name} {(one.started or '')[:16].replace('T', ' ')}".strip() for one in sources]
+        names = [date if names.count(name) > 1 else name for name, date in zip(names, dated, strict=True)]
         nth = [names[:at].count(name) + 1 for at, name in enumerate(names)]
         told = [f"{name} ({at})" if names.count(name) > 1 else name for name, at in zip(names, nth, strict=True)]
     return [

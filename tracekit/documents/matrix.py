@@ -11,7 +11,7 @@ from tracekit.render.blocks import Column, Document, Line, Paragraph, Role, Span
 from tracekit.report.formatting import ABSENT, quantity, word_list
 from tracekit.units import format_count
 
-FACTS = {"device": "device", "system": "system", "compute units": "units"}
+FACTS = {"device": "device", "system": "system", "compute units": "units", "recorded": "recorded"}
 """What is said of recordings, and the attribute that holds it."""
 BEST = "*"
 
@@ -39,26 +39,28 @@ def matrix_document(matrix: Matrix) -> Document:
     known = {(row.model, at) for row in matrix.rows for at, value in enumerate(row.values) if value is not None}
     facts = ((title, tuple(map(attrgetter(name), matrix.columns))) for title, name in FACTS.items())
     shown = ((title, tuple(fact or ABSENT for fact in of)) for title, of in facts if any(of))
+    pooled = any(len(column.sources) > 1 for column in matrix.columns)
     lines = (_Line("", title, of, (None,) * len(of)) for title, of in shown)
     names: Column[_Line] = columns.names("model", lambda line: line.model, "", heading=True)
     titles: Column[_Line] = columns.words("", lambda line: line.title)
     grid = table(
         "Models by recording",
         (names, titles, *(column(at, recordings) for at, recordings in enumerate(matrix.columns))),
-        (*lines, *(_figure(row, known) for row in matrix.rows)) if matrix.rows else (),
+        (*lines, *(_figure(row, known, pooled) for row in matrix.rows)) if matrix.rows else (),
         parts=True,
     )
     empty = None if matrix.rows else Paragraph("no model with a prediction or a load")
     return Document(title, "", Role.PLAIN, blocks=present(empty, grid, items(matrix.notes)))
 
 
-def _figure(row: Row, known: set[tuple[str, int]]) -> _Line:
+def _figure(row: Row, known: set[tuple[str, int]], pooled: bool) -> _Line:
     """A figure of a model, empty where a recording shows none of it."""
     figure = FIGURES[row.figure]
+    title = f"{figure.label}, median of recordings" if pooled and row.figure.endswith("p95_ns") else figure.label
 
     def cell(at: int, value: float | None) -> Line:
         text = quantity(value, figure.unit, row.resolution_ns) if (row.model, at) in known else ""
         text = f"at least {text}" if at in row.at_least else text
         return Span(f"{BEST}{text}", Role.BEST, row.figure) if at in row.best else Span(text, quantity=row.figure)
 
-    return _Line(row.model, figure.label, tuple(cell(*each) for each in enumerate(row.values)), row.values)
+    return _Line(row.model, title, tuple(cell(*each) for each in enumerate(row.values)), row.values)
