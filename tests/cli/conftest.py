@@ -42,6 +42,8 @@ def tracekit(
 
     # The width of a file, wherever the tests run.
     monkeypatch.setenv("COLUMNS", "100")
+    # What other processes read is not kept.
+    monkeypatch.setattr("tracekit.cli.requests.cores", lambda: 1)
     keep(monkeypatch, unchanged_folders)
 
     def call(*arguments: str | Path) -> Outcome:

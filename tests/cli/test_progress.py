@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
 
-from tracekit.cli import reading as module
+from tracekit.cli import reading as module, requests
 from tracekit.cli.dispatch import main
 from tracekit.cli.reading import showing_progress
 from tracekit.recording import Progress
+from tracekit.request import ALL
 
 
 def screen(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
@@ -77,14 +80,41 @@ def test_the_bar_says_which_of_several_recordings_and_what_goes_on_when_all_is_r
     assert "running checks" in text
 
 
+def test_several_recordings_are_read_on_all_cores_and_say_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown, jobs = screen(monkeypatch), []
+
+    def in_processes(work, items, count):
+        jobs.append(count)
+        return iter(items)
+
+    monkeypatch.setattr("tracekit.cli.workers.in_processes", in_processes)
+    monkeypatch.setattr(requests, "cores", lambda: 3)
+    clock = iter((0.0, 20.0, 40.0, 60.0, 700.0))
+    monkeypatch.setattr(module.time, "monotonic", lambda: next(clock))
+    arguments = Namespace(jobs=None, dask=None, quiet=False, timeout=1.0)
+    items = [f"{number}.trace" for number in range(4)]
+    assert list(requests.results_of(print, items, str, arguments, ALL)) == items
+    assert jobs == [3]
+    assert shown.getvalue().splitlines() == [
+        "tracekit: 1 of 4 done, about 60 s left: 0.trace",
+        "tracekit: 2 of 4 done, about 40 s left: 1.trace",
+        "tracekit: 3 of 4 done, about 20 s left: 2.trace",
+        "tracekit: 4 of 4 done: 3.trace",
+    ]
+    # A JSON report is read sooner than a process starts.
+    monkeypatch.setattr(module.time, "monotonic", lambda: 0.0)
+    done = requests.results_of(lambda item, **_: item, ["a.json", "b.json"], str, arguments, ALL)
+    assert (list(done), jobs) == (["a.json", "b.json"], [3])
+
+
 def test_each_of_several_recordings_is_named_while_it_is_read(monkeypatch: pytest.MonkeyPatch, samples: Path) -> None:
     shown = screen(monkeypatch)
     monkeypatch.setattr(module, "PATIENCE_S", 0.0)
     names = ("sharpen_8bit.trace", "sharpen_float16.trace")
-    command = ["analyze", *(str(samples / name) for name in names), "--no-config"]
+    command = ["analyze", *(str(samples / name) for name in names), "--no-config", "--jobs", "1"]
     assert main(command) == 0
-    for number, name in enumerate(names, 1):
-        assert f"{number} of 2: {name}:" in shown.getvalue()
+    assert f"1 of 2: {names[0]}:" in shown.getvalue()
+    assert re.search(rf"2 of 2, about \d+ s left: {names[1]}:", shown.getvalue())
     before = shown.getvalue()
     assert main([*command, "-q"]) == 0
     assert shown.getvalue() == before

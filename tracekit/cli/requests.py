@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import time
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -12,7 +14,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tracekit.cli.process import keep_freed_memory
-from tracekit.cli.reading import RUNNING, check_recordings, config_of, showing_progress, tell_done, xctrace_options
+from tracekit.cli.reading import (
+    REPORT,
+    RUNNING,
+    check_recordings,
+    config_of,
+    showing_progress,
+    tell_done,
+    time_left,
+    xctrace_options,
+)
 from tracekit.errors import TracekitError, UsageError, words_of
 from tracekit.recording import XctraceOptions
 from tracekit.report.choice import Part
@@ -69,14 +80,18 @@ def results_of(
     arguments: Namespace,
     request: Request,
 ) -> Iterator[Result | None]:
-    """The result of each recording, in their order, as soon as it is there: read one after another, `--jobs` at a time
-    or on the cluster of `--dask`; None for one whose process died. `work` takes an item and a `request`, gives the
-    result also where it failed, and can be sent to another process. Shows how far it has come where a person is
-    looking, unless `--quiet`."""
+    """The result of each recording, in their order, as soon as it is there: read `--jobs` at a time, by default one on
+    each core, or on the cluster of `--dask`; None for one whose process died. `work` takes an item and a `request`,
+    gives the result also where it failed, and can be sent to another process. Shows how far it has come where a person
+    is looking, unless `--quiet`."""
     address, quiet = getattr(arguments, "dask", None), arguments.quiet
-    if len(items) < 2 or (arguments.jobs < 2 and address is None):
+    began, count = time.monotonic(), len(items)
+    # A JSON report is read sooner than a process starts.
+    slow = sum(not name_of(item).endswith(REPORT) for item in items)
+    jobs = 1 if count < 2 else arguments.jobs or min(cores(), slow)
+    if count < 2 or (jobs < 2 and address is None):
         for number, item in enumerate(items, 1):
-            label = f"{number} of {len(items)}: {name_of(item)}:" if len(items) > 1 else ""
+            label = f"{number} of {count}{time_left(began, number - 1, count)}: {name_of(item)}:" if count > 1 else ""
             with showing_progress(quiet, label=label, then=RUNNING) as progress:
                 done = work(item, request=replace(request, progress=progress))
             # Parts of a recording refer to each other, and processes of the command line look for such objects too
@@ -89,10 +104,16 @@ def results_of(
 
     # Messages cannot come from another process.
     asked = partial(work, request=replace(request, xctrace=XctraceOptions(arguments.timeout)))
-    results = in_processes(asked, items, arguments.jobs) if address is None else on_cluster(asked, items, address)
+    results = in_processes(asked, items, jobs) if address is None else on_cluster(asked, items, address)
     for number, (item, result) in enumerate(zip(items, results, strict=True), 1):
-        tell_done(name_of(item), number, len(items), quiet)
+        tell_done(name_of(item), number, count, began, quiet)
         yield result
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    usable = getattr(os, "sched_getaffinity", None)
+    return len(usable(0)) if usable else os.cpu_count() or 1
 
 
 def sentence_on(error: Exception, path: str, where: str) -> str:
