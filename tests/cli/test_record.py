@@ -281,7 +281,7 @@ def test_an_instrument_that_does_not_exist_is_named(record) -> None:
         (["--attach", "App", "--all-processes"], "missing target"),
         (["--attach", "App", "--", "sh"], "to launch a command, use --launch -- COMMAND"),
         (["--launch", "--"], "to launch a command, use --launch -- COMMAND"),
-        (["--attach", "App", "--time-limit", "soon"], "such as 30s"),
+        (["--attach", "App", "--time-limit", "soon"], "such as 20ms, 3s"),
         (["--attach", "App", "-o", "run.zip"], "must end in .trace"),
         (["--attach", "App", "-o", "/no/where/run.trace"], "no such folder: /no/where"),
     ],
@@ -378,3 +378,16 @@ def test_sigkill_leaves_no_xctrace_behind(standin, standin_log, tmp_path: Path, 
         process.send_signal(signal.SIGKILL)
     wait_until_none(output)
     assert (output / "form.template").exists() == saved
+
+
+def test_a_dry_run_prints_what_would_run(tracekit, tmp_path) -> None:
+    path = tmp_path / "run.trace"
+    words = ("--attach", "My App", "--time-limit", "1.5m", "--device", "--analyze", "-o", path)
+    result = tracekit("record", *words, "--no-prompt", "--dry-run")
+    assert result.status == 0
+    assert result.out.splitlines() == [
+        f"xcrun xctrace record --output {path} --template 'Core ML' --instrument Hangs --instrument 'Thermal State' "
+        "--device NAME --time-limit 90s --no-prompt --attach 'My App'",
+        f"tracekit analyze -- {path}",
+    ]
+    assert not path.exists()

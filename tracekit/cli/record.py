@@ -21,9 +21,10 @@ from tracekit.errors import TracekitError, UsageError
 from tracekit.recording.xctrace import tool as xctrace
 from tracekit.recording.xctrace.doctor import examine, read_signature
 from tracekit.recording.xctrace.messages import ADDED, MEMORY
-from tracekit.recording.xctrace.recorder import TIME_LIMIT, Request, record
+from tracekit.recording.xctrace.recorder import Request, record
 from tracekit.recording.xctrace.watching import Patience, Phase
 from tracekit.signals import stop_signals
+from tracekit.units import DURATION_UNITS_NS
 
 MARKS = {"ok": "ok", "missing": "FAIL", "optional": "-", "unchecked": "?"}
 
@@ -31,6 +32,11 @@ MARKS = {"ok": "ok", "missing": "FAIL", "optional": "-", "unchecked": "?"}
 def run(arguments: Namespace) -> ExitStatus | Next:
     """Record, and print the path of the recording or go on to the command that reports on it."""
     request = request_of(arguments)
+    if arguments.dry_run:
+        own = request if request.device is not None else replace(request, launch=_with_path_of_program(request.launch))
+        after = f"tracekit {arguments.then} -- {shlex.quote(str(request.output))}\n" if arguments.then else ""
+        emit(f"{_typed(own).shell_command()}\n{after}")
+        return ExitStatus.DONE
     tool = xctrace.find_tool()
     if tool is None:
         raise _no_tool(request, no_prompt=arguments.no_prompt)
@@ -73,8 +79,13 @@ def run(arguments: Namespace) -> ExitStatus | Next:
 def _no_tool(request: Request, *, no_prompt: bool) -> TracekitError:
     if sys.platform == "darwin":
         return TracekitError(f"recording needs Xcode; {xctrace.HOW_TO_INSTALL}")
-    typed = replace(request, device="NAME" if request.device == "" else request.device, no_prompt=no_prompt)
+    typed = _typed(replace(request, no_prompt=no_prompt))
     return TracekitError(f"recording needs a Mac with Xcode; run this there: {typed.shell_command()}")
+
+
+def _typed(request: Request) -> Request:
+    """The request as a command line has it: a device that is to be picked has a name there."""
+    return replace(request, device="NAME" if request.device == "" else request.device)
 
 
 def request_of(arguments: Namespace) -> Request:
@@ -84,8 +95,6 @@ def request_of(arguments: Namespace) -> Request:
         raise UsageError("missing target: use --attach NAME|PID, --all-processes or --launch -- COMMAND")
     if arguments.launch != bool(launch):
         raise UsageError("to launch a command, use --launch -- COMMAND [ARGUMENT ...]")
-    if arguments.time_limit is not None and not TIME_LIMIT.fullmatch(arguments.time_limit):
-        raise UsageError(f"--time-limit {arguments.time_limit}: expected a number and ms, s, m or h, such as 30s")
     name = f"recording-{datetime.now().astimezone():%Y%m%d-%H%M%S}.trace"
     if len(arguments.output) > 1:
         raise UsageError(f"record writes one bundle (got -o {len(arguments.output)} times)")
@@ -101,9 +110,15 @@ def request_of(arguments: Namespace) -> Request:
         launch=launch,
         all_processes=arguments.all_processes,
         device=arguments.device,
-        time_limit=arguments.time_limit,
+        time_limit=None if arguments.time_limit is None else _as_xctrace(arguments.time_limit),
         no_prompt=arguments.no_prompt or not is_interactive(),
     )
+
+
+def _as_xctrace(time_ns: int) -> str:
+    """A time as `xctrace` reads it."""
+    unit = next((unit for unit in ("h", "m", "s") if not time_ns % DURATION_UNITS_NS[unit]), "ms")
+    return f"{time_ns // DURATION_UNITS_NS[unit]}{unit}"
 
 
 def _with_path_of_program(launch: tuple[str, ...]) -> tuple[str, ...]:
