@@ -12,10 +12,14 @@ status 2 (`Inconclusive`: 3); `--debug` adds the traceback. `docs_page` is for m
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from importlib import import_module
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
 
 SHOWN_CHOICES = 20
 """How many of the possible names an error message lists."""
@@ -98,6 +102,23 @@ def suggest_name(name: str, names: Iterable[str]) -> str:
     return f"; did you mean '{near}'?" if near else ""
 
 
+def naming_keywords(function: Callable[P, Result]) -> Callable[P, Result]:
+    """The function; a keyword that it does not take raises a TypeError with the one that may be meant."""
+    # Whoever has such a function has loaded it.
+    from inspect import signature
+
+    known = signature(function).parameters
+
+    @wraps(function)
+    def called(*values: P.args, **named: P.kwargs) -> Result:
+        for name in named:
+            if name not in known:
+                raise TypeError(f"unexpected keyword argument '{name}'{suggest_name(name, known)}")
+        return function(*values, **named)
+
+    return called
+
+
 def _nearest(name: str, names: Iterable[str]) -> str:
     """The name meant: one with a slip or swapped letters, or that has `name` as a word or beginning; else none."""
     from difflib import SequenceMatcher
@@ -112,7 +133,7 @@ def _nearest(name: str, names: Iterable[str]) -> str:
     listed = list(names)
     words = {word: each for each in reversed(listed) for word in each.split("-")} | {each: each for each in listed}
     near = min(words, key=slips, default="")
-    return words[near] if near and slips(near) < min(_FAR + len(name) // 10, len(name)) else ""
+    return words[near] if near and slips(near) < min(_FAR + max(len(name) // 5 - 1, 0), len(name)) else ""
 
 
 def words_of(error: BaseException) -> str:

@@ -11,7 +11,7 @@ from tracekit.analysis.aggregation import sort_rows
 from tracekit.config import Config, load_config
 from tracekit.detectors import expectations
 from tracekit.detectors.options import ModelSettings, Settings, check_settings, choose, merge_settings
-from tracekit.errors import UsageError
+from tracekit.errors import UsageError, naming_keywords
 from tracekit.recording import Progress, XctraceOptions
 from tracekit.recording.open import Paths
 from tracekit.report.choice import Part, choose_shown
@@ -98,6 +98,7 @@ def shown_of_request(trace: Trace, request: Request) -> Shown | None:
     return choose_shown(trace, models=request.models, process=request.process, part=request.part, redact=request.redact)
 
 
+@naming_keywords
 def request_of(
     *,
     run: int | None = None,

@@ -9,14 +9,21 @@ from decimal import Decimal
 from itertools import accumulate, pairwise
 
 _DURATION_UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"))
-DURATION_UNITS_NS = {"ns": 1, "us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
-_DURATION = re.compile(rf"(\d{{1,18}}(?:\.\d{{1,12}})?)\s*({'|'.join(DURATION_UNITS_NS)})", re.ASCII)
+_SECOND_NS = 1_000_000_000
+DURATION_UNITS_NS = {"ns": 1, "us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": _SECOND_NS}
+DURATION_UNITS_NS |= {"m": 60 * _SECOND_NS, "h": 3_600 * _SECOND_NS}
+_DURATION = re.compile(rf"(\d{{1,18}}(?:\.\d{{0,12}})?|\.\d{{1,12}})\s*({'|'.join(DURATION_UNITS_NS)})?", re.ASCII)
+_CLOCK = re.compile(r"(?:(\d{1,5}):)?(\d{1,5}):(\d{1,2}(?:\.\d{1,12})?)", re.ASCII)
 
 
-def parse_duration(text: str) -> int | None:
-    """A duration with its unit (`16.7ms`, `250 us`) in whole ns; None for any other text."""
+def parse_duration(text: str, bare: str = "") -> int | None:
+    """A time in whole ns: with its unit (`16.7ms`, `250 us`, `5m`), as a clock has it (`00:02.896`, `1:00:02`), or a
+    number in the unit `bare`, where that is one; None for any other text."""
+    if clock := _CLOCK.fullmatch(text.strip()):
+        return round((int(clock[1] or 0) * 3_600 + int(clock[2]) * 60 + Decimal(clock[3])) * _SECOND_NS)
     match = _DURATION.fullmatch(text.strip())
-    return None if match is None else round(Decimal(match[1]) * DURATION_UNITS_NS[match[2]])
+    unit = match and (match[2] or bare)
+    return round(Decimal(match[1]) * DURATION_UNITS_NS[unit]) if match and unit else None
 
 
 def format_duration(ns: float, resolution_ns: float = 0) -> str:

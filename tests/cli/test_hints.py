@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import shutil
 import webbrowser
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+import tracekit as package
 from support.performance_reports import wwdc22
 
 
@@ -46,6 +48,24 @@ def test_a_file_of_another_command_and_a_typo_are_told(tracekit, folder: Path, c
     result = tracekit(*command.split())
     assert result.status == 2
     assert advice in " ".join(f"{result.out} {result.err}".split())
+
+
+def test_python_keywords_are_suggested_too(tmp_path: Path) -> None:
+    for call, meant in (
+        (partial(package.analyze, tmp_path, buget=3), "budget"),
+        (partial(package.read, tmp_path, reder="native"), "reader"),
+        (partial(package.open_recording, tmp_path, scheams=()), "schemas"),
+        (partial(package.compare, tmp_path, tmp_path, modls="x"), "models"),
+    ):
+        with pytest.raises(TypeError, match=f"unexpected keyword argument .*; did you mean '{meant}'"):
+            call()
+
+
+@pytest.mark.parametrize(("name", "meant"), [("excess-data-copy", "excess-data-copies"), ("load-churns", "load-churn")])
+def test_checks_are_suggested_by_every_command(tracekit, samples: Path, name: str, meant: str) -> None:
+    path = samples / "sharpen_8bit.trace"
+    for words in (["analyze", path, "--only", name], ["explain", name], ["whatif", path, name]):
+        assert f"did you mean '{meant}'?" in tracekit(*words).err
 
 
 def test_a_name_that_is_far_from_all_others_gets_no_suggestion(tracekit, folder: Path) -> None:

@@ -18,8 +18,10 @@ import pytest
 import tracekit as package
 from tracekit.cli.commands import COMMANDS
 from tracekit.cli.dispatch import build_parser
-from tracekit.cli.options import OPTIONS
+from tracekit.cli.options import OPTIONS, UNITS
 from tracekit.cli.process import ExitStatus
+from tracekit.comparison.settings import parse_check
+from tracekit.detectors.expectations import parse_expectation
 from tracekit.errors import UsageError
 
 
@@ -103,6 +105,27 @@ def test_all_help_names_every_option_in_a_line(tracekit, command, monkeypatch) -
     for name in command.options:
         (line,) = (line for line in lines if re.match(rf"  (-\w, )?--{name} ", line))
         assert line.endswith(OPTIONS[name].help)
+
+
+@pytest.mark.parametrize("name", [name for name, option in OPTIONS.items() if option.value == "TIME"])
+def test_every_option_reads_a_time_in_each_way(name: str) -> None:
+    read = OPTIONS[name].type
+    assert len({read(text) for text in ("3s", "3000ms", "00:03", "0:00:03.000", "3.0 s")}) == 1
+    assert read("3") in (read("3s"), read("3ms"))
+    # Limits and deadlines are those of a prediction or a load.
+    assert (read("3") == read("3s")) == (name in {"from", "to", "at", "time-limit"} or name.endswith("timeout"))
+    with pytest.raises(argparse.ArgumentTypeError, match=r"such as 20ms, 3s or 00:02.896, found 'soon'"):
+        read("soon")
+
+
+def test_the_neural_engine_has_both_names_everywhere() -> None:
+    for option in ("--ane", "--neural-engine"):
+        assert build_parser().parse_args(["check", "x", option, "90%"]).neural_engine == 0.9
+    for name in ("ane", "neural-engine"):
+        assert UNITS[build_parser().parse_args(["inspect", "x", "--unit", name]).unit] == "Neural Engine"
+        assert parse_expectation(name) == (None, 1)
+        settings = parse_check({"limits": {"*": {name: 0.9}}}, frozenset())
+        assert [(limit.name, limit.value) for limit in settings.limits] == [("neural-engine", 0.9)]
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)

@@ -101,7 +101,7 @@ def test_text_and_speedscope(recording: str, capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["--from", "x"], "expected a number of seconds, found 'x'"),
+        (["--from", "x"], "expected a time such as 20ms, 3s or 00:02.896, found 'x'"),
         (["--from", "5", "--to", "4"], "--from must be before --to"),
         (["--model", "Nothing"], "unknown model 'Nothing'"),
     ],

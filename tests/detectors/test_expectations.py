@@ -31,7 +31,7 @@ def test_a_unit_for_all_models_or_one(text, expected):
     assert parse_expectation(text) == expected
 
 
-@pytest.mark.parametrize("text", ["", "ane", "npu", "1", "=gpu", "Model=", "Model", "all"])
+@pytest.mark.parametrize("text", ["", "npu", "1", "=gpu", "Model=", "Model", "all"])
 def test_no_other_unit_is_accepted(text):
     with pytest.raises(UsageError, match="write cpu, gpu or neural-engine"):
         parse_expectation(text)
@@ -73,7 +73,7 @@ def test_a_time_or_a_rate_for_all_models_or_one(text, expected):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "0", "0ms", "0fps", "-5", "fast", "1e3", "5s", "inf", "nan", "=5", "Model=", "٣ms"]
+    "text", ["", "0", "0ms", "0fps", "-5", "fast", "1e3", "5 d", "inf", "nan", "=5", "Model=", "٣ms"]
 )
 def test_no_other_budget_is_accepted(text):
     with pytest.raises(UsageError, match="write a time or a rate above 0"):

@@ -83,7 +83,7 @@ COMMANDS = (
         "Ctrl-C stops and saves. Start before the app loads its models: Core ML records model names only at load "
         "time. On other systems, prints the command to run on a Mac.",
         (Argument("launched", "COMMAND ...", "what --launch starts, last and after --", "*"),),
-        "attach all-processes launch device time-limit memory output analyze compare-last",
+        "attach all-processes launch device time-limit memory output analyze compare-last dry-run",
         "template only-template instrument no-prompt save-timeout quiet",
         files=("trace",),
     ),
@@ -313,7 +313,7 @@ COMMANDS = (
         "lake",
         "keep many for SQL",
         (
-            "tracekit lake add lake/ runs/ --jobs 4",
+            "tracekit lake add lake/ runs/",
             "tracekit lake add lake/ run.trace --commit 4f2a91c --app-version 1.2",
             'tracekit sql lake/ "from runs"',
         ),

@@ -24,7 +24,7 @@ FRAMES = ("folded", "all", "app")
 """As `tracekit.analysis.code.tree.Frames` has them."""
 COMPRESSIONS = ("8-bit", "6-bit-palettes", "4-bit-palettes")
 """As `tracekit.model_files.fixing.programs.WAYS` has them."""
-UNITS = {"cpu": "CPU", "gpu": "GPU", "neural-engine": "Neural Engine"}
+UNITS = {"cpu": "CPU", "gpu": "GPU", "neural-engine": "Neural Engine", "ane": "Neural Engine"}
 """What `--unit` takes, and the name of each."""
 COMPUTE_UNITS = ("all", "cpuOnly", "cpuAndGPU", "cpuAndNeuralEngine")
 """What a model can be loaded for, as Core ML calls it."""
@@ -49,6 +49,8 @@ class Option:
     value: str = ""
     """What help calls its value."""
     short: str = ""
+    also: str = ""
+    """Another name that is taken."""
     dest: str = ""
     """Name in the namespace, where it is not that of the option."""
     type: Callable[[str], Any] = str
@@ -87,7 +89,8 @@ class Option:
                 taken["const"] = self.const
         else:
             taken |= {"action": "store_const", "const": self.const}
-        return parser.add_argument(*filter(None, (self.short, f"--{name}")), **taken)
+        names = (self.short, f"--{name}", self.also and f"--{self.also}")
+        return parser.add_argument(*filter(None, names), **taken)
 
 
 def refuse(arguments: Namespace, names: str, reason: str) -> None:
@@ -132,14 +135,6 @@ def _percent(text: str) -> float:
     return _between(text, 0, 100, "a share such as 90%", "%") / 100
 
 
-def _seconds(least: float, most: float, unit: float) -> Callable[[str], float]:
-    def convert(text: str) -> float:
-        number = _between(text, least, most, "a number of seconds")
-        return round(number * unit) if unit != 1 else number
-
-    return convert
-
-
 def _names(text: str) -> list[str]:
     """One name, or several with commas between them."""
     names = [part.strip() for part in text.split(",") if part.strip()]
@@ -174,36 +169,30 @@ def _shape(text: str) -> tuple[str, tuple[int, ...]]:
     return name, tuple(int(part[:10]) for part in parts)
 
 
-def _clock(text: str) -> int:
-    """`00:02.896`, `1:00:02` or seconds, in ns."""
-    *outer, seconds = text.split(":")
-    if len(outer) > 2 or not all(part.isascii() and part.isdigit() and len(part) < 6 for part in outer):
-        raise ArgumentTypeError(f"expected a time such as 00:02.896, found {text!r}")
-    minutes = 0
-    for part in outer:
-        minutes = 60 * minutes + int(part)
-    return 60_000_000_000 * minutes + int(_moment(seconds))
-
-
 def _commit(text: str) -> str:
     if not re.fullmatch(r"[\w.-]{1,64}", text, re.ASCII):
         raise ArgumentTypeError(f"expected a commit, as `git rev-parse HEAD` prints it, found {text!r}")
     return text
 
 
-def _duration(text: str) -> int:
-    found = parse_duration(text)
-    if found is None:
-        raise ArgumentTypeError(f"expected a time such as 33ms, found {text!r}")
+def _time(text: str, bare: str = "s", least: int = 0, most: int = 10**18) -> int:
+    """In ns, as everywhere a time is typed; a number alone is in the unit `bare`."""
+    found = parse_duration(text, bare)
+    if found is None or not least <= found <= most:
+        raise ArgumentTypeError(f"expected a time such as 20ms, 3s or 00:02.896, found {text!r}")
     return found
+
+
+def _limit(text: str) -> float:
+    """In s."""
+    return _time(text, least=10**6, most=10**15) / 1e9
 
 
 _amount = partial(_between, least=0, most=MOST_AMOUNT, what="a number from 0 on")
 _percentile = partial(
     _between, least=nextafter(0, 1), most=nextafter(100, 0), what="a percentile above 0 and below 100"
 )
-_limit = _seconds(0.001, 1e6, 1)
-_moment = _seconds(0, 1e9, 1e9)
+_duration = partial(_time, bare="ms")
 
 OPTIONS: dict[str, Option] = {
     # The result
@@ -226,8 +215,8 @@ OPTIONS: dict[str, Option] = {
     # What of a recording
     "model": Option("only models with this name (glob; repeatable)", "NAME", dest="models", many="append"),
     "process": Option("only this process", "NAME|PID"),
-    "from": Option("only events from this time on", "SECONDS", dest="start", type=_moment),
-    "to": Option("only events before this time", "SECONDS", dest="end", type=_moment),
+    "from": Option("only events from this time on: 3, 20ms, 00:02.896", "TIME", dest="start", type=_time),
+    "to": Option("only events before this time", "TIME", dest="end", type=_time),
     "signpost": Option("only events in the app's signpost intervals", "NAME"),
     "run": Option("run number (default: the latest run)", "N", type=_number(10**9, "a run number, 1 or more")),
     "model-file": Option(
@@ -237,15 +226,15 @@ OPTIONS: dict[str, Option] = {
         "performance report of a model (repeatable)", "[MODEL=]FILE", dest="perf_reports", many="append"
     ),
     "slowest": Option("the N slowest predictions", "N", type=_number(1_000, "a number from 1 to 1,000")),
-    "at": Option("the prediction in flight at this time", "MM:SS.MMM", type=_clock),
+    "at": Option("the prediction in flight at this time", "TIME", type=_time),
     "percentile": Option("the prediction at this percentile", "P", type=_percentile),
     "over": Option("predictions that take longer, such as 33ms", "TIME", type=_duration),
     # How it is read
     "reader": Option("auto, native or xctrace (default: auto)", "READER", default="auto", choices=READERS),
-    "timeout": Option("xctrace time limit per table (default: 900)", "SECONDS", type=_limit, default=900.0),
-    "jobs": Option("recordings read at a time (default: 1)", "N", type=_number(999, "a number of jobs"), default=1),
+    "timeout": Option("xctrace time limit per table (default: 15m)", "TIME", type=_limit, default=900.0),
+    "jobs": Option("recordings read at a time (default: one a core)", "N", type=_number(999, "a number of jobs")),
     "file": Option("read the query from FILE; - for standard input", "FILE", short="-f"),
-    "query-timeout": Option("stop a query after so long (default: 60)", "SECONDS", type=_limit, default=60.0),
+    "query-timeout": Option("stop a query after so long (default: 1m)", "TIME", type=_limit, default=60.0),
     "dask": Option("read on a Dask cluster, such as tcp://host:8786", "ADDRESS"),
     # Checks
     "only": Option("run only this check (repeatable)", "CHECK", type=_names, many="extend"),
@@ -271,7 +260,7 @@ OPTIONS: dict[str, Option] = {
     "allow-environment-change": Option("compare even if device or system differ"),
     "allow-missing": Option("do not fail without this model (glob; repeatable)", "MODEL", many="append"),
     "allow-no-baseline": Option("pass while there is no baseline yet"),
-    "p50": Option("most median latency, such as 16ms", "TIME", type=_duration),
+    "p50": Option("most median latency: 16ms; a bare number is ms", "TIME", type=_duration),
     "p95": Option("most 95th percentile of latency", "TIME", type=_duration),
     "load": Option("most median cached load", "TIME", type=_duration),
     "cold-load": Option("most median cold load", "TIME", type=_duration),
@@ -279,7 +268,13 @@ OPTIONS: dict[str, Option] = {
     "loads": Option("most loads, cold and cached", "N", type=_amount),
     "copies": Option("most copies and conversions per prediction", "N", type=_amount),
     "in-flight": Option("most predictions in flight at once", "N", type=_amount),
-    "ane": Option("least share of compute on the Neural Engine", "PERCENT", dest="neural_engine", type=_percent),
+    "ane": Option(
+        "least share of compute on the Neural Engine",
+        "PERCENT",
+        dest="neural_engine",
+        type=_percent,
+        also="neural-engine",
+    ),
     # Model files
     "system": Option("oldest system to support, such as iOS16", "SYSTEM"),
     "unit": Option("operations on cpu, gpu or neural-engine", "UNIT", choices=tuple(UNITS)),
@@ -310,15 +305,16 @@ OPTIONS: dict[str, Option] = {
     "all-processes": Option("record every process on the device"),
     "launch": Option("start COMMAND; write it last, after --"),
     "device": Option("device, by name or UDID; no value: pick one", "NAME|UDID", nargs="?", const=""),
-    "time-limit": Option("stop after 500ms, 30s, 5m or 1h", "TIME"),
+    "time-limit": Option("stop after 500ms, 30s, 5m or 1h", "TIME", type=partial(_time, least=10**6)),
     "template": Option("template (default: Core ML with Hangs, Thermal State)", "NAME", default=TEMPLATE),
     "only-template": Option("add no instrument to the template"),
     "instrument": Option("add an instrument (repeatable)", "NAME", many="append"),
     "memory": Option("also record memory: adds Activity Monitor"),
     "no-prompt": Option("skip xctrace's prompts (default without a terminal)"),
-    "save-timeout": Option("longest wait for saving (default: 600)", "SECONDS", type=_limit, default=600.0),
+    "save-timeout": Option("longest wait for saving (default: 10m)", "TIME", type=_limit, default=600.0),
     "analyze": Option("then analyze the recording", dest="then", const="analyze"),
     "compare-last": Option("then say what changed since the last one", dest="then", const="watch"),
+    "dry-run": Option("print what would run, and record nothing"),
     "target": Option("also check that this app can be recorded", "FILE"),
     # Of one command or of all
     "theme": Option("dark or light; kept for the next time", "THEME", choices=("dark", "light")),

@@ -203,6 +203,7 @@ def parse_check(table: object, checks: frozenset[str]) -> CheckSettings:
 
 def _limit(pattern: str, name: str, value: Any) -> Limit:
     where = f"'check.limits.\"{pattern}\".{name}'"
+    name = "neural-engine" if name == "ane" else name
     if name not in NAMES:
         raise UsageError(f"{where}: {unknown('limit', name, NAMES)}")
     if name in TIMES:

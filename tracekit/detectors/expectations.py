@@ -9,12 +9,13 @@ from collections.abc import Iterable
 
 from tracekit.detectors.options import ModelSettings, Settings, with_values
 from tracekit.errors import UsageError
+from tracekit.units import parse_duration
 
 EXPECT_KEY = "unexpected-device.expected_unit"
 """Option that holds the number of the unit."""
 
-UNIT_NUMBERS: dict[str, int] = {"neural-engine": 1, "gpu": 2, "cpu": 3}
-"""Numbers of the units in that option; 0 is none."""
+UNIT_NUMBERS: dict[str, int] = {"neural-engine": 1, "ane": 1, "gpu": 2, "cpu": 3}
+"""Numbers of the units in that option by each of their names; 0 is none."""
 
 
 def parse_expectation(text: str) -> tuple[str | None, int]:
@@ -32,7 +33,7 @@ def parse_expectation(text: str) -> tuple[str | None, int]:
 BUDGET_KEY = "missed-deadline.budget_ms"
 """Option that holds the budget."""
 
-_FORM = re.compile(r"(?:(?P<model>.+)=)?\s*(?P<number>[0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*(?P<unit>ms|fps)?\s*", re.ASCII)
+_RATE = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*fps\s*", re.ASCII)
 
 
 def parse_budget(text: str) -> tuple[str | None, float]:
@@ -40,11 +41,12 @@ def parse_budget(text: str) -> tuple[str | None, float]:
 
     Raises `UsageError` for any other text, and for a budget of 0.
     """
-    match = _FORM.fullmatch(text)
-    number = 0.0 if match is None else float(match["number"])
-    if match is None or number <= 0 or not math.isfinite(number):
+    pattern, equals, amount = text.rpartition("=")
+    rate = _RATE.fullmatch(amount)
+    number = float(rate[1]) if rate else (parse_duration(amount, "ms") or 0) / 1e6
+    if number <= 0 or not math.isfinite(number) or (equals and not pattern):
         raise UsageError(f"budget '{text}': write a time or a rate above 0, as 16.7ms, 33.3 or 30fps, or MODEL=16.7ms")
-    return match["model"], 1_000 / number if match["unit"] == "fps" else number
+    return pattern if equals else None, 1_000 / number if rate else number
 
 
 LIMIT_KEY = "memory-peak.limit_mb"

@@ -20,7 +20,7 @@ from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.code.call_sites import call_sites
 from tracekit.analysis.why.choice import Choice
 from tracekit.api import Analysis, explain, judge, what_if_fixed
-from tracekit.errors import UsageError
+from tracekit.errors import UsageError, naming_keywords
 from tracekit.measured import told_apart
 from tracekit.notebook import reports
 from tracekit.recording import Progress, XctraceOptions
@@ -240,6 +240,7 @@ class LoadedTraces:
         return f"<{format_count(len(self.traces), 'recording')}: {format_names([*self.traces])}>"
 
 
+@naming_keywords
 def read(
     path: Paths,
     *,

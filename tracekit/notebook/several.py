@@ -14,7 +14,7 @@ from tracekit.comparison.history_file import is_history, read_history
 from tracekit.comparison.measurements import Measurements
 from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.detectors.options import Settings
-from tracekit.errors import UsageError, unknown
+from tracekit.errors import UsageError, naming_keywords, unknown
 from tracekit.measured import measured_report, measured_trace, named_apart
 from tracekit.model_files.facts import ModelFile
 from tracekit.model_files.read import read_subject
@@ -164,6 +164,7 @@ def history(paths: str | Path | Sequence[str | Path], *, commit: str | None = No
     return with_methods(NotebookHistory, said)
 
 
+@naming_keywords
 def inspect(
     path: str | Path,
     *,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unknown
+from tracekit.errors import TracekitError, UnreadableRecording, UsageError, naming_keywords, unknown
 from tracekit.recording.contents import Contents, Recording
 from tracekit.recording.direct import open_directly
 from tracekit.recording.progress import Progress
@@ -46,6 +46,7 @@ class XctraceOptions:
     """Called with number, count and schema before each table."""
 
 
+@naming_keywords
 def open_recording(
     path: Paths,
     *,

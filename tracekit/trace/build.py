@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from tracekit.errors import UnreadableRecording
+from tracekit.errors import UnreadableRecording, naming_keywords
 from tracekit.recording import Progress, XctraceOptions, open_recording
 from tracekit.recording.contents import Recording
 from tracekit.recording.open import Paths
@@ -89,6 +89,7 @@ def build_trace(recording: Recording, units: Units = ALL_OWN) -> Trace:
     return trace
 
 
+@naming_keywords
 def open_trace(
     path: Paths,
     *,

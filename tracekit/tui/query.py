@@ -18,8 +18,6 @@ TIME_HINT = "1.5 (seconds), 250ms, 1:02.5 or 1234567ns from the start; with + or
 _NUMBER = re.compile(r"\d[\d.]*")
 _ALIKE = 0.75
 """How alike a word and a key must be to be one mistyped; texts with a colon are searched for as well."""
-_SECONDS = re.compile(r"\d{1,9}(?:\.\d{1,12})?")
-_CLOCK = re.compile(r"(?:(\d{1,5}):)?(\d{1,4}):(\d{1,2}(?:\.\d{1,9})?)")
 
 
 class QueryError(ValueError):
@@ -134,17 +132,9 @@ def parse_time(text: str, here_ns: int) -> int:
     from `here_ns`; blanks and units as in `12.345 678 s` mean nothing. Raises `QueryError`."""
     text = "".join(text.split())
     sign, rest = (text[0], text[1:]) if text[:1] in ("+", "-") else ("", text)
-    clock = _CLOCK.fullmatch(rest)
-    if clock is not None:
-        minutes = int(clock[1] or 0) * 60 + int(clock[2])
-        time_ns = round((minutes * 60 + Decimal(clock[3])) * units.DURATION_UNITS_NS["s"])
-    elif _SECONDS.fullmatch(rest):
-        time_ns = round(Decimal(rest) * units.DURATION_UNITS_NS["s"])
-    else:
-        try:
-            time_ns = parse_duration(rest)
-        except QueryError as error:
-            raise QueryError(f"Invalid time '{text}'. Examples: 1.5, 250ms, 1:02.5, +10ms.") from error
+    time_ns = units.parse_duration(rest, "s")
+    if time_ns is None:
+        raise QueryError(f"Invalid time '{text}'. Examples: 1.5, 250ms, 1:02.5, +10ms.")
     return {"": time_ns, "+": here_ns + time_ns, "-": here_ns - time_ns}[sign]
 
 
