@@ -21,11 +21,13 @@ from tracekit.detectors.pages import Pattern
 from tracekit.errors import UnreadableRecording, UsageError, unknown
 from tracekit.grouping import grouped
 from tracekit.intervals import Intervals
+from tracekit.recording.table import TableState
 from tracekit.report.formatting import visible
 from tracekit.report.redact import PrivateFacts, private_facts, redact_text
 from tracekit.trace import filter as filters
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.frames import is_any, or_minus_one
+from tracekit.trace.instruments.catalogue import CORE_ML
 from tracekit.trace.requests.frame import INSTRUMENT as FOUNDATION_MODELS, REQUESTS
 from tracekit.trace.runtimes.phases import of_target
 from tracekit.trace.trace import Trace
@@ -247,7 +249,8 @@ def why_nothing(trace: Trace, shown: filters.Shown) -> str:
 def asks_alone(trace: Trace) -> bool:
     """Whether the app asked language models and nothing shows that it called Core ML too. O(rows)."""
     models = trace.hardware["model"][~is_any(trace.hardware["attribution"], Attribution.FOREIGN)]
-    return _asks(trace) and trace.activity.empty and not models.notna().any()
+    lost = trace.coverage_of(CORE_ML).state is TableState.UNREADABLE
+    return _asks(trace) and trace.activity.empty and not models.notna().any() and not lost
 
 
 def _asks(trace: Trace) -> bool:
