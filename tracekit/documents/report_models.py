@@ -26,7 +26,7 @@ from tracekit.units import format_count, format_percent, format_rate, format_tim
 MODELS = 10
 BAR = 20
 """Cells of a bar in text: 5% each."""
-LEGEND = "█▓ compute units, ▒ data, ░ rest"
+LEGEND = {"█▓": "compute units", "▒": "data", "░": "rest"}
 _COMPUTE = frozenset(DEVICE_NAMES.values())
 
 
@@ -37,16 +37,23 @@ def models_section(models: Sequence[ModelSummary], results: Sequence[Result] = (
     if not known:
         return None
     reloaded = any((model.loads or 0) > 1 for model in known)
+    broken_down = parts_rows(known)
+    drawn = set("".join(map(_bar, broken_down)))
+    signs = {"".join(sign for sign in group if sign in drawn): name for group, name in LEGEND.items()}
     columns: tuple[Column[ModelSummary], ...] = (
         names("model", lambda model: model.name),
         numbers("loads", lambda model: model.loads if reloaded else None, drop=1, quantity="loads"),
         numbers("predictions", lambda model: model.predictions, long=True, quantity="predictions"),
         *(quantity(MODEL[name].title, name, drop=at and at + 1) for at, name in enumerate(time_breakdown.SHOWN)),
         quantity("fps", "fps", frames, drop=4),
-        words("where the time goes", _where_time_goes, drop=3, legend=LEGEND),
+        words(
+            "where the time goes",
+            _where_time_goes,
+            drop=3,
+            legend=", ".join(f"{group} {name}" for group, name in signs.items() if group),
+        ),
         words("mostly", lambda model: row.headline if (row := _parts_of(model)) else ABSENT),
     )
-    broken_down = parts_rows(known)
     groups = shown_groups(broken_down)
     large = {part.group.part for row in broken_down for part in row.large}
     # What their names do not say.
