@@ -69,7 +69,7 @@ def test_a_trace_gives_frames(samples: Path) -> None:
     activity = tracekit.open_trace(samples / "style_transfer_reload.trace").activity
     assert isinstance(activity, pd.DataFrame)
     loads = activity[activity["kind"].isin(["load", "load_cached", "load_uncached"])]
-    # WWDC22 session 10027: 6.41 s of loading in total, 17.17 ms on average.
+    # WWDC22 session 10027: 6.41 s of loading in total, 17.2 ms on average.
     assert loads["duration_ns"].sum() / 1e9 == pytest.approx(6.41, abs=0.005)
     assert loads["duration_ns"].mean() / 1e6 == pytest.approx(17.17, abs=0.005)
 
@@ -158,7 +158,7 @@ def test_of_too_many_models_the_busiest_are_reported_and_the_rest_is_counted(
     report = tracekit.analyze(tmp_path)
     assert sorted(model.name for model in report.models) == ["C", "D", "E"]
     (note,) = (note for note in report.recording.notes if "5 models" in note)
-    assert "shown are the 3 with most time; 2 with 2 predictions and 2 loads (17.00 ms)" in note
+    assert "shown are the 3 with most time; 2 with 2 predictions and 2 loads (17.0 ms)" in note
     assert {check.model for check in report.results} <= {None, "C", "D", "E"}
     # What names no model, and what the recording holds, stay whole.
     lanes = [[row for row in each.aggregation if row.lane == "gpu"] for each in (whole, report)]

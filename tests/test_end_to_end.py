@@ -17,7 +17,7 @@ from tracekit.api import judge
 from tracekit.report.serialize import to_dict
 from tracekit.report.verdict import STACKS_ALONE
 from tracekit.testing import Model, Process, Scenario, write_export, write_single_export
-from tracekit.units import format_duration
+from tracekit.units import format_time
 
 US = 1_000
 MS = 1_000_000
@@ -139,9 +139,9 @@ def test_the_figures_of_wwdc22_come_out(samples):
         sum(getattr(model, name).total_ns for model in report.models) for name in ("load", "prediction")
     )
     assert (loads, predictions) == (373, 373)
-    assert (format_duration(load_ns / loads), format_duration(load_ns)) == ("17.17 ms", "6.41 s")
+    assert (format_time(load_ns / loads), format_time(load_ns)) == ("17.2 ms", "6.41 s")
     assert f"{prediction_ns / predictions / 1e6:.1f} ms" == "7.2 ms"
-    assert format_duration(prediction_ns) == "2.69 s"
+    assert format_time(prediction_ns) == "2.69 s"
 
 
 def test_a_recording_that_is_not_instrumented_is_no_clean_recording(samples):

@@ -26,18 +26,6 @@ def parse_duration(text: str, bare: str = "") -> int | None:
     return round(Decimal(match[1]) * DURATION_UNITS_NS[unit]) if match and unit else None
 
 
-def format_duration(ns: float, resolution_ns: float = 0) -> str:
-    """A duration in ns with two decimals in the largest unit that keeps it at 1 or more, as Instruments shows it. One
-    that is known to `resolution_ns` only has no more digits than that."""
-    if resolution_ns:
-        return _to_resolution(ns, resolution_ns, 2)
-    for size, unit in _DURATION_UNITS:
-        # Half a hundredth below the unit already rounds up to it.
-        if abs(ns) >= size * 0.999995:
-            return f"{ns / size:.2f} {unit}"
-    return f"{ns:.0f} ns"
-
-
 def format_parts(parts_ns: Sequence[float]) -> list[str]:
     """Durations in ns that add up, with two decimals of one unit: as shown they add up to their sum as shown."""
     whole = sum(parts_ns)
@@ -47,8 +35,8 @@ def format_parts(parts_ns: Sequence[float]) -> list[str]:
 
 
 def format_time(ns: float, resolution_ns: float = 0) -> str:
-    """A duration in ns with three significant digits, for sentences; tables line up two decimals. One that is known to
-    `resolution_ns` only has no more digits than that."""
+    """A duration in ns with three significant digits. One that is known to `resolution_ns` only has no more digits than
+    that."""
     for size, unit in _DURATION_UNITS:
         if abs(ns) >= size * 0.9995:
             value = ns / size

@@ -65,7 +65,7 @@ def test_the_report_is_text_on_standard_output_and_nothing_else_is_said(tracekit
 
 def test_the_whole_report_is_there_on_demand(tracekit, reload: Path) -> None:
     result = tracekit("analyze", reload, "-v")
-    assert "17.17 ms" in result.out
+    assert "17.2 ms" in result.out
     assert "6.41 s" in result.out
     assert "EVENTS BY MODEL" in result.out
     said = " ".join(result.out.split())

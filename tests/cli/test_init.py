@@ -113,8 +113,8 @@ def test_numbers_say_what_they_rest_on(tracekit, samples: Path) -> None:
     lines = Path("tracekit.toml").read_text("utf-8").splitlines()
     start = lines.index('[check.limits."SharpenFilter"]')
     assert lines[start + 2 : start + 5] == [
-        'p95 = "16.6 ms"  # 95th percentile of latency: 13.27 ms (139 predictions) in sharpen_8bit.trace; 25% headroom',
-        'load = "182 ms"  # median cached load: 90.76 ms in sharpen_8bit.trace; 100% headroom',
+        'p95 = "16.6 ms"  # 95th percentile of latency: 13.3 ms (139 predictions) in sharpen_8bit.trace; 25% headroom',
+        'load = "182 ms"  # median cached load: 90.8 ms in sharpen_8bit.trace; 100% headroom',
         '#cold-load = "2s"  # median cold load: no cold load was recorded in sharpen_8bit.trace',
     ]
     assert "high = 1  # excess-data-copies" in lines

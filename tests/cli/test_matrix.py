@@ -77,7 +77,7 @@ def test_a_damaged_performance_report_is_left_out(tracekit, tmp_path):
     result = tracekit("matrix", tmp_path, "--no-config")
     assert result.status == 2
     assert "skipped: 'b.json': the report is damaged" in result.err
-    assert "22.19 ms" in result.out
+    assert "22.2 ms" in result.out
     assert "no model named" not in result.err
     other = tracekit("matrix", tmp_path / "a.json", "--model", "Other", "--no-config")
     assert other.status == 2

@@ -77,7 +77,7 @@ def test_every_answer_is_text(measured):
         words.sample_counts(model.latency),
     ):
         assert part in text
-    assert "SharpenFilter improved by 30% 12.44 ms → 8.68 ms, −30% (−31% to −29%)" in text
+    assert "SharpenFilter improved by 30% 12.4 ms → 8.68 ms, −30% (−31% to −29%)" in text
     assert all(change.id in text for change in comparison.findings)
     assert all(note in text for note in comparison.notes)
     assert "each side has a recording" in text
@@ -90,7 +90,7 @@ def test_every_figure_is_there_with_its_answer(measured):
         for row in page.xpath("//section[@id='models']/details//tr[td]")
     ]
     found = {row[0]: row[1:] for row in rows}
-    assert found["median"] == ["improved", "12.44 ms", "8.68 ms", "0.70", "−31% to −29%"]
+    assert found["median"] == ["improved", "12.4 ms", "8.68 ms", "0.70", "−31% to −29%"]
     assert found["p95"][0] == "inconclusive (139 and 139 predictions, 300 needed)"
     assert found["data, mean"][0] == "improved"
     assert found["cached load"][0] == "inconclusive (1 and 1 loads)"

@@ -37,7 +37,7 @@ def test_a_finding_has_its_table_fix_and_intervals(full: Report) -> None:
     for part in (
         "**2 findings (1 critical, 1 low) in 6 models · est. savings up to 7.7 s · ",
         "### Critical: The model is reloaded before every prediction",
-        "| `Watercolor` | critical | 1 | 17.17 ms | 1.3 s | 69% | 1.644 s |",
+        "| `Watercolor` | critical | 1 | 17.2 ms | 1.3 s | 69% | 1.644 s |",
         "- `Watercolor`: 75 loads for 75 predictions.",
         "```swift\nfinal class StyleFilter {\n",
         "| 1.644 s | 17.2 ms | `Watercolor` | `Load` | `coreml-os-signpost` row 12 |\n",

@@ -93,7 +93,7 @@ def test_a_finding_gives_numbers_place_cost_and_fix_once(full: Report) -> None:
     text = flat(plain(full))
     assert "est. savings up to 7.7 s" in text
     assert re.search(r"Watercolor .*? 1\.3 s +69% 1\.644 s", text)
-    assert "longest of 444: 17.17 ms at 1.644 s" in text
+    assert "longest of 444: 17.2 ms at 1.644 s" in text
     of = replace(full.results[0], cost=replace(full.results[0].cost, of="the time from first to last prediction"))
     spoken = replace(full, results=(of, *full.results[1:]))
     assert "| 69% of the time from first to last prediction |" in markdown(spoken)
@@ -132,8 +132,8 @@ def test_the_long_text_adds_metrics_references_and_passed_checks(full: Report) -
 
 def test_the_models_are_added_up_without_inventing_quantiles(full: Report) -> None:
     line = next(line for line in plain(full, 120).splitlines() if "all models" in line)
-    # 6 × 75 loads of 17.17 ms and predictions of 7.2 ms.
-    assert line.split() == ["all", "models", "450", "7.73", "s", "17.17", "ms", "450", "3.24", "s", "7.20", "ms"]
+    # 6 × 75 loads of 17.2 ms and predictions of 7.2 ms.
+    assert line.split() == ["all", "models", "450", "7.73", "s", "17.2", "ms", "450", "3.24", "s", "7.20", "ms"]
 
 
 def test_columns_go_by_rank_when_there_is_no_room(full: Report) -> None:
@@ -162,8 +162,8 @@ def test_elapsed_stands_only_where_it_differs_from_the_sum(full: Report) -> None
     lines = plain(full, 120).partition("EVENTS BY MODEL")[2].splitlines()
     request = next(line for line in lines if "GPU Request" in line)
     load = next(line for line in lines if line.startswith("    Load"))
-    assert "202.50 ms" in request
-    assert "200.00 ms" in request
+    assert "202 ms" in request
+    assert "200 ms" in request
     assert load.count("1.29 s") == 1
     assert "elapsed: time covered by at least one row" in flat("\n".join(lines))
 
@@ -318,7 +318,8 @@ def test_bars_are_whole_and_have_a_legend_or_neither_is_there(width: int, verbos
         lines = plain(kept_analysis(samples / f"{name}.trace").report, width, verbose=verbose).splitlines()
         bars = [bar for line in lines for bar in re.findall("[█▓▒░…]{3,}", line)]
         assert all(len(bar) == 20 and "…" not in bar for bar in bars)
-        assert bool(bars) == any("compute units, ▒ data" in line for line in lines)
+        legend = "█ compute units, ▒ data, ░ rest" if name == "sharpen_8bit" else "█▓ compute units, ░ rest"
+        assert bool(bars) == any(legend in line for line in lines)
 
 
 def test_a_short_text_ends_with_a_clause(samples: Path) -> None:

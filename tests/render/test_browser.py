@@ -391,8 +391,8 @@ def test_a_history_says_what_a_build_is_and_leads_to_its_report(tmp_path: Path) 
     assert (seen["complaints"], seen["before"], seen["visible"], seen["left"]) == ([], False, True, False)
     assert seen["overflow"] == 0
     named = {at: f"{FIRST + timedelta(days=at):%Y-%m-%d} {commit(at)[:12]}" for at in (20, 39, 40)}
-    assert seen["pointed"] == f"{named[20]}: 10.00 ms"
-    assert (seen["focused"], seen["stepped"]) == (f"{named[40]}: 12.00 ms", f"{named[39]}: 11.90 ms")
+    assert seen["pointed"] == f"{named[20]}: 10.0 ms"
+    assert (seen["focused"], seen["stepped"]) == (f"{named[40]}: 12.0 ms", f"{named[39]}: 11.9 ms")
     assert seen["address"].endswith("/report.html")
 
 

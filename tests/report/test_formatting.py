@@ -51,7 +51,7 @@ def test_a_moment_has_the_digits_that_the_resolution_needs(time, resolution, tex
     ("value", "unit", "text"),
     [
         (None, "ns", "–"),
-        (17_170_000, "ns", "17.17 ms"),
+        (17_170_000, "ns", "17.2 ms"),
         (0.69, "share", "69%"),
         (1295, "count", "1,295"),
         (1.0, "ratio", "1"),
@@ -64,21 +64,20 @@ def test_a_quantity_is_written_in_its_unit(value: float | None, unit: str, text:
 
 
 @pytest.mark.parametrize(
-    ("ns", "resolution_ns", "aligned", "sentence"),
+    ("ns", "resolution_ns", "text"),
     [
-        (16_499_000, 1_000_000, "16 ms", "16 ms"),
-        (219_000_667, 1_000_000, "219 ms", "219 ms"),
-        (219_000_667, 5_000_000, "220 ms", "220 ms"),
-        (3_225_400_000, 1_000_000, "3.23 s", "3.23 s"),
-        (12_345_600_000, 1_000_000, "12.35 s", "12.3 s"),
-        (400_000, 1_000_000, "<1 ms", "<1 ms"),
-        (0, 1_000_000, "0 ms", "0 ms"),
-        (16_499_000, 0, "16.50 ms", "16.5 ms"),
+        (16_499_000, 1_000_000, "16 ms"),
+        (219_000_667, 1_000_000, "219 ms"),
+        (219_000_667, 5_000_000, "220 ms"),
+        (3_225_400_000, 1_000_000, "3.23 s"),
+        (12_345_600_000, 1_000_000, "12.3 s"),
+        (400_000, 1_000_000, "<1 ms"),
+        (0, 1_000_000, "0 ms"),
+        (16_499_000, 0, "16.5 ms"),
     ],
 )
-def test_a_duration_has_no_more_digits_than_are_known(ns: int, resolution_ns: int, aligned: str, sentence: str) -> None:
-    assert formatting.duration(ns, resolution_ns) == formatting.quantity(ns, "ns", resolution_ns) == aligned
-    assert format_time(ns, resolution_ns) == sentence
+def test_a_duration_has_no_more_digits_than_are_known(ns: int, resolution_ns: int, text: str) -> None:
+    assert formatting.duration(ns, resolution_ns) == formatting.quantity(ns, "ns", resolution_ns) == text
 
 
 def test_a_condition_says_on_which_side_the_problem_is() -> None:

@@ -19,7 +19,7 @@ async def test_a_recording_opens_with_all_of_it_in_view_and_its_findings(screen)
     assert screen.state.view == screen.state.bounds
     assert screen.state.session.report.summary.findings == 1
     text = screen.text()
-    assert "style_transfer_reload.trace · StyleCam · 16.48 s" in text
+    assert "style_transfer_reload.trace · StyleCam · 16.5 s" in text
     assert "? keys" in text
     assert "Thermal" in text
     assert "not recorded" in text

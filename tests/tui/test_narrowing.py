@@ -187,20 +187,20 @@ async def test_the_line_above_events_and_predictions_names_range_and_filter(scre
     screen.app.change(range=span)
     await screen.settle()
     events, called = f"{sum(map(within, frames))} events", f"{within(calls)} predictions"
-    assert above().startswith(f"{events} · range of 200.00 ms")
+    assert above().startswith(f"{events} · range of 200 ms")
     assert above().endswith(REACHING)
     await screen.press("4")
     few = called.removesuffix(" predictions")
     wide = size[0] == 200
-    assert above().startswith(f"{called} · range of 200.00 ms" if wide else f"{few} · in range · N Neural")
+    assert above().startswith(f"{called} · range of 200 ms" if wide else f"{few} · in range · N Neural")
     screen.app.change(filter=EventFilter(kind="prediction"))
     await screen.settle()
     # Beside the signs there is no room for both.
     both = ": events overlapping it, filter: prediction · N Neural"
     assert (both if wide else ", filter: prediction") in above()
-    assert above().startswith(f"{called} · range of 200.00 ms")
+    assert above().startswith(f"{called} · range of 200 ms")
     await screen.press("3")
-    assert above().startswith(f"{called.removesuffix(' predictions')} events · range of 200.00 ms")
+    assert above().startswith(f"{called.removesuffix(' predictions')} events · range of 200 ms")
     assert above().endswith(", filter: prediction")
     screen.app.change(range=Span(0, 1))
     await screen.press("4")

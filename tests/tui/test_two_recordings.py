@@ -38,7 +38,7 @@ async def test_two_recordings_share_scale_and_cursor(screen) -> None:
 @pytest.mark.view("style_transfer_reload", "captions_concurrent", size=(120, 60))
 async def test_strips_of_two_recordings_have_one_scale(screen) -> None:
     renderers = [timeline.renderer for timeline in screen.app.browse.query(Timeline)]
-    for strip, scale in ((Line.IN_FLIGHT, "max 8"), (Line.LATENCY, "97.46 ms")):
+    for strip, scale in ((Line.IN_FLIGHT, "max 8"), (Line.LATENCY, "97.5 ms")):
         tops = []
         for renderer in renderers:
             lines = [y for y, line in enumerate(renderer.arrangement.lines) if (line.line, line.part) == (strip, 0)]
@@ -188,7 +188,7 @@ async def test_a_row_of_a_comparison_leads_to_the_events_that_it_counts(screen) 
 @pytest.mark.view("style_transfer_reload", "style_transfer_fixed")
 async def test_the_first_line_says_the_loads_where_no_latency_changed_for_certain(screen) -> None:
     # As the samples were made: 81 loads before as many predictions, and one.
-    assert "  Loads of Pointillism 81 → 1 (1.47 s → 17.53 ms); 1 finding fixed" in screen.text().splitlines()[0]
+    assert "  Loads of Pointillism 81 → 1 (1.47 s → 17.5 ms); 1 finding fixed" in screen.text().splitlines()[0]
     title = title_line(screen.state, 120, palette_of(screen.app.current_theme))
     assert palette_of(screen.app.current_theme).better in [str(span.style) for span in title.spans]
     comparison = screen.state.comparison
@@ -204,7 +204,7 @@ async def test_the_first_line_says_the_loads_where_no_latency_changed_for_certai
     assert told(loads=Pair(1, 2), load_ns=Pair(2e6, 4e6)) == ("Loads 1 → 2 (2.00 → 4.00 ms)", Answer.REGRESSED)
     # What the comparison is sure of comes before the loads.
     slower = replace(mosaic.p95, before_ns=8e6, after_ns=10e6, ratio=1.25, answer=Answer.REGRESSED)
-    assert told(p95=slower) == ("Prediction p95 8.00 → 10.00 ms (+25%, regressed)", Answer.REGRESSED)
+    assert told(p95=slower) == ("Prediction p95 8.00 → 10.0 ms (+25%, regressed)", Answer.REGRESSED)
     assert told(p95=slower, latency=replace(slower, after_ns=9.6e6, ratio=1.2))[0].startswith("Prediction 8.00")
 
 

@@ -37,7 +37,7 @@ from tracekit.comparison.verdict import Item, Verdict
 from tracekit.detectors.options import matches
 from tracekit.errors import Inconclusive, TracekitError, UsageError
 from tracekit.recording.contents import SIMULATOR
-from tracekit.units import format_duration, format_names
+from tracekit.units import format_names, format_time
 
 SCHEMA_VERSION = 2
 MAX_RECORDINGS = 10
@@ -165,7 +165,7 @@ def check_anchor(baseline: Baseline, recordings: Sequence[Measurements], floors:
         if held is not None and held.change >= held.allowed:
             raise UsageError(
                 f"{name} is {words.percent_change(1 + held.change).lstrip('+')} slower than in the recordings that "
-                f"{path} was first saved with ({words.arrow(*map(format_duration, held.latencies_ns))}), allowed "
+                f"{path} was first saved with ({words.arrow(*map(format_time, held.latencies_ns))}), allowed "
                 f"+{held.allowed * 100:.0f}%; to accept that, delete {path} and save a new baseline"
             )
 

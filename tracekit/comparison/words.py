@@ -13,7 +13,7 @@ from tracekit.detectors.inference import from_stacks
 from tracekit.recording.contents import SIMULATOR
 from tracekit.report.formatting import ABSENT
 from tracekit.trace.events import DEVICE_NAMES, Device
-from tracekit.units import format_count, format_duration, format_error
+from tracekit.units import format_count, format_error, format_time
 
 if TYPE_CHECKING:
     from tracekit.comparison.findings import FindingChange
@@ -150,7 +150,7 @@ def latencies(change: LatencyChange) -> str:
 
 def durations(resolution_ns: int) -> Callable[[float], str]:
     """Writes durations with the digits that are known."""
-    return partial(format_duration, resolution_ns=resolution_ns)
+    return partial(format_time, resolution_ns=resolution_ns)
 
 
 def answer(change: LatencyChange) -> str:
@@ -165,7 +165,7 @@ def answer(change: LatencyChange) -> str:
 def signed_duration(time_ns: float) -> str:
     """A difference of times: `+512.15 µs`, `−3.61 ms`, `0 ns`."""
     sign = "" if not round(time_ns) else "+" if time_ns > 0 else "−"
-    return f"{sign}{format_duration(abs(time_ns))}"
+    return f"{sign}{format_time(abs(time_ns))}"
 
 
 def pair_words(pair: Pair, form: Callable[[float], str]) -> str:

@@ -16,7 +16,7 @@ from tracekit.documents import columns
 from tracekit.render.blocks import Column, Section, Span, section, table
 from tracekit.report.formatting import ABSENT
 from tracekit.trace.events import DEVICE_NAMES, Device
-from tracekit.units import format_count, format_duration, format_estimate, format_names
+from tracekit.units import format_count, format_estimate, format_names, format_time
 
 _COMPUTE = {str(Device.ANE): "neural_engine_compute"}
 """Ids of the shares of compute, by compute unit."""
@@ -197,7 +197,7 @@ def _part(part: PartChange, population: Population, latency: LatencyChange) -> F
     pair, interval = Pair(part.before_ns, part.after_ns), map(words.signed_duration, (part.low_ns, part.high_ns))
     counts = f"{words.floor(latency)} of the latency" if latency.floor is not None else words.floor(latency)
     answer = f"{part.answer} (interval crosses {counts})" if part.answer is Answer.INCONCLUSIVE else str(part.answer)
-    return Figure(mean.label, pair, format_duration, mean.id, False, answer, " to ".join(interval), part.low_ns)
+    return Figure(mean.label, pair, format_time, mean.id, False, answer, " to ".join(interval), part.low_ns)
 
 
 def durations_of(models: Sequence[ModelComparison]) -> Callable[[float], str]:

@@ -18,7 +18,7 @@ from tracekit.comparison.settings import Floors
 from tracekit.comparison.verdict import Item, Verdict
 from tracekit.documents import columns
 from tracekit.render.blocks import Column, Document, Paragraph, Role, Span, items, present, table
-from tracekit.units import format_count, format_duration
+from tracekit.units import format_count, format_time
 
 _SEVERAL, _RARELY = 3, 0.05
 _EXPLAINED = (Verdict.INCONCLUSIVE, Verdict.PASSED)
@@ -130,6 +130,6 @@ def _words(baseline: Baseline, name: str) -> str:
         return f"no {models[0].counted if models else 'predictions'} with a known latency"
     count = sum(len(model.latency_ns) for model in models)
     basis = format_count(count, models[0].counted.removesuffix("s"))
-    said = f"{basis}, median {format_duration(statistics.geometric_mean(medians))}"
+    said = f"{basis}, median {format_time(statistics.geometric_mean(medians))}"
     spread = baseline.spread(name)
     return said if spread is None else f"{said}, recordings differ by {spread * 100:.1f}% (standard deviation)"

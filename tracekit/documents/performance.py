@@ -18,7 +18,7 @@ from tracekit.model_files.performance.facts import (
 from tracekit.render.blocks import Column, Document, Paragraph, Role, Section, Span, items, present, section, table
 from tracekit.report.formatting import ABSENT, duration, frames, quantity
 from tracekit.report.performance import InspectedPerformance
-from tracekit.units import format_count, format_duration, format_names, format_share, format_time
+from tracekit.units import format_count, format_names, format_share, format_time
 
 _Timed = tuple[str, Timing, str]
 """What was timed, its times, and what the values kept apart are."""
@@ -86,7 +86,7 @@ def result(inspected: InspectedPerformance) -> str:
     """The result in one line: latency, rate, and where the operations run."""
     report, rate, speed = inspected.performance, inspected.summary.fps, "Prediction not timed"
     if report.prediction is not None and report.prediction.median_ns is not None:
-        speed = f"{format_duration(report.prediction.median_ns)} per prediction (median)"
+        speed = f"{format_time(report.prediction.median_ns)} per prediction (median)"
         speed += f", fast enough for {frames(rate)} fps" if rate else ""
     return f"{speed} · {planned.placement(report) or 'no operations listed'}"
 
@@ -104,7 +104,7 @@ def _timings(report: PerformanceReport) -> Iterator[_Timed]:
 def _times(report: PerformanceReport) -> Section | None:
     timed = list(_timings(report))
     kept = (
-        f"{name.partition(',')[0]}, {apart}: {format_names([*map(format_duration, timing.first_ns)])}"
+        f"{name.partition(',')[0]}, {apart}: {format_names([*map(format_time, timing.first_ns)])}"
         for name, timing, apart in timed
         if timing.first_ns
     )

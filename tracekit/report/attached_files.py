@@ -24,7 +24,7 @@ from tracekit.report.results import result_of
 from tracekit.report.time_breakdown import is_hardware_alone
 from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.trace.trace import Joined
-from tracekit.units import format_duration, format_share
+from tracekit.units import format_share, format_time
 
 
 def model_file_info(entry: Joined[ModelFile], system: str, checks: ChosenChecks | None) -> ModelFileInfo:
@@ -123,10 +123,10 @@ def _times_sentence(report: PerformanceReport, model: ModelSummary | None) -> st
         return ""
     recorded = model.prediction.p50_ns if model is not None and model.prediction is not None else None
     if recorded is None:
-        return f"Prediction of the model alone: {format_duration(alone)} (median)."
+        return f"Prediction of the model alone: {format_time(alone)} (median)."
     lower_bound = "at least " if model is not None and is_hardware_alone(model) else ""
-    in_app = f"{lower_bound}{format_duration(recorded)}"
-    return f"Prediction of the model alone: {format_duration(alone)}; recorded: {in_app} (medians)."
+    in_app = f"{lower_bound}{format_time(recorded)}"
+    return f"Prediction of the model alone: {format_time(alone)}; recorded: {in_app} (medians)."
 
 
 def _plan_sentence(report: PerformanceReport, model: ModelSummary | None) -> str:

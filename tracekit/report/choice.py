@@ -31,7 +31,7 @@ from tracekit.trace.instruments.catalogue import CORE_ML
 from tracekit.trace.requests.frame import INSTRUMENT as FOUNDATION_MODELS, REQUESTS
 from tracekit.trace.runtimes.phases import of_target
 from tracekit.trace.trace import Trace
-from tracekit.units import format_count, format_duration, format_names
+from tracekit.units import format_count, format_names, format_time
 
 MAX_MODELS = 1_500
 """Models of one report. Each takes 36 ms and 33 kB of JSON, together about a minute. Apps have fewer than twenty."""
@@ -107,7 +107,7 @@ def within_limits(trace: Trace, shown: filters.Shown | None) -> filters.Shown | 
     note = (
         f"{len(names):,} models: shown are the {MAX_MODELS:,} with most time; {len(others):,} with "
         f"{format_count(predictions, 'prediction')} and {format_count(loads, 'load')} "
-        f"({format_duration(int(hidden['duration_ns'].sum()))}) {LEFT_OUT}. Checks ran on all; others: --model NAME."
+        f"({format_time(int(hidden['duration_ns'].sum()))}) {LEFT_OUT}. Checks ran on all; others: --model NAME."
     )
     rows = {
         name: mask & ~getattr(trace, name)["model"].isin(others).to_numpy(dtype=bool)

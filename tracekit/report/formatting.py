@@ -8,7 +8,7 @@ from math import floor
 from typing import TYPE_CHECKING
 
 from tracekit.characters import lower_first as lower_first, shorten as shorten, visible as visible
-from tracekit.units import format_bytes, format_duration, format_rate, format_share
+from tracekit.units import format_bytes, format_rate, format_share, format_time
 
 if TYPE_CHECKING:
     from tracekit.detectors.outcomes import Evidence, Metric
@@ -65,7 +65,7 @@ def pid_suffix(recording: RecordingInfo) -> str:
 
 def duration(ns: float | None, resolution_ns: int = 0) -> str:
     """A duration in ns, known to its resolution, or `–`."""
-    return ABSENT if ns is None else format_duration(ns, resolution_ns)
+    return ABSENT if ns is None else format_time(ns, resolution_ns)
 
 
 def evidence_size(entry: Evidence, resolution_ns: int = 0) -> str:
@@ -148,7 +148,7 @@ def quantity(value: float | None, unit: str, resolution_ns: int = 0) -> str:
     if value is None:
         return ABSENT
     if unit == "ns":
-        return format_duration(value, resolution_ns)
+        return format_time(value, resolution_ns)
     if unit == "share":
         return format_share(value)
     if unit == "bytes":

@@ -11,7 +11,7 @@ from tracekit.analysis.why.explain import FINDINGS, LOADS, Tail, Why
 from tracekit.analysis.why.parts import LEAST, Cause, Differences
 from tracekit.report.formatting import fix_line, moment
 from tracekit.report.redact import PrivateFacts, redact_values
-from tracekit.units import format_count, format_duration, format_time
+from tracekit.units import format_count, format_time
 
 if TYPE_CHECKING:
     from tracekit.analysis.models import ModelSummary
@@ -107,7 +107,7 @@ def nothing_to_explain(
         name = max(counts, key=lambda each: counts[each])
         return f"Nothing to explain: {name} has {format_count(counts[name], 'prediction')}; {LEAST} are needed."
     if choice.at_ns is not None:
-        length = "" if length_ns is None else f"; the recording is {format_duration(length_ns)} long"
+        length = "" if length_ns is None else f"; the recording is {format_time(length_ns)} long"
         return f"Nothing to explain: no prediction is in flight at or after {moment(choice.at_ns)}{length}."
     longest = format_time(max(int(each.durations.max()) for each in models.values()))
     over = format_time(choice.over_ns or 0)

@@ -29,7 +29,7 @@ from tracekit.trace.runtimes.registry import runtimes
 from tracekit.trace.samples import COUNTED
 from tracekit.trace.sharing import Sharing, SharingState
 from tracekit.trace.trace import Coverage, Trace
-from tracekit.units import format_count, format_duration, format_error, format_names, format_time
+from tracekit.units import format_count, format_error, format_names, format_time
 
 _UNKNOWN_REASON = "reason unknown"
 _CAUSE = (
@@ -304,7 +304,7 @@ def _after_the_end(duration_ns: int | None, rows: pd.DataFrame, what: str) -> st
         return ""
     return (
         f"{format_count(late, f'{what} row')} {'ends' if late == 1 else 'end'} after the end of the run "
-        f"({format_duration(duration_ns)}): the table is damaged or from another recording."
+        f"({format_time(duration_ns)}): the table is damaged or from another recording."
     )
 
 

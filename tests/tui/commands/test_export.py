@@ -101,8 +101,8 @@ async def test_statistics_are_copied_of_the_range_or_of_all(screen) -> None:
     assert screen.app.clipboard.startswith("Whole recording\n\n| model | event |")
     assert "| `Pointillism` | Load (cached) | Activity | 81 |" in screen.app.clipboard
     await screen.press("n", "V", "ctrl+y")
-    assert screen.app.clipboard.startswith("Range of 18.36 ms, 0.612 s – 0.630 s: events starting in range")
-    assert "| `Watercolor` | Load (cached) | Activity | 1 | 18.36 ms |" in screen.app.clipboard
+    assert screen.app.clipboard.startswith("Range of 18.4 ms, 0.612 s – 0.630 s: events starting in range")
+    assert "| `Watercolor` | Load (cached) | Activity | 1 | 18.4 ms |" in screen.app.clipboard
     assert "Pointillism" not in screen.app.clipboard
     empty = Span(screen.state.bounds.start_ns, 1)
     screen.app.change(range=empty)

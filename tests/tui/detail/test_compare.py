@@ -186,7 +186,7 @@ def test_columns_without_room_are_named_where_columns_are_chosen(run_view, sampl
 async def test_the_answers_are_those_of_the_command(screen) -> None:
     await screen.press("8", *["u"] * 4)
     (line,) = [line for line in screen.text().splitlines()[1:] if "improved" in line]
-    assert [word in line for word in ("SharpenFilter", "12.44 ms", "8.68 ms", "−30%", "−31% to −29%")] == [True] * 5
+    assert [word in line for word in ("SharpenFilter", "12.4 ms", "8.68 ms", "−30%", "−31% to −29%")] == [True] * 5
     assert "95% interval" in screen.text()
     await screen.press("u")
     assert "u: [findings]" in screen.text()

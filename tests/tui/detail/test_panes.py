@@ -52,7 +52,7 @@ async def test_all_tabs_of_two_recordings_are_there_in_full_words(screen, size) 
     assert "8 Diff" in line
     assert "…" not in line
     # At 80 columns names are cut for what changed.
-    assert "  Loads of Pointillism 81 → 1 (1.47 s → 17.53 ms)" in screen.text().splitlines()[0]
+    assert "  Loads of Pointillism 81 → 1 (1.47 s → 17.5 ms)" in screen.text().splitlines()[0]
 
 
 @pytest.mark.turns(3)

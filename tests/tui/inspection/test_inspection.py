@@ -258,7 +258,7 @@ def test_an_operation_has_the_parts_of_its_time(samples: Path) -> None:
     def words(name: str) -> str:
         return " ".join(told(event_blocks(session, EventRef("phases", first[name]))).split())
 
-    parts = "Core ML 12.31 ms waiting for the GPU 9.00 ms app code 8.50 ms not running 1.00 ms"
+    parts = "Core ML 12.3 ms waiting for the GPU 9.00 ms app code 8.50 ms not running 1.00 ms"
     assert f"Where its time went {parts}" in words("ProcessFrame")
     assert "Where its time went app code 7.50 ms not running 0.50 ms" in words("Resize")
     # A point has no length.

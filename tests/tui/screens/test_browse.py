@@ -13,7 +13,7 @@ from tracekit.tui.messages import RedrawWanted
 from tracekit.tui.screens.browse import BrowseScreen
 from tracekit.tui.timeline.layout import Line
 from tracekit.tui.timeline.widget import Timeline
-from tracekit.units import format_duration
+from tracekit.units import format_time
 
 
 @pytest.mark.view(size=(80, 24))
@@ -137,8 +137,8 @@ async def test_without_the_inspector_the_status_line_names_the_selection(screen)
     [
         (80, ["Load (cached)", "range"]),
         (100, ["Load (cached)", "0.000 s – 16.481 s", "range"]),
-        (120, ["Load (cached)", "0.000 s – 16.481 s", "16.48 s in view", "range"]),
-        (140, ["Load (cached)", "0.000 s – 16.481 s", "16.48 s in view", "cursor 0.612 s", "range"]),
+        (120, ["Load (cached)", "0.000 s – 16.481 s", "16.5 s in view", "range"]),
+        (140, ["Load (cached)", "0.000 s – 16.481 s", "16.5 s in view", "cursor 0.612 s", "range"]),
     ],
 )
 def test_the_status_line_leaves_out_what_has_no_room_in_whole_parts(width, told, run_view, reload_sample) -> None:
@@ -187,7 +187,7 @@ def test_a_range_that_has_begun_is_told_with_its_length_so_far(width, run_view, 
         activity = screen.state.session.trace.activity
         start, end = activity["start_ns"].iloc[0], (activity["start_ns"] + activity["duration_ns"]).iloc[2]
         await screen.press("n", "v", "n", "n")
-        assert f"range {format_duration(end - start)}, v to finish" in screen.text().splitlines()[-2]
+        assert f"range {format_time(end - start)}, v to finish" in screen.text().splitlines()[-2]
         await screen.press("escape")
         assert "v to finish" not in screen.text()
 
@@ -201,8 +201,8 @@ async def test_a_range_between_two_events_says_how_far_they_are_apart(screen) ->
     assert gap > 0
     await screen.press("n", "v", "n", "n", "v")
     line = screen.text().splitlines()[-2]
-    assert f"gap {format_duration(gap)}" in line
-    assert f"start – start {format_duration(second['start_ns'] - first['start_ns'])}" in line
+    assert f"gap {format_time(gap)}" in line
+    assert f"start – start {format_time(second['start_ns'] - first['start_ns'])}" in line
 
 
 def test_the_sign_of_the_cursor_is_filled_where_the_keys_are(run_view, reload_sample) -> None:
@@ -224,7 +224,7 @@ async def test_the_length_so_far_is_that_of_the_range_that_comes_of_it(screen) -
     await screen.answer("5s")
     line = screen.text().splitlines()[-2]
     await screen.press("v")
-    assert f"range {format_duration(screen.state.range.span_ns)}, v to finish" in line
+    assert f"range {format_time(screen.state.range.span_ns)}, v to finish" in line
 
 
 def test_of_two_sizes_that_come_at_once_the_last_one_stays(run_view, reload_sample, monkeypatch) -> None:

@@ -18,7 +18,6 @@ from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.arrays import SharedArrays, equal_groups
 from tracekit.recording.bundle.types import EngineeringType, Storage
 from tracekit.recording.coding import number_codes
-from tracekit.units import format_duration
 
 NOTHING: Final = 0xFFFF_FFFF
 """A part without value: references are 32-bit, in a field of 64."""
@@ -176,7 +175,16 @@ def _number_texts(part_type: EngineeringType, values: UInt64Array) -> Iterable[s
         return map("%x".__mod__, numbers)
     if part_type.mnemonic in _HEXADECIMAL:
         return map(hex, numbers)
-    return map(format_duration if part_type.is_time else str, numbers)
+    return map(_time_text if part_type.is_time else str, numbers)
+
+
+def _time_text(ns: int) -> str:
+    """Two decimals in the largest unit that keeps it at 1 or more, as Instruments writes it."""
+    for size, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")):
+        # Half a hundredth below the unit already rounds up to it.
+        if ns >= size * 0.999995:
+            return f"{ns / size:.2f} {unit}"
+    return f"{ns} ns"
 
 
 def _references(numbers: UInt64Array) -> IntArray:

@@ -22,7 +22,7 @@ from tracekit.tui.state import Session, State
 from tracekit.tui.text import cut, longest_that_fits
 from tracekit.tui.theme import Palette
 from tracekit.tui.viewport import Span, Viewport
-from tracekit.units import format_count, format_duration
+from tracekit.units import format_count, format_time
 
 if TYPE_CHECKING:
     from tracekit.comparison.comparison import Comparison
@@ -88,7 +88,7 @@ def _name(session: Session, room: int) -> str:
     """Name of the recording, and with it its target and duration where all fits."""
     run = session.trace.run
     target = run.target.process.name if run.target.process is not None else None
-    parts = (session.name, target, format_duration(run.duration_ns) if run.duration_ns is not None else None)
+    parts = (session.name, target, format_time(run.duration_ns) if run.duration_ns is not None else None)
     known = [part for part in parts if part]
     while len(known) > 1 and cell_len(" · ".join(known)) > room:
         known.pop()
@@ -152,7 +152,7 @@ def _loads_answer(model: ModelComparison) -> Answer | None:
 
 def _times(before_ns: float | None, after_ns: float | None) -> str:
     """`12.44 → 8.68 ms`: the unit once, where it is the same."""
-    before, after = format_duration(before_ns or 0), format_duration(after_ns or 0)
+    before, after = format_time(before_ns or 0), format_time(after_ns or 0)
     value, unit = before.split(" ")
     return arrow(value if after.endswith(f" {unit}") else before, after)
 
@@ -172,7 +172,7 @@ def status_line(state: State, here: Span, width: int) -> str:
         "selected": "",
         "when": "",
         "edges": f"{_edge(view.start_ns, view)} – {_edge(view.end_ns, view)}",
-        "span": f"{format_duration(view.span_ns)} in view",
+        "span": f"{format_time(view.span_ns)} in view",
         "grouping": f"grouped by {state.grouping.removesuffix('s')}",
         "cursor": f"cursor {_edge(state.cursor_ns, view)}",
         "range": "",
@@ -186,14 +186,14 @@ def status_line(state: State, here: Span, width: int) -> str:
             shorten(name_of(row) or "", _NAME_WIDTH),
             shorten(model, _MODEL_WIDTH) if isinstance(model, str) else "",
         ]
-        named.append(format_duration(span.span_ns) if "duration_ns" in row else "")
+        named.append(format_time(span.span_ns) if "duration_ns" in row else "")
         parts["selected"] = visible(" · ".join(filter(None, named)))
         parts["when"] = f" · at {moment(span.start_ns)}"
     if state.mark is not None:
         ends = (state.mark.start_ns, state.mark.end_ns, here.start_ns, here.end_ns)
-        parts["range"] = f"range {format_duration(max(ends) - min(ends))}, v to finish"
+        parts["range"] = f"range {format_time(max(ends) - min(ends))}, v to finish"
     elif state.range is not None:
-        parts["range"] = f"range {format_duration(state.range.span_ns)}"
+        parts["range"] = f"range {format_time(state.range.span_ns)}"
     for expendable in ("", "grouping", "cursor", "span", "when", "edges", "range"):
         parts.pop(expendable, None)
         chosen = parts["selected"] + parts.get("when", "")

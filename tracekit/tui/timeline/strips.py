@@ -17,7 +17,7 @@ from tracekit.trace.trace import Trace
 from tracekit.tui.state import State
 from tracekit.tui.timeline.glyphs import Picture, of_level
 from tracekit.tui.timeline.layout import Line, ScreenLine
-from tracekit.units import format_duration, format_estimate
+from tracekit.units import format_estimate, format_time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +67,7 @@ class PredictionsOverTime:
         sign = " ≥ " if self.inferred else " "
         exact, rough = (
             f"{sign}{text}" if largest else " –"
-            for text in (format_duration(largest, self.resolution_ns), format_estimate(largest))
+            for text in (format_time(largest, self.resolution_ns), format_estimate(largest))
         )
         ways = ((" Latency", f" 0 –{exact}") if is_last else (" Latency, max", exact), (" Latency", exact))
         return next((way for way in ways if cell_len("".join(way)) <= room), (" Latency", rough))
