@@ -27,11 +27,11 @@ def parse_duration(text: str, bare: str = "") -> int | None:
 
 
 def format_parts(parts_ns: Sequence[float]) -> list[str]:
-    """Durations in ns that add up, with two decimals of one unit: as shown they add up to their sum as shown."""
-    whole = sum(parts_ns)
-    size, unit = next((each for each in _DURATION_UNITS if whole >= each[0] * 0.999995), _DURATION_UNITS[-1])
-    ends = [round(100 * end / size) for end in accumulate(parts_ns, initial=0)]
-    return [f"{(end - start) / 100:.2f} {unit}" for start, end in pairwise(ends)]
+    """Durations in ns that add up, with unit and decimals of their sum: as shown they add up to it."""
+    value, unit = format_time(sum(parts_ns)).split(" ")
+    size, decimals = DURATION_UNITS_NS[unit], len(value.partition(".")[2])
+    ends = [round(10**decimals * end / size) for end in accumulate(parts_ns, initial=0)]
+    return [f"{(end - start) / 10**decimals:.{decimals}f} {unit}" for start, end in pairwise(ends)]
 
 
 def format_time(ns: float, resolution_ns: float = 0) -> str:
