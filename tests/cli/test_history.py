@@ -186,3 +186,25 @@ def test_two_builds_are_compared(tracekit, samples):
     said = "Before and after, as tracekit compare says: "
     assert said + verdict in " ".join(tracekit("history", before, after, "--no-config").out.split())
     assert said not in tracekit("history", before, "--no-config").out
+
+
+def test_a_recording_that_is_given_twice_is_no_build_of_its_own(tracekit, samples, in_folder):
+    for name, kind, build in (("a", "8bit", "aaa"), ("a2", "8bit", "aaa"), ("b", "float16", "bbb")):
+        recording = samples / f"sharpen_{kind}.trace"
+        tracekit("analyze", recording, "--commit", build, "-o", f"{name}.json", "-q", "--no-config")
+    said = "Before and after, as tracekit compare says: "
+    twice = tracekit("history", "a.json", "b.json", "a2.json")
+    assert (twice.status, twice.err) == (0, "")
+    assert said + "improved" in " ".join(twice.out.split())
+    assert said not in tracekit("history", samples / "sharpen_8bit.trace", "a.json").out
+
+
+def test_builds_are_compared_in_the_order_of_their_moments(tracekit, samples, in_folder):
+    """10:00 in Delhi is before 06:00 in London, although its text sorts behind."""
+    starts = {"8bit": "2025-06-03T10:00:00.000+05:30", "float16": "2025-06-03T06:00:00.000+00:00"}
+    for kind, start in starts.items():
+        tracekit("analyze", samples / f"sharpen_{kind}.trace", "-o", f"{kind}.json", "-q", "--no-config")
+        report = json.loads((in_folder / f"{kind}.json").read_text("utf-8"))
+        report["recording"]["start_date"] = start
+        (in_folder / f"{kind}.json").write_text(json.dumps(report), "utf-8")
+    assert "says: improved" in " ".join(tracekit("history", *(f"{kind}.json" for kind in starts)).out.split())

@@ -29,6 +29,7 @@ def simulated(tmp_path):
     ["check", "RUN", "GOOD", "--p50", "10s"],
     ["check", "GOOD", "--p50", "10s", "--history", "past.jsonl", "RUN"],
     ["check", "RUN", "--baseline", "perf.json", "--save-baseline"],
+    ["check", "GOOD", "RUN", "--baseline", "perf.json", "--save-baseline"],
     ["compare", "RUN", "RUN2"],
     ["compare", "GOOD", "RUN"],
     ["history", "RUN"],

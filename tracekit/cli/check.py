@@ -106,17 +106,17 @@ def _gate(arguments: Namespace, config: Path | None) -> Gate:
 
 def _readable_and_others(arguments: Namespace, request: Request) -> tuple[list[Measurements], list[Item]]:
     try:
-        everything = measure_all(_without_baselines(arguments, request.settings), arguments, request)
+        everything = measure_all(_without_baselines(arguments, request.settings), arguments, request, real=True)
     except TracekitError as error:
         return [], [_problem("input", str(error))]
     recordings = [entry.measurements for entry in everything if entry.measurements is not None]
     for recording in recordings:
         if recording.limited:
             narrate(f"tracekit: {recording.source}: {recording.limited}")
-    problems = [(problem, entry.empty) for entry in everything for problem in entry.problems]
     return recordings, [
-        replace(_problem("input", problem), verdict=Verdict.INCONCLUSIVE if empty else Verdict.ERROR)
-        for problem, empty in problems
+        replace(_problem("input", problem), verdict=Verdict.INCONCLUSIVE if entry.inconclusive else Verdict.ERROR)
+        for entry in everything
+        for problem in entry.problems
     ]
 
 
@@ -142,11 +142,7 @@ def _history_items(arguments: Namespace, request: Request, recordings: Sequence[
         earlier, broken = read_history(name)
     except TracekitError as error:
         return [_problem("history", str(error))]
-    newest = [
-        recorded_of(recording, dt.datetime.now(tz=dt.UTC).timestamp())
-        for recording in recordings
-        if not recording.environment.simulated
-    ]
+    newest = [recorded_of(recording, dt.datetime.now(tz=dt.UTC).timestamp()) for recording in recordings]
     items = history_items(history_of(earlier, newest), newest, request.settings.floors)
     return [*(_problem("history", problem) for problem in broken), *items]
 
@@ -239,7 +235,7 @@ def _run_baseline(arguments: Namespace, config: Path | None) -> ExitStatus:
     if arguments.save_baseline and path.exists():
         raise UsageError(f"{path} exists; add to it with --update-baseline, or delete it first")
     earlier = load_baseline(path) if arguments.update_baseline else None
-    measured = all_measurements(measure_all(recordings_in(*arguments.path), arguments, request))
+    measured = all_measurements(measure_all(recordings_in(*arguments.path), arguments, request, real=True))
     if earlier is not None:
         check_anchor(earlier, measured, floors, path)
     baseline = baseline_of(measured, earlier)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from functools import partial
 from itertools import islice
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +15,7 @@ from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import REPORT, recordings_in
 from tracekit.cli.requests import request_from
 from tracekit.comparison.comparison import compare, typical
+from tracekit.comparison.history import utc
 from tracekit.comparison.matrix import expanded_labels, labels_of, matrix, source_of_report, sources_of
 from tracekit.comparison.renderers.tables import render_csv
 from tracekit.documents.brief import brief_comparison
@@ -121,10 +120,9 @@ def _sides_of_lake(lake: Path, arguments: Namespace) -> tuple[list[str], list[st
     return reports_where(lake, before), reports_where(lake, after)
 
 
-def _start(entry: Measured) -> float:
+def _start(entry: Measured) -> str:
     """When a recording began; those of which it is not known come last."""
-    started = entry.measurements.started if entry.measurements else None
-    return datetime.fromisoformat(started).timestamp() if started else inf
+    return utc(entry.measurements.started if entry.measurements else None) or "unknown"
 
 
 def run_matrix(arguments: Namespace) -> ExitStatus:

@@ -27,7 +27,6 @@ from tracekit.documents.comparison import comparison_document
 from tracekit.documents.history import history_document
 from tracekit.errors import Inconclusive, TracekitError, unknown
 from tracekit.grouping import grouped
-from tracekit.recording.contents import SIMULATOR
 from tracekit.render.blocks import plain as words
 from tracekit.report.choice import matching_any, plain
 from tracekit.report.serialize import to_json
@@ -41,31 +40,34 @@ def run(arguments: Namespace) -> ExitStatus:
         return _add(arguments, arguments.add_to)
     recordings, problems, measured = _recorded_in(arguments.path, arguments)
     if not recordings and problems:
-        raise _refusal(problems)
+        raise _worst(problems)
     for problem in problems if files or arguments.format == "csv" else ():
         # What is printed has no notes then.
         narrate(f"tracekit: {problem}")
-    said = _of_two_builds(measured, arguments.commit) if len(measured) == len(recordings) else []
-    history = history_of(recordings, notes=[*problems, *said])
+    said = _of_two_builds(recordings, measured) if len(measured) == len(recordings) else []
+    history = history_of(recordings, notes=[*map(str, problems), *said])
     page = next((path.parent for path, form in files.items() if form == "html"), Path())
     data = {"json": lambda: _json_of(history), "csv": lambda: render_history_csv(history)}
     deliver(arguments, files, lambda form: history_document(history, form, partial(_link, page)), data)
     if problems:
-        return ExitStatus.INCONCLUSIVE if isinstance(_refusal(problems), Inconclusive) else ExitStatus.UNUSABLE
+        return ExitStatus.INCONCLUSIVE if isinstance(_worst(problems), Inconclusive) else ExitStatus.UNUSABLE
     return ExitStatus.DONE
 
 
-def _of_two_builds(measured: Sequence[Measurements], commit: str | None) -> list[str]:
+def _of_two_builds(recordings: Sequence[Recorded], measured: Sequence[Measurements]) -> list[str]:
     """What `compare` says of two builds, which are too few for a change point; nothing of more or less."""
-    ordered = sorted(measured, key=lambda one: one.started or "")
-    builds = list(grouped((one.commit or commit or id(one), one) for one in ordered).values())
+    # As in the history, a recording counts once.
+    known = {one.identity or id(one): (one, what) for one, what in zip(recordings, measured, strict=True)}
+    ordered = sorted(known.values(), key=lambda each: each[0].time)
+    builds = list(grouped((one.commit or id(one), what) for one, what in ordered).values())
     if len(builds) != 2:
         return []
     return [f"Before and after, as tracekit compare says: {words(comparison_document(compare(*builds)).verdict)}"]
 
 
-def _refusal(problems: Sequence[str]) -> TracekitError:
-    return (Inconclusive if all(one.endswith(SIMULATOR) for one in problems) else TracekitError)(problems[-1])
+def _worst(problems: Sequence[TracekitError]) -> TracekitError:
+    """The last one, of those that are not merely inconclusive where there are any."""
+    return next((one for one in reversed(problems) if not isinstance(one, Inconclusive)), problems[-1])
 
 
 def _json_of(history: History) -> str:
@@ -87,7 +89,7 @@ def _add(arguments: Namespace, name: str) -> ExitStatus:
         raise TracekitError(f"{name}: the name of a history file ends in {ENDING}, that of git notes begins with {REF}")
     recordings, problems, _ = _recorded_in(arguments.path, arguments)
     if problems:
-        raise _refusal(problems)
+        raise _worst(problems)
     # A path that leads out of the folder may name a user.
     kept = [replace(one, report="" if in_notes else _address(one.report, folder, folder)) for one in recordings]
     added = add_to_history(name, kept)
@@ -111,21 +113,21 @@ def _link(page: Path, report: str) -> str:
     return quote(_address(str(beside) if beside.is_file() else report, page, Path()))
 
 
-def _recorded_in(paths: Sequence[str], arguments: Namespace) -> tuple[list[Recorded], list[str], list[Measurements]]:
-    """What a history keeps of recordings, reports and the lines of history files, a sentence on each that could not be
-    read, and what was measured of the first two. Raises `TracekitError` for a history file that is not there."""
-    recordings, problems, measured = [], [], []
+def _recorded_in(
+    paths: Sequence[str], arguments: Namespace
+) -> tuple[list[Recorded], list[TracekitError], list[Measurements]]:
+    """What a history keeps of recordings, reports and the lines of history files, what is wrong with each that does not
+    count, and what was measured of the first two. Raises `TracekitError` for a history file that is not there."""
+    recordings, problems, measured = [], list[TracekitError](), []
     for path in paths:
         if is_history(path):
             lines, broken = read_history(path)
             recordings += lines
-            problems += broken
+            problems += map(TracekitError, broken)
     others = recordings_in(*(path for path in paths if not is_history(path)))
-    for entry in measure_all(others, arguments, request_from(arguments)) if others else ():
-        problems += map(plain, entry.problems)
-        if entry.measurements is not None and entry.measurements.environment.simulated:
-            problems.append(plain(f"{entry.measurements.source}: {SIMULATOR}"))
-        elif entry.measurements is not None:
+    for entry in measure_all(others, arguments, request_from(arguments), real=True) if others else ():
+        problems += map(Inconclusive if entry.inconclusive else TracekitError, map(plain, entry.problems))
+        if entry.measurements is not None:
             if entry.measurements.limited:
                 narrate(f"tracekit: {entry.measurements.source}: {entry.measurements.limited}")
             measured.append(entry.measurements)

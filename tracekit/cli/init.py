@@ -23,8 +23,7 @@ from tracekit.config import KEYS, KEYS_OF_MODELS, SIGNPOSTS
 from tracekit.config_file import FILE, find_config
 from tracekit.detectors.options import option_infos
 from tracekit.detectors.plugins import listed_detectors
-from tracekit.errors import Inconclusive, UsageError, docs_page
-from tracekit.recording.contents import SIMULATOR
+from tracekit.errors import UsageError, docs_page
 from tracekit.report.formatting import command
 from tracekit.units import format_count, format_time
 
@@ -83,9 +82,8 @@ def _check_free(paths: list[Path]) -> None:
 
 def _measurements(arguments: Namespace) -> Measurements:
     # By the defaults, as the new file leaves them.
-    (recording,) = all_measurements(measure_all([arguments.path], arguments, request_from(arguments, config=None)))
-    if recording.environment.simulated:
-        raise Inconclusive(f"{recording.source}: {SIMULATOR}")
+    request = request_from(arguments, config=None)
+    (recording,) = all_measurements(measure_all([arguments.path], arguments, request, real=True))
     if not any(model.predictions for model in recording.models):
         raise UsageError(f"{recording.source} contains no predictions, so no limit follows from it")
     return replace(recording, source=visible(recording.source))

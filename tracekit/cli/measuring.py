@@ -19,6 +19,7 @@ from tracekit.measured import measured_analysis, measured_report, measured_trace
 from tracekit.model_files.performance.facts import PerformanceReport
 from tracekit.model_files.performance.read import report_in
 from tracekit.model_files.untrusted import MAX_TEXT_BYTES, read_bytes
+from tracekit.recording.contents import SIMULATOR
 from tracekit.report.choice import matching_any, plain
 from tracekit.report.report import Report
 from tracekit.request import Request, open_requested
@@ -41,8 +42,9 @@ class Measured:
     """The performance report, where the path is one."""
     report: Report | None = None
     """The report on a recording, where it is asked for."""
-    empty: bool = False
-    """Whether nothing was measured because nothing is in the part that was chosen."""
+    inconclusive: bool = False
+    """Whether nothing is wrong with it but that it tells nothing: the part that was chosen is empty, or its times are
+    those of a simulator."""
 
     @property
     def failed(self) -> bool:
@@ -66,8 +68,10 @@ def measure_all(
     lanes: bool = False,
     performance: bool = False,
     report: bool = False,
+    real: bool = False,
 ) -> list[Measured]:
-    """Measurements of each path, in order; they alone, and what is asked for, are kept, so memory does not grow."""
+    """Measurements of each path, in order; they alone, and what is asked for, are kept, so memory does not grow. With
+    `real`, times of a simulator are none."""
     # Workers of a cluster run in folders of their own.
     folder = Path.cwd() if getattr(arguments, "dask", None) else None
     work = partial(measure_one, folder=folder, lanes=lanes, performance=performance, report=report)
@@ -76,11 +80,17 @@ def measure_all(
         result or Measured(path, None, f"{path}: {PROCESS_DIED}") for path, result in zip(paths, results, strict=True)
     ]
     # Recordings of one name are named by the shortest ends of their paths that differ.
-    known = [(entry.measurements.source, plain(entry.path)) for entry in measured if entry.measurements]
-    names = iter(told_apart(known))
-    return [
+    sources = [(entry.measurements.source, plain(entry.path)) for entry in measured if entry.measurements]
+    names = iter(told_apart(sources))
+    named = [
         replace(entry, measurements=replace(entry.measurements, source=next(names))) if entry.measurements else entry
         for entry in measured
+    ]
+    return [
+        Measured(entry.path, None, f"{known.source}: {SIMULATOR}", inconclusive=True)
+        if real and (known := entry.measurements) is not None and known.environment.simulated
+        else entry
+        for entry in named
     ]
 
 
@@ -103,7 +113,7 @@ def measure_one(
         drawing = (analysis.report, replace(analysis, functions=False).timeline()) if lanes else None
         return Measured(path, measurements, drawing=drawing, report=analysis.report if report else None)
     except Exception as error:  # one recording that breaks tracekit must not stop the rest
-        return Measured(path, None, sentence_on(error, path, where), empty=isinstance(error, Inconclusive))
+        return Measured(path, None, sentence_on(error, path, where), inconclusive=isinstance(error, Inconclusive))
 
 
 def _is_empty_folder(path: Path) -> bool:
@@ -133,8 +143,7 @@ def _of_json(path: str, where: str, request: Request, performance: bool) -> Meas
 def readable(measured: Sequence[Measured]) -> list[Measurements]:
     """What could be measured; standard error names the rest. Raises `TracekitError` where nothing could be."""
     if all(entry.failed for entry in measured):
-        error = _unusable([entry.error for entry in measured])
-        raise Inconclusive(str(error)) if all(entry.empty for entry in measured) else error
+        raise _unusable(measured)
     for note in _not_read(measured):
         narrate(f"tracekit: {note}")
     return [entry.measurements for entry in measured if entry.measurements is not None]
@@ -153,9 +162,8 @@ def notes_on(measured: Sequence[Measured]) -> list[str]:
 
 def all_measurements(measured: Sequence[Measured]) -> list[Measurements]:
     """All measurements. Raises `TracekitError` for the last recording not read whole; others are on standard error."""
-    problems = [problem for entry in measured for problem in entry.problems]
-    if problems:
-        raise _unusable(problems)
+    if any(entry.problems for entry in measured):
+        raise _unusable(measured)
     return [entry.measurements for entry in measured if entry.measurements is not None]
 
 
@@ -164,9 +172,9 @@ def status_of_all(measured: Sequence[Measured]) -> ExitStatus:
     return ExitStatus.UNUSABLE if any(entry.problems for entry in measured) else ExitStatus.DONE
 
 
-def _unusable(problems: Sequence[str]) -> TracekitError:
-    """The last problem; standard error names the others, one a line."""
-    *others, last = problems
+def _unusable(measured: Sequence[Measured]) -> TracekitError:
+    """The last problem, `Inconclusive` where all are that; standard error names the others, one a line."""
+    *others, last = [problem for entry in measured for problem in entry.problems]
     for problem in others:
         narrate(f"tracekit: {problem}")
-    return TracekitError(last)
+    return (Inconclusive if all(entry.inconclusive for entry in measured if entry.problems) else TracekitError)(last)

@@ -35,8 +35,7 @@ from tracekit.comparison.reports import MalformedError, from_plain, read_json, t
 from tracekit.comparison.settings import CheckSettings, Floors
 from tracekit.comparison.verdict import Item, Verdict
 from tracekit.detectors.options import matches
-from tracekit.errors import Inconclusive, TracekitError, UsageError
-from tracekit.recording.contents import SIMULATOR
+from tracekit.errors import TracekitError, UsageError
 from tracekit.units import format_names, format_time
 
 SCHEMA_VERSION = 2
@@ -80,8 +79,6 @@ def baseline_of(recordings: Sequence[Measurements], earlier: Baseline | None = N
     for recording in recordings:
         if not any(len(model.latencies_ns) for model in recording.models):
             raise UsageError(f"{recording.source}: no prediction with a known latency, so nothing to compare with")
-        if recording.environment.simulated:
-            raise Inconclusive(f"{recording.source}: {SIMULATOR}")
         if any(same_recording(recording, other) for other in all_recordings):
             raise UsageError(f"{recording.source} is in the baseline already; a recording counts once")
         all_recordings.append(recording)

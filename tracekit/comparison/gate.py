@@ -22,7 +22,6 @@ from tracekit.comparison.measurements import CheckResult, Measurements
 from tracekit.comparison.settings import CheckSettings, Floors
 from tracekit.comparison.verdict import Item, ModelFigures, Verdict, figures_of, limit_items
 from tracekit.grouping import grouped
-from tracekit.recording.contents import SIMULATOR
 from tracekit.report.formatting import word_list
 from tracekit.report.report import SEVERITIES
 from tracekit.units import format_count, format_names, format_share
@@ -76,12 +75,9 @@ def check(
     """
     allowed, floors = allowed or Allowed(), floors or Floors()
     check_repeats(recordings)
-    items = list(problems)
-    if simulated := [one.source for one in recordings if one.environment.simulated]:
-        recordings = [one for one in recordings if not one.environment.simulated]
-        items += [Item(Verdict.INCONCLUSIVE, "input", None, f"{name}: {SIMULATOR}", name) for name in simulated]
     models = figures_of(recordings)
-    if not recordings and not items:
+    items = list(problems)
+    if not recordings and not problems:
         items.append(Item(Verdict.ERROR, "input", None, "no recording, so nothing was checked"))
     comparison = None
     if baseline is not None and recordings:

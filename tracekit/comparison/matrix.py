@@ -22,7 +22,7 @@ from tracekit.comparison.settings import Floor
 from tracekit.errors import UsageError, unknown
 from tracekit.grouping import grouped
 from tracekit.model_files.performance.facts import ComputeUnit, PerformanceReport
-from tracekit.recording.contents import SIMULATOR, is_simulator
+from tracekit.recording.contents import SIMULATOR
 from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_count
 
@@ -163,15 +163,16 @@ def sources_of(recordings: Sequence[Measurements]) -> list[Source]:
     every = {model.name for recording in recordings for model in recording.models if not _has_warm(model)}
     sources = []
     for one in recordings:
-        device, system = one.environment.device, one.environment.system
-        rates = frozenset({"fps"} if is_simulator(one.environment.system) else ())
-        figures = tuple(_figures(model, rates.union(WARM if model.name in every else ALL)) for model in one.models)
-        sources.append(Source(one.source, "recording", device, system, figures, tuple(_notes(one)), one.started))
+        environment = one.environment
+        rates = ("fps",) if environment.simulated else ()
+        figures = tuple(_figures(model, (*rates, *(WARM if model.name in every else ALL))) for model in one.models)
+        facts = (environment.device, environment.system, figures, tuple(_notes(one)), one.started)
+        sources.append(Source(one.source, "recording", *facts))
     return sources
 
 
 def _notes(recording: Measurements) -> Iterator[str]:
-    if is_simulator(recording.environment.system):
+    if recording.environment.simulated:
         yield f"{recording.source}: {SIMULATOR}."
     inexact = least_exact(model.inexact for model in recording.models)
     if said := words.margin(inexact):
