@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tracekit.detectors.explanation import HEURISTIC, needs_sentence, thresholds
+from tracekit.detectors.explanation import HEURISTIC, from_code
 from tracekit.detectors.model_runner import MODEL_DETECTORS
 from tracekit.detectors.pages import GENERATED, Pattern
 from tracekit.detectors.registry import DETECTORS
@@ -56,12 +56,8 @@ def _table(checks: Sequence[ListedDetector], folder: str) -> list[str]:
 
 def generated() -> str:
     """What pages take from the code of their rules, as `tracekit.detectors.pages` reads it."""
-    facts = {
-        each.id: {"folder": folder, "needs": needs_sentence(each), "thresholds": thresholds(each)}
-        for checks, folder in ((DETECTORS, "rules"), (MODEL_DETECTORS, "model_rules"))
-        for each in checks
-    }
-    return json.dumps(facts, indent=1, ensure_ascii=False) + "\n"
+    texts = {each.id: from_code(each) for each in (*DETECTORS, *MODEL_DETECTORS)}
+    return json.dumps(texts, indent=1, ensure_ascii=False) + "\n"
 
 
 if __name__ == "__main__":

@@ -20,10 +20,15 @@ def listed_page(check: str) -> str:
 
 def page_markdown(detector: ListedDetector) -> str:
     """Markdown: what it is, how it is measured, thresholds and their basis, the fix, the sources."""
-    return page_text(detector.id, detector.page, needs_sentence(detector), thresholds(detector))
+    return page_text(detector.id, detector.page, from_code(detector))
 
 
-def needs_sentence(detector: ListedDetector) -> str:
+def from_code(detector: ListedDetector) -> str:
+    """What a page takes from the code of its rule."""
+    return f"{_needs_sentence(detector)}\n\n{_thresholds(detector)}"
+
+
+def _needs_sentence(detector: ListedDetector) -> str:
     """What must have been recorded to evaluate the check, and what it uses where recorded."""
     if isinstance(detector, ModelFileDetector):
         return "Requires: a model file (`tracekit inspect`)."
@@ -36,7 +41,7 @@ def needs_sentence(detector: ListedDetector) -> str:
     return sentence
 
 
-def thresholds(detector: ListedDetector) -> str:
+def _thresholds(detector: ListedDetector) -> str:
     """A section with the options, and where each number comes from."""
     infos = option_infos(detector)
     if not infos:

@@ -129,15 +129,14 @@ def parse_page(text: str) -> Page:
     )
 
 
-def page_text(rule: str, page: Page, needs: str, thresholds: str) -> str:
-    """The page in full, as Markdown. `needs` and `thresholds` are what the code of the rule says of itself."""
+def page_text(rule: str, page: Page, from_code: str) -> str:
+    """The page in full, as Markdown. `from_code` is what the code of the rule says of itself."""
     parts = [
         f"# {rule}",
         f"**{page.finding_title}.** {page.why}",
         _symptom(page.pattern),
         page.description,
-        needs,
-        thresholds,
+        from_code,
         f"## Fix\n\n{page.fix}",
         "\n".join(["## Sources", "", *(f"- [{source.title}]({source.url})" for source in page.references)]),
     ]
@@ -159,14 +158,19 @@ def _value(text: str) -> str:
 
 
 GENERATED = Path(__file__).with_name("generated.json")
-"""What a page takes from the code of its rule, by id: `folder`, `needs`, `thresholds`. `make docs` writes it."""
+"""What a page takes from the code of its rule, by id. `make docs` writes it."""
+
+
+def _own_file(rule: str) -> Path:
+    """The page of tracekit's own rule with this id, of recordings or of model files."""
+    path = GENERATED.parent / "rules" / f"{rule}.md"
+    return path if path.exists() else GENERATED.parent / "model_rules" / path.name
 
 
 def unknown_check(name: str, ids: Iterable[str]) -> UsageError:
     """Error for a check that is none of these: the command that runs it, or the check that may be meant."""
-    facts = json.loads(GENERATED.read_text("utf-8")).get(name)
-    if facts is not None:
-        of, runs = ("model files", "inspect") if facts["folder"] == "model_rules" else ("recordings", "analyze")
+    if name in json.loads(GENERATED.read_text("utf-8")):
+        of, runs = ("recordings", "analyze") if _own_file(name).parent.name == "rules" else ("model files", "inspect")
         return UsageError(f"'{name}' is a check of {of}; `tracekit {runs}` runs it")
     near = suggest_name(name, ids)
     return UsageError(f"unknown check '{name}'{f'{near} List' if near else '; list'} them with `tracekit explain`")
@@ -175,8 +179,5 @@ def unknown_check(name: str, ids: Iterable[str]) -> UsageError:
 def own_page(rule: str) -> str | None:
     """The page of tracekit's own rule with this id, of recordings or of model files, as Markdown, without loading a
     rule and what it computes with; None where there is none."""
-    facts = json.loads(GENERATED.read_text("utf-8")).get(rule)
-    if facts is None:
-        return None
-    page = parse_page((GENERATED.parent / facts["folder"] / f"{rule}.md").read_text("utf-8"))
-    return page_text(rule, page, facts["needs"], facts["thresholds"])
+    from_code = json.loads(GENERATED.read_text("utf-8")).get(rule)
+    return from_code and page_text(rule, parse_page(_own_file(rule).read_text("utf-8")), from_code)

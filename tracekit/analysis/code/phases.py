@@ -119,8 +119,16 @@ def call_phases(trace: Trace, loads: pd.Index, predictions: pd.Index, warm: Bool
         (FIRST, Api.PREDICTION, predictions[~warm]),
         (OTHERS, Api.PREDICTION, predictions[warm]),
     )
-    known = ((kind, api, events.intersection(trace.sites.index)) for kind, api, events in groups)
-    return tuple(_phases(trace, kind, api, events) for kind, api, events in known if len(events))
+    result = []
+    for kind, api, every in groups:
+        if len(events := every.intersection(trace.sites.index)):
+            total_ns, count = int(trace.activity["duration_ns"].loc[events].sum()), len(events)
+            found, ran_ns = phase_times(trace, api, events)
+            outer_ns = sum(ns for path, ns in found if len(path) == 1)
+            found += [((OTHER,), ran_ns - outer_ns), ((WAITING,), total_ns - ran_ns)]
+            phases = (Phase(path, ns / count, ns / max(total_ns, 1)) for path, ns in found if ns > count / 2)
+            result.append(CallPhases(kind, count, total_ns / count, tuple(phases), dict(_busy(trace, events))))
+    return tuple(result)
 
 
 def phase_times(trace: Trace, api: Api, events: pd.Index) -> tuple[list[tuple[tuple[str, ...], float]], float]:
@@ -132,16 +140,6 @@ def phase_times(trace: Trace, api: Api, events: pd.Index) -> tuple[list[tuple[tu
     found: list[tuple[tuple[str, ...], float]] = []
     _split(busy_with(trace), LEVELS[api], np.flatnonzero(by_stack), by_stack, (), found)
     return found, float(by_stack.sum())
-
-
-def _phases(trace: Trace, kind: str, api: Api, events: pd.Index) -> CallPhases:
-    total_ns = int(trace.activity["duration_ns"].loc[events].sum())
-    found, ran_ns = phase_times(trace, api, events)
-    outer_ns = sum(ns for path, ns in found if len(path) == 1)
-    found += [((OTHER,), ran_ns - outer_ns), ((WAITING,), total_ns - ran_ns)]
-    count = len(events)
-    phases = (Phase(path, ns / count, ns / total_ns if total_ns else 0.0) for path, ns in found if ns > count / 2)
-    return CallPhases(kind, count, total_ns / count, tuple(phases), dict(_busy(trace, events)))
 
 
 def _split(

@@ -47,13 +47,16 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             f"{options.min_predictions} needed.",
             tk.RECORD_LONGER,
         )
-    slowdown = _slowdown(concurrency, options)
+    slowdown, alone_ns, above_ns = None, concurrency.alone_median_ns, concurrency.above_median_ns
+    enough = min(concurrency.alone_count, int(concurrency.is_above.sum())) >= options.min_compared
+    if enough and alone_ns and above_ns is not None:
+        slowdown = above_ns / alone_ns
     metrics = (
         tk.above("most in flight", concurrency.max_depth, "count", options.limit + 1),
         tk.above("time above the limit", concurrency.share_above, "share", options.busy_share),
         tk.above("slowdown above the limit", slowdown, "ratio", options.slowdown),
-        tk.Metric("median alone", concurrency.alone_median_ns, "ns"),
-        tk.Metric("median above the limit", concurrency.above_median_ns, "ns"),
+        tk.Metric("median alone", alone_ns, "ns"),
+        tk.Metric("median above the limit", above_ns, "ns"),
     )
     if concurrency.max_depth <= options.limit:
         return view.passed(f"At most {concurrency.max_depth} in flight.", metrics)
@@ -74,14 +77,6 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
                 "For comparison, record a phase without overlapping predictions.",
             )
     return _finding(view, concurrency, slowdown, metrics)
-
-
-def _slowdown(concurrency: ConcurrencySummary, options: Options) -> float | None:
-    """Median duration above the limit over the median alone; None where either has too few calls."""
-    enough = min(concurrency.alone_count, int(concurrency.is_above.sum())) >= options.min_compared
-    if not enough or not concurrency.alone_median_ns or concurrency.above_median_ns is None:
-        return None
-    return concurrency.above_median_ns / concurrency.alone_median_ns
 
 
 def _finding(

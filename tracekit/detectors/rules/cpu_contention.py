@@ -71,7 +71,28 @@ def _judge_calls(
         return view.not_applicable(words)
     contention = Contention(view, options, _WORDS)
     met = contention.split(calls.rows, calls.overlap)
-    return _compare_calls(contention, calls, met, cpu_rows, others) if isinstance(met, Met) else met
+    if not isinstance(met, Met):
+        return met
+    extra = met.extra_ns
+    longer = np.maximum(calls.at_risk_ns - float(np.median(calls.at_risk_ns[met.calm])), 0)
+    filled = np.minimum(np.minimum(longer, calls.shared_ns), extra)
+    slow = met.disturbed & (extra > 0)
+    explained = float(np.median((filled / np.maximum(extra, 1))[slow])) if slow.any() else 1.0
+
+    def chance() -> str:
+        longer = surely_longer(met.durations, met.disturbed, met.calm)
+        return "" if longer else "latency varies so much that this may be chance"
+
+    metrics = contention.slowdown(met, explained, chance)
+    if isinstance(metrics, tk.Passed):
+        return metrics
+    rows = met.rows[met.disturbed]
+    at_risk = cpu_rows[cpu_rows["prediction"].isin(rows.index).to_numpy()] if _elsewhere(view) else rows
+    affected = tk.Intervals.from_rows(at_risk).intersection(tk.Intervals.from_rows(others))
+    # The models that worked in the affected time, most time first.
+    working = list(time_by_model(others, affected))
+    names = tk.format_names(working, 2) if len(working) > 2 else " and ".join(working) or "other models"
+    return contention.finding(met, metrics, filled, affected, f"{names} used the CPU")
 
 
 _UNKNOWN = "CPU work of the app itself and of other processes is not recorded."
@@ -119,32 +140,6 @@ def _elsewhere(view: tk.ModelView) -> bool:
     return not view.hardware.empty or bool(
         tk.is_any(view.compute["kind"], tk.Kind.GPU_REQUEST, tk.Kind.ANE_REQUEST).any()
     )
-
-
-def _compare_calls(
-    contention: Contention, calls: Calls, met: Met, cpu_rows: pd.DataFrame, others: pd.DataFrame
-) -> tk.Outcome:
-    """The answer where enough met others, and enough none, given CPU work of the model and of others."""
-    extra = met.extra_ns
-    longer = np.maximum(calls.at_risk_ns - float(np.median(calls.at_risk_ns[met.calm])), 0)
-    filled = np.minimum(np.minimum(longer, calls.shared_ns), extra)
-    slow = met.disturbed & (extra > 0)
-    explained = float(np.median((filled / np.maximum(extra, 1))[slow])) if slow.any() else 1.0
-
-    def chance() -> str:
-        longer = surely_longer(met.durations, met.disturbed, met.calm)
-        return "" if longer else "latency varies so much that this may be chance"
-
-    metrics = contention.slowdown(met, explained, chance)
-    if isinstance(metrics, tk.Passed):
-        return metrics
-    rows = met.rows[met.disturbed]
-    at_risk = cpu_rows[cpu_rows["prediction"].isin(rows.index).to_numpy()] if _elsewhere(contention.view) else rows
-    affected = tk.Intervals.from_rows(at_risk).intersection(tk.Intervals.from_rows(others))
-    # The models that worked in the affected time, most time first.
-    working = list(time_by_model(others, affected))
-    names = tk.format_names(working, 2) if len(working) > 2 else " and ".join(working) or "other models"
-    return contention.finding(met, metrics, filled, affected, f"{names} used the CPU")
 
 
 DETECTOR = tk.Detector(needs=("Core ML",), options=Options, detect=detect)

@@ -137,7 +137,9 @@ def _by_frames(view: tk.ModelView, options: Options) -> tk.Outcome:
             "instance each prediction belongs to, and which frames it has to keep.",
             _GIVE_BUDGET,
         )
-    if _alternates(view):
+    # A user that follows another, as in reloads, does not alternate with it.
+    users = (tk.or_minus_one(view.predictions["instance"]), view.processes[view.processes >= 0])
+    if any(np.count_nonzero(np.diff(known)) >= len(np.unique(known)) > 1 for known in users):
         return view.unknown(
             f"{rate}, but several instances or processes run the model by turns, and the recording does not show which "
             "frames each of them has to keep.",
@@ -149,15 +151,6 @@ def _by_frames(view: tk.ModelView, options: Options) -> tk.Outcome:
         f"{left_out}"
     )
     return _finding(view, view.predictions.iloc[steps.index[dropped]], share, frame_ns, words, metrics)
-
-
-def _alternates(view: tk.ModelView) -> bool:
-    """Whether predictions of instances or processes alternate; one that follows another, as in reloads, does not."""
-    instances = tk.or_minus_one(view.predictions["instance"])
-    return any(
-        np.count_nonzero(np.diff(known)) >= len(np.unique(known)) > 1
-        for known in (instances, view.processes[view.processes >= 0])
-    )
 
 
 def _finding(

@@ -21,7 +21,7 @@ _CUT = "load and prediction time cut off at the end"
 _LATE = "hardware work after the last Core ML event"
 
 _WINDOW = re.compile(r"windowed \((\d+(?:\.\d+)?) (milli)?(second|minute|hour)s?\)", re.IGNORECASE)
-_UNIT_NS = {"second": 1_000_000_000, "minute": 60_000_000_000, "hour": 3_600_000_000_000}
+_UNIT_S = {"second": 1, "minute": 60, "hour": 3_600}
 
 
 class Options(tk.Options):
@@ -35,11 +35,14 @@ class Options(tk.Options):
 
 def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     """Looks for signs that loads and predictions are missing or cut."""
-    trace = view.trace
-    recorded, duration = _recorded_rows(trace), trace.run.duration_ns
-    own, last_ns = _own_work(trace, recorded), _last_event(trace, recorded)
+    trace, rows, duration = view.trace, view.trace.activity, view.trace.run.duration_ns
+    # Loads, compilations and predictions that Core ML recorded.
+    recorded = tk.is_any(rows["level"], tk.Level.TOP) & ~tk.is_any(rows["attribution"], tk.Attribution.INFERRED)
+    own = _own_work(trace, recorded)
     end_ns = np.iinfo(np.int64).max if duration is None else duration - AT_END_NS
     called, worked = (tk.Intervals.from_rows(rows) for rows in (trace.activity, trace.hardware))
+    others = map(tk.Intervals.from_rows, (trace.data, trace.compute, trace.other))
+    last_ns = max(int(times.ends.max(initial=0)) for times in (called.where(recorded), *others))
     cut, late = recorded & (called.ends >= end_ns), own & (worked.starts > last_ns)
     share = options.cut_share
     metrics = _share(_CUT, called, cut, recorded, share), _share(_LATE, worked, late, own, share)
@@ -77,18 +80,11 @@ def _of_the_file(trace: tk.Trace) -> list[str]:
         signs.append("The recording was not finished: it contains raw data that is in none of its tables.")
     mode = run.recording_mode or ""
     if mode.casefold().startswith("window"):
-        window = _window_ns(mode)
-        if window is None or run.duration_ns is None or run.duration_ns >= window:
+        match = _WINDOW.match(mode)
+        seconds = float(match[1]) * _UNIT_S[match[3].casefold()] / (1_000 if match[2] else 1) if match else 0.0
+        if run.duration_ns is None or run.duration_ns >= round(seconds * 1e9):
             signs.append(f"Only the last part of the recording was kept ({mode}); earlier events are missing.")
     return signs
-
-
-def _window_ns(mode: str) -> int | None:
-    """Length of the window that a recording mode names."""
-    match = _WINDOW.match(mode)
-    if match is None:
-        return None
-    return round(float(match[1]) * _UNIT_NS[match[3].casefold()] / (1_000 if match[2] else 1))
 
 
 def _of_the_rows(shown: dict[str, pd.DataFrame], metrics: tuple[tk.Metric, ...], last_ns: int) -> list[str]:
@@ -114,21 +110,6 @@ def _of_the_rows(shown: dict[str, pd.DataFrame], metrics: tuple[tk.Metric, ...],
 def _share(name: str, times: tk.Intervals, part: tk.BoolArray, every: tk.BoolArray, threshold: float) -> tk.Metric:
     time = times.where(every).covered_ns
     return tk.above(name, times.where(part).covered_ns / time if time else None, "share", threshold)
-
-
-def _recorded_rows(trace: tk.Trace) -> tk.BoolArray:
-    """Shape (rows of the activity,): loads, compilations and predictions that Core ML recorded."""
-    rows = trace.activity
-    inferred = tk.is_any(rows["attribution"], tk.Attribution.INFERRED)
-    chosen: tk.BoolArray = tk.is_any(rows["level"], tk.Level.TOP) & ~inferred
-    return chosen
-
-
-def _last_event(trace: tk.Trace, recorded: tk.BoolArray) -> int:
-    """End of the last row of Core ML in ns; 0 where it recorded none."""
-    called = tk.Intervals.from_rows(trace.activity).where(recorded)
-    others = map(tk.Intervals.from_rows, (trace.data, trace.compute, trace.other))
-    return max(int(rows.ends.max(initial=0)) for rows in (called, *others))
 
 
 def _own_work(trace: tk.Trace, recorded: tk.BoolArray) -> tk.BoolArray:

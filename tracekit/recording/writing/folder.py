@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from tracekit.errors import TracekitError, refusals
-from tracekit.recording.contents import Contents, Device, Recording, Run, TableEntry, Target
+from tracekit.recording.contents import Device, Recording, Run, TableEntry, Target
 from tracekit.recording.table import Table, TableState
 from tracekit.recording.writing.files import FileNames, complete_file, staging_folder
 from tracekit.recording.writing.forms import UnwritableTable, check_available, write_csv, write_jsonl, write_parquet
@@ -134,8 +134,10 @@ def _tables(
     """Number and line of every table of the run, with the table itself where it is to be written. Schema by schema,
     so that no more than the tables of one schema are in memory."""
     run = recording.run
-    run_number = _run_number(recording)
-    numbered = recording.contents.has_table_of_contents and all(entry.position is None for entry in run.tables)
+    listed = recording.contents.has_table_of_contents
+    # An xpath names a run by its position in the table of contents.
+    run_number = [each.number for each in recording.contents.runs].index(run.number) + 1 if listed else run.number
+    numbered = listed and all(entry.position is None for entry in run.tables)
     by_schema: dict[str, list[tuple[int, TableEntry]]] = {}
     for number, entry in enumerate(run.tables, 1):
         by_schema.setdefault(entry.schema, []).append((number, entry))
@@ -149,13 +151,6 @@ def _tables(
             skipped = not schemas and form != XML and entry.state is not TableState.ROWS
             position = number if numbered else table.position
             yield number, entry, None if skipped else replace(table, run=run_number, position=position)
-
-
-def _run_number(recording: Recording) -> int:
-    """The number by which an xpath names the run: its position in the table of contents, where there is one."""
-    numbers = [run.number for run in recording.contents.runs]
-    number = recording.run.number
-    return numbers.index(number) + 1 if recording.contents.has_table_of_contents else number
 
 
 def _line(
@@ -186,7 +181,8 @@ def _write_listing(
         document = {"source": recording.contents.source, "run": recording.run.number, "tables": listed}
         text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
     elif recording.contents.has_table_of_contents:
-        text = _toc_document(recording.contents, public)
+        lines = _block("trace-toc", (line for run in recording.contents.runs for line in _run(run, public)))
+        text = "\n".join(['<?xml version="1.0"?>\n', *lines, ""])
     else:
         return None
     name = TOC if form == XML else INDEX
@@ -195,35 +191,23 @@ def _write_listing(
     return name
 
 
-def _toc_document(contents: Contents, public: PublicAttributes | None) -> str:
-    """All runs of a recording. `public` takes what is private out of attributes of tables; None keeps everything."""
-    lines = [line for run in contents.runs for line in _run(run, public)]
-    body = "\n".join(["<trace-toc>", *(_INDENT + line for line in lines), "</trace-toc>"])
-    return f'<?xml version="1.0"?>\n\n{body}\n'
-
-
 def _run(run: Run, public: PublicAttributes | None) -> list[str]:
     tables = [
         _element("table", {"schema": entry.schema} | dict(public(entry.attributes) if public else entry.attributes))
         for entry in run.tables
     ]
+    private = public is None
+    hosts = [] if run.host is None else [_device("host-device", run.host, private)]
+    target = [_device("device", run.device, private), *hosts, *_process(run.target, private)]
     return _block(
         f'run number="{run.number}"',
         [
-            *_block(
-                "info",
-                [*_block("target", _target(run, public is None)), *_block("summary", _summary(run, public is None))],
-            ),
+            *_block("info", [*_block("target", target), *_block("summary", _summary(run, private))]),
             "<processes/>",
             *_block("data", tables),
             "<tracks/>",
         ],
     )
-
-
-def _target(run: Run, private: bool) -> list[str]:
-    hosts = [] if run.host is None else [_device("host-device", run.host, private)]
-    return [_device("device", run.device, private), *hosts, *_process(run.target, private)]
 
 
 def _process(target: Target, private: bool) -> Iterable[str]:
