@@ -44,18 +44,13 @@ def find_config(folder: Path) -> Path | None:
 def _may_hold_settings(project: Path) -> bool:
     """Whether a `pyproject.toml` has settings, however they are written, or cannot be read to the end."""
     try:
-        data = _bytes(project)
+        data = read_file(project, _LARGEST)
         if b"tracekit" not in data:
             return False
         tool = _toml_document(data).get("tool", {})
     except (OSError, ValueError, RecursionError):
         return True
     return isinstance(tool, dict) and "tracekit" in tool
-
-
-def _bytes(path: Path) -> bytes:
-    """What a file holds. Raises OSError, also for one that is too large."""
-    return read_file(path, _LARGEST)
 
 
 @lru_cache(maxsize=1)
@@ -81,7 +76,7 @@ def _toml_document(data: bytes) -> dict[str, Any]:
 def settings_in(path: Path) -> dict[str, Any]:
     """The table of settings in a file."""
     try:
-        data = _bytes(path)
+        data = read_file(path, _LARGEST)
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror or error}") from None
     try:

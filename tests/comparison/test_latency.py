@@ -216,6 +216,11 @@ def test_half_a_microsecond_of_a_short_prediction_does_not_count():
     assert compare_latency([before], [after], floor=Floor(0.05, 0)).answer is Answer.REGRESSED
 
 
+def test_without_a_floor_nothing_shows_that_nothing_changed():
+    change = compare_latency([drawn(300)], [drawn(300)], floor=Floor(0, 0))
+    assert (change.answer, change.reason, change.ratio) == (Answer.INCONCLUSIVE, Reason.WIDE, 1)
+
+
 def test_equal_durations_are_exact():
     change = compare_latency([np.full(50, 10_000_000)], [np.full(50, 12_000_000)])
     assert (change.answer, change.low, change.high) == (Answer.REGRESSED, pytest.approx(1.2), pytest.approx(1.2))

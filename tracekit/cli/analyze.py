@@ -76,6 +76,9 @@ def _run_one(arguments: Namespace, entry: Input) -> ExitStatus:
             print_document(listing(next(iter(files)), analysis, timeline, archived))
             return tell_unreadable(report.recording.source, report.tables)
         data[ARCHIVE] = partial(zip_of, archived)
+    next_command = "stacks" if has_stacks_alone(report) else "view"
+    if len(entry.paths) > 1 or "-" in entry.paths:
+        next_command = "diagnose"
     full, parts = bool(arguments.verbose or arguments.show), tuple(arguments.show) or PARTS
     deliver(
         arguments,
@@ -85,21 +88,14 @@ def _run_one(arguments: Namespace, entry: Input) -> ExitStatus:
         brief=summary_document(report, more=not arguments.quiet),
         whole=full,
         verbose=full,
-        more=_more(entry.paths, "stacks" if has_stacks_alone(report) else "view"),
+        # A report that is passed on would name a user.
+        more=command(next_command, *entry.paths) if may_name(entry.paths) else "",
     )
     status = status_of(report, arguments.fail_on or request.settings.fail_on, quiet=arguments.quiet)
     # The text says so in its last lines.
     if status is ExitStatus.INCONCLUSIVE and arguments.format not in (None, "text") and not arguments.quiet:
         narrate('tracekit: inconclusive: no check could be evaluated; see "Not evaluated" in the report')
     return status
-
-
-def _more(paths: Sequence[str], name: str = "view") -> str:
-    """The shell command that shows more of these paths (`name`: of a single one); empty where a report that is passed
-    on would name a user."""
-    if not may_name(paths):
-        return ""
-    return command(name if len(paths) == 1 and "-" not in paths else "diagnose", *paths)
 
 
 def _analysis(arguments: Namespace, entry: Input, request: Request) -> Analysis:

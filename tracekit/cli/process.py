@@ -15,8 +15,7 @@ from importlib.machinery import ModuleSpec
 from types import FrameType
 from typing import Any
 
-# Windows has no SIGHUP.
-SIGNALS = (signal.SIGTERM, *(() if not hasattr(signal, "SIGHUP") else (signal.SIGHUP,)))
+from tracekit.signals import END_SIGNALS
 
 
 class ExitStatus(IntEnum):
@@ -62,7 +61,7 @@ class Terminated(BaseException):
 @contextmanager
 def raising_terminated() -> Iterator[None]:
     """Raise `Terminated` where one of the signals comes, unless it is ignored, as under `nohup`."""
-    heeded = [number for number in SIGNALS if signal.getsignal(number) is signal.SIG_DFL]
+    heeded = [number for number in END_SIGNALS if signal.getsignal(number) is signal.SIG_DFL]
     for number in heeded:
         signal.signal(number, _raise)
     try:

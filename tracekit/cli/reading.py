@@ -79,20 +79,6 @@ def showing_progress(
         bar.close()
 
 
-def tell_done(name: str, number: int, count: int, began: float, quiet: bool = False) -> None:
-    """Say which recordings are done, where a person is looking: other processes cannot show how far they have come."""
-    if not quiet and sys.stderr is not None and sys.stderr.isatty():
-        narrate(f"tracekit: {number} of {count} done{time_left(began, number, count)}: {name}")
-
-
-def time_left(began: float, done: int, count: int) -> str:
-    """About how long the rest takes, of what `began` on the monotonic clock, in s; empty where that is not known."""
-    if not 0 < done < count:
-        return ""
-    left = (time.monotonic() - began) / done * (count - done)
-    return f", about {max(left, 1):.0f} s left" if left < 100 else f", about {left / 60:.0f} min left"
-
-
 def tell_unreadable(source: str, tables: Iterable[Listed], schemas: Collection[str] | None = None) -> ExitStatus:
     """Name the tables of a recording that could not be read on standard error; `UNUSABLE` where there are any, else
     `DONE`. Those of an instrument count, or of the given schemas."""

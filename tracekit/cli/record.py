@@ -38,8 +38,11 @@ def run(arguments: Namespace) -> ExitStatus | Next:
         emit(f"{_typed(own).shell_command()}\n{after}")
         return ExitStatus.DONE
     tool = xctrace.find_tool()
+    if tool is None and sys.platform == "darwin":
+        raise TracekitError(f"recording needs Xcode; {xctrace.HOW_TO_INSTALL}")
     if tool is None:
-        raise _no_tool(request, no_prompt=arguments.no_prompt)
+        typed = _typed(replace(request, no_prompt=arguments.no_prompt))
+        raise TracekitError(f"recording needs a Mac with Xcode; run this there: {typed.shell_command()}")
     if request.output.exists():
         raise UsageError(f"cannot write {request.output}: it already exists; delete it, or choose another name with -o")
     check_output(request.output, ())
@@ -74,13 +77,6 @@ def run(arguments: Namespace) -> ExitStatus | Next:
     if is_interactive():
         narrator.note(f"next: tracekit analyze {shlex.quote(str(request.output))}")
     return ExitStatus.DONE
-
-
-def _no_tool(request: Request, *, no_prompt: bool) -> TracekitError:
-    if sys.platform == "darwin":
-        return TracekitError(f"recording needs Xcode; {xctrace.HOW_TO_INSTALL}")
-    typed = _typed(replace(request, no_prompt=no_prompt))
-    return TracekitError(f"recording needs a Mac with Xcode; run this there: {typed.shell_command()}")
 
 
 def _typed(request: Request) -> Request:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 import time
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
@@ -13,17 +14,9 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tracekit.cli.output import narrate
 from tracekit.cli.process import keep_freed_memory
-from tracekit.cli.reading import (
-    REPORT,
-    RUNNING,
-    check_recordings,
-    config_of,
-    showing_progress,
-    tell_done,
-    time_left,
-    xctrace_options,
-)
+from tracekit.cli.reading import REPORT, RUNNING, check_recordings, config_of, showing_progress, xctrace_options
 from tracekit.errors import TracekitError, UsageError, words_of
 from tracekit.recording import XctraceOptions
 from tracekit.report.choice import Part
@@ -91,7 +84,7 @@ def results_of(
     jobs = 1 if count < 2 else arguments.jobs or min(cores(), slow)
     if count < 2 or (jobs < 2 and address is None):
         for number, item in enumerate(items, 1):
-            label = f"{number} of {count}{time_left(began, number - 1, count)}: {name_of(item)}:" if count > 1 else ""
+            label = f"{number} of {count}{_time_left(began, number - 1, count)}: {name_of(item)}:" if count > 1 else ""
             with showing_progress(quiet, label=label, then=RUNNING) as progress:
                 done = work(item, request=replace(request, progress=progress))
             # Parts of a recording refer to each other, and processes of the command line look for such objects too
@@ -106,8 +99,18 @@ def results_of(
     asked = partial(work, request=replace(request, xctrace=XctraceOptions(arguments.timeout)))
     results = in_processes(asked, items, jobs) if address is None else on_cluster(asked, items, address)
     for number, (item, result) in enumerate(zip(items, results, strict=True), 1):
-        tell_done(name_of(item), number, count, began, quiet)
+        # Other processes cannot show how far they have come.
+        if not quiet and sys.stderr is not None and sys.stderr.isatty():
+            narrate(f"tracekit: {number} of {count} done{_time_left(began, number, count)}: {name_of(item)}")
         yield result
+
+
+def _time_left(began: float, done: int, count: int) -> str:
+    """About how long the rest takes, of what `began` on the monotonic clock, in s; empty where that is not known."""
+    if not 0 < done < count:
+        return ""
+    left = (time.monotonic() - began) / done * (count - done)
+    return f", about {max(left, 1):.0f} s left" if left < 100 else f", about {left / 60:.0f} min left"
 
 
 def cores() -> int:

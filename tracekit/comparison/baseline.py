@@ -181,22 +181,17 @@ def environment_items(
 ) -> Iterator[Item]:
     """An item for each difference of the environment, and one for recordings of the baseline itself."""
     ending = "; allowed" if allowed else "; to compare anyway: --allow-environment-change"
-
-    def verdict_of(*, is_open: bool) -> Verdict:
-        return Verdict.NOT_COUNTED if allowed else Verdict.INCONCLUSIVE if is_open else Verdict.ERROR
-
+    differs, is_open = [Verdict.NOT_COUNTED] * 2 if allowed else [Verdict.ERROR, Verdict.INCONCLUSIVE]
     for one in _that_count(comparison.unfair):
-        verdict = verdict_of(is_open=NOT_RECORDED in (one.before, one.after))
         text = f"{one.what}: {one.before} in the baseline, now {one.after}{ending}"
+        verdict = is_open if NOT_RECORDED in (one.before, one.after) else differs
         yield _item(verdict, "environment", None, text, one.what)
     for name in ("device", "system"):
         known = {value for one in baseline.recordings if (value := getattr(one.environment, name)) is not None}
         if known and any(getattr(one.environment, name) is None for one in recordings):
             # A table of contents that is gone may hide another one.
-            text = (
-                f"{name}: {' / '.join(sorted(known))} in the baseline, now {NOT_RECORDED}: export the table of contents"
-            )
-            yield _item(verdict_of(is_open=True), "environment", None, f"{text}{ending}", name)
+            said = f"{' / '.join(sorted(known))} in the baseline, now {NOT_RECORDED}: export the table of contents"
+            yield _item(is_open, "environment", None, f"{name}: {said}{ending}", name)
     if same := [one.source for one in recordings if any(same_recording(one, other) for other in baseline.recordings)]:
         text = f"a recording of the baseline is checked against it: {format_names(same)}"
         yield _item(Verdict.NOT_COUNTED, "baseline", None, text, "same recording")

@@ -128,9 +128,9 @@ def _finding_items(results: Sequence[CheckResult], settings: CheckSettings, toda
     evaluated = {*ids_by_outcome.get("finding", ()), *ids_by_outcome.get("passed", ())}
     blind = {*ids_by_outcome.get("not_evaluated", ())} - evaluated
     unknown = f"; {format_count(len(blind), 'check')} not evaluated" if blind else ""
-    lost = _lacking(one for one in results if one.lost and not settings.suppresses(one.id, one.model, today))
-    lost = {reason: ids for reason, ids in lost.items() if not evaluated.issuperset(ids)}
-    counted = [one for one in results if one.outcome == "finding" and not settings.suppresses(one.id, one.model, today)]
+    unsuppressed = [one for one in results if not settings.suppresses(one.id, one.model, today)]
+    lost = _lacking(one for one in unsuppressed if one.lost and one.id not in evaluated)
+    counted = [one for one in unsuppressed if one.outcome == "finding"]
     for severity in SEVERITIES:
         if (allowed := settings.findings.get(severity)) is not None:
             ids = dict.fromkeys(result.id for result in counted if result.severity == severity)

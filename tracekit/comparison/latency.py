@@ -131,7 +131,9 @@ def _compared(given: Sequence[Sequence[IntArray]], quantile: float, fewest: int,
         values = [math.exp(float(side.mean())) for side in means]
     limit = floor.log(*values)
     answer, reason = judge(change, width, limit)
-    told = change, width, limit
+    # As the change is not known exactly, it is not taken to lie nearer to the floor than half of that.
+    wide = abs(change) if abs(change) >= limit else max(limit - abs(change), limit / 2)
+    narrower = width / max(wide, _LEAST_WIDTH)
     if effective is not None and (min(counts) < MIN_PREDICTIONS or min(effective) < MIN_EFFECTIVE):
         answer, reason, width = Answer.INCONCLUSIVE, Reason.FEW, max(width, hidden_by_shortness(min(counts)))
     elif quantile == 0.5 and answer in CHANGED and (doubt := doubt_of(sides, change)):
@@ -139,9 +141,13 @@ def _compared(given: Sequence[Sequence[IntArray]], quantile: float, fewest: int,
     if effective is not None and reason is Reason.SHORT:
         wanted = LASTING
     elif effective is None and quantile == 0.5 and reason in (Reason.WIDE, Reason.SMALL):
-        wanted = _recordings_needed(counts, *told)
+        wanted = _recordings_needed(counts, narrower)
     elif effective is not None and quantile == 0.5 and reason in (Reason.FEW, Reason.WIDE):
-        wanted = _predictions_needed(counts, effective, *told)
+        rows = max(count * MIN_EFFECTIVE / worth for count, worth in zip(counts, effective, strict=True))
+        # What a short recording hides is seen from `LASTING` on.
+        needed = math.ceil(max(LASTING, rows, max(counts) * narrower**2))
+        two_digits: int = 10 ** max(len(str(needed)) - 2, 0)
+        wanted = -(-needed // two_digits) * two_digits
     return _change(answer, reason, values, (change, width, limit), sides, effective, wanted)
 
 
@@ -154,31 +160,18 @@ def judge(change: float, width: float, floor: float) -> tuple[Answer, Reason | N
     return Answer.INCONCLUSIVE, Reason.SMALL if abs(change) > width else Reason.WIDE
 
 
-def _predictions_needed(
-    counts: Sequence[int], effective: Sequence[float], change: float, width: float, floor: float
-) -> int:
-    """Predictions a side with which the interval would exclude 0, or lie within the floor, to two digits: n (half width
-    now / then)². `width` is that of the predictions: what a short recording hides is seen from `LASTING` on."""
-    rows = max(count * MIN_EFFECTIVE / worth for count, worth in zip(counts, effective, strict=True))
-    needed = math.ceil(max(LASTING, rows, max(counts) * (width / _width_wanted(change, floor)) ** 2))
-    digit: int = 10 ** max(len(str(needed)) - 2, 0)
-    return -(-needed // digit) * digit
+_LEAST_WIDTH = 1e-6
+"""Of an interval that is wished for, where the floor is 0 and nothing changed."""
 
 
-def _width_wanted(change: float, floor: float) -> float:
-    """Half the width of an interval that excludes 0 or lies within the floor. As the change is not known exactly, it is
-    not taken to lie nearer to the floor than half of that."""
-    return abs(change) if abs(change) >= floor else max(floor - abs(change), floor / 2)
-
-
-def _recordings_needed(counts: Sequence[int], change: float, width: float, floor: float) -> int | None:
-    """The same in recordings that differ as these do; None for more than `MANY`."""
+def _recordings_needed(counts: Sequence[int], narrower: float) -> int | None:
+    """Recordings a side, which differ as these do, of which the interval is so many times narrower; None for more than
+    `MANY`."""
     if min(counts) < FEW:
         return FEW
-    each = width / t_quantile(0.975, max(sum(counts) - 2, 1)) / math.hypot(*(count**-0.5 for count in counts))
+    now = t_quantile(0.975, max(sum(counts) - 2, 1)) * math.hypot(*(count**-0.5 for count in counts))
     more = range(max(counts) + 1, MANY + 1)
-    wide = _width_wanted(change, floor)
-    return next((n for n in more if t_quantile(0.975, 2 * n - 2) * each * math.sqrt(2 / n) <= wide), None)
+    return next((n for n in more if t_quantile(0.975, 2 * n - 2) * math.sqrt(2 / n) * narrower <= now), None)
 
 
 def _change(

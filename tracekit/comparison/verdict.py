@@ -66,13 +66,22 @@ MANY_PERCENT = 900
 MIN_COUNTS = {"p50": MIN_PREDICTIONS, "p95": least(0.95)}
 """Fewest predictions for a limit of latency."""
 
-_RECORD = {
-    **dict.fromkeys(MIN_COUNTS, "record Core ML for longer"),
-    **dict.fromkeys(("load", "cold-load", "first-load", "loads"), "record Core ML from before the load"),
-    **dict.fromkeys(("copies", "in-flight"), "record Core ML"),
-    "neural-engine": "record Core ML, Neural Engine and GPU, as the template Core ML does",
+_LOADS = {"load": "cached load", "cold-load": "cold load"}
+_MISSING = {
+    **{
+        name: (f"fewer than {fewest} {{}} with a known latency", "record Core ML for longer")
+        for name, fewest in MIN_COUNTS.items()
+    },
+    **dict.fromkeys(("load", "first-load", "loads"), ("no load was recorded", "record Core ML from before the load")),
+    "cold-load": ("no cold load was recorded", "record Core ML from before the load"),
+    "copies": ("copies were not recorded", "record Core ML"),
+    "in-flight": ("predictions in flight were not recorded", "record Core ML"),
+    "neural-engine": (
+        "the work of a compute unit is not known",
+        "record Core ML, Neural Engine and GPU, as the template Core ML does",
+    ),
 }
-"""What to record where a limit has no evidence."""
+"""Why a limit has no evidence, with a place for what is counted, and what to record."""
 
 _QUANTITIES = {
     "p50": "p50_ns",
@@ -121,7 +130,7 @@ class ModelFigures:
     def said(self, name: str, measured: Figure | None) -> str:
         """One figure with what it rests on, or why there is none."""
         if measured is None:
-            return _missing(name, self.counted)
+            return _MISSING[name][0].format(self.counted)
         if name == "first-load" and not measured.value:
             return "nothing waited for a load"
         return _with_basis(name, measured, self.counted)
@@ -175,28 +184,6 @@ def _figure_of_one(name: str, model: ModelMeasurements) -> float | None:
     return MODEL[_QUANTITIES[name]].formula(model.sample)
 
 
-def _other_loads(name: str, figures: Mapping[str, Figure]) -> str:
-    """Which loads there are (`load` or `cold-load`) where those of the other limit are none, and which limits fit."""
-    lacking, kind = ("no cold load", "cached load") if name == "load" else ("no cached load", "cold load")
-    count = format_count(round(figures["loads"].value), kind)
-    took = figure_text(name, figures[name].value, figures[name].resolution_ns)
-    return f"{lacking} was recorded, only {count} (median {took}); limits that fit: {name}, first-load"
-
-
-def _missing(name: str, counted: str) -> str:
-    if name in MIN_COUNTS:
-        return f"fewer than {MIN_COUNTS[name]} {counted} with a known latency"
-    return {
-        "load": "no load was recorded",
-        "cold-load": "no cold load was recorded",
-        "first-load": "no load was recorded",
-        "loads": "no load was recorded",
-        "copies": "copies were not recorded",
-        "in-flight": "predictions in flight were not recorded",
-        "neural-engine": "the work of a compute unit is not known",
-    }[name]
-
-
 def figure_text(name: str, value: float, resolution_ns: int = 0) -> str:
     """A value as people read it, a time with the digits that are known."""
     return (words.durations(resolution_ns) if name in TIMES else words.share if name in SHARES else words.number)(value)
@@ -242,11 +229,14 @@ def _held(limit: Limit, entry: ModelFigures) -> tuple[Verdict, str, float | None
     is_minimum = limit.name in SHARES
     bound = f"allowed: at {'least' if is_minimum else 'most'} {figure_text(limit.name, limit.value)}"
     if measured is None:
-        other = {"load": "cold-load", "cold-load": "load"}.get(limit.name, "")
-        if other in entry.figures:
-            said = _other_loads(other, entry.figures)
+        others = [name for name in _LOADS if name in entry.figures]
+        if limit.name in _LOADS and others:
+            (other,), count = others, round(entry.figures["loads"].value)
+            took = figure_text(other, entry.figures[other].value, entry.figures[other].resolution_ns)
+            said = f"no {_LOADS[limit.name]} was recorded, only {format_count(count, _LOADS[other])} (median {took})"
+            said += f"; limits that fit: {other}, first-load"
         elif entry.counted == "predictions":
-            said += f"; {_RECORD[limit.name]}"
+            said += f"; {_MISSING[limit.name][1]}"
         return Verdict.INCONCLUSIVE, f"{said}; {bound}", None
     value = measured.value
     is_met = value >= limit.value if is_minimum else value <= limit.value
