@@ -55,6 +55,12 @@ def _to_resolution(ns: float, resolution_ns: float, digits: int) -> str:
     return f"{rounded / size:,.{min(max(known, 0), digits)}f} {unit}"
 
 
+def format_like(ns: float, whole_ns: float, resolution_ns: float = 0) -> str:
+    """A part of a duration, both in ns, in the unit of the whole and with its decimals."""
+    value, unit = format_time(whole_ns, resolution_ns).split(" ")
+    return f"{ns / DURATION_UNITS_NS[unit]:,.{len(value.partition('.')[2])}f} {unit}"
+
+
 def format_error(ns: float) -> str:
     """How exact a time is, with two digits, zeros left out: `±1 ms`, `±1.4 ms`."""
     value, unit = format_time(round(ns, 1 - math.floor(math.log10(max(ns, 1))))).split(" ")

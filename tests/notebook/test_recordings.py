@@ -56,7 +56,7 @@ def test_calls_of_core_ml_are_there_where_it_recorded_none(corpus: Path) -> None
     (load,) = trace.core_ml_calls.query("api == 'load'").to_dict("records")
     assert (load["caller"], load["file"], load["line"]) == ("MambaASRRunner_main", "main.swift", 1514)
     # As in the page.
-    assert load["compiling on this device"] == 2954
+    assert load["compiling"] == 2954
 
 
 def test_the_parts_of_a_prediction_add_up(trace) -> None:

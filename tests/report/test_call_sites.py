@@ -51,12 +51,12 @@ def site(api: Api, *busy: Busy) -> CallSite:
     [
         (
             (PROGRAM, CACHE_KEY, READYING),
-            "getting the compiled program 92% (of which computing the cache key 17%), making operations ready 7%",
+            "getting the compiled program 92% (17% computing the cache key), making operations ready 7%",
         ),
         (
             COMPILED,
-            "getting the compiled program 96% (of which computing the cache key 1%, compiling on this device 95% "
-            "(of which trying the Neural Engine 50%))",
+            "getting the compiled program 96% (1% computing the cache key, 95% compiling "
+            "(50% trying the Neural Engine))",
         ),
         ((READYING,), "making operations ready 7%"),
     ],
@@ -71,9 +71,9 @@ def test_phases_of_a_load_stand_in_those_that_they_are_part_of(busy: tuple[Busy,
 
 def test_the_short_report_leaves_out_what_compiling_says_already() -> None:
     words = main_work(site(Api.LOAD, *COMPILED))
-    assert words == "compiling on this device 95% (of which trying the Neural Engine 50%)"
+    assert words == "compiling 95% (50% trying the Neural Engine)"
     words = main_work(site(Api.LOAD, PROGRAM, CACHE_KEY))
-    assert words == "nothing compiled, getting the compiled program 92% (of which computing the cache key 17%)"
+    assert words == "nothing compiled, getting the compiled program 92% (17% computing the cache key)"
 
 
 def test_samples_of_a_prediction_are_time_of_the_cpu() -> None:

@@ -179,7 +179,7 @@ def relations(reported: Reported) -> Iterator[str]:
     if not reported.report.findings:
         return
     text = " ".join(short_text(reported.report, width=1_000, color=False).split())
-    for block in re.split(r"details: tracekit explain", text):
+    for block in re.split(r"(?:CRITICAL|HIGH|MEDIUM|LOW) ", text):
         twice = [f"{kind}: {name}" for (kind, name), count in Counter(_RELATION.findall(block)).items() if count > 1]
         if twice:
             yield f"the text says more than once: {twice}"

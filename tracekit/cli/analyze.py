@@ -22,7 +22,15 @@ from tracekit.cli.reading import Input, check_recordings, inputs_of, showing_log
 from tracekit.cli.requests import PROCESS_DIED, analyze_with_progress, request_from, results_of
 from tracekit.detectors.pages import Pattern
 from tracekit.documents.brief import brief_report
-from tracekit.documents.report import PARTS, Analyzed, report_document, report_file, several_document, summary_document
+from tracekit.documents.report import (
+    PARTS,
+    Analyzed,
+    next_commands,
+    report_document,
+    report_file,
+    several_document,
+    summary_document,
+)
 from tracekit.errors import TracekitError, UsageError
 from tracekit.recording.contents import SIMULATOR, is_simulator
 from tracekit.render.forms import ENDINGS
@@ -89,7 +97,7 @@ def _run_one(arguments: Namespace, entry: Input) -> ExitStatus:
         whole=full,
         verbose=full,
         # A report that is passed on would name a user.
-        more=command(next_command, *entry.paths) if may_name(entry.paths) else "",
+        more=next_commands(report, command(next_command, *entry.paths) if may_name(entry.paths) else ""),
     )
     status = status_of(report, arguments.fail_on or request.settings.fail_on, quiet=arguments.quiet)
     # The text says so in its last lines.

@@ -13,7 +13,7 @@ from tracekit.model_files.fixing.remedies import ADVICE
 from tracekit.render import blocks
 from tracekit.render.blocks import Column, Line, Paragraph, Role, Section, Span, items, present, section, table
 from tracekit.report import model_words as words
-from tracekit.report.formatting import command, fix_line, lower_first, word_list
+from tracekit.report.formatting import command, explain_commands, fix_line, lower_first, word_list
 from tracekit.report.groups import Remedy, with_outcome
 from tracekit.units import format_bytes, format_count
 
@@ -82,6 +82,7 @@ def model_file_document(report: ModelReport, commands: Mapping[str, str] | None 
             not_evaluated_section(remedies, report.results),
             *(others_section(report.results, outcome) for outcome in ("passed", "not_applicable")),
         ),
+        more="".join(explain_commands(check.id for check in with_outcome(report.results, "finding"))),
     )
 
 
@@ -92,7 +93,6 @@ def _finding(check: Result, command: str) -> blocks.Card:
         Paragraph(fix_line(check.fix), lead="fix"),
         Paragraph(Span(command, Role.CODE), lead="or run") if command else None,
         Paragraph(ADVICE[check.id]) if command and check.id in ADVICE else None,
-        Paragraph(Span(f"tracekit explain {check.id}", Role.CODE), lead="details"),
         section("How to fix it", Paragraph(check.why), blocks.Prose(check.fix.strip()), folded=True),
     )
     return blocks.Card(label, Role.BAD if label == "LOADING" else Role.OPEN, check.id, check.title, said)

@@ -95,7 +95,7 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
         blocks=blocks.present(*(block for part, block in parts if part in show)),
         # A part is too short to say this at both ends.
         closing=counts if verdict != counts or set(show) >= set(PARTS) else "",
-        more=view_command(report),
+        more=next_commands(report),
         room=(SCREEN, SCREEN) if requests_alone else (LINES if summary.says else INCONCLUSIVE_LINES, LINES),
         foot=f"{report.tool.name} {report.tool.version}, report version {report.schema_version}",
         first=first,
@@ -104,16 +104,17 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
 
 def summary_document(report: Report, *, more: bool = True) -> blocks.Document:
     """The last lines of a report alone; with `more`, where to read on."""
-    command = view_command(report) if more else ""
+    command = next_commands(report) if more else ""
     source, closing = report.recording.source, summary_line(report)
     return blocks.Document(source, "", tone_of(report), closing=closing, more=command, first=first_words(report))
 
 
-def view_command(report: Report) -> str:
-    """The command that shows the recording, or its call stacks where these are all that there is to see."""
-    if has_stacks_alone(report):
-        return formatting.command("stacks", report.recording.source)
-    return f"tracekit view {report.recording.source}"
+def next_commands(report: Report, shows: str = "") -> str:
+    """The commands that explain findings and show the recording, or its call stacks where these are all there is;
+    `shows`: the one that shows it, where its path is known."""
+    source = report.recording.source
+    shows = shows or (formatting.command("stacks", source) if has_stacks_alone(report) else f"tracekit view {source}")
+    return "  ·  ".join((*formatting.explain_commands(check.id for check in report.findings), shows))
 
 
 def context_line(report: Report) -> str:

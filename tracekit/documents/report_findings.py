@@ -87,7 +87,6 @@ def finding_card(group: Group, makes_p95: Sequence[str] = (), *, is_reason: bool
             _measurements(group),
         ),
         cost=cost or f": {first.summary.rstrip('.')}",
-        more=Span(f"tracekit explain {first.id}", Role.CODE),
     )
 
 

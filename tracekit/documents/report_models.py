@@ -107,11 +107,11 @@ def pace(model: ModelSummary) -> str:
     if model.throughput is not None and model.throughput.per_second is not None:
         parts.append(f"{format_rate(model.throughput.per_second)} while active")
     most = model.in_flight.max if model.in_flight is not None else 0
-    if model.in_flight is not None:
-        parts.append("never concurrent" if most == 1 else f"up to {most} in flight")
+    if most > 1:
+        parts.append(f"up to {most} in flight")
     serves, alone = time_breakdown.fast_enough(model.quantities), model.quantities.get("alone_fps")
     if not serves and alone is not None:
-        serves = f"fast enough for {frames(alone)} fps one at a time"
+        serves = f"one at a time fast enough for {frames(alone)} fps"
     return "; ".join(filter(None, (", ".join(parts), serves)))
 
 

@@ -170,8 +170,6 @@ class Card:
     blocks: tuple[Block, ...]
     cost: str = ""
     """What it costs, and where, in few words."""
-    more: Line = ""
-    """How to read what the short text leaves out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -213,8 +213,6 @@ class _Writer:
             written = self.lines(inner, indent + (2 if isinstance(inner, blocks.Section) else self.layout.indent))
             lines += [*([Text()] if apart and written else []), *written]
             lines += [Text()] if isinstance(inner, blocks.Table) and written and inner is not block.blocks[-1] else []
-        if block.more and not self.verbose:
-            lines += self.paragraph(blocks.Paragraph(block.more, lead="details"), indent + self.layout.indent, 7)
         return lines
 
     def _first(self, rows: Sequence[Row], brief: int | None, indent: int) -> tuple[Sequence[Row], list[Text]]:

@@ -192,15 +192,12 @@ def _share_words(site: CallSite, min_share: float, left_out: str | None = None) 
         return ", ".join(f"{phase_name(each.what)} {format_percent(each.share)}" for each in shown)
     inside = grouped((None if each.within == left_out else each.within, each) for each in shown)
 
-    def words(enclosing: str | None) -> str:
-        return ", ".join(map(phase_words, inside.get(enclosing, ())))
+    def words(phase: Busy, pattern: str = "{0} {1}") -> str:
+        within = ", ".join(words(part, "{1} {0}") for part in inside.get(phase.what, ()))
+        said = pattern.format(phase.what, format_percent(phase.share))
+        return f"{said} ({within})" if within else said
 
-    def phase_words(phase: Busy) -> str:
-        within = words(phase.what)
-        share = f"{phase.what} {format_percent(phase.share)}"
-        return f"{share} (of which {within})" if within else share
-
-    return words(None)
+    return ", ".join(map(words, inside.get(None, ())))
 
 
 def line_of(site: CallSite | Place) -> str:

@@ -97,6 +97,12 @@ def exact_moment(time_ns: int, resolution_ns: int = 1) -> str:
     return f"{sign}{lead}{seconds // 60 % 60:02d}:{seconds % 60:02d}.{fraction}"
 
 
+def explain_commands(checks: Iterable[str]) -> tuple[str, ...]:
+    """The command that prints the page of a check; of any, where there are several, and none where there is none."""
+    names = set(checks)
+    return (f"tracekit explain {names.pop() if len(names) == 1 else 'ID'}",) if names else ()
+
+
 def start_words(date: str) -> str:
     """An ISO 8601 date to the minute, on the Mac's clock; bundles do not hold its time zone, so theirs says UTC."""
     return date[:16].replace("T", " ") + (" UTC" if date.endswith(("+00:00", "Z")) else "")

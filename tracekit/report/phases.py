@@ -12,8 +12,9 @@ from tracekit.analysis.code.phases import LOAD, OTHER, OTHERS, WAITING, CallPhas
 from tracekit.analysis.quantities import phase_id
 from tracekit.report.formatting import exact_moment, word_list
 from tracekit.report.time_breakdown import AT_LEAST, is_inferred
+from tracekit.trace.calls.stacks import LoadPhase
 from tracekit.trace.events import BOUNDS, DEVICE_NAMES, Device, Origin
-from tracekit.units import format_count, format_error, format_percent, format_time
+from tracekit.units import format_count, format_error, format_like, format_percent, format_time
 
 if TYPE_CHECKING:
     from tracekit.analysis.models import ModelSummary
@@ -80,18 +81,23 @@ def _phase_line(calls: CallPhases, resolution_ns: int) -> str:
 
     shown = list(filter(is_shown, calls.phases))
 
-    def inside(path: tuple[str, ...]) -> str:
-        within = [phase for phase in shown if phase.path[:-1] == path]
-        return ", ".join(map(words, within))
+    def time(ns: float) -> str:
+        return format_like(ns, calls.mean_ns, resolution_ns)
+
+    def inside(path: tuple[str, ...]) -> list[Phase]:
+        return [phase for phase in shown if phase.path[:-1] == path]
 
     def words(phase: Phase) -> str:
-        more = inside(phase.path)
-        time = format_time(phase.mean_ns, resolution_ns)
-        return f"{phase.name} {time}{f' (of which {more})' if more else ''}"
+        within = inside(phase.path)
+        if LoadPhase.COMPILING in (part.name for part in within):
+            rest_ns = phase.mean_ns - sum(part.mean_ns for part in within)
+            return ", ".join((*map(words, within), f"cache lookup {time(rest_ns)}"))
+        more = ", ".join(f"{time(part.mean_ns)} {part.name}" for part in within)
+        return f"{phase.name} {time(phase.mean_ns)}{f' ({more})' if more else ''}"
 
     little_ns = sum(phase.mean_ns for phase in calls.phases if len(phase.path) == 1 and not is_shown(phase))
-    other = f"other {format_time(little_ns, resolution_ns)}" if little_ns >= resolution_ns else ""
-    return f"{head}: {', '.join(filter(None, (inside(()), other)))}"
+    other = (f"other {time(little_ns)}",) if little_ns >= resolution_ns else ()
+    return f"{head}: {', '.join((*map(words, inside(())), *other))}"
 
 
 class PhaseRow(NamedTuple):

@@ -51,7 +51,7 @@ def finding_markdown(session: Session, check: int) -> str:
     card = finding_card(Group((result,))) if result.outcome == "finding" else _other_card(result)
     head = dataclasses.replace(card, blocks=(blocks.Paragraph(context_line(report)),))
     said = [markdown.block_text(block, 3) for block in card.blocks if isinstance(block, blocks.Paragraph)]
-    more = f"Details: {markdown.inline(card.more)}" if card.more else ""
+    more = f"Details: `tracekit explain {result.id}`" if result.outcome == "finding" else ""
     return markdown.paragraphs(markdown.block_text(head, 3), "  \n".join(said[:_SAID_LINES]), more) + "\n"
 
 

@@ -197,7 +197,7 @@ def test_every_call_of_core_ml_has_its_site_and_what_it_was_busy_with(traced: Bu
     ]
     load, call, element = all_sites(traced(samples, (0, 10), (10, 20), kind=["load", "prediction"]))
     assert (load.api, load.calls, load.inferred) == ("load", 1, False)
-    assert [(each.what, each.samples) for each in load.busy] == [("compiling on this device", 1)]
+    assert [(each.what, each.samples) for each in load.busy] == [("compiling", 1)]
     assert (call.api, call.calls) == ("prediction", 1)
     assert [(each.what, each.samples) for each in call.busy] == [("GPU", 1), ("CPU", 1)]
     assert (element.api, element.calls, element.of, element.inferred) == ("element access", None, 1, True)

@@ -183,8 +183,8 @@ def test_a_finding_names_the_code_that_made_the_calls(corpus: Path) -> None:
         for at, check in enumerate(session.report.results)
     }
     # Where each stands in the sources, as the call stacks of the recording have it.
-    assert "called from MambaASRRunner_main (main.swift:1514), main thread" in places["cold-load"]
-    assert "called from MambaASRRunner.runStreaming (main.swift:1229)" in places["warm-up-spike"]
+    assert "in MambaASRRunner_main (main.swift:1514), main thread" in places["cold-load"]
+    assert "in MambaASRRunner.runStreaming (main.swift:1229)" in places["warm-up-spike"]
     assert "in MambaASRRunner.runStreaming (main.swift:1281)" in places["element-wise-access"]
 
 
@@ -194,7 +194,7 @@ def test_inferred_calls_have_their_phases_and_no_digits_that_samples_do_not_carr
     session = opening.judge_session(opening.read(path, Request()))
     text = told(model_blocks(session, "MambaASR_fp16_w8", PALETTES[True], monochrome=True), 120)
     assert "Where the time of a load goes" in text
-    assert "compiling on this device" in text
+    assert "compiling" in text
     assert "219 ms (100%)" in text
     assert "max           219 ms" in text
     assert "unaccounted" not in text
@@ -258,7 +258,7 @@ def test_an_operation_has_the_parts_of_its_time(samples: Path) -> None:
     def words(name: str) -> str:
         return " ".join(told(event_blocks(session, EventRef("phases", first[name]))).split())
 
-    parts = "Core ML 12.3 ms waiting for the GPU 9.00 ms app code 8.50 ms not running 1.00 ms"
+    parts = "Core ML 12.3 ms waiting for the GPU 9.0 ms app code 8.5 ms not running 1.0 ms"
     assert f"Where its time went {parts}" in words("ProcessFrame")
     assert "Where its time went app code 7.50 ms not running 0.50 ms" in words("Resize")
     # A point has no length.

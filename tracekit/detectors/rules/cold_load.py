@@ -65,16 +65,17 @@ def _finding(
     chosen = known.cold & felt
     rows = view.loads[chosen]
     cost_ns = tk.covered_ns(rows)
-    if len(rows) == 1:
-        summary = f"Specialized for the device during a load of {view.time(cost_ns)}"
-    else:
+    took = view.time(cost_ns)
+    if len(rows) > 1:
         longest = view.time(int(rows["duration_ns"].max()))
-        count = tk.format_count(len(rows), "load")
-        summary = f"Specialized for the device in {count} ({view.time(cost_ns)} in total, longest {longest})"
+        took = f"for {tk.format_count(len(rows), 'load')} ({took} in total, longest {longest})"
+    who = "A prediction" if len(rows) == 1 else "Predictions"
+    summary = f"{who} waited {took} while Core ML compiled the model."
     if only_hung[chosen].all():
-        summary += ", while the main thread was unresponsive (possible but not certain: only the times match)."
-    else:
-        summary += ", and a prediction waited for it." if len(rows) == 1 else ", and predictions waited for them."
+        summary = (
+            f"The main thread was unresponsive {took} while Core ML compiled the model (possible but not certain: only "
+            "the times match)."
+        )
     summary += _how_known(known, chosen) + _size(view.model_file) + of_load(view)
     cost = view.cost(cost_ns, "Time covered by the cold loads the app waited for", once=True)
     return view.finding(summary, metrics, rows=rows, cost=cost, call_sites=sites_of(view.trace, rows.index))

@@ -45,7 +45,7 @@ class LoadPhase(StrEnum):
     OPENING = "opening the model"
     PROGRAM = "getting the compiled program"
     CACHE_KEY = "computing the cache key"
-    COMPILING = "compiling on this device"
+    COMPILING = "compiling"
     NEURAL_ENGINE = "trying the Neural Engine"
     READYING = "making operations ready"
     SPECIALIZING = "specializing the GPU graph"
