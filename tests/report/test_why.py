@@ -46,6 +46,12 @@ def test_only_causes_that_made_it_longer_have_findings(samples, results):
     assert said.fixes == {"concurrent-predictions": fix}
 
 
+def test_longer_work_on_cores_that_models_share_has_the_finding_about_that(results):
+    """Rows do not show who had the cores, so the time counts as work of the prediction's own."""
+    found = [replace(each, id="cpu-contention") for each in results if each.id == "concurrent-predictions"]
+    assert finding_about(Cause.WORK, "CaptionEncoder", found) == found[0]
+
+
 @pytest.mark.parametrize("check", sorted(LOADS))
 def test_what_loads_cost_is_about_the_first_prediction_alone(results, check):
     cause = next(cause for cause, checks in FINDINGS.items() if check in checks)
