@@ -17,6 +17,7 @@ from tracekit.units import format_parts, format_rate
 def test_slow_rates_are_given_per_minute(per_second, said):
     assert format_rate(per_second) == said
     assert format_rate(per_second, "") == said.removesuffix("/s")
+    assert format_rate(per_second, " tokens/s") == said.replace("/", " tokens/")
 
 
 def test_parts_add_up_as_they_are_shown():

@@ -85,11 +85,11 @@ def format_count(count: int, noun: str, plural: str | None = None) -> str:
 
 def format_rate(per_second: float, unit: str = "/s") -> str:
     """A rate with one decimal, none from 100 on; below one a second per minute or hour: `19.2/s`, `12.0/min`. `unit`
-    stands behind a rate per second."""
-    if per_second < 0.95:
-        per_minute = 60 * per_second
-        return f"{per_minute:.1f}/min" if per_minute >= 0.95 else f"{60 * per_minute:.1f}/h"
-    return f"{per_second:,.{0 if per_second >= 99.95 else 1}f}{unit}"
+    is that of a rate per second; empty where a title says it."""
+    if per_second >= 0.95:
+        return f"{per_second:,.{0 if per_second >= 99.95 else 1}f}{unit}"
+    per_minute, what = 60 * per_second, unit.removesuffix("/s")
+    return f"{per_minute:.1f}{what}/min" if per_minute >= 0.95 else f"{60 * per_minute:.1f}{what}/h"
 
 
 def format_names(names: Sequence[str], most: int = 3) -> str:

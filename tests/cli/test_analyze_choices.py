@@ -171,7 +171,10 @@ def test_an_expectation_that_makes_no_sense_is_refused(tracekit, clean: Path, ex
 
 SLICE = ("--from", "3", "--to", "8", "--model", "Mosaic")
 """Mosaic has no event before 10.4 s."""
-WHEN = r"no load or prediction of Mosaic starts from 3 s to 8 s \(they are from 10\.[34]\d* s to 1\d\.\d+ s\)"
+WHEN = (
+    "no load or prediction of Mosaic starts from 3 s to 8 s: the first starts at "
+    r"10\.[34]\d* s, the last ends at 1\d\.\d+ s"
+)
 
 
 @pytest.mark.parametrize(

@@ -163,7 +163,10 @@ def test_a_range_outside_is_an_error_and_one_without_an_event_inconclusive(trace
     empty = tracekit("compare", samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace", "--to", "0.000001")
     assert empty.status == 3
     # The first load, and the end of the last prediction.
-    assert "no load or prediction starts before 1e-06 s (they are from 0.403 s to 4.862 s)" in empty.err
+    assert (
+        "no load or prediction starts before 1e-06 s: the first starts at 0.403 s, the last ends at 4.862 s"
+        in empty.err
+    )
 
 
 def test_files_are_written_by_their_endings(tracekit, samples, tmp_path):

@@ -14,10 +14,11 @@ from support.handover import trace_of
 from tracekit.api import judge
 from tracekit.documents.report import report_file, summary_document
 from tracekit.render.forms import render
+from tracekit.report.choice import Part, choose_shown
 from tracekit.report.report import Report
 from tracekit.request import request_of
 from tracekit.testing import Draws, Model
-from tracekit.testing.machines import IPHONE
+from tracekit.testing.machines import IPHONE, Process
 from tracekit.testing.recorder import App, cpu, neural_engine, start_recording
 from tracekit.testing.scenario import CORE_ML
 from tracekit.testing.stacks import app_function
@@ -106,6 +107,19 @@ def test_an_app_that_hardly_uses_core_ml_says_what_it_does(own_ms, call_ms, opti
         # What answers it is named, where nothing else does.
         assert "tracekit stacks" in short_text(report).splitlines()[-1]
         assert "`tracekit stacks`" in report.summary.verdict
+
+
+@pytest.mark.parametrize("shown", [{"process": 77}, {"part": Part(start_ns=500 * MS)}])
+def test_a_part_of_a_recording_is_not_said_to_be_all_that_the_app_does(shown):
+    made = start_recording(Draws(1), jitter=0, noise=False, code=True)
+    made.busy(900 * MS, app_function("pad", 12, "Pad.swift"))
+    made.scenario.processes.append(Process("helper", 77))
+    trace = trace_of(made.finish())
+    assert judge(trace).code.own_share == 1
+    report = judge(trace, shown=choose_shown(trace, **shown))
+    assert report.code is not None
+    assert (report.code.own_share, report.code.own_site) == (None, None)
+    assert "another runtime" not in report.summary.verdict
 
 
 def test_the_loop_of_an_interface_is_no_code_of_the_app():

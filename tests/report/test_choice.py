@@ -136,11 +136,11 @@ def test_a_detector_that_looked_at_nothing_shown_does_not_say_passed(two):
 
 
 @pytest.mark.parametrize(("models", "start_ns", "end_ns", "says"), [
-    (["Net"], 10_000 * MS, 11_000 * MS, "of Net starts from 10 s to 11 s (they are from 0 s to 3.92 s)"),
-    (["Net", "Other"], 10_000 * MS, None, "of Net, Other starts from 10 s (they are from 0 s to 3.96 s)"),
-    ([], None, -1, "starts before -1e-09 s (they are from 0 s to 3.96 s)"),
+    (["Net"], 10_000 * MS, 11_000 * MS, "Net starts from 10 s to 11 s: the first starts at 0.000 s, the last ends"),
+    (["Net", "Other"], 10_000 * MS, None, "Net, Other starts from 10 s: the first starts at 0.000 s, the last ends"),
+    ([], None, -1, "starts before -1e-09 s: the first starts at 0.000 s, the last ends at 3.960 s."),
     # Between two predictions, and where only the hardware names the model.
-    (["Net"], 1_050 * MS, 1_060 * MS, "of Net starts from 1.05 s to 1.06 s (they are"),
+    (["Net"], 1_050 * MS, 1_060 * MS, "of Net starts from 1.05 s to 1.06 s: the first"),
     (["Hidden"], None, None, "a stage is evaluated with its pipeline"),
 ])  # fmt: skip
 def test_a_part_without_an_event_of_what_was_chosen_is_inconclusive_and_says_when_its_events_are(

@@ -99,7 +99,7 @@ def test_what_most_checks_could_not_look_for_is_not_called_absent(samples):
     of_core_ml = [
         each for each in DETECTORS if each.page.pattern == Pattern.SLOW_PREDICTIONS and "Core ML" in each.needs
     ]
-    assert slow.evidence[0].endswith(f": 4 checks passed, 2 not evaluated, {len(of_core_ml)} of Core ML not run.")
+    assert slow.evidence[0].endswith(f": 4 checks passed, 2 not evaluated, {len(of_core_ml)} Core ML checks not run.")
     assert "queued-requests" in slow.checks
     # What is loaded and not used says little where the memory itself was not recorded.
     grows = answers(diagnose(kept_analysis(samples / "sharpen_8bit.trace").report))[Pattern.MEMORY_GROWS]

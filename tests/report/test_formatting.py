@@ -57,6 +57,11 @@ def test_a_moment_has_the_digits_that_the_resolution_needs(time, resolution, tex
         (1.0, "ratio", "1"),
         (0.503, "ratio", "0.5"),
         (2.5, "loads", "2.5 loads"),
+        (1234.9, "fps", "1,234 fps"),
+        (9.99, "fps", "9.9 fps"),
+        (0.999, "fps", "0.99 fps"),
+        (0.0347, "fps", "0.034 fps"),
+        (0.00001, "fps", "0.000010 fps"),
     ],
 )
 def test_a_quantity_is_written_in_its_unit(value: float | None, unit: str, text: str) -> None:

@@ -66,10 +66,10 @@ class CodeInfo:
     """By what is called: loads, compilations, predictions, element access; the place with most calls first."""
     notes: tuple[str, ...]
     """What could not be read and what it cost, one sentence each."""
-    own_share: float | None = None
+    own_share: float | None
     """Share of the time in which a thread of the app ran, or Core ML was called, that is code of its own, of its
     libraries and other runtimes; None where samples do not show it."""
-    own_site: CallSite | None = None
+    own_site: CallSite | None
     """The function that was innermost in most of these samples; its `share` is of them."""
 
 
@@ -84,7 +84,9 @@ def code_info(trace: Trace, shown: Shown | None) -> CodeInfo | None:
     if shown is not None and shown.ranges is not None:
         times = np.array([(site.first_ns, site.last_ns + 1) for site in sites], np.int64).reshape(-1, 2)
         sites = [*compress(sites, reach_ranges(shown.ranges, *times.T))]
-    own = own_code(trace) or (None, None)
+    # It is about the app, and about all of its time.
+    is_part = shown is not None and (shown.foreign or shown.ranges is not None)
+    own_share, own_site = (not is_part and own_code(trace)) or (None, None)
     return CodeInfo(
         samples=len(sampled.samples),
         unit=sampled.unit,
@@ -95,8 +97,8 @@ def code_info(trace: Trace, shown: Shown | None) -> CodeInfo | None:
         inferred=trace.inferred,
         call_sites=tuple(sites),
         notes=sampled.notes,
-        own_share=own[0],
-        own_site=own[1],
+        own_share=own_share,
+        own_site=own_site,
     )
 
 

@@ -22,7 +22,7 @@ from tracekit.errors import UnreadableRecording, UsageError, unknown
 from tracekit.grouping import grouped
 from tracekit.intervals import Intervals
 from tracekit.recording.table import TableState
-from tracekit.report.formatting import visible
+from tracekit.report.formatting import moment, visible
 from tracekit.report.redact import PrivateFacts, private_facts, redact_text
 from tracekit.trace import filter as filters
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
@@ -242,8 +242,8 @@ def why_nothing(trace: Trace, shown: filters.Shown) -> str:
     ends = np.concatenate([starts, (calls["start_ns"] + calls["duration_ns"])[ran], asked["last_ns"][requested]])
     what = "load, prediction or request" if requested.any() else "load or prediction"
     whose = f" of {format_names(sorted(shown.models))}" if shown.models is not None else ""
-    first_s, last_s = (f"{round(int(edge) / 1e9, 3):g} s" for edge in (starts.min(), ends.max()))
-    return f"No {what}{whose} starts {shown.where} (they are from {first_s} to {last_s})."
+    first, last = moment(int(starts.min())), moment(int(ends.max()))
+    return f"No {what}{whose} starts {shown.where}: the first starts at {first}, the last ends at {last}."
 
 
 def asks_alone(trace: Trace) -> bool:

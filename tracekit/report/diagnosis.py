@@ -132,11 +132,9 @@ def _answer(leaf: Leaf, checks: Sequence[Result]) -> LeafAnswer:
     if totals.passed:
         never = leaf.rests_on in {check.id for check in not_evaluated}
         answer = Answer.NOT_SEEN if unseen + left_out <= totals.passed and not never else Answer.OPEN
-        missing = ((unseen, "not evaluated"), (left_out, "of Core ML not run"))
-        counts = [
-            format_count(totals.passed, "check") + " passed",
-            *(f"{each} {what}" for each, what in missing if each),
-        ]
+        counts = [f"{format_count(totals.passed, 'check')} passed"]
+        counts += [f"{unseen} not evaluated"] if unseen else []
+        counts += [f"{format_count(left_out, 'Core ML check')} not run"] if left_out else []
         looked_for = f"Recordings show {leaf.shows}: {', '.join(counts)}."
         return _leaf_answer(leaf, answer, [looked_for, *reasons], [*with_outcome(of_leaf, "passed"), *not_evaluated])
     if not_evaluated:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable
-from math import floor
+from math import floor, log10
 from typing import TYPE_CHECKING
 
 from tracekit.characters import lower_first as lower_first, shorten as shorten, visible as visible
@@ -144,9 +144,10 @@ def file_problems(
 
 def frames(rate: float | None) -> str:
     """Frames per second, rounded down, with two digits below 10; `–` where they are not known."""
-    if rate is None or rate >= 10:
-        return ABSENT if rate is None else f"{floor(rate):,}"
-    return f"{floor(rate * 10) / 10:.1f}" if rate >= 1 else f"{rate:.2g}"
+    if rate is None:
+        return ABSENT
+    digits = max(1 - floor(log10(rate)), 0) if rate else 0
+    return f"{floor(rate * 10**digits) / 10**digits:,.{digits}f}"
 
 
 def quantity(value: float | None, unit: str, resolution_ns: int = 0) -> str:
