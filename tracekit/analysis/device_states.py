@@ -6,7 +6,7 @@ These explain most differences in energy, of which no recording of Core ML holds
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -130,10 +130,8 @@ def sustained(trace: Trace) -> tuple[Sustained, ...]:
     activity = trace.activity
     called = is_any(activity["level"], Level.TOP) & is_any(activity["kind"], Kind.PREDICTION)
     ended = activity["duration_ns"].to_numpy() > 0
-    return tuple(_models(trace, rows_where(columns_of(activity, ("model", "start_ns", "duration_ns")), called & ended)))
-
-
-def _models(trace: Trace, predictions: pd.DataFrame) -> Iterator[Sustained]:
+    predictions = rows_where(columns_of(activity, ("model", "start_ns", "duration_ns")), called & ended)
+    found = []
     for name, every in predictions.groupby("model", observed=True, sort=True):
         rows = rows_where(every, _longest_stretch(every))
         starts = rows["start_ns"].to_numpy()
@@ -146,14 +144,10 @@ def _models(trace: Trace, predictions: pd.DataFrame) -> Iterator[Sustained]:
         at = places_of(times.index, rows.index.to_numpy())
         busy = {str(unit): times[f"{unit.lower()}_busy_ns"].array.take(at) for unit in UNITS}
         busy = {unit: each[~each.isna()] for unit, each in busy.items()}
-        yield Sustained(
-            model=str(name),
-            span_ns=span,
-            first=first,
-            last=last,
-            retained=last.per_second / first.per_second if first.per_second and last.per_second else None,
-            units={unit: float(each.sum()) / len(rows) for unit, each in busy.items() if each.sum()},
-        )
+        units = {unit: float(each.sum()) / len(rows) for unit, each in busy.items() if each.sum()}
+        retained = last.per_second / first.per_second if first.per_second and last.per_second else None
+        found.append(Sustained(str(name), span, first, last, retained, units))
+    return tuple(found)
 
 
 def _longest_stretch(rows: pd.DataFrame) -> BoolArray:

@@ -120,13 +120,13 @@ class Between:
 def work_between(trace: Trace, gaps: Intervals) -> Between | None:
     """What code of the app ran in the gaps, which do not overlap; None where no samples were recorded, or where the
     gaps are too short for any. O(samples log gaps)."""
-    sampled = trace.sampled
-    if sampled is None or sampled.samples.empty or gaps.covered_ns < sampled.period_ns:
+    sampled, kinds = trace.sampled, core_ml_stacks(trace)
+    if sampled is None or kinds is None or sampled.samples.empty or gaps.covered_ns < sampled.period_ns:
         return None
     inside = in_ranges(gaps, sampled.samples["time_ns"].to_numpy())
     inside &= sampled.samples["stack"].notna().to_numpy()
     app_frame = call_stacks.innermost(sampled, call_stacks.app_frames(sampled.stacks))
-    predicts = np.append(is_any(call_stacks.core_ml_stacks(sampled)["api"], call_stacks.Api.PREDICTION), False)
+    predicts = np.append(is_any(kinds["api"], call_stacks.Api.PREDICTION), False)
     thread = categorical(sampled.samples["thread"]).codes
     calling = np.isin(thread, thread[predicts[or_minus_one(sampled.samples["stack"])]])
     rows, calling = sampled.samples[inside], calling[inside]

@@ -34,9 +34,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     of_programs = named & tk.is_any(tk.cells(hardware, "kind"), tk.Kind.ANE_COMPILE)
     if compiles.empty and not of_programs.any():
         if cold_loads(view.loads, view.trace).cold.any():
-            return view.not_applicable(
-                "The app compiled no model itself; what a load compiles is for cold-load to say."
-            )
+            return view.not_applicable("The app compiled no model itself; cold-load reports compilations during loads.")
         return view.passed("No compilation of this model was recorded.", _metrics(options, 0, 0, 0, 0))
     programs = tk.rows_where(hardware, of_programs)
     again = compiles.iloc[1:] if len(compiles) >= max(options.min_compiles, 2) else compiles.iloc[:0]

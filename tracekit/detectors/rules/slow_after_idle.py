@@ -39,14 +39,14 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     # A model that is called that seldom opens no burst with each call.
     opens, long = np.diff(burst_numbers(view.predictions)) != 0, pauses >= options.gap_s * 1e9
     after = np.append(False, opens & long)
-    if not after.any() and (not long.any() or len(times) - int(long.sum()) >= options.min_predictions):
-        than = " that is longer than five times the usual interval" if long.any() else ""
-        return view.not_applicable(f"There is no gap of {options.gap_s:g} s or more between predictions{than}.")
     if not after.any():
+        if not long.any() or len(times) - int(long.sum()) >= options.min_predictions:
+            than = " that is longer than five times the usual interval" if long.any() else ""
+            return view.not_applicable(f"There is no gap of {options.gap_s:g} s or more between predictions{than}.")
         return view.unknown(
             f"{int(long.sum()):,} of {len(times):,} predictions follow a gap of {options.gap_s:g} s or more "
             f"({tk.format_time(float(np.median(pauses[long])))} at the median), as is usual for this model: too few "
-            "show how long one takes without.",
+            "others to compare.",
             "Record several predictions in a row, with gaps between such rows.",
         )
     return judge_by_load_kind(view, calls_with_openings(view), lambda calls: _judge(view, calls, after, options))

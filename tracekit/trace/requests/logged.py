@@ -112,8 +112,7 @@ def _of_brackets(rows: _Rows, brackets: IntArray) -> _Windows:
     known = _Windows(starts, np.where(unfinished, last, limits), unfinished, uncertain, owner, brackets)
     # Instruments writes an interval when it ends.
     behind = _of_order(rows, int(limits.max()))
-    generates = np.isin(np.arange(len(behind.row)), behind.owner[rows.of(*_AFTER)])
-    return _joined(known, behind) if generates.any() else known
+    return _joined(known, behind) if (behind.owner[rows.of(*_AFTER)] >= 0).any() else known
 
 
 def _joined(known: _Windows, behind: _Windows) -> _Windows:
