@@ -254,7 +254,7 @@ def _distance(limit: Limit, value: float) -> str:
         points = round((value - limit.value) * 100)
         side = "above" if points >= 0 else "below"
         return f" ({format_count(abs(points), 'point')} {side} the limit)" if points else ""
-    if limit.name not in TIMES or not limit.value or value == limit.value:
+    if limit.name not in TIMES or not limit.value or value in (0, limit.value):
         return ""
     percent = (value / limit.value - 1) * 100
     if percent >= MANY_PERCENT:
