@@ -232,7 +232,8 @@ def capped(said: dict[str, Any], left_out: Mapping[str, int] = MappingProxyType(
     first entry as long as texts can be cut instead. `left_out` is what is missing already, by list. O(size)."""
     left = Counter(left_out)
     for least in (1, 0):
-        lists = {name: list(map(_size, value)) for name, value in said.items() if isinstance(value, list)}
+        entries = {name: map(_json, value) for name, value in said.items() if isinstance(value, list)}
+        lists = {name: [len(f"{entry}, ".encode()) for entry in value] for name, value in entries.items()}
         length = {name: sum(sizes) for name, sizes in lists.items()}
         spare = len(_written(said, left)) + _COUNTS - MOST_BYTES
         while spare > _COUNTS or (spare > 0 and left):
@@ -249,10 +250,6 @@ def capped(said: dict[str, Any], left_out: Mapping[str, int] = MappingProxyType(
             break
         said = _shortened(said)
     return _written(said, left).decode()
-
-
-def _size(entry: object) -> int:
-    return len(_json(entry).encode()) + len(", ")
 
 
 def _written(said: Any, left: Counter[str]) -> bytes:

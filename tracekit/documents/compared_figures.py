@@ -172,12 +172,9 @@ def loads_figure(models: Sequence[ModelComparison]) -> Figure:
         if min(loads.before or 0, loads.after or 0) <= first:
             name = f"re{name}"
             loads = Pair(*(None if count is None else max(count - first, 0) for count in (loads.before, loads.after)))
-        loads = Pair(_rate(loads.before, calls.before), _rate(loads.after, calls.after))
+        sides = ((loads.before, calls.before), (loads.after, calls.after))
+        loads = Pair(*(_CALLS * count / of if count is not None and of else None for count, of in sides))
     return Figure(name, loads, less_is_better=True, at_least=(before, after))
-
-
-def _rate(count: float | None, calls: float | None) -> float | None:
-    return _CALLS * count / calls if count is not None and calls else None
 
 
 def _latency(quantity: str, change: LatencyChange) -> Figure:

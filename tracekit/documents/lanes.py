@@ -89,10 +89,10 @@ def lanes_of_both(comparison: Comparison, sides: tuple[Drawing, Drawing] | None)
     if sides is None:
         why = "Lanes are drawn where each side has a recording, not only reports."
         return Section("Timeline", (Paragraph(why, Role.DIM),), name="timeline")
-    starts = [_first_call(timeline) for _, timeline in sides]
+    starts = [[int(lane.starts[lane.calls][0]) for lane in each.lanes if lane.calls.any()] for _, each in sides]
     aligned = "One scale. Each recording begins at its start: one has no prediction to align it by."
-    origins = [start or 0 for start in starts] if None not in starts else [0, 0]
-    if None not in starts:
+    origins = [min(of_side) for of_side in starts] if all(starts) else [0, 0]
+    if all(starts):
         at = arrow(*map(moment, origins))
         aligned = f"One scale, aligned at the first prediction ({at}). Times are those of each recording."
     figures = (no_script("All answers are above"), *_lanes(comparison, sides, origins))
@@ -110,12 +110,6 @@ def _lanes(comparison: Comparison, sides: tuple[Drawing, Drawing], origins: Sequ
             title += f", the most typical of {format_count(len(recordings), 'recording')}"
         shared = replace(timeline, start_ns=origin - before, end_ns=origin + after, flame=None)
         yield lanes(report, shared, name=name, title=title, origin_ns=origin)
-
-
-def _first_call(timeline: Timeline) -> int | None:
-    """Start of the first prediction that the app called, in ns; None where there is none."""
-    starts = [int(lane.starts[called][0]) for lane in timeline.lanes if (called := lane.calls).any()]
-    return min(starts, default=None)
 
 
 def pictures_of_both(comparison: Comparison, sides: tuple[Drawing, Drawing] | None) -> list[Figure]:
@@ -165,9 +159,5 @@ def _latencies(before: IntArray, after: IntArray) -> Html:
 
 
 def _steps(heights: FloatArray) -> str:
-    def corners() -> Iterator[str]:
-        yield "M0 100"
-        for at, height in enumerate(heights.tolist()):
-            yield f"V{100 - 100 * height:.1f}H{at + 1}"
-
-    return f"{''.join(corners())}V100Z"
+    corners = (f"V{100 - 100 * height:.1f}H{at + 1}" for at, height in enumerate(heights.tolist()))
+    return f"M0 100{''.join(corners)}V100Z"

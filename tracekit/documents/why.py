@@ -97,7 +97,8 @@ def _blocks(model: ModelWhy, sampled: bool, *, several: bool) -> Iterator[Block 
     for why, findings in zip(model.predictions, model.findings, strict=True):
         large = large_parts(why)
         rows = [Row(why, part, findings.get(part.cause, "")) for part in large]
-        fix = _fix(model, worst_finding(why, findings))
+        check = worst_finding(why, findings)
+        fix = Paragraph(model.fixes[check], lead=f"fix ({check})") if check in model.fixes else None
         # A part is a share of the difference where none is longer than usual and another shorter.
         shares = all(0 <= part.ns / (why.extra_ns or 1) < 1.005 for part in large)
         left_out = {"share": not shares, "finding": not any(row.finding for row in rows)}
@@ -119,11 +120,6 @@ def _blocks(model: ModelWhy, sampled: bool, *, several: bool) -> Iterator[Block 
         time, level = format_time(model.tail.ns, resolution), f"p{model.tail.level * 100:g}"
         yield Paragraph(f"{time}, {tail_words(model.tail, resolution)}", lead=level)
     yield fix if not several else None
-
-
-def _fix(model: ModelWhy, check: str | None) -> Paragraph | None:
-    fix = model.fixes.get(check) if check else None
-    return Paragraph(fix, lead=f"fix ({check})") if fix else None
 
 
 def worst_finding(why: Why, findings: Mapping[str, str]) -> str | None:

@@ -65,7 +65,7 @@ class _Writer:
         """Its lines, and whether they have the room that there is."""
         head, tail = self._head(document), self._tail(document)
         # What a short text has comes first.
-        ordered = sorted(document.blocks, key=_is_folded)
+        ordered = sorted(document.blocks, key=lambda block: isinstance(block, blocks.Section) and block.folded)
         pieces = [[] if _is_cards(block) else self.lines(block, 0) for block in ordered]
         room: int | None = None
         if document.room is not None and not self.verbose:
@@ -227,10 +227,6 @@ def _more(count: int, indent: int = 0) -> Text:
 
 def _bold(tone: Role) -> str:
     return f"bold {STYLES[tone].replace('bold', '').replace('reverse', '')}".strip()
-
-
-def _is_folded(block: blocks.Block) -> bool:
-    return isinstance(block, blocks.Section) and block.folded
 
 
 def _is_cards(block: blocks.Block) -> TypeGuard[blocks.Section]:

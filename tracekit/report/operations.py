@@ -58,9 +58,9 @@ def what_ran(
     asked = {each.runtime for each in requests}
     logged = [request_words(each) for each in requests]
     logged += [f"{each.name} ran {_phases(each.phases)}" for each in runtimes if each.phases and each.name not in asked]
-    ended = [each for each in operations if each.statistics is not None]
+    ended = [(each.name, each.statistics.count) for each in operations if each.statistics is not None]
     if ended:
-        names = format_names([f"{each.name} {format_count(_count(each), 'time')}" for each in ended])
+        names = format_names([f"{name} {format_count(count, 'time')}" for name, count in ended])
         logged.append(f"the app ran {names}")
     text = word_list(logged)
     return f"{text[0].upper()}{text[1:]}." if text else ""
@@ -130,10 +130,6 @@ def _phases(phases: Sequence[PhaseSummary]) -> str:
         counts[phase.phase] += phase.count
     times = [f"{name} {format_count(count, 'time')}" for name, count in counts.items()]
     return f"({format_names(times)})"
-
-
-def _count(operation: Operation) -> int:
-    return operation.statistics.count if operation.statistics is not None else 0
 
 
 def parts_words(parts: Sequence[OperationPart]) -> list[tuple[str, str]]:
