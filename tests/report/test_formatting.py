@@ -44,7 +44,7 @@ def test_a_moment_is_truncated_to_milliseconds(ns: int, text: str) -> None:
     ],
 )
 def test_a_moment_has_the_digits_that_the_resolution_needs(time, resolution, text) -> None:
-    assert formatting.exact_moment(time, resolution) == text
+    assert formatting.moment(time, resolution) == text
 
 
 @pytest.mark.parametrize(

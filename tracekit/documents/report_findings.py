@@ -229,12 +229,10 @@ def _where(group: Group) -> Paragraph | None:
     parts: list[Line] = []
     if longest := _longest(*group.results):
         total = sum(check.evidence_total for check in group.results)
-        most = "longest" if longest.bytes is None else "largest"
-        words = f"{most} of {total:,}: " if total > 1 else "where: "
+        words = f"{formatting.extreme_word([longest])} of {total:,}: " if total > 1 else "where: "
         resolution_ns = group.first.resolution_ns
         source = f", {from_stacks(resolution_ns)}" if resolution_ns else ""
-        size = formatting.evidence_size(longest, resolution_ns)
-        where = f"{size} at {formatting.moment(longest.start_ns)}"
+        where = f"{formatting.evidence_size(longest, resolution_ns)} at {formatting.moment(longest.start_ns)}"
         parts.append((words, Span(where, evidence=group.first.id), source))
     if len(group.results) == 1:
         parts += _relations(group.first)
@@ -273,7 +271,7 @@ def _evidence(group: Group) -> Section | None:
     start, *others = EVIDENCE_COLUMNS
     grid = table(f"Evidence for {group.first.id}", (start, length, *others), shown)
     title = f"Evidence ({format_count(total, 'interval')})"
-    note = f"{'longest' if not shown or shown[0].bytes is None else 'largest'} first; times since the start of the run"
+    note = f"{formatting.extreme_word(shown)} first; times since the start of the run"
     return section(title, grid, more, note=note, folded=True) if grid else None
 
 

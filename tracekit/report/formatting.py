@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import floor, log10
 from typing import TYPE_CHECKING
 
@@ -78,14 +78,15 @@ def count(value: int | None) -> str:
     return ABSENT if value is None else f"{value:,}"
 
 
-def moment(ns: int) -> str:
-    """Time since the start of the run, in ns: `2.896 s`, from a minute on `01:07.457` or `1:02:03.004`; truncated to
-    milliseconds, as Instruments does."""
-    return exact_moment(ns, 1_000_000)
+def extreme_word(evidence: Sequence[Evidence]) -> str:
+    """How intervals are called that weigh most: `largest` of memory, else `longest`."""
+    return "largest" if evidence and evidence[0].bytes is not None else "longest"
 
 
-def exact_moment(time_ns: int, resolution_ns: int = 1) -> str:
-    """As `moment`, with groups of three more digits until they tell times `resolution_ns` apart: `12.345 678 s`."""
+def moment(time_ns: int, resolution_ns: int = 1_000_000) -> str:
+    """Time since the start of the run: `2.896 s`, from a minute on `01:07.457` or `1:02:03.004`; truncated to
+    milliseconds, as Instruments does, or with groups of three more digits until they tell times `resolution_ns` apart:
+    `12.345 678 s`."""
     seconds, nanos = divmod(abs(time_ns), 1_000_000_000)
     millis, micros, nanos = nanos // 1_000_000, nanos // 1_000 % 1_000, nanos % 1_000
     groups = [f"{micros:03d}"] * (resolution_ns < 1_000_000) + [f"{nanos:03d}"] * (resolution_ns < 1_000)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from tracekit.analysis.code.phases import LOAD, OTHER, OTHERS, WAITING, CallPhases, Phase
 from tracekit.analysis.quantities import phase_id
-from tracekit.report.formatting import exact_moment, word_list
+from tracekit.report.formatting import moment, word_list
 from tracekit.report.time_breakdown import AT_LEAST, is_inferred
 from tracekit.trace.calls.stacks import LoadPhase
 from tracekit.trace.events import BOUNDS, DEVICE_NAMES, Device, Origin
@@ -154,7 +154,7 @@ def inferred_facts(calls: pd.DataFrame) -> Iterator[tuple[tuple[str, str], ...]]
         if origin == Origin.SIGNPOSTS:
             yield (RECORDED_AS,)
             continue
-        began, latest, earliest, over = (exact_moment(ns, 1_000) for ns in (start_min, start_max, end_min, end_max))
+        began, latest, earliest, over = (moment(ns, 1_000) for ns in (start_min, start_max, end_min, end_max))
         facts = [("inferred from", INFERRED_FROM[Origin(origin)])]
         if origin == Origin.HARDWARE:
             facts += [("started", f"at {latest} or before"), ("ended", f"at {earliest} or later")]

@@ -19,6 +19,7 @@ from textual.filter import LineFilter
 
 from tracekit.characters import visible
 from tracekit.lanes.categories import Category
+from tracekit.report.formatting import extreme_word
 from tracekit.report.report import Result
 from tracekit.report.time_breakdown import GROUPS
 from tracekit.tui.theme import Palette, style
@@ -100,7 +101,7 @@ def which_interval(check: Result, number: int) -> str:
     listed = len(check.evidence)
     if check.evidence_total <= listed:
         return f"{number + 1} of {listed}"
-    return f"{number + 1} of the {listed} longest ({check.evidence_total:,} in all)"
+    return f"{number + 1} of the {listed} {extreme_word(check.evidence)} ({check.evidence_total:,} in all)"
 
 
 class Drawn:

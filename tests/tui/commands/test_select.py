@@ -52,6 +52,21 @@ async def test_the_last_interval_of_evidence_that_is_there_in_full_is_the_last(s
     assert "in all" not in text
 
 
+@pytest.mark.view(size=(200, 50))
+async def test_of_evidence_in_bytes_the_largest_is_named(screen) -> None:
+    session = screen.state.session
+    first = session.report.results[0]
+    sized = replace(first, evidence=tuple(replace(each, bytes=1_000_000) for each in first.evidence[:3]))
+    report = replace(session.report, results=(replace(sized, evidence_total=9), *session.report.results[1:]))
+    screen.app.change(sessions=(replace(session, report=report),))
+    await screen.press("1", "full_stop")
+    assert "Evidence 1 of the 3 largest (9 in all)" in screen.text()
+    await screen.press("comma")
+    assert "This is the largest of 9 intervals." in screen.text()
+    await screen.press("full_stop", "full_stop", "full_stop")
+    assert "This is the last of the 3 largest; the report keeps no more of 9 intervals." in screen.text()
+
+
 async def test_while_the_detectors_are_at_work_no_event_is_called_evidence_of_nothing(screen) -> None:
     await screen.press("n")
     screen.app.change(sessions=(replace(screen.state.session, report=None),))

@@ -16,7 +16,7 @@ from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import depth_profile
 from tracekit.lanes.categories import Category
 from tracekit.lanes.events import stack
-from tracekit.report.formatting import duration, visible
+from tracekit.report.formatting import duration, extreme_word, visible
 from tracekit.report.phases import inferred_facts
 from tracekit.report.report import Report, Result
 from tracekit.report.timeline import DrawnLane, Timeline
@@ -209,7 +209,8 @@ def _findings(report: Report, timeline: Timeline, texts: _Texts) -> Iterator[Sli
 
 def _check_details(check: Result, marked: int) -> Details:
     """What a finding says, in the words of the report; `marked` is how many intervals of its evidence are drawn."""
-    selection = f"{marked:,} longest of {check.evidence_total:,} intervals" if check.evidence_total > marked else ""
+    most, total = extreme_word(check.evidence), check.evidence_total
+    selection = f"{marked:,} {most} of {total:,} intervals" if total > marked else ""
     details: Sequence[tuple[str, str | None]] = (
         ("check", check.id),
         ("severity", check.severity),

@@ -10,7 +10,7 @@ import numpy as np
 from tracekit.analysis.quantities import sample_quantiles
 from tracekit.arrays import BoolArray
 from tracekit.lanes.events import Events
-from tracekit.report.formatting import duration
+from tracekit.report.formatting import duration, extreme_word
 from tracekit.report.report import Result
 from tracekit.tui import selection
 from tracekit.tui.commands.views import fit_selection, toggle_inspector
@@ -182,9 +182,10 @@ def _end(check: Result, *, last: bool) -> str:
     listed = len(check.evidence)
     if check.evidence_total <= listed:
         return f"This is the {'last' if last else 'first'} of {format_count(listed, 'interval')}."
+    most = extreme_word(check.evidence)
     if not last:
-        return f"This is the longest of {check.evidence_total:,} intervals."
-    return f"This is the last of the {listed} longest; the report keeps no more of {check.evidence_total:,} intervals."
+        return f"This is the {most} of {check.evidence_total:,} intervals."
+    return f"This is the last of the {listed} {most}; the report keeps no more of {check.evidence_total:,} intervals."
 
 
 @action("to_finding")

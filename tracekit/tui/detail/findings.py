@@ -16,7 +16,7 @@ from tracekit.documents.report_findings import savings_words
 from tracekit.grouping import grouped
 from tracekit.render.blocks import Line, Role, Span
 from tracekit.render.layout import KEPT
-from tracekit.report.formatting import ABSENT, OUTCOMES, evidence_size, moment, shorten, visible
+from tracekit.report.formatting import ABSENT, OUTCOMES, evidence_size, extreme_word, moment, shorten, visible
 from tracekit.report.groups import rank
 from tracekit.report.report import Report, Result
 from tracekit.tui.detail.columns import WEIGHTY, ListColumn, Rows, model_column, sort_records
@@ -154,7 +154,7 @@ class CheckRows(Rows[Cells]):
         if check.evidence_total > listed:
             brief += " listed"
         else:
-            full += f", {'longest' if check.evidence[0].bytes is None else 'largest'} first"
+            full += f", {extreme_word(check.evidence)} first"
         for rest in (f"{full} · enter zooms in", full, brief):
             left = room - cell_len(f" · {rest}")
             if left >= min(cell_len(name), _MIN_NAME_WIDTH if rest == brief else _NAME_WIDTH):

@@ -22,7 +22,7 @@ from tracekit.analysis.why.order import in_order
 from tracekit.analysis.why.parts import LEAST, differences
 from tracekit.documents.why import sentence, slower_words, why_facts
 from tracekit.report.call_sites import THREADS, busy_words, place
-from tracekit.report.formatting import duration, exact_moment, moment, visible
+from tracekit.report.formatting import duration, moment, visible
 from tracekit.report.operations import parts_words
 from tracekit.report.phases import inferred_facts
 from tracekit.report.time_breakdown import parts_notes, parts_row
@@ -58,11 +58,11 @@ def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
     """All that is known of a row."""
     row = session.row(ref)
     span = session.span(ref)
-    known = [("at" if "duration_ns" not in row else "start", exact_moment(span.start_ns))]
+    known = [("at" if "duration_ns" not in row else "start", moment(span.start_ns, 1))]
     if "duration_ns" in row:
         length = row["duration_ns"]
         known.insert(0, ("duration", "no end recorded" if pd.isna(length) else exact(int(length))))
-        known += [] if pd.isna(length) else [("end", exact_moment(span.start_ns + int(length)))]
+        known += [] if pd.isna(length) else [("end", moment(span.start_ns + int(length), 1))]
     if ref.frame == PHASES:
         said = (name for name in row.index if name not in _PLAIN)
         known += [(name.replace("_", " "), str(row[name])) for name in said if not pd.isna(row[name])]
@@ -107,8 +107,8 @@ def range_blocks(state: State, span: Span, ends: tuple[Span, Span] | None) -> It
     """Length and ends; for two events, the distances between their edges; the predictions that start in it."""
     known = [
         ("length", exact(span.span_ns)),
-        ("from", exact_moment(span.start_ns)),
-        ("to", exact_moment(span.end_ns)),
+        ("from", moment(span.start_ns, 1)),
+        ("to", moment(span.end_ns, 1)),
         *((name, exact(length)) for name, length in (distances(*ends) if ends is not None else ())),
         ("statistics", "2 to show, ctrl+y to copy"),
     ]

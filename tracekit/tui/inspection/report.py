@@ -89,7 +89,7 @@ def _interval(check: Result, number: int) -> Iterator[tuple[str, str]]:
     entry = check.evidence[number]
     yield "event", entry.label
     yield "model", entry.model or formatting.ABSENT
-    yield "at", formatting.exact_moment(entry.start_ns)
+    yield "at", formatting.moment(entry.start_ns, 1)
     yield "duration", exact(entry.duration_ns)
     if entry.bytes is not None:
         yield "memory", format_bytes(entry.bytes)
@@ -106,7 +106,8 @@ def _check_facts(check: Result, report: Report) -> Iterator[tuple[str, str]]:
         about = f" of {other.model}" if other.model else ""
         yield formatting.RELATIONS[other.relation], f"{other.id}{about} (r to jump)"
     if check.evidence:
-        listed = f", {len(check.evidence)} longest listed" if check.evidence_total > len(check.evidence) else ""
+        most = formatting.extreme_word(check.evidence)
+        listed = f", {len(check.evidence)} {most} listed" if check.evidence_total > len(check.evidence) else ""
         yield "evidence", f"{format_count(check.evidence_total, 'interval')}{listed} (. to step)"
 
 

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from tracekit.comparison.latency import CHANGED, Answer, LatencyChange
 from tracekit.comparison.words import arrow, number, pair_words, percent_change
-from tracekit.report.formatting import exact_moment, moment, shorten, visible
+from tracekit.report.formatting import moment, shorten, visible
 from tracekit.tui.query import filter_words
 from tracekit.tui.selection import name_of
 from tracekit.tui.state import Session, State
@@ -159,7 +159,7 @@ def _times(before_ns: float | None, after_ns: float | None) -> str:
 
 def _edge(time_ns: int, view: Viewport) -> str:
     """An end of the view, in as many digits as distinguish it from the other end."""
-    return exact_moment(time_ns, view.span_ns // 10)
+    return moment(time_ns, view.span_ns // 10)
 
 
 def status_line(state: State, here: Span, width: int) -> str:

@@ -14,7 +14,7 @@ from rich.segment import Segment
 from tracekit.arrays import BoolArray
 from tracekit.intervals import CoveredTime, Intervals
 from tracekit.lanes.events import Events
-from tracekit.report.formatting import exact_moment, shorten, visible
+from tracekit.report.formatting import moment, shorten, visible
 from tracekit.tui.state import State
 from tracekit.tui.text import pointer
 from tracekit.tui.theme import Palette, style
@@ -205,10 +205,10 @@ def ruler(view: Viewport, columns: int) -> tuple[Tick, ...]:
         if step * columns < view.span_ns * (_GAP + 2):
             continue
         first = -(-view.start_ns // step) * step
-        widest = max(len(exact_moment(time, step)) for time in (first, view.end_ns // step * step))
+        widest = max(len(moment(time, step)) for time in (first, view.end_ns // step * step))
         if step * columns >= view.span_ns * (widest + _GAP) or step == STEPS[-1]:
             times = range(first, view.end_ns, step)
-            return tuple(Tick(column_of(view, columns, time), exact_moment(time, step)) for time in times)
+            return tuple(Tick(column_of(view, columns, time), moment(time, step)) for time in times)
     return ()
 
 
