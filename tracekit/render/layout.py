@@ -33,7 +33,9 @@ a recording can hold one, because private characters are replaced like control c
 KEPT = "\ue001"
 """The same within a command, which stays on one line even where that is too short for it: the terminal wraps it then,
 without a break that would be copied."""
-_COMMAND = re.compile(r"`[^`]+`|--instrument (?:'[^']*'|\w+)|^(?:tracekit|xcrun) .*", re.DOTALL)
+_COMMAND = re.compile(
+    r"`[^`]+`|--instrument (?:'[^']*'|\w+)|(?:^|(?<=  ·  ))(?:tracekit|xcrun) .*?(?=  ·  |\Z)", re.DOTALL
+)
 """What is typed, or an option with its value."""
 _WHOLE = re.compile(rf"\S*{KEPT}\S*|(?<!\S)https?://\S+")
 """Commands and addresses."""
