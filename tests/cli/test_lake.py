@@ -107,8 +107,9 @@ def test_its_matrix_is_in_the_order_of_time_with_dates_and_says_what_a_pooled_p9
     assert "p95, median of recordings" in tracekit("matrix", lake, "--label", "all").out
 
 
-def test_a_folder_above_it_is_never_taken_for_a_column(tracekit, lake, samples):
-    below = lake.parent / "device_model=Mac"
+@pytest.mark.parametrize("name", ["device_model=Mac", "MODEL=x"])
+def test_a_folder_above_it_is_never_taken_for_a_column(tracekit, lake, samples, name):
+    below = lake.parent / name
     below.mkdir()
     lake.rename(below / "lake")
     for words in (
@@ -116,7 +117,7 @@ def test_a_folder_above_it_is_never_taken_for_a_column(tracekit, lake, samples):
         ("lake", "add", below / "new", samples / "sharpen_8bit.trace"),
     ):
         result = tracekit(*words)
-        assert (result.status, "lies below 'device_model=Mac'" in result.err) == (2, True)
+        assert (result.status, f"lies below '{name}'" in result.err) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +173,7 @@ def test_nothing_beside_the_lake_is_reached(tracekit, lake, query):
         assert (result.status, "only views are read" in result.err) == (2, True)
 
 
-@pytest.mark.parametrize("way", ["link", "folder", "column"])
+@pytest.mark.parametrize("way", ["link", "folder", "column", "zero byte"])
 def test_a_lake_from_elsewhere_chooses_no_report_of_this_machine(tracekit, lake, way):
     [first, *_] = sorted((lake / "reports").iterdir())
     outside = shutil.copytree(lake / "reports", lake.parent / "reports") / first.name
@@ -185,14 +186,23 @@ def test_a_lake_from_elsewhere_chooses_no_report_of_this_machine(tracekit, lake,
         (lake / "reports").symlink_to(outside.parent)
     else:
         rows = parquet.read_table(run)
-        names = {"run_id": f"../../reports/{first.stem}", "report": str(outside)}
+        run_id = f"../../reports/{first.stem}" if way == "column" else "a\0b"
+        names = {"run_id": run_id, "report": str(outside)}
         for name, value in names.items():
             rows = rows.set_column(rows.schema.get_field_index(name), name, [[value]])
         parquet.write_table(rows, run)
     compared = tracekit("compare", lake, "--before", "true", "--after", "true")
     assert (compared.status, "leads out of the folder reports" in compared.err) == (2, True), compared.err
-    if way != "column":
+    if way in ("link", "folder"):
         assert "leads out of the folder reports" in tracekit("matrix", lake).err
+
+
+def test_a_report_that_is_a_link_to_itself_cannot_be_read(tracekit, lake):
+    [first, *_] = sorted((lake / "reports").iterdir())
+    first.unlink()
+    first.symlink_to(first.name)
+    said = tracekit("matrix", lake)
+    assert (said.status, "Too many levels of symbolic links" in said.err) == (2, True), said.err
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, "x" * 100_000])

@@ -10,6 +10,7 @@ import pty
 import subprocess
 import sys
 from contextlib import suppress
+from time import process_time
 
 import pytest
 
@@ -152,3 +153,10 @@ def test_without_duckdb_one_sentence_says_what_to_install(tracekit, path, monkey
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     installed = "uv pip install --python ~/tools/bin/python 'coreml-tracekit[sql]'"
     assert tracekit("sql", path, COUNT).err == f"tracekit: SQL needs the package duckdb: {installed}\n"
+
+
+def test_a_huge_cell_is_laid_out_in_time_that_grows_with_its_size(tracekit, path):
+    before = process_time()
+    said = tracekit("sql", path, "select repeat('x', 100_000) as b")
+    # It was a minute, with its square.
+    assert (said.out.count("x"), process_time() - before < 20) == (100_000, True)

@@ -59,8 +59,6 @@ def read_subject(path: Path | str) -> ModelFile | PerformanceReport:
             raise UnreadableModel(f"{quote(str(path))}: no such file or directory{suggest_path(str(path))}")
         if not file.is_file():
             raise UnreadableModel(f"{quote(file)} is neither a file nor a folder; expected {EXPECTED}")
-        with file.open("rb") as stream:
-            _check_unpacked(stream.read(4), file)
         return _read_data(read_bytes(file, MAX_SPECIFICATION_BYTES), file, file.parent)
     except OSError as error:
         raise UnreadableModel(f"cannot read {quote(file)}: {error.strerror or error}") from None
@@ -72,16 +70,9 @@ def read_subject(path: Path | str) -> ModelFile | PerformanceReport:
 def read_piped(stream: BinaryIO) -> ModelFile | PerformanceReport:
     """What a stream holds: the compiler's JSON, a specification or a report. Raises `UnreadableModel`."""
     data = stream.read(MAX_TEXT_BYTES + 1)
-    _check_unpacked(data, Path("standard input"))
     if len(data) > MAX_TEXT_BYTES:
         raise UnreadableModel(f"standard input is too large: more than {MAX_TEXT_BYTES:,} bytes; give the file itself")
     return _read_data(data, Path("standard input"))
-
-
-def _check_unpacked(data: bytes, path: Path) -> None:
-    """Raise `UnreadableModel` for an archive, as packages are attached to issues; no model begins like one."""
-    if data.startswith((b"PK\x03\x04", b"\x1f\x8b")):
-        raise UnreadableModel(f"{quote(path)} is an archive; unpack it, and give the model in it")
 
 
 def _read_folder(folder: Path) -> ModelFile:
@@ -105,6 +96,9 @@ def _read_data(data: bytes, path: Path, folder: Path | None = None) -> ModelFile
     size = len(data)
     if not data:
         raise UnreadableModel(f"{quote(path)} is empty; expected {EXPECTED}")
+    if data.startswith((b"PK\x03\x04", b"\x1f\x8b")):
+        # Packages are attached to issues so; no model begins like that.
+        raise UnreadableModel(f"{quote(path)} is an archive; unpack it, and give the model in it")
     if _is_json(data) and path.suffix != ".mlmodel":
         if size > MAX_TEXT_BYTES:
             raise UnreadableModel(f"{quote(path)} is too large for JSON about a model: {size:,} bytes")

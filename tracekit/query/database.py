@@ -15,6 +15,7 @@ from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
+from tracekit.characters import lower_first
 from tracekit.errors import UsageError, import_extra
 from tracekit.query.private import redacted, without_functions
 from tracekit.query.reading import RAW, views_read
@@ -350,7 +351,6 @@ def _peak_bytes() -> int:
 
 
 def _sentence(error: Exception) -> str:
-    """What DuckDB says of a query, without its own class of error and the line that it drew."""
-    said = str(error).partition("\nLINE ")[0].removeprefix("Invalid Input Error: ").split(" Error: ", 1)[-1]
-    text = " ".join(said.split())
-    return text[:1].lower() + text[1:]
+    """What DuckDB says of a query, without its own class of error, the line that it drew, and settings to change."""
+    said = re.split(r'\nLINE |Use "SET ', str(error))[0].removeprefix("Invalid Input Error: ").split(" Error: ", 1)[-1]
+    return lower_first(" ".join(said.split()))

@@ -81,7 +81,6 @@ def make_lake(lake: Path) -> None:
     with refusals(f"write {lake}"):
         if lake.is_dir() and any(entry.name != _ADDING for entry in lake.iterdir()):
             raise UsageError(f"{lake} is a folder that is no lake; name a new or an empty one")
-        (lake / _ADDING).mkdir(parents=True, exist_ok=True)
         with staging_folder(lake / _ADDING) as folder:
             new = folder / MARK
             new.write_text(json.dumps({"views_version": VERSION}) + "\n", encoding="ascii")
@@ -90,10 +89,10 @@ def make_lake(lake: Path) -> None:
 
 def _check_place(lake: Path) -> None:
     """Raise `UsageError` below a folder whose name would be a column of every row."""
-    named = {part.partition("=")[0]: part for part in lake.resolve().parts if "=" in part}
-    for column in _OF_FOLDERS:
-        if column.name in named:
-            raise UsageError(f"{lake} lies below '{named[column.name]}', which names a column of a lake; move it")
+    columns = {column.name for table in TABLES.values() for column in table.columns}
+    for part in lake.resolve().parts:
+        if "=" in part and part.partition("=")[0].lower() in columns:
+            raise UsageError(f"{lake} lies below '{part}', which names a column of a lake; move it")
 
 
 def _check_version(lake: Path) -> None:
@@ -125,8 +124,6 @@ def add_to_lake(lake: Path, run_id: str, views: RecordingViews, report: Report, 
     known_of_it = (getattr(facts, column.name) for column in of.RECORDING)
     unreadable = plain("; ".join(unreadable_tables(views.source.trace.run.tables))) or None
     run = (run_id, *known_of_it, facts.commit, app_version, unreadable, facts.redacted, address, __version__, VERSION)
-    # A copy of a lake may lack the hidden folder.
-    (lake / _ADDING).mkdir(exist_ok=True)
     with staging_folder(lake / _ADDING) as folder:
         new: list[tuple[Path, Path]] = []
         for name, frame in frames.items():
@@ -167,7 +164,6 @@ def note_skipped(lake: Path, path: str, reason: str) -> None:
         kept.unlink(missing_ok=True)
         return
     date = datetime.now(UTC).isoformat(timespec="seconds")
-    (lake / _ADDING).mkdir(exist_ok=True)
     kept.parent.mkdir(exist_ok=True)
     with staging_folder(lake / _ADDING) as folder:
         new = folder / SKIPPED

@@ -26,7 +26,7 @@ _OF_VIEWS = ("query_table", "by_model", "with_prediction")
 """Functions that read the view whose name they are given, as a text or as it is."""
 _TABLES = (*_OF_VIEWS, "range", "generate_series", "unnest", "repeat", "repeat_row", "json_each", "json_tree")
 """The functions that may stand for a table. Others read files, the database itself, or SQL that is a text."""
-_OF_DATABASE = ("current_setting", "pg_get_viewdef", "write_log")
+_OF_DATABASE = ("current_setting", "json_serialize_plan", "pg_get_viewdef", "write_log")
 _SYSTEM = ("duckdb_", "pg_", "pragma_", "sqlite_")
 """How names of views of the database itself begin."""
 _NOT_READ = "only views are read, not {}; --list has the views"
@@ -51,9 +51,9 @@ def views_read(connection: duckdb.DuckDBPyConnection, query: str, views: Collect
     nodes = list(_nodes(tree))
     own = {entry["key"].lower() for node in nodes for entry in (node.get("cte_map") or {}).get("map", ())}
     for name in own:
-        # Within its own text, the name would be that of the database's view.
-        if name.startswith(_SYSTEM):
-            raise UsageError(_NOT_READ.format(name))
+        # Where the part is not known, the name would be that of a file, of a view that nobody judges, or of the database.
+        if not name.isidentifier() or name.startswith(_SYSTEM):
+            raise UsageError(f"no part of a query is named '{name}'; use a plain word: with part as (…)")
     read = dict.fromkeys(name for node in nodes for name in _named(node))
     for name in read:
         if not (name in views or name.startswith(f"{RAW}.") or name in own):
@@ -66,7 +66,7 @@ def _named(node: dict[str, Any]) -> Iterator[str]:
     match node.get("type"):
         case "BASE_TABLE":
             schema, name = node["schema_name"].lower(), node["table_name"]
-            if schema not in ("", "main", RAW) or node["catalog_name"]:
+            if schema not in ("", "main", "recurring", RAW) or node["catalog_name"]:
                 raise UsageError(_NOT_READ.format(f"{schema}.{name}"))
             yield f"{RAW}.{name}" if schema == RAW else name.lower()
         case "SHOW_REF" if node["table_name"]:

@@ -37,7 +37,7 @@ _COMMAND = re.compile(
     r"`[^`]+`|--instrument (?:'[^']*'|\w+)|(?:^|(?<=  ·  ))(?:tracekit|xcrun) .*?(?=  ·  |\Z)", re.DOTALL
 )
 """What is typed, or an option with its value."""
-_WHOLE = re.compile(rf"\S*{KEPT}\S*|(?<!\S)https?://\S+")
+_WHOLE = re.compile(rf"(?<!\S)(?:\S*{KEPT}\S*|https?://\S+)")
 """Commands and addresses."""
 _BLANKS = re.compile(f"[{GLUE}{KEPT}]")
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:s|ms|µs|ns|%|[KMG]B|bytes)(?!\w))")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os.path import realpath
 from pathlib import Path
 from typing import Final
 
@@ -30,7 +31,7 @@ def report_of(lake: Path, run_id: str) -> str:
     """The JSON report of a recording of a lake. Raises `UnreadableRecording` where a link, or the id, leads out of its
     folder: a lake from elsewhere may not choose which files are read."""
     report = lake / REPORTS / f"{run_id}.json"
-    if report.resolve() != lake.resolve() / REPORTS / report.name:
+    if "\0" in str(report) or realpath(report) != str(lake.resolve() / REPORTS / report.name):
         raise UnreadableRecording(f"{lake}: a report leads out of the folder {REPORTS}; add its recording again")
     return str(report)
 

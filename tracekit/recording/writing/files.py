@@ -73,6 +73,7 @@ def complete_file(path: Path) -> Iterator[BinaryIO]:
 @contextmanager
 def staging_folder(folder: Path) -> Iterator[Path]:
     """A folder inside for what is not complete. At the end it is removed, with all that is in it. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
     _remove_left(folder)
     with tempfile.TemporaryDirectory(prefix=_UNFINISHED, dir=folder) as name:
         yield Path(name)
