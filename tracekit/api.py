@@ -98,8 +98,10 @@ def judge_with_answers(trace: Trace, request: Request, shown: Shown | None) -> t
     shown = within_limits(trace, shown)
     answers = answers_of(trace, request, shown)
     judging = request.settings
-    why = lower_first(trace.coverage_of(CORE_ML).conclusion.partition("; ")[0].rstrip("."))
-    left_out = f"Checks of Core ML are left out: {why}; see Coverage."
+    notes = _unused_settings(judging, model_names(trace))
+    if not judging.only and asks_alone(trace):
+        why = lower_first(trace.coverage_of(CORE_ML).conclusion.partition("; ")[0].rstrip("."))
+        notes = (f"Checks of Core ML are left out: {why}; see Coverage.", *notes)
     report = build_report(
         trace,
         results_from(answers, Replays(trace, answers, quick=True)),
@@ -108,10 +110,7 @@ def judge_with_answers(trace: Trace, request: Request, shown: Shown | None) -> t
         redact=request.redact,
         functions=request.functions,
         config=None if judging.path is None else judging.path.name,
-        notes=(
-            *([left_out] if not judging.only and asks_alone(trace) else []),
-            *_unused_settings(judging, model_names(trace)),
-        ),
+        notes=notes,
         model_checks=judging.model_checks,
     )
     return replace(report, recording=replace(report.recording, commit=request.commit)), answers

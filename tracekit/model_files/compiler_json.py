@@ -173,19 +173,14 @@ def _feature(name: str, entry: Mapping[str, Any]) -> facts.Feature:
     element = words(entry.get(_ELEMENTS.get(stated, "dataType"))) or None
     color = shape = None
     if kind in (FeatureKind.ARRAY, FeatureKind.STATE):
-        shape = _array_shape(entry)
+        sizes, choices = tuple(_numbers(entry.get("shape"))), map(tuple, _rows(entry.get("enumeratedShapes")))
+        shape = facts.Shape.of_array(sizes, tuple(choices), _ranges(entry.get("shapeRange")))
     elif kind is FeatureKind.IMAGE:
         color = words(entry.get("colorspace")) or None
         element = "Float16" if color == "Grayscale16Half" else "UInt8"
         shape = _image_shape(entry)
     optional = entry.get("isOptional") in ("1", 1, True)
     return facts.Feature(name, kind, element, shape, color, optional, words(entry.get("shortDescription")))
-
-
-def _array_shape(entry: Mapping[str, Any]) -> facts.Shape | None:
-    sizes = tuple(_numbers(entry.get("shape")))
-    choices = tuple(tuple(row) for row in _rows(entry.get("enumeratedShapes")))
-    return facts.Shape.of_array(sizes, choices, _ranges(entry.get("shapeRange")))
 
 
 def _image_shape(entry: Mapping[str, Any]) -> facts.Shape | None:

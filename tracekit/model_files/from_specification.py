@@ -49,6 +49,7 @@ def model_of(message: Any, name: str, source: str, form: facts.Form, folder: Pat
         classes = tuple(dict.fromkeys(each for stage in stages for each in stage.custom_layers))
     elif kind == "customModel":
         classes = (message.customModel.className,)
+    described = message.description.metadata
     return facts.ModelFile(
         name=name,
         source=source,
@@ -57,7 +58,13 @@ def model_of(message: Any, name: str, source: str, form: facts.Form, folder: Pat
         specification_version=int(message.specificationVersion),
         functions=functions,
         weights=weights,
-        metadata=_metadata(message.description.metadata),
+        metadata=facts.Metadata(
+            author=described.author,
+            description=described.shortDescription,
+            license=described.license,
+            version=described.versionString,
+            user_defined=dict(sorted(described.userDefined.items())),
+        ),
         stages=stages,
         custom_layers=classes,
         updatable=bool(message.isUpdatable),
@@ -106,16 +113,6 @@ def weights_of_stages(parts: Sequence[facts.Weights]) -> facts.Weights:
     )
 
 
-def _metadata(message: Any) -> facts.Metadata:
-    return facts.Metadata(
-        author=message.author,
-        description=message.shortDescription,
-        license=message.license,
-        version=message.versionString,
-        user_defined=dict(sorted(message.userDefined.items())),
-    )
-
-
 COLOR_SPACES = {10: "Grayscale", 20: "RGB", 30: "BGR", 40: "Grayscale16Half"}
 """`ImageFeatureType.ColorSpace`, in the words of the compiler."""
 
@@ -151,7 +148,9 @@ def _feature(message: Any, *, state: bool = False) -> facts.Feature:
         element = "Float16" if color == "Grayscale16Half" else "UInt8"
     elif kind in ("multiArrayType", "stateType"):
         array = message.type.multiArrayType if kind == "multiArrayType" else message.type.stateType.arrayType
-        element, shape = data_type(array), _array_shape(array)
+        choices = tuple(tuple(each.shape) for each in array.enumeratedShapes.shapes)
+        ranges = tuple(map(_range, array.shapeRange.sizeRanges))
+        element, shape = data_type(array), facts.Shape.of_array(tuple(array.shape), choices, ranges)
     else:
         held = getattr(message.type, kind).WhichOneof(_HELD[kind]) if kind in _HELD else kind
         element = _ELEMENTS.get(held)
@@ -160,11 +159,6 @@ def _feature(message: Any, *, state: bool = False) -> facts.Feature:
     return facts.Feature(
         message.name, _KINDS.get(kind, unknown), element, shape, color, optional, message.shortDescription
     )
-
-
-def _array_shape(message: Any) -> facts.Shape | None:
-    choices = tuple(tuple(shape.shape) for shape in message.enumeratedShapes.shapes)
-    return facts.Shape.of_array(tuple(message.shape), choices, tuple(map(_range, message.shapeRange.sizeRanges)))
 
 
 def _image_shape(message: Any) -> facts.Shape:

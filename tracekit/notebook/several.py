@@ -143,9 +143,8 @@ def matrix(recordings: Several, *, labels: str | Sequence[str] = (), **options: 
 
 
 def history(paths: str | Path | Sequence[str | Path], *, commit: str | None = None, **options: Any) -> NotebookHistory:
-    """The numbers of builds over time, of recordings, JSON reports and history files
-    (`.jsonl`, or a ref of git notes). `commit` is that of
-    recordings that do not name theirs; further options are those of `analyze`."""
+    """The numbers of builds over time, of recordings, JSON reports and history files (`.jsonl`, or a ref of git notes).
+    `commit` is that of recordings that do not name theirs; further options are those of `analyze`."""
     request, recorded, problems = request_of(**options), [], list[str]()
     for path in [paths] if isinstance(paths, str | Path) else paths:
         if is_history(str(path)):

@@ -65,13 +65,8 @@ def entitle(axes: Axes, title: str, below: str = "") -> None:
     """A title at the left, and smaller words below it."""
     axes.set_title(title, loc="left", fontsize=11, fontweight="bold", pad=20 if below else 8, parse_math=False)
     if below:
-        look: dict[str, Any] = {
-            "fontsize": 9,
-            "color": color_of("dim"),
-            "xycoords": "axes fraction",
-            "parse_math": False,
-        }
-        axes.annotate(below, (0, 1), (0, 5), textcoords="offset points", annotation_clip=False, **look)
+        look: dict[str, Any] = {"fontsize": 9, "color": color_of("dim"), "parse_math": False}
+        axes.annotate(below, (0, 1), (0, 5), "axes fraction", "offset points", annotation_clip=False, **look)
 
 
 def logarithmic(axes: Axes, which: Literal["x", "y"]) -> None:
@@ -296,9 +291,8 @@ def _draw_lanes(axes: Axes, lanes: Sequence[_Placed], timeline: Timeline, seen_s
     axes.set_ylim(lanes[-1].top + lanes[-1].height + 0.2, -0.2)
     axes.format_coord = words_at
     axes.grid(visible=False, axis="y")
-    axes.set_yticks(
-        [lane.top + lane.height / 2 for lane in lanes], [lane.lane.title for lane in lanes], parse_math=False
-    )
+    middles, titles = [lane.top + lane.height / 2 for lane in lanes], [lane.lane.title for lane in lanes]
+    axes.set_yticks(middles, titles, parse_math=False)
     axes.tick_params(axis="y", length=0)
     axes.set_xlabel("time (s)")
     for placed in lanes:

@@ -175,8 +175,14 @@ class Database:
     _ended: Event = field(init=False)
 
     def __post_init__(self) -> None:
-        self._connection, self._known, self._ended = _connect(self.views.folder), {}, Event()
-        same_run = "" if self.views.folder is None else f" and e.{LAKE_KEY} = p.{LAKE_KEY}"
+        package, folder = import_extra("duckdb", "sql", "SQL needs the package duckdb"), self.views.folder
+        self._connection, self._known, self._ended = package.connect(config=_LOCKED), {}, Event()
+        if folder is not None:
+            # Patterns are compared as they are written.
+            allowed = ", ".join(quoted(f"{each}/", "'") for each in (folder, escape(str(folder))))
+            self._connection.execute(f"set allowed_directories = [{allowed}]")
+        self._connection.execute("set enable_external_access = false; set lock_configuration = true")
+        same_run = "" if folder is None else f" and e.{LAKE_KEY} = p.{LAKE_KEY}"
         macros = [
             f"create macro {signature} as {body.replace('{and_same_run}', same_run)}"
             for signature, (body, _) in MACROS.items()
@@ -326,18 +332,6 @@ def _view_of(name: str, frame: pd.DataFrame) -> str:
 def quoted(text: str, mark: str = '"') -> str:
     """A name as SQL writes it, or a text, which has the other `mark`."""
     return mark + text.replace(mark, mark * 2) + mark
-
-
-def _connect(folder: Path | None) -> duckdb.DuckDBPyConnection:
-    """A database from which no path but those in a folder, no address and no setting is reached."""
-    package = import_extra("duckdb", "sql", "SQL needs the package duckdb")
-    connection: duckdb.DuckDBPyConnection = package.connect(config=_LOCKED)
-    if folder is not None:
-        # Patterns are compared as they are written.
-        allowed = ", ".join(quoted(f"{each}/", "'") for each in (folder, escape(str(folder))))
-        connection.execute(f"set allowed_directories = [{allowed}]")
-    connection.execute("set enable_external_access = false; set lock_configuration = true")
-    return connection
 
 
 def _peak_bytes() -> int:

@@ -51,7 +51,7 @@ def views_read(connection: duckdb.DuckDBPyConnection, query: str, views: Collect
     nodes = list(_nodes(tree))
     own = {entry["key"].lower() for node in nodes for entry in (node.get("cte_map") or {}).get("map", ())}
     for name in own:
-        # Where the part is not known, the name would be that of a file, of a view that nobody judges, or of the database.
+        # Where the part is not known, it would name a file, a view that nobody judges, or one of the database.
         if not name.isidentifier() or name.startswith(_SYSTEM):
             raise UsageError(f"no part of a query is named '{name}'; use a plain word: with part as (…)")
     read = dict.fromkeys(name for node in nodes for name in _named(node))
