@@ -274,8 +274,13 @@ def changed(schedule: Schedule, changes: Changes) -> Schedule:
     by_call, longer = np.argsort(call, kind="stable"), np.flatnonzero(changes.most_ns < calls.durations)
     bounds = np.searchsorted(call[by_call], np.stack((longer, longer + 1), axis=1))
     for index, (first, end) in zip(longer.tolist(), bounds.tolist(), strict=True):
-        excess = int(calls.durations[index] - changes.most_ns[index]) - _waited(schedule, index)
-        _shorten(index, max(excess, 0), by_call[first:end], (rest, lead, work))
+        excess = max(int(calls.durations[index] - changes.most_ns[index]) - _waited(schedule, index), 0)
+        own_pieces = by_call[first:end].tolist()
+        # Of its own time, after its pieces and then before them; then of these.
+        for lengths, at in ((rest, index), *((part, piece) for part in (lead, work) for piece in own_pieces)):
+            taken = min(excess, int(lengths[at]))
+            lengths[at] -= taken
+            excess -= taken
     gate = schedule.gate.copy()
     limited = changes.in_flight > 0
     for kind in np.unique(changes.kind[limited]).tolist():
@@ -337,15 +342,6 @@ def _waited(schedule: Schedule, call: int) -> int:
         waited += int(schedule.pieces.starts[piece] - since - schedule.lead_ns[piece])
         piece = before
     return waited
-
-
-def _shorten(call: int, excess: int, pieces: IndexArray, parts: tuple[IntArray, IntArray, IntArray]) -> None:
-    """Take time from a call: of its own, after its pieces and then before them; then of these. Changes `parts`."""
-    rest, lead, work = parts
-    for lengths, index in ((rest, call), *((part, piece) for part in (lead, work) for piece in pieces.tolist())):
-        taken = min(excess, int(lengths[index]))
-        lengths[index] -= taken
-        excess -= taken
 
 
 def _own_time(changes: Changes, call: IndexArray, low: IntArray, high: IntArray) -> IntArray:

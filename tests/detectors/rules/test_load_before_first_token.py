@@ -30,7 +30,8 @@ def test_a_load_counts_from_the_threshold_on(scenario, judge, load_ms, found):
         # What was loaded before the question kept nobody waiting.
         assert (outcome.cost.ns, outcome.cost.once) == (load_ms * MS, True)
         assert outcome.affected.starts.tolist() == [begin]
-        assert [(each.start_ns, each.duration_ns) for each in outcome.evidence] == [(begin, load_ms * MS)]
+        shown = [(each.start_ns, each.duration_ns, each.label) for each in outcome.evidence]
+        assert shown == [(begin, load_ms * MS, "part of request")]
     else:
         assert isinstance(outcome, Passed)
 

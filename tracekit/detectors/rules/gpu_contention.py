@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import pandas as pd
 
@@ -22,18 +20,6 @@ class Options(ContentionOptions):
     )
 
 
-class Phases(NamedTuple):
-    """The time of predictions on the GPU, from the first request or row to the last: shape (predictions,) each."""
-
-    rows: pd.DataFrame
-    """The predictions, none of which overlaps another one of the model or warms up."""
-    times: tk.Intervals
-    others_ns: tk.IntArray
-    """Time in which the GPU worked for anybody else."""
-    overlap_at_first: tk.FloatArray
-    """That time as a share, at the beginning (`beginnings`)."""
-
-
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Compares predictions during which the GPU worked for others with those that had it for themselves."""
     gpu_work = _own_work(view)
@@ -42,25 +28,43 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     # Rows of the GPU that are not the model's.
     others = tk.is_any(view.trace.hardware["kind"], tk.Kind.GPU_EXEC)
     others[view.hardware.index.to_numpy()] = False
-    return judge_groups(
-        view, lambda chosen: _judge_calls(view, _phases(view, gpu_work, others, chosen), others, options)
-    )
+    return judge_groups(view, lambda chosen: _judge_calls(view, gpu_work, others, chosen, options))
 
 
-def _judge_calls(view: tk.ModelView, phases: Phases, others: tk.BoolArray, options: Options) -> tk.Outcome:
-    """The answer for predictions that compare with each other."""
-    overlap = phases.others_ns / np.maximum(phases.times.durations, 1)
+def _judge_calls(
+    view: tk.ModelView,
+    gpu_work: tuple[tk.IndexArray, tk.Intervals],
+    others: tk.BoolArray,
+    chosen: tk.BoolArray,
+    options: Options,
+) -> tk.Outcome:
+    """The answer for the `chosen` predictions, which compare with each other."""
+    spans, predicted = spans_of(len(view.predictions), *gpu_work), tk.Intervals.from_rows(view.predictions)
+    comparable = (spans.ends > spans.starts) & predicted.alone() & (predicted.durations > 0) & view.warm & chosen
+    # The time of predictions on the GPU, from the first request or row to the last.
+    times, working = spans.where(comparable), _times(view, others).covered_time()
+    others_ns = working.within(times.starts, times.ends)
     contention = Contention(view, options, _WORDS)
-    met = contention.split(phases.rows, overlap)
+    met = contention.split(tk.rows_where(view.predictions, comparable), others_ns / np.maximum(times.durations, 1))
     if not isinstance(met, Met):
         return met
-    others_ns, extra_ns = phases.others_ns[met.disturbed], met.extra_ns[met.disturbed]
-    explained = float(np.median(np.minimum(others_ns / np.maximum(extra_ns, 1), 1)))
-    metrics = contention.slowdown(met, explained, lambda: _length_note(phases, options))
+
+    def chance() -> str:
+        # Those that meet others at the beginning, where length makes no difference.
+        first = beginnings(times)
+        overlap = working.within(first.starts, first.ends) / np.maximum(first.durations, 1)
+        disturbed, calm = overlap >= options.overlap_share, overlap <= options.calm_share
+        few = min(int(disturbed.sum()), int(calm.sum())) < options.min_compared
+        if few or surely_longer(met.durations, disturbed, calm):
+            return ""
+        return "only because long predictions are more likely to meet it"
+
+    explained = np.minimum(others_ns[met.disturbed] / np.maximum(met.extra_ns[met.disturbed], 1), 1)
+    metrics = contention.slowdown(met, float(np.median(explained)), chance)
     if isinstance(metrics, tk.Passed):
         return metrics
-    affected = _times(view, others).intersection(phases.times.where(met.disturbed))
-    filled = np.minimum(met.extra_ns, phases.others_ns)
+    affected = _times(view, others).intersection(times.where(met.disturbed))
+    filled = np.minimum(met.extra_ns, others_ns)
     return contention.finding(met, metrics, filled, affected, _WORDS.did, _whose(view, others, affected))
 
 
@@ -71,16 +75,6 @@ _WORDS = ContentionWords(
     part="their GPU time",
     apart="Record longer, with phases in which the app draws and phases in which it does not.",
 )
-
-
-def _length_note(phases: Phases, options: Options) -> str:
-    """Says so where predictions that meet others at the beginning, where length makes no difference, are not longer by
-    more than chance; empty where they are, and where these are too few to compare."""
-    met, calm = phases.overlap_at_first >= options.overlap_share, phases.overlap_at_first <= options.calm_share
-    if min(int(met.sum()), int(calm.sum())) < options.min_compared:
-        return ""
-    durations = phases.rows["duration_ns"].to_numpy()
-    return "" if surely_longer(durations, met, calm) else "only because long predictions are more likely to meet it"
 
 
 def _own_work(view: tk.ModelView) -> tuple[tk.IndexArray, tk.Intervals]:
@@ -95,22 +89,6 @@ def _own_work(view: tk.ModelView) -> tuple[tk.IndexArray, tk.Intervals]:
     prediction_index = view.predictions.index.get_indexer(pd.Index(np.concatenate(called)))
     known = prediction_index >= 0
     return prediction_index[known], times.where(known)
-
-
-def _phases(
-    view: tk.ModelView, gpu_work: tuple[tk.IndexArray, tk.Intervals], others: tk.BoolArray, chosen: tk.BoolArray
-) -> Phases:
-    """Of the comparable ones among the `chosen` predictions."""
-    spans = spans_of(len(view.predictions), *gpu_work)
-    predicted = tk.Intervals.from_rows(view.predictions)
-    comparable = (spans.ends > spans.starts) & predicted.alone() & (predicted.durations > 0) & view.warm & chosen
-    times = spans.where(comparable)
-    first = beginnings(times)
-    working = _times(view, others).covered_time()
-    others_ns, at_first = (working.within(spans.starts, spans.ends) for spans in (times, first))
-    return Phases(
-        tk.rows_where(view.predictions, comparable), times, others_ns, at_first / np.maximum(first.durations, 1)
-    )
 
 
 def _times(view: tk.ModelView, chosen: tk.BoolArray) -> tk.Intervals:

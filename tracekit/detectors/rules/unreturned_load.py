@@ -61,9 +61,8 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             "are returned before the next one.",
             metrics,
         )
-    starts = [then.start_ns for _, then in cycles]
-    rows = tk.rows_where(view.loads, np.isin(view.loads["start_ns"].to_numpy(), starts))
-    by_start = dict(zip(starts, kept.astype(np.int64).tolist(), strict=True))
+    by_start = dict(zip((then.start_ns for _, then in cycles), kept.astype(np.int64).tolist(), strict=True))
+    rows = tk.rows_where(view.loads, np.isin(view.loads["start_ns"].to_numpy(), [*by_start]))
     # Samples around it are noisy: a little more may stay than a load adds.
     still = f"{tk.format_bytes(round(stays))} of it are" if stays < step else "all of it is"
     return view.finding(

@@ -86,6 +86,7 @@ class Asked:
         """The problem is there, as the chosen requests show, or `shown`, a part of each. `cost`: its time in ns, how it
         was worked out, and where it lies; it is a share of the time that all requests cover."""
         rows = self.rows[chosen]
+        label = "request" if shown is None else "part of request"
         if shown is None:
             shown = tk.Intervals(*(rows[name].to_numpy(np.int64) for name in ("start_ns", "last_ns")))
         evidence = pd.DataFrame(
@@ -93,7 +94,7 @@ class Asked:
                 "start_ns": shown.starts,
                 "duration_ns": shown.durations,
                 "model": None,
-                "label": "request",
+                "label": label,
                 "table": rows["table"].to_numpy(),
                 "row": rows["row"].to_numpy(),
             }
