@@ -188,6 +188,13 @@ def test_two_builds_are_compared(tracekit, samples):
     assert said not in tracekit("history", before, "--no-config").out
 
 
+def test_two_builds_of_a_history_file_are_sent_to_their_recordings(tracekit, samples, in_folder):
+    for kind, build in (("8bit", "aaa"), ("float16", "bbb")):
+        recording = samples / f"sharpen_{kind}.trace"
+        tracekit("history", recording, "--commit", build, "--add-to", "perf.history.jsonl", "--no-config")
+    assert "give their recordings, or `tracekit compare` them" in tracekit("history", "perf.history.jsonl").out
+
+
 def test_a_recording_that_is_given_twice_is_no_build_of_its_own(tracekit, samples, in_folder):
     for name, kind, build in (("a", "8bit", "aaa"), ("a2", "8bit", "aaa"), ("b", "float16", "bbb")):
         recording = samples / f"sharpen_{kind}.trace"

@@ -44,8 +44,7 @@ def run(arguments: Namespace) -> ExitStatus:
     for problem in problems if files or arguments.format == "csv" else ():
         # What is printed has no notes then.
         narrate(f"tracekit: {problem}")
-    said = _of_two_builds(recordings, measured) if len(measured) == len(recordings) else []
-    history = history_of(recordings, notes=[*map(str, problems), *said])
+    history = history_of(recordings, notes=[*map(str, problems), *_of_two_builds(recordings, measured)])
     page = next((path.parent for path, form in files.items() if form == "html"), Path())
     data = {"json": lambda: _json_of(history), "csv": lambda: render_history_csv(history)}
     deliver(arguments, files, lambda form: history_document(history, form, partial(_link, page)), data)
@@ -56,6 +55,10 @@ def run(arguments: Namespace) -> ExitStatus:
 
 def _of_two_builds(recordings: Sequence[Recorded], measured: Sequence[Measurements]) -> list[str]:
     """What `compare` says of two builds, which are too few for a change point; nothing of more or less."""
+    if len(measured) < len(recordings):
+        # A history file keeps figures, and no latencies to compare.
+        two = len({one.commit or id(one) for one in recordings}) == 2
+        return ["Two builds: give their recordings, or `tracekit compare` them."] if two else []
     # As in the history, a recording counts once.
     known = {one.identity or id(one): (one, what) for one, what in zip(recordings, measured, strict=True)}
     ordered = sorted(known.values(), key=lambda each: each[0].time)

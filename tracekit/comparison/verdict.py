@@ -216,7 +216,8 @@ def limit_items(models: Sequence[ModelFigures], settings: CheckSettings) -> Iter
         fitting = [entry for entry in models if entry.counted == "predictions" or limit.name in MIN_COUNTS]
         matching = [entry for entry in fitting if matches(entry.model, limit.pattern)]
         if not matching:
-            text = f"the limit applies to no model: none matches '{limit.pattern}'"
+            why = f"none matches '{limit.pattern}'" if fitting else "the recording has no Core ML model"
+            text = f"the limit applies to no model: {why}"
             yield Item(Verdict.ERROR, limit.name, None, text, None, limit.setting)
         for entry in matching:
             verdict, text, value = _held(limit, entry)

@@ -174,8 +174,8 @@ def fast_enough(quantities: Mapping[str, float | None]) -> str:
     typical, slow = (quantities.get(name) for name in ("fps", "fps_at_p95"))
     if typical is None:
         return ""
-    at_p95 = f" ({formatting.frames(slow)} at p95)" if slow is not None else ""
-    return f"fast enough for {formatting.frames(typical)} fps{at_p95}"
+    median, p95 = formatting.frames(typical), formatting.frames(slow)
+    return f"fast enough for {median} fps{f' ({p95} at p95)' if slow is not None and p95 != median else ''}"
 
 
 def each_first(models: Iterable[ModelSummary]) -> tuple[str, ...]:

@@ -83,7 +83,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     words = "; ".join(why)
     time = f"the unnecessary loads took {tk.format_time(cost_ns)}" if cost_ns else "their loads were not recorded"
     return view.finding(
-        f"{words[0].upper()}{words[1:]}; {time}. Each instance also holds memory: see duplicate-memory.",
+        f"{words[0].upper()}{words[1:]}; {time}. Each instance also holds memory.",
         metrics,
         rows=rows if len(rows) else view.predictions.drop_duplicates("instance"),
         cost=view.cost(cost_ns, "Time covered by the unnecessary loads that were recorded") if cost_ns else None,
