@@ -140,22 +140,17 @@ def _models(table: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
 
 def _names(table: dict[str, Any], key: str, where: str, own: Set[str], ids: Set[str]) -> tuple[str, ...]:
     """Those of the `own` ids in a list. Raises `UsageError` for any that is none of `ids`."""
-    value = table.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise UsageError(f"'{where}{key}': must be a list of check ids")
-    for name in value:
+    names = _texts(table, key, where, "check ids")
+    for name in names:
         if name not in ids:
             raise UsageError(f"'{where}{key}': {unknown_check(name, ids)}")
-    return tuple(name for name in value if name in own)
+    return tuple(name for name in names if name in own)
 
 
 def _files(table: dict[str, Any], key: str, config: Path) -> tuple[str, ...]:
     """The files of a setting, whose paths are written as seen from the settings file."""
-    value = table.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(text, str) and text for text in value):
-        raise UsageError(f"'{key}': must be a list of paths, or of MODEL=PATH")
     files = []
-    for text in value:
+    for text in _texts(table, key, "", "paths, or of MODEL=PATH"):
         model, equals, path = text.partition("=")
         files.append(f"{model}={config.parent / path}" if equals else str(config.parent / text))
     return tuple(files)
@@ -166,13 +161,15 @@ def _units(table: dict[str, Any]) -> Units:
     if not isinstance(settings, dict):
         raise UsageError("'signposts': must be a table")
     check_keys(settings, SIGNPOSTS, "signposts.")
-    patterns = []
-    for key in SIGNPOSTS:
-        value = settings.get(key, [])
-        if not isinstance(value, list) or not all(isinstance(name, str) and name for name in value):
-            raise UsageError(f"'signposts.{key}': must be a list of names")
-        patterns.append(tuple(value))
-    return Units(*patterns)
+    return Units(*(tuple(_texts(settings, key, "signposts.", "names")) for key in SIGNPOSTS))
+
+
+def _texts(table: dict[str, Any], key: str, where: str, what: str) -> list[str]:
+    """A list of texts, none of them empty; `what` they are."""
+    value = table.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(text, str) and text for text in value):
+        raise UsageError(f"'{where}{key}': must be a list of {what}")
+    return value
 
 
 def _tables(table: dict[str, Any], key: str, where: str) -> dict[str, dict[str, Any]]:

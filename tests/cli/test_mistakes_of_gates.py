@@ -264,7 +264,7 @@ def test_19_each_number_has_its_interval_and_what_it_rests_on():
     settings = CheckSettings(limits=(Limit("*", "p50", 20e6),))
     verdict = gate([recording(1, 1.3)], baseline_of([recording(0)]), settings)
     (limit,) = [item for item in verdict.items if item.subject == "p50"]
-    assert re.search(r"\(100 predictions, 95% interval 1\d\.\d\d ms to 1\d\.\d\d ms\)", limit.text)
+    assert re.search(r"\(100 predictions, 95% interval 1\d\.\d ms to 1\d\.\d ms\)", limit.text)
     assert re.search(
         r"\+\d+% \(\+\d+% to \+\d+%\), allowed \+10%; 100 and 100 predictions", comparison_item(verdict).text
     )

@@ -133,7 +133,21 @@ class ModelFigures:
             return _MISSING[name][0].format(self.counted)
         if name == "first-load" and not measured.value:
             return "nothing waited for a load"
-        return _with_basis(name, measured, self.counted)
+
+        def text(value: float) -> str:
+            return figure_text(name, value, measured.resolution_ns)
+
+        several, may_be_off = measured.recordings > 1, f"may be up to {words.share(measured.error)}"
+        ends = [text(end) for end in (measured.low, measured.high) if end is not None]
+        facts = (
+            "" if measured.predictions is None else format_count(measured.predictions, self.counted.removesuffix("s")),
+            format_count(measured.recordings, "recording") if several else "",
+            "" if measured.warm else "each after a load",
+            "" if not measured.error else may_be_off if name in SHARES else from_stacks(measured.error),
+            ("" if several else "95% interval ") + " to ".join(ends) if ends else "",
+        )
+        basis, bound = ", ".join(filter(None, facts)), "at least " if measured.at_least else ""
+        return bound + text(measured.value) + (f" ({basis})" if basis else "")
 
 
 def figures_of(recordings: Sequence[Measurements]) -> tuple[ModelFigures, ...]:
@@ -187,23 +201,6 @@ def _figure_of_one(name: str, model: ModelMeasurements) -> float | None:
 def figure_text(name: str, value: float, resolution_ns: int = 0) -> str:
     """A value as people read it, a time with the digits that are known."""
     return (words.durations(resolution_ns) if name in TIMES else words.share if name in SHARES else words.number)(value)
-
-
-def _with_basis(name: str, measured: Figure, counted: str) -> str:
-    def text(value: float) -> str:
-        return figure_text(name, value, measured.resolution_ns)
-
-    several, may_be_off = measured.recordings > 1, f"may be up to {words.share(measured.error)}"
-    ends = [text(end) for end in (measured.low, measured.high) if end is not None]
-    facts = (
-        "" if measured.predictions is None else format_count(measured.predictions, counted.removesuffix("s")),
-        format_count(measured.recordings, "recording") if several else "",
-        "" if measured.warm else "each after a load",
-        "" if not measured.error else may_be_off if name in SHARES else from_stacks(measured.error),
-        ("" if several else "95% interval ") + " to ".join(ends) if ends else "",
-    )
-    basis, bound = ", ".join(filter(None, facts)), "at least " if measured.at_least else ""
-    return bound + text(measured.value) + (f" ({basis})" if basis else "")
 
 
 def limit_items(models: Sequence[ModelFigures], settings: CheckSettings) -> Iterator[Item]:
