@@ -104,7 +104,7 @@ class Sureness(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LoadMemory:
-    """What one load did to the footprint of the app, which includes memory of the Neural Engine from OS 27 on alone, on
+    """What one load did to the footprint of the app, which includes memory of the Neural Engine only from OS 27 on, on
     devices that support Apple Intelligence."""
 
     model: str

@@ -119,7 +119,7 @@ class Evidence:
     row: int
     """Row in that table, from 0."""
     bytes: int | None = None
-    """What it adds to the footprint, or how large that is then, of a finding about memory; None of one about time."""
+    """Bytes added to the footprint, or the footprint at that time; None where the finding is not about memory."""
 
     @property
     def duration_ns(self) -> int:

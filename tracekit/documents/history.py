@@ -28,7 +28,7 @@ from tracekit.render.blocks import Column, Line, Paragraph, Role, Section, Span,
 from tracekit.render.markup import Html, tag
 from tracekit.report.formatting import ABSENT, quantity
 from tracekit.report.viewers.lane_columns import page_json
-from tracekit.units import format_count, format_time
+from tracekit.units import format_count
 
 Drawn = Callable[[Series, Trend], Span]
 BARS = "▁▂▃▄▅▆▇█"
@@ -133,11 +133,8 @@ def _section(series: Series, drawn: Drawn, form: str) -> Section:
 
 
 def _value(trend: Trend) -> Line:
-    unit = FIGURES[trend.figure].unit
     value = trend.values[-1]
-    if value is None:
-        return ABSENT
-    return Span(format_time(value) if unit == "ns" else quantity(value, unit), quantity=trend.figure)
+    return ABSENT if value is None else Span(quantity(value, FIGURES[trend.figure].unit), quantity=trend.figure)
 
 
 def _changes(series: Series, trend: Trend) -> Line:

@@ -91,18 +91,15 @@ def result(inspected: InspectedPerformance) -> str:
     return f"{speed} · {planned.placement(report) or 'no operations listed'}"
 
 
-def _timings(report: PerformanceReport) -> Iterator[_Timed]:
-    if report.prediction is not None:
-        yield "prediction", report.prediction, "first of each experiment"
-    if report.load is not None:
-        # Where nothing is kept apart, it is unknown which of the loads were cached.
-        yield ("load, cached" if report.load.first_ns else "load"), report.load, "not cached"
-    if report.compile is not None:
-        yield "compile", report.compile, "first"
-
-
 def _times(report: PerformanceReport) -> Section | None:
-    timed = list(_timings(report))
+    # Where nothing is kept apart, it is unknown which of the loads were cached.
+    load = "load, cached" if report.load is not None and report.load.first_ns else "load"
+    every = (
+        ("prediction", report.prediction, "first of each experiment"),
+        (load, report.load, "not cached"),
+        ("compile", report.compile, "first"),
+    )
+    timed = [(name, timing, apart) for name, timing, apart in every if timing is not None]
     kept = (
         f"{name.partition(',')[0]}, {apart}: {format_names([*map(format_time, timing.first_ns)])}"
         for name, timing, apart in timed

@@ -120,7 +120,11 @@ def views_document(counts: Sequence[tuple[ViewCoverage, int]], tables: Sequence[
 
 def _column(answer: Answer, place: int) -> Column[tuple[Any, ...]]:
     def text(row: tuple[Any, ...]) -> str:
-        return _shown(row[place])
+        cell = row[place]
+        if isinstance(cell, float):
+            # Digits as they are, so that they can be copied.
+            return f"{cell:.6g}" if abs(cell) < 1e6 else f"{cell:.0f}"
+        return NULL if cell is None else str(cell)
 
     def value(row: tuple[Any, ...]) -> float | None:
         return row[place] if isinstance(row[place], int | float) else None
@@ -128,15 +132,6 @@ def _column(answer: Answer, place: int) -> Column[tuple[Any, ...]]:
     if answer.types[place] in ("VARCHAR", "BOOLEAN"):
         return columns.words(answer.columns[place], text)
     return Column(answer.columns[place], text, value)
-
-
-def _shown(value: Any) -> str:
-    """A value as a table shows it: digits as they are, so that they can be copied."""
-    if value is None:
-        return NULL
-    if isinstance(value, float):
-        return f"{value:.6g}" if abs(value) < 1e6 else f"{value:.0f}"
-    return str(value)
 
 
 def _plain(value: Any) -> Any:

@@ -38,7 +38,9 @@ def models_section(models: Sequence[ModelSummary], results: Sequence[Result] = (
         return None
     reloaded = any((model.loads or 0) > 1 for model in known)
     broken_down = parts_rows(known)
-    drawn = set("".join(map(_bar, broken_down)))
+    bars = {row.name: Span(_bar(row), picture=partial(parts_bar, row.slices, row.headline)) for row in broken_down}
+    drawn = set("".join(bar.text for bar in bars.values()))
+    headlines = {row.name: row.headline for row in broken_down}
     signs = {"".join(sign for sign in group if sign in drawn): name for group, name in LEGEND.items()}
     columns: tuple[Column[ModelSummary], ...] = (
         names("model", lambda model: model.name),
@@ -48,11 +50,11 @@ def models_section(models: Sequence[ModelSummary], results: Sequence[Result] = (
         quantity("fps", "fps", frames, drop=4),
         words(
             "where the time goes",
-            _where_time_goes,
+            lambda model: bars.get(model.name, ""),
             drop=3,
             legend=", ".join(f"{group} {name}" for group, name in signs.items() if group),
         ),
-        words("mostly", lambda model: row.headline if (row := _parts_of(model)) else ABSENT),
+        words("mostly", lambda model: headlines.get(model.name, ABSENT)),
     )
     groups = shown_groups(broken_down)
     large = {part.group.part for row in broken_down for part in row.large}
@@ -76,16 +78,6 @@ def _tails(models: Sequence[ModelSummary], results: Sequence[Result]) -> Iterato
         link: Line = (" (", Span(finding.id, link=f"#finding-{finding.id}"), ")") if finding else ""
         slow = (Span(model.name, Role.CODE), ": p95 ", p95, f", {tail_words(tail, model.resolution_ns)}")
         yield join((*slow, link), "")
-
-
-def _parts_of(model: ModelSummary) -> PartsRow | None:
-    """Where the time of its predictions goes; None where it is not known."""
-    return next(iter(parts_rows([model])), None)
-
-
-def _where_time_goes(model: ModelSummary) -> Line:
-    row = _parts_of(model)
-    return Span(_bar(row), picture=partial(parts_bar, row.slices, row.headline)) if row else ""
 
 
 def _bar(row: PartsRow) -> str:

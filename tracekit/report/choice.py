@@ -43,6 +43,7 @@ MAX_INSTANCE_SPAN_NS = 2**62
 """Instances of models times the span of their rows: an instance has gaps no longer than the span, and no sum of
 gaps may wrap around in 64 bits. In ten hours that is 128,000 instances."""
 
+_STAGE = "The app does not load or call what is shown: a stage is evaluated with its pipeline."
 _ASK = "'tracekit analyze --no-redact' names those of other processes"
 
 
@@ -322,6 +323,3 @@ def _nothing_shown_outcome(shown: filters.Shown) -> Outcome:
     if shown.ranges is not None:
         return NotApplicable(None, "No events of the selected models in this range.")
     return NotApplicable(None, _STAGE)
-
-
-_STAGE = "The app does not load or call what is shown: a stage is evaluated with its pipeline."

@@ -71,7 +71,10 @@ def letters_of_track(
         taken[block.first : block.after] = True
     narrow = contents.categories.tolist()
     result = Picture(
-        [_letter(code, share) for code, share in zip(narrow, contents.shares.tolist(), strict=True)],
+        [
+            " " if code < 0 else Category(code).letter if share >= _MUCH else LITTLE
+            for code, share in zip(narrow, contents.shares.tolist(), strict=True)
+        ],
         narrow,
         [Ink.BLOCK] * columns,
         {block.position: (block.first, block.after) for block in blocks},
@@ -90,12 +93,6 @@ def fade_letters(unfiltered: Picture, chosen: Picture) -> Picture:
         for one, code in zip(unfiltered.characters, unfiltered.categories, strict=True)
     ]
     return fade(replace(unfiltered, characters=dots), chosen)
-
-
-def _letter(code: int, share: float) -> str:
-    if code < 0:
-        return " "
-    return Category(code).letter if share >= _MUCH else LITTLE
 
 
 def _draw(result: Picture, block: _Block, text: str, *, joined: bool) -> None:
