@@ -67,10 +67,15 @@ def test_a_fifth_of_the_prediction_counts(scenario, judge, wait, expected):
     assert isinstance(judge(scenario, ID)["PoseNet"], expected)
 
 
-@pytest.mark.parametrize(("waiting", "expected"), [(2, Finding), (1, Passed), (0, Passed)])
-def test_one_in_ten_predictions_decides(scenario, judge, waiting, expected):
+@pytest.mark.parametrize(
+    ("waiting", "expected", "words"),
+    [(2, Finding, "more of their time"), (1, Passed, "more of their time"), (0, Passed, "more of its time")],
+)
+def test_one_in_ten_predictions_decides(scenario, judge, waiting, expected, words):
     calls(scenario, waiting=waiting)
-    assert isinstance(judge(scenario, ID)["PoseNet"], expected)
+    outcome = judge(scenario, ID)["PoseNet"]
+    assert isinstance(outcome, expected)
+    assert words in outcome.summary
 
 
 @pytest.mark.parametrize(("count", "expected"), [(10, Finding), (9, NotEvaluated)])

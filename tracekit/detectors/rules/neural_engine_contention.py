@@ -50,10 +50,9 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         tk.Metric("longest time queued", int(waited.max()), "ns"),
     )
     if not tk.reached(metrics, "predictions queued behind other work") or not delayed.any():
-        words = (
-            f"{int(delayed.sum()):,} of {tk.format_count(count, 'prediction')}" if delayed.any() else "No prediction"
-        )
-        return view.passed(f"{words} queued behind other work for {least} or more of its time.", metrics)
+        some = f"{int(delayed.sum()):,} of {tk.format_count(count, 'prediction')}"
+        words, whose = (some, "their") if delayed.any() else ("No prediction", "its")
+        return view.passed(f"{words} queued behind other work for {least} or more of {whose} time.", metrics)
     rows = view.predictions[delayed]
     chosen = (waits.others_ns > 0) & np.isin(waits.prediction, rows.index.to_numpy())
     affected = waits.times.where(chosen).union()

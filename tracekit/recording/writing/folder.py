@@ -97,30 +97,22 @@ def write_folder(
 
 @contextmanager
 def _moved_up(folder: Path) -> Iterator[Path]:
-    """A folder inside, whose files move up when all of them are there: tables of two recordings never mix."""
+    """A folder inside, whose files move up when all of them are there. A folder is read as one recording: raises
+    `TracekitError` where tables of another would stay."""
     with refusals(f"write into {folder}"), staging_folder(folder) as stage:
         yield stage
-        written = sorted(stage.iterdir())
-        _check_others(folder, {path.name for path in written})
+        written, suffixes = sorted(path.name for path in stage.iterdir()), tuple(f".{form}" for form in FORMATS)
+        others = sorted({path.name for path in folder.iterdir()}.difference(written))
+        others = [name for name in others if name in (INDEX, TOC) or name.lower().endswith(suffixes)]
+        if others:
+            more = f" and {len(others) - 1} more" if len(others) > 1 else ""
+            raise TracekitError(
+                f"cannot write into {folder}: it contains {others[0]}{more}, which would be read as part of this "
+                "recording; remove it, or name another folder"
+            )
         with uninterrupted():
-            for path in written:
-                path.replace(folder / path.name)
-
-
-def _check_others(folder: Path, written: Collection[str]) -> None:
-    """Raise `TracekitError` where tables of something else would stay: a folder is read as one recording."""
-    suffixes = tuple(f".{form}" for form in FORMATS)
-    others = sorted(
-        path.name
-        for path in folder.iterdir()
-        if path.name not in written and (path.name in (INDEX, TOC) or path.name.lower().endswith(suffixes))
-    )
-    if others:
-        more = f" and {len(others) - 1} more" if len(others) > 1 else ""
-        raise TracekitError(
-            f"cannot write into {folder}: it contains {others[0]}{more}, which would be read as part of this "
-            "recording; remove it, or name another folder"
-        )
+            for name in written:
+                (stage / name).replace(folder / name)
 
 
 def is_readable(state: TableState) -> bool:
