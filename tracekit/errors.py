@@ -130,7 +130,8 @@ def _nearest(name: str, names: Iterable[str]) -> str:
         differing = 0 if is_meant else len(name) + len(word) - 2 * same
         return differing + (word[:1] != name[:1])
 
-    listed = list(names)
+    # A long one is no slip, and to compare it takes long.
+    listed = list(names) if len(name) <= 200 else []
     words = {word: each for each in reversed(listed) for word in each.split("-")} | {each: each for each in listed}
     near = min(words, key=slips, default="")
     return words[near] if near and slips(near) < min(_FAR + max(len(name) // 5 - 1, 0), len(name)) else ""

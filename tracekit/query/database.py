@@ -346,5 +346,5 @@ def _peak_bytes() -> int:
 
 def _sentence(error: Exception) -> str:
     """What DuckDB says of a query, without its own class of error, the line that it drew, and settings to change."""
-    said = re.split(r'\nLINE |Use "SET ', str(error))[0].removeprefix("Invalid Input Error: ").split(" Error: ", 1)[-1]
+    said = re.split(r'\nLINE |Use "?SET ', str(error))[0].removeprefix("Invalid Input Error: ").split(" Error: ", 1)[-1]
     return lower_first(" ".join(said.split()))
