@@ -21,13 +21,14 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     gaps = idle_gaps.find_gaps(view, options.min_predictions)
     if not isinstance(gaps, idle_gaps.SequenceGaps):
         return gaps
+    idle = tk.above("time without Core ML work", gaps.idle.share, "share", options.gap_share)
     reason = _other_reason(view, gaps, options)
     if reason:
-        return view.passed(reason, (_idle_metric(gaps, options),))
+        return view.passed(reason, (idle,))
     resting = int(idle_gaps.device_idle(view, gaps.idle).sum()) / max(int(gaps.idle.distance_ns.sum()), 1)
     metrics = (
         tk.above("compute unit idle", resting, "share", options.gap_share),
-        _idle_metric(gaps, options),
+        idle,
         tk.Metric("median gap per prediction", float(np.median(gaps.idle.idle_ns)), "ns"),
     )
     if not tk.reached(metrics, "compute unit idle") or not resting:
@@ -52,10 +53,6 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         "needs the previous result, two can be in flight."
     )
     return idle_gaps.gap_finding(view, gaps, summary, metrics, ", in which another one could run")
-
-
-def _idle_metric(gaps: idle_gaps.SequenceGaps, options: Options) -> tk.Metric:
-    return tk.above("time without Core ML work", gaps.idle.share, "share", options.gap_share)
 
 
 def _other_reason(view: tk.ModelView, gaps: idle_gaps.SequenceGaps, options: Options) -> str:
