@@ -181,7 +181,9 @@ def dumped_plan(document: object, path: Path) -> PerformanceReport | None:
     named = [entry for entry in plain if not values.is_constant(words(_value(entry, _OPERATOR)))]
     operations = tuple(_dumped_operation(entry, number) for number, entry in enumerate(named))
     if not any(operation.unit for operation in operations):
-        raise UnreadableModel(f"the compute plan names no compute unit that is known{_unknown(named)}; {_EXPECTED}")
+        texts = dict.fromkeys(filter(None, (words(_value(entry, _PLACED)) for entry in named)))
+        instead = f" ({', '.join(repr(text[:20]) for text in list(texts)[:3])})" if texts else ""
+        raise UnreadableModel(f"the compute plan names no compute unit that is known{instead}; {_EXPECTED}")
     # It may be a path, which may be private.
     file = PurePosixPath(words(_first(around, _MODEL)))
     model = file.stem if file.suffix in _SUFFIXES else file.name
@@ -196,12 +198,6 @@ def dumped_plan(document: object, path: Path) -> PerformanceReport | None:
         operations=operations,
         notes=(f"The file does not name {', '.join(absent[:-1])} or {absent[-1]}.", _FORM),
     )
-
-
-def _unknown(operations: list[Mapping[str, Any]]) -> str:
-    """What stands in their place, as words in brackets."""
-    texts = dict.fromkeys(filter(None, (words(_value(entry, _PLACED)) for entry in operations)))
-    return f" ({', '.join(repr(text[:20]) for text in list(texts)[:3])})" if texts else ""
 
 
 def _dumped_operation(entry: Mapping[str, Any], number: int) -> PlannedOperation:

@@ -41,14 +41,14 @@ def xcode_report(document: object, path: Path) -> facts.PerformanceReport | None
     run = mapping(results.get("perfRunConfig"))
     device = mapping(keys.get("deviceInfo"))
     prediction = _timing(results, "predict", run.get("predictionCount"))
-    operations = None
+    asked, operations = keys.get("computeUnit"), None
     if "modelStructure" in results:
         operations = with_times(_operations(results["modelStructure"]), prediction.median_ns if prediction else None)
     return facts.PerformanceReport(
         name=words(mapping(keys.get("modelMetadata")).get("fileName")) or path.stem,
         source=path.name,
         form=facts.ReportForm.XCODE,
-        asked=_units_of_choice(keys.get("computeUnit")),
+        asked=CHOICES[_CHOICES[asked]] if type(asked) is int and 0 <= asked < len(_CHOICES) else None,
         device=words(device.get("modelName")) or None,
         system=words(device.get("osNameAndVersionWithoutBuildNumber")) or None,
         prediction=prediction,
@@ -57,12 +57,6 @@ def xcode_report(document: object, path: Path) -> facts.PerformanceReport | None
         operations=operations,
         notes=() if all(map(_per_experiment, (run.get("predictionCount"), run.get("loadCount")))) else (_COLD_UNKNOWN,),
     )
-
-
-def _units_of_choice(number: object) -> tuple[facts.ComputeUnit, ...] | None:
-    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(_CHOICES):
-        return None
-    return CHOICES[_CHOICES[number]]
 
 
 def _timing(results: Mapping[str, Any], key: str, per_experiment: object) -> facts.Timing | None:
