@@ -164,7 +164,7 @@ def test_a_range_outside_is_an_error_and_one_without_an_event_inconclusive(trace
     assert empty.status == 3
     # The first load, and the end of the last prediction.
     assert (
-        "no load or prediction starts before 1e-06 s: the first starts at 0.403 s, the last ends at 4.862 s"
+        "no load or prediction starts before 1e-06 s: the first starts at 0.403 s, the last ends at 4.861 s"
         in empty.err
     )
 
