@@ -17,7 +17,7 @@ from tracekit.tui.commands.views import fit_selection, toggle_inspector
 from tracekit.tui.inspection.event import distances
 from tracekit.tui.keys import ActionError, action, action_of
 from tracekit.tui.ranges import NO_EVENTS
-from tracekit.tui.state import NOTHING, EventRef, FindingRef, Selection, WaitsRef
+from tracekit.tui.state import NOTHING, EventRef, FindingRef, Selection
 from tracekit.tui.state_app import StateApp
 from tracekit.tui.timeline.tracks import nearest, step
 from tracekit.tui.viewport import span_between
@@ -152,7 +152,11 @@ previous_slow = action_of(
 def _to_interval(app: StateApp, step: int) -> None:
     waits = app.state.selection.waits
     if waits is not None and waits.rows:
-        _to_wait(app, waits, step)
+        last = len(waits.rows) - 1
+        at = (0 if step > 0 else last) if waits.step is None else waits.step + step
+        if not 0 <= at <= last:
+            raise ActionError(f"This is the {'last' if step > 0 else 'first'} of {format_count(last + 1, 'wait')}.")
+        app.select(Selection(event=EventRef("hardware", waits.rows[at]), waits=replace(waits, step=at)))
         return
     ref, check = selected_check(app)
     if not check.evidence:
@@ -162,14 +166,6 @@ def _to_interval(app: StateApp, step: int) -> None:
     if not 0 <= index < len(check.evidence):
         raise ActionError(_end(check, last=step > 0))
     _show(app, FindingRef(ref.check, index))
-
-
-def _to_wait(app: StateApp, waits: WaitsRef, step: int) -> None:
-    last = len(waits.rows) - 1
-    at = (0 if step > 0 else last) if waits.step is None else waits.step + step
-    if not 0 <= at <= last:
-        raise ActionError(f"This is the {'last' if step > 0 else 'first'} of {format_count(last + 1, 'wait')}.")
-    app.select(Selection(event=EventRef("hardware", waits.rows[at]), waits=replace(waits, step=at)))
 
 
 _STEP = "Select the {} interval of the finding's evidence, or of what a prediction waited for."
