@@ -174,7 +174,7 @@ def test_a_narrow_screen_sheds_columns_and_cuts_no_number(tracekit, saved, monke
     lines = out.splitlines()
     assert max(map(len, lines)) <= 46
     (times,) = [line for line in lines if line.startswith("  prediction ")]
-    assert times.split()[:3] == ["prediction", "22.93", "ms"]
+    assert times.split()[:3] == ["prediction", "22.9", "ms"]
     assert not any(character.isdigit() and after == "…" for character, after in pairwise(out))
     rows = [line for line in lines if "upsam" in line and line.split()[0].isdigit() and "runs" in line]
     assert len(rows) == 21
