@@ -171,14 +171,10 @@ def traits(
     copied = or_minus_one(cells(data, "prediction"))[is_any(cells(data, "kind"), Kind.INPUT_COPY)]
     copies = sums_by_label(predictions.index, copied)
     used = units_used(trace, predictions.index, compute, hardware)
-    ran = np.column_stack([_ran(instance, of_unit) for of_unit in used.T])
-    return Traits(_usual(instance, copies)[instance], ran, processes_of(predictions, hardware))
-
-
-def _ran(instance: IntArray, ran: BoolArray) -> IntArray:
-    """A column of `Traits.ran`, from whether each call ran there."""
-    share = np.bincount(instance, ran, minlength=1) / np.maximum(np.bincount(instance, minlength=1), 1)
-    return np.select([share >= USUAL, share <= 1 - USUAL], [1, 0], -1)[instance].astype(np.int64)
+    ran = np.column_stack([np.bincount(instance, of_unit, minlength=1) for of_unit in used.T])
+    share = ran / np.maximum(np.bincount(instance, minlength=1), 1)[:, np.newaxis]
+    mostly = np.select([share >= USUAL, share <= 1 - USUAL], [1, 0], -1)[instance].astype(np.int64)
+    return Traits(_usual(instance, copies)[instance], mostly, processes_of(predictions, hardware))
 
 
 def _usual(instance: IntArray, counts: IntArray) -> IntArray:

@@ -188,7 +188,10 @@ def context_growth(context: FloatArray, time_ns: FloatArray) -> ContextGrowth | 
     lower = held < BINS // 2
     if min(int(lower.sum()), int((~lower).sum())) < _LEAST:
         return None
-    slope, start, error = _line(x[lower] - low, y[lower])
+    slope, start = np.polyfit(x[lower] - low, y[lower], 1).tolist()
+    rest = y[lower] - (start + slope * (x[lower] - low))
+    # The standard error of a point.
+    error = float(np.sqrt((rest**2).sum() / (len(rest) - 2)))
     variance = float(((x[lower] - x[lower].mean()) ** 2).sum())
     expected = start + slope * (x[~lower] - low)
     mean = max(float(expected.mean()), 1.0)
@@ -206,13 +209,6 @@ def context_growth(context: FloatArray, time_ns: FloatArray) -> ContextGrowth | 
         curved=all(_bends_up(x[part], y[part]) for part in parts),
         least=low,
     )
-
-
-def _line(x: FloatArray, y: FloatArray) -> tuple[float, float, float]:
-    """Slope and start of the line through points, and the standard error of a point."""
-    slope, start = np.polyfit(x, y, 1)
-    rest = y - (start + slope * x)
-    return float(slope), float(start), float(np.sqrt((rest**2).sum() / (len(x) - 2)))
 
 
 def _bends_up(x: FloatArray, y: FloatArray) -> bool:

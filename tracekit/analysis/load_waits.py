@@ -183,7 +183,10 @@ def hang_calls(trace: Trace, min_ns: int, call_share: float, hang_share: float, 
     inside = hung_share(called, trace) >= call_share
     # The loads and the predictions of each model are sorts of their own.
     sort = 2 * called["model"].cat.codes.to_numpy().astype(np.int64) + is_any(called["kind"], *SETUP_KINDS)
-    by_chance = _by_chance(called, every, ratio)
+    times = Intervals.from_rows(called, every)
+    hung = covered_ns(every) / max(int(times.ends.max(initial=0) - times.starts.min(initial=0)), 1)
+    # Share of the time of calls that may lie in hangs by chance: less than `ratio` times where hangs are most of it.
+    by_chance = min(ratio * hung, 1 - (1 - hung) / ratio)
     chosen, rarer_times = np.zeros(len(called), dtype=bool), [Intervals.none()]
     for value in np.unique(sort[inside]):
         of_sort = sort == value
@@ -199,14 +202,6 @@ def hang_calls(trace: Trace, min_ns: int, call_share: float, hang_share: float, 
     explained = counted >= hang_share
     in_explained = hang_times.where(explained).covered_within(Intervals.from_rows(called)) > 0
     return HangCalls(hangs, covered, explained, called[chosen & in_explained])
-
-
-def _by_chance(calls: pd.DataFrame, hangs: pd.DataFrame, ratio: float) -> float:
-    """Share of the time of calls that may lie in hangs by chance: `ratio` times the share of all time that hangs are,
-    or less where they are most of it."""
-    times = Intervals.from_rows(calls, hangs)
-    hung = covered_ns(hangs) / max(int(times.ends.max(initial=0) - times.starts.min(initial=0)), 1)
-    return min(ratio * hung, 1 - (1 - hung) / ratio)
 
 
 def _beside(calls: pd.DataFrame, hangs: pd.DataFrame, compared: Intervals) -> FloatArray:

@@ -8,7 +8,6 @@ that run one after another make a chain."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.statistics import medians_of_others, top_calls
-from tracekit.arrays import BoolArray, CodeArray, IntArray
+from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals, containing
 from tracekit.trace.calls.hardware import prepares
 from tracekit.trace.events import LOAD_KINDS, Kind, Origin
@@ -35,11 +34,16 @@ def first_after_load(activity: pd.DataFrame) -> BoolArray:
     is_load = is_any(kind, *LOAD_KINDS)
     chosen = np.flatnonzero((is_load | is_any(kind, Kind.PREDICTION)) & (model.codes >= 0))
     result = np.zeros(len(kind), dtype=bool)
+    if not is_load[chosen].any():
+        return result
     loads, times = is_load[chosen], Intervals.from_rows(activity).where(chosen)
     instance = or_minus_one(cells(activity, "instance"))[chosen]
-    # A load takes its place in time at its end.
-    time = np.where(loads, times.ends, times.starts)
-    result[chosen] = _follows_load(loads, time, (level.codes[chosen], instance, model.codes[chosen]))
+    keys = (level.codes[chosen], instance, model.codes[chosen])
+    # A load takes its place in time at its end; at the same instant it comes before the prediction that uses it.
+    order = np.lexsort((~loads, np.where(loads, times.ends, times.starts), *keys))
+    before, after = order[:-1], order[1:]
+    same = np.all([key[after] == key[before] for key in keys], axis=0)
+    result[chosen[after]] = same & loads[before] & ~loads[after]
     return result
 
 
@@ -47,19 +51,6 @@ def first_after_load(activity: pd.DataFrame) -> BoolArray:
 def first_predictions(trace: Trace) -> BoolArray:
     """`first_after_load` of the rows of the activity, kept as long as the trace is."""
     return first_after_load(trace.activity)
-
-
-def _follows_load(loads: BoolArray, time: IntArray, keys: Sequence[CodeArray]) -> BoolArray:
-    """Shape (rows,): the row is no load, and the one before it in time among those with the same keys is. At the same
-    instant a load comes before the prediction that uses it."""
-    follows = np.zeros(len(loads), dtype=bool)
-    if not loads.any():
-        return follows
-    order = np.lexsort((~loads, time, *keys))
-    before, after = order[:-1], order[1:]
-    same = np.all([key[after] == key[before] for key in keys], axis=0)
-    follows[after] = same & loads[before] & ~loads[after]
-    return follows
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +83,11 @@ def uses_of_loads(loads: pd.DataFrame, predictions: pd.DataFrame, process: IntAr
     latest = _latest_load(loads, predictions)
     group = pd.factorize(latest)[0].astype(np.int64)
     if process is not None:
-        group = _by_process(group, process)
+        # An unknown process is the only known one of its group.
+        width = int(process.max(initial=-1)) + 2
+        pairs = pd.unique((group * width + process)[process >= 0])
+        several = np.bincount(pairs // width, minlength=int(group.max(initial=-1)) + 1) > 1
+        group = pd.factorize(group * width + np.where(several[group], process + 1, 0))[0].astype(np.int64)
     load = np.zeros(int(group.max(initial=-1)) + 1, np.int64)
     load[group] = latest
     called = Intervals.from_rows(predictions)
@@ -104,14 +99,6 @@ def uses_of_loads(loads: pd.DataFrame, predictions: pd.DataFrame, process: IntAr
     np.maximum.at(end, group, called.ends)
     count = np.bincount(group, minlength=len(load)).astype(np.int64)
     return Uses(group.astype(np.int64), load, first, called.starts[first], last, end, count)
-
-
-def _by_process(group: IntArray, process: IntArray) -> IntArray:
-    """Groups, shape (predictions,), of one process each. An unknown process is the only known one of its group."""
-    width = int(process.max(initial=-1)) + 2
-    pairs = pd.unique((group * width + process)[process >= 0])
-    several = np.bincount(pairs // width, minlength=int(group.max(initial=-1)) + 1) > 1
-    return pd.factorize(group * width + np.where(several[group], process + 1, 0))[0].astype(np.int64)
 
 
 def _latest_load(loads: pd.DataFrame, predictions: pd.DataFrame) -> IntArray:

@@ -290,15 +290,11 @@ def engine_waits(trace: Trace, predictions: pd.DataFrame, hardware: pd.DataFrame
         return EngineWaits(np.zeros(0, np.int64), Intervals.none(), np.zeros(0, np.int64))
     ours = waits.surely & np.isin(waits.call, predictions.index.to_numpy())
     times = waits.times.where(ours)
-    own = rows.held.where(np.isin(rows.label, _may_be_own(trace, hardware)))
-    return EngineWaits(waits.call[ours], times, rows.held.covered_within(times) - own.covered_within(times))
-
-
-def _may_be_own(trace: Trace, hardware: pd.DataFrame) -> IntArray:
-    """Labels of rows of the model, given its own, or maybe: of several predictions, unless its own bear its name."""
     executed = is_any(cells(hardware, "kind"), Kind.ANE_EXEC)
-    own = hardware.index.to_numpy()[executed]
-    if is_any(cells(hardware, "attribution"), *NAMED)[executed].any():
-        return own
-    ambiguous = is_any(cells(trace.hardware, "attribution"), Attribution.AMBIGUOUS)
-    return np.append(own, trace.hardware.index.to_numpy()[ambiguous])
+    labels = hardware.index.to_numpy()[executed]
+    # Rows of several predictions may be its own, unless its own bear its name.
+    if not is_any(cells(hardware, "attribution"), *NAMED)[executed].any():
+        ambiguous = is_any(cells(trace.hardware, "attribution"), Attribution.AMBIGUOUS)
+        labels = np.append(labels, trace.hardware.index.to_numpy()[ambiguous])
+    own = rows.held.where(np.isin(rows.label, labels))
+    return EngineWaits(waits.call[ours], times, rows.held.covered_within(times) - own.covered_within(times))

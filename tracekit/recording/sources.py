@@ -78,7 +78,10 @@ class Inputs:
 
 def resolve(paths: Sequence[str | Path]) -> Inputs:
     """The files behind the paths, in a stable order. Raises `UnreadableRecording`."""
-    inputs = Inputs(_shown_name(paths))
+    if not paths:
+        raise UnreadableRecording("no path given; pass XML files, a folder or zip of them, or - for standard input")
+    first = "standard input" if str(paths[0]) == STANDARD_INPUT else Path(paths[0]).name or str(paths[0])
+    inputs = Inputs(first if len(paths) == 1 else f"{first} and {len(paths) - 1} more")
     weakref.finalize(inputs, inputs.held.close)
     seen: set[Path] = set()
     for given in paths:
@@ -122,13 +125,6 @@ def bundle_inside(holder: str, name: str) -> UnreadableRecording:
         f"{quote_name(holder)} contains .trace bundles, which have to be passed themselves, such as "
         f"{quote_name(f'{holder}/{name}')}"
     )
-
-
-def _shown_name(paths: Sequence[str | Path]) -> str:
-    if not paths:
-        raise UnreadableRecording("no path given; pass XML files, a folder or zip of them, or - for standard input")
-    first = "standard input" if str(paths[0]) == STANDARD_INPUT else Path(paths[0]).name or str(paths[0])
-    return first if len(paths) == 1 else f"{first} and {len(paths) - 1} more"
 
 
 def _add_path(inputs: Inputs, path: Path, within: str) -> None:

@@ -64,7 +64,10 @@ def attribute_hardware(hardware: pd.DataFrame, events: pd.DataFrame, graphs: Int
     end = np.where(on_gpu | graph, np.maximum(times.starts, times.ends - GPU_OUTLIVES_NS), times.ends)
     rows = lookup.Rows(times.starts, end, lookup.codes_in(cells(hardware, "model"), events["model"].cat.categories))
     answer = _Answer.of(hardware)
-    if _all_named(events):
+    models = categorical(cells(events, "model"))
+    unnamed = is_any(cells(events, "lane"), Lane.ACTIVITY) & (models.codes < 0)
+    # Where Core ML does not name each model that it loaded or called, a label may name one of these.
+    if not unnamed.any() and _UNNAMED not in models.categories:
         unknown = (answer.attribution == _code(Attribution.LABEL)) & (rows.model < 0)
         answer.set(np.flatnonzero(unknown), Attribution.FOREIGN)
 
@@ -145,13 +148,6 @@ class _Answer:
 
 def _code(value: Attribution) -> int:
     return _VALUES.index(value)
-
-
-def _all_named(events: pd.DataFrame) -> bool:
-    """Whether Core ML names each model that it loaded or called. Else a label may name one that it does not."""
-    models = categorical(cells(events, "model"))
-    unnamed = is_any(cells(events, "lane"), Lane.ACTIVITY) & (models.codes < 0)
-    return not unnamed.any() and _UNNAMED not in models.categories
 
 
 def _leave_to_one_process(answer: _Answer, calls: lookup.Calls, pid: pd.Series, row_numbers: IndexArray) -> None:

@@ -43,17 +43,10 @@ def link_events(events: pd.DataFrame, model: CodeArray, parent: CodeArray, names
     alone = containers.count == 1
     label = np.cumsum(activity) - 1
     column = pd.arrays.IntegerArray(np.where(alone, label[containers.prediction_row], 0), ~alone)
-    return events.assign(prediction=column, attribution=_attribution(containers, activity, prediction, sub, model >= 0))
-
-
-def _attribution(
-    containers: _Containers, activity: BoolArray, prediction: BoolArray, sub: BoolArray, named: BoolArray
-) -> pd.Categorical:
-    """How sure model and prediction are; the meaning of each value is that of `tracekit.trace.events`."""
-    named_activity = activity & named & (~prediction | ~sub)
+    named_activity = activity & (model >= 0) & (~prediction | ~sub)
     order = (Attribution.UNATTRIBUTED, Attribution.EXACT, Attribution.CONTAINED, Attribution.AMBIGUOUS)
-    choice = np.select([containers.count > 1, containers.count == 1, named_activity], [3, 2, 1], 0)
-    return fixed_categorical("attribution", choice, order)
+    choice = np.select([containers.count > 1, alone, named_activity], [3, 2, 1], 0)
+    return events.assign(prediction=column, attribution=fixed_categorical("attribution", choice, order))
 
 
 @dataclass(frozen=True, slots=True)

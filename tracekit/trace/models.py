@@ -55,7 +55,8 @@ def model_frame(events: pd.DataFrame) -> pd.DataFrame:
     for stage, code in zip(*_pairs(model, parent.codes.astype(np.int64)), strict=True):
         parents[stage].append(str(parent.categories[code]))
     order = sorted(range(count), key=lambda code: (first_ns[code], names[code]))
-    counts = _counts(rows["kind"], model, count)
+    kind = codes_in(rows["kind"], pd.Index(list(map(str, COUNTED_KINDS))))
+    counts = np.bincount((kind * count + model)[kind >= 0], minlength=len(COUNTED_KINDS) * count)
     return pd.DataFrame(
         {
             "name": pd.Series([names[code] for code in order], dtype=object),
@@ -66,7 +67,10 @@ def model_frame(events: pd.DataFrame) -> pd.DataFrame:
             "last_ns": last_ns[order],
             "rows": np.bincount(model, minlength=count)[order],
             "inferred": ~recorded[order],
-            **{str(kind): row[order] for kind, row in zip(COUNTED_KINDS, counts, strict=True)},
+            **{
+                str(kind): row[order]
+                for kind, row in zip(COUNTED_KINDS, counts.reshape(len(COUNTED_KINDS), count), strict=True)
+            },
         }
     )
 
@@ -77,11 +81,3 @@ def _pairs(model: IntArray, code: IntArray) -> tuple[IntArray, IntArray]:
     span = int(code.max(initial=0)) + 1
     pairs = np.sort(pd.unique(model[known] * span + code[known]))
     return pairs // span, pairs % span
-
-
-def _counts(kinds: pd.Series, model: IntArray, count: int) -> IntArray:
-    """Rows of each kind and model: shape (len(COUNTED_KINDS), count). O(n)."""
-    kind = codes_in(kinds, pd.Index(list(map(str, COUNTED_KINDS))))
-    counted = kind >= 0
-    counts = np.bincount((kind * count + model)[counted], minlength=len(COUNTED_KINDS) * count)
-    return counts.reshape(len(COUNTED_KINDS), count)

@@ -156,7 +156,11 @@ def breakdown(trace: Trace) -> Breakdown:
     steps = sweep(rows.window, rows.layer, rows.start_ns, rows.end_ns, windows=len(predictions), layers=len(Layer))
     covered = {layer: steps.of(steps.covered(layer)) for layer in Layer}
     seen = _sight(trace, predictions, covered, shared)
-    work, handoffs = work_columns(rows, predictions, hidden=_hidden_work(seen), hidden_ane=seen.hides(Device.ANE))
+    # Units may have worked for the prediction without a row that says when; requests show it as well.
+    hidden = seen.inferred.copy()
+    for device in _REQUESTS:
+        hidden |= seen.hides(device) & (~seen.requested[device] | seen.shared[device])
+    work, handoffs = work_columns(rows, predictions, hidden=hidden, hidden_ane=seen.hides(Device.ANE))
     del rows
     unknown = _unknowns(seen)
     parts = _parts(steps, covered, seen, predictions, shared)
@@ -244,14 +248,6 @@ def _unknowns(seen: _Sight) -> dict[Part, Int8Array]:
 def _first(*reasons: tuple[BoolArray, Unknown]) -> Int8Array:
     """For each prediction the first reason that holds, as an index in `REASONS`; -1 for none."""
     return np.select([mask for mask, _ in reasons], [np.int8(REASONS.index(why)) for _, why in reasons], np.int8(-1))
-
-
-def _hidden_work(seen: _Sight) -> BoolArray:
-    """Whether units may have worked for the prediction without a row that says when; requests show it as well."""
-    hidden = seen.inferred.copy()
-    for device in _REQUESTS:
-        hidden |= seen.hides(device) & (~seen.requested[device] | seen.shared[device])
-    return hidden
 
 
 def _parts(

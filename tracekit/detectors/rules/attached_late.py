@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.statistics import top_calls
@@ -18,7 +17,13 @@ def detect(view: tk.RecordingView, _options: tk.NoOptions) -> tk.Outcome:
     calls = top_calls(trace, tk.Kind.PREDICTION)
     if calls.empty:
         return view.not_applicable("No prediction was recorded.")
-    firsts = _unseen(calls, top_calls(trace, *tk.LOAD_KINDS))
+    loads, named = top_calls(trace, *tk.LOAD_KINDS), tk.categorical(calls["model"])
+    model, index = np.unique(named.codes, return_index=True)
+    loaded, load = np.unique(tk.categorical(loads["model"]).codes, return_index=True)
+    first_load = np.full(len(named.categories) + 1, np.iinfo(np.int64).max)
+    first_load[loaded] = loads["start_ns"].to_numpy()[load]
+    # The first prediction of each model that no load of it precedes.
+    firsts = np.sort(index[(model >= 0) & (first_load[model] > calls["start_ns"].to_numpy()[index])])
     unnamed = tk.unnamed_predictions(trace)
     metrics = (
         tk.above("models whose load was not recorded", len(firsts), "count", 1),
@@ -43,18 +48,8 @@ def detect(view: tk.RecordingView, _options: tk.NoOptions) -> tk.Outcome:
     return view.finding(
         f"The app was already running when the recording started: {missing}. Earlier loads are not in the recording.",
         metrics,
-        rows=calls.iloc[np.append(firsts, np.flatnonzero(tk.categorical(calls["model"]).codes < 0)[:1])],
+        rows=calls.iloc[np.append(firsts, np.flatnonzero(named.codes < 0)[:1])],
     )
-
-
-def _unseen(calls: pd.DataFrame, loads: pd.DataFrame) -> tk.IntArray:
-    """Positions of the first prediction of each model that no load of it precedes, ascending."""
-    model, index = np.unique(tk.categorical(calls["model"]).codes, return_index=True)
-    loaded, load = np.unique(tk.categorical(loads["model"]).codes, return_index=True)
-    first_load = np.full(len(tk.categorical(calls["model"]).categories) + 1, np.iinfo(np.int64).max)
-    first_load[loaded] = loads["start_ns"].to_numpy()[load]
-    unseen = (model >= 0) & (first_load[model] > calls["start_ns"].to_numpy()[index])
-    return np.sort(index[unseen])
 
 
 def _was_launched(trace: tk.Trace) -> bool | None:

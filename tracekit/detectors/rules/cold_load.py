@@ -76,21 +76,19 @@ def _finding(
             f"The main thread was unresponsive {took} while Core ML compiled the model (possible but not certain: only "
             "the times match)."
         )
-    summary += _how_known(known, chosen) + _size(view.model_file) + of_load(view)
-    cost = view.cost(cost_ns, "Time covered by the cold loads the app waited for", once=True)
-    return view.finding(summary, metrics, rows=rows, cost=cost, call_sites=sites_of(view.trace, rows.index))
-
-
-def _how_known(known: ColdLoads, chosen: tk.BoolArray) -> str:
-    """What the reader must know where the rows themselves do not say that the load was cold."""
+    # What the reader must know where the rows themselves do not say that the load was cold.
     if (known.by_time & chosen).any():
-        return (
+        summary += (
             " Possible but not certain: the row does not tell cold from cached, but the Neural Engine specialized a "
             "model at that time."
         )
-    if (known.compared & chosen).any():
-        return " The row does not tell cold from cached, but it took many times longer than the model's other loads."
-    return ""
+    elif (known.compared & chosen).any():
+        summary += (
+            " The row does not tell cold from cached, but it took many times longer than the model's other loads."
+        )
+    summary += _size(view.model_file) + of_load(view)
+    cost = view.cost(cost_ns, "Time covered by the cold loads the app waited for", once=True)
+    return view.finding(summary, metrics, rows=rows, cost=cost, call_sites=sites_of(view.trace, rows.index))
 
 
 def _size(model: tk.ModelFile | None) -> str:

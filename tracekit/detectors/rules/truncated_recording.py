@@ -38,7 +38,12 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     trace, rows, duration = view.trace, view.trace.activity, view.trace.run.duration_ns
     # Loads, compilations and predictions that Core ML recorded.
     recorded = tk.is_any(rows["level"], tk.Level.TOP) & ~tk.is_any(rows["attribution"], tk.Attribution.INFERRED)
-    own = _own_work(trace, recorded)
+    # Executions whose label names a model that Core ML names too.
+    kind, attribution, model = (tk.cells(trace.hardware, name) for name in ("kind", "attribution", "model"))
+    own = tk.is_any(kind, tk.Kind.ANE_EXEC, tk.Kind.GPU_EXEC)
+    own &= tk.is_any(attribution, tk.Attribution.LABEL, tk.Attribution.EXACT)
+    names, named = tk.texts_in(tk.categorical(tk.cells(rows, "model"))[recorded]), tk.categorical(model)
+    own &= np.array([*(name in names for name in named.categories), False])[named.codes]
     end_ns = np.iinfo(np.int64).max if duration is None else duration - AT_END_NS
     called, worked = (tk.Intervals.from_rows(rows) for rows in (trace.activity, trace.hardware))
     others = map(tk.Intervals.from_rows, (trace.data, trace.compute, trace.other))
@@ -110,18 +115,6 @@ def _of_the_rows(shown: dict[str, pd.DataFrame], metrics: tuple[tk.Metric, ...],
 def _share(name: str, times: tk.Intervals, part: tk.BoolArray, every: tk.BoolArray, threshold: float) -> tk.Metric:
     time = times.where(every).covered_ns
     return tk.above(name, times.where(part).covered_ns / time if time else None, "share", threshold)
-
-
-def _own_work(trace: tk.Trace, recorded: tk.BoolArray) -> tk.BoolArray:
-    """Shape (rows of the hardware,): an execution whose label names a model that Core ML names too."""
-    hardware = trace.hardware
-    executed = tk.is_any(tk.cells(hardware, "kind"), tk.Kind.ANE_EXEC, tk.Kind.GPU_EXEC)
-    named = tk.is_any(tk.cells(hardware, "attribution"), tk.Attribution.LABEL, tk.Attribution.EXACT)
-    names = tk.texts_in(tk.categorical(tk.cells(trace.activity, "model"))[recorded])
-    model = tk.categorical(tk.cells(hardware, "model"))
-    known = np.array([*(name in names for name in model.categories), False])[model.codes]
-    own: tk.BoolArray = executed & named & known
-    return own
 
 
 DETECTOR = tk.RecordingDetector(options=Options, detect=detect)

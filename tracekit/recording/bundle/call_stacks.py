@@ -64,14 +64,17 @@ class StackReader:
         stack, process, address = _raw_frames(references[distinct % width], column.type.mnemonic, self._values.arrays)
         index, addresses = _distinct(process, address, time[first][stack], epoch[first][stack])
         named = symbolication.symbolicate(addresses, images, self._symbols)
-        starts, order = _expand_inlines(stack, index, named, len(distinct))
+        # Frames of each stack, with what was inlined.
+        sizes = np.diff(named.starts)[index]
+        ends = np.cumsum(sizes)
+        order = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(named.starts[index] - ends + sizes, sizes)
         is_time = any(each.column.mnemonic == "weight" and each.type.is_time for each in store.columns)
         return CallStacks(
             time,
             *sample_columns(cells, len(time), weight_is_time=is_time),
             stack=np.where(pairs < 0, -1, np.searchsorted(distinct, pairs)),
-            starts=starts,
-            order=order,
+            starts=np.searchsorted(np.repeat(stack, sizes), np.arange(len(distinct) + 1)),
+            order=order.astype(np.int32),
             frames=named.frames,
             images=named.images,
             functions=named.functions,
@@ -168,14 +171,3 @@ def _distinct(
             key = code + len(distinct) * np.unique(other, return_inverse=True)[1]
     _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
     return inverse, symbolication.Addresses(process[first], times[first], address[first])
-
-
-def _expand_inlines(
-    stack: IntArray, address: IntArray, named: symbolication.Symbolicated, count: int
-) -> tuple[IntArray, Int32Array]:
-    """Frames of each stack, with what was inlined: index of the first of each, and all of them."""
-    sizes = np.diff(named.starts)[address]
-    ends = np.cumsum(sizes)
-    order = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(named.starts[address] - ends + sizes, sizes)
-    starts = np.searchsorted(np.repeat(stack, sizes), np.arange(count + 1))
-    return starts, order.astype(np.int32)

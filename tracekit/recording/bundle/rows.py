@@ -44,7 +44,11 @@ def read_fields(files: BundleFiles, store: Store, names: Sequence[str]) -> dict[
     if store.damage:
         raise DamageError(store.damage)
     if store.rows:
-        _check_size(files, store)
+        stored, wanted = files.stored_size(_path(store)), store.rows * store.record.itemsize
+        if wanted > limits.MAX_ROWS_BYTES:
+            raise DamageError(f"its rows take more than {limits.MAX_ROWS_BYTES:,} bytes")
+        if wanted > max(limits.INFLATION_FREE_BYTES, limits.MAX_INFLATION * stored):
+            raise DamageError(f"{store.rows:,} rows do not fit in the {stored:,} bytes that are stored")
     columns: dict[str, UnsignedArray] = {name: np.empty(store.rows, store.record[name]) for name in names}
     first = 0
     for records in _blocks(files, store) if store.rows else ():
@@ -69,14 +73,6 @@ def with_row_damage(files: BundleFiles, store: Store) -> Store:
 
 def _path(store: Store) -> str:
     return f"{store.path}/bulkstore"
-
-
-def _check_size(files: BundleFiles, store: Store) -> None:
-    stored, wanted = files.stored_size(_path(store)), store.rows * store.record.itemsize
-    if wanted > limits.MAX_ROWS_BYTES:
-        raise DamageError(f"its rows take more than {limits.MAX_ROWS_BYTES:,} bytes")
-    if wanted > max(limits.INFLATION_FREE_BYTES, limits.MAX_INFLATION * stored):
-        raise DamageError(f"{store.rows:,} rows do not fit in the {stored:,} bytes that are stored")
 
 
 def _blocks(files: BundleFiles, store: Store) -> Iterator[RecordArray]:

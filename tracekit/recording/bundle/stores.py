@@ -110,7 +110,10 @@ def describe(files: BundleFiles, path: str, spec: TableSpec, mnemonics: Mapping[
             raise DamageError(f"its folder contains the schema {excerpt(schema.name)}")
         descriptor = files.read(f"{path}/bulkstore_descriptor", limits.MAX_DESCRIPTION_BYTES)
         record, rows = _read_descriptor(descriptor, schema.topology)
-        new = [each for each in schema.columns if _is_new(each, mnemonics)]
+        # Types that the bundle itself announces and tracekit does not know: the descriptor gives the width of every
+        # field all the same. A type that is announced nowhere is damage: each bundle announces all that it uses.
+        announced = [each for each in schema.columns if each.type_id in mnemonics]
+        new = [each for each in announced if type_of(each.type_id, mnemonics) is None]
         columns = tuple(_stored_column(each, mnemonics) for each in schema.columns if each not in new)
         names, fields = record.names or (), {each.field for each in schema.columns}.union(_TOPOLOGY_FIELDS.values())
         if lost := [each.column.mnemonic for each in schema.columns if each.field not in names]:
@@ -245,12 +248,3 @@ def _stored_column(column: _SchemaColumn, mnemonics: Mapping[str, str]) -> Store
         raise DamageError(f"the bundle gives the type {column.type_id} another name than {known.mnemonic}")
     described = Column(column.column.mnemonic, known.mnemonic, column.column.name)
     return StoredColumn(described, column.field, known)
-
-
-def _is_new(column: _SchemaColumn, mnemonics: Mapping[str, str]) -> bool:
-    """Whether the bundle itself announces a type that tracekit does not know.
-
-    Where its numbers lie is known all the same, since the descriptor gives the width of every field; what they mean is
-    not. A type that is announced nowhere is damage: each bundle announces all that it uses.
-    """
-    return column.type_id in mnemonics and type_of(column.type_id, mnemonics) is None

@@ -80,7 +80,10 @@ class SymbolArchive:
             tables.append(np.frombuffer(data, dtype, count, at))
             at += dtype.itemsize * count
         segments, self._sections, self._symbols, self._inlined, self._lines = tables
-        self.text_size: Final = _text_size(segments)
+        text = segments[segments["name"] == _TEXT]
+        if len(text) != 1 or int(text["start"][0]) != 0 or not 0 < int(text["size"][0]) < 1 << 32:
+            raise DamageError("it has no segment __TEXT at 0")
+        self.text_size: Final = int(text["size"][0])
         """Bytes of `__TEXT`: offsets below it belong to the image."""
         self._check_strings(header[10], header[11])
         self.program: Final = "" if header[10] == NONE else self.text(header[10]).rpartition("/")[2]
@@ -112,7 +115,8 @@ class SymbolArchive:
 
     def find(self, offsets: IntArray) -> CallsAtOffsets:
         """Calls at offsets into `__TEXT`, shape (n,); an offset in no function has none."""
-        levels = [self._functions(offsets)]
+        calls, order = self._calls, self._order
+        levels = [_containing(calls.start[order], calls.end[order], offsets, order)]
         while (levels[-1] >= 0).any():
             if len(levels) > limits.MAX_INLINED_DEPTH:
                 raise DamageError(f"calls are inlined more than {limits.MAX_INLINED_DEPTH} levels deep")
@@ -154,10 +158,6 @@ class SymbolArchive:
         order = inlined[np.argsort(key[inlined], kind="stable")]
         return order, key[order]
 
-    def _functions(self, offsets: IntArray) -> IndexArray:
-        """Symbol at each offset; -1 where there is none."""
-        return _containing(self._calls.start[self._order], self._calls.end[self._order], offsets, self._order)
-
     def _children(self, parents: IndexArray, offsets: IntArray) -> IndexArray:
         """Inlined call inside each parent that contains the offset; -1 where there is none."""
         order, keys = self._family
@@ -173,7 +173,8 @@ class SymbolArchive:
         shape = chain.shape
         files, lines = sources = np.zeros((2, *shape), np.int64)
         innermost = (chain >= 0).sum(0) - 1
-        line = self._line_at(offsets)
+        start = self._lines["start"].astype(np.int64)
+        line = _containing(start, start + self._lines["size"], offsets, np.arange(len(start)))
         for level in range(shape[0]):
             inner = chain[level + 1] if level + 1 < shape[0] else np.full(shape[1], -1)
             outside, inside = np.flatnonzero(inner >= 0), np.flatnonzero((innermost == level) & (line >= 0))
@@ -183,10 +184,6 @@ class SymbolArchive:
             unknown = ~self._is_source(files[level]) | (lines[level] == 0)
             sources[:, level, unknown] = sources[:, level - 1, unknown] if level else 0
         return files, lines
-
-    def _line_at(self, offsets: IntArray) -> IndexArray:
-        start = self._lines["start"].astype(np.int64)
-        return _containing(start, start + self._lines["size"], offsets, np.arange(len(start)))
 
     def _is_source(self, files: IntArray) -> BoolArray:
         """Whether strings are names of files, and not words in angle brackets such as `<compiler-generated>`."""
@@ -256,13 +253,6 @@ def _header(data: bytes) -> tuple[tuple[Any, ...], tuple[int, ...]]:
     if header[1] != len(data) or _HEADER.size + records + index + 4 * counts[2] + strings != len(data) or index % 4:
         raise DamageError("its sizes do not add up")
     return header, counts
-
-
-def _text_size(segments: RecordArray) -> int:
-    text = segments[segments["name"] == _TEXT]
-    if len(text) != 1 or int(text["start"][0]) != 0 or not 0 < int(text["size"][0]) < 1 << 32:
-        raise DamageError("it has no segment __TEXT at 0")
-    return int(text["size"][0])
 
 
 def _check_order(records: RecordArray, text_size: int, what: str, *, alike: bool) -> None:

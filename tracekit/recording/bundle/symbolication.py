@@ -128,14 +128,11 @@ def _images_at(addresses: Addresses, images: Images) -> IndexArray:
         now = np.flatnonzero(epoch == number)
         for process in np.unique(addresses.process[now]).tolist():
             rows = now[addresses.process[now] == process]
-            result[rows] = _below(addresses.address[rows], images, np.flatnonzero(there & _visible(images, process)))
+            of_process = images.records["process"] == process
+            # The shared cache is at one place in all processes.
+            visible = of_process if of_process.any() else images.records["cached"]
+            result[rows] = _below(addresses.address[rows], images, np.flatnonzero(there & visible))
     return result
-
-
-def _visible(images: Images, process: int) -> BoolArray:
-    """Images that lie where they lie in this process too. The shared cache is at one place in all processes."""
-    of_process = images.records["process"] == process
-    return of_process if of_process.any() else images.records["cached"]
 
 
 def _below(address: IntArray, images: Images, candidates: IndexArray) -> IndexArray:

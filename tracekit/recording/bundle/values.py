@@ -211,7 +211,8 @@ class RunValues:
                 images = self.arrays.prefixes((numbers >> np.uint64(32)).astype(np.int64), 2).tolist()
                 return [f"{_uuid(*image)}+{offset:#x}" for image, (_, offset) in zip(images, pairs, strict=True)]
             case _:
-                return [_fixed_decimal(number) for number in numbers.tolist()]
+                signed = [(number - _EPOCH, abs(number - _EPOCH)) for number in numbers.tolist()]
+                return [f"{'-' if value < 0 else ''}{size // 10**9}.{size % 10**9:09d}" for value, size in signed]
 
 
 @cache_small
@@ -223,11 +224,6 @@ def _types(data: bytes) -> Sequence[EngineeringType | None]:
 def since_epoch(numbers: UInt64Array) -> IntArray:
     """Dates as ns since 1970."""
     return (numbers - np.uint64(_EPOCH)).view(np.int64)
-
-
-def _fixed_decimal(number: int) -> str:
-    value = number - _EPOCH
-    return f"{'-' if value < 0 else ''}{abs(value) // 10**9}.{abs(value) % 10**9:09d}"
 
 
 def _uuid(high: int, low: int) -> str:

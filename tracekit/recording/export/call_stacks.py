@@ -92,7 +92,8 @@ class StackValues(Values):
                 value = Binary(name, element.get("path") or "", address(element.get("load-addr")))
             case "source":
                 path = next((each for each in values if isinstance(each, str)), element.get("path") or "")
-                value = SourceLine(path, _line(element.get("line")))
+                line = address(element.get("line"))
+                value = SourceLine(path, line if line is not None and line < _MAX_LINE else 0)
             case "frame":
                 value = Frame(
                     element.get("name") or "",
@@ -123,11 +124,6 @@ def address(text: str | None) -> int | None:
     except ValueError:
         return None
     return number if 0 <= number < 1 << 63 else None
-
-
-def _line(text: str | None) -> int:
-    number = address(text)
-    return number if number is not None and number < _MAX_LINE else 0
 
 
 def read_call_stacks(source: Source, index: int) -> call_stacks.CallStacks | None:

@@ -277,7 +277,9 @@ class Values:
         if kind is Kind.STACK and (frames := self._frames(parts)):
             result = self._join_texts(STACK_SEPARATOR, frames)
         elif kind is Kind.ADDRESSES:
-            result = _addresses(element.text)
+            # Decimal addresses as hexadecimal ones, separated like frames; other words stay as they are.
+            words = (text or "").split()
+            result = STACK_SEPARATOR.join(hex(int(word)) if _NUMBER.fullmatch(word) else word for word in words)
         elif kind is Kind.FRAME:
             result = element.get("name") or element.get("addr") or shown or text or ""
         else:
@@ -363,9 +365,3 @@ def _strange(element: _Element, tag: str) -> CellError:
 def _id_number(identity: str) -> int:
     """The id as a number; -1 where it is none."""
     return int(identity) if len(identity) < _SHORT and identity.isascii() and identity.isdecimal() else -1
-
-
-def _addresses(text: str | None) -> str:
-    """Decimal addresses as hexadecimal ones, separated like frames; other words stay as they are."""
-    words = (text or "").split()
-    return STACK_SEPARATOR.join(hex(int(word)) if _NUMBER.fullmatch(word) else word for word in words)

@@ -132,8 +132,9 @@ class _Reader:
                 return None
             self.at += len(text)
             result += _decode_punycode(text) if encoded else text
-            if not encoded:
-                self._remember(text)
+            if not encoded and len(self._words) < _WORDS:
+                # Later identifiers may refer to its words: one begins with a capital or after a `_`.
+                self._words += tuple([word for word in _WORD.findall(text) if len(word) > 1])
             if not repeats:
                 break
         return result
@@ -209,11 +210,6 @@ class _Reader:
             return True
         self.at, self._words = place
         return False
-
-    def _remember(self, text: str) -> None:
-        """Words of an identifier, as later ones may refer to them: a word begins with a capital or after a `_`."""
-        if len(self._words) < _WORDS:
-            self._words += tuple([word for word in _WORD.findall(text) if len(word) > 1])
 
     def _take(self, sign: str) -> bool:
         if self.text.startswith(sign, self.at):

@@ -75,7 +75,12 @@ def _packages() -> Iterator[Check]:
         except metadata.PackageNotFoundError:
             state, detail = ("optional", f"not installed; for {purpose}") if extra else ("missing", "not installed")
             yield Check(name, state, detail, install_command(f"coreml-tracekit[{extra}]" if extra else name))
-    yield _scanner()
+    try:
+        from tracekit.recording.export import _scan  # noqa: F401
+    except ImportError:
+        yield Check("scanner", "optional", "not built; exports are read by a slower reader", HOW_TO_BUILD)
+    else:
+        yield Check("scanner", "ok", "compiled; exports are read fast")
 
 
 def _dependencies() -> tuple[str, ...]:
@@ -83,14 +88,6 @@ def _dependencies() -> tuple[str, ...]:
     system = platform.system()
     has_wheels = system == "Darwin" or (system == "Linux" and platform.machine() == "x86_64")
     return (*NEEDED, "coremltools") if has_wheels and sys.version_info < (3, 14) else NEEDED
-
-
-def _scanner() -> Check:
-    try:
-        from tracekit.recording.export import _scan  # noqa: F401
-    except ImportError:
-        return Check("scanner", "optional", "not built; exports are read by a slower reader", HOW_TO_BUILD)
-    return Check("scanner", "ok", "compiled; exports are read fast")
 
 
 def _xcode() -> Check:
