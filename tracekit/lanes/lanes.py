@@ -87,10 +87,6 @@ def lanes_of(trace: Trace, grouping: Grouping) -> tuple[LaneRows, ...]:
     )
 
 
-_OTHER = "other"
-"""The one that is not drawn where it has no rows."""
-
-
 def _frame_lanes(trace: Trace, *, by_event: bool = False) -> Iterator[LaneRows]:
     for name in CORE_ML_FRAMES:
         frame: pd.DataFrame = getattr(trace, name)
@@ -100,7 +96,7 @@ def _frame_lanes(trace: Trace, *, by_event: bool = False) -> Iterator[LaneRows]:
             for label, positions in rows_by(frame, "label"):
                 text = label or "unnamed event"
                 yield _lane(f"{name}/{text}", text, section, intervals, "", positions)
-        elif name != _OTHER or len(frame):
+        elif name != "other" or len(frame):
             yield _lane(name, title, section, intervals, _words(trace, CORE_ML, Reason.OTHER_LANES))
 
 

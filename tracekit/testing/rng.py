@@ -53,7 +53,12 @@ class Draws:
         `spread_permille` is the standard deviation of the logarithm, in thousandths. The result is a positive
         multiple of `CLOCK_STEP_NS`.
         """
-        deviate = self._normal()
+        # A deviate with mean 0 and standard deviation 1, in parts per million.
+        total = 0
+        for _ in range(_PIECES // 4):
+            word = int(self._words.random_raw())
+            total += (word & 0xFFFF) + (word >> 16 & 0xFFFF) + (word >> 32 & 0xFFFF) + (word >> 48)
+        deviate = (total - _PIECES // 2 * 0xFFFF) * 1_000_000 // 0x10000
         power = spread_permille * deviate // 1_000
         # exp(power) by its series to the third power, in parts per million.
         factor = 1_000_000 + power + power**2 // 2_000_000 + power**3 // 6_000_000_000_000
@@ -70,14 +75,6 @@ class Draws:
         whole = sum(raw)
         ends = [on_clock(total_ns * until // whole) for until in accumulate(raw)]
         return [end - start for start, end in zip([0, *ends[:-1]], ends, strict=True)]
-
-    def _normal(self) -> int:
-        """A deviate with mean 0 and standard deviation 1, in parts per million."""
-        total = 0
-        for _ in range(_PIECES // 4):
-            word = int(self._words.random_raw())
-            total += (word & 0xFFFF) + (word >> 16 & 0xFFFF) + (word >> 32 & 0xFFFF) + (word >> 48)
-        return (total - _PIECES // 2 * 0xFFFF) * 1_000_000 // 0x10000
 
 
 def on_clock(time_ns: int) -> int:

@@ -275,10 +275,6 @@ def _process_info(scenario: Scenario) -> Rows:
         yield 0, process.pid, 0x4C00 + number * 7, process, process.name
 
 
-def _time_info(scenario: Scenario) -> Rows:
-    yield 0, 1_034_743_489_489, 1_935_120_774_021, "125/3", scenario.start_ns
-
-
 def _samples(scenario: Scenario) -> Rows:
     for row in scenario.samples:
         yield row.time_ns, row.thread, row.thread.process, 4, "Running", scenario.sample_ns, row.stack
@@ -310,7 +306,7 @@ _ROWS: dict[str, Callable[[Scenario], Rows]] = {
     "OSSignpostIntervals": _signpost_intervals,
     "life-cycle-period": _life_cycle,
     "process-info": _process_info,
-    "time-info": _time_info,
+    "time-info": lambda scenario: [(0, 1_034_743_489_489, 1_935_120_774_021, "125/3", scenario.start_ns)],
     TIME_PROFILE: _samples,
 }
 """What makes the rows of each schema."""

@@ -128,13 +128,6 @@ class Work:
             plan.event("Input Copy", around(copy_ns), before=1_000)
         if any(isinstance(step, Step) and step.unit == "neural engine" for step in steps):
             plan.event("Data Cast", around(2_000), before=1_000)
-        yield from self._compute(plan, steps)
-        plan.at += host_ns
-        plan.event("Output Transformation", around(2_500), before=5_000)
-        plan.at = on_clock(plan.at + 2_500)
-
-    def _compute(self, plan: Plan, steps: Sequence[Step | Stage]) -> Planning:
-        """The steps one after the other, each on its unit."""
         for number, step in enumerate(steps):
             if isinstance(step, Stage):
                 yield from self._stage(plan, step)
@@ -148,6 +141,9 @@ class Work:
                 plan.at = on_clock(plan.at + 2_000)
                 length = yield from self._use_unit(plan, step, 0)
                 plan.event_at("CPU", plan.at - length, length)
+        plan.at += host_ns
+        plan.event("Output Transformation", around(2_500), before=5_000)
+        plan.at = on_clock(plan.at + 2_500)
 
     def _stage(self, plan: Plan, stage: Stage) -> Planning:
         """A prediction of a stage, with rows of its own."""

@@ -10,10 +10,8 @@ from plistlib import UID
 
 _DATA = ("NSMutableData", "NSData", "NSObject")
 _DICTIONARY = ("NSDictionary", "NSObject")
-_MUTABLE_DICTIONARY = ("NSMutableDictionary", *_DICTIONARY)
 _LIST = ("NSMutableArray", "NSArray", "NSObject")
 _SET = ("NSSet", "NSObject")
-_STRING = ("NSMutableString", "NSString", "NSObject")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +79,11 @@ class _Writer:
         if isinstance(value, Boxed):
             value = value.value
         if isinstance(value, bool | int | float | str):
-            return self._simple_value(value)
+            key = type(value), value
+            if key not in self._simple:
+                self._simple[key] = UID(len(self.objects))
+                self.objects.append(value)
+            return self._simple[key]
         known = self._instances.get(id(value))
         if known is not None:
             return known[1]
@@ -91,13 +93,6 @@ class _Writer:
         self.objects.append(None)
         self.objects[uid.data] = self._instance_fields(value)
         return uid
-
-    def _simple_value(self, value: bool | float | str) -> UID:
-        key = type(value), value
-        if key not in self._simple:
-            self._simple[key] = UID(len(self.objects))
-            self.objects.append(value)
-        return self._simple[key]
 
     def _instance_fields(self, value: object) -> dict[str, object]:
         """Fields of an instance as the archive holds them."""
@@ -109,11 +104,11 @@ class _Writer:
                 }
                 return stored | self._class((name, "NSObject"))
             case MutableText(text):
-                return {"NS.string": text} | self._class(_STRING)
+                return {"NS.string": text} | self._class(("NSMutableString", "NSString", "NSObject"))
             case bytes():
                 return {"NS.data": value} | self._class(_DATA)
             case Mutable(items):
-                return self._pairs(items) | self._class(_MUTABLE_DICTIONARY)
+                return self._pairs(items) | self._class(("NSMutableDictionary", *_DICTIONARY))
             case dict():
                 return self._pairs(value) | self._class(_DICTIONARY)
             case list():

@@ -141,23 +141,19 @@ def _rows(
 ) -> np.ndarray[tuple[int], np.dtype[np.void]]:
     """All rows, in the order in which Instruments might have got them."""
     rows = np.zeros(len(table.rows), record)
-    ordered = _insertion_order(table.rows)
+    # Another order than that of time, as in nearly all real stores; rows of equal times keep theirs.
+    by_time: dict[Cell, list[tuple[Cell, ...]]] = {}
+    for row in table.rows:
+        by_time.setdefault(row[0], []).append(row)
+    groups = list(by_time.values())
+    for index in range(1, len(groups), 3):
+        groups[index - 1], groups[index] = groups[index], groups[index - 1]
+    ordered = [row for group in groups for row in group]
     for index, column in enumerate(table.columns):
         field = fields.get(column.mnemonic, column.mnemonic)
         native = TYPES[column.type]
         rows[field] = np.array([values.number(native, row[index]) for row in ordered], record[field])
     return rows
-
-
-def _insertion_order(rows: Sequence[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]:
-    """Rows in another order than that of time, as in nearly all real stores; rows of equal times keep theirs."""
-    groups: dict[Cell, list[tuple[Cell, ...]]] = {}
-    for row in rows:
-        groups.setdefault(row[0], []).append(row)
-    listed = list(groups.values())
-    for index in range(1, len(listed), 3):
-        listed[index - 1], listed[index] = listed[index], listed[index - 1]
-    return [row for group in listed for row in group]
 
 
 def _bulkstore(rows: np.ndarray[tuple[int], np.dtype[np.void]], per_block: int) -> bytes:

@@ -90,7 +90,10 @@ def bundle_files(
         files[f"Trace{number}.run/RunIssues.storedata"] = run_issues(run.issues)
     files |= instrument_files(runs)
     files["open.creq"] = _requirements(mnemonics)
-    files[f"{CORE}MANIFEST.plist"] = _manifest(files)
+    folders = sorted({path.rpartition("/")[0].removeprefix(CORE) for path in files if path.startswith(CORE)})
+    files[f"{CORE}MANIFEST.plist"] = plistlib.dumps(
+        {"compressed-paths": folders, "paths": folders}, fmt=plistlib.FMT_XML
+    )
     if form_template:
         files["form.template"] = run_information(runs, shared)
     return files
@@ -146,9 +149,3 @@ def _requirements(mnemonics: Iterable[str]) -> bytes:
         sentence = f"This version does not support the new engineering type '{mnemonic}'."
         entries[f"com.apple.dt.etype.{TYPES[mnemonic].id}"] = [1, sentence]
     return plistlib.dumps(entries, fmt=plistlib.FMT_XML)
-
-
-def _manifest(paths: Iterable[str]) -> bytes:
-    """Folders below `corespace`."""
-    folders = sorted({path.rpartition("/")[0].removeprefix(CORE) for path in paths if path.startswith(CORE)})
-    return plistlib.dumps({"compressed-paths": folders, "paths": folders}, fmt=plistlib.FMT_XML)

@@ -186,17 +186,15 @@ class RowList(ScrollView, can_focus=True):
             text = set_cell_size(f" {cut(self.rows.empty, width - 1)}", width)
             line = [Segment(text, style(palette.dim, palette.background))]
         elif y == 0:
-            line = [Segment(set_cell_size(self._header(), width), style(palette.dim, palette.gutter))]
+            rows, widths = self.rows, column_widths(self.rows.columns, self._room, self._hidden)
+            titles = zip(headings(rows.columns, rows.sort, widths), rows.columns, widths, strict=True)
+            text = " " + (" " * GAP).join(_fit(title, room, column) for title, column, room in titles if room)
+            line = [Segment(set_cell_size(text, width), style(palette.dim, palette.gutter))]
         elif row < len(self.rows):
             line = self._line(row, width, palette)
         else:
             line = [Segment(" " * width, style(None, palette.background))]
         return Strip(with_focus_sign(line, palette) if self.has_focus else line, width)
-
-    def _header(self) -> str:
-        rows, widths = self.rows, column_widths(self.rows.columns, self._room, self._hidden)
-        titles = zip(headings(rows.columns, rows.sort, widths), rows.columns, widths, strict=True)
-        return " " + (" " * GAP).join(_fit(title, room, column) for title, column, room in titles if room)
 
     def _line(self, row: int, width: int, palette: Palette) -> list[Segment]:
         here = row == self.cursor

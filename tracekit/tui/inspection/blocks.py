@@ -101,10 +101,7 @@ def _lines(durations: IntArray) -> Iterator[str]:
     for _, run in groupby(range(BINS), key=lambda at: at if counts[at] else -1):
         bins = list(run)
         first, after, count = texts[bins[0]], texts[bins[-1] + 1], counts[bins[0]]
-        yield f"{first:>{room}} – {after:>{room}} {unit} {_bar(count / max_count)} {count:,}".rstrip()
-
-
-def _bar(share: float) -> str:
-    """A bar to an eighth of a cell; what is there at all is never shown as nothing."""
-    eighths = max(round(share * _BAR * 8), 1 if share else 0)
-    return "█" * (eighths // 8) + LEFT_BLOCKS[eighths % 8].strip()
+        # What is there at all is never shown as nothing.
+        eighths = max(round(count / max_count * _BAR * 8), 1 if count else 0)
+        bar = "█" * (eighths // 8) + LEFT_BLOCKS[eighths % 8].strip()
+        yield f"{first:>{room}} – {after:>{room}} {unit} {bar} {count:,}".rstrip()

@@ -184,8 +184,13 @@ def why_blocks(session: Session, index: int, waits: WaitsRef | None) -> Iterator
 
 
 def _work(summary: BreakdownSummary, handoffs: Handoffs) -> Iterator[tuple[str, str]]:
-    yield "hand-offs", _handoffs(summary)
-    if summary.handoffs:
+    if summary.handoffs is None:
+        yield "hand-offs", UNKNOWN
+    elif not summary.handoffs:
+        yield "hand-offs", "none (single compute unit)"
+    else:
+        idle = f"{duration(summary.handoff_gap_ns)} with" if summary.handoff_gap_ns is not None else "unknown time with"
+        yield "hand-offs", f"{round(summary.handoffs):,} between compute units, {idle} all units idle"
         yield "from → to", directions(handoffs)
     if summary.segments is not None:
         yield "segments", f"{format_count(round(summary.segments), 'operation')} on the Neural Engine"
@@ -209,13 +214,3 @@ def directions(handoffs: Handoffs) -> str:
 
 _CHAIN = 4
 """Hand-offs that are listed one after the other."""
-
-
-def _handoffs(summary: BreakdownSummary) -> str:
-    """Changes of the compute unit, and the time that they left no unit working."""
-    if summary.handoffs is None:
-        return UNKNOWN
-    if not summary.handoffs:
-        return "none (single compute unit)"
-    idle = f"{duration(summary.handoff_gap_ns)} with" if summary.handoff_gap_ns is not None else "unknown time with"
-    return f"{round(summary.handoffs):,} between compute units, {idle} all units idle"

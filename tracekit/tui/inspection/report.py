@@ -140,7 +140,12 @@ def model_blocks(session: Session, name: str, palette: Palette, *, monochrome: b
         return
     yield from section(model.name, _model_facts(model))
     if session.report is not None:
-        yield from _file_blocks(session.report, name)
+        for entry in (each for each in file_rows(session.report) if each.model == name):
+            yield heading("Model file" if entry.card else "Performance report")
+            for line in (entry.facts, *entry.sentences):
+                yield Text(formatting.visible(line))
+            yield facts(entry.card)
+            yield ""
     yield from histogram_blocks(durations_of_model(session, name), "all predictions", model.resolution_ns)
     latency = model.latency
     for title, numbers in (
@@ -159,17 +164,6 @@ def model_blocks(session: Session, name: str, palette: Palette, *, monochrome: b
         yield from time_blocks("Where a prediction's time goes", row, palette, monochrome=monochrome)
     for note in parts_notes(rows):
         yield Text(f"\n{note}", "dim")
-
-
-def _file_blocks(report: Report, name: str) -> Iterator[RenderableType]:
-    for row in file_rows(report):
-        if row.model == name:
-            yield heading("Model file" if row.card else "Performance report")
-            yield Text(formatting.visible(row.facts))
-            for sentence in row.sentences:
-                yield Text(formatting.visible(sentence))
-            yield facts(row.card)
-            yield ""
 
 
 def _model_facts(model: ModelSummary) -> Iterator[tuple[str, str]]:
