@@ -114,8 +114,12 @@ class TracePlots:
         high = timeline.end_ns if end_ms is None else end_ms * 1e6
         if low >= high:
             raise UsageError(f"the timeline would end before it begins: {low / 1e6:g} ms to {high / 1e6:g} ms")
-        lanes = _placed(timeline.lanes)
-        (axes,) = new_axes(0.7 + 0.3 * sum(lane.height for lane in lanes))
+        lanes, top = [], 0.0
+        for lane in timeline.lanes:
+            height = float(min(max(lane.depth, 1), MOST_ROWS))
+            lanes.append(_Placed(lane, top, height, stack(lane.starts, np.maximum(lane.ends, lane.starts + 1))))
+            top += height + 0.35
+        (axes,) = new_axes(0.7 + 0.3 * sum(placed.height for placed in lanes))
         _draw_lanes(axes, lanes, timeline, (low / 1e9, high / 1e9))
         entitle(axes, f"Timeline of {report.recording.source}")
         return axes
@@ -249,15 +253,6 @@ class _Placed:
         row = int((y - self.top) / self.height * max(self.lane.depth, 1))
         found = np.flatnonzero((self.lane.starts <= time_ns) & (self.lane.ends >= time_ns) & (self.rows == row))
         return int(found[-1]) if found.size else None
-
-
-def _placed(lanes: Sequence[DrawnLane]) -> list[_Placed]:
-    placed, top = [], 0.0
-    for lane in lanes:
-        height = float(min(max(lane.depth, 1), MOST_ROWS))
-        placed.append(_Placed(lane, top, height, stack(lane.starts, np.maximum(lane.ends, lane.starts + 1))))
-        top += height + 0.35
-    return placed
 
 
 def _draw_lanes(axes: Axes, lanes: Sequence[_Placed], timeline: Timeline, seen_s: tuple[float, float]) -> None:

@@ -43,10 +43,6 @@ _ISSUE_TABLE = (
     " ZRELATIVETIMESTAMP INTEGER, ZSUBTYPE INTEGER, ZTYPE INTEGER, ZPARENT INTEGER, Z_FOK_PARENT INTEGER,"
     " ZMESSAGE VARCHAR)"
 )
-_SQLITE_VERSION_AT = 96
-"""Place of the version of SQLite that wrote a database."""
-_SQLITE_VERSION = 3_043_000
-
 _CORES = 8
 _NOBODY = 0xFFFF_FFFF
 """Reference of a process that no row mentions."""
@@ -60,8 +56,10 @@ def configuration(run: Scenario) -> bytes:
     if run.all_processes:
         raise ValueError("what a bundle holds instead of a target was never seen; write an export")
     version = "osx-version" if run.device.platform == "macOS" else "ios-version"
+    major, minor, patch, *_ = [*map(int, run.device.os_version.split(" ")[0].split(".")), 0, 0]
     binding = {
-        version: _version_number(run.device),
+        # 18.5 as 180500.
+        version: major * 10_000 + minor * 100 + patch,
         "timebase-numerator": 125,
         "timebase-denominator": 3,
         "targets-already-running": not run.launched,
@@ -125,15 +123,9 @@ def run_issues(warnings: Sequence[str]) -> bytes:
             database.execute("INSERT INTO ZISSUE VALUES (?, 1, 1, 1, 0, 0, 1, NULL, NULL, ?)", (key, message))
         database.commit()
         data = bytearray(database.serialize())
-    # Else the bytes would show which SQLite wrote them.
-    struct.pack_into(">I", data, _SQLITE_VERSION_AT, _SQLITE_VERSION)
+    # Else the bytes would show at this place which SQLite wrote them.
+    struct.pack_into(">I", data, 96, 3_043_000)
     return bytes(data)
-
-
-def _version_number(machine: Machine) -> int:
-    """18.5 as 180500."""
-    major, minor, patch, *_ = [*map(int, machine.os_version.split(" ")[0].split(".")), 0, 0]
-    return major * 10_000 + minor * 100 + patch
 
 
 def _run(run: Scenario, schemas: list[str]) -> bytes:

@@ -191,14 +191,12 @@ class TickScreen(Modal[frozenset[str]]):
 
 _BAR = 40
 """Cells of the bar."""
-_SHARE = 6
-"""Cells of `  100%`."""
 
 
 def progress_text(progress: Progress, width: int) -> str:
     """A bar, or the size read where the whole is not known, and below it the file, in `width` cells."""
     if progress.total_bytes:
-        bar = max(min(_BAR, width - _SHARE), 0)
+        bar = max(min(_BAR, width - len("  100%")), 0)
         filled = progress.done_bytes * bar // progress.total_bytes
         share = progress.done_bytes * 100 // progress.total_bytes
         amount = f"{'█' * filled}{'░' * (bar - filled)}  {share}%"
