@@ -51,14 +51,22 @@ def table_spec(table: TableContent) -> Coded:
 
 def store_files(table: TableContent, values: Values, rows_per_block: int) -> dict[str, bytes]:
     """Files of the store of a table, by name."""
-    topology = _topology_fields(table)
+    first, *others = table.columns
+    # Field by the mnemonic of the column that lies there.
+    topology = {first.mnemonic: _TIME}
+    if any(column.mnemonic == "duration" for column in others):
+        topology["duration"] = _DURATION
+    topology |= dict(zip(_CATEGORY_COLUMNS.get(table.schema, ()), _CATEGORIES, strict=False))
     record = _record(table, topology)
     rows = _rows(table, topology, record, values)
+    size = record.itemsize
+    head = struct.pack("<8I", _MAGIC, _VERSION, _HEAD_WORD, DATA_AT, size, size * rows_per_block, rows_per_block, 0)
+    padding = bytes(-len(rows) % rows_per_block * size)
     return {
         "schema.xml": _schema(table, topology).encode(),
         "spec.plist": archive(root=table_spec(table)),
         "bulkstore_descriptor": archive(root=_descriptor(table, record)),
-        "bulkstore": _bulkstore(rows, rows_per_block),
+        "bulkstore": head + bytes(DATA_AT - len(head)) + rows.tobytes() + padding,
     }
 
 
@@ -69,15 +77,6 @@ def _attribute(key: str, printed: str) -> object:
     if printed.isdecimal():
         return printed == "1" if key in _FLAGS else int(printed)
     return printed[1:-1] if printed.startswith('"') else printed
-
-
-def _topology_fields(table: TableContent) -> dict[str, str]:
-    """Topology field by the mnemonic of the column that lies there."""
-    first, *others = table.columns
-    fields = {first.mnemonic: _TIME}
-    if any(column.mnemonic == "duration" for column in others):
-        fields["duration"] = _DURATION
-    return fields | dict(zip(_CATEGORY_COLUMNS.get(table.schema, ()), _CATEGORIES, strict=False))
 
 
 def _schema(table: TableContent, topology: dict[str, str]) -> str:
@@ -154,13 +153,6 @@ def _rows(
         native = TYPES[column.type]
         rows[field] = np.array([values.number(native, row[index]) for row in ordered], record[field])
     return rows
-
-
-def _bulkstore(rows: np.ndarray[tuple[int], np.dtype[np.void]], per_block: int) -> bytes:
-    size = rows.dtype.itemsize
-    head = struct.pack("<8I", _MAGIC, _VERSION, _HEAD_WORD, DATA_AT, size, size * per_block, per_block, 0)
-    padding = bytes(-len(rows) % per_block * size)
-    return head + bytes(DATA_AT - len(head)) + rows.tobytes() + padding
 
 
 def table_list(tables: Sequence[TableContent], run: int) -> bytes:
