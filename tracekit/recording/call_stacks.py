@@ -16,8 +16,6 @@ import numpy as np
 from tracekit.arrays import Int32Array, IntArray, RecordArray
 from tracekit.recording.table import Cells, CodedCells, IntegerCells, Thread
 
-_SYSTEM: Final = ("/System/", "/usr/lib/", "/Library/Apple/")
-
 
 @dataclass(frozen=True, slots=True)
 class Image:
@@ -97,7 +95,7 @@ def no_samples() -> CallStacks:
 
 def is_system_path(path: str) -> bool:
     """Whether an image at a path belongs to the system, not to the app."""
-    return path.startswith(_SYSTEM)
+    return path.startswith(("/System/", "/usr/lib/", "/Library/Apple/"))
 
 
 def owners(thread: CodedCells) -> CodedCells:

@@ -15,12 +15,9 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.sources import STANDARD_INPUT
-
-_ADDED: Final = ".DS_Store"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +65,7 @@ def _files(given: Sequence[Path]) -> Iterator[tuple[str, Path]]:
         for folder, folders, names in os.walk(path, onerror=_raise):
             linked = [name for name in folders if Path(folder, name).is_symlink()]
             for name in [*names, *linked]:
-                if name != _ADDED:
+                if name != ".DS_Store":
                     each = Path(folder, name)
                     yield each.relative_to(above).as_posix(), each
 

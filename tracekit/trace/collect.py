@@ -63,7 +63,12 @@ def collect(recording: Recording, schemas: Sequence[str], *, once: bool = False)
     if not rows.table.rows:
         return rows
     rows = _without_repeats(rows, np.repeat(np.arange(len(tables)), [table.rows for table in tables]), once=once)
-    return _with_times(rows)
+    cells = _time_column(rows.table)
+    keep = cells.valid & (np.abs(cells.values) < _FARTHEST_NS)
+    if rows.table.has("duration"):
+        duration = optional_integers(rows.table, "duration").values
+        keep &= (duration >= 0) & (duration < _FARTHEST_NS)
+    return select_rows(rows, keep, "no usable time")
 
 
 def select_rows(rows: Rows, keep: BoolArray, why: str = "", names: str = "") -> Rows:
@@ -142,16 +147,6 @@ def _without_repeats(rows: Rows, origin: IndexArray, *, once: bool) -> Rows:
     keep = ~pd.Series(identity).duplicated().to_numpy()
     why = "identical to another row" if once else "also in another table of this run"
     return select_rows(rows, keep, why, ", ".join(map(str, rows.schema.values)))
-
-
-def _with_times(rows: Rows) -> Rows:
-    """Rows without a start, or with a start or duration that no recording can have, left out."""
-    cells = _time_column(rows.table)
-    keep = cells.valid & (np.abs(cells.values) < _FARTHEST_NS)
-    if rows.table.has("duration"):
-        duration = optional_integers(rows.table, "duration").values
-        keep &= (duration >= 0) & (duration < _FARTHEST_NS)
-    return select_rows(rows, keep, "no usable time")
 
 
 TIME_COLUMNS = ("start", "time", "timestamp", "update-time")

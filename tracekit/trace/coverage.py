@@ -46,12 +46,10 @@ _IF_CORE_ML_TOO = (
 )
 COPY_AGAIN: Final = "copy the bundle again from where it was recorded"
 """What helps where a table of a bundle is cut off."""
-_LOST: Final = ("is cut off", "file is missing from the bundle", "ends before them")
 _LOGS: Final = ("Signposts", "Foundation Models", "Core AI")
 """Instruments that show work of the target which needs no Core ML."""
 BY_TIME: Final = "Record with --instrument 'Time Profiler'"
 """What checks need where samples were taken by what a CPU counted alone."""
-_RECORD_AGAIN = "record again, stop once, and wait until the recording is saved"
 
 
 def coverage(
@@ -62,7 +60,11 @@ def coverage(
     entries = {entry.name: _coverage_of(contents, run, entry) for entry in INSTRUMENTS}
     core_ml = entries[CORE_ML]
     if core_ml.state is TableState.EMPTY:
-        signs = _evidence(hardware), run.imported_from, _instead(phases, run), _damaged_logs(run, entries)
+        # Which tables are damaged that would show work without Core ML, and what helps.
+        logs = [each for name, each in entries.items() if name in _LOGS and unreadable_tables(run.tables, each.tables)]
+        clauses = unreadable_tables(run.tables, [schema for each in logs for schema in each.tables])
+        damaged = " and ".join(clauses), logs[0].advice if logs else ""
+        signs = _evidence(hardware), run.imported_from, _instead(phases, run), damaged
         entries[CORE_ML] = _empty_core_ml(core_ml, *signs)
     whose, lane = categorical(hardware["attribution"]), hardware["lane"]
     for name, of in HARDWARE.items():
@@ -114,7 +116,7 @@ def _coverage_of(contents: Contents, run: Run, instrument: Instrument) -> Covera
 
 def _is_cut_off(table: Listed) -> bool:
     """Whether rows of a bundle were lost, as in a copy, so that no tool can read them there."""
-    return any(words in table.reason for words in _LOST)
+    return any(words in table.reason for words in ("is cut off", "file is missing from the bundle", "ends before them"))
 
 
 def _reason(table: Listed) -> str:
@@ -167,13 +169,6 @@ def _instead(phases: pd.DataFrame, run: Run) -> list[str]:
     return [*(runtime.name for runtime in logged), *sorted(ran & UNVALIDATED)]
 
 
-def _damaged_logs(run: Run, entries: Mapping[str, Coverage]) -> tuple[str, str]:
-    """Which tables are damaged that would show work without Core ML, and what helps; empty where none is."""
-    logs = [entry for name, entry in entries.items() if name in _LOGS and unreadable_tables(run.tables, entry.tables)]
-    clauses = unreadable_tables(run.tables, [schema for entry in logs for schema in entry.tables])
-    return " and ".join(clauses), logs[0].advice if logs else ""
-
-
 def _empty_core_ml(
     entry: Coverage, evidence: Sequence[str], imported_from: str | None, instead: Sequence[str], damage: tuple[str, str]
 ) -> Coverage:
@@ -186,7 +181,7 @@ def _empty_core_ml(
     lost, repair = damage
     if imported_from is not None:
         why = f": the recording was imported from {imported_from}, and `xctrace import` loses the rows of Core ML"
-        advice = _RECORD_AGAIN
+        advice = "record again, stop once, and wait until the recording is saved"
     elif lost:
         said, why = f"{lost}; {lower_first(said)}", "" if why.endswith(_CAUSE) else why
         advice = f"{repair} Only if Core ML's table is empty even then: {advice}"

@@ -154,9 +154,12 @@ def narrow(trace: Trace, shown: Shown) -> Trace:
     if sites is not None:
         sites = sites[kept[sites.index]]
         sites = sites.set_axis((np.cumsum(kept) - 1)[sites.index]).rename_axis("event")
-    frames: dict[str, Any] = {
-        name: _relink(getattr(trace, name)[shown.rows[name]].reset_index(drop=True), kept) for name in EVENT_FRAMES
-    }
+    # The entry behind the last stands for none.
+    new_index = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)
+    frames: dict[str, Any] = {}
+    for name in EVENT_FRAMES:
+        frame = getattr(trace, name)[shown.rows[name]].reset_index(drop=True)
+        frames[name] = frame.assign(prediction=or_null(new_index[or_minus_one(frame["prediction"])]))
     return replace(
         trace,
         **frames,
@@ -254,10 +257,3 @@ def _of_process(frame: pd.DataFrame, wanted: str) -> BoolArray:
         return np.ones(len(frame), dtype=bool)
     same = frame["process"].astype("object").eq(wanted) | frame["pid"].astype("string").eq(wanted).fillna(value=False)
     return (same | frame["process"].isna()).to_numpy(dtype=bool)
-
-
-def _relink(frame: pd.DataFrame, activity_kept: BoolArray) -> pd.DataFrame:
-    """`frame` with `prediction` pointing at the new indexes of the kept activity rows; null where the row is gone."""
-    new_index = np.where(activity_kept, np.cumsum(activity_kept) - 1, -1)
-    # The entry behind the last stands for none.
-    return frame.assign(prediction=or_null(np.append(new_index, -1)[or_minus_one(frame["prediction"])]))

@@ -32,8 +32,6 @@ APP, SYSTEM = "app", "system"
 SAMPLE_NS = 1_000_000
 """Time between two samples of a running thread, and what a sample stands for where its table does not state it:
 Instruments takes one of each running thread every ms."""
-_RUNNING = "running"
-_MAIN = "Main Thread"
 _ENTRY = ("dyld", "start")
 """Image and function in which the stacks of main threads begin; those of others begin elsewhere."""
 
@@ -127,7 +125,7 @@ def _frames(table: CallStacks, failures: Mapping[str, str], unit: str | None = N
         copy=False,
     )
     # Whether the thread of each sample ran, as far as its table says.
-    ran = ~flags(table.state.codes, [str(value).casefold() != _RUNNING for value in table.state.values])
+    ran = ~flags(table.state.codes, [str(value).casefold() != "running" for value in table.state.values])
     for weight in (table.weight_ns, table.weight_count):
         ran &= ~weight.valid | (weight.values > 0)
     return Samples(
@@ -183,7 +181,7 @@ def _on_main_thread(table: CallStacks) -> pd.arrays.BooleanArray:
     caught = table.stack >= 0
     on_main[table.thread.codes[caught][entry[table.stack[caught]]]] = True
     on_main[-1] = False
-    named = [isinstance(each, Thread) and each.text.startswith(_MAIN) for each in table.thread.values]
+    named = [isinstance(each, Thread) and each.text.startswith("Main Thread") for each in table.thread.values]
     main = (on_main | np.array([*named, False], np.bool_))[table.thread.codes]
     process = table.process.codes
     known = np.zeros(len(table.process.values) + 1, np.bool_)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from tracekit.arrays import IntArray
 from tracekit.by_frame import unchanging
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 
 Facts = TypeVar("Facts")
-
-_COUNTED_SAMPLES: Final = "samples by cycles"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +175,7 @@ class Trace:
         """As `sampled`; where no samples were taken by time, those that were taken by what a CPU counted."""
         if self.sampled is not None and len(self.sampled.samples):
             return self.sampled
-        counted = self.cache.get(_COUNTED_SAMPLES, lambda: self.sample_source.read(COUNTED))
+        counted = self.cache.get("samples by cycles", lambda: self.sample_source.read(COUNTED))
         return self.sampled if counted is None else counted
 
     @property

@@ -118,15 +118,13 @@ def device_runs(prediction: CodeArray, unit: CodeArray, executes: BoolArray, tim
 SHORT_CPU_NS = 100_000
 """Shorter `CPU` rows come with a request to the GPU; a public recording has 28 µs for each."""
 
-_EXECUTION = (Kind.ANE_EXEC, Kind.GPU_EXEC)
-
 
 def device_runs_of(compute: pd.DataFrame, hardware: pd.DataFrame, predictions: pd.Index, min_cpu_ns: int) -> DeviceRuns:
     """Runs of the compute units in some predictions, given by label, from the rows of their model.
 
     Preparation of requests and `CPU` rows shorter than `min_cpu_ns` count for nothing. O(n log n).
     """
-    executed = _rows_in(hardware[is_any(cells(hardware, "kind"), *_EXECUTION)], predictions)
+    executed = _rows_in(hardware[is_any(cells(hardware, "kind"), Kind.ANE_EXEC, Kind.GPU_EXEC)], predictions)
     requests = _rows_in(compute[~is_any(cells(compute, "kind"), Kind.GPU_PREPARE)], predictions)
     short = is_any(requests["device"], Device.CPU) & (requests["duration_ns"].to_numpy() < min_cpu_ns)
     rows = pd.concat([executed, requests[requests["device"].notna().to_numpy() & ~short]])

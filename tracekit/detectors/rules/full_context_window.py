@@ -9,7 +9,6 @@ from tracekit.detectors.shared.requests import NO_ERROR, USES, Asked, judge_requ
 
 ON_DEVICE = 4_096
 """Tokens of a session of Foundation Models on device, input and output together (Apple TN3193)."""
-_EXCEEDED = "context window"
 
 
 class Options(tk.Options):
@@ -28,7 +27,7 @@ class Options(tk.Options):
 def detect(asked: Asked, options: Options) -> tk.Outcome:
     """Compares the longest contexts with the size of the window."""
     view, context, errors = asked.view, asked.numbers("context_tokens"), asked.rows["error"]
-    exceeded = tk.is_any(errors, _EXCEEDED)
+    exceeded = tk.is_any(errors, "context window")
     longest = None if np.isnan(context).all() else int(np.nanmax(context))
     window = _window(asked, options, longest)
     full = exceeded | ((context >= options.share * window) & (context > 0) if window else False)

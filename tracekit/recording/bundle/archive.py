@@ -19,9 +19,7 @@ from tracekit.arrays import IntArray, UInt8Array
 from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.quoting import excerpt
 
-_BINARY: Final = b"bplist00"
 _TRAILER: Final = struct.Struct(">6xBBQQQ")
-_NULL: Final = "$null"
 _ITEM_BYTES: Final = np.array([0, 0, 0, 0, 1, 1, 2, 1, 0, 0, 1, 0, 1, 2, 0, 0])
 """Least bytes of each character or reference behind the marker of an object, by its kind; 0 where none are counted."""
 _KINDS, _COUNTS = np.divmod(np.arange(256), 16)
@@ -51,7 +49,7 @@ _ALWAYS_QUOTED: Final = frozenset({"pmc-events", "pmi-event"})
 def read_plist(data: bytes, part: str) -> object:
     """A property list, binary or XML. Raises `DamageError`; entity declarations are refused by `plistlib`."""
     try:
-        if data.startswith(_BINARY):
+        if data.startswith(b"bplist00"):
             _check_extent(data)
             return plistlib.loads(data, fmt=plistlib.FMT_BINARY)
         # Counted before any is made: an object has a tag to begin and one to end.
@@ -123,7 +121,7 @@ class KeyedArchive:
         value = self.objects[reference.data]
         if isinstance(value, plistlib.UID):
             raise DamageError(f"{self.part} contains a reference to a reference")
-        return None if value == _NULL else value
+        return None if value == "$null" else value
 
     def mapping(self, reference: object) -> dict[object, object]:
         """Keys and unresolved values of a dictionary, whatever class wrote it."""

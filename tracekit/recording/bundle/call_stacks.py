@@ -28,7 +28,6 @@ from tracekit.recording.table import Cells
 
 _ADDRESS_BITS: Final = np.uint64((1 << 47) - 1)
 """What lies above is the authentication of a pointer."""
-_TYPES: Final = ("backtrace", "kperf-bt")
 _USER: Final = "cp-user-callstack"
 """The column of stacks where a table has one for the kernel too."""
 
@@ -128,7 +127,7 @@ class StackReader:
 
 def stack_column(store: Store) -> StoredColumn | None:
     """The column of a table that holds call stacks of programs; None where it has none."""
-    columns = [each for each in store.columns if each.type.mnemonic in _TYPES]
+    columns = [each for each in store.columns if each.type.mnemonic in ("backtrace", "kperf-bt")]
     return next((each for each in columns if each.column.mnemonic == _USER), columns[0] if columns else None)
 
 

@@ -18,7 +18,6 @@ NOISE: Final = frozenset({"Data stream: Time Mapping"})
 """Issues that every recording has and that mean nothing."""
 _DAMAGED: Final = "the file of run issues is damaged"
 _MAGIC: Final = b"SQLite format 3\x00"
-_JOURNALS: Final = ("-wal", "-journal")
 _HEADER_BYTES: Final = 100
 _MAX_CHARS: Final = 1_000
 _LIMITS: Final = {
@@ -56,7 +55,7 @@ def read_issues(files: BundleFiles, run: int) -> tuple[str, ...]:
     """
     path = f"Trace{run}.run/RunIssues.storedata"
     data = bytearray(files.read(path, limits.MAX_ISSUES_BYTES))
-    if any(files.sizes.get(path + journal) for journal in _JOURNALS):
+    if any(files.sizes.get(path + journal) for journal in ("-wal", "-journal")):
         raise DamageError("the file of run issues was not saved completely: its journal was left behind")
     _check_size(data)
     # A database in memory has no journal beside it, and SQLite opens none that claims to have one.

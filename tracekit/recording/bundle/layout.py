@@ -33,7 +33,6 @@ _STORE: Final = re.compile(r"run[0-9]{1,6}/core/stores/indexed-store-([0-9]{1,6}
 _MNEMONIC: Final = re.compile(r"'([^']{1,80})'\.?$")
 _TOPOLOGY_KEY: Final = "com.apple.dt.ac.topology."
 _TYPE_KEY: Final = "com.apple.dt.etype."
-_RAW_STREAM: Final = ".atrc"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +113,7 @@ def raw_streams(files: BundleFiles, run: int | None = None) -> list[str]:
     """Raw streams that a deferred recording, or one run of it, leaves behind when it is not finished."""
     folders = files.children("") if run is None else [f"Trace{run}.run"]
     paths = [path for folder in folders for path in files.below(folder)]
-    return sorted(path for path in paths if path.lower().endswith(_RAW_STREAM))
+    return sorted(path for path in paths if path.lower().endswith(".atrc"))
 
 
 def read_stores(files: BundleFiles, run: int, requirements: Requirements) -> list[Store]:

@@ -25,7 +25,6 @@ from tracekit.recording.table import CellValue, Process, Thread
 
 _EPOCH: Final = (1 << 63) - 1
 """Zero of dates and fixed-point numbers."""
-_MAX_PID: Final = 1 << 31
 _THREAD_CHARS: Final = 32
 """Characters of a thread beside its names, about: the ids and what stands between them."""
 _T = TypeVar("_T")
@@ -167,7 +166,7 @@ class RunValues:
     def processes(self, references: IntArray) -> list[Process]:
         """Processes. The array holds the pid; the name comes from the tables that list processes."""
         pids = self.arrays.prefixes(references, 2)[:, 0]
-        if len(pids) and int(pids.max()) >= _MAX_PID:
+        if len(pids) and int(pids.max()) >= 1 << 31:
             raise DamageError(f"a process has the number {int(pids.max())}")
         names = self.names.processes
         return [

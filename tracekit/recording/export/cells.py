@@ -27,8 +27,6 @@ Part = tuple[int, int]
 """Code of a tag, and payload."""
 
 _NUMBER = re.compile(r"-?[0-9]{1,20}", re.ASCII)
-_INT64_MAX = 2**63 - 1
-_UINT64_MAX = 2**64 - 1
 _NO_TAG = 0
 _SHORT = 16
 """Digits below which a number needs no check of its range."""
@@ -73,9 +71,9 @@ def whole_number(text: str | None, tag: str) -> int:
     if not _NUMBER.fullmatch(stripped):
         raise CellError(f"{as_tag(tag)} contains {excerpt(stripped)} where a whole number is expected")
     value = int(stripped)
-    if not -(2**63) <= value <= _UINT64_MAX:
+    if not -(2**63) <= value <= 2**64 - 1:
         raise CellError(f"{as_tag(tag)} contains {stripped}, which does not fit into 64 bits")
-    return value - 2**64 if value > _INT64_MAX else value
+    return value - 2**64 if value > 2**63 - 1 else value
 
 
 def time_ns(text: str | None, tag: str) -> int:

@@ -27,10 +27,8 @@ from tracekit.recording.sources import Source
 from tracekit.recording.table import Cells, Column
 
 ROOT: Final = "trace-query-result"
-_TAGS = ("node", "schema", "row")
 _RUN = re.compile(r"/run\[(?:@number=[\"'])?(\d{1,6})[\"']?\]")
 _POSITION = re.compile(r"/data(?:\[1\])?/table\[(\d{1,6})\]$")
-_TRACK_DETAIL = "/tracks"
 _TRACK_XPATH = re.compile(rb"<node xpath=['\"][^'\"]{0,200}/tracks")
 
 
@@ -92,7 +90,7 @@ class NodeReader:
 
     def read(self, meter: Meter) -> FileNodes:
         """The whole file, chunk by chunk, dropping what was read. Raises `UnreadableRecording`, or `Restart`."""
-        parser = pull_parser(("start", "end"), _TAGS)
+        parser = pull_parser(("start", "end"), ("node", "schema", "row"))
         silent_bytes = 0
         try:
             with self._source.open() as stream:
@@ -144,7 +142,7 @@ class NodeReader:
             raise self._error(f"more than {limits.MAX_NODES:,} nodes in one file")
         self._node, self._current = element, None
         self._started = self._removed = 0
-        self._is_track_detail = _TRACK_DETAIL in (element.get("xpath") or "")
+        self._is_track_detail = "/tracks" in (element.get("xpath") or "")
 
     def _end_schema(self, element: etree._Element) -> None:
         if self._node is None or element.getparent() is not self._node or self._current is not None:

@@ -17,8 +17,6 @@ _LONGEST: Final = 10_000
 """Characters of a name that is taken apart. 4,300 were seen."""
 _SHOWN: Final = 200
 """What is kept of a longer one."""
-_DIGITS: Final = "0123456789"
-_BLOCK: Final = "_block_invoke"
 _NUMBERED: Final = re.compile(r"(?:[._]\d+)*")
 _METHOD_LENGTH: Final = re.compile(r"\d+(?=[-+]\[)")
 _CPP: Final = re.compile(r"_{1,4}Z")
@@ -83,7 +81,7 @@ def is_core_ml_overlay(name: str) -> bool:
 def _without_clones(name: str) -> str:
     """A name without what compilers append to copies and split-off parts of a function: `.cold.1`, `.12`."""
     while name[-1:].isdigit():
-        head = name.rstrip(_DIGITS)
+        head = name.rstrip("0123456789")
         if not head.endswith("."):
             break
         name = head[:-1].removesuffix(".cold").removesuffix(".llvm")
@@ -94,7 +92,7 @@ def _around_block(name: str) -> str | None:
     """Name of the function that a block is written in; None where the name is not one of a block."""
     function = name
     while True:
-        head, mark, tail = function.rpartition(_BLOCK)
+        head, mark, tail = function.rpartition("_block_invoke")
         if not mark or not _NUMBERED.fullmatch(tail):
             break
         function = head

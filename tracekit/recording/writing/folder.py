@@ -30,7 +30,6 @@ XML: Final = "xml"
 INDEX: Final = "tables.json"
 """Which file holds which table, beside tables of a form that cannot say so itself."""
 TOC: Final = "toc.xml"
-_INDENT = "    "
 
 
 @dataclass(slots=True)
@@ -260,4 +259,4 @@ def _element(tag: str, attributes: Mapping[str, str | None]) -> str:
 
 
 def _block(head: str, inner: Iterable[str]) -> list[str]:
-    return [f"<{head}>", *(_INDENT + line for line in inner), f"</{head.split(' ')[0]}>"]
+    return [f"<{head}>", *("    " + line for line in inner), f"</{head.split(' ')[0]}>"]

@@ -26,7 +26,6 @@ memory does not grow with the table."""
 _TAG = re.compile(r"[A-Za-z_][A-Za-z0-9._-]*", re.ASCII)
 _OCCUPIED = frozenset({SENTINEL, "row", "schema", "node"})
 _HEX = re.compile(r"0x[0-9a-f]+", re.ASCII)
-_EMPTY = f"<{SENTINEL}/>"
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML 1.0 cannot hold, not even escaped (section 2.2)."""
 _SPECIAL = str.maketrans(
@@ -98,7 +97,7 @@ class _RowWriter:
     def _referring(self, column: _Cells, chunk: _Chunk) -> AnyArray:
         """Every cell of a column as a reference."""
         references = [self._ids[column.tag_of(value)][value] for value in chunk.distinct]
-        lookup: AnyArray = np.array([*references, _EMPTY], dtype=object)
+        lookup: AnyArray = np.array([*references, f"<{SENTINEL}/>"], dtype=object)
         return lookup[chunk.inverse]
 
     def _element(self, tag: str, value: CellValue | int) -> str:

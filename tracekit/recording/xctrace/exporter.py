@@ -22,7 +22,6 @@ CRASHES: Final = 2
 """How often a call may crash: the next one can succeed, but each takes its time."""
 PAUSE_S: Final = 1.0
 _INTERMITTENT: Final = "Document Missing Template"
-_MALFORMED: Final = "Trace is malformed"
 _NO_NODE: Final = re.compile(rb"\s*(<\?xml[^>]*>)?\s*<trace-query-result>\s*</trace-query-result>\s*")
 UNFINISHED: Final = (
     "the recording is incomplete; if its bundle contains Trace1.run/Attachments/trace-data.atrc, recover it with "
@@ -120,7 +119,7 @@ class Exporter:
         raise self._error(completed)
 
     def _error(self, completed: Completed) -> TracekitError:
-        if not completed.timed_out and any(word in completed.errors for word in (_INTERMITTENT, _MALFORMED)):
+        if not completed.timed_out and any(word in completed.errors for word in (_INTERMITTENT, "Trace is malformed")):
             return UnreadableRecording(f"{first_line(completed.errors)}; {UNFINISHED}")
         if completed.crashed:
             status = completed.status

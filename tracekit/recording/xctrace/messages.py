@@ -74,12 +74,6 @@ def is_news(line: str) -> bool:
     return bool(line.strip()) and not line.startswith(known) and _ISSUE.match(line) is None
 
 
-def _clause(text: str) -> str:
-    """A sentence of xctrace as a part of one of ours; a name at its beginning keeps its capital."""
-    starts_plainly = text.startswith(("Permission ", "Failed ", "Recording "))
-    return f"{text[:1].lower() if starts_plainly else text[:1]}{text[1:]}".rstrip(".")
-
-
 def how_to_build(*, on_device: bool) -> str:
     """What to do about an app without the entitlement, whatever it is built for."""
     return (
@@ -112,7 +106,10 @@ def failure_reason(completed: Completed, issues: Sequence[RunIssue], *, on_devic
         advice = advice_for(issues, on_device=on_device) or first.suggestion.rstrip(".")
         if any(f"`{name}`" in advice for name in ADDED):
             advice = "use --only-template"
-        return "; ".join(filter(None, [_clause(first.text), advice]))
+        # As a part of a sentence of ours; a name at its beginning keeps its capital.
+        starts_plainly = first.text.startswith(("Permission ", "Failed ", "Recording "))
+        clause = f"{first.text[:1].lower() if starts_plainly else first.text[:1]}{first.text[1:]}".rstrip(".")
+        return "; ".join(filter(None, [clause, advice]))
     if completed.crashed:
         return "xctrace crashed; try again with fewer instruments or a shorter time limit"
     if completed.errors.strip():

@@ -86,7 +86,16 @@ def record(tool: Tool, request: Request, listener: Listener, patience: Patience 
         if not watch.has_run and not (request.output / "form.template").exists():
             # What never ran left nothing of value, which would be in the way of the next attempt.
             shutil.rmtree(request.output, ignore_errors=True)
-        return _judge_output(tool, request, completed, ended_because, watch.rest(), listener)
+        rest = watch.rest()
+        try:
+            return judge(tool, request.output, completed, ended_because, on_device=request.on_device)
+        except TracekitError as error:
+            # What the error says is not passed on as well.
+            rest = [line for line in rest if line.strip().rstrip(".") not in str(error)]
+            raise
+        finally:
+            for line in rest:
+                listener.pass_on(line)
 
 
 def _run(
@@ -101,20 +110,6 @@ def _run(
         finally:
             job.end()
         return watch, job.outcome(), ended_because
-
-
-def _judge_output(
-    tool: Tool, request: Request, completed: Completed, ended_because: str | None, rest: list[str], listener: Listener
-) -> tuple[str, ...]:
-    """As `judge`. rest: what `xctrace` printed last, which is passed on unless the error says it."""
-    try:
-        return judge(tool, request.output, completed, ended_because, on_device=request.on_device)
-    except TracekitError as error:
-        rest = [line for line in rest if line.strip().rstrip(".") not in str(error)]
-        raise
-    finally:
-        for line in rest:
-            listener.pass_on(line)
 
 
 def judge(

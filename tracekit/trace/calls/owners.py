@@ -108,19 +108,12 @@ def owners_of(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> Ow
             owner[index] = free.pop()
             taken.add(int(owner[index]))
     sites = _sites(line, pieces, work, near, owner, total)
-    left = _left_over(work, owner, sites)
-    return Owners(owner, possible & ~left, sites, doubtful, _foreign(work, around, sites), left)
-
-
-def _left_over(work: Work, owner: IntArray, sites: Sites) -> BoolArray:
-    """Shape (predictions of the hardware,): of a call of its own, which may be one of several or not sampled: the
-    places that call the model call no other, and each of their calls has work."""
+    # Of a call of its own, which may be one of several or not sampled, where the places that call the model call no
+    # other and each of their calls has work.
     keys = grouped((model, key) for key, models in sites.named.items() for model in models)
-    alike = [
-        model for model, own in keys.items() if all(key in sites.all_have and len(sites.named[key]) == 1 for key in own)
-    ]
-    result: BoolArray = (owner < 0) & np.isin(work.model, alike)
-    return result
+    sole = {key for key, models in sites.named.items() if len(models) == 1 and key in sites.all_have}
+    left = (owner < 0) & np.isin(work.model, [model for model, own in keys.items() if sole.issuperset(own)])
+    return Owners(owner, possible & ~left, sites, doubtful, _foreign(work, around, sites), left)
 
 
 def _foreign(work: Work, around: Sequence[Candidate], sites: Sites) -> BoolArray:

@@ -21,7 +21,6 @@ from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Lane, Level, Or
 from tracekit.trace.frames import fixed_categorical, is_any, made_events, or_minus_one, or_null, texts_in
 from tracekit.trace.runtimes.phases import of_target
 
-_SUBSYSTEM: Final = "com.apple.coreml"
 _KINDS: Final = {"MLModel_Load": Kind.LOAD, "MLModel_Compile": Kind.COMPILE}
 _LABELS: Final = {Kind.LOAD: "Load (signpost)", Kind.COMPILE: "Compilation (signpost)"}
 _NAMES: Final = re.compile(r"(?:^|,)\s*(?:[A-Za-z_ ]+[:=]\s*)?([^,]*)")
@@ -67,7 +66,7 @@ def with_signposts(inferred: Inferred, signposts: pd.DataFrame | None, target: P
 
 def _calls(signposts: pd.DataFrame, target: Process | None) -> pd.DataFrame:
     """A row of the Activity lane for each interval, and its `tid`."""
-    chosen = is_any(signposts["subsystem"], _SUBSYSTEM) & is_any(signposts["name"], *_KINDS)
+    chosen = is_any(signposts["subsystem"], "com.apple.coreml") & is_any(signposts["name"], *_KINDS)
     chosen &= of_target(signposts, target)
     rows = signposts[chosen].reset_index(drop=True)
     start = rows["start_ns"].to_numpy(np.int64)

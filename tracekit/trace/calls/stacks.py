@@ -233,10 +233,16 @@ def with_progress(sampled: Samples, kinds: pd.DataFrame) -> pd.DataFrame:
     under_way = predicts & stacks_in(sampled, EXECUTING)
     begun = (predicts & stacks_in(sampled, BINDING) & ~under_way) | (loads & stacks_in(sampled, OPENING))
     under_way |= loads & ~begun
+    nested = predicts & stacks_in(sampled, PIPELINE)
+    # One function of Core ML that predicts is on the stack twice, as where one model calls another.
+    frames = np.flatnonzero(matches_function(stacks, API[Api.PREDICTION]) & is_any(stacks["image"], CORE_ML))
+    predicting = pd.DataFrame({"s": stacks["stack"].array[frames], "f": categorical(stacks["function"]).codes[frames]})
+    twice = predicting["s"][predicting.duplicated()].to_numpy()
+    nested[twice] = predicts[twice]
     return kinds.assign(
         key=np.select([called, hidden], [numbers, HIDDEN], OUTSIDE),
         progress=np.select([under_way, begun], [UNDER_WAY, BEGUN], UNKNOWN),
-        nested=predicts & (stacks_in(sampled, PIPELINE) | _recursive(sampled)),
+        nested=nested,
     )
 
 
@@ -257,18 +263,6 @@ def _with_paths(sampled: Samples, place: IntArray, caller: IndexArray) -> IntArr
     usual = numbers[common].groupby(place[common]).agg(lambda own: own.mode().iloc[0])
     cut = ~common & np.isin(place, usual.index)
     result: IntArray = np.where(cut, usual.reindex(place).fillna(-1).to_numpy(np.int64), numbers.to_numpy())
-    return result
-
-
-def _recursive(sampled: Samples) -> BoolArray:
-    """Shape (stacks,): one function of Core ML that predicts is on it twice, as where one model calls another."""
-    stacks, result = sampled.stacks, np.zeros(len(sampled.starts) - 1, np.bool_)
-    in_core_ml = is_any(stacks["image"], CORE_ML)
-    predicting = np.flatnonzero(matches_function(stacks, API[Api.PREDICTION]) & in_core_ml)
-    stack = stacks["stack"].to_numpy()[predicting]
-    function = categorical(stacks["function"]).codes[predicting]
-    again = pd.DataFrame({"s": stack, "f": function}).duplicated().to_numpy()
-    result[stack[again]] = True
     return result
 
 

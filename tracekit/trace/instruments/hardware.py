@@ -20,7 +20,6 @@ from tracekit.trace.frames import ColumnValues, event_frame, fixed_categorical, 
 from tracekit.trace.instruments.instrument import CommandBuffers, Hardware, Instrument, Work
 from tracekit.trace.labels import HardwareLabel, KnownModels, gpu_labels, mps_command_buffers, neural_engine_label
 
-_ACTIVE = "active"
 _IDS_END = 1 << 63
 """Ids of command buffers are counted up; the greatest seen have 33 bits. No other table could hold a larger one."""
 
@@ -48,7 +47,7 @@ def in_order(hardware: pd.DataFrame, by_row: Mapping[str, CommandBuffers | None]
 def active(rows: Rows) -> Rows:
     """The rows in which the hardware worked: those whose state is `Active`, or is not recorded."""
     state = binding.optional_values(rows.table, "state")
-    idle = binding.flags(state.codes, [str(value).strip().casefold() not in (_ACTIVE, "") for value in state.values])
+    idle = binding.flags(state.codes, [str(value).strip().casefold() not in ("active", "") for value in state.values])
     return select_rows(rows, ~idle)
 
 

@@ -24,7 +24,6 @@ from tracekit.trace.runtimes.registry import runtimes
 
 _OF_MODELS: Final = ("prompt", "generation", "token interval", "token")
 """Phases that language models alone have."""
-_BEFORE: Final = ("tokenization", "image encoding", "prompt")
 _AFTER: Final = ("forward pass", "sampling", "detokenization", "token interval", "token")
 """Those that generate tokens."""
 _APART: Final = ("request", "load", "warm-up", "reset", "unload", "memory", "other", "unknown", "operator", "delegate")
@@ -129,7 +128,7 @@ def _of_order(rows: _Rows, from_ns: int) -> _Windows:
     warm = Intervals(rows.starts, rows.ends).where(rows.of("warm-up") & rows.ended).union()
     at = np.flatnonzero(~rows.of(*_APART) & (rows.starts >= from_ns))
     at = at[warm.covered_within(Intervals(rows.starts[at], rows.starts[at] + 1)) == 0]
-    before, prompts = rows.of(*_BEFORE)[at], rows.of("prompt")[at]
+    before, prompts = rows.of("tokenization", "image encoding", "prompt")[at], rows.of("prompt")[at]
     until = np.maximum.accumulate(np.where(prompts, rows.ends[at], 0)) if len(at) else rows.ends[at]
     within = rows.starts[at] < np.append(0, until[:-1])[: len(at)]
     generates = ~before & ~within

@@ -74,7 +74,6 @@ _TAKEN: Final = (*COLUMNS, "session", "identity", "error", "consumed_tokens", "c
 _RUNTIME: Final = ("name", "core_ml", "subsystems", "keys", "signposts", "recognized")
 _SIGNPOST: Final = ("names", "subsystem", "category", "phase", "lane", "keys", "patterns", "private")
 _RECOGNIZED: Final = ("models", "libraries", "functions", "pipelines")
-_KEY: Final = ("type", "unit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +223,7 @@ def _key(name: str, value: object, where: str) -> Key:
         raise UsageError(f"'{where}': a key cannot be called so; letters, digits and _ make a name that is not taken")
     if not isinstance(value, dict):
         raise UsageError(f"'{where}': must be a table with 'type', and 'unit' if it has one")
-    _check_keys(value, _KEY, f"{where}.")
+    _check_keys(value, ("type", "unit"), f"{where}.")
     kind = _value(value, "type", _TEXT, f"{where}.")
     if kind not in TYPES:
         raise UsageError(f"'{where}.type': {unknown('type', kind, TYPES)}")
