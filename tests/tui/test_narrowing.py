@@ -192,7 +192,7 @@ async def test_the_line_above_events_and_predictions_names_range_and_filter(scre
     await screen.press("4")
     few = called.removesuffix(" predictions")
     wide = size[0] == 200
-    assert above().startswith(f"{called} · range of 200 ms" if wide else f"{few} · in range · N Neural")
+    assert above().startswith(f"{called} · range of 200 ms" if wide else f"{few} · range of 200 ms · N Neural")
     screen.app.change(filter=EventFilter(kind="prediction"))
     await screen.settle()
     # Beside the signs there is no room for both.

@@ -212,7 +212,7 @@ async def test_the_first_line_says_the_loads_where_no_latency_changed_for_certai
 async def test_two_recordings_open_on_means_with_what_changed_in_the_first_line(screen) -> None:
     assert (screen.state.pane, screen.state.measure) == ("compare", "mean")
     # The medians of the warm predictions of both samples, as they were made.
-    assert "Prediction 12.44 → 8.68 ms (−30%, improved); 1 finding fixed" in screen.text().splitlines()[0]
+    assert "Prediction 12.4 → 8.68 ms (−30%, improved); 1 finding fixed" in screen.text().splitlines()[0]
     title = title_line(screen.state, 120, palette_of(screen.app.current_theme))
     assert palette_of(screen.app.current_theme).better in [str(span.style) for span in title.spans]
     rows = screen.app.browse.pane.focus_target().rows

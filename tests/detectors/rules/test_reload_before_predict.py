@@ -90,7 +90,7 @@ def test_after_a_long_time_unused_only_loads_that_outweigh_their_use_count(scena
     play(scenario, "LP8" * 5, load=load * MS, predict=predict * MS)
     outcomes = judge(scenario, ID)
     assert isinstance(outcomes["Watercolor"], expected)
-    assert isinstance(judge(scenario, "load-churn")["Watercolor"], Passed)
+    assert isinstance(judge(scenario, "load-churn")["Watercolor"], NotApplicable if expected is Finding else Passed)
 
 
 @pytest.mark.parametrize("pattern", ["LP" * 10, "LPP" * 10, "LPLPPP" * 5, "LP" * 3 + "LPPPP" * 2, "LLP" * 6])

@@ -45,7 +45,7 @@ def test_identical_neural_engine_rows_are_one_and_overlapping_ones_are_not(make)
     table = make.engine((0, 5, "Neural Engine Load"), (0, 5, "Neural Engine Load"), (3, 5, "Neural Engine Load"))
     trace = build_trace(make.recording(table))
     assert list(trace.hardware["start_ns"]) == [0, 3]
-    assert trace.notes == ("Ignored 1 of 3 rows of ane-hw-intervals: identical to another row.",)
+    assert trace.notes[0] == "Ignored 1 of 3 rows of ane-hw-intervals: identical to another row."
 
 
 @pytest.mark.parametrize("schema", ["ane-hw-intervals", "ane-hw-intervals-internal"])

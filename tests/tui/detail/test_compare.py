@@ -128,8 +128,8 @@ def test_the_order_is_told_where_its_column_has_no_room() -> None:
     [
         (72, True, "event, by difference▾"),
         (62, True, "event ▾difference"),
-        (59, True, "by difference▾"),
-        (59, False, "by difference▴"),
+        (55, True, "by difference▾"),
+        (55, False, "by difference▴"),
     ],
 )
 def test_a_hidden_order_is_named_as_fully_as_there_is_room(width, descending, expected) -> None:

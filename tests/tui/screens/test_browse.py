@@ -135,7 +135,7 @@ async def test_without_the_inspector_the_status_line_names_the_selection(screen)
 @pytest.mark.parametrize(
     ("width", "told"),
     [
-        (80, ["Load (cached)", "range"]),
+        (80, ["Load (cached)", "0.000 s – 16.481 s", "range"]),
         (100, ["Load (cached)", "0.000 s – 16.481 s", "range"]),
         (120, ["Load (cached)", "0.000 s – 16.481 s", "16.5 s in view", "range"]),
         (140, ["Load (cached)", "0.000 s – 16.481 s", "16.5 s in view", "cursor 0.612 s", "range"]),
