@@ -38,10 +38,15 @@ def run(arguments: Namespace) -> ExitStatus:
         raise TracekitError("standard output is closed; agents start tracekit mcp with pipes")
     if stream.isatty():
         narrate(f"tracekit: an agent starts this, see {docs_page('agents.md')}. Ctrl-C ends it")
-    for number in END_SIGNALS:
-        if signal.getsignal(number) != signal.SIG_IGN:
-            # Nothing is to be put in order, and the thread that reads the input cannot be woken.
-            signal.signal(number, lambda number, _: os._exit(128 + number))
-    with redirect_stdout(stream):
-        server_of(make).run()
+    handlers = {number: signal.getsignal(number) for number in END_SIGNALS}
+    heeded = {number: handler for number, handler in handlers.items() if handler not in (signal.SIG_IGN, None)}
+    for number in heeded:
+        # Nothing is to be put in order, and the thread that reads the input cannot be woken.
+        signal.signal(number, lambda number, _: os._exit(128 + number))
+    try:
+        with redirect_stdout(stream):
+            server_of(make).run()
+    finally:
+        for number, handler in heeded.items():
+            signal.signal(number, handler)
     return ExitStatus.DONE
