@@ -48,7 +48,7 @@ async function paired(page) {
   const views = async () => {
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
     const labels = await page.locator("canvas.lanes").evaluateAll((all) => all.map((each) => each.ariaLabel));
-    return labels.map((label) => label.match(/([-\u2212]?[\d:.]+) to ([\d:.]+)/).slice(1));
+    return labels.map((label) => label.match(/([-\u2212]?[\d:.]+(?: s)?) to ([-\u2212]?[\d:.]+(?: s)?)/).slice(1));
   };
   const steps = [await views()];
   await page.click("#lanes-after button:text-is('+')");
@@ -105,7 +105,7 @@ seen.driven.noted = noted;
   const page = await opened(driven, { viewport: { width: 1280, height: 900 } }, noted);
   const view = async () => {
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-    return (await page.getAttribute("canvas.lanes", "aria-label")).match(/[\d:.]+ to [\d:.]+/)[0];
+    return (await page.getAttribute("canvas.lanes", "aria-label")).match(/[\d:.]+(?: s)? to [\d:.]+(?: s)?/)[0];
   };
   const panel = async () => (await page.locator(".panel, .range").allInnerTexts()).join(" ").replaceAll(/\s+/g, " ");
   const steps = {};
