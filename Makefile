@@ -1,6 +1,6 @@
 # Works with the GNU Make 3.81 of macOS. Every path is relative, so that the checkout may lie in a folder with spaces.
 .NOTPARALLEL:
-.PHONY: help demo test test-quick lint style format fuzz bench accuracy blind error-rates savings samples docs pictures site web mac clean environment environment-dev
+.PHONY: help demo test test-all test-quick lint style format fuzz bench accuracy blind error-rates savings samples docs pictures site web mac clean environment environment-dev
 
 BIN := .venv/bin
 # Some machines keep Python from storing bytecode; compiling everything again takes half of the time that a command starts.
@@ -18,12 +18,15 @@ demo: environment ## analyze a sample recording on screen
 
 # What needs no test has one processor at work, and takes as long as a tenth of the tests: both run at once, and either
 # fails the whole. Where no bytecode is kept yet, one process makes it, and not each process of tests all of it.
-test: environment-dev ## run every check: ruff, mypy, import-linter, pytest
+test: environment-dev ## run what a change can break: ruff, mypy, import-linter, pytest
 	@$(MAKE) -s lint >.venv/lint.log 2>&1 & lint=$$!; \
 	[ -d tests/__pycache__ ] || $(BIN)/python -m pytest --collect-only >.venv/collected.log 2>&1; \
-	$(PYTEST); tests=$$?; \
+	$(PYTEST) --part change; tests=$$?; \
 	wait $$lint; rules=$$?; cat .venv/lint.log; \
 	exit $$((tests ? tests : rules))
+
+test-all: environment-dev ## run what `make test` leaves out: privacy, samples, pages, packages, browser, labeled recordings
+	@$(PYTEST) --part sweeps
 
 test-quick: environment-dev ## run the tests that need no other program, terminal UI or real recording, in under a minute
 	@$(PYTEST) --quick --hypothesis-profile=quick

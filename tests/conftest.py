@@ -20,7 +20,16 @@ import pandas as pd
 import pytest
 
 from support.analyses import keep, kept_analysis, kept_measures
-from support.choice import is_slow, left_to_turns, register_profiles, scale_examples
+from support.choice import (
+    PARTS,
+    SLOW,
+    is_among,
+    is_left_out,
+    is_of_part,
+    left_to_turns,
+    register_profiles,
+    scale_examples,
+)
 from support.models import build
 from support.samples import EXPORTED, SAMPLES as SCENARIOS
 from tracekit.model_files.facts import ModelFile
@@ -43,16 +52,18 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Adds `--update-goldens`, `--scenarios`, `--every-case` and `--quick`."""
+    """Adds `--update-goldens`, `--scenarios`, `--every-case`, `--quick` and `--part`."""
     parser.addoption("--update-goldens", action="store_true", help="write the golden files again instead of comparing")
     parser.addoption("--every-case", action="store_true", help="try all cases where an ordinary run tries some")
     parser.addoption("--scenarios", type=int, default=5, help="random scenarios to judge in both forms")
     parser.addoption("--quick", action="store_true", help="leave out what takes long, for the loop while working")
+    parser.addoption("--part", choices=PARTS, help="only what every change is tested with, or only the sweeps")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out what is slow where that is asked for."""
-    return True if config.getoption("--quick") and is_slow(collection_path) else None
+    quick = config.getoption("--quick") and is_among(collection_path, SLOW)
+    return True if quick or is_left_out(collection_path, config.getoption("--part")) else None
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -81,6 +92,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in left_out]
     if config.getoption("--quick"):
         items[:] = [item for item in items if not any(map(item.get_closest_marker, ("corpus", "packaging")))]
+    items[:] = [item for item in items if is_of_part(item, config.getoption("--part"))]
     items.sort(key=lambda item: not item.nodeid.startswith(WAITING))
 
 

@@ -138,7 +138,7 @@ def test_pull_requests_and_pushes_run_all_tests_on_linux_and_macos():
     assert set(flow[True]) == {"pull_request", "push"}
     (job,) = flow["jobs"].values()
     assert {entry["runner"].partition("-")[0] for entry in job["strategy"]["matrix"]["include"]} == {"ubuntu", "macos"}
-    assert job["steps"][-1] == {"run": "make test"}
+    assert job["steps"][-2:] == [{"run": "make test"}, {"run": "make test-all"}]
 
 
 def test_dependabot_keeps_all_that_is_pinned():

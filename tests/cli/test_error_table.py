@@ -9,7 +9,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from mcp.server import MCPServer
 from textual.app import App
 
 from tracekit.cli import view, watch
@@ -137,7 +136,7 @@ def briefly(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
     monkeypatch.setattr(view, "is_terminal", lambda: True)
     monkeypatch.setattr(watch.time, "sleep", interrupt)
-    monkeypatch.setattr(MCPServer, "run", lambda _: None)
+    monkeypatch.setattr("mcp.server.MCPServer.run", lambda _: None)
     # A Mac would go on to run the model.
     monkeypatch.setattr(core_ml.platform, "system", lambda: "Linux")
 

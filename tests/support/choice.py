@@ -54,6 +54,31 @@ SLOW = (
 )
 """What `--quick` leaves out besides what is marked: tests that start programs or the terminal UI, and long ones."""
 
+SWEEPS = (
+    "cli/test_error_table.py",
+    "cli/test_hostile_text.py",
+    "cli/test_pages.py",
+    "cli/test_privacy.py",
+    "recording/bundle/test_mutations.py",
+    "recording/test_hostile.py",
+    "render/test_assets.py",
+    "render/test_browser.py",
+    "report/viewers/test_written.py",
+    "suite",
+    "support/test_samples.py",
+    "test_benchmarks.py",
+    "test_end_to_end.py",
+    "test_mac.py",
+    "test_packaging.py",
+    "test_readme.py",
+    "test_site.py",
+    "test_view_page.py",
+    "tui/test_every_key.py",
+)
+"""What `make test` leaves to `make test-all` besides tests marked `sweep`: what goes over all samples, forms, keys and
+labeled recordings, or needs other programs. A part of it breaks seldom where the rest holds."""
+PARTS = ("change", "sweeps")
+
 EXAMPLES = {"quick": 0.0, "ci": 0.1, "fuzz": 10.0}
 """Profiles of hypothesis, and how much of the examples that a property names each of them tries."""
 FEWEST_EXAMPLES = 10
@@ -83,9 +108,29 @@ def scale_examples(function: Any) -> None:
     function.scaled = True
 
 
-def is_slow(path: Path) -> bool:
-    """Whether a folder or file of tests is left out of the quick ones."""
-    return path.is_relative_to(TESTS) and str(path.relative_to(TESTS)) in SLOW
+def is_among(path: Path, names: tuple[str, ...]) -> bool:
+    """Whether a folder or file of tests is one of those, given below `tests/`."""
+    return path.is_relative_to(TESTS) and str(path.relative_to(TESTS)) in names
+
+
+def is_left_out(path: Path, part: str | None) -> bool:
+    """Whether a folder or file of tests holds nothing of this part, so that it need not be imported."""
+    if part is None or not path.is_relative_to(TESTS):
+        return False
+    if part == "change":
+        return is_among(path, SWEEPS)
+    swept = any(is_among(place, SWEEPS) for place in (path, *path.parents))
+    return path.suffix == ".py" and not swept and "pytest.mark.sweep" not in path.read_text(encoding="utf-8")
+
+
+def is_of_part(item: pytest.Item, part: str | None) -> bool:
+    """Whether a test belongs to this part."""
+    if part is None:
+        return True
+    swept = item.get_closest_marker("sweep") or any(
+        is_among(place, SWEEPS) for place in (item.path, *item.path.parents)
+    )
+    return bool(swept) == (part == "sweeps")
 
 
 def left_to_turns(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
