@@ -8,15 +8,16 @@ from tracekit.units import format_parts, format_rate
 
 
 @pytest.mark.parametrize(
-    ("per_second", "said"),
+    ("per_second", "said", "per_second_said"),
     [
-        (1_234.5, "1,234/s"), (99.94, "99.9/s"), (19.2, "19.2/s"), (1, "1.0/s"), (0.2, "12.0/min"),
-        (1 / 60, "1.0/min"), (1 / 3_600, "1.0/h"), (0, "0.0/h"),
+        (1_234.5, "1,234/s", "1,234"), (99.94, "99.9/s", "99.9"), (19.2, "19.2/s", "19.2"), (1, "1.0/s", "1.0"),
+        (0.2, "12.0/min", "0.20"), (0.05, "3.0/min", "0.050"), (1 / 60, "1.0/min", "0.017"),
+        (1 / 3_600, "1.0/h", "0.00028"), (0, "0.0/h", "0"),
     ],
 )  # fmt: skip
-def test_slow_rates_are_given_per_minute(per_second, said):
+def test_slow_rates_are_given_per_minute_unless_a_title_says_per_second(per_second, said, per_second_said):
     assert format_rate(per_second) == said
-    assert format_rate(per_second, "") == said.removesuffix("/s")
+    assert format_rate(per_second, "") == per_second_said
     assert format_rate(per_second, " tokens/s") == said.replace("/", " tokens/")
 
 

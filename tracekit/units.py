@@ -85,9 +85,11 @@ def format_count(count: int, noun: str, plural: str | None = None) -> str:
 
 def format_rate(per_second: float, unit: str = "/s") -> str:
     """A rate with one decimal, none from 100 on; below one a second per minute or hour: `19.2/s`, `12.0/min`. `unit`
-    is that of a rate per second; empty where a title says it."""
+    is that of a rate per second; empty where a title says it, and small rates have two digits: `0.20`."""
     if per_second >= 0.95:
         return f"{per_second:,.{0 if per_second >= 99.95 else 1}f}{unit}"
+    if not unit:
+        return f"{per_second:.{1 - math.floor(math.log10(per_second))}f}" if per_second else "0"
     per_minute, what = 60 * per_second, unit.removesuffix("/s")
     return f"{per_minute:.1f}{what}/min" if per_minute >= 0.95 else f"{60 * per_minute:.1f}{what}/h"
 

@@ -62,6 +62,7 @@ def test_the_report_is_text_on_standard_output_and_nothing_else_is_said(tracekit
     monkeypatch.chdir(reload.parent.parent)
     typed = f"{reload.parent.name}/{reload.name}"
     assert " ".join(tracekit("analyze", typed).out.split()).endswith(f"{explain} · tracekit view {typed}")
+    assert tracekit("analyze", typed, typed, "-v").out.count(f"tracekit view {typed}") == 2
     assert "\x1b" not in result.out
 
 

@@ -282,6 +282,7 @@ def test_an_instrument_that_does_not_exist_is_named(record) -> None:
         (["--attach", "App", "--", "sh"], "to launch a command, use --launch -- COMMAND"),
         (["--launch", "--"], "to launch a command, use --launch -- COMMAND"),
         (["--attach", "App", "--time-limit", "soon"], "such as 20ms, 3s"),
+        (["--attach", "App", "--time-limit", "1.5ms"], "--time-limit: xctrace takes whole milliseconds, such as 2ms"),
         (["--attach", "App", "-o", "run.zip"], "must end in .trace"),
         (["--attach", "App", "-o", "/no/where/run.trace"], "no such folder: /no/where"),
     ],

@@ -10,7 +10,7 @@ import pytest
 from support.made_histories import SYSTEM, commit, latencies, recorded
 from support.simulated_histories import NORMAL, steady, with_drift, with_step
 from support.synthetic_measurements import model, of_models
-from tracekit.comparison.gate import history_items
+from tracekit.comparison.gate import gate_of, history_items
 from tracekit.comparison.history import FIGURES, history_of, recorded_of
 from tracekit.comparison.measurements import CheckResult, Inexact
 from tracekit.comparison.settings import Floors
@@ -171,3 +171,19 @@ def test_a_build_of_an_unknown_device_is_not_the_next_of_a_history(hidden):
     found = items(latencies(logs(20)), [newest])
     assert Verdict.INCONCLUSIVE in {one.verdict for one in found}
     assert any("export the table of contents" in one.text for one in found)
+
+
+def test_a_model_that_the_newest_build_lacks_is_said_and_fails_nothing():
+    both = {name: {"p50_ns": 8e6} for name in ("Sharpen", "Captioner")}
+    earlier = [recorded(at, both) for at in range(9)]
+    found = items(earlier, [recorded(9, {"Sharpen": {"p50_ns": 8e6}})])
+    assert [(item.verdict, item.text) for item in found if item.model == "Captioner"] == [
+        (Verdict.NOT_COUNTED, "in earlier builds, but not in the newest one; last in 0000008 (12 Aug)")
+    ]
+    assert gate_of(found).verdict is Verdict.PASSED
+    # Nobody knows which models a build without any had, and another device has its own.
+    for newest in (recorded(9, {}), recorded(9, {"Sharpen": {"p50_ns": 8e6}}, device="iPad Air"), recorded(9, both)):
+        assert not [item for item in items(earlier, [newest]) if item.text.startswith("in earlier builds")]
+    # What left long ago is no news.
+    later = [recorded(at, {"Sharpen": {"p50_ns": 8e6}}) for at in range(9, 21)]
+    assert not [item for item in items([*earlier, *later[:-1]], later[-1:]) if item.model == "Captioner"]

@@ -136,3 +136,10 @@ def test_a_mark_says_whether_the_change_is_for_the_worse(worse):
 def test_a_series_without_figures_says_what_it_needs():
     text = " ".join(said([recorded(0, {"Chat: first token": {}})]).split())
     assert text.endswith("too few builds No figure to follow: a latency needs 12 values per recording.")
+
+
+def test_a_model_that_the_newest_build_lacks_is_named():
+    both = {name: {"p50_ns": 8e6} for name in ("Sharpen", "Captioner")}
+    text = " ".join(said([recorded(0, both), recorded(1, {"Sharpen": {"p50_ns": 8e6}})]).split())
+    assert "Captioner: in earlier builds, but not in the newest one; last in 0000000 (4 Aug)" in text
+    assert "in earlier builds" not in said([recorded(0, both), recorded(1, both)])

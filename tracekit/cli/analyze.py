@@ -84,9 +84,6 @@ def _run_one(arguments: Namespace, entry: Input) -> ExitStatus:
             print_document(listing(next(iter(files)), analysis, timeline, archived))
             return tell_unreadable(report.recording.source, report.tables)
         data[ARCHIVE] = partial(zip_of, archived)
-    next_command = "stacks" if has_stacks_alone(report) else "view"
-    if len(entry.paths) > 1 or "-" in entry.paths:
-        next_command = "diagnose"
     full, parts = bool(arguments.verbose or arguments.show), tuple(arguments.show) or PARTS
     deliver(
         arguments,
@@ -96,14 +93,20 @@ def _run_one(arguments: Namespace, entry: Input) -> ExitStatus:
         brief=summary_document(report, more=not arguments.quiet),
         whole=full,
         verbose=full,
-        # A report that is passed on would name a user.
-        more=next_commands(report, command(next_command, *entry.paths) if may_name(entry.paths) else ""),
+        more=_next_commands(report, entry.paths),
     )
     status = status_of(report, arguments.fail_on or request.settings.fail_on, quiet=arguments.quiet)
     # The text says so in its last lines.
     if status is ExitStatus.INCONCLUSIVE and arguments.format not in (None, "text") and not arguments.quiet:
         narrate('tracekit: inconclusive: no check could be evaluated; see "Not evaluated" in the report')
     return status
+
+
+def _next_commands(report: Report, paths: Sequence[str]) -> str:
+    """What to run next, with paths as they were typed where no report that is passed on would name a user."""
+    one = len(paths) == 1 and "-" not in paths
+    name = "diagnose" if not one else "stacks" if has_stacks_alone(report) else "view"
+    return next_commands(report, command(name, *paths) if may_name(paths) else "")
 
 
 def _analysis(arguments: Namespace, entry: Input, request: Request) -> Analysis:
@@ -149,7 +152,8 @@ def _run_several(arguments: Namespace, inputs: Sequence[Input]) -> ExitStatus:
         # The lanes of many recordings take much memory, and are written by now.
         entries.append(replace(entry, timeline=None))
         if entry.report is not None and (arguments.verbose or arguments.show) and form == "text":
-            print_document(report_document(entry.report, None, tuple(arguments.show) or PARTS), verbose=True)
+            document = report_document(entry.report, None, tuple(arguments.show) or PARTS)
+            print_document(replace(document, more=_next_commands(entry.report, each.paths)), verbose=True)
     deliver(arguments, files, lambda _: several_document(entries), {"json": lambda: _json_of(entries)}, verbose=False)
     fail_on = arguments.fail_on or request.settings.fail_on
     statuses = [

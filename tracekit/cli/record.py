@@ -112,7 +112,9 @@ def request_of(arguments: Namespace) -> Request:
 
 
 def _as_xctrace(time_ns: int) -> str:
-    """A time as `xctrace` reads it."""
+    """A time as `xctrace` reads it. Raises `UsageError` for one that it cannot take."""
+    if time_ns % DURATION_UNITS_NS["ms"]:
+        raise UsageError("argument --time-limit: xctrace takes whole milliseconds, such as 2ms")
     unit = next((unit for unit in ("h", "m", "s") if not time_ns % DURATION_UNITS_NS[unit]), "ms")
     return f"{time_ns // DURATION_UNITS_NS[unit]}{unit}"
 

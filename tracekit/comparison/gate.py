@@ -16,7 +16,7 @@ from tracekit.comparison.baseline import (
 )
 from tracekit.comparison.change_points import MIN_BUILDS
 from tracekit.comparison.comparison import OF_ANSWERS, WITH_ITSELF, Comparison, check_repeats, compare, one_is_hot
-from tracekit.comparison.history import FIGURES, History, Recorded, Series, change_words, moved_words
+from tracekit.comparison.history import FIGURES, History, Recorded, Series, change_words, moved_words, not_in_newest
 from tracekit.comparison.latency import Reason
 from tracekit.comparison.measurements import CheckResult, Measurements
 from tracekit.comparison.settings import CheckSettings, Floors
@@ -191,6 +191,10 @@ def history_items(history: History, newest: Sequence[Recorded], floors: Floors) 
             text = "device or system is unknown, so the history is of others; export the table of contents too"
             yield Item(Verdict.INCONCLUSIVE, "history", key[0], text, None, ("history",))
         yield from _series_items(series_of[key], floors.of(key[0]).allow)
+    devices = {one.device for one in newest if one.models}
+    for series, text in not_in_newest(history):
+        if series.device in devices:
+            yield Item(Verdict.NOT_COUNTED, "history", series.model, text, None, ("history",))
 
 
 def _series_items(series: Series, allow: float) -> Iterator[Item]:

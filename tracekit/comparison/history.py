@@ -234,6 +234,22 @@ def history_of(recordings: Iterable[Recorded], newest: Sequence[Recorded] = (), 
     return History(tuple(ordered), tuple(notes))
 
 
+def not_in_newest(history: History) -> Iterator[tuple[Series, str]]:
+    """Series of models that the newest build of their device lacks and one of those shortly before has, with a clause
+    that says so."""
+    for of_device in grouped((one.device, one) for one in history.series if one.current).values():
+        times = {build.commit or build.time: build.time for one in of_device for build in one.builds}
+        ordered = sorted(times, key=lambda build: (times[build], build == "newest"))[-NEWEST:]
+        newest = datetime.fromisoformat(times[ordered[-1]])
+        for one in of_device:
+            last = one.builds[-1]
+            if (last.commit or last.time) in ordered[:-1]:
+                where = (
+                    f"{last.commit[:7]} ({day_words(last.day, newest)})" if last.commit else day_words(last.day, newest)
+                )
+                yield one, f"in earlier builds, but not in the newest one; last in {where}"
+
+
 def _parts(model: str, device: str | None, system: str | None, recorded: Iterable[Recorded]) -> Iterator[Series]:
     """A series for each stretch without a long gap."""
     ordered = sorted(grouped((one.commit or id(one), one) for one in recorded).values(), key=_began)

@@ -20,6 +20,7 @@ from tracekit.comparison.history import (
     change_words,
     day_words,
     moved_words,
+    not_in_newest,
 )
 from tracekit.comparison.latency import MIN_PREDICTIONS
 from tracekit.documents import columns
@@ -85,7 +86,7 @@ def history_document(history: History, form: str = "text", link: Callable[[str],
             board,
             *(_section(one, drawn, form) for one in current),
             section("Earlier series", *(_section(one, drawn, form) for one in ended), folded=True),
-            items(history.notes),
+            items((*(f"{one.model}: {text}" for one, text in not_in_newest(history)), *history.notes)),
         ),
         more="tracekit history PATH -o history.html" if ended else "",
     )

@@ -113,7 +113,7 @@ def next_commands(report: Report, shows: str = "") -> str:
     """The commands that explain findings and show the recording, or its call stacks where these are all there is;
     `shows`: the one that shows it, where its path is known."""
     source = report.recording.source
-    shows = shows or (formatting.command("stacks", source) if has_stacks_alone(report) else f"tracekit view {source}")
+    shows = shows or formatting.command("stacks" if has_stacks_alone(report) else "view", source)
     return "  ·  ".join((*formatting.explain_commands(check.id for check in report.findings), shows))
 
 

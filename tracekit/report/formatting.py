@@ -164,7 +164,7 @@ def quantity(value: float | None, unit: str, resolution_ns: int = 0) -> str:
     if unit == "fps":
         return f"{frames(value)} fps"
     if unit == "/s" and 0 < value < 1:
-        return format_rate(value)
+        return f"{format_rate(value, '')}/s"
     number = f"{value:,.0f}" if float(value).is_integer() else f"{value:,.2f}"
     if unit == "count":
         return number
