@@ -27,7 +27,11 @@ def with_operations(
     function: facts.Function, opset: str, parameters: tuple[facts.Value, ...], operations: tuple[facts.Operation, ...]
 ) -> facts.Function:
     """The function with its operations, and with what follows from them. O(operations)."""
-    flow = _flow_of(operations)
+    users: dict[str, list[facts.Operation]] = {}
+    for operation in operations:
+        for name in dict.fromkeys(operation.inputs):
+            users.setdefault(name, []).append(operation)
+    flow = _Flow(operations, users, {value.name: operation for operation in operations for value in operation.outputs})
     return replace(
         function,
         opset=opset,
@@ -103,14 +107,6 @@ class _Flow(NamedTuple):
     """The operations that use each value."""
     producers: Mapping[str, facts.Operation]
     """The operation that makes each value."""
-
-
-def _flow_of(operations: Sequence[facts.Operation]) -> _Flow:
-    users: dict[str, list[facts.Operation]] = {}
-    for operation in operations:
-        for name in dict.fromkeys(operation.inputs):
-            users.setdefault(name, []).append(operation)
-    return _Flow(operations, users, {value.name: entry for entry in operations for value in entry.outputs})
 
 
 def _to_cast(name: str, flow: _Flow) -> tuple[list[facts.Operation], facts.Operation | None]:

@@ -120,7 +120,10 @@ def _result(item: Item, rule: int, file: str, line: int) -> dict[str, Any]:
     location: dict[str, Any] = {"physicalLocation": {"artifactLocation": {"uri": file}, "region": {"startLine": line}}}
     if item.model is not None:
         location["logicalLocations"] = [{"fullyQualifiedName": visible(item.model), "kind": "module"}]
-    fingerprint = _fingerprint(item)
+    # The same for the same complaint in the next run, whatever was measured then.
+    setting = () if item.setting[:1] == ("suppress",) else item.setting
+    key = repr((item.subject, item.model, item.about, setting))
+    fingerprint = hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:32]
     result: dict[str, Any] = {
         "ruleId": item.subject,
         "ruleIndex": rule,
@@ -133,13 +136,6 @@ def _result(item: Item, rule: int, file: str, line: int) -> dict[str, Any]:
     if _is_suppression(item):
         result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": visible(item.text)}]
     return result
-
-
-def _fingerprint(item: Item) -> str:
-    """The same for the same complaint in the next run, whatever was measured then."""
-    setting = () if item.setting[:1] == ("suppress",) else item.setting
-    key = repr((item.subject, item.model, item.about, setting))
-    return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:32]
 
 
 ANNOTATIONS = 10
