@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tracekit.analysis.load_waits import gaps_after, hung_share, next_call, setup_work, stand_alone
+from tracekit.analysis.load_waits import gaps_after, hung_share, next_call, setup_work, stand_alone, waits_for_loads
 from tracekit.recording.contents import Target
 from tracekit.recording.table import Process
+from tracekit.trace.events import Kind
 
 
 def alone(calls, min_gap_ns):
@@ -132,3 +133,25 @@ def test_setup_is_what_all_models_need_before_their_first_result(frame, trace_of
         level=["top"] * 5 + ["sub"],
     )
     assert setup_work(trace_of(activity=activity))["start_ns"].tolist() == [0, 10, 20, 40]
+
+
+@pytest.mark.parametrize(
+    ("loads", "waited"),
+    [
+        pytest.param([("A", 0, 100), ("B", 105, 300)], [True, True], id="behind another one"),
+        pytest.param([("B", 0, 95), ("A", 100, 300)], [True, True], id="in line after another one"),
+        pytest.param([("B", 0, 80), ("A", 100, 300)], [False, True], id="another one was done before"),
+        pytest.param([("A", 0, 300), ("B", 100, 295)], [True, False], id="another one ends beside it"),
+        pytest.param([("A", 0, 100), ("B", 50, 300)], [True, True], id="another one goes on behind it"),
+        pytest.param([("A", 0, 100), ("B", 105, 400)], [False, False], id="another one still lasts"),
+    ],
+)
+def test_a_call_waits_for_loads_of_other_models_in_line_with_its_own(frame, trace_of, loads, waited):
+    names, *times = zip(*loads, strict=True)
+    calls = [(start, start + 5) for start in (305, 320, 335)]
+    rows = [*zip(*times, strict=True), *calls]
+    kinds = [Kind.LOAD_UNCACHED] * len(loads) + [Kind.PREDICTION] * len(calls)
+    activity = frame(*rows, kind=kinds, model=[*names, *"AAA"])
+    surely, perhaps = waits_for_loads(trace_of(activity), 10, 1_000)
+    assert surely[: len(loads)].tolist() == waited
+    assert not perhaps.any()

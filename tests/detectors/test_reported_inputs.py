@@ -24,3 +24,9 @@ def test_a_model_that_is_never_used_costs_a_share_of_the_time_of_the_app(corpus)
     (finding,) = (check for check in report.results if check.id == "unused-load")
     assert finding.cost.share == pytest.approx(0.008, abs=0.0005)
     assert finding.severity == "low"
+
+
+def test_all_loads_in_line_before_the_first_prediction_are_waited_for(corpus):
+    report = kept_analysis(corpus / "reported" / "08-five-loads-one-after-another.zip").report
+    stages = {f"Stage{letter}" for letter in "ABCDE"}
+    assert {check.model for check in report.results if check.id == "cold-load" and check.outcome == "finding"} == stages

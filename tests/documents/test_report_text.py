@@ -333,7 +333,11 @@ def test_a_short_text_ends_with_a_clause(samples: Path) -> None:
     ("extra_savings_ns", "shown"),
     [
         (1_300_000_000, "of the model's 1.88 s in Core ML (69%) Watercolor: "),
-        (300_000_000, "of the model's 1.88 s in Core ML (69%), 0.30 s of it not in the savings above Watercolor: "),
+        (1_236_000_000, "of the model's 1.88 s in Core ML (69%) Watercolor: "),
+        (1_234_000_000, "of the model's 1.88 s in Core ML (69%), 1.2 s of it not counted above Watercolor: "),
+        (300_000_000, "of the model's 1.88 s in Core ML (69%), 0.30 s of it not counted above Watercolor: "),
+        (66_000_000, "of the model's 1.88 s in Core ML (69%), 66 ms of it not counted above Watercolor: "),
+        (64_000_000, "of the model's 1.88 s in Core ML (69%), part of the savings above Watercolor: "),
         (0, "of the model's 1.88 s in Core ML (69%), part of the savings above Watercolor: "),
     ],
 )

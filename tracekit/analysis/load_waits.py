@@ -15,7 +15,7 @@ from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.statistics import covered_ns, medians_of_others, top_calls
 from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.intervals import Intervals
-from tracekit.trace.events import BOUNDS, SETUP_KINDS, Kind, Level
+from tracekit.trace.events import BOUNDS, LOAD_KINDS, SETUP_KINDS, Kind, Level
 from tracekit.trace.frames import cells, is_any
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -31,6 +31,9 @@ SOON_MS = 100.0
 HUNG_SHARE = 0.5
 """Share of its time for which a load must hang the main thread to block it. Heuristic: one on the main thread blocks it
 from start to end."""
+
+WARM_UP_PAUSE_S = 1.0
+"""From this gap after it on, a single call after a load may be one to warm the model up (heuristic)."""
 
 _NEVER = np.iinfo(np.int64).max // 2
 
@@ -85,11 +88,50 @@ def next_call(
     return np.where(waits, after, -1).astype(np.int64)
 
 
-def awaited(loads: pd.DataFrame, predictions: pd.DataFrame, trace: Trace) -> BoolArray:
-    """Shape (loads,): a prediction of the model, or the main thread, waited for the load. Both are of one model and
-    sorted by start. O(n log n)."""
-    called = next_call(loads, predictions, round(SOON_MS * 1e6), setup_work(trace)) >= 0
-    return np.asarray(called | (hung_share(loads, trace) >= HUNG_SHARE))
+def waits_for_loads(trace: Trace, max_delay_ns: int, min_gap_ns: int) -> tuple[BoolArray, BoolArray]:
+    """Shape (rows of the activity,) each: a load that a call surely waited for, and one that a call waited for unless
+    that call only warmed its model up, for which nobody waits.
+
+    A call waits for a load of its model, at once or behind further setup work, and for loads of others in line with
+    that one: they ended before it began, or they are the setup work behind it. O(models × n log n), once for a trace.
+    """
+    return trace.cache.get((waits_for_loads, max_delay_ns, min_gap_ns), lambda: _waits(trace, max_delay_ns, min_gap_ns))
+
+
+def _waits(trace: Trace, max_delay_ns: int, min_gap_ns: int) -> tuple[BoolArray, BoolArray]:
+    loads, calls, setup = top_calls(trace, *LOAD_KINDS), top_calls(trace, Kind.PREDICTION), setup_work(trace)
+    of_load, of_call = (frame["model"].cat.codes.to_numpy() for frame in (loads, calls))
+    times, call = Intervals.from_rows(loads), np.full(len(loads), -1, np.int64)
+    answers = np.zeros((2, len(loads)), np.bool_)
+    for code in np.unique(of_load[of_load >= 0]):
+        own, called = np.flatnonzero(of_load == code), np.flatnonzero(of_call == code)
+        found = next_call(loads.iloc[own], calls.iloc[called], max_delay_ns, setup)
+        waits = own[found >= 0]
+        call[waits] = called[found[found >= 0]]
+        alone, paced = stand_alone(calls.iloc[called], found[found >= 0], min_gap_ns)
+        answers[:, waits] = ~(alone | paced), paced
+    known = np.flatnonzero(answers.any(axis=0))
+    others = np.flatnonzero(call < 0)
+    waiting, place = np.unique(call[known], return_inverse=True)
+    found = next_call(loads.iloc[others], calls.iloc[waiting], max_delay_ns, setup)
+    others, found = others[found >= 0], found[found >= 0]
+    begun, over = np.zeros((2, len(waiting)), np.int64)
+    sure = np.zeros(len(waiting), np.bool_)
+    np.maximum.at(begun, place, times.starts[known])
+    np.maximum.at(over, place, times.ends[known])
+    np.logical_or.at(sure, place, answers[0, known])
+    behind = calls["start_ns"].to_numpy()[waiting] - over > max_delay_ns
+    in_line = behind[found] | (times.ends[others] <= begun[found])
+    answers[:, others[in_line]] = sure[found[in_line]], ~sure[found[in_line]]
+    result = np.zeros((2, len(trace.activity)), np.bool_)
+    result[:, loads.index] = answers
+    return result[0], result[1]
+
+
+def awaited(loads: pd.DataFrame, trace: Trace) -> BoolArray:
+    """Shape (loads,): a prediction, or the main thread, waited for the load. O(n log n)."""
+    waits = waits_for_loads(trace, round(SOON_MS * 1e6), round(WARM_UP_PAUSE_S * 1e9))
+    return np.asarray(np.any(waits, axis=0)[loads.index] | (hung_share(loads, trace) >= HUNG_SHARE))
 
 
 def _sure_ends(rows: pd.DataFrame) -> IntArray:

@@ -254,7 +254,7 @@ def _model(
         other_loads_ns=loads_ns[is_any(loads["kind"], Kind.LOAD)],
         copies=None if untold else int(np.isin(of_trace.copied_in, labels.to_numpy()).sum()),
         max_in_flight=None if depth is None else int(depth.max(initial=0)),
-        awaited_load_ns=int(loads_ns[awaited(loads, predictions, trace)].max(initial=0)) if len(loads) else None,
+        awaited_load_ns=int(loads_ns[awaited(loads, trace)].max(initial=0)) if len(loads) else None,
         warm_parts=parts if is_warm.all() else _parts(of_trace, timed[is_warm], timed_ns[is_warm]),
         parts=parts,
         units=tuple(units.items()),

@@ -23,6 +23,8 @@ from tracekit.units import format_bytes, format_count, format_estimate, format_p
 
 MODELS = 6
 PART = "part of the savings above"
+ODD = 0.05
+"""A remainder of savings that is less of them is not worth a figure (heuristic)."""
 METRICS, LONGEST_NAME = 4, 24
 """Measurements that have a column beside the model, and characters of their names."""
 CALL_SITES = 2
@@ -117,7 +119,7 @@ def _savings(group: Group) -> Paragraph | None:
     above = included_above(group.extra_savings_ns, total)
     said: list[Line] = [Span(each, Role.STRONG)] if each else []
     # A share of each time says what a share of all of it would say again.
-    if total and (not each.endswith(")") or (above and group.extra_savings_ns)):
+    if total and (not each.endswith(")") or above not in ("", PART)):
         said.append((Span(format_estimate(total), Role.STRONG), of))
     return Paragraph(join(("saves up to ", join((*said, *filter(None, (above, where))), ", ")), ""))
 
@@ -146,10 +148,10 @@ def _models(group: Group) -> set[str]:
 
 
 def included_above(extra_savings_ns: int | None, savings_ns: int) -> str:
-    """Says where savings are part of findings above too."""
-    if extra_savings_ns is None or extra_savings_ns >= savings_ns:
+    """Says where a part of savings that matters, or nearly all, is part of findings above too."""
+    if extra_savings_ns is None or extra_savings_ns >= (1 - ODD) * savings_ns:
         return ""
-    return f"{format_estimate(extra_savings_ns)} of it not in the savings above" if extra_savings_ns else PART
+    return PART if extra_savings_ns < ODD * savings_ns else f"{format_estimate(extra_savings_ns)} of it not counted above"
 
 
 def _measurement(check: Result) -> Line:

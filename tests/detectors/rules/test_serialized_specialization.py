@@ -68,11 +68,29 @@ def test_a_row_that_nobody_waits_for_is_no_finding(scenario, judge, later, expec
         assert "no prediction waited long" in outcome.summary
 
 
-@pytest.mark.parametrize(("hang", "expected"), [(1_352, Finding), (1_340, Passed)])
-def test_a_main_thread_that_hangs_for_half_of_the_row_waits_for_it(scenario, judge, hang, expected):
+@pytest.mark.parametrize(("hang", "expected"), [(2_253, Finding), (2_250, Passed)])
+def test_a_main_thread_that_hangs_for_half_of_each_load_waits_for_the_row(scenario, judge, hang, expected):
     in_a_row(scenario, 900, 900, 900)
     scenario.hang(MS, hang * MS)
     assert isinstance(judge(scenario, ID)[None], expected)
+
+
+@pytest.mark.parametrize(
+    ("first", "called", "waited"),
+    [
+        pytest.param(1, "Encoder", NAMES, id="the first of the row is called, the others never"),
+        pytest.param(1, "Vad", NAMES, id="the last"),
+        pytest.param(101, "Encoder", (), id="none is called soon"),
+        pytest.param(-3_000, "Encoder", (), id="one is called meanwhile"),
+    ],
+)
+def test_it_counts_the_loads_that_cold_load_counts(scenario, judge, first, called, waited):
+    end = in_a_row(scenario, 900, 900, 900, 900)
+    for k in range(200):
+        scenario.predict(Model(called), end + (first + k * 30) * MS, 20 * MS)
+    in_row, each = judge(scenario, ID)[None], judge(scenario, "cold-load")
+    shown = {row.model for row in in_row.evidence} if isinstance(in_row, Finding) else set()
+    assert shown == {name for name in NAMES if isinstance(each[name], Finding)} == set(waited)
 
 
 def test_an_app_that_uses_one_of_the_models_meanwhile_does_not_wait(scenario, judge):

@@ -122,7 +122,7 @@ def test_the_first_line_says_as_much_of_the_verdict_as_fits(run_view, samples: P
     ("share", "shown"),
     [
         (1, "per load, 1.0 s of the model's"),
-        (0.5, ", 0.50 s of it not in the savings above"),
+        (0.5, ", 0.50 s of it not counted above"),
         (0, ", part of the savings above"),
     ],
 )

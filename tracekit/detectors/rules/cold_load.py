@@ -35,8 +35,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     known = cold_loads(loads, view.trace, options.ratio, round(options.ratio_min_ms * 1e6), options.min_compared)
     durations = loads["duration_ns"].to_numpy()
     long = durations >= options.min_wait_ms * 1e6
-    waited, perhaps = long.copy(), long.copy()
-    waited[long], perhaps[long] = loads_waited_for(view, long, options.soon_ms, options.warm_up_gap_s)
+    waited, perhaps = (long & each for each in loads_waited_for(view, options.soon_ms, options.warm_up_gap_s))
     hung = long & (hung_share(loads, view.trace) >= max(options.hung_share, 1e-9))
     felt = waited | hung
     rest, longest_ns = durations[~known.cold & ~known.unknown], int(durations[felt].max(initial=0))

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 
 import tracekit.detectors as tk
-from tracekit.analysis.load_waits import hung_share, next_call, setup_work, stand_alone
+from tracekit.analysis.load_waits import hung_share, waits_for_loads
 from tracekit.analysis.loads import LoadChain, load_chains, top_loads
-from tracekit.analysis.statistics import top_calls
 from tracekit.detectors.shared.options import hang_share_option, max_delay_option, warm_up_gap_option
 from tracekit.detectors.shared.wording import NO_LOAD
 
@@ -33,37 +32,39 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     if loads.empty:
         return view.not_applicable(NO_LOAD)
     rule = (round(options.gap_ms * 1e6), options.min_models)
-    calls = top_calls(trace, tk.Kind.PREDICTION)
-    chains = load_chains(tk.rows_where(loads, cold), trace, *rule) if cold.any() else ()
-    long = [chain for chain in chains if chain.in_line is None or _costs(chain, options)]
-    waited = [_has_waiter(chain, calls, trace, options) for chain in long]
-    felt = [chain for chain, answer in zip(long, waited, strict=True) if answer]
-    costly = [chain for chain in felt if _costs(chain, options)]
+    waits = waits_for_loads(trace, round(options.soon_ms * 1e6), round(options.warm_up_gap_s * 1e9))
+    surely, perhaps = (each[loads.index] for each in waits)
+    felt = surely | (hung_share(loads, trace) >= max(options.hung_share, 1e-9))
+
+    def chains_of(chosen: tk.BoolArray) -> tuple[LoadChain, ...]:
+        return load_chains(tk.rows_where(loads, chosen), trace, *rule)
+
+    chains = chains_of(cold & felt)
+    costly = [chain for chain in chains if _costs(chain, options)]
     if costly:
         return _finding(view, costly, options)
-    if any(chain.in_line is None for chain in felt):
+    if any(chain.in_line is None for chain in chains):
         return view.unknown(
             "Several models were specialized at the same time; their loads overlap, and without Neural Engine rows it "
             "is unknown whether they waited for each other.",
             "Record with the Core ML template, which includes the Neural Engine instrument.",
         )
-    open_loads = loads.index[unknown]
-    for chain in load_chains(tk.rows_where(loads, cold | unknown), trace, *rule) if unknown.any() else ():
-        is_open = chain.loads.index.isin(open_loads).any() and _costs(chain, options)
-        if is_open and _has_waiter(chain, calls, trace, options):
+    for chain in chains_of((cold | unknown) & felt) if unknown.any() else ():
+        if _costs(chain, options):
             return view.unknown(
                 f"{chain.models} models were loaded one after another while the app waited, but the recording does "
                 "not show whether they were specialized or loaded from the cache.",
                 "Record two launches in a row: if the second loads are much shorter, the first ones specialized the "
                 "models.",
             )
-    if None in waited:
+    if any(chain.in_line is None or _costs(chain, options) for chain in chains_of(cold & (felt | perhaps))):
         return view.unknown(
             "A gap follows the prediction right after models that were specialized in a row. Gaps are long throughout, "
             "so the recording does not show whether a user waited for that prediction or whether it warmed the model "
             "up.",
             "Record the feature from the loads on, with several predictions in a row.",
         )
+    chains = chains_of(cold)
     longest = max(chains, key=lambda chain: chain.lost_ns, default=None)
     return view.passed(_why_not(longest, int(cold.sum()), options), _metrics(longest, options))
 
@@ -71,25 +72,6 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
 def _costs(chain: LoadChain, options: Options) -> bool:
     """Whether standing in line cost enough to be felt."""
     return chain.lost_ns >= max(options.min_lost_ms * 1e6, 1)
-
-
-def _has_waiter(chain: LoadChain, calls: pd.DataFrame, trace: tk.Trace, options: Options) -> bool | None:
-    """Whether a call of one of the models waited for the end of the chain, or the main thread for most of it; None
-    where that call may have been one to warm the model up."""
-    chain_row = pd.DataFrame({"start_ns": [chain.start_ns], "duration_ns": [chain.end_ns - chain.start_ns]})
-    if "end_min_ns" in chain.loads:
-        chain_row["end_min_ns"] = chain.loads["end_min_ns"].max()
-    if hung_share(chain_row, trace)[0] >= max(options.hung_share, 1e-9):
-        return True
-    near = calls[calls["model"].isin(chain.loads["model"].unique()).to_numpy(dtype=bool)]
-    index = int(next_call(chain_row, near, round(options.soon_ms * 1e6), setup_work(trace))[0])
-    if index < 0:
-        return False
-    first = near.iloc[index]
-    model_calls = calls[(calls["model"] == first["model"]).to_numpy(dtype=bool)]
-    place = np.array([model_calls.index.get_loc(first.name)])
-    surely, perhaps = stand_alone(model_calls, place, round(options.warm_up_gap_s * 1e9))
-    return None if perhaps[0] else not surely[0]
 
 
 def _metrics(chain: LoadChain | None, options: Options) -> tuple[tk.Metric, ...]:

@@ -21,10 +21,8 @@ class Options(tk.Options):
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for long loads that did not specialize the model, and that a prediction waited for."""
     known, durations = cold_loads(view.loads, view.trace), view.loads["duration_ns"].to_numpy()
-    felt = ~known.cold & (durations >= options.min_wait_ms * 1e6)
-    surely, warmed = loads_waited_for(view, felt, options.soon_ms, options.warm_up_gap_s)
-    perhaps = felt.copy()
-    felt[felt], perhaps[perhaps] = surely, warmed
+    long = ~known.cold & (durations >= options.min_wait_ms * 1e6)
+    felt, perhaps = (long & each for each in loads_waited_for(view, options.soon_ms, options.warm_up_gap_s))
     sure = felt & ~known.unknown
     count, longest_ns = int(sure.sum()), int(durations[sure].max(initial=0))
     metrics = (

@@ -11,27 +11,17 @@ import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
-from tracekit.analysis.load_waits import SOON_MS, next_call, setup_work, stand_alone
+from tracekit.analysis.load_waits import SOON_MS, WARM_UP_PAUSE_S, waits_for_loads
 from tracekit.analysis.loads import uses_of_loads
 from tracekit.analysis.statistics import top_calls
-from tracekit.detectors.shared.options import WARM_UP_PAUSE_S, ChurnOptions, ReloadOptions
+from tracekit.detectors.shared.options import ChurnOptions, ReloadOptions
 from tracekit.trace.calls.stacks import Api
 
 
-def loads_waited_for(
-    view: tk.ModelView, chosen: tk.BoolArray, soon_ms: float, gap_s: float
-) -> tuple[tk.BoolArray, tk.BoolArray]:
-    """Shape (chosen loads,) each: a call of the model surely waited for it, at once or behind further setup work of the
-    app; a call did, unless it was a single one to warm the model up. `chosen` has shape (loads,). O(n log n)."""
-    if not chosen.any():
-        return np.zeros(0, np.bool_), np.zeros(0, np.bool_)
-    loads = tk.rows_where(view.loads, chosen)
-    call = next_call(loads, view.predictions, round(soon_ms * 1e6), setup_work(view.trace))
-    waits = np.flatnonzero(call >= 0)
-    surely_alone, perhaps_alone = stand_alone(view.predictions, call[waits], round(gap_s * 1e9))
-    surely, perhaps = np.zeros(len(call), np.bool_), np.zeros(len(call), np.bool_)
-    surely[waits], perhaps[waits] = ~(surely_alone | perhaps_alone), perhaps_alone
-    return surely, perhaps
+def loads_waited_for(view: tk.ModelView, soon_ms: float, gap_s: float) -> tuple[tk.BoolArray, tk.BoolArray]:
+    """Shape (loads,) each: a call surely waited for it, or unless that call only warmed its model up."""
+    surely, perhaps = waits_for_loads(view.trace, round(soon_ms * 1e6), round(gap_s * 1e9))
+    return surely[view.loads.index], perhaps[view.loads.index]
 
 
 def warm_up_doubt(view: tk.ModelView, what: str) -> tk.NotEvaluated:
@@ -75,7 +65,7 @@ def outweigh_use(view: tk.ModelView) -> tk.BoolArray:
     chosen = (durations >= FELT_MS * 1_000_000) & (predicting > 0) & (durations >= TIMES_USE * predicting)
     chosen &= ~tk.is_any(tk.cells(view.loads, "kind"), tk.Kind.LOAD_UNCACHED)
     if chosen.any():
-        chosen[chosen] = loads_waited_for(view, chosen, SOON_MS, WARM_UP_PAUSE_S)[0]
+        chosen &= loads_waited_for(view, SOON_MS, WARM_UP_PAUSE_S)[0]
     return chosen
 
 

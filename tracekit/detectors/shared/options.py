@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import tracekit.detectors as tk
-from tracekit.analysis.load_waits import HUNG_SHARE, SOON_MS
-
-WARM_UP_PAUSE_S = 1.0
+from tracekit.analysis.load_waits import HUNG_SHARE, SOON_MS, WARM_UP_PAUSE_S
 
 GAP_SHARE = 0.5
 """Share of the time from which on gaps outweigh predictions: `pipeline-gaps`, and below `serial-predictions`."""
