@@ -232,6 +232,34 @@ def test_what_is_prepared_ahead_at_most_doubles_the_rate_and_saves_no_load(calls
     assert after.ends[mine].tolist() == ends
 
 
+@pytest.mark.parametrize("in_flight", [1, 2])
+@pytest.mark.parametrize(
+    ("models", "ahead", "steps", "round_ns"),
+    [
+        pytest.param("AB", "AB", [(15, 20), (5, 10)], 30, id="calls take longest"),
+        pytest.param(
+            "AB", "AB", [(30, 10), (20, 5)], 50, id="each gap lies in rounds of both, and takes its time once"
+        ),
+        pytest.param("ABC", "ABC", [(9, 1), (2, 3), (7, 2)], 18, id="the same of three"),
+        pytest.param("AAB", "B", [(9, 3), (5, 6), (8, 17)], 26, id="one of two models"),
+        # The app prepares B and the first of A while the second of A runs: 6 of its 17.
+        pytest.param("AAB", "A", [(9, 3), (5, 6), (8, 17)], 3 + 17 + 17, id="a model that is called twice in a round"),
+    ],
+)
+def test_where_rounds_overlap_no_gap_counts_twice_and_no_call_overtakes(models, ahead, steps, round_ns, in_flight):
+    kinds = np.tile([*models], 12)
+    lengths = np.tile(steps, (12, 1)).ravel().cumsum().reshape(-1, 2)
+    mine = np.isin(kinds, [*ahead])
+    first = [int(np.flatnonzero(kinds == each)[0]) for each in ahead]
+    changes_of = replace(
+        Changes.none(made(lengths.tolist()), np.unique(kinds, return_inverse=True)[1]),
+        ahead=mine & ~np.isin(np.arange(len(kinds)), first),
+        in_flight=np.where(mine, in_flight, 0),
+    )
+    ends = replay(changed(made(lengths.tolist()), changes_of)).ends[len(models) - 1 :: len(models)]
+    assert set(np.diff(ends)[3:-3].tolist()) == {round_ns}
+
+
 def test_a_load_that_waits_for_the_user_is_not_made_ahead():
     schedule = made(LOADED, anchored=[2, 4])
     predicted = np.array([False, True] * 3)

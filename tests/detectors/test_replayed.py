@@ -81,6 +81,24 @@ def test_two_in_flight_save_the_work_of_the_app_and_no_load():
     assert found.severity == "high"
 
 
+def test_two_on_the_cpu_share_its_cores_so_that_only_the_work_of_the_app_is_saved():
+    draws = Draws(2)
+    simulation, model, gaps = Simulation(draws), Model("Own"), []
+    app = simulation.app
+
+    def calls() -> Thread:
+        yield from app.load(model)
+        for _ in range(100):
+            gaps.append(draws.around(7 * MS, 200))
+            yield from app.pause(gaps[-1], 0)
+            yield from app.predict(model, Step("cpu", draws.around(14 * MS, 200)))
+
+    simulation.start(calls())
+    found = findings(trace_of(simulation.run().finish()))["serial-predictions"]
+    assert found.cost.each.saved_ns == pytest.approx(sum(gaps[1:]) / 99, rel=0.05)
+    assert found.cost.share <= next(metric.value for metric in found.metrics if metric.name == "compute unit idle")
+
+
 def test_copies_that_hide_behind_another_model_save_nothing():
     simulation = Simulation(Draws(4), jitter=0, handover_permille=0)
     app, own, other = simulation.app, Model("Own"), Model("Other")

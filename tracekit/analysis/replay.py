@@ -324,7 +324,10 @@ def _prepared_ahead(schedule: Schedule, changes: Changes) -> Schedule:
     call, opens, before, total = call[usable], opens[usable], before[usable], total[usable]
     begins, ready = np.arange(len(gap)), np.zeros(len(gap), np.bool_)
     begins[call], ready[call] = opens, True
-    several = (opens == call) & (changes.in_flight[call] > 1)
+    single = np.ones(len(gap), np.bool_)
+    single[call] = opens == call
+    # A call beside one whose round holds others would overtake these.
+    several = single[call] & single[before] & (changes.in_flight[call] > 1)
     waits = several & ready[before]
     previous[opens] = np.where(waits, schedule.previous[begins[before]], begins[before])
     gap[opens], from_start[opens] = total, ~waits

@@ -151,7 +151,9 @@ def included_above(extra_savings_ns: int | None, savings_ns: int) -> str:
     """Says where a part of savings that matters, or nearly all, is part of findings above too."""
     if extra_savings_ns is None or extra_savings_ns >= (1 - ODD) * savings_ns:
         return ""
-    return PART if extra_savings_ns < ODD * savings_ns else f"{format_estimate(extra_savings_ns)} of it not counted above"
+    return (
+        PART if extra_savings_ns < ODD * savings_ns else f"{format_estimate(extra_savings_ns)} of it not counted above"
+    )
 
 
 def _measurement(check: Result) -> Line:
@@ -231,7 +233,9 @@ def _where(group: Group) -> Paragraph | None:
     parts: list[Line] = []
     if longest := _longest(*group.results):
         total = sum(check.evidence_total for check in group.results)
-        words = f"{formatting.extreme_word([longest])} of {total:,}: " if total > 1 else "where: "
+        predictions = {entry.label for check in group.results for entry in check.evidence} == {"Prediction"}
+        of = f"{total:,} predictions" if predictions else f"{total:,}"
+        words = f"{formatting.extreme_word([longest])} of {of}: " if total > 1 else "where: "
         resolution_ns = group.first.resolution_ns
         source = f", {from_stacks(resolution_ns)}" if resolution_ns else ""
         where = f"{formatting.evidence_size(longest, resolution_ns)} at {formatting.moment(longest.start_ns)}"

@@ -293,3 +293,17 @@ def test_few_calls_in_a_row_are_not_judged(scenario, judge, detector, least):
 def test_a_model_that_is_only_loaded_is_not_applicable(scenario, judge, detector):
     scenario.load(MODEL, 0, MS)
     assert isinstance(judge(scenario, detector)["Segmenter"], NotApplicable)
+
+
+@pytest.mark.parametrize("rule", ["serial-predictions", "pipeline-gaps"])
+@pytest.mark.parametrize(("loaded", "words"), [("Own", "loaded between"), ("Other", "loaded between"), ("", "steady")])
+def test_what_is_loaded_before_each_call_may_set_its_rate(scenario, judge, rule, loaded, words):
+    for index in range(40):
+        start = (100 + index * 400) * MS
+        if loaded:
+            scenario.load(Model(loaded), start, 60 * MS)
+        scenario.predict(Model("Own"), start + 60 * MS, 90 * MS)
+    outcome = judge(scenario, rule)["Own"]
+    assert isinstance(outcome, Passed)
+    assert words in outcome.summary
+    assert ("a camera or a timer" in outcome.summary) == (not loaded)

@@ -47,7 +47,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     least = tk.format_share(options.wait_share)
     metrics = (
         tk.above("predictions queued behind other work", share, "share", options.affected_share),
-        tk.Metric("longest time queued", int(waited.max()), "ns"),
+        tk.Metric("most time queued", int(waited.max()), "ns"),
     )
     if not tk.reached(metrics, "predictions queued behind other work") or not delayed.any():
         some = f"{int(delayed.sum()):,} of {tk.format_count(count, 'prediction')}"

@@ -39,7 +39,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             f"Core ML is idle {tk.format_share(share)} of the time between successive predictions.", metrics
         )
     if gaps.activity is Activity.PACED:
-        return view.passed(pacing_words(gaps), metrics)
+        return view.passed(pacing_words(view, gaps), metrics)
     if gaps.culprit != view.name:
         return view.passed(f"The gaps before predictions of {gaps.culprit} take the most time.", metrics)
     if gaps.activity is Activity.UNCLEAR:

@@ -62,7 +62,7 @@ def _other_reason(view: tk.ModelView, gaps: idle_gaps.SequenceGaps, options: Opt
     if not tk.Intervals.from_rows(view.predictions).alone().all():
         return "Predictions already overlap."
     if gaps.activity is idle_gaps.Activity.PACED:
-        return idle_gaps.pacing_words(gaps)
+        return idle_gaps.pacing_words(view, gaps)
     if gaps.idle.share >= GAP_SHARE:
         return "The gaps are longer than the predictions: see pipeline-gaps."
     if gaps.culprit != view.name:

@@ -15,6 +15,7 @@ from tracekit.analysis.code.threads import Between, work_between
 from tracekit.analysis.statistics import medians_by_group, top_calls
 from tracekit.analysis.throughput import burst_numbers, bursts, frame_rate, steady_rate
 from tracekit.detectors.shared.comparable_latency import works_longer
+from tracekit.trace.events import SETUP_KINDS
 from tracekit.units import format_rate
 
 WORK_SPREAD = 0.3
@@ -123,8 +124,12 @@ def unclear(view: tk.ModelView, gaps: SequenceGaps, rests: str) -> tk.NotEvaluat
     )
 
 
-def pacing_words(gaps: SequenceGaps) -> str:
-    """Says that calls keep a rate, and what is seen between them."""
+def pacing_words(view: tk.ModelView, gaps: SequenceGaps) -> str:
+    """Says that calls keep a rate, and what is seen between them; loads between them may be what makes it."""
+    calls, loads = tk.Intervals.from_rows(view.predictions), tk.Intervals.from_rows(top_calls(view.trace, *SETUP_KINDS))
+    between = (loads.starts >= calls.starts[0]) & (loads.ends <= calls.starts[-1])
+    if 2 * between.sum() >= len(gaps.idle.distance_ns):
+        return "Models are loaded between these predictions: see reload-before-predict and load-churn."
     low, high = (1e9 / bound(gaps.beats_ns) for bound in (max, min))
     if high > idleness.SAME_PACE * low:
         rates = f"steady rates ({format_rate(low)} to {format_rate(high)})"
