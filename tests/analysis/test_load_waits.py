@@ -152,6 +152,7 @@ def test_a_call_waits_for_loads_of_other_models_in_line_with_its_own(frame, trac
     rows = [*zip(*times, strict=True), *calls]
     kinds = [Kind.LOAD_UNCACHED] * len(loads) + [Kind.PREDICTION] * len(calls)
     activity = frame(*rows, kind=kinds, model=[*names, *"AAA"])
-    surely, perhaps = waits_for_loads(trace_of(activity), 10, 1_000)
-    assert surely[: len(loads)].tolist() == waited
+    trace = trace_of(activity)
+    surely, perhaps = waits_for_loads(trace.activity[: len(loads)], trace, 10 / 1e6, 1_000 / 1e9)
+    assert surely.tolist() == waited
     assert not perhaps.any()

@@ -88,50 +88,49 @@ def next_call(
     return np.where(waits, after, -1).astype(np.int64)
 
 
-def waits_for_loads(trace: Trace, max_delay_ns: int, min_gap_ns: int) -> tuple[BoolArray, BoolArray]:
-    """Shape (rows of the activity,) each: a load that a call surely waited for, and one that a call waited for unless
-    that call only warmed its model up, for which nobody waits.
+def waits_for_loads(
+    loads: pd.DataFrame, trace: Trace, soon_ms: float = SOON_MS, gap_s: float = WARM_UP_PAUSE_S
+) -> tuple[BoolArray, BoolArray]:
+    """Shape (loads,) each: a call surely waited for the load, and a call did unless it only warmed its model up.
 
     A call waits for a load of its model, at once or behind further setup work, and for loads of others in line with
     that one: they ended before it began, or they are the setup work behind it. O(models × n log n), once for a trace.
     """
-    return trace.cache.get((waits_for_loads, max_delay_ns, min_gap_ns), lambda: _waits(trace, max_delay_ns, min_gap_ns))
+    delay_ns, gap_ns = round(soon_ms * 1e6), round(gap_s * 1e9)
+    answers = trace.cache.get((waits_for_loads, delay_ns, gap_ns), lambda: _waits(trace, delay_ns, gap_ns))
+    surely, perhaps = answers[:, top_calls(trace, *LOAD_KINDS).index.get_indexer(loads.index)]
+    return surely, perhaps
 
 
-def _waits(trace: Trace, max_delay_ns: int, min_gap_ns: int) -> tuple[BoolArray, BoolArray]:
+def _waits(trace: Trace, max_delay_ns: int, min_gap_ns: int) -> BoolArray:
+    """Both answers about all loads that the app called for."""
     loads, calls, setup = top_calls(trace, *LOAD_KINDS), top_calls(trace, Kind.PREDICTION), setup_work(trace)
     of_load, of_call = (frame["model"].cat.codes.to_numpy() for frame in (loads, calls))
-    times, call = Intervals.from_rows(loads), np.full(len(loads), -1, np.int64)
-    answers = np.zeros((2, len(loads)), np.bool_)
+    times, answers, called_for = Intervals.from_rows(loads), np.zeros((2, len(loads)), np.bool_), of_load < 0
+    begun, over = np.full((2, len(calls)), -1, np.int64)
+    paced = np.zeros(len(calls), np.bool_)
     for code in np.unique(of_load[of_load >= 0]):
         own, called = np.flatnonzero(of_load == code), np.flatnonzero(of_call == code)
         found = next_call(loads.iloc[own], calls.iloc[called], max_delay_ns, setup)
-        waits = own[found >= 0]
-        call[waits] = called[found[found >= 0]]
-        alone, paced = stand_alone(calls.iloc[called], found[found >= 0], min_gap_ns)
-        answers[:, waits] = ~(alone | paced), paced
-    known = np.flatnonzero(answers.any(axis=0))
-    others = np.flatnonzero(call < 0)
-    waiting, place = np.unique(call[known], return_inverse=True)
+        waits, call = own[found >= 0], called[found[found >= 0]]
+        alone, paced[call] = stand_alone(calls.iloc[called], found[found >= 0], min_gap_ns)
+        answers[:, waits] = ~(alone | paced[call]), paced[call]
+        called_for[waits] = True
+        np.maximum.at(begun, call[~alone], times.starts[waits[~alone]])
+        np.maximum.at(over, call[~alone], times.ends[waits[~alone]])
+    waiting, others = np.flatnonzero(over >= 0), np.flatnonzero(~called_for)
     found = next_call(loads.iloc[others], calls.iloc[waiting], max_delay_ns, setup)
-    others, found = others[found >= 0], found[found >= 0]
-    begun, over = np.zeros((2, len(waiting)), np.int64)
-    sure = np.zeros(len(waiting), np.bool_)
-    np.maximum.at(begun, place, times.starts[known])
-    np.maximum.at(over, place, times.ends[known])
-    np.logical_or.at(sure, place, answers[0, known])
-    behind = calls["start_ns"].to_numpy()[waiting] - over > max_delay_ns
-    in_line = behind[found] | (times.ends[others] <= begun[found])
-    answers[:, others[in_line]] = sure[found[in_line]], ~sure[found[in_line]]
-    result = np.zeros((2, len(trace.activity)), np.bool_)
-    result[:, loads.index] = answers
-    return result[0], result[1]
+    others, call = others[found >= 0], waiting[found[found >= 0]]
+    in_line = calls["start_ns"].to_numpy()[call] - over[call] > max_delay_ns
+    in_line |= times.ends[others] <= begun[call]
+    answers[:, others[in_line]] = ~paced[call[in_line]], paced[call[in_line]]
+    return answers
 
 
 def awaited(loads: pd.DataFrame, trace: Trace) -> BoolArray:
     """Shape (loads,): a prediction, or the main thread, waited for the load. O(n log n)."""
-    waits = waits_for_loads(trace, round(SOON_MS * 1e6), round(WARM_UP_PAUSE_S * 1e9))
-    return np.asarray(np.any(waits, axis=0)[loads.index] | (hung_share(loads, trace) >= HUNG_SHARE))
+    surely, perhaps = waits_for_loads(loads, trace)
+    return surely | perhaps | (hung_share(loads, trace) >= HUNG_SHARE)
 
 
 def _sure_ends(rows: pd.DataFrame) -> IntArray:

@@ -192,7 +192,7 @@ FIXES: dict[str, Fix] = {
     "latency-jitter": Fix(_evenly, "Slow predictions take as long as the fastest tenth of the others."),
     "serial-predictions": Fix(
         partial(_ahead, 2),
-        "Two predictions are in flight; the app's own work is done meanwhile.",
+        "Two predictions are in flight, which share the CPU; the app's own work is done meanwhile.",
         True,
         "Savings include time in which other predictions run.",
     ),

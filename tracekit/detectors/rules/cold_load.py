@@ -6,9 +6,9 @@ import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
-from tracekit.analysis.load_waits import hung_share
+from tracekit.analysis.load_waits import hung_share, waits_for_loads
 from tracekit.analysis.loads import ColdLoads, cold_loads
-from tracekit.detectors.shared.loads import loads_waited_for, perhaps_cold, warm_up_doubt
+from tracekit.detectors.shared.loads import perhaps_cold, warm_up_doubt
 from tracekit.detectors.shared.options import hang_share_option, max_delay_option, warm_up_gap_option
 from tracekit.detectors.shared.planned import of_load
 
@@ -35,7 +35,8 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     known = cold_loads(loads, view.trace, options.ratio, round(options.ratio_min_ms * 1e6), options.min_compared)
     durations = loads["duration_ns"].to_numpy()
     long = durations >= options.min_wait_ms * 1e6
-    waited, perhaps = (long & each for each in loads_waited_for(view, options.soon_ms, options.warm_up_gap_s))
+    waits = waits_for_loads(loads, view.trace, options.soon_ms, options.warm_up_gap_s)
+    waited, perhaps = (long & each for each in waits)
     hung = long & (hung_share(loads, view.trace) >= max(options.hung_share, 1e-9))
     felt = waited | hung
     rest, longest_ns = durations[~known.cold & ~known.unknown], int(durations[felt].max(initial=0))
@@ -54,7 +55,15 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if ((known.cold | known.unknown) & perhaps).any():
         longest = view.time(int(durations[perhaps].max()))
         return warm_up_doubt(view, f"a prediction right after a load of {longest}")
-    return view.passed(_nobody_waits(view, known), metrics)
+    if not known.cold.any():
+        longest, words = view.time(int(durations.max())), tk.format_count(len(durations), "load")
+        return view.passed(f"{words}, none known to have specialized the model; the longest took {longest}.", metrics)
+    # No problem, and still worth knowing.
+    longest, cold = view.time(int(durations[known.cold].max())), int(known.cold.sum())
+    times = "once" if cold == 1 else f"{cold:,} times"
+    unseen = "" if "hangs" in view.trace.context else " (hangs were not recorded)"
+    words = f"Specialized {times}, in {longest} at most; no prediction waited long for it{unseen}."
+    return view.passed(words, metrics)
 
 
 def _finding(
@@ -100,19 +109,6 @@ def _size(model: tk.ModelFile | None) -> str:
     count = sum(number for _, number in model.counts)
     parts += [tk.format_count(count, "operation")] if count else []
     return f" By its file, the model has {' and '.join(parts)}." if parts else ""
-
-
-def _nobody_waits(view: tk.ModelView, known: ColdLoads) -> str:
-    """Words for loads that are no problem; a cold one is still worth knowing."""
-    durations = view.loads["duration_ns"].to_numpy()
-    longest = view.time(int(durations.max()))
-    if not known.cold.any():
-        words = tk.format_count(len(durations), "load")
-        return f"{words}, none known to have specialized the model; the longest took {longest}."
-    cold = durations[known.cold]
-    times = "once" if len(cold) == 1 else f"{len(cold):,} times"
-    unseen = "" if "hangs" in view.trace.context else " (hangs were not recorded)"
-    return f"Specialized {times}, in {view.time(int(cold.max()))} at most; no prediction waited long for it{unseen}."
 
 
 DETECTOR = tk.Detector(

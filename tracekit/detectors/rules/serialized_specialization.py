@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 
 import tracekit.detectors as tk
@@ -32,8 +31,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     if loads.empty:
         return view.not_applicable(NO_LOAD)
     rule = (round(options.gap_ms * 1e6), options.min_models)
-    waits = waits_for_loads(trace, round(options.soon_ms * 1e6), round(options.warm_up_gap_s * 1e9))
-    surely, perhaps = (each[loads.index] for each in waits)
+    surely, perhaps = waits_for_loads(loads, trace, options.soon_ms, options.warm_up_gap_s)
     felt = surely | (hung_share(loads, trace) >= max(options.hung_share, 1e-9))
 
     def chains_of(chosen: tk.BoolArray) -> tuple[LoadChain, ...]:
@@ -66,7 +64,15 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
         )
     chains = chains_of(cold)
     longest = max(chains, key=lambda chain: chain.lost_ns, default=None)
-    return view.passed(_why_not(longest, int(cold.sum()), options), _metrics(longest, options))
+    words = "No load is known to have specialized a model."
+    if longest is not None:
+        how = "in parallel in" if longest.in_line is False else "one after another in"
+        words = f"{longest.models} models were specialized {how} {tk.format_time(longest.end_ns - longest.start_ns)}"
+        words += "." if longest.in_line is False else "; no prediction waited long for it."
+    elif cold.any():
+        count = tk.format_count(int(cold.sum()), "load")
+        words = f"{count} specialized a model, but never {options.min_models} models in a row."
+    return view.passed(words, _metrics(longest, options))
 
 
 def _costs(chain: LoadChain, options: Options) -> bool:
@@ -84,17 +90,6 @@ def _metrics(chain: LoadChain | None, options: Options) -> tuple[tk.Metric, ...]
         tk.above("time beyond the longest load", lost_ns, "ns", round(options.min_lost_ms * 1e6)),
         tk.Metric("total time of these loads", all_ns, "ns"),
     )
-
-
-def _why_not(longest: LoadChain | None, cold: int, options: Options) -> str:
-    if not cold:
-        return "No load is known to have specialized a model."
-    if longest is None:
-        return f"{tk.format_count(cold, 'load')} specialized a model, but never {options.min_models} models in a row."
-    time = tk.format_time(longest.end_ns - longest.start_ns)
-    if longest.in_line is False:
-        return f"{longest.models} models were specialized in parallel in {time}."
-    return f"{longest.models} models were specialized one after another in {time}; no prediction waited long for it."
 
 
 def _finding(view: tk.RecordingView, chains: Sequence[LoadChain], options: Options) -> tk.Outcome:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import tracekit.detectors as tk
+from tracekit.analysis.load_waits import waits_for_loads
 from tracekit.analysis.loads import cold_loads
-from tracekit.detectors.shared.loads import again_and_again, loads_waited_for, perhaps_cold, warm_up_doubt
+from tracekit.detectors.shared.loads import again_and_again, perhaps_cold, warm_up_doubt
 from tracekit.detectors.shared.options import max_delay_option, warm_up_gap_option
 
 
@@ -22,7 +23,8 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for long loads that did not specialize the model, and that a prediction waited for."""
     known, durations = cold_loads(view.loads, view.trace), view.loads["duration_ns"].to_numpy()
     long = ~known.cold & (durations >= options.min_wait_ms * 1e6)
-    felt, perhaps = (long & each for each in loads_waited_for(view, options.soon_ms, options.warm_up_gap_s))
+    waits = waits_for_loads(view.loads, view.trace, options.soon_ms, options.warm_up_gap_s)
+    felt, perhaps = (long & each for each in waits)
     sure = felt & ~known.unknown
     count, longest_ns = int(sure.sum()), int(durations[sure].max(initial=0))
     metrics = (

@@ -43,14 +43,6 @@ MARKED_SHARE = 0.5
 RUNNING_SHARE = 0.5
 """Part of the gaps in which call stacks must show code of the app, on any thread, for the same (heuristic)."""
 
-OWN = "com.apple."
-"""Beginning of the subsystems that are not the app's."""
-
-
-MAX_SITES = 5
-"""Functions of the app that a finding names at most."""
-
-
 _BLUR = 2
 """Sampling periods between the quartiles of distances whose two ends are off by up to one each."""
 
@@ -96,8 +88,8 @@ class SequenceGaps:
 
     @property
     def sites(self) -> tuple[CallSite, ...]:
-        """The functions that run in them most."""
-        return () if self.between is None else self.between.sites[:MAX_SITES]
+        """The five functions that run in them most."""
+        return () if self.between is None else self.between.sites[:5]
 
 
 def find_gaps(view: tk.ModelView, min_calls: int) -> SequenceGaps | tk.NotEvaluated:
@@ -222,7 +214,7 @@ def _signposts_in_gaps(view: tk.ModelView, idle: idleness.Idle) -> tuple[str, ..
     if frame is None or frame.empty or not len(idle.gaps):
         return ()
     target = view.trace.run.target.process
-    system = frame["subsystem"].astype("object").fillna("").str.startswith(OWN)
+    system = frame["subsystem"].astype("object").fillna("").str.startswith("com.apple.")
     foreign = frame["process"].notna() & (frame["process"].astype("object") != (target.name if target else None))
     frame = frame[~(system | foreign).to_numpy(dtype=bool)]
     times = tk.Intervals.from_rows(frame)

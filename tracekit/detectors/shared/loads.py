@@ -11,17 +11,11 @@ import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
-from tracekit.analysis.load_waits import SOON_MS, WARM_UP_PAUSE_S, waits_for_loads
+from tracekit.analysis.load_waits import waits_for_loads
 from tracekit.analysis.loads import uses_of_loads
 from tracekit.analysis.statistics import top_calls
 from tracekit.detectors.shared.options import ChurnOptions, ReloadOptions
 from tracekit.trace.calls.stacks import Api
-
-
-def loads_waited_for(view: tk.ModelView, soon_ms: float, gap_s: float) -> tuple[tk.BoolArray, tk.BoolArray]:
-    """Shape (loads,) each: a call surely waited for it, or unless that call only warmed its model up."""
-    surely, perhaps = waits_for_loads(view.trace, round(soon_ms * 1e6), round(gap_s * 1e9))
-    return surely[view.loads.index], perhaps[view.loads.index]
 
 
 def warm_up_doubt(view: tk.ModelView, what: str) -> tk.NotEvaluated:
@@ -65,7 +59,7 @@ def outweigh_use(view: tk.ModelView) -> tk.BoolArray:
     chosen = (durations >= FELT_MS * 1_000_000) & (predicting > 0) & (durations >= TIMES_USE * predicting)
     chosen &= ~tk.is_any(tk.cells(view.loads, "kind"), tk.Kind.LOAD_UNCACHED)
     if chosen.any():
-        chosen &= loads_waited_for(view, SOON_MS, WARM_UP_PAUSE_S)[0]
+        chosen &= waits_for_loads(view.loads, view.trace)[0]
     return chosen
 
 
@@ -127,12 +121,6 @@ class Reloads(NamedTuple):
     """Part of them before which another model was loaded since the last use; 0.0 without any."""
 
 
-@tk.cached_by_trace
-def _load_starts(trace: tk.Trace) -> tk.IntArray:
-    """Starts of the loads of all models, ascending."""
-    return top_calls(trace, *tk.LOAD_KINDS)["start_ns"].to_numpy()
-
-
 def reloads(view: tk.ModelView, idle_ns: int) -> Reloads:
     """What was released and loaded again. O((l + p) log(l + p))."""
     starts = view.loads["start_ns"].to_numpy()
@@ -147,7 +135,7 @@ def reloads(view: tk.ModelView, idle_ns: int) -> Reloads:
     if late.any():
         back &= ~late | outweigh_use(view)
     rows, spent = tk.rows_where(view.loads, back), tk.covered_ns(view.loads, view.predictions)
-    every = _load_starts(view.trace)
+    every = top_calls(view.trace, *tk.LOAD_KINDS)["start_ns"].to_numpy()
     of_all, own = (np.searchsorted(each, starts) - np.searchsorted(each, last_end) for each in (every, starts))
     between = of_all - own
     return Reloads(
