@@ -117,10 +117,11 @@ def unclear(view: tk.ModelView, gaps: SequenceGaps, rests: str) -> tk.NotEvaluat
 
 
 def pacing_words(view: tk.ModelView, gaps: SequenceGaps) -> str:
-    """Says that calls keep a rate, and what is seen between them; loads between them may be what makes it."""
+    """Says that calls keep a rate, and what is seen between them; at no rate of frames, loads may be what makes it."""
     calls, loads = tk.Intervals.from_rows(view.predictions), tk.Intervals.from_rows(top_calls(view.trace, *SETUP_KINDS))
     between = (loads.starts >= calls.starts[0]) & (loads.ends <= calls.starts[-1])
-    if 2 * between.sum() >= len(gaps.idle.distance_ns):
+    free = any(frame_rate(np.array([beat])) is None for beat in gaps.beats_ns)
+    if free and 2 * between.sum() >= len(gaps.idle.distance_ns):
         return "Models are loaded between these predictions: see reload-before-predict and load-churn."
     low, high = (1e9 / bound(gaps.beats_ns) for bound in (max, min))
     if high > idleness.SAME_PACE * low:
