@@ -163,10 +163,10 @@ def matches(attributes: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
 
     An attribute that is a list (`subsystem="&quot;com.apple.coreml&quot;"`) contains each of its items.
     """
-    return all(_contains(attributes.get(name), value) for name, value in wanted.items())
-
-
-def _contains(written: str | None, wanted: str) -> bool:
-    """Whether an attribute is the wanted value or a list that holds it: items stand apart, quoted or bare."""
-    items = _ITEMS.findall(written or "") if wanted else ()
-    return written == wanted or any(wanted in each for each in items)
+    for name, value in wanted.items():
+        written = attributes.get(name)
+        # Items stand apart, quoted or bare.
+        items = _ITEMS.findall(written or "") if value else ()
+        if written != value and not any(value in item for item in items):
+            return False
+    return True

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -211,7 +211,16 @@ class _MergedRecording:
     @property
     def run(self) -> Run:
         """The run that this recording shows. A table that could not be read so far is `unreadable` in its list."""
-        return replace(self._base.run, tables=tuple(self._entries()))
+        entries: list[TableEntry] = []
+        replaced: set[str] = set()
+        for entry in self._base.run.tables:
+            if entry.schema not in self._schemas:
+                entries.append(entry)
+            elif entry.schema not in replaced:
+                # Those of the other reading stand where the first one of the schema stands.
+                replaced.add(entry.schema)
+                entries += [other for other in self._other.run.tables if other.schema == entry.schema]
+        return replace(self._base.run, tables=tuple(replace(entry, position=None) for entry in entries))
 
     def tables(self, schema: str, **attributes: str) -> list[Table]:
         """As `Recording.tables`."""
@@ -227,15 +236,3 @@ class _MergedRecording:
         """As `Recording.call_stacks`."""
         source = self._other if schema in self._schemas else self._base
         return source.call_stacks(schema, **attributes)
-
-    def _entries(self) -> Iterator[TableEntry]:
-        """Tables of the base; where the first one of a replaced schema stands, those of the other reading."""
-        seen: set[str] = set()
-        for entry in self._base.run.tables:
-            if entry.schema not in self._schemas:
-                yield replace(entry, position=None)
-            elif entry.schema not in seen:
-                seen.add(entry.schema)
-                for other in self._other.run.tables:
-                    if other.schema == entry.schema:
-                        yield replace(other, position=None)

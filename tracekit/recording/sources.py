@@ -97,8 +97,16 @@ def resolve(paths: Sequence[str | Path]) -> Inputs:
                 inputs.notes.append(f"{quote_name(path.name)} was passed twice and read once")
                 continue
             seen.add(resolved)
-            # Several folders may hold files of the same names.
-            _add_path(inputs, path, within=path.name if len(paths) > 1 else "")
+            mode = path.stat().st_mode
+            if stat.S_ISDIR(mode):
+                # Several folders may hold files of the same names.
+                _add_folder(inputs, path, resolved, 0, path.name if len(paths) > 1 else "")
+            elif stat.S_ISREG(mode):
+                _add_file(inputs, _file_source(path, path.name, explicit=True))
+            else:
+                raise UnreadableRecording(
+                    f"{quote_name(path.name)} is not a regular file; pass - to read an export from standard input"
+                )
         except OSError as error:
             raise os_error(quote_name(str(given)), error) from error
         except (ValueError, RuntimeError) as error:
@@ -125,18 +133,6 @@ def bundle_inside(holder: str, name: str) -> UnreadableRecording:
         f"{quote_name(holder)} contains .trace bundles, which have to be passed themselves, such as "
         f"{quote_name(f'{holder}/{name}')}"
     )
-
-
-def _add_path(inputs: Inputs, path: Path, within: str) -> None:
-    mode = path.stat().st_mode
-    if stat.S_ISDIR(mode):
-        _add_folder(inputs, path, path.resolve(), 0, within)
-    elif stat.S_ISREG(mode):
-        _add_file(inputs, _file_source(path, path.name, explicit=True))
-    else:
-        raise UnreadableRecording(
-            f"{quote_name(path.name)} is not a regular file; pass - to read an export from standard input"
-        )
 
 
 def _add_folder(inputs: Inputs, folder: Path, top: Path, depth: int, within: str) -> None:

@@ -15,7 +15,7 @@ from xml.parsers.expat import ExpatError
 
 import numpy as np
 
-from tracekit.arrays import IntArray, UInt8Array
+from tracekit.arrays import IntArray
 from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.quoting import excerpt
 
@@ -77,23 +77,21 @@ def _check_extent(data: bytes) -> None:
         offsets = offsets << np.uint64(8) | raw[:, column]
     if int(offsets.max()) >= table:
         raise ValueError("an object is outside the file")
-    if int(_shallow_lengths(np.frombuffer(data, np.uint8), offsets.astype(np.int64)).sum()) > table:
-        raise ValueError("objects overlap")
-
-
-def _shallow_lengths(data: UInt8Array, starts: IntArray) -> IntArray:
-    """Least bytes of the objects at these offsets, from their markers. A length beyond 2^40 stands for any other."""
-    markers = data[starts]
+    # Least bytes of each object, from its marker. A length beyond 2^40 stands for any other.
+    content = np.frombuffer(data, np.uint8)
+    starts = offsets.astype(np.int64)
+    markers = content[starts]
     lengths: IntArray = _SHORT_BYTES[markers]
     long = np.flatnonzero(_IS_LONG[markers])
-    widths = np.int64(1) << (data[starts[long] + 1] & 0x03).astype(np.int64)
+    widths = np.int64(1) << (content[starts[long] + 1] & 0x03).astype(np.int64)
     counts = np.zeros(len(long), np.int64)
     for byte in range(int(widths.max(initial=0))):
         reached = np.flatnonzero(byte < widths)
-        read = data[np.minimum(starts[long[reached]] + 2 + byte, len(data) - 1)]
+        read = content[np.minimum(starts[long[reached]] + 2 + byte, len(content) - 1)]
         counts[reached] = np.minimum(counts[reached] << 8 | read, _LONGEST)
     lengths[long] = 2 + widths + counts * _ITEM_BYTES[markers[long] >> 4]
-    return lengths
+    if int(lengths.sum()) > table:
+        raise ValueError("objects overlap")
 
 
 _Members = TypeVar("_Members", list[object], dict[str, object])
@@ -217,22 +215,18 @@ class PrintedAttributes:
             if depth >= limits.MAX_ATTRIBUTE_DEPTH:
                 raise DamageError(f"{self._archive.part} contains the attribute {excerpt(name)}, nested too deep")
             return " ".join([self._attribute_text(item, name, depth + 1) for item in self._archive.items(reference)])
-        text = self._text(value, name)
+        if isinstance(value, str):
+            if len(value) > limits.MAX_ATTRIBUTE_CHARS:
+                raise DamageError(f"{self._archive.part} contains the attribute {excerpt(name)} with too long a value")
+            plain = value and all(char.isalnum() or char in "_-" for char in value) and name not in _ALWAYS_QUOTED
+            text = value if plain else f'"{value}"'
+        elif isinstance(value, int | float):
+            text = str(int(value) if isinstance(value, bool) else value)
+        else:
+            raise DamageError(f"{self._archive.part} contains the attribute {excerpt(name)} in an unknown form")
         self._chars += len(text) + len(name) + 1
         if self._chars > limits.MAX_ATTRIBUTE_CHARS:
             raise DamageError(
                 f"the attributes in {self._archive.part} have more than {limits.MAX_ATTRIBUTE_CHARS:,} characters"
             )
         return text
-
-    def _text(self, value: object, name: str) -> str:
-        if isinstance(value, str):
-            if len(value) > limits.MAX_ATTRIBUTE_CHARS:
-                raise DamageError(f"{self._archive.part} contains the attribute {excerpt(name)} with too long a value")
-            plain = value and all(char.isalnum() or char in "_-" for char in value) and name not in _ALWAYS_QUOTED
-            return value if plain else f'"{value}"'
-        if isinstance(value, bool):
-            return str(int(value))
-        if isinstance(value, int | float):
-            return str(value)
-        raise DamageError(f"{self._archive.part} contains the attribute {excerpt(name)} in an unknown form")

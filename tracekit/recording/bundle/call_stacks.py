@@ -19,7 +19,7 @@ from tracekit.recording.bundle.arrays import LOW, SharedArrays
 from tracekit.recording.bundle.files import BundleFiles
 from tracekit.recording.bundle.images import Images, read_images, with_saved_images
 from tracekit.recording.bundle.rows import cells_of, ordered_fields, valid_numbers
-from tracekit.recording.bundle.saved_images import SavedImage, read_saved_images
+from tracekit.recording.bundle.saved_images import read_saved_images
 from tracekit.recording.bundle.stores import TIME, Store, StoredColumn
 from tracekit.recording.bundle.values import RunValues
 from tracekit.recording.call_stacks import CallStacks, sample_columns
@@ -61,7 +61,15 @@ class StackReader:
         distinct, first = np.unique(pairs, return_index=True)
         distinct, first = distinct[distinct >= 0], first[distinct >= 0]
         stack, process, address = _raw_frames(references[distinct % width], column.type.mnemonic, self._values.arrays)
-        index, addresses = _distinct(process, address, time[first][stack], epoch[first][stack])
+        # Distinct addresses by process and part of the run, and which of them each frame has. Most runs have one
+        # process in one part, and numbers are slow to sort.
+        key = address
+        for other in (process, epoch[first][stack]):
+            if len(other) and (other != other[0]).any():
+                keys, code = np.unique(key, return_inverse=True)
+                key = code + len(keys) * np.unique(other, return_inverse=True)[1]
+        _, firsts, index = np.unique(key, return_index=True, return_inverse=True)
+        addresses = symbolication.Addresses(process[firsts], time[first][stack][firsts], address[firsts])
         named = symbolication.symbolicate(addresses, images, self._symbols)
         # Frames of each stack, with what was inlined.
         sizes = np.diff(named.starts)[index]
@@ -86,20 +94,20 @@ class StackReader:
         images = read_images(self._files, self._stores, self._values)
         try:
             saved = read_saved_images(self._files, self._run)
-            return with_saved_images(images, self._by_process(saved)) if saved else images
+            if not saved:
+                return images
+            # A process that no table mentions has no stacks.
+            references = list(self._values.names.processes)
+            processes = self._values.processes(np.array(references, np.int64))
+            by_reference = {
+                reference: saved[process.pid]
+                for reference, process in zip(references, processes, strict=True)
+                if process.pid is not None and process.pid in saved
+            }
+            return with_saved_images(images, by_reference)
         except DamageError as damage:
             self._unread = (f"libraries that were loaded before the recording began are not known: {damage}",)
             return images
-
-    def _by_process(self, saved: Mapping[int, Sequence[SavedImage]]) -> dict[int, Sequence[SavedImage]]:
-        """Images by reference of their process. A process that no table mentions has no stacks."""
-        references = list(self._values.names.processes)
-        processes = self._values.processes(np.array(references, np.int64))
-        return {
-            reference: saved[process.pid]
-            for reference, process in zip(references, processes, strict=True)
-            if process.pid is not None and process.pid in saved
-        }
 
     def _rows(self, store: Store, column: StoredColumn) -> tuple[IntArray, Mapping[str, Cells], IntArray, Int32Array]:
         """Time and cells of rows in order of time; the distinct stacks, and which of them each row has (-1: none)."""
@@ -156,17 +164,3 @@ def _frames_at(stack: IntArray, process: IntArray, addresses: UInt64Array, behin
     plain = (addresses & _ADDRESS_BITS).astype(np.int64)
     kept = plain != 0
     return stack[kept], process[kept], (plain - behind)[kept]
-
-
-def _distinct(
-    process: IntArray, address: IntArray, times: IntArray, epochs: IntArray
-) -> tuple[IntArray, symbolication.Addresses]:
-    """Distinct addresses by process and part of the run, and which of them each frame has. O(n log n)."""
-    key = address
-    # Most runs have one process in one part, and numbers are slow to sort.
-    for other in (process, epochs):
-        if len(other) and (other != other[0]).any():
-            distinct, code = np.unique(key, return_inverse=True)
-            key = code + len(distinct) * np.unique(other, return_inverse=True)[1]
-    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-    return inverse, symbolication.Addresses(process[first], times[first], address[first])

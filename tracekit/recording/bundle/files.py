@@ -142,24 +142,22 @@ def find_bundle(paths: Sequence[str | Path]) -> BundleFiles | None:
 
 def _bundle_at(path: Path) -> BundleFiles | None:
     if path.is_dir():
-        return _folder(path) if is_bundle(path) or path.resolve().suffix == BUNDLE_SUFFIX else None
+        if not is_bundle(path) and path.resolve().suffix != BUNDLE_SUFFIX:
+            return None
+        sizes: dict[str, int] = {}
+        # Links are left out, so that nothing outside is read.
+        links = _scan(path, "", sizes, 0)
+        # Read in large pieces: a buffer and a path for each of a hundred small files take as long as opening them.
+        files = BundleFiles(path.name or path.resolve().name, sizes, lambda name: FileIO(f"{path}/{name}"), links=links)
+        if links:
+            files.notes.append(f"{links} symbolic links inside the bundle were ignored")
+        return files
     if not path.is_file():
         return None
     with path.open("rb") as stream:
         if not stream.read(4).startswith(archives.MAGIC):
             return None
     return _archive(path)
-
-
-def _folder(path: Path) -> BundleFiles:
-    """A bundle as Instruments writes it. Links are left out, so that nothing outside is read."""
-    sizes: dict[str, int] = {}
-    links = _scan(path, "", sizes, 0)
-    # Read in large pieces: a buffer and a path for each of a hundred small files take as long as opening them.
-    files = BundleFiles(path.name or path.resolve().name, sizes, lambda name: FileIO(f"{path}/{name}"), links=links)
-    if links:
-        files.notes.append(f"{links} symbolic links inside the bundle were ignored")
-    return files
 
 
 def _scan(top: Path, folder: str, sizes: dict[str, int], depth: int) -> int:

@@ -57,7 +57,16 @@ def read_issues(files: BundleFiles, run: int) -> tuple[str, ...]:
     data = bytearray(files.read(path, limits.MAX_ISSUES_BYTES))
     if any(files.sizes.get(path + journal) for journal in ("-wal", "-journal")):
         raise DamageError("the file of run issues was not saved completely: its journal was left behind")
-    _check_size(data)
+    if not data.startswith(_MAGIC) or len(data) < _HEADER_BYTES:
+        raise DamageError("the file of run issues is not a database")
+    # A file that was cut off has fewer pages than its header says; the engine would read the rest as if it were all.
+    # Layout: sqlite.org/fileformat2.html, section 1.3. Writers before 2010 leave the number of pages unset.
+    page, pages = int.from_bytes(data[16:18], "big"), int.from_bytes(data[28:32], "big")
+    page = 65_536 if page == 1 else page
+    if page < 512 or page & (page - 1):
+        raise DamageError(_DAMAGED)
+    if len(data) % page or (pages and len(data) < page * pages):
+        raise DamageError("the file of run issues is cut off")
     # A database in memory has no journal beside it, and SQLite opens none that claims to have one.
     data[18:20] = b"\x01\x01"
     try:
@@ -67,25 +76,6 @@ def read_issues(files: BundleFiles, run: int) -> tuple[str, ...]:
         # A ValueError is text that is no UTF-8, also in a message of the database engine.
         raise DamageError(_DAMAGED) from error
     return tuple(dict.fromkeys(message for message in messages if message not in NOISE))
-
-
-def _check_size(data: bytearray) -> None:
-    """A file that was cut off has fewer pages than its header says; the engine would read the rest as if it were all.
-
-    Layout: sqlite.org/fileformat2.html, section 1.3.
-    """
-    if not data.startswith(_MAGIC) or len(data) < _HEADER_BYTES:
-        raise DamageError("the file of run issues is not a database")
-    page = int.from_bytes(data[16:18], "big")
-    page = 65_536 if page == 1 else page
-    pages = int.from_bytes(data[28:32], "big")
-    if page < 512 or page & (page - 1):
-        raise DamageError(_DAMAGED)
-    # Writers before 2010 leave the number of pages unset.
-    if not pages and len(data) % page == 0:
-        return
-    if len(data) < page * max(pages, 1) or len(data) % page:
-        raise DamageError("the file of run issues is cut off")
 
 
 def _messages(database: sqlite3.Connection, data: bytes) -> list[str]:

@@ -6,7 +6,7 @@ types in the same order, so they are composed together, part by part.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby, repeat
 from typing import Final
@@ -56,26 +56,22 @@ class Labels:
         Arrays of several parts are labels.
         """
         result = np.full(len(references), "", object)
-        for positions, part_type, numbers in self._single(references):
-            if part_type.storage is Storage.INTEGER:
-                result[positions] = numbers.tolist()
-                continue
-            words = self._words(part_type, numbers, 0)
-            result[positions] = words.texts[words.codes]
-            if part_type.storage is not Storage.PACKED:
-                result[positions[numbers == NOTHING]] = None
+        for places, parts in self._arrays.of_one_length(references):
+            # Those of one part, of one type at a time.
+            for members in equal_groups(parts[:, 0]) if parts.shape[1] == 2 else ():
+                positions, numbers = places[members], parts[members, 1]
+                part_type = self._type(int(parts[members[0], 0]))
+                if part_type.storage is Storage.INTEGER:
+                    result[positions] = numbers.tolist()
+                    continue
+                words = self._words(part_type, numbers, 0)
+                result[positions] = words.texts[words.codes]
+                if part_type.storage is not Storage.PACKED:
+                    result[positions[numbers == NOTHING]] = None
         several = np.flatnonzero(self._arrays.lengths[references] != 2)
         result[several] = self._compose(references[several], 0)
         values: list[str | int | None] = result.tolist()
         return values
-
-    def _single(self, references: IntArray) -> Iterator[tuple[IntArray, EngineeringType, UInt64Array]]:
-        """Arrays of one part, those of one type at a time: positions, type and values."""
-        for positions, numbers in self._arrays.of_one_length(references):
-            if numbers.shape[1] != 2:
-                continue
-            for members in equal_groups(numbers[:, 0]):
-                yield positions[members], self._type(int(numbers[members[0], 0])), numbers[members, 1]
 
     def _compose(self, references: IntArray, depth: int) -> ObjectArray:
         if depth > limits.MAX_NESTING:
@@ -115,20 +111,17 @@ class Labels:
         present = distinct != NOTHING if part_type.storage is not Storage.PACKED else np.ones(len(distinct), np.bool_)
         texts = np.full(len(distinct), NO_VALUE, object)
         if part_type.storage is Storage.TYPED:
-            texts[present] = self._inner(_references(distinct[present]), depth + 1)
+            # Texts of labels inside labels, each composed once: it may stand in many places at once.
+            wanted: list[int] = _references(distinct[present]).tolist()
+            unknown = [reference for reference in wanted if reference not in self._known]
+            inner = self._compose(np.array(unknown, np.int64), depth + 1)
+            self._known.update(zip(unknown, inner, strict=True))
+            texts[present] = [self._known[reference] for reference in wanted]
         else:
             if part_type.storage is Storage.ARRAY:
                 _references(distinct[present])
             texts[present] = self._texts(part_type, distinct[present])
         return _Words(texts, codes)
-
-    def _inner(self, references: IntArray, depth: int) -> list[str]:
-        """Texts of labels inside labels, each composed once: it may stand in many places at once."""
-        wanted: list[int] = references.tolist()
-        unknown = [reference for reference in wanted if reference not in self._known]
-        texts = self._compose(np.array(unknown, np.int64), depth)
-        self._known.update(zip(unknown, texts, strict=True))
-        return [self._known[reference] for reference in wanted]
 
     def _type(self, number: int) -> EngineeringType:
         engineering_type = self._types[number] if number < len(self._types) else None

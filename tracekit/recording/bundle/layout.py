@@ -185,8 +185,13 @@ def _nothing_readable(files: BundleFiles) -> UnreadableRecording:
     begun = any(path.startswith("corespace/") or path.endswith("RunIssues.storedata") for path in files.sizes)
     # It is written when a recording is saved.
     if begun and TEMPLATE in files.sizes:
+        try:
+            templates = sorted({each.run.template for each in read_information(files).values() if each.run.template})
+        except DamageError:
+            templates = []
+        recorded_with = f" (template {', '.join(map(excerpt, templates))})" if templates else ""
         return UnreadableRecording(
-            f"{name} is a saved recording{_template(files)} that holds no tables: Allocations, Leaks and old versions "
+            f"{name} is a saved recording{recorded_with} that holds no tables: Allocations, Leaks and old versions "
             "of Instruments store their data elsewhere in the bundle, where tracekit does not read it; record with the "
             "Core ML template, or copy the bundle again if its tables were lost in a copy"
         )
@@ -204,12 +209,3 @@ def _nothing_readable(files: BundleFiles) -> UnreadableRecording:
         f"{name} is named like a trace bundle but contains nothing of one; check the path, or copy the bundle again "
         "from the Mac that recorded it"
     )
-
-
-def _template(files: BundleFiles) -> str:
-    """The templates that a bundle was recorded with, as words behind a noun; empty where they are unknown."""
-    try:
-        names = sorted({each.run.template for each in read_information(files).values() if each.run.template})
-    except DamageError:
-        return ""
-    return f" (template {', '.join(map(excerpt, names))})" if names else ""

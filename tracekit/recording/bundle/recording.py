@@ -42,7 +42,15 @@ def open_bundle(files: BundleFiles, run: int | None, progress: Callable[[Progres
     numbers = layout.find_runs(files, requirements)
     run_number, which_run = chosen_run(numbers, run, files.name)
     notes = [*files.notes, *layout.requirement_notes(requirements)]
-    information = _information(files, notes)
+    information: dict[int, RunInformation] = {}
+    try:
+        information = run_metadata.read_information(files)
+        if not information:
+            notes.append(
+                f"no '{run_metadata.PATH}' in the bundle: device, Instruments version, arguments, end reason unknown"
+            )
+    except DamageError as damage:
+        notes.append(f"run information is unknown: {damage}")
     runs = [BundleRecording(files, each, requirements, information.get(each), notes, progress) for each in numbers]
     if streams := layout.raw_streams(files):
         notes.append(
@@ -60,19 +68,6 @@ def open_bundle(files: BundleFiles, run: int | None, progress: Callable[[Progres
         files.name, FORM, has_table_of_contents=True, runs=described, notes=(*notes, *which_run)
     )
     return recording
-
-
-def _information(files: BundleFiles, notes: list[str]) -> dict[int, RunInformation]:
-    try:
-        information = run_metadata.read_information(files)
-    except DamageError as damage:
-        notes.append(f"run information is unknown: {damage}")
-        return {}
-    if not information:
-        notes.append(
-            f"no '{run_metadata.PATH}' in the bundle: device, Instruments version, arguments, end reason unknown"
-        )
-    return information
 
 
 class BundleRecording:

@@ -150,7 +150,18 @@ def cells_of(stored: StoredColumn, numbers: UnsignedArray, values: RunValues) ->
     kind = stored.type
     valid = valid_numbers(kind, numbers)
     if kind.storage is Storage.INTEGER or kind.mnemonic == "time-since-epoch":
-        return _integers(stored, numbers, valid)
+        wide = numbers.astype(np.uint64, copy=False)
+        if not valid.all():
+            wide = np.where(valid, wide, np.uint64(0))
+        if stored.type.is_time and len(wide) and int(wide.max()) > MAX_TIME_NS:
+            raise DamageError(
+                f"column '{stored.column.mnemonic}' contains {int(wide.max())} ns, longer than any recording"
+            )
+        if stored.type.mnemonic in DURATIONS and float(wide.sum(dtype=np.float64)) > MAX_TIME_SUM_NS:
+            raise DamageError(f"the times of column '{stored.column.mnemonic}' add up to too much")
+        if stored.type.storage is Storage.PACKED:
+            return IntegerCells(np.where(valid, since_epoch(wide), 0), valid)
+        return IntegerCells(wide.view(np.int64), valid)
     distinct, codes = number_codes(numbers, valid)
     if kind.mnemonic == "any":
         return any_cells(codes, values.labels.values(distinct.astype(np.int64)) if len(distinct) else [])
@@ -163,19 +174,6 @@ def valid_numbers(kind: EngineeringType, numbers: UnsignedArray) -> BoolArray:
     for null in kind.nulls:
         np.logical_and(valid, numbers != null % (1 << 8 * numbers.itemsize), out=valid)
     return valid
-
-
-def _integers(stored: StoredColumn, numbers: UnsignedArray, valid: BoolArray) -> IntegerCells:
-    wide = numbers.astype(np.uint64, copy=False)
-    if not valid.all():
-        wide = np.where(valid, wide, np.uint64(0))
-    if stored.type.is_time and len(wide) and int(wide.max()) > MAX_TIME_NS:
-        raise DamageError(f"column '{stored.column.mnemonic}' contains {int(wide.max())} ns, longer than any recording")
-    if stored.type.mnemonic in DURATIONS and float(wide.sum(dtype=np.float64)) > MAX_TIME_SUM_NS:
-        raise DamageError(f"the times of column '{stored.column.mnemonic}' add up to too much")
-    if stored.type.storage is Storage.PACKED:
-        return IntegerCells(np.where(valid, since_epoch(wide), 0), valid)
-    return IntegerCells(wide.view(np.int64), valid)
 
 
 def read_names(files: BundleFiles, stores: Sequence[Store], values: RunValues, target: Names) -> Names:

@@ -101,12 +101,13 @@ def _information(archive: KeyedArchive, number: int, run: dict[object, object]) 
         return archive.text(info.get(key))
 
     status = text("_targetExitStatus")
+    name, pid = archive.text(info.get("_targetProcessName")), archive.number(info.get("_targetProcessPid"))
     recorded = Run(
         number,
         device=_device(archive, info, "_target") or Device(),
         host=_device(archive, info, "_host"),
         target=Target(
-            process=_process(archive, info),
+            process=None if name is None and pid is None else Process(name or f"pid {pid}", pid),
             arguments=text("_arguments"),
             termination_reason=None if status is None else f"exit({status})",
         ),
@@ -124,11 +125,6 @@ def _information(archive: KeyedArchive, number: int, run: dict[object, object]) 
 def _device(archive: KeyedArchive, info: dict[object, object], side: str) -> Device | None:
     texts = [archive.text(info.get(side + key)) for key in ("Platform", "Model", "OperatingSystem", "Name", "UUID")]
     return Device(*texts) if any(texts) else None
-
-
-def _process(archive: KeyedArchive, info: dict[object, object]) -> Process | None:
-    name, pid = archive.text(info.get("_targetProcessName")), archive.number(info.get("_targetProcessPid"))
-    return None if name is None and pid is None else Process(name or f"pid {pid}", pid)
 
 
 def _names(archive: KeyedArchive, run: dict[object, object]) -> Names:
@@ -185,7 +181,8 @@ def read_configuration(files: BundleFiles, core: str) -> Configuration:
     pid = archive.number(modeling.get("target-pid"))
     for key, platform in (("osx-version", "macOS"), ("ios-version", "iOS")):
         if number := archive.number(binding.get(key)):
-            return Configuration(pid, platform, _version(number))
+            major, minor, patch = number // 10_000, number // 100 % 100, number % 100
+            return Configuration(pid, platform, f"{major}.{minor}.{patch}" if patch else f"{major}.{minor}")
     return Configuration(pid)
 
 
@@ -195,12 +192,6 @@ def iso_date(since_1970_ns: int | None) -> str | None:
         return None
     date = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=round(since_1970_ns / 1_000_000))
     return date.isoformat(timespec="milliseconds")
-
-
-def _version(number: int) -> str:
-    """150301 as 15.3.1, 260100 as 26.1."""
-    major, minor, patch = number // 10_000, number // 100 % 100, number % 100
-    return f"{major}.{minor}.{patch}" if patch else f"{major}.{minor}"
 
 
 def _member(data: bytes) -> bytes:

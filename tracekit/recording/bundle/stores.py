@@ -112,9 +112,23 @@ def describe(files: BundleFiles, path: str, spec: TableSpec, mnemonics: Mapping[
         record, rows = _read_descriptor(descriptor, schema.topology)
         # Types that the bundle itself announces and tracekit does not know: the descriptor gives the width of every
         # field all the same. A type that is announced nowhere is damage: each bundle announces all that it uses.
-        announced = [each for each in schema.columns if each.type_id in mnemonics]
-        new = [each for each in announced if type_of(each.type_id, mnemonics) is None]
-        columns = tuple(_stored_column(each, mnemonics) for each in schema.columns if each not in new)
+        new, columns = [], []
+        for each in schema.columns:
+            engineering_type = type_of(each.type_id, mnemonics)
+            if engineering_type is None and each.type_id in mnemonics:
+                new.append(each)
+                continue
+            if engineering_type is None:
+                raise DamageError(
+                    f"column {excerpt(each.column.mnemonic)} has the engineering type {excerpt(each.type_id)}, which "
+                    "tracekit does not know"
+                )
+            if mnemonics.get(each.type_id, engineering_type.mnemonic) != engineering_type.mnemonic:
+                raise DamageError(
+                    f"the bundle gives the type {each.type_id} another name than {engineering_type.mnemonic}"
+                )
+            column = Column(each.column.mnemonic, engineering_type.mnemonic, each.column.name)
+            columns.append(StoredColumn(column, each.field, engineering_type))
         names, fields = record.names or (), {each.field for each in schema.columns}.union(_TOPOLOGY_FIELDS.values())
         if lost := [each.column.mnemonic for each in schema.columns if each.field not in names]:
             raise DamageError(f"no field of its rows contains the column {excerpt(lost[0])}")
@@ -126,7 +140,7 @@ def describe(files: BundleFiles, path: str, spec: TableSpec, mnemonics: Mapping[
         return Store(path, spec, damage=str(damage))
     named = [f"{excerpt(each.column.mnemonic)} of type {excerpt(mnemonics[each.type_id])}" for each in new]
     note = f"tracekit does not know the engineering type of the column {', '.join(named)} and ignores it"
-    return Store(path, spec, columns, record, rows, left_out=note if new else "")
+    return Store(path, spec, tuple(columns), record, rows, left_out=note if new else "")
 
 
 def read_spec(archive: KeyedArchive, reference: object = None, printed: PrintedAttributes | None = None) -> TableSpec:
@@ -205,10 +219,17 @@ def _read_descriptor(data: bytes, topology: str) -> tuple[np.dtype[Any], int]:
         raise DamageError(f"its rows have the unknown topology {excerpt(topology)}")
     if archive.value(event.get("_variableSize")):
         raise DamageError("its rows have no fixed size")
-    described = [archive.mapping(archive.mapping(each).get("$0")) for each in archive.items(event.get("_fields"))]
-    fields = sorted((_field(archive, each) for each in described), key=lambda each: each[0])
+    fields = []
+    for reference in archive.items(event.get("_fields")):
+        described = archive.mapping(archive.mapping(reference).get("$0"))
+        index, label = archive.number(described.get("_index")), archive.text(described.get("_name"))
+        kind, multiple = archive.number(described.get("_type")), archive.number(described.get("_multi"))
+        if index is None or label is None or kind is None or multiple != 1:
+            raise DamageError("a field of its rows is not described, or repeats")
+        fields.append((index, label, kind))
+    fields.sort(key=lambda entry: entry[0])
     topology_type, names = _TOPOLOGIES[topology]
-    if [each[0] for each in fields] != list(range(len(fields))) or not fields:
+    if [index for index, _, _ in fields] != list(range(len(fields))) or not fields:
         raise DamageError("the fields of its rows are not numbered in order")
     if fields[0][1:] != ("topology", topology_type):
         raise DamageError(f"its rows do not start with the topology {topology}")
@@ -226,25 +247,3 @@ def _read_descriptor(data: bytes, topology: str) -> tuple[np.dtype[Any], int]:
     if rows is None or not 0 <= rows <= limits.MAX_ROWS:
         raise DamageError(f"the number of its rows is {rows}")
     return packed, rows
-
-
-def _field(archive: KeyedArchive, described: dict[object, object]) -> tuple[int, str, int]:
-    index, name = archive.number(described.get("_index")), archive.text(described.get("_name"))
-    kind, multiple = archive.number(described.get("_type")), archive.number(described.get("_multi"))
-    if index is None or name is None or kind is None or multiple != 1:
-        raise DamageError("a field of its rows is not described, or repeats")
-    return index, name, kind
-
-
-def _stored_column(column: _SchemaColumn, mnemonics: Mapping[str, str]) -> StoredColumn:
-    known = type_of(column.type_id, mnemonics)
-    if known is None:
-        shown = mnemonics.get(column.type_id, column.type_id)
-        raise DamageError(
-            f"column {excerpt(column.column.mnemonic)} has the engineering type {excerpt(shown)}, which tracekit "
-            "does not know"
-        )
-    if mnemonics.get(column.type_id, known.mnemonic) != known.mnemonic:
-        raise DamageError(f"the bundle gives the type {column.type_id} another name than {known.mnemonic}")
-    described = Column(column.column.mnemonic, known.mnemonic, column.column.name)
-    return StoredColumn(described, column.field, known)

@@ -16,11 +16,11 @@ import struct
 import uuid
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from tracekit.arrays import BoolArray, IndexArray, IntArray, RecordArray
+from tracekit.arrays import IndexArray, IntArray, RecordArray
 from tracekit.recording.bundle import DamageError, limits
 
 VERSION: Final = 7
@@ -71,7 +71,18 @@ class SymbolArchive:
 
     def __init__(self, data: bytes) -> None:
         """Check and split an archive. Raises `DamageError`. O(records)."""
-        header, counts = _header(data)
+        # Fields of the header, and the counts of segments, sections, symbols, inlined calls and lines.
+        if len(data) < _HEADER.size:
+            raise DamageError("it is cut off")
+        header = _HEADER.unpack_from(data)
+        if header[0] != VERSION:
+            raise DamageError(f"it has the unknown version {header[0]}")
+        counts = header[2:7]
+        sizes = [each.itemsize for each in (_SEGMENT, _SECTION, _SYMBOL, _INLINED, _LINE)]
+        strings, index = header[18], header[19]
+        records = sum(count * size for count, size in zip(counts, sizes, strict=True))
+        if header[1] != len(data) or _HEADER.size + records + index + 4 * counts[2] + strings != len(data) or index % 4:
+            raise DamageError("its sizes do not add up")
         self.uuid: Final = str(uuid.UUID(bytes=header[13])).upper()
         self._strings = data[len(data) - header[18] :]
         at = _HEADER.size
@@ -120,7 +131,11 @@ class SymbolArchive:
         while (levels[-1] >= 0).any():
             if len(levels) > limits.MAX_INLINED_DEPTH:
                 raise DamageError(f"calls are inlined more than {limits.MAX_INLINED_DEPTH} levels deep")
-            levels.append(self._children(levels[-1], offsets))
+            # Inlined call inside each parent that contains the offset; -1 where there is none.
+            inlined, keys = self._family
+            # The end of a call on the same scale as its key, which is its parent and start.
+            ends = keys - self._calls.start[inlined] + self._calls.end[inlined]
+            levels.append(_containing(keys, ends, (levels[-1].astype(np.int64) << 32) + offsets, inlined))
         chain = np.array(levels[:-1], np.int64).reshape(len(levels) - 1, len(offsets))
         files, lines = self._source_lines(chain, offsets)
         # Transposed and turned round, so that the calls of one offset stand together, innermost first.
@@ -136,7 +151,20 @@ class SymbolArchive:
             np.concatenate([part[field].astype(np.int64) for part in both])
             for field in ("start", "size", "display", "name", "child")
         )
-        return _Calls(start, start + size, display, name, _parents(child, len(self._symbols), len(self._inlined)))
+        symbols = len(self._symbols)
+        inlined = len(self._inlined)
+        having = np.flatnonzero(child != -1)
+        first = child[having]
+        if inlined and not len(having):
+            raise DamageError("inlined calls belong to no function")
+        if len(having) and (int(first[0]) != 0 or (np.diff(first) <= 0).any() or int(first[-1]) >= inlined):
+            raise DamageError("the inlined calls of functions are not in order")
+        counts = np.diff(np.append(first, inlined)) if len(having) else np.zeros(0, np.int64)
+        parent = np.concatenate([np.full(symbols, -1), np.repeat(having, counts)])
+        # Only what stands earlier can contain a call: no circle is possible.
+        if (parent[symbols:] >= np.arange(symbols, symbols + inlined)).any():
+            raise DamageError("an inlined call contains itself")
+        return _Calls(start, start + size, display, name, parent)
 
     @cached_property
     def _order(self) -> IndexArray:
@@ -158,13 +186,6 @@ class SymbolArchive:
         order = inlined[np.argsort(key[inlined], kind="stable")]
         return order, key[order]
 
-    def _children(self, parents: IndexArray, offsets: IntArray) -> IndexArray:
-        """Inlined call inside each parent that contains the offset; -1 where there is none."""
-        order, keys = self._family
-        # The end of a call on the same scale as its key, which is its parent and start.
-        ends = keys - self._calls.start[order] + self._calls.end[order]
-        return _containing(keys, ends, (parents.astype(np.int64) << 32) + offsets, order)
-
     def _source_lines(self, chain: IndexArray, offsets: IntArray) -> tuple[IntArray, IntArray]:
         """File and line of each call of chains, shape (levels, n). The place in the innermost function is that
         of the line; in every other one it is where the next one was called. One that the compiler made takes the place
@@ -181,15 +202,12 @@ class SymbolArchive:
             for values, field in zip(sources, ("file", "line"), strict=True):
                 values[level, outside] = self._inlined[field][inner[outside] - symbols]
                 values[level, inside] = self._lines[field][line[inside]]
-            unknown = ~self._is_source(files[level]) | (lines[level] == 0)
+            # Whether strings are names of files, and not words in angle brackets such as `<compiler-generated>`.
+            distinct, code = np.unique(files[level], return_inverse=True)
+            named = [string != NONE and self._strings[string : string + 1] != b"<" for string in distinct.tolist()]
+            unknown = ~np.array(named, np.bool_)[code] | (lines[level] == 0)
             sources[:, level, unknown] = sources[:, level - 1, unknown] if level else 0
         return files, lines
-
-    def _is_source(self, files: IntArray) -> BoolArray:
-        """Whether strings are names of files, and not words in angle brackets such as `<compiler-generated>`."""
-        distinct, code = np.unique(files, return_inverse=True)
-        named = [string != NONE and self._strings[string : string + 1] != b"<" for string in distinct.tolist()]
-        return np.array(named, np.bool_)[code]
 
     def _check_strings(self, *others: int) -> None:
         strings = self._strings
@@ -239,22 +257,6 @@ def read_symbol_archive(data: bytes, identity: str) -> SymbolArchive:
     return archive
 
 
-def _header(data: bytes) -> tuple[tuple[Any, ...], tuple[int, ...]]:
-    """Fields of the header, and the counts of segments, sections, symbols, inlined calls and lines."""
-    if len(data) < _HEADER.size:
-        raise DamageError("it is cut off")
-    header = _HEADER.unpack_from(data)
-    if header[0] != VERSION:
-        raise DamageError(f"it has the unknown version {header[0]}")
-    counts = header[2:7]
-    sizes = [each.itemsize for each in (_SEGMENT, _SECTION, _SYMBOL, _INLINED, _LINE)]
-    strings, index = header[18], header[19]
-    records = sum(count * size for count, size in zip(counts, sizes, strict=True))
-    if header[1] != len(data) or _HEADER.size + records + index + 4 * counts[2] + strings != len(data) or index % 4:
-        raise DamageError("its sizes do not add up")
-    return header, counts
-
-
 def _check_order(records: RecordArray, text_size: int, what: str, *, alike: bool) -> None:
     """Records are sorted, lie in `__TEXT` and beside one another; two may share one range where `alike`."""
     start = records["start"].astype(np.int64)
@@ -274,19 +276,3 @@ def _containing(starts: IntArray, ends: IntArray, points: IntArray, numbers: Ind
         return np.full(len(points), -1)
     index = np.searchsorted(starts, points, "right") - 1
     return np.where((index >= 0) & (points < ends[index]), numbers[index], -1)
-
-
-def _parents(child: IntArray, symbols: int, inlined: int) -> IntArray:
-    """Parent of each record, from the first child of each: -1 for symbols. Raises `DamageError`."""
-    having = np.flatnonzero(child != -1)
-    first = child[having]
-    if inlined and not len(having):
-        raise DamageError("inlined calls belong to no function")
-    if len(having) and (int(first[0]) != 0 or (np.diff(first) <= 0).any() or int(first[-1]) >= inlined):
-        raise DamageError("the inlined calls of functions are not in order")
-    counts = np.diff(np.append(first, inlined)) if len(having) else np.zeros(0, np.int64)
-    parent = np.concatenate([np.full(symbols, -1), np.repeat(having, counts)])
-    # Only what stands earlier can contain a call: no circle is possible.
-    if (parent[symbols:] >= np.arange(symbols, symbols + inlined)).any():
-        raise DamageError("an inlined call contains itself")
-    return parent

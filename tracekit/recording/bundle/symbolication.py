@@ -13,7 +13,7 @@ from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.arrays import equal_groups
 from tracekit.recording.bundle.files import BundleFiles
 from tracekit.recording.bundle.images import Images
-from tracekit.recording.bundle.symbol_archive import NONE, CallsAtOffsets, SymbolArchive, read_symbol_archive
+from tracekit.recording.bundle.symbol_archive import NONE, SymbolArchive, read_symbol_archive
 from tracekit.recording.call_stacks import FRAME, Function, Image
 from tracekit.recording.function_names import short_name
 
@@ -63,30 +63,27 @@ class Symbols:
 
     def of(self, identity: str) -> SymbolArchive | None:
         """The archive of an image; None where there is none, or a damaged one."""
-        if identity not in self._known:
-            self._known[identity] = self._read(identity)
-        return self._known[identity]
+        if identity in self._known:
+            return self._known[identity]
+        path, archive = f"{_FOLDER}/{identity}{_SUFFIX}", None
+        try:
+            if path in self.files.sizes:
+                if len(self._known) > limits.MAX_ARCHIVES:
+                    raise DamageError(f"there are more than {limits.MAX_ARCHIVES:,} of them")
+                data = self.files.read(path, limits.MAX_ARCHIVE_BYTES)
+                self._bytes += len(data)
+                if self._bytes > limits.MAX_ALL_ARCHIVES_BYTES:
+                    raise DamageError(f"all of them take more than {limits.MAX_ALL_ARCHIVES_BYTES:,} bytes")
+                archive = read_symbol_archive(data, identity)
+        except DamageError as damage:
+            self.damaged[identity] = str(damage)
+        self._known[identity] = archive
+        return archive
 
     def leave_out(self, identity: str, why: str) -> None:
         """Take an archive that proved to be damaged for none."""
         self._known[identity] = None
         self.damaged[identity] = why
-
-    def _read(self, identity: str) -> SymbolArchive | None:
-        path = f"{_FOLDER}/{identity}{_SUFFIX}"
-        if path not in self.files.sizes:
-            return None
-        try:
-            if len(self._known) > limits.MAX_ARCHIVES:
-                raise DamageError(f"there are more than {limits.MAX_ARCHIVES:,} of them")
-            data = self.files.read(path, limits.MAX_ARCHIVE_BYTES)
-            self._bytes += len(data)
-            if self._bytes > limits.MAX_ALL_ARCHIVES_BYTES:
-                raise DamageError(f"all of them take more than {limits.MAX_ALL_ARCHIVES_BYTES:,} bytes")
-            return read_symbol_archive(data, identity)
-        except DamageError as damage:
-            self.damaged[identity] = str(damage)
-            return None
 
 
 def symbolicate(addresses: Addresses, images: Images, symbols: Symbols) -> Symbolicated:
@@ -131,16 +128,12 @@ def _images_at(addresses: Addresses, images: Images) -> IndexArray:
             of_process = images.records["process"] == process
             # The shared cache is at one place in all processes.
             visible = of_process if of_process.any() else images.records["cached"]
-            result[rows] = _below(addresses.address[rows], images, np.flatnonzero(there & visible))
+            candidates = np.flatnonzero(there & visible)
+            order = candidates[np.argsort(images.records["address"][candidates], kind="stable")]
+            if len(order):
+                index = np.searchsorted(images.records["address"][order], addresses.address[rows], "right") - 1
+                result[rows] = np.where(index >= 0, order[index], -1)
     return result
-
-
-def _below(address: IntArray, images: Images, candidates: IndexArray) -> IndexArray:
-    order = candidates[np.argsort(images.records["address"][candidates], kind="stable")]
-    index = np.searchsorted(images.records["address"][order], address, "right") - 1
-    if not len(order):
-        return np.full(len(address), -1)
-    return np.where(index >= 0, order[index], -1)
 
 
 _UNKNOWN: Final = np.array((-1, -1, -1, -1, 0, False, False), FRAME)
@@ -194,21 +187,6 @@ class _Parts:
     ) -> BoolArray:
         """Which of the addresses lie in a function."""
         calls = archive.find(offsets)
-        self.add_frames(
-            rows[calls.owner],
-            image=image,
-            function=self._functions_of(calls, archive, image, name),
-            offset=offsets[calls.owner],
-            file=self._files_of(calls, archive),
-            line=calls.line,
-            inlined=calls.depth > 0,
-            certain=True,
-        )
-        named = np.zeros(len(rows), np.bool_)
-        named[calls.owner] = True
-        return named
-
-    def _functions_of(self, calls: CallsAtOffsets, archive: SymbolArchive, image: int, name: str) -> IntArray:
         distinct, inverse = np.unique(calls.call, return_inverse=True)
         codes = []
         for call in distinct.tolist():
@@ -223,14 +201,26 @@ class _Parts:
                 start if archive.is_symbol(call) else None,
             )
             codes.append(self._functions.setdefault(function, len(self._functions)))
-        return np.array(codes, np.int64)[inverse]
-
-    def _files_of(self, calls: CallsAtOffsets, archive: SymbolArchive) -> IntArray:
-        distinct, inverse = np.unique(calls.file, return_inverse=True)
-        paths = (None if string == NONE else archive.text(string) for string in distinct.tolist())
+        functions = np.array(codes, np.int64)[inverse]
+        strings, place = np.unique(calls.file, return_inverse=True)
+        paths = (None if string == NONE else archive.text(string) for string in strings.tolist())
         names = [None if path is None else path.rstrip("/").rpartition("/")[2] for path in paths]
-        codes = [-1 if name is None else self._files.setdefault(name, len(self._files)) for name in names]
-        return np.array(codes, np.int64)[inverse]
+        file_codes = [
+            -1 if file_name is None else self._files.setdefault(file_name, len(self._files)) for file_name in names
+        ]
+        self.add_frames(
+            rows[calls.owner],
+            image=image,
+            function=functions,
+            offset=offsets[calls.owner],
+            file=np.array(file_codes, np.int64)[place],
+            line=calls.line,
+            inlined=calls.depth > 0,
+            certain=True,
+        )
+        named = np.zeros(len(rows), np.bool_)
+        named[calls.owner] = True
+        return named
 
 
 def unplaced_note(symbols: Symbols, images: Images) -> tuple[str, ...]:

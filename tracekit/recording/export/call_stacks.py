@@ -102,19 +102,17 @@ class StackValues(Values):
                     next((each for each in values if isinstance(each, SourceLine)), None),
                 )
             case _:
-                value = self._stack(values, element.text if kind is Kind.ADDRESSES else None)
+                addresses = element.text if kind is Kind.ADDRESSES else None
+                frames: list[Frame] = []
+                for part in values:
+                    if isinstance(part, Frame):
+                        frames.append(part)
+                    elif isinstance(part, Stack):
+                        frames += part.frames
+                frames += [Frame("", number) for word in (addresses or "").split() if (number := address(word))]
+                self.charge(getsizeof(frames))
+                value = Stack(tuple(frames))
         return cast("CellValue", value)
-
-    def _stack(self, parts: list[object], addresses: str | None) -> Stack:
-        frames: list[Frame] = []
-        for part in parts:
-            if isinstance(part, Frame):
-                frames.append(part)
-            elif isinstance(part, Stack):
-                frames += part.frames
-        frames += [Frame("", number) for word in (addresses or "").split() if (number := address(word))]
-        self.charge(getsizeof(frames))
-        return Stack(tuple(frames))
 
 
 def address(text: str | None) -> int | None:
@@ -190,38 +188,26 @@ class _Names:
 
     def record(self, frame: Frame) -> tuple[int, int, int, int, int, bool, bool]:
         """A frame as a `FRAME`."""
-        binary = frame.binary
-        image = -1 if binary is None else self.images.setdefault(_image(binary), len(self.images))
-        offset = -1
-        if binary is not None and binary.load_address is not None and frame.address is not None:
-            # One byte behind the instruction, or behind the call.
-            offset = max(frame.address - binary.load_address - 1, -1)
-        function = self._function(frame, image)
-        source, file, line = frame.source, -1, 0
+        binary, begin = frame.binary, None
+        image = offset = function = file = -1
+        if binary is not None:
+            begin = binary.load_address
+            is_system = call_stacks.is_system_path(binary.path) if binary.path else None
+            key = call_stacks.Image(binary.name or binary.path.rpartition("/")[2], is_system)
+            image = self.images.setdefault(key, len(self.images))
+            if begin is not None and frame.address is not None:
+                # One byte behind the instruction, or behind the call.
+                offset = max(frame.address - begin - 1, -1)
+        nameless = frame.name.startswith("0x")
+        name = short_name(frame.name) if frame.name and not nameless else None
+        at = address(frame.name) if nameless else None
+        if binary is not None and begin is not None and at is not None and at >= begin:
+            name = f"{binary.name} + {at - begin:#x}"
+        if name is not None:
+            code = call_stacks.Function(name, "" if nameless else frame.name, image)
+            function = self.functions.setdefault(code, len(self.functions))
+        source, line = frame.source, 0
         if source is not None and source.path and source.line and not source.path.startswith("<"):
             name = source.path.rstrip("/").rpartition("/")[2]
             file, line = self.files.setdefault(name, len(self.files)), source.line
         return image, function, offset, file, line, False, image >= 0
-
-    def _function(self, frame: Frame, image: int) -> int:
-        if not frame.name:
-            return -1
-        nameless = frame.name.startswith("0x")
-        name = _name_from_address(frame) if nameless else short_name(frame.name)
-        if name is None:
-            return -1
-        function = call_stacks.Function(name, "" if nameless else frame.name, image)
-        return self.functions.setdefault(function, len(self.functions))
-
-
-def _name_from_address(frame: Frame) -> str | None:
-    """Name of a function that has its address for one; None where its image is not known."""
-    binary, at = frame.binary, address(frame.name)
-    if binary is None or binary.load_address is None or at is None or at < binary.load_address:
-        return None
-    return f"{binary.name} + {at - binary.load_address:#x}"
-
-
-def _image(binary: Binary) -> call_stacks.Image:
-    is_system = call_stacks.is_system_path(binary.path) if binary.path else None
-    return call_stacks.Image(binary.name or binary.path.rpartition("/")[2], is_system)

@@ -196,7 +196,11 @@ class Values:
 
     def refer(self, identity: str, code: int) -> int:
         """Payload behind a reference from a cell of that tag. Raises `Undefined` or `CellError`."""
-        tag, payload = self._lookup(identity)
+        number = _id_number(identity)
+        if 0 < number < len(self.id_codes) and self.id_codes[number] != _NO_TAG:
+            tag, payload = self.id_codes[number], self.id_payloads[number]
+        else:
+            tag, payload = self._odd_ids.get(identity, (_NO_TAG, 0))
         if tag == code:
             return payload
         if tag == _NO_TAG:
@@ -254,12 +258,6 @@ class Values:
         else:
             self._odd_ids[identity] = (code, payload)
 
-    def _lookup(self, identity: str) -> tuple[int, int]:
-        number = _id_number(identity)
-        if 0 < number < len(self.id_codes) and self.id_codes[number] != _NO_TAG:
-            return self.id_codes[number], self.id_payloads[number]
-        return self._odd_ids.get(identity, (_NO_TAG, 0))
-
     def compound(self, kind: Kind, element: Element, parts: list[Part]) -> CellValue:
         """Value of an element that is more than one text or number; `parts` are its children that hold a value."""
         shown, text = element.get("fmt"), element.text
@@ -268,11 +266,16 @@ class Values:
         if kind is Kind.LABEL and shown and len(shown) <= limits.MAX_TEXT_CHARS:
             return shown
         if kind is Kind.PROCESS:
-            return self._process(parts, text if shown is None else shown)
+            pid = next((payload for code, payload in parts if self.tags[code] == "pid"), None)
+            name_and_pid = (text if shown is None else shown) or ""
+            return Process(name_and_pid if pid is None else name_and_pid.removesuffix(f" ({pid})"), pid)
         if kind is Kind.THREAD:
-            return self._thread(parts, text if shown is None else shown)
+            tid = next((payload for code, payload in parts if self.tags[code] == "tid"), None)
+            owner = next((self.at(payload) for code, payload in parts if self.kinds[code] is Kind.PROCESS), None)
+            return Thread((text if shown is None else shown) or "", tid, owner if isinstance(owner, Process) else None)
         result: str
-        if kind is Kind.STACK and (frames := self._frames(parts)):
+        of_stacks = (Kind.FRAME, Kind.ADDRESSES, Kind.STACK)
+        if kind is Kind.STACK and (frames := [part for part in parts if self.kinds[part[0]] in of_stacks]):
             result = self._join_texts(STACK_SEPARATOR, frames)
         elif kind is Kind.ADDRESSES:
             # Decimal addresses as hexadecimal ones, separated like frames; other words stay as they are.
@@ -312,20 +315,6 @@ class Values:
                     payload = self.refer(reference, code)
             parts.append((code, payload))
         return parts
-
-    def _process(self, parts: list[Part], shown: str | None) -> Process:
-        pid = next((payload for code, payload in parts if self.tags[code] == "pid"), None)
-        name = shown or ""
-        return Process(name if pid is None else name.removesuffix(f" ({pid})"), pid)
-
-    def _thread(self, parts: list[Part], shown: str | None) -> Thread:
-        tid = next((payload for code, payload in parts if self.tags[code] == "tid"), None)
-        owner = next((self.at(payload) for code, payload in parts if self.kinds[code] is Kind.PROCESS), None)
-        return Thread(shown or "", tid, owner if isinstance(owner, Process) else None)
-
-    def _frames(self, parts: list[Part]) -> list[Part]:
-        shown = (Kind.FRAME, Kind.ADDRESSES, Kind.STACK)
-        return [(code, payload) for code, payload in parts if self.kinds[code] in shown]
 
     def _join_texts(self, separator: str, parts: list[Part]) -> str:
         """Texts of parts as one. Parts are shared: what they add up to is known before they are joined."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracekit.arrays import AnyArray, BoolArray, CodeArray, UInt16Array
+from tracekit.arrays import AnyArray, CodeArray, UInt16Array
 from tracekit.recording.coding import any_cells, number_codes, numbers_or_texts
 from tracekit.recording.engineering_types import ANY, DURATIONS, NUMERIC, SENTINEL, Kind, kind_of
 from tracekit.recording.export import limits
@@ -69,13 +69,20 @@ class ColumnBuilder:
             return signature
         if len(tags) != len(self.columns):
             raise CellError(f"it has {len(tags)} cells, but the schema has {len(self.columns)} columns")
-        codes = tuple(self._code(column, tag) for column, tag in zip(self.columns, tags, strict=True))
+        codes = []
+        for column, tag in zip(self.columns, tags, strict=True):
+            if column.engineering_type != ANY and tag not in (SENTINEL, column.engineering_type):
+                expected = as_tag(column.engineering_type)
+                raise CellError(
+                    f"column {excerpt(column.mnemonic)} contains {as_tag(tag)} where {expected} is expected"
+                )
+            codes.append(0 if tag == SENTINEL else self._values.code(tag))
         if len(self._codes) >= limits.MAX_SIGNATURES:
             raise CellError(f"more than {limits.MAX_SIGNATURES:,} patterns of missing cells in one table")
         signature = self._signatures[tags] = Signature(
-            len(self._codes), codes, tuple(map(self._values.known.__getitem__, codes))
+            len(self._codes), tuple(codes), tuple(map(self._values.known.__getitem__, codes))
         )
-        self._codes.append(codes)
+        self._codes.append(signature.codes)
         return signature
 
     def add(self, signature: Signature, payloads: Sequence[int]) -> None:
@@ -105,14 +112,6 @@ class ColumnBuilder:
             columns[column][row] = payload
         codes = np.array(self._codes, dtype=np.uint16).reshape(len(self._codes), len(self.columns))
         return Payloads(codes, np.array(self._signature_numbers, dtype=np.uint16), columns)
-
-    def _code(self, column: Column, tag: str) -> int:
-        if tag == SENTINEL:
-            return 0
-        if tag != column.engineering_type and column.engineering_type != ANY:
-            expected = as_tag(column.engineering_type)
-            raise CellError(f"column {excerpt(column.mnemonic)} contains {as_tag(tag)} where {expected} is expected")
-        return self._values.code(tag)
 
     def _flush(self) -> None:
         """Move collected rows into one array per column, of integers as small as the column needs."""
@@ -148,7 +147,13 @@ def _cells(column: Column, payloads: CodeArray, codes: UInt16Array, values: Valu
     """codes: code of the tag of each cell, or one for all of them; 0 where there is no value."""
     valid = np.broadcast_to(codes != 0, len(payloads))
     if column.engineering_type == ANY:
-        return _any_cells(payloads, np.broadcast_to(codes, len(payloads)), valid, values)
+        codes = np.broadcast_to(codes, len(payloads))
+        present = np.unique(codes[valid])
+        if len(present) and all(values.kinds[code] in NUMERIC for code in present):
+            return IntegerCells(payloads.astype(np.int64, copy=False), valid)
+        pairs, inverse = np.unique(np.stack([codes.astype(np.int64), payloads]), axis=1, return_inverse=True)
+        distinct, numbers = number_codes(inverse.reshape(-1), valid)
+        return any_cells(numbers, [values.text(code, payload) for code, payload in pairs.T[distinct].tolist()])
     kind = kind_of(column.engineering_type)
     if kind in NUMERIC:
         if column.engineering_type in DURATIONS and float(payloads.sum(dtype=np.float64)) > MAX_TIME_SUM_NS:
@@ -157,13 +162,3 @@ def _cells(column: Column, payloads: CodeArray, codes: UInt16Array, values: Valu
     distinct, numbers = number_codes(payloads, valid)
     coded = values.coded_cells(numbers, distinct.astype(np.int64))
     return numbers_or_texts(coded) if kind is Kind.NUMBER else coded
-
-
-def _any_cells(payloads: CodeArray, codes: UInt16Array, valid: BoolArray, values: Values) -> Cells:
-    """Cells that brought their own types."""
-    present = np.unique(codes[valid])
-    if len(present) and all(values.kinds[code] in NUMERIC for code in present):
-        return IntegerCells(payloads.astype(np.int64, copy=False), valid)
-    pairs, inverse = np.unique(np.stack([codes.astype(np.int64), payloads]), axis=1, return_inverse=True)
-    distinct, numbers = number_codes(inverse.reshape(-1), valid)
-    return any_cells(numbers, [values.text(code, payload) for code, payload in pairs.T[distinct].tolist()])

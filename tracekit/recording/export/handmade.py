@@ -101,7 +101,11 @@ KNOWN_SCHEMAS: Final = {schema: tuple(_columns(text) for text in texts) for sche
 def bind_rows(schema: str, rows: Sequence[HandmadeRow], values: Values) -> ColumnBuilder:
     """Rows as columns: by position where every row is complete, else by tag. Raises `CellError` in case of doubt."""
     for columns in KNOWN_SCHEMAS.get(schema, ()):
-        if all(_fits(tags, columns) for tags, _ in rows):
+        if all(
+            len(tags) == len(columns)
+            and all(tag in (SENTINEL, column.engineering_type) for tag, column in zip(tags, columns, strict=True))
+            for tags, _ in rows
+        ):
             return _build(columns, rows, values)
     names: dict[str, Column] = {}
     for number, (tags, _) in enumerate(rows, 1):
@@ -109,28 +113,19 @@ def bind_rows(schema: str, rows: Sequence[HandmadeRow], values: Values) -> Colum
             if tag == SENTINEL or tags.count(tag) > 1:
                 raise CellError(f"row {number}: the schema lists no columns, so it is unclear what {as_tag(tag)} means")
             if tag not in names:
-                names[tag] = _column(schema, tag, number)
+                variants = KNOWN_SCHEMAS.get(schema, ())
+                candidates = [column for columns in variants for column in columns if column.engineering_type == tag]
+                if len({column.mnemonic for column in candidates}) > 1:
+                    meanings = " or ".join(
+                        f"'{name}'" for name in dict.fromkeys(column.mnemonic for column in candidates)
+                    )
+                    raise CellError(f"row {number}: the schema lists no columns, so {as_tag(tag)} may be {meanings}")
+                names[tag] = candidates[0] if candidates else Column(tag, tag)
     by_tag = [dict(zip(tags, payloads, strict=True)) for tags, payloads in rows]
     complete = [
         (tuple(tag if tag in row else SENTINEL for tag in names), [row.get(tag, 0) for tag in names]) for row in by_tag
     ]
     return _build(tuple(names.values()), complete, values)
-
-
-def _fits(tags: tuple[str, ...], columns: tuple[Column, ...]) -> bool:
-    return len(tags) == len(columns) and all(
-        tag in (SENTINEL, column.engineering_type) for tag, column in zip(tags, columns, strict=True)
-    )
-
-
-def _column(schema: str, tag: str, row: int) -> Column:
-    """Column of a tag: the one column of that type in every known version of the schema, else named like the tag."""
-    variants = KNOWN_SCHEMAS.get(schema, ())
-    candidates = [column for columns in variants for column in columns if column.engineering_type == tag]
-    if len({column.mnemonic for column in candidates}) > 1:
-        meanings = " or ".join(f"'{name}'" for name in dict.fromkeys(column.mnemonic for column in candidates))
-        raise CellError(f"row {row}: the schema lists no columns, so {as_tag(tag)} may be {meanings}")
-    return candidates[0] if candidates else Column(tag, tag)
 
 
 def _build(columns: tuple[Column, ...], rows: Sequence[HandmadeRow], values: Values) -> ColumnBuilder:

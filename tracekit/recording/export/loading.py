@@ -76,7 +76,17 @@ def load(inputs: Inputs, wanted: Collection[str] | None, report: Callable[[Progr
             loaded.notes.append(f"{source.label} contains no table: the query that wrote it matched nothing")
         if content.nodes or not content.track_details:
             loaded.files.append(ExportedFile(source, content.nodes))
-    _judge_details(loaded, details)
+    # Track details have another form and are left out; alone they are no recording.
+    if details and not loaded.tocs and not loaded.files:
+        raise UnreadableRecording(
+            f"{details[0].label} contains track details (Allocations, Leaks, VM Tracker), which tracekit does not "
+            "read; export tables instead: `xcrun xctrace export --input run.trace --xpath "
+            '\'/trace-toc/run[@number="1"]/data/table[@schema="coreml-os-signpost"]\'`'
+        )
+    loaded.notes.extend(
+        f"{source.label} contains track details (Allocations, Leaks, VM Tracker), which were ignored"
+        for source in details
+    )
     loaded.notes.extend(
         f"the trace bundle {quote_name(name)} beside the exports was not read" for name in inputs.bundles
     )
@@ -111,20 +121,6 @@ def _exports(inputs: Inputs) -> list[tuple[Source, str]]:
         notes = f" ({'; '.join(inputs.notes[:3])})" if inputs.notes else ""
         raise UnreadableRecording(f"{quote_name(inputs.name)} contains no recording{notes}; {READABLE}")
     return files
-
-
-def _judge_details(loaded: LoadedFiles, details: list[Source]) -> None:
-    """Track details have another form and are left out; alone they are no recording."""
-    if details and not loaded.tocs and not loaded.files:
-        raise UnreadableRecording(
-            f"{details[0].label} contains track details (Allocations, Leaks, VM Tracker), which tracekit does not "
-            "read; export tables instead: `xcrun xctrace export --input run.trace --xpath "
-            '\'/trace-toc/run[@number="1"]/data/table[@schema="coreml-os-signpost"]\'`'
-        )
-    loaded.notes.extend(
-        f"{source.label} contains track details (Allocations, Leaks, VM Tracker), which were ignored"
-        for source in details
-    )
 
 
 def read_nodes(source: Source, wanted: Collection[str] | None, meter: Meter) -> FileNodes:

@@ -127,7 +127,15 @@ class NodeReader:
                 self._start_node(element)
             else:
                 self._started += 1
-        self._drop_read()
+        if self._node is not None and self._root is not None:
+            # Free what was read. The last child stays, since the parser may still append to it.
+            self._check_children(self._node)
+            self._removed += max(len(self._node) - 1, 0)
+            del self._node[:-1]
+            if len(self._root) > 1:
+                if any(child.tag != "node" for child in self._root):
+                    raise self._error(f"<{ROOT}> contains something other than <node>")
+                del self._root[:-1]
         return progressed
 
     def _start_node(self, element: etree._Element) -> None:
@@ -215,18 +223,6 @@ class NodeReader:
             self._result.track_details += 1
         elif self._current is None:
             self._begin_table()
-
-    def _drop_read(self) -> None:
-        """Free what was read. The last child stays, since the parser may still append to it."""
-        if self._node is None or self._root is None:
-            return
-        self._check_children(self._node)
-        self._removed += max(len(self._node) - 1, 0)
-        del self._node[:-1]
-        if len(self._root) > 1:
-            if any(child.tag != "node" for child in self._root):
-                raise self._error(f"<{ROOT}> contains something other than <node>")
-            del self._root[:-1]
 
     def _check_children(self, node: etree._Element) -> None:
         """Every child of a node must be one that an event was seen for."""

@@ -195,20 +195,6 @@ def _run_number(node: Node, toc: tuple[TocRun, ...] | None, file: ExportedFile) 
     return toc[number - 1].run.number
 
 
-def _digest(table: _PlacedTable) -> bytes:
-    """What equal tables share, and no others."""
-    node = table.node
-    digest = hashlib.sha256(repr((table.schema, node and (node.columns, node.rows))).encode())
-    for cells in table.table().cells if node is not None and node.rows else ():
-        if isinstance(cells, IntegerCells):
-            digest.update(cells.values.tobytes())
-            digest.update(cells.valid.tobytes())
-        else:
-            digest.update(repr(cells.values).encode())
-            digest.update(cells.codes.tobytes())
-    return digest.digest()
-
-
 def _without_duplicates(tables: list[_PlacedTable], notes: list[str]) -> list[_PlacedTable]:
     """Each table once. The same place with other content means that recordings were mixed."""
     places: defaultdict[tuple[int, int | str], list[_PlacedTable]] = defaultdict(list)
@@ -219,7 +205,16 @@ def _without_duplicates(tables: list[_PlacedTable], notes: list[str]) -> list[_P
         distinct: dict[bytes, _PlacedTable] = {}
         # A table that is alone in its place need not be read for this.
         for table in alike if len(alike) > 1 else ():
-            twin = distinct.setdefault(_digest(table), table)
+            node = table.node
+            digest = hashlib.sha256(repr((table.schema, node and (node.columns, node.rows))).encode())
+            for cells in table.table().cells if node is not None and node.rows else ():
+                if isinstance(cells, IntegerCells):
+                    digest.update(cells.values.tobytes())
+                    digest.update(cells.valid.tobytes())
+                else:
+                    digest.update(repr(cells.values).encode())
+                    digest.update(cells.codes.tobytes())
+            twin = distinct.setdefault(digest.digest(), table)
             if twin is not table:
                 repeated.add(id(table))
                 notes.append(
@@ -251,7 +246,11 @@ def _merge_tables(toc: TocRun, mine: list[_PlacedTable], label: str, notes: list
     for table in mine:
         entries = free.get(table.schema)
         if entries is None or (table.position is not None and table.position not in entries):
-            raise _contradiction(table, label)
+            where = "" if table.position is None else f" at position {table.position}"
+            raise UnreadableRecording(
+                f"{table.label} contains table {excerpt(table.schema)}{where}, which {label} does not list there: they "
+                f"are not from the same recording; {ONE_RECORDING}"
+            )
         if table.position is None and len(entries) != 1:
             extra.append(table)
             notes.append(f"it is unknown which of several tables {excerpt(table.schema)} one of the nodes contains")
@@ -259,11 +258,3 @@ def _merge_tables(toc: TocRun, mine: list[_PlacedTable], label: str, notes: list
         entry = entries.pop(next(iter(entries)) if table.position is None else table.position)
         entry.file, entry.index = table.file, table.index
     return listed + extra
-
-
-def _contradiction(table: _PlacedTable, label: str) -> UnreadableRecording:
-    where = "" if table.position is None else f" at position {table.position}"
-    return UnreadableRecording(
-        f"{table.label} contains table {excerpt(table.schema)}{where}, which {label} does not list there: they are "
-        f"not from the same recording; {ONE_RECORDING}"
-    )

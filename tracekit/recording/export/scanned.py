@@ -22,7 +22,7 @@ from tracekit.arrays import CodeArray, Int32Array, IntArray
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.engineering_types import ANY, NUMERIC, PLAIN, SENTINEL, Kind, kind_of
 from tracekit.recording.export._scan import Declined, Scanner
-from tracekit.recording.export.cells import CellError, Part, Values
+from tracekit.recording.export.cells import CellError, Values
 from tracekit.recording.export.columns import Payloads
 from tracekit.recording.export.nodes import FileNodes, Node, NodeReader
 from tracekit.recording.export.rows import RowReader
@@ -89,9 +89,19 @@ class _ScannedValues(Values):
         renamed: dict[int, int] = {}
         first: dict[CellValue, int] = {}
         for index, uses, packed in self._scanner.compounds():
-            code, element, parts = _unpack_compound(packed)
+            # Tag, content and parts of a compound, from the bytes that _scan.c describes.
+            code, part_count, *lengths = _HEAD.unpack_from(packed)
+            offset = _HEAD.size + 16 * part_count
+            numbers = struct.unpack_from(f"{2 * part_count}q", packed, _HEAD.size)
+            texts: list[str | None] = []
+            for length in lengths:
+                size = max(length - 1, 0)
+                texts.append(packed[offset : offset + size].decode() if length else None)
+                offset += size
+            attributes = {key: text for key, text in zip(_ATTRIBUTES, texts[1:], strict=True) if text is not None}
+            parts = list(zip(numbers[::2], numbers[1::2], strict=True))
             before = self.composed
-            value = self.compound(self.kinds[code], element, parts)
+            value = self.compound(self.kinds[code], _Compound(texts[0], attributes), parts)
             self.charge((uses - 1) * (self.composed - before))
             self._compounds[index] = value
             renamed[index] = self._scanner.index(value) if isinstance(value, str) else first.setdefault(value, index)
@@ -101,20 +111,6 @@ class _ScannedValues(Values):
         names = np.arange(count, dtype=np.int32) if same is None else np.frombuffer(same, np.int32)
         names[list(renamed)] = names[list(renamed.values())]
         return names
-
-
-def _unpack_compound(packed: bytes) -> tuple[int, _Compound, list[Part]]:
-    """Tag, content and parts of a compound, from the bytes that _scan.c describes."""
-    code, count, *lengths = _HEAD.unpack_from(packed)
-    offset = _HEAD.size + 16 * count
-    numbers = struct.unpack_from(f"{2 * count}q", packed, _HEAD.size)
-    texts: list[str | None] = []
-    for length in lengths:
-        size = max(length - 1, 0)
-        texts.append(packed[offset : offset + size].decode() if length else None)
-        offset += size
-    attributes = {key: text for key, text in zip(_ATTRIBUTES, texts[1:], strict=True) if text is not None}
-    return code, _Compound(texts[0], attributes), list(zip(numbers[::2], numbers[1::2], strict=True))
 
 
 class ScanReader(NodeReader):
@@ -131,25 +127,21 @@ class ScanReader(NodeReader):
     def read(self, meter: Meter) -> FileNodes:
         """The whole file, chunk by chunk."""
         try:
-            self._take_markup(self._scan(meter))
+            buffer, kept = bytearray(min(_CHUNK_BYTES, self._source.size + 1) + _PADDING), 0
+            with self._source.open() as stream:
+                fill = cast("BufferedIOBase", stream).readinto
+                while count := fill(memoryview(buffer)[kept:-_PADDING]):
+                    kept = self._scanner.feed(buffer, kept + count, self)
+                    # Afterwards, since what is declined is read again and counts then.
+                    meter.advance(count, self._source.name)
+                    if 2 * kept > len(buffer) - _PADDING:
+                        buffer += bytes(len(buffer))
+            self._take_markup(bytes(buffer[:kept]))
             self._parser.close()
             self._finish()
         except (CellError, UnreadableRecording, etree.XMLSyntaxError) as error:
             raise Declined(str(error)) from error
         return self._result
-
-    def _scan(self, meter: Meter) -> bytes:
-        """Scan all rows; returns what follows the last one."""
-        buffer, kept = bytearray(min(_CHUNK_BYTES, self._source.size + 1) + _PADDING), 0
-        with self._source.open() as stream:
-            fill = cast("BufferedIOBase", stream).readinto
-            while count := fill(memoryview(buffer)[kept:-_PADDING]):
-                kept = self._scanner.feed(buffer, kept + count, self)
-                # Afterwards, since what is declined is read again and counts then.
-                meter.advance(count, self._source.name)
-                if 2 * kept > len(buffer) - _PADDING:
-                    buffer += bytes(len(buffer))
-        return bytes(buffer[:kept])
 
     def mode(self, name: str) -> int:
         """How the scanner takes the content of elements of that name."""

@@ -48,7 +48,19 @@ class TocRun:
 
 def read_toc(source: Source, meter: Meter) -> tuple[TocRun, ...]:
     """Read a table of contents. Raises `UnreadableRecording`."""
-    root = _parse(source, meter)
+    parser = pull_parser(("start",), ROOT)
+    size = 0
+    try:
+        with source.open() as stream:
+            for chunk in chunks(stream):
+                size += len(chunk)
+                if size > limits.MAX_TOC_BYTES:
+                    raise unusable(f"{source.label} is a table of contents of more than {limits.MAX_TOC_BYTES:,} bytes")
+                parser.feed(chunk)
+                meter.advance(len(chunk), source.name)
+            root = parser.close()
+    except etree.XMLSyntaxError as error:
+        raise malformed_xml_error(source.label, error) from error
     if len(root.findall("run")) > limits.MAX_RUNS:
         raise unusable(f"{source.label} lists more than {limits.MAX_RUNS:,} runs")
     if len(root.findall("run/data/table")) > limits.MAX_LISTED_TABLES:
@@ -62,29 +74,16 @@ def read_toc(source: Source, meter: Meter) -> tuple[TocRun, ...]:
     return runs
 
 
-def _parse(source: Source, meter: Meter) -> etree._Element:
-    parser = pull_parser(("start",), ROOT)
-    size = 0
-    try:
-        with source.open() as stream:
-            for chunk in chunks(stream):
-                size += len(chunk)
-                if size > limits.MAX_TOC_BYTES:
-                    raise unusable(f"{source.label} is a table of contents of more than {limits.MAX_TOC_BYTES:,} bytes")
-                parser.feed(chunk)
-                meter.advance(len(chunk), source.name)
-            return parser.close()
-    except etree.XMLSyntaxError as error:
-        raise malformed_xml_error(source.label, error) from error
-
-
 def _run(label: str, index: int, element: etree._Element) -> TocRun:
     number = _number(label, "run number", element.get("number")) or index
     summary = element.find("info/summary")
     texts = {} if summary is None else {str(c.tag): _plain_text(label, c) for c in summary if c.tag != IMPORTED}
     target = element.find("info/target")
     data = element.find("data")
-    duration = _duration_ns(label, texts.get("duration"))
+    seconds = texts.get("duration")
+    if seconds is not None and not _SECONDS.fullmatch(seconds):
+        raise unusable(f"{label}: the duration is {excerpt(seconds)}, not seconds")
+    duration = None if seconds is None else int(Decimal(seconds) * 1_000_000_000)
     dates = texts.get("start-date"), texts.get("end-date")
     failed = summary is not None and not any((*dates, texts.get("instruments-version"), duration)) and duration == 0
     run = Run(
@@ -170,12 +169,3 @@ def _number(label: str, what: str, text: str | None) -> int | None:
     if not _WHOLE_NUMBER.fullmatch(text.strip()):
         raise unusable(f"{label}: the {what} is {excerpt(text)}, not a whole number")
     return int(text)
-
-
-def _duration_ns(label: str, text: str | None) -> int | None:
-    """Seconds with decimals as ns, exactly."""
-    if text is None:
-        return None
-    if not _SECONDS.fullmatch(text):
-        raise unusable(f"{label}: the duration is {excerpt(text)}, not seconds")
-    return int(Decimal(text) * 1_000_000_000)

@@ -38,11 +38,18 @@ def short_name(name: str) -> str:
         return f"{short_name(name if name.startswith(('_$', '__Z')) else name.removeprefix('_'))} (stub)"
     if len(name) > _LONGEST:
         return name[:_SHOWN]
-    name = _without_clones(name) or name
+    function = name
+    # Compilers append to copies and split-off parts of a function: `.cold.1`, `.12`.
+    while function[-1:].isdigit():
+        head = function.rstrip("0123456789")
+        if not head.endswith("."):
+            break
+        function = head[:-1].removesuffix(".cold").removesuffix(".llvm")
+    name = function or name
     if name.startswith(("-[", "+[")):
         return name
-    if (function := _around_block(name)) is not None:
-        return f"{short_name(function)} (block)"
+    if (around := _around_block(name)) is not None:
+        return f"{short_name(around)} (block)"
     if _CPP.match(name):
         # Most recordings show few functions of C++, if any.
         from tracekit.recording.function_names.cpp import MangledError, short_cpp
@@ -76,16 +83,6 @@ def is_core_ml_overlay(name: str) -> bool:
                 return False
         return _OVERLAY.match(name) is not None
     return _OVERLAY_PRINTED.match(name) is not None
-
-
-def _without_clones(name: str) -> str:
-    """A name without what compilers append to copies and split-off parts of a function: `.cold.1`, `.12`."""
-    while name[-1:].isdigit():
-        head = name.rstrip("0123456789")
-        if not head.endswith("."):
-            break
-        name = head[:-1].removesuffix(".cold").removesuffix(".llvm")
-    return name
 
 
 def _around_block(name: str) -> str | None:

@@ -81,7 +81,14 @@ def _path(text: str, at: int) -> tuple[list[str], int]:
         match kind:
             case "name":
                 at += int(part[0])
-                parts += _identifier(text[part.end() : at], at, len(text))
+                identifier = text[part.end() : at]
+                if at > len(text) or not identifier:
+                    raise MangledError(text)
+                if identifier.startswith("_GLOBAL__N"):
+                    identifier = ANONYMOUS
+                elif identifier.startswith("$_"):
+                    identifier = LAMBDA
+                parts += [identifier] if identifier != "__1" else []
             case "arguments":
                 at = _behind(text, at)
             case "end":
@@ -108,16 +115,15 @@ def _path(text: str, at: int) -> tuple[list[str], int]:
                 pass
             case _:
                 raise MangledError(text)
-        if not nested and not _goes_on(text, at, kind):
+        if not nested and not (
+            kind in ("std", "left_out")
+            or text.startswith("B", at)
+            or (kind != "arguments" and text.startswith("I", at))
+        ):
             break
     else:
         raise MangledError(text)
     return parts, at
-
-
-def _goes_on(text: str, at: int, kind: str | None) -> bool:
-    """Whether a name that is not nested has another part: tags and template arguments follow, `std` is followed."""
-    return kind in ("std", "left_out") or text.startswith("B", at) or (kind != "arguments" and text.startswith("I", at))
 
 
 def _local(text: str, at: int) -> tuple[list[str], int]:
@@ -163,16 +169,6 @@ def _behind(text: str, at: int) -> int:
             at = _number(text, at)
             fresh = False
     return at
-
-
-def _identifier(text: str, end: int, length: int) -> list[str]:
-    if end > length or not text:
-        raise MangledError(text)
-    if text.startswith("_GLOBAL__N"):
-        return [ANONYMOUS]
-    if text.startswith("$_"):
-        return [LAMBDA]
-    return [] if text == "__1" else [text]
 
 
 def _number(text: str, at: int) -> int:

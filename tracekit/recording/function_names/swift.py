@@ -75,7 +75,19 @@ class _Reader:
 
     def context(self) -> list[str]:
         """Module and types around the function. What is of Objective-C or Swift itself has no module."""
-        path = self._module()
+        pair = self.text[self.at : self.at + 2]
+        path: list[str] = []
+        if pair in ("So", "SC"):
+            self.at += 2
+        elif pair in _STANDARD:
+            self.at += 2
+            if extended := _EXTENSION.match(self.text, self.at):
+                self.at = extended.end()
+            path = [_STANDARD[pair]]
+        elif pair[:1] == "s":
+            self.at += 1
+        elif (module := self.identifier()) is not None:
+            path = [module]
         while True:
             place = self.at, self._words
             name = self.identifier()
@@ -184,22 +196,6 @@ class _Reader:
         self.at, self._words = place
         kind = _ENDED.search("".join(signs))
         return _KINDS[kind[1]] if kind else None
-
-    def _module(self) -> list[str]:
-        pair = self.text[self.at : self.at + 2]
-        if pair in ("So", "SC"):
-            self.at += 2
-            return []
-        if pair in _STANDARD:
-            self.at += 2
-            if extended := _EXTENSION.match(self.text, self.at):
-                self.at = extended.end()
-            return [_STANDARD[pair]]
-        if pair[:1] == "s":
-            self.at += 1
-            return []
-        name = self.identifier()
-        return [] if name is None else [name]
 
     def _private(self) -> bool:
         """Whether the name was private to a file; goes behind the mark of the file."""

@@ -56,7 +56,13 @@ def complete_file(path: Path) -> Iterator[BinaryIO]:
             with path.open("wb") as stream:
                 yield stream
             return
-        mode = stat.S_IMODE(before.st_mode) if before is not None and stat.S_ISREG(before.st_mode) else _usual_mode()
+        if before is not None and stat.S_ISREG(before.st_mode):
+            mode = stat.S_IMODE(before.st_mode)
+        else:
+            # The mask of new files can only be read by setting it.
+            mask = os.umask(0)
+            os.umask(mask)
+            mode = 0o666 & ~mask
         # A name of its own that nobody can foresee, and so that no link lies in wait for.
         _remove_left(path.parent)
         number, name = tempfile.mkstemp(prefix=_UNFINISHED, suffix=".part", dir=path.parent)
@@ -85,13 +91,6 @@ def _remove_left(folder: Path) -> None:
         with suppress(OSError):
             if time.time() - left.lstat().st_mtime > _LEFT_S:
                 shutil.rmtree(left) if left.is_dir() else left.unlink()
-
-
-def _usual_mode() -> int:
-    """Permissions of a new file. The mask can only be read by setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
 
 
 def check_folder(folder: Path, force: bool) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from tracekit.errors import TracekitError, refusals
-from tracekit.recording.contents import Device, Recording, Run, TableEntry, Target
+from tracekit.recording.contents import Device, Recording, Run, TableEntry
 from tracekit.recording.table import Table, TableState
 from tracekit.recording.writing.files import FileNames, complete_file, staging_folder
 from tracekit.recording.writing.forms import UnwritableTable, check_available, write_csv, write_jsonl, write_parquet
@@ -88,7 +88,16 @@ def write_folder(
                     name, reason = None, f"it cannot be written as {form}: {error}"
             if name is None and reason and (not schemas or entry.schema in schemas):
                 result.left_out.append((entry.schema, reason))
-            listed[number] = _line(entry, table, name, reason, public)
+            described = entry if table is None else table
+            listed[number] = {
+                "file": name,
+                "schema": entry.schema,
+                "state": str(described.state),
+                "rows": entry.rows,
+                "columns": [[column.mnemonic, column.engineering_type] for column in table.columns] if table else None,
+                "attributes": dict(entry.attributes if public is None else public(entry.attributes)),
+                "reason": reason or None,
+            }
         lines = [listed[number] for number in sorted(listed)]
         result.listing = _write_listing(recording, stage, form, lines, public)
     return result
@@ -144,22 +153,6 @@ def _tables(
             yield number, entry, None if skipped else replace(table, run=run_number, position=position)
 
 
-def _line(
-    entry: TableEntry, table: Table | None, file: str | None, reason: str, public: PublicAttributes | None
-) -> dict[str, object]:
-    """One table in `tables.json`."""
-    known = entry if table is None else table
-    return {
-        "file": file,
-        "schema": entry.schema,
-        "state": str(known.state),
-        "rows": entry.rows,
-        "columns": [[column.mnemonic, column.engineering_type] for column in table.columns] if table else None,
-        "attributes": dict(entry.attributes if public is None else public(entry.attributes)),
-        "reason": reason or None,
-    }
-
-
 def _write_listing(
     recording: Recording,
     folder: Path,
@@ -189,7 +182,18 @@ def _run(run: Run, public: PublicAttributes | None) -> list[str]:
     ]
     private = public is None
     hosts = [] if run.host is None else [_device("host-device", run.host, private)]
-    target = [_device("device", run.device, private), *hosts, *_process(run.target, private)]
+    target, process = [_device("device", run.device, private), *hosts], run.target.process
+    if run.target.kind == "all-processes":
+        target.append("<all-processes/>")
+    elif process is not None or run.target.kind is not None:
+        attributes = {
+            "type": run.target.kind,
+            "name": process.name if process else None,
+            "pid": None if process is None or process.pid is None else str(process.pid),
+            "termination-reason": run.target.termination_reason,
+            "arguments": run.target.arguments if private else None,
+        }
+        target.append(_element("process", attributes))
     return _block(
         f'run number="{run.number}"',
         [
@@ -199,23 +203,6 @@ def _run(run: Run, public: PublicAttributes | None) -> list[str]:
             "<tracks/>",
         ],
     )
-
-
-def _process(target: Target, private: bool) -> Iterable[str]:
-    if target.kind == "all-processes":
-        yield "<all-processes/>"
-    elif target.process is not None or target.kind is not None:
-        process = target.process
-        yield _element(
-            "process",
-            {
-                "type": target.kind,
-                "name": process.name if process else None,
-                "pid": None if process is None or process.pid is None else str(process.pid),
-                "termination-reason": target.termination_reason,
-                "arguments": target.arguments if private else None,
-            },
-        )
 
 
 def _device(tag: str, device: Device, private: bool) -> str:
@@ -232,11 +219,13 @@ def _device(tag: str, device: Device, private: bool) -> str:
 
 
 def _summary(run: Run, private: bool) -> list[str]:
-    origin = run.imported_from
+    origin, (seconds, ns) = run.imported_from, divmod(run.duration_ns or 0, 1_000_000_000)
+    # Six decimals as `xctrace` writes them, nine where the recording is finer.
+    duration = f"{seconds}.{ns:09}" if ns % 1_000 else f"{seconds}.{ns // 1_000:06}"
     values = {
         "start-date": run.start_date,
         "end-date": run.end_date,
-        "duration": None if run.duration_ns is None else _seconds(run.duration_ns),
+        "duration": None if run.duration_ns is None else duration,
         "end-reason": run.end_reason,
         "instruments-version": run.instruments_version,
         "template-name": run.template,
@@ -245,12 +234,6 @@ def _summary(run: Run, private: bool) -> list[str]:
         "imported-from": origin if private or origin is None else origin.replace("\\", "/").rpartition("/")[2],
     }
     return [f"<{tag}>{escape(text)}</{tag}>" for tag, text in values.items() if text is not None]
-
-
-def _seconds(ns: int) -> str:
-    """Six decimals as `xctrace` writes them, nine where the recording is finer."""
-    seconds, rest = divmod(ns, 1_000_000_000)
-    return f"{seconds}.{rest:09}" if rest % 1_000 else f"{seconds}.{rest // 1_000:06}"
 
 
 def _element(tag: str, attributes: Mapping[str, str | None]) -> str:

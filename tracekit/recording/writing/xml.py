@@ -48,20 +48,17 @@ def write_xml(table: Table, stream: BinaryIO) -> None:
             raise UnwritableTable("a column has no mnemonic")
     position = "" if table.position is None else f"[{table.position}]"
     xpath = f"//trace-toc[1]/run[{table.run}]/data[1]/table{position}"
-    stream.write(f"{DECLARATION}<trace-query-result>\n<node xpath='{xpath}'>{_schema(table)}".encode())
-    writer = _RowWriter(table)
-    for part in parts(table.rows):
-        stream.write("".join(f"<row>{row}</row>\n" for row in writer.rows(part)).encode("utf-8"))
-    stream.write(b"</node></trace-query-result>\n")
-
-
-def _schema(table: Table) -> str:
     columns = "".join(
         f"<col><mnemonic>{escape(column.mnemonic)}</mnemonic><name>{escape(column.name)}</name>"
         f"<engineering-type>{column.engineering_type}</engineering-type></col>"
         for column in table.columns
     )
-    return f'<schema name="{escape(table.schema)}">{columns}</schema>'
+    schema = f'<schema name="{escape(table.schema)}">{columns}</schema>'
+    stream.write(f"{DECLARATION}<trace-query-result>\n<node xpath='{xpath}'>{schema}".encode())
+    writer = _RowWriter(table)
+    for part in parts(table.rows):
+        stream.write("".join(f"<row>{row}</row>\n" for row in writer.rows(part)).encode("utf-8"))
+    stream.write(b"</node></trace-query-result>\n")
 
 
 class _RowWriter:

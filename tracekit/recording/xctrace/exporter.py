@@ -13,7 +13,7 @@ from tracekit.errors import TracekitError, UnreadableRecording
 from tracekit.recording.contents import Contents, Run, chosen_run
 from tracekit.recording.direct import open_directly
 from tracekit.recording.quoting import table_xpath
-from tracekit.recording.xctrace.running import Completed, run_command
+from tracekit.recording.xctrace.running import run_command
 from tracekit.recording.xctrace.tool import TIMEOUT_S, Tool, failure, first_line
 
 ATTEMPTS: Final = 5
@@ -116,12 +116,9 @@ class Exporter:
             if not intermittent or attempt == ATTEMPTS:
                 break
             time.sleep(PAUSE_S)
-        raise self._error(completed)
-
-    def _error(self, completed: Completed) -> TracekitError:
         if not completed.timed_out and any(word in completed.errors for word in (_INTERMITTENT, "Trace is malformed")):
-            return UnreadableRecording(f"{first_line(completed.errors)}; {UNFINISHED}")
+            raise UnreadableRecording(f"{first_line(completed.errors)}; {UNFINISHED}")
         if completed.crashed:
             status = completed.status
-            return TracekitError(f"xctrace crashed {CRASHES} times (exit status {status}); its output was discarded")
-        return failure("xctrace export", completed, self.timeout_s)
+            raise TracekitError(f"xctrace crashed {CRASHES} times (exit status {status}); its output was discarded")
+        raise failure("xctrace export", completed, self.timeout_s)

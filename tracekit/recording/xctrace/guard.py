@@ -60,27 +60,21 @@ class _Guarded:
                 code = os.waitstatus_to_exitcode(status)
                 return code if code >= 0 else 128 - code
             if control in readable:
-                self._interrupt()
+                # A second one would break what is saved.
+                if not self._interrupted:
+                    self._interrupted = True
+                    os.kill(self._pid, signal.SIGINT)
                 if not os.read(control, 1):
                     watched = [ended]
                     self._deadline = time.monotonic() + self._grace
             elif self._deadline is not None and time.monotonic() >= self._deadline:
-                self._end()
-
-    def _interrupt(self) -> None:
-        # A second one would break what is saved.
-        if not self._interrupted:
-            self._interrupted = True
-            os.kill(self._pid, signal.SIGINT)
-
-    def _end(self) -> None:
-        """Ask the whole group to end, and kill it the next time, the guard included, which is of the group."""
-        number = signal.SIGKILL if self._asked_to_end else signal.SIGTERM
-        self._asked_to_end = True
-        self._deadline = time.monotonic() + self._patience
-        # macOS refuses where a member of the group is another user's.
-        with suppress(PermissionError):
-            os.killpg(0, number)
+                # Ask the whole group to end, and kill it the next time, the guard included, which is of the group.
+                number = signal.SIGKILL if self._asked_to_end else signal.SIGTERM
+                self._asked_to_end = True
+                self._deadline = time.monotonic() + self._patience
+                # macOS refuses where a member of the group is another user's.
+                with suppress(PermissionError):
+                    os.killpg(0, number)
 
 
 if __name__ == "__main__":

@@ -128,10 +128,13 @@ def judge(
     )
     problem = _problem(tool, bundle, says_so)
     if problem is not None:
-        full = _disk_words(bundle, completed.errors)
+        free = shutil.disk_usage(bundle.absolute().parent).free
+        left = f" ({free / 1e6:,.0f} MB left)" if free < _FULL_BYTES else ""
         why = ended_because or messages.failure_reason(completed, issues, on_device=on_device, problem=problem)
+        if "No space left on device" in completed.errors or (left and bundle.exists()):
+            why = f"the disk is full{left}; free some space and record again"
         remains = f"; an incomplete recording remains at {bundle}" if bundle.exists() else ""
-        raise TracekitError(f"recording failed: {full or why}{remains}")
+        raise TracekitError(f"recording failed: {why}{remains}")
     warnings = [f"{issue.level.lower()} while recording: {issue.text.rstrip('.')}" for issue in issues]
     if ended_because is not None:
         warnings.append(f"{ended_because}, but the recording is complete")
@@ -160,12 +163,3 @@ def _problem(tool: Tool, bundle: Path, says_so: bool) -> str | None:
             return f"the bundle cannot be opened: {error}"
     has_rows = any(entry.rows for entry in run.tables)
     return None if run.duration_ns or has_rows else "nothing was recorded"
-
-
-def _disk_words(bundle: Path, errors: str) -> str | None:
-    """What to say where the disk is full; None where it is not."""
-    free = shutil.disk_usage(bundle.absolute().parent).free
-    if "No space left on device" not in errors and (free >= _FULL_BYTES or not bundle.exists()):
-        return None
-    left = f" ({free / 1e6:,.0f} MB left)" if free < _FULL_BYTES else ""
-    return f"the disk is full{left}; free some space and record again"

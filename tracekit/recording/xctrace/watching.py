@@ -102,7 +102,12 @@ class Watch:
             if line.startswith(RUNNING) and not self.has_run:
                 self.has_run = True
                 if self._why_stopped is None:
-                    self._record(limit_s)
+                    if limit_s is None:
+                        self._enter(Phase.RECORDING, float("inf"))
+                        self._listener.on_message("recording; press Ctrl-C to stop and save")
+                    else:
+                        self._enter(Phase.RECORDING, limit_s + self._patience.over_limit)
+                        self._listener.on_message(f"recording for {limit_s:g} s; press Ctrl-C to stop and save earlier")
             elif line.startswith(TARGET_EXITED):
                 self._listener.on_message("the app has exited")
             elif line.startswith(SAVING):
@@ -112,14 +117,6 @@ class Watch:
                 self._question = ""
             elif is_news(line):
                 self._heard.append((time.monotonic(), line))
-
-    def _record(self, limit_s: float | None) -> None:
-        if limit_s is None:
-            self._enter(Phase.RECORDING, float("inf"))
-            self._listener.on_message("recording; press Ctrl-C to stop and save")
-        else:
-            self._enter(Phase.RECORDING, limit_s + self._patience.over_limit)
-            self._listener.on_message(f"recording for {limit_s:g} s; press Ctrl-C to stop and save earlier")
 
     def _pass_on(self) -> bool:
         """Pass on what `xctrace` says before its last words, and asks: a line without an end. Whether there was any."""
