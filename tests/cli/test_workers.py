@@ -13,6 +13,7 @@ import time
 import pytest
 
 from support.processes import is_running, needs_proc
+from tracekit.cli import workers
 from tracekit.cli.workers import in_processes, on_cluster
 from tracekit.errors import TracekitError
 
@@ -110,12 +111,18 @@ def test_a_cluster_that_is_not_there_is_one_sentence():
         list(on_cluster(square, [1], "nonsense://x"))
 
 
-def test_a_server_that_is_no_scheduler_is_one_sentence():
+@pytest.mark.parametrize("says", [b"HTTP/1.1 400 Bad Request\r\n\r\nThis is no scheduler.", None])
+def test_a_server_that_is_no_scheduler_is_one_sentence(monkeypatch, says):
     pytest.importorskip("distributed", reason="Dask is not installed")
+    monkeypatch.setattr(workers, "CONNECT_S", 0.5)
+    ended = threading.Event()
 
     class Server(socketserver.BaseRequestHandler):
         def handle(self) -> None:
-            self.request.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\nThis is no scheduler.")
+            if says:
+                self.request.sendall(says)
+            else:
+                ended.wait()
 
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Server) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -123,6 +130,7 @@ def test_a_server_that_is_no_scheduler_is_one_sentence():
             with pytest.raises(TracekitError, match=r"^cannot reach a Dask scheduler at 127\.0\.0\.1:\d+: "):
                 list(on_cluster(square, [1], f"127.0.0.1:{server.server_address[1]}"))
         finally:
+            ended.set()
             server.shutdown()
 
 

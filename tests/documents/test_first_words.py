@@ -21,7 +21,7 @@ from tracekit.testing import Draws, Model
 from tracekit.testing.machines import IPHONE, Process
 from tracekit.testing.recorder import App, cpu, neural_engine, start_recording
 from tracekit.testing.scenario import CORE_ML
-from tracekit.testing.stacks import app_function
+from tracekit.testing.stacks import app_function, c_function
 
 MS = 1_000_000
 SIMULATOR = "Recorded in a simulator, which has no Neural Engine; its times say nothing of a device."
@@ -107,6 +107,14 @@ def test_an_app_that_hardly_uses_core_ml_says_what_it_does(own_ms, call_ms, opti
         # What answers it is named, where nothing else does.
         assert "tracekit stacks" in short_text(report).splitlines()[-1]
         assert "`tracekit stacks`" in report.summary.verdict
+
+
+def test_code_of_another_runtime_is_named_itself():
+    made = start_recording(Draws(1), jitter=0, noise=False, code=True)
+    library = "/private/var/containers/Bundle/Application/X/App.app/Frameworks/onnxruntime.framework/onnxruntime"
+    made.busy(900 * MS, c_function(library, "onnxruntime::Pad::Compute"))
+    (site,) = [judge(trace_of(made.finish())).code.own_site]
+    assert site.function == "onnxruntime::Pad::Compute"
 
 
 @pytest.mark.parametrize("shown", [{"process": 77}, {"part": Part(start_ns=500 * MS)}])

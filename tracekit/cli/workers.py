@@ -14,7 +14,7 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, Future
 from contextlib import closing, contextmanager, suppress
 from queue import SimpleQueue
 from selectors import EVENT_READ, DefaultSelector
@@ -36,6 +36,7 @@ END_S = 2.0
 """How long what was begun, such as a temporary file, may take to be put in order."""
 CONNECT_S = 10
 """Longest wait for the scheduler of a cluster."""
+_NO_SCHEDULER = "what answers there is no scheduler"
 
 
 def in_processes(work: Callable[[Item], Result], items: Sequence[Item], jobs: int) -> Iterator[Result | None]:
@@ -185,11 +186,20 @@ def on_cluster(work: Callable[[Item], Result], items: Sequence[Item], address: s
     and the files under the same paths; None for an item whose workers died. Raises `UsageError` without Dask,
     `TracekitError` without the cluster."""
     distributed = import_extra("distributed", "dask", "--dask needs Dask")
+    connected = Future[Any]()
+
+    def connect() -> None:
+        try:
+            connected.set_result(distributed.Client(address, timeout=CONNECT_S, set_as_default=False))
+        except Exception as error:  # Dask takes whatever answers there for a scheduler
+            connected.set_exception(error)
+
+    # Dask waits without end for a server that accepts and says nothing.
+    threading.Thread(target=connect, daemon=True).start()
     try:
-        client = distributed.Client(address, timeout=CONNECT_S, set_as_default=False)
-    except Exception as error:  # Dask takes whatever answers there for a scheduler
-        known = isinstance(error, OSError | ValueError)
-        why = words_of(error) if known else "what answers there is no scheduler"
+        client = connected.result(2 * CONNECT_S)
+    except Exception as error:
+        why = words_of(error) if isinstance(error, OSError | ValueError) and str(error) else _NO_SCHEDULER
         raise TracekitError(f"cannot reach a Dask scheduler at {address}: {why}") from None
     try:
         with _silent_log(), client:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fnmatch import translate
 from typing import Final
 
 import numpy as np
@@ -17,6 +18,7 @@ from tracekit.trace.calls import stacks as call_stacks
 from tracekit.trace.events import SETUP_KINDS, Kind
 from tracekit.trace.filter import in_ranges
 from tracekit.trace.frames import categorical, is_any, or_minus_one, rows_at, rows_where
+from tracekit.trace.runtimes.registry import runtimes
 from tracekit.trace.samples import Samples
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -82,13 +84,15 @@ LEAST: Final = 100
 @cached_by_trace
 def own_code(trace: Trace) -> tuple[float, CallSite] | None:
     """How much of the time in which a thread of the target ran, or Core ML was called, it ran code of its own, of its
-    libraries and other runtimes, and called no Core ML; and the function of the app that was innermost in most of these
-    samples. None without samples by time, or with fewer than `LEAST`. O(frames)."""
+    libraries and other runtimes, and called no Core ML; and the function of the app, or of such a runtime, that was
+    innermost in most of these samples. None without samples by time, or with fewer than `LEAST`. O(frames)."""
     sampled, target = trace.sampled, trace.run.target.process
     if sampled is None or target is None or len(sampled.samples) < LEAST:
         return None
     frames = sampled.stacks
-    app = call_stacks.innermost(sampled, call_stacks.app_frames(frames))
+    patterns = "|".join(translate(name) for runtime in runtimes() for name in runtime.recognized.libraries)
+    of_runtime = frames["image"].str.match(patterns).to_numpy(np.bool_, na_value=False)
+    app = call_stacks.innermost(sampled, call_stacks.app_frames(frames) | of_runtime)
     loop = call_stacks.innermost(sampled, call_stacks.matches_function(frames, call_stacks.INTERFACE))
     # The loop of an interface, entered from `main`, is code of the system.
     own = (app >= 0) & ~((loop >= 0) & (loop < app))
