@@ -96,23 +96,25 @@ def _concat(tables: list[Table]) -> Rows:
     for table in tables:
         numbers.append(np.arange(reached[table.schema], reached[table.schema] + table.rows, dtype=np.int64))
         reached[table.schema] += table.rows
-    return Rows(_one_table(tables), CodedCells(codes, schemas), np.concatenate(numbers))
-
-
-def _one_table(tables: list[Table]) -> Table:
-    """The rows of all tables under the columns that all of them have."""
-    first = tables[0]
-    if len(tables) == 1:
-        return first
-    columns = tuple(column for column in first.columns if all(table.has(column.mnemonic) for table in tables))
-    cells = tuple(_join([table.column(column.mnemonic) for table in tables]) for column in columns)
-    return Table(first.schema, first.run, first.state, columns, cells, sum(table.rows for table in tables))
+    one = tables[0]
+    if len(tables) > 1:
+        # Under the columns that all of them have.
+        columns = tuple(column for column in one.columns if all(table.has(column.mnemonic) for table in tables))
+        cells = tuple(_join([table.column(column.mnemonic) for table in tables]) for column in columns)
+        one = Table(one.schema, one.run, one.state, columns, cells, sum(counts))
+    return Rows(one, CodedCells(codes, schemas), np.concatenate(numbers))
 
 
 def _join(parts: Sequence[Cells]) -> Cells:
     """Cells of several tables, one after the other. A column that is numbers in some tables only becomes text."""
     if any(isinstance(part, IntegerCells) for part in parts):
-        parts = [_as_numbers(part) for part in parts]
+        # What cells without any value would hold is not known.
+        parts = [
+            part
+            if isinstance(part, IntegerCells) or part.values
+            else IntegerCells(np.zeros(len(part), np.int64), np.zeros(len(part), np.bool_))
+            for part in parts
+        ]
     numbers = [part for part in parts if isinstance(part, IntegerCells)]
     if len(numbers) == len(parts):
         return IntegerCells(
@@ -126,20 +128,22 @@ def _join(parts: Sequence[Cells]) -> Cells:
     return CodedCells(np.concatenate(codes), tuple(code_of))
 
 
-def _as_numbers(cells: Cells) -> Cells:
-    """Cells without any value as numbers: what they would hold is not known."""
-    if isinstance(cells, IntegerCells) or cells.values:
-        return cells
-    return IntegerCells(np.zeros(len(cells), np.int64), np.zeros(len(cells), np.bool_))
-
-
 def _without_repeats(rows: Rows, origin: IndexArray, *, once: bool) -> Rows:
     """Rows that are in an earlier table (or, with `once`, anywhere before) left out."""
     times = _time_column(rows.table)
     apart = times.valid.all() and (times.values[1:] > times.values[:-1]).all()
     if apart or (not once and origin[0] == origin[-1]):
         return rows
-    identity = group_ids(_identity(rows.table), rows.table.rows)
+    # Columns that make a row what it is, as numbers: all but the drawing aids.
+    columns: list[IntArray] = []
+    for column, cells in zip(rows.table.columns, rows.table.cells, strict=True):
+        if column.engineering_type in DRAWING_TYPES:
+            continue
+        if isinstance(cells, IntegerCells):
+            columns += [cells.values, cells.valid.astype(np.int64)]
+        else:
+            columns.append(cells.codes.astype(np.int64))
+    identity = group_ids(columns, rows.table.rows)
     if not once:
         # The n-th occurrence of a row in one table is the n-th occurrence in every other.
         occurrence = pd.Series(identity).groupby([identity, origin], sort=False).cumcount().to_numpy()
@@ -159,19 +163,6 @@ def _time_column(table: Table) -> IntegerCells:
     times = (column.mnemonic for column in table.columns if column.engineering_type in TIME_TYPES)
     present = next((name for name in TIME_COLUMNS if table.has(name)), next(times, TIME_COLUMNS[0]))
     return required_integers(table, present)
-
-
-def _identity(table: Table) -> list[IntArray]:
-    """Columns that make a row what it is, as numbers: all but the drawing aids."""
-    columns: list[IntArray] = []
-    for column, cells in zip(table.columns, table.cells, strict=True):
-        if column.engineering_type in DRAWING_TYPES:
-            continue
-        if isinstance(cells, IntegerCells):
-            columns += [cells.values, cells.valid.astype(np.int64)]
-        else:
-            columns.append(cells.codes.astype(np.int64))
-    return columns
 
 
 def group_ids(columns: Iterable[CodeArray], rows: int) -> IntArray:

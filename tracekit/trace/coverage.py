@@ -8,7 +8,7 @@ stay, and a note says what was seen.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Final, Protocol
 
@@ -64,8 +64,7 @@ def coverage(
         logs = [each for name, each in entries.items() if name in _LOGS and unreadable_tables(run.tables, each.tables)]
         clauses = unreadable_tables(run.tables, [schema for each in logs for schema in each.tables])
         damaged = " and ".join(clauses), logs[0].advice if logs else ""
-        signs = _evidence(hardware), run.imported_from, _instead(phases, run), damaged
-        entries[CORE_ML] = _empty_core_ml(core_ml, *signs)
+        entries[CORE_ML] = _empty_core_ml(core_ml, run, hardware, phases, damaged)
     whose, lane = categorical(hardware["attribution"]), hardware["lane"]
     for name, of in HARDWARE.items():
         here = is_any(lane, of.lane)
@@ -83,8 +82,18 @@ def _coverage_of(contents: Contents, run: Run, instrument: Instrument) -> Covera
     mentioned = [entry for schema in instrument.schemas for entry in run.tables if entry.schema == schema]
     tables = [entry for entry in mentioned if entry.state is not TableState.MISSING]
     if not tables:
-        conclusion, advice = _missing(contents, run, instrument)
         schemas, state = instrument.schemas, TableState.MISSING
+        conclusion, advice = f"{instrument.were} not recorded", instrument.record_with
+        if not contents.has_table_of_contents:
+            conclusion = (
+                f"it is unknown whether {instrument.were} recorded: this input has no such table and no table of "
+                "contents"
+            )
+            advice = (
+                f"if it was recorded, export it: {_export_command(contents, run, schemas)}; also export the table of "
+                "contents, which lists what was recorded: "
+                "`xcrun xctrace export --input run.trace --toc --output toc.xml`"
+            )
         return Coverage(instrument.name, state, schemas, None, _sentence(conclusion), _sentence(advice))
     readable = [table for table in tables if table.state is not TableState.UNREADABLE]
     unreadable = [table for table in tables if table.state is TableState.UNREADABLE]
@@ -124,17 +133,6 @@ def _reason(table: Listed) -> str:
     return table.reason.partition("; ")[0].rstrip(".")
 
 
-def _missing(contents: Contents, run: Run, instrument: Instrument) -> tuple[str, str]:
-    if contents.has_table_of_contents:
-        return f"{instrument.were} not recorded", instrument.record_with
-    return (
-        f"it is unknown whether {instrument.were} recorded: this input has no such table and no table of contents",
-        f"if it was recorded, export it: {_export_command(contents, run, instrument.schemas)}; also export the "
-        "table of contents, which lists what was recorded: "
-        "`xcrun xctrace export --input run.trace --toc --output toc.xml`",
-    )
-
-
 def _export_command(contents: Contents, run: Run, schemas: Iterable[str]) -> str:
     wanted = " or ".join(f'@schema="{schema}"' for schema in schemas)
     path = f'/trace-toc/run[@number="{run.number}"]/data/table[{wanted}]'
@@ -142,8 +140,11 @@ def _export_command(contents: Contents, run: Run, schemas: Iterable[str]) -> str
     return f"`xcrun xctrace export --input {source} --xpath '{path}' --output tables.xml`"
 
 
-def _evidence(hardware: pd.DataFrame) -> list[str]:
-    """Signs of execution outside the Core ML table. The GPU works for the screen, so its rows count with a model."""
+def _empty_core_ml(
+    entry: Coverage, run: Run, hardware: pd.DataFrame, phases: pd.DataFrame, damage: tuple[str, str]
+) -> Coverage:
+    """Coverage of Core ML without rows: what else shows work of the target, or why nothing does."""
+    # The GPU works for the screen, so its rows count with a model.
     lane = hardware["lane"]
     work = (
         ("the Neural Engine was active", int(is_any(hardware["kind"], Kind.ANE_EXEC).sum())),
@@ -155,23 +156,12 @@ def _evidence(hardware: pd.DataFrame) -> list[str]:
         ("MPS graphs were sent to the GPU", int((lane == Lane.MPS).sum())),
     )
     signs = work if any(count for _, count in work) else weaker
-    return [f"{what} ({format_count(count, 'row')})" for what, count in signs if count]
-
-
-def _instead(phases: pd.DataFrame, run: Run) -> list[str]:
-    """Runtimes that show work of the target and do not need Core ML for it; none where one does."""
-    if phases.empty:
-        return []
-    ran = texts_in(phases["runtime"][of_target(phases, run.target.process)])
+    evidence = [f"{what} ({format_count(count, 'row')})" for what, count in signs if count]
+    # Runtimes that do not need Core ML for their work; none where one does.
+    ran = texts_in(phases["runtime"][of_target(phases, run.target.process)]) if len(phases) else frozenset()
     logged = [runtime for runtime in runtimes() if runtime.name in ran]
-    if any(runtime.core_ml for runtime in logged):
-        return []
-    return [*(runtime.name for runtime in logged), *sorted(ran & UNVALIDATED)]
-
-
-def _empty_core_ml(
-    entry: Coverage, evidence: Sequence[str], imported_from: str | None, instead: Sequence[str], damage: tuple[str, str]
-) -> Coverage:
+    instead = [*(runtime.name for runtime in logged), *sorted(ran & UNVALIDATED)]
+    instead = [] if any(runtime.core_ml for runtime in logged) else instead
     said, why, advice = entry.conclusion.rstrip("."), f"; {_CAUSE}", _REMEDY
     if evidence:
         said = f"The Core ML instrument recorded no events, although {' and '.join(evidence)}"
@@ -179,8 +169,8 @@ def _empty_core_ml(
         said, advice = "The Core ML instrument recorded no events", _IF_CORE_ML_TOO
         why = f"; {format_names(instead)} ran, which does not need Core ML"
     lost, repair = damage
-    if imported_from is not None:
-        why = f": the recording was imported from {imported_from}, and `xctrace import` loses the rows of Core ML"
+    if run.imported_from is not None:
+        why = f": the recording was imported from {run.imported_from}, and `xctrace import` loses the rows of Core ML"
         advice = "record again, stop once, and wait until the recording is saved"
     elif lost:
         said, why = f"{lost}; {lower_first(said)}", "" if why.endswith(_CAUSE) else why
@@ -260,37 +250,23 @@ def doubts(
     one whose tables were read. O(rows)."""
     lost = any(each.state is TableState.UNREADABLE and each.schema in coreml.INSTRUMENT.schemas for each in run.tables)
     why = "Core ML's table cannot be read" if lost else "Core ML recorded none"
-    notes = (
-        _several_files(recording),
-        _without_duration(events),
-        _after_the_end(run.duration_ns, events, "Core ML"),
-        _after_the_end(run.duration_ns, hardware, "hardware"),
-        "" if inferred is None else _inferred(inferred, why),
-        "" if inferred is None else _prepared(inferred, hardware),
-    )
-    return [note for note in notes if note]
-
-
-def _several_files(recording: Recording) -> str:
-    """Without a table of contents, nothing shows whether two files are of one recording."""
+    notes: list[str] = []
     tables = (table for table in recording.run.tables if table.schema in coreml.INSTRUMENT.schemas)
     files = {table.source for table in tables if table.state is TableState.ROWS}
-    if recording.contents.has_table_of_contents or len(files) < 2:
-        return ""
-    return (
-        f"Core ML rows come from {len(files)} files; without a table of contents, it is unknown whether they are from "
-        "the same recording."
-    )
-
-
-def _without_duration(events: pd.DataFrame) -> str:
+    if not recording.contents.has_table_of_contents and len(files) > 1:
+        notes.append(
+            f"Core ML rows come from {len(files)} files; without a table of contents, it is unknown whether they are "
+            "from the same recording."
+        )
     calls = is_any(events["kind"], *LOAD_KINDS, Kind.PREDICTION)
-    count = int((calls & (events["duration_ns"].to_numpy() == 0)).sum())
-    if not count:
-        return ""
-    total = format_count(int(calls.sum()), "load or prediction", "loads and predictions")
-    verbs = ("has", "counts") if count == 1 else ("have", "count")
-    return f"{count:,} of {total} {verbs[0]} no duration and {verbs[1]} as 0 ns."
+    if count := int((calls & (events["duration_ns"].to_numpy() == 0)).sum()):
+        total = format_count(int(calls.sum()), "load or prediction", "loads and predictions")
+        verbs = ("has", "counts") if count == 1 else ("have", "count")
+        notes.append(f"{count:,} of {total} {verbs[0]} no duration and {verbs[1]} as 0 ns.")
+    notes += [_after_the_end(run.duration_ns, *rows) for rows in ((events, "Core ML"), (hardware, "hardware"))]
+    if inferred is not None:
+        notes += [_inferred(inferred, why), _prepared(inferred, hardware)]
+    return [note for note in notes if note]
 
 
 def _after_the_end(duration_ns: int | None, rows: pd.DataFrame, what: str) -> str:

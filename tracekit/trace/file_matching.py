@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from tracekit.errors import TracekitError, UsageError, words_of
 from tracekit.trace.trace import Joined, Match, Trace
+from tracekit.units import format_names
 
 if TYPE_CHECKING:
     from tracekit.model_files.facts import ModelFile
@@ -31,9 +32,6 @@ ENDINGS = (".mlpackage", ".mlmodel", ".mlmodelc")
 REPORT_ENDINGS = (".json", "-all.json")
 """Of reports that are looked for beside a recording. `tracekit profile` writes one for each choice of compute units,
 of which `all` is what apps get that choose none."""
-
-LISTED = 3
-"""Names that a sentence lists."""
 
 Text = Sequence[str]
 Result = TypeVar("Result")
@@ -133,7 +131,7 @@ def _matches(entries: Sequence[_Given], names: Sequence[str], open_names: Sequen
 
 def _match(entry: _Given, names: Sequence[str]) -> tuple[str | None, Match | None, str]:
     """The model that a file is of, how that is known, and what is to be said of it."""
-    recorded = f"the recording has {_name_list(names)}" if names else "the recording names no model"
+    recorded = f"the recording has {format_names(names)}" if names else "the recording names no model"
     if entry.model is not None:
         if entry.model in names:
             return entry.model, Match.GIVEN, ""
@@ -146,13 +144,9 @@ def _match(entry: _Given, names: Sequence[str]) -> tuple[str | None, Match | Non
     if len(alike) == 1:
         return alike[0], Match.SIMILAR, f"Used for {alike[0]}, whose name is only similar: check that it is this model."
     if alike:
-        return None, None, f"Not used: it could be of {_name_list(alike)}; choose one as MODEL=PATH."
+        return None, None, f"Not used: it could be of {format_names(alike)}; choose one as MODEL=PATH."
     hint = f"; if it is of one of them, give it as {names[0]}=PATH" if names else ""
     return None, None, f"Not used: no model has its name; {recorded}{hint}."
-
-
-def _name_list(names: Sequence[str]) -> str:
-    return ", ".join(names[:LISTED]) + (f" and {len(names) - LISTED} more" if len(names) > LISTED else "")
 
 
 def _name(path: Path) -> str:
@@ -192,23 +186,19 @@ def _joined_reports(
             doubt = _other_model(report, path, model) if match is Match.GIVEN else ""
             reports.append(Joined(_name(path), model, match, report, problem or doubt))
     for name, path in _beside(recording, _without(names, reports), REPORT_ENDINGS):
-        reports += _found_report(name, path)
+        from tracekit.model_files.performance.read import report_in
+        from tracekit.model_files.untrusted import MAX_TEXT_BYTES, read_bytes
+
+        # Other JSON of that name, which nobody called a report, is none.
+        try:
+            report = report_in(read_bytes(path, MAX_TEXT_BYTES), path) if path.is_file() else None
+        except TracekitError as error:
+            reports.append(Joined(path.name, None, None, None, f"Not used for {name}: {error}."))
+            continue
+        if report is not None:
+            problem = _other_model(report, path, name)
+            reports.append(Joined(path.name, name, Match.SIMILAR if problem else Match.NAME, report, problem))
     return reports
-
-
-def _found_report(name: str, path: Path) -> list[Joined[PerformanceReport]]:
-    """A report beside the recording. Other JSON of that name, which nobody called a report, is none."""
-    from tracekit.model_files.performance.read import report_in
-    from tracekit.model_files.untrusted import MAX_TEXT_BYTES, read_bytes
-
-    try:
-        report = report_in(read_bytes(path, MAX_TEXT_BYTES), path) if path.is_file() else None
-    except TracekitError as error:
-        return [Joined(path.name, None, None, None, f"Not used for {name}: {error}.")]
-    if report is None:
-        return []
-    problem = _other_model(report, path, name)
-    return [Joined(path.name, name, Match.SIMILAR if problem else Match.NAME, report, problem)]
 
 
 def _other_model(report: PerformanceReport | None, path: Path, model: str | None) -> str:

@@ -327,8 +327,24 @@ def _context_columns(rows: Rows, fields: Iterable[Field]) -> pd.DataFrame:
     columns: dict[str, object] = {"start_ns": rows.starts}
     if rows.table.has("duration"):
         columns["duration_ns"] = durations(rows.table)
+    table = rows.table
     for field in fields:
-        columns |= _columns(rows.table, field)
+        mnemonic = field.column or field.name.replace("_", "-")
+        if field.type:
+            of_type = (column.mnemonic for column in table.columns if column.engineering_type == field.type)
+            mnemonic = next(of_type, mnemonic)
+        if field.form is Form.INTEGER:
+            numbers = binding.required_integers if field.required else binding.optional_integers
+            columns[field.name] = binding.nullable(numbers(table, mnemonic))
+            continue
+        values = (binding.required_values if field.required else binding.optional_values)(table, mnemonic)
+        if field.form is Form.PROCESS:
+            columns[field.name], columns[field.name.replace("process", "pid")] = binding.processes(table, mnemonic)
+            continue
+        columns[field.name] = binding.text(values)
+        if field.form is Form.THREAD:
+            tids = [value.tid if isinstance(value, Thread) else None for value in values.values]
+            columns[field.name.replace("thread", "tid")] = binding.values_by_code(values.codes, tids)
     return pd.DataFrame({**columns, "table": binding.text(rows.schema), "row": rows.row}, copy=False)
 
 
@@ -344,21 +360,3 @@ def ends_of(frame: pd.DataFrame, end_ns: int) -> IntArray:
         return starts
     ends: IntArray = starts + frame["duration_ns"].array.to_numpy(np.int64, na_value=0)
     return np.where(frame["duration_ns"].isna(), np.maximum(end_ns, starts), ends)
-
-
-def _columns(table: Table, field: Field) -> dict[str, object]:
-    mnemonic = field.column or field.name.replace("_", "-")
-    if field.type:
-        mnemonic = next((each.mnemonic for each in table.columns if each.engineering_type == field.type), mnemonic)
-    if field.form is Form.INTEGER:
-        read = binding.required_integers if field.required else binding.optional_integers
-        return {field.name: binding.nullable(read(table, mnemonic))}
-    cells = (binding.required_values if field.required else binding.optional_values)(table, mnemonic)
-    if field.form is Form.PROCESS:
-        name, pid = binding.processes(table, mnemonic)
-        return {field.name: name, field.name.replace("process", "pid"): pid}
-    if field.form is Form.THREAD:
-        ids = [value.tid if isinstance(value, Thread) else None for value in cells.values]
-        tids = binding.values_by_code(cells.codes, ids)
-        return {field.name: binding.text(cells), field.name.replace("thread", "tid"): tids}
-    return {field.name: binding.text(cells)}

@@ -84,7 +84,12 @@ class KnownModels:
         folded = _fold(head)
         for length in self._lengths:
             spellings = self._spellings.get(folded[:length], ()) if folded[length : length + 1] == "_" else ()
-            if spellings and _is_function(folded[length:]):
+            function = folded[length:]
+            # A longer name before `_main` is another model.
+            is_function = function == _DEFAULT_FUNCTION or (
+                function != "_" and not function.endswith(_DEFAULT_FUNCTION)
+            )
+            if spellings and is_function:
                 return next((name for name in spellings if head.startswith(name)), spellings[0])
         return None
 
@@ -150,8 +155,3 @@ def _before_function(head: str) -> str:
     if head.endswith(_DEFAULT_FUNCTION):
         return head.removesuffix(_DEFAULT_FUNCTION) or head
     return head.rpartition("_")[0] or head
-
-
-def _is_function(function: str) -> bool:
-    """Whether what follows a model, `_` included, is a function name; a longer name before `_main` is another model."""
-    return function == _DEFAULT_FUNCTION or not (function == "_" or function.endswith(_DEFAULT_FUNCTION))

@@ -15,16 +15,13 @@ from tracekit.intervals import Intervals
 from tracekit.trace.events import Attribution, Kind, Lane
 from tracekit.trace.frames import categorical, cells, columns_of, is_any, rows_where, texts_in
 from tracekit.trace.prediction_lookup import codes_in
-from tracekit.units import format_share
+from tracekit.units import format_names, format_share
 
 MAX_OUTSIDE_SHARE = 0.05
 """Share of execution outside all predictions above which others used the engine (heuristic)."""
 
 PADDING_NS = 1_000_000
 """How far around a prediction execution still counts as inside (heuristic)."""
-
-_NAMED = 3
-"""Most models that the sentence names."""
 
 
 class SharingState(StrEnum):
@@ -74,7 +71,14 @@ def sharing(hardware: pd.DataFrame, events: pd.DataFrame) -> Sharing:
         return _unknown("there are no Core ML rows to compare with")
     outside = _outside_share(executed, events)
     if models or (outside is not None and outside > MAX_OUTSIDE_SHARE):
-        return Sharing(SharingState.SHARED, outside, models, _shared_words(outside, models))
+        signs = []
+        if outside is not None and outside > MAX_OUTSIDE_SHARE:
+            signs.append(f"{format_share(outside)} of its execution time is outside the target's predictions")
+        if models:
+            some = "a model" if len(models) == 1 else "models"
+            signs.append(f"labels name {some} that the target never loaded ({format_names(models)})")
+        sentence = f"Other processes used the Neural Engine too: {', and '.join(signs)}."
+        return Sharing(SharingState.SHARED, outside, models, sentence)
     if outside is None and not executed.empty:
         return _unknown("Core ML recorded no predictions to compare with")
     sentence = "Nothing suggests that other processes used the Neural Engine."
@@ -84,19 +88,6 @@ def sharing(hardware: pd.DataFrame, events: pd.DataFrame) -> Sharing:
 def _unknown(why: str) -> Sharing:
     sentence = f"It is unknown whether other processes used the Neural Engine: {why}."
     return Sharing(SharingState.UNKNOWN, sentence=sentence)
-
-
-def _shared_words(outside: float | None, models: tuple[str, ...]) -> str:
-    signs = []
-    if outside is not None and outside > MAX_OUTSIDE_SHARE:
-        signs.append(f"{format_share(outside)} of its execution time is outside the target's predictions")
-    if models:
-        more = f" and {len(models) - _NAMED} more" if len(models) > _NAMED else ""
-        signs.append(
-            f"labels name {'a model' if len(models) == 1 else 'models'} that the target never loaded "
-            f"({', '.join(models[:_NAMED])}{more})"
-        )
-    return f"Other processes used the Neural Engine too: {', and '.join(signs)}."
 
 
 def _outside_share(executed: pd.DataFrame, events: pd.DataFrame) -> float | None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from tracekit.arrays import IntArray
 from tracekit.by_frame import unchanging
 from tracekit.characters import visible
 from tracekit.recording.table import TableState
@@ -218,20 +216,16 @@ def identity_of(trace: Trace) -> str | None:
         began = (moment.astimezone(UTC) if moment.tzinfo else moment).isoformat(timespec="milliseconds")
     except (ValueError, OverflowError):
         began = None
-    times = [array for array in _times(trace) if len(array)]
+    # Of what Core ML recorded, or else of what was recorded beside it: inferred calls are no facts of a recording.
+    is_core_ml = bool(is_any(trace.activity["origin"], Origin.CORE_ML).any())
+    frame = trace.activity if is_core_ml else trace.hardware
+    arrays = [frame["start_ns"].to_numpy(), frame["duration_ns"].to_numpy()]
+    if not is_core_ml and trace.sampled is not None:
+        arrays.append(trace.sampled.samples["time_ns"].to_numpy())
+    times = [array for array in arrays if len(array)]
     if began is None and not times:
         return None
     digest = hashlib.sha256(repr((began, run.number, None if process is None else process.pid)).encode())
     for array in times:
         digest.update(array.astype("<i8", copy=False).tobytes())
     return digest.hexdigest()[:32]
-
-
-def _times(trace: Trace) -> Iterator[IntArray]:
-    """Of what Core ML recorded, or else of what was recorded beside it: inferred calls are no facts of a recording."""
-    is_core_ml = bool(is_any(trace.activity["origin"], Origin.CORE_ML).any())
-    frame = trace.activity if is_core_ml else trace.hardware
-    yield frame["start_ns"].to_numpy()
-    yield frame["duration_ns"].to_numpy()
-    if not is_core_ml and trace.sampled is not None:
-        yield trace.sampled.samples["time_ns"].to_numpy()

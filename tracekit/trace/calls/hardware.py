@@ -65,10 +65,33 @@ def reconstruct_predictions(hardware: pd.DataFrame, buffers: CommandBuffers) -> 
     executed = is_any(hardware["kind"], Kind.ANE_EXEC) | is_any(hardware["lane"], Lane.GPU)
     may_be_target = is_any(hardware["attribution"], Attribution.EXACT, Attribution.LABEL)
     rows = np.flatnonzero(executed & may_be_target & np.asarray(hardware["operation"].notna()))
-    who = _who(hardware, rows)
+    # A number for each model and process. Rows without a process go with the only one that names their model.
+    chosen = hardware.iloc[rows]
+    model = chosen["model"].cat.codes.to_numpy()
+    names_process = chosen["process"].notna().to_numpy()
+    process = group_ids([chosen["process"].cat.codes.to_numpy(), or_minus_one(chosen["pid"])], len(rows))
+    size = int(model.max(initial=-1)) + 1
+    lowest, highest = np.full(size, len(rows)), np.full(size, -1)
+    np.minimum.at(lowest, model[names_process], process[names_process])
+    np.maximum.at(highest, model[names_process], process[names_process])
+    only = np.where(lowest == highest, highest, -1)
+    who = group_ids([model, np.where(names_process, process, only[model])], len(rows))
     order = np.lexsort((rows, who))
     rows, who = rows[order], who[order]
-    begins = _begins(hardware, buffers, rows, who)
+    # Whether a prediction begins with the row. `rows` are sorted by `who`, then time.
+    on_gpu = is_any(hardware["lane"], Lane.GPU)[rows]
+    # A second row of a command buffer goes on with what the first began.
+    buffer = np.where(on_gpu & (buffers.id[rows] != 0), buffers.id[rows], -1 - np.arange(len(rows)))
+    again = pd.DataFrame({"who": who, "buffer": buffer}).duplicated().to_numpy()
+    piece = np.flatnonzero(~on_gpu | (buffers.first[rows] & ~again))
+    operation = or_minus_one(hardware["operation"])[rows[piece]]
+    begins = np.zeros(len(rows), np.bool_)
+    whose = who[piece]
+    opens = np.append(True, whose[1:] != whose[:-1])[: len(piece)]
+    first = np.full(int(who.max(initial=-1)) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(first, whose, operation)
+    falls = np.append(False, operation[1:] <= operation[:-1])[: len(piece)]
+    begins[piece] = (opens & (operation == first[whose])) | (falls & ~opens)
     call = np.cumsum(begins) - 1
     known = (call >= 0) & (who[begins][call] == who) if begins.any() else begins
     rows, call = rows[known], call[known]
@@ -90,38 +113,6 @@ def _without_models_of_others(hardware: pd.DataFrame) -> pd.DataFrame:
     attribution = hardware["attribution"].copy()
     attribution[unattributed] = Attribution.FOREIGN.value
     return hardware.assign(attribution=attribution)
-
-
-def _who(hardware: pd.DataFrame, rows: IndexArray) -> IntArray:
-    """A number for each model and process. Rows without a process go with the only one that names their model."""
-    chosen = hardware.iloc[rows]
-    model = chosen["model"].cat.codes.to_numpy()
-    names_process = chosen["process"].notna().to_numpy()
-    process = group_ids([chosen["process"].cat.codes.to_numpy(), or_minus_one(chosen["pid"])], len(rows))
-    size = int(model.max(initial=-1)) + 1
-    lowest, highest = np.full(size, len(rows)), np.full(size, -1)
-    np.minimum.at(lowest, model[names_process], process[names_process])
-    np.maximum.at(highest, model[names_process], process[names_process])
-    only = np.where(lowest == highest, highest, -1)
-    return group_ids([model, np.where(names_process, process, only[model])], len(rows))
-
-
-def _begins(hardware: pd.DataFrame, buffers: CommandBuffers, rows: IndexArray, who: IntArray) -> BoolArray:
-    """Whether a prediction begins with the row. `rows` are sorted by `who`, then time."""
-    on_gpu = is_any(hardware["lane"], Lane.GPU)[rows]
-    # A second row of a command buffer goes on with what the first began.
-    buffer = np.where(on_gpu & (buffers.id[rows] != 0), buffers.id[rows], -1 - np.arange(len(rows)))
-    again = pd.DataFrame({"who": who, "buffer": buffer}).duplicated().to_numpy()
-    piece = np.flatnonzero(~on_gpu | (buffers.first[rows] & ~again))
-    operation = or_minus_one(hardware["operation"])[rows[piece]]
-    begins = np.zeros(len(rows), np.bool_)
-    whose = who[piece]
-    opens = np.append(True, whose[1:] != whose[:-1])[: len(piece)]
-    first = np.full(int(who.max(initial=-1)) + 1, np.iinfo(np.int64).max)
-    np.minimum.at(first, whose, operation)
-    falls = np.append(False, operation[1:] <= operation[:-1])[: len(piece)]
-    begins[piece] = (opens & (operation == first[whose])) | (falls & ~opens)
-    return begins
 
 
 def _activity(hardware: pd.DataFrame, rows: IndexArray, call: IntArray) -> tuple[pd.DataFrame, IntArray]:

@@ -63,7 +63,33 @@ def infer_calls(
     if not len(pieces.first):
         return Inferred(_hardware_only(shown, end_ns), hardware, None)
     work = Work.of(shown, hardware, FEW * line.period_ns, watched=watched)
-    return _framed(line, pieces, work, shown, hardware, end_ns)
+    # Most reports are about recordings with Core ML's own rows.
+    from tracekit.trace.calls.join import joined_calls
+
+    calls, owners = joined_calls(line, pieces, work)
+    stacked = [call for call in calls if call.chain >= 0]
+    alone = np.array([call.work[0] for call in calls if call.chain < 0], np.int64)
+    # Without a process and without samples, the work may be another process's.
+    named = [model for models in owners.sites.named.values() for model in models]
+    alone = alone[shown["process"].notna().to_numpy()[alone] | np.isin(work.model[alone], named)]
+    frame, sites = _stacked_calls(line, pieces, work, stacked, owners, shown, hardware)
+    unsampled = _unsampled(line, work, alone, owners, _hardware_only(shown.iloc[alone], end_ns))
+    activity, row_of = calls_in_time([frame, unsampled])
+    sites = sites.set_axis(pd.Index(row_of[: len(stacked)], name="event")).sort_index()
+    call_of = np.full(len(shown) + 1, -1)
+    for number, call in enumerate(stacked):
+        call_of[call.work] = row_of[number]
+    call_of[alone] = row_of[len(stacked) :]
+    linked = call_of[or_minus_one(hardware["prediction"])]
+    foreign = np.append(owners.foreign, False)[or_minus_one(hardware["prediction"])]
+    attribution = hardware["attribution"].mask(foreign, Attribution.FOREIGN.value)
+    hardware = hardware.assign(prediction=or_null(linked), attribution=attribution)
+    # Calls of one thread do not overlap, nor does one begin before its model is loaded.
+    spans = Intervals.from_rows(activity)
+    start, end = spans.starts.copy(), spans.ends.copy()
+    keep_in_order(activity, call_order(activity, sites), start, end)
+    activity = activity.assign(start_ns=start, duration_ns=np.maximum(end - start, 0))
+    return Inferred(activity, hardware, sites)
 
 
 def recorded_calls(activity: pd.DataFrame) -> pd.DataFrame:
@@ -102,21 +128,19 @@ def calls_in_time(parts: Sequence[pd.DataFrame]) -> tuple[pd.DataFrame, IntArray
     return calls.take(order).reset_index(drop=True), np.argsort(order)
 
 
-def _framed(
-    line: Timeline, pieces: Pieces, work: Work, shown: pd.DataFrame, hardware: pd.DataFrame, end_ns: int
-) -> Inferred:
-    # Most reports are about recordings with Core ML's own rows.
+def _stacked_calls(
+    line: Timeline,
+    pieces: Pieces,
+    work: Work,
+    stacked: Sequence[Joined],
+    owners: Owners,
+    shown: pd.DataFrame,
+    hardware: pd.DataFrame,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Calls that samples show as rows of the Activity lane, and their `Inferred.sites`, both in the order of calls."""
     from tracekit.trace.calls.bounds import bounds_of, mistakable_calls
-    from tracekit.trace.calls.join import joined_calls
     from tracekit.trace.calls.names import keys_of, names_of
 
-    calls, owners = joined_calls(line, pieces, work)
-    stacked = [call for call in calls if call.chain >= 0]
-    names = names_of(line, pieces, work, stacked, owners, shown)
-    alone = np.array([call.work[0] for call in calls if call.chain < 0], np.int64)
-    # Without a process and without samples, the work may be another process's.
-    sampled = [model for models in owners.sites.named.values() for model in models]
-    alone = alone[shown["process"].notna().to_numpy()[alone] | np.isin(work.model[alone], sampled)]
     mistakable = mistakable_calls(line, pieces, work, stacked)
     bounds = bounds_of(line, pieces, work, stacked, mistakable)
     half = line.period_ns // 2
@@ -138,7 +162,7 @@ def _framed(
             "start_ns": start,
             "duration_ns": end - start,
             "label": [f"{NOUNS[Api(each)]} (inferred from call stacks)" for each in api],
-            "model": names,
+            "model": names_of(line, pieces, work, stacked, owners, shown),
             "device": [names_of_devices[each.pop()] if len(each) == 1 else None for each in devices],
             "process": rows["process"].array,
             "pid": rows["pid"].array,
@@ -152,27 +176,10 @@ def _framed(
     )
     single = [call.single and not several for call, several in zip(stacked, mistakable, strict=True)]
     frame = with_bounds(frame, Origin.CALL_STACKS, *bounds.T).assign(resolution_ns=line.period_ns, single=single)
-    unsampled = _unsampled(line, work, alone, owners, _hardware_only(shown.iloc[alone], end_ns))
-    activity, row_of = calls_in_time([frame, unsampled])
     place = place_of(line.samples.stacks, line.kinds["caller"].to_numpy()[line.stack[first]])
     columns = {name: rows[name].array for name in ("thread", "tid", "main_thread")}
     columns |= {"ambiguous": False, "api": api, "path": keys_of(pieces, stacked)}
-    sites = pd.DataFrame(place | columns).assign(**samples)
-    sites = sites.set_axis(pd.Index(row_of[: len(stacked)], name="event")).sort_index()
-    call_of = np.full(len(shown) + 1, -1)
-    for number, call in enumerate(stacked):
-        call_of[call.work] = row_of[number]
-    call_of[alone] = row_of[len(stacked) :]
-    linked = call_of[or_minus_one(hardware["prediction"])]
-    foreign = np.append(owners.foreign, False)[or_minus_one(hardware["prediction"])]
-    attribution = hardware["attribution"].mask(foreign, Attribution.FOREIGN.value)
-    hardware = hardware.assign(prediction=or_null(linked), attribution=attribution)
-    # Calls of one thread do not overlap, nor does one begin before its model is loaded.
-    spans = Intervals.from_rows(activity)
-    start, end = spans.starts.copy(), spans.ends.copy()
-    keep_in_order(activity, call_order(activity, sites), start, end)
-    activity = activity.assign(start_ns=start, duration_ns=np.maximum(end - start, 0))
-    return Inferred(activity, hardware, sites)
+    return frame, pd.DataFrame(place | columns).assign(**samples)
 
 
 def _unsampled(line: Timeline, work: Work, alone: IndexArray, owners: Owners, frame: pd.DataFrame) -> pd.DataFrame:

@@ -55,8 +55,27 @@ class Joined:
 
 def joined_calls(line: Timeline, pieces: Pieces, work: Work) -> tuple[list[Joined], Owners]:
     """All calls of a recording, and the owner of each prediction of the hardware. O(n log n)."""
-    pieces.follows[_missed(line, pieces)] = GOES_ON
-    pieces.follows[_over_before(line, pieces, work)] = APART
+    # Whether only missed samples separate each piece from the one before: only both have the usual length.
+    usual = usual_spans(line, pieces)
+    missed = np.zeros(len(pieces.first), np.bool_)
+    for piece in np.flatnonzero(pieces.follows == WAITS).tolist():
+        begin, end, span = int(pieces.ends[piece - 1]), int(pieces.starts[piece]), usual.get(int(pieces.key[piece]), 0)
+        longest = SHORT * span - line.period_ns
+        short = begin - pieces.starts[piece - 1] <= longest and pieces.ends[piece] - end <= longest
+        fits = pieces.ends[piece] - pieces.starts[piece - 1] <= span / SHORT
+        missed[piece] = short and fits and line.is_silent(begin, end)
+    pieces.follows[missed] = GOES_ON
+    # Whether the prediction of the piece before is over for sure before each piece: no unit worked in the gap.
+    result: BoolArray = pieces.follows == WAITS
+    predicts = (line.kinds["api"].to_numpy() == Api.PREDICTION)[line.stack[pieces.first]]
+    for piece in np.flatnonzero(result).tolist():
+        begin, end = int(pieces.ends[piece - 1]), int(pieces.starts[piece])
+        apart = work.reach is not None and work.reach.latest_end(begin) + _DOUBT * line.period_ns < end
+        prepares = line.prepares[[pieces.last[piece - 1], pieces.first[piece]]].any()
+        # The thread wakes up as the GPU is done with what began before it fell asleep.
+        wakes = (work.on_gpu & (work.starts <= begin) & (np.abs(work.ends - end) <= line.period_ns)).any()
+        result[piece] = apart and predicts[piece] and not prepares and not wakes
+    pieces.follows[result] = APART
     opens = np.flatnonzero(pieces.follows == APART)
     owners = owners_of(line, pieces, work, opens)
     calls: list[Joined] = []
@@ -85,33 +104,6 @@ def _given(line: Timeline, pieces: Pieces, work: Work, owners: Owners, calls: Se
         if fits and away.min() <= NEAR * line.period_ns:
             call.work = [nearest]
     return given
-
-
-def _over_before(line: Timeline, pieces: Pieces, work: Work) -> BoolArray:
-    """Whether the prediction of the piece before is over for sure before each piece: no unit worked in the gap."""
-    result: BoolArray = pieces.follows == WAITS
-    predicts = (line.kinds["api"].to_numpy() == Api.PREDICTION)[line.stack[pieces.first]]
-    for piece in np.flatnonzero(result).tolist():
-        begin, end = int(pieces.ends[piece - 1]), int(pieces.starts[piece])
-        apart = work.reach is not None and work.reach.latest_end(begin) + _DOUBT * line.period_ns < end
-        prepares = line.prepares[[pieces.last[piece - 1], pieces.first[piece]]].any()
-        # The thread wakes up as the GPU is done with what began before it fell asleep.
-        wakes = (work.on_gpu & (work.starts <= begin) & (np.abs(work.ends - end) <= line.period_ns)).any()
-        result[piece] = apart and predicts[piece] and not prepares and not wakes
-    return result
-
-
-def _missed(line: Timeline, pieces: Pieces) -> BoolArray:
-    """Whether only missed samples separate each piece from the one before: only both have the usual length."""
-    usual = usual_spans(line, pieces)
-    result = np.zeros(len(pieces.first), np.bool_)
-    for piece in np.flatnonzero(pieces.follows == WAITS).tolist():
-        begin, end, span = int(pieces.ends[piece - 1]), int(pieces.starts[piece]), usual.get(int(pieces.key[piece]), 0)
-        longest = SHORT * span - line.period_ns
-        short = begin - pieces.starts[piece - 1] <= longest and pieces.ends[piece] - end <= longest
-        fits = pieces.ends[piece] - pieces.starts[piece - 1] <= span / SHORT
-        result[piece] = short and fits and line.is_silent(begin, end)
-    return result
 
 
 def _calls_of(

@@ -247,18 +247,14 @@ def _candidates(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> 
             is_near = (work.starts <= pieces.ends[piece] + reach) & (work.ends >= pieces.starts[piece] - reach)
             for index in np.flatnonzero(fits).tolist():
                 each, model = int(piece[index]), int(work.model[index])
-                if not _works_itself(line, pieces, each, work, index):
+                # Whether the thread of a piece computes for most of the time in which the hardware does this work: on
+                # the CPU, or while the Neural Engine works, for which it would wait.
+                samples = slice(int(pieces.first[each]), int(pieces.last[each]) + 1)
+                runs = line.time[samples][line.on_cpu[samples] | (line.ran[samples] & ~work.on_gpu[index])]
+                if work.busy_at(index, runs) * line.period_ns < 0.5 * work.own(index).covered_ns:
                     found = Candidate(index, model, each, int(chain_of[each]), int(pieces.key[each]))
                     (near if is_near[index] else far).append(found)
     return near, far
-
-
-def _works_itself(line: Timeline, pieces: Pieces, piece: int, work: Work, index: int) -> bool:
-    """Whether the thread of a piece computes for most of the time in which the hardware does this work: on the CPU, or
-    while the Neural Engine works, for which it would wait."""
-    inside = slice(int(pieces.first[piece]), int(pieces.last[piece]) + 1)
-    runs = line.time[inside][line.on_cpu[inside] | (line.ran[inside] & ~work.on_gpu[index])]
-    return work.busy_at(index, runs) * line.period_ns >= 0.5 * work.own(index).covered_ns
 
 
 def _sites(
@@ -275,23 +271,7 @@ def _sites(
         has_most = counts[key, model] >= _NAMED_SHARE * all_work[model]
         if own >= (least if has_most else _NAMED_SHARE) * total[key]:
             named.setdefault(key, set()).add(model)
-    leads, owned = _leads(line, pieces, work, owner)
-    later: dict[int, set[int]] = {}
-    for key, models in named.items():
-        # A stage of a pipeline runs in most calls.
-        least = 0.5 * max((owned[key, model] for model in models), default=0)
-        later[key] = {
-            model for model in models if owned[key, model] >= least and leads[key, model] < 0.5 * owned[key, model]
-        }
-    have = Counter(pieces.key[np.unique(owner[owner >= 0])].tolist())
-    complete = frozenset(key for key in named if have[key] == total[key])
-    return Sites(named, {key: models for key, models in later.items() if models}, complete)
-
-
-def _leads(
-    line: Timeline, pieces: Pieces, work: Work, owner: IntArray
-) -> tuple[Counter[tuple[int, int]], Counter[tuple[int, int]]]:
-    """How often work of each model comes first in a call of each site, and how often there is any."""
+    # How often work of each model comes first in a call of each site, and how often there is any.
     leads: Counter[tuple[int, int]] = Counter()
     owned: Counter[tuple[int, int]] = Counter()
     until: dict[int, int] = {}
@@ -306,4 +286,13 @@ def _leads(
             call_of[chain] = set()
         call_of[chain].add(model)
         until[chain] = max(until.get(chain, 0), int(work.ends[index]))
-    return leads, owned
+    later: dict[int, set[int]] = {}
+    for key, models in named.items():
+        # A stage of a pipeline runs in most calls.
+        least = 0.5 * max((owned[key, model] for model in models), default=0)
+        later[key] = {
+            model for model in models if owned[key, model] >= least and leads[key, model] < 0.5 * owned[key, model]
+        }
+    have = Counter(pieces.key[np.unique(owner[owner >= 0])].tolist())
+    complete = frozenset(key for key in named if have[key] == total[key])
+    return Sites(named, {key: models for key, models in later.items() if models}, complete)

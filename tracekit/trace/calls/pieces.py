@@ -107,6 +107,16 @@ def timeline(sampled: Samples) -> Timeline:
     told, thread = told[order], thread[order]
     stack = stack[told]
     busy = stacks.busy_stacks(sampled)
+    # Time between two samples of a running thread: what they say that they stand for, or more where more is seen.
+    samples = sampled.samples
+    weight = samples["weight_ns"].to_numpy(np.int64, na_value=SAMPLE_NS)
+    stated = int(np.median(weight)) if len(weight) else SAMPLE_NS
+    threads = categorical(samples["thread"]).codes
+    by_time = np.lexsort((samples["time_ns"].to_numpy(), threads))
+    apart = np.diff(samples["time_ns"].to_numpy()[by_time])[np.diff(threads[by_time]) == 0]
+    seen = int(np.sort(apart)[len(apart) // 50]) if len(apart) else stated
+    # Threads that hardly run are seldom seen twice in a row, which says nothing of the period.
+    often = len(apart) > 0 and (apart <= 1.5 * seen).mean() >= _RUNNING
     return Timeline(
         sampled,
         kinds,
@@ -119,23 +129,9 @@ def timeline(sampled: Samples) -> Timeline:
         busy[stacks.Unit.CPU][stack],
         stacks.stacks_in(sampled, stacks.PREPARING)[stack],
         busy[stacks.Unit.GPU][stack],
-        _period(sampled),
+        max(seen if 1.5 * stated < seen <= _LONGEST_NS and often else stated, 1),
         np.sort(rows["time_ns"].to_numpy()),
     )
-
-
-def _period(sampled: Samples) -> int:
-    """Time between two samples of a running thread: what they say that they stand for, or more where more is seen."""
-    samples = sampled.samples
-    weight = samples["weight_ns"].to_numpy(np.int64, na_value=SAMPLE_NS)
-    stated = int(np.median(weight)) if len(weight) else SAMPLE_NS
-    thread = categorical(samples["thread"]).codes
-    order = np.lexsort((samples["time_ns"].to_numpy(), thread))
-    apart = np.diff(samples["time_ns"].to_numpy()[order])[np.diff(thread[order]) == 0]
-    seen = int(np.sort(apart)[len(apart) // 50]) if len(apart) else stated
-    # Threads that hardly run are seldom seen twice in a row, which says nothing of the period.
-    often = len(apart) > 0 and (apart <= 1.5 * seen).mean() >= _RUNNING
-    return max(seen if 1.5 * stated < seen <= _LONGEST_NS and often else stated, 1)
 
 
 def usual_spans(line: Timeline, pieces: Pieces) -> dict[int, int]:

@@ -8,7 +8,6 @@ other, each with or without what it is called. An inferred load of the same thre
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -45,7 +44,20 @@ def with_signposts(inferred: Inferred, signposts: pd.DataFrame | None, target: P
         kinds.append(next((each for each in (Kind.LOAD_UNCACHED, Kind.LOAD_CACHED) if each in shown), kind))
     calls = calls.assign(kind=fixed_categorical("kind", np.arange(len(kinds)), kinds))
     kept = np.setdiff1d(np.arange(len(activity)), sorted(taken))
-    both, place = calls_in_time([_renamed(inferred, calls, same).take(kept), calls.drop(columns="tid")])
+    # The inferred calls, those of a model whose loads have one name under that name. A name on hardware rows stays.
+    activity, recorded_names = inferred.activity, texts_in(inferred.hardware["model"])
+    model = activity["model"].astype(object)
+    names: dict[str, set[str]] = {}
+    for rows, name in zip(same, calls["model"].astype(object), strict=True):
+        for row in rows:
+            names.setdefault(model.iloc[row], set()).add(name)
+    known = {old: new.pop() for old, new in names.items() if len(new) == 1 and old not in recorded_names}
+    both, place = calls_in_time(
+        [
+            activity.assign(model=model.map(lambda name: known.get(name, name)).astype("category")).take(kept),
+            calls.drop(columns="tid"),
+        ]
+    )
     moved = np.full(len(activity) + 1, -1)
     moved[kept] = place[: len(kept)]
     first = {rows[0]: int(place[len(kept) + number]) for number, rows in enumerate(same) if rows}
@@ -110,15 +122,3 @@ def _same(inferred: Inferred, call: object) -> list[int]:
     same &= rows["start_max_ns"].to_numpy() < call.end_max_ns  # type: ignore[attr-defined]
     same &= rows["end_min_ns"].to_numpy() > call.start_min_ns  # type: ignore[attr-defined]
     return [int(row) for row in rows.index[same]]
-
-
-def _renamed(inferred: Inferred, calls: pd.DataFrame, same: Sequence[Sequence[int]]) -> pd.DataFrame:
-    """The inferred calls, those of a model whose loads have one name under that name. A name on hardware rows stays."""
-    activity, hardware = inferred.activity, texts_in(inferred.hardware["model"])
-    model = activity["model"].astype(object)
-    names: dict[str, set[str]] = {}
-    for rows, name in zip(same, calls["model"].astype(object), strict=True):
-        for row in rows:
-            names.setdefault(model.iloc[row], set()).add(name)
-    known = {old: new.pop() for old, new in names.items() if len(new) == 1 and old not in hardware}
-    return activity.assign(model=model.map(lambda name: known.get(name, name)).astype("category"))

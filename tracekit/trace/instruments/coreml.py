@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -136,10 +136,16 @@ def bind(rows: Rows) -> tuple[pd.DataFrame, CodeArray, CodeArray, tuple[ModelNam
     # Where the table has no such column at all, rows that name a parent are `sub`; an empty level counts as `top`.
     if table.has("model-level"):
         sub = flags(level.codes, [str(value).strip().casefold() == Level.SUB for value in level.values])
+    # Lane of the `event-type` column where it names one, else of the event string.
+    event_type, lanes = optional_values(table, "event-type"), list(Lane)
+    lane_of_type = [EVENT_TYPE_LANES.get(str(value).strip().casefold()) for value in event_type.values]
+    by_label = np.array([lanes.index(meaning.lane) for meaning in meanings], np.int32)[codes]
+    type_codes = [-1 if lane is None else lanes.index(lane) for lane in lane_of_type]
+    by_type = np.array([*type_codes, -1], np.int32)[event_type.codes]
     events = event_frame(
         rows,
         {
-            "lane": _lanes(codes, [meaning.lane for meaning in meanings], optional_values(table, "event-type")),
+            "lane": fixed_categorical("lane", np.where(by_type < 0, by_label, by_type), lanes),
             "kind": fixed_categorical("kind", codes, [meaning.kind for meaning in meanings]),
             "guessed": flags(codes, [meaning.guessed for meaning in meanings]),
             "label": text(label),
@@ -152,16 +158,6 @@ def bind(rows: Rows) -> tuple[pd.DataFrame, CodeArray, CodeArray, tuple[ModelNam
     )
     order = sort_order(events)
     return reorder(events, order), model[order], parent[order], names
-
-
-def _lanes(codes: CodeArray, lanes: Sequence[Lane], event_type: CodedCells) -> pd.Categorical:
-    """Lane of the `event-type` column where it names one, else of the event string."""
-    lane_of_type = [EVENT_TYPE_LANES.get(str(value).strip().casefold()) for value in event_type.values]
-    order = list(Lane)
-    by_label = np.array([order.index(lane) for lane in lanes], np.int32)[codes]
-    type_codes = [-1 if lane is None else order.index(lane) for lane in lane_of_type]
-    by_type = np.array([*type_codes, -1], np.int32)[event_type.codes]
-    return fixed_categorical("lane", np.where(by_type < 0, by_label, by_type), order)
 
 
 def _names(model: CodedCells, parent: CodedCells) -> tuple[CodeArray, CodeArray, tuple[ModelName, ...]]:

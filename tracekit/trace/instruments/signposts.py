@@ -52,7 +52,21 @@ def bind_signposts(rows: Rows) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame
     begin, end = _pairs(rows, begins, ends)
     order = np.argsort(begin, kind="stable")
     begin, end = begin[order], end[order]
-    intervals = _intervals(rows, begin, end)
+    table = rows.table
+    taken = {name: optional_values(table, name).take(begin) for name in (*_PAIR_COLUMNS, "thread", "message")}
+    start = rows.starts[begin]
+    valid = np.ones(len(begin), np.bool_)
+    cells: dict[str, Cells] = {
+        "start": IntegerCells(start, valid),
+        "duration": IntegerCells(rows.starts[end] - start, valid),
+        **{name: taken[name] for name in _PAIR_COLUMNS},
+        "start-thread": taken["thread"],
+        "start-message": taken["message"],
+        "end-message": optional_values(table, "message").take(end),
+    }
+    columns = tuple(Column(mnemonic, "") for mnemonic in cells)
+    paired = Table(table.schema, table.run, table.state, columns, tuple(cells.values()), len(begin))
+    intervals = context_frame(Rows(paired, rows.schema.take(begin), rows.row[begin]), INTERVAL_FIELDS)
     events = context_frame(select_rows(rows, ~(begins | ends)), EVENT_FIELDS)
     begins[begin] = False
     unfinished = context_frame(select_rows(rows, begins), EVENT_FIELDS)
@@ -115,24 +129,6 @@ def _pairs(rows: Rows, begins: BoolArray, ends: BoolArray) -> tuple[IndexArray, 
     index, group, step, level = index[order], group[order], step[order], level[order]
     pair = (step[:-1] > 0) & (step[1:] < 0) & (group[:-1] == group[1:]) & (level[:-1] == level[1:])
     return index[:-1][pair], index[1:][pair]
-
-
-def _intervals(rows: Rows, begin: IndexArray, end: IndexArray) -> pd.DataFrame:
-    table = rows.table
-    taken = {name: optional_values(table, name).take(begin) for name in (*_PAIR_COLUMNS, "thread", "message")}
-    start = rows.starts[begin]
-    valid = np.ones(len(begin), np.bool_)
-    cells: dict[str, Cells] = {
-        "start": IntegerCells(start, valid),
-        "duration": IntegerCells(rows.starts[end] - start, valid),
-        **{name: taken[name] for name in _PAIR_COLUMNS},
-        "start-thread": taken["thread"],
-        "start-message": taken["message"],
-        "end-message": optional_values(table, "message").take(end),
-    }
-    columns = tuple(Column(mnemonic, "") for mnemonic in cells)
-    paired = Table(table.schema, table.run, table.state, columns, tuple(cells.values()), len(begin))
-    return context_frame(Rows(paired, rows.schema.take(begin), rows.row[begin]), INTERVAL_FIELDS)
 
 
 INSTRUMENT = Instrument(

@@ -92,11 +92,24 @@ def bind_foundation_models(
         ).columns()
         for at, row in enumerate(requests)
     ]
-    _compare_transcripts(made)
+    # Whether each transcript begins with that of the request before it in its session.
+    in_time = sorted(made, key=lambda each: str(each["start_ns"]).zfill(20))
+    by_session = grouped((each["session"], each) for each in in_time if each["session"] is not None)
+    for listed in by_session.values():
+        for before, after in pairwise(listed):
+            old, new = before["transcript"], after["transcript"]
+            if isinstance(old, tuple) and isinstance(new, tuple):
+                after["appended"] = new[: len(old)] == old
     broken = sum(event.broken for event in events)
     notes = (f"{EVENTS}: {broken} of {len(events)} messages are cut off; what they say is unknown.",) if broken else ()
     drawn = [row for schema in (SESSIONS, INSTRUCTIONS, INFERENCES, TOOLS, LOADS, REQUESTS) for row in of(schema)]
-    return _phase_frame(drawn, target), _frame(made, target), notes
+    given = {name: [each.get(name) for each in made] for name in (made[0] if made else ())}
+    given["appended"] = [each.get("appended") for each in made]
+    count = len(made)
+    given |= {"runtime": [INSTRUMENT] * count, "origin": [RECORDED] * count, "unvalidated": [True] * count}
+    if target is not None:
+        given |= {"process": [target.name] * count, "pid": [target.pid] * count}
+    return _phase_frame(drawn, target), requests_frame(given, count), notes
 
 
 _TURN: Final = ("turn-id", "model-request-id")
@@ -232,12 +245,17 @@ class _Request:
         contexts = [total for total in totals if total is not None]
         own = (row, *(() if row.duration_ns is not None else (*self.inferences, *self.tools)))
         shown = self.inferences[0].said.get("instructions") if self.inferences else None
+        kinds = [kind for kind in map(pairing.error_kind, errors) if kind is not None]
+        named = next((kind for kind in kinds if kind != NO_ERROR), None)
+        counted = _count(self.row.cells.get("error-count"))
+        names = {each.cells.get("model-information") or "" for each in self.inferences}
+        name = names.pop() if len(names) == 1 else ""
         return {
             "start_ns": row.start_ns,
             "duration_ns": row.duration_ns,
             "last_ns": max(each.end_ns for each in own),
             "session": row.session,
-            "model": self._model(),
+            "model": name if 0 < len(name) <= _LONGEST and not set(name) & set('\n{"') else None,
             "first_token_ns": first_ns,
             "first_token_from": shown_by,
             "prompt_ns": self._elapsed(pairing.PROMPT),
@@ -255,7 +273,7 @@ class _Request:
             "tool_ns": _spans(self.tools).covered_ns if TOOLS in self.recorded else None,
             "tools": len(self.tools) if TOOLS in self.recorded else None,
             "load_ns": self._loads(first_ns),
-            "error": self._error(errors),
+            "error": named or (pairing.UNKNOWN if counted else NO_ERROR if kinds or counted == 0 else None),
             "instructions": region.said["identity"] if region else shown,
             "instructions_form": region.said["form_identity"] if region else None,
             "instructions_region": region.row if region else None,
@@ -309,33 +327,11 @@ class _Request:
         end = self.row.end_ns if first_ns is None else self.row.start_ns + first_ns
         return int(self.loads.within(np.array([self.row.start_ns]), np.array([end]))[0])
 
-    def _error(self, texts: Iterable[str | None]) -> str | None:
-        kinds = [kind for kind in map(pairing.error_kind, texts) if kind is not None]
-        named = next((kind for kind in kinds if kind != NO_ERROR), None)
-        counted = _count(self.row.cells.get("error-count"))
-        return named or (pairing.UNKNOWN if counted else NO_ERROR if kinds or counted == 0 else None)
-
-    def _model(self) -> str | None:
-        names = {each.cells.get("model-information") or "" for each in self.inferences}
-        name = names.pop() if len(names) == 1 else ""
-        return name if 0 < len(name) <= _LONGEST and not set(name) & set('\n{"') else None
-
 
 def _sum(counts: Iterable[int | None]) -> int | None:
     """Their sum; None where there are none, or any is unknown."""
     known = [*counts]
     return None if not known or None in known else sum(filter(None, known))
-
-
-def _compare_transcripts(requests: Iterable[dict[str, object]]) -> None:
-    """Whether each transcript begins with that of the request before it in its session."""
-    in_time = sorted(requests, key=lambda each: str(each["start_ns"]).zfill(20))
-    by_session = grouped((each["session"], each) for each in in_time if each["session"] is not None)
-    for listed in by_session.values():
-        for before, after in pairwise(listed):
-            old, new = before["transcript"], after["transcript"]
-            if isinstance(old, tuple) and isinstance(new, tuple):
-                after["appended"] = new[: len(old)] == old
 
 
 def _phase_frame(rows: Sequence[_Row], target: Process | None) -> pd.DataFrame:
@@ -361,13 +357,3 @@ def _phase_frame(rows: Sequence[_Row], target: Process | None) -> pd.DataFrame:
         for row in rows
     )
     return frame.astype(dict.fromkeys(whole, "Int64")) if rows else frame
-
-
-def _frame(requests: Sequence[dict[str, object]], target: Process | None) -> pd.DataFrame:
-    given = {name: [each.get(name) for each in requests] for name in (requests[0] if requests else ())}
-    given["appended"] = [each.get("appended") for each in requests]
-    count = len(requests)
-    given |= {"runtime": [INSTRUMENT] * count, "origin": [RECORDED] * count, "unvalidated": [True] * count}
-    if target is not None:
-        given |= {"process": [target.name] * count, "pid": [target.pid] * count}
-    return requests_frame(given, count)

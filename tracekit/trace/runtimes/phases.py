@@ -27,7 +27,7 @@ Messages of runtimes stay in the reader: they may hold what a user wrote.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -40,7 +40,7 @@ from tracekit.trace.binding import constant, flags, recode
 from tracekit.trace.collect import group_ids
 from tracekit.trace.frames import categorical, concat_frames, is_any, made_once, or_minus_one, or_null, sorted_by_start
 from tracekit.trace.runtimes.registry import COLUMNS, PHASES as LANE_OF, Key, Runtime, Signpost, Units, runtimes
-from tracekit.units import format_count
+from tracekit.units import format_count, format_names
 
 PHASES: Final = "phases"
 """Name of the frame in the context."""
@@ -54,7 +54,6 @@ UNKNOWN: Final = "unknown"
 FRAMES: Final = {"signposts": INTERVAL, "open_signposts": OPEN, "signpost_events": POINT, "points_of_interest": POINT}
 """Frames of the context that hold signposts, and what form these have."""
 _AS_RECORDED: Final = ("name", "subsystem", "category", "process", "pid", "thread", "tid")
-_SHOWN_NAMES: Final = 3
 _LARGEST: Final = 2.0**53
 """What a number of a message may be: beyond, not every whole number is one."""
 
@@ -90,7 +89,14 @@ def bind_phases(
     keys = {name: key for runtime in of_runtimes for name, key in runtime.keys.items()}
     frame = _joined([_bound(signposts[name], part, FRAMES[name], keys) for name, part in parts.items()])
     without = {name: _without_messages(signposts[name], part) for name, part in parts.items()}
-    return frame, {**signposts, **without}, tuple(_unknown_names(frame))
+    notes = []
+    for runtime, rows in frame[is_any(frame["phase"], UNKNOWN)].groupby("runtime", observed=True):
+        names = [f"'{name}'" for name in rows["name"].astype(str).value_counts().index]
+        notes.append(
+            f"{runtime}: {format_count(len(rows), 'signpost')} with unknown names ({format_names(names)}) on the lane "
+            f"{LANE_OF[UNKNOWN]}."
+        )
+    return frame, {**signposts, **without}, tuple(notes)
 
 
 @made_once
@@ -251,16 +257,3 @@ def _joined(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     frame = concat_frames(parts, map(str, parts[0]))
     twice = frame["form"].eq(POINT) & frame.duplicated(["start_ns", "form", "name", "subsystem", "pid", "tid"])
     return sorted_by_start(frame[~twice.to_numpy()].reset_index(drop=True))
-
-
-def _unknown_names(frame: pd.DataFrame) -> Iterator[str]:
-    """Which signposts of known runtimes have a name that is not known, one sentence for each runtime."""
-    unknown = frame[is_any(frame["phase"], UNKNOWN)]
-    for runtime, rows in unknown.groupby("runtime", observed=True):
-        counts = rows["name"].astype(str).value_counts()
-        names = ", ".join(f"'{name}'" for name in counts.index[:_SHOWN_NAMES])
-        more = f" and {len(counts) - _SHOWN_NAMES} more" if len(counts) > _SHOWN_NAMES else ""
-        yield (
-            f"{runtime}: {format_count(len(rows), 'signpost')} with unknown names ({names}{more}) on the lane "
-            f"{LANE_OF[UNKNOWN]}."
-        )

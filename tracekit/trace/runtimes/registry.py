@@ -160,35 +160,32 @@ def check_together(known: Collection[Runtime]) -> None:
 def read_runtime(path: Path) -> Runtime:
     """The runtime that a TOML file describes. Raises `UsageError`, with file and key, for what is wrong."""
     try:
-        return _runtime(tomllib.loads(path.read_text("utf-8")))
+        table = tomllib.loads(path.read_text("utf-8"))
+        _check_keys(table, _RUNTIME, "")
+        name = _value(table, "name", _TEXT)
+        if not name:
+            raise UsageError("'name' is missing")
+        core_ml = _value(table, "core_ml", _FLAG)
+        keys = {key: _key(key, value, f"keys.{key}") for key, value in _value(table, "keys", _TABLE).items()}
+        entries = _value(table, "signposts", _TABLES)
+        subsystems = tuple(_value(table, "subsystems", _TEXTS))
+        signposts = tuple(
+            _signpost(entry, keys, subsystems, f"signposts[{number}].") for number, entry in enumerate(entries)
+        )
+        if bool(subsystems) != bool(signposts):
+            raise UsageError("'subsystems' and [[signposts]] need each other")
+        recognized = _value(table, "recognized", _TABLE)
+        _check_keys(recognized, _RECOGNIZED, "recognized.")
+        lists = {each: tuple(_value(recognized, each, _TEXTS, "recognized.")) for each in _RECOGNIZED}
+        for pattern in lists["functions"]:
+            _compiled(pattern, "recognized.functions")
+        if not signposts and not any(lists.values()):
+            raise UsageError("needs [[signposts]] or [recognized]: nothing else shows a runtime")
+        return Runtime(name, subsystems, keys, signposts, Recognized(**lists), core_ml)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path.name}: not valid TOML: {error}") from None
     except UsageError as error:
         raise UsageError(f"{path.name}: {error}") from None
-
-
-def _runtime(table: dict[str, Any]) -> Runtime:
-    _check_keys(table, _RUNTIME, "")
-    name = _value(table, "name", _TEXT)
-    if not name:
-        raise UsageError("'name' is missing")
-    core_ml = _value(table, "core_ml", _FLAG)
-    keys = {key: _key(key, value, f"keys.{key}") for key, value in _value(table, "keys", _TABLE).items()}
-    entries = _value(table, "signposts", _TABLES)
-    subsystems = tuple(_value(table, "subsystems", _TEXTS))
-    signposts = tuple(
-        _signpost(entry, keys, subsystems, f"signposts[{number}].") for number, entry in enumerate(entries)
-    )
-    if bool(subsystems) != bool(signposts):
-        raise UsageError("'subsystems' and [[signposts]] need each other")
-    recognized = _value(table, "recognized", _TABLE)
-    _check_keys(recognized, _RECOGNIZED, "recognized.")
-    lists = {each: tuple(_value(recognized, each, _TEXTS, "recognized.")) for each in _RECOGNIZED}
-    for pattern in lists["functions"]:
-        _compiled(pattern, "recognized.functions")
-    if not signposts and not any(lists.values()):
-        raise UsageError("needs [[signposts]] or [recognized]: nothing else shows a runtime")
-    return Runtime(name, subsystems, keys, signposts, Recognized(**lists), core_ml)
 
 
 def _signpost(entry: dict[str, Any], declared: Mapping[str, Key], subsystems: Collection[str], where: str) -> Signpost:
