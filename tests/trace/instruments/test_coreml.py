@@ -75,6 +75,20 @@ def test_the_event_type_decides_the_lane_and_the_string_the_kind(make):
     assert list(events_read["kind"]) == ["ane_data_copy", "other", "other", "cpu_compute"]
 
 
+def test_the_event_type_names_a_lane_or_none(make):
+    lanes = {
+        "model-direct-event": "activity",
+        "model-data-event": "data",
+        "model-dispatch-event": "compute",
+        " Model-Direct-Event ": "activity",
+        "": "unknown",
+        "model-state-event": "unknown",
+    }
+    names = "start duration event-label model-name event-type"
+    rows = [(at, 1, "Frobnicate", "n", value) for at, value in enumerate(lanes)]
+    assert events(make, make.table("coreml-os-signpost", names, *rows))["lane"].tolist() == list(lanes.values())
+
+
 def test_rows_of_unknown_lane_stay_visible_with_their_raw_text(make):
     trace = build_trace(make.recording(make.coreml((0, 1, "  Quux", "n"), (1, 1, None, "n"))))
     assert list(trace.other["kind"]) == ["other", "other"]

@@ -1,10 +1,8 @@
-import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from tracekit.recording.table import CodedCells
 from tracekit.trace.events import Device, Kind, Lane
-from tracekit.trace.instruments.coreml import _lanes, event_meaning, fold
+from tracekit.trace.instruments.coreml import event_meaning, fold
 
 ACTIVITY, DATA, COMPUTE, UNKNOWN = Lane.ACTIVITY, Lane.DATA, Lane.COMPUTE, Lane.UNKNOWN
 
@@ -103,22 +101,6 @@ def test_a_string_that_tells_no_kind_stays_other(label, lane):
 
 def test_uncached_is_not_taken_for_cached():
     assert event_meaning("Load, uncached").kind is Kind.LOAD_UNCACHED
-
-
-@pytest.mark.parametrize(
-    ("value", "lane"),
-    [
-        ("model-direct-event", ACTIVITY),
-        ("model-data-event", DATA),
-        ("model-dispatch-event", COMPUTE),
-        (" Model-Direct-Event ", ACTIVITY),
-        ("", None),
-        ("model-state-event", None),
-    ],
-)
-def test_the_event_type_column_names_a_lane_or_none(value, lane):
-    first = np.zeros(1, np.int32)
-    assert _lanes(first, [UNKNOWN], CodedCells(first, (value,)))[0] == (lane or UNKNOWN)
 
 
 @given(st.text(max_size=60), st.sampled_from([row[0] for row in LITERAL]))
