@@ -125,7 +125,7 @@ def test_what_lies_on_its_threshold_is_neither_fixed_nor_new(counts):
 
 
 def test_the_margin_is_that_of_the_condition_that_decides():
-    metrics = (above("ratio", 3.0, "ratio", 2.0), below("share", 0.4, "share", 0.5), Metric("count", 7, "count"))
+    metrics = (above("a", "a", 3.0, "ratio", 2.0), below("b", "b", 0.4, "share", 0.5), Metric("c", "c", 7, "count"))
     assert margin_of(metrics) == pytest.approx(1.25)
     assert margin_of(metrics[2:]) is None
 

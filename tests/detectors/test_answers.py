@@ -17,7 +17,11 @@ from tracekit.testing.rows import Model
 
 MS = 1_000_000
 EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "plugin-example" / "tracekit_first_call" / "__init__.py"
-METRICS = (above("share", 0.4, "share", 0.5), Metric("unknown", None, "ns"), above("calls", 7, "count", 7))
+METRICS = (
+    above("share", "a share of all", 0.4, "share", 0.5),
+    Metric("unknown", "a time", None, "ns"),
+    above("calls", "all calls", 7, "count", 7),
+)
 
 
 def imports_of_tracekit(path):
@@ -47,11 +51,11 @@ def test_all_that_is_promised_is_there():
 @pytest.mark.parametrize(
     ("name", "value", "is_reached"), [("share", 0.4, False), ("unknown", 0, False), ("calls", 7, True)]
 )
-def test_a_metric_is_asked_for_by_its_name(name, value, is_reached):
+def test_a_metric_is_found_by_its_id(name, value, is_reached):
     assert (value_of(METRICS, name), reached(METRICS, name)) == (value, is_reached)
 
 
-def test_there_is_no_metric_of_another_name():
+def test_there_is_no_metric_with_another_id():
     with pytest.raises(KeyError):
         value_of(METRICS, "shares")
 

@@ -331,10 +331,12 @@ TEXTS = {
     "DETECTOR = replace(MODEL, id='mine', options=O)",
     "summary": "DETECTOR = replace(MODEL, id='mine', detect=lambda view, _: Passed(view.name, None))",
     "reason": "DETECTOR = replace(MODEL, id='mine', detect=lambda view, _: NotApplicable(view.name, 5))",
-    "metric": "DETECTOR = replace(MODEL, id='mine', detect=lambda view, _: Passed(view.name, '', (Metric('a', 'b', 'ns'),)))",  # noqa: E501
+    "metric": "DETECTOR = replace(MODEL, id='mine', detect=lambda view, _: Passed(view.name, '', (Metric('a', 'a', 'b', 'ns'),)))",  # noqa: E501
     "huge": "DETECTOR = replace(MODEL, id='mine', detect=lambda view, _: Passed(view.name, '', "
-    "(Metric('a', 10**5000, 'ns'),)))",
-    "list": "DETECTOR = replace(MODEL, id='mine', detect=lambda view, _: Passed(view.name, '', [Metric('a', 1, 'ns')]))",  # noqa: E501
+    "(Metric('a', 'a', 10**5000, 'ns'),)))",
+    "one id twice": "DETECTOR = replace(MODEL, id='mine', detect=lambda view, _: Passed(view.name, '', "
+    "(Metric('a', 'one', 1, 'ns'), Metric('a', 'two', 1, 'ns'))))",
+    "list": "DETECTOR = replace(MODEL, id='mine', detect=lambda view, _: Passed(view.name, '', [Metric('a', 'a', 1, 'ns')]))",  # noqa: E501
     "label": "DETECTOR = replace(MODEL, id='mine', detect=lambda view, _: Finding(view.name, '', (), None, "
     "(Evidence(0, 1, view.name, None, 't', 0),)))",
     "affected": "DETECTOR = replace(MODEL, id='mine', detect=lambda view, _: Finding(view.name, '', (), "

@@ -86,9 +86,9 @@ def test_a_duration_has_no_more_digits_than_are_known(ns: int, resolution_ns: in
 
 
 def test_a_condition_says_on_which_side_the_problem_is() -> None:
-    assert formatting.condition(Metric("a", 1, "ratio", 0.5, "above")) == "≥ 0.5"
-    assert formatting.condition(Metric("a", 1, "share", 0.8, "below")) == "≤ 80%"
-    assert formatting.condition(Metric("a", 1, "ratio", None, None)) == ""
+    assert formatting.condition(Metric("a", "a", 1, "ratio", 0.5, "above")) == "≥ 0.5"
+    assert formatting.condition(Metric("a", "a", 1, "share", 0.8, "below")) == "≤ 80%"
+    assert formatting.condition(Metric("a", "a", 1, "ratio", None, None)) == ""
 
 
 def test_lists_read_as_in_a_sentence() -> None:

@@ -46,7 +46,7 @@ DETECTOR = Detector(
     detect=lambda *_: Passed(None, ""),
 )
 
-METRIC = Metric("ratio", 0.7, "ratio", 0.5, Direction.ABOVE)
+METRIC = Metric("ratio", "ratio", 0.7, "ratio", 0.5, Direction.ABOVE)
 
 
 def finding(share: float = 0.3) -> Finding:

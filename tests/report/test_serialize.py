@@ -81,7 +81,7 @@ def test_what_is_written_about_a_check_stands_once(full: Report) -> None:
 
 def test_numbers_of_numpy_become_plain_and_infinite_ones_null(full: Report) -> None:
     metrics = tuple(
-        Metric("a", value, "ratio", None, None)
+        Metric("a", "a", value, "ratio", None, None)
         for value in (np.int64(3), np.float64(0.1) + np.float64(0.2), float("nan"), float("inf"))
     )
     report = replace(full, results=(replace(full.results[0], metrics=metrics), *full.results[1:]))

@@ -26,7 +26,7 @@ class Weight:
     share: float | None = None
     """What the fix of each finding saves of the time of its model's loads and predictions."""
     metrics: Mapping[str, float] = field(default_factory=dict)
-    """Values of the finding about each model, by name, in the unit of the metric."""
+    """Values of the finding about each model, by id, in the unit of the metric."""
     first: bool = False
     """Whether the findings of other detectors, of which there are some, stand below."""
 
@@ -50,7 +50,7 @@ class Weight:
                 yield f"is {severity_of(finding)}, should be {self.severity}"
             if self.share is not None:
                 yield from _differences("share", finding.cost and finding.cost.share, self.share)
-            values = {metric.name: metric.value for metric in finding.metrics}
+            values = {metric.id: metric.value for metric in finding.metrics}
             for name, wanted in self.metrics.items():
                 yield from _differences(name, values.get(name), wanted)
 

@@ -125,14 +125,14 @@ def evidence_of(rows: pd.DataFrame, sizes: IntArray | None = None) -> tuple[Evid
     )
 
 
-def metric_of(metrics: tuple[Metric, ...], name: str) -> Metric:
-    """The metric of this name. Raises KeyError where there is none."""
-    return {metric.name: metric for metric in metrics}[name]
+def metric_of(metrics: tuple[Metric, ...], metric_id: str) -> Metric:
+    """The metric with this id. Raises KeyError where there is none."""
+    return {metric.id: metric for metric in metrics}[metric_id]
 
 
-def reached(metrics: tuple[Metric, ...], name: str) -> bool:
-    """Whether the metric of this name is at its threshold or on its problem side. Raises KeyError for other names."""
-    return metric_of(metrics, name).reached
+def reached(metrics: tuple[Metric, ...], metric_id: str) -> bool:
+    """Whether the metric with this id is at its threshold or beyond, on its problem side. Raises KeyError."""
+    return metric_of(metrics, metric_id).reached
 
 
 def all_reached(metrics: tuple[Metric, ...]) -> bool:
@@ -140,6 +140,6 @@ def all_reached(metrics: tuple[Metric, ...]) -> bool:
     return all(metric.reached for metric in metrics if metric.threshold is not None)
 
 
-def value_of(metrics: tuple[Metric, ...], name: str) -> float:
-    """The value of the metric of this name; 0 where it could not be measured. Raises KeyError for other names."""
-    return metric_of(metrics, name).value or 0
+def value_of(metrics: tuple[Metric, ...], metric_id: str) -> float:
+    """The value of the metric with this id; 0 where it could not be measured. Raises KeyError."""
+    return metric_of(metrics, metric_id).value or 0

@@ -39,6 +39,8 @@ def check_outcome(outcome: outcomes.Outcome, model: str | None) -> None:
     if isinstance(outcome, outcomes.Finding | outcomes.Passed):
         for metric in _tuple_of(outcomes.Metric, outcome.metrics, "metrics"):
             _check_metric(metric)
+        if len({metric.id for metric in outcome.metrics}) < len(outcome.metrics):
+            raise ValueError("two metrics have the same id")
     if isinstance(outcome, outcomes.Finding):
         _check_cost(outcome)
         _check_evidence(outcome)
@@ -70,7 +72,7 @@ def _check_whole(value: object, what: str) -> None:
 
 
 def _check_metric(metric: outcomes.Metric) -> None:
-    check_texts(metric, ("name", "unit"))
+    check_texts(metric, ("id", "name", "unit"))
     numbers: list[object] = [number for number in (metric.value, metric.threshold) if number is not None]
     for number in numbers:
         if not isinstance(number, float) and (isinstance(number, bool) or not isinstance(number, Real)):

@@ -15,6 +15,7 @@ from tracekit.analysis.quantities import sample_quantiles
 from tracekit.analysis.replay import AS_RECORDED, Changes
 from tracekit.analysis.schedule import Recorded
 from tracekit.arrays import BoolArray, IntArray
+from tracekit.detectors.answers import metric_of
 from tracekit.detectors.outcomes import Finding
 from tracekit.intervals import Intervals
 from tracekit.trace.events import Kind, Lane
@@ -132,7 +133,7 @@ def _ahead(in_flight: int, _trace: Trace, recorded: Recorded, finding: Finding) 
 
 def _within_limit(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
     mine = _predictions(recorded, finding)
-    threshold = next(metric.threshold for metric in finding.metrics if metric.name == "most in flight")
+    threshold = metric_of(finding.metrics, "in-flight").threshold
     return replace(_nothing(recorded), in_flight=np.where(mine, int(threshold or 1) - 1, 0))
 
 

@@ -33,6 +33,8 @@ class Direction(StrEnum):
 class Metric:
     """A measured value; with `threshold` and `direction` it is one of the conditions that decide the outcome."""
 
+    id: str
+    """What code finds it by, unique in its answer: `loads-per-prediction`."""
     name: str
     """Words for the reader, for example `loads per prediction`."""
     value: float | int | None
@@ -54,14 +56,14 @@ class Metric:
         return self.value >= self.threshold
 
 
-def above(name: str, value: float | None, unit: str, threshold: float) -> Metric:
+def above(metric_id: str, name: str, value: float | None, unit: str, threshold: float) -> Metric:
     """A condition that holds from the threshold on."""
-    return Metric(name, value, unit, threshold, Direction.ABOVE)
+    return Metric(metric_id, name, value, unit, threshold, Direction.ABOVE)
 
 
-def below(name: str, value: float | None, unit: str, threshold: float) -> Metric:
+def below(metric_id: str, name: str, value: float | None, unit: str, threshold: float) -> Metric:
     """A condition that holds up to the threshold."""
-    return Metric(name, value, unit, threshold, Direction.BELOW)
+    return Metric(metric_id, name, value, unit, threshold, Direction.BELOW)
 
 
 @dataclass(frozen=True, slots=True)

@@ -242,7 +242,7 @@ def _latency(calls: Calls, model: ModelSummary | None, report: Report, timeline:
     metrics = (metric for check in report.results if check.model == calls.model for metric in check.metrics)
     for kind, name, value in (
         *(("median" if not at else "p95", MODEL[name].title, values.get(name)) for at, name in enumerate(SHOWN)),
-        ("budget", "budget", next((metric.value for metric in metrics if metric.name == "budget"), None)),
+        ("budget", "budget", next((metric.value for metric in metrics if metric.id == "budget"), None)),
     ):
         if value is not None:
             lines[kind], kinds[f"level {kind}"] = value, f"{name} {format_time(value)}"

@@ -162,17 +162,17 @@ def _measurement(check: Result) -> Line:
 
 def _by_model(group: Group) -> blocks.Table[Result] | None:
     """What was measured and what the fix saves, a row per model."""
-    measured = [metric.name for metric in group.first.metrics if len(metric.name) <= LONGEST_NAME][:METRICS]
+    measured = [metric for metric in group.first.metrics if len(metric.name) <= LONGEST_NAME][:METRICS]
     severity = (SEVERITY,) if len(group.severities) > 1 else ()
-    shown = (MODEL, *severity, *(_metric(name, 10 + at) for at, name in enumerate(measured)), *COSTS)
+    shown = (MODEL, *severity, *(_metric(metric, 10 + at) for at, metric in enumerate(measured)), *COSTS)
     return table(f"What was measured for {group.first.id}", shown, group.results, brief=MODELS)
 
 
-def _metric(name: str, drop: int) -> Column[Result]:
+def _metric(of_first: Metric, drop: int) -> Column[Result]:
     def of(check: Result) -> tuple[Result, Metric] | None:
-        return next(((check, metric) for metric in check.metrics if metric.name == name), None)
+        return next(((check, metric) for metric in check.metrics if metric.id == of_first.id), None)
 
-    return columns.optional(name, of, _value, lambda row: row[1].value, drop=drop)
+    return columns.optional(of_first.name, of, _value, lambda row: row[1].value, drop=drop)
 
 
 def _value(row: tuple[Result, Metric]) -> str:

@@ -24,7 +24,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if not len(later):
         return view.not_applicable("No prediction after its first load was recorded.")
     used = int(later[0])
-    wait = tk.above("time to the first prediction", used - loaded, "ns", round(options.wait_s * 1e9))
+    wait = tk.above("first-use", "time to the first prediction", used - loaded, "ns", round(options.wait_s * 1e9))
     if not wait.reached or used == loaded:
         return view.passed(f"Used {tk.format_time(used - loaded)} after it was loaded.", (wait,))
     # Shown by a time between rows; a finding that rows show is made by `view.finding`.

@@ -181,7 +181,7 @@ def test_the_fix_of_a_range_lists_shapes(inspected) -> None:
 
 def test_state_is_told_by_name_and_shape(inspected) -> None:
     finding = answer(inspected("passed_state"), "state-in-interface")
-    assert value_of(finding.metrics, "state passed in and out") == 2 * 64 * 32 * 4
+    assert value_of(finding.metrics, "state") == 2 * 64 * 32 * 4
     assert "ct.StateType(" in finding.fix
     # The filter of an image has the shape of its result too.
     assert isinstance(answer(inspected("float16_interface"), "state-in-interface"), Passed)

@@ -225,7 +225,7 @@ def queued_for(draws: Draws, queued_ms: int) -> App:
 
 CASES = [
     *(
-        replace(case, weight=Weight(savings_ms=30 * case.variant, metrics={"median time queued": case.variant * MS}))
+        replace(case, weight=Weight(savings_ms=30 * case.variant, metrics={"median-wait": case.variant * MS}))
         for case in each(ID, POSITIVE, (12, 20, 45, 90), queued_for, also=LATE)
     ),
     *cases(ID, POSITIVE, 6, behind_another_process, also=LATE),

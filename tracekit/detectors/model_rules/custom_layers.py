@@ -11,7 +11,7 @@ def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
     """Looks for layers and models that a class of the app computes."""
     model = view.model
     counted = dict(model.counts).get("custom", 0)
-    metrics = (tk.Metric("custom layers", max(counted, len(model.custom_layers)), "count"),)
+    metrics = (tk.Metric("custom-layers", "custom layers", max(counted, len(model.custom_layers)), "count"),)
     if model.custom_layers or counted:
         names = name_list(map(code, model.custom_layers)) or "an unnamed class"
         return view.finding(

@@ -22,8 +22,8 @@ def detect(view: tk.InspectedModel, options: tk.NoOptions) -> tk.Outcome:
             "Pass the oldest supported system, such as `--system iOS17`.",
         )
     metrics = (
-        tk.Metric("specification version", version, "count"),
-        tk.Metric(f"newest version for {target.words}", target.version, "count"),
+        tk.Metric("version", "specification version", version, "count"),
+        tk.Metric("newest-version", f"newest version for {target.words}", target.version, "count"),
     )
     if version > target.version:
         return view.finding(_too_new(model, version, target), metrics, fix=_fix(target))

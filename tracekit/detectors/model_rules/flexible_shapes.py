@@ -20,7 +20,7 @@ def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
     flexible = [entry for entry in inputs if entry.shape is not None and entry.shape.flexible]
     scaled = [entry for entry in flexible if _is_scaled(entry, model)]
     ranged = [entry for entry in flexible if entry.shape and entry.shape.ranges and entry not in scaled]
-    metrics = (tk.Metric("inputs with a range of shapes", len(ranged), "count"),)
+    metrics = (tk.Metric("ranged-inputs", "inputs with a range of shapes", len(ranged), "count"),)
     if ranged:
         return view.finding(
             f"{name_list(f'{code(entry.name)} ({shape_words(entry)})' for entry in ranged)}: a range of shapes may "

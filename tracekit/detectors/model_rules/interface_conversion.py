@@ -17,7 +17,7 @@ def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
     if not known:
         return no_precision(view)
     count = sum(len(function.conversions or ()) for _, function in known)
-    metrics = (tk.Metric("inputs and outputs that are converted", count, "count"),)
+    metrics = (tk.Metric("converted", "inputs and outputs that are converted", count, "count"),)
     if not count:
         inside = name_list(name for _, function in known for name in function.precision or ())
         return view.passed(f"Inputs and outputs need no conversion: the model computes in {inside}.", metrics)

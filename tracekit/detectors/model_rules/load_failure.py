@@ -18,7 +18,7 @@ def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
     """Goes through the list: there, readable, whole, weights there, version known, compiled or source."""
     model = view.model
     weights, version = model.weights, model.specification_version
-    metrics = () if weights.bytes is None else (tk.Metric("weights", weights.bytes, "bytes"),)
+    metrics = () if weights.bytes is None else (tk.Metric("weights", "weights", weights.bytes, "bytes"),)
     if weights.state in _WORDS:
         size = "" if weights.bytes is None else f" ({tk.format_bytes(weights.bytes)} expected)"
         return view.finding(f"{_WORDS[weights.state]}: {weights.reason}{size}.", metrics)

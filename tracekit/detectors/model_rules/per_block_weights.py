@@ -16,7 +16,7 @@ def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
     if not quantized:
         return view.not_applicable("No weights are quantized.")
     blocks = [weight for weight in quantized if weight.granularity == "per block"]
-    metrics = (tk.Metric("tensors quantized per block", len(blocks), "count"),)
+    metrics = (tk.Metric("per-block", "tensors quantized per block", len(blocks), "count"),)
     if not blocks:
         return view.passed("Quantized weights have a scale per channel or per tensor.", metrics)
     return view.finding(

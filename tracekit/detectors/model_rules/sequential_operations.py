@@ -27,7 +27,7 @@ def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
     if not counts:
         return no_operations(view)
     sequential = {name: counts[name] for name in (*RECURRENT, *CONTROL_FLOW) if name in counts}
-    metrics = (tk.Metric("recurrent and control-flow operations", sum(sequential.values()), "count"),)
+    metrics = (tk.Metric("sequential", "recurrent and control-flow operations", sum(sequential.values()), "count"),)
     if not sequential:
         return view.passed("No recurrent or control-flow operation.", metrics)
     words = name_list(f"{count:,} {code(name)}" for name, count in sequential.items())

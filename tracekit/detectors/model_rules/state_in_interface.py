@@ -21,7 +21,7 @@ def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
     model = view.model
     pairs = [(entry, output) for _, function in functions_of(model) for entry, output in _pairs(function)]
     size = sum(_bytes(entry) for entry, _ in pairs)
-    metrics = (tk.Metric("state passed in and out", size, "bytes"),)
+    metrics = (tk.Metric("state", "state passed in and out", size, "bytes"),)
     if not pairs:
         states = [entry.name for function in model.functions for entry in function.states]
         words = (

@@ -24,7 +24,7 @@ def detect(view: tk.InspectedModel, options: Options) -> tk.Outcome:
         return view.not_applicable("The model has no weights.")
     weights = compressible(tensors)
     size = sum(weight.bytes for weight in weights)
-    metrics = (tk.above("uncompressed weights", size / 1e6, "MB", options.min_mb),)
+    metrics = (tk.above("uncompressed", "uncompressed weights", size / 1e6, "MB", options.min_mb),)
     if size < options.min_mb * 1e6:
         words = (
             f"{tk.format_bytes(size)} of weights are not compressed." if size else "All large weights are compressed."

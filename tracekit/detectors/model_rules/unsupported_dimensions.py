@@ -26,7 +26,7 @@ def detect(view: tk.InspectedModel, options: Options) -> tk.Outcome:
     shapes += [each for some in results for each in some]
     large = {name: sizes for name, sizes in shapes if len(sizes) > options.max_rank or _too_large(sizes, options)}
     largest = max((size or 0 for _, sizes in shapes for size in sizes), default=0)
-    metrics = (tk.above("largest dimension", largest, "count", options.max_size + 1),)
+    metrics = (tk.above("largest", "largest dimension", largest, "count", options.max_size + 1),)
     if large:
         shown = name_list(
             f"{code(name)} ({' × '.join('?' if size is None else str(size) for size in sizes)})"
@@ -35,7 +35,7 @@ def detect(view: tk.InspectedModel, options: Options) -> tk.Outcome:
         return view.finding(
             f"{'A shape' if len(large) == 1 else 'Shapes'} that the Neural Engine may not take, so the model or a part "
             f"of it may run on the CPU or GPU: {shown}.",
-            (*metrics, tk.Metric("tensors beyond the limits", len(large), "count")),
+            (*metrics, tk.Metric("beyond-limits", "tensors beyond the limits", len(large), "count")),
         )
     if not all(results):
         return no_operations(view, "The file does not give the shapes that the operations compute.")

@@ -26,9 +26,9 @@ def detect(view: tk.RecordingView, _options: tk.NoOptions) -> tk.Outcome:
     firsts = np.sort(index[(model >= 0) & (first_load[model] > calls["start_ns"].to_numpy()[index])])
     unnamed = tk.unnamed_predictions(trace)
     metrics = (
-        tk.above("models whose load was not recorded", len(firsts), "count", 1),
-        tk.above("predictions without a model name", unnamed, "count", 1),
-        tk.Metric("predictions", len(calls), "count"),
+        tk.above("unloaded-models", "models whose load was not recorded", len(firsts), "count", 1),
+        tk.above("unnamed-predictions", "predictions without a model name", unnamed, "count", 1),
+        tk.Metric("predictions", "predictions", len(calls), "count"),
     )
     if not any(metric.reached for metric in metrics):
         return view.passed("Every model that made predictions was loaded during the recording.", metrics)

@@ -41,11 +41,11 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     felt = waited | hung
     rest, longest_ns = durations[~known.cold & ~known.unknown], int(durations[felt].max(initial=0))
     metrics = (
-        tk.above("cold loads the app waited for", int((known.cold & felt).sum()), "count", 1),
-        tk.above("longest load the app waited for", longest_ns, "ns", round(options.min_wait_ms * 1e6)),
-        tk.Metric("loads", len(durations), "count"),
-        tk.Metric("cold loads", int(known.cold.sum()), "count"),
-        tk.Metric("median cached load", float(np.median(rest)) if len(rest) else None, "ns"),
+        tk.above("cold-waits", "cold loads the app waited for", int((known.cold & felt).sum()), "count", 1),
+        tk.above("longest-wait", "longest load the app waited for", longest_ns, "ns", round(options.min_wait_ms * 1e6)),
+        tk.Metric("loads", "loads", len(durations), "count"),
+        tk.Metric("cold-loads", "cold loads", int(known.cold.sum()), "count"),
+        tk.Metric("median-cached", "median cached load", float(np.median(rest)) if len(rest) else None, "ns"),
     )
     if (known.cold & felt).any():
         return _finding(view, known, felt, hung & ~waited, metrics)

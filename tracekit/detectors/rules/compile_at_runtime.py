@@ -76,10 +76,12 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
 
 def _metrics(options: Options, calls: int, of_one_part: int, repeated_ns: int, total_ns: int) -> tuple[tk.Metric, ...]:
     return (
-        tk.above("compilations by the app", calls, "count", options.min_compiles),
-        tk.above("most Neural Engine compilations of one part", of_one_part, "count", options.min_engine_compiles),
-        tk.above("repeated compilation time", repeated_ns, "ns", round(options.min_lost_ms * 1e6)),
-        tk.Metric("total compilation time", total_ns, "ns"),
+        tk.above("app-compilations", "compilations by the app", calls, "count", options.min_compiles),
+        tk.above(
+            "engine", "most Neural Engine compilations of one part", of_one_part, "count", options.min_engine_compiles
+        ),
+        tk.above("repeated-time", "repeated compilation time", repeated_ns, "ns", round(options.min_lost_ms * 1e6)),
+        tk.Metric("total-time", "total compilation time", total_ns, "ns"),
     )
 
 

@@ -47,7 +47,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         changes = runs.changes(calls)
     usual = float(np.median(changes))
     if runs is None or usual < options.hand_offs:
-        metric = tk.above("hand-offs per prediction (median)", usual, "count", options.hand_offs)
+        metric = tk.above("hand-offs", "hand-offs per prediction (median)", usual, "count", options.hand_offs)
         words = f"Half of the predictions have {tk.format_count(round(usual), 'hand-off')} or fewer"
         words = words if usual else "The work stays on one compute unit"
         return view.passed(f"{words}.{of_hand_offs(view)}", (metric,))
@@ -55,10 +55,10 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     interrupted_ns = int(interruptions.durations.sum())
     share = interrupted_ns / int(view.durations[has_handoffs].sum())
     metrics = (
-        tk.above("hand-offs per prediction (median)", usual, "count", options.hand_offs),
-        tk.above("main unit interrupted", share, "share", options.interrupted_share),
+        tk.above("hand-offs", "hand-offs per prediction (median)", usual, "count", options.hand_offs),
+        tk.above("interrupted", "main unit interrupted", share, "share", options.interrupted_share),
     )
-    if not tk.reached(metrics, "main unit interrupted") or not share:
+    if not tk.reached(metrics, "interrupted") or not share:
         return view.passed(
             f"Half of the predictions have {usual:.0f} or more hand-offs, but they interrupt the "
             f"{main} for only {tk.format_share(share)} of the time.{of_hand_offs(view)}",
@@ -70,7 +70,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         f"Half of the predictions have {usual:.0f} or more hand-offs (mostly {order_words(runs.usual_order())}). They "
         f"interrupt the {main}, which does most of the work, for {tk.format_time(mean)} per prediction on average "
         f"({tk.format_share(share)} of its time).{of_hand_offs(view, main)}",
-        (*metrics, tk.Metric("mean interruption per prediction", mean, "ns")),
+        (*metrics, tk.Metric("mean-interruption", "mean interruption per prediction", mean, "ns")),
         rows=view.predictions.loc[calls[changes >= options.hand_offs]],
         cost=view.cost(
             affected.covered_ns,

@@ -52,11 +52,11 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if enough and alone_ns and above_ns is not None:
         slowdown = above_ns / alone_ns
     metrics = (
-        tk.above("most in flight", concurrency.max_depth, "count", options.limit + 1),
-        tk.above("time above the limit", concurrency.share_above, "share", options.busy_share),
-        tk.above("slowdown above the limit", slowdown, "ratio", options.slowdown),
-        tk.Metric("median alone", alone_ns, "ns"),
-        tk.Metric("median above the limit", above_ns, "ns"),
+        tk.above("in-flight", "most in flight", concurrency.max_depth, "count", options.limit + 1),
+        tk.above("above-limit", "time above the limit", concurrency.share_above, "share", options.busy_share),
+        tk.above("slowdown", "slowdown above the limit", slowdown, "ratio", options.slowdown),
+        tk.Metric("median-alone", "median alone", alone_ns, "ns"),
+        tk.Metric("median-above", "median above the limit", above_ns, "ns"),
     )
     if concurrency.max_depth <= options.limit:
         return view.passed(f"At most {concurrency.max_depth} in flight.", metrics)

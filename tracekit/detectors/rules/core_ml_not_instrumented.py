@@ -52,12 +52,12 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
         for instrument, rows in ((tk.GPU, target_rows), (tk.NEURAL_ENGINE, unattributed))
     )
     metrics = (
-        tk.above("GPU rows of the target that name a model", gpu_rows, "count", 1),
-        tk.above("Neural Engine executions", executions, "count", options.min_executions),
+        tk.above("gpu-rows", "GPU rows of the target that name a model", gpu_rows, "count", 1),
+        tk.above("executions", "Neural Engine executions", executions, "count", options.min_executions),
     )
     if metrics[0].reached:
         return _finding(view, target_rows, metrics, is_certain=True)
-    if tk.reached(metrics, "Neural Engine executions") and not is_absent:
+    if tk.reached(metrics, "executions") and not is_absent:
         return _finding(view, unattributed, metrics, is_certain=False)
     return unknown
 

@@ -45,11 +45,11 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     # Those that could be one come first, then those that change places most often.
     instances = max(parts, key=lambda part: (turns.one_suffices(part), turns.taken(part), part.switches))
     metrics = (
-        tk.Metric("instances", instances.count, "count"),
-        tk.above("switches between instances", instances.switches, "count", options.min_switches),
-        tk.below("time with several busy", instances.parallel_share, "share", options.parallel_share),
-        tk.below("slowest to fastest instance", instances.spread, "ratio", options.alike),
-        tk.Metric("unused loads", len(unused), "count"),
+        tk.Metric("instances", "instances", instances.count, "count"),
+        tk.above("switches", "switches between instances", instances.switches, "count", options.min_switches),
+        tk.below("parallel", "time with several busy", instances.parallel_share, "share", options.parallel_share),
+        tk.below("spread", "slowest to fastest instance", instances.spread, "ratio", options.alike),
+        tk.Metric("unused-loads", "unused loads", len(unused), "count"),
     )
     doubled = turns.one_suffices(instances)
     # Loads name no process: where several may have been recorded, each has loads of its own.

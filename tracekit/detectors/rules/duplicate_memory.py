@@ -60,10 +60,10 @@ def _judge(
     each_adds = added / len(steps)
     ratio = each_adds / first.together_bytes if first.together_bytes > 0 else None
     metrics = (
-        tk.Metric("instances beyond the first", len(steps), "count"),
-        tk.Metric("what the first load adds", first.together_bytes, "bytes"),
-        tk.above("what a further load adds", each_adds, "bytes", options.min_mb * MB),
-        tk.above("further load to the first", ratio, "ratio", options.copy_ratio),
+        tk.Metric("instances", "instances beyond the first", len(steps), "count"),
+        tk.Metric("first-load", "what the first load adds", first.together_bytes, "bytes"),
+        tk.above("further-load", "what a further load adds", each_adds, "bytes", options.min_mb * MB),
+        tk.above("ratio", "further load to the first", ratio, "ratio", options.copy_ratio),
     )
     at_most = "at most " if first.step_bytes is None else ""
     words = (
@@ -71,7 +71,7 @@ def _judge(
         f"{tk.format_count(len(steps), 'further one')} {tk.format_bytes(round(each_adds))}"
         f"{' each' if len(steps) > 1 else ''}"
     )
-    if at_most and not tk.reached(metrics, "further load to the first"):
+    if at_most and not tk.reached(metrics, "ratio"):
         return _unknown(view, (first, *extra))
     if not tk.all_reached(metrics):
         return view.passed(f"{words}: hardly any memory is held twice. {engine_memory(view)}", metrics)

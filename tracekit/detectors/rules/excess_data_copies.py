@@ -41,11 +41,16 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         view.predictions, view.data, large_ratio=options.large_input_ratio, large_ns=round(options.large_input_ms * 1e6)
     )
     metrics = (
-        tk.above("copies and conversions", summary.share, "share", options.copy_share),
-        tk.above("input copies much longer than others", summary.large_share, "share", options.large_input_share),
-        tk.Metric("mean prediction", mean_ns, "ns"),
-        tk.Metric("copy time per prediction", summary.covered_ns / count, "ns"),
-        *(tk.Metric(f"{_words(kind)} time", ns, "ns") for kind, ns in summary.by_kind.items()),
+        tk.above("copies", "copies and conversions", summary.share, "share", options.copy_share),
+        tk.above(
+            "large", "input copies much longer than others", summary.large_share, "share", options.large_input_share
+        ),
+        tk.Metric("mean-prediction", "mean prediction", mean_ns, "ns"),
+        tk.Metric("copy-time", "copy time per prediction", summary.covered_ns / count, "ns"),
+        *(
+            tk.Metric(f"{kind.replace('_', '-')}-time", f"{_words(kind)} time", ns, "ns")
+            for kind, ns in summary.by_kind.items()
+        ),
     )
     file = interface_of(view)
     if not any(metric.reached for metric in metrics):

@@ -27,11 +27,11 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     count, mean_ns = len(view.predictions), float(view.durations.mean())
     summary = summarize_conversions(view.predictions, view.data, min_ns=round(options.min_cast_us * 1e3))
     metrics = (
-        tk.above("conversions", summary.share, "share", options.conversion_share),
-        tk.Metric("conversion time per prediction", summary.covered_ns / count, "ns"),
-        tk.Metric("data cast time per prediction", summary.cast_ns / count, "ns"),
-        tk.Metric("predictions that convert", summary.converting, "count"),
-        tk.Metric("mean prediction", mean_ns, "ns"),
+        tk.above("conversions", "conversions", summary.share, "share", options.conversion_share),
+        tk.Metric("conversion-time", "conversion time per prediction", summary.covered_ns / count, "ns"),
+        tk.Metric("cast-time", "data cast time per prediction", summary.cast_ns / count, "ns"),
+        tk.Metric("converting", "predictions that convert", summary.converting, "count"),
+        tk.Metric("mean-prediction", "mean prediction", mean_ns, "ns"),
     )
     file = interface_of(view)
     if not tk.reached(metrics, "conversions"):

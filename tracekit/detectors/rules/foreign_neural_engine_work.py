@@ -31,9 +31,11 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     named_ns = times.where(executed & tk.is_any(attribution, tk.Attribution.FOREIGN)).covered_ns
     foreign_share = named_ns / executed_ns if executed_ns else 0.0
     metrics = (
-        tk.above("execution outside all predictions", sharing.outside_share, "share", options.min_share),
-        tk.above("execution of models that the target never loaded", foreign_share, "share", options.min_share),
-        tk.Metric("execution on the Neural Engine", executed_ns, "ns"),
+        tk.above("outside", "execution outside all predictions", sharing.outside_share, "share", options.min_share),
+        tk.above(
+            "foreign", "execution of models that the target never loaded", foreign_share, "share", options.min_share
+        ),
+        tk.Metric("executed", "execution on the Neural Engine", executed_ns, "ns"),
     )
     if not any(metric.reached for metric in metrics):
         share = max(sharing.outside_share or 0.0, foreign_share)
@@ -42,7 +44,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
         words = f"Only {tk.format_share(share)} of the execution on the Neural Engine is not the target's"
         return view.passed(f"{words}, too little to matter.", metrics)
     # What lies outside the predictions is in the sentence before already.
-    outside = tk.reached(metrics, "execution outside all predictions")
+    outside = tk.reached(metrics, "outside")
     part = "" if outside else f", {tk.format_share(foreign_share)} of that for models of other processes"
     return view.finding(
         f"{sharing.sentence} In total, the engine was busy for {tk.format_time(executed_ns)}{part}. The app's "

@@ -32,10 +32,10 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
     window = _window(asked, options, longest)
     full = exceeded | ((context >= options.share * window) & (context > 0) if window else False)
     metrics = (
-        tk.above("longest context", longest / window if longest and window else None, "share", options.share),
-        tk.above("requests beyond the window", int(exceeded.sum()), "count", 1),
-        tk.Metric("longest context, tokens", longest, "count"),
-        tk.Metric("context window, tokens", window, "count"),
+        tk.above("share", "longest context", longest / window if longest and window else None, "share", options.share),
+        tk.above("exceeded", "requests beyond the window", int(exceeded.sum()), "count", 1),
+        tk.Metric("longest", "longest context, tokens", longest, "count"),
+        tk.Metric("window", "context window, tokens", window, "count"),
     )
     of = tk.format_count(len(full), "request")
     if full.any():

@@ -49,10 +49,10 @@ def _judge(view: tk.ModelView, calls: Calls, rule: GrowthRule) -> tk.Outcome:
     known = growth.correlation[~np.isnan(growth.correlation)]
     correlation = float(np.median(known)) if len(known) else None
     metrics = (
-        tk.Metric("sequences", len(growth.count), "count"),
-        tk.Metric("sequences that grow", int(growth.grows.sum()), "count"),
-        tk.above("rank correlation of latency with order", correlation, "ratio", rule.correlation),
-        tk.above("last tenth of a sequence to the first", float(np.median(growth.ratio)), "ratio", rule.ratio),
+        tk.Metric("sequences", "sequences", len(growth.count), "count"),
+        tk.Metric("growing", "sequences that grow", int(growth.grows.sum()), "count"),
+        tk.above("correlation", "rank correlation of latency with order", correlation, "ratio", rule.correlation),
+        tk.above("ratio", "last tenth of a sequence to the first", float(np.median(growth.ratio)), "ratio", rule.ratio),
     )
     if reading.cause is None:
         several, ratio = len(growth.count) > 1, float(np.median(growth.ratio))

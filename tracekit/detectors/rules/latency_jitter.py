@@ -48,14 +48,14 @@ def _judge(view: tk.ModelView, calls: Calls, requested_ratio: float, options: Op
     use = np.cumsum(np.append(False, gaps_after(calls.rows)[:-1] >= _REST_S * 1e9))
     first, last = medians_of_thirds(durations, use, MIN_CALLS)
     metrics = (
-        tk.above("p95 to median", slow / typical, "ratio", options.tail_ratio),
-        tk.above("last third to first third", last / first, "ratio", options.drift_ratio),
-        tk.Metric("median, comparable predictions", typical, "ns"),
-        tk.Metric("p95, comparable predictions", slow, "ns"),
+        tk.above("tail", "p95 to median", slow / typical, "ratio", options.tail_ratio),
+        tk.above("drift", "last third to first third", last / first, "ratio", options.drift_ratio),
+        tk.Metric("median", "median, comparable predictions", typical, "ns"),
+        tk.Metric("p95", "p95, comparable predictions", slow, "ns"),
     )
     min_difference_ns = options.min_difference_ms * 1e6
-    tail = tk.reached(metrics, "p95 to median") and slow - typical >= min_difference_ns
-    drift = tk.reached(metrics, "last third to first third") and last - first >= min_difference_ns
+    tail = tk.reached(metrics, "tail") and slow - typical >= min_difference_ns
+    drift = tk.reached(metrics, "drift") and last - first >= min_difference_ns
     if not tail and not drift:
         beside = f" (not compared: {calls.exclusion_words})" if calls.exclusion_words else ""
         return view.passed(

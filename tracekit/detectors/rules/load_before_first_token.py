@@ -41,9 +41,9 @@ def _loads(asked: Asked, options: Options, late: tk.BoolArray, share: tk.FloatAr
     rows, load, first = asked.rows[late], asked.numbers("load_ns")[late], asked.numbers("first_token_ns")[late]
     worst = int(np.argmax(load))
     metrics = (
-        tk.above("loading before a first token", int(load[worst]), "ns", round(options.min_load_ms * 1e6)),
-        tk.above("its share of the time to first token", float(share[late][worst]), "share", options.share),
-        tk.Metric("requests that waited for a load", len(rows), "count"),
+        tk.above("loading", "loading before a first token", int(load[worst]), "ns", round(options.min_load_ms * 1e6)),
+        tk.above("share", "its share of the time to first token", float(share[late][worst]), "share", options.share),
+        tk.Metric("requests", "requests that waited for a load", len(rows), "count"),
     )
     frame = asked.view.trace.phases
     is_load = tk.is_any(frame["phase"], "load", "warm-up") & tk.is_any(frame["runtime"], asked.runtime)
@@ -83,8 +83,8 @@ def _first_prompt(asked: Asked, options: Options, known: tk.BoolArray) -> tk.Out
         usual_ns = float(np.median(prompt[timed]))
         excess_ns = prompt[0] - usual_ns
         metrics = (
-            tk.above("first prompt to later ones", prompt[0] / max(usual_ns, 1), "ratio", options.ratio),
-            tk.above("time beyond later ones", round(excess_ns), "ns", round(options.min_load_ms * 1e6)),
+            tk.above("ratio", "first prompt to later ones", prompt[0] / max(usual_ns, 1), "ratio", options.ratio),
+            tk.above("excess", "time beyond later ones", round(excess_ns), "ns", round(options.min_load_ms * 1e6)),
         )
         if all(metric.reached for metric in metrics) and excess_ns > 0:
             alike = timed & (tokens >= tokens[0])
@@ -105,7 +105,7 @@ def _first_prompt(asked: Asked, options: Options, known: tk.BoolArray) -> tk.Out
         f"None of {count} waited for a load."
         if not longest
         else f"None of {count} waited long for a load, {tk.format_time(longest)} at most.",
-        (tk.above("loading before a first token", int(longest), "ns", round(options.min_load_ms * 1e6)),),
+        (tk.above("loading", "loading before a first token", int(longest), "ns", round(options.min_load_ms * 1e6)),),
     )
 
 

@@ -16,10 +16,10 @@ def detect(view: tk.ModelView, options: ChurnOptions) -> tk.Outcome:
     needed = max(options.min_loads - 1, 1)
     metrics = (
         # One reload fewer than loads: the first load of the recording is none.
-        tk.above("reloads after use", len(rows), "count", needed),
-        tk.above("time spent on reloads", share, "share", options.load_share),
-        tk.Metric("loads", len(view.loads), "count"),
-        tk.Metric("mean reload", float(rows["duration_ns"].mean()) if len(rows) else None, "ns"),
+        tk.above("reloads", "reloads after use", len(rows), "count", needed),
+        tk.above("time-share", "time spent on reloads", share, "share", options.load_share),
+        tk.Metric("loads", "loads", len(view.loads), "count"),
+        tk.Metric("mean-reload", "mean reload", float(rows["duration_ns"].mean()) if len(rows) else None, "ns"),
     )
     loads = tk.format_count(len(view.loads), "load")
     if not len(rows):

@@ -56,13 +56,14 @@ def _by_hangs(view: tk.RecordingView, options: Options) -> tk.Outcome:
         hangs = view.trace.coverage_of("Hangs")
         return view.unknown(hangs.conclusion, hangs.advice)
     blocked = tk.Intervals.from_rows(in_hangs.calls).union()
+    longest_ns = int(in_hangs.hangs["duration_ns"].max()) if len(in_hangs.hangs) else None
     metrics = (
-        tk.above("hangs explained by loads and predictions", int(in_hangs.explained.sum()), "count", 1),
-        tk.Metric("loads and predictions in these hangs", blocked.covered_ns, "ns"),
-        tk.Metric("hangs", len(in_hangs.hangs), "count"),
-        tk.Metric("longest hang", int(in_hangs.hangs["duration_ns"].max()) if len(in_hangs.hangs) else None, "ns"),
+        tk.above("explained", "hangs explained by loads and predictions", int(in_hangs.explained.sum()), "count", 1),
+        tk.Metric("time-in-hangs", "loads and predictions in these hangs", blocked.covered_ns, "ns"),
+        tk.Metric("hangs", "hangs", len(in_hangs.hangs), "count"),
+        tk.Metric("longest", "longest hang", longest_ns, "ns"),
     )
-    if not tk.reached(metrics, "hangs explained by loads and predictions"):
+    if not tk.reached(metrics, "explained"):
         return view.passed(_hang_summary(in_hangs, options), metrics)
     hung = in_hangs.hangs["duration_ns"].to_numpy()[in_hangs.explained]
     covered = float((in_hangs.covered[in_hangs.explained] * hung).sum() / hung.sum())

@@ -47,17 +47,17 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     needed = max(options.min_mb * MB, options.min_share * start_bytes)
     late = grown.late / grown.per_prediction if grown.per_prediction > 0 else None
     metrics = (
-        tk.above("growth", grown.total, "bytes", needed),
-        tk.Metric("growth per prediction", grown.per_prediction, "bytes"),
-        tk.Metric("growth per prediction, at least (99% interval)", grown.low, "bytes"),
-        tk.Metric("growth per prediction, at most (99% interval)", grown.high, "bytes"),
-        tk.Metric("predictions", grown.predictions, "count"),
-        tk.above("second half to all", late, "ratio", options.late_share),
+        tk.above("growth", "growth", grown.total, "bytes", needed),
+        tk.Metric("per-prediction", "growth per prediction", grown.per_prediction, "bytes"),
+        tk.Metric("at-least", "growth per prediction, at least (99% interval)", grown.low, "bytes"),
+        tk.Metric("at-most", "growth per prediction, at most (99% interval)", grown.high, "bytes"),
+        tk.Metric("predictions", "predictions", grown.predictions, "count"),
+        tk.above("late-share", "second half to all", late, "ratio", options.late_share),
     )
     count = tk.format_count(grown.predictions, "prediction")
     if grown.total < needed:
         return view.passed(f"The footprint hardly grows over {count}. {engine_memory(view)}", metrics)
-    if not tk.reached(metrics, "second half to all"):
+    if not tk.reached(metrics, "late-share"):
         return view.passed(f"The footprint grows at first and then stays, over {count}.", metrics)
     if grown.idle is not None and grown.idle >= options.idle_share * grown.busy:
         return view.passed("The footprint grows as fast while nothing predicts.", metrics)

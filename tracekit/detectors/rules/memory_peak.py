@@ -32,12 +32,12 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     known = sizes(view.trace)
     limit, peak = options.limit_mb * MB, int(known.bytes.max())
     metrics = (
-        tk.above("highest footprint", peak, "bytes", options.near_share * limit),
-        tk.Metric("limit", limit, "bytes"),
+        tk.above("peak", "highest footprint", peak, "bytes", options.near_share * limit),
+        tk.Metric("limit", "limit", limit, "bytes"),
     )
     beside = "above" if peak > limit else f"{tk.format_share(peak / limit)} of"
     words = f"The footprint reaches {tk.format_bytes(peak)}, {beside} the limit of {tk.format_bytes(round(limit))}"
-    if not tk.reached(metrics, "highest footprint"):
+    if not tk.reached(metrics, "peak"):
         return view.passed(f"{words}. {engine_memory(view)}", metrics)
     calls = top_calls(view.trace, tk.Kind.PREDICTION, *tk.SETUP_KINDS)
     at = known.before(tk.Intervals.from_rows(calls).ends)

@@ -44,10 +44,10 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     late = judged[judged["duration_ns"].to_numpy() > budget]
     share = len(late) / len(judged)
     metrics = (
-        tk.above("predictions over budget", share, "share", options.missed_share),
-        tk.Metric("budget", budget, "ns"),
+        tk.above("over-budget", "predictions over budget", share, "share", options.missed_share),
+        tk.Metric("budget", "budget", budget, "ns"),
         *_latency(view.durations[warm & timed]),
-        tk.Metric("longest prediction", int(judged["duration_ns"].max()), "ns"),
+        tk.Metric("longest", "longest prediction", int(judged["duration_ns"].max()), "ns"),
     )
     words = (
         f"{len(late):,} of {tk.format_count(len(judged), 'prediction')} ({tk.format_share(share)}) took longer than "
@@ -56,10 +56,10 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     left_out = _exclusion_clause(
         (int((~warm & timed).sum()), _COLD), (int((~timed).sum()), "prediction without a duration")
     )
-    if not tk.reached(metrics, "predictions over budget") or late.empty:
+    if not tk.reached(metrics, "over-budget") or late.empty:
         said = words if len(late) else f"None of {tk.format_count(len(judged), 'prediction')} exceeded the budget"
         return view.passed(f"{said}{left_out}.", metrics)
-    words = f"{words}{left_out}; median {view.time(tk.value_of(metrics, MEDIAN))}"
+    words = f"{words}{left_out}; median {view.time(tk.value_of(metrics, 'median'))}"
     return _finding(view, late, share, budget, words, metrics)
 
 
@@ -72,7 +72,7 @@ def _warm_and_timed(view: tk.ModelView) -> tuple[tk.BoolArray, tk.BoolArray]:
 def _latency(warm_ns: tk.IntArray) -> tuple[tk.Metric, tk.Metric]:
     """Median and p95 of the model's warm predictions."""
     typical, slow = quantiles(warm_ns, 0.5, 0.95)
-    return tk.Metric(MEDIAN, typical, "ns"), tk.Metric(P95, slow, "ns")
+    return tk.Metric("median", MEDIAN, typical, "ns"), tk.Metric("p95", P95, slow, "ns")
 
 
 def _exclusion_clause(*counts: tuple[int, str]) -> str:
@@ -107,9 +107,9 @@ def _by_frames(view: tk.ModelView, options: Options) -> tk.Outcome:
     dropped = long & (steps.frames > 1) & steady
     share = int(dropped.sum()) / max(int(steady.sum()), 1)
     metrics = (
-        tk.above("predictions that dropped a frame", share, "share", options.missed_share),
-        tk.above("times a frame was dropped", int(dropped.sum()), "count", options.min_dropped),
-        tk.Metric("frame", frame_ns, "ns"),
+        tk.above("dropped-share", "predictions that dropped a frame", share, "share", options.missed_share),
+        tk.above("dropped", "times a frame was dropped", int(dropped.sum()), "count", options.min_dropped),
+        tk.Metric("frame", "frame", frame_ns, "ns"),
         *_latency(view.durations[np.logical_and(*_warm_and_timed(view))]),
     )
     rate = f"Predictions run at a steady {steps.frames_per_second} fps"
@@ -157,7 +157,7 @@ def _finding(
     view: tk.ModelView, late: pd.DataFrame, share: float, budget_ns: int, words: str, metrics: tuple[tk.Metric, ...]
 ) -> tk.Outcome:
     """The finding. It has no cost: how much of the time can be saved is not known, only how often it is too long."""
-    typical_ns, slow_ns = tk.value_of(metrics, MEDIAN), tk.value_of(metrics, P95)
+    typical_ns, slow_ns = tk.value_of(metrics, "median"), tk.value_of(metrics, "p95")
     overlap = mostly_overlap(tk.Intervals.from_rows(view.predictions).alone(), view.warm)
     rate = None if overlap or simulated(view.trace) else fast_enough(slow_ns)
     tail = f" p95 is {view.time(slow_ns)}, fast enough for {rate:g} fps." if slow_ns and rate is not None else ""

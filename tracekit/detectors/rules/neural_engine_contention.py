@@ -46,10 +46,10 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     share = int(delayed.sum()) / count
     least = tk.format_share(options.wait_share)
     metrics = (
-        tk.above("predictions queued behind other work", share, "share", options.affected_share),
-        tk.Metric("most time queued", int(waited.max()), "ns"),
+        tk.above("queued", "predictions queued behind other work", share, "share", options.affected_share),
+        tk.Metric("longest-wait", "most time queued", int(waited.max()), "ns"),
     )
-    if not tk.reached(metrics, "predictions queued behind other work") or not delayed.any():
+    if not tk.reached(metrics, "queued") or not delayed.any():
         some = f"{int(delayed.sum()):,} of {tk.format_count(count, 'prediction')}"
         words, whose = (some, "their") if delayed.any() else ("No prediction", "its")
         return view.passed(f"{words} queued behind other work for {least} or more of {whose} time.", metrics)
@@ -62,7 +62,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         f"{len(rows):,} of {tk.format_count(count, 'prediction')} queued behind other work on the Neural Engine for "
         f"{least} or more of their time: {tk.format_time(median)} of "
         f"{tk.format_time(float(rows['duration_ns'].median()))} each (medians). {_whose(view, affected)}",
-        (*metrics, tk.Metric("median time queued", median, "ns")),
+        (*metrics, tk.Metric("median-wait", "median time queued", median, "ns")),
         rows=rows,
         cost=view.cost(
             cost_ns,

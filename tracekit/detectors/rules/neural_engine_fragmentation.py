@@ -46,8 +46,8 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     running_ns = int(rows["duration_ns"].sum()) - queued_ns
     share = int(idle.sum()) / running_ns if running_ns else 0.0
     metrics = (
-        tk.above("segments per prediction (median)", float(np.median(pieces)), "count", options.segments),
-        tk.above("gaps between segments", share, "share", options.gap_share),
+        tk.above("segments", "segments per prediction (median)", float(np.median(pieces)), "count", options.segments),
+        tk.above("gaps", "gaps between segments", share, "share", options.gap_share),
     )
     # Words behind a time that leaves out how long predictions queued.
     besides = " without queueing" if queued_ns else ""
@@ -63,7 +63,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         f"Half of {tk.format_count(len(rows), 'prediction')} run on the Neural Engine in {usual:.0f} or more segments. "
         f"Between them, all compute units idle for {tk.format_time(mean)} per prediction on average "
         f"({tk.format_share(share)} of its time{besides}).",
-        (*metrics, tk.Metric("mean gap time per prediction", mean, "ns")),
+        (*metrics, tk.Metric("mean-gap", "mean gap time per prediction", mean, "ns")),
         rows=rows[rows.index.isin(within[chosen])],
         cost=view.cost(
             min(int(idle.sum()), affected.covered_ns),

@@ -66,10 +66,10 @@ def _judge(view: tk.ModelView, calls: Calls, without_waits_ns: tk.IntArray, opti
     slow, unexplained = firsts.sure & groups.stands_out, groups.stands_out & ~groups.beside_load
     share, elsewhere = _share(groups.stands_out, firsts.sure), _share(unexplained, ~(firsts.sure | firsts.unsure))
     metrics = (
-        tk.above("slow first predictions of new work", share, "share", options.slow_share),
-        tk.below("other slow predictions", elsewhere, "share", options.as_slow_share),
-        tk.Metric("amounts of work", len(groups.work_ns), "count"),
-        tk.Metric("first predictions compared", int(firsts.sure.sum()), "count"),
+        tk.above("slow-firsts", "slow first predictions of new work", share, "share", options.slow_share),
+        tk.below("slow-others", "other slow predictions", elsewhere, "share", options.as_slow_share),
+        tk.Metric("amounts", "amounts of work", len(groups.work_ns), "count"),
+        tk.Metric("compared", "first predictions compared", int(firsts.sure.sum()), "count"),
     )
     if not metrics[1].reached:
         return view.passed(f"{tk.format_share(elsewhere)} of the other predictions stand out as well.", metrics)

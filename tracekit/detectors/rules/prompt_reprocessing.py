@@ -57,9 +57,9 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
     if not of and not unknown:
         return view.not_applicable("No request continues one of enough tokens before it.")
     metrics = (
-        tk.above("requests that process all again", count / of if of else None, "share", options.missed_share),
-        tk.above("such requests", count, "count", options.min_requests),
-        tk.Metric("requests that continue the one before", of, "count"),
+        tk.above("share", "requests that process all again", count / of if of else None, "share", options.missed_share),
+        tk.above("repeated", "such requests", count, "count", options.min_requests),
+        tk.Metric("continuing", "requests that continue the one before", of, "count"),
     )
     words = f"{count:,} of {tk.format_count(of, 'request')} that continue the one before reused less than "
     words += f"{tk.format_share(options.cached_share)} of its tokens"

@@ -42,9 +42,9 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
     queued = shown & (wait_ns >= options.min_wait_ms * 1e6) & (wait_ns > 0)
     queued &= wait_ns >= options.share * asked.elapsed_ns
     metrics = (
-        tk.above("requests that waited", int(queued.sum()), "count", options.min_requests),
-        tk.Metric("longest wait", int(wait_ns.max()), "ns"),
-        tk.Metric("requests that ran while another did", int(together.sum()), "count"),
+        tk.above("waiting", "requests that waited", int(queued.sum()), "count", options.min_requests),
+        tk.Metric("longest-wait", "longest wait", int(wait_ns.max()), "ns"),
+        tk.Metric("together", "requests that ran while another did", int(together.sum()), "count"),
     )
     words = f"{int(queued.sum()):,} of {tk.format_count(len(rows), 'request')} waited while another had the model"
     if not metrics[0].reached:

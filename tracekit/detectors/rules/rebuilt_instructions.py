@@ -46,19 +46,21 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
     cached = asked.numbers("cached_tokens") >= options.cached_share * asked.numbers("consumed_tokens")
     again &= ~cached[1:]
     count, judged = int(again.sum()), int((~unknown).sum())
+    share = count / judged if judged else None
+    digits, sessions = (int((again & (of[1:] != of[before])).sum()) for of in (text, session))
     metrics = (
-        tk.above("requests with instructions built again", count / judged if judged else None, "share", options.share),
-        tk.above("such requests", count, "count", options.min_requests),
-        tk.Metric("of them with other digits", int((again & (text[1:] != text[before])).sum()), "count"),
-        tk.Metric("of them in a session of their own", int((again & (session[1:] != session[before])).sum()), "count"),
+        tk.above("share", "requests with instructions built again", share, "share", options.share),
+        tk.above("rebuilt", "such requests", count, "count", options.min_requests),
+        tk.Metric("digits", "of them with other digits", digits, "count"),
+        tk.Metric("sessions", "of them in a session of their own", sessions, "count"),
     )
     words = f"{count:,} of {tk.format_count(judged, 'request')} behind another have the same instructions, built again"
     if all(metric.reached for metric in metrics[:2]):
         how = []
-        if metrics[2].value:
-            how.append(f"{metrics[2].value:,} with other digits in them, such as a date or a counter")
-        if metrics[3].value:
-            how.append(f"{metrics[3].value:,} in a new session")
+        if digits:
+            how.append(f"{digits:,} with other digits in them, such as a date or a counter")
+        if sessions:
+            how.append(f"{sessions:,} in a new session")
         tail = f": {', '.join(how)}" if how else ""
         return asked.finding(f"{words}{tail}.", metrics, np.append(False, again), missed=count / judged)
     if is_open(count, int(unknown.sum()), judged, options.share, options.min_requests):

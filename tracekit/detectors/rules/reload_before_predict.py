@@ -21,7 +21,7 @@ def detect(view: tk.ModelView, options: ReloadOptions) -> tk.Outcome:
         return view.passed(f"{counts}.", metrics)
     load_time, prediction_time, load, prediction = (
         view.time(tk.value_of(metrics, name))
-        for name in ("load time", "prediction time", "mean load", "mean prediction")
+        for name in ("load-time", "prediction-time", "mean-load", "mean-prediction")
     )
     rows = tk.rows_where(view.loads, is_reload)
     summary = (

@@ -27,8 +27,8 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
         return asked.unknown("The recording does not show whether requests failed.")
     share = count / of
     metrics = (
-        tk.above("requests that failed", share, "share", options.share),
-        tk.above("errors", count, "count", options.min_errors),
+        tk.above("failed-share", "requests that failed", share, "share", options.share),
+        tk.above("failed", "errors", count, "count", options.min_errors),
     )
     named = kinds[failed].astype(str).value_counts()
     listed = ", ".join(

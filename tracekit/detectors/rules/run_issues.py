@@ -34,8 +34,8 @@ def detect(view: tk.RecordingView, _options: tk.NoOptions) -> tk.Outcome:
     issues = tk.issues_about_data(noted)
     about_display = len(noted) - len(issues)
     metrics = (
-        tk.above("issues", len(issues), "count", 1),
-        tk.Metric("issues about the live display only", about_display, "count"),
+        tk.above("issues", "issues", len(issues), "count", 1),
+        tk.Metric("about-display", "issues about the live display only", about_display, "count"),
     )
     if not issues:
         rest = f" except {tk.format_count(about_display, 'issue')} about its live display" if about_display else ""

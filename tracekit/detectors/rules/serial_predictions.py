@@ -21,17 +21,17 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     gaps = idle_gaps.find_gaps(view, options.min_predictions)
     if not isinstance(gaps, idle_gaps.SequenceGaps):
         return gaps
-    idle = tk.above("time without Core ML work", gaps.idle.share, "share", options.gap_share)
+    idle = tk.above("idle", "time without Core ML work", gaps.idle.share, "share", options.gap_share)
     reason = _other_reason(view, gaps, options)
     if reason:
         return view.passed(reason, (idle,))
     resting = int(idle_gaps.device_idle(view, gaps.idle).sum()) / max(int(gaps.idle.distance_ns.sum()), 1)
     metrics = (
-        tk.above("compute unit idle", resting, "share", options.gap_share),
+        tk.above("unit-idle", "compute unit idle", resting, "share", options.gap_share),
         idle,
-        tk.Metric("median gap per prediction", float(np.median(gaps.idle.idle_ns)), "ns"),
+        tk.Metric("median-gap", "median gap per prediction", float(np.median(gaps.idle.idle_ns)), "ns"),
     )
-    if not tk.reached(metrics, "compute unit idle") or not resting:
+    if not tk.reached(metrics, "unit-idle") or not resting:
         return view.passed(
             f"The compute unit idles {tk.format_share(resting)} of the time between successive predictions.", metrics
         )

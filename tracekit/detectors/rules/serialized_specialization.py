@@ -86,9 +86,9 @@ def _metrics(chain: LoadChain | None, options: Options) -> tuple[tk.Metric, ...]
         (0, 0, None) if chain is None else (chain.models, chain.lost_ns, chain.end_ns - chain.start_ns)
     )
     return (
-        tk.above("models specialized in a row", models, "count", options.min_models),
-        tk.above("time beyond the longest load", lost_ns, "ns", round(options.min_lost_ms * 1e6)),
-        tk.Metric("total time of these loads", all_ns, "ns"),
+        tk.above("models", "models specialized in a row", models, "count", options.min_models),
+        tk.above("lost-time", "time beyond the longest load", lost_ns, "ns", round(options.min_lost_ms * 1e6)),
+        tk.Metric("total-time", "total time of these loads", all_ns, "ns"),
     )
 
 

@@ -24,11 +24,11 @@ def _judge(view: tk.ModelView, calls: Calls, requested_ratio: float, options: Sw
         )
     share = float(switching.slow.mean())
     metrics = (
-        tk.above("slow group to fast group", switching.ratio, "ratio", options.ratio),
-        tk.above("predictions in the slow group", share / requested_ratio, "share", options.group_share),
-        tk.above("switches between the groups", switching.switches, "count", options.switches),
-        tk.Metric("median of the fast group", switching.fast_median_ns, "ns"),
-        tk.Metric("median of the slow group", switching.slow_median_ns, "ns"),
+        tk.above("ratio", "slow group to fast group", switching.ratio, "ratio", options.ratio),
+        tk.above("slow-share", "predictions in the slow group", share / requested_ratio, "share", options.group_share),
+        tk.above("switches", "switches between the groups", switching.switches, "count", options.switches),
+        tk.Metric("fast-median", "median of the fast group", switching.fast_median_ns, "ns"),
+        tk.Metric("slow-median", "median of the slow group", switching.slow_median_ns, "ns"),
     )
     reason = no_switching(view, calls, switching)
     if reason:

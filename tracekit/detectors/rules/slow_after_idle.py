@@ -69,12 +69,12 @@ def _judge(view: tk.ModelView, calls: Calls, after_pause: tk.BoolArray, options:
     elsewhere = float((durations[~after] >= limit).mean())
     median_after = float(np.median(durations[after]))
     metrics = (
-        tk.above("slow predictions after gaps", share, "share", options.slow_share),
-        tk.Metric("slow predictions elsewhere", elsewhere, "share"),
-        tk.Metric("median after gaps", median_after, "ns"),
-        tk.Metric("median of the other predictions", usual, "ns"),
+        tk.above("slow-after-gaps", "slow predictions after gaps", share, "share", options.slow_share),
+        tk.Metric("slow-elsewhere", "slow predictions elsewhere", elsewhere, "share"),
+        tk.Metric("median-after-gaps", "median after gaps", median_after, "ns"),
+        tk.Metric("median-others", "median of the other predictions", usual, "ns"),
     )
-    if not tk.reached(metrics, "slow predictions after gaps") or not slow.any():
+    if not tk.reached(metrics, "slow-after-gaps") or not slow.any():
         return view.passed(
             f"{tk.format_share(share)} of {tk.format_count(pauses, 'prediction')} after a gap are slow (median "
             f"{tk.format_time(median_after)}, others {tk.format_time(usual)}).",

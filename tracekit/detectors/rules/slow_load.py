@@ -28,9 +28,9 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     sure = felt & ~known.unknown
     count, longest_ns = int(sure.sum()), int(durations[sure].max(initial=0))
     metrics = (
-        tk.above("long cached loads the app waited for", count, "count", 1),
-        tk.above("longest such load", longest_ns, "ns", round(options.min_wait_ms * 1e6)),
-        tk.Metric("loads", len(view.loads), "count"),
+        tk.above("long-waits", "long cached loads the app waited for", count, "count", 1),
+        tk.above("longest-wait", "longest such load", longest_ns, "ns", round(options.min_wait_ms * 1e6)),
+        tk.Metric("loads", "loads", len(view.loads), "count"),
     )
     if not felt.any() and perhaps.any():
         longest = view.time(int(durations[perhaps].max()))

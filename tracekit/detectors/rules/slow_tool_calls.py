@@ -35,10 +35,10 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
         again = identity[identity["identity"].notna()].duplicated(["request", "identity"])
         repeated = int(again.sum())
     metrics = (
-        tk.above("largest share of a request in tools", float(share[worst]), "share", options.share),
-        tk.above("time in tools, that request", int(tools[worst]), "ns", least_ns),
-        tk.Metric("requests that wait for tools", int(bound.sum()), "count"),
-        tk.Metric("calls repeated with the same arguments", repeated, "count"),
+        tk.above("tool-share", "largest share of a request in tools", float(share[worst]), "share", options.share),
+        tk.above("tool-time", "time in tools, that request", int(tools[worst]), "ns", least_ns),
+        tk.Metric("requests", "requests that wait for tools", int(bound.sum()), "count"),
+        tk.Metric("repeated-calls", "calls repeated with the same arguments", repeated, "count"),
     )
     with_tools = int((known & (calls > 0)).sum())
     if not bound.any():

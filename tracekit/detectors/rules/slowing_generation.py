@@ -66,10 +66,10 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
         )
         return view.unknown(f"Only {where}, {short}.", "Record longer answers, or a chat of several requests.")
     metrics = (
-        tk.above("time in the upper half to the line", 1 + growth.excess, "ratio", 1 + options.excess),
-        tk.Metric("lower bound of that", 1 + growth.excess - growth.excess_error, "ratio"),
-        tk.Metric("time for each token of context", growth.slope_ns, "ns"),
-        tk.Metric("tokens", len(tokens.context), "count"),
+        tk.above("growth", "time in the upper half to the line", 1 + growth.excess, "ratio", 1 + options.excess),
+        tk.Metric("lower-bound", "lower bound of that", 1 + growth.excess - growth.excess_error, "ratio"),
+        tk.Metric("time-per-token", "time for each token of context", growth.slope_ns, "ns"),
+        tk.Metric("tokens", "tokens", len(tokens.context), "count"),
     )
     line = (
         f"{tk.format_time(growth.slope_ns)} (±{tk.format_time(growth.slope_error_ns)}) more for each token of context"

@@ -38,13 +38,13 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     passed_on = large & balanced
     share = float(passed_on.mean())
     metrics = (
-        tk.above("predictions with large copies in and out", share, "share", USUAL_CALLS),
-        tk.Metric("median copy time", float(np.median(copies.both)), "ns"),
-        tk.Metric("median copy time in", float(np.median(copies.into)), "ns"),
-        tk.Metric("median copy time out", float(np.median(copies.out)), "ns"),
-        tk.Metric("predictions", len(rows), "count"),
+        tk.above("copying", "predictions with large copies in and out", share, "share", USUAL_CALLS),
+        tk.Metric("median-copy", "median copy time", float(np.median(copies.both)), "ns"),
+        tk.Metric("median-in", "median copy time in", float(np.median(copies.into)), "ns"),
+        tk.Metric("median-out", "median copy time out", float(np.median(copies.out)), "ns"),
+        tk.Metric("predictions", "predictions", len(rows), "count"),
     )
-    if not tk.reached(metrics, "predictions with large copies in and out"):
+    if not tk.reached(metrics, "copying"):
         return view.passed(
             f"{tk.format_share(share) if share else 'None'} of the predictions have large copies both in and out.",
             metrics,

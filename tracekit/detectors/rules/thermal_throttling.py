@@ -47,13 +47,13 @@ def _judge(view: tk.ModelView, calls: Calls, options: Options) -> tk.Outcome:
         )
     coolest, hottest = THERMAL_STATES[comparison.coolest], THERMAL_STATES[comparison.hottest or 0]
     metrics = (
-        tk.above("hottest to coolest state", comparison.ratio, "ratio", options.slowdown),
-        tk.Metric(f"median in state {coolest}", comparison.cool_median_ns, "ns"),
-        tk.Metric(f"median in state {hottest}", comparison.hot_median_ns, "ns"),
+        tk.above("ratio", "hottest to coolest state", comparison.ratio, "ratio", options.slowdown),
+        tk.Metric(f"median-{coolest.lower()}", f"median in state {coolest}", comparison.cool_median_ns, "ns"),
+        tk.Metric(f"median-{hottest.lower()}", f"median in state {hottest}", comparison.hot_median_ns, "ns"),
     )
     if read_growth(view, calls.where(comparison.is_cool)).cause is Cause.SEQUENCE:
         return view.passed("Latency grows within each sequence, in the coolest state too.", metrics)
-    if not tk.reached(metrics, "hottest to coolest state"):
+    if not tk.reached(metrics, "ratio"):
         words = f"Predictions take {comparison.ratio:.2f}x as long in thermal state {hottest}"
         return view.passed(f"{words} as in {coolest}.", metrics)
     usual = comparison.cool_median_ns or 0.0

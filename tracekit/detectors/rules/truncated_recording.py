@@ -17,8 +17,6 @@ AT_END_NS = 100_000
 """A row that ends so near to the end of the recording was cut there. Tables of contents round the end to 1 µs, and no
 program ends so fast after its last call (heuristic)."""
 
-_CUT = "load and prediction time cut off at the end"
-_LATE = "hardware work after the last Core ML event"
 
 _WINDOW = re.compile(r"windowed \((\d+(?:\.\d+)?) (milli)?(second|minute|hour)s?\)", re.IGNORECASE)
 _UNIT_S = {"second": 1, "minute": 60, "hour": 3_600}
@@ -50,9 +48,12 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     last_ns = max(int(times.ends.max(initial=0)) for times in (called.where(recorded), *others))
     cut, late = recorded & (called.ends >= end_ns), own & (worked.starts > last_ns)
     share = options.cut_share
-    metrics = _share(_CUT, called, cut, recorded, share), _share(_LATE, worked, late, own, share)
+    metrics = (
+        _share("cut", "load and prediction time cut off at the end", called, cut, recorded, share),
+        _share("late", "hardware work after the last Core ML event", worked, late, own, share),
+    )
     shown = {
-        metric.name: tk.rows_where(rows, chosen)
+        metric.id: tk.rows_where(rows, chosen)
         for metric, rows, chosen in zip(metrics, (trace.activity, trace.hardware), (cut, late), strict=True)
         if metric.reached
     }
@@ -95,26 +96,29 @@ def _of_the_file(trace: tk.Trace) -> list[str]:
 def _of_the_rows(shown: dict[str, pd.DataFrame], metrics: tuple[tk.Metric, ...], last_ns: int) -> list[str]:
     """Signs in the rows, by the metric that is reached, as sentences."""
     signs = []
-    cut, late = (shown.get(name, pd.DataFrame()) for name in (_CUT, _LATE))
+    cut, late = (shown.get(metric.id, pd.DataFrame()) for metric in metrics)
+    cut_share, late_share = (tk.format_share(metric.value or 0) for metric in metrics)
     if len(cut):
         longest = cut.sort_values("duration_ns").iloc[-1]
         signs.append(
-            f"{what_ran(cut)} had not ended when the recording did ({tk.format_share(tk.value_of(metrics, _CUT))} of "
+            f"{what_ran(cut)} had not ended when the recording did ({cut_share} of "
             "the recorded load and prediction time). "
             f"The longest, of {longest['model']}, had run for {tk.format_time(int(longest['duration_ns']))}."
         )
     if len(late):
         signs.append(
             f"After the last Core ML event at {tk.format_time(last_ns)}, the hardware worked for the app's "
-            f"models for another {tk.format_time(tk.covered_ns(late))} ({tk.format_share(tk.value_of(metrics, _LATE))} "
+            f"models for another {tk.format_time(tk.covered_ns(late))} ({late_share} "
             "of all its work for them): predictions were still in flight, or their events were lost."
         )
     return signs
 
 
-def _share(name: str, times: tk.Intervals, part: tk.BoolArray, every: tk.BoolArray, threshold: float) -> tk.Metric:
+def _share(
+    name: str, words: str, times: tk.Intervals, part: tk.BoolArray, every: tk.BoolArray, threshold: float
+) -> tk.Metric:
     time = times.where(every).covered_ns
-    return tk.above(name, times.where(part).covered_ns / time if time else None, "share", threshold)
+    return tk.above(name, words, times.where(part).covered_ns / time if time else None, "share", threshold)
 
 
 DETECTOR = tk.RecordingDetector(options=Options, detect=detect)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import tracekit.detectors as tk
 from tracekit.detectors.shared.wording import RECORD_PHASE_ALONE
 
-_UNACCOUNTED = "unaccounted time"
-
 
 class Options(tk.Options):
     unaccounted_share: float = tk.option(
@@ -32,7 +30,8 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     share = int(unknown.sum()) / total
     if share < options.unaccounted_share:
         words = f"Recorded events and known queueing account for {tk.format_share(1 - share)} of prediction time."
-        return view.passed(words, (tk.above(_UNACCOUNTED, share, "share", options.unaccounted_share),))
+        metric = tk.above("unaccounted", "unaccounted time", share, "share", options.unaccounted_share)
+        return view.passed(words, (metric,))
     if view.data["prediction"].array.isna().all() and view.compute["prediction"].array.isna().all():
         return view.unknown(
             "Core ML recorded no data or compute events in any prediction, although each prediction has some, so the "
@@ -50,7 +49,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             RECORD_PHASE_ALONE,
         )
     share_alone = int(unknown[alone].sum()) / int(durations[alone].sum())
-    metrics = (tk.above(_UNACCOUNTED, share_alone, "share", options.unaccounted_share),)
+    metrics = (tk.above("unaccounted", "unaccounted time", share_alone, "share", options.unaccounted_share),)
     if not tk.all_reached(metrics):
         return view.passed(
             f"{tk.format_share(share)} of prediction time has no event of its own, but during much of it another "
@@ -66,7 +65,11 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         f"{tk.format_share(share_alone)} of prediction time is unaccounted for: {tk.format_time(rest)} of "
         f"{tk.format_time(mean)} on average, in {tk.format_count(int(chosen.sum()), 'prediction')}.{also} This is a "
         "blind spot of the recording, not proof that the CPU did the work.",
-        (*metrics, tk.Metric("mean prediction", mean, "ns"), tk.Metric("mean unaccounted time", rest, "ns")),
+        (
+            *metrics,
+            tk.Metric("mean-prediction", "mean prediction", mean, "ns"),
+            tk.Metric("mean-unaccounted", "mean unaccounted time", rest, "ns"),
+        ),
         rows=tk.rows_where(view.predictions, chosen),
     )
 

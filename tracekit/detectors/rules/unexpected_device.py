@@ -12,7 +12,6 @@ from tracekit.detectors.shared.unit_work import Work, known_work, unit_suggestio
 from tracekit.detectors.shared.wording import order_words
 
 _NO_WORK = "No compute unit work was recorded."
-_MISSED = "predictions mostly elsewhere"
 
 
 class Options(tk.Options):
@@ -59,9 +58,12 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     elsewhere_ns = work.shown_ns - on_ns
     max_elsewhere_ns = elsewhere_ns + max(work.open_ns[device] for device in work.known_ns if device != expected)
     metrics = (
-        tk.above("work elsewhere", 1 - work.share(expected), "share", options.elsewhere_share),
-        tk.Metric(_MISSED, work.mostly_elsewhere(expected), "share"),
-        *(tk.Metric(f"work on the {tk.DEVICE_NAMES[device]}", work.share(device), "share") for device in work.known_ns),
+        tk.above("elsewhere", "work elsewhere", 1 - work.share(expected), "share", options.elsewhere_share),
+        tk.Metric("mostly-elsewhere", "predictions mostly elsewhere", work.mostly_elsewhere(expected), "share"),
+        *(
+            tk.Metric(f"on-{device}", f"work on the {tk.DEVICE_NAMES[device]}", work.share(device), "share")
+            for device in work.known_ns
+        ),
     )
     shown = work.shown_ns >= options.shown_share * work.predicted_ns
     if shown and elsewhere_ns and elsewhere_ns >= options.elsewhere_share * (max_on_ns + elsewhere_ns):
@@ -100,7 +102,7 @@ def _finding(view: tk.ModelView, expected: tk.Device, work: Work, metrics: tuple
         f"ran elsewhere: {work.words}.{order}{doubt}{unit_suggestion(view)}{of_units(view, unit)}",
         metrics,
         rows=rows,
-        missed=tk.value_of(metrics, _MISSED),
+        missed=tk.value_of(metrics, "mostly-elsewhere"),
         call_sites=sites_of(view.trace, view.predictions.index),
     )
 

@@ -46,12 +46,12 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     step, stays = float(np.median(added)), float(np.median(kept))
     share = min(max(stays / step, 0.0), 1.0) if step > 0 else None
     metrics = (
-        tk.above("reloads", len(cycles), "count", options.min_reloads),
-        tk.above("what a load adds", step, "bytes", options.min_mb * MB),
-        tk.above("what stays of it", share, "share", options.kept_share),
-        tk.Metric("what stays of all", float(kept.sum()), "bytes"),
+        tk.above("reloads", "reloads", len(cycles), "count", options.min_reloads),
+        tk.above("step", "what a load adds", step, "bytes", options.min_mb * MB),
+        tk.above("kept-share", "what stays of it", share, "share", options.kept_share),
+        tk.Metric("kept", "what stays of all", float(kept.sum()), "bytes"),
     )
-    if not tk.reached(metrics, "what a load adds"):
+    if not tk.reached(metrics, "step"):
         return view.passed(
             f"A load adds {tk.format_bytes(round(step))} to the footprint. {engine_memory(view)}", metrics
         )

@@ -76,10 +76,10 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
         f"recording continues for {view.time(since_ns)}{' or more' if many else ''} after that. The memory that "
         f"{'they hold' if many else 'it holds'} is not recorded.",
         (
-            tk.above("unused models", len(names), "count", 1),
-            tk.above("recorded after the load", since_ns, "ns", round(options.unused_s * 1e9)),
-            tk.above("predictions of other models after the load", calls, "count", options.min_predictions),
-            tk.Metric("loads", len(rows), "count"),
+            tk.above("models", "unused models", len(names), "count", 1),
+            tk.above("since-load", "recorded after the load", since_ns, "ns", round(options.unused_s * 1e9)),
+            tk.above("calls", "predictions of other models after the load", calls, "count", options.min_predictions),
+            tk.Metric("loads", "loads", len(rows), "count"),
         ),
         rows=rows,
         cost=view.cost(cost_ns, "Time covered by the loads of these models"),

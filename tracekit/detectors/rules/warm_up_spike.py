@@ -67,12 +67,12 @@ def _judge_spikes(view: tk.ModelView, latency_ns: tk.IntArray, options: Options)
     resumed_ns = None if np.isnan(resumed.median_ns[worst]) else float(resumed.median_ns[worst])
     extra_ns, least_ns = float(calls.extra_ns[worst]), round(options.min_extra_ms * 1e6)
     metrics = (
-        tk.above("first prediction to median of following", float(calls.ratio[worst]), "ratio", options.ratio),
-        tk.above("extra time of the first prediction", extra_ns, "ns", least_ns),
-        tk.below("following predictions as slow", float(calls.as_slow[worst]), "share", options.as_slow_share),
-        tk.Metric("median of following predictions", float(calls.usual_ns[worst]), "ns"),
-        tk.Metric("median after a gap", resumed_ns, "ns"),
-        tk.Metric("first predictions compared", len(calls.index), "count"),
+        tk.above("ratio", "first prediction to median of following", float(calls.ratio[worst]), "ratio", options.ratio),
+        tk.above("extra-time", "extra time of the first prediction", extra_ns, "ns", least_ns),
+        tk.below("slow", "following predictions as slow", float(calls.as_slow[worst]), "share", options.as_slow_share),
+        tk.Metric("median-following", "median of following predictions", float(calls.usual_ns[worst]), "ns"),
+        tk.Metric("median-after-gap", "median after a gap", resumed_ns, "ns"),
+        tk.Metric("compared", "first predictions compared", len(calls.index), "count"),
     )
     if late.any():
         return _finding(view, calls, late, metrics)

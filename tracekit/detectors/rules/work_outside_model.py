@@ -31,8 +31,8 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
     elapsed, spent = int(asked.elapsed_ns[known].sum()), float(outside[known].sum())
     share = spent / max(elapsed, 1)
     metrics = (
-        tk.above("time outside the model", share, "share", options.share),
-        tk.above("time of requests", elapsed, "ns", round(options.min_time_ms * 1e6)),
+        tk.above("outside", "time outside the model", share, "share", options.share),
+        tk.above("elapsed", "time of requests", elapsed, "ns", round(options.min_time_ms * 1e6)),
     )
     if not metrics[1].reached:
         needed = tk.format_time(options.min_time_ms * 1e6)

@@ -67,8 +67,8 @@ def judge_app_work(view: tk.RecordingView, api: tk.Api, options: AppWorkOptions,
         few = f"{tk.format_count(counted, 'sample')} {words.which}, {options.min_samples} needed."
         return view.unknown(few, "Record the feature for longer.")
     metrics = (
-        tk.above(words.counted, work.samples, "count", options.min_samples),
-        tk.above(f"share of the samples of {words.threads}", work.share, "share", options.share),
+        tk.above("samples", words.counted, work.samples, "count", options.min_samples),
+        tk.above("share", f"share of the samples of {words.threads}", work.share, "share", options.share),
     )
     if not work.samples:
         return view.passed(words.none, metrics)
@@ -112,9 +112,9 @@ def judge_blocking(
     verb, noun = words
     count, longest = len(blocking.periods), int(blocking.periods.durations.max(initial=0))
     metrics = (
-        tk.above(f"times the main thread {verb} that long", count, "count", 1),
-        tk.Metric("longest of them", longest if count else None, "ns"),
-        tk.Metric(f"{noun} in them", len(blocking.calls), "count"),
+        tk.above("blocking", f"times the main thread {verb} that long", count, "count", 1),
+        tk.Metric("longest", "longest of them", longest if count else None, "ns"),
+        tk.Metric("calls", f"{noun} in them", len(blocking.calls), "count"),
     )
     if not runs_interface(view.trace):
         return view.not_applicable("The app has no UI that waits for the main thread.")

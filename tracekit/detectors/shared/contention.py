@@ -108,7 +108,8 @@ class Contention(NamedTuple):
             )
         disturbed, calm = overlap >= options.overlap_share, overlap <= options.calm_share
         share = float(disturbed.mean())
-        affected = tk.above(f"predictions with other {words.unit} work", share, "share", options.affected_share)
+        name = f"predictions with other {words.unit} work"
+        affected = tk.above("affected", name, share, "share", options.affected_share)
         others = f"{words.did} for {tk.format_share(options.overlap_share)} or more of {words.part}"
         if not affected.reached or not disturbed.any():
             passed = (
@@ -128,20 +129,18 @@ class Contention(NamedTuple):
         """The metrics where other work slows predictions down, or the answer where it does not. `explained` is the
         share of the extra time that it explains; `chance` says why the difference shows nothing, or is empty."""
         view, options, words = self
-        slowdown, explains = (
-            f"{name} other {words.unit} work" for name in ("slowdown with", "extra time explained by")
-        )
+        other = f"other {words.unit} work"
         metrics = (
             met.affected,
-            tk.above(slowdown, met.slow_ns / met.usual_ns, "ratio", options.slowdown),
-            tk.above(explains, explained, "share", options.explained_share),
-            tk.Metric(f"median without other {words.unit} work", met.usual_ns, "ns"),
-            tk.Metric(f"median with other {words.unit} work", met.slow_ns, "ns"),
+            tk.above("slowdown", f"slowdown with {other}", met.slow_ns / met.usual_ns, "ratio", options.slowdown),
+            tk.above("explained", f"extra time explained by {other}", explained, "share", options.explained_share),
+            tk.Metric("median-calm", f"median without {other}", met.usual_ns, "ns"),
+            tk.Metric("median-disturbed", f"median with {other}", met.slow_ns, "ns"),
         )
         passed = f"Predictions take {met.slow_ns / met.usual_ns:.2f}x as long while {words.does}"
-        if not tk.reached(metrics, slowdown):
+        if not tk.reached(metrics, "slowdown"):
             return view.passed(f"{passed}.", metrics)
-        if not tk.reached(metrics, explains):
+        if not tk.reached(metrics, "explained"):
             share = tk.format_share(explained)
             return view.passed(f"{passed}, but that explains only {share} of the extra time.", metrics)
         reason = chance()
@@ -169,7 +168,10 @@ class Contention(NamedTuple):
             f"Time these predictions took beyond the median of undisturbed ones while {self.words.did}",
             longest_wait_ns=min(int(filled_ns.max()), cost_ns),
         )
-        metrics = (*metrics, tk.above("extra time of the model's time", cost.share, "share", self.options.cost_share))
+        metrics = (
+            *metrics,
+            tk.above("cost", "extra time of the model's time", cost.share, "share", self.options.cost_share),
+        )
         if not metrics[-1].reached:
             return self.view.passed(
                 f"Other {self.words.unit} work costs {tk.format_share(cost.share)} of the time.", metrics

@@ -88,17 +88,18 @@ def load_pattern(view: tk.ModelView, options: ReloadOptions) -> tuple[tuple[tk.M
     late = used_since_load & (load_starts - last_use > round(options.idle_s * 1e9))
     counts = ~late | outweigh_use(view) if late.any() else ~late
     is_reload = used_since_load & counts & ~beside_cold(view.loads)
+    loads, single_use = len(load_times), float((after <= 1).mean())
     metrics = (
-        tk.above("loads", len(load_times), "count", options.min_loads),
-        tk.Metric("predictions", len(calls), "count"),
-        tk.Metric("load time", int(load_times.sum()), "ns"),
-        tk.Metric("prediction time", int(calls.durations.sum()), "ns"),
-        tk.above("loads per prediction", len(load_times) / len(calls), "ratio", options.loads_per_prediction),
-        tk.above("loads used at most once", float((after <= 1).mean()), "share", options.single_use_share),
+        tk.above("loads", "loads", loads, "count", options.min_loads),
+        tk.Metric("predictions", "predictions", len(calls), "count"),
+        tk.Metric("load-time", "load time", int(load_times.sum()), "ns"),
+        tk.Metric("prediction-time", "prediction time", int(calls.durations.sum()), "ns"),
+        tk.above("per-prediction", "loads per prediction", loads / len(calls), "ratio", options.loads_per_prediction),
+        tk.above("single-use", "loads used at most once", single_use, "share", options.single_use_share),
         # One reload fewer than loads: the first load of the recording is none.
-        tk.above("reloads soon after use", int(is_reload.sum()), "count", max(options.min_loads - 1, 1)),
-        tk.Metric("mean load", float(load_times.mean()), "ns"),
-        tk.Metric("mean prediction", float(calls.durations.mean()), "ns"),
+        tk.above("reloads", "reloads soon after use", int(is_reload.sum()), "count", max(options.min_loads - 1, 1)),
+        tk.Metric("mean-load", "mean load", float(load_times.mean()), "ns"),
+        tk.Metric("mean-prediction", "mean prediction", float(calls.durations.mean()), "ns"),
     )
     return metrics, is_reload
 
