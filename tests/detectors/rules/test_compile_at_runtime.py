@@ -49,27 +49,24 @@ def test_the_second_compilation_is_found_with_its_cost(scenario, judge):
     assert "compiled the model 2 times" in finding.summary
 
 
-def test_one_compilation_is_not_judged(scenario, judge):
-    sessions(scenario, 1)
-    outcome = judge(scenario, ID)["Yolo"]
-    assert isinstance(outcome, NotEvaluated)
-    assert "second launch" in outcome.record
-
-
-def test_a_model_that_was_not_compiled_passes(scenario, judge):
-    engine(scenario, [])
-    assert isinstance(judge(scenario, ID)["Yolo"], Passed)
-
-
-@pytest.mark.parametrize(("length", "expected"), [(100, Finding), (99, Passed)])
-def test_short_compilations_are_no_finding(scenario, judge, length, expected):
-    sessions(scenario, 2, length * MS)
-    assert isinstance(judge(scenario, ID)["Yolo"], expected)
-
-
-def test_a_short_single_compilation_is_no_problem_either_way(scenario, judge):
-    sessions(scenario, 1, 99 * MS)
-    assert isinstance(judge(scenario, ID)["Yolo"], Passed)
+@pytest.mark.parametrize(
+    ("count", "length", "settings", "expected"),
+    [
+        (2, 100, {}, Finding),
+        (2, 99, {}, Passed),
+        (1, 900, {}, NotEvaluated),
+        (1, 99, {}, Passed),
+        (2, 900, {"min_compiles": 3}, Passed),
+        (2, 900, {"min_lost_ms": 900}, Finding),
+        (2, 900, {"min_lost_ms": 901}, Passed),
+    ],
+)
+def test_thresholds(scenario, judge, count, length, settings, expected):
+    sessions(scenario, count, length * MS)
+    outcome = judge(scenario, ID, **settings)["Yolo"]
+    assert isinstance(outcome, expected)
+    if expected is NotEvaluated:
+        assert "second launch" in outcome.record
 
 
 def test_a_model_that_is_only_compiled_is_judged(scenario, judge):
@@ -105,12 +102,3 @@ def test_the_neural_engine_compiles_the_same_program_again(scenario, judge, coun
 def test_other_work_of_the_neural_engine_is_no_finding(scenario, judge, labels):
     engine(scenario, labels)
     assert isinstance(judge(scenario, ID)["Yolo"], Passed)
-
-
-@pytest.mark.parametrize(
-    ("settings", "expected"),
-    [({"min_compiles": 3}, Passed), ({"min_lost_ms": 901}, Passed), ({"min_lost_ms": 900}, Finding)],
-)
-def test_thresholds_can_be_moved(scenario, judge, settings, expected):
-    sessions(scenario, 2)
-    assert isinstance(judge(scenario, ID, **settings)["Yolo"], expected)

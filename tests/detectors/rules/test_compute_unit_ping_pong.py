@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed
+from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed
 from tracekit.testing.rows import Model
 from tracekit.testing.scenario import Scenario
 
@@ -76,19 +76,29 @@ def test_work_before_and_after_the_main_unit_is_no_interruption(scenario, judge)
     assert values(outcome)["main unit interrupted"] == pytest.approx(1 / 49)
 
 
-@pytest.mark.parametrize(("cpu", "expected"), [(0.5, Finding), (0.49, Passed)])
-def test_a_twentieth_of_the_time_decides(scenario, judge, cpu, expected):
-    calls(scenario, ("ane", 6), ("cpu", cpu), ("ane", 7), ("cpu", cpu), ("ane", 7 - 2 * cpu))
-    assert isinstance(judge(scenario, ID)["Segmenter"], expected)
-
-
 @pytest.mark.parametrize(
-    ("steps", "expected"),
-    [(THERE_AND_BACK, Finding), (THERE_AND_BACK[:4], Passed), (THERE_AND_BACK[1:], Passed)],
+    ("steps", "count", "settings", "expected"),
+    [
+        ((("ane", 6), ("cpu", 0.5), ("ane", 7), ("cpu", 0.5), ("ane", 6)), 20, {}, Finding),  # A twentieth of the time.
+        ((("ane", 6), ("cpu", 0.49), ("ane", 7), ("cpu", 0.49), ("ane", 6.02)), 20, {}, Passed),
+        (THERE_AND_BACK[:4], 20, {}, Passed),
+        (THERE_AND_BACK[1:], 20, {}, Passed),
+        ((("gpu", 1), ("cpu", 0.1)) * 3, 20, {}, Finding),
+        ((("gpu", 1), ("cpu", 0.099)) * 3, 20, {}, Passed),  # The `CPU` rows of requests.
+        ((("ane", 2), ("gap", 1)) * 5, 20, {}, Passed),
+        ((("Neural Engine Request", 5), ("cpu", 1)) * 3, 20, {}, Finding),
+        (THERE_AND_BACK, 10, {}, Finding),
+        (THERE_AND_BACK, 9, {}, NotEvaluated),
+        (THERE_AND_BACK, 20, {"hand_offs": 5}, Passed),
+        (THERE_AND_BACK, 20, {"interrupted_share": 0.1}, Finding),
+        (THERE_AND_BACK, 20, {"interrupted_share": 0.11}, Passed),
+        (THERE_AND_BACK, 20, {"min_cpu_us": 1001}, Passed),
+        (THERE_AND_BACK, 20, {"min_predictions": 21}, NotEvaluated),
+    ],
 )
-def test_four_changes_decide(scenario, judge, steps, expected):
-    calls(scenario, *steps)
-    assert isinstance(judge(scenario, ID)["Segmenter"], expected)
+def test_thresholds(scenario, judge, steps, count, settings, expected):
+    calls(scenario, *steps, count=count)
+    assert isinstance(judge(scenario, ID, **settings)["Segmenter"], expected)
 
 
 @pytest.mark.parametrize(("often", "expected"), [(11, Finding), (9, Passed)])
@@ -98,48 +108,10 @@ def test_half_of_the_predictions_decide(scenario, judge, often, expected):
     assert isinstance(judge(scenario, ID)["Segmenter"], expected)
 
 
-@pytest.mark.parametrize(("cpu", "expected"), [(0.1, Finding), (0.099, Passed)])
-def test_the_cpu_rows_of_requests_are_no_turns(scenario, judge, cpu, expected):
-    calls(scenario, *(("gpu", 1), ("cpu", cpu)) * 3)
-    assert isinstance(judge(scenario, ID)["Segmenter"], expected)
-
-
-@pytest.mark.parametrize(("count", "expected"), [(10, Finding), (9, NotEvaluated)])
-def test_few_predictions_are_not_judged(scenario, judge, count, expected):
-    calls(scenario, *THERE_AND_BACK, count=count)
-    assert isinstance(judge(scenario, ID)["Segmenter"], expected)
-
-
 @pytest.mark.parametrize(("count", "expected"), [(1, "1 prediction"), (2, "2 predictions")])
 def test_how_few_were_found_is_told(scenario, judge, count, expected):
     calls(scenario, *THERE_AND_BACK, count=count)
     assert judge(scenario, ID)["Segmenter"].reason == f"{expected} with known compute units, 10 needed."
-
-
-def test_pieces_of_one_unit_are_one_turn(scenario, judge):
-    calls(scenario, *(("ane", 2), ("gap", 1)) * 5)
-    outcome = judge(scenario, ID)["Segmenter"]
-    assert isinstance(outcome, Passed)
-    assert values(outcome)["hand-offs per prediction (median)"] == 0
-
-
-def test_requests_stand_for_a_unit_whose_execution_was_not_seen(scenario, judge):
-    calls(scenario, *(("Neural Engine Request", 5), ("cpu", 1)) * 3)
-    finding = judge(scenario, ID)["Segmenter"]
-    assert isinstance(finding, Finding)
-    assert finding.cost.ns == 20 * 2 * MS
-
-
-def test_where_execution_was_seen_requests_add_no_turn(scenario, judge):
-    for k in range(20):
-        prediction = scenario.predict(SEGMENTER, (100 + k * 50) * MS, 20 * MS)
-        prediction.neural_engine(4 * MS, 4 * MS)
-        for at in range(5):
-            prediction.event("Neural Engine Request", at * 4 * MS, MS)
-            prediction.event("CPU", at * 4 * MS + MS, MS)
-    outcome = judge(scenario, ID)["Segmenter"]
-    assert isinstance(outcome, Passed)
-    assert values(outcome)["hand-offs per prediction (median)"] == 2
 
 
 @pytest.mark.parametrize("schema", ["ane-hw-intervals-internal", "metal-gpu-intervals"])
@@ -149,23 +121,3 @@ def test_a_missing_table_may_hide_turns(scenario, judge, schema):
     outcome = judge(scenario, ID)["Segmenter"]
     assert isinstance(outcome, NotEvaluated)
     assert ("Neural Engine" if "ane" in schema else "GPU") in outcome.reason
-
-
-def test_a_model_that_is_not_called_is_not_applicable(scenario, judge):
-    scenario.load(SEGMENTER, 0, MS)
-    assert isinstance(judge(scenario, ID)["Segmenter"], NotApplicable)
-
-
-@pytest.mark.parametrize(
-    ("settings", "expected"),
-    [
-        ({"hand_offs": 5}, Passed),
-        ({"interrupted_share": 0.1}, Finding),
-        ({"interrupted_share": 0.11}, Passed),
-        ({"min_cpu_us": 1001}, Passed),
-        ({"min_predictions": 21}, NotEvaluated),
-    ],
-)
-def test_thresholds_can_be_moved(scenario, judge, settings, expected):
-    calls(scenario, *THERE_AND_BACK)
-    assert isinstance(judge(scenario, ID, **settings)["Segmenter"], expected)

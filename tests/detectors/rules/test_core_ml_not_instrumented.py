@@ -18,7 +18,6 @@ from tracekit.recording.contents import TableEntry
 from tracekit.recording.table import TableState
 from tracekit.report.serialize import to_json
 from tracekit.testing import write_export, write_single_export
-from tracekit.testing.machines import WINDOW_SERVER
 from tracekit.testing.rows import ENGINE_LOAD, Model, SignpostRow
 from tracekit.testing.scenario import CORE_ML
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
@@ -67,12 +66,6 @@ def test_how_many_executions_decide(scenario, judge, count, expected):
     if expected is Finding:
         assert "20 requests of Net" in outcome.summary
     assert isinstance(judged(judge, scenario, min_executions=count), Finding)
-
-
-def test_work_of_others_proves_nothing(scenario, judge):
-    scenario.gpu_work(100 * MS, 3 * MS, WINDOW_SERVER, "Compute", ON_GPU)
-    executions(scenario, 30, NET.engine_label())
-    assert isinstance(judged(judge, scenario), NotEvaluated), "only another process is seen with this model"
 
 
 def test_other_work_of_the_target_proves_nothing(scenario, judge):

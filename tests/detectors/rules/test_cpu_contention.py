@@ -45,39 +45,23 @@ def test_two_models_at_once_are_found_with_their_extra_time(scenario, judge):
     assert "During 8 of 20 predictions, Second used the CPU for 20% or more of" in finding.summary
 
 
-def test_each_of_two_that_slow_each_other_is_found(scenario, judge):
-    for model in (FIRST, SECOND):
-        scenario.load(model, 0, MS)
-    for k in range(40):
-        start, slow = (100 + k * 60) * MS, k % 2
-        on_cpu(scenario, FIRST, start, (18 if slow else 10) * MS)
-        on_cpu(scenario, SECOND, start if slow else start + 30 * MS, (18 if slow else 10) * MS)
-    outcomes = judge(scenario, ID)
-    assert all(isinstance(outcomes[name], Finding) for name in ("First", "Second"))
-
-
-@pytest.mark.parametrize(("longer", "expected"), [(2, Finding), (1.9, Passed)])
-def test_a_fifth_of_slow_down_decides(scenario, judge, longer, expected):
-    calls(scenario, longer=longer)
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"longer": 2}, Finding),
+        ({"longer": 1.9}, Passed),
+        ({"others": 2, "longer": 2.5}, Finding),
+        ({"others": 1.9, "longer": 2.5}, Passed),
+        ({"others": 5, "longer": 10}, Finding),  # Others must work for half of the extra time.
+        ({"others": 5, "longer": 10.1}, Passed),
+        ({"disturbed": 4, "calm": 20}, NotEvaluated),
+        ({"disturbed": 20, "calm": 4}, NotEvaluated),
+        ({"event": "Neural Engine Request"}, NotApplicable),
+    ],
+)
+def test_thresholds(scenario, judge, given, expected):
+    calls(scenario, **given)
     assert isinstance(judge(scenario, ID)["First"], expected)
-
-
-@pytest.mark.parametrize(("others", "expected"), [(2, Finding), (1.9, Passed)])
-def test_others_must_work_for_a_fifth_of_the_beginning(scenario, judge, others, expected):
-    calls(scenario, others=others, longer=2.5)
-    assert isinstance(judge(scenario, ID)["First"], expected)
-
-
-@pytest.mark.parametrize(("longer", "expected"), [(10, Finding), (10.1, Passed)])
-def test_others_must_fill_half_of_the_extra_time(scenario, judge, longer, expected):
-    calls(scenario, others=5, longer=longer)
-    assert isinstance(judge(scenario, ID)["First"], expected)
-
-
-@pytest.mark.parametrize(("disturbed", "calm"), [(4, 20), (20, 4)])
-def test_five_of_each_are_needed(scenario, judge, disturbed, calm):
-    calls(scenario, disturbed=disturbed, calm=calm)
-    assert isinstance(judge(scenario, ID)["First"], NotEvaluated)
 
 
 def test_a_model_alone_on_the_cpu_has_nobody_to_share_with(scenario, judge):
@@ -87,24 +71,6 @@ def test_a_model_alone_on_the_cpu_has_nobody_to_share_with(scenario, judge):
     outcome = judge(scenario, ID)["First"]
     assert isinstance(outcome, NotApplicable)
     assert "not recorded" in outcome.reason
-
-
-def test_a_model_elsewhere_is_not_judged(scenario, judge):
-    calls(scenario, event="Neural Engine Request")
-    assert isinstance(judge(scenario, ID)["First"], NotApplicable)
-
-
-def test_extra_time_on_another_unit_is_not_that_of_the_cpu(scenario, judge):
-    """Half of each prediction is CPU work; of the disturbed ones the rest takes longer, on the Neural Engine."""
-    for model in (FIRST, SECOND):
-        scenario.load(model, 0, MS)
-    for k in range(40):
-        start, slow = (100 + k * 60) * MS, k % 2
-        prediction = scenario.predict(FIRST, start, (18 if slow else 10) * MS)
-        prediction.event("CPU", 0, 5 * MS)
-        prediction.neural_engine(5 * MS, (13 if slow else 5) * MS)
-        on_cpu(scenario, SECOND, start if slow else start + 30 * MS, 12 * MS)
-    assert isinstance(judge(scenario, ID)["First"], Passed)
 
 
 def test_durations_that_differ_by_chance_are_none(scenario, judge):

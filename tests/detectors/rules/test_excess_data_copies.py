@@ -49,17 +49,21 @@ def test_rows_that_overlap_are_counted_once(scenario, judge):
     assert finding.cost.ns == 5 * 6 * MS
 
 
-def test_validation_and_computation_are_no_copies(scenario, judge):
-    for prediction in predictions(scenario, 5, 20 * MS):
-        prediction.event("Input Validation", 0, 10 * MS)
-        prediction.event("CPU", 10 * MS, 10 * MS)
-    assert isinstance(judge(scenario, ID)["Sharpen"], Passed)
-
-
-@pytest.mark.parametrize(("copy", "expected"), [(1_000 * US, Finding), (999 * US, Passed)])
-def test_the_share_decides(scenario, judge, copy, expected):
-    for prediction in predictions(scenario, 10, 10 * MS):
-        prediction.event("Input Copy", 0, copy)
+@pytest.mark.parametrize(
+    ("count", "length", "copy", "expected"),
+    [
+        (10, 10_000, 1_000, Finding),
+        (10, 10_000, 999, Passed),
+        (10, 1_000, 500, Finding),
+        (10, 999, 500, NotApplicable),
+        (3, 10_000, 5_000, Finding),
+        (2, 10_000, 5_000, NotEvaluated),
+    ],
+)
+def test_thresholds(scenario, judge, count, length, copy, expected):
+    for prediction in predictions(scenario, count, length * US):
+        prediction.event("Input Copy", 0, copy * US)
+        prediction.event("Input Validation", copy * US, length * US // 3)  # It copies nothing.
     assert isinstance(judge(scenario, ID)["Sharpen"], expected)
 
 
@@ -82,18 +86,6 @@ def test_one_input_that_stands_out_is_found_earlier(scenario, judge, copies, exp
     assert isinstance(outcome, expected)
     if isinstance(outcome, Finding):
         assert "10 input copies take much longer" in outcome.summary
-
-
-def test_very_short_predictions_are_not_applicable(scenario, judge):
-    for prediction in predictions(scenario, 10, 900 * US):
-        prediction.event("Input Copy", 0, 500 * US)
-    assert isinstance(judge(scenario, ID)["Sharpen"], NotApplicable)
-
-
-def test_two_predictions_are_not_judged(scenario, judge):
-    for prediction in predictions(scenario, 2, 10 * MS):
-        prediction.event("Input Copy", 0, 5 * MS)
-    assert isinstance(judge(scenario, ID)["Sharpen"], NotEvaluated)
 
 
 def test_copies_shared_by_overlapping_predictions_still_count(scenario, judge):

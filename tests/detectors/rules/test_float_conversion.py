@@ -37,12 +37,22 @@ def test_casts_and_the_copies_beside_them_are_found_with_their_cost(scenario, ju
     assert "1.50 ms of each 10.0 ms prediction: 0.20 ms casts, 1.30 ms copies" in finding.summary
 
 
-@pytest.mark.parametrize(("cast", "expected"), [(500, Finding), (499, Passed)])
-def test_the_share_decides(scenario, judge, cast, expected):
-    for prediction in predictions(scenario):
+@pytest.mark.parametrize(
+    ("cast", "given", "settings", "expected"),
+    [
+        (500, {}, {}, Finding),
+        (499, {}, {}, Passed),
+        (499, {}, {"conversion_share": 0.0499}, Finding),
+        (300, {"length": 1_000 * US}, {}, Finding),
+        (300, {"length": 999 * US}, {}, NotApplicable),
+        (3_000, {"count": 3}, {}, Finding),
+        (3_000, {"count": 2}, {}, NotEvaluated),
+    ],
+)
+def test_thresholds(scenario, judge, cast, given, settings, expected):
+    for prediction in predictions(scenario, **given):
         prediction.event("Data Cast", 0, cast * US)
-    assert isinstance(judged(judge, scenario), expected)
-    assert isinstance(judged(judge, scenario, conversion_share=cast / 10_000), Finding)
+    assert isinstance(judged(judge, scenario, **settings), expected)
 
 
 @pytest.mark.parametrize(("cast", "expected"), [(20_000, Finding), (19_875, NotEvaluated)])
@@ -85,25 +95,6 @@ def test_casts_outside_any_prediction_decide_nothing(scenario, judge):
     for prediction in predictions(scenario):
         scenario.coreml.append(CoreMLRow(prediction.row.end_ns + MS, 2 * MS, "Data Cast", NET, DATA))
     assert isinstance(judged(judge, scenario), NotEvaluated)
-
-
-@pytest.mark.parametrize(("length", "expected"), [(1_000, Finding), (999, NotApplicable)])
-def test_short_predictions_are_left_alone(scenario, judge, length, expected):
-    for prediction in predictions(scenario, length=length * US):
-        prediction.event("Data Cast", 0, 300 * US)
-    assert isinstance(judged(judge, scenario), expected)
-
-
-@pytest.mark.parametrize(("count", "expected"), [(3, Finding), (2, NotEvaluated)])
-def test_few_predictions_show_no_habit(scenario, judge, count, expected):
-    for prediction in predictions(scenario, count):
-        prediction.event("Data Cast", 0, 3 * MS)
-    assert isinstance(judged(judge, scenario), expected)
-
-
-def test_a_model_without_predictions_converts_nothing(scenario, judge):
-    scenario.load(NET, 0, 5 * MS)
-    assert isinstance(judged(judge, scenario), NotApplicable)
 
 
 def test_no_time_is_counted_for_both_detectors_of_copies(samples):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed
+from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed
 from tracekit.testing.rows import ENGINE_LOAD, ENGINE_PREDICTION, Model
 
 ID = "foreign-neural-engine-work"
@@ -31,18 +31,21 @@ def test_a_target_that_has_the_engine_for_itself(scenario, judge):
     assert "matches the target's predictions" in outcome.summary
 
 
-@pytest.mark.parametrize(("length", "expected"), [(50, Finding), (49, Passed)])
+@pytest.mark.parametrize(
+    ("length", "settings", "expected"),
+    [(50, {}, Finding), (49, {}, Passed), (100, {"min_share": 0.09}, Finding), (100, {"min_share": 0.1}, Passed)],
+)
 @pytest.mark.parametrize("label", [ENGINE_PREDICTION, Model("Photos").engine_label()])
-def test_the_share_of_others_decides(scenario, judge, label, length, expected):
+def test_the_share_of_others_decides(scenario, judge, label, length, settings, expected):
     # 50 of 1,000 ms are the threshold of 5 %.
     use(scenario)
     scenario.other_neural_engine(3_000 * MS, length * MS, label)
-    outcome = judged(judge, scenario)
+    outcome = judged(judge, scenario, **settings)
     assert isinstance(outcome, expected)
     if expected is Finding:
         assert outcome.cost is None
         assert [(entry.start_ns, entry.end_ns) for entry in outcome.evidence] == [(3_000 * MS, (3_000 + length) * MS)]
-    else:
+    elif not settings:
         assert "4.9%" in outcome.summary
 
 
@@ -59,38 +62,9 @@ def test_models_of_others_inside_predictions_count_too(scenario, judge):
     assert values["execution of models that the target never loaded"] == pytest.approx(100 / 960)
 
 
-def test_work_of_own_models_outside_predictions_is_no_work_of_others(scenario, judge):
-    use(scenario)
-    scenario.other_neural_engine(3_000 * MS, 500 * MS, NET.engine_label())
-    assert isinstance(judged(judge, scenario), Passed)
-
-
-def test_generic_rows_inside_predictions_are_taken_for_the_targets(scenario, judge):
-    use(scenario, ENGINE_PREDICTION)
-    assert isinstance(judged(judge, scenario), Passed)
-
-
-def test_without_execution_there_is_nothing_to_share(scenario, judge):
-    scenario.predict(NET, 0, 60 * MS)
-    assert isinstance(judged(judge, scenario), NotApplicable)
-
-
 def test_without_the_table_nothing_is_known(scenario, judge):
     use(scenario)
     scenario.missing.add(scenario.xcode.neural_engine_schema)
     outcome = judged(judge, scenario)
     assert isinstance(outcome, NotEvaluated)
     assert "Neural Engine" in outcome.reason
-
-
-def test_without_a_prediction_there_is_nothing_to_compare_with(scenario, judge):
-    scenario.load(NET, 0, 50 * MS)
-    scenario.other_neural_engine(100 * MS, 50 * MS)
-    assert isinstance(judged(judge, scenario), NotEvaluated)
-
-
-@pytest.mark.parametrize(("share", "expected"), [(0.1, Passed), (0.09, Finding)])
-def test_the_threshold_can_be_moved(scenario, judge, share, expected):
-    use(scenario)
-    scenario.other_neural_engine(3_000 * MS, 100 * MS)
-    assert isinstance(judged(judge, scenario, min_share=share), expected)

@@ -58,17 +58,6 @@ def test_what_fitted_shows_that_the_window_is_larger(scenario, judge):
     assert isinstance(judge(scenario, ID, window_tokens=5_500)[None], Finding)
 
 
-@pytest.mark.parametrize("contexts", [[None, None], [900, None]])
-def test_unknown_counts_are_no_pass(scenario, judge, contexts):
-    talk(scenario, contexts)
-    assert isinstance(judge(scenario, ID)[None], NotEvaluated)
-
-
-def test_a_request_that_failed_otherwise_has_no_context(scenario, judge):
-    talk(scenario, [900, None], error="refusal")
-    assert isinstance(judge(scenario, ID)[None], Passed)
-
-
 def test_the_window_of_a_model_of_the_app_must_be_named(scenario, judge):
     CoreAIChat(scenario).request(100 * MS, prompt_tokens=700, prompt_ns=99 * MS, tokens_ns=[15 * MS] * 5)
     outcome = judge(scenario, ID)[None]

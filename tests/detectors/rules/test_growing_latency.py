@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed
+from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed
 from tracekit.testing.rows import Model, StateRow
 from tracekit.testing.scenario import CORE_ML, Prediction
 
@@ -40,11 +40,21 @@ def test_what_calls_take_beyond_the_beginning_is_the_cost(scenario, judge):
     assert "starts fast again" in finding.summary
 
 
-@pytest.mark.parametrize(("step", "expected"), [(160_000, Finding), (130_000, Passed)])
-def test_half_as_long_again_decides(scenario, judge, step, expected):
-    # Medians of the first and last tenth of 40 calls: 1.5 and 37.5 steps from the beginning.
-    # 160 µs: 16.0 / 10.24 = 1.56. 130 µs: 14.875 / 10.195 = 1.46.
-    sequences(scenario, 2, step=step)
+@pytest.mark.parametrize(
+    ("count", "given", "expected"),
+    [
+        # Medians of the first and last tenth of 40 calls: 1.5 and 37.5 steps from the beginning.
+        (2, {"step": 160_000}, Finding),  # 16.0 / 10.24 = 1.56
+        (2, {"step": 130_000}, Passed),  # 14.875 / 10.195 = 1.46
+        (2, {"calls": 20, "step": MS}, Finding),
+        (2, {"calls": 19, "step": MS}, NotEvaluated),
+        # One sequence is judged if it is too quick for heat. 39 gaps between 40 calls are 15.6 s or 23.4 s.
+        (1, {"gap": 400 * MS}, Finding),
+        (1, {"gap": 600 * MS}, NotEvaluated),
+    ],
+)
+def test_thresholds(scenario, judge, count, given, expected):
+    sequences(scenario, count, **given)
     assert isinstance(judge(scenario, ID)["Writer"], expected)
 
 
@@ -58,39 +68,19 @@ def test_a_jump_at_the_end_of_a_short_sequence_is_no_growth(scenario, judge):
     assert isinstance(judge(scenario, ID)["Writer"], Passed)
 
 
-@pytest.mark.parametrize(("calls", "expected"), [(20, Finding), (19, NotEvaluated)])
-def test_short_sequences_are_not_judged(scenario, judge, calls, expected):
-    sequences(scenario, 2, calls=calls, step=MS)
-    assert isinstance(judge(scenario, ID)["Writer"], expected)
-
-
-@pytest.mark.parametrize(("gap", "expected"), [(400 * MS, Finding), (600 * MS, NotEvaluated)])
-def test_one_sequence_is_judged_if_it_is_too_quick_for_heat(scenario, judge, gap, expected):
-    # 40 calls: 39 pauses are 15.6 s or 23.4 s.
-    sequences(scenario, 1, gap=gap)
-    outcome = judge(scenario, ID)["Writer"]
-    assert isinstance(outcome, expected)
-
-
 @pytest.mark.parametrize(
-    ("states", "expected"),
+    ("cool_s", "expected"),
     [
-        pytest.param([StateRow(0, 60_000 * MS, "Nominal")], Finding, id="cool throughout"),
-        pytest.param(
-            [StateRow(0, 15_000 * MS, "Nominal"), StateRow(15_000 * MS, 45_000 * MS, "Serious")],
-            Finding,
-            id="in the cool too",
-        ),
-        pytest.param(
-            [StateRow(0, 1_000 * MS, "Nominal"), StateRow(1_000 * MS, 59_000 * MS, "Serious")],
-            NotEvaluated,
-            id="hot",
-        ),
+        pytest.param(60, Finding, id="cool throughout"),
+        pytest.param(15, Finding, id="rises in the cool too"),
+        pytest.param(1, NotEvaluated, id="hot"),
     ],
 )
-def test_one_long_sequence_is_judged_by_the_thermal_state(scenario, judge, states, expected):
+def test_one_long_sequence_is_judged_by_the_thermal_state(scenario, judge, cool_s, expected):
     sequences(scenario, 1, gap=600 * MS)
-    scenario.thermal += states
+    scenario.thermal.append(StateRow(0, cool_s * 1_000 * MS, "Nominal"))
+    if cool_s < 60:
+        scenario.thermal.append(StateRow(cool_s * 1_000 * MS, (60 - cool_s) * 1_000 * MS, "Serious"))
     assert isinstance(judge(scenario, ID, ratio=1.3)["Writer"], expected)
 
 
@@ -168,11 +158,6 @@ def test_a_slow_rise_is_told_as_what_it_is(scenario, judge):
     sequences(scenario, 2, step=MS // 10)
     # Medians of the first and last tenth: 10.15 and 13.75 ms.
     assert "the last tenth takes 1.35x as long as the first (median)" in judge(scenario, ID)["Writer"].summary
-
-
-def test_a_model_without_predictions_is_not_applicable(scenario, judge):
-    scenario.load(MODEL, 0, MS)
-    assert isinstance(judge(scenario, ID)["Writer"], NotApplicable)
 
 
 def test_predictions_inferred_from_the_gpu_show_growth_too(scenario, judge):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed
+from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed
 from tracekit.testing import Draws, Model, cpu
 from tracekit.testing.recorder import App, start_recording
 from tracekit.testing.scenario import CORE_ML
@@ -52,19 +52,8 @@ def test_the_threshold_is_that_of_a_hang(app: App, judge, ms: int, outcome: type
     assert isinstance(judge(app.finish(), ID)[None], outcome)
 
 
-def test_a_tool_without_interface_is_not_asked(app: App, judge) -> None:
-    app.code.interface = False
-    app.load(NET, 900 * MS)
-    assert isinstance(judge(app.finish(), ID)[None], NotApplicable)
-
-
 def test_without_symbols_or_samples_the_answer_says_so(app: App, judge) -> None:
     assert isinstance(judge(app.finish(), ID)[None], NotEvaluated)
     silent = start_recording(Draws(3), noise=False)
     silent.load(NET, 900 * MS)
     assert "not exported" in judge(silent.finish(), ID)[None].reason
-
-
-def test_no_load_is_no_question(app: App, judge) -> None:
-    app.predict(NET, cpu(50 * MS), inputs=0)
-    assert isinstance(judge(app.finish(), ID)[None], NotApplicable)

@@ -53,44 +53,21 @@ def test_predictions_that_do_not_count_are_said(scenario, judge, slow):
     assert words in judge(scenario, ID, budget_ms=15)["Segmenter"].summary
 
 
-@pytest.mark.parametrize(("late", "expected"), [(5, Finding), (4, Passed), (0, Passed)])
-def test_one_in_twenty_decides(scenario, judge, late, expected):
-    calls(scenario, [10] * (100 - late) + [20] * late)
-    assert isinstance(judge(scenario, ID, budget_ms=15)["Segmenter"], expected)
-
-
-def test_the_budget_itself_is_in_time(scenario, judge):
-    calls(scenario, [15] * 30)
-    assert isinstance(judge(scenario, ID, budget_ms=15)["Segmenter"], Passed)
-
-
-def test_no_late_prediction_is_no_finding_whatever_the_share(scenario, judge):
-    calls(scenario, [10] * 30)
-    assert isinstance(judge(scenario, ID, budget_ms=15, missed_share=0)["Segmenter"], Passed)
-
-
-@pytest.mark.parametrize(("count", "expected"), [(20, Finding), (19, NotEvaluated)])
-def test_few_predictions_are_not_judged(scenario, judge, count, expected):
-    calls(scenario, [20] * count)
-    assert isinstance(judge(scenario, ID, budget_ms=15)["Segmenter"], expected)
-
-
-def test_the_first_prediction_after_each_load_does_not_count(scenario, judge):
-    for index in range(3):
-        scenario.load(SEGMENTER, (10 + index * 1000) * MS, 50 * MS)
-        for k in range(10):
-            scenario.predict(SEGMENTER, (100 + index * 1000 + k * 60) * MS, (40 if k == 0 else 10) * MS)
-    assert isinstance(judge(scenario, ID, budget_ms=15)["Segmenter"], Passed)
-
-
-def test_predictions_without_durations_are_not_judged(scenario, judge):
-    calls(scenario, [0] * 30)
-    assert isinstance(judge(scenario, ID, budget_ms=15)["Segmenter"], NotEvaluated)
-
-
-def test_a_model_that_is_only_loaded_is_not_applicable(scenario, judge):
-    scenario.load(SEGMENTER, 0, MS)
-    assert judge(scenario, ID, budget_ms=15)["Segmenter"] == NotApplicable("Segmenter", "No prediction was recorded.")
+@pytest.mark.parametrize(
+    ("durations_ms", "settings", "expected"),
+    [
+        ([10] * 95 + [20] * 5, {}, Finding),
+        ([10] * 96 + [20] * 4, {}, Passed),
+        ([15] * 30, {}, Passed),  # The budget itself is in time.
+        ([10] * 30, {"missed_share": 0}, Passed),
+        ([20] * 20, {}, Finding),
+        ([20] * 19, {}, NotEvaluated),
+        ([0] * 30, {}, NotEvaluated),
+    ],
+)
+def test_thresholds(scenario, judge, durations_ms, settings, expected):
+    calls(scenario, durations_ms)
+    assert isinstance(judge(scenario, ID, budget_ms=15, **settings)["Segmenter"], expected)
 
 
 def camera(scenario, every, slow_ms=44, dropped=True, count=101):

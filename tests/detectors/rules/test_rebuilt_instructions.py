@@ -61,24 +61,20 @@ def test_sessions_that_are_asked_by_turns_keep_their_instructions(scenario, judg
 
 
 @pytest.mark.parametrize(
-    ("texts", "outcome"),
+    ("texts", "cached", "outcome"),
     [
-        ([NAME, *[NAME] * 4, ""], Finding),
-        ([NAME, *[NAME] * 3, "", ""], Passed),
-        ([NAME, *[NAME] * 3], Finding),
-        ([NAME, *[NAME] * 2, ""], Passed),
-        ([NAME, "Sing", "Rhyme", "Dance", "Draw"], Passed),
+        ([NAME, *[NAME] * 4, ""], None, Finding),  # Four of five.
+        ([NAME, *[NAME] * 3, "", ""], None, Passed),
+        ([NAME] * 4, None, Finding),  # Three of three.
+        ([NAME, *[NAME] * 2, ""], None, Passed),
+        ([NAME] * 3, None, NotEvaluated),
+        ([NAME, "Sing", "Rhyme", "Dance", "Draw"], None, Passed),
+        ([NAME] * 5, 79, Finding),
+        ([NAME] * 5, 80, Passed),  # The cache holds them.
     ],
-    ids=["four of five", "three of five", "three of three", "two of three", "other words"],
 )
-def test_nearly_all_requests_must_have_them_built_again(scenario, judge, texts, outcome):
-    talk(scenario, texts)
-    assert isinstance(judge(scenario, ID)[None], outcome)
-
-
-@pytest.mark.parametrize(("cached", "outcome"), [(79, Finding), (80, Passed)])
-def test_what_the_cache_holds_does_not_count(scenario, judge, cached, outcome):
-    talk(scenario, [NAME] * 5, cached=cached)
+def test_thresholds(scenario, judge, texts, cached, outcome):
+    talk(scenario, texts, cached=cached)
     assert isinstance(judge(scenario, ID)[None], outcome)
 
 
@@ -87,8 +83,3 @@ def test_signposts_show_no_instructions(scenario, judge):
     outcome = judge(scenario, ID)[None]
     assert isinstance(outcome, NotEvaluated)
     assert outcome.record == "Core AI language model did not log it: check it in the app."
-
-
-def test_too_few_requests_are_no_verdict(scenario, judge):
-    talk(scenario, [NAME] * 3)
-    assert isinstance(judge(scenario, ID)[None], NotEvaluated)

@@ -55,26 +55,33 @@ def test_a_cheap_reload_ranks_lower_than_a_dear_one(scenario, judge):
 
 
 @pytest.mark.parametrize(
-    "pattern",
+    ("pattern", "settings", "expected"),
     [
-        pytest.param("L" + "P" * 30, id="one load, many predictions"),
-        pytest.param("LLL" + "P" * 4, id="a pool of instances loaded up front"),
-        pytest.param("LPPP" * 5, id="a load for every third prediction"),
-        pytest.param("LPLP" + "P" * 3, id="two loads are no pattern"),
-        pytest.param("LP9LP9LP9LP9LP", id="used once, released, needed again much later"),
-        pytest.param("P" * 5, id="attached after the load"),
-        pytest.param("LP" * 3 + "LPPPP" * 2 + "P" * 3, id="three fifths of the loads used once"),
+        ("LPLPLP", {}, Finding),
+        ("LLPLLPLLPLLP", {}, Finding),
+        ("LP" * 8 + "LPP" * 2, {}, Finding),
+        ("LP4LP4LP4LP", {}, Finding),
+        ("L" + "P" * 30, {}, Passed),
+        ("LLL" + "P" * 4, {}, Passed),  # A pool of instances.
+        ("LPPP" * 5, {}, Passed),
+        ("LPLP" + "P" * 3, {}, Passed),  # Two loads are no pattern.
+        ("LP9LP9LP9LP9LP", {}, Passed),  # Needed again much later.
+        ("P" * 5, {}, Passed),
+        ("LP" * 3 + "LPPPP" * 2 + "P" * 3, {}, Passed),  # Three fifths of the loads are used once.
+        ("LP", {}, NotEvaluated),
+        ("LPLP", {}, NotEvaluated),
+        ("LP" * 5, {"min_loads": 6}, NotEvaluated),
+        ("LP" * 5, {"loads_per_prediction": 1.0}, Finding),
+        ("LP" * 5, {"loads_per_prediction": 1.01}, Passed),
+        ("LP" * 5, {"idle_s": 0.0005}, Passed),
     ],
 )
-def test_other_patterns_are_no_finding(scenario, judge, pattern):
+def test_patterns_and_thresholds(scenario, judge, pattern, settings, expected):
     play(scenario, pattern)
-    assert isinstance(judge(scenario, ID)["Watercolor"], Passed)
-
-
-@pytest.mark.parametrize("pattern", ["LPLPLP", "LLPLLPLLPLLP", "LP" * 8 + "LPP" * 2, "LP4LP4LP4LP"])
-def test_variations_of_the_pattern_are_found(scenario, judge, pattern):
-    play(scenario, pattern)
-    assert isinstance(judge(scenario, ID)["Watercolor"], Finding)
+    outcome = judge(scenario, ID, **settings)["Watercolor"]
+    assert isinstance(outcome, expected)
+    if expected is NotEvaluated:
+        assert "longer" in outcome.record
 
 
 @pytest.mark.parametrize(
@@ -100,19 +107,6 @@ def test_each_pattern_of_dear_reloads_is_reported_by_exactly_one_check(scenario,
     assert sum(isinstance(judge(scenario, each)["Watercolor"], Finding) for each in ids) == 1
 
 
-@pytest.mark.parametrize("pattern", ["LP", "LPLP"])
-def test_too_few_calls_are_not_judged(scenario, judge, pattern):
-    play(scenario, pattern)
-    outcome = judge(scenario, ID)["Watercolor"]
-    assert isinstance(outcome, NotEvaluated)
-    assert "longer" in outcome.record
-
-
-def test_a_model_without_predictions_is_not_applicable(scenario, judge):
-    play(scenario, "LLLL")
-    assert isinstance(judge(scenario, ID)["Watercolor"], NotApplicable)
-
-
 def test_instances_of_a_model_are_judged_together(scenario, judge):
     now = 0
     for number in range(1, 7):
@@ -123,32 +117,6 @@ def test_instances_of_a_model_are_judged_together(scenario, judge):
     outcomes = judge(scenario, ID)
     assert set(outcomes) == {"Watercolor"}
     assert isinstance(outcomes["Watercolor"], Finding)
-
-
-def test_each_model_has_its_own_outcome(scenario, judge):
-    play(scenario, "LP" * 5)
-    other = Model("Segmenter")
-    now = scenario.load(other, 30_000 * MS, 20 * MS)
-    for _ in range(5):
-        scenario.predict(other, now, 5 * MS)
-        now += 6 * MS
-    outcomes = judge(scenario, ID)
-    assert isinstance(outcomes["Watercolor"], Finding)
-    assert isinstance(outcomes["Segmenter"], Passed)
-
-
-@pytest.mark.parametrize(
-    ("settings", "expected"),
-    [
-        ({"min_loads": 6}, NotEvaluated),
-        ({"loads_per_prediction": 1.0}, Finding),
-        ({"loads_per_prediction": 1.01}, Passed),
-        ({"idle_s": 0.0005}, Passed),
-    ],
-)
-def test_thresholds_can_be_moved(scenario, judge, settings, expected):
-    play(scenario, "LP" * 5)
-    assert isinstance(judge(scenario, ID, **settings)["Watercolor"], expected)
 
 
 def test_an_empty_core_ml_table_is_not_judged(scenario, judge):

@@ -34,11 +34,6 @@ def test_one_in_twenty_is_too_many(scenario, judge, requests, outcome):
     assert isinstance(judge(scenario, ID)[None], outcome)
 
 
-def test_what_was_canceled_did_not_fail(scenario, judge):
-    talk(scenario, ["CancellationError()", "N/A"])
-    assert judge(scenario, ID)[None].summary == "0 of 2 requests failed."
-
-
 def test_signposts_do_not_say_so(scenario, judge):
     CoreAIChat(scenario).request(100 * MS, prompt_tokens=50, prompt_ns=99 * MS, tokens_ns=[15 * MS] * 5)
     answer = judge(scenario, ID)[None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed
+from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed
 from tracekit.testing.rows import Model
 
 ID = "shape-switching"
@@ -41,33 +41,35 @@ def test_time_beyond_the_fast_median_is_the_cost(scenario, judge):
     assert "recordings do not show" in finding.summary
 
 
-@pytest.mark.parametrize(("slow", "expected"), [(20, Finding), (19.9, Passed)])
-def test_twice_the_time_decides(scenario, judge, slow, expected):
-    calls(scenario, [10, 10, slow] * 20)
-    assert isinstance(judge(scenario, ID)["Segmenter"], expected)
-
-
-@pytest.mark.parametrize(("slow", "expected"), [(10, Finding), (9, Passed)])
-def test_a_tenth_of_the_calls_decides(scenario, judge, slow, expected):
-    calls(scenario, [30 if index % 10 == 0 and index // 10 < slow else 10 for index in range(100)])
-    assert isinstance(judge(scenario, ID)["Segmenter"], expected)
-
-
-@pytest.mark.parametrize(("runs", "expected"), [(5, Finding), (4, Passed)])
-def test_four_changes_decide(scenario, judge, runs, expected):
-    calls(scenario, [length for run in range(runs) for length in [10 if run % 2 == 0 else 30] * 20])
-    assert isinstance(judge(scenario, ID)["Segmenter"], expected)
-
-
-@pytest.mark.parametrize(("fast", "expected"), [(1.0, Finding), (0.9, Passed)])
-def test_small_differences_are_no_finding(scenario, judge, fast, expected):
-    calls(scenario, [fast, fast, 2 * fast] * 20)
-    assert isinstance(judge(scenario, ID)["Segmenter"], expected)
-
-
-@pytest.mark.parametrize(("work", "expected"), [(15, Finding), (14.9, Passed)])
-def test_the_work_must_differ_and_not_the_waiting(scenario, judge, work, expected):
-    calls(scenario, [12, 12, 30] * 20, work=[10, 10, work] * 20)
+@pytest.mark.parametrize(
+    ("lengths_ms", "given", "expected"),
+    [
+        ([10, 10, 20] * 20, {}, Finding),
+        ([10, 10, 19.9] * 20, {}, Passed),
+        # A tenth of the calls.
+        ([30 if index % 10 == 0 else 10 for index in range(100)], {}, Finding),
+        ([30 if index % 10 == 0 and index < 90 else 10 for index in range(100)], {}, Passed),
+        # Four changes.
+        (([10] * 20 + [30] * 20) * 2 + [10] * 20, {}, Finding),
+        (([10] * 20 + [30] * 20) * 2, {}, Passed),
+        # A ms between them.
+        ([1.0, 1.0, 2.0] * 20, {}, Finding),
+        ([0.9, 0.9, 1.8] * 20, {}, Passed),
+        # The work must differ, and not the waiting.
+        ([12, 12, 30] * 20, {"work": [10, 10, 15] * 20}, Finding),
+        ([12, 12, 30] * 20, {"work": [10, 10, 14.9] * 20}, Passed),
+        ([10, 10, 30] * 20, {"unit": "none"}, NotEvaluated),
+        # Slow ones that open each use are clocks that come up.
+        (([30] * 15 + [10] * 15) * 4, {"rest_every": 30}, Passed),
+        (([10] * 15 + [30] * 15) * 4, {"rest_every": 30}, Finding),
+        (([30] * 10 + [10] * 10) * 4, {"rest_every": 10}, Finding),
+        ([length for index in range(20) for length in (10, 10, 25 + 4 * index)], {}, Passed),  # Of any length.
+        ([10, 30] * 10, {}, Finding),
+        ([10, 30] * 9 + [10], {}, NotEvaluated),
+    ],
+)
+def test_thresholds(scenario, judge, lengths_ms, given, expected):
+    calls(scenario, lengths_ms, **given)
     assert isinstance(judge(scenario, ID)["Segmenter"], expected)
 
 
@@ -85,11 +87,6 @@ def test_another_unit_is_other_work(scenario, judge):
     assert "the slow ones run mainly on the CPU, the fast ones on the Neural Engine" in finding.summary
 
 
-def test_without_any_work_recorded_two_groups_are_not_judged(scenario, judge):
-    calls(scenario, [10, 10, 30] * 20, unit="none")
-    assert isinstance(judge(scenario, ID)["Segmenter"], NotEvaluated)
-
-
 def test_larger_inputs_that_are_copied_longer_are_no_finding(scenario, judge):
     now = 100 * MS
     for index in range(60):
@@ -101,33 +98,6 @@ def test_larger_inputs_that_are_copied_longer_are_no_finding(scenario, judge):
     outcome = judge(scenario, ID)["Segmenter"]
     assert isinstance(outcome, Passed)
     assert "the size of the inputs" in outcome.summary
-
-
-@pytest.mark.parametrize(("use", "expected"), [([30] * 15 + [10] * 15, Passed), ([10] * 15 + [30] * 15, Finding)])
-def test_slow_predictions_that_open_each_use_are_clocks_that_come_up(scenario, judge, use, expected):
-    calls(scenario, use * 4, rest_every=30)
-    assert isinstance(judge(scenario, ID)["Segmenter"], expected)
-
-
-def test_uses_of_one_shape_each_still_switch(scenario, judge):
-    calls(scenario, ([30] * 10 + [10] * 10) * 4, rest_every=10)
-    assert isinstance(judge(scenario, ID)["Segmenter"], Finding)
-
-
-def test_wide_groups_are_no_shapes(scenario, judge):
-    calls(scenario, [length for index in range(20) for length in (10, 10, 25 + 4 * index)])
-    assert isinstance(judge(scenario, ID)["Segmenter"], Passed)
-
-
-@pytest.mark.parametrize(("count", "expected"), [(20, Finding), (19, NotEvaluated)])
-def test_few_calls_are_not_judged(scenario, judge, count, expected):
-    calls(scenario, [30 if index % 2 else 10 for index in range(count)])
-    assert isinstance(judge(scenario, ID)["Segmenter"], expected)
-
-
-def test_a_model_without_predictions_is_not_applicable(scenario, judge):
-    scenario.load(MODEL, 0, MS)
-    assert isinstance(judge(scenario, ID)["Segmenter"], NotApplicable)
 
 
 @pytest.mark.parametrize(

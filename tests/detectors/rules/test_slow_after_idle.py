@@ -36,40 +36,26 @@ def test_time_beyond_the_median_of_the_others_is_the_cost(scenario, judge):
 
 
 @pytest.mark.parametrize(
-    ("first", "usual", "expected"),
-    [(40, 20, Finding), (39.9, 20, Passed), (18, 8, Finding), (17.9, 8, Passed)],
-    ids=["twice as long", "less", "10 ms longer", "less than that"],
+    ("first", "given", "expected"),
+    [
+        (40, {"usual_ms": 20}, Finding),  # Twice as long.
+        (39.9, {"usual_ms": 20}, Passed),
+        (18, {"usual_ms": 8}, Finding),  # 10 ms longer.
+        (17.9, {"usual_ms": 8}, Passed),
+        (50, {"pause_ms": 1_000, "gap_ms": 0.5}, Finding),
+        (50, {"pause_ms": 990, "gap_ms": 0.5}, NotApplicable),
+        (50, {"pauses": 4}, Finding),
+        (50, {"pauses": 3}, NotEvaluated),
+        (50, {"pauses": 6, "slow": 3}, Finding),
+        (50, {"pauses": 6, "slow": 2}, Passed),
+        # More work may be a prompt, unless calls keep a pace.
+        (50, {"calls": 12, "work_ms": 45}, NotEvaluated),
+        (50, {"calls": 12, "work_ms": 45, "gap_ms": 23.333}, Finding),
+        (50, {"calls": 12, "work_ms": 15}, Finding),
+    ],
 )
-def test_ratio_and_difference_decide(scenario, judge, first, usual, expected):
-    uses(scenario, first, usual)
-    assert isinstance(judge(scenario, ID)["Landmarks"], expected)
-
-
-@pytest.mark.parametrize(("pause_ms", "expected"), [(1_000, Finding), (990, NotApplicable)])
-def test_a_pause_lasts_a_second(scenario, judge, pause_ms, expected):
-    uses(scenario, 50, pause_ms=pause_ms, gap_ms=0.5)
-    assert isinstance(judge(scenario, ID)["Landmarks"], expected)
-
-
-@pytest.mark.parametrize(("pauses", "expected"), [(4, Finding), (3, NotEvaluated)])
-def test_few_pauses_are_not_judged(scenario, judge, pauses, expected):
-    uses(scenario, 50, pauses=pauses)
-    assert isinstance(judge(scenario, ID)["Landmarks"], expected)
-
-
-@pytest.mark.parametrize(("slow", "expected"), [(3, Finding), (2, Passed)])
-def test_half_of_the_pauses_decide(scenario, judge, slow, expected):
-    uses(scenario, 50, pauses=6, slow=slow)
-    assert isinstance(judge(scenario, ID)["Landmarks"], expected)
-
-
-@pytest.mark.parametrize(
-    ("work", "gap", "expected"),
-    [(45, 1, NotEvaluated), (45, 23.333, Finding), (15, 1, Finding)],
-    ids=["more work, at once", "more work, at the pace of a camera", "the same work"],
-)
-def test_more_work_may_be_a_prompt_unless_calls_keep_a_pace(scenario, judge, work, gap, expected):
-    uses(scenario, 50, work_ms=work, gap_ms=gap, calls=12)
+def test_thresholds(scenario, judge, first, given, expected):
+    uses(scenario, first, **given)
     assert isinstance(judge(scenario, ID)["Landmarks"], expected)
 
 
@@ -87,8 +73,3 @@ def test_gaps_that_are_usual_are_said_to_be(scenario, judge, pauses, calls, paus
     outcome = judge(scenario, ID)["Landmarks"]
     assert isinstance(outcome, expected)
     assert said in outcome.reason
-
-
-def test_a_model_without_predictions_is_not_applicable(scenario, judge):
-    scenario.load(MODEL, 0, MS)
-    assert isinstance(judge(scenario, ID)["Landmarks"], NotApplicable)

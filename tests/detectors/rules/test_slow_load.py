@@ -69,14 +69,6 @@ def test_further_setup_is_part_of_the_wait(scenario, judge):
     assert isinstance(judge(scenario, ID)["Encoder"], Finding)
 
 
-def test_a_later_call_of_another_model_is_no_setup(scenario, judge):
-    end = scenario.load(ENCODER, 0, 2_000 * MS, LOAD_CACHED)
-    for k in range(4):
-        scenario.predict(VOICE, end + k * 250 * MS, 240 * MS)
-    calls(scenario, end + 1_000 * MS)
-    assert isinstance(judge(scenario, ID)["Encoder"], Passed)
-
-
 def test_reloads_are_left_to_their_own_checks(scenario, judge):
     now = 0
     for _ in range(6):
@@ -85,18 +77,3 @@ def test_reloads_are_left_to_their_own_checks(scenario, judge):
         now += 30 * MS
     assert isinstance(judge(scenario, ID)["Encoder"], NotApplicable)
     assert isinstance(judge(scenario, "reload-before-predict")["Encoder"], Finding)
-
-
-def test_a_call_to_warm_up_waits_for_nobody(scenario, judge):
-    end = scenario.load(ENCODER, 0, 2_000 * MS, LOAD_CACHED)
-    scenario.predict(ENCODER, end, 30 * MS)
-    calls(scenario, end + 5_000 * MS)
-    assert isinstance(judge(scenario, ID)["Encoder"], Passed)
-
-
-def test_without_load_or_prediction_nothing_is_judged(scenario, judge):
-    calls(scenario, 0)
-    scenario.load(VOICE, 0, 2_000 * MS, LOAD_CACHED)
-    outcomes = judge(scenario, ID)
-    assert isinstance(outcomes["Encoder"], NotEvaluated)
-    assert isinstance(outcomes["Voice"], NotApplicable)

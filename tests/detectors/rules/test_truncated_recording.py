@@ -41,19 +41,6 @@ def test_recordings_that_end_regularly_are_complete(scenario, judge, reason):
     assert outcome.summary == "The recording ended normally."
 
 
-def test_a_call_in_flight_at_the_time_limit_is_normal(scenario, judge):
-    scenario.end_reason = "Time limit reached"
-    use(scenario, count=20)
-    scenario.predict(NET, END - 60 * MS, 60 * MS).neural_engine(5 * MS, 55 * MS)
-    assert isinstance(judged(judge, scenario), Passed)
-
-
-def test_where_nothing_is_cut_no_threshold_makes_a_finding(scenario, judge):
-    scenario.end_reason = "Time limit reached"
-    use(scenario)
-    assert isinstance(judged(judge, scenario, cut_share=0), Passed)
-
-
 @pytest.mark.parametrize(("length", "expected"), [(300, Finding), (299, Passed)])
 def test_how_much_is_cut_decides(scenario, judge, length, expected):
     # 300 of 900 + 300 ms are the threshold of 25 %.
@@ -90,13 +77,6 @@ def test_work_after_the_last_event_decides(scenario, judge, length, expected):
             in outcome.summary
         )
         assert outcome.evidence_total == 1
-
-
-def test_work_of_others_after_the_end_is_theirs(scenario, judge):
-    after = use(scenario)
-    scenario.other_neural_engine(after + 500 * MS, 900 * MS)
-    scenario.other_neural_engine(after + 1_500 * MS, 900 * MS, Model("Photos").engine_label())
-    assert isinstance(judged(judge, scenario), Passed)
 
 
 def with_run(trace, **changes):
