@@ -8,7 +8,6 @@ from suite.frame import INSUFFICIENT, NEAR_ABOVE, NEAR_BELOW, Case, cases, each
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, draw_models, gpu_app, neural_engine_app
 from tracekit.testing.recorder import App, start_recording
-from tracekit.testing.scenario import CORE_ML
 
 ALSO = ("pipeline-gaps", "serial-predictions", "main-thread-work", "warm-up-spike", "unaccounted-time")
 """What may be right wherever an app works between its predictions."""
@@ -18,12 +17,6 @@ def loaded(draws: Draws, load_ms: int = 90, *, exact: bool = False) -> App:
     """An app whose call stacks are recorded and that has loaded one model; `exact` without chance."""
     app = start_recording(draws, jitter=0, noise=False, code=True) if exact else start_recording(draws, code=True)
     app.load(draw_models(draws)[0], load_ms * MS)
-    return app
-
-
-def unseen(app: App) -> App:
-    """The same with an empty table of Core ML: call stacks alone tell."""
-    app.scenario.emptied.add(CORE_ML)
     return app
 
 

@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, wraps
+from inspect import unwrap
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +105,8 @@ class Case:
     def name(self) -> str:
         """For messages."""
         variant = "" if self.variant is None else f"({self.variant})"
-        return f"{self.kind} {self.build.__name__}{variant} {self.seed}"
+        code = getattr(self.build, "func", unwrap(self.build)).__code__
+        return f"{self.kind} {code.co_name}, line {code.co_firstlineno}{variant} {self.seed}"
 
 
 def cases(detector: str, kind: str, count: int, build: Callable[[Draws], Recorded], **options: Any) -> list[Case]:

@@ -92,3 +92,16 @@ def clean(draws: Draws) -> App:
     app = make(draws, memory=True)
     app.held.append((200 * MS, draws.integer(20, 300) * MB))
     return app
+
+
+def of_others(app: App) -> App:
+    """The same, and Activity Monitor saw other processes only."""
+    scenario = app.finish()
+    scenario.memory = [row for row in scenario.memory if row.process is not None]
+    return app
+
+
+def not_recorded(app: App) -> App:
+    """The same without footprints."""
+    app.memory = False
+    return app

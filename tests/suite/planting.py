@@ -1,4 +1,4 @@
-"""What a planted problem is, and the list of all."""
+"""What a planted problem is, the app that it is planted in, and the list of all."""
 
 from __future__ import annotations
 
@@ -8,11 +8,61 @@ from typing import Any
 
 from suite.frame import Key
 from tracekit.testing import Draws, Model
-from tracekit.testing.simulation import Simulation, Thread
+from tracekit.testing.rows import LOAD_CACHED
+from tracekit.testing.simulation import Running, Simulation, Thread
+from tracekit.testing.threads import MS
 from tracekit.testing.work import Step, Unit, cpu
 
-Recipe = Callable[[Simulation, Draws, Model, Unit], Thread]
 ALL: tuple[Unit, ...] = ("neural engine", "gpu", "cpu")
+Amount = int | Callable[[int], int]
+"""A time in ns, or a function from the number of the call to one."""
+
+
+@dataclass
+class Part:
+    """A model of a simulated app, and the unit that it works on."""
+
+    simulation: Simulation
+    draws: Draws
+    model: Model
+    unit: Unit
+
+    @property
+    def app(self) -> Running:
+        """The process that is recorded."""
+        return self.simulation.app
+
+    @property
+    def on_engine(self) -> bool:
+        """Whether the Neural Engine shows the load."""
+        return self.unit == "neural engine"
+
+    def ms(self, least: int, most: int) -> int:
+        """A time in ns, drawn in ms."""
+        return self.draws.integer(least, most) * MS
+
+    def further(self, name: str) -> Model:
+        """Another model, named after this one."""
+        return Model(f"{self.model.base}{name}")
+
+    def step(self, work_ns: int) -> Step:
+        """Work on the unit; on the CPU with two threads."""
+        return cpu(work_ns, 2) if self.unit == "cpu" else Step(self.unit, work_ns)
+
+    def load(self, load_ns: int = 90 * MS, label: str = LOAD_CACHED, *, engine: bool = False) -> Thread:
+        """A load of the model."""
+        yield from self.app.load(self.model, load_ns, label, engine)
+
+    def calls(self, count: int, work_ns: Amount, pause_ns: Amount = 150_000, **options: Any) -> Thread:
+        """So many calls, with a pause after each. Options of `predict` may be functions of the number too."""
+        for index in range(count):
+            step = self.step(work_ns(index) if callable(work_ns) else work_ns)
+            given = {name: value(index) if callable(value) else value for name, value in options.items()}
+            yield from self.app.predict(self.model, step, **given)
+            yield from self.app.pause(pause_ns(index) if callable(pause_ns) else pause_ns)
+
+
+Recipe = Callable[[Part], Thread]
 
 
 @dataclass(frozen=True)
@@ -38,7 +88,7 @@ class Planted:
 
 
 PLANTED: list[Planted] = []
-"""All problems."""
+"""All problems, in the order in which random apps draw from them; `suite.planted` fills it."""
 
 
 def plants(
@@ -69,8 +119,3 @@ def idle(least: float, most: float = 1.0) -> Callable[[Simulation, Model], bool]
         return least <= free / (last - first) <= most
 
     return shows
-
-
-def work(unit: Unit, work_ns: int) -> Step:
-    """Work on a unit; on the CPU with two threads."""
-    return cpu(work_ns, 2) if unit == "cpu" else Step(unit, work_ns)

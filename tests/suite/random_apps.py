@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from suite.consistency import contradictions
 from suite.frame import FINDING, Key, detector_ids, named, read_back
 from suite.planted import PLANTED
+from suite.planting import Part
 from suite.processes import on_all_processors
 from suite.random_ill_sessions import ill_session
 from suite.random_sessions import session
@@ -80,7 +81,7 @@ def problem(seed: int) -> RandomApp:
     made.story.append(f"{own.base}: {planted.recipe.__name__} on {unit}")
     if planted.settings:
         made.settings[own.base] = planted.settings
-    made.simulation.start(planted.recipe(made.simulation, draws, own, unit))
+    made.simulation.start(planted.recipe(Part(made.simulation, draws, own, unit)))
     for model in others:
         add_healthy(made, draws, model, draws.choice([each for each in UNITS if each != unit]))
     finished(made)

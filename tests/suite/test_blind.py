@@ -118,7 +118,7 @@ def test_an_answer_is_compared_with_the_truth():
     ("key", "detector"),
     [
         # The row does not say that the load was cold: it takes many times as long as the others.
-        (RecordingKey("cold_load", 41), "cold-load"),
+        (RecordingKey("cold_load", 41), "cold-load")
     ],
 )
 def test_what_call_stacks_show_is_found_again(key, detector):

@@ -25,7 +25,7 @@ WITHOUT_CASE: dict[str, dict[str, str]] = {
     },
     "foreign-neural-engine-work": {
         "The target itself uses the Neural": "rows of the Neural Engine name no process, and those of other frameworks "
-        "were not seen",
+        "were not seen"
     },
     "run-issues": {"The device does not support": "the issue is there; only you know which instruments you need"},
     "attached-late": {"You only want to see": "the finding is right; only you know what you want to see"},

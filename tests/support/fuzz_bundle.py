@@ -50,12 +50,7 @@ FILES = ("swap", "copy", "stray")
 INSIDE = ("inner bit", "inner bytes", "inner cut", "inner grow")
 """The same below the compression, which is sound again: what a faulty program would write."""
 KINDS = (*BYTES, *FILES, *INSIDE)
-FORMS = {
-    "compressed": KINDS,
-    "two runs": KINDS,
-    "raw": (*BYTES, *FILES),
-    "archive": BYTES,
-}
+FORMS = {"compressed": KINDS, "two runs": KINDS, "raw": (*BYTES, *FILES), "archive": BYTES}
 """Kinds of damage by form of the bundle. `raw` has no checksums, and no `form.template`; an archive is damaged as one
 file."""
 MANY_BYTES = 20

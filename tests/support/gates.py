@@ -16,12 +16,7 @@ GATE = Gate(
             Verdict.FAILED, "findings", "Net", "cold-load:Net is new since the baseline", "cold-load:Net", ("baseline",)
         ),
         Item(
-            Verdict.INCONCLUSIVE,
-            "cold-load",
-            "Net",
-            "no cold load was recorded",
-            None,
-            ("limits", "Net*", "cold-load"),
+            Verdict.INCONCLUSIVE, "cold-load", "Net", "no cold load was recorded", None, ("limits", "Net*", "cold-load")
         ),
         Item(
             Verdict.NOT_COUNTED,

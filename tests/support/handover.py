@@ -47,10 +47,7 @@ _CHANGED_BY_XML = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 def trace_of(
-    scenario: Scenario | Sequence[Scenario],
-    only: Collection[str] | None = NEEDED_SCHEMAS,
-    *,
-    with_toc: bool = True,
+    scenario: Scenario | Sequence[Scenario], only: Collection[str] | None = NEEDED_SCHEMAS, *, with_toc: bool = True
 ) -> Trace:
     """What the latest run means."""
     latest = export_xml._runs(scenario)[-1]

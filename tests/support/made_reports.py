@@ -14,15 +14,7 @@ from tracekit.detectors.pages import Reference
 from tracekit.recording.table import TableState
 from tracekit.report.build import finding_info
 from tracekit.report.groups import findings
-from tracekit.report.report import (
-    SCHEMA_VERSION,
-    RecordingInfo,
-    Report,
-    Result,
-    Rule,
-    TableInfo,
-    ToolInfo,
-)
+from tracekit.report.report import SCHEMA_VERSION, RecordingInfo, Report, Result, Rule, TableInfo, ToolInfo
 from tracekit.report.verdict import summarize
 from tracekit.trace.trace import Coverage
 
@@ -220,13 +212,7 @@ def events(name: str, loads: int, predictions: int) -> tuple[AggregationRow, ...
         event(name, "compute", "Neural Engine Request", "ane_request", statistics(predictions, 3_500_000)),
         event(name, "compute", "GPU Request", "gpu_request", statistics(predictions, 2_700_000, union=200_000_000)),
         event(name, "data", "Input Copy", "input_copy", statistics(predictions, 52_300)),
-        event(
-            name,
-            "data",
-            "Input Validation",
-            "input_validation",
-            statistics(1, 840),
-        ),
+        event(name, "data", "Input Validation", "input_validation", statistics(1, 840)),
     )
 
 

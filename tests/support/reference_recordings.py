@@ -144,11 +144,7 @@ FIGURES: dict[Model, Figures] = {
     CONDITIONS: Figures(
         5,
         36_200 * US,
-        (
-            Rows("Input Validation", 1, 30 * US),
-            Rows("CPU", 1, 12_600 * US),
-            Rows("Output Transformation", 1, 30 * US),
-        ),
+        (Rows("Input Validation", 1, 30 * US), Rows("CPU", 1, 12_600 * US), Rows("Output Transformation", 1, 30 * US)),
     ),
 }
 """Counts and totals by model; both totals of a kind that is only counted are invented."""

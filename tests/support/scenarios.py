@@ -21,7 +21,7 @@ COPY_BYTES = c_function("/usr/lib/system/libsystem_platform.dylib", "_platform_m
 CONVERT_PIXELS = c_function(SYSTEM.format("vImage"), "vImageConvert_ARGB8888toPlanarF")
 SCALE_PIXELS = c_function(SYSTEM.format("vImage"), "vImageScale_ARGB8888")
 
-CLEAN_APPS: dict[str, Callable[[Draws], App]] = {
+CLEAN_APPS: dict[str, Callable[..., App]] = {
     "neural engine": apps.neural_engine_app,
     "gpu": apps.gpu_app,
     "cpu": apps.cpu_app,
@@ -32,6 +32,11 @@ CLEAN_APPS: dict[str, Callable[[Draws], App]] = {
     "async": apps.async_app,
 }
 """By kind."""
+
+
+def any_clean_app(draws: Draws, **recording: bool) -> App:
+    """One of them; takes what `start_recording` takes."""
+    return draws.choice(tuple(CLEAN_APPS.values()))(draws, **recording)
 
 
 def derive_gpu_states(scenario: Scenario) -> None:

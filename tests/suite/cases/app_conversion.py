@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from suite.app_work import ALSO, insufficient, loaded, near, unseen
+from suite.app_work import ALSO, insufficient, loaded, near
 from suite.frame import LOOKALIKE, NEGATIVE, POSITIVE, cases
+from suite.one_model import repeat, unseen
 from support.scenarios import CONVERT_PIXELS, SCALE_PIXELS
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS
@@ -40,16 +41,6 @@ def for_the_gpu(draws: Draws) -> App:
         app.busy(draws.integer(5, 12) * MS, CONVERT_PIXELS, PACK)
         app.predict(app.model, gpu(9 * MS))
     return app
-
-
-def unseen_by_core_ml(draws: Draws) -> App:
-    """Core ML's table stays empty; call stacks alone tell."""
-    return unseen(each_input(draws))
-
-
-def as_delivered(draws: Draws) -> App:
-    """Inputs need no conversion."""
-    return recorded(draws, 0)
 
 
 def own_work(draws: Draws) -> App:
@@ -107,10 +98,7 @@ def before_the_first(draws: Draws) -> App:
     """Images are converted before the model is called for the first time."""
     app = loaded(draws)
     app.busy(300 * MS, CONVERT_PIXELS, PACK)
-    for _ in range(60):
-        app.predict(app.model, cpu(10 * MS), inputs=0)
-        app.pause(3 * MS)
-    return app
+    return repeat(app, app.model, cpu(10 * MS), 60, 3 * MS, inputs=0)
 
 
 def hardly_sampled(draws: Draws) -> App:
@@ -125,8 +113,10 @@ def hardly_sampled(draws: Draws) -> App:
 CASES = [
     *cases(ID, POSITIVE, 6, each_input, also=ALSO),
     *cases(ID, POSITIVE, 4, for_the_gpu, also=ALSO),
-    *cases(ID, POSITIVE, 2, unseen_by_core_ml, also=ALSO),
-    *cases(ID, NEGATIVE, 5, as_delivered, also=ALSO),
+    # Core ML's table stays empty; call stacks alone tell.
+    *cases(ID, POSITIVE, 2, lambda draws: unseen(each_input(draws)), also=ALSO),
+    # Inputs need no conversion.
+    *cases(ID, NEGATIVE, 5, lambda draws: recorded(draws, 0), also=ALSO),
     *cases(ID, NEGATIVE, 5, own_work, also=ALSO),
     *near(ID, permille, samples),
     *cases(ID, LOOKALIKE, 2, on_another_thread, also=ALSO, page="The app converts images that it shows"),

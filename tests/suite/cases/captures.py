@@ -3,15 +3,7 @@
 from __future__ import annotations
 
 from suite.frame import CLEAN, FINDING, NO_FINDING, Case
-from support.reference_recordings import (
-    CONDITIONS,
-    DECODE,
-    HIFT,
-    PARTITION_A,
-    PARTITION_B,
-    PREFILL,
-    speech_app,
-)
+from support.reference_recordings import CONDITIONS, DECODE, HIFT, PARTITION_A, PARTITION_B, PREFILL, speech_app
 
 EXPLAINED = (DECODE, PREFILL, PARTITION_A, PARTITION_B)
 
@@ -25,5 +17,5 @@ CASES = [
             **dict.fromkeys((HIFT.base, CONDITIONS.base), FINDING),
             **dict.fromkeys((model.base for model in EXPLAINED), NO_FINDING),
         },
-    ),
+    )
 ]

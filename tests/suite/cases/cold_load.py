@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from suite.cases.slow_load import (
     LENGTHS,
     WAITS,
-    at_a_users_pace as at_a_pace,
+    after_a_load,
+    another_instance_goes_on,
+    at_a_users_pace,
     attached_late,
     before_many_slow_calls,
     calls,
@@ -13,27 +17,23 @@ from suite.cases.slow_load import (
     waiting,
 )
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from suite.one_model import EXACT, repeat, started
 from suite.weight import Weight
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, draw_models, neural_engine_app
 from tracekit.testing.recorder import App, neural_engine, start_recording
-from tracekit.testing.rows import LOAD, LOAD_CACHED, LOAD_COLD, Model
+from tracekit.testing.rows import LOAD, LOAD_CACHED, LOAD_COLD
 
 ID = "cold-load"
-
-
-def on_demand(draws: Draws, label: str = LOAD_COLD) -> App:
-    """The model is loaded when it is needed, and the first call waits."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model, draws.integer(400, 30_000) * MS, label, engine=True)
-    return calls(app, draws, model)
+LOADS = (400, 30_000)
+"""In ms."""
+call_after = partial(exact, label=LOAD_COLD)
+"""The first call comes so long after a cold load of 2 s."""
 
 
 def plain_rows(draws: Draws) -> App:
     """The same on a system that does not tell cold from cached, but the Neural Engine shows the preparation."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
+    app, model = started(draws)
     start, length = app.now_ns, draws.integer(800, 9_000) * MS
     app.load(model, length, LOAD)
     app.scenario.other_neural_engine(start + length // 5, length // 2, model.engine_label(1, "Compile"))
@@ -42,8 +42,7 @@ def plain_rows(draws: Draws) -> App:
 
 def first_of_many(draws: Draws) -> App:
     """Plain loads: the first takes far longer than the same model's later ones."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
+    app, model = started(draws)
     app.load(model, draws.integer(1_500, 6_000) * MS, LOAD)
     for _ in range(4):
         calls(app, draws, model, 30)
@@ -54,8 +53,7 @@ def first_of_many(draws: Draws) -> App:
 
 def on_the_main_thread(draws: Draws) -> App:
     """The load blocks the main thread; the model is called much later."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
+    app, model = started(draws)
     start = app.now_ns
     app.load(model, draws.integer(600, 5_000) * MS, LOAD_COLD, engine=True)
     app.scenario.hang(start + MS, app.now_ns - start - 2 * MS)
@@ -63,50 +61,9 @@ def on_the_main_thread(draws: Draws) -> App:
     return calls(app, draws, model)
 
 
-def call_after(draws: Draws, wait_us: int) -> App:
-    """The first call comes so long after a cold load of 2 s."""
-    return exact(draws, 2_000_000, wait_us, LOAD_COLD)
-
-
 def load_of(draws: Draws, load_ms: int) -> App:
     """A cold load of this length that the first call waits for."""
-    return exact(draws, load_ms * 1_000, 200, LOAD_COLD)
-
-
-def in_the_background(draws: Draws) -> App:
-    """The model is prepared at the first launch and needed seconds later."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model, draws.integer(400, 30_000) * MS, LOAD_COLD, engine=True)
-    app.pause(draws.integer(500, 5_000) * MS)
-    return calls(app, draws, model)
-
-
-def large_but_cached(draws: Draws) -> App:
-    """A large model that takes long to load from the cache."""
-    return on_demand(draws, LOAD_CACHED)
-
-
-def warmed_up(draws: Draws) -> App:
-    """A load in the background with one call to warm up, and use seconds later."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model, draws.integer(400, 30_000) * MS, LOAD_COLD, engine=True)
-    app.predict(model, neural_engine(20 * MS))
-    app.pause(draws.integer(1_500, 5_000) * MS)
-    return calls(app, draws, model)
-
-
-def another_instance_goes_on(draws: Draws) -> App:
-    """A second instance is prepared while the first one is in use."""
-    app = start_recording(draws)
-    name = draw_models(draws)[0].base
-    first = Model(name, 1)
-    app.load(first, 60 * MS)
-    start = app.now_ns
-    calls(app, draws, first, 60)
-    app.scenario.load(Model(name, 2), start + 20 * MS, (app.now_ns - start) // 2, LOAD_COLD)
-    return calls(app, draws, first, 20)
+    return exact(draws, load_us=load_ms * 1_000, label=LOAD_COLD)
 
 
 def behind_other_setup(draws: Draws, between: str = "load") -> App:
@@ -120,17 +77,13 @@ def behind_other_setup(draws: Draws, between: str = "load") -> App:
     if "first call" in between:
         app.predict(small, neural_engine(draws.integer(120, 300) * MS))
     calls(app, draws, large, 40)
-    for _ in range(20):
-        app.predict(small, neural_engine(draws.integer(9, 10) * MS))
-        app.pause(MS)
-    return app
+    return repeat(app, small, lambda _: neural_engine(draws.integer(9, 10) * MS), 20, MS)
 
 
 def side_by_side(draws: Draws) -> App:
     """Two models are loaded at the same time, and the call comes when the longer load has ended."""
     app = start_recording(draws)
-    first, second = draw_models(draws, 2)
-    start = app.now_ns
+    (first, second), start = draw_models(draws, 2), app.now_ns
     app.scenario.load(second, start + 5 * MS, 4_000 * MS, LOAD_CACHED)
     app.load(first, 2_500 * MS, LOAD_COLD)
     app.now_ns = start + 4_010 * MS
@@ -140,7 +93,7 @@ def side_by_side(draws: Draws) -> App:
 
 def gap_in_the_chain(draws: Draws, gap_us: int) -> App:
     """A cold load, so long a gap, a cached load of another model, and the call at once."""
-    app = start_recording(draws, jitter=0, noise=False)
+    app = start_recording(draws, **EXACT)
     large, small = draw_models(draws, 2)
     app.load(large, 2_000 * MS, LOAD_COLD)
     begin = app.scenario.coreml[-1].end_ns + gap_us * 1_000
@@ -165,26 +118,13 @@ def while_another_is_loaded(draws: Draws) -> App:
     return calls(app, draws, second, 20)
 
 
-def not_told(draws: Draws) -> App:
-    """A long plain load that the first call waits for, and nothing that shows what it did."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model, draws.integer(400, 9_000) * MS, LOAD)
-    return calls(app, draws, model)
-
-
 SETUP = ("warm-up-spike", "latency-jitter", "compile-at-runtime")
 """A slow first call of the other model is one, and so is a model that is compiled each time."""
 
 
-def at_a_users_pace(draws: Draws) -> App:
-    """The first call follows a cold load at once, the second after a gap; all others come as the user taps."""
-    return at_a_pace(draws, LOAD_COLD)
-
-
 def one_wait_for_several(draws: Draws, models: int) -> App:
     """So many models are prepared at the same time, for 6 s, and then called in turn."""
-    app = start_recording(draws, jitter=0, noise=False)
+    app = start_recording(draws, **EXACT)
     drawn, start = draw_models(draws, models), app.now_ns
     for model in drawn:
         app.scenario.load(model, start, 6_000 * MS, LOAD_COLD)
@@ -193,11 +133,6 @@ def one_wait_for_several(draws: Draws, models: int) -> App:
         for model in drawn:
             app.predict(model, neural_engine(9 * MS))
     return app
-
-
-def before_many_slow_calls_cold(draws: Draws) -> App:
-    """The same with a load that prepares the model."""
-    return before_many_slow_calls(draws, LOAD_COLD)
 
 
 CASES = [
@@ -213,7 +148,7 @@ CASES = [
         ID,
         POSITIVE,
         2,
-        before_many_slow_calls_cold,
+        partial(before_many_slow_calls, label=LOAD_COLD),
         also=("latency-jitter",),
         weight=Weight("critical", 6_000, first=True),
     ),
@@ -224,20 +159,37 @@ CASES = [
     *each(ID, NEAR_ABOVE, (0, 99_000, 100_000), gap_in_the_chain),
     *each(ID, NEAR_BELOW, (100_010, 101_000, 150_000), gap_in_the_chain),
     *cases(ID, LOOKALIKE, 2, while_another_is_loaded),
-    *cases(ID, POSITIVE, 5, on_demand),
+    # The model is loaded when it is needed, and the first call waits.
+    *cases(ID, POSITIVE, 5, lambda draws: after_a_load(draws, LOADS, LOAD_COLD, engine=True)),
     *cases(ID, POSITIVE, 3, plain_rows),
     *cases(ID, POSITIVE, 2, first_of_many, also=("load-churn",)),
     *cases(ID, POSITIVE, 2, on_the_main_thread, also=("main-thread-work",)),
     *cases(ID, NEGATIVE, 5, neural_engine_app),
-    *cases(ID, NEGATIVE, 5, in_the_background, page="The model is specialized in"),
+    *cases(
+        ID,
+        NEGATIVE,
+        5,
+        lambda draws: after_a_load(draws, LOADS, LOAD_COLD, engine=True, pause_ms=(500, 5_000)),
+        page="The model is specialized in",
+    ),
     *each(ID, NEAR_ABOVE, (90_000, 99_000, 100_000), call_after),
     *each(ID, NEAR_ABOVE, (100, 101, 105), load_of),
     *each(ID, NEAR_BELOW, (100_001, 101_000, 110_000), call_after),
     *each(ID, NEAR_BELOW, (99, 97, 90), load_of),
-    *cases(ID, LOOKALIKE, 2, large_but_cached, also=("slow-load",), page="A large model takes long"),
-    *cases(ID, LOOKALIKE, 2, warmed_up, page="A single prediction warms up"),
-    *cases(ID, LOOKALIKE, 1, another_instance_goes_on, page="Other instances keep predicting during"),
-    *cases(ID, INSUFFICIENT, 2, not_told),
+    # A large model that takes long to load from the cache.
+    *cases(
+        ID, LOOKALIKE, 2, lambda draws: after_a_load(draws, LOADS, engine=True), also=("slow-load",), page="A large"
+    ),
+    *cases(
+        ID,
+        LOOKALIKE,
+        2,
+        lambda draws: after_a_load(draws, LOADS, LOAD_COLD, engine=True, warm_up=True, pause_ms=(1_500, 5_000)),
+        page="A single prediction warms up",
+    ),
+    *cases(ID, LOOKALIKE, 1, lambda draws: another_instance_goes_on(draws, LOAD_COLD, 60), page="Other instances keep"),
+    *cases(ID, INSUFFICIENT, 2, lambda draws: after_a_load(draws, (400, 9_000), LOAD)),
     *cases(ID, INSUFFICIENT, 1, attached_late, also=("attached-late",)),
-    *cases(ID, INSUFFICIENT, 4, at_a_users_pace),
+    # The first call follows a cold load at once, the second after a gap; all others come as the user taps.
+    *cases(ID, INSUFFICIENT, 4, partial(at_a_users_pace, label=LOAD_COLD)),
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from suite.one_model import EXACT, repeat, started
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, draw_models, many_models_app, neural_engine_app
 from tracekit.testing.recorder import App, gpu, neural_engine, start_recording
@@ -13,15 +14,12 @@ ID = "compile-at-runtime"
 
 def sessions(draws: Draws, count: int | None = None, compile_ms: int | None = None) -> App:
     """The feature is opened some times, some ten seconds apart, and each time compiles the model again."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
+    app, model = started(draws)
     unit = draws.choice((neural_engine, gpu))
     for _ in range(count or draws.integer(2, 5)):
         app.compile(model, (compile_ms or draws.integer(300, 4_000)) * MS)
         app.load(model, 60 * MS)
-        for _ in range(draws.integer(20, 40)):
-            app.predict(model, unit(9 * MS))
-            app.pause(MS)
+        repeat(app, model, unit(9 * MS), draws.integer(20, 40), MS)
         app.pause(11_000 * MS)
     return app
 
@@ -39,13 +37,11 @@ def programs(draws: Draws) -> App:
 
 def exact(draws: Draws, compile_us: int) -> App:
     """Two compilations of this length; only the second is avoidable."""
-    app = start_recording(draws, jitter=0, noise=False)
-    model = draw_models(draws)[0]
+    app, model = started(draws, **EXACT)
     for _ in range(2):
         app.compile(model, compile_us * 1_000)
         app.load(model, 50 * MS)
-        for _ in range(30):
-            app.predict(model, neural_engine(8 * MS))
+        repeat(app, model, neural_engine(8 * MS), 30)
         app.pause(11_000 * MS)
     return app
 
@@ -104,18 +100,14 @@ def two_files_of_one_name(draws: Draws) -> App:
 
 def prepared_by_the_load(draws: Draws) -> App:
     """The Neural Engine compiles the parts of a model during its first load on the device."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
+    app, model = started(draws)
     start = app.now_ns
     app.load(model, 4_000 * MS, LOAD_COLD)
     for operation in range(4):
         label = model.engine_label(operation, "Compile")
         app.scenario.other_neural_engine(start + (200 + 900 * operation) * MS, 700 * MS, label)
     app.pause(3_000 * MS)
-    for _ in range(60):
-        app.predict(model, neural_engine(9 * MS))
-        app.pause(MS)
-    return app
+    return repeat(app, model, neural_engine(9 * MS), 60, MS)
 
 
 def one_download(draws: Draws) -> App:
@@ -137,13 +129,6 @@ CASES = [
     *cases(ID, LOOKALIKE, 3, two_files_of_one_name, page="Several models have the same"),
     *cases(ID, LOOKALIKE, 2, prepared_by_the_load, page="The Neural Engine compiles"),
     *cases(ID, LOOKALIKE, 2, segments),
-    *cases(
-        ID,
-        LOOKALIKE,
-        2,
-        others_compile,
-        also=("foreign-neural-engine-work",),
-        page="Other processes compile: the labels",
-    ),
+    *cases(ID, LOOKALIKE, 2, others_compile, also=("foreign-neural-engine-work",), page="Other processes compile: the"),
     *cases(ID, INSUFFICIENT, 3, one_download, page="The model was just downloaded"),
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from suite.cases.neural_engine_fragmentation import in_pieces
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, Allowed, cases, each
+from suite.one_model import EXACT, loaded, without
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, draw_models, gpu_app, neural_engine_app, pipeline_app
 from tracekit.testing.recorder import App, Stage, Step, cpu, gpu, neural_engine, start_recording
@@ -43,9 +44,7 @@ def gpu_and_cpu(draws: Draws) -> App:
 def in_turns(draws: Draws, turns: int, pause_permille: int) -> App:
     """Exact calls of 20 ms: turns of the Neural Engine of which each but the last is followed by the CPU, which works
     for this share of the call in all."""
-    app = start_recording(draws, jitter=0, noise=False)
-    model = draw_models(draws)[0]
-    app.load(model, engine=True)
+    app, model = loaded(draws, engine=True, **EXACT)
     between = 20 * MS * pause_permille // 1_000 // (turns - 1)
     work = (20 * MS - between * (turns - 1)) // turns
     for _ in range(60):
@@ -64,11 +63,6 @@ def to_share(draws: Draws, permille: int) -> App:
     return in_turns(draws, 3, permille)
 
 
-def two_changes(draws: Draws) -> App:
-    """There and back once, for a third of the time."""
-    return in_turns(draws, 2, draws.integer(200, 400))
-
-
 def planned(draws: Draws) -> App:
     """First the Neural Engine, then the GPU, then the CPU."""
     return calls(start_recording(draws), neural_engine(6 * MS), gpu(3 * MS), cpu(2 * MS))
@@ -85,16 +79,9 @@ def stages(draws: Draws) -> App:
     return pipeline_app(draws, stages=parts)
 
 
-def few_calls(draws: Draws) -> App:
-    """Nine calls."""
-    return calls(start_recording(draws), *(neural_engine(3 * MS), cpu(MS)) * 4, count=9)
-
-
-def without_gpu(draws: Draws) -> App:
-    """The GPU was not recorded, so that it may have had turns as well."""
-    app = calls(start_recording(draws), *(neural_engine(3 * MS), cpu(MS)) * 4)
-    app.scenario.missing.add("metal-gpu-intervals")
-    return app
+def cpu_between(draws: Draws, count: int = 60) -> App:
+    """Four turns of the Neural Engine and the CPU."""
+    return calls(start_recording(draws), *(neural_engine(3 * MS), cpu(MS)) * 4, count=count)
 
 
 CASES = [
@@ -107,10 +94,12 @@ CASES = [
     *cases(ID, NEGATIVE, 2, planned, page="There is one planned hand-off"),
     *each(ID, NEAR_ABOVE, (50, 51, 52, 54, 58), to_share),
     *each(ID, NEAR_BELOW, (42, 45, 47, 48, 49), to_share),
-    *cases(ID, NEAR_BELOW, 2, two_changes),
+    # There and back once, for a third of the time.
+    *cases(ID, NEAR_BELOW, 2, lambda draws: in_turns(draws, 2, draws.integer(200, 400))),
     *cases(ID, LOOKALIKE, 2, many_requests, page="A short `CPU` row comes"),
     *cases(ID, LOOKALIKE, 2, in_pieces, also=CUT, page="No other unit works in the gaps"),
     *cases(ID, LOOKALIKE, 2, stages, page="A pipeline runs its stages"),
-    *cases(ID, INSUFFICIENT, 2, few_calls, also=CUT),
-    *cases(ID, INSUFFICIENT, 1, without_gpu, also=CUT),
+    *cases(ID, INSUFFICIENT, 2, lambda draws: cpu_between(draws, count=9), also=CUT),
+    # The GPU was not recorded, so that it may have had turns as well.
+    *cases(ID, INSUFFICIENT, 1, lambda draws: without(cpu_between(draws), "metal-gpu-intervals"), also=CUT),
 ]

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, Allowed, cases, each
+from suite.one_model import EXACT, several_loaded
 from tracekit.testing import Draws, Model
-from tracekit.testing.apps import MS, draw_models
-from tracekit.testing.recorder import App, neural_engine, start_recording
+from tracekit.testing.apps import MS
+from tracekit.testing.recorder import App, neural_engine
 
 ID = "cpu-contention"
 LATE: tuple[Allowed, ...] = ("latency-jitter", "shape-switching")
 """Predictions that slow down now and then may rightly be called jitter too, and their steps may look like shapes."""
 
 
-def two_models(draws: Draws, **options: int | bool) -> tuple[App, Model, Model]:
+def two_models(draws: Draws, **options: Any) -> tuple[App, Model, Model]:
     """Two loaded models, long before the first call."""
-    app = start_recording(draws, **options)
-    first, second = draw_models(draws, 2)
-    app.load(first)
-    app.load(second)
+    app, (first, second) = several_loaded(draws, 2, **options)
     app.now_ns += 100 * MS
     return app, first, second
 
@@ -36,10 +37,7 @@ def together(
     its time. Returns the end of the later one in ns."""
     (first, second), (mine, other), late = models, work_ns, min(late_ns, work_ns[0])
     both = min(mine - late, other)
-    ends = (
-        late + both * slow_permille // 1_000 + (mine - late - both),
-        both * slow_permille // 1_000 + (other - both),
-    )
+    ends = (late + both * slow_permille // 1_000 + (mine - late - both), both * slow_permille // 1_000 + (other - both))
     on_cpu(app, first, app.now_ns, ends[0])
     on_cpu(app, second, app.now_ns + late, ends[1])
     return app.now_ns + max(ends[0], late + ends[1])
@@ -62,16 +60,6 @@ def rounds(
             app.now_ns += mine + other + 400_000
         app.now_ns += 800_000
     return app
-
-
-def half_of_them(draws: Draws) -> App:
-    """Half of the predictions take 1.8 times as long."""
-    return rounds(draws)
-
-
-def some_of_them(draws: Draws) -> App:
-    """Two to seven of ten, between 1.4 and 2 times as long."""
-    return rounds(draws, draws.integer(2, 7), draws.integer(1_400, 2_000))
 
 
 def in_the_background(draws: Draws) -> App:
@@ -98,7 +86,7 @@ def exact(
 ) -> App:
     """Exact predictions of 10 ms. Of so many of 100, another model covers this share of the first 10 ms, and they are
     longer by `slow_permille` thousandths, of which the other one covers `filled_permille`."""
-    app, first, second = two_models(draws, jitter=0, noise=False)
+    app, first, second = two_models(draws, **EXACT)
     alone = 5 * MS
     for index in range(100):
         slow = index * affected // 100 != (index + 1) * affected // 100
@@ -128,16 +116,6 @@ def so_much(draws: Draws, permille: int) -> App:
 def so_many(draws: Draws, count: int) -> App:
     """This many of 100 are half as long again."""
     return exact(draws, 600, 1_500, affected=count)
-
-
-def in_turn(draws: Draws) -> App:
-    """Two models on the CPU, one after the other."""
-    return rounds(draws, often=0)
-
-
-def cores_of_their_own(draws: Draws) -> App:
-    """Two models at once that do not slow each other down."""
-    return rounds(draws, slow_permille=1_000)
 
 
 def nearly_alone(draws: Draws) -> App:
@@ -189,19 +167,18 @@ def other_units(draws: Draws) -> App:
     return app
 
 
-def always_together(draws: Draws) -> App:
-    """Both at once in every round: without one alone there is nothing to compare with."""
-    return rounds(draws, often=10, late_us=(0, 300))
-
-
-def few_calls(draws: Draws) -> App:
-    """Nine rounds."""
-    return rounds(draws, count=9)
-
+in_turn = partial(rounds, often=0)
+"""Two models on the CPU, one after the other."""
+cores_of_their_own = partial(rounds, slow_permille=1_000)
+"""Two models at once that do not slow each other down."""
 
 CASES = [
-    *cases(ID, POSITIVE, 5, half_of_them, also=(ID, *LATE)),
-    *cases(ID, POSITIVE, 5, some_of_them, also=(ID, *LATE)),
+    # Half of the predictions take 1.8 times as long.
+    *cases(ID, POSITIVE, 5, rounds, also=(ID, *LATE)),
+    # Two to seven of ten, between 1.4 and 2 times as long.
+    *cases(
+        ID, POSITIVE, 5, lambda draws: rounds(draws, draws.integer(2, 7), draws.integer(1_400, 2_000)), also=(ID, *LATE)
+    ),
     *cases(ID, POSITIVE, 3, in_the_background, also=LATE),
     *cases(ID, NEGATIVE, 5, in_turn),
     *cases(ID, NEGATIVE, 5, cores_of_their_own),
@@ -217,6 +194,8 @@ CASES = [
     *cases(ID, LOOKALIKE, 3, of_any_length, also=LATE, page="A model's latency varies a lot"),
     *cases(ID, LOOKALIKE, 2, in_turn, page="Models alternate"),
     *cases(ID, LOOKALIKE, 2, other_units, also=(*LATE, "neural-engine-contention", "serial-predictions")),
-    *cases(ID, INSUFFICIENT, 2, always_together, page="Two models always run together"),
-    *cases(ID, INSUFFICIENT, 2, few_calls, also=(ID, *LATE)),
+    # Both at once in every round: without one alone there is nothing to compare with.
+    *cases(ID, INSUFFICIENT, 2, partial(rounds, often=10, late_us=(0, 300)), page="Two models always run together"),
+    # Nine rounds.
+    *cases(ID, INSUFFICIENT, 2, partial(rounds, count=9), also=(ID, *LATE)),
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from suite.one_model import EXACT, at_once, instances, repeat, started, timed
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, draw_models, many_models_app, neural_engine_app
 from tracekit.testing.machines import Process
@@ -39,44 +40,32 @@ def loaded_twice(draws: Draws) -> App:
     app = start_recording(draws)
     first, second = loaded(app, draws, 2, draws.integer(80, 400))
     model = draws.choice((first, second))
-    for _ in range(60):
-        app.predict(model, neural_engine(8 * MS))
-        app.pause(250 * MS)
-    return app
+    return repeat(app, model, neural_engine(8 * MS), 60, 250 * MS)
 
 
 def released_before_use(draws: Draws) -> App:
     """The screen appears twice: the first load is thrown away before it is used."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
+    app, model = started(draws)
     length = draws.integer(80, 400)
     for _ in range(2):
         app.load(model, length * MS)
         app.pause(30 * MS)
-    for _ in range(60):
-        app.predict(model, gpu(12 * MS))
-        app.pause(MS)
-    return app
+    return repeat(app, model, gpu(12 * MS), 60, MS)
 
 
 def exact(draws: Draws, pattern: str) -> App:
     """Calls of 10 ms, each of the instance that its digit names."""
-    app = start_recording(draws, jitter=0, noise=False)
-    models = loaded(app, draws, 2)
+    app, models = instances(draws, 2, **EXACT)
     for digit in pattern:
-        app.scenario.predict(models[int(digit) - 1], app.now_ns, 10 * MS).event("CPU", 0, 10 * MS)
-        app.now_ns += 15 * MS
+        timed(app, models[int(digit) - 1], [10 * MS], 5 * MS, around_ns=0)
     return app
 
 
 def of_this_spread(draws: Draws, second_us: int) -> App:
     """Two instances in turns; calls of the first take 10 ms."""
-    app = start_recording(draws, jitter=0, noise=False)
-    models = loaded(app, draws, 2)
+    app, models = instances(draws, 2, **EXACT)
     for number in range(60):
-        length = second_us * 1_000 if number % 2 else 10 * MS
-        app.scenario.predict(models[number % 2], app.now_ns, length).event("CPU", 0, length)
-        app.now_ns += length + MS
+        timed(app, models[number % 2], [second_us * 1_000 if number % 2 else 10 * MS], around_ns=0)
     return app
 
 
@@ -87,47 +76,32 @@ def one_after_the_other(draws: Draws) -> App:
     for number in range(1, draws.integer(3, 4)):
         model = Model(base, number)
         app.load(model, 40 * MS)
-        for _ in range(40):
-            app.predict(model, neural_engine(9 * MS))
+        repeat(app, model, neural_engine(9 * MS), 40)
         app.pause(9_000 * MS)
     return app
 
 
 def in_parallel(draws: Draws) -> App:
     """Two instances, on purpose: each call of one overlaps a call of the other."""
-    app = start_recording(draws)
-    models = loaded(app, draws, 2)
-    for _ in range(40):
-        started = app.now_ns
-        for model in models:
-            app.now_ns = started
-            app.predict(model, cpu(9 * MS), inputs=0)
-        app.pause(2 * MS)
-    return app
+    return at_once(*instances(draws, 2), cpu(9 * MS), 40, 2 * MS, inputs=0)
 
 
 def prompt_and_tokens(draws: Draws) -> App:
     """One file with two functions: an instance for prompts, one for tokens."""
-    app = start_recording(draws)
-    prompt, token = loaded(app, draws, 2)
+    app, (prompt, token) = instances(draws, 2)
     for _ in range(12):
         app.predict(prompt, neural_engine(60 * MS))
-        for _ in range(8):
-            app.predict(token, neural_engine(9 * MS))
+        repeat(app, token, neural_engine(9 * MS), 8)
     return app
 
 
 def prepared_ahead(draws: Draws) -> App:
     """A cold load that only fills the cache, then the load that is used."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
+    app, model = started(draws)
     for label in (LOAD_COLD, LOAD_CACHED):
         app.load(model, 300 * MS, label)
         app.pause(500 * MS)
-    for _ in range(60):
-        app.predict(model, neural_engine(9 * MS))
-        app.pause(MS)
-    return app
+    return repeat(app, model, neural_engine(9 * MS), 60, MS)
 
 
 def in_turns(app: App, work: Sequence[tuple[Model, Step, int]], rounds: int = 30) -> App:
@@ -141,16 +115,14 @@ def in_turns(app: App, work: Sequence[tuple[Model, Step, int]], rounds: int = 30
 
 def two_models_of_one_name(draws: Draws) -> App:
     """Two files called alike, of which one takes one input and the other three."""
-    app = start_recording(draws)
-    first, second = loaded(app, draws, 2)
+    app, (first, second) = instances(draws, 2)
     unit, few = draws.choice((neural_engine, gpu)), draws.integer(1, 2)
     return in_turns(app, ((first, unit(9 * MS), few), (second, unit(9 * MS), few + draws.integer(1, 2))))
 
 
 def on_two_units(draws: Draws) -> App:
     """One instance for the Neural Engine and one for the GPU or the CPU, with calls as long as each other."""
-    app = start_recording(draws)
-    first, second = loaded(app, draws, 2)
+    app, (first, second) = instances(draws, 2)
     other = draws.choice((gpu, cpu))
     return in_turns(app, ((first, neural_engine(9 * MS), 1), (second, other(9 * MS), 1)))
 
@@ -165,16 +137,14 @@ def without_hardware(draws: Draws, units: tuple[str, str]) -> App:
 
 def two_alike_and_one_elsewhere(draws: Draws) -> App:
     """Two instances that do the same on one unit, and a third on another."""
-    app = start_recording(draws)
-    first, second, third = loaded(app, draws, 3)
+    app, (first, second, third) = instances(draws, 3)
     units = draws.choice(((neural_engine, gpu), (gpu, neural_engine)))
     return in_turns(app, ((first, units[0](9 * MS), 2), (second, units[0](9 * MS), 2), (third, units[1](9 * MS), 2)))
 
 
 def without_copies(draws: Draws) -> App:
     """Two instances that do the same; the buffers of one caller need no copy, which leaves no row."""
-    app = start_recording(draws)
-    first, second = loaded(app, draws, 2)
+    app, (first, second) = instances(draws, 2)
     return in_turns(app, ((first, neural_engine(9 * MS), 2), (second, neural_engine(9 * MS), 0)))
 
 
@@ -207,16 +177,12 @@ def two_processes_or_one(draws: Draws) -> App:
 
 def first_run(draws: Draws) -> App:
     """A load that prepares the model and is used, and one from the cache beside it."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
+    app, model = started(draws)
     length = draws.integer(300, 500)
     app.scenario.load(model, app.now_ns, length * MS, LOAD_CACHED)
     app.now_ns += 10 * MS
     app.load(model, length * MS, LOAD_COLD)
-    for _ in range(60):
-        app.predict(model, neural_engine(9 * MS))
-        app.pause(MS)
-    return app
+    return repeat(app, model, neural_engine(9 * MS), 60, MS)
 
 
 def loaded_before_the_end(draws: Draws) -> App:
@@ -230,11 +196,6 @@ def loaded_before_the_end(draws: Draws) -> App:
         if number == 40:
             app.load(Model(base, 2), 120 * MS)
     return app
-
-
-def few_calls(draws: Draws) -> App:
-    """Two instances, a handful of calls."""
-    return exact(draws, ("12" * 5)[: draws.integer(3, 9)])
 
 
 TWO_SPEEDS = ("shape-switching", "latency-jitter")
@@ -271,5 +232,6 @@ CASES = [
     *cases(ID, LOOKALIKE, 2, in_parallel, page="Several instances run in parallel"),
     *cases(ID, LOOKALIKE, 2, prompt_and_tokens, also=TWO_SPEEDS, page="Instances have another configuration or"),
     *cases(ID, LOOKALIKE, 1, prepared_ahead, page="A cold load"),
-    *cases(ID, INSUFFICIENT, 3, few_calls),
+    # Two instances, a handful of calls.
+    *cases(ID, INSUFFICIENT, 3, lambda draws: exact(draws, ("12" * 5)[: draws.integer(3, 9)])),
 ]

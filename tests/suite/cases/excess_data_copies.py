@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, NOT_APPLICABLE, POSITIVE, cases, each
+from suite.one_model import loaded
 from tracekit.testing import Draws
-from tracekit.testing.apps import MS, camera_app, cpu_app, decoder_app, draw_models, gpu_app, neural_engine_app
-from tracekit.testing.recorder import App, start_recording
+from tracekit.testing.apps import MS, camera_app, cpu_app, decoder_app, gpu_app, neural_engine_app
+from tracekit.testing.recorder import App
 from tracekit.testing.rows import DATA, CoreMLRow
 
 ID = "excess-data-copies"
@@ -34,16 +35,9 @@ def large_input(draws: Draws) -> App:
     return app
 
 
-def cache_handed_around(draws: Draws) -> App:
-    """A decoder whose five inputs are its cache, each copied for 0.5 ms of some 10 ms."""
-    return decoder_app(draws, compute_ns=draws.integer(7, 10) * MS, copy_ns=500_000)
-
-
 def exactly(draws: Draws, copies_ns: tuple[int, ...], calls: int = 60, length_ns: int = 10 * MS) -> App:
     """Predictions of exactly 10 ms with input copies of these lengths and nothing else."""
-    app = start_recording(draws, noise=False)
-    model = draw_models(draws)[0]
-    app.load(model)
+    app, model = loaded(draws, noise=False)
     for _ in range(calls):
         prediction = app.scenario.predict(model, app.now_ns, length_ns)
         at = 0
@@ -59,11 +53,10 @@ def tiny_model(draws: Draws) -> App:
     return exactly(draws, (draws.integer(100, 250) * 1_000,), length_ns=700_000)
 
 
-def slow_checks(draws: Draws) -> App:
-    """A third of the prediction is validation, which copies nothing."""
-    app = cpu_app(draws)
+def with_a_third(app: App, label: str) -> App:
+    """The same, and a third of each prediction is such a row."""
     for prediction in app.predictions:
-        prediction.event("Input Validation", 20_000, prediction.row.duration_ns // 3)
+        prediction.event(label, 20_000, prediction.row.duration_ns // 3)
     return app
 
 
@@ -75,11 +68,6 @@ def shared_copies(draws: Draws) -> App:
         for _ in range(3):
             app.scenario.coreml.append(CoreMLRow(row.start_ns, 800_000, "Data Cast", row.model, DATA, index + 1))
     return app
-
-
-def two_calls(draws: Draws) -> App:
-    """Two calls show no habit."""
-    return exactly(draws, (4 * MS,), calls=2)
 
 
 def copies_outside(draws: Draws) -> App:
@@ -94,7 +82,8 @@ def copies_outside(draws: Draws) -> App:
 CASES = [
     *cases(ID, POSITIVE, 6, converted_around_the_work, also=("float-conversion",)),
     *cases(ID, POSITIVE, 3, large_input),
-    *cases(ID, POSITIVE, 3, cache_handed_around),
+    # A decoder whose five inputs are its cache, each copied for 0.5 ms of some 10 ms.
+    *cases(ID, POSITIVE, 3, lambda draws: decoder_app(draws, compute_ns=draws.integer(7, 10) * MS, copy_ns=500_000)),
     *cases(ID, NEGATIVE, 4, neural_engine_app, page="Copy rows take a few"),
     *cases(ID, NEGATIVE, 3, gpu_app),
     *cases(ID, NEGATIVE, 3, cpu_app),
@@ -104,8 +93,10 @@ CASES = [
     *each(ID, NEAR_BELOW, [(999_000,), (990_000,), (950_000,)], exactly, also=BLANK),
     *each(ID, NEAR_BELOW, [(499_000, 5_000, 6_000), (520_000, 60_000, 62_000)], exactly, also=BLANK),
     *cases(ID, LOOKALIKE, 2, tiny_model, expected=NOT_APPLICABLE, page="Predictions are shorter than `min_mean_ms`"),
-    *cases(ID, LOOKALIKE, 2, slow_checks),
+    # Validation, which copies nothing.
+    *cases(ID, LOOKALIKE, 2, lambda draws: with_a_third(cpu_app(draws), "Input Validation")),
     *cases(ID, LOOKALIKE, 1, shared_copies, also=("float-conversion", *BLANK)),
-    *cases(ID, INSUFFICIENT, 2, two_calls),
+    # Two calls show no habit.
+    *cases(ID, INSUFFICIENT, 2, lambda draws: exactly(draws, (4 * MS,), calls=2)),
     *cases(ID, INSUFFICIENT, 1, copies_outside),
 ]

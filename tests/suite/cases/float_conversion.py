@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from suite.cases.excess_data_copies import with_a_third
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from suite.one_model import loaded
 from tracekit.testing import Draws
-from tracekit.testing.apps import MS, camera_app, cpu_app, draw_models, gpu_app, neural_engine_app
-from tracekit.testing.recorder import App, start_recording
+from tracekit.testing.apps import MS, camera_app, cpu_app, gpu_app, neural_engine_app
+from tracekit.testing.recorder import App
 
 ID = "float-conversion"
 COPIES = ("excess-data-copies",)
@@ -37,9 +39,7 @@ def engine_buffers(draws: Draws) -> App:
 
 def exactly(draws: Draws, cast_us: int, others_us: int = 0, calls: int = 60, length_ns: int = 10 * MS) -> App:
     """Calls of 10 ms with a cast of this length, and an engine copy of that one."""
-    app = start_recording(draws, noise=False)
-    model = draw_models(draws)[0]
-    app.load(model)
+    app, model = loaded(draws, noise=False)
     app.now_ns = 400 * MS
     for _ in range(calls):
         prediction = app.scenario.predict(model, app.now_ns, length_ns)
@@ -57,37 +57,6 @@ def with_copies(draws: Draws, cast_us: int) -> App:
     return exactly(draws, cast_us, 600)
 
 
-def large_inputs(draws: Draws) -> App:
-    """Inputs of the right type that are copied for a third of the call."""
-    app = neural_engine_app(draws)
-    for prediction in app.predictions:
-        prediction.event("Input Copy", 20_000, prediction.row.duration_ns // 3)
-    return app
-
-
-def slow_checks(draws: Draws) -> App:
-    """A third of the call is validation, which converts nothing."""
-    app = cpu_app(draws)
-    for prediction in app.predictions:
-        prediction.event("Input Validation", 20_000, prediction.row.duration_ns // 3)
-    return app
-
-
-def tiny_model(draws: Draws) -> App:
-    """Calls below 1 ms, a third of them a cast: fixed costs."""
-    return exactly(draws, draws.integer(100, 250), length_ns=700_000)
-
-
-def two_calls(draws: Draws) -> App:
-    """Two calls show no habit."""
-    return exactly(draws, 3_000, calls=2)
-
-
-def copies_without_casts(draws: Draws) -> App:
-    """Copies for the engine that may move data or convert it."""
-    return exactly(draws, 2, draws.integer(700, 2_000))
-
-
 CASES = [
     *cases(ID, POSITIVE, 7, float32_interface, also=COPIES),
     *cases(ID, POSITIVE, 5, engine_buffers, also=(*COPIES, "state-copies")),
@@ -99,10 +68,22 @@ CASES = [
     *each(ID, NEAR_ABOVE, (20, 21, 25), with_copies),
     *each(ID, NEAR_BELOW, (499, 498, 480), exactly),
     *each(ID, NEAR_BELOW, (19, 18, 15), with_copies, expected="not_evaluated"),
-    *cases(ID, LOOKALIKE, 2, large_inputs, also=COPIES, page="Data is copied without a cast"),
+    # Inputs of the right type.
+    *cases(
+        ID,
+        LOOKALIKE,
+        2,
+        lambda draws: with_a_third(neural_engine_app(draws), "Input Copy"),
+        also=COPIES,
+        page="Data is copied without a cast",
+    ),
     *each(ID, LOOKALIKE, (2, 5, 9), exactly, page="A cast takes a few"),
-    *cases(ID, LOOKALIKE, 2, slow_checks),
-    *cases(ID, LOOKALIKE, 1, tiny_model),
-    *cases(ID, INSUFFICIENT, 1, two_calls, also=COPIES),
-    *cases(ID, INSUFFICIENT, 2, copies_without_casts, also=COPIES),
+    # Validation, which converts nothing.
+    *cases(ID, LOOKALIKE, 2, lambda draws: with_a_third(cpu_app(draws), "Input Validation")),
+    # Calls below 1 ms, a third of them a cast: fixed costs.
+    *cases(ID, LOOKALIKE, 1, lambda draws: exactly(draws, draws.integer(100, 250), length_ns=700_000)),
+    # Two calls show no habit.
+    *cases(ID, INSUFFICIENT, 1, lambda draws: exactly(draws, 3_000, calls=2), also=COPIES),
+    # Copies for the engine that may move data or convert it.
+    *cases(ID, INSUFFICIENT, 2, lambda draws: exactly(draws, 2, draws.integer(700, 2_000)), also=COPIES),
 ]

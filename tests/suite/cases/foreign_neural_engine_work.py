@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from suite.one_model import EXACT, loaded, repeat, started, without_engine
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, camera_app, draw_models, gpu_app, neural_engine_app
 from tracekit.testing.recorder import App, neural_engine, start_recording
@@ -45,9 +46,7 @@ def afterwards(draws: Draws) -> App:
 
 def exactly(draws: Draws, others_us: int, label: str = ENGINE_PREDICTION) -> App:
     """95 calls with 10 ms on the engine each, and work of others for so long: 50 ms are a twentieth."""
-    app = start_recording(draws, jitter=0, noise=False)
-    model = draw_models(draws)[0]
-    app.load(model)
+    app, model = loaded(draws, **EXACT)
     for _ in range(95):
         prediction = app.scenario.predict(model, app.now_ns, 10 * MS)
         prediction.neural_engine(0, 10 * MS)
@@ -97,19 +96,10 @@ def no_prediction(draws: Draws) -> App:
     return app
 
 
-def table_left_out(draws: Draws) -> App:
-    """The Neural Engine was not recorded."""
-    app = neural_engine_app(draws)
-    app.scenario.missing.add(app.scenario.xcode.neural_engine_schema)
-    return app
-
-
 def nothing_to_compare_with(draws: Draws) -> App:
     """Core ML's table is empty."""
-    app = start_recording(draws, generic_labels=True)
-    model = draw_models(draws)[0]
-    for _ in range(8):
-        app.predict(model, neural_engine(9 * MS))
+    app, model = started(draws, generic_labels=True)
+    repeat(app, model, neural_engine(9 * MS), 8)
     app.scenario.emptied.add(CORE_ML)
     return app
 
@@ -128,6 +118,6 @@ CASES = [
     *cases(ID, LOOKALIKE, 2, loads_of_others),
     *cases(ID, LOOKALIKE, 1, gpu_app),
     *cases(ID, INSUFFICIENT, 1, no_prediction),
-    *cases(ID, INSUFFICIENT, 1, table_left_out),
+    *cases(ID, INSUFFICIENT, 1, lambda draws: without_engine(neural_engine_app(draws))),
     *cases(ID, INSUFFICIENT, 1, nothing_to_compare_with),
 ]

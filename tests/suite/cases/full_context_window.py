@@ -30,11 +30,6 @@ def exceeded(draws: Draws) -> Scenario:
     return system_chat(draws, 5, lambda number: failed if number == 4 else {})
 
 
-def own_window(draws: Draws) -> Scenario:
-    """A model of the app with a window that is named."""
-    return own_chat(draws, 3, used=1_700)
-
-
 def longest(draws: Draws, tokens: int) -> Scenario:
     """The longest context holds so many tokens."""
     return system_chat(
@@ -60,7 +55,8 @@ def other_error(draws: Draws) -> Scenario:
 CASES = [
     *cases(ID, POSITIVE, 5, long_chat),
     *cases(ID, POSITIVE, 5, exceeded, also=(ERRORS,)),
-    *cases(ID, POSITIVE, 2, own_window, settings=OWN),
+    # A model of the app with a window that is named.
+    *cases(ID, POSITIVE, 2, lambda draws: own_chat(draws, 3, used=1_700), settings=OWN),
     *cases(ID, NEGATIVE, 6, system_chat),
     *cases(ID, NEGATIVE, 4, own_chat, settings=OWN),
     *each(ID, NEAR_ABOVE, (3_277, 3_278, 3_300, 3_500, 4_096), longest),

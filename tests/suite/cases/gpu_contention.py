@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, Allowed, cases, each
+from suite.one_model import EXACT, loaded, without
 from suite.several_loads import loaded_again
 from tracekit.testing import Draws
-from tracekit.testing.apps import MS, async_app, draw_models, gpu_app, neural_engine_app
+from tracekit.testing.apps import MS, Before, async_app, gpu_app, neural_engine_app
 from tracekit.testing.machines import WINDOW_SERVER
-from tracekit.testing.recorder import App, gpu, start_recording
+from tracekit.testing.recorder import App, gpu
 
 ID = "gpu-contention"
 LATE: tuple[Allowed, ...] = ("latency-jitter", "shape-switching")
@@ -16,9 +17,7 @@ LATE: tuple[Allowed, ...] = ("latency-jitter", "shape-switching")
 
 def drawing(draws: Draws, own: bool = True) -> App:
     """Heavy drawing goes before some of the predictions."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model)
+    app, model = loaded(draws)
     work, often = draws.integer(8, 20) * MS, draws.integer(2, 6)
     process = app.scenario.target if own else WINDOW_SERVER
     for index in range(draws.integer(70, 100)):
@@ -29,16 +28,9 @@ def drawing(draws: Draws, own: bool = True) -> App:
     return app
 
 
-def of_the_system(draws: Draws) -> App:
-    """Another process draws."""
-    return drawing(draws, own=False)
-
-
 def exact(draws: Draws, others_permille: int, longer_permille: int) -> App:
     """Exact calls of 10 ms; every third is longer by a share of that, and others work for a share of its time."""
-    app = start_recording(draws, jitter=0, noise=False)
-    model = draw_models(draws)[0]
-    app.load(model)
+    app, model = loaded(draws, **EXACT)
     for index in range(90):
         length = 10 * MS * (1_000 + longer_permille) // 1_000 if index % 3 == 2 else 10 * MS
         prediction = app.scenario.predict(model, app.now_ns, length)
@@ -61,23 +53,25 @@ def so_much(draws: Draws, permille: int) -> App:
     return exact(draws, permille, 250)
 
 
-def side_by_side(draws: Draws) -> App:
-    """Drawing that overlaps predictions and slows none of them down."""
+def draws_before(length_ms: int, after_ms: int = 0, *, always: bool = False, blocks: bool = True) -> Before:
+    """The app draws so long from the begin of every other prediction on, or of each, or so long after it."""
 
     def draw(app: App, index: int) -> None:
-        if index % 2:
-            app.occupy("gpu", app.now_ns + 2 * MS, 8 * MS, process=app.scenario.target, blocks=False)
+        if always or index % 2:
+            at = app.now_ns + after_ms * MS
+            app.occupy("gpu", at, length_ms * MS, process=app.scenario.target, blocks=blocks)
 
-    return gpu_app(draws, compute_ns=14 * MS, before=draw)
+    return draw
+
+
+def side_by_side(draws: Draws) -> App:
+    """Drawing that overlaps predictions and slows none of them down."""
+    return gpu_app(draws, compute_ns=14 * MS, before=draws_before(8, 2, blocks=False))
 
 
 def more_work(draws: Draws) -> App:
     """Every other call has three times the work, and others draw for a part of it."""
-
-    def draw(app: App, index: int) -> None:
-        if index % 2:
-            app.occupy("gpu", app.now_ns + 4 * MS, 9 * MS, process=app.scenario.target, blocks=False)
-
+    draw = draws_before(9, 4, blocks=False)
     return gpu_app(draws, compute_ns=lambda index: (36 if index % 2 else 12) * MS, before=draw)
 
 
@@ -91,46 +85,6 @@ def met_by_chance(draws: Draws) -> App:
             )
 
     return gpu_app(draws, compute_ns=lambda index: (36 if index % 2 else 12) * MS, predictions=200, runs=1, before=draw)
-
-
-def on_the_engine(draws: Draws) -> App:
-    """Heavy drawing beside a model on the Neural Engine."""
-
-    def draw(app: App, _: int) -> None:
-        app.occupy("gpu", app.now_ns, 9 * MS, process=app.scenario.target)
-
-    return neural_engine_app(draws, compute_ns=8 * MS, before=draw)
-
-
-def always(draws: Draws) -> App:
-    """Drawing before every prediction."""
-
-    def draw(app: App, _: int) -> None:
-        app.occupy("gpu", app.now_ns, 8 * MS, process=app.scenario.target)
-
-    return gpu_app(draws, compute_ns=10 * MS, before=draw)
-
-
-def few_calls(draws: Draws) -> App:
-    """Nine calls, half of them disturbed."""
-
-    def draw(app: App, index: int) -> None:
-        if index % 2:
-            app.occupy("gpu", app.now_ns, 9 * MS, process=app.scenario.target)
-
-    return gpu_app(draws, compute_ns=10 * MS, predictions=9, before=draw)
-
-
-def without_table(draws: Draws) -> App:
-    """The GPU was not recorded."""
-    app = drawing(draws)
-    app.scenario.missing.add("metal-gpu-intervals")
-    return app
-
-
-def two_in_flight(draws: Draws) -> App:
-    """Predictions of the model wait for each other."""
-    return async_app(draws, unit="gpu", compute_ns=10 * MS, alone=30)
 
 
 def another_configuration(draws: Draws) -> App:
@@ -156,9 +110,11 @@ def drawing_on_each_load(draws: Draws) -> App:
 
 CASES = [
     *cases(ID, POSITIVE, 7, drawing, also=LATE),
-    *cases(ID, POSITIVE, 4, of_the_system, also=LATE),
+    # Another process draws.
+    *cases(ID, POSITIVE, 4, lambda draws: drawing(draws, own=False), also=LATE),
     *cases(ID, NEGATIVE, 8, gpu_app, page="An idle desktop is drawn"),
-    *cases(ID, NEGATIVE, 3, two_in_flight),
+    # Predictions of the model wait for each other.
+    *cases(ID, NEGATIVE, 3, lambda draws: async_app(draws, unit="gpu", compute_ns=10 * MS, alone=30)),
     *each(ID, NEAR_ABOVE, (200, 205, 210, 230, 250), so_slow, also=LATE),
     *each(ID, NEAR_ABOVE, (200, 205, 215), so_much, also=LATE),
     *each(ID, NEAR_BELOW, (150, 180, 190, 195, 199), so_slow, also=LATE),
@@ -166,10 +122,26 @@ CASES = [
     *cases(ID, LOOKALIKE, 2, side_by_side, page="Drawing overlaps predictions without slowing"),
     *cases(ID, LOOKALIKE, 2, more_work, also=LATE, page="Predictions do more work of their"),
     *cases(ID, LOOKALIKE, 6, met_by_chance, also=LATE, page="Some predictions are long because"),
-    *cases(ID, LOOKALIKE, 2, on_the_engine),
-    *cases(ID, INSUFFICIENT, 2, always, page="The app draws all the time"),
-    *cases(ID, INSUFFICIENT, 1, few_calls, also=LATE),
-    *cases(ID, INSUFFICIENT, 1, without_table, also=LATE),
+    # Heavy drawing beside a model on the Neural Engine.
+    *cases(
+        ID, LOOKALIKE, 2, lambda draws: neural_engine_app(draws, compute_ns=8 * MS, before=draws_before(9, always=True))
+    ),
+    *cases(
+        ID,
+        INSUFFICIENT,
+        2,
+        lambda draws: gpu_app(draws, compute_ns=10 * MS, before=draws_before(8, always=True)),
+        page="The app draws all the time",
+    ),
+    # Nine calls, half of them disturbed.
+    *cases(
+        ID,
+        INSUFFICIENT,
+        1,
+        lambda draws: gpu_app(draws, compute_ns=10 * MS, predictions=9, before=draws_before(9)),
+        also=LATE,
+    ),
+    *cases(ID, INSUFFICIENT, 1, lambda draws: without(drawing(draws), "metal-gpu-intervals"), also=LATE),
     *cases(ID, LOOKALIKE, 3, another_configuration, also=("load-churn",)),
     *cases(ID, POSITIVE, 3, drawing_on_each_load, also=(*LATE, "load-churn")),
 ]

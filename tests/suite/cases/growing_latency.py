@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from suite.frame import (
-    INSUFFICIENT,
-    LOOKALIKE,
-    NEAR_ABOVE,
-    NEAR_BELOW,
-    NEGATIVE,
-    NOT_EVALUATED,
-    POSITIVE,
-    cases,
-    each,
-)
+from functools import partial
+
+from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, NOT_EVALUATED, POSITIVE, cases, each
+from suite.one_model import EXACT, loaded, repeat, started
 from suite.several_loads import loaded_again
 from tracekit.testing import Draws
-from tracekit.testing.apps import MS, cpu_app, decoder_app, draw_models, gpu_app, neural_engine_app
-from tracekit.testing.recorder import App, cpu, neural_engine, start_recording
+from tracekit.testing.apps import MS, cpu_app, decoder_app, gpu_app, neural_engine_app
+from tracekit.testing.recorder import App, cpu, neural_engine
 from tracekit.testing.rows import Model
 
 ID = "growing-latency"
@@ -33,9 +26,7 @@ def rising(app: App, model: Model, calls: int, first_ns: int, last_ns: int, paus
 
 def without_a_cache(draws: Draws) -> App:
     """A language model that reads its whole text for each token, for two to four answers."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model, engine=True)
+    app, model = loaded(draws, engine=True)
     factor = draws.integer(20, 50)
     for _ in range(draws.integer(2, 4)):
         rising(app, model, draws.integer(30, 60), 6 * MS, 6 * MS * factor // 10)
@@ -45,18 +36,14 @@ def without_a_cache(draws: Draws) -> App:
 
 def one_answer(draws: Draws) -> App:
     """One sequence of a few seconds, too short for heat."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model, engine=True)
+    app, model = loaded(draws, engine=True)
     rising(app, model, draws.integer(60, 120), 5 * MS, draws.integer(12, 25) * MS)
     return app
 
 
 def answers_without_pause(draws: Draws) -> App:
     """Sequences that follow each other at once: only the fall of the latency tells where one ends."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model)
+    app, model = loaded(draws)
     for _ in range(4):
         rising(app, model, 40, 5 * MS, 15 * MS)
     return app
@@ -64,23 +51,17 @@ def answers_without_pause(draws: Draws) -> App:
 
 def in_buckets(draws: Draws) -> App:
     """The text is padded to the next of five lengths, so that latency rises in steps."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model)
+    app, model = loaded(draws)
     for _ in range(3):
         for bucket in range(5):
-            for _ in range(10):
-                app.predict(model, neural_engine((5 + 2 * bucket) * MS))
-                app.pause(100_000)
+            repeat(app, model, neural_engine((5 + 2 * bucket) * MS), 10, 100_000)
         app.pause(1_900 * MS)
     return app
 
 
 def to_ratio(draws: Draws, permille: int) -> App:
     """Three exact sequences of 50 calls whose last tenth takes this much of the first."""
-    app = start_recording(draws, jitter=0, noise=False)
-    model = draw_models(draws)[0]
-    app.load(model)
+    app, model = loaded(draws, **EXACT)
     # Medians of tenths are those of the calls 2 and 47: 45 steps apart, and 2 steps from the beginning.
     start = 8 * MS
     step = start * (permille - 1_000) // (45_000 + 2 * (1_000 - permille)) if permille > 1_000 else 0
@@ -100,8 +81,7 @@ def a_jump(draws: Draws) -> App:
 
 def heating_up(draws: Draws) -> App:
     """The device becomes hot in two minutes, across pauses, and calls take longer and longer."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
+    app, model = started(draws)
     app.thermal("Nominal")
     app.load(model, engine=True)
     for turn in range(4):
@@ -116,9 +96,7 @@ def heating_up(draws: Draws) -> App:
 
 def piling_up(draws: Draws) -> App:
     """Calls come faster than the device works: each waits for all those before it."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model)
+    app, model = loaded(draws)
     for _ in range(60):
         app.predict(model, neural_engine(10 * MS), wait=False)
         app.now_ns += 7 * MS
@@ -127,54 +105,45 @@ def piling_up(draws: Draws) -> App:
 
 def short_sequences(draws: Draws) -> App:
     """Answers of 8 to 15 tokens."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model)
+    app, model = loaded(draws)
     for _ in range(3):
         rising(app, model, draws.integer(8, 15), 6 * MS, 20 * MS)
         app.pause(1_900 * MS)
     return app
 
 
-def one_long_answer(draws: Draws) -> App:
-    """One sequence of most of a minute: a device that heats up looks the same."""
-    app = start_recording(draws, noise=False)
-    model = draw_models(draws)[0]
+def one_long_answer(draws: Draws, *, cool: bool = False) -> App:
+    """One sequence of most of a minute: a device that heats up looks the same, unless it is known to be `cool`."""
+    app, model = started(draws, noise=False)
+    if cool:
+        app.thermal("Nominal")
     app.load(model)
     rising(app, model, 100, 8 * MS, 24 * MS, pause_ns=400 * MS)
     return app
 
 
-def long_answer_in_the_cool(draws: Draws) -> App:
-    """The same where the device is known to have stayed cool."""
-    app = start_recording(draws, noise=False)
-    app.thermal("Nominal")
-    model = draw_models(draws)[0]
-    app.load(model)
-    rising(app, model, 100, 8 * MS, 24 * MS, pause_ns=400 * MS)
-    return app
-
-
-def context_of_all_turns(draws: Draws, state: str = "Nominal") -> App:
+def context_of_all_turns(draws: Draws) -> App:
     """A chat whose text is read again as a whole for each token: latency rises on from turn to turn, in the cool."""
-    app = start_recording(draws, noise=False)
-    app.thermal(state)
-    model = draw_models(draws)[0]
+    app, model = started(draws, noise=False)
+    app.thermal("Nominal")
     app.load(model, engine=True)
     tokens = draws.integer(14, 45)
     for turn in range(4):
-        for index in range(tokens):
-            app.predict(model, neural_engine(6 * MS + (turn * tokens + index) * 14 * MS // (4 * tokens)))
-            app.pause(150_000)
+        done = turn * tokens
+        repeat(
+            app,
+            model,
+            lambda index, done=done: neural_engine(6 * MS + (done + index) * 14 * MS // (4 * tokens)),
+            tokens,
+            150_000,
+        )
         app.pause(draws.integer(8, 20) * 1_000 * MS)
     return app
 
 
 def heat_and_rest(draws: Draws) -> App:
     """Twice the device becomes hot within a minute, and cools down in a rest of three."""
-    app = start_recording(draws, noise=False)
-    model = draw_models(draws)[0]
-    app.load(model, engine=True)
+    app, model = loaded(draws, engine=True, noise=False)
     for _ in range(2):
         app.thermal("Nominal")
         for index in range(60):
@@ -184,11 +153,6 @@ def heat_and_rest(draws: Draws) -> App:
             app.pause(900 * MS)
         app.pause(180_000 * MS)
     return app
-
-
-def steady_cpu(draws: Draws) -> App:
-    """Calls of the same length."""
-    return cpu_app(draws, compute_ns=cpu(6 * MS).compute_ns, predictions=80)
 
 
 def larger_settings(draws: Draws) -> App:
@@ -212,11 +176,12 @@ CASES = [
     *cases(ID, POSITIVE, 3, one_answer),
     *cases(ID, POSITIVE, 2, answers_without_pause),
     *cases(ID, POSITIVE, 2, in_buckets),
-    *cases(ID, POSITIVE, 1, long_answer_in_the_cool),
+    *cases(ID, POSITIVE, 1, partial(one_long_answer, cool=True)),
     *cases(ID, POSITIVE, 4, context_of_all_turns),
     *cases(ID, NEGATIVE, 4, decoder_app, expected={}),
     *cases(ID, NEGATIVE, 4, gpu_app, expected="no_finding"),
-    *cases(ID, NEGATIVE, 4, steady_cpu),
+    # Calls of the same length.
+    *cases(ID, NEGATIVE, 4, lambda draws: cpu_app(draws, compute_ns=cpu(6 * MS).compute_ns, predictions=80)),
     *each(ID, NEAR_ABOVE, (1505, 1510, 1520, 1540, 1560), to_ratio),
     *each(ID, NEAR_BELOW, (1440, 1460, 1480, 1490, 1495), to_ratio),
     *cases(ID, LOOKALIKE, 2, a_jump, also=EFFECTS, page="Latency jumps once, for example"),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from suite.cases.shape_switching import larger_inputs, off_the_engine, prompt_and_tokens, slow_by_any_amount, waiting
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from suite.one_model import EXACT, loaded, repeat, several_loaded, timed
 from suite.several_loads import loaded_again
 from suite.together import Caller, together
 from tracekit.testing import Draws
@@ -19,7 +21,7 @@ from tracekit.testing.apps import (
     many_models_app,
     neural_engine_app,
 )
-from tracekit.testing.recorder import App, cpu, neural_engine, start_recording
+from tracekit.testing.recorder import App, Unit, cpu, neural_engine, start_recording
 from tracekit.testing.rows import Model
 
 ID = "latency-jitter"
@@ -27,9 +29,7 @@ ID = "latency-jitter"
 
 def held_up_at_random(draws: Draws) -> App:
     """One call in nine is held up on the host for 6 to 60 ms."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model, engine=True)
+    app, model = loaded(draws, engine=True)
     for index in range(120):
         held_up = index and (index % 9 == draws.integer(0, 8) or index % 10 == 0)
         app.predict(model, neural_engine(9 * MS), host_ns=draws.integer(6, 60) * MS if held_up else 0)
@@ -56,30 +56,16 @@ def spikes(draws: Draws) -> App:
     return neural_engine_app(draws, compute_ns=lambda index: (32 if index in slow else 8) * MS, predictions=120, runs=1)
 
 
-def tail(draws: Draws, permille: int) -> App:
-    """Exact calls of 10 ms, of which every tenth takes this much of it."""
-    app = start_recording(draws, jitter=0, noise=False)
-    model = Model("Landmarks")
+def slow_where(draws: Draws, permille: int, slow: Callable[[int], bool]) -> App:
+    """Exact calls of 10 ms, and this much of it where they are slow."""
+    app, model = start_recording(draws, **EXACT), Model("Landmarks")
     app.load(model)
     app.predict(model, cpu(10 * MS))
-    for index in range(100):
-        length = 10_000 * (permille if index % 10 == 0 else 1_000)
-        app.scenario.predict(model, app.now_ns, length).event("CPU", 1_000, length - 2_000)
-        app.now_ns += length + MS
-    return app
+    return timed(app, model, (10_000 * (permille if slow(index) else 1_000) for index in range(100)))
 
 
-def drift(draws: Draws, permille: int) -> App:
-    """Exact calls of 10 ms, and this much of it in the second half of the recording and a little more."""
-    app = start_recording(draws, jitter=0, noise=False)
-    model = Model("Landmarks")
-    app.load(model)
-    app.predict(model, cpu(10 * MS))
-    for index in range(100):
-        length = 10_000 * (permille if index >= 40 else 1_000)
-        app.scenario.predict(model, app.now_ns, length).event("CPU", 1_000, length - 2_000)
-        app.now_ns += length + MS
-    return app
+tail = partial(slow_where, slow=lambda index: index % 10 == 0)
+drift = partial(slow_where, slow=lambda index: index >= 40)
 
 
 def one_in_forty(draws: Draws) -> App:
@@ -89,24 +75,15 @@ def one_in_forty(draws: Draws) -> App:
 
 def tiny_model(draws: Draws) -> App:
     """Calls of a tenth of a millisecond, some of which take three times as long."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model)
-    for index in range(100):
-        app.predict(model, cpu(300_000 if index % 8 == 0 else 100_000), inputs=0)
-        app.pause(10_000)
-    return app
+    app, model = loaded(draws)
+    return repeat(app, model, lambda index: cpu(300_000 if index % 8 == 0 else 100_000), 100, 10_000, inputs=0)
 
 
 def answers(draws: Draws) -> App:
     """Answers of a model without a cache: latency rises with each token, and starts afresh."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model)
+    app, model = loaded(draws)
     for _ in range(3):
-        for index in range(40):
-            app.predict(model, neural_engine((6 + index // 2) * MS))
-            app.pause(150_000)
+        repeat(app, model, lambda index: neural_engine((6 + index // 2) * MS), 40, 150_000)
         app.pause(2_000 * MS)
     return app
 
@@ -148,24 +125,18 @@ def clocks_that_come_up(draws: Draws) -> App:
     )
 
 
-def queue_of_two(draws: Draws) -> App:
-    """Two models share the Neural Engine, and calls of the first wait for those of the second now and then."""
-    other = Caller("neural engine", lambda _: 13 * MS, 97 * MS)
-    return together(draws, Caller("neural engine", lambda _: 8 * MS, 31 * MS), other, calls=120)
-
-
-def queue_on_the_gpu(draws: Draws) -> App:
-    """The same on the GPU."""
-    other = Caller("gpu", lambda _: 24 * MS, 127 * MS)
-    return together(draws, Caller("gpu", lambda _: 10 * MS, 31 * MS), other, calls=120)
+def queue_of_two(
+    draws: Draws, unit: Unit = "neural engine", work_ms: int = 8, theirs: tuple[int, int] = (13, 97)
+) -> App:
+    """Two models share a unit, and calls of the first wait for those of the second now and then."""
+    length_ms, period_ms = theirs
+    other = Caller(unit, lambda _: length_ms * MS, period_ms * MS)
+    return together(draws, Caller(unit, lambda _: work_ms * MS, 31 * MS), other, calls=120)
 
 
 def processor_shared(draws: Draws) -> App:
     """Two models on the CPU: while both run, the first takes nearly twice as long."""
-    app = start_recording(draws)
-    first, second = draw_models(draws, 2)
-    app.load(first)
-    app.load(second)
+    app, (first, second) = several_loaded(draws, 2)
     for index in range(100):
         begin = app.now_ns
         if index % 8 == 3:
@@ -258,7 +229,7 @@ CASES = [
     *cases(ID, LOOKALIKE, 1, tiny_model),
     *cases(ID, LOOKALIKE, 2, waking_up, page="The first predictions after a"),
     *cases(ID, LOOKALIKE, 3, queue_of_two, also=CONTENTION, page="Predictions queue behind other models"),
-    *cases(ID, LOOKALIKE, 3, queue_on_the_gpu, also=("gpu-contention",)),
+    *cases(ID, LOOKALIKE, 3, partial(queue_of_two, unit="gpu", work_ms=10, theirs=(24, 127)), also=("gpu-contention",)),
     *cases(ID, LOOKALIKE, 3, processor_shared, also=("cpu-contention",)),
     *cases(ID, INSUFFICIENT, 3, unknown_units, also=("unaccounted-time",)),
     *cases(ID, INSUFFICIENT, 3, few_slow_calls),

@@ -64,11 +64,6 @@ def loaded_behind(draws: Draws) -> Scenario:
     return closed(scenario)
 
 
-def without_tokens(draws: Draws) -> Scenario:
-    """No answer, so that nothing shows a first token."""
-    return own_chat(draws, 3, lambda _: {"tokens_ns": [], "prompt_ns": 300 * MS})
-
-
 CASES = [
     *cases(ID, POSITIVE, 4, loaded_by_the_question),
     *each(ID, POSITIVE, (600, 900), loaded_by_the_question, weight=Weight("low")),
@@ -83,5 +78,6 @@ CASES = [
     *cases(ID, LOOKALIKE, 2, loaded_behind, page="Only assets that"),
     *cases(ID, INSUFFICIENT, 2, lambda draws: system_chat(draws, loads=False)),
     *cases(ID, INSUFFICIENT, 1, lambda draws: same_prompts(draws, 1_400 * MS, None)),
-    *cases(ID, INSUFFICIENT, 1, without_tokens),
+    # No answer, so that nothing shows a first token.
+    *cases(ID, INSUFFICIENT, 1, lambda draws: own_chat(draws, 3, lambda _: {"tokens_ns": [], "prompt_ns": 300 * MS})),
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from suite.one_model import EXACT, at_once, repeat, started, timed
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, draw_models, many_models_app, neural_engine_app
 from tracekit.testing.recorder import App, gpu, neural_engine, start_recording
@@ -12,29 +13,18 @@ ID = "load-churn"
 
 
 def sessions(
-    draws: Draws,
-    count: int,
-    load_ms: int,
-    calls: int,
-    idle_ms: int,
-    *,
-    call_ms: int = 10,
-    instances: int = 1,
-    exact: bool = False,
+    draws: Draws, count: int, load_ms: int, calls: int, idle_ms: int, *, instances: int = 1, exact: bool = False
 ) -> App:
-    """A load and some calls, so often, with a pause between."""
-    app = start_recording(draws, **({"jitter": 0, "noise": False} if exact else {}))
-    base = draw_models(draws)[0].base
+    """A load and some calls of 10 ms, so often, with a pause between."""
+    app, model = started(draws, **(EXACT if exact else {}))
     unit = draws.choice((neural_engine, gpu))
     for number in range(count):
-        model = Model(base, number % instances + 1)
+        model = Model(model.base, number % instances + 1)
         app.load(model, load_ms * MS)
-        for _ in range(calls):
-            if exact:
-                app.scenario.predict(model, app.now_ns, call_ms * MS).event("CPU", 0, call_ms * MS)
-                app.now_ns += call_ms * MS
-            else:
-                app.predict(model, unit(call_ms * MS))
+        if exact:
+            timed(app, model, [10 * MS] * calls, gap_ns=0, around_ns=0)
+        else:
+            repeat(app, model, unit(10 * MS), calls)
         app.pause(idle_ms * MS)
     return app
 
@@ -73,27 +63,19 @@ def stages(draws: Draws) -> App:
     decode, voice = Model(f"{base}_decode"), Model(f"{base}_voice")
     for _ in range(5):
         app.load(decode, 180 * MS, engine=True)
-        for _ in range(draws.integer(240, 280)):
-            app.predict(decode, neural_engine(11 * MS), inputs=5)
+        repeat(app, decode, neural_engine(11 * MS), draws.integer(240, 280), inputs=5)
         app.load(voice, 90 * MS)
-        for _ in range(3):
-            app.predict(voice, gpu(450 * MS))
+        repeat(app, voice, gpu(450 * MS), 3)
     return app
 
 
 def one_more_instance_each_time(draws: Draws) -> App:
     """Instances are added while the first ones stay in use, each at its own work at the same time."""
-    app = start_recording(draws)
-    base = draw_models(draws)[0].base
-    models: list[Model] = []
+    app, model = started(draws)
     for number in range(1, 5):
-        models.append(Model(base, number))
+        models = [Model(model.base, each_number) for each_number in range(1, number + 1)]
         app.load(models[-1], 200 * MS)
-        for _ in range(20):
-            started = app.now_ns
-            for model in models:
-                app.now_ns = started
-                app.predict(model, gpu(9 * MS), wait=True)
+        at_once(app, models, gpu(9 * MS), 20)
         app.pause(1_500 * MS)
     return app
 
@@ -105,15 +87,9 @@ def taking_turns(draws: Draws) -> App:
     for _ in range(5):
         for model in (first, second):
             app.load(model, draws.integer(250, 500) * MS)
-            for _ in range(draws.integer(15, 30)):
-                app.predict(model, neural_engine(10 * MS))
+            repeat(app, model, neural_engine(10 * MS), draws.integer(15, 30))
             app.pause(400 * MS)
     return app
-
-
-def once_more(draws: Draws) -> App:
-    """Two loads only."""
-    return sessions(draws, 2, 400, 30, 2_000)
 
 
 Plan = tuple[int, tuple[int, ...], int, int, int]
@@ -124,13 +100,10 @@ and of a prediction."""
 def planned(draws: Draws, plan: Plan) -> App:
     """Loads with predictions after each, exactly as planned."""
     count, calls, idle_ms, load_ms, call_ms = plan
-    app = start_recording(draws, jitter=0, noise=False)
-    model = draw_models(draws)[0]
+    app, model = started(draws, **EXACT)
     for number in range(count):
         app.load(model, load_ms * MS)
-        for _ in range(calls[number % len(calls)]):
-            app.scenario.predict(model, app.now_ns, call_ms * MS).event("CPU", 0, call_ms * MS)
-            app.now_ns += call_ms * MS
+        timed(app, model, [call_ms * MS] * calls[number % len(calls)], gap_ns=0, around_ns=0)
         app.pause(idle_ms * MS)
     return app
 
@@ -164,63 +137,37 @@ CHEAP: tuple[Plan, ...] = (
 """Reloads that are worth what they cost, or that an app may mean."""
 
 
-def long_idle_load(draws: Draws, load_us: int) -> App:
-    """Loads of this length 8 s after the last of 12 calls of 10 ms: three times as long from 360 ms on."""
-    app = start_recording(draws, jitter=0, noise=False)
-    model = draw_models(draws)[0]
-    for _ in range(8):
-        app.load(model, load_us * 1_000)
-        for _ in range(12):
-            app.scenario.predict(model, app.now_ns, 10 * MS).event("CPU", 0, 10 * MS)
-            app.now_ns += 10 * MS
-        app.pause(8_000 * MS)
-    return app
-
-
 def ahead_of_use(draws: Draws) -> App:
     """Each visit of a screen loads the model in the background, and the user gets to it a second later."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
+    app, model = started(draws)
     for _ in range(12):
         app.load(model, 600 * MS)
         app.pause(1_200 * MS)
-        for _ in range(6):
-            app.predict(model, neural_engine(9 * MS))
+        repeat(app, model, neural_engine(9 * MS), 6)
         app.pause(8_000 * MS)
     return app
 
 
 def first_run(draws: Draws) -> App:
     """A load that prepares the model, some calls to test it, a load from the cache, and use."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
+    app, model = started(draws)
     app.load(model, draws.integer(800, 3_000) * MS, LOAD_COLD, engine=True)
     app.pause(300 * MS)
-    for _ in range(3):
-        app.predict(model, neural_engine(10 * MS))
+    repeat(app, model, neural_engine(10 * MS), 3)
     app.load(model, draws.integer(400, 700) * MS, LOAD_CACHED)
-    for _ in range(60):
-        app.predict(model, neural_engine(10 * MS))
-        app.pause(MS)
-    return app
+    return repeat(app, model, neural_engine(10 * MS), 60, MS)
 
 
 EVERY_CALL: tuple[Plan, ...] = ((160, (1,), 20, 24, 7), (40, (1,), 900, 60, 60))
 """Loads for each prediction."""
 
 CASES = [
-    *each(
-        ID,
-        LOOKALIKE,
-        EVERY_CALL,
-        planned,
-        also=("reload-before-predict",),
-        page="A model is loaded for",
-    ),
+    *each(ID, LOOKALIKE, EVERY_CALL, planned, also=("reload-before-predict",), page="A model is loaded for"),
     *each(ID, POSITIVE, SEVERAL_CALLS, planned),
     *each(ID, NEGATIVE, CHEAP, planned, page="Loads are cheap compared with"),
-    *each(ID, NEAR_ABOVE, (360_000, 361_000), long_idle_load),
-    *each(ID, NEAR_BELOW, (359_000, 350_000), long_idle_load),
+    # Loads 8 s after the last of 12 calls of 10 ms: three times as long from 360 ms on.
+    *each(ID, NEAR_ABOVE, ((8, (12,), 8_000, 360, 10), (8, (12,), 8_000, 361, 10)), planned),
+    *each(ID, NEAR_BELOW, ((8, (12,), 8_000, 359, 10), (8, (12,), 8_000, 350, 10)), planned),
     *cases(ID, LOOKALIKE, 2, ahead_of_use, page="A screen loads and releases"),
     *cases(ID, LOOKALIKE, 3, first_run, expected="passed", page="One load specializes the model"),
     *cases(ID, POSITIVE, 10, churning),
@@ -241,5 +188,6 @@ CASES = [
         page="More instances",
     ),
     *cases(ID, INSUFFICIENT, 2, taking_turns, page="Models alternate on purpose because"),
-    *cases(ID, INSUFFICIENT, 2, once_more),
+    # Two loads only.
+    *cases(ID, INSUFFICIENT, 2, lambda draws: sessions(draws, 2, 400, 30, 2_000)),
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from suite.one_model import repeat
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, draw_models, neural_engine_app
 from tracekit.testing.recorder import App, gpu, neural_engine, start_recording
@@ -25,10 +26,7 @@ def recorded(draws: Draws, load_ns: int, *, on_main: bool = True, label: str = L
     app.code.on_main = False
     app.pause(2_500 * MS)
     step = draws.choice((neural_engine, gpu))(8 * MS)
-    for _ in range(60):
-        app.predict(model, step)
-        app.pause(draws.integer(1, 12) * MS)
-    return app
+    return repeat(app, model, step, 60, lambda _: draws.integer(1, 12) * MS)
 
 
 def at_launch(draws: Draws) -> App:
@@ -83,10 +81,7 @@ def command_line_tool(draws: Draws) -> App:
     model = draw_models(draws)[0]
     app.load(model, draws.integer(300, 4_000) * MS)
     app.pause(2_500 * MS)
-    for _ in range(60):
-        app.predict(model, gpu(8 * MS))
-        app.pause(draws.integer(1, 12) * MS)
-    return app
+    return repeat(app, model, gpu(8 * MS), 60, lambda _: draws.integer(1, 12) * MS)
 
 
 def two_at_once(draws: Draws) -> App:

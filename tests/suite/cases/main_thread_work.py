@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
-from support.scenarios import CLEAN_APPS
+from suite.one_model import EXACT, loaded, repeat, started
+from support.scenarios import any_clean_app
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, camera_app, draw_models, neural_engine_app
 from tracekit.testing.recorder import App, cpu, gpu, neural_engine, start_recording
@@ -24,39 +25,29 @@ def hang_around(app: App, start: int, end: int, slack_ns: int = 3 * MS) -> None:
 
 def load_on_main(draws: Draws) -> App:
     """A load in the foreground; the model is called in the background later."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
+    app, model = started(draws)
     start = app.now_ns
     app.load(model, draws.integer(150, 4_000) * MS, draws.choice((LOAD_CACHED, LOAD_COLD)), engine=True)
     hang_around(app, start, app.now_ns)
     app.pause(draws.choice((300_000, 2_500 * MS)))
-    for _ in range(60):
-        app.predict(model, neural_engine(8 * MS))
-        app.pause(draws.integer(1, 12) * MS)
-    return app
+    return repeat(app, model, neural_engine(8 * MS), 60, lambda _: draws.integer(1, 12) * MS)
 
 
 def photos_on_main(draws: Draws) -> App:
     """A touch runs the model over some photos before the interface goes on."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model, 60 * MS, engine=True)
+    app, model = loaded(draws, 60 * MS, engine=True)
     step = draws.choice((neural_engine, gpu, cpu))(draws.integer(20, 60) * MS)
     for _ in range(draws.integer(4, 8)):
         app.pause(draws.integer(2_000, 5_000) * MS)
         start = app.now_ns
-        for _ in range(draws.integer(8, 14)):
-            app.predict(model, step)
-            app.pause(400_000)
+        repeat(app, model, step, draws.integer(8, 14), 400_000)
         hang_around(app, start, app.now_ns)
     return app
 
 
 def long_calls_on_main(draws: Draws) -> App:
     """Each call blocks for longer than a hang needs."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model, 60 * MS)
+    app, model = loaded(draws, 60 * MS)
     for _ in range(25):
         app.pause(draws.integer(300, 900) * MS)
         start = app.now_ns
@@ -67,7 +58,7 @@ def long_calls_on_main(draws: Draws) -> App:
 
 def no_hang(draws: Draws) -> App:
     """A clean app of any kind whose main thread answers all the time."""
-    app = draws.choice(tuple(CLEAN_APPS.values()))(draws)
+    app = any_clean_app(draws)
     app.scenario.recorded.add(HANGS)
     return app
 
@@ -82,28 +73,13 @@ def hangs_elsewhere(draws: Draws) -> App:
     return app
 
 
-def load_in_hang(draws: Draws, permille: int) -> App:
-    """A load that fills so much of a hang of 1 s."""
-    app = start_recording(draws, jitter=0, noise=False)
-    model = draw_models(draws)[0]
+def load_and_hang(draws: Draws, lengths_ms: tuple[int, int]) -> App:
+    """A load and a hang of these lengths, the shorter in the longer."""
+    load_ms, hang_ms = lengths_ms
+    app, model = started(draws, **EXACT)
     app.models.append(model)
-    start = 500 * MS
-    app.scenario.load(model, start + MS, permille * MS)
-    app.scenario.hang(start, 1_000 * MS)
-    for number in range(60):
-        app.scenario.predict(model, 9_000 * MS + number * 12 * MS, 10 * MS).neural_engine(500_000, 9 * MS)
-    app.now_ns = 10_000 * MS
-    return app
-
-
-def hang_in_load(draws: Draws, permille: int) -> App:
-    """A hang that holds so much of a load of 1 s."""
-    app = start_recording(draws, jitter=0, noise=False)
-    model = draw_models(draws)[0]
-    app.models.append(model)
-    start = 500 * MS
-    app.scenario.load(model, start, 1_000 * MS)
-    app.scenario.hang(start, permille * MS)
+    app.scenario.load(model, (501 if load_ms < hang_ms else 500) * MS, load_ms * MS)
+    app.scenario.hang(500 * MS, hang_ms * MS)
     for number in range(60):
         app.scenario.predict(model, 9_000 * MS + number * 12 * MS, 10 * MS).neural_engine(500_000, 9 * MS)
     app.now_ns = 10_000 * MS
@@ -154,33 +130,14 @@ def _beside_a_camera(draws: Draws, models: int, *, blocks: bool) -> App:
     return simulation.run()
 
 
-def blocked_beside_a_camera(draws: Draws) -> App:
-    """A call on the main thread blocks it; a camera model goes on."""
-    return _beside_a_camera(draws, 1, blocks=True)
-
-
-def blocked_beside_two(draws: Draws) -> App:
-    """Two models in the background use most of the time around the hangs."""
-    return _beside_a_camera(draws, 2, blocks=True)
-
-
-def hangs_beside_two(draws: Draws) -> App:
-    """Something else blocks the main thread."""
-    return _beside_a_camera(draws, 2, blocks=False)
-
-
 def moment_in_a_long_load(draws: Draws) -> App:
     """A long load in the background, and a hang of a moment in it."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
+    app, model = started(draws)
     start = app.now_ns
     app.load(model, 6_000 * MS, LOAD_CACHED, engine=True)
     app.scenario.hang(on_clock(start + 2_000 * MS), draws.integer(200, 900) * MS)
     app.pause(2_000 * MS)
-    for _ in range(60):
-        app.predict(model, neural_engine(8 * MS))
-        app.pause(MS)
-    return app
+    return repeat(app, model, neural_engine(8 * MS), 60, MS)
 
 
 def _seen(draws: Draws, **code: bool) -> App:
@@ -198,15 +155,8 @@ def _photos(app: App, draws: Draws) -> App:
     app.load(model, 60 * MS)
     for _ in range(6):
         app.pause(draws.integer(2_000, 5_000) * MS)
-        for _ in range(draws.integer(8, 12)):
-            app.predict(model, gpu(draws.integer(14, 24) * MS))
-            app.pause(400_000)
+        repeat(app, model, lambda _: gpu(draws.integer(14, 24) * MS), draws.integer(8, 12), 400_000)
     return app
-
-
-def seen_on_main(draws: Draws) -> App:
-    """Call stacks show a burst of predictions on the main thread; hangs were not recorded."""
-    return _photos(_seen(draws), draws)
 
 
 def seen_on_a_worker(draws: Draws) -> App:
@@ -244,20 +194,24 @@ CASES = [
     *cases(ID, POSITIVE, 5, load_on_main, also=("cold-load", *LONG_CALLS)),
     *cases(ID, POSITIVE, 4, photos_on_main, also=LONG_CALLS),
     *cases(ID, POSITIVE, 3, long_calls_on_main, also=LONG_CALLS),
-    *cases(ID, POSITIVE, 4, seen_on_main, also=LONG_CALLS),
-    *cases(ID, POSITIVE, 3, blocked_beside_a_camera, also=LONG_CALLS),
-    *cases(ID, POSITIVE, 3, blocked_beside_two, also=LONG_CALLS),
-    *cases(ID, NEGATIVE, 3, hangs_beside_two, also=LONG_CALLS),
+    # Call stacks show a burst of predictions on the main thread; hangs were not recorded.
+    *cases(ID, POSITIVE, 4, lambda draws: _photos(_seen(draws), draws), also=LONG_CALLS),
+    # A call on the main thread blocks it; a camera model goes on.
+    *cases(ID, POSITIVE, 3, lambda draws: _beside_a_camera(draws, 1, blocks=True), also=LONG_CALLS),
+    # Two models in the background use most of the time around the hangs.
+    *cases(ID, POSITIVE, 3, lambda draws: _beside_a_camera(draws, 2, blocks=True), also=LONG_CALLS),
+    # Something else blocks the main thread.
+    *cases(ID, NEGATIVE, 3, lambda draws: _beside_a_camera(draws, 2, blocks=False), also=LONG_CALLS),
     *cases(ID, NEGATIVE, 7, no_hang),
     *cases(ID, NEGATIVE, 3, seen_on_a_worker, also=LONG_CALLS),
     *cases(ID, NEGATIVE, 4, hangs_elsewhere),
     # Half of the hang, and four fifths of the load.
-    *each(ID, NEAR_ABOVE, (500, 501, 510), load_in_hang),
-    *each(ID, NEAR_ABOVE, (800, 801, 820), hang_in_load),
+    *each(ID, NEAR_ABOVE, ((500, 1_000), (501, 1_000), (510, 1_000)), load_and_hang),
+    *each(ID, NEAR_ABOVE, ((1_000, 800), (1_000, 801), (1_000, 820)), load_and_hang),
     *each(ID, NEAR_ABOVE, (100, 101, 110), predicted_for, also=LONG_CALLS),
     *each(ID, NEAR_BELOW, (99, 98, 90), predicted_for, also=LONG_CALLS),
-    *each(ID, NEAR_BELOW, (499, 498, 480), load_in_hang),
-    *each(ID, NEAR_BELOW, (799, 798, 780), hang_in_load),
+    *each(ID, NEAR_BELOW, ((499, 1_000), (498, 1_000), (480, 1_000)), load_and_hang),
+    *each(ID, NEAR_BELOW, ((1_000, 799), (1_000, 798), (1_000, 780)), load_and_hang),
     *cases(ID, LOOKALIKE, 2, busy_in_the_background, page="A model runs in the background"),
     *cases(ID, LOOKALIKE, 2, camera_with_hangs),
     *cases(ID, LOOKALIKE, 1, moment_in_a_long_load, page="A long load runs in the background"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
-from suite.memory_apps import MB, SECOND, predicting
+from suite.memory_apps import MB, SECOND, not_recorded, of_others, predicting
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, many_models_app
 from tracekit.testing.recorder import App
@@ -28,11 +28,6 @@ def drained_late(draws: Draws) -> App:
     """An autorelease pool is drained now and then, and a part of what it holds stays each time."""
     size = draws.integer(1_000, 2_000) * KB
     return predicting(draws, lambda _app, index: -5 * size if index % 10 == 9 else size)
-
-
-def level(draws: Draws) -> App:
-    """The app holds what it held at the beginning."""
-    return predicting(draws, model_mb=draws.integer(20, 400))
 
 
 def drained(draws: Draws) -> App:
@@ -90,26 +85,6 @@ def wanders(draws: Draws) -> App:
     return app
 
 
-def too_short(draws: Draws) -> App:
-    """Seconds of predictions, with a handful of samples."""
-    return predicting(draws, lambda _app, _index: MB, every_ms=draws.integer(40, 150))
-
-
-def not_sampled(draws: Draws) -> App:
-    """Activity Monitor saw other processes only."""
-    app = kept_outputs(draws)
-    scenario = app.finish()
-    scenario.memory = [row for row in scenario.memory if row.process is not None]
-    return app
-
-
-def not_recorded(draws: Draws) -> App:
-    """The footprint was not recorded at all."""
-    app = kept_outputs(draws)
-    app.memory = False
-    return app
-
-
 def several_models(draws: Draws) -> App:
     """Several models in rounds; the app keeps something of each round."""
     size = draws.integer(3, 8) * MB
@@ -128,7 +103,8 @@ CASES = [
     *cases(ID, POSITIVE, 3, pixel_buffers),
     *cases(ID, POSITIVE, 2, drained_late),
     *cases(ID, POSITIVE, 3, several_models),
-    *cases(ID, NEGATIVE, 7, level),
+    # The app holds what it held at the beginning.
+    *cases(ID, NEGATIVE, 7, lambda draws: predicting(draws, model_mb=draws.integer(20, 400))),
     *cases(ID, NEGATIVE, 4, drained),
     # 20 MB over 120 predictions are 166,667 bytes each; 5% of a footprint of 660 MB are 33 MB.
     *each(ID, NEAR_ABOVE, (168_000, 175_000, 200_000), exact),
@@ -139,7 +115,11 @@ CASES = [
     *cases(ID, LOOKALIKE, 4, another_screen, page="The footprint rises in one step"),
     *cases(ID, LOOKALIKE, 4, grows_anyway, page="The footprint grows as fast while nothing", found_in_more=(ID,)),
     *cases(ID, LOOKALIKE, 4, wanders, page="The footprint varies so much"),
-    *cases(ID, INSUFFICIENT, 3, too_short),
-    *cases(ID, INSUFFICIENT, 2, not_sampled),
-    *cases(ID, INSUFFICIENT, 2, not_recorded),
+    # Seconds of predictions, with a handful of samples.
+    *cases(
+        ID, INSUFFICIENT, 3, lambda draws: predicting(draws, lambda _app, _index: MB, every_ms=draws.integer(40, 150))
+    ),
+    # Activity Monitor saw other processes only.
+    *cases(ID, INSUFFICIENT, 2, lambda draws: of_others(kept_outputs(draws))),
+    *cases(ID, INSUFFICIENT, 2, lambda draws: not_recorded(kept_outputs(draws))),
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, NOT_APPLICABLE, POSITIVE, cases, each
-from suite.memory_apps import MB, SECOND, clean, predicting, taking_turns
+from suite.memory_apps import MB, SECOND, clean, not_recorded, of_others, predicting, taking_turns
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS
 from tracekit.testing.recorder import FOOTPRINT, App
@@ -39,21 +39,6 @@ def two_large_copies(draws: Draws) -> App:
     return taking_turns(draws, 480, 480)
 
 
-def not_sampled(draws: Draws) -> App:
-    """Activity Monitor saw other processes only."""
-    app = large(draws)
-    scenario = app.finish()
-    scenario.memory = [row for row in scenario.memory if row.process is not None]
-    return app
-
-
-def not_recorded(draws: Draws) -> App:
-    """The footprint was not recorded."""
-    app = large(draws)
-    app.memory = False
-    return app
-
-
 def other_process(draws: Draws) -> App:
     """Another process is near the limit, and the app is not."""
     app = small(draws)
@@ -74,6 +59,7 @@ CASES = [
     *each(ID, NEAR_BELOW, (899, 890, 880, 850, 800), exact, settings=LIMIT),
     *cases(ID, LOOKALIKE, 3, large, expected=NOT_APPLICABLE, page="No limit is set"),
     *cases(ID, LOOKALIKE, 3, clean, settings=LIMIT),
-    *cases(ID, INSUFFICIENT, 3, not_sampled, settings=LIMIT),
-    *cases(ID, INSUFFICIENT, 2, not_recorded, settings=LIMIT),
+    # Activity Monitor saw other processes only.
+    *cases(ID, INSUFFICIENT, 3, lambda draws: of_others(large(draws)), settings=LIMIT),
+    *cases(ID, INSUFFICIENT, 2, lambda draws: not_recorded(large(draws)), settings=LIMIT),
 ]

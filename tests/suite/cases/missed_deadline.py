@@ -14,10 +14,11 @@ from suite.frame import (
     cases,
     each,
 )
+from suite.one_model import EXACT, loaded, repeat, several_loaded, started
 from suite.weight import Weight
 from tracekit.testing import Draws, Model
 from tracekit.testing.apps import MS, camera_app, cpu_app, draw_models, neural_engine_app
-from tracekit.testing.recorder import App, cpu, gpu, neural_engine, start_recording
+from tracekit.testing.recorder import App, cpu, gpu, neural_engine
 from tracekit.testing.simulation import Simulation, Thread
 
 ID = "missed-deadline"
@@ -32,20 +33,14 @@ def too_slow_for_60(draws: Draws) -> App:
 
 def too_slow_for_30(draws: Draws) -> App:
     """A model on the GPU that takes 40 to 60 ms."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model)
-    for _ in range(60):
-        app.predict(model, gpu(draws.integer(40, 60) * MS))
-        app.pause(300_000)
-    return app
+    app, model = loaded(draws)
+    return repeat(app, model, lambda _: gpu(draws.integer(40, 60) * MS), 60, 300_000)
 
 
 def by_turns(draws: Draws, theirs_ms: int) -> App:
     """Two instances of a model at the same pace, each of which keeps its own: all starts together look like 50 frames
     a second of which every third is dropped, after the longer calls."""
-    app = start_recording(draws, jitter=0, noise=False)
-    model = draw_models(draws)[0]
+    app, model = started(draws, **EXACT)
     first, second = Model(model.base, 1), Model(model.base, 2)
     app.load(first)
     app.load(second)
@@ -65,9 +60,7 @@ def in_time(draws: Draws) -> App:
 
 def late(draws: Draws, count: int) -> App:
     """So many of 200 calls take 18 ms and the others 12 ms, without any jitter."""
-    app = start_recording(draws, jitter=0, noise=False)
-    model = draw_models(draws)[0]
-    app.load(model)
+    app, model = loaded(draws, **EXACT)
     app.predict(model, neural_engine(12 * MS))
     every = 200 // max(count, 1)
     for index in range(200):
@@ -79,12 +72,10 @@ def late(draws: Draws, count: int) -> App:
 
 def cold_calls(draws: Draws) -> App:
     """Only the first calls after loads are late: one in ten."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
+    app, model = started(draws)
     for _ in range(4):
         app.load(model, 30 * MS, engine=True)
-        for call in range(10):
-            app.predict(model, neural_engine((22 if call == 0 else 8) * MS))
+        repeat(app, model, lambda call: neural_engine((22 if call == 0 else 8) * MS), 10)
         app.pause(6_000 * MS)
     return app
 
@@ -106,9 +97,7 @@ def few_calls(draws: Draws) -> App:
 
 def dropping(draws: Draws, fps: int, every: int, long_permille: int = 1_350) -> App:
     """A camera; one prediction in `every` takes this much of a frame, and the frame that comes meanwhile is dropped."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model)
+    app, model = loaded(draws)
     first, period, frame = app.now_ns + 20 * MS, 1_000 * MS // fps, 0
     for index in range(120):
         app.now_ns = first + frame * period + draws.integer(0, 1_600) * 125
@@ -123,17 +112,9 @@ def frames_of_30(draws: Draws, every: int) -> App:
     return dropping(draws, 30, every)
 
 
-def frames_of_60(draws: Draws, every: int) -> App:
-    """60 fps."""
-    return dropping(draws, 60, every)
-
-
 def two_in_one_frame(draws: Draws) -> App:
     """Two models of 10 ms each in every frame of 33 ms: either keeps within 16.7 ms."""
-    app = start_recording(draws)
-    first, second = draw_models(draws, 2)
-    app.load(first)
-    app.load(second)
+    app, (first, second) = several_loaded(draws, 2)
     begin = app.now_ns + 20 * MS
     for frame in range(80):
         app.now_ns = begin + frame * 1_000 * MS // 30
@@ -144,9 +125,7 @@ def two_in_one_frame(draws: Draws) -> App:
 
 def skipped_on_purpose(draws: Draws) -> App:
     """Every fourth frame is left out, and no prediction takes longer than a frame."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model)
+    app, model = loaded(draws)
     first, period = app.now_ns + 20 * MS, 1_000 * MS // 30
     for frame in range(140):
         if frame % 4 != 3:
@@ -164,9 +143,7 @@ def two_lengths(draws: Draws) -> App:
 
 def overlapping(draws: Draws) -> App:
     """30 fps; one in five predictions takes longer than a frame, and the next one starts in time."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model)
+    app, model = loaded(draws)
     first = app.now_ns + 20 * MS
     for frame in range(120):
         app.now_ns = first + frame * 1_000 * MS // 30
@@ -202,9 +179,7 @@ def together(draws: Draws, slow: int) -> App:
 
 def missed_by(draws: Draws, percent: int) -> App:
     """So many of a hundred calls take 20 ms and the others 12 ms, in no order."""
-    app = start_recording(draws, jitter=0, noise=False)
-    model = draw_models(draws)[0]
-    app.load(model)
+    app, model = loaded(draws, **EXACT)
     app.predict(model, neural_engine(12 * MS))
     begin = app.now_ns + 10 * MS
     for index in range(200):
@@ -232,7 +207,8 @@ CASES = [
         )
     ),
     *each(ID, POSITIVE, (2, 3, 4, 6, 8, 10), frames_of_30, also=FREE),
-    *each(ID, POSITIVE, (3, 5, 9), frames_of_60, also=FREE),
+    # 60 fps.
+    *each(ID, POSITIVE, (3, 5, 9), lambda draws, every: dropping(draws, 60, every), also=FREE),
     *each(ID, NEAR_ABOVE, (17, 18, 19), frames_of_30, also=FREE),
     *each(ID, NEAR_BELOW, (22, 25, 40), frames_of_30, also=FREE),
     *cases(ID, LOOKALIKE, 2, two_in_one_frame, settings=BUDGET_60, page="Several models run in one frame"),
@@ -258,12 +234,7 @@ CASES = [
     *cases(ID, LOOKALIKE, 2, seldom, settings=BUDGET_60),
     *cases(ID, INSUFFICIENT, 3, few_calls, settings=BUDGET_60),
     *each(
-        ID,
-        INSUFFICIENT,
-        (200, 250, 300),
-        together,
-        also=("latency-jitter", "shape-switching"),
-        page="Several models run in one",
+        ID, INSUFFICIENT, (200, 250, 300), together, also=("latency-jitter", "shape-switching"), page="Several models"
     ),
     *each(ID, NEGATIVE, (0, 0), together),
 ]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, Allowed, cases, each
+from suite.one_model import EXACT, loaded, several_loaded, without_engine
 from suite.weight import Weight
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, async_app, camera_app, draw_models, many_models_app, neural_engine_app
-from tracekit.testing.recorder import App, neural_engine, start_recording
+from tracekit.testing.recorder import App, neural_engine
 from tracekit.testing.rows import Model
 from tracekit.testing.simulation import Simulation, Thread
 from tracekit.testing.threads import steady
@@ -23,9 +24,7 @@ OTHERS: tuple[Allowed, ...] = ("foreign-neural-engine-work",)
 
 def behind_another_process(draws: Draws) -> App:
     """Another process asks for the engine just before most calls."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model, engine=True)
+    app, model = loaded(draws, engine=True)
     work, often = draws.integer(4, 9) * MS, draws.integer(2, 10)
     for index in range(draws.integer(60, 90)):
         if index % 10 < often:
@@ -37,10 +36,7 @@ def behind_another_process(draws: Draws) -> App:
 
 def behind_another_model(draws: Draws) -> App:
     """A long model of the app goes first in every frame, and a short one waits for it."""
-    app = start_recording(draws)
-    short, long = draw_models(draws, 2)
-    app.load(short, engine=True)
-    app.load(long, engine=True)
+    app, (short, long) = several_loaded(draws, 2, engine=True)
     for _ in range(60):
         app.predict(long, neural_engine(14 * MS), wait=False)
         app.now_ns += 200_000
@@ -51,9 +47,7 @@ def behind_another_model(draws: Draws) -> App:
 
 def slow_handover(draws: Draws, median_us: int) -> App:
     """The engine takes some time from the end of one request to the begin of the next, a different one each."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model, engine=True)
+    app, model = loaded(draws, engine=True)
     work, often = draws.integer(5, 9) * MS, draws.integer(3, 8)
     for index in range(70):
         if index % 10 < often:
@@ -66,9 +60,7 @@ def slow_handover(draws: Draws, median_us: int) -> App:
 
 def by_chance(draws: Draws) -> App:
     """Work of others ends at any time before a prediction's own begins, which it does when it is ready."""
-    app = start_recording(draws, noise=False)
-    model = draw_models(draws)[0]
-    app.load(model, engine=True)
+    app, model = loaded(draws, engine=True, noise=False)
     for _ in range(80):
         prediction = app.scenario.predict(model, app.now_ns, 14 * MS)
         begin = draws.around(4 * MS, 40)
@@ -82,9 +74,7 @@ def by_chance(draws: Draws) -> App:
 
 def nameless_others(draws: Draws) -> App:
     """The model's own rows name it; those of the other process name nothing."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model, engine=True)
+    app, model = loaded(draws, engine=True)
     for _ in range(60):
         app.occupy("neural engine", app.now_ns, 12 * MS)
         app.predict(model, neural_engine(6 * MS))
@@ -94,9 +84,7 @@ def nameless_others(draws: Draws) -> App:
 
 def exact(draws: Draws, wait_permille: int, affected: int) -> App:
     """Exact calls of 10 ms, of which so many of 100 wait this long for the engine."""
-    app = start_recording(draws, jitter=0, noise=False)
-    model = draw_models(draws)[0]
-    app.load(model, engine=True)
+    app, model = loaded(draws, engine=True, **EXACT)
     wait = 10 * MS * wait_permille // 1_000
     for index in range(100):
         start = app.now_ns + index * 20 * MS
@@ -129,9 +117,7 @@ def side_by_side(draws: Draws) -> App:
 
 def own_business(draws: Draws) -> App:
     """Others work early in a call, and end long before its own work begins after a step on the CPU."""
-    app = start_recording(draws, noise=False)
-    model = draw_models(draws)[0]
-    app.load(model, engine=True)
+    app, model = loaded(draws, engine=True, noise=False)
     for _ in range(60):
         prediction = app.scenario.predict(model, app.now_ns, 20 * MS)
         prediction.event("CPU", 100_000, 12 * MS)
@@ -139,11 +125,6 @@ def own_business(draws: Draws) -> App:
         prediction.neural_engine(13 * MS, 6 * MS)
         app.now_ns += 30 * MS
     return app
-
-
-def own_calls(draws: Draws) -> App:
-    """Two calls of the same model in flight wait for each other."""
-    return async_app(draws, in_flight=2)
 
 
 def own_short_calls(draws: Draws, labels: bool) -> App:
@@ -191,9 +172,7 @@ def nameless(draws: Draws) -> App:
 
 def few_calls(draws: Draws) -> App:
     """Nine calls, all of which wait."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model)
+    app, model = loaded(draws)
     for _ in range(9):
         app.occupy("neural engine", app.now_ns, 12 * MS, label=ASSISTANT)
         app.predict(model, neural_engine(6 * MS))
@@ -201,18 +180,9 @@ def few_calls(draws: Draws) -> App:
     return app
 
 
-def without_table(draws: Draws) -> App:
-    """Nothing of the engine was recorded."""
-    app = behind_another_process(draws)
-    app.scenario.missing.add(app.scenario.xcode.neural_engine_schema)
-    return app
-
-
 def queued_for(draws: Draws, queued_ms: int) -> App:
     """Every call of 5 ms on the engine waits this long behind another process."""
-    app = start_recording(draws, jitter=0, noise=False)
-    model = draw_models(draws)[0]
-    app.load(model, 50 * MS)
+    app, model = loaded(draws, 50 * MS, **EXACT)
     for k in range(30):
         start, length = app.now_ns + k * 200 * MS, (queued_ms + 5) * MS
         prediction = app.scenario.predict(model, start, length)
@@ -242,10 +212,11 @@ CASES = [
     *cases(ID, LOOKALIKE, 2, side_by_side, also=OTHERS, page="Other work runs next to that of the model"),
     *cases(ID, LOOKALIKE, 2, own_business, also=OTHERS, page="Other work ended long before"),
     *cases(ID, LOOKALIKE, 4, by_chance, also=OTHERS, page="Other work ends while a prediction"),
-    *cases(ID, LOOKALIKE, 2, own_calls, page="Several predictions of the same"),
+    # Two calls of the same model in flight wait for each other.
+    *cases(ID, LOOKALIKE, 2, lambda draws: async_app(draws, in_flight=2), page="Several predictions of the same"),
     *each(ID, LOOKALIKE, (True, False, True, False, True), own_short_calls, page="Several predictions of the same"),
     *cases(ID, POSITIVE, 2, others_in_turn, also=LATE),
     *cases(ID, INSUFFICIENT, 2, nameless, also=(*OTHERS, "serial-predictions"), page="Rows name no model"),
     *cases(ID, INSUFFICIENT, 1, few_calls, also=LATE),
-    *cases(ID, INSUFFICIENT, 1, without_table, also=LATE),
+    *cases(ID, INSUFFICIENT, 1, lambda draws: without_engine(behind_another_process(draws)), also=LATE),
 ]

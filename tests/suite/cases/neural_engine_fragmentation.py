@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, Allowed, cases, each
+from suite.one_model import EXACT, loaded, without_engine
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, decoder_app, draw_models, neural_engine_app, pipeline_app
 from tracekit.testing.recorder import App, Stage, cpu, neural_engine, start_recording
@@ -36,9 +37,7 @@ def in_pieces(draws: Draws) -> App:
 
 def to_share(draws: Draws, permille: int) -> App:
     """Exact calls of 20 ms in three pieces with gaps of this share in all."""
-    app = start_recording(draws, jitter=0, noise=False)
-    model = draw_models(draws)[0]
-    app.load(model, engine=True)
+    app, model = loaded(draws, engine=True, **EXACT)
     gap = 10 * MS * permille // 1_000
     work = (20 * MS - 2 * gap) // 3
     for _ in range(60):
@@ -47,11 +46,6 @@ def to_share(draws: Draws, permille: int) -> App:
             prediction.neural_engine(number * (work + gap), work, operation=2 * number)
         app.now_ns += 21 * MS
     return app
-
-
-def two_pieces(draws: Draws) -> App:
-    """One cut, with a long gap."""
-    return cut(start_recording(draws), 2, 5 * MS, 2 * MS)
 
 
 def without_gaps(draws: Draws) -> App:
@@ -66,9 +60,7 @@ def stages(draws: Draws) -> App:
 
 def others_in_between(draws: Draws) -> App:
     """Work of others between the pieces of an otherwise whole model."""
-    app = start_recording(draws, noise=False)
-    model = draw_models(draws)[0]
-    app.load(model, engine=True)
+    app, model = loaded(draws, engine=True, noise=False)
     for _ in range(60):
         prediction = app.scenario.predict(model, app.now_ns, 21 * MS)
         for number in range(3):
@@ -81,24 +73,10 @@ def others_in_between(draws: Draws) -> App:
 
 def cpu_in_between(draws: Draws) -> App:
     """The CPU works in the gaps."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model, engine=True)
+    app, model = loaded(draws, engine=True)
     for _ in range(60):
         app.predict(model, *(neural_engine(3 * MS), cpu(2 * MS)) * 2, neural_engine(3 * MS))
         app.pause(300_000)
-    return app
-
-
-def few_calls(draws: Draws) -> App:
-    """Nine calls."""
-    return cut(start_recording(draws), 5, 2 * MS, MS, count=9)
-
-
-def without_table(draws: Draws) -> App:
-    """The Neural Engine was not recorded."""
-    app = in_pieces(draws)
-    app.scenario.missing.add(app.scenario.xcode.neural_engine_schema)
     return app
 
 
@@ -112,11 +90,13 @@ CASES = [
     *cases(ID, NEGATIVE, 3, pipeline_app),
     *each(ID, NEAR_ABOVE, (100, 101, 103, 106, 110), to_share),
     *each(ID, NEAR_BELOW, (85, 92, 95, 98, 99), to_share),
-    *cases(ID, NEAR_BELOW, 2, two_pieces),
+    # One cut, with a long gap.
+    *cases(ID, NEAR_BELOW, 2, lambda draws: cut(start_recording(draws), 2, 5 * MS, 2 * MS)),
     *cases(ID, LOOKALIKE, 2, without_gaps, page="Segments follow each other without a gap"),
     *cases(ID, LOOKALIKE, 2, stages, page="A pipeline runs several models"),
     *cases(ID, LOOKALIKE, 2, others_in_between, also=OTHERS, page="The Neural Engine works for others"),
     *cases(ID, LOOKALIKE, 2, cpu_in_between, also=BACK_AND_FORTH, page="Other units work between the segments"),
-    *cases(ID, INSUFFICIENT, 2, few_calls),
-    *cases(ID, INSUFFICIENT, 1, without_table),
+    # Nine calls.
+    *cases(ID, INSUFFICIENT, 2, lambda draws: cut(start_recording(draws), 5, 2 * MS, MS, count=9)),
+    *cases(ID, INSUFFICIENT, 1, lambda draws: without_engine(in_pieces(draws))),
 ]

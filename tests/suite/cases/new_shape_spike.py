@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from suite.one_model import EXACT, repeat
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, camera_app, decoder_app, draw_models, neural_engine_app
 from tracekit.testing.recorder import App, Step, Unit, start_recording
@@ -58,11 +60,6 @@ def turned(draws: Draws) -> App:
     return shapes(draws, draws.integer(40, 400) * MS, works=(8, draws.integer(14, 30)))
 
 
-def smaller_second(draws: Draws) -> App:
-    """The second shape does half of the work of the first."""
-    return shapes(draws, draws.integer(60, 300) * MS, works=(20, 10))
-
-
 def three(draws: Draws) -> App:
     """Three sizes of images."""
     return shapes(draws, draws.integer(60, 300) * MS, works=(6, 13, 28), calls=150)
@@ -92,14 +89,9 @@ def beside_a_camera(draws: Draws) -> App:
     return simulation.run()
 
 
-def fast_shapes(draws: Draws) -> App:
-    """The same shapes, and the first call of each is as fast as the others."""
-    return shapes(draws, 0, works=(8, draws.integer(14, 30)))
-
-
 def exact(draws: Draws, extra_us: int, works: tuple[int, int] = (8, 16)) -> App:
     """Exact calls of two amounts of work in ms, in turns of five; the first of the second takes this much longer."""
-    app = start_recording(draws, jitter=0, noise=False)
+    app = start_recording(draws, **EXACT)
     model = Model("Segmenter")
     app.load(model)
     for index in range(80):
@@ -115,14 +107,16 @@ def of_long_calls(draws: Draws, extra_us: int) -> App:
     return exact(draws, extra_us, works=(8, 20))
 
 
-def more_work(draws: Draws) -> App:
-    """The first call of the second shape works longer: its input is larger than any later one."""
+def larger_first(draws: Draws, host_ns: int = 0) -> App:
+    """The first call of the second shape works longer: its input is larger than any later one. It may take time on the
+    host besides."""
     app = start_recording(draws)
     model, unit = draw_models(draws)[0], draws.choice(UNITS)
     app.load(model, engine=unit == "neural engine")
     for index in range(90):
-        second = index >= 10 and index % 7 < 3
-        app.predict(model, Step(unit, (140 if index == 14 else 18 if second else 8) * MS))
+        second, first = index >= 10 and index % 7 < 3, index == 14
+        work = 140 if first else 18 if second else 8
+        app.predict(model, Step(unit, work * MS), host_ns=host_ns if first else 0)
         app.pause(200_000)
     return app
 
@@ -144,10 +138,7 @@ def beside_a_load(draws: Draws) -> App:
         app.scenario.load(other, app.now_ns, 130 * MS)
 
     app = shapes(draws, 110 * MS, unit="cpu", new=loading)
-    for _ in range(20):
-        app.predict(other, Step("gpu", 5 * MS))
-        app.pause(200_000)
-    return app
+    return repeat(app, other, Step("gpu", 5 * MS), 20, 200_000)
 
 
 def warmed_up(draws: Draws) -> App:
@@ -160,10 +151,7 @@ def warmed_up(draws: Draws) -> App:
         app.predict(model, Step(unit, work * MS), host_ns=0 if work == works[0] else 120 * MS)
         app.pause(200_000)
     app.pause(3_000 * MS)
-    for index in range(90):
-        app.predict(model, Step(unit, works[index // 4 % 3] * MS))
-        app.pause(200_000)
-    return app
+    return repeat(app, model, lambda index: Step(unit, works[index // 4 % 3] * MS), 90, 200_000)
 
 
 def slow_after_the_load(draws: Draws) -> App:
@@ -174,11 +162,6 @@ def slow_after_the_load(draws: Draws) -> App:
 def slow_at_any_time(draws: Draws) -> App:
     """Every tenth call is held up, of either shape."""
     return shapes(draws, 90 * MS, each_ns=lambda number: 90 * MS if number % 10 == 7 else 0)
-
-
-def of_equal_work(draws: Draws) -> App:
-    """Two shapes that take the same time: one slow call among others."""
-    return shapes(draws, 150 * MS, works=(11, 11))
 
 
 def comes_and_stays(draws: Draws) -> App:
@@ -217,26 +200,15 @@ HELD_UP = ("unaccounted-time",)
 WARM_UP = ("warm-up-spike",)
 
 
-def larger_and_prepared(draws: Draws) -> App:
-    """The first input of the second shape is larger than later ones, and the model is prepared for it besides."""
-    app = start_recording(draws)
-    model, unit = draw_models(draws)[0], draws.choice(UNITS)
-    app.load(model, engine=unit == "neural engine")
-    for index in range(90):
-        second = index >= 10 and index % 7 < 3
-        first = index == 14
-        app.predict(model, Step(unit, (140 if first else 18 if second else 8) * MS), host_ns=80 * MS if first else 0)
-        app.pause(200_000)
-    return app
-
-
 CASES = [
     *cases(ID, POSITIVE, 5, turned, also=OTHER_WORK),
-    *cases(ID, POSITIVE, 3, smaller_second, also=OTHER_WORK),
+    # The second shape does half of the work of the first.
+    *cases(ID, POSITIVE, 3, lambda draws: shapes(draws, draws.integer(60, 300) * MS, works=(20, 10)), also=OTHER_WORK),
     *cases(ID, POSITIVE, 3, three, also=OTHER_WORK),
     *cases(ID, POSITIVE, 3, again_after_each_load, also=(*OTHER_WORK, "load-churn")),
     *cases(ID, POSITIVE, 2, beside_a_camera, also=OTHER_WORK),
-    *cases(ID, NEGATIVE, 6, fast_shapes, also=OTHER_WORK),
+    # The same shapes, and the first call of each is as fast as the others.
+    *cases(ID, NEGATIVE, 6, lambda draws: shapes(draws, 0, works=(8, draws.integer(14, 30))), also=OTHER_WORK),
     *cases(ID, NEGATIVE, 3, neural_engine_app),
     *cases(ID, NEGATIVE, 3, camera_app),
     *cases(ID, NEGATIVE, 2, decoder_app),
@@ -244,7 +216,7 @@ CASES = [
     *each(ID, NEAR_ABOVE, (20_000, 20_300, 21_000), of_long_calls, also=OTHER_WORK),
     *each(ID, NEAR_BELOW, (15_990, 15_700, 15_000), exact, also=OTHER_WORK),
     *each(ID, NEAR_BELOW, (19_990, 19_700, 19_000), of_long_calls, also=OTHER_WORK),
-    *cases(ID, LOOKALIKE, 3, more_work, also=OTHER_WORK, page="The first prediction of a shape takes longer"),
+    *cases(ID, LOOKALIKE, 3, larger_first, also=OTHER_WORK, page="The first prediction of a shape takes longer"),
     *cases(
         ID,
         LOOKALIKE,
@@ -255,14 +227,14 @@ CASES = [
     ),
     *cases(ID, LOOKALIKE, 3, beside_a_load, also=OTHER_WORK, page="The first prediction of a shape queues"),
     *cases(ID, LOOKALIKE, 3, warmed_up, also=OTHER_WORK, page="The model is warmed up"),
-    *cases(
-        ID, LOOKALIKE, 2, slow_after_the_load, also=(*OTHER_WORK, *WARM_UP), page="The first prediction after a load"
-    ),
+    *cases(ID, LOOKALIKE, 2, slow_after_the_load, also=(*OTHER_WORK, *WARM_UP), page="The first prediction after a"),
     *cases(ID, LOOKALIKE, 2, slow_at_any_time, also=(*OTHER_WORK, *HELD_UP), page="Predictions stand out at any time"),
-    *cases(ID, INSUFFICIENT, 3, of_equal_work),
+    # Two shapes that take the same time: one slow call among others.
+    *cases(ID, INSUFFICIENT, 3, lambda draws: shapes(draws, 150 * MS, works=(11, 11))),
     *cases(ID, INSUFFICIENT, 3, comes_and_stays, also=OTHER_WORK),
     *cases(ID, INSUFFICIENT, 3, after_a_gap, also=OTHER_WORK),
     *cases(ID, INSUFFICIENT, 3, right_after_a_slow_first, also=(*OTHER_WORK, *WARM_UP)),
     *cases(ID, INSUFFICIENT, 2, few_calls, also=(*OTHER_WORK, *HELD_UP)),
-    *cases(ID, POSITIVE, 3, larger_and_prepared, also=OTHER_WORK),
+    # The model is prepared for it besides.
+    *cases(ID, POSITIVE, 3, partial(larger_first, host_ns=80 * MS), also=OTHER_WORK),
 ]

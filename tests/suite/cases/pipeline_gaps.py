@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from suite.one_model import EXACT, loaded, repeat, several_loaded
 from tracekit.testing import Draws, SignpostRow
 from tracekit.testing.apps import MS, Amount, camera_app, cpu_app, draw_models, gpu_app, neural_engine_app, pipeline_app
-from tracekit.testing.recorder import App, cpu, gpu, neural_engine, start_recording
+from tracekit.testing.recorder import App, cpu, gpu, neural_engine
 from tracekit.testing.rows import Model
 from tracekit.testing.simulation import Simulation, Thread
 from tracekit.testing.stacks import app_function
@@ -34,10 +35,7 @@ def decoding_boxes(draws: Draws) -> App:
 
 def before_the_first_of_two(draws: Draws) -> App:
     """Two models in turn; the app prepares the input of the first."""
-    app = start_recording(draws)
-    first, second = draw_models(draws, 2)
-    for model in (first, second):
-        app.load(model)
+    app, (first, second) = several_loaded(draws, 2)
     for _ in range(120):
         app.pause(draws.integer(19, 29) * MS)
         app.predict(first, neural_engine(draws.integer(4, 8) * MS))
@@ -48,9 +46,7 @@ def before_the_first_of_two(draws: Draws) -> App:
 
 def with_signposts(draws: Draws) -> App:
     """The app's work takes any time, and signposts show it."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model)
+    app, model = loaded(draws)
     for _ in range(60):
         length = draws.integer(5, 90) * MS
         app.scenario.signposts.append(
@@ -63,9 +59,7 @@ def with_signposts(draws: Draws) -> App:
 
 def gap_share(draws: Draws, permille: int) -> App:
     """Gaps that are this much of the time, in turn with longer and shorter calls."""
-    app = start_recording(draws, jitter=0, noise=False)
-    model = draw_models(draws)[0]
-    app.load(model)
+    app, model = loaded(draws, **EXACT)
     app.now_ns += 3_000 * MS
     for index in range(150):
         length = (6, 14, 10, 8, 12)[index * 7 % 5] * MS
@@ -75,16 +69,9 @@ def gap_share(draws: Draws, permille: int) -> App:
     return app
 
 
-def camera_with_small_model(draws: Draws) -> App:
-    """A model that takes a tenth of the frame."""
-    return camera_app(draws, compute_ns=draws.integer(2, 4) * MS)
-
-
 def unsteady_camera(draws: Draws) -> App:
     """Frames come some milliseconds early or late, and one in six is dropped."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model)
+    app, model = loaded(draws)
     first = app.now_ns
     for frame in range(150):
         if draws.chance(160):
@@ -96,9 +83,7 @@ def unsteady_camera(draws: Draws) -> App:
 
 def typing(draws: Draws) -> App:
     """The user types: a call for each letter, whenever it comes."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model)
+    app, model = loaded(draws)
     for _ in range(80):
         app.pause(draws.integer(80, 700) * MS)
         app.predict(model, cpu(3 * MS), inputs=0)
@@ -117,10 +102,7 @@ def loading_between(draws: Draws) -> App:
 
 def other_models_between(draws: Draws) -> App:
     """A quick model waits for two slow ones."""
-    app = start_recording(draws)
-    models = draw_models(draws, 3)
-    for model in models:
-        app.load(model)
+    app, models = several_loaded(draws, 3)
     for _ in range(60):
         for model, work in zip(models, (2, 14, 18), strict=True):
             app.predict(model, neural_engine(work * MS))
@@ -130,9 +112,7 @@ def other_models_between(draws: Draws) -> App:
 
 def _at_rates(draws: Draws, rates: tuple[int, ...], pause_ms: int) -> App:
     """A camera at some frame rates, one after the other. The slower frames hold more noise, so calls take longer."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model)
+    app, model = loaded(draws)
     for rate in rates:
         begin, period, longest = app.now_ns, 1_000 * MS // rate, 300 // rate
         works = changing(draws, longest * 9 // 10, longest)
@@ -157,10 +137,7 @@ def camera_then_photos(draws: Draws) -> App:
     """A camera, and then photos whose pixels the app packs in a loop."""
     app = _at_rates(draws, (24, 20), 3_000)
     works, packs = changing(draws, 8, 15), changing(draws, 16, 27)
-    for index in range(120):
-        app.predict(app.models[0], neural_engine(works(index)))
-        app.pause(packs(index))
-    return app
+    return repeat(app, app.models[0], lambda index: neural_engine(works(index)), 120, packs)
 
 
 def timer(draws: Draws) -> App:
@@ -177,21 +154,12 @@ def sleeping(draws: Draws) -> App:
 
 def sleeping_exactly(draws: Draws, sleep_ms: int) -> App:
     """The same for other times, which vary by some thousandths."""
-    return cpu_app(
-        draws,
-        jitter=10,
-        compute_ns=changing(draws, 5, 12),
-        gap_ns=sleep_ms * MS,
-        predictions=120,
-        runs=1,
-    )
+    return cpu_app(draws, jitter=10, compute_ns=changing(draws, 5, 12), gap_ns=sleep_ms * MS, predictions=120, runs=1)
 
 
 def _steadily(draws: Draws, *, working: bool) -> App:
     """Gaps of 40 ms with call stacks: as long as a sleep and as even, whatever the app does in them."""
-    app = start_recording(draws, code=True)
-    model = draw_models(draws)[0]
-    app.load(model)
+    app, model = loaded(draws, code=True)
     works = changing(draws, 5, 12)
     for index in range(120):
         app.predict(model, neural_engine(works(index)))
@@ -201,11 +169,6 @@ def _steadily(draws: Draws, *, working: bool) -> App:
         else:
             app.now_ns += gap
     return app
-
-
-def seen_packing(draws: Draws) -> App:
-    """Call stacks show the loop over pixels."""
-    return _steadily(draws, working=True)
 
 
 def seen_sleeping(draws: Draws) -> App:
@@ -241,11 +204,6 @@ def _beside_events(draws: Draws, work_ns: Amount, pause_ns: Amount) -> App:
     return simulation.run()
 
 
-def packing_beside_events(draws: Draws) -> App:
-    """A loop over pixels, and a model on another unit that falls into the pauses by chance."""
-    return _beside_events(draws, changing(draws, 4, 10), changing(draws, 17, 27))
-
-
 def sleeping_beside_events(draws: Draws) -> App:
     """A sleep of a fixed time, into which the other model falls."""
     return _beside_events(draws, changing(draws, 5, 12), changing(draws, 40, 44))
@@ -273,8 +231,10 @@ CASES = [
     *cases(ID, POSITIVE, 4, decoding_boxes),
     *cases(ID, POSITIVE, 2, before_the_first_of_two),
     *cases(ID, POSITIVE, 2, with_signposts),
-    *cases(ID, POSITIVE, 4, packing_beside_events),
-    *cases(ID, POSITIVE, 3, seen_packing),
+    # A loop over pixels, and a model on another unit that falls into the pauses by chance.
+    *cases(ID, POSITIVE, 4, lambda draws: _beside_events(draws, changing(draws, 4, 10), changing(draws, 17, 27))),
+    # Call stacks show the loop over pixels.
+    *cases(ID, POSITIVE, 3, lambda draws: _steadily(draws, working=True)),
     *cases(ID, POSITIVE, 3, camera_then_photos),
     *each(ID, NEGATIVE, ((24, 20), (30, 24, 20), (30, 24), (24, 20, 24)) * 2, camera_in_the_dark),
     *each(ID, NEGATIVE, ((24, 20), (30, 25, 20), (20, 30), (25, 20)) * 2, camera_opened_again),
@@ -284,7 +244,8 @@ CASES = [
     *cases(ID, NEGATIVE, 2, pipeline_app),
     *each(ID, NEAR_ABOVE, (501, 505, 510, 520, 530), gap_share),
     *each(ID, NEAR_BELOW, (499, 495, 490, 480, 470), gap_share, also=SERIAL),
-    *cases(ID, LOOKALIKE, 2, camera_with_small_model),
+    # A model that takes a tenth of the frame.
+    *cases(ID, LOOKALIKE, 2, lambda draws: camera_app(draws, compute_ns=draws.integer(2, 4) * MS)),
     *cases(ID, LOOKALIKE, 3, unsteady_camera, page="Camera frames"),
     *cases(ID, LOOKALIKE, 2, typing, page="The user or the network"),
     *cases(ID, LOOKALIKE, 1, loading_between, also=("reload-before-predict", "cold-load", "load-churn")),

@@ -12,21 +12,6 @@ ID = "prompt-reprocessing"
 TOKENS = 40
 
 
-def nothing_cached(draws: Draws) -> Scenario:
-    """Each request continues the transcript, and reuses nothing."""
-    return system_chat(draws, 6, lambda _: {"cached": 0})
-
-
-def without_events(draws: Draws) -> Scenario:
-    """The same, where only the session shows it."""
-    return system_chat(draws, 6, lambda _: {"cached": 0}, events=False)
-
-
-def own_model(draws: Draws) -> Scenario:
-    """A model of the app without a cache, in a chat of some turns."""
-    return own_chat(draws, draws.integer(7, 10), reuse=False)
-
-
 def reused(draws: Draws, thousandths: int) -> Scenario:
     """So many thousandths of 400, 500, ... tokens before are reused."""
 
@@ -65,15 +50,13 @@ def longer_and_longer(draws: Draws) -> Scenario:
     )
 
 
-def few_turns(draws: Draws) -> Scenario:
-    """A model of the app without a cache: four requests could be of one chat or of four."""
-    return own_chat(draws, 5, reuse=False)
-
-
 CASES = [
-    *cases(ID, POSITIVE, 5, nothing_cached),
-    *cases(ID, POSITIVE, 3, without_events),
-    *cases(ID, POSITIVE, 4, own_model),
+    # Each request continues the transcript, and reuses nothing.
+    *cases(ID, POSITIVE, 5, lambda draws: system_chat(draws, 6, lambda _: {"cached": 0})),
+    # The same, where only the session shows it.
+    *cases(ID, POSITIVE, 3, lambda draws: system_chat(draws, 6, lambda _: {"cached": 0}, events=False)),
+    # A model of the app without a cache, in a chat of some turns.
+    *cases(ID, POSITIVE, 4, lambda draws: own_chat(draws, draws.integer(7, 10), reuse=False)),
     *cases(ID, NEGATIVE, 5, system_chat),
     *cases(ID, NEGATIVE, 5, own_chat),
     *each(ID, NEAR_ABOVE, (0, 50, 100, 150, 190), reused),
@@ -84,7 +67,8 @@ CASES = [
     *cases(ID, LOOKALIKE, 2, dropped, page="History is dropped"),
     *cases(ID, LOOKALIKE, 2, longer_and_longer, page="A benchmark tries"),
     *cases(ID, INSUFFICIENT, 2, lambda draws: system_chat(draws, 6, lambda _: {"cached": None})),
-    *cases(ID, INSUFFICIENT, 2, few_turns),
+    # A model of the app without a cache: four requests could be of one chat or of four.
+    *cases(ID, INSUFFICIENT, 2, lambda draws: own_chat(draws, 5, reuse=False)),
     *cases(ID, INSUFFICIENT, 1, lambda draws: own_chat(draws, 6, bracket=False)),
     *cases(ID, INSUFFICIENT, 1, lambda draws: system_chat(draws, 6, lambda _: {"consumed": None, "cached": None})),
 ]

@@ -24,19 +24,9 @@ def with_the_time(draws: Draws) -> Scenario:
     )
 
 
-def session_each(draws: Draws) -> Scenario:
-    """Each request has a session of its own."""
-    return system_chat(draws, draws.integer(5, 8), lambda _: UNKNOWN, opens=lambda _: True)
-
-
 def built_again(draws: Draws, times: int, turns: int = 11) -> Scenario:
     """They begin again so many times in ten requests behind the first."""
     return system_chat(draws, turns, lambda _: UNKNOWN, told=lambda number: INSTRUCTIONS if 0 < number <= times else "")
-
-
-def counts_unknown(draws: Draws) -> Scenario:
-    """One session, whose counts of cached tokens are empty."""
-    return system_chat(draws, 6, lambda _: UNKNOWN)
 
 
 def different_tasks(draws: Draws) -> Scenario:
@@ -77,9 +67,13 @@ def not_shown(draws: Draws) -> Scenario:
 CASES = [
     *cases(ID, POSITIVE, 4, the_same),
     *cases(ID, POSITIVE, 4, with_the_time),
-    *cases(ID, POSITIVE, 4, session_each),
+    # Each request has a session of its own.
+    *cases(
+        ID, POSITIVE, 4, lambda draws: system_chat(draws, draws.integer(5, 8), lambda _: UNKNOWN, opens=lambda _: True)
+    ),
     *cases(ID, NEGATIVE, 5, system_chat),
-    *cases(ID, NEGATIVE, 5, counts_unknown),
+    # One session, whose counts of cached tokens are empty.
+    *cases(ID, NEGATIVE, 5, lambda draws: system_chat(draws, 6, lambda _: UNKNOWN)),
     *each(ID, NEAR_ABOVE, (8, 9, 10), built_again),
     *each(ID, NEAR_ABOVE, (4, 5), lambda draws, count: built_again(draws, count, count + 1)),
     *each(ID, NEAR_BELOW, (4, 5, 6, 7), built_again),

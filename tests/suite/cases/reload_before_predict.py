@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from suite.cases.load_churn import Plan, first_run, planned
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from suite.one_model import EXACT, repeat, started
 from suite.weight import Weight
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, Before, draw_models, many_models_app, neural_engine_app
@@ -42,36 +43,19 @@ def rebuilt_for_a_new_instance(draws: Draws) -> App:
     return app
 
 
-def one_of_many(draws: Draws) -> App:
-    """Several models, of which the first alone is loaded before each use."""
-    return many_models_app(draws, before=reloading(draws.integer(20, 60) * MS))
-
-
 def alternating(draws: Draws, calls: tuple[int, ...], loads: int = 30, pause_ms: int = 4) -> App:
     """Loads with so many predictions after each, in turn."""
-    app = start_recording(draws, jitter=0)
-    model = draw_models(draws)[0]
+    app, model = started(draws, jitter=0)
     for index in range(loads):
         app.load(model, 20 * MS)
-        for _ in range(calls[index % len(calls)]):
-            app.predict(model, neural_engine(6 * MS))
+        repeat(app, model, neural_engine(6 * MS), calls[index % len(calls)])
         app.pause(pause_ms * MS)
     return app
-
-
-def few_loads(draws: Draws, loads: int) -> App:
-    """A load before every prediction, some times."""
-    return alternating(draws, (1,), loads=loads)
 
 
 def after_a_pause(draws: Draws, pause_ms: int) -> App:
     """A model that is loaded, used once, and loaded again after so long."""
     return alternating(draws, (1,), loads=20, pause_ms=pause_ms)
-
-
-def once_per_screen(draws: Draws) -> App:
-    """A model that a screen loads, uses once and releases, six seconds or more apart."""
-    return after_a_pause(draws, draws.integer(6_000, 9_000))
 
 
 def pool(draws: Draws) -> App:
@@ -89,11 +73,6 @@ def pool(draws: Draws) -> App:
 def runs_of_calls(draws: Draws) -> App:
     """A load for every run of calls, as when the user switches a feature on and off."""
     return alternating(draws, (draws.integer(6, 15),), loads=8, pause_ms=1_500)
-
-
-def one_call(draws: Draws) -> App:
-    """One load and one prediction, or two of each."""
-    return alternating(draws, (1,), loads=draws.integer(1, 2))
 
 
 SINGLE_CALLS: tuple[Plan, ...] = (
@@ -115,19 +94,13 @@ WORTH_IT: tuple[Plan, ...] = (
 """Loads for each prediction that an app may mean: what a screen loads and releases."""
 
 
-def long_idle_load(draws: Draws, load_ms: int) -> App:
-    """Loads of this length 8 s after a call of 120 ms: three times as long from 360 ms on."""
-    return planned(draws, (8, (1,), 8_000, load_ms, 120))
-
-
 CHURN = ("load-churn",)
 """Loads for several predictions each."""
 
 
 def of_one_length(draws: Draws, load_ms: int) -> App:
     """Forty times a load of this length and a call of 20 ms; what the app does between has no part in the share."""
-    app = start_recording(draws, jitter=0, noise=False)
-    model = draw_models(draws)[0]
+    app, model = started(draws, **EXACT)
     for _ in range(40):
         app.load(model, load_ms * MS)
         app.scenario.predict(model, app.now_ns, 20 * MS).event("CPU", 0, 20 * MS)
@@ -149,22 +122,27 @@ CASES = [
     ),
     *each(ID, POSITIVE, SINGLE_CALLS, planned),
     *each(ID, NEGATIVE, WORTH_IT, planned, page="A model is used once"),
-    *each(ID, NEAR_ABOVE, (360, 365), long_idle_load),
-    *each(ID, NEAR_BELOW, (359, 350), long_idle_load),
+    # Loads 8 s after a call of 120 ms: three times as long from 360 ms on.
+    *each(ID, NEAR_ABOVE, ((8, (1,), 8_000, 360, 120), (8, (1,), 8_000, 365, 120)), planned),
+    *each(ID, NEAR_BELOW, ((8, (1,), 8_000, 359, 120), (8, (1,), 8_000, 350, 120)), planned),
     *cases(ID, LOOKALIKE, 1, first_run, page="One load specializes the model"),
     *cases(ID, POSITIVE, 7, rebuilt_at_each_access),
     *cases(ID, POSITIVE, 3, rebuilt_for_a_new_instance),
-    *cases(ID, POSITIVE, 2, one_of_many),
+    # Several models, of which the first alone is loaded before each use.
+    *cases(ID, POSITIVE, 2, lambda draws: many_models_app(draws, before=reloading(draws.integer(20, 60) * MS))),
     *cases(ID, NEGATIVE, 5, neural_engine_app),
     *cases(ID, NEGATIVE, 3, many_models_app),
     *cases(ID, NEGATIVE, 2, runs_of_calls, also=("load-churn",)),
     # 80 % of the loads used at most once, with at least one load for two calls.
     *each(ID, NEAR_ABOVE, [(1, 1, 1, 1, 4), (1, 1, 1, 1, 5), (1, 1, 1, 1, 6)], alternating),
-    *each(ID, NEAR_ABOVE, [3], few_loads),
+    # A load before every prediction, some times.
+    *each(ID, NEAR_ABOVE, [3], lambda draws, loads: alternating(draws, (1,), loads=loads)),
     *each(ID, NEAR_ABOVE, [4_900], after_a_pause),
     *each(ID, NEAR_BELOW, [(1, 1, 1, 4), (1, 1, 1, 1, 7), (1, 2, 1, 1)], alternating, also=CHURN),
     *each(ID, NEAR_BELOW, [5_100, 5_300], after_a_pause),
-    *cases(ID, LOOKALIKE, 2, once_per_screen, page="A model is used once"),
+    # A model that a screen loads, uses once and releases, six seconds or more apart.
+    *cases(ID, LOOKALIKE, 2, lambda draws: after_a_pause(draws, draws.integer(6_000, 9_000)), page="A model is used"),
     *cases(ID, LOOKALIKE, 1, pool, page="Several instances are loaded up"),
-    *cases(ID, INSUFFICIENT, 3, one_call),
+    # One load and one prediction, or two of each.
+    *cases(ID, INSUFFICIENT, 3, lambda draws: alternating(draws, (1,), loads=draws.integer(1, 2))),
 ]

@@ -40,9 +40,7 @@ CASES = [
     *each(ID, NEAR_ABOVE, (20, 19, 18, 15, 12), one_of),
     *each(ID, NEAR_BELOW, (21, 22, 23, 25, 30), one_of),
     *cases(ID, LOOKALIKE, 2, lambda draws: failing(draws, text="CancellationError: canceled"), page="The user stops"),
-    *cases(
-        ID, LOOKALIKE, 2, lambda draws: system_chat(draws, 6, lambda _: {"generated": 1}), page="A request ends early"
-    ),
+    *cases(ID, LOOKALIKE, 2, lambda draws: system_chat(draws, 6, lambda _: {"generated": 1}), page="A request ends"),
     *cases(ID, LOOKALIKE, 2, lambda draws: one_of(draws, 24), page="A rare error among"),
     *cases(ID, INSUFFICIENT, 4, own_chat),
 ]

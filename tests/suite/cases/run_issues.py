@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
-from support.scenarios import CLEAN_APPS
+from support.scenarios import any_clean_app
 from tracekit.testing import Draws
 from tracekit.testing.apps import neural_engine_app
 from tracekit.testing.recorder import App
@@ -29,7 +29,7 @@ LIVE = (
 
 def any_app(draws: Draws) -> App:
     """A clean app of any kind, with what every recording notes."""
-    return draws.choice(tuple(CLEAN_APPS.values()))(draws)
+    return any_clean_app(draws)
 
 
 def noted(draws: Draws, message: str) -> App:
@@ -48,7 +48,7 @@ def some(draws: Draws, count: int) -> App:
 
 def at_the_time_limit(draws: Draws) -> App:
     """A launched app still runs when the time is up."""
-    app = draws.choice(tuple(CLEAN_APPS.values()))(draws, attached=False)
+    app = any_clean_app(draws, attached=False)
     app.scenario.end_reason = "Time limit reached"
     return app
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from suite.cases.concurrent_predictions import batch
 from suite.cases.pipeline_gaps import changing, gap_share, packing_pixels, unsteady_camera
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from suite.one_model import loaded, loaded_on_any, several_loaded
 from tracekit.testing import Draws, Model
 from tracekit.testing.apps import MS, async_app, camera_app, cpu_app, draw_models, gpu_app, neural_engine_app
 from tracekit.testing.recorder import App, Step, neural_engine, start_recording
@@ -31,11 +32,6 @@ def on_the_cpu(draws: Draws) -> App:
     return cpu_app(draws, compute_ns=changing(draws, 8, 14), gap_ns=draws.integer(5, 8) * MS, predictions=150, runs=2)
 
 
-def paced(draws: Draws) -> App:
-    """A camera whose model takes two thirds of the frame."""
-    return camera_app(draws, fps=30, compute_ns=draws.integer(18, 24) * MS)
-
-
 def language_model(draws: Draws) -> App:
     """Prefill and decode: the app samples the next token for a third of the time, and each call needs it."""
     app = start_recording(draws)
@@ -53,9 +49,7 @@ def language_model(draws: Draws) -> App:
 
 def one_model_for_both(draws: Draws) -> App:
     """The same with one model, whose first call takes the whole prompt."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model)
+    app, model = loaded(draws)
     for _ in range(4):
         for index in range(40):
             work = 60 if index == 0 else 0
@@ -67,9 +61,7 @@ def one_model_for_both(draws: Draws) -> App:
 
 def one_answer(draws: Draws) -> App:
     """One prompt and one long answer; the app samples each token for a quarter to a third of the time."""
-    app = start_recording(draws)
-    model, unit = draw_models(draws)[0], draws.choice(("neural engine", "gpu", "cpu"))
-    app.load(model)
+    app, model, unit = loaded_on_any(draws)
     app.predict(model, Step(unit, draws.integer(60, 400) * MS))
     for _ in range(draws.integer(80, 140)):
         app.pause(4 * MS)
@@ -97,10 +89,7 @@ def sleeping(draws: Draws) -> App:
 
 def in_turn(draws: Draws) -> App:
     """Two models in turn: each waits a third of the time, in which the other one works."""
-    app = start_recording(draws)
-    first, second = draw_models(draws, 2)
-    app.load(first)
-    app.load(second)
+    app, (first, second) = several_loaded(draws, 2)
     for _ in range(60):
         app.predict(first, neural_engine(draws.integer(8, 12) * MS))
         app.pause(100_000)
@@ -173,7 +162,8 @@ CASES = [
     *cases(ID, NEGATIVE, 3, neural_engine_app),
     *cases(ID, NEGATIVE, 3, cpu_app),
     *cases(ID, NEGATIVE, 3, async_app),
-    *cases(ID, NEGATIVE, 2, paced),
+    # A camera whose model takes two thirds of the frame.
+    *cases(ID, NEGATIVE, 2, lambda draws: camera_app(draws, fps=30, compute_ns=draws.integer(18, 24) * MS)),
     *each(ID, NEAR_ABOVE, (201, 205, 210, 220, 240), gap_share),
     *each(ID, NEAR_BELOW, (199, 195, 190, 180, 160), gap_share),
     *cases(ID, LOOKALIKE, 2, language_model, page=NEEDS_RESULT),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from suite.one_model import EXACT, without_engine
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, draw_models, many_models_app, neural_engine_app
 from tracekit.testing.recorder import App, neural_engine, start_recording
@@ -46,7 +47,7 @@ def all_at_once(draws: Draws) -> App:
 
 def exact(draws: Draws, short_us: int) -> App:
     """A load of a second and two short ones, which together are what the row costs."""
-    app = start_recording(draws, jitter=0, noise=False)
+    app = start_recording(draws, **EXACT)
     models = draw_models(draws, 3)
     for model, length in zip(models, (1_000_000, short_us, short_us), strict=True):
         app.load(model, length * 1_000, LOAD_COLD)
@@ -55,7 +56,7 @@ def exact(draws: Draws, short_us: int) -> App:
 
 def so_long_between(draws: Draws, gap_us: int) -> App:
     """Three loads of a second with a pause between them."""
-    app = start_recording(draws, jitter=0, noise=False)
+    app = start_recording(draws, **EXACT)
     models = draw_models(draws, 3)
     for model in models:
         app.load(model, 1_000 * MS, LOAD_COLD)
@@ -79,11 +80,6 @@ def in_the_background(draws: Draws) -> App:
     return one_after_another(draws, wait_ms=draws.integer(500, 8_000))
 
 
-def only_two(draws: Draws) -> App:
-    """Two models in a row."""
-    return one_after_another(draws, count=2)
-
-
 def from_the_cache(draws: Draws) -> App:
     """Large models in a row, from the cache."""
     return one_after_another(draws, LOAD_CACHED)
@@ -96,13 +92,6 @@ def not_told(draws: Draws) -> App:
     for model in models:
         app.load(model, draws.integer(800, 6_000) * MS, LOAD)
     return at_work(app, models)
-
-
-def overlap_unseen(draws: Draws) -> App:
-    """All loads begin together, and the Neural Engine was not recorded."""
-    app = all_at_once(draws)
-    app.scenario.missing.add(app.scenario.xcode.neural_engine_schema)
-    return app
 
 
 WAITED = ("cold-load",)
@@ -134,9 +123,18 @@ CASES = [
     *each(ID, NEAR_ABOVE, (100_000, 99_000), so_long_between, expected=FOUND, also=WAITED),
     *each(ID, NEAR_BELOW, (124_900, 124_000, 110_000), exact, expected=PASSED, also=WAITED),
     *each(ID, NEAR_BELOW, (100_001, 101_000), so_long_between, expected=PASSED, also=WAITED),
-    *cases(ID, LOOKALIKE, 2, only_two, expected=PASSED, also=WAITED),
+    # Two models in a row.
+    *cases(ID, LOOKALIKE, 2, lambda draws: one_after_another(draws, count=2), expected=PASSED, also=WAITED),
     *cases(ID, LOOKALIKE, 2, from_the_cache, expected=PASSED, also=("slow-load",), page="Loads from the cache"),
     *cases(ID, INSUFFICIENT, 2, not_told, expected=OPEN),
-    *cases(ID, INSUFFICIENT, 1, overlap_unseen, expected=OPEN, also=WAITED, page="Loads overlap and no Neural"),
+    *cases(
+        ID,
+        INSUFFICIENT,
+        1,
+        lambda draws: without_engine(all_at_once(draws)),
+        expected=OPEN,
+        also=WAITED,
+        page="Loads overlap and no Neural",
+    ),
     *cases(ID, INSUFFICIENT, 2, at_a_users_pace, expected=OPEN, also=WAITED),
 ]

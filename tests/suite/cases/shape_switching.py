@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from suite.one_model import EXACT, loaded, repeat, several_loaded
 from suite.several_loads import callers_of_one_name, loaded_again
 from suite.together import Caller, together
 from tracekit.testing import Draws
-from tracekit.testing.apps import MS, camera_app, cpu_app, draw_models, gpu_app, neural_engine_app, pipeline_app
+from tracekit.testing.apps import MS, camera_app, cpu_app, gpu_app, neural_engine_app, pipeline_app
 from tracekit.testing.recorder import App, Step, Unit, cpu, gpu, neural_engine, start_recording
 from tracekit.testing.rows import Model
 
@@ -15,13 +18,8 @@ ID = "shape-switching"
 
 def taking_turns(draws: Draws, fast: Step, slow: Step, slow_permille: int = 350, calls: int = 90) -> App:
     """Calls of both kinds in a random order."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model, engine=True)
-    for _ in range(calls):
-        app.predict(model, slow if draws.chance(slow_permille) else fast)
-        app.pause(200_000)
-    return app
+    app, model = loaded(draws, engine=True)
+    return repeat(app, model, lambda _: slow if draws.chance(slow_permille) else fast, calls, 200_000)
 
 
 def off_the_engine(draws: Draws) -> App:
@@ -41,54 +39,40 @@ def slower_on_the_same_unit(draws: Draws) -> App:
 
 def three_shapes(draws: Draws) -> App:
     """Three shapes, in phases of some calls each."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model)
+    app, model = loaded(draws)
     for phase in range(18):
-        for _ in range(draws.integer(3, 8)):
-            app.predict(model, neural_engine((6, 15, 40)[phase % 3] * MS))
-            app.pause(200_000)
+        repeat(app, model, neural_engine((6, 15, 40)[phase % 3] * MS), draws.integer(3, 8), 200_000)
+    return app
+
+
+def exact(draws: Draws, lengths_ns: Iterable[int]) -> App:
+    """Calls of these lengths on the Neural Engine."""
+    app, model = start_recording(draws, **EXACT), Model("Segmenter")
+    app.load(model)
+    app.predict(model, cpu(10 * MS))
+    for length in lengths_ns:
+        app.scenario.predict(model, app.now_ns, length).neural_engine(1_000, length - 2_000)
+        app.now_ns += length + MS
     return app
 
 
 def ratio(draws: Draws, permille: int) -> App:
     """Exact calls, every third of which takes this much of the others."""
-    app = start_recording(draws, jitter=0, noise=False)
-    model = Model("Segmenter")
-    app.load(model)
-    app.predict(model, cpu(10 * MS))
-    for index in range(90):
-        length = 10_000 * (permille if index % 3 == 0 else 1_000)
-        prediction = app.scenario.predict(model, app.now_ns, length)
-        prediction.neural_engine(1_000, length - 2_000)
-        app.now_ns += length + MS
-    return app
+    return exact(draws, (10_000 * (permille if index % 3 == 0 else 1_000) for index in range(90)))
 
 
 def slow_share(draws: Draws, count: int) -> App:
     """So many of 100 calls take three times as long."""
-    app = start_recording(draws, jitter=0, noise=False)
-    model = Model("Segmenter")
-    app.load(model)
-    app.predict(model, cpu(10 * MS))
     every = 100 // count
-    for index in range(100):
-        length = (30 if index % every == 5 and index // every < count else 10) * MS
-        prediction = app.scenario.predict(model, app.now_ns, length)
-        prediction.neural_engine(1_000, length - 2_000)
-        app.now_ns += length + MS
-    return app
+    slow = range(5, every * count, every)
+    return exact(draws, ((30 if index in slow else 10) * MS for index in range(100)))
 
 
 def prompt_and_tokens(draws: Draws) -> App:
     """Prefill and decode of one model: long calls open each answer."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model, engine=True)
+    app, model = loaded(draws, engine=True)
     for _ in range(draws.integer(4, 7)):
-        for index in range(draws.integer(8, 14)):
-            app.predict(model, neural_engine((60 if index < 2 else 9) * MS))
-            app.pause(150_000)
+        repeat(app, model, lambda index: neural_engine((60 if index < 2 else 9) * MS), draws.integer(8, 14), 150_000)
         app.pause(1_900 * MS)
     return app
 
@@ -105,20 +89,15 @@ def waiting(draws: Draws) -> App:
 
 def held_up(draws: Draws) -> App:
     """Every third call takes longer on the host, with the same work on the Neural Engine."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model)
-    for index in range(90):
-        app.predict(model, neural_engine(8 * MS), host_ns=14 * MS if index % 3 == 0 else 0)
-        app.pause(200_000)
-    return app
+    app, model = loaded(draws)
+    return repeat(
+        app, model, neural_engine(8 * MS), 90, 200_000, host_ns=lambda index: 14 * MS if index % 3 == 0 else 0
+    )
 
 
 def larger_inputs(draws: Draws) -> App:
     """Small and large images: copying them takes longer too, and the work is in proportion."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model)
+    app, model = loaded(draws)
     for _ in range(100):
         scale = draws.choice((1, 1, 3))
         app.predict(model, neural_engine(7 * scale * MS), copy_ns=60_000 * scale)
@@ -133,10 +112,7 @@ def one_change(draws: Draws) -> App:
 
 def two_models(draws: Draws) -> App:
     """A fast and a slow model take turns."""
-    app = start_recording(draws)
-    models = draw_models(draws, 2)
-    for model in models:
-        app.load(model)
+    app, models = several_loaded(draws, 2)
     for index in range(100):
         app.predict(models[index % 2], neural_engine((5, 30)[index % 2] * MS))
         app.pause(200_000)
@@ -170,9 +146,7 @@ DEVICE = ("unexpected-device",)
 
 def growing_answers(draws: Draws) -> App:
     """Answers of a model without a cache: latency rises with each token, and starts afresh."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model)
+    app, model = loaded(draws)
     for _ in range(3):
         for index in range(40):
             app.pause(150_000)

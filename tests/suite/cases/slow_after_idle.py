@@ -5,8 +5,9 @@ from __future__ import annotations
 from suite.cases.shape_switching import prompt_and_tokens
 from suite.cases.warm_up_spike import slow_first
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from suite.one_model import EXACT, loaded, repeat, several_loaded
 from tracekit.testing import Draws
-from tracekit.testing.apps import MS, draw_models, neural_engine_app
+from tracekit.testing.apps import MS, neural_engine_app
 from tracekit.testing.recorder import App, Step, Unit, neural_engine, start_recording
 from tracekit.testing.rows import Model
 
@@ -26,9 +27,7 @@ def uses(
 ) -> App:
     """The user comes back so many times. The first call of each use takes `first_ns` of work instead of the usual, and
     `host_ns` without any row to explain it."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model, engine=unit == "neural engine")
+    app, model = loaded(draws, engine=unit == "neural engine")
     for _ in range(pauses + 1):
         begin = app.now_ns
         for index in range(calls):
@@ -51,19 +50,9 @@ def low_clocks(draws: Draws) -> App:
     return uses(draws, unit, first_ns=draws.integer(24, 32) * MS, period_ns=33_333_000)
 
 
-def used_now_and_then(draws: Draws) -> App:
-    """The same uses, and no call is slow."""
-    return uses(draws, draws.choice(("neural engine", "gpu", "cpu")))
-
-
-def frames_with_pauses(draws: Draws) -> App:
-    """Frames of a camera, with pauses."""
-    return uses(draws, period_ns=33_333_000)
-
-
 def ratio(draws: Draws, permille: int) -> App:
     """Exact calls of 20 ms, and this much of it after each pause."""
-    app = start_recording(draws, jitter=0, noise=False)
+    app = start_recording(draws, **EXACT)
     model = Model("Landmarks")
     app.load(model)
     for index in range(80):
@@ -85,37 +74,17 @@ def others_work_first(draws: Draws) -> App:
 
 def slow_at_any_time(draws: Draws) -> App:
     """Every fourth call is held up, after a pause or not."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model, engine=True)
+    app, model = loaded(draws, engine=True)
     for index in range(96):
         app.predict(model, Step("neural engine", 8 * MS), host_ns=26 * MS if index % 4 == 0 else 0)
         app.pause(2_500 * MS if index % 12 == 11 else 200_000)
     return app
 
 
-def two_pauses(draws: Draws) -> App:
-    """Too few of them."""
-    return uses(draws, pauses=2, calls=30, host_ns=40 * MS)
-
-
-def one_go(draws: Draws) -> App:
-    """No pause at all."""
-    return neural_engine_app(draws, predictions=80, runs=1)
-
-
-def as_with_a_prompt(draws: Draws) -> App:
-    """The unit works longer for the first call, and the others follow at once: a text generator looks the same."""
-    return uses(draws, first_ns=30 * MS)
-
-
 def _speculating(draws: Draws, frames: int, camera: bool = False) -> App:
     """In each round a small model drafts some tokens, and the large one, which takes longer when it is asked first,
     checks them. With a `camera` the round waits for the next frame."""
-    app = start_recording(draws, jitter=6)
-    target, draft = draw_models(draws, 2)
-    for model in (target, draft):
-        app.load(model, engine=True)
+    app, (target, draft) = several_loaded(draws, 2, engine=True, jitter=6)
     drafted = draws.integer(2, 4)
     period = 1_000 * MS // frames
     for _ in range(7):
@@ -123,25 +92,13 @@ def _speculating(draws: Draws, frames: int, camera: bool = False) -> App:
         for index in range(16):
             if camera:
                 app.now_ns = max(app.now_ns, begin + index * 2 * period)
-            for _ in range(drafted):
-                app.predict(draft, neural_engine(period // 3 // drafted))
-                app.pause(100_000)
+            repeat(app, draft, neural_engine(period // 3 // drafted), drafted, 100_000)
             # The rest of the frame, less what surrounds the work of each call.
             rest = period - period // 3 - 2_070_000 - drafted * 220_000
             app.predict(target, neural_engine(rest * 3 if index == 0 else rest))
             app.pause(100_000)
         app.pause(draws.integer(2_000, 5_000) * MS)
     return app
-
-
-def speculative_decoding(draws: Draws, frames: int) -> App:
-    """A round takes as long as a frame by chance; the first is a prompt."""
-    return _speculating(draws, frames)
-
-
-def detector_and_landmarks(draws: Draws, frames: int) -> App:
-    """A camera whose frames are of two models, one after the other; clocks are low after each pause."""
-    return _speculating(draws, 2 * frames, camera=True)
 
 
 HELD_UP = ("unaccounted-time",)
@@ -157,18 +114,25 @@ def with_a_prompt(draws: Draws) -> App:
 CASES = [
     *cases(ID, POSITIVE, 6, taken_from_memory, also=HELD_UP),
     *cases(ID, POSITIVE, 6, low_clocks),
-    *cases(ID, NEGATIVE, 6, used_now_and_then),
-    *cases(ID, NEGATIVE, 5, frames_with_pauses),
+    # The same uses, and no call is slow.
+    *cases(ID, NEGATIVE, 6, lambda draws: uses(draws, draws.choice(("neural engine", "gpu", "cpu")))),
+    # Frames of a camera, with pauses.
+    *cases(ID, NEGATIVE, 5, lambda draws: uses(draws, period_ns=33_333_000)),
     *each(ID, NEAR_ABOVE, (2_000, 2_010, 2_030, 2_060, 2_100), ratio, also=HELD_UP),
     *each(ID, NEAR_BELOW, (1_999, 1_990, 1_970, 1_940, 1_900), ratio, also=HELD_UP),
     *cases(ID, LOOKALIKE, 2, prompt_and_tokens, page="A prompt precedes its tokens"),
     *cases(ID, LOOKALIKE, 2, others_work_first, also=CONTENTION, page="Predictions queue behind other work"),
     *cases(ID, LOOKALIKE, 2, slow_at_any_time, also=("latency-jitter", *HELD_UP), page="Predictions are slow at any"),
-    *cases(ID, LOOKALIKE, 2, one_go),
+    # No pause at all.
+    *cases(ID, LOOKALIKE, 2, lambda draws: neural_engine_app(draws, predictions=80, runs=1)),
     *cases(ID, LOOKALIKE, 3, slow_first, also=("warm-up-spike",), page="The first prediction after a"),
-    *each(ID, POSITIVE, (30, 25), detector_and_landmarks),
-    *each(ID, INSUFFICIENT, (15, 24, 25, 30), speculative_decoding, page="A prompt precedes its tokens"),
-    *cases(ID, INSUFFICIENT, 2, two_pauses, also=HELD_UP),
-    *cases(ID, INSUFFICIENT, 2, as_with_a_prompt, page="A prompt precedes its tokens"),
+    # A camera whose frames are of two models, one after the other; clocks are low after each pause.
+    *each(ID, POSITIVE, (30, 25), lambda draws, frames: _speculating(draws, 2 * frames, camera=True)),
+    # A round takes as long as a frame by chance; the first is a prompt.
+    *each(ID, INSUFFICIENT, (15, 24, 25, 30), _speculating, page="A prompt precedes its tokens"),
+    # Too few of them.
+    *cases(ID, INSUFFICIENT, 2, lambda draws: uses(draws, pauses=2, calls=30, host_ns=40 * MS), also=HELD_UP),
+    # The unit works longer for the first call, and the others follow at once: a text generator looks the same.
+    *cases(ID, INSUFFICIENT, 2, lambda draws: uses(draws, first_ns=30 * MS), page="A prompt precedes its tokens"),
     *cases(ID, POSITIVE, 4, with_a_prompt, also=("shape-switching", "latency-jitter", *HELD_UP)),
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from suite.chats import MS, own_chat, system_chat
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
 from tracekit.testing import Draws, Scenario
@@ -17,29 +19,9 @@ def with_tools(draws: Draws, *lengths_ms: int, prompt_ms: int = 200, run_ms: int
     return system_chat(draws, 4, lambda _: {"tools": tools, "cached": None, **times})
 
 
-def slow(draws: Draws) -> Scenario:
-    """A tool that asks a server."""
-    return with_tools(draws, draws.integer(900, 3_000))
-
-
-def again_and_again(draws: Draws) -> Scenario:
-    """The same call several times."""
-    return with_tools(draws, *[draws.integer(500, 900)] * 3)
-
-
 def quick(draws: Draws) -> Scenario:
     """Tools that answer from memory."""
     return with_tools(draws, draws.integer(5, 80))
-
-
-def time_in_tools(draws: Draws, tool_ms: int) -> Scenario:
-    """1 s in the model, and so long in a tool."""
-    return with_tools(draws, tool_ms)
-
-
-def share_in_tools(draws: Draws, tool_ms: int) -> Scenario:
-    """2.8 s in the model, and so long in a tool: from 1.2 s on that is 0.3."""
-    return with_tools(draws, tool_ms, prompt_ms=400, run_ms=1_000)
 
 
 def side_by_side(draws: Draws) -> Scenario:
@@ -56,13 +38,19 @@ def short(draws: Draws) -> Scenario:
     return with_tools(draws, 300, prompt_ms=40, run_ms=60)
 
 
+share_in_tools = partial(with_tools, prompt_ms=400, run_ms=1_000)
+"""2.8 s in the model, and so long in a tool: from 1.2 s on that is 0.3."""
+
 CASES = [
-    *cases(ID, POSITIVE, 6, slow),
-    *cases(ID, POSITIVE, 4, again_and_again),
+    # A tool that asks a server.
+    *cases(ID, POSITIVE, 6, lambda draws: with_tools(draws, draws.integer(900, 3_000))),
+    # The same call several times.
+    *cases(ID, POSITIVE, 4, lambda draws: with_tools(draws, *[draws.integer(500, 900)] * 3)),
     *cases(ID, NEGATIVE, 10, quick),
-    *each(ID, NEAR_ABOVE, (500, 501, 520), time_in_tools),
+    # 1 s in the model, and so long in a tool.
+    *each(ID, NEAR_ABOVE, (500, 501, 520), with_tools),
     *each(ID, NEAR_ABOVE, (1_201, 1_250), share_in_tools),
-    *each(ID, NEAR_BELOW, (499, 498, 450), time_in_tools),
+    *each(ID, NEAR_BELOW, (499, 498, 450), with_tools),
     *each(ID, NEAR_BELOW, (1_199, 1_150), share_in_tools),
     *cases(ID, LOOKALIKE, 2, quick, page="Tools are called and"),
     *cases(ID, LOOKALIKE, 2, side_by_side, page="Tools run at once"),

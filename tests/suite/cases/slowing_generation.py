@@ -31,21 +31,6 @@ def answers(draws: Draws, forward: list[list[int]], used: int = 0) -> Scenario:
     return closed(scenario)
 
 
-def bent(draws: Draws) -> Scenario:
-    """A model that processes its history in each step."""
-    return one_answer(draws, draws.integer(20, 50) / 10, draws.integer(0, 10) / 10)
-
-
-def bent_in_each(draws: Draws) -> Scenario:
-    """Three answers, each of which begins fast again."""
-    return answers(draws, [list(growing(TOKENS, 8 * MS, 3.0)) for _ in range(3)])
-
-
-def flat(draws: Draws) -> Scenario:
-    """Tokens that take the same time."""
-    return one_answer(draws)
-
-
 def along_a_line(draws: Draws) -> Scenario:
     """Attention: a token takes up to four times the first at the end."""
     return one_answer(draws, 0.0, draws.integer(2, 30) / 10)
@@ -71,15 +56,13 @@ def heat(draws: Draws) -> Scenario:
     return one_answer(draws, 3.0, first_ns=100 * MS)
 
 
-def few_apart(draws: Draws) -> Scenario:
-    """Short answers of questions of one length."""
-    return answers(draws, [[15 * MS] * 60 for _ in range(3)])
-
-
 CASES = [
-    *cases(ID, POSITIVE, 7, bent),
-    *cases(ID, POSITIVE, 3, bent_in_each),
-    *cases(ID, NEGATIVE, 4, flat),
+    # A model that processes its history in each step.
+    *cases(ID, POSITIVE, 7, lambda draws: one_answer(draws, draws.integer(20, 50) / 10, draws.integer(0, 10) / 10)),
+    # Three answers, each of which begins fast again.
+    *cases(ID, POSITIVE, 3, lambda draws: answers(draws, [list(growing(TOKENS, 8 * MS, 3.0)) for _ in range(3)])),
+    # Tokens that take the same time.
+    *cases(ID, NEGATIVE, 4, one_answer),
     *cases(ID, NEGATIVE, 6, along_a_line),
     *each(ID, NEAR_ABOVE, (80, 85, 90, 100, 120), bend),
     *each(ID, NEAR_BELOW, (70, 65, 60, 50, 40), bend),
@@ -87,7 +70,8 @@ CASES = [
     *cases(ID, LOOKALIKE, 3, jump, page="Tokens become slower at once"),
     *cases(ID, LOOKALIKE, 2, heat, page="The device heats up", found_in_more=(ID,)),
     *cases(ID, INSUFFICIENT, 1, heat),
-    *cases(ID, INSUFFICIENT, 2, few_apart),
+    # Short answers of questions of one length.
+    *cases(ID, INSUFFICIENT, 2, lambda draws: answers(draws, [[15 * MS] * 60 for _ in range(3)])),
     *cases(ID, INSUFFICIENT, 1, lambda draws: own_chat(draws, 3)),
     *cases(ID, INSUFFICIENT, 1, system_chat),
 ]

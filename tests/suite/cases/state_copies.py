@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
-from suite.planted_together import cache_in_and_out
+from suite.one_model import loaded
+from suite.planted import cache_in_and_out
+from suite.planting import Part
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, decoder_app, draw_models, gpu_app, neural_engine_app
 from tracekit.testing.recorder import App, cpu, neural_engine, start_recording
@@ -42,9 +44,7 @@ def after_prefill(draws: Draws) -> App:
 
 def one_model(draws: Draws) -> App:
     """Prompt and tokens run in the same model; the prompt takes far longer."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model, engine=True)
+    app, model = loaded(draws, engine=True)
     size = draws.integer(900, 1_500) * 1_000
     for _ in range(draws.integer(2, 4)):
         for number in range(draws.integer(28, 40)):
@@ -59,16 +59,14 @@ def beside_a_camera(draws: Draws) -> App:
     """The same as `after_prefill`, while another model follows a camera on another unit."""
     model, camera = draw_models(draws, 2)
     simulation = Simulation(draws)
-    simulation.start(cache_in_and_out(simulation, draws, model, draws.choice(("neural engine", "gpu"))))
+    simulation.start(cache_in_and_out(Part(simulation, draws, model, draws.choice(("neural engine", "gpu")))))
     simulation.start(paced_app(simulation.app, camera, (cpu(6 * MS),), period_ns=33_333_000, calls=240))
     return simulation.run()
 
 
 def growing_cache(draws: Draws) -> App:
     """The cache holds the context so far, and grows with each token."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model, engine=True)
+    app, model = loaded(draws, engine=True)
     step = draws.integer(60, 120) * 1_000
     for _ in range(2):
         for number in range(40):
@@ -80,7 +78,7 @@ def growing_cache(draws: Draws) -> App:
     return app
 
 
-def exactly(draws: Draws, into_us: int, out_us: int, tokens: int = 30) -> App:
+def exactly(draws: Draws, into_us: int, out_us: int | None = None, tokens: int = 30) -> App:
     """Two turns of calls of exactly 10 ms after a prompt in another model."""
     app = start_recording(draws, noise=False)
     base = draw_models(draws)[0].base
@@ -93,16 +91,11 @@ def exactly(draws: Draws, into_us: int, out_us: int, tokens: int = 30) -> App:
         app.now_ns += 41 * MS
         for _ in range(tokens):
             prediction = app.scenario.predict(decode, app.now_ns, 10 * MS)
-            cache(prediction, into_us * 1_000, out_us * 1_000)
+            cache(prediction, into_us * 1_000, (into_us if out_us is None else out_us) * 1_000)
             prediction.event("CPU", 0, 10 * MS)
             app.now_ns += 10 * MS + 125_000
         app.now_ns += 2_000 * MS
     return app
-
-
-def of_size(draws: Draws, size_us: int) -> App:
-    """A cache of this size each way; 500 µs and the token are a tenth of the call."""
-    return exactly(draws, size_us, size_us)
 
 
 def balance(draws: Draws, out_us: int) -> App:
@@ -126,11 +119,6 @@ def embedding(draws: Draws) -> App:
     return app
 
 
-def few_tokens(draws: Draws) -> App:
-    """Too few calls to see a habit."""
-    return exactly(draws, 1_000, 1_000, tokens=draws.integer(8, 24))
-
-
 CASES = [
     *cases(ID, POSITIVE, 5, after_prefill, also=COPIES),
     *cases(ID, POSITIVE, 4, one_model, also=(*COPIES, "latency-jitter", "shape-switching")),
@@ -138,12 +126,14 @@ CASES = [
     *cases(ID, NEGATIVE, 5, decoder_app, expected="no_finding", page="The model has a state"),
     *cases(ID, NEGATIVE, 3, neural_engine_app),
     *cases(ID, NEGATIVE, 3, gpu_app),
-    *each(ID, NEAR_ABOVE, (500, 505, 520), of_size, also=COPIES),
+    # A cache of this size each way; 500 µs and the token are a tenth of the call.
+    *each(ID, NEAR_ABOVE, (500, 505, 520), exactly, also=COPIES),
     *each(ID, NEAR_ABOVE, (501, 510, 550), balance, also=COPIES),
-    *each(ID, NEAR_BELOW, (498, 490, 470), of_size, also=COPIES),
+    *each(ID, NEAR_BELOW, (498, 490, 470), exactly, also=COPIES),
     *each(ID, NEAR_BELOW, (499, 490, 450), balance, also=COPIES),
     *cases(ID, LOOKALIKE, 3, image_filter, also=COPIES, page="A filter takes an image"),
     *cases(ID, LOOKALIKE, 2, embedding, also=COPIES, page="A large input stays the same"),
-    *cases(ID, INSUFFICIENT, 3, few_tokens, also=COPIES),
+    # Too few calls to see a habit.
+    *cases(ID, INSUFFICIENT, 3, lambda draws: exactly(draws, 1_000, 1_000, tokens=draws.integer(8, 24)), also=COPIES),
     *cases(ID, POSITIVE, 3, beside_a_camera, also=COPIES),
 ]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from suite.one_model import EXACT, repeat
 from suite.several_loads import loaded_again
 from suite.together import Caller, together
 from tracekit.testing import Draws
@@ -65,19 +67,9 @@ def recovering(draws: Draws) -> App:
     )
 
 
-def cool(draws: Draws) -> App:
-    """Nominal throughout."""
-    return neural_engine_app(draws, before=warming(10_000))
-
-
-def hot_and_fast(draws: Draws) -> App:
-    """Serious from the middle on, without any effect."""
-    return camera_app(draws, frames=100, before=warming(50, "Serious"))
-
-
 def slowdown(draws: Draws, permille: int) -> App:
     """Exact calls that take this much of the usual time from the change of state on."""
-    app = start_recording(draws, jitter=0, noise=False)
+    app = start_recording(draws, **EXACT)
     model = Model("Landmarks")
     app.thermal("Nominal")
     app.load(model)
@@ -100,9 +92,7 @@ def growing_and_warm(draws: Draws) -> App:
     for turn in range(4):
         if turn == 2:
             app.thermal("Fair")
-        for index in range(40):
-            app.predict(model, neural_engine((6 + index // 3) * MS))
-            app.pause(150_000)
+        repeat(app, model, lambda index: neural_engine((6 + index // 3) * MS), 40, 150_000)
         app.pause(2_500 * MS)
     return app
 
@@ -176,35 +166,24 @@ def on_one_unit(draws: Draws) -> App:
     return together(draws, first, second, calls=140, before=warming(70, "Serious"))
 
 
-def two_in_flight(draws: Draws) -> App:
+def going_on_hot(app: App, in_flight: int, calls: int, work_ms: int) -> App:
+    """The same, and the device becomes hot, with so many predictions in flight."""
+    app.thermal("Serious")
+    for _ in range(calls):
+        app.now_ns = max(app.now_ns + 400_000, app.room_at(in_flight) + 50_000)
+        app.predict(app.model, neural_engine(work_ms * MS), wait=False)
+    return app
+
+
+def two_in_flight(draws: Draws, slow_ms: int = 0) -> App:
     """The app always keeps two predictions in flight."""
-    slow = draws.integer(14, 20)
-    app = async_app(draws, in_flight=2, compute_ns=10 * MS, predictions=60, alone=0)
-    app.thermal("Serious")
-    for _ in range(60):
-        app.now_ns = max(app.now_ns + 400_000, app.room_at(2) + 50_000)
-        app.predict(app.model, neural_engine(slow * MS), wait=False)
-    return app
-
-
-def two_in_flight_and_fast(draws: Draws) -> App:
-    """The same without any effect of the heat."""
-    app = async_app(draws, in_flight=2, compute_ns=10 * MS, predictions=60, alone=0)
-    app.thermal("Serious")
-    for _ in range(60):
-        app.now_ns = max(app.now_ns + 400_000, app.room_at(2) + 50_000)
-        app.predict(app.model, neural_engine(10 * MS), wait=False)
-    return app
+    slow_ms = slow_ms or draws.integer(14, 20)
+    return going_on_hot(async_app(draws, in_flight=2, compute_ns=10 * MS, predictions=60, alone=0), 2, 60, slow_ms)
 
 
 def more_in_flight_when_hot(draws: Draws) -> App:
     """One call at a time while cool and four at once while hot: calls take longer, and the work does not."""
-    app = neural_engine_app(draws, compute_ns=10 * MS, predictions=40, runs=1)
-    app.thermal("Serious")
-    for _ in range(80):
-        app.now_ns = max(app.now_ns + 400_000, app.room_at(4) + 50_000)
-        app.predict(app.model, neural_engine(10 * MS), wait=False)
-    return app
+    return going_on_hot(neural_engine_app(draws, compute_ns=10 * MS, predictions=40, runs=1), 4, 80, 10)
 
 
 CONTENTION = ("neural-engine-contention", "foreign-neural-engine-work")
@@ -241,11 +220,14 @@ CASES = [
     *cases(ID, POSITIVE, 3, in_steps),
     *cases(ID, POSITIVE, 3, recovering),
     *cases(ID, POSITIVE, 3, beside_another, also=(ID,)),
-    *cases(ID, NEGATIVE, 5, cool),
+    # Nominal throughout.
+    *cases(ID, NEGATIVE, 5, lambda draws: neural_engine_app(draws, before=warming(10_000))),
     *cases(ID, POSITIVE, 3, on_one_unit, also=(ID, *CONTENTION)),
     *cases(ID, POSITIVE, 3, two_in_flight),
-    *cases(ID, NEGATIVE, 5, hot_and_fast),
-    *cases(ID, NEGATIVE, 2, two_in_flight_and_fast),
+    # Serious from the middle on, without any effect.
+    *cases(ID, NEGATIVE, 5, lambda draws: camera_app(draws, frames=100, before=warming(50, "Serious"))),
+    # The same without any effect of the heat.
+    *cases(ID, NEGATIVE, 2, partial(two_in_flight, slow_ms=10)),
     *each(ID, NEAR_ABOVE, (1200, 1205, 1210, 1220, 1240), slowdown),
     *each(ID, NEAR_BELOW, (1199, 1195, 1190, 1180, 1160), slowdown),
     *cases(ID, LOOKALIKE, 2, growing_and_warm, also=("growing-latency",), page="Latency grows with a sequence"),

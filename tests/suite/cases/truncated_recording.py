@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
-from support.scenarios import CLEAN_APPS
+from suite.one_model import started
+from support.scenarios import any_clean_app
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, camera_app, draw_models, neural_engine_app
 from tracekit.testing.recorder import App, neural_engine, start_recording
@@ -50,8 +51,7 @@ def events_lost(draws: Draws) -> App:
 
 def cut_after(draws: Draws, length_ms: int) -> App:
     """30 calls of 10 ms, and one of this length that is in flight at the end: 100 ms are a quarter."""
-    app = start_recording(draws, noise=False)
-    model = draw_models(draws)[0]
+    app, model = started(draws, noise=False)
     app.models.append(model)
     for _ in range(30):
         app.scenario.predict(model, app.now_ns, 10 * MS).neural_engine(100_000, 9_800_000)
@@ -64,8 +64,7 @@ def cut_after(draws: Draws, length_ms: int) -> App:
 
 def work_after(draws: Draws, length_us: int) -> App:
     """30 calls with 10 ms on the engine, and so much more after the last: 100,000 µs are a quarter."""
-    app = start_recording(draws, noise=False)
-    model = draw_models(draws)[0]
+    app, model = started(draws, noise=False)
     app.models.append(model)
     for _ in range(30):
         app.scenario.predict(model, app.now_ns, 10 * MS).neural_engine(0, 10 * MS)
@@ -76,7 +75,7 @@ def work_after(draws: Draws, length_us: int) -> App:
 
 def regular(draws: Draws) -> App:
     """A clean app of any kind, and one of the ways in which recordings end."""
-    app = draws.choice(tuple(CLEAN_APPS.values()))(draws)
+    app = any_clean_app(draws)
     app.scenario.end_reason = draws.choice(REGULAR)
     return app
 
@@ -87,11 +86,6 @@ def at_the_time_limit(draws: Draws, *, launched: bool = False) -> App:
     app.scenario.end_reason = "Time limit reached"
     app.predict(app.model, neural_engine(5 * MS))
     return ended(app)
-
-
-def ended_at_the_time_limit(draws: Draws) -> App:
-    """The same with an app that was launched, and ended with the recording."""
-    return at_the_time_limit(draws, launched=True)
 
 
 def lost_call(draws: Draws) -> App:
@@ -129,10 +123,9 @@ CASES = [
     *each(ID, NEAR_BELOW, (99, 98, 95), cut_after, also=("latency-jitter", "attached-late")),
     *each(ID, NEAR_BELOW, (99_000, 99_875, 96_000), work_after, also=("attached-late",)),
     *cases(ID, LOOKALIKE, 2, at_the_time_limit, page="The recording ends at its time"),
-    *cases(ID, LOOKALIKE, 2, ended_at_the_time_limit, page="`xctrace` ends a launched tool"),
+    # The same with an app that was launched, and ended with the recording.
+    *cases(ID, LOOKALIKE, 2, lambda draws: at_the_time_limit(draws, launched=True), page="`xctrace` ends a launched"),
     *cases(ID, LOOKALIKE, 2, lost_call),
-    *cases(
-        ID, LOOKALIKE, 1, others_go_on, also=("foreign-neural-engine-work",), page="Another process works with a model"
-    ),
+    *cases(ID, LOOKALIKE, 1, others_go_on, also=("foreign-neural-engine-work",), page="Another process works with a"),
     *each(ID, INSUFFICIENT, ("Device was disconnected", "Instruments quit unexpectedly", "Unknown"), unknown_end),
 ]

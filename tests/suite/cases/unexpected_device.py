@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, NOT_APPLICABLE, POSITIVE, cases, each
+from suite.one_model import EXACT, loaded, repeat, without_engine
 from suite.weight import Weight
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, cpu_app, draw_models, gpu_app, neural_engine_app, pipeline_app
@@ -15,26 +16,9 @@ EXPECT_GPU = {f"{ID}.expected_unit": 2}
 EXPECT_CPU = {f"{ID}.expected_unit": 3}
 
 
-def on_the_cpu(draws: Draws) -> App:
-    """All work on the CPU."""
-    return cpu_app(draws)
-
-
-def on_the_gpu(draws: Draws) -> App:
-    """All work on the GPU."""
-    return gpu_app(draws)
-
-
-def on_the_engine(draws: Draws) -> App:
-    """All work on the Neural Engine."""
-    return neural_engine_app(draws)
-
-
 def mostly_elsewhere(draws: Draws) -> App:
     """A short piece on the Neural Engine, and the rest on the CPU."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model, engine=True)
+    app, model = loaded(draws, engine=True)
     work = draws.integer(2, 5) * MS
     for _ in range(70):
         app.predict(model, neural_engine(work), cpu(draws.integer(2, 4) * work))
@@ -47,17 +31,12 @@ def name_with_blanks(draws: Draws, name: str) -> App:
     app = start_recording(draws)
     model = Model(name)
     app.load(model, engine=True)
-    for _ in range(40):
-        app.predict(model, neural_engine(draws.integer(4, 9) * MS))
-        app.pause(300_000)
-    return app
+    return repeat(app, model, lambda _: neural_engine(draws.integer(4, 9) * MS), 40, 300_000)
 
 
 def to_share(draws: Draws, permille: int) -> App:
     """Exact calls of 20 ms of work, of which so much on the CPU and the rest on the Neural Engine."""
-    app = start_recording(draws, jitter=0, noise=False)
-    model = draw_models(draws)[0]
-    app.load(model, engine=True)
+    app, model = loaded(draws, engine=True, **EXACT)
     on_cpu = 20 * MS * permille // 1_000
     for _ in range(60):
         prediction = app.scenario.predict(model, app.now_ns, 22 * MS)
@@ -69,9 +48,7 @@ def to_share(draws: Draws, permille: int) -> App:
 
 def head_on_the_cpu(draws: Draws) -> App:
     """A fifth of the work on the CPU, as models with an unsupported last layer have it."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model, engine=True)
+    app, model = loaded(draws, engine=True)
     for _ in range(70):
         app.predict(model, neural_engine(8 * MS), cpu(2 * MS))
         app.pause(300_000)
@@ -93,13 +70,6 @@ def both_at_once(draws: Draws) -> App:
     return app
 
 
-def without_table(draws: Draws) -> App:
-    """A model on the Neural Engine, without its table."""
-    app = neural_engine_app(draws, machine=5)
-    app.scenario.missing.add(app.scenario.xcode.neural_engine_schema)
-    return app
-
-
 def requests_alone(draws: Draws) -> App:
     """A model on the Neural Engine whose table holds no row: only the requests show where it ran."""
     app = neural_engine_app(draws)
@@ -111,12 +81,8 @@ def requests_alone(draws: Draws) -> App:
 
 def mostly_blank(draws: Draws) -> App:
     """Rows show hardly anything."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model)
-    for _ in range(60):
-        app.predict(model, gpu(MS), host_ns=40 * MS)
-    return app
+    app, model = loaded(draws)
+    return repeat(app, model, gpu(MS), 60, host_ns=40 * MS)
 
 
 BLANKS = (" Segmenter", "  Pose  Net", "Pose  Net")
@@ -127,21 +93,28 @@ FACT = Weight("critical", savings_ms=0)
 CASES = [
     *each(ID, NEGATIVE, BLANKS, name_with_blanks, settings=EXPECT_ANE, found_in_more=("latency-jitter",)),
     *each(ID, POSITIVE, BLANKS, name_with_blanks, settings=EXPECT_GPU, found_in_more=("latency-jitter",)),
-    *cases(ID, POSITIVE, 4, on_the_cpu, settings=EXPECT_ANE, weight=FACT),
-    *cases(ID, POSITIVE, 3, on_the_gpu, settings=EXPECT_ANE, weight=FACT),
-    *cases(ID, POSITIVE, 2, on_the_engine, settings=EXPECT_GPU, weight=FACT),
-    *cases(ID, POSITIVE, 2, on_the_gpu, settings=EXPECT_CPU, weight=FACT),
+    *cases(ID, POSITIVE, 4, cpu_app, settings=EXPECT_ANE, weight=FACT),
+    *cases(ID, POSITIVE, 3, gpu_app, settings=EXPECT_ANE, weight=FACT),
+    *cases(ID, POSITIVE, 2, neural_engine_app, settings=EXPECT_GPU, weight=FACT),
+    *cases(ID, POSITIVE, 2, gpu_app, settings=EXPECT_CPU, weight=FACT),
     *cases(ID, POSITIVE, 3, mostly_elsewhere, settings=EXPECT_ANE, weight=FACT),
-    *cases(ID, NEGATIVE, 4, on_the_engine, settings=EXPECT_ANE),
-    *cases(ID, NEGATIVE, 3, on_the_gpu, settings=EXPECT_GPU),
-    *cases(ID, NEGATIVE, 3, on_the_cpu, settings=EXPECT_CPU),
+    *cases(ID, NEGATIVE, 4, neural_engine_app, settings=EXPECT_ANE),
+    *cases(ID, NEGATIVE, 3, gpu_app, settings=EXPECT_GPU),
+    *cases(ID, NEGATIVE, 3, cpu_app, settings=EXPECT_CPU),
     *cases(ID, NEGATIVE, 2, pipeline_app, settings=EXPECT_ANE),
     *each(ID, NEAR_ABOVE, (500, 501, 503, 505, 510), to_share, settings=EXPECT_ANE),
     *each(ID, NEAR_BELOW, (490, 495, 497, 498, 499), to_share, settings=EXPECT_ANE),
     *cases(ID, LOOKALIKE, 2, head_on_the_cpu, settings=EXPECT_ANE),
-    *cases(ID, LOOKALIKE, 2, on_the_cpu, expected=NOT_APPLICABLE),
+    *cases(ID, LOOKALIKE, 2, cpu_app, expected=NOT_APPLICABLE),
     *cases(ID, LOOKALIKE, 2, both_at_once, settings=EXPECT_ANE, also=("unaccounted-time",)),
     *cases(ID, LOOKALIKE, 2, requests_alone, settings=EXPECT_ANE, page="The Neural Engine has requests"),
-    *cases(ID, INSUFFICIENT, 2, without_table, settings=EXPECT_ANE, page="The unit's table was not recorded"),
+    *cases(
+        ID,
+        INSUFFICIENT,
+        2,
+        lambda draws: without_engine(neural_engine_app(draws, machine=5)),
+        settings=EXPECT_ANE,
+        page="The unit's table was not recorded",
+    ),
     *cases(ID, INSUFFICIENT, 2, mostly_blank, settings=EXPECT_ANE, also=("unaccounted-time",)),
 ]

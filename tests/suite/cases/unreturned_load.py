@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
-from suite.memory_apps import MB, SECOND, predicting, reloading
+from suite.memory_apps import MB, SECOND, of_others, predicting, reloading
+from suite.one_model import repeat, started
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, draw_models
 from tracekit.testing.recorder import App, neural_engine, start_recording
@@ -23,11 +24,6 @@ def weights_stay(draws: Draws) -> App:
     return reloading(draws, lambda _index, size: size * percent // 100, loads=draws.integer(6, 9))
 
 
-def released(draws: Draws) -> App:
-    """What a load adds is returned."""
-    return reloading(draws, lambda _index, _size: 0, loads=draws.integer(6, 9))
-
-
 def mostly_released(draws: Draws) -> App:
     """A small part of each load stays."""
     percent = draws.integer(3, 25)
@@ -41,15 +37,12 @@ def exact(draws: Draws, percent: int) -> App:
 
 def of_size(draws: Draws, size_kb: int) -> App:
     """Loads of so many KB, all of which stays."""
-    app = start_recording(draws, memory=True, noise=False, jitter=0)
-    model = draw_models(draws)[0]
+    app, model = started(draws, memory=True, noise=False, jitter=0)
     for _ in range(7):
         app.load(model, 90 * MS)
         app.hold(size_kb * 1_000)
         app.pause(2 * SECOND)
-        for _ in range(12):
-            app.predict(model, neural_engine(9 * MS))
-            app.pause(100 * MS)
+        repeat(app, model, neural_engine(9 * MS), 12, 100 * MS)
         app.pause(9 * SECOND)
     return app
 
@@ -69,9 +62,7 @@ def swapped(draws: Draws) -> App:
         app.pause(1_500 * MS)
         if number > 1:
             app.hold(-size)
-        for _ in range(16):
-            app.predict(Model(base, number), neural_engine(9 * MS))
-            app.pause(100 * MS)
+        repeat(app, Model(base, number), neural_engine(9 * MS), 16, 100 * MS)
         app.pause(9 * SECOND)
     return app
 
@@ -91,9 +82,7 @@ def in_rounds(draws: Draws) -> App:
         app.load(model, 90 * MS)
         app.hold(120 * MB)
         app.pause(1_500 * MS)
-        for _ in range(10):
-            app.predict(model, neural_engine(9 * MS))
-            app.pause(100 * MS)
+        repeat(app, model, neural_engine(9 * MS), 10, 100 * MS)
         if number % 2:
             app.hold(-120 * MB)
         app.pause(6 * SECOND)
@@ -102,8 +91,7 @@ def in_rounds(draws: Draws) -> App:
 
 def too_fast(draws: Draws) -> App:
     """Loads that follow one another several times between two samples."""
-    app = start_recording(draws, memory=True)
-    model = draw_models(draws)[0]
+    app, model = started(draws, memory=True)
     for _ in range(24):
         app.load(model, 60 * MS)
         app.hold(40 * MB)
@@ -112,25 +100,15 @@ def too_fast(draws: Draws) -> App:
     return app
 
 
-def not_sampled(draws: Draws) -> App:
-    """Activity Monitor saw other processes only."""
-    app = never_released(draws)
-    scenario = app.finish()
-    scenario.memory = [row for row in scenario.memory if row.process is not None]
-    return app
-
-
-def loaded_once(draws: Draws) -> App:
-    """One load, which stays to the end."""
-    return predicting(draws, calls=70)
-
-
 OTHERS = ("load-churn", "reload-before-predict", "slow-load", "memory-growth")
 
 CASES = [
     *cases(ID, POSITIVE, 6, never_released, also=OTHERS),
     *cases(ID, POSITIVE, 5, weights_stay, also=OTHERS),
-    *cases(ID, NEGATIVE, 6, released, also=OTHERS),
+    # What a load adds is returned.
+    *cases(
+        ID, NEGATIVE, 6, lambda draws: reloading(draws, lambda _index, _size: 0, loads=draws.integer(6, 9)), also=OTHERS
+    ),
     *cases(ID, NEGATIVE, 5, mostly_released, also=OTHERS),
     *each(ID, NEAR_ABOVE, (51, 55, 60), exact, also=OTHERS),
     *each(ID, NEAR_ABOVE, (20_100, 21_000, 24_000), of_size, also=OTHERS),
@@ -139,8 +117,10 @@ CASES = [
     *cases(ID, LOOKALIKE, 3, first_stays, also=OTHERS, page="The first load leaves something behind"),
     *cases(ID, LOOKALIKE, 3, swapped, also=OTHERS, page="The new instance is loaded before"),
     *cases(ID, LOOKALIKE, 3, grows_in_use, also=OTHERS, page="Predictions make the footprint grow"),
-    *cases(ID, LOOKALIKE, 3, loaded_once),
+    # One load, which stays to the end.
+    *cases(ID, LOOKALIKE, 3, lambda draws: predicting(draws, calls=70)),
     *cases(ID, INSUFFICIENT, 3, in_rounds, also=OTHERS, page="Other models are loaded in between"),
     *cases(ID, INSUFFICIENT, 3, too_fast, also=OTHERS, page="Loads follow one another faster"),
-    *cases(ID, INSUFFICIENT, 2, not_sampled, also=OTHERS),
+    # Activity Monitor saw other processes only.
+    *cases(ID, INSUFFICIENT, 2, lambda draws: of_others(never_released(draws)), also=OTHERS),
 ]

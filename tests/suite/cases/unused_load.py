@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, Case, cases, each
+from suite.one_model import EXACT, repeat, several_loaded
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, draw_models, many_models_app, neural_engine_app, pipeline_app
 from tracekit.testing.recorder import App, neural_engine, start_recording
@@ -20,22 +21,17 @@ def forgotten(draws: Draws) -> App:
     for other in unused:
         app.load(other, draws.integer(40, 900) * MS, engine=draws.chance(500))
     app.load(model, 90 * MS)
-    for _ in range(60):
-        app.predict(model, neural_engine(12 * MS))
-        app.pause(draws.integer(1_200, 1_800) * MS)
-    return app
+    return repeat(app, model, neural_engine(12 * MS), 60, lambda _: draws.integer(1_200, 1_800) * MS)
 
 
 def exact(draws: Draws, after_ms: int, calls: int = 60) -> Scenario:
     """A model that is not used for so long until the end, while another makes so many calls."""
-    app = start_recording(draws, jitter=0, noise=False)
+    app = start_recording(draws, **EXACT)
     unused, model = draw_models(draws, 2)
     app.load(model, 50 * MS)
     app.load(unused, 200 * MS)
     loaded = app.scenario.coreml[-1].end_ns
-    for _ in range(calls):
-        app.predict(model, neural_engine(12 * MS))
-        app.pause(20 * MS)
+    repeat(app, model, neural_engine(12 * MS), calls, 20 * MS)
     scenario = app.finish()
     scenario.duration_ns = loaded + after_ms * MS
     scenario.gpu_performance.clear()
@@ -49,16 +45,9 @@ def of_calls(draws: Draws, calls: int) -> Scenario:
 
 def used_late(draws: Draws) -> App:
     """A model that is loaded at launch and first used after more than a minute."""
-    app = start_recording(draws)
-    early, late = draw_models(draws, 2)
-    for model in (early, late):
-        app.load(model, 120 * MS)
-    for _ in range(50):
-        app.predict(early, neural_engine(12 * MS))
-        app.pause(1_500 * MS)
-    for _ in range(10):
-        app.predict(late, neural_engine(20 * MS))
-    return app
+    app, (early, late) = several_loaded(draws, 2, 120 * MS)
+    repeat(app, early, neural_engine(12 * MS), 50, 1_500 * MS)
+    return repeat(app, late, neural_engine(20 * MS), 10)
 
 
 def stage_by_itself(draws: Draws) -> App:
@@ -66,8 +55,7 @@ def stage_by_itself(draws: Draws) -> App:
     app = pipeline_app(draws)
     app.load(Model("Backbone"), 60 * MS)
     app.pause(MINUTE * 2)
-    for _ in range(12):
-        app.predict(app.model, neural_engine(9 * MS))
+    repeat(app, app.model, neural_engine(9 * MS), 12)
     app.pause(MINUTE)
     return app
 
@@ -88,10 +76,7 @@ def too_short(draws: Draws) -> App:
     later, model = draw_models(draws, 2)
     for each_model in (later, model):
         app.load(each_model, 120 * MS)
-    for _ in range(draws.integer(40, 80)):
-        app.predict(model, neural_engine(12 * MS))
-        app.pause(draws.integer(2, 250) * MS)
-    return app
+    return repeat(app, model, neural_engine(12 * MS), draws.integer(40, 80), lambda _: draws.integer(2, 250) * MS)
 
 
 WHOLE = {"passed": {None: "passed"}, "finding": {None: "finding"}, "insufficient": {None: "not_evaluated"}}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from suite.one_model import EXACT, loaded, loaded_on_any, repeat, started
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, camera_app, draw_models, gpu_app, neural_engine_app
-from tracekit.testing.recorder import App, Step, Unit, cpu, neural_engine, start_recording
+from tracekit.testing.recorder import App, Step, Unit, cpu, neural_engine
 from tracekit.testing.simulation import Simulation, Thread
 from tracekit.testing.threads import paced_app, steady
 
@@ -28,22 +29,18 @@ def camera_stutters(draws: Draws) -> App:
 
 def after_each_load(draws: Draws) -> App:
     """The model is loaded for each session, and each begins with a slow call."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
+    app, model = started(draws)
     unit = draws.choice(("neural engine", "gpu"))
     for _ in range(3):
         app.load(model, 40 * MS)
-        for index in range(25):
-            app.predict(model, Step(unit, (160 if index == 0 else 15) * MS))
+        repeat(app, model, lambda index: Step(unit, (160 if index == 0 else 15) * MS), 25)
         app.pause(7_000 * MS)
     return app
 
 
 def exact(draws: Draws, first_us: int, usual_us: int = 20_000) -> App:
     """A first call of this length before sixty of the usual one; nothing is left to chance."""
-    app = start_recording(draws, jitter=0, noise=False)
-    model = draw_models(draws)[0]
-    app.load(model, 40 * MS)
+    app, model = loaded(draws, 40 * MS, **EXACT)
     for index in range(61):
         length = (first_us if index == 0 else usual_us) * 1_000
         app.scenario.predict(model, app.now_ns, length).event("CPU", 0, length)
@@ -53,9 +50,7 @@ def exact(draws: Draws, first_us: int, usual_us: int = 20_000) -> App:
 
 def prepared(draws: Draws) -> App:
     """The first call prepares for long, and its compute unit works no longer than later; nobody pauses."""
-    app = start_recording(draws)
-    model, unit = draw_models(draws)[0], draws.choice(("neural engine", "gpu"))
-    app.load(model, 60 * MS)
+    app, model, unit = loaded_on_any(draws, 60 * MS, units=("neural engine", "gpu"))
     for index in range(60):
         app.predict(model, Step(unit, 12 * MS), host_ns=draws.integer(60, 400) * MS if index == 0 else 0)
         app.pause(300_000)
@@ -64,9 +59,7 @@ def prepared(draws: Draws) -> App:
 
 def one_answer(draws: Draws) -> App:
     """One prompt and one long answer, with or without work of the app between the tokens."""
-    app = start_recording(draws)
-    model, unit = draw_models(draws)[0], draws.choice(("neural engine", "gpu", "cpu"))
-    app.load(model, 180 * MS)
+    app, model, unit = loaded_on_any(draws, 180 * MS)
     between = draws.choice((150_000, 2 * MS, 5 * MS))
     app.predict(model, Step(unit, draws.integer(90, 900) * MS))
     for _ in range(draws.integer(80, 160)):
@@ -77,8 +70,7 @@ def one_answer(draws: Draws) -> App:
 
 def answers_after_loads(draws: Draws) -> App:
     """The same three times, loaded for each, with prompts of different lengths."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
+    app, model = started(draws)
     for prompt in (90, 260, 150):
         app.load(model, 180 * MS)
         app.predict(model, Step("neural engine", prompt * MS))
@@ -96,27 +88,19 @@ def of_short_calls(draws: Draws, first_us: int) -> App:
 
 def warmed_up(draws: Draws) -> App:
     """A slow call after the load to warm up, then the user comes to the feature."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model, 60 * MS)
+    app, model = loaded(draws, 60 * MS)
     unit = draws.choice(("neural engine", "gpu"))
     app.predict(model, Step(unit, draws.integer(80, 700) * MS))
     app.pause(draws.integer(1_500, 6_000) * MS)
-    for _ in range(60):
-        app.predict(model, Step(unit, 12 * MS))
-        app.pause(MS)
-    return app
+    return repeat(app, model, Step(unit, 12 * MS), 60, MS)
 
 
 def turns(draws: Draws) -> App:
     """A language model under one name: each turn begins with a long call for the prompt."""
-    app = start_recording(draws)
-    model = draw_models(draws)[0]
-    app.load(model, 180 * MS)
+    app, model = loaded(draws, 180 * MS)
     for _ in range(draws.integer(3, 5)):
         app.predict(model, Step("neural engine", draws.integer(90, 130) * MS))
-        for _ in range(draws.integer(25, 40)):
-            app.predict(model, Step("neural engine", 11 * MS))
+        repeat(app, model, Step("neural engine", 11 * MS), draws.integer(25, 40))
         app.pause(2_500 * MS)
     return app
 
@@ -165,10 +149,7 @@ def slow_beside_another(draws: Draws) -> App:
 def few_calls(draws: Draws) -> App:
     """A slow first call and a handful of others."""
     return neural_engine_app(
-        draws,
-        compute_ns=lambda index: (150 if index == 0 else 10) * MS,
-        predictions=draws.integer(2, 5),
-        runs=1,
+        draws, compute_ns=lambda index: (150 if index == 0 else 10) * MS, predictions=draws.integer(2, 5), runs=1
     )
 
 
@@ -195,9 +176,7 @@ def beside_a_load(draws: Draws) -> App:
 
 def longest_prompt_first(draws: Draws) -> App:
     """The first prompt is the longest; shorter ones follow after tools and pauses, some answers go on without one."""
-    app = start_recording(draws)
-    model, unit = draw_models(draws)[0], draws.choice(("neural engine", "gpu", "cpu"))
-    app.load(model, 180 * MS)
+    app, model, unit = loaded_on_any(draws, 180 * MS)
     prompts = [draws.integer(500, 900), *(draws.choice((0, draws.integer(40, 220))) for _ in range(4)), 120]
     for prompt in prompts:
         if prompt:
@@ -211,9 +190,7 @@ def longest_prompt_first(draws: Draws) -> App:
 
 def prepared_for_a_prompt(draws: Draws) -> App:
     """Prompts of different lengths, and the first call also prepares for long."""
-    app = start_recording(draws)
-    model, unit = draw_models(draws)[0], draws.choice(("neural engine", "gpu", "cpu"))
-    app.load(model, 180 * MS)
+    app, model, unit = loaded_on_any(draws, 180 * MS)
     for turn in range(5):
         prepares = draws.integer(300, 900) * MS if turn == 0 else 0
         app.predict(model, Step(unit, draws.integer(90, 250) * MS), host_ns=prepares)
@@ -226,15 +203,10 @@ def prepared_for_a_prompt(draws: Draws) -> App:
 
 def warmed_up_or_used(draws: Draws) -> App:
     """A slow call after the load, then one call every second or two; the user took longer after the first one."""
-    app = start_recording(draws)
-    model, unit = draw_models(draws)[0], draws.choice(("neural engine", "gpu"))
-    app.load(model, 60 * MS)
+    app, model, unit = loaded_on_any(draws, 60 * MS, units=("neural engine", "gpu"))
     app.predict(model, Step(unit, 12 * MS), host_ns=draws.integer(200, 700) * MS)
     app.pause(draws.integer(9_000, 15_000) * MS)
-    for _ in range(25):
-        app.predict(model, Step(unit, 12 * MS))
-        app.pause(draws.integer(800, 1_500) * MS)
-    return app
+    return repeat(app, model, Step(unit, 12 * MS), 25, lambda _: draws.integer(800, 1_500) * MS)
 
 
 CASES = [
@@ -251,25 +223,11 @@ CASES = [
     *each(ID, NEAR_BELOW, (59_900, 59_000, 57_000), exact),
     *each(ID, NEAR_BELOW, (11_990, 11_700, 11_000), of_short_calls),
     *cases(ID, LOOKALIKE, 2, warmed_up),
-    *cases(
-        ID, LOOKALIKE, 2, turns, also=("shape-switching", "latency-jitter"), page="A language model reads the whole"
-    ),
+    *cases(ID, LOOKALIKE, 2, turns, also=("shape-switching", "latency-jitter"), page="A language model reads the"),
     *cases(ID, LOOKALIKE, 6, one_answer, expected="not_evaluated", page="A language model reads the whole"),
+    *cases(ID, LOOKALIKE, 2, answers_after_loads, also=("load-churn", "cold-load"), page="The first prediction has a"),
     *cases(
-        ID,
-        LOOKALIKE,
-        2,
-        answers_after_loads,
-        also=("load-churn", "cold-load"),
-        page="The first prediction has a far",
-    ),
-    *cases(
-        ID,
-        LOOKALIKE,
-        1,
-        often_slow,
-        also=("shape-switching", "latency-jitter"),
-        page="The model's predictions are often",
+        ID, LOOKALIKE, 1, often_slow, also=("shape-switching", "latency-jitter"), page="The model's predictions are"
     ),
     *each(
         ID,

@@ -15,16 +15,6 @@ def slow_sampling(draws: Draws) -> Scenario:
     return own_chat(draws, 3, lambda _: {"sample_ns": draws.integer(8, 14) * MS})
 
 
-def slow_tokenizer(draws: Draws) -> Scenario:
-    """Each token is turned into text on the same thread."""
-    return own_chat(draws, 3, lambda _: {"detokenize_ns": draws.integer(8, 14) * MS})
-
-
-def growing_cache(draws: Draws) -> Scenario:
-    """The cache is copied for each token."""
-    return own_chat(draws, 3, lambda _: {"cache_ns": draws.integer(8, 14) * MS})
-
-
 def outside(draws: Draws, thousandths: int) -> Scenario:
     """So many thousandths of a request are outside the model.
 
@@ -65,8 +55,10 @@ def short(draws: Draws) -> Scenario:
 
 CASES = [
     *cases(ID, POSITIVE, 4, slow_sampling),
-    *cases(ID, POSITIVE, 3, slow_tokenizer),
-    *cases(ID, POSITIVE, 3, growing_cache),
+    # Each token is turned into text on the same thread.
+    *cases(ID, POSITIVE, 3, lambda draws: own_chat(draws, 3, lambda _: {"detokenize_ns": draws.integer(8, 14) * MS})),
+    # The cache is copied for each token.
+    *cases(ID, POSITIVE, 3, lambda draws: own_chat(draws, 3, lambda _: {"cache_ns": draws.integer(8, 14) * MS})),
     *cases(ID, NEGATIVE, 10, own_chat),
     *each(ID, NEAR_ABOVE, (251, 255, 260, 280, 300), outside),
     *each(ID, NEAR_BELOW, (249, 245, 240, 220, 200), outside),

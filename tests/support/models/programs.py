@@ -125,8 +125,7 @@ def passed_state() -> Any:
     from coremltools.converters.mil import Builder
 
     @Builder.program(
-        input_specs=[Builder.TensorSpec((1, 4)), Builder.TensorSpec((2, 64, 32))],
-        opset_version=ct.target.iOS16,
+        input_specs=[Builder.TensorSpec((1, 4)), Builder.TensorSpec((2, 64, 32))], opset_version=ct.target.iOS16
     )
     def program(x: Any, cache_in: Any) -> Any:
         return Builder.sqrt(x=x, name="y"), Builder.add(x=cache_in, y=1.0, name="cache_out")
