@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from tracekit.arrays import BoolArray, CodeArray, Int8Array, IntArray
+from tracekit.arrays import CodeArray, Int8Array, IntArray
 from tracekit.lanes.categories import OF_DEVICE, OF_KIND, Category
 from tracekit.trace.events import Attribution, Device
 from tracekit.trace.frames import is_any
@@ -64,11 +64,21 @@ def position_of(values: IntArray, value: int) -> int | None:
 
 def frame_events(name: str, frame: pd.DataFrame) -> Events:
     """All rows of an event frame."""
+    kinds, kind_texts = category_codes(frame, "kind")
+    devices, device_texts = category_codes(frame, "device")
+    category = by_code(kinds, [OF_KIND.get(text, Category.OTHER) for text in kind_texts])
+    device = by_code(devices, [OF_DEVICE[Device(text)] for text in device_texts])
+    by_device = (category == Category.OTHER) & (device != Category.OTHER)
+    category[by_device] = device[by_device]
+    unnamed = is_any(frame["lane"], *_BY_OWNER) & (category_codes(frame, "model")[0] < 0)
+    category[is_any(frame["attribution"], Attribution.INFERRED)] = Category.INFERRED
+    category[unnamed] = Category.APP
+    category[is_any(frame["attribution"], Attribution.FOREIGN)] = Category.FOREIGN
     return Events(
         name,
         np.arange(len(frame)),
         *_times(frame),
-        _categories(frame),
+        category,
         *category_codes(frame, "label"),
         *category_codes(frame, "model"),
     )
@@ -108,21 +118,6 @@ def by_code(codes: CodeArray, categories: Sequence[Category]) -> Int8Array:
 def _times(frame: pd.DataFrame) -> tuple[IntArray, IntArray]:
     starts = frame["start_ns"].to_numpy()
     return starts, starts + frame["duration_ns"].to_numpy() if "duration_ns" in frame else starts
-
-
-def _categories(frame: pd.DataFrame) -> Int8Array:
-    """Category of each row of an event frame: shape (n,)."""
-    kinds, kind_texts = category_codes(frame, "kind")
-    devices, device_texts = category_codes(frame, "device")
-    category = by_code(kinds, [OF_KIND.get(text, Category.OTHER) for text in kind_texts])
-    device = by_code(devices, [OF_DEVICE[Device(text)] for text in device_texts])
-    by_device = (category == Category.OTHER) & (device != Category.OTHER)
-    category[by_device] = device[by_device]
-    unnamed = is_any(frame["lane"], *_BY_OWNER) & (category_codes(frame, "model")[0] < 0)
-    category[is_any(frame["attribution"], Attribution.INFERRED)] = Category.INFERRED
-    category[unnamed] = Category.APP
-    category[is_any(frame["attribution"], Attribution.FOREIGN)] = Category.FOREIGN
-    return category
 
 
 _BY_OWNER = tuple(hardware.lane for hardware in HARDWARE.values() if hardware.by_owner)
@@ -172,7 +167,14 @@ def stack(starts: IntArray, ends: IntArray) -> IntArray:
         return rows
     # How many earlier intervals are still on. For nested intervals, that is the row.
     rows = np.arange(count) - np.searchsorted(np.sort(ends), starts, side="right")
-    crossed = _crosses(ends, rows)
+    position = np.arange(count)
+    keys = rows * count + position
+    order = np.argsort(keys, kind="stable")
+    above = np.searchsorted(keys[order], (rows - 1) * count + position) - 1
+    parent = order[np.maximum(above, 0)]
+    nested = (above >= 0) & (rows[parent] == rows - 1) & (ends[parent] >= ends)
+    # Those that outlast the last one before them that is one level up.
+    crossed = (rows > 0) & ~nested
     if crossed.any():
         cluster = np.cumsum(opens) - 1
         bad = np.unique(cluster[crossed])
@@ -181,20 +183,6 @@ def stack(starts: IntArray, ends: IntArray) -> IntArray:
         for first, last in zip(firsts[bad].tolist(), lasts[bad].tolist(), strict=True):
             rows[first:last] = _greedy(starts[first:last].tolist(), ends[first:last].tolist())
     return rows
-
-
-def _crosses(ends: IntArray, depth: IntArray) -> BoolArray:
-    """Whether each interval outlasts the last one before it that is one level up; false for all that are nested.
-    `depth` counts the earlier intervals that are on. O(n log n)."""
-    count = len(depth)
-    position = np.arange(count)
-    keys = depth * count + position
-    order = np.argsort(keys, kind="stable")
-    above = np.searchsorted(keys[order], (depth - 1) * count + position) - 1
-    parent = order[np.maximum(above, 0)]
-    nested = (above >= 0) & (depth[parent] == depth - 1) & (ends[parent] >= ends)
-    crosses: BoolArray = (depth > 0) & ~nested
-    return crosses
 
 
 def _greedy(starts: list[int], ends: list[int]) -> list[int]:

@@ -81,7 +81,6 @@ def lanes_of(trace: Trace, grouping: Grouping) -> tuple[LaneRows, ...]:
         *phase_lanes(trace),
         *(_by_model(trace) if grouping is Grouping.MODELS else _frame_lanes(trace, by_event=by_event)),
         *_hardware(trace, grouping),
-        *_pipelines(trace),
         *memory_lanes(trace),
         *_strips(trace),
     )
@@ -113,6 +112,7 @@ def _by_model(trace: Trace) -> Iterator[LaneRows]:
 
 
 def _hardware(trace: Trace, grouping: Grouping) -> Iterator[LaneRows]:
+    """Lanes of the units, and of GPU functions as they were compiled, where any was."""
     frame = trace.hardware
     intervals = frame_events("hardware", frame)
     others, named = is_any(frame["attribution"], Attribution.FOREIGN), frame["model"].notna().to_numpy(dtype=bool)
@@ -129,37 +129,30 @@ def _hardware(trace: Trace, grouping: Grouping) -> Iterator[LaneRows]:
         if app.size:
             yield _hardware_lane(f"{entry.lane} app", f"{name} · app", intervals, app)
         if grouping is Grouping.EVENTS:
-            yield from _processes(entry.lane, name, frame, intervals, foreign)
+            # Other processes on a lane, the busiest apart and the rest in one lane.
+            groups = [
+                (process or "unknown process", foreign[positions])
+                for process, positions in rows_by(frame.iloc[foreign], "process")
+            ]
+            durations = frame["duration_ns"].to_numpy()
+            groups.sort(key=lambda group: -int(durations[group[1]].sum()))
+            for process, positions in groups[:PROCESS_LIMIT]:
+                yield _hardware_lane(f"{entry.lane}/{process}", f"{name} · {process}", intervals, positions)
+            if rest := [positions for _, positions in groups[PROCESS_LIMIT:]]:
+                positions = np.sort(np.concatenate(rest))
+                yield _hardware_lane(f"{entry.lane} other", f"{name} · {len(rest)} more", intervals, positions)
         elif foreign.size:
             yield _hardware_lane(f"{entry.lane} other", f"{name} · others", intervals, foreign)
+    compiled = trace.context.get(PIPELINES)
+    if compiled is not None and len(compiled):
+        codes, texts = category_codes(compiled, "function")
+        categories = by_code(np.zeros(len(compiled), np.int8), [Category.COMPILE])
+        events = state_events(PIPELINES, compiled, categories, codes, texts)
+        yield LaneRows(PIPELINES, "Metal pipelines", "Hardware", events, pinned=True)
 
 
 def _hardware_lane(identity: str, title: str, intervals: Events, positions: IntArray, words: str = "") -> LaneRows:
     return _lane(identity, title, "Hardware", intervals, words, positions, pinned=True)
-
-
-def _processes(lane: str, title: str, frame: pd.DataFrame, intervals: Events, foreign: IntArray) -> Iterator[LaneRows]:
-    """Other processes on a lane, the busiest apart and the rest in one lane."""
-    groups = [
-        (name or "unknown process", foreign[positions]) for name, positions in rows_by(frame.iloc[foreign], "process")
-    ]
-    durations = frame["duration_ns"].to_numpy()
-    groups.sort(key=lambda group: -int(durations[group[1]].sum()))
-    for name, positions in groups[:PROCESS_LIMIT]:
-        yield _hardware_lane(f"{lane}/{name}", f"{title} · {name}", intervals, positions)
-    if rest := [positions for _, positions in groups[PROCESS_LIMIT:]]:
-        positions = np.sort(np.concatenate(rest))
-        yield _hardware_lane(f"{lane} other", f"{title} · {len(rest)} more", intervals, positions)
-
-
-def _pipelines(trace: Trace) -> Iterator[LaneRows]:
-    """GPU functions as they were compiled, where any was."""
-    frame = trace.context.get(PIPELINES)
-    if frame is not None and len(frame):
-        codes, texts = category_codes(frame, "function")
-        categories = by_code(np.zeros(len(frame), np.int8), [Category.COMPILE])
-        events = state_events(PIPELINES, frame, categories, codes, texts)
-        yield LaneRows(PIPELINES, "Metal pipelines", "Hardware", events, pinned=True)
 
 
 def _strips(trace: Trace) -> Iterator[LaneRows]:

@@ -47,17 +47,23 @@ def main_thread_frame(trace: Trace) -> pd.DataFrame:
     if samples is None:
         return _frame({})
     samples = samples[_of_main_thread(trace, samples)]
-    times, seen = samples["time_ns"].to_numpy(), _seen_in(trace, samples)
+    times, none = samples["time_ns"].to_numpy(), len(IN_CALLS)
     usual = int(np.median(samples["weight_ns"].fillna(SAMPLE_NS)) if len(samples) else 0) or SAMPLE_NS
-    calls, apis = _calls(trace)
+    # The call of each sample, and those of inferred calls, as positions in `IN_CALLS`. Core ML names no thread.
+    seen, calls, apis = np.full(len(samples), none), Intervals.none(), np.empty(0, np.int64)
+    if trace.sites is not None and trace.sampled is not None:
+        seen = np.append(_positions(core_ml_stacks(trace.sampled)["api"]), none)[or_minus_one(samples["stack"])]
+        activity = trace.activity.loc[trace.sites.index]
+        mine = _of_main_thread(trace, trace.sites.assign(pid=activity["pid"]))
+        calls, apis = Intervals.from_rows(activity[mine]), _positions(trace.sites["api"])[mine]
     outside = ~in_ranges(calls.union(), times)
     stretches: dict[str, Intervals] = {}
     for code, state in enumerate((*IN_CALLS, RUNNING)):
-        own = Intervals(times, times + usual).where(outside & (seen == code))
+        sampled = Intervals(times, times + usual).where(outside & (seen == code))
         others = calls.where(apis != code).joined(*stretches.values()).union()
         # No break of up to half a sample interrupts a stretch.
-        mine, slack = calls.where(apis == code).joined(own), int(usual * _APART) - usual
-        joined = Intervals(mine.starts, mine.ends + slack).union()
+        own, slack = calls.where(apis == code).joined(sampled), int(usual * _APART) - usual
+        joined = Intervals(own.starts, own.ends + slack).union()
         free = Intervals(np.append(_EVER.min, others.ends), np.append(others.starts, _EVER.max))
         stretches[state] = Intervals(joined.starts, joined.ends - slack).intersection(free)
     return _frame(stretches)
@@ -80,23 +86,6 @@ def _of_main_thread(trace: Trace, rows: pd.DataFrame) -> BoolArray:
     """Shape (rows,): samples or call sites of the main thread of the target; of any process if its pid is not known."""
     on_main_thread = rows["main_thread"].to_numpy(np.bool_, na_value=False)
     return on_main_thread & of_target(rows, trace.run.target.process)
-
-
-def _calls(trace: Trace) -> tuple[Intervals, IntArray]:
-    """Inferred calls of the main thread, and their positions in `IN_CALLS`, shape (calls,). Core ML names no thread."""
-    if trace.sites is None:
-        return Intervals.none(), np.empty(0, np.int64)
-    activity = trace.activity.loc[trace.sites.index]
-    mine = _of_main_thread(trace, trace.sites.assign(pid=activity["pid"]))
-    return Intervals.from_rows(activity[mine]), _positions(trace.sites["api"])[mine]
-
-
-def _seen_in(trace: Trace, samples: pd.DataFrame) -> IntArray:
-    """The call of each sample, shape (samples,): position in `IN_CALLS`; its length for none, or recorded calls."""
-    if trace.sites is None or trace.sampled is None:
-        return np.full(len(samples), len(IN_CALLS))
-    known = _positions(core_ml_stacks(trace.sampled)["api"])
-    return np.append(known, len(IN_CALLS))[or_minus_one(samples["stack"])]
 
 
 def _positions(apis: pd.Series) -> IntArray:

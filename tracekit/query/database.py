@@ -238,7 +238,9 @@ class Database:
         except duckdb.OutOfMemoryException as error:
             raise UsageError(_TOO_LARGE) from error
         except duckdb.Error as error:
-            raise UsageError(_sentence(error)) from error
+            # Without its own class of error, the line that it drew, and settings to change.
+            message = re.split(r'\nLINE |Use "?SET ', str(error))[0].removeprefix("Invalid Input Error: ")
+            raise UsageError(lower_first(" ".join(message.split(" Error: ", 1)[-1].split()))) from error
 
     def _within_limits(self, work: Callable[[Event], Result]) -> Result:
         """What work in another thread gives: this one stays awake for signals, for `interrupt`, for the time and for
@@ -305,9 +307,15 @@ class RecordingViews:
         made = {}
         for name, frame in self.frames(names).items():
             connection.register(f"rows of {name}", frame)
-            connection.execute(_view_of(name, frame))
-            known = coverage_of(VIEWS[name], len(frame), self.source) if name in VIEWS else ViewCoverage(name, True, "")
-            made[name] = known
+            # Categories would sort by appearance, and compare with their own texts alone.
+            cells = ", ".join(
+                f"{quoted(column)}{'::varchar as ' + quoted(column) if str(dtype) == 'category' else ''}"
+                for column, dtype in zip(frame.columns, frame.dtypes, strict=True)
+            )
+            full = name if name in VIEWS else f"{RAW}.{quoted(name.removeprefix(f'{RAW}.'))}"
+            connection.execute(f"create view {full} as select {cells} from {quoted(f'rows of {name}')}")  # noqa: S608 - names are quoted
+            is_view = name in VIEWS
+            made[name] = coverage_of(VIEWS[name], len(frame), self.source) if is_view else ViewCoverage(name, True, "")
         return made
 
     def frames(self, names: Sequence[str]) -> dict[str, pd.DataFrame]:
@@ -319,14 +327,6 @@ class RecordingViews:
         if not self.functions and "stacks" in frames:
             frames["stacks"] = without_functions(frames["stacks"])
         return redacted(frames, self.source.trace) if self.redact and frames else frames
-
-
-def _view_of(name: str, frame: pd.DataFrame) -> str:
-    """What makes a view of a frame: categories would sort by appearance, and compare with their own texts alone."""
-    texts = {column for column, dtype in frame.dtypes.items() if str(dtype) == "category"}
-    cells = (f"{quoted(name)}{'::varchar as ' + quoted(name) if name in texts else ''}" for name in frame.columns)
-    full = name if name in VIEWS else f"{RAW}.{quoted(name.removeprefix(f'{RAW}.'))}"
-    return f"create view {full} as select {', '.join(cells)} from {quoted(f'rows of {name}')}"  # noqa: S608 - names are quoted
 
 
 def quoted(text: str, mark: str = '"') -> str:
@@ -342,9 +342,3 @@ def _peak_bytes() -> int:
         return 0
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if platform == "darwin" else peak << 10
-
-
-def _sentence(error: Exception) -> str:
-    """What DuckDB says of a query, without its own class of error, the line that it drew, and settings to change."""
-    said = re.split(r'\nLINE |Use "?SET ', str(error))[0].removeprefix("Invalid Input Error: ").split(" Error: ", 1)[-1]
-    return lower_first(" ".join(said.split()))

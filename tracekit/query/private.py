@@ -60,7 +60,13 @@ def redacted(frames: Mapping[str, pd.DataFrame], trace: Trace) -> dict[str, pd.D
     }
     changed: dict[str, dict[str, pd.Categorical]] = {view: {} for view in frames}
     for (view, column), public in _public_texts(held, private_facts(trace), model_names(trace)).items():
-        changed[view][column] = _with_texts(frames[view][column], list(public), list(public.values()))
+        cells = categorical(frames[view][column])
+        code_of = {text: code for code, text in enumerate(dict.fromkeys(public.values()))}
+        codes = np.full(len(cells.categories) + 1, -1, np.int64)
+        places = cells.categories.get_indexer(pd.Index(list(public), dtype=object))
+        codes[places] = [code_of[text] for text in public.values()]
+        texts = pd.Index(list(code_of), dtype=object)
+        changed[view][column] = pd.Categorical.from_codes(codes[cells.codes], categories=texts)
     return {view: frame.assign(**changed[view]) for view, frame in frames.items()}
 
 
@@ -135,12 +141,3 @@ def without_functions(frame: pd.DataFrame) -> pd.DataFrame:
     hidden = ~is_any(frame["owner"], SYSTEM)
     columns = {name: frame[name].cat.add_categories(PRIVATE) for name in ("function", "file")}
     return frame.assign(**{name: cells.mask(hidden & cells.notna(), PRIVATE) for name, cells in columns.items()})
-
-
-def _with_texts(column: pd.Series, old: list[str], new: list[str]) -> pd.Categorical:
-    """The column with other texts in place of those that it holds: shape (rows,)."""
-    cells = categorical(column)
-    code_of = {text: code for code, text in enumerate(dict.fromkeys(new))}
-    codes = np.full(len(cells.categories) + 1, -1, np.int64)
-    codes[cells.categories.get_indexer(pd.Index(old, dtype=object))] = [code_of[text] for text in new]
-    return pd.Categorical.from_codes(codes[cells.codes], categories=pd.Index(list(code_of), dtype=object))

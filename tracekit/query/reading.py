@@ -13,7 +13,7 @@ from pandas.api.types import is_numeric_dtype
 from tracekit.errors import UnreadableRecording, UsageError, unknown
 from tracekit.recording import XctraceOptions, open_recording
 from tracekit.recording.open import Paths
-from tracekit.recording.table import Cells, Column, IntegerCells, Table, TableState
+from tracekit.recording.table import IntegerCells, Table, TableState
 from tracekit.recording.writing.forms import column_names, is_unsigned
 from tracekit.trace.binding import recode
 
@@ -131,13 +131,11 @@ def raw_frame(
 
 
 def _frame(table: Table) -> pd.DataFrame:
-    names = [name.replace("-", "_") for name in column_names(table.columns)]
-    cells = zip(table.columns, table.cells, strict=True)
-    return pd.DataFrame(dict(zip(names, (_column(*each) for each in cells), strict=True)), copy=False)
-
-
-def _column(column: Column, cells: Cells) -> pd.Categorical | pd.arrays.IntegerArray:
-    if isinstance(cells, IntegerCells):
-        values = cells.values.astype(np.uint64) if is_unsigned(column.engineering_type) else cells.values
-        return pd.arrays.IntegerArray(values, ~cells.valid)
-    return recode(cells.codes, [str(value) for value in cells.values])
+    columns: dict[str, object] = {}
+    for name, column, cells in zip(column_names(table.columns), table.columns, table.cells, strict=True):
+        if isinstance(cells, IntegerCells):
+            values = cells.values.astype(np.uint64) if is_unsigned(column.engineering_type) else cells.values
+            columns[name.replace("-", "_")] = pd.arrays.IntegerArray(values, ~cells.valid)
+        else:
+            columns[name.replace("-", "_")] = recode(cells.codes, [str(value) for value in cells.values])
+    return pd.DataFrame(columns, copy=False)
