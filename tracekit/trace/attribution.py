@@ -76,7 +76,15 @@ def attribute_hardware(hardware: pd.DataFrame, events: pd.DataFrame, graphs: Int
     answer.call[by_label], count = lookup.of_model(calls, rows.at(by_label))
     in_none = by_label[count == 0]
     answer.call[in_none], _ = lookup.of_pipelines(calls, events, rows.at(in_none))
-    _leave_to_one_process(answer, calls, hardware["pid"], by_label)
+    # Take back links of rows where those of one prediction name several processes: Core ML names its process nowhere,
+    # and it is of one of them only.
+    owned = by_label[(answer.call[by_label] >= 0) & ~hardware["pid"].array.isna()[by_label]]
+    _, outermost = calls.tiers()
+    call, owner = outermost[answer.call[owned]], or_minus_one(hardware["pid"])[owned]
+    lowest_pid, highest_pid = np.full(len(outermost), np.iinfo(np.int64).max), np.full(len(outermost), -1)
+    np.minimum.at(lowest_pid, call, owner)
+    np.maximum.at(highest_pid, call, owner)
+    answer.call[owned[(lowest_pid != highest_pid)[call]]] = -1
 
     silent = answer.attribution == _code(Attribution.UNATTRIBUTED)
     _link_by_time(answer, calls, rows, np.flatnonzero(silent & graph & (graphs < 0)))
@@ -148,18 +156,6 @@ class _Answer:
 
 def _code(value: Attribution) -> int:
     return _VALUES.index(value)
-
-
-def _leave_to_one_process(answer: _Answer, calls: lookup.Calls, pid: pd.Series, row_numbers: IndexArray) -> None:
-    """Take back links of rows where those of one prediction name several processes: Core ML names its process nowhere,
-    and it is of one of them only."""
-    row_numbers = row_numbers[(answer.call[row_numbers] >= 0) & ~pid.array.isna()[row_numbers]]
-    _, outermost = calls.tiers()
-    call, owner = outermost[answer.call[row_numbers]], or_minus_one(pid)[row_numbers]
-    lowest_pid, highest_pid = np.full(len(outermost), np.iinfo(np.int64).max), np.full(len(outermost), -1)
-    np.minimum.at(lowest_pid, call, owner)
-    np.maximum.at(highest_pid, call, owner)
-    answer.call[row_numbers[(lowest_pid != highest_pid)[call]]] = -1
 
 
 def _link_by_time(answer: _Answer, calls: lookup.Calls, rows: lookup.Rows, row_numbers: IndexArray) -> None:

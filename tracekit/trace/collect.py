@@ -59,12 +59,26 @@ def collect(recording: Recording, schemas: Sequence[str], *, once: bool = False)
     if not readable:
         return None
     tables = [table for table in readable if table.rows] or readable[:1]
-    rows = _concat(tables)
+    # All tables as one, under the columns that all of them have.
+    names = tuple(dict.fromkeys(table.schema for table in tables))
+    counts = [table.rows for table in tables]
+    codes = np.repeat(np.array([names.index(table.schema) for table in tables], np.int32), counts)
+    numbers: list[IntArray] = []
+    reached = dict.fromkeys(names, 0)
+    for table in tables:
+        numbers.append(np.arange(reached[table.schema], reached[table.schema] + table.rows, dtype=np.int64))
+        reached[table.schema] += table.rows
+    one = tables[0]
+    if len(tables) > 1:
+        columns = tuple(column for column in one.columns if all(table.has(column.mnemonic) for table in tables))
+        cells = tuple(_join([table.column(column.mnemonic) for table in tables]) for column in columns)
+        one = Table(one.schema, one.run, one.state, columns, cells, sum(counts))
+    rows = Rows(one, CodedCells(codes, names), np.concatenate(numbers))
     if not rows.table.rows:
         return rows
     rows = _without_repeats(rows, np.repeat(np.arange(len(tables)), [table.rows for table in tables]), once=once)
-    cells = _time_column(rows.table)
-    keep = cells.valid & (np.abs(cells.values) < _FARTHEST_NS)
+    times = _time_column(rows.table)
+    keep = times.valid & (np.abs(times.values) < _FARTHEST_NS)
     if rows.table.has("duration"):
         duration = optional_integers(rows.table, "duration").values
         keep &= (duration >= 0) & (duration < _FARTHEST_NS)
@@ -85,24 +99,6 @@ def select_rows(rows: Rows, keep: BoolArray, why: str = "", names: str = "") -> 
         rows.row[index],
         (*rows.notes, note) if why else rows.notes,
     )
-
-
-def _concat(tables: list[Table]) -> Rows:
-    schemas = tuple(dict.fromkeys(table.schema for table in tables))
-    counts = [table.rows for table in tables]
-    codes = np.repeat(np.array([schemas.index(table.schema) for table in tables], np.int32), counts)
-    numbers: list[IntArray] = []
-    reached = dict.fromkeys(schemas, 0)
-    for table in tables:
-        numbers.append(np.arange(reached[table.schema], reached[table.schema] + table.rows, dtype=np.int64))
-        reached[table.schema] += table.rows
-    one = tables[0]
-    if len(tables) > 1:
-        # Under the columns that all of them have.
-        columns = tuple(column for column in one.columns if all(table.has(column.mnemonic) for table in tables))
-        cells = tuple(_join([table.column(column.mnemonic) for table in tables]) for column in columns)
-        one = Table(one.schema, one.run, one.state, columns, cells, sum(counts))
-    return Rows(one, CodedCells(codes, schemas), np.concatenate(numbers))
 
 
 def _join(parts: Sequence[Cells]) -> Cells:

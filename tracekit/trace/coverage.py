@@ -263,20 +263,17 @@ def doubts(
         total = format_count(int(calls.sum()), "load or prediction", "loads and predictions")
         verbs = ("has", "counts") if count == 1 else ("have", "count")
         notes.append(f"{count:,} of {total} {verbs[0]} no duration and {verbs[1]} as 0 ns.")
-    notes += [_after_the_end(run.duration_ns, *rows) for rows in ((events, "Core ML"), (hardware, "hardware"))]
+    for rows, what in ((events, "Core ML"), (hardware, "hardware")):
+        end = None if run.duration_ns is None else run.duration_ns + _AFTER_END_NS
+        late = 0 if end is None else int((Intervals.from_rows(rows).ends > end).sum())
+        if run.duration_ns is not None and late:
+            notes.append(
+                f"{format_count(late, f'{what} row')} {'ends' if late == 1 else 'end'} after the end of the run "
+                f"({format_time(run.duration_ns)}): the table is damaged or from another recording."
+            )
     if inferred is not None:
         notes += [_inferred(inferred, why), _prepared(inferred, hardware)]
     return [note for note in notes if note]
-
-
-def _after_the_end(duration_ns: int | None, rows: pd.DataFrame, what: str) -> str:
-    late = 0 if duration_ns is None else int((Intervals.from_rows(rows).ends > duration_ns + _AFTER_END_NS).sum())
-    if duration_ns is None or not late:
-        return ""
-    return (
-        f"{format_count(late, f'{what} row')} {'ends' if late == 1 else 'end'} after the end of the run "
-        f"({format_time(duration_ns)}): the table is damaged or from another recording."
-    )
 
 
 def _inferred(calls: pd.DataFrame, why: str) -> str:

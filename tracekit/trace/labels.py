@@ -77,7 +77,10 @@ class KnownModels:
         """
         if head not in self._model_of:
             bare = _UUID.sub("", head)
-            self._model_of[head] = self._look_up(head) or self._look_up(bare) or _before_function(bare.lstrip())
+            start = bare.lstrip()
+            is_main = start.endswith(_DEFAULT_FUNCTION)
+            model = start.removesuffix(_DEFAULT_FUNCTION) if is_main else start.rpartition("_")[0]
+            self._model_of[head] = self._look_up(head) or self._look_up(bare) or model or start
         return self._model_of[head]
 
     def _look_up(self, head: str) -> str | None:
@@ -149,9 +152,3 @@ def mps_command_buffers(labels: Iterable[str]) -> list[int | None]:
 def _fold(text: str) -> str:
     """A name may begin with blanks or hold several, and labels may write one or none."""
     return _BLANKS.sub(" ", text).lstrip().replace("-", "_")
-
-
-def _before_function(head: str) -> str:
-    if head.endswith(_DEFAULT_FUNCTION):
-        return head.removesuffix(_DEFAULT_FUNCTION) or head
-    return head.rpartition("_")[0] or head

@@ -17,12 +17,11 @@ The same model means the same base and instance; a name without instance stands 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
+from tracekit.arrays import CodeArray, IndexArray, IntArray
 from tracekit.intervals import Intervals, containing
 from tracekit.sorting import few_bits
 from tracekit.trace.events import Attribution, Kind, Lane, Level
@@ -39,22 +38,33 @@ def link_events(events: pd.DataFrame, model: CodeArray, parent: CodeArray, names
     activity = is_any(events["lane"], Lane.ACTIVITY)
     prediction = is_any(events["kind"], Kind.PREDICTION) & activity
     sub = is_any(events["level"], Level.SUB)
-    containers = _containers(_Names(model, parent, names), events, prediction, sub)
-    alone = containers.count == 1
+    keys = _Names(model, parent, names)
+    times = Intervals.from_rows(events)
+    # Row of the one prediction that contains each, 0 where there is not one, and how many contain it.
+    container, count = np.zeros(len(events), np.int64), np.zeros(len(events), np.int64)
+
+    def search(inner: IndexArray, sought: IntArray, outer: IndexArray, offered: IntArray) -> None:
+        around, rows = times.where(outer), times.where(inner)
+        index, count[inner] = containing_by_key(around, offered, rows, sought)
+        container[inner] = np.append(outer, 0)[index]
+
+    top_rows = np.flatnonzero(~prediction & ~sub)
+    search(top_rows, keys.sought_model(top_rows), *keys.offers(np.flatnonzero(prediction & ~sub)))
+
+    stage_rows = np.flatnonzero(~prediction & sub)
+    outer, offered = keys.offers(np.flatnonzero(prediction & sub))
+    sought = keys.in_pipeline(stage_rows, keys.sought_model(stage_rows))
+    search(stage_rows, sought, outer, keys.in_pipeline(outer, offered))
+
+    rest = np.flatnonzero(sub & (count == 0))
+    search(rest, keys.sought_parent(rest), *keys.offers(np.flatnonzero(prediction)))
+    alone = count == 1
     label = np.cumsum(activity) - 1
-    column = pd.arrays.IntegerArray(np.where(alone, label[containers.prediction_row], 0), ~alone)
+    column = pd.arrays.IntegerArray(np.where(alone, label[container], 0), ~alone)
     named_activity = activity & (model >= 0) & (~prediction | ~sub)
     order = (Attribution.UNATTRIBUTED, Attribution.EXACT, Attribution.CONTAINED, Attribution.AMBIGUOUS)
-    choice = np.select([containers.count > 1, alone, named_activity], [3, 2, 1], 0)
+    choice = np.select([count > 1, alone, named_activity], [3, 2, 1], 0)
     return events.assign(prediction=column, attribution=fixed_categorical("attribution", choice, order))
-
-
-@dataclass(frozen=True, slots=True)
-class _Containers:
-    """Shape (rows,) each: row of the one containing prediction (0 where there is not one), and how many contain."""
-
-    prediction_row: IntArray
-    count: IntArray
 
 
 class _Names:
@@ -89,28 +99,6 @@ class _Names:
     def in_pipeline(self, rows: IndexArray, keys: IntArray) -> IntArray:
         """The keys, made different for different parents."""
         return keys * (self._key_count + 2) + self._parent[rows] + 1
-
-
-def _containers(names: _Names, events: pd.DataFrame, prediction: BoolArray, sub: BoolArray) -> _Containers:
-    times = Intervals.from_rows(events)
-    containers = _Containers(np.zeros(len(events), np.int64), np.zeros(len(events), np.int64))
-
-    def search(inner: IndexArray, sought: IntArray, outer: IndexArray, offered: IntArray) -> None:
-        around, rows = times.where(outer), times.where(inner)
-        index, containers.count[inner] = containing_by_key(around, offered, rows, sought)
-        containers.prediction_row[inner] = np.append(outer, 0)[index]
-
-    top_rows = np.flatnonzero(~prediction & ~sub)
-    search(top_rows, names.sought_model(top_rows), *names.offers(np.flatnonzero(prediction & ~sub)))
-
-    stage_rows = np.flatnonzero(~prediction & sub)
-    outer, offered = names.offers(np.flatnonzero(prediction & sub))
-    sought = names.in_pipeline(stage_rows, names.sought_model(stage_rows))
-    search(stage_rows, sought, outer, names.in_pipeline(outer, offered))
-
-    rest = np.flatnonzero(sub & (containers.count == 0))
-    search(rest, names.sought_parent(rest), *names.offers(np.flatnonzero(prediction)))
-    return containers
 
 
 def containing_by_key(

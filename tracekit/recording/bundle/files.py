@@ -157,7 +157,27 @@ def _bundle_at(path: Path) -> BundleFiles | None:
     with path.open("rb") as stream:
         if not stream.read(4).startswith(archives.MAGIC):
             return None
-    return _archive(path)
+    # The bundle inside a zip archive, unless the archive holds none, or exports beside it.
+    with ExitStack() as resources:
+        stream = resources.enter_context(path.open("rb"))
+        members = {member.path: member for member in archives.members(stream, quote_name(path.name))}
+        roots = {root for name in members if (root := _root(name)) is not None}
+        outside = [name for name in members if not any(name.startswith(root) for root in roots)]
+        if not roots or any(name.lower().endswith(".xml") for name in outside):
+            return None
+        if len(roots) > 1:
+            names = ", ".join(quote_name(root.rstrip("/").rsplit("/", 1)[-1]) for root in sorted(roots)[:5])
+            raise UnreadableRecording(
+                f"{quote_name(path.name)} contains {len(roots)} trace bundles ({names}); unpack it and pass one of them"
+            )
+        root = roots.pop()
+        if any(name.count("/") - root.count("/") > limits.MAX_FOLDER_DEPTH for name in members):
+            raise _too_deep(path)
+        sizes = {name[len(root) :]: member.size for name, member in members.items() if name.startswith(root)}
+        held = resources.pop_all()
+    files = BundleFiles(path.name, sizes, lambda name: members[root + name].open())
+    weakref.finalize(files, held.close)
+    return files
 
 
 def _scan(top: Path, folder: str, sizes: dict[str, int], depth: int) -> int:
@@ -185,30 +205,6 @@ def _scan(top: Path, folder: str, sizes: dict[str, int], depth: int) -> int:
     except OSError as error:
         raise os_error(quote_name(top.name), error) from error
     return links
-
-
-def _archive(path: Path) -> BundleFiles | None:
-    """The bundle inside a zip archive; None where the archive holds none, or exports beside it."""
-    with ExitStack() as resources:
-        stream = resources.enter_context(path.open("rb"))
-        members = {member.path: member for member in archives.members(stream, quote_name(path.name))}
-        roots = {root for name in members if (root := _root(name)) is not None}
-        outside = [name for name in members if not any(name.startswith(root) for root in roots)]
-        if not roots or any(name.lower().endswith(".xml") for name in outside):
-            return None
-        if len(roots) > 1:
-            names = ", ".join(quote_name(root.rstrip("/").rsplit("/", 1)[-1]) for root in sorted(roots)[:5])
-            raise UnreadableRecording(
-                f"{quote_name(path.name)} contains {len(roots)} trace bundles ({names}); unpack it and pass one of them"
-            )
-        root = roots.pop()
-        if any(name.count("/") - root.count("/") > limits.MAX_FOLDER_DEPTH for name in members):
-            raise _too_deep(path)
-        sizes = {name[len(root) :]: member.size for name, member in members.items() if name.startswith(root)}
-        held = resources.pop_all()
-    files = BundleFiles(path.name, sizes, lambda name: members[root + name].open())
-    weakref.finalize(files, held.close)
-    return files
 
 
 def _root(member: str) -> str | None:

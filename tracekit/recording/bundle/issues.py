@@ -71,25 +71,21 @@ def read_issues(files: BundleFiles, run: int) -> tuple[str, ...]:
     data[18:20] = b"\x01\x01"
     try:
         with closing(sqlite3.connect(":memory:")) as database:
-            messages = _messages(database, bytes(data))
+            # What the table of issues holds. Raises `DamageError` or an error of the engine.
+            for limit, value in _LIMITS.items():
+                database.setlimit(limit, value)
+            # A class is called without a step of the interpreter, in which Ctrl-C would be raised and lost.
+            database.set_progress_handler(cast("Callable[[], int]", object), limits.MAX_ISSUE_STEPS)
+            database.deserialize(bytes(data))
+            for setting in _SETTINGS:
+                database.execute(setting)
+            if database.execute(_OTHERS).fetchone()[0]:
+                raise DamageError(_DAMAGED)
+            columns = {row[1]: row[6] for row in database.execute(_COLUMNS)}
+            if any(columns.values()) or not {"Z_PK", "ZMESSAGE"} <= columns.keys():
+                raise DamageError(_DAMAGED)
+            messages = [str(row[0]) for row in database.execute(_QUERY, (_MAX_CHARS, limits.MAX_ISSUES))]
     except (sqlite3.Error, MemoryError, ValueError) as error:
         # A ValueError is text that is no UTF-8, also in a message of the database engine.
         raise DamageError(_DAMAGED) from error
     return tuple(dict.fromkeys(message for message in messages if message not in NOISE))
-
-
-def _messages(database: sqlite3.Connection, data: bytes) -> list[str]:
-    """What the table of issues holds. Raises `DamageError` or an error of the engine."""
-    for limit, value in _LIMITS.items():
-        database.setlimit(limit, value)
-    # A class is called without a step of the interpreter, in which Ctrl-C would be raised and lost.
-    database.set_progress_handler(cast("Callable[[], int]", object), limits.MAX_ISSUE_STEPS)
-    database.deserialize(data)
-    for setting in _SETTINGS:
-        database.execute(setting)
-    if database.execute(_OTHERS).fetchone()[0]:
-        raise DamageError(_DAMAGED)
-    columns = {row[1]: row[6] for row in database.execute(_COLUMNS)}
-    if any(columns.values()) or not {"Z_PK", "ZMESSAGE"} <= columns.keys():
-        raise DamageError(_DAMAGED)
-    return [str(row[0]) for row in database.execute(_QUERY, (_MAX_CHARS, limits.MAX_ISSUES))]

@@ -101,7 +101,19 @@ class SymbolArchive:
         """Name of the program that its source lines are of; empty where it has none."""
         _check_order(self._lines, self.text_size, "lines", alike=False)
         _check_order(self._symbols, self.text_size, "symbols", alike=True)
-        self._check_inlined()
+        # Inlined calls lie inside their parents, and those of one parent beside one another.
+        calls, (order, _) = self._calls, self._family
+        inlined = slice(len(self._symbols), None)
+        parent = calls.parent[inlined]
+        if (
+            (calls.end[inlined] <= calls.start[inlined])
+            | (calls.start[inlined] < calls.start[parent])
+            | (calls.end[inlined] > calls.end[parent])
+        ).any():
+            raise DamageError("an inlined call lies outside of the call that contains it")
+        siblings = calls.parent[order[1:]] == calls.parent[order[:-1]]
+        if (siblings & (calls.start[order[1:]] < calls.end[order[:-1]])).any():
+            raise DamageError("two inlined calls overlap")
 
     def text(self, string: int) -> str:
         """A string by its offset. Raises `DamageError` for text that is no UTF-8."""
@@ -232,21 +244,6 @@ class SymbolArchive:
         lengths = ends[np.searchsorted(ends, distinct)] - distinct
         if len(lengths) and int(lengths.max()) > limits.MAX_SYMBOL_CHARS:
             raise DamageError(f"a name has more than {limits.MAX_SYMBOL_CHARS:,} bytes")
-
-    def _check_inlined(self) -> None:
-        """Inlined calls lie inside their parents, and those of one parent beside one another."""
-        calls, (order, _) = self._calls, self._family
-        inlined = slice(len(self._symbols), None)
-        parent = calls.parent[inlined]
-        if (
-            (calls.end[inlined] <= calls.start[inlined])
-            | (calls.start[inlined] < calls.start[parent])
-            | (calls.end[inlined] > calls.end[parent])
-        ).any():
-            raise DamageError("an inlined call lies outside of the call that contains it")
-        siblings = calls.parent[order[1:]] == calls.parent[order[:-1]]
-        if (siblings & (calls.start[order[1:]] < calls.end[order[:-1]])).any():
-            raise DamageError("two inlined calls overlap")
 
 
 def read_symbol_archive(data: bytes, identity: str) -> SymbolArchive:

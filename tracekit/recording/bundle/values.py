@@ -137,7 +137,18 @@ class RunValues:
         if engineering_type.storage is Storage.TYPED:
             return list(self.labels.texts(numbers.astype(np.int64)))
         if engineering_type.storage is Storage.PACKED:
-            return list(self._pair_texts(engineering_type.mnemonic, numbers))
+            pairs = [(number >> 32, number & LOW) for number in numbers.tolist()]
+            match engineering_type.mnemonic:
+                case "thread-name":
+                    return list(self.text_of_strings(numbers >> np.uint64(32)))
+                case "mach-timebase-info":
+                    return [f"{numerator}/{denominator}" for numerator, denominator in pairs]
+                case "return-location":
+                    images = self.arrays.prefixes((numbers >> np.uint64(32)).astype(np.int64), 2).tolist()
+                    return [f"{_uuid(*image)}+{offset:#x}" for image, (_, offset) in zip(images, pairs, strict=True)]
+                case _:
+                    signed = [(number - _EPOCH, abs(number - _EPOCH)) for number in numbers.tolist()]
+                    return [f"{'-' if value < 0 else ''}{size // 10**9}.{size % 10**9:09d}" for value, size in signed]
         references = numbers.astype(np.int64)
         if engineering_type.mnemonic == "uuid":
             return [_uuid(high, low) for high, low in self.arrays.prefixes(references, 2).tolist()]
@@ -198,20 +209,6 @@ class RunValues:
             )
             for name, tid, owner in zip(names, tids_and_owners[:, 0].tolist(), index.tolist(), strict=True)
         ]
-
-    def _pair_texts(self, mnemonic: str, numbers: UInt64Array) -> list[str]:
-        pairs = [(number >> 32, number & LOW) for number in numbers.tolist()]
-        match mnemonic:
-            case "thread-name":
-                return self.text_of_strings(numbers >> np.uint64(32))
-            case "mach-timebase-info":
-                return [f"{numerator}/{denominator}" for numerator, denominator in pairs]
-            case "return-location":
-                images = self.arrays.prefixes((numbers >> np.uint64(32)).astype(np.int64), 2).tolist()
-                return [f"{_uuid(*image)}+{offset:#x}" for image, (_, offset) in zip(images, pairs, strict=True)]
-            case _:
-                signed = [(number - _EPOCH, abs(number - _EPOCH)) for number in numbers.tolist()]
-                return [f"{'-' if value < 0 else ''}{size // 10**9}.{size % 10**9:09d}" for value, size in signed]
 
 
 @cache_small

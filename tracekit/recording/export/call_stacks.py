@@ -8,7 +8,6 @@ source (line)                 with a path
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from sys import getsizeof
@@ -17,7 +16,6 @@ from typing import cast
 import numpy as np
 from lxml.etree import _Element
 
-from tracekit.arrays import Int32Array, IntArray
 from tracekit.recording import call_stacks
 from tracekit.recording.coding import number_codes
 from tracekit.recording.engineering_types import Kind, kind_of
@@ -144,15 +142,24 @@ def read_call_stacks(source: Source, index: int) -> call_stacks.CallStacks | Non
     with_frames = [each for each in values if isinstance(each, Stack) and each.frames]
     numbers = iter(range(len(with_frames)))
     number = [next(numbers) if isinstance(each, Stack) and each.frames else -1 for each in values]
-    frames, starts, frame_order = _numbered_frames(with_frames)
+    # The distinct frames of stacks, place of the first frame of each stack, and the frames of all.
+    lengths = np.fromiter((len(stack.frames) for stack in with_frames), np.int64, len(with_frames))
+    # Equal frames are one object each: they are distinguished by what is quickest to compare.
+    distinct: dict[int, Frame] = {}
+    for stack in with_frames:
+        distinct.update(zip(map(id, stack.frames), stack.frames, strict=True))
+    each = chain.from_iterable(map(id, stack.frames) for stack in with_frames)
+    identities = np.fromiter(each, np.int64, int(lengths.sum()))
+    # Numbered by appearance, as in `distinct`: which object lies where in memory differs from run to run.
+    _, frame_order = number_codes(identities, np.ones(len(identities), np.bool_))
     names = _Names()
     return call_stacks.CallStacks(
         times.values[order],
         *call_stacks.sample_columns(cells, len(order), weight_is_time=is_time),
         stack=np.array([*number, -1], np.int64)[stacks.codes[order]],
-        starts=starts,
+        starts=np.concatenate([[0], np.cumsum(lengths)]),
         order=frame_order,
-        frames=np.array([names.record(frame) for frame in frames], call_stacks.FRAME),
+        frames=np.array([names.record(frame) for frame in distinct.values()], call_stacks.FRAME),
         images=tuple(names.images),
         functions=tuple(names.functions),
         files=tuple(names.files),
@@ -162,20 +169,6 @@ def read_call_stacks(source: Source, index: int) -> call_stacks.CallStacks | Non
 def _columns(node: Node, kind: Kind) -> list[Cells]:
     pairs = zip(node.columns, node.cells or (), strict=True)
     return [cells for column, cells in pairs if kind_of(column.engineering_type) is kind]
-
-
-def _numbered_frames(stacks: Sequence[Stack]) -> tuple[list[Frame], IntArray, Int32Array]:
-    """The distinct frames of stacks, place of the first frame of each stack, and the frames of all."""
-    lengths = np.fromiter((len(stack.frames) for stack in stacks), np.int64, len(stacks))
-    # Equal frames are one object each: they are distinguished by what is quickest to compare.
-    known: dict[int, Frame] = {}
-    for stack in stacks:
-        known.update(zip(map(id, stack.frames), stack.frames, strict=True))
-    each = chain.from_iterable(map(id, stack.frames) for stack in stacks)
-    identities = np.fromiter(each, np.int64, int(lengths.sum()))
-    # Numbered by appearance, as in `known`: which object lies where in memory differs from run to run.
-    _, order = number_codes(identities, np.ones(len(identities), np.bool_))
-    return list(known.values()), np.concatenate([[0], np.cumsum(lengths)]), order
 
 
 class _Names:

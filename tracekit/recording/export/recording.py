@@ -126,8 +126,16 @@ def assemble(loaded: LoadedFiles, inputs: Inputs, wanted: int | None) -> ExportR
     Raises `UnreadableRecording` where they contradict each other or nothing was recorded in the run, `UsageError` for a
     run that does not exist.
     """
-    toc, notes = _one_toc(loaded), loaded.notes
-    label = loaded.tocs[0][0].label if loaded.tocs else ""
+    notes, toc, label = loaded.notes, None, ""
+    if loaded.tocs:
+        first, toc = loaded.tocs[0]
+        label = first.label
+    for source, other in loaded.tocs[1:]:
+        if other != toc:
+            raise UnreadableRecording(
+                f"{label} and {source.label} are tables of contents of different recordings; {ONE_RECORDING}"
+            )
+        notes.append(f"{source.label} is the same table of contents as {label} and was ignored")
     tables = [
         _PlacedTable(node.schema, _run_number(node, toc, file), node.position, file=file, index=index)
         for file in loaded.files
@@ -162,20 +170,6 @@ def _by_run(tables: Iterable[_PlacedTable]) -> defaultdict[int, list[_PlacedTabl
     for table in tables:
         by_run[table.run].append(table)
     return by_run
-
-
-def _one_toc(loaded: LoadedFiles) -> tuple[TocRun, ...] | None:
-    """The table of contents, if there is one. Two that differ belong to two recordings."""
-    if not loaded.tocs:
-        return None
-    first, toc = loaded.tocs[0]
-    for source, other in loaded.tocs[1:]:
-        if other != toc:
-            raise UnreadableRecording(
-                f"{first.label} and {source.label} are tables of contents of different recordings; {ONE_RECORDING}"
-            )
-        loaded.notes.append(f"{source.label} is the same table of contents as {first.label} and was ignored")
-    return toc
 
 
 def _run_number(node: Node, toc: tuple[TocRun, ...] | None, file: ExportedFile) -> int:

@@ -160,7 +160,17 @@ class ScanReader(NodeReader):
             raise Declined("a row outside of a table")
 
     def _take_markup(self, markup: bytes, row: bytes = b"") -> None:
-        self._end_table()
+        if self._scanning is not None:
+            node, reader = self._scanning
+            self._scanning = None
+            node.rows, numbers, signatures, payloads = self._scanner.end()
+            if self._decoding:
+                codes = np.frombuffer(b"".join(signatures), np.uint16).reshape(-1, len(node.columns))
+                columns: list[CodeArray] = [
+                    np.broadcast_to(np.frombuffer(payload, f"i{width}"), node.rows) for width, payload in payloads
+                ]
+                self._scanned.append(Payloads(codes, np.frombuffer(numbers, np.uint16), columns))
+                reader.take(self._scanned[-1])
         if not _MARKUP.fullmatch(markup):
             raise Declined("unusual markup between the tables")
         self._parser.feed(markup + row)
@@ -172,21 +182,6 @@ class ScanReader(NodeReader):
             raise Declined("a table whose schema lists no columns")
         self._scanner.begin(types, self._decoding)
         self._scanning = node, reader
-
-    def _end_table(self) -> None:
-        if self._scanning is None:
-            return
-        node, reader = self._scanning
-        self._scanning = None
-        node.rows, numbers, signatures, payloads = self._scanner.end()
-        if not self._decoding:
-            return
-        codes = np.frombuffer(b"".join(signatures), np.uint16).reshape(-1, len(node.columns))
-        columns: list[CodeArray] = [
-            np.broadcast_to(np.frombuffer(payload, f"i{width}"), node.rows) for width, payload in payloads
-        ]
-        self._scanned.append(Payloads(codes, np.frombuffer(numbers, np.uint16), columns))
-        reader.take(self._scanned[-1])
 
     def _finish(self) -> None:
         names = self._values.compose()

@@ -101,8 +101,14 @@ def _run(label: str, index: int, element: etree._Element) -> TocRun:
         time_limit=texts.get("time-limit"),
         imported_from=_import_source(element),
     )
-    tables = None if data is None else tuple(_table(label, each) for each in data.findall("table"))
-    return TocRun(run, tables, failed)
+    tables: list[tuple[str, Mapping[str, str]]] = []
+    for table in () if data is None else data.findall("table"):
+        schema = table.get("schema")
+        if not schema:
+            raise unusable(f"{label} lists a table without schema")
+        attributes = {str(key): str(value) for key, value in table.items() if key != "schema"}
+        tables.append((schema, MappingProxyType(attributes)))
+    return TocRun(run, None if data is None else tuple(tables), failed)
 
 
 def _import_source(run: etree._Element) -> str | None:
@@ -117,14 +123,6 @@ def _import_source(run: etree._Element) -> str | None:
         if source := _text(element.get(IMPORTED)):
             return source
     return None
-
-
-def _table(label: str, element: etree._Element) -> tuple[str, Mapping[str, str]]:
-    schema = element.get("schema")
-    if not schema:
-        raise unusable(f"{label} lists a table without schema")
-    attributes = {str(key): str(value) for key, value in element.items() if key != "schema"}
-    return schema, MappingProxyType(attributes)
 
 
 def _device(target: etree._Element | None, tag: str) -> Device | None:

@@ -93,7 +93,14 @@ class _Reader:
             name = self.identifier()
             if name is None:
                 break
-            is_private = self._private()
+            # A name that is private to a file is followed by the mark of that file.
+            behind = self.at, self._words
+            mark = self.identifier()
+            is_private = mark is not None and bool(_PRIVATE.match(mark)) and self.text.startswith("LL", self.at)
+            if is_private:
+                self.at += 2
+            else:
+                self.at, self._words = behind
             if self.text[self.at : self.at + 1] in _TYPE_KINDS:
                 self.at += 1
                 path.append(name)
@@ -196,16 +203,6 @@ class _Reader:
         self.at, self._words = place
         kind = _ENDED.search("".join(signs))
         return _KINDS[kind[1]] if kind else None
-
-    def _private(self) -> bool:
-        """Whether the name was private to a file; goes behind the mark of the file."""
-        place = self.at, self._words
-        mark = self.identifier()
-        if mark is not None and _PRIVATE.match(mark) and self.text.startswith("LL", self.at):
-            self.at += 2
-            return True
-        self.at, self._words = place
-        return False
 
     def _take(self, sign: str) -> bool:
         if self.text.startswith(sign, self.at):

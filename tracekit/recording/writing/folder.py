@@ -194,10 +194,25 @@ def _run(run: Run, public: PublicAttributes | None) -> list[str]:
             "arguments": run.target.arguments if private else None,
         }
         target.append(_element("process", attributes))
+    origin, (seconds, ns) = run.imported_from, divmod(run.duration_ns or 0, 1_000_000_000)
+    # Six decimals as `xctrace` writes them, nine where the recording is finer.
+    duration = f"{seconds}.{ns:09}" if ns % 1_000 else f"{seconds}.{ns // 1_000:06}"
+    values = {
+        "start-date": run.start_date,
+        "end-date": run.end_date,
+        "duration": None if run.duration_ns is None else duration,
+        "end-reason": run.end_reason,
+        "instruments-version": run.instruments_version,
+        "template-name": run.template,
+        "recording-mode": run.recording_mode,
+        "time-limit": run.time_limit,
+        "imported-from": origin if private or origin is None else origin.replace("\\", "/").rpartition("/")[2],
+    }
+    summary = [f"<{tag}>{escape(text)}</{tag}>" for tag, text in values.items() if text is not None]
     return _block(
         f'run number="{run.number}"',
         [
-            *_block("info", [*_block("target", target), *_block("summary", _summary(run, private))]),
+            *_block("info", [*_block("target", target), *_block("summary", summary)]),
             "<processes/>",
             *_block("data", tables),
             "<tracks/>",
@@ -216,24 +231,6 @@ def _device(tag: str, device: Device, private: bool) -> str:
             "uuid": device.uuid if private else None,
         },
     )
-
-
-def _summary(run: Run, private: bool) -> list[str]:
-    origin, (seconds, ns) = run.imported_from, divmod(run.duration_ns or 0, 1_000_000_000)
-    # Six decimals as `xctrace` writes them, nine where the recording is finer.
-    duration = f"{seconds}.{ns:09}" if ns % 1_000 else f"{seconds}.{ns // 1_000:06}"
-    values = {
-        "start-date": run.start_date,
-        "end-date": run.end_date,
-        "duration": None if run.duration_ns is None else duration,
-        "end-reason": run.end_reason,
-        "instruments-version": run.instruments_version,
-        "template-name": run.template,
-        "recording-mode": run.recording_mode,
-        "time-limit": run.time_limit,
-        "imported-from": origin if private or origin is None else origin.replace("\\", "/").rpartition("/")[2],
-    }
-    return [f"<{tag}>{escape(text)}</{tag}>" for tag, text in values.items() if text is not None]
 
 
 def _element(tag: str, attributes: Mapping[str, str | None]) -> str:

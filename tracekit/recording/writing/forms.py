@@ -19,7 +19,7 @@ from tracekit.arrays import AnyArray, ObjectArray
 from tracekit.errors import import_extra
 from tracekit.recording.coding import merge_codes
 from tracekit.recording.engineering_types import ANY, Kind, kind_of
-from tracekit.recording.table import Cells, Column, IntegerCells, Table
+from tracekit.recording.table import Column, IntegerCells, Table
 
 CHUNK_ROWS: Final = 65_536
 """Rows rendered at a time, so that memory does not grow with the table."""
@@ -95,22 +95,19 @@ def write_parquet(table: Table, stream: BinaryIO) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    arrays = [_array(column, cells) for column, cells in zip(table.columns, table.cells, strict=True)]
+    arrays: list[Any] = []
+    for column, cells in zip(table.columns, table.cells, strict=True):
+        if isinstance(cells, IntegerCells):
+            values = cells.values.astype(np.uint64) if is_unsigned(column.engineering_type) else cells.values
+            arrays.append(pa.array(values, mask=~cells.valid))
+            continue
+        # Two values may look the same, and a dictionary holds each text once.
+        texts = merge_codes(
+            cells.codes, [str(value).encode("utf-8", "backslashreplace").decode() for value in cells.values]
+        )
+        codes = pa.array(texts.codes, mask=texts.codes < 0)
+        arrays.append(pa.DictionaryArray.from_arrays(codes, pa.array(texts.values, type=pa.string())))
     pq.write_table(pa.table(arrays, names=column_names(table.columns)), stream, compression="zstd")
-
-
-def _array(column: Column, cells: Cells) -> Any:
-    import pyarrow as pa
-
-    if isinstance(cells, IntegerCells):
-        values = cells.values.astype(np.uint64) if is_unsigned(column.engineering_type) else cells.values
-        return pa.array(values, mask=~cells.valid)
-    # Two values may look the same, and a dictionary holds each text once.
-    texts = merge_codes(
-        cells.codes, [str(value).encode("utf-8", "backslashreplace").decode() for value in cells.values]
-    )
-    codes = pa.array(texts.codes, mask=texts.codes < 0)
-    return pa.DictionaryArray.from_arrays(codes, pa.array(texts.values, type=pa.string()))
 
 
 def is_unsigned(engineering_type: str) -> bool:

@@ -86,16 +86,15 @@ class _RowWriter:
         definitions = [
             (row, index, self._element(self._columns[index].tag_of(value), value)) for row, index, value in new
         ]
-        texts = [self._referring(column, chunk) for column, chunk in zip(self._columns, chunks, strict=True)]
+        # Every cell as a reference at first.
+        texts: list[AnyArray] = []
+        for column, chunk in zip(self._columns, chunks, strict=True):
+            references = [self._ids[column.tag_of(value)][value] for value in chunk.distinct]
+            lookup: AnyArray = np.array([*references, f"<{SENTINEL}/>"], dtype=object)
+            texts.append(lookup[chunk.inverse])
         for row, index, element in definitions:
             texts[index][row] = element
         return list(map("".join, zip(*(each.tolist() for each in texts), strict=True)))
-
-    def _referring(self, column: _Cells, chunk: _Chunk) -> AnyArray:
-        """Every cell of a column as a reference."""
-        references = [self._ids[column.tag_of(value)][value] for value in chunk.distinct]
-        lookup: AnyArray = np.array([*references, f"<{SENTINEL}/>"], dtype=object)
-        return lookup[chunk.inverse]
 
     def _element(self, tag: str, value: CellValue | int) -> str:
         """A value: itself at first, then a reference to it."""

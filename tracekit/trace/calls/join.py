@@ -172,7 +172,9 @@ def _cut(
         yield call
         return
     progress = line.kinds["progress"].to_numpy()
-    first, begin, queued = call.first, low, _queued(work, leads, threads)
+    # The hardware goes on at once from one prediction to the next, that another thread had asked for.
+    at_once = work.starts[leads[1:]] - work.ends[leads[:-1]] < _AT_ONCE_NS
+    first, begin, queued = call.first, low, np.append(False, at_once & (threads > 1))
     for index, lead in enumerate(leads):
         if queued[index]:
             low = begin if index < threads else int(work.ends[leads[index - threads]])
@@ -205,12 +207,3 @@ def _cut(
         )
         low = max(done, int(line.time[begun[0] - 1])) if is_known and begun[0] > call.first else done
         first = int(begun[0]) if is_known else after
-
-
-def _queued(work: Work, leads: Sequence[int], threads: int) -> BoolArray:
-    """Whether the hardware goes on at once from one prediction to the next, that another thread had asked for."""
-    if threads < 2:
-        return np.zeros(len(leads), np.bool_)
-    apart = work.starts[leads[1:]] - work.ends[leads[:-1]]
-    result: BoolArray = np.append(False, apart < _AT_ONCE_NS)
-    return result

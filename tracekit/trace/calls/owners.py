@@ -127,10 +127,11 @@ def _foreign(work: Work, around: Sequence[Candidate], sites: Sites) -> BoolArray
     return np.isin(work.model, foreign)
 
 
-def _misfits(
-    line: Timeline, pieces: Pieces, work: Work, around: Sequence[Candidate]
-) -> dict[tuple[int, int], list[int]]:
-    """For each model and site: how long, in ns, samples of its calls are away from the work, or run during it."""
+def _likely_sites(
+    line: Timeline, pieces: Pieces, work: Work, around: Sequence[Candidate], total: Counter[int]
+) -> set[tuple[int, int]]:
+    """Models and the sites that call them, as far as their work may tell."""
+    # For each model and site: how long, in ns, samples of its calls are away from the work, or run during it.
     misfits: dict[tuple[int, int], list[int]] = {}
     ends = np.append(np.flatnonzero(pieces.follows == APART), len(pieces.first))
     for index, model, chain, key in {(each.work, each.model, each.chain, each.key) for each in around}:
@@ -143,14 +144,6 @@ def _misfits(
         inside = times[before:after][runs[before:after]]
         misfit = work.busy_at(index, inside) * line.period_ns if after > before else min(away)
         misfits.setdefault((model, key), []).append(misfit)
-    return misfits
-
-
-def _likely_sites(
-    line: Timeline, pieces: Pieces, work: Work, around: Sequence[Candidate], total: Counter[int]
-) -> set[tuple[int, int]]:
-    """Models and the sites that call them, as far as their work may tell."""
-    misfits = _misfits(line, pieces, work, around)
     usual = {pair: sorted(each)[len(each) // 2] for pair, each in misfits.items()}
     half = line.period_ns // 2
     # Chains may hold many calls: of the pieces with any work, nearly all have that of the model.

@@ -111,14 +111,12 @@ def _of_brackets(rows: _Rows, brackets: IntArray) -> _Windows:
     known = _Windows(starts, np.where(unfinished, last, limits), unfinished, uncertain, owner, brackets)
     # Instruments writes an interval when it ends.
     behind = _of_order(rows, int(limits.max()))
-    return _joined(known, behind) if (behind.owner[rows.of(*_AFTER)] >= 0).any() else known
-
-
-def _joined(known: _Windows, behind: _Windows) -> _Windows:
-    """Requests, and those behind them that were not seen to end."""
+    if not (behind.owner[rows.of(*_AFTER)] >= 0).any():
+        return known
     owner = np.where(behind.owner >= 0, behind.owner + len(known.row), known.owner)
     pairs = zip(*((each.starts, each.ends, each.uncertain, each.row) for each in (known, behind)), strict=True)
     starts, ends, uncertain, row = map(np.concatenate, pairs)
+    # Those behind were not seen to end.
     unfinished = np.append(known.unfinished, np.ones(len(behind.row), np.bool_))
     return _Windows(starts, ends, unfinished, uncertain, owner, row)
 
