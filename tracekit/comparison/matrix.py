@@ -6,7 +6,7 @@ A row does not know what its figures were measured from, so that other sources t
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
 
@@ -166,20 +166,18 @@ def sources_of(recordings: Sequence[Measurements]) -> list[Source]:
         environment = one.environment
         rates = ("fps",) if environment.simulated else ()
         figures = tuple(_figures(model, (*rates, *(WARM if model.name in every else ALL))) for model in one.models)
-        facts = (environment.device, environment.system, figures, tuple(_notes(one)), one.started)
+        notes: list[str] = []
+        if one.environment.simulated:
+            notes.append(f"{one.source}: {SIMULATOR}.")
+        inexact = least_exact(model.inexact for model in one.models)
+        if said := words.margin(inexact):
+            more = "; there may be more loads than were seen" if inexact.loads_at_least else ""
+            notes.append(f"{one.source}: {said}{more}.")
+        if any(len(model.other_loads_ns) for model in one.models):
+            notes.append(f"{one.source}: the load time includes loads that may have been cold.")
+        facts = (environment.device, environment.system, figures, tuple(notes), one.started)
         sources.append(Source(one.source, "recording", *facts))
     return sources
-
-
-def _notes(recording: Measurements) -> Iterator[str]:
-    if recording.environment.simulated:
-        yield f"{recording.source}: {SIMULATOR}."
-    inexact = least_exact(model.inexact for model in recording.models)
-    if said := words.margin(inexact):
-        more = "; there may be more loads than were seen" if inexact.loads_at_least else ""
-        yield f"{recording.source}: {said}{more}."
-    if any(len(model.other_loads_ns) for model in recording.models):
-        yield f"{recording.source}: the load time includes loads that may have been cold."
 
 
 def _has_warm(model: ModelMeasurements) -> bool:

@@ -78,13 +78,27 @@ def measure_with(trace: Trace, facts: Facts, shown: Shown | None) -> Measurement
     rows = activity if shown is None else activity[shown.rows["activity"]]
     top = rows_where(rows, is_any(rows["level"], Level.TOP))
     of_trace = _OfTrace.of(trace, top)
-    thermal = _hottest(trace, top["start_ns"].to_numpy()[of_trace.called])
+    # The hottest thermal state at these times.
+    predicted_ns = top["start_ns"].to_numpy()[of_trace.called]
+    states = trace.context.get("thermal")
+    if states is None or not len(predicted_ns):
+        thermal = None
+    else:
+        hottest = int(states_at(states, THERMAL_STATES, predicted_ns).max())
+        thermal = None if hottest == UNKNOWN else THERMAL_STATES[hottest]
     models = (_model(name, rate, trace, top, of_trace) for name, rate in facts.rates.items())
+    language_models: list[ModelMeasurements] = []
+    for pid, sample in request_groups(trace, shown):
+        name = name_of(pid, sample)
+        first_ns = sample.known("first_token_ns")[0]
+        for what, times in (("first token", first_ns), ("next token", sample.between_ns)):
+            if len(times):
+                language_models.append(_timed(f"{name}: {what}", np.rint(times).astype(np.int64), None, f"{what}s"))
     return Measurements(
         source=facts.recording.source,
         environment=environment_of(asdict(facts.recording), thermal),
         core_ml=not trace.inferred and not trace.activity.empty,
-        models=(*models, *_operation(trace, shown), *_language_models(trace, shown)),
+        models=(*models, *_operation(trace, shown), *language_models),
         checks=facts.checks,
         unreadable=unreadable_tables(facts.tables),
         limited=limits_in(facts.recording.notes),
@@ -105,16 +119,6 @@ def _operation(trace: Trace, shown: Shown | None) -> Iterator[ModelMeasurements]
     if name in texts_in(trace.models["name"].astype("category")):
         name = f"{name} (signpost)"
     yield _timed(name, durations, int(depth.max(initial=0)), "signposts")
-
-
-def _language_models(trace: Trace, shown: Shown | None) -> Iterator[ModelMeasurements]:
-    """How long language models take, measured as a model is: each first token, and each token after another."""
-    for pid, sample in request_groups(trace, shown):
-        name = name_of(pid, sample)
-        first_ns = sample.known("first_token_ns")[0]
-        for what, times in (("first token", first_ns), ("next token", sample.between_ns)):
-            if len(times):
-                yield _timed(f"{name}: {what}", np.rint(times).astype(np.int64), None, f"{what}s")
 
 
 def _timed(name: str, durations: IntArray, in_flight: int | None, counted: str) -> ModelMeasurements:
@@ -170,15 +174,6 @@ def margin_of(metrics: Iterable[Metric]) -> float | None:
         if (value := metric.value) and (limit := metric.threshold) and min(value, limit) > 0
     ]
     return round(min(margins), 4) if margins else None
-
-
-def _hottest(trace: Trace, predicted_ns: IntArray) -> str | None:
-    """The hottest thermal state at these times."""
-    states = trace.context.get("thermal")
-    if states is None or not len(predicted_ns):
-        return None
-    hottest = int(states_at(states, THERMAL_STATES, predicted_ns).max())
-    return None if hottest == UNKNOWN else THERMAL_STATES[hottest]
 
 
 def environment_of(recording: Mapping[str, Any], thermal: str | None) -> Environment:

@@ -221,7 +221,16 @@ def compared_values(
         every = max((len(entry.latencies_ns) for entry in side), default=0)
         if warm < MIN_PREDICTIONS <= every:
             return Basis.ALL, Window(None, fits=True), [[entry.latencies_ns for entry in side] for side in sides]
-    window = _window(sides)
+    # As many predictions after each load as every recording with enough warm ones has: those that come first may be
+    # slower. Where too few are left so, all of them.
+    recordings = [entry for side in sides for entry in side if entry.warm.sum() >= MIN_PREDICTIONS]
+    behind = [entry.since_load[entry.warm] for entry in recordings]
+    length = min((int(own.max()) + 1 for own in behind), default=0)
+    if all((own < length).all() for own in behind):
+        window = Window(None, fits=True)
+    else:
+        fits = all((own < length).sum() >= MIN_PREDICTIONS for own in behind)
+        window = Window(length if fits else None, fits=fits)
     if window.length is None:
         return Basis.WARM, window, [[entry.warm_ns for entry in side] for side in sides]
     chosen = [[entry.latencies_ns[entry.warm & (entry.since_load < window.length)] for entry in side] for side in sides]
@@ -235,18 +244,6 @@ class Window(NamedTuple):
     """How many; None for all."""
     fits: bool
     """Whether those of all recordings lie equally far behind a load."""
-
-
-def _window(sides: Sequence[Sequence[ModelMeasurements]]) -> Window:
-    """As many predictions after each load as every recording with enough warm ones has: those that come first may be
-    slower. Where too few are left so, all of them."""
-    recordings = [entry for side in sides for entry in side if entry.warm.sum() >= MIN_PREDICTIONS]
-    behind = [entry.since_load[entry.warm] for entry in recordings]
-    length = min((int(own.max()) + 1 for own in behind), default=0)
-    if all((own < length).all() for own in behind):
-        return Window(None, fits=True)
-    fits = all((own < length).sum() >= MIN_PREDICTIONS for own in behind)
-    return Window(length if fits else None, fits=fits)
 
 
 def _covers_most(sides: Sequence[Sequence[ModelMeasurements]], values: Sequence[Sequence[IntArray]]) -> bool:

@@ -192,10 +192,15 @@ def parse_check(table: object, checks: frozenset[str]) -> CheckSettings:
     suppressed = settings.get("suppress", [])
     if not isinstance(suppressed, list):
         raise UsageError("'check.suppress': write [[check.suppress]] before each")
+    table = _table(settings.get("findings", {}), "check.findings")
+    check_keys(table, SEVERITIES, "check.findings.")
+    for name, value in table.items():
+        if type(value) is not int or value < 0:
+            raise UsageError(f"'check.findings.{name}': must be a whole number from 0 on")
     return CheckSettings(
         settings.get("baseline"),
         settings.get("history"),
-        _findings(_table(settings.get("findings", {}), "check.findings")),
+        table,
         tuple(limits),
         tuple(_suppression(entry, checks) for entry in suppressed),
     )
@@ -215,14 +220,6 @@ def _limit(pattern: str, name: str, value: Any) -> Limit:
     if name in SHARES and value > 1:
         raise UsageError(f"{where}: must be a share from 0 to 1")
     return Limit(pattern, name, float(value))
-
-
-def _findings(table: dict[str, Any]) -> dict[str, int]:
-    check_keys(table, SEVERITIES, "check.findings.")
-    for name, value in table.items():
-        if type(value) is not int or value < 0:
-            raise UsageError(f"'check.findings.{name}': must be a whole number from 0 on")
-    return table
 
 
 def _suppression(entry: object, checks: frozenset[str]) -> Suppression:

@@ -48,7 +48,17 @@ def reason(change: LatencyChange) -> str:
     if change.reason is None:
         return ""
     fewest = min(max(side, default=0) for side in change.predictions)
-    more = _more(change, fewest)
+    wanted = change.wanted
+    if change.effective is None:
+        if change.reason not in (Reason.WIDE, Reason.SMALL):
+            more = ""
+        else:
+            unlike = "recordings of one side differ too much: record them in the same state of the device and the app"
+            more = f"; compare at least {wanted} recordings per side" if wanted else f"; {unlike}"
+    elif wanted and wanted * max(change.before_ns or 0, change.after_ns or 0) > LONGEST_NS:
+        more = f"; compare at least {FEW} recordings per side" if fewest >= MIN_PREDICTIONS else ""
+    else:
+        more = f"; record at least {wanted:,} {change.counted} per side" if wanted else ""
     if change.reason is Reason.FEW and fewest < MIN_PREDICTIONS:
         # What the interval needs is less than what the question needs, and one number is enough.
         needed = more or f", {MIN_PREDICTIONS} needed"
@@ -62,19 +72,6 @@ def reason(change: LatencyChange) -> str:
 
 LONGEST_NS = 300e9
 """Predictions that take longer are not asked for: recordings, of the length that there is, tell more (heuristic)."""
-
-
-def _more(change: LatencyChange, fewest: int) -> str:
-    """What would settle it, as far as somebody would do it; empty where that is not known."""
-    wanted = change.wanted
-    if change.effective is None:
-        if change.reason not in (Reason.WIDE, Reason.SMALL):
-            return ""
-        unlike = "recordings of one side differ too much: record them in the same state of the device and the app"
-        return f"; compare at least {wanted} recordings per side" if wanted else f"; {unlike}"
-    if wanted and wanted * max(change.before_ns or 0, change.after_ns or 0) > LONGEST_NS:
-        return f"; compare at least {FEW} recordings per side" if fewest >= MIN_PREDICTIONS else ""
-    return f"; record at least {wanted:,} {change.counted} per side" if wanted else ""
 
 
 _REASONS = {

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
+from functools import reduce
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,11 +16,10 @@ from tracekit.characters import escape_json
 from tracekit.grouping import grouped
 from tracekit.render.blocks import Document, plain
 from tracekit.report.groups import with_outcome
-from tracekit.report.serialize import to_dict, to_json
+from tracekit.report.serialize import to_dict
 
 if TYPE_CHECKING:
     from tracekit.analysis.code.sites import CallSite
-    from tracekit.analysis.statistics import Statistics
     from tracekit.comparison.comparison import Comparison
     from tracekit.comparison.gate import Gate
     from tracekit.report.model_report import ModelReport
@@ -32,8 +32,84 @@ _LONG = 300
 _COUNTS = 200
 """Bytes that `left_out` may take."""
 _FENCE_END = "\n```"
-_FIGURES = ("p50_ns", "p95_ns", "load_ns", "predictions_per_second", "neural_engine_time")
-_LATENCY = ("answer", "reason", "before_ns", "after_ns", "low", "high")
+Keys = Mapping[str, "str | Callable[[Any], Any] | Keys"]
+"""What is kept of a thing, by the key it gets: a path of attributes, keys and places; what a function makes of it; or
+keys below. A key that ends in `?` is left out where there is nothing."""
+
+
+def optional(*names: str, of: str = "") -> Keys:
+    """Attributes under their own names, each where it is known."""
+    return {f"{name}?": of + name for name in names}
+
+
+def projection(thing: object, keys: Keys) -> dict[str, Any]:
+    """What `keys` keep of a thing."""
+    values = {
+        key: reduce(_part, source.split("."), thing)
+        if isinstance(source, str)
+        else source(thing)
+        if callable(source)
+        else projection(thing, source)
+        for key, source in keys.items()
+    }
+    return {key.rstrip("?"): value for key, value in values.items() if value is not None or not key.endswith("?")}
+
+
+def _part(thing: Any, name: str) -> Any:
+    if isinstance(thing, Mapping):
+        return thing.get(name)
+    if isinstance(thing, tuple):
+        return thing[int(name)] if int(name) < len(thing) else None
+    return None if thing is None else getattr(thing, name)
+
+
+def _code(site: CallSite) -> str:
+    # A model file is inspected without pandas.
+    from tracekit.report.call_sites import line_of
+
+    return " in ".join(filter(None, (line_of(site), site.function or "")))
+
+
+def _first_step(fix: str) -> str:
+    """The first paragraph of a fix, with the code that it leads to; `tracekit explain` has the rest."""
+    step, _, more = fix.strip().partition("\n\n")
+    code = f"\n\n{more.partition(_FENCE_END)[0]}{_FENCE_END}" if step.endswith(":") and more.startswith("```") else ""
+    return " ".join(step.split()) + code
+
+
+RECORDING = optional("source", "device_model", "os_version", "target", "duration_ns")
+MODEL: Keys = {
+    "model": "name",
+    "loads": "loads",
+    "predictions": "predictions",
+    **optional("p50_ns", "p95_ns", "load_ns", "predictions_per_second", "neural_engine_time", of="quantities."),
+}
+_TIMES = optional("count", "total_ns", "p50_ns", "p95_ns", of="statistics.")
+OPERATION: Keys = {
+    "name": "name",
+    **_TIMES,
+    "parts_ns": lambda operation: {part.part: part.total_ns for part in operation.parts},
+}
+PHASE: Keys = {"phase": "phase", "signpost": "signpost", "points": "points", **_TIMES}
+COVERAGE: Keys = {
+    "instrument": "instrument",
+    "state": lambda entry: str(entry.state),
+    "note": lambda entry: f"{entry.conclusion} {entry.advice}".strip(),
+}
+FINDING: Keys = {
+    **{name: name for name in ("id", "severity", "model", "title", "summary")},
+    "savings_ns": "own_savings_ns",
+    # One line of its evidence and of its place in the code.
+    "evidence": {"count": "evidence_total", **optional("start_ns", "end_ns", "label", of="evidence.0.")},
+    "fix": lambda result: _first_step(result.fix),
+    # A fix may shorten each prediction, and save no time in total.
+    "savings_each?": lambda result: result.cost and result.cost.each and asdict(result.cost.each),
+    "code?": lambda result: _code(result.call_sites[0]) if result.call_sites else None,
+}
+_CHANGE = {name: name for name in ("answer", "reason", "before_ns", "after_ns", "low", "high")}
+COMPARED: Keys = {name: name for name in ("name", "presence", "predictions", "loads", "time_ns")}
+FILE = optional("name", "source", "kind", "specification_version", "bytes")
+FILE_FINDING: Keys = {"id": "id", "summary": "summary", "fix": lambda result: _first_step(result.fix)}
 
 
 def brief_report(report: Report, limit: int | None = None, following: Sequence[str] = ()) -> str:
@@ -42,32 +118,32 @@ def brief_report(report: Report, limit: int | None = None, following: Sequence[s
     source = report.recording.source
     found = with_outcome(report.results, "finding")
     more = {} if limit is None or len(found) <= limit else {"findings": len(found) - limit}
+    signposts = {
+        "operations": [projection(each, OPERATION) for each in report.operations if each.statistics is not None],
+        "phases": [
+            {"runtime": runtime.name} | projection(phase, PHASE)
+            for runtime in report.runtimes
+            for phase in runtime.phases
+        ],
+    }
     return capped(
         {
             "verdict": report.summary.verdict,
-            "recording": _kept(report.recording, "source", "device_model", "os_version", "target", "duration_ns"),
-            "findings": [_finding(result) for result in found[:limit]],
-            "models": [
-                {"model": each.name, "loads": each.loads, "predictions": each.predictions}
-                | {name: each.quantities[name] for name in _FIGURES if each.quantities.get(name) is not None}
-                for each in report.models
-            ],
-            **_signposts(report),
+            "recording": projection(report.recording, RECORDING),
+            "findings": [projection(result, FINDING) for result in found[:limit]],
+            "models": [projection(model, MODEL) for model in report.models],
+            **{name: rows for name, rows in signposts.items() if rows},
             "not_recorded": [
-                {
-                    "instrument": each.instrument,
-                    "state": str(each.state),
-                    "note": f"{each.conclusion} {each.advice}".strip(),
-                }
-                for each in report.coverage
+                projection(entry, COVERAGE)
+                for entry in report.coverage
                 # An empty table with advice is one that should have rows.
-                if not each.recorded or (each.advice and not each.rows)
+                if not entry.recorded or (entry.advice and not entry.rows)
             ],
             "not_evaluated": _not_evaluated(report.results),
             "next": list(following)
             or [
                 *(f"tracekit explain {name}" for name in dict.fromkeys(result.id for result in found[:2])),
-                *([f"tracekit why {source}"] if any(each.predictions for each in report.models) else []),
+                *([f"tracekit why {source}"] if any(model.predictions for model in report.models) else []),
                 f"tracekit sql {source} --list",
             ],
         },
@@ -90,7 +166,7 @@ def brief_answers(results: Sequence[Result], limit: int) -> str:
 
 def brief_why(report: WhyReport, document: Document, following: Sequence[str] = ()) -> str:
     """The predictions with the parts of their extra time, and the findings about them."""
-    said = json.loads(to_json(report))
+    said = to_dict(report)
     models = [_without(model, "fitting") for model in said["models"]]
     found = dict.fromkeys(name for model in models for causes in model["findings"] for name in causes.values())
     return capped(
@@ -108,15 +184,15 @@ def brief_why(report: WhyReport, document: Document, following: Sequence[str] = 
 
 def brief_comparison(comparison: Comparison, document: Document, following: Sequence[str] = ()) -> str:
     """What changed: findings, and each model's latency and loads with the interval of the change."""
-    said = json.loads(to_json(comparison))
+    said = to_dict(comparison)
     return capped(
         {
             "verdict": plain(document.verdict),
             **{side: said[side] for side in ("before", "after")},
             "findings": [_without(finding, "reason") for finding in said["findings"]],
             "models": [
-                {name: model[name] for name in ("name", "presence", "predictions", "loads", "time_ns")}
-                | {name: {key: model[name][key] for key in _LATENCY} for name in ("latency", "p95") if model.get(name)}
+                projection(model, COMPARED)
+                | {name: projection(model[name], _CHANGE) for name in ("latency", "p95") if model.get(name)}
                 for model in said["models"]
             ],
             "notes": [*said["notes"], *(f"Not recorded: {name}." for name in said["not_recorded"])],
@@ -127,10 +203,8 @@ def brief_comparison(comparison: Comparison, document: Document, following: Sequ
 
 def brief_gate(gate: Gate, document: Document) -> str:
     """What was checked, what decides first."""
-    said = json.loads(to_json(gate))
-    items = [
-        {name: item[name] for name in ("verdict", "subject", "model", "text") if item[name]} for item in said["items"]
-    ]
+    kept = ("verdict", "subject", "model", "text")
+    items = [{name: item[name] for name in kept if item[name]} for item in to_dict(gate)["items"]]
     return capped({"verdict": plain(document.verdict), "items": items, "next": ["tracekit why RECORDING"]})
 
 
@@ -140,66 +214,15 @@ def brief_model_file(report: ModelReport, document: Document, commands: Mapping[
     return capped(
         {
             "verdict": plain(document.verdict),
-            "model": _kept(report.model, "name", "source", "kind", "specification_version", "bytes"),
+            "model": projection(report.model, FILE),
             "findings": [
-                {"id": result.id, "summary": result.summary, "fix": _first_step(result.fix)}
-                | ({"command": commands[result.id]} if commands.get(result.id) else {})
+                projection(result, FILE_FINDING) | ({"command": commands[result.id]} if commands.get(result.id) else {})
                 for result in found
             ],
             "not_evaluated": _not_evaluated(report.results),
             "next": [f"tracekit explain {result.id}" for result in found[:2]],
         }
     )
-
-
-def _signposts(report: Report) -> dict[str, Any]:
-    """Operations of the app with the parts of their time, and phases of other runtimes; no key where there are none."""
-    operations = [
-        {"name": each.name} | _times(each.statistics) | {"parts_ns": {part.part: part.total_ns for part in each.parts}}
-        for each in report.operations
-        if each.statistics is not None
-    ]
-    phases = [
-        {"runtime": runtime.name, "phase": each.phase, "signpost": each.signpost, "points": each.points}
-        | _times(each.statistics)
-        for runtime in report.runtimes
-        for each in runtime.phases
-    ]
-    return {name: values for name, values in (("operations", operations), ("phases", phases)) if values}
-
-
-def _times(statistics: Statistics | None) -> dict[str, Any]:
-    return {} if statistics is None else _kept(statistics, "count", "total_ns", "p50_ns", "p95_ns")
-
-
-def _finding(result: Result) -> dict[str, Any]:
-    """A finding, with one line of its evidence and of its place in the code."""
-    said: dict[str, Any] = {
-        "id": result.id,
-        "severity": result.severity,
-        "model": result.model,
-        "title": result.title,
-        "summary": result.summary,
-        "savings_ns": result.own_savings_ns,
-        "evidence": {"count": result.evidence_total},
-        "fix": _first_step(result.fix),
-    }
-    if result.cost is not None and result.cost.each is not None:
-        # A fix may shorten each prediction, and save no time in total.
-        said["savings_each"] = asdict(result.cost.each)
-    if result.evidence:
-        first = result.evidence[0]
-        said["evidence"] |= {"start_ns": first.start_ns, "end_ns": first.end_ns, "label": first.label}
-    if result.call_sites:
-        said["code"] = _code(result.call_sites[0])
-    return said
-
-
-def _code(site: CallSite) -> str:
-    # A model file is inspected without pandas.
-    from tracekit.report.call_sites import line_of
-
-    return " in ".join(filter(None, (line_of(site), site.function or "")))
 
 
 def _not_evaluated(results: Iterable[Answer]) -> list[dict[str, str]]:
@@ -209,17 +232,6 @@ def _not_evaluated(results: Iterable[Answer]) -> list[dict[str, str]]:
         {"checks": ", ".join(dict.fromkeys(names)), "why": why} | ({"record": record} if record else {})
         for (why, record), names in checks.items()
     ]
-
-
-def _first_step(fix: str) -> str:
-    """The first paragraph of a fix, with the code that it leads to; `tracekit explain` has the rest."""
-    said, _, more = fix.strip().partition("\n\n")
-    code = f"\n\n{more.partition(_FENCE_END)[0]}{_FENCE_END}" if said.endswith(":") and more.startswith("```") else ""
-    return " ".join(said.split()) + code
-
-
-def _kept(thing: object, *names: str) -> dict[str, Any]:
-    return {name: value for name in names if (value := getattr(thing, name)) is not None}
 
 
 def _without(said: Mapping[str, Any], *names: str) -> dict[str, Any]:

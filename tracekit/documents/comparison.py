@@ -47,7 +47,11 @@ def comparison_document(
 ) -> blocks.Document:
     """The comparison; `models` and `drawn` are pictures of both sides, for pages."""
     unfair = table("Differences of the environment", UNFAIR, comparison.unfair)
-    unmatched = items(_unmatched_models(comparison.models))
+    sides = (Presence.ONLY_BEFORE, Presence.ONLY_AFTER)
+    names = (", ".join(model.name for model in comparison.models if model.presence is side) for side in sides)
+    said = [f"{side}: {known}" for side, known in zip(sides, names, strict=True) if known]
+    unmatched_models = [*said, "if a model was renamed: --rename OLD=NEW"] if len(said) == len(sides) else said
+    unmatched = items(unmatched_models)
     few = (FEW_FOR_P95,) if any(map(_shows_p95_alone, comparison.compared)) else ()
     before, after = (format_names(names, SOURCES) for names in (comparison.before, comparison.after))
     how = "circular block bootstrap of the median of log latency"
@@ -59,10 +63,17 @@ def comparison_document(
         UNNOTICED,
         f"Method {comparison.method}: {how}",
     )
+    # The look of the worst answer: on medians, on percentiles that changed, and on findings.
+    tails = {model.p95.answer for model in comparison.compared} & CHANGED
+    tones = {TONES[each] for each in {model.latency.answer for model in comparison.compared} | tails}
+    tones |= {TONES[change.status] for change in comparison.findings}
+    if any(map(words.moved, comparison.compared)):
+        tones -= {Role.GOOD}
+    tone = next((tone for tone in (Role.BAD, Role.GOOD) if tone in tones), Role.OPEN)
     return blocks.Document(
         title=words.arrow(before, after),
         verdict=figures.summary(comparison),
-        tone=_tone(comparison),
+        tone=tone,
         context=(
             *(Paragraph(cause, lead="cause") for cause in filter(None, ["; ".join(_causes(comparison))])),
             Paragraph("; ".join(_certainty(comparison)), lead="certainty"),
@@ -78,16 +89,6 @@ def comparison_document(
             section("Notes", items(notes), name="notes"),
         ),
     )
-
-
-def _tone(comparison: Comparison) -> Role:
-    """The look of the worst answer: on medians, on percentiles that changed, and on findings."""
-    tails = {model.p95.answer for model in comparison.compared} & CHANGED
-    tones = {TONES[each] for each in {model.latency.answer for model in comparison.compared} | tails}
-    tones |= {TONES[change.status] for change in comparison.findings}
-    if any(map(words.moved, comparison.compared)):
-        tones -= {Role.GOOD}
-    return next((tone for tone in (Role.BAD, Role.GOOD) if tone in tones), Role.OPEN)
 
 
 def _is_pair(comparison: Comparison) -> bool:
@@ -210,11 +211,3 @@ def _shows_p95_alone(model: ModelComparison) -> bool:
 
 def _differences(*known: figures.Figure) -> str:
     return ", ".join(figure.words for figure in known if figure.differs)
-
-
-def _unmatched_models(models: Sequence[ModelComparison]) -> list[str]:
-    """Sentences on models that only one side holds, with what may bring them together."""
-    sides = (Presence.ONLY_BEFORE, Presence.ONLY_AFTER)
-    names = (", ".join(model.name for model in models if model.presence is side) for side in sides)
-    said = [f"{side}: {known}" for side, known in zip(sides, names, strict=True) if known]
-    return [*said, "if a model was renamed: --rename OLD=NEW"] if len(said) == len(sides) else said

@@ -65,23 +65,19 @@ def lanes(
     lines = "; ".join(f"{', '.join(titles)} ({words})" for words, titles in reasons.items())
     empty = tag("p", f"Lanes without events: {lines}", class_="dim") if lines else None
     markup = join([heading, tag("div", id=name), empty])
-    return Figure(markup, f"#{name}{{--lanes-height:{_height(report, timeline)}px}}", data)
-
-
-def _words(why: Why, *, sampled: bool) -> Words:
-    code = caller(why) if sampled else (UNSAMPLED,)
-    return sentence(why), [*(("code", words) for words in code), *why_facts(why)]
-
-
-def _height(report: Report, timeline: Timeline) -> int:
-    """Pixels that are kept free until the script has drawn the lanes."""
+    # Pixels that are kept free until the script has drawn the lanes.
     drawn = [lane for lane in timeline.lanes if len(lane.starts)]
     height = RULER_PX + HEAD_PX * len({lane.section for lane in drawn})
     height += sum(LANE_PX + ROW_PX * min(lane.depth, 1 if lane.strip else ROWS) for lane in drawn)
     height += 2 * COUNTER_PX if any(lane.calls.any() for lane in drawn) else 0
     found = sum(any(len(marked.starts) for _, marked in checks) for checks in timeline.findings(report.results))
     height += STRIP_PX * (min(found, STRIPS) + bool(timeline.slow))
-    return min(height, TALLEST_PX)
+    return Figure(markup, f"#{name}{{--lanes-height:{min(height, TALLEST_PX)}px}}", data)
+
+
+def _words(why: Why, *, sampled: bool) -> Words:
+    code = caller(why) if sampled else (UNSAMPLED,)
+    return sentence(why), [*(("code", words) for words in code), *why_facts(why)]
 
 
 def lanes_of_both(comparison: Comparison, sides: tuple[Drawing, Drawing] | None) -> Section:

@@ -22,7 +22,14 @@ def latest_lines(
 ) -> tuple[Line, ...]:
     """Four lines on the recording at `path`. `earlier` is the path of the last one of the same app and device, and the
     comparison with it; None where there is none."""
-    what = f"{context_line(report)} · {_models(measurements)}"
+    names = [model.name for model in measurements.models]
+    if not names:
+        models = "no predictions"
+    else:
+        more = [format_count(len(names) - MODELS, "more model")] if len(names) > MODELS else []
+        predictions = sum(model.predictions for model in measurements.models)
+        models = f"{word_list([*names[:MODELS], *more])} · {format_count(predictions, 'prediction')}"
+    what = f"{context_line(report)} · {models}"
     commands = [command("analyze", path)]
     if earlier is not None:
         commands.append(command("compare", earlier[0], path))
@@ -32,15 +39,6 @@ def latest_lines(
         _change(report.recording, earlier),
         ("next: ", Span("  ·  ".join(commands), Role.CODE)),
     )
-
-
-def _models(measurements: Measurements) -> str:
-    names = [model.name for model in measurements.models]
-    if not names:
-        return "no predictions"
-    more = [format_count(len(names) - MODELS, "more model")] if len(names) > MODELS else []
-    predictions = sum(model.predictions for model in measurements.models)
-    return f"{word_list([*names[:MODELS], *more])} · {format_count(predictions, 'prediction')}"
 
 
 def _verdict(report: Report) -> Line:

@@ -103,18 +103,18 @@ def _function(function: FunctionInfo, several: bool) -> Section | None:
     rows = [(role, entry) for role, entries in roles for entry in entries]
     title = f"Interface of {function.name}" if several else "Interface"
     unlisted = None if rows else Paragraph("not listed in the file", Role.DIM)
-    return section(title, table(title, INTERFACE, rows, brief=FEATURES), unlisted, *_computes(function))
-
-
-def _computes(function: FunctionInfo) -> Iterator[Paragraph]:
+    computes: list[Paragraph] = []
     facts = (lower_first(words.computes(function).rstrip(".")), f"opset {function.opset}" if function.opset else "")
     if any(facts):
-        yield Paragraph("; ".join(filter(None, facts)))
+        computes.append(Paragraph("; ".join(filter(None, facts))))
     total = sum(function.operations.values())
     if total:
-        yield Paragraph(f"{format_count(total, 'operation')}: {words.histogram(function.operations, OPERATIONS)}")
+        computes.append(
+            Paragraph(f"{format_count(total, 'operation')}: {words.histogram(function.operations, OPERATIONS)}")
+        )
     if function.backends:
-        yield Paragraph(f"the file asks for {', '.join(function.backends)}")
+        computes.append(Paragraph(f"the file asks for {', '.join(function.backends)}"))
+    return section(title, table(title, INTERFACE, rows, brief=FEATURES), unlisted, *computes)
 
 
 def _stages(model: ModelInfo) -> Iterator[str]:

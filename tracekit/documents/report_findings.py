@@ -67,6 +67,16 @@ def finding_card(group: Group, makes_p95: Sequence[str] = (), *, is_reason: bool
     caveats.pop(stacks_sentence(first.resolution_ns), None)
     savings = f", est. savings up to {format_estimate(group.extra_savings_ns)}" if group.extra_savings_ns else ""
     cost = (f" ({format_count(len(models), 'model')})" if models else "") + savings
+    rows = [(check, metric) for check in group.results for metric in check.metrics]
+    shown = METRIC_COLUMNS if len(group.results) > 1 else METRIC_COLUMNS[1:]
+    bases = dict.fromkeys(check.cost.basis for check in group.results if check.cost)
+    unknown = group.savings_ns is None
+    measurements = section(
+        "Measurements",
+        table(f"Measurements for {group.first.id}", shown, rows),
+        *(Paragraph(basis, lead=f"how the {'cost is' if unknown else 'savings are'} estimated") for basis in bases),
+        folded=True,
+    )
     return blocks.Card(
         label=INCONCLUSIVE if is_reason else group.severity,
         tone=Role.OPEN if is_reason else Role(group.severity),
@@ -86,7 +96,7 @@ def finding_card(group: Group, makes_p95: Sequence[str] = (), *, is_reason: bool
             Paragraph(fix_line(first.fix), lead="fix", brief=FIX_LINES),
             _fix(group),
             _evidence(group),
-            _measurements(group),
+            measurements,
         ),
         cost=cost or f": {first.summary.rstrip('.')}",
     )
@@ -279,20 +289,6 @@ def _evidence(group: Group) -> Section | None:
     title = f"Evidence ({format_count(total, 'interval')})"
     note = f"{formatting.extreme_word(shown)} first; times since the start of the run"
     return section(title, grid, more, note=note, folded=True) if grid else None
-
-
-def _measurements(group: Group) -> Section | None:
-    """The numbers that decided, and how the savings were worked out; where these are unknown, the cost."""
-    rows = [(check, metric) for check in group.results for metric in check.metrics]
-    shown = METRIC_COLUMNS if len(group.results) > 1 else METRIC_COLUMNS[1:]
-    bases = dict.fromkeys(check.cost.basis for check in group.results if check.cost)
-    unknown = group.savings_ns is None
-    return section(
-        "Measurements",
-        table(f"Measurements for {group.first.id}", shown, rows),
-        *(Paragraph(basis, lead=f"how the {'cost is' if unknown else 'savings are'} estimated") for basis in bases),
-        folded=True,
-    )
 
 
 MODEL: Column[Result] = columns.names("model", lambda check: check.model, columns.RECORDING)

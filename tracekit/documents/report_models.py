@@ -3,7 +3,7 @@ other, what is inferred where Core ML recorded no call, and what the files of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -60,24 +60,22 @@ def models_section(models: Sequence[ModelSummary], results: Sequence[Result] = (
     large = {part.group.part for row in broken_down for part in row.large}
     # What their names do not say.
     meanings = (time_breakdown.MEANINGS[name] for name in ("ambiguous", "other") if name in large)
+    # What makes the p95 of each model, where that needs a reason and has one.
+    tails: list[Line] = []
+    for model, tail, finding in known_tails(known, results):
+        p95 = Span(formatting.duration(model.quantities.get("p95_ns"), model.resolution_ns), quantity="p95_ns")
+        link: Line = (" (", Span(finding.id, link=f"#finding-{finding.id}"), ")") if finding else ""
+        slow = (Span(model.name, Role.CODE), ": p95 ", p95, f", {tail_words(tail, model.resolution_ns)}")
+        tails.append(join((*slow, link), ""))
     return section(
         "Models",
         table("Models", columns, known, brief=MODELS),
         Figure(legend({group_class(group): group.name for group in groups})) if groups else None,
-        items(_tails(known, results), brief=MODELS),
+        items(tails, brief=MODELS),
         Paragraph(pace(known[0]), Role.DIM) if len(known) == 1 else None,
         items((*time_breakdown.each_first(known), *meanings), role=Role.DIM),
         name="models",
     )
-
-
-def _tails(models: Sequence[ModelSummary], results: Sequence[Result]) -> Iterator[Line]:
-    """What makes the p95 of each model, where that needs a reason and has one."""
-    for model, tail, finding in known_tails(models, results):
-        p95 = Span(formatting.duration(model.quantities.get("p95_ns"), model.resolution_ns), quantity="p95_ns")
-        link: Line = (" (", Span(finding.id, link=f"#finding-{finding.id}"), ")") if finding else ""
-        slow = (Span(model.name, Role.CODE), ": p95 ", p95, f", {tail_words(tail, model.resolution_ns)}")
-        yield join((*slow, link), "")
 
 
 def _bar(row: PartsRow) -> str:

@@ -61,9 +61,17 @@ def why_document(report: WhyReport, path: str = "") -> Document:
     explained = [each for model in report.models for each in zip(model.predictions, model.findings, strict=True)]
     finding = worst_finding(*explained[0]) if explained else None
     replayed = command("whatif", path or report.source, finding or "")
+    if len(explained) <= 1:
+        verdict = next((sentence(why) for model in report.models for why in model.predictions), report.nothing)
+    else:
+        verdict = "; ".join(
+            f"{format_count(len(model.predictions), 'slowest prediction')} of {model.model}, usual "
+            + format_time(model.predictions[0].usual_ns, model.predictions[0].resolution_ns)
+            for model in report.models
+        )
     return Document(
         title=report.source,
-        verdict=_verdict(report, len(explained)),
+        verdict=verdict,
         tone=Role.PLAIN,
         blocks=present(
             *(block for model in report.models for block in _blocks(model, report.sampled, several=len(explained) > 1)),
@@ -78,17 +86,6 @@ def brief_document(report: WhyReport) -> Document:
     """One sentence for each prediction."""
     first, *others = [sentence(why) for model in report.models for why in model.predictions] or [report.nothing]
     return Document(report.source, first, Role.PLAIN, blocks=tuple(map(Paragraph, others)))
-
-
-def _verdict(report: WhyReport, count: int) -> str:
-    """What is said of one prediction, or which are explained."""
-    if count <= 1:
-        return next((sentence(why) for model in report.models for why in model.predictions), report.nothing)
-    return "; ".join(
-        f"{format_count(len(model.predictions), 'slowest prediction')} of {model.model}, usual "
-        + format_time(model.predictions[0].usual_ns, model.predictions[0].resolution_ns)
-        for model in report.models
-    )
 
 
 def _blocks(model: ModelWhy, sampled: bool, *, several: bool) -> Iterator[Block | None]:

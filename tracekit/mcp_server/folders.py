@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tracekit.errors import UsageError
+from tracekit.units import format_names
 
 LISTED = 10
 """Recordings that an error names."""
@@ -69,8 +70,7 @@ class Folders:
         names = [entry.name for entry in entries if entry.suffix in _RECORDINGS]
         if not names:
             return "no recording lies directly in them; ask the user for the path of one in them"
-        more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-        return f"recordings there: {', '.join(names[:LISTED])}{more}"
+        return f"recordings there: {format_names(names, LISTED)}"
 
 
 def state_of(path: Path) -> State:

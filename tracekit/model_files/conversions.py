@@ -32,47 +32,36 @@ def with_operations(
         for name in dict.fromkeys(operation.inputs):
             users.setdefault(name, []).append(operation)
     flow = _Flow(operations, users, {value.name: operation for operation in operations for value in operation.outputs})
-    return replace(
-        function,
-        opset=opset,
-        parameters=parameters,
-        operations=operations,
-        counts=counts_of(operations),
-        precision=_precision(function, flow),
-        conversions=tuple(_conversions(function, parameters, flow)),
-    )
-
-
-def _precision(function: facts.Function, flow: _Flow) -> tuple[str, ...]:
-    """Float types of what the operations compute, the most frequent first. Casts count for nothing, nor does what only
-    scales an input before its cast or an output behind its cast."""
     beside = {id(entry) for feature in function.inputs for entry in _to_cast(feature.name, flow)[0]}
     beside |= {id(entry) for feature in function.outputs for entry in _from_cast(feature.name, flow)[0]}
     counts: Counter[str] = Counter()
     for operation in flow.operations:
         if not facts.is_constant(operation) and operation.type not in _NOT_COMPUTING and id(operation) not in beside:
             counts.update({value.element for value in operation.outputs if value.element in facts.FLOATS})
-    return tuple(name for name, _ in facts.by_count(counts))
+    conversions: list[facts.Conversion] = []
+    declared = {value.name: value.element for value in parameters}
+    for feature in filter(_is_convertible, function.inputs):
+        _, cast = _to_cast(feature.name, flow)
+        element = declared.get(feature.name) if cast is None else cast.outputs[0].element
+        conversions += _conversion(feature, "input", element, cast)
+    for feature in filter(_is_convertible, function.outputs):
+        _, cast = _from_cast(feature.name, flow)
+        element = _element_of(feature.name, flow) if cast is None else _cast_input_type(cast, flow)
+        conversions += _conversion(feature, "output", element, cast)
+    return replace(
+        function,
+        opset=opset,
+        parameters=parameters,
+        operations=operations,
+        counts=counts_of(operations),
+        precision=tuple(name for name, _ in facts.by_count(counts)),
+        conversions=tuple(conversions),
+    )
 
 
 def counts_of(operations: Iterable[facts.Operation]) -> tuple[tuple[str, int], ...]:
     """Operations by type without constants, the most frequent first."""
     return facts.by_count(Counter(entry.type for entry in operations if not facts.is_constant(entry)))
-
-
-def _conversions(
-    function: facts.Function, parameters: Sequence[facts.Value], flow: _Flow
-) -> Iterator[facts.Conversion]:
-    """Conversions at the inputs and outputs of a function, in their order."""
-    declared = {value.name: value.element for value in parameters}
-    for feature in filter(_is_convertible, function.inputs):
-        _, cast = _to_cast(feature.name, flow)
-        element = declared.get(feature.name) if cast is None else cast.outputs[0].element
-        yield from _conversion(feature, "input", element, cast)
-    for feature in filter(_is_convertible, function.outputs):
-        _, cast = _from_cast(feature.name, flow)
-        element = _element_of(feature.name, flow) if cast is None else _cast_input_type(cast, flow)
-        yield from _conversion(feature, "output", element, cast)
 
 
 def precision_conversions(

@@ -99,7 +99,10 @@ def _read_data(data: bytes, path: Path, folder: Path | None = None) -> ModelFile
     if data.startswith((b"PK\x03\x04", b"\x1f\x8b")):
         # Packages are attached to issues so; no model begins like that.
         raise UnreadableModel(f"{quote(path)} is an archive; unpack it, and give the model in it")
-    if _is_json(data) and path.suffix != ".mlmodel":
+    # Whether an object or a list begins here, in any encoding of JSON: a shell of Windows redirects in UTF-16.
+    beginning = data[:64]
+    text = beginning.decode(json.detect_encoding(beginning), "ignore")
+    if (text.lstrip()[:1] in ("{", "[")) and path.suffix != ".mlmodel":
         if size > MAX_TEXT_BYTES:
             raise UnreadableModel(f"{quote(path)} is too large for JSON about a model: {size:,} bytes")
         from tracekit.model_files.performance.read import report_in
@@ -107,13 +110,6 @@ def _read_data(data: bytes, path: Path, folder: Path | None = None) -> ModelFile
         return report_in(data, path) or read_json(data, path)
     model = model_of(parse_specification(data, path), path.stem, path.name, Form.MODEL, folder)
     return replace(model, bytes=size)
-
-
-def _is_json(data: bytes) -> bool:
-    """Whether an object or a list begins here, in any encoding of JSON: a shell of Windows redirects in UTF-16."""
-    beginning = data[:64]
-    text = beginning.decode(json.detect_encoding(beginning), "ignore")
-    return text.lstrip()[:1] in ("{", "[")
 
 
 def _checked_size(folder: Path) -> int:

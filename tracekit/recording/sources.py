@@ -18,6 +18,7 @@ from typing import BinaryIO, Final
 from tracekit.errors import UnreadableRecording, nothing_at
 from tracekit.recording import archives, limits
 from tracekit.recording.quoting import quote_name
+from tracekit.units import format_names
 
 STANDARD_INPUT: Final = "-"
 READABLE: Final = "pass a .trace bundle, or XML that `xcrun xctrace export` wrote"
@@ -81,7 +82,7 @@ def resolve(paths: Sequence[str | Path]) -> Inputs:
     if not paths:
         raise UnreadableRecording("no path given; pass XML files, a folder or zip of them, or - for standard input")
     first = "standard input" if str(paths[0]) == STANDARD_INPUT else Path(paths[0]).name or str(paths[0])
-    inputs = Inputs(first if len(paths) == 1 else f"{first} and {len(paths) - 1} more")
+    inputs = Inputs(format_names([first, *map(str, paths[1:])], 1))
     weakref.finalize(inputs, inputs.held.close)
     seen: set[Path] = set()
     for given in paths:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from hashlib import sha256
@@ -171,9 +170,19 @@ def _html(block: blocks.Block) -> Html | None:
                 return join(map(_entry, block.entries))
             return tag("ul", *(tag("li", line_markup(entry.head)) for entry in block.entries), class_="notes")
         case blocks.Card():
-            return _card(block)
+            kind = KINDS.get(block.tone, str(block.tone))
+            badge = tag("span", block.label.capitalize(), class_=f"badge {kind}")
+            check = tag("p", tag("code", block.check), class_="savings") if block.check else None
+            head = tag("header", tag("h3", badge, " ", visible(block.title)), check)
+            name = f"finding-{block.check}" if block.check else None
+            return tag("article", head, *map(_html, block.blocks), id=name, class_=f"finding {kind}")
         case blocks.Section():
-            return _section(block)
+            body = [_html(inner) for inner in block.blocks]
+            note = tag("p", f"{block.note[0].upper()}{block.note[1:]}.", class_="dim") if block.note else None
+            if block.folded:
+                inner = join((note, *body))
+                return tag("details", tag("summary", visible(block.title)), inner) if inner else None
+            return tag("section", tag("h2", visible(block.title)), note, *body, id=block.name or None)
         case blocks.Table():
             return grid(block)
         case blocks.Figure():
@@ -184,24 +193,6 @@ def _entry(entry: blocks.Entry) -> Html:
     facts = [join([tag("dt", visible(label)), tag("dd", line_markup(words))]) for label, words in entry.facts]
     head = tag("h3", line_markup(entry.head)) if entry.head else None
     return tag("article", head, tag("dl", *facts) if facts else None, class_="entry")
-
-
-def _card(block: blocks.Card) -> Html:
-    kind = KINDS.get(block.tone, str(block.tone))
-    badge = tag("span", block.label.capitalize(), class_=f"badge {kind}")
-    check = tag("p", tag("code", block.check), class_="savings") if block.check else None
-    head = tag("header", tag("h3", badge, " ", visible(block.title)), check)
-    name = f"finding-{block.check}" if block.check else None
-    return tag("article", head, *map(_html, block.blocks), id=name, class_=f"finding {kind}")
-
-
-def _section(block: blocks.Section) -> Html | None:
-    body = [_html(inner) for inner in block.blocks]
-    note = tag("p", f"{block.note[0].upper()}{block.note[1:]}.", class_="dim") if block.note else None
-    if block.folded:
-        inner = join((note, *body))
-        return tag("details", tag("summary", visible(block.title)), inner) if inner else None
-    return tag("section", tag("h2", visible(block.title)), note, *body, id=block.name or None)
 
 
 def _broken(name: str) -> Html:
@@ -217,7 +208,13 @@ def grid(block: blocks.Table[Any]) -> Html:
     shown = [column for column in block.columns if column is not group]
     wide = len(shown) > WIDE
     narrows = wide and any(column.drop for column in shown)
-    kinds = _kinds(shown, wide=narrows)
+    if not narrows:
+        kinds = [None if column.words else "n" for column in shown]
+    else:
+        fixed = next((column for column in shown if column.words and not column.drop and not column.heading), None)
+        kinds = [
+            "n" if not each.words else "minor" if each.drop else "named" if each is fixed else None for each in shown
+        ]
     titles = [visible(column.title.replace("\n", " ")) for column in shown]
     named = [_broken(title) if group else title for title in titles]
     head = tag("tr", *(tag("th", title, scope="col", class_=kind) for title, kind in zip(named, kinds, strict=True)))
@@ -235,13 +232,6 @@ def grid(block: blocks.Table[Any]) -> Html:
     table = tag("table", tag("thead", head), tag("tbody", *rows), aria_label=name, data_filter=sorted_, class_=looks)
     more = tag("p", f"{left_out:,} more in the JSON report", class_="dim") if left_out > 0 else None
     return join([tag("div", table, class_="scroll", tabindex="0", role="region", aria_label=name), more])
-
-
-def _kinds(columns: Sequence[blocks.Column[Any]], *, wide: bool) -> list[str | None]:
-    if not wide:
-        return [None if column.words else "n" for column in columns]
-    fixed = next((column for column in columns if column.words and not column.drop and not column.heading), None)
-    return ["n" if not each.words else "minor" if each.drop else "named" if each is fixed else None for each in columns]
 
 
 def _cell(column: blocks.Column[Any], row: Any, kind: str | None, title: str) -> Html:

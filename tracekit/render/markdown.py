@@ -50,23 +50,20 @@ def markdown_of(document: blocks.Document, *, max_bytes: int = COMMENT_BYTES, **
     if _bytes(parts) > max_bytes:
         more = range(LEAST_ROWS + 1, longest)
         fitting = bisect_left(more, True, key=lambda rows: _bytes(_parts(document, rows)) > max_bytes)
-        parts = _without_last(_parts(document, LEAST_ROWS + fitting), max_bytes)
+        # As many parts as there is room for, and which are left out.
+        parts = _parts(document, LEAST_ROWS + fitting)
+        kept, gone = list(parts), list[_Part]()
+        for last in sorted(parts, key=lambda part: -part.rank):
+            if not last.rank or _bytes(kept) <= max_bytes:
+                break
+            kept = [part for part in kept if part is not last and part.title != _LEFT_OUT]
+            gone.append(last)
+            counted = {part.title: sum(other.title == part.title for other in gone) for part in reversed(gone)}
+            titles = "; ".join(f"{count} × {title}" if count > 1 else title for title, count in counted.items())
+            note = f"{_LEFT_OUT}, because there is no room for it: {titles}. The files have all of it."
+            kept.insert(1, _Part(note, _LEFT_OUT))
+        parts = kept
     return paragraphs(*(part.text for part in parts)) + "\n"
-
-
-def _without_last(parts: list[_Part], max_bytes: int) -> list[_Part]:
-    """As many parts as there is room for, and which are left out."""
-    kept, gone = list(parts), list[_Part]()
-    for last in sorted(parts, key=lambda part: -part.rank):
-        if not last.rank or _bytes(kept) <= max_bytes:
-            break
-        kept = [part for part in kept if part is not last and part.title != _LEFT_OUT]
-        gone.append(last)
-        counted = {part.title: sum(other.title == part.title for other in gone) for part in reversed(gone)}
-        titles = "; ".join(f"{count} × {title}" if count > 1 else title for title, count in counted.items())
-        note = f"{_LEFT_OUT}, because there is no room for it: {titles}. The files have all of it."
-        kept.insert(1, _Part(note, _LEFT_OUT))
-    return kept
 
 
 def _bytes(parts: Iterable[_Part]) -> int:
@@ -135,7 +132,14 @@ def block_text(block: blocks.Block, level: int, rows: int = COMMENT_BYTES // ROW
             lines = (line for entry in block.entries[:rows] for line in _entry(entry))
             return paragraphs("\n".join(lines), left_out(len(block.entries) - rows))
         case blocks.Section():
-            return _section(block, level, rows)
+            body = paragraphs(*(block_text(inner, level + 1, rows) for inner in block.blocks))
+            if not body:
+                return ""
+            title = escape(visible(block.title))
+            note = escape(f"{block.note[0].upper()}{block.note[1:]}." if block.note else "")
+            if block.folded:
+                return f"<details>\n<summary>{title}</summary>\n\n{paragraphs(note, body)}\n\n</details>"
+            return paragraphs(f"{'#' * level} {title}", note, body)
         case blocks.Card():
             return paragraphs(*(part.text for part in _pieces(block, rows)))
         case blocks.Table():
@@ -150,17 +154,6 @@ def _entry(entry: blocks.Entry) -> Iterator[str]:
         yield f"- {inline(entry.head)}"
     for label, words in entry.facts:
         yield f"{indent}- {escape(visible(label))}: {inline(words)}" if label else f"{indent}- {inline(words)}"
-
-
-def _section(block: blocks.Section, level: int, rows: int) -> str:
-    body = paragraphs(*(block_text(inner, level + 1, rows) for inner in block.blocks))
-    if not body:
-        return ""
-    title = escape(visible(block.title))
-    note = escape(f"{block.note[0].upper()}{block.note[1:]}." if block.note else "")
-    if block.folded:
-        return f"<details>\n<summary>{title}</summary>\n\n{paragraphs(note, body)}\n\n</details>"
-    return paragraphs(f"{'#' * level} {title}", note, body)
 
 
 def _table(block: blocks.Table[Any], limit: int) -> str:

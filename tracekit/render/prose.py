@@ -98,18 +98,14 @@ def parts(source: str, style: str) -> Iterator[tuple[str, str, Text]]:
         if token.type == "list_item_open":
             marker = f"{token.info}{token.markup} "
         elif token.type == "inline":
-            yield "item" if marker else "paragraph", marker, _inline(token, style)
+            text, emphasis = Text(), 0
+            for part in token.children or ():
+                emphasis += part.nesting
+                breaks = part.type in ("softbreak", "hardbreak")
+                is_code = part.type == "code_inline"
+                words = part.content.replace(" ", KEPT) if is_code else part.content
+                text.append(" " if breaks else words, style if is_code else "italic" * (emphasis > 0))
+            yield "item" if marker else "paragraph", marker, text
             marker = ""
         elif token.type == "fence":
             yield "code", "", Text(token.content.rstrip("\n"), style)
-
-
-def _inline(token: Token, style: str) -> Text:
-    text, emphasis = Text(), 0
-    for part in token.children or ():
-        emphasis += part.nesting
-        breaks = part.type in ("softbreak", "hardbreak")
-        is_code = part.type == "code_inline"
-        words = part.content.replace(" ", KEPT) if is_code else part.content
-        text.append(" " if breaks else words, style if is_code else "italic" * (emphasis > 0))
-    return text

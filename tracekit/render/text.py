@@ -115,7 +115,17 @@ class _Writer:
             case blocks.Card():
                 return self._card(block, indent)
             case blocks.Table():
-                return self._table(block, indent)
+                if block.instead is not None:
+                    return self._items(block.instead, indent)
+                shown, more = self._first(block.rows, block.brief, indent)
+                columns = tuple(column for column in block.columns if self.verbose or not column.long)
+                if block.cards:
+                    lines = self._items(blocks.Items(tuple(_as_entry(columns, row) for row in shown)), indent)
+                else:
+                    lines = table_lines(
+                        replace(block, rows=tuple(shown), columns=columns), self.layout, indent, styled_line
+                    )
+                return [*lines, *more]
             case _:
                 return []
 
@@ -148,17 +158,6 @@ class _Writer:
             for label, words in entry.facts:
                 line = Text(" " * begin).append(f"{visible(label):<{room}}", "dim").append_text(styled_line(words))
                 lines += self.layout.hang(line, begin + room)
-        return [*lines, *more]
-
-    def _table(self, block: blocks.Table[Any], indent: int) -> list[Text]:
-        if block.instead is not None:
-            return self._items(block.instead, indent)
-        shown, more = self._first(block.rows, block.brief, indent)
-        columns = tuple(column for column in block.columns if self.verbose or not column.long)
-        if block.cards:
-            lines = self._items(blocks.Items(tuple(_as_entry(columns, row) for row in shown)), indent)
-        else:
-            lines = table_lines(replace(block, rows=tuple(shown), columns=columns), self.layout, indent, styled_line)
         return [*lines, *more]
 
     def _section(self, block: blocks.Section, indent: int) -> list[Text]:

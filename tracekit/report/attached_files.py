@@ -100,6 +100,29 @@ def performance_report_info(
     report = entry.facts
     if report is None or entry.model is None:
         return PerformanceReportInfo(None, entry.source, None, entry.problem)
+    plan = planned.placement(report)
+    if not plan:
+        plan_sentence = ""
+    else:
+        parts = model.breakdown.parts if model is not None and model.breakdown is not None else ()
+        total = {part.part: part.total_ns or 0 for part in parts}
+        work = {device: sum(total.get(part, 0) for part in working) for device, working in _PARTS.items()}
+        ran = [device for device in sorted(work, key=lambda device: -work[device]) if work[device]]
+        shares = ", ".join(
+            f"{DEVICE_NAMES[device]} {format_share(work[device] / sum(work.values()))}" for device in ran
+        )
+        plan_sentence = f"Planned: {plan}; recorded work: {shares or 'none of a compute unit'}."
+    alone = report.prediction.median_ns if report.prediction else None
+    if alone is None:
+        times_sentence = ""
+    else:
+        recorded = model.prediction.p50_ns if model is not None and model.prediction is not None else None
+        if recorded is None:
+            times_sentence = f"Prediction of the model alone: {format_time(alone)} (median)."
+        else:
+            lower_bound = "at least " if model is not None and is_hardware_alone(model) else ""
+            in_app = f"{lower_bound}{format_time(recorded)}"
+            times_sentence = f"Prediction of the model alone: {format_time(alone)}; recorded: {in_app} (medians)."
     return PerformanceReportInfo(
         model=entry.model,
         source=entry.source,
@@ -112,30 +135,6 @@ def performance_report_info(
         load_ns=report.load.median_ns if report.load else None,
         operations=None if report.operations is None else len(report.operations),
         units=planned.units(report),
-        timed=_times_sentence(report, model),
-        planned=_plan_sentence(report, model),
+        timed=times_sentence,
+        planned=plan_sentence,
     )
-
-
-def _times_sentence(report: PerformanceReport, model: ModelSummary | None) -> str:
-    alone = report.prediction.median_ns if report.prediction else None
-    if alone is None:
-        return ""
-    recorded = model.prediction.p50_ns if model is not None and model.prediction is not None else None
-    if recorded is None:
-        return f"Prediction of the model alone: {format_time(alone)} (median)."
-    lower_bound = "at least " if model is not None and is_hardware_alone(model) else ""
-    in_app = f"{lower_bound}{format_time(recorded)}"
-    return f"Prediction of the model alone: {format_time(alone)}; recorded: {in_app} (medians)."
-
-
-def _plan_sentence(report: PerformanceReport, model: ModelSummary | None) -> str:
-    plan = planned.placement(report)
-    if not plan:
-        return ""
-    parts = model.breakdown.parts if model is not None and model.breakdown is not None else ()
-    total = {part.part: part.total_ns or 0 for part in parts}
-    work = {device: sum(total.get(part, 0) for part in working) for device, working in _PARTS.items()}
-    ran = [device for device in sorted(work, key=lambda device: -work[device]) if work[device]]
-    shares = ", ".join(f"{DEVICE_NAMES[device]} {format_share(work[device] / sum(work.values()))}" for device in ran)
-    return f"Planned: {plan}; recorded work: {shares or 'none of a compute unit'}."

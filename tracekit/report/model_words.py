@@ -113,7 +113,13 @@ def card(model: ModelInfo) -> Iterator[tuple[str, str]]:
     for function in model.functions[:FUNCTIONS]:
         if len(model.functions) > 1:
             yield "function", function.name
-        yield from _features(function)
+        roles = (("input", function.inputs), ("output", function.outputs), ("state", function.states))
+        for role, entries in roles:
+            for entry in entries[:FEATURES]:
+                words = ", ".join(filter(None, (entry.name, feature_type(entry), feature_shape(entry))))
+                yield role, f"{words}{', optional' if entry.optional else ''}"
+            if len(entries) > FEATURES:
+                yield "", format_count(len(entries) - FEATURES, f"more {role}")
         facts = "; ".join(filter(None, (computes(function).removeprefix("Computes in ").rstrip("."), function.opset)))
         if facts:
             yield "computes in", facts
@@ -132,16 +138,6 @@ def card(model: ModelInfo) -> Iterator[tuple[str, str]]:
         yield "could save", f"about {', '.join(saved)}"
     if model.custom_layers:
         yield "custom layers", ", ".join(model.custom_layers)
-
-
-def _features(function: FunctionInfo) -> Iterator[tuple[str, str]]:
-    roles = (("input", function.inputs), ("output", function.outputs), ("state", function.states))
-    for role, entries in roles:
-        for entry in entries[:FEATURES]:
-            words = ", ".join(filter(None, (entry.name, feature_type(entry), feature_shape(entry))))
-            yield role, f"{words}{', optional' if entry.optional else ''}"
-        if len(entries) > FEATURES:
-            yield "", format_count(len(entries) - FEATURES, f"more {role}")
 
 
 def summary(report: ModelReport) -> str:

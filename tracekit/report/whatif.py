@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.loads import first_predictions
-from tracekit.analysis.schedule import Recorded
 from tracekit.analysis.statistics import duration_statistics
 from tracekit.analysis.throughput import FrameSteps, bursts, frame_steps, summarize_throughput
 from tracekit.arrays import BoolArray, IntArray
@@ -104,7 +103,14 @@ def what_if(trace: Trace, source: str, answers: Iterable[Judgment], wanted: Sequ
         return WhatIf(source, (), unknown, ())
     asked = [(name,) for name in known] + ([tuple(known)] if len(known) > 1 else [])
     run = tuple(Replay(names, _models(replays, names), replays.together_ns(names)) for names in asked)
-    assumed = (*(FIXES[name].assumed for name in known), *_pace(replays.recorded))
+    models = {str(name) for name in replays.recorded.calls["model"].dropna().unique()}
+    said = ["Units take work in the order in which it was handed over; work of other processes comes at its times."]
+    if paced := sorted(models & replays.recorded.paced):
+        said.append(f"{format_names(paced)} keep{'s' if len(paced) == 1 else ''} a steady rate: starts stay.")
+    if models - replays.recorded.paced:
+        who = "Other predictions" if paced else "Predictions"
+        said.append(f"{who} follow the one before after the recorded gap; after 0.5 s and more, starts stay.")
+    assumed = (*(FIXES[name].assumed for name in known), *said)
     return WhatIf(source, run, unknown, tuple(dict.fromkeys(assumed)))
 
 
@@ -162,15 +168,3 @@ def _frames_left(before: Intervals, after: Intervals, steps: FrameSteps) -> IntA
         for times in (before, after)
     ]
     return np.where(longest[0] == steps.frames, longest[1], steps.frames)
-
-
-def _pace(recorded: Recorded) -> list[str]:
-    """What is assumed of when predictions start."""
-    models = {str(name) for name in recorded.calls["model"].dropna().unique()}
-    said = ["Units take work in the order in which it was handed over; work of other processes comes at its times."]
-    if paced := sorted(models & recorded.paced):
-        said.append(f"{format_names(paced)} keep{'s' if len(paced) == 1 else ''} a steady rate: starts stay.")
-    if models - recorded.paced:
-        who = "Other predictions" if paced else "Predictions"
-        said.append(f"{who} follow the one before after the recorded gap; after 0.5 s and more, starts stay.")
-    return said

@@ -99,7 +99,15 @@ class NodeWriter:
         if isinstance(cell, Stack):
             return f'<{tag} id="{number}">{"".join(self._frame(frame) for frame in cell.frames)}</{tag}>'
         shown = escape(self._cell_text(tag, cell))
-        return f'<{tag} id="{number}" fmt="{shown}">{self._content(cell)}</{tag}>'
+        if isinstance(cell, Process):
+            content = self._element("pid", cell.pid) + self._element("device-session", "TODO")
+        elif isinstance(cell, Thread):
+            content = self._element("tid", cell.tid) + self._element("process", cell.process)
+        elif isinstance(cell, Label):
+            content = "".join(self._element(part.type, part.value) for part in cell.parts)
+        else:
+            content = escape(str(cell))
+        return f'<{tag} id="{number}" fmt="{shown}">{content}</{tag}>'
 
     def _frame(self, frame: Frame) -> str:
         """A frame and its image, each whole at first, then a reference."""
@@ -129,15 +137,6 @@ class NodeWriter:
         """A new id."""
         number = self._ids[tag, value] = len(self._ids) + 1
         return number
-
-    def _content(self, cell: Cell) -> str:
-        if isinstance(cell, Process):
-            return self._element("pid", cell.pid) + self._element("device-session", "TODO")
-        if isinstance(cell, Thread):
-            return self._element("tid", cell.tid) + self._element("process", cell.process)
-        if isinstance(cell, Label):
-            return "".join(self._element(part.type, part.value) for part in cell.parts)
-        return escape(str(cell))
 
     def _cell_text(self, tag: str, cell: Cell) -> str:
         if isinstance(cell, Process):
@@ -174,7 +173,11 @@ def write_export(
         if only is None or table.schema in only:
             part = (position - 1) % runs[number - 1].parts
             shown = table if order is None else replace(table, rows=order.permutation(table.rows))
-            by_name.setdefault(_file_name(table, part), []).append((number, position, shown))
+            category = dict(table.attributes).get("category")
+            stem = f"{table.schema}.{category.strip(chr(34))}" if category else table.schema
+            by_name.setdefault(f"{stem}.{part + 1}.xml" if part else f"{stem}.xml", []).append(
+                (number, position, shown)
+            )
     documents |= {name: _document(runs, chosen) for name, chosen in by_name.items()}
     for name, text in documents.items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
@@ -226,10 +229,3 @@ def _schema(table: TableContent) -> str:
         for column in table.columns
     )
     return f'<schema name="{table.schema}"{documentation}>{columns}</schema>'
-
-
-def _file_name(table: TableContent, part: int) -> str:
-    """Name of the file for a table; tables of one schema differ by their category, and by the part that they hold."""
-    category = dict(table.attributes).get("category")
-    stem = f"{table.schema}.{category.strip(chr(34))}" if category else table.schema
-    return f"{stem}.{part + 1}.xml" if part else f"{stem}.xml"

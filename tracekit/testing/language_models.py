@@ -160,7 +160,10 @@ class Session:
         request = f"request-{self.index}-{self._count}"
         self._transcript = [*(self._transcript if appends else ()), {"role": "user", "contents": prompt}]
         counts = (consumed, generated, cached)
-        said = self._said(prompt, counts)
+        # Texts and counts of tokens of a run of the model, as its table has them.
+        texts = ("Agent", prompt, "An answer.", self.instructions, self.instructions, "", "SystemLanguageModel", "")
+        total = str(sum(count or 0 for count in counts[:2]))
+        said = (*texts, total, *("" if count is None else str(count) for count in counts))
         failed = int(error not in ("", "N/A"))
         errors = (str(failed), error)
         now, first = start_ns, 0
@@ -195,12 +198,6 @@ class Session:
         """The session was active."""
         cells = ("What?", f"session-{self.index}", f"Session {self.index}", self.index, self._plot)
         self._add("SessionTable", start_ns, duration_ns, *cells, self._count, self._count, 1, 0, 0)
-
-    def _said(self, prompt: str, counts: Sequence[int | None]) -> tuple[str, ...]:
-        """Texts and counts of tokens of a run of the model, as its table has them."""
-        texts = ("Agent", prompt, "An answer.", self.instructions, self.instructions, "", "SystemLanguageModel", "")
-        total = str(sum(count or 0 for count in counts[:2]))
-        return (*texts, total, *("" if count is None else str(count) for count in counts))
 
     def _event(self, time_ns: int, tag: str, run: str, request: str, **said: object) -> None:
         if self.events:

@@ -37,7 +37,7 @@ from tracekit.testing.rows import (
 )
 from tracekit.testing.scenario import Prediction, Scenario
 from tracekit.testing.stacks import Frame
-from tracekit.testing.work import Plan, Request, Span, Stage, Step, Unit, Work, cpu, gpu, neural_engine
+from tracekit.testing.work import Plan, Span, Stage, Step, Unit, Work, cpu, gpu, neural_engine
 
 __all__ = ["MACHINES", "App", "Stage", "Step", "Unit", "cpu", "gpu", "neural_engine", "start_recording"]
 
@@ -125,7 +125,12 @@ class App:
         with suppress(StopIteration):
             request = next(planning)
             while True:
-                request = planning.send(self._answer(request))
+                # When a unit works: on one request after the other as it hears of them. The CPU is always free.
+                begin = request.at_ns
+                if request.unit != "cpu":
+                    begin = max(begin, self.free_at(request.unit))
+                    self.busy_until[request.unit] = begin + request.work_ns
+                request = planning.send(Span(begin, begin + request.work_ns))
         prediction = self.scenario.predict(model, plan.start_ns, plan.at)
         plan.fill(prediction)
         self.predictions.append(prediction)
@@ -134,14 +139,6 @@ class App:
         if wait:
             self.now_ns = prediction.row.end_ns
         return prediction
-
-    def _answer(self, request: Request) -> Span:
-        """When a unit works: on one request after the other as it hears of them. The CPU is always free."""
-        begin = request.at_ns
-        if request.unit != "cpu":
-            begin = max(begin, self.free_at(request.unit))
-            self.busy_until[request.unit] = begin + request.work_ns
-        return Span(begin, begin + request.work_ns)
 
     def room_at(self, depth: int) -> int:
         """When fewer than `depth` of the calls so far are in flight, in ns."""

@@ -136,7 +136,17 @@ def _gpu(scenario: Scenario) -> Rows:
             row.frame,
             row.latency_ns,
             0,
-            _gpu_label(row),
+            Label(
+                (
+                    Part("string", row.command_buffer or "GPU Execution"),
+                    Part("narrative-text", " "),
+                    Part("string", " "),
+                    Part("narrative-text", " ("),
+                    Part("process", row.process) if row.process else Part("string", "<none>"),
+                    Part("narrative-text", ") "),
+                    Part("metal-encoder-id", row.submission_id),
+                )
+            ),
             "Active",
             0,
             0 if of_target else 1001,
@@ -149,21 +159,6 @@ def _gpu(scenario: Scenario) -> Rows:
             row.encoder_id,
             row.submission_id,
         )
-
-
-def _gpu_label(row: GpuRow) -> Label:
-    """Label with the parts of real rows: names, process, and the submission id in hex."""
-    return Label(
-        (
-            Part("string", row.command_buffer or "GPU Execution"),
-            Part("narrative-text", " "),
-            Part("string", " "),
-            Part("narrative-text", " ("),
-            Part("process", row.process) if row.process else Part("string", "<none>"),
-            Part("narrative-text", ") "),
-            Part("metal-encoder-id", row.submission_id),
-        )
-    )
 
 
 def _mps(scenario: Scenario) -> Rows:

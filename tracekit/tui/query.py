@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from tracekit import units
 from tracekit.tui.state import EventFilter
+from tracekit.units import format_names
 
 TIME_HINT = "1.5 (seconds), 250ms, 1:02.5 or 1234567ns from the start; with + or -, relative to the cursor"
 
@@ -149,10 +150,10 @@ def _one(what: str, value: str, known: Sequence[str]) -> str:
     folded = {entry.casefold(): entry for entry in known}
     alike = [folded[entry] for entry in get_close_matches(value.casefold(), folded)]
     offered = near or [*alike, *(entry for entry in known if entry not in alike)]
-    shown = offered if len(offered) <= _OFFERED + 1 else offered[:_OFFERED]
-    more = f" and {len(offered) - len(shown)} more" if len(shown) < len(offered) else ""
+    # A single one more is named too.
+    most = _OFFERED + (len(offered) == _OFFERED + 1)
     problem = f"'{value}' matches several {what}s: " if near else f"Unknown {what} '{value}'. Available: "
-    raise QueryError(f"{problem}{', '.join(shown)}{more}.")
+    raise QueryError(f"{problem}{format_names(offered, most)}.")
 
 
 _OFFERED = 6

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from tracekit.detectors import InspectedModel, NotApplicable, NotEvaluated
 from tracekit.model_files.facts import Feature, FeatureKind, Form, Function, Kind, ModelFile
 from tracekit.model_files.versions import deployment_target
+from tracekit.units import format_names
 
 LISTED = 4
 """Names that a sentence lists."""
@@ -32,9 +33,7 @@ def inputs_of(model: ModelFile) -> tuple[Feature, ...]:
 
 def name_list(names: Iterable[str]) -> str:
     """Names for a sentence, each once; long lists end with a number."""
-    each = list(dict.fromkeys(names))
-    more = f" and {len(each) - LISTED} more" if len(each) > LISTED else ""
-    return ", ".join(each[:LISTED]) + more
+    return format_names(list(dict.fromkeys(names)), LISTED)
 
 
 def code(name: str) -> str:

@@ -107,6 +107,13 @@ def _entries(node: object, function: str, depth: int) -> Iterator[tuple[str, Map
 def _operation(entry: Mapping[str, Any], operator: str, function: str, number: int) -> facts.PlannedOperation:
     outputs = entries(entry.get("outputs"))
     usage = mapping(entry.get("deviceUsage"))
+    # Why an operation cannot run on a unit, from a list of devices and states in turn.
+    states = entries(usage.get("allSupportStates"))
+    reasons: list[tuple[facts.ComputeUnit, str]] = []
+    for device, state in zip(states[::2], states[1::2], strict=False):
+        unit, support = unit_of(device), mapping(state)
+        if unit is not None and support and "supported" not in support:
+            reasons.append((unit, "; ".join(_texts(support, 0)) or next(iter(support))))
     return planned_operation(
         number,
         words(mapping(outputs[0]).get("name")) if outputs else words(entry.get("name")),
@@ -115,16 +122,8 @@ def _operation(entry: Mapping[str, Any], operator: str, function: str, number: i
         usage.get("supported"),
         mapping(entry.get("cost")).get("weight"),
         function=function,
-        reasons=tuple(_reasons(entries(usage.get("allSupportStates")))),
+        reasons=tuple(reasons),
     )
-
-
-def _reasons(states: list[Any]) -> Iterator[tuple[facts.ComputeUnit, str]]:
-    """Why an operation cannot run on a unit, from a list of devices and states in turn."""
-    for device, state in zip(states[::2], states[1::2], strict=False):
-        unit, support = unit_of(device), mapping(state)
-        if unit is not None and support and "supported" not in support:
-            yield unit, "; ".join(_texts(support, 0)) or next(iter(support))
 
 
 def _texts(node: object, depth: int) -> Iterator[str]:

@@ -179,9 +179,22 @@ def _value(feature: Feature, source: np.random.Generator, image: MakeImage) -> o
     number = 0 if feature.element == "Int64" else 0.5
     match feature.kind:
         case FeatureKind.ARRAY:
-            return _array(feature, source)
+            kind = _TYPES.get(feature.element or "")
+            if kind is None:
+                raise UnreadableModel(
+                    f"no value can be made for input '{feature.name}' of type {feature.element or 'unknown'}"
+                )
+            shape = _shape(feature)
+            if issubclass(kind, np.floating):
+                return source.random(shape, dtype=np.float32).astype(kind)
+            return np.zeros(shape, dtype=kind)
         case FeatureKind.IMAGE:
-            return _image(feature, source, image)
+            color = feature.color_space or "RGB"
+            height, width = _shape(feature)[:2]
+            if color == "Grayscale16Half":
+                return image(source.random((height, width), dtype=np.float32), color)
+            shape = (height, width) if color == "Grayscale" else (height, width, 3)
+            return image(source.integers(0, 256, shape, dtype=np.uint8), color)
         case FeatureKind.NUMBER:
             return number
         case FeatureKind.STRING:
@@ -192,25 +205,6 @@ def _value(feature: Feature, source: np.random.Generator, image: MakeImage) -> o
             return [0] if feature.element == "Int64" else ["text"]
         case _:
             raise UnreadableModel(f"no value can be made for input '{feature.name}': the file does not state its type")
-
-
-def _array(feature: Feature, source: np.random.Generator) -> object:
-    kind = _TYPES.get(feature.element or "")
-    if kind is None:
-        raise UnreadableModel(f"no value can be made for input '{feature.name}' of type {feature.element or 'unknown'}")
-    shape = _shape(feature)
-    if issubclass(kind, np.floating):
-        return source.random(shape, dtype=np.float32).astype(kind)
-    return np.zeros(shape, dtype=kind)
-
-
-def _image(feature: Feature, source: np.random.Generator, image: MakeImage) -> object:
-    color = feature.color_space or "RGB"
-    height, width = _shape(feature)[:2]
-    if color == "Grayscale16Half":
-        return image(source.random((height, width), dtype=np.float32), color)
-    shape = (height, width) if color == "Grayscale" else (height, width, 3)
-    return image(source.integers(0, 256, shape, dtype=np.uint8), color)
 
 
 def _shape(feature: Feature) -> tuple[int, ...]:

@@ -21,6 +21,7 @@ from tracekit.recording.writing.files import FileNames, complete_file, staging_f
 from tracekit.recording.writing.forms import UnwritableTable, check_available, write_csv, write_jsonl, write_parquet
 from tracekit.recording.writing.xml import escape, write_xml
 from tracekit.signals import uninterrupted
+from tracekit.units import format_names
 
 PublicAttributes = Callable[[Mapping[str, str]], Mapping[str, str]]
 PublicTables = Callable[[Sequence[Table]], Sequence[Table]]
@@ -113,10 +114,9 @@ def _moved_up(folder: Path) -> Iterator[Path]:
         others = sorted({path.name for path in folder.iterdir()}.difference(written))
         others = [name for name in others if name in (INDEX, TOC) or name.lower().endswith(suffixes)]
         if others:
-            more = f" and {len(others) - 1} more" if len(others) > 1 else ""
             raise TracekitError(
-                f"cannot write into {folder}: it contains {others[0]}{more}, which would be read as part of this "
-                "recording; remove it, or name another folder"
+                f"cannot write into {folder}: it contains {format_names(others, 1)}, which would be read as part of "
+                "this recording; remove it, or name another folder"
             )
         with uninterrupted():
             for name in written:

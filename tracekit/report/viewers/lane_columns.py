@@ -84,6 +84,15 @@ def payload(
     sites = report.code.call_sites if report.code is not None else ()
     rows = _rows_of_predictions(timeline.lanes)
     lanes = [_lane(lane, rows, pieces) for lane in timeline.lanes]
+    findings = []
+    for answers in timeline.findings(report.results):
+        drawn = [(check, marked) for check, marked in answers if len(marked.starts)]
+        if drawn:
+            total = sum(check.evidence_total for check, _ in drawn)
+            head = {"id": drawn[0][0].id, "title": drawn[0][0].title, "total": total}
+            group = Group(tuple(check for check, _ in drawn))
+            head["severity"] = INCONCLUSIVE if explains(group.first, report.summary) else group.severity
+            findings.append(head | _evidence([marked for _, marked in drawn], pieces))
     meta = {
         "start": timeline.start_ns,
         "end": timeline.end_ns,
@@ -93,7 +102,7 @@ def payload(
         "texts": timeline.texts,
         "lanes": lanes,
         "flame": _flame(timeline.flame, pieces) if timeline.flame is not None else None,
-        "findings": _findings(report, timeline, pieces),
+        "findings": findings,
         "sites": [(each.api, each.model and visible(each.model), visible(caller_words(each))) for each in sites],
         "slow": [_slow(each, words, pieces) for each in timeline.slow] if words is not None else [],
     }
@@ -187,20 +196,6 @@ def _planes(values: IntArray, pieces: list[bytes]) -> int:
     needed = max((int(values.max(initial=0)).bit_length() + 7) // 8, 1)
     pieces += [((values >> (8 * byte)) & 0xFF).astype(np.uint8).tobytes() for byte in range(needed)]
     return needed
-
-
-def _findings(report: Report, timeline: Timeline, pieces: list[bytes]) -> list[dict[str, Any]]:
-    """What is said of the evidence of each check that found something; its columns are added to the pieces."""
-    findings = []
-    for answers in timeline.findings(report.results):
-        drawn = [(check, marked) for check, marked in answers if len(marked.starts)]
-        if drawn:
-            total = sum(check.evidence_total for check, _ in drawn)
-            head = {"id": drawn[0][0].id, "title": drawn[0][0].title, "total": total}
-            group = Group(tuple(check for check, _ in drawn))
-            head["severity"] = INCONCLUSIVE if explains(group.first, report.summary) else group.severity
-            findings.append(head | _evidence([marked for _, marked in drawn], pieces))
-    return findings
 
 
 def _slow(slow: Slow, words: Callable[[Why], Words], pieces: list[bytes]) -> dict[str, Any]:

@@ -58,7 +58,17 @@ class _Writer:
 
     def write(self) -> None:
         self._write_texts()
-        self._write_clocks()
+        packet = self._packet()
+        snapshot = packet.clock_snapshot
+        snapshot.primary_trace_clock = _BOOTTIME
+        snapshot.clocks.add(clock_id=_BOOTTIME, timestamp=self._tracks.shift_ns)
+        if (started := _since_1970(self._tracks.started)) is not None:
+            snapshot.clocks.add(clock_id=_REALTIME, timestamp=started)
+        self._builder.write_packet(packet)
+        packet = self._packet()
+        for name, value in self._tracks.facts:
+            packet.trace_attributes.attribute.add(key=_KEY + name, string_value=value)
+        self._builder.write_packet(packet)
         # Viewers sort the outermost tracks by name and close them, so that all others stand in one.
         root = next(self._identities)
         ordering = self._messages.TrackDescriptor.EXPLICIT
@@ -88,20 +98,6 @@ class _Writer:
             texts.debug_annotation_names.add(iid=code, name=name)
         for value, code in self._detail_values.items():
             texts.debug_annotation_string_values.add(iid=code, str=value.encode())
-        self._builder.write_packet(packet)
-
-    def _write_clocks(self) -> None:
-        """The recording's own time, the time of day at its start, and what the recording is."""
-        packet = self._packet()
-        snapshot = packet.clock_snapshot
-        snapshot.primary_trace_clock = _BOOTTIME
-        snapshot.clocks.add(clock_id=_BOOTTIME, timestamp=self._tracks.shift_ns)
-        if (started := _since_1970(self._tracks.started)) is not None:
-            snapshot.clocks.add(clock_id=_REALTIME, timestamp=started)
-        self._builder.write_packet(packet)
-        packet = self._packet()
-        for name, value in self._tracks.facts:
-            packet.trace_attributes.attribute.add(key=_KEY + name, string_value=value)
         self._builder.write_packet(packet)
 
     def _write_descriptor(self, **fields: Any) -> None:

@@ -90,7 +90,12 @@ class Tracks:
 def tracks_of(report: Report, timeline: Timeline) -> Tracks:
     """The tracks of a report and its timeline. O(n log n)."""
     texts = _Texts()
-    joined = _has_rows(timeline)
+    # Whether a prediction has rows beside its own, by index label with one more at the end for none.
+    predictions = np.concatenate([lane.predictions for lane in timeline.lanes] or [np.empty(0, np.int64)])
+    counts = np.bincount(predictions + 1, minlength=1)
+    counts[0] = 0
+    # -1, for none, leads to the last element.
+    joined: BoolArray = np.append(counts[1:], 0) > 1
     groups: dict[str, list[SliceTrack | CounterTrack]] = {}
     if findings := [*_findings(report, timeline, texts)]:
         groups[FINDINGS] = [*findings]
@@ -100,7 +105,11 @@ def tracks_of(report: Report, timeline: Timeline) -> Tracks:
         group = groups.setdefault(lane.section, [])
         group.append(_track(lane, timeline, texts, joined))
         if lane.id == "thermal" and len(lane.starts):
-            group.append(_thermal(lane))
+            # The thermal state as a number. A state that has none is on the lane only.
+            values = np.array([_STATES.get(category, -1) for category in Category], np.int64)[lane.categories]
+            known = values >= 0
+            thermal = CounterTrack("Thermal level", "0 nominal – 3 critical", lane.starts[known], values[known])
+            group.append(thermal)
         if lane.sizes is not None:
             group.append(CounterTrack(lane.title, "bytes", lane.sizes.times, lane.sizes.bytes))
     return Tracks(
@@ -126,16 +135,6 @@ class _Texts:
 
     def detail(self, details: Details) -> int:
         return self.details.setdefault(details, len(self.details))
-
-
-def _has_rows(timeline: Timeline) -> BoolArray:
-    """Whether a prediction has rows beside its own, by index label with one more at the end for none."""
-    predictions = np.concatenate([lane.predictions for lane in timeline.lanes] or [np.empty(0, np.int64)])
-    counts = np.bincount(predictions + 1, minlength=1)
-    counts[0] = 0
-    # -1, for none, leads to the last element.
-    joined: BoolArray = np.append(counts[1:], 0) > 1
-    return joined
 
 
 def _track(lane: DrawnLane, timeline: Timeline, texts: _Texts, joined: BoolArray) -> SliceTrack:
@@ -178,13 +177,6 @@ def _counters(timeline: Timeline) -> Iterator[CounterTrack]:
         of_model = models == model
         title = f"Latency · {timeline.texts[model]}" if model >= 0 else "Latency"
         yield CounterTrack(title, "ns", starts[of_model], (ends - starts)[of_model])
-
-
-def _thermal(lane: DrawnLane) -> CounterTrack:
-    """The thermal state as a number. A state that has none is on the lane only."""
-    values = np.array([_STATES.get(category, -1) for category in Category], np.int64)[lane.categories]
-    known = values >= 0
-    return CounterTrack("Thermal level", "0 nominal – 3 critical", lane.starts[known], values[known])
 
 
 def _findings(report: Report, timeline: Timeline, texts: _Texts) -> Iterator[SliceTrack]:

@@ -91,9 +91,14 @@ def instrument_files(runs: Sequence[Scenario]) -> dict[str, bytes]:
                 continue
             file_schemas = [schema.replace("{neural engine}", run.xcode.neural_engine_schema) for schema in schemas]
             folder = str(uuid.uuid5(uuid.NAMESPACE_OID, name)).upper()
-            files[f"instrument_data/{folder}/run_data/{number}.run.zip"] = _zip_member(
-                f"{number}.run", _run(run, file_schemas)
-            )
+            # An archive with one member, without the time of day.
+            stream = io.BytesIO()
+            with zipfile.ZipFile(stream, "w") as archived:
+                member = zipfile.ZipInfo(f"{number}.run", (1980, 1, 1, 0, 0, 0))
+                member.compress_type = zipfile.ZIP_DEFLATED
+                member.create_system = 3
+                archived.writestr(member, _run(run, file_schemas))
+            files[f"instrument_data/{folder}/run_data/{number}.run.zip"] = stream.getvalue()
     return files
 
 
@@ -146,17 +151,6 @@ def _run(run: Scenario, schemas: list[str]) -> bytes:
             b"\x81" + length + b"\x84\x06[" + str(len(tables)).encode() + b"c]" + tables + b"\x86\x86",
         )
     )
-
-
-def _zip_member(name: str, content: bytes) -> bytes:
-    """An archive with one member, without the time of day."""
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archived:
-        member = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
-        member.compress_type = zipfile.ZIP_DEFLATED
-        member.create_system = 3
-        archived.writestr(member, content)
-    return stream.getvalue()
 
 
 def _run_data(run: Scenario, values: Values) -> dict[object, object]:

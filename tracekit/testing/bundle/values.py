@@ -180,9 +180,18 @@ class Values:
             case Kind.ARRAY, Thread():
                 return self.thread(cell)
             case Kind.ARRAY, Stack():
-                return self._stack(cell)
+                # Reference of a stack of the target: the instruction that ran by itself, then where calls return to.
+                if self._target is None:
+                    raise TypeError("stacks belong to a target")
+                leaf, *callers = addresses(cell, self._images)
+                chunks = [(leaf,), *([tuple(callers)] if callers else [])]
+                owner = self.process(self._target)
+                return self.arrays.reference(tuple(owner << 32 | self.arrays.reference(chunk) for chunk in chunks))
             case Kind.LABEL, Label():
-                return self._label(cell)
+                # Real bundles hold no array without numbers: an empty label is one empty text.
+                parts = cell.parts or (Part("string", ""),)
+                numbers = ((TYPE_NUMBERS[part.type], self.number(TYPES[part.type], part.value)) for part in parts)
+                return self.labels.reference(tuple(chain.from_iterable(numbers)))
             case Kind.NUMBER, int():
                 return cell
             case Kind.PACKED, str():
@@ -205,18 +214,3 @@ class Values:
         """Reference of a thread."""
         reference = self.arrays.reference((thread.tid, self.process(thread.process)))
         return self.threads.setdefault(thread, reference)
-
-    def _stack(self, stack: Stack) -> int:
-        """Reference of a stack of the target: the instruction that ran by itself, then where calls return to."""
-        if self._target is None:
-            raise TypeError("stacks belong to a target")
-        leaf, *callers = addresses(stack, self._images)
-        chunks = [(leaf,), *([tuple(callers)] if callers else [])]
-        owner = self.process(self._target)
-        return self.arrays.reference(tuple(owner << 32 | self.arrays.reference(chunk) for chunk in chunks))
-
-    def _label(self, label: Label) -> int:
-        # Real bundles hold no array without numbers: an empty label is one empty text.
-        parts = label.parts or (Part("string", ""),)
-        numbers = ((TYPE_NUMBERS[part.type], self.number(TYPES[part.type], part.value)) for part in parts)
-        return self.labels.reference(tuple(chain.from_iterable(numbers)))

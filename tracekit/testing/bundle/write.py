@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import plistlib
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from tracekit.testing.bundle.archive import Coded, MutableText, archive
@@ -89,7 +89,17 @@ def bundle_files(
         files |= {f"{core}/uniquing/{name}": content for name, content in _shared_files(values, tables).items()}
         files[f"Trace{number}.run/RunIssues.storedata"] = run_issues(run.issues)
     files |= instrument_files(runs)
-    files["open.creq"] = _requirements(mnemonics)
+    topology = "The stored data contains storage topology not yet implemented by this version."
+    entries: dict[str, list[object]] = {
+        "com.apple.dt.ac.topology.XRT64_CC32_R_TypeID": [1, topology],
+        "com.apple.dt.ac.topology.XRTD64_CC32_R_TypeID": [1, topology],
+        "com.apple.dt.path-manager.compression": [1, "The data is compressed."],
+        "com.apple.dt.trace": [_DOCUMENT_VERSION, "This document was saved by a newer version of Instruments."],
+    }
+    for mnemonic in mnemonics:
+        sentence = f"This version does not support the new engineering type '{mnemonic}'."
+        entries[f"com.apple.dt.etype.{TYPES[mnemonic].id}"] = [1, sentence]
+    files["open.creq"] = plistlib.dumps(entries, fmt=plistlib.FMT_XML)
     folders = sorted({path.rpartition("/")[0].removeprefix(CORE) for path in files if path.startswith(CORE)})
     files[f"{CORE}MANIFEST.plist"] = plistlib.dumps(
         {"compressed-paths": folders, "paths": folders}, fmt=plistlib.FMT_XML
@@ -134,18 +144,3 @@ def _shared_files(values: Values, tables: Sequence[TableContent]) -> dict[str, b
         index, data = arrays.files()
         files |= {f"{folder}/integeruniquer.index": index, f"{folder}/integeruniquer.data": data}
     return files
-
-
-def _requirements(mnemonics: Iterable[str]) -> bytes:
-    """`open.creq`: what a reader must know of."""
-    topology = "The stored data contains storage topology not yet implemented by this version."
-    entries: dict[str, list[object]] = {
-        "com.apple.dt.ac.topology.XRT64_CC32_R_TypeID": [1, topology],
-        "com.apple.dt.ac.topology.XRTD64_CC32_R_TypeID": [1, topology],
-        "com.apple.dt.path-manager.compression": [1, "The data is compressed."],
-        "com.apple.dt.trace": [_DOCUMENT_VERSION, "This document was saved by a newer version of Instruments."],
-    }
-    for mnemonic in mnemonics:
-        sentence = f"This version does not support the new engineering type '{mnemonic}'."
-        entries[f"com.apple.dt.etype.{TYPES[mnemonic].id}"] = [1, sentence]
-    return plistlib.dumps(entries, fmt=plistlib.FMT_XML)
