@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from support.synthetic_measurements import DEVICE, model, of_models, recording, recordings
+from tracekit.analysis.breakdown.summary import GROUPS
 from tracekit.comparison.comparison import compare, typical
 from tracekit.comparison.findings import FindingStatus
 from tracekit.comparison.latency import Answer, Reason
@@ -15,7 +16,6 @@ from tracekit.comparison.models import Basis, Presence
 from tracekit.documents.comparison import comparison_document
 from tracekit.errors import UsageError
 from tracekit.render.forms import render
-from tracekit.report.time_breakdown import GROUPS
 
 
 def text_of(comparison):

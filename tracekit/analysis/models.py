@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.breakdown.partition import Breakdown, Part, breakdown
+from tracekit.analysis.breakdown.partition import Breakdown, Part, Unknown, breakdown
 from tracekit.analysis.breakdown.summary import BreakdownSummary, compute_shares, summarize_breakdown
 from tracekit.analysis.code.phases import CallPhases, call_phases
 from tracekit.analysis.concurrency import InFlight, summarize_in_flight
@@ -255,3 +255,14 @@ _WITHOUT_RATES: dict[str, float | None] = {name: None for name, quantity in MODE
 def simulated(trace: Trace) -> bool:
     """Whether it was recorded in a simulator, which shows no frame rate of a device."""
     return is_simulator(trace.run.device.platform)
+
+
+def is_inferred(model: ModelSummary) -> bool:
+    """Whether Core ML recorded none of the model's calls."""
+    parts = model.breakdown.parts if model.breakdown else ()
+    return bool(model.phases) or any(Unknown.NO_CORE_ML in part.unknown for part in parts)
+
+
+def is_hardware_alone(model: ModelSummary) -> bool:
+    """Whether some of the model's predictions are known from the hardware alone."""
+    return is_inferred(model) and model.latency is None and model.predictions is not None

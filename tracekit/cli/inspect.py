@@ -13,14 +13,13 @@ from tracekit.cli.reading import check_model, config_of
 from tracekit.config import load_config
 from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.documents.brief import brief_model_file
-from tracekit.documents.model_file import model_file_document
+from tracekit.documents.model_file import model_file_document, summary
 from tracekit.model_files.facts import ModelFile
 from tracekit.model_files.fixing.remedies import fix_command
 from tracekit.model_files.performance.facts import ComputeUnit, PerformanceReport
 from tracekit.model_files.read import read_piped, read_subject
 from tracekit.model_files.versions import parse_target
 from tracekit.report.model_report import model_report
-from tracekit.report.model_words import summary
 from tracekit.report.performance import inspected_performance
 from tracekit.report.redact import without_private
 from tracekit.report.serialize import to_json

@@ -16,9 +16,9 @@ from tracekit.detectors.pages import unknown_check
 from tracekit.detectors.plugins import all_detectors
 from tracekit.documents.advice import diagnosis_document, whatif_document
 from tracekit.documents.brief import brief_why
+from tracekit.documents.diagnosis import diagnose
 from tracekit.documents.why import brief_document, why_document
 from tracekit.render.blocks import Document
-from tracekit.report.diagnosis import diagnose
 from tracekit.report.serialize import to_json
 from tracekit.request import read_trace
 from tracekit.trace.coverage import tables_of

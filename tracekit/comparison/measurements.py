@@ -43,7 +43,7 @@ class Environment:
 @dataclass(frozen=True, slots=True)
 class Parts:
     """Where the time of some predictions of a model went, on average: a value for each of
-    `tracekit.report.time_breakdown.GROUPS`."""
+    `tracekit.analysis.breakdown.summary.GROUPS`."""
 
     means_ns: tuple[float, ...]
     """They add up to the mean latency."""

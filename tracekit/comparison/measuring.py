@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.breakdown.partition import Breakdown, Part, breakdown
-from tracekit.analysis.breakdown.summary import compute_shares
+from tracekit.analysis.breakdown.summary import GROUPS, compute_shares
 from tracekit.analysis.concurrency import depth_over_time
 from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, states_at
 from tracekit.analysis.load_waits import awaited
@@ -37,7 +37,6 @@ from tracekit.errors import UnreadableRecording
 from tracekit.intervals import Intervals
 from tracekit.recording.table import TableState
 from tracekit.report.choice import LEFT_OUT
-from tracekit.report.time_breakdown import GROUPS
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.trace.events import BOUNDS, COPY_KINDS, LOAD_KINDS, Attribution, Kind, Level, Origin
 from tracekit.trace.frames import columns_of, hardware_only, is_any, or_minus_one, resolution_of, rows_where, texts_in

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from itertools import chain
 from typing import Final, NamedTuple
 
 import numpy as np
 
+from tracekit.analysis.breakdown.summary import GROUPS
 from tracekit.arrays import IntArray
 from tracekit.comparison.latency import (
     MIN_PREDICTIONS,
@@ -23,7 +25,6 @@ from tracekit.comparison.latency import (
 from tracekit.comparison.measurements import EXACT, Inexact, ModelMeasurements, Parts, least_exact
 from tracekit.comparison.sampling import half_width, welch
 from tracekit.comparison.settings import Floor
-from tracekit.report.time_breakdown import GROUPS
 
 
 class Presence(StrEnum):
@@ -123,6 +124,25 @@ class ModelComparison:
         return max(side.resolution_ns for side in self.inexact)
 
 
+def _told(
+    change: LatencyChange,
+    error_ns: int,
+    counted: str,
+    *,
+    doubt: Reason | None,
+    inexact: tuple[Inexact, Inexact],
+    fits: bool = True,
+) -> LatencyChange:
+    """Not unchanged where calls are known to so little that most changes would go unnoticed."""
+    times = [value for value in (change.before_ns, change.after_ns) if value is not None]
+    inexact_times = change.answer is Answer.UNCHANGED and error_ns > LARGEST_ERROR * min(times)
+    reason = Reason.UNEQUAL if not fits else Reason.INEXACT if inexact_times else doubt
+    # No recording of a simulator would tell more.
+    if reason is not None and (change.answer is not Answer.INCONCLUSIVE or (doubt is Reason.SIMULATOR and times)):
+        change = replace(change, answer=Answer.INCONCLUSIVE, reason=reason, wanted=None)
+    return replace(change, resolution_ns=max(side.resolution_ns for side in inexact), counted=counted)
+
+
 def compare_model(
     before: Sequence[ModelMeasurements],
     after: Sequence[ModelMeasurements],
@@ -136,20 +156,10 @@ def compare_model(
     basis, window, values = compared_values(before, after)
     units = dict.fromkeys(name for side in sides for entry in side for name in entry.followed_units)
     inexact = (least_exact(entry.inexact for entry in before), least_exact(entry.inexact for entry in after))
-    latency_error_ns = sum(side.latency_ns for side in inexact)
-    load_error_ns = sum(side.load_ns for side in inexact)
-    counted = (after or before)[0].counted
+    latency_error_ns, load_error_ns = (sum(side.latency_ns for side in inexact), sum(side.load_ns for side in inexact))
+    current = (after or before)[0]
     floor_of_latency = raised(floor, latency_error_ns)
-
-    def told(change: LatencyChange, error_ns: int, counted: str, *, fits: bool = True) -> LatencyChange:
-        """Not unchanged where calls are known to so little that most changes would go unnoticed."""
-        times = [value for value in (change.before_ns, change.after_ns) if value is not None]
-        inexact_times = change.answer is Answer.UNCHANGED and error_ns > LARGEST_ERROR * min(times)
-        reason = Reason.UNEQUAL if not fits else Reason.INEXACT if inexact_times else doubt
-        # No recording of a simulator would tell more.
-        if reason is not None and (change.answer is not Answer.INCONCLUSIVE or (doubt is Reason.SIMULATOR and times)):
-            change = replace(change, answer=Answer.INCONCLUSIVE, reason=reason, wanted=None)
-        return replace(change, resolution_ns=max(side.resolution_ns for side in inexact), counted=counted)
+    told = partial(_told, doubt=doubt, inexact=inexact)
 
     def loads(of: Callable[[ModelMeasurements], IntArray]) -> LatencyChange:
         durations = ([of(entry) for entry in side] for side in sides)
@@ -166,13 +176,15 @@ def compare_model(
     alike = (inexact[0] == EXACT) == (inexact[1] == EXACT) and _covers_most(sides, values)
     parts = _parts(before, after, basis, floor_of_latency) if alike else ()
     return ModelComparison(
-        name=(after or before)[0].name,
+        name=current.name,
         name_before=(before or after)[0].name,
         presence=Presence.BOTH if before and after else Presence.ONLY_BEFORE if before else Presence.ONLY_AFTER,
         basis=basis,
         window=window.length,
-        latency=told(compare_latency(*values, floor=floor_of_latency), latency_error_ns, counted, fits=window.fits),
-        p95=told(compare_p95(*values, floor=floor_of_latency), latency_error_ns, counted, fits=window.fits),
+        latency=told(
+            compare_latency(*values, floor=floor_of_latency), latency_error_ns, current.counted, fits=window.fits
+        ),
+        p95=told(compare_p95(*values, floor=floor_of_latency), latency_error_ns, current.counted, fits=window.fits),
         first=pair(lambda entry: entry.quantities["first_p50_ns"]),
         parts=parts if doubt is None else tuple(replace(part, answer=Answer.INCONCLUSIVE) for part in parts),
         predictions=pair(lambda entry: entry.predictions),

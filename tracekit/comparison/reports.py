@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from tracekit.analysis.breakdown.device_runs import UNITS
+from tracekit.analysis.breakdown.summary import GROUPS
 from tracekit.arrays import IntArray
 from tracekit.comparison.latency import METHOD_VERSION
 from tracekit.comparison.measurements import (
@@ -35,7 +36,6 @@ from tracekit.errors import TracekitError, UnreadableRecording
 from tracekit.named_files import read_file
 from tracekit.report.formatting import OUTCOMES
 from tracekit.report.report import SCHEMA_VERSION, SEVERITIES, TableInfo
-from tracekit.report.time_breakdown import GROUPS
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.trace.trace import Coverage
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from tracekit.documents import columns
+from tracekit.documents.diagnosis import Answer, Diagnosis, LeafAnswer
 from tracekit.render import blocks
 from tracekit.render.blocks import Column, Document, Entry, Line, Paragraph, Role, Span, items, present, section, table
 from tracekit.report import formatting
-from tracekit.report.diagnosis import Answer, Diagnosis, LeafAnswer
 from tracekit.report.formatting import lower_first
 from tracekit.report.whatif import Figures, ModelChange, Replay, WhatIf
 from tracekit.units import format_count, format_estimate, format_rate, format_time

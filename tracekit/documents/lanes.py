@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.analysis.breakdown.summary import GROUPS
 from tracekit.characters import visible
 from tracekit.comparison.models import Basis, ModelComparison
 from tracekit.comparison.words import arrow
@@ -20,7 +21,6 @@ from tracekit.grouping import grouped
 from tracekit.render.blocks import Figure, Paragraph, Role, Section, section
 from tracekit.render.markup import Html, join, page_data, tag
 from tracekit.report.formatting import moment
-from tracekit.report.time_breakdown import GROUPS
 from tracekit.report.viewers.lane_columns import Words, fit_page, payload
 from tracekit.units import format_count, format_percent, format_time
 

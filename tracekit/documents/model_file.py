@@ -14,7 +14,7 @@ from tracekit.render import blocks
 from tracekit.render.blocks import Column, Line, Paragraph, Role, Section, Span, items, present, section, table
 from tracekit.report import model_words as words
 from tracekit.report.formatting import command, explain_commands, fix_line, lower_first, word_list
-from tracekit.report.groups import Remedy, with_outcome
+from tracekit.report.groups import Remedy, checks_in_words, count_checks, with_outcome
 from tracekit.units import format_bytes, format_count
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def model_file_document(report: ModelReport, commands: Mapping[str, str] | None 
     remedies = [Remedy(tuple(ids), lower_first(record.rstrip("."))) for record, ids in unanswered.items()]
     return blocks.Document(
         title=model.name,
-        verdict=words.summary(report),
+        verdict=summary(report),
         tone=tone,
         context=(Paragraph(words.context(model), Role.DIM),),
         blocks=blocks.present(
@@ -84,6 +84,16 @@ def model_file_document(report: ModelReport, commands: Mapping[str, str] | None 
         ),
         more="".join(explain_commands(check.id for check in with_outcome(report.results, "finding"))),
     )
+
+
+def summary(report: ModelReport) -> str:
+    """Counts of the checks in one line, and whether the model loads on the system that was asked about."""
+    counts, target = report.summary, report.target
+    parts = [format_count(counts.findings, "finding") if counts.findings else "No findings"]
+    if target is not None:
+        answers = {None: "unknown whether it loads", True: "loads", False: "does not load"}
+        parts.append(f"{answers[target.loads]} on {target.system}")
+    return " · ".join((*parts, checks_in_words(count_checks(report.results))))
 
 
 def _finding(check: Result, command: str) -> blocks.Card:

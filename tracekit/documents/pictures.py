@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tracekit.analysis.breakdown.summary import GROUPS, Group
 from tracekit.analysis.quantities import MODEL
 from tracekit.characters import visible
+from tracekit.documents.time_breakdown import SHOWN, Slice
 from tracekit.render.blocks import Figure, Section, section
 from tracekit.render.markup import Html, join, tag
-from tracekit.report.time_breakdown import GROUPS, SHOWN, Group, Slice
 from tracekit.units import format_count, format_time
 
 if TYPE_CHECKING:

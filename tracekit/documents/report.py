@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from tracekit.documents import checks, columns, report_app, report_events, report_findings, report_models
+from tracekit.documents.phases import source_words
 from tracekit.documents.pictures import latency_section
 from tracekit.recording.contents import is_simulator
 from tracekit.render import blocks
@@ -16,7 +17,6 @@ from tracekit.render.blocks import Column, Line, Paragraph, Role, Section, Span,
 from tracekit.render.forms import FILE_WIDTH, render
 from tracekit.report import formatting
 from tracekit.report.groups import INCONCLUSIVE, checks_in_words, count_checks, findings_in_words, with_outcome
-from tracekit.report.phases import source_words
 from tracekit.report.serialize import to_json
 from tracekit.report.verdict import STACKS_ALONE, first_words, has_stacks_alone, remedies
 from tracekit.trace.coverage import unreadable_tables

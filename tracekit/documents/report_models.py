@@ -7,18 +7,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from tracekit.analysis.models import ModelSummary
+from tracekit.analysis.breakdown.summary import Group
+from tracekit.analysis.models import ModelSummary, is_hardware_alone, is_inferred
 from tracekit.analysis.quantities import MODEL, mean_id
+from tracekit.documents import over_time, phases, time_breakdown
 from tracekit.documents.columns import absent_note, durations, elapsed, names, numbers, optional, quantity, words
+from tracekit.documents.model_file_words import TITLE as TITLE_OF_FILES, file_rows
 from tracekit.documents.pictures import group_class, legend, parts_bar
+from tracekit.documents.time_breakdown import PartsRow, Slice, parts_notes, parts_rows, shown_groups
 from tracekit.documents.why import tail_words
 from tracekit.render import blocks
 from tracekit.render.blocks import Column, Figure, Line, Paragraph, Role, Section, Span, items, join, section, table
-from tracekit.report import formatting, over_time, phases, time_breakdown
+from tracekit.report import formatting
 from tracekit.report.formatting import ABSENT, frames
-from tracekit.report.model_file_words import TITLE as TITLE_OF_FILES, file_rows
 from tracekit.report.report import Report, Result
-from tracekit.report.time_breakdown import Group, PartsRow, Slice, is_inferred, parts_notes, parts_rows, shown_groups
 from tracekit.report.why import known_tails
 from tracekit.trace.events import DEVICE_NAMES, Level
 from tracekit.units import format_count, format_percent, format_rate, format_time
@@ -124,13 +126,13 @@ def inferred_section(models: Sequence[ModelSummary]) -> Section | None:
 
 def median(model: ModelSummary) -> str:
     """A lower bound where only the hardware shows the predictions."""
-    bound = time_breakdown.AT_LEAST if time_breakdown.is_hardware_alone(model) else ""
+    bound = time_breakdown.AT_LEAST if is_hardware_alone(model) else ""
     return f"{bound}{formatting.duration(ns, model.resolution_ns)}" if (ns := median_ns(model)) else ABSENT
 
 
 def median_ns(model: ModelSummary) -> float | None:
     """The median latency; of all predictions where only the hardware shows them."""
-    if time_breakdown.is_hardware_alone(model):
+    if is_hardware_alone(model):
         return model.prediction.p50_ns if model.prediction else None
     return model.quantities.get("p50_ns")
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from tracekit.analysis.breakdown.summary import GROUPS
 from tracekit.analysis.models import ModelSummary
 from tracekit.characters import visible
+from tracekit.documents import phases
 from tracekit.documents.pictures import parts_bar
 from tracekit.documents.report_findings import finding_savings
 from tracekit.documents.report_models import median, median_ns
+from tracekit.documents.time_breakdown import PartsRow, Slice, parts_rows
 from tracekit.grouping import grouped
 from tracekit.render.blocks import Figure
 from tracekit.render.markup import Html, tag
-from tracekit.report import phases
 from tracekit.report.formatting import duration
 from tracekit.report.operations import REQUEST_TITLES, request_number, request_value
 from tracekit.report.report import Report
-from tracekit.report.time_breakdown import GROUPS, PartsRow, Slice, parts_rows
 from tracekit.trace.events import Level
 from tracekit.units import format_count, format_estimate, format_rate, format_time
 

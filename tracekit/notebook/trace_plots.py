@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from tracekit.analysis.models import ModelSummary
+from tracekit.analysis.models import ModelSummary, is_inferred
 from tracekit.analysis.quantities import MODEL
 from tracekit.arrays import CodeArray, FloatArray, IntArray
 from tracekit.documents.pictures import BINS, Calls, Scale, calls_of, group_class
+from tracekit.documents.time_breakdown import SHOWN, TITLE, each_first, parts_rows, shown_groups
 from tracekit.errors import UsageError, import_extra, unknown
 from tracekit.lanes.categories import Category
 from tracekit.lanes.events import stack
@@ -20,7 +21,6 @@ from tracekit.render.html import page_colors
 from tracekit.report.build import build_report
 from tracekit.report.choice import matching_any
 from tracekit.report.report import Report
-from tracekit.report.time_breakdown import SHOWN, TITLE, each_first, is_inferred, parts_rows, shown_groups
 from tracekit.report.timeline import DrawnLane, Timeline, timeline_of
 from tracekit.trace.cache import cached
 from tracekit.trace.trace import Trace

@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from operator import attrgetter
 
 from tracekit.analysis.breakdown.partition import Part
-from tracekit.analysis.models import ModelSummary
+from tracekit.analysis.models import ModelSummary, is_hardware_alone
 from tracekit.detectors.model_rules import deployment_target, interface_conversion
 from tracekit.detectors.model_runner import MODEL_DETECTORS, run_model_detectors
 from tracekit.detectors.options import ChosenChecks
@@ -21,7 +21,6 @@ from tracekit.report.model_report import model_info
 from tracekit.report.model_words import card, context, systems
 from tracekit.report.report import ModelFact, ModelFileInfo, ModelFileResult, PerformanceReportInfo
 from tracekit.report.results import result_of
-from tracekit.report.time_breakdown import is_hardware_alone
 from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.trace.trace import Joined
 from tracekit.units import format_share, format_time

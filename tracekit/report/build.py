@@ -61,13 +61,11 @@ def build_report(
     of the aggregation; `redact` leaves out what identifies people; without `functions`, names of the app's functions
     and source files are left out; `config` is the name of the settings file; `notes` are sentences beside those of the
     recording; `model_checks`: settings of the checks of model files. Raises `UsageError` for an unknown sort column."""
-    counted = None if shown is None else shown.rows
     all_notes = notes if shown is None else (*shown.notes, *notes)
     code, models = code_info(trace, shown), summarize_models(trace, shown)
     all_notes = (*all_notes, *unit_suggestion_notes(trace, (model.name for model in models)))
     model_files, performance_reports = _attached_files(trace, models, model_checks)
-    ran_runtimes = summarize_runtimes(trace, shown)
-    ran_runtimes = ran_runtimes if functions else without_tools(ran_runtimes)
+    ran_runtimes = summarize_runtimes(trace, shown) if functions else without_tools(summarize_runtimes(trace, shown))
     ran_operations = operations(trace, shown) if functions else without_names(operations(trace, shown))
     requests = summarize_requests(trace, shown)
     coverage = {entry.instrument: entry for entry in trace.coverage}
@@ -75,8 +73,8 @@ def build_report(
     if trace.sampled is not None and trace.sampled.failures:
         coverage[CALL_STACKS] = stacks_coverage(trace)
     elif code is not None and stacks is not None and stacks.state is TableState.ROWS:
-        said = f"{stacks.conclusion.rstrip('.')}; {symbols_sentence(code)}."
-        coverage[CALL_STACKS] = replace(stacks, conclusion=said)
+        conclusion = f"{stacks.conclusion.rstrip('.')}; {symbols_sentence(code)}."
+        coverage[CALL_STACKS] = replace(stacks, conclusion=conclusion)
     sizes, names = levels(trace), {model.name for model in models}
     memory = MemoryInfo(sizes, tuple(each for each in load_memory(trace) if each.model in names)) if sizes else None
     # Signposts do not say which model they are about.
@@ -90,7 +88,7 @@ def build_report(
         tables=table_infos(trace),
         coverage=tuple(coverage.values()),
         models=models,
-        aggregation=aggregate(trace, counted, sort),
+        aggregation=aggregate(trace, None if shown is None else shown.rows, sort),
         findings=tuple(map(finding_info, findings(results))),
         results=tuple(results),
         code=code,
@@ -103,8 +101,7 @@ def build_report(
         memory=memory,
         sustained=sustained(trace) if shown is None else (),
     )
-    if not functions:
-        report = without_functions(report)
+    report = report if functions else without_functions(report)
     report = redact_report(report, private_facts(trace)) if redact else report
     return replace(report, summary=replace(report.summary, verdict=in_short(report)))
 

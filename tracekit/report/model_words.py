@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from tracekit.model_files.facts import Feature, FeatureKind, Kind, ModelFile
 from tracekit.model_files.versions import NEWEST, release_of
 from tracekit.model_files.words import allowed_shapes, default_shape
-from tracekit.report.groups import checks_in_words, count_checks
-from tracekit.report.model_report import FunctionInfo, ModelInfo, ModelReport, WeightGroup, WeightsInfo
+from tracekit.report.model_report import FunctionInfo, ModelInfo, WeightGroup, WeightsInfo
 from tracekit.units import format_bytes, format_count
 
 FUNCTIONS, FEATURES, OPERATIONS, GROUPS = 4, 8, 6, 3
@@ -138,13 +137,3 @@ def card(model: ModelInfo) -> Iterator[tuple[str, str]]:
         yield "could save", f"about {', '.join(saved)}"
     if model.custom_layers:
         yield "custom layers", ", ".join(model.custom_layers)
-
-
-def summary(report: ModelReport) -> str:
-    """Counts of the checks in one line, and whether the model loads on the system that was asked about."""
-    counts, target = report.summary, report.target
-    parts = [format_count(counts.findings, "finding") if counts.findings else "No findings"]
-    if target is not None:
-        answers = {None: "unknown whether it loads", True: "loads", False: "does not load"}
-        parts.append(f"{answers[target.loads]} on {target.system}")
-    return " · ".join((*parts, checks_in_words(count_checks(report.results))))

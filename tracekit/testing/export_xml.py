@@ -173,11 +173,7 @@ def write_export(
         if only is None or table.schema in only:
             part = (position - 1) % runs[number - 1].parts
             shown = table if order is None else replace(table, rows=order.permutation(table.rows))
-            category = dict(table.attributes).get("category")
-            stem = f"{table.schema}.{category.strip(chr(34))}" if category else table.schema
-            by_name.setdefault(f"{stem}.{part + 1}.xml" if part else f"{stem}.xml", []).append(
-                (number, position, shown)
-            )
+            by_name.setdefault(_file_name(table, part), []).append((number, position, shown))
     documents |= {name: _document(runs, chosen) for name, chosen in by_name.items()}
     for name, text in documents.items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
@@ -229,3 +225,10 @@ def _schema(table: TableContent) -> str:
         for column in table.columns
     )
     return f'<schema name="{table.schema}"{documentation}>{columns}</schema>'
+
+
+def _file_name(table: TableContent, part: int) -> str:
+    """Name of the file for a table; tables of one schema differ by their category, and by the part that they hold."""
+    category = dict(table.attributes).get("category")
+    stem = f"{table.schema}.{category.strip(chr(34))}" if category else table.schema
+    return f"{stem}.{part + 1}.xml" if part else f"{stem}.xml"

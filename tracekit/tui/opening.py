@@ -12,6 +12,7 @@ import pandas as pd
 from textual.message import Message
 
 from tracekit.analysis.breakdown.partition import breakdown
+from tracekit.analysis.breakdown.summary import GROUPS
 from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.why.order import in_order
 from tracekit.arrays import BoolArray, IntArray
@@ -19,7 +20,6 @@ from tracekit.detectors.outcomes import Finding
 from tracekit.grouping import grouped
 from tracekit.recording import Progress
 from tracekit.report.report import Report, Result
-from tracekit.report.time_breakdown import GROUPS
 from tracekit.request import ALL, Request, read_trace, shown_of_request
 from tracekit.trace.events import Attribution
 from tracekit.trace.filter import Shown, narrow

@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 import pandas as pd
 
+from tracekit.analysis.breakdown.summary import GROUPS
 from tracekit.analysis.code.tree import Frames
 from tracekit.analysis.comparison import Measure
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.detectors.outcomes import Evidence
+from tracekit.documents.time_breakdown import PartsRow, Slice
 from tracekit.intervals import Intervals
 from tracekit.lanes.events import position_of
 from tracekit.lanes.lanes import Grouping
 from tracekit.lanes.process import FRAME, main_thread_frame
 from tracekit.report.report import Report, Result
-from tracekit.report.time_breakdown import GROUPS, PartsRow, Slice
 from tracekit.request import ALL, Request
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES, Shown

@@ -17,11 +17,11 @@ from rich.text import Text
 from textual.color import Color
 from textual.filter import LineFilter
 
+from tracekit.analysis.breakdown.summary import GROUPS
 from tracekit.characters import visible
 from tracekit.lanes.categories import Category
 from tracekit.report.formatting import extreme_word
 from tracekit.report.report import Result
-from tracekit.report.time_breakdown import GROUPS
 from tracekit.tui.theme import Palette, style
 
 EDGE = "▌"

@@ -10,7 +10,7 @@ import pytest
 
 from support.analyses import kept_analysis
 from tracekit.api import Analysis
-from tracekit.report.phases import inferred_facts
+from tracekit.report.inferred_calls import inferred_facts
 from tracekit.report.timeline import timeline_of
 from tracekit.report.viewers.tracks import FINDINGS, PREDICTIONS, CounterTrack, SliceTrack, Tracks, tracks_of
 from tracekit.trace.events import LOAD_KINDS, Kind

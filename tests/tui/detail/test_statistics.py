@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from support.lists import heading, listed
-from tracekit.report.time_breakdown import GROUPS
+from tracekit.analysis.breakdown.summary import GROUPS
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.detail.columns import sort_value
 from tracekit.tui.detail.events import EventsPane

@@ -1,4 +1,4 @@
-"""Breakdowns of many predictions added up: sums, means and shares of the parts."""
+"""Breakdowns of many predictions added up: sums, means and shares of the parts, and which a reader sees as one."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pandas.api.extensions import ExtensionArray
 
 from tracekit.analysis.breakdown.device_runs import UNITS
 from tracekit.analysis.breakdown.partition import REASONS, Breakdown, Part
+from tracekit.analysis.quantities import PART_TITLES
 from tracekit.analysis.statistics import exact_sum
 from tracekit.arrays import IntArray
 
@@ -125,3 +126,34 @@ def _part(breakdown: Breakdown, part: Part, all_ns: int) -> PartSummary:
 def _mean(values: ExtensionArray) -> float | None:
     known = values[~values.isna()].to_numpy(dtype=np.int64)
     return float(known.mean()) if len(known) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Parts that a reader sees as one."""
+
+    part: str
+    """A key of `PART_TITLES`."""
+    sign: str
+    """Its cells in a bar."""
+    parts: tuple[Part, ...]
+
+    @property
+    def name(self) -> str:
+        """What a reader sees."""
+        return PART_TITLES[self.part]
+
+
+GROUPS: tuple[Group, ...] = (
+    Group("neural_engine", "N", (Part.ANE,)),
+    Group("gpu", "G", (Part.GPU,)),
+    Group("cpu", "C", (Part.CPU,)),
+    Group("data", "d", (Part.DATA_BEFORE, Part.DATA_BETWEEN, Part.DATA_AFTER, Part.DATA_UNPLACED)),
+    Group("queued", "q", (Part.ANE_QUEUE, Part.GPU_QUEUE)),
+    Group("requested", "r", (Part.ANE_REQUESTED, Part.GPU_REQUESTED)),
+    Group("other", "o", (Part.OTHER,)),
+    Group("ambiguous", "?", (Part.AMBIGUOUS,)),
+    Group("unaccounted", "·", (Part.UNACCOUNTED,)),
+    Group("not_recorded", "-", (Part.NOT_RECORDED,)),
+)
+"""Every part stands in one of them."""

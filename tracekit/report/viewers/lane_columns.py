@@ -84,6 +84,7 @@ def payload(
     sites = report.code.call_sites if report.code is not None else ()
     rows = _rows_of_predictions(timeline.lanes)
     lanes = [_lane(lane, rows, pieces) for lane in timeline.lanes]
+    flame = _flame(timeline.flame, pieces) if timeline.flame is not None else None
     findings = []
     for answers in timeline.findings(report.results):
         drawn = [(check, marked) for check, marked in answers if len(marked.starts)]
@@ -101,7 +102,7 @@ def payload(
         "outlined": sorted(FILLINGS),
         "texts": timeline.texts,
         "lanes": lanes,
-        "flame": _flame(timeline.flame, pieces) if timeline.flame is not None else None,
+        "flame": flame,
         "findings": findings,
         "sites": [(each.api, each.model and visible(each.model), visible(caller_words(each))) for each in sites],
         "slow": [_slow(each, words, pieces) for each in timeline.slow] if words is not None else [],

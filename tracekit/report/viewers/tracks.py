@@ -17,7 +17,7 @@ from tracekit.intervals import depth_profile
 from tracekit.lanes.categories import Category
 from tracekit.lanes.events import stack
 from tracekit.report.formatting import duration, extreme_word, visible
-from tracekit.report.phases import inferred_facts
+from tracekit.report.inferred_calls import inferred_facts
 from tracekit.report.report import Report, Result
 from tracekit.report.timeline import DrawnLane, Timeline
 

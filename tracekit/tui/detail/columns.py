@@ -36,7 +36,7 @@ class ListColumn(Column[Row]):
     """Cells that it takes where there is room, before columns whose `drop` is above `WEIGHTY` get any, and before the
     column of width 0 takes the rest; 0: no more than `width`."""
     bar: Callable[[Row], Callable[[int], str] | None] | None = None
-    """What draws signs of `tracekit.report.time_breakdown.GROUPS` in so many cells, in place of the text."""
+    """What draws signs of `tracekit.analysis.breakdown.summary.GROUPS` in so many cells, in place of the text."""
     short: Callable[[Row, int], str] | None = None
     """The text in so many cells, where it does not fit and should not just lose its middle."""
 

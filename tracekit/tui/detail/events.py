@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from tracekit.analysis.breakdown.summary import GROUPS
 from tracekit.arrays import Int8Array, IntArray
 from tracekit.render.blocks import Line, Role, Span
 from tracekit.report.formatting import ABSENT, duration, moment
-from tracekit.report.time_breakdown import GROUPS
 from tracekit.trace.instruments.catalogue import lane_title
 from tracekit.trace.trace import Trace, cached_by_trace
 from tracekit.tui import viewport

@@ -12,10 +12,10 @@ from textual.message import Message
 from tracekit.analysis.aggregation import HARDWARE_TITLES, NO_EVENT, AggregationRow
 from tracekit.analysis.quantities import MODEL
 from tracekit.documents.columns import durations, numbers, quantity
+from tracekit.documents.phases import headline
 from tracekit.documents.report_events import ELAPSED, EventRow, event_columns, event_rows
+from tracekit.documents.time_breakdown import SHOWN, legend, parts_rows
 from tracekit.report.formatting import ABSENT, frames, shorten
-from tracekit.report.phases import headline
-from tracekit.report.time_breakdown import SHOWN, legend, parts_rows
 from tracekit.trace.events import DEVICE_NAMES, Device, Kind
 from tracekit.tui.detail.columns import WIDEST, ListColumn, Records, listed_column, records_of
 from tracekit.tui.detail.pane import ListPane, full_list_words

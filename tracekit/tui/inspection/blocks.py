@@ -10,10 +10,11 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from tracekit.analysis.breakdown.summary import GROUPS
 from tracekit.analysis.quantities import quantiles
 from tracekit.arrays import IntArray
+from tracekit.documents.time_breakdown import PartsRow
 from tracekit.report.formatting import duration, visible
-from tracekit.report.time_breakdown import GROUPS, PartsRow
 from tracekit.tui.text import bar_segments, hanging
 from tracekit.tui.theme import Palette
 from tracekit.tui.timeline.glyphs import LEFT_BLOCKS

@@ -20,12 +20,12 @@ from tracekit.analysis.why.choice import slower_elsewhere
 from tracekit.analysis.why.explain import why
 from tracekit.analysis.why.order import in_order
 from tracekit.analysis.why.parts import LEAST, differences
+from tracekit.documents.time_breakdown import parts_notes, parts_row
 from tracekit.documents.why import sentence, slower_words, why_facts
 from tracekit.report.call_sites import THREADS, busy_words, place
 from tracekit.report.formatting import duration, moment, visible
+from tracekit.report.inferred_calls import inferred_facts
 from tracekit.report.operations import parts_words
-from tracekit.report.phases import inferred_facts
-from tracekit.report.time_breakdown import parts_notes, parts_row
 from tracekit.trace.events import DEVICE_NAMES, Attribution, Device
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.trace.instruments.catalogue import lane_title

@@ -12,16 +12,16 @@ from rich.text import Text
 from tracekit.analysis.aggregation import SORT_COLUMNS
 from tracekit.analysis.statistics import Statistics
 from tracekit.detectors.outcomes import Metric
+from tracekit.documents.model_file_words import file_rows
+from tracekit.documents.phases import phase_rows
 from tracekit.documents.report_findings import finding_savings
+from tracekit.documents.time_breakdown import fast_enough, parts_notes, parts_rows
 from tracekit.render.layout import KEPT
 from tracekit.render.prose import parts
 from tracekit.report import formatting
 from tracekit.report.call_sites import caller_words
 from tracekit.report.groups import rank
-from tracekit.report.model_file_words import file_rows
-from tracekit.report.phases import phase_rows
 from tracekit.report.report import Report, Result
-from tracekit.report.time_breakdown import fast_enough, parts_notes, parts_rows
 from tracekit.trace.events import Level
 from tracekit.trace.instruments.catalogue import lane_title
 from tracekit.tui.inspection.blocks import MEASURES, exact, facts, heading, histogram_blocks, section, time_blocks

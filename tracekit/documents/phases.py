@@ -6,15 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-import pandas as pd
-
 from tracekit.analysis.code.phases import LOAD, OTHER, OTHERS, WAITING, CallPhases, Phase
+from tracekit.analysis.models import is_inferred
 from tracekit.analysis.quantities import phase_id
-from tracekit.report.formatting import moment, word_list
-from tracekit.report.time_breakdown import AT_LEAST, is_inferred
+from tracekit.documents.time_breakdown import AT_LEAST
+from tracekit.report.formatting import word_list
 from tracekit.trace.calls.stacks import LoadPhase
-from tracekit.trace.events import BOUNDS, DEVICE_NAMES, Device, Origin
-from tracekit.units import format_count, format_error, format_like, format_percent, format_time
+from tracekit.trace.events import DEVICE_NAMES, Device
+from tracekit.units import format_count, format_like, format_percent, format_time
 
 if TYPE_CHECKING:
     from tracekit.analysis.models import ModelSummary
@@ -138,29 +137,3 @@ NOTES: Final = (
     f"{OTHER}: the thread ran, in no function that is known by name",
     f"{WAITING}: the thread did not run, or no sample of it was taken",
 )
-
-
-INFERRED_FROM = {Origin.CALL_STACKS: "call stacks", Origin.HARDWARE: "hardware rows"}
-RECORDED_AS = ("recorded as", "Core ML's signpost")
-
-
-def inferred_facts(calls: pd.DataFrame) -> Iterator[tuple[tuple[str, str], ...]]:
-    """Names and words for each of these rows of the Activity lane; none for one that Core ML recorded. O(rows)."""
-    columns = (calls[name].tolist() for name in ("origin", "resolution_ns", "single", *BOUNDS))
-    for origin, resolution, single, start_min, start_max, end_min, end_max in zip(*columns, strict=True):
-        if origin == Origin.CORE_ML:
-            yield ()
-            continue
-        if origin == Origin.SIGNPOSTS:
-            yield (RECORDED_AS,)
-            continue
-        began, latest, earliest, over = (moment(ns, 1_000) for ns in (start_min, start_max, end_min, end_max))
-        facts = [("inferred from", INFERRED_FROM[Origin(origin)])]
-        if origin == Origin.HARDWARE:
-            facts += [("started", f"at {latest} or before"), ("ended", f"at {earliest} or later")]
-        else:
-            facts += [("resolution", format_error(resolution))]
-            facts += [("started", f"{began} to {latest}"), ("ended", f"{earliest} to {over}")]
-        if not single:
-            facts += [("calls", "one or more")]
-        yield tuple(facts)

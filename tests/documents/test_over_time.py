@@ -8,8 +8,8 @@ import pytest
 import tracekit
 from support.analyses import kept_analysis
 from support.forms import long_text, markdown
+from tracekit.documents.over_time import NOTE, TITLE, bars, numbers, trend
 from tracekit.documents.report_models import over_time_section
-from tracekit.report.over_time import NOTE, TITLE, bars, numbers, trend
 from tracekit.testing import Model, Process, Scenario, write_export
 
 MS = 1_000_000

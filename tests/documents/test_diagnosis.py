@@ -14,8 +14,8 @@ from tracekit.cli.dispatch import main
 from tracekit.detectors.pages import Pattern
 from tracekit.detectors.registry import DETECTORS
 from tracekit.documents.advice import diagnosis_document
+from tracekit.documents.diagnosis import TREE, Answer, BranchAnswer, Diagnosis, LeafAnswer, diagnose
 from tracekit.render.forms import render
-from tracekit.report.diagnosis import TREE, Answer, BranchAnswer, Diagnosis, LeafAnswer, diagnose
 
 
 def answers(diagnosis):

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.breakdown.partition import Part, Unknown
-from tracekit.analysis.quantities import PART_TITLES, mean_id
+from tracekit.analysis.breakdown.summary import GROUPS, Group
+from tracekit.analysis.quantities import mean_id
 from tracekit.report import formatting
 from tracekit.trace.events import DEVICE_NAMES, Device
 from tracekit.units import format_percent, format_share, format_time
@@ -27,37 +28,6 @@ AT_LEAST = "≥ "
 
 WORTH_SAYING = 0.1
 """Least share of a prediction's time that a headline names (heuristic)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Parts that a reader sees as one."""
-
-    part: str
-    """A key of `PART_TITLES`."""
-    sign: str
-    """Its cells in a bar."""
-    parts: tuple[Part, ...]
-
-    @property
-    def name(self) -> str:
-        """What a reader sees."""
-        return PART_TITLES[self.part]
-
-
-GROUPS: tuple[Group, ...] = (
-    Group("neural_engine", "N", (Part.ANE,)),
-    Group("gpu", "G", (Part.GPU,)),
-    Group("cpu", "C", (Part.CPU,)),
-    Group("data", "d", (Part.DATA_BEFORE, Part.DATA_BETWEEN, Part.DATA_AFTER, Part.DATA_UNPLACED)),
-    Group("queued", "q", (Part.ANE_QUEUE, Part.GPU_QUEUE)),
-    Group("requested", "r", (Part.ANE_REQUESTED, Part.GPU_REQUESTED)),
-    Group("other", "o", (Part.OTHER,)),
-    Group("ambiguous", "?", (Part.AMBIGUOUS,)),
-    Group("unaccounted", "·", (Part.UNACCOUNTED,)),
-    Group("not_recorded", "-", (Part.NOT_RECORDED,)),
-)
-"""Every part stands in one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,17 +94,6 @@ class PartsRow:
         ordered = sorted(self.slices, key=lambda part: -part.mean_ns)
         parts = ", ".join(f"{part.group.name} {part.words}" for part in ordered)
         return "; ".join(filter(None, (f"of {format_time(self.mean_ns)}: {parts}", fast_enough(self.quantities))))
-
-
-def is_inferred(model: ModelSummary) -> bool:
-    """Whether Core ML recorded none of the model's calls."""
-    parts = model.breakdown.parts if model.breakdown else ()
-    return bool(model.phases) or any(Unknown.NO_CORE_ML in part.unknown for part in parts)
-
-
-def is_hardware_alone(model: ModelSummary) -> bool:
-    """Whether some of the model's predictions are known from the hardware alone."""
-    return is_inferred(model) and model.latency is None and model.predictions is not None
 
 
 def parts_rows(models: Iterable[ModelSummary]) -> tuple[PartsRow, ...]:

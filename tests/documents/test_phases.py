@@ -11,7 +11,8 @@ import pytest
 from support.analyses import kept_analysis
 from tracekit.analysis.code.phases import FIRST, LOAD, OTHER, OTHERS, WAITING, CallPhases, Phase
 from tracekit.analysis.models import ModelSummary
-from tracekit.report.phases import calls_words, headline, inferred_facts, phase_lines, phase_rows, source_words
+from tracekit.documents.phases import calls_words, headline, phase_lines, phase_rows, source_words
+from tracekit.report.inferred_calls import inferred_facts
 from tracekit.report.report import Report
 from tracekit.trace.calls.stacks import LoadPhase
 from tracekit.trace.events import CALL_DTYPES

@@ -8,8 +8,8 @@ import pytest
 
 from support.forms import long_text, markdown
 from tracekit.analysis.breakdown.partition import Part, Unknown
-from tracekit.analysis.breakdown.summary import BreakdownSummary, PartSummary
-from tracekit.report.time_breakdown import GROUPS, legend, parts_notes, parts_rows
+from tracekit.analysis.breakdown.summary import GROUPS, BreakdownSummary, PartSummary
+from tracekit.documents.time_breakdown import legend, parts_notes, parts_rows
 
 US = 1_000
 

@@ -11,9 +11,9 @@ from enum import StrEnum
 
 from tracekit.detectors.pages import Pattern
 from tracekit.detectors.registry import DETECTORS
+from tracekit.documents.model_file_words import answer_from_files
 from tracekit.report.formatting import end_reason, file_problems, moment
 from tracekit.report.groups import count_checks, outcome_by_check, with_outcome
-from tracekit.report.model_file_words import answer_from_files
 from tracekit.report.report import Report, Result
 from tracekit.trace.instruments.catalogue import CORE_ML
 from tracekit.units import format_bytes, format_count, format_estimate, format_names
