@@ -42,18 +42,13 @@ def test_numbers_of_matched_rows_stand_side_by_side(row) -> None:
     assert numbers(difference, Measure.MEAN) == (15, 12, -3, 0.8)
 
 
-def test_a_percentile_needs_enough_values_on_both_sides(row) -> None:
-    (difference,) = differences([row([10] * 20)], [row([5] * 19)], CORE_ML, CORE_ML)
-    assert numbers(difference, Measure.P95) == (10, None, None, None)
-    (difference,) = differences([row([10] * 20)], [row([5] * 20)], CORE_ML, CORE_ML)
-    assert numbers(difference, Measure.P95) == (10, 5, -5, 0.5)
-
-
-def test_means_of_few_values_are_marked(row) -> None:
-    (difference,) = differences([row([10] * (FEW - 1))], [row([5] * 50)], CORE_ML, CORE_ML)
-    assert difference.few
-    (difference,) = differences([row([10] * FEW)], [row([5] * FEW)], CORE_ML, CORE_ML)
-    assert not difference.few
+def test_a_percentile_needs_enough_values_on_both_sides_and_means_of_few_are_marked(row) -> None:
+    for count, p95 in ((19, (10, None, None, None)), (20, (10, 5, -5, 0.5))):
+        (difference,) = differences([row([10] * 20)], [row([5] * count)], CORE_ML, CORE_ML)
+        assert numbers(difference, Measure.P95) == p95
+    for count, few in ((FEW - 1, True), (FEW, False)):
+        (difference,) = differences([row([10] * count)], [row([5] * 50)], CORE_ML, CORE_ML)
+        assert difference.few is few
 
 
 def test_what_is_only_on_one_side_is_zero_times_and_has_no_mean(row) -> None:

@@ -63,29 +63,20 @@ def test_outstanding_inputs_are_compared_with_the_others_of_their_call(frame, dr
     assert sorted(summarize(predictions, data, ratio, least=5).large_rows.tolist()) == expected
 
 
-def test_rows_of_no_single_prediction_count_once(frame):
-    predictions = frame((0, 30), (10, 40))
-    data = frame((12, 18), lane="data", kind="input_copy", prediction=None, attribution="ambiguous")
-    summary = summarize(predictions, data)
-    assert summary.covered_ns == 6
-    assert summary.rows.tolist() == [0]
-
-
-def test_rows_outside_every_prediction_do_not_count(frame):
-    data = frame((50, 60), lane="data", kind="input_copy", prediction=None, attribution="exact")
-    summary = summarize(frame((0, 30)), data)
-    assert (summary.covered_ns, summary.share, summary.by_kind, summary.rows.tolist()) == (0, 0.0, {}, [])
-
-
-def test_nothing_recorded_gives_zero_of_zero(frame):
-    summary = summarize(frame(), frame())
-    assert (summary.predicted_ns, summary.covered_ns, summary.share) == (0, 0, 0.0)
-
-
-def test_without_predictions_nothing_is_a_copy_inside_one(frame):
-    data = frame((12, 18), lane="data", kind="input_copy", prediction=None, attribution="ambiguous")
-    summary = summarize(frame(), data)
-    assert (summary.predicted_ns, summary.covered_ns, summary.rows.tolist()) == (0, 0, [])
+@pytest.mark.parametrize(
+    ("predictions", "copies", "attribution", "predicted_ns", "covered_ns", "rows"),
+    [
+        ([(0, 30), (10, 40)], [(12, 18)], "ambiguous", 60, 6, [0]),  # Of no single prediction: it counts once.
+        ([(0, 30)], [(50, 60)], "exact", 30, 0, []),
+        ([], [(12, 18)], "ambiguous", 0, 0, []),
+        ([], [], "exact", 0, 0, []),
+    ],
+)
+def test_rows_of_no_one_prediction(frame, predictions, copies, attribution, predicted_ns, covered_ns, rows):
+    data = frame(*copies, lane="data", kind="input_copy", prediction=[None] * len(copies), attribution=attribution)
+    summary = summarize(frame(*predictions), data)
+    assert (summary.predicted_ns, summary.covered_ns, summary.rows.tolist()) == (predicted_ns, covered_ns, rows)
+    assert summary.share == pytest.approx(covered_ns / max(predicted_ns, 1))
 
 
 @settings(deadline=None, max_examples=200)

@@ -176,23 +176,36 @@ CALLS = [(6, 14, 10, 8, 12)[index * 7 % 5] for index in range(60)]
 WORK = [(19, 21, 20, 20.5, 19.5, 20.2)[index * 5 % 6] for index in range(60)]
 
 
-def test_gaps_that_do_not_know_of_the_calls_follow():
-    assert pacing(*steps(CALLS, WORK)) is Pacing.FOLLOWING
+PROMPTS = [(250, 450, 750, 975)[index // 18 % 4] if index % 18 == 1 else CALLS[index] for index in range(60)]
 
 
-def test_longer_calls_with_longer_gaps_follow():
-    assert pacing(*steps(CALLS, [2 * call for call in CALLS])) is Pacing.FOLLOWING
-
-
-def test_starts_on_a_grid_are_a_beat():
-    assert pacing(*steps(CALLS, [33 - call for call in CALLS])) is Pacing.PERIODIC
-
-
-def test_frames_that_were_dropped_do_not_hide_the_beat():
-    assert (
-        pacing(*steps(CALLS, [(66 if index % 7 == 3 else 33) - call for index, call in enumerate(CALLS)]))
-        is Pacing.PERIODIC
-    )
+@pytest.mark.parametrize(
+    ("calls", "gaps", "expected"),
+    [
+        pytest.param(CALLS, WORK, Pacing.FOLLOWING, id="gaps do not know of the calls"),
+        pytest.param(CALLS, [2 * call for call in CALLS], Pacing.FOLLOWING, id="longer calls, longer gaps"),
+        pytest.param(PROMPTS, WORK, Pacing.FOLLOWING, id="a few prompts are far longer"),
+        pytest.param(CALLS, [33 - call for call in CALLS], Pacing.PERIODIC, id="starts on a grid"),
+        pytest.param(
+            CALLS,
+            [(66 if index % 7 == 3 else 33) - call for index, call in enumerate(CALLS)],
+            Pacing.PERIODIC,
+            id="dropped frames",
+        ),
+        pytest.param(
+            CALLS,
+            [(30, 34, 32, 31, 33, 35, 29)[index * 3 % 7] - call for index, call in enumerate(CALLS)],
+            Pacing.PERIODIC,
+            id="gaps shrink with the calls",
+        ),
+        pytest.param([10, 11], [20, 23], Pacing.UNCLEAR, id="few calls"),
+        pytest.param(
+            [10] * 60, [(17, 20, 23, 26)[index // 15] for index in range(60)], Pacing.UNCLEAR, id="drifting gaps"
+        ),
+    ],
+)
+def test_gaps_that_know_of_the_calls_keep_a_beat(calls, gaps, expected):
+    assert pacing(*steps(calls, gaps)) is expected
 
 
 def test_a_camera_is_a_beat_where_most_calls_take_longer_than_a_frame():
@@ -212,24 +225,6 @@ def test_each_start_off_a_grid_by_chance_is_a_beat():
     late = np.array([(0, 3, 1, 5, 2, 4)[index * 5 % 6] for index in range(61)])
     # Calls of one length say nothing, but what is early now is late next time.
     assert pacing(*steps([10] * 60, 23 + np.diff(late))) is Pacing.PERIODIC
-
-
-def test_gaps_that_shrink_with_the_calls_are_a_beat_though_distances_vary():
-    beat = np.array([(30, 34, 32, 31, 33, 35, 29)[index * 3 % 7] for index in range(60)])
-    assert pacing(*steps(CALLS, beat - CALLS)) is Pacing.PERIODIC
-
-
-def test_tokens_follow_each_other_though_a_few_prompts_are_far_longer():
-    calls = [(250, 450, 750, 975)[index // 18 % 4] if index % 18 == 1 else CALLS[index] for index in range(60)]
-    assert pacing(*steps(calls, WORK)) is Pacing.FOLLOWING
-
-
-def test_few_calls_tell_nothing():
-    assert pacing(*steps([10, 11], [20, 23])) is Pacing.UNCLEAR
-
-
-def test_calls_of_one_length_tell_nothing():
-    assert pacing(*steps([10] * 60, [(17, 20, 23, 26)[index // 15] for index in range(60)])) is Pacing.UNCLEAR
 
 
 def test_the_spread_is_half_the_distance_between_quartiles_over_the_median():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings, strategies as st
 
 from tracekit.analysis.loads import first_after_load, uses_of_loads
@@ -51,40 +52,24 @@ def test_searching_forward_from_each_load_marks_the_same(frame, drawn):
     assert firsts == expected & set(predictions)
 
 
-def test_only_the_first_prediction_after_each_load_is_marked(frame):
-    activity = frame((0, 1), (1, 2), (5, 9), (10, 11), (12, 13), kind=["prediction", LOAD, *["prediction"] * 3])
-    assert first_after_load(activity).tolist() == [False, False, True, False, False]
+CALL = "prediction"
 
 
-def test_models_are_told_apart(frame):
-    activity = frame((0, 1), (2, 3), (4, 5), kind=[LOAD, "prediction", "prediction"], model=["A", "B", "A"])
-    assert first_after_load(activity).tolist() == [False, False, True]
-
-
-def test_instances_are_told_apart(frame):
-    activity = frame(
-        (0, 1), (2, 3), (4, 5), (6, 7), kind=[LOAD, LOAD, "prediction", "prediction"], instance=[1, 2, 1, 2]
-    )
-    assert first_after_load(activity).tolist() == [False, False, True, True]
-
-
-def test_a_prediction_during_the_load_belongs_to_what_was_loaded_before(frame):
-    activity = frame((0, 10), (5, 7), (10, 12), kind=[LOAD, "prediction", "prediction"])
-    assert first_after_load(activity).tolist() == [False, False, True]
-
-
-def test_a_compilation_is_no_load(frame):
-    activity = frame((0, 1), (2, 3), kind=["compile", "prediction"])
-    assert first_after_load(activity).tolist() == [False, False]
-
-
-def test_two_loads_in_a_row_mark_one_prediction(frame):
-    activity = frame((0, 1), (2, 3), (4, 5), (6, 7), kind=[LOAD, LOAD, "prediction", "prediction"])
-    assert first_after_load(activity).tolist() == [False, False, True, False]
-
-
-def test_nothing_recorded_marks_nothing(frame):
-    assert first_after_load(frame()).tolist() == []
+@pytest.mark.parametrize(
+    ("times", "columns", "first"),
+    [
+        ([(0, 1), (1, 2), (5, 9), (10, 11), (12, 13)], {"kind": [CALL, LOAD, CALL, CALL, CALL]}, [2]),
+        ([(0, 1), (2, 3), (4, 5)], {"kind": [LOAD, CALL, CALL], "model": ["A", "B", "A"]}, [2]),
+        ([(0, 1), (2, 3), (4, 5), (6, 7)], {"kind": [LOAD, LOAD, CALL, CALL], "instance": [1, 2, 1, 2]}, [2, 3]),
+        # A call during the load belongs to what was loaded before.
+        ([(0, 10), (5, 7), (10, 12)], {"kind": [LOAD, CALL, CALL]}, [2]),
+        ([(0, 1), (2, 3)], {"kind": ["compile", CALL]}, []),
+        ([(0, 1), (2, 3), (4, 5), (6, 7)], {"kind": [LOAD, LOAD, CALL, CALL]}, [2]),
+        ([], {}, []),
+    ],
+)
+def test_the_first_prediction_after_each_load_is_marked(frame, times, columns, first):
+    assert np.flatnonzero(first_after_load(frame(*times, **columns))).tolist() == first
 
 
 @settings(deadline=None, max_examples=200)

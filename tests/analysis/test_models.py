@@ -34,9 +34,13 @@ def test_cold_loads_are_unknown_where_loads_do_not_tell(frame, trace_of, kinds, 
     assert model.cold_loads == cold
 
 
-def test_instances_count_distinct_numbers(frame, trace_of):
-    (model,) = summarize_models(trace_of(frame((0, 1), (2, 3), (4, 5), instance=[1, 3, 1])))
-    assert model.instances == 2
+def test_instances_count_distinct_numbers_and_the_costliest_model_comes_first(frame, trace_of):
+    activity = frame((0, 2), (0, 9), (0, 2), (3, 9), model=["B", "C", "A", "C"], instance=[1, 1, 1, 3])
+    assert [(model.name, model.instances) for model in summarize_models(trace_of(activity))] == [
+        ("C", 2),
+        ("A", 1),
+        ("B", 1),
+    ]
 
 
 def test_a_stage_of_a_pipeline_names_its_parent(frame, trace_of):
@@ -46,11 +50,6 @@ def test_a_stage_of_a_pipeline_names_its_parent(frame, trace_of):
     first, second = summarize_models(trace_of(activity))
     assert (first.name, first.level, first.predictions) == ("Pipeline", "top", 1)
     assert (second.name, second.level, second.parents, second.predictions) == ("Encoder", "sub", ("Pipeline",), 1)
-
-
-def test_the_costliest_model_comes_first(frame, trace_of):
-    activity = frame((0, 2), (0, 9), (0, 2), model=["B", "C", "A"])
-    assert [model.name for model in summarize_models(trace_of(activity))] == ["C", "A", "B"]
 
 
 def test_rows_of_predictions_in_flight_are_of_each_in_the_order_of_submission():

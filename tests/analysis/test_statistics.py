@@ -18,8 +18,9 @@ def of(durations, starts=None):
     return duration_statistics(begin, values)
 
 
-def test_no_row_has_no_statistics():
+def test_no_row_has_no_statistics_and_one_no_deviation():
     assert of([]) is None
+    assert of([5]).stdev_ns is None
 
 
 def test_a_worked_example():
@@ -50,10 +51,6 @@ def test_quantiles_interpolate_between_neighbors():
         950,
         990,
     )
-
-
-def test_one_row_has_no_deviation():
-    assert of([5]).stdev_ns is None
 
 
 @settings(deadline=None, max_examples=100)

@@ -156,30 +156,29 @@ def test_a_model_that_works_on_its_own_does_not_hide_a_pace(frame, trace_of):
     assert rate_of(trace_of, activity[(activity["model"] == "Camera").to_numpy()], activity).fps == 30
 
 
-def rate_and_interval(predictions):
-    throughput = summarize_throughput(predictions, bursts(predictions))
-    return throughput.bursts, throughput.per_second, throughput.interval_ns
+TOGETHER = [(index * 6_000, (index + 1) * 5_100_000) for index in range(30)]
+"""30 calls started 6 us apart, done one after the other every 5.1 ms: 30 in 153 ms."""
+TAPPED = [(start + tap, end + tap) for tap in (0, 4_000 * MS, 11_000 * MS) for start, end in TOGETHER]
+PAIRS = [(index * 46 * MS + late, index * 46 * MS + late + 30 * MS) for index in range(40) for late in (0, MS)]
+"""Two every 46 ms, 1 ms apart and 30 ms long: 43 per second, and no interval of 1 ms."""
+BY_TURNS = [(at + index * 25 * MS, at + (index * 25 + 50) * MS) for at in (0, 5_000 * MS) for index in range(80)]
+"""One starts every 25 ms and takes 50 ms, for 2 s, again after 3 s."""
 
 
-def test_calls_that_start_together_are_as_many_per_second_as_were_made(frame):
-    # 30 calls started 6 us apart, done one after the other every 5.1 ms: 30 in 153 ms.
-    rows = [(index * 6_000, (index + 1) * 5_100_000) for index in range(30)]
-    assert rate_and_interval(frame(*rows)) == (1, pytest.approx(30 / 0.153), None)
-    # Once more after seconds, and again.
-    tapped = [(start + tap, end + tap) for tap in (0, 4_000 * MS, 11_000 * MS) for start, end in rows]
-    assert rate_and_interval(frame(*tapped)) == (3, pytest.approx(30 / 0.153), None)
-
-
-def test_pairs_of_calls_are_as_many_per_second_as_were_made(frame):
-    # Two every 46 ms, 1 ms apart and 30 ms long: 43 per second, and no interval of 1 ms.
-    rows = [(index * 46 * MS + late, index * 46 * MS + late + 30 * MS) for index in range(40) for late in (0, MS)]
-    assert rate_and_interval(frame(*rows)) == (1, pytest.approx(2 / 0.046, rel=0.02), None)
-
-
-def test_calls_in_flight_by_turns_keep_their_interval(frame):
-    # One starts every 25 ms and takes 50 ms, for 2 s, again after 3 s.
-    rows = [(at + index * 25 * MS, at + (index * 25 + 50) * MS) for at in (0, 5_000 * MS) for index in range(80)]
-    assert rate_and_interval(frame(*rows)) == (2, pytest.approx(40, rel=0.02), 25 * MS)
+@pytest.mark.parametrize(
+    ("rows", "times", "per_second", "interval_ns"),
+    [
+        (TOGETHER, 1, 30 / 0.153, None),
+        (TAPPED, 3, 30 / 0.153, None),
+        (PAIRS, 1, 43.5, None),
+        (BY_TURNS, 2, 40, 25 * MS),
+    ],
+    ids=["together", "tapped", "pairs", "by turns"],
+)
+def test_calls_in_flight_together_are_as_many_per_second_as_were_made(frame, rows, times, per_second, interval_ns):
+    throughput = summarize_throughput(predictions := frame(*rows), bursts(predictions))
+    assert (throughput.bursts, throughput.interval_ns) == (times, interval_ns)
+    assert throughput.per_second == pytest.approx(per_second, rel=0.02)
 
 
 def test_a_long_call_ends_no_burst_and_a_gap_does(frame):

@@ -78,11 +78,6 @@ def recording(tmp_path_factory):
     return folder
 
 
-def test_without_packages_there_are_only_our_own(monkeypatch):
-    all_detectors.cache_clear()
-    assert all_detectors() == DETECTORS
-
-
 def test_where_no_package_names_the_group_the_metadata_of_none_is_read(monkeypatch):
     all_detectors.cache_clear()
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda **_: pytest.fail("read"))
@@ -366,8 +361,7 @@ def test_a_plug_in_whose_texts_are_no_texts_fails_alone(install, recording, tmp_
     assert json.loads(capsys.readouterr().out)
 
 
-@pytest.fixture
-def printing(install):
+def test_whatever_a_plug_in_writes_goes_to_standard_error(install, recording, tmp_path):
     code = (
         f"{HEAD}print('at import')\nos.write(1, b'raw at import\\n')\n"
         "def detect(view, _):\n    print('while it runs')\n    os.write(1, b'raw while it runs\\n')\n"
@@ -375,24 +369,13 @@ def printing(install):
         "DETECTOR = replace(MODEL, id='mine', detect=detect)\n"
     )
     install("printing", "mine", "printing:DETECTOR", {"printing.py": code})
-
-
-def test_what_a_plug_in_prints_goes_to_standard_error(printing, recording, capsys):
-    assert main(["analyze", str(recording), "--format", "json"]) == 0
-    captured = capsys.readouterr()
-    assert {check["id"] for check in json.loads(captured.out)["results"]} >= {"mine"}
-    assert "at import" in captured.err
-    assert "while it runs" in captured.err
-
-
-def test_nor_does_anything_else_that_it_writes_break_the_report(printing, recording, tmp_path):
     command = [sys.executable, "-m", "tracekit", "analyze", str(recording), "--format", "json"]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path / "site"), *sys.path])}
     result = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert result.returncode == 0
     assert {check["id"] for check in json.loads(result.stdout)["results"]} >= {"mine"}
-    for line in ("raw at import", "raw while it runs", "from a shell"):
-        assert f"{line}\n" in result.stderr
+    written = {"at import", "while it runs", "raw at import", "raw while it runs", "from a shell"}
+    assert written <= set(result.stderr.splitlines())
 
 
 def test_ctrl_c_ends_the_command_while_a_plug_in_runs(install, recording, capsys):

@@ -156,41 +156,33 @@ def test_severity_follows_the_share_that_could_be_saved_or_that_is_missed(share,
 
 
 @pytest.mark.parametrize(
-    ("wait_ns", "severity"),
+    ("cost", "severity"),
     [
-        (3_000_000_000, Severity.CRITICAL),
-        (2_999_999_999, Severity.HIGH),
-        (2_000_000_000, Severity.HIGH),
-        (1_999_999_999, Severity.MEDIUM),
-        (1_000_000_000, Severity.MEDIUM),
-        (999_999_999, Severity.LOW),
+        # A wait once is rated by its length alone.
+        ({"ns": 3_000_000_000, "share": 0.0001, "once": True}, Severity.CRITICAL),
+        ({"ns": 2_999_999_999, "share": 0.9, "once": True}, Severity.HIGH),
+        ({"ns": 2_000_000_000, "share": 0.0001, "once": True}, Severity.HIGH),
+        ({"ns": 1_999_999_999, "share": 0.9, "once": True}, Severity.MEDIUM),
+        ({"ns": 1_000_000_000, "share": 0.0001, "once": True}, Severity.MEDIUM),
+        ({"ns": 999_999_999, "share": 0.9, "once": True}, Severity.LOW),
+        # A stall among answers that seem instant is medium at least.
+        ({"ns": 100_000_000, "share": 0.01, "once": True, "usual_ns": 99_999_999}, Severity.MEDIUM),
+        ({"ns": 100_000_000, "share": 0.01, "usual_ns": 99_999_999}, Severity.LOW),
+        ({"ns": 99_999_999, "share": 0.01, "once": True, "usual_ns": 16_000_000}, Severity.LOW),
+        ({"ns": 999_999_999, "share": 0.01, "once": True, "usual_ns": 100_000_000}, Severity.LOW),
+        ({"ns": 999_999_999, "share": 0.01, "once": True, "usual_ns": 0}, Severity.LOW),
+        ({"ns": 3_000_000_000, "share": 0.01, "once": True, "usual_ns": 16_000_000}, Severity.CRITICAL),
+        # A wait that comes again is rated by its length or its share.
+        ({"ns": 90_000_000_000, "share": 0.05}, Severity.LOW),
+        ({"ns": 90_000_000_000, "share": 0.05, "longest_wait_ns": 6_000_000_000}, Severity.CRITICAL),
+        ({"ns": 90_000_000_000, "share": 0.3, "longest_wait_ns": 1_000_000_000}, Severity.HIGH),
     ],
 )
-@pytest.mark.parametrize("share", [0.0001, 0.9])
-def test_what_the_user_waits_for_once_is_rated_by_its_length_alone(wait_ns, share, severity):
-    assert severity_of(found(ns=wait_ns, share=share, once=True)) is severity
+def test_severity_follows_waits(cost, severity):
+    assert severity_of(found(**cost)) is severity
 
 
-@pytest.mark.parametrize(
-    ("wait_ns", "usual_ns", "severity"),
-    [
-        (100_000_000, 99_999_999, Severity.MEDIUM),
-        (99_999_999, 16_000_000, Severity.LOW),
-        (999_999_999, 100_000_000, Severity.LOW),
-        (999_999_999, 0, Severity.LOW),
-        (3_000_000_000, 16_000_000, Severity.CRITICAL),
-    ],
-)
-def test_a_stall_among_answers_that_seem_instant_is_medium_at_least(wait_ns, usual_ns, severity):
-    assert severity_of(found(ns=wait_ns, share=0.01, once=True, usual_ns=usual_ns)) is severity
-    again = found(ns=wait_ns, share=0.01, usual_ns=usual_ns)
-    assert severity_of(again) is Severity.LOW
-
-
-def test_a_wait_that_comes_again_is_rated_by_its_length_or_its_share():
-    assert severity_of(found(ns=90_000_000_000, share=0.05)) is Severity.LOW
-    assert severity_of(found(ns=90_000_000_000, share=0.05, longest_wait_ns=6_000_000_000)) is Severity.CRITICAL
-    assert severity_of(found(ns=90_000_000_000, share=0.3, longest_wait_ns=1_000_000_000)) is Severity.HIGH
+def test_a_finding_without_cost_is_low():
     assert severity_of(Finding("A", "", (), None, ())) is Severity.LOW
 
 

@@ -39,18 +39,6 @@ def paths(tree: CallTree) -> dict[str, int]:
     return {path: int(count) for path, _, count in lines}
 
 
-def test_samples_are_counted_where_they_end() -> None:
-    tree = tree_of(read(*SAMPLES))
-    assert tree.total == 4
-    assert paths(tree) == {"start": 1, "start;run;load": 1, "start;run;work": 1, "start;run;load;work": 1}
-
-
-def test_inverted_the_innermost_function_is_first() -> None:
-    tree = tree_of(read(*SAMPLES), invert=True)
-    first = {tree.names[tree.name[node]]: int(tree.samples[node]) for node in np.flatnonzero(tree.parent < 0)}
-    assert first == {"work": 2, "load": 1, "start": 1}
-
-
 def test_of_the_app_only_its_own_functions_are_left() -> None:
     tree = tree_of(read(*SAMPLES), Frames.APP)
     assert paths(tree) == {"run": 1, "run;load": 2}

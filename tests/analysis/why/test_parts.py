@@ -73,14 +73,6 @@ def queued_behind(model: Model | None, label: str = "") -> Slow:
     return slow
 
 
-def test_a_wait_is_what_the_unit_did_for_another_model_after_the_usual_way_to_it():
-    assert slow_parts(recording(queued_behind(OTHER))) == {Cause.QUEUED_MODELS: 19.2}
-
-
-def test_work_of_a_model_that_the_app_never_loaded_is_of_another_process():
-    assert slow_parts(recording(queued_behind(None, OTHER.engine_label(0)))) == {Cause.QUEUED_PROCESSES: 19.2}
-
-
 def test_predictions_of_the_same_model_are_told_apart_by_the_order():
     def slow(scenario: Scenario, start: int) -> None:
         for number in range(3):
@@ -115,55 +107,60 @@ def test_time_that_may_be_work_or_waiting_is_bounded():
     assert queued / MS == pytest.approx(8, abs=1)
 
 
-def test_longer_execution_is_more_work():
-    def slow(scenario: Scenario, start: int) -> None:
-        scenario.predict(NET, start, 17 * MS).neural_engine(1 * MS, 15 * MS)
-
-    assert slow_parts(recording(slow)) == {Cause.WORK: 7}
+def worked(length_ms: int, work_ms: int) -> Slow:
+    """A prediction that works on the Neural Engine for so long."""
+    return lambda scenario, start: scenario.predict(NET, start, length_ms * MS).neural_engine(1 * MS, work_ms * MS)
 
 
-def test_a_faster_prediction_has_negative_parts():
-    def slow(scenario: Scenario, start: int) -> None:
-        scenario.predict(NET, start, 6 * MS).neural_engine(1 * MS, 4 * MS)
-
-    assert slow_parts(recording(slow)) == {Cause.WORK: -4}
+unexplained = worked(25, 8)
 
 
-def test_longer_execution_in_a_hotter_state_is_the_clock():
-    def slow(scenario: Scenario, start: int) -> None:
-        scenario.predict(NET, start, 17 * MS).neural_engine(1 * MS, 15 * MS)
-        at = start - 50 * MS
-        scenario.thermal += [
-            StateRow(0, at, "Nominal"),
-            StateRow(at, 100 * MS, "Serious"),
-            StateRow(at + 100 * MS, 5_000 * MS - at - 100 * MS, "Nominal"),
-        ]
-
-    assert slow_parts(recording(slow)) == {Cause.CLOCK: 7}
+def heated(scenario: Scenario, start: int) -> None:
+    worked(17, 15)(scenario, start)
+    at = start - 50 * MS
+    scenario.thermal += [
+        StateRow(0, at, "Nominal"),
+        StateRow(at, 100 * MS, "Serious"),
+        StateRow(at + 100 * MS, 5_000 * MS - at - 100 * MS, "Nominal"),
+    ]
 
 
-def test_another_unit_is_neither_more_work_nor_less():
-    def slow(scenario: Scenario, start: int) -> None:
-        scenario.predict(NET, start, 32 * MS).event("CPU", 1 * MS, 30 * MS)
-
-    assert slow_parts(recording(slow)) == {Cause.UNIT: 22}
-
-
-def test_copies_are_rows_of_the_data_lane():
-    def slow(scenario: Scenario, start: int) -> None:
-        call = scenario.predict(NET, start, 15 * MS)
-        call.event("Input Copy", 0, 5 * MS)
-        call.neural_engine(6 * MS, 8 * MS)
-
-    assert slow_parts(recording(slow)) == {Cause.COPIES: 5}
+def copied(scenario: Scenario, start: int) -> None:
+    call = scenario.predict(NET, start, 15 * MS)
+    call.event("Input Copy", 0, 5 * MS)
+    call.neural_engine(6 * MS, 8 * MS)
 
 
-def unexplained(scenario: Scenario, start: int) -> None:
-    scenario.predict(NET, start, 25 * MS).neural_engine(1 * MS, 8 * MS)
+def hung(scenario: Scenario, start: int) -> None:
+    unexplained(scenario, start)
+    scenario.hang(start + 10 * MS, 9 * MS)
 
 
-def test_what_nothing_shows_is_not_visible():
-    assert slow_parts(recording(unexplained)) == {Cause.NOT_VISIBLE: 15}
+def on_the_cpu(scenario: Scenario, start: int) -> None:
+    scenario.predict(NET, start, 32 * MS).event("CPU", 1 * MS, 30 * MS)
+
+
+@pytest.mark.parametrize(
+    ("slow", "parts"),
+    [
+        # A wait begins after the usual way to the unit.
+        pytest.param(queued_behind(OTHER), {Cause.QUEUED_MODELS: 19.2}, id="another model"),
+        pytest.param(
+            queued_behind(None, "Other_main__Op0_AneInference Prediction"),
+            {Cause.QUEUED_PROCESSES: 19.2},
+            id="a model that the app never loaded",
+        ),
+        pytest.param(worked(17, 15), {Cause.WORK: 7}, id="longer execution"),
+        pytest.param(worked(6, 4), {Cause.WORK: -4}, id="a faster one"),
+        pytest.param(heated, {Cause.CLOCK: 7}, id="longer execution in a hotter state"),
+        pytest.param(on_the_cpu, {Cause.UNIT: 22}, id="another unit"),
+        pytest.param(copied, {Cause.COPIES: 5}, id="rows of the data lane"),
+        pytest.param(unexplained, {Cause.NOT_VISIBLE: 15}, id="nothing shows it"),
+        pytest.param(hung, {Cause.BLOCKED: 9, Cause.NOT_VISIBLE: 6}, id="a hang, no longer than it lasts"),
+    ],
+)
+def test_extra_time_is_named_by_its_cause(slow: Slow, parts: dict[Cause, float]) -> None:
+    assert slow_parts(recording(slow)) == parts
 
 
 def test_compiled_pipelines_explain_the_rest_of_the_prediction_they_were_compiled_in():
@@ -202,14 +199,6 @@ def test_specialization_that_call_stacks_show_in_part_is_a_range():
     assert (part.low_ns, part.high_ns) == (part.ns - parts.coincident_ns[0], part.ns)
     assert part.known is Known.SAMPLES
     assert explained.more.get("cpu", 0) <= 2 * MS
-
-
-def test_a_hang_explains_no_more_than_it_lasts():
-    def slow(scenario: Scenario, start: int) -> None:
-        unexplained(scenario, start)
-        scenario.hang(start + 10 * MS, 9 * MS)
-
-    assert slow_parts(recording(slow)) == {Cause.BLOCKED: 9, Cause.NOT_VISIBLE: 6}
 
 
 def test_a_model_with_too_few_predictions_is_not_compared():

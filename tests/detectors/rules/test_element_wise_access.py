@@ -9,7 +9,7 @@ import pytest
 from support.analyses import kept_analysis
 from support.scenarios import READ_ELEMENT, WRITE_ELEMENT
 from tracekit.detectors import value_of
-from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated
 from tracekit.testing import Draws, Model, cpu
 from tracekit.testing.recorder import App, start_recording
 from tracekit.testing.stacks import app_function
@@ -49,13 +49,6 @@ def test_a_thread_that_never_touches_elements_does_not_count(app: App, judge) ->
     finding = judge(app.finish(), ID)[None]
     assert isinstance(finding, Finding)
     assert "30 of 30 samples" in finding.summary
-
-
-def test_an_app_that_does_not_is_in_order(app: App, judge) -> None:
-    app.predict(NET, cpu(50 * MS), inputs=0)
-    outcome = judge(app.finish(), ID)[None]
-    assert isinstance(outcome, Passed)
-    assert value_of(outcome.metrics, "samples") == 0
 
 
 def test_too_few_samples_and_no_core_ml_are_no_verdict(app: App, judge) -> None:

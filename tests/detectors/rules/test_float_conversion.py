@@ -66,14 +66,6 @@ def test_a_cast_of_some_size_shows_that_copies_convert(scenario, judge, cast, ex
         assert "without data casts" in outcome.reason
 
 
-def test_input_copies_convert_nothing(scenario, judge):
-    for prediction in predictions(scenario):
-        prediction.event("Input Copy", 0, 5 * MS)
-        prediction.event("Data Cast", 5 * MS, 2 * US)
-        prediction.event("Output Transformation", 9 * MS, 3 * US)
-    assert isinstance(judged(judge, scenario), Passed)
-
-
 def test_only_predictions_with_a_cast_count(scenario, judge):
     for number, prediction in enumerate(predictions(scenario)):
         if number % 2:

@@ -51,13 +51,6 @@ def test_an_error_names_the_window(scenario, judge):
     assert "window of 8,192 tokens" in judge(scenario, ID)[None].summary
 
 
-def test_what_fitted_shows_that_the_window_is_larger(scenario, judge):
-    talk(scenario, [4_000, 5_000])
-    assert isinstance(judge(scenario, ID)[None], NotEvaluated)
-    assert isinstance(judge(scenario, ID, window_tokens=32_768)[None], Passed)
-    assert isinstance(judge(scenario, ID, window_tokens=5_500)[None], Finding)
-
-
 def test_the_window_of_a_model_of_the_app_must_be_named(scenario, judge):
     CoreAIChat(scenario).request(100 * MS, prompt_tokens=700, prompt_ns=99 * MS, tokens_ns=[15 * MS] * 5)
     outcome = judge(scenario, ID)[None]

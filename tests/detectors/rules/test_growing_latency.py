@@ -132,14 +132,6 @@ def heated(scenario, rest_s):
         now += rest_s * 1_000 * MS
 
 
-def test_heat_that_a_rest_ends_is_no_growth(scenario, judge):
-    heated(scenario, 180)
-    outcome = judge(scenario, ID)["Writer"]
-    assert isinstance(outcome, Passed)
-    assert "thermal state" in outcome.summary
-    assert isinstance(judge(scenario, "thermal-throttling")["Writer"], Finding)
-
-
 @pytest.mark.parametrize(("rest_s", "expected"), [(180, NotEvaluated), (20, Finding)])
 def test_a_rest_in_which_a_device_could_cool_down_leaves_it_open(scenario, judge, rest_s, expected):
     heated(scenario, rest_s)

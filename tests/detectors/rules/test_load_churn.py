@@ -79,22 +79,6 @@ def test_thresholds(scenario, judge, sessions, given, settings, expected):
     assert isinstance(judge(scenario, ID, **settings)["Denoiser"], expected)
 
 
-def test_how_fast_loads_follow_each_other_does_not_matter(scenario, judge):
-    # The hole of old: 24 ms of loading for each one to three calls of 7 ms, all within milliseconds.
-    now = 0
-    for session in range(60):
-        now = scenario.load(DENOISER, now, 24 * MS)
-        for _ in range(session % 3 + 1):
-            scenario.predict(DENOISER, now, 7 * MS)
-            now += 7 * MS
-        now += MS
-    finding = judge(scenario, ID)["Denoiser"]
-    assert isinstance(finding, Finding)
-    assert finding.cost.ns == 59 * 24 * MS
-    assert finding.cost.share == pytest.approx(59 * 24 / (60 * 24 + 120 * 7))
-    assert isinstance(judge(scenario, "reload-before-predict")["Denoiser"], Passed)
-
-
 @pytest.mark.parametrize(
     ("load", "calls", "wait", "label", "expected"),
     [

@@ -100,16 +100,6 @@ def test_a_handover_takes_its_time(scenario, judge, gap):
     assert values(finding)["median time queued"] == 5 * MS
 
 
-def test_work_that_begins_no_later_than_usual_did_not_wait(scenario, judge):
-    """Work of others always ends 0.1 ms before, and the way to the engine takes the same without it."""
-    for k in range(20):
-        start = (100 + k * 50) * MS
-        if k % 2:
-            scenario.other_neural_engine(start - MS, 3_900_000, STRANGER)
-        scenario.predict(POSE, start, 10 * MS).neural_engine(3 * MS, 6 * MS)
-    assert isinstance(judge(scenario, ID)["PoseNet"], Passed)
-
-
 def test_time_in_which_the_prediction_did_something_itself_is_no_wait(scenario, judge):
     for k in range(20):
         start = (100 + k * 50) * MS

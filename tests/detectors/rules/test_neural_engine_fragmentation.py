@@ -66,30 +66,6 @@ def test_half_of_the_predictions_decide(scenario, judge, often, expected):
     assert isinstance(judge(scenario, ID)["Encoder"], expected)
 
 
-def test_gaps_in_which_another_unit_works_are_none(scenario, judge):
-    for k in range(20):
-        prediction = scenario.predict(ENCODER, (100 + k * 100) * MS, 30 * MS)
-        prediction.neural_engine(0, 6 * MS)
-        prediction.event("CPU", 6 * MS, 6 * MS)
-        prediction.neural_engine(12 * MS, 6 * MS, operation=2)
-        prediction.gpu(18 * MS, 4 * MS)
-        prediction.neural_engine(24 * MS, 6 * MS, operation=4)
-    outcome = judge(scenario, ID)["Encoder"]
-    assert isinstance(outcome, Passed)
-    assert values(outcome)["gaps between segments"] == pytest.approx(2 / 30)
-
-
-def test_waiting_for_others_between_pieces_is_no_gap(scenario, judge):
-    calls(scenario)
-    for k in range(20):
-        for number in range(2):
-            at = (100 + k * 100 + 4 + 6 * number) * MS
-            scenario.other_neural_engine(at, 2 * MS, "Assistant_main__Op0_AneInference Prediction")
-    outcome = judge(scenario, ID)["Encoder"]
-    assert isinstance(outcome, Passed)
-    assert values(outcome)["gaps between segments"] == 0
-
-
 def test_pieces_inside_a_stage_count(scenario, judge):
     for k in range(20):
         prediction = scenario.predict(ENCODER, (100 + k * 100) * MS, 30 * MS)

@@ -33,6 +33,8 @@ MS = 1_000_000
         ("thermal-throttling", {}),
         ("unaccounted-time", {}),
         ("unexpected-device", {"expected_unit": 1}),
+        ("pipeline-gaps", {}),
+        ("serial-predictions", {}),
         ("warm-up-spike", {}),
     ],
 )

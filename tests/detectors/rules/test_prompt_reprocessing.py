@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed
+from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed
 from tracekit.testing import CoreAIChat, Session
 
 ID = "prompt-reprocessing"
@@ -51,14 +51,6 @@ def test_what_is_not_known_of_some_keeps_from_passing(scenario, judge):
     assert isinstance(judge(scenario, ID)[None], NotEvaluated)
 
 
-def test_a_transcript_that_begins_anew_can_reuse_nothing(scenario, judge):
-    session, now = Session(scenario), 100 * MS
-    for number in range(5):
-        options = {"consumed": 400, "cached": 0, "appends": False, "prompt": f"Question {number}"}
-        now = session.request(now, prompt_ns=300 * MS, generation_ns=400 * MS, **options).end_ns + 500 * MS
-    assert isinstance(judge(scenario, ID)[None], NotApplicable)
-
-
 @pytest.mark.parametrize(
     ("added", "outcome"),
     [
@@ -75,14 +67,3 @@ def test_signposts_show_by_their_lengths_whether_requests_are_of_one_chat(scenar
         now = chat.request(now, prompt_tokens=used, prompt_ns=used * MS, tokens_ns=[15 * MS] * 20).end_ns + 300 * MS
         used += 20
     assert isinstance(judge(scenario, ID)[None], outcome)
-
-
-def test_signposts_of_a_cache_that_works_pass(scenario, judge):
-    chat, now, used = CoreAIChat(scenario), 100 * MS, 300
-    for number in range(4):
-        new = 300 if number == 0 else 40
-        truth = chat.request(
-            now, prompt_tokens=used, processed_tokens=new, prompt_ns=new * MS, tokens_ns=[15 * MS] * 20
-        )
-        now, used = truth.end_ns + 300 * MS, used + 60
-    assert isinstance(judge(scenario, ID)[None], Passed)

@@ -46,14 +46,6 @@ def test_a_load_before_each_prediction_is_found_with_its_cost(scenario, judge):
     assert finding.evidence[0].end_ns == finding.evidence[0].start_ns + 20 * MS
 
 
-def test_a_cheap_reload_ranks_lower_than_a_dear_one(scenario, judge):
-    play(scenario, "LP" * 10, load=MS, predict=19 * MS)
-    finding = judge(scenario, ID)["Watercolor"]
-    assert isinstance(finding, Finding)
-    assert finding.cost.share == pytest.approx(9 / 200)
-    assert severity_of(finding) is Severity.LOW
-
-
 @pytest.mark.parametrize(
     ("pattern", "settings", "expected"),
     [

@@ -14,7 +14,7 @@ from support.reference_recordings import (
     speech_app,
 )
 from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed, Severity, severity_of
-from tracekit.testing.rows import ENGINE_PREDICTION, Model
+from tracekit.testing.rows import Model
 from tracekit.testing.scenario import Scenario
 
 ID = "unaccounted-time"
@@ -133,12 +133,3 @@ def test_of_overlapping_and_single_calls_the_single_ones_decide(scenario, judge,
     for k in range(20):
         scenario.predict(VOCODER, (5_000 + k * 40) * MS, 100 * MS)
     assert isinstance(judge(scenario, ID)["Vocoder"], expected)
-
-
-def test_rows_of_which_one_of_two_calls_had_them_are_no_blank(scenario, judge):
-    for k in range(10):
-        start = (100 + k * 200) * MS
-        scenario.predict(VOCODER, start, 100 * MS)
-        scenario.predict(Model("Encoder"), start, 100 * MS)
-        scenario.other_neural_engine(start + MS, 90 * MS, ENGINE_PREDICTION)
-    assert isinstance(judge(scenario, ID)["Vocoder"], Passed)

@@ -114,16 +114,6 @@ def test_without_the_table_the_rest_of_the_time_may_be_its(scenario, judge, cpu,
         assert outcome.record
 
 
-def test_rows_that_may_be_its_own_speak_for_the_model(scenario, judge):
-    for k in range(10):
-        start = (100 + k * 50) * MS
-        prediction = scenario.predict(SEGMENTER, start, 20 * MS)
-        prediction.event("CPU", 0, 8 * MS)
-        scenario.predict(Model("Other"), start, 20 * MS)
-        scenario.other_neural_engine(start + 8 * MS, 11 * MS, ENGINE_PREDICTION)
-    assert isinstance(judge(scenario, ID, expected_unit=ANE)["Segmenter"], NotEvaluated)
-
-
 def test_rows_that_reach_out_of_the_prediction_speak_for_it_too(scenario, judge):
     for k in range(10):
         start = (100 + k * 50) * MS

@@ -92,24 +92,29 @@ def gpu_calls(scenario, lengths):
         scenario.predict(MODEL, start, length * MS).gpu(MS, (length - 2) * MS)
 
 
-@pytest.mark.parametrize(("busy", "kept"), [(6, 9), (4, 10)])
-def test_a_long_call_waited_if_others_worked_half_of_its_extra_time(scenario, calls_of, busy, kept):
+@pytest.mark.parametrize(
+    ("others", "waiting"),
+    [
+        ([(1001, 6)], 1),  # They work for half of the extra 10 ms.
+        ([(1001, 4)], 0),
+        ([(201, 9)], 0),  # During another call.
+        ([*((101 + 100 * index, 5) for index in range(9)), (1001, 10)], 0),  # As ordinary calls bear it.
+        # Where they work most of the time, more than half is needed: the middle between 60 % and all of it.
+        ([*((120 + 100 * index, 60) for index in range(9)), (1001, 7)], 0),
+        ([(1001, 7)], 1),
+    ],
+)
+def test_a_long_call_waited_if_others_worked_for_its_extra_time(scenario, calls_of, others, waiting):
     gpu_calls(scenario, [10] * 9 + [20])
-    scenario.gpu_work(1001 * MS, busy * MS, WINDOW_SERVER)
+    for start, length in others:
+        scenario.gpu_work(start * MS, length * MS, WINDOW_SERVER)
     calls = calls_of(scenario)
-    assert len(calls.rows) == kept
-    assert calls.waiting == 10 - kept
+    assert (calls.waiting, len(calls.rows)) == (waiting, 10 - waiting)
 
 
 def test_work_on_another_unit_explains_nothing(scenario, calls_of):
     gpu_calls(scenario, [10] * 9 + [20])
     scenario.other_neural_engine(1001 * MS, 15 * MS)
-    assert calls_of(scenario).waiting == 0
-
-
-def test_a_call_that_others_did_not_make_longer_stays(scenario, calls_of):
-    gpu_calls(scenario, [10] * 9 + [20])
-    scenario.gpu_work(201 * MS, 9 * MS, WINDOW_SERVER)
     assert calls_of(scenario).waiting == 0
 
 
@@ -146,24 +151,6 @@ def test_a_unit_that_is_not_known_leaves_it_unclear(scenario, calls_of, hidden):
     calls = calls_of(scenario)
     assert (calls.waiting, calls.unclear) == (0, 1)
     assert (durations(calls), durations(calls.with_unclear)) == ([10] * 9, [10] * 9 + [20])
-
-
-def test_what_ordinary_calls_bear_explains_no_long_call(scenario, calls_of):
-    # The GPU works for others during half of each call, and that makes none of the first nine longer.
-    gpu_calls(scenario, [10] * 9 + [20])
-    for index in range(10):
-        scenario.gpu_work((101 + 100 * index) * MS, (5 if index < 9 else 10) * MS, WINDOW_SERVER)
-    assert calls_of(scenario).waiting == 0
-
-
-@pytest.mark.parametrize(("between", "kept"), [(0, 9), (60, 10)])
-def test_others_that_work_most_of_the_time_must_fill_more_of_the_extra_time(scenario, calls_of, between, kept):
-    # They fill 7 of 10 ms: more than half, and less than the middle between 60 % and all of it.
-    gpu_calls(scenario, [10] * 9 + [20])
-    scenario.gpu_work(1001 * MS, 7 * MS, WINDOW_SERVER)
-    for index in range(9):
-        scenario.gpu_work((120 + 100 * index) * MS, between * MS, WINDOW_SERVER)
-    assert len(calls_of(scenario).rows) == kept
 
 
 def test_a_row_without_a_name_is_not_the_models_own_where_its_rows_are_named(scenario, calls_of):
