@@ -203,18 +203,21 @@ class LakeViews:
         for name in names:
             if name.startswith(f"{RAW}."):
                 raise UsageError(f"a lake holds no recorded tables; ask a recording for {name}")
-            connection.execute(self._view(name))
+            columns = TABLES[name].columns
+            if name in (RUNS_FOLDER, SKIPPED):
+                connection.execute(f"create view {name} as from {self._rows(name, '*', columns)}")
+                continue
+            selected = [
+                *(f't."{column.name}"' for column in columns),
+                f"t.{LAKE_KEY}",
+                *(f't."{part}"' for part in PARTS),
+            ]
+            selected += [f"r.{column}" for column in OF_RUN]
+            rows = self._rows(name, "*/*/*/*", (*columns, *_OF_FOLDERS))
+            # What a writer that died left has no row in runs.
+            joined = f"{rows} t join {self._rows(RUNS_FOLDER, '*', of.RUNS)} r using ({LAKE_KEY})"
+            connection.execute(f"create view {name} as select {', '.join(selected)} from {joined}")  # noqa: S608
         return {name: self._coverage(connection, name) for name in names}
-
-    def _view(self, name: str) -> str:
-        runs = self._rows(RUNS_FOLDER, "*", of.RUNS)
-        if name in (RUNS_FOLDER, SKIPPED):
-            return f"create view {name} as from {self._rows(name, '*', TABLES[name].columns)}"
-        own = ", ".join(f't."{column.name}"' for column in TABLES[name].columns)
-        run = ", ".join(f't."{part}"' for part in PARTS) + "".join(f", r.{each}" for each in OF_RUN)
-        rows = self._rows(name, "*/*/*/*", (*TABLES[name].columns, *_OF_FOLDERS))
-        # What a writer that died left has no row in runs.
-        return f"create view {name} as select {own}, t.{LAKE_KEY}, {run} from {rows} t join {runs} r using ({LAKE_KEY})"  # noqa: S608
 
     def _rows(self, name: str, below: str, columns: Sequence[Column]) -> str:
         folder = self._lake / name

@@ -52,7 +52,28 @@ def members(stream: BinaryIO, label: str) -> list[Member]:
     except (zipfile.BadZipFile, struct.error, ValueError, NotImplementedError, UnicodeDecodeError) as error:
         raise UnreadableRecording(f"{label} is a damaged archive ({words_of_error(error)}); copy it again") from error
     for info in archive.infolist():
-        _check_member(info, label)
+        # Refuse what no archive of exports contains.
+        name = info.filename
+        if not name:
+            raise UnreadableRecording(f"{label} contains a file without a name; {PACK_AGAIN}")
+        parts = name.replace("\\", "/").split("/")
+        quoted = repr(name[:80])
+        if ".." in parts or name.startswith(("/", "\\")) or name[1:2] == ":" or "\\" in name:
+            raise UnreadableRecording(
+                f"{label} contains the path {quoted}, which leads out of the archive; {PACK_AGAIN}"
+            )
+        if stat.S_ISLNK(info.external_attr >> 16):
+            raise UnreadableRecording(f"{label} contains the symbolic link {quoted}; {PACK_AGAIN}")
+        if info.flag_bits & 0x1:
+            raise UnreadableRecording(f"{label} is encrypted; unpack it and pass the folder")
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise UnreadableRecording(f"{label} compresses {quoted} with a method other than deflate; {PACK_AGAIN}")
+        allowed = limits.MAX_COMPRESSION_RATIO * max(info.compress_size, 1)
+        if info.file_size > limits.RATIO_FREE_BYTES and info.file_size > allowed:
+            raise UnreadableRecording(
+                f"{label} has a compression ratio above {limits.MAX_COMPRESSION_RATIO} for {quoted}, like a zip bomb; "
+                f"{PACK_AGAIN}"
+            )
     paths = ((info, info.filename) for info in archive.infolist() if not info.is_dir())
     # Without hidden files, and what the Finder adds.
     files = [info for info, path in paths if not path.startswith("__MACOSX/") and not base_name(path).startswith(".")]
@@ -90,29 +111,6 @@ def _opener(
 def base_name(path: str) -> str:
     """Last part of the path of a member."""
     return path.rsplit("/", 1)[-1]
-
-
-def _check_member(info: zipfile.ZipInfo, label: str) -> None:
-    """Refuse what no archive of exports contains."""
-    name = info.filename
-    if not name:
-        raise UnreadableRecording(f"{label} contains a file without a name; {PACK_AGAIN}")
-    parts = name.replace("\\", "/").split("/")
-    shown = repr(name[:80])
-    if ".." in parts or name.startswith(("/", "\\")) or name[1:2] == ":" or "\\" in name:
-        raise UnreadableRecording(f"{label} contains the path {shown}, which leads out of the archive; {PACK_AGAIN}")
-    if stat.S_ISLNK(info.external_attr >> 16):
-        raise UnreadableRecording(f"{label} contains the symbolic link {shown}; {PACK_AGAIN}")
-    if info.flag_bits & 0x1:
-        raise UnreadableRecording(f"{label} is encrypted; unpack it and pass the folder")
-    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise UnreadableRecording(f"{label} compresses {shown} with a method other than deflate; {PACK_AGAIN}")
-    allowed = limits.MAX_COMPRESSION_RATIO * max(info.compress_size, 1)
-    if info.file_size > limits.RATIO_FREE_BYTES and info.file_size > allowed:
-        raise UnreadableRecording(
-            f"{label} has a compression ratio above {limits.MAX_COMPRESSION_RATIO} for {shown}, like a zip bomb; "
-            f"{PACK_AGAIN}"
-        )
 
 
 def _check_directory(stream: BinaryIO, label: str) -> None:

@@ -128,14 +128,6 @@ def is_bundle(path: Path) -> bool:
     return path.suffix == BUNDLE_SUFFIX or any((path / part).exists() for part in BUNDLE_PARTS)
 
 
-def bundle_inside(holder: str, name: str) -> UnreadableRecording:
-    """The error for an input that holds trace bundles and no export."""
-    return UnreadableRecording(
-        f"{quote_name(holder)} contains .trace bundles, which have to be passed themselves, such as "
-        f"{quote_name(f'{holder}/{name}')}"
-    )
-
-
 def _add_folder(inputs: Inputs, folder: Path, top: Path, depth: int, within: str) -> None:
     """Add what a folder holds. `within` is its path as messages show it: from the folder that was given on."""
     for path in sorted(folder.iterdir()):

@@ -272,7 +272,18 @@ def doubts(
                 f"({format_time(run.duration_ns)}): the table is damaged or from another recording."
             )
     if inferred is not None:
-        notes += [_inferred(inferred, why), _prepared(inferred, hardware)]
+        notes.append(_inferred(inferred, why))
+        ready = hardware[is_any(hardware["kind"], *_PREPARING) & ~is_any(hardware["attribution"], Attribution.FOREIGN)]
+        clauses = [
+            f"{format_count(len(some), noun)}{name and f' of {name}'} "
+            f"({format_time(Intervals.from_rows(some).covered_ns)})"
+            for kind, noun in _PREPARING.items()
+            for name, some in ready[is_any(ready["kind"], kind)].groupby(ready["model"].astype("object").fillna(""))
+        ]
+        # Where nothing else shows loads and compilations.
+        if clauses and not is_any(inferred["kind"], *SETUP_KINDS).any():
+            named = format_names(clauses, 5)
+            notes.append(f"Inferred from Neural Engine rows, which name no process: {named}.")
     return [note for note in notes if note]
 
 
@@ -300,16 +311,3 @@ def _inferred(calls: pd.DataFrame, why: str) -> str:
 
 _PREPARING = {Kind.ANE_COMPILE: "compilation", Kind.ANE_LOAD: "load"}
 """Rows of the Neural Engine that get a model ready."""
-
-
-def _prepared(calls: pd.DataFrame, hardware: pd.DataFrame) -> str:
-    """What gets models ready, where nothing else shows loads and compilations."""
-    if is_any(calls["kind"], *SETUP_KINDS).any():
-        return ""
-    rows = hardware[is_any(hardware["kind"], *_PREPARING) & ~is_any(hardware["attribution"], Attribution.FOREIGN)]
-    said = [
-        f"{format_count(len(each), noun)}{name and f' of {name}'} ({format_time(Intervals.from_rows(each).covered_ns)})"
-        for kind, noun in _PREPARING.items()
-        for name, each in rows[is_any(rows["kind"], kind)].groupby(rows["model"].astype("object").fillna(""))
-    ]
-    return f"Inferred from Neural Engine rows, which name no process: {format_names(said, 5)}." if said else ""

@@ -20,7 +20,7 @@ import numpy as np
 from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.archive import KeyedArchive, PrintedAttributes, read_archive
 from tracekit.recording.bundle.files import BundleFiles
-from tracekit.recording.bundle.types import EngineeringType, type_of
+from tracekit.recording.bundle.types import KNOWN, REPORTED, EngineeringType
 from tracekit.recording.quoting import excerpt
 from tracekit.recording.table import NO_ATTRIBUTES, Column
 
@@ -114,7 +114,7 @@ def describe(files: BundleFiles, path: str, spec: TableSpec, mnemonics: Mapping[
         # field all the same. A type that is announced nowhere is damage: each bundle announces all that it uses.
         new, columns = [], []
         for each in schema.columns:
-            engineering_type = type_of(each.type_id, mnemonics)
+            engineering_type = KNOWN.get(each.type_id) or REPORTED.get(mnemonics.get(each.type_id, ""))
             if engineering_type is None and each.type_id in mnemonics:
                 new.append(each)
                 continue

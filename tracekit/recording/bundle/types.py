@@ -7,7 +7,6 @@ they have rows, else from Apple's own type reference.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
@@ -136,8 +135,3 @@ REPORTED: Final = {
 """Further types of Apple's type reference, which names them by mnemonic alone: those of File Activity, System Trace,
 Swift Concurrency and Network. No bundle with their rows was seen. Of structures and fractions it does not say how they
 are stored, so these are not here."""
-
-
-def type_of(type_id: str, mnemonics: Mapping[str, str]) -> EngineeringType | None:
-    """The type behind an id, of which the bundle announces the mnemonic; None where it is not known."""
-    return KNOWN.get(type_id) or REPORTED.get(mnemonics.get(type_id, ""))

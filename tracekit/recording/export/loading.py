@@ -16,7 +16,7 @@ from tracekit.recording.export.toc import ROOT as TOC_ROOT, TocRun, read_toc
 from tracekit.recording.export.xml import root_of
 from tracekit.recording.progress import Meter, Progress
 from tracekit.recording.quoting import excerpt, quote_name
-from tracekit.recording.sources import READABLE, Inputs, Source, bundle_inside
+from tracekit.recording.sources import READABLE, Inputs, Source
 
 try:
     from tracekit.recording.export import scanned
@@ -117,7 +117,10 @@ def _exports(inputs: Inputs) -> list[tuple[Source, str]]:
             )
     if not files:
         if inputs.bundles:
-            raise bundle_inside(inputs.name, inputs.bundles[0])
+            raise UnreadableRecording(
+                f"{quote_name(inputs.name)} contains .trace bundles, which have to be passed themselves, such as "
+                f"{quote_name(f'{inputs.name}/{inputs.bundles[0]}')}"
+            )
         notes = f" ({'; '.join(inputs.notes[:3])})" if inputs.notes else ""
         raise UnreadableRecording(f"{quote_name(inputs.name)} contains no recording{notes}; {READABLE}")
     return files

@@ -78,8 +78,19 @@ def _run(label: str, index: int, element: etree._Element) -> TocRun:
     number = _number(label, "run number", element.get("number")) or index
     summary = element.find("info/summary")
     texts = {} if summary is None else {str(c.tag): _plain_text(label, c) for c in summary if c.tag != IMPORTED}
-    target = element.find("info/target")
-    data = element.find("data")
+    target, data = element.find("info/target"), element.find("data")
+    process, recorded = None if target is None else target.find("process"), Target()
+    if process is not None:
+        name = _text(process.get("name"))
+        pid = _number(label, "process id of the target", process.get("pid"))
+        recorded = Target(
+            kind=_text(process.get("type")),
+            process=None if name is None and pid is None else Process(name or "", pid),
+            arguments=_text(process.get("arguments")),
+            termination_reason=_text(process.get("termination-reason")),
+        )
+    elif target is not None and target.find("all-processes") is not None:
+        recorded = Target(kind="all-processes")
     seconds = texts.get("duration")
     if seconds is not None and not _SECONDS.fullmatch(seconds):
         raise unusable(f"{label}: the duration is {excerpt(seconds)}, not seconds")
@@ -90,7 +101,7 @@ def _run(label: str, index: int, element: etree._Element) -> TocRun:
         number=number,
         device=_device(target, "device") or Device(),
         host=_device(target, "host-device"),
-        target=_target(label, target),
+        target=recorded,
         start_date=dates[0],
         end_date=dates[1],
         duration_ns=duration,
@@ -130,22 +141,6 @@ def _device(target: etree._Element | None, tag: str) -> Device | None:
     if element is None:
         return None
     return Device(*(_text(element.get(key)) for key in ("platform", "model", "os-version", "name", "uuid")))
-
-
-def _target(label: str, target: etree._Element | None) -> Target:
-    if target is None:
-        return Target()
-    process = target.find("process")
-    if process is None:
-        return Target(kind=None if target.find("all-processes") is None else "all-processes")
-    name = _text(process.get("name"))
-    pid = _number(label, "process id of the target", process.get("pid"))
-    return Target(
-        kind=_text(process.get("type")),
-        process=None if name is None and pid is None else Process(name or "", pid),
-        arguments=_text(process.get("arguments")),
-        termination_reason=_text(process.get("termination-reason")),
-    )
 
 
 def _text(text: str | None) -> str | None:

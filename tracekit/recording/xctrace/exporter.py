@@ -73,7 +73,20 @@ class Exporter:
             progress(number, len(wanted), schema)
             path = folder / f"{number}.xml"
             try:
-                self._export_schema(path, chosen.number, schema)
+                xpath = table_xpath(chosen.number, schema)
+                if not xpath:
+                    raise UnreadableRecording("its name cannot be used in an XPath")
+                self._call(path, "--xpath", xpath)
+                with path.open("rb") as stream:
+                    beginning = stream.read(4096)
+                    stream.seek(max(0, path.stat().st_size - 200))
+                    end = stream.read()
+                if _NO_NODE.fullmatch(beginning):
+                    raise UnreadableRecording("xctrace lists this table but did not export it")
+                if b"<node" not in beginning:
+                    raise UnreadableRecording("xctrace exported no table")
+                if b"</trace-query-result>" not in end:
+                    raise UnreadableRecording("the export from xctrace is cut off, although xctrace reported success")
                 result.files.append(path)
             except TracekitError as error:
                 path.unlink(missing_ok=True)
@@ -85,22 +98,6 @@ class Exporter:
         toc = folder / "toc.xml"
         self._call(toc, "--toc")
         return open_directly([toc], schemas=()).contents
-
-    def _export_schema(self, path: Path, run: int, schema: str) -> None:
-        xpath = table_xpath(run, schema)
-        if not xpath:
-            raise UnreadableRecording("its name cannot be used in an XPath")
-        self._call(path, "--xpath", xpath)
-        with path.open("rb") as stream:
-            beginning = stream.read(4096)
-            stream.seek(max(0, path.stat().st_size - 200))
-            end = stream.read()
-        if _NO_NODE.fullmatch(beginning):
-            raise UnreadableRecording("xctrace lists this table but did not export it")
-        if b"<node" not in beginning:
-            raise UnreadableRecording("xctrace exported no table")
-        if b"</trace-query-result>" not in end:
-            raise UnreadableRecording("the export from xctrace is cut off, although xctrace reported success")
 
     def _call(self, output: Path, *what: str) -> None:
         """One `xctrace export`. Raises `TracekitError` unless it succeeded and wrote the file."""

@@ -75,7 +75,12 @@ class Job:
 
     def __init__(self, command: Sequence[str], *, keep_stdin: bool = False, grace_s: float | None = None) -> None:
         with ExitStack() as stack:
-            files = [stack.enter_context(_temporary_file()) for _ in range(2)]
+            try:
+                files = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(2)]
+            except OSError as error:
+                raise TracekitError(
+                    f"cannot write a temporary file: {error.strerror or error}; is the disk full?"
+                ) from error
             listening, self._control = os.pipe()
             stack.callback(os.close, self._control)
             guarded = [] if grace_s is None else [sys.executable, "-I", "-S", guard.__file__]
@@ -132,13 +137,6 @@ class Job:
             # Nobody will ask for its status any more; without one, Popen would warn.
             self._process.returncode = 0
         self._open.close()
-
-
-def _temporary_file() -> BinaryIO:
-    try:
-        return tempfile.TemporaryFile()
-    except OSError as error:
-        raise TracekitError(f"cannot write a temporary file: {error.strerror or error}; is the disk full?") from error
 
 
 def run_command(command: Sequence[str], timeout_s: float) -> Completed:

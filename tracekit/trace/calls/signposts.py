@@ -83,7 +83,11 @@ def _calls(signposts: pd.DataFrame, target: Process | None) -> pd.DataFrame:
     rows = signposts[chosen].reset_index(drop=True)
     start = rows["start_ns"].to_numpy(np.int64)
     end = start + rows["duration_ns"].to_numpy(np.int64)
-    names = [_names(message) for message in rows["start_message"].astype(object)]
+    # Model and pipeline that each message names; the model has a name in any case.
+    names: list[tuple[str, str | None]] = []
+    for message in rows["start_message"].astype(object):
+        words = [name.strip() for name in _NAMES.findall(message)] if isinstance(message, str) else []
+        names.append((next(iter(words), "") or "model without a name", (words[1] if len(words) > 1 else "") or None))
     kinds = [_KINDS[str(name)] for name in rows["name"]]
     frame = made_events(
         len(rows),
@@ -101,13 +105,6 @@ def _calls(signposts: pd.DataFrame, target: Process | None) -> pd.DataFrame:
         },
     )
     return with_bounds(frame, Origin.SIGNPOSTS, start, start, end, end).assign(tid=or_minus_one(rows["tid"]))
-
-
-def _names(message: object) -> tuple[str, str | None]:
-    """Model and pipeline that a message names; the model has a name in any case."""
-    names = [name.strip() for name in _NAMES.findall(message)] if isinstance(message, str) else []
-    model = next(iter(names), "") or "model without a name"
-    return model, (names[1] if len(names) > 1 else "") or None
 
 
 def _same(inferred: Inferred, call: object) -> list[int]:

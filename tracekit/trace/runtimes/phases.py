@@ -87,7 +87,13 @@ def bind_phases(
         return pd.DataFrame(), dict(signposts), ()
     of_runtimes = (each.runtime for part in parts.values() for each in part.meanings if each.runtime is not None)
     keys = {name: key for runtime in of_runtimes for name, key in runtime.keys.items()}
-    frame = _joined([_bound(signposts[name], part, FRAMES[name], keys) for name, part in parts.items()])
+    bound = [_bound(signposts[name], part, FRAMES[name], keys) for name, part in parts.items()]
+    frame = concat_frames(bound, map(str, bound[0]))
+    if len(bound) > 1:
+        # A point that two tables hold is one.
+        twice = frame["form"].eq(POINT) & frame.duplicated(["start_ns", "form", "name", "subsystem", "pid", "tid"])
+        frame = frame[~twice.to_numpy()].reset_index(drop=True)
+    frame = sorted_by_start(frame)
     without = {name: _without_messages(signposts[name], part) for name, part in parts.items()}
     notes = []
     for runtime, rows in frame[is_any(frame["phase"], UNKNOWN)].groupby("runtime", observed=True):
@@ -248,12 +254,3 @@ def _column(values: ObjectArray, key: Key) -> object:
         known &= filled == np.floor(filled)
         return pd.arrays.IntegerArray(filled.astype(np.int64), ~known)
     return pd.arrays.FloatingArray(filled, ~known)
-
-
-def _joined(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """The parts as one frame, in order of time. A point that two tables hold is one."""
-    if len(parts) == 1:
-        return sorted_by_start(parts[0].reset_index(drop=True))
-    frame = concat_frames(parts, map(str, parts[0]))
-    twice = frame["form"].eq(POINT) & frame.duplicated(["start_ns", "form", "name", "subsystem", "pid", "tid"])
-    return sorted_by_start(frame[~twice.to_numpy()].reset_index(drop=True))
