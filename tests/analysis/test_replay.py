@@ -8,9 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from support.handover import trace_of
 from tracekit.analysis import replay as module
 from tracekit.analysis.replay import NO_QUEUE, Changes, Schedule, changed, replay, schedule_of
+from tracekit.analysis.schedule import recorded_schedule
 from tracekit.intervals import Intervals
+from tracekit.testing import Draws, Model
+from tracekit.testing.apps import MS
+from tracekit.testing.recorder import neural_engine, start_recording
+from tracekit.trace.events import Kind
+from tracekit.trace.frames import is_any
 
 TIME = st.integers(0, 60)
 
@@ -258,6 +265,37 @@ def test_where_rounds_overlap_no_gap_counts_twice_and_no_call_overtakes(models, 
     )
     ends = replay(changed(made(lengths.tolist()), changes_of)).ends[len(models) - 1 :: len(models)]
     assert set(np.diff(ends)[3:-3].tolist()) == {round_ns}
+
+
+@pytest.mark.parametrize(
+    ("works_ms", "late_ms", "prepares_ms"),
+    [((8, 6), 0, 9), ((6, 8), 0, 9), ((8, 6), 3, 9), ((6, 8), 3, 9), ((8, 6), 0, 40), ((2, 9), 1, 3), ((12, 3), 3, 12)],
+)
+def test_models_that_are_asked_at_once_are_prepared_at_once_and_share_their_unit(works_ms, late_ms, prepares_ms):
+    app = start_recording(Draws(1), jitter=0, noise=False)
+    models = [Model("first"), Model("second")]
+    for model in models:
+        app.load(model)
+    prepared_ns = [prepares_ms * app.draws.integer(800, 1_200) * MS // 1_000 for _ in range(30)]
+    for own_ns in prepared_ns:
+        app.pause(own_ns)
+        first = app.predict(models[0], neural_engine(works_ms[0] * MS), wait=False)
+        app.pause(late_ms * MS)
+        second = app.predict(models[1], neural_engine(works_ms[1] * MS), wait=False)
+        app.now_ns = max(first.row.end_ns, second.row.end_ns)
+    asked_ns = app.now_ns - first.row.start_ns
+    recorded = recorded_schedule(trace_of(app.finish()))
+    predicted = is_any(recorded.calls["kind"], Kind.PREDICTION)
+    of = {code: predicted & (recorded.model == code) for code in np.unique(recorded.model).tolist()}
+    for ahead in (*of.values(), predicted):
+        nothing = Changes.none(recorded.schedule, recorded.model)
+        fixed = replace(nothing, ahead=ahead & ~recorded.user, in_flight=np.where(ahead, 2, 0))
+        after = replay(changed(recorded.schedule, fixed))
+        for mine in of.values():
+            for step_ns, own_ns in list(zip(np.diff(after.ends[mine]).tolist(), prepared_ns[1:], strict=True))[3:-3]:
+                assert step_ns >= sum(works_ms) * MS
+                assert 2 * step_ns >= asked_ns + own_ns
+                assert step_ns == pytest.approx(max(asked_ns, own_ns), abs=MS // 10)
 
 
 def test_a_load_that_waits_for_the_user_is_not_made_ahead():

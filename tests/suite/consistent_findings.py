@@ -12,6 +12,7 @@ from suite.reported import Reported, about
 from support.forms import short_text
 from tracekit.report.groups import explains, sum_of_known
 from tracekit.report.report import SEVERITIES, FindingInfo, Result
+from tracekit.report.verdict import first_words
 from tracekit.report.whatif import what_if
 
 ROUNDED_NS = 10
@@ -100,7 +101,7 @@ def savings(reported: Reported) -> Iterator[str]:
 
 
 def verdict(reported: Reported) -> Iterator[str]:
-    """What the summary counts is there, and words count the same."""
+    """What the summary counts is there, and words count the same, right behind the words that stand before all else."""
     report = reported.report
     found: dict[str, list[Result]] = {}
     for check in report.results:
@@ -115,7 +116,8 @@ def verdict(reported: Reported) -> Iterator[str]:
     models = {check.model for checks in found.values() for check in checks} - {None}
     if summary.models != len(models):
         yield f"findings in {summary.models} models are counted, in {len(models)} are there"
-    if summary.evaluated and found and not summary.verdict.startswith(f"{len(found)} finding"):
+    counts = summary.verdict.removeprefix(first_words(report)).lstrip()
+    if summary.evaluated and found and not counts.startswith(f"{len(found)} finding"):
         yield f"{len(found)} findings; {summary.verdict}"
     for info in report.findings:
         yield from _finding_info(info, found.get(info.id, []))

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from suite import consistent_findings, consistent_numbers
+from suite.cases.app_conversion import permille
 from suite.cases.neural_engine_contention import behind_another_model
 from suite.conftest import numbers_of
 from suite.consistency import contradictions, contradictions_of
@@ -17,6 +18,7 @@ from support.samples import SAMPLES
 from tracekit.detectors.outcomes import Each
 from tracekit.detectors.ranking import Related, Relation
 from tracekit.intervals import Intervals
+from tracekit.report.verdict import first_words
 from tracekit.testing import Draws, Model
 from tracekit.testing.recorder import neural_engine, start_recording
 from tracekit.testing.rows import LOAD_CACHED, LOAD_COLD
@@ -169,6 +171,26 @@ def test_counts_of_the_verdict_that_differ_are_told(told, queued):
         assert told(consistent_findings.verdict, with_report(queued, summary=replace(summary, **change)))
     info, *others = queued.report.findings
     assert told(consistent_findings.verdict, with_report(queued, findings=(replace(info, models=("Other",)), *others)))
+
+
+@pytest.fixture(scope="module")
+def own_code() -> Reported:
+    """An app that hardly uses Core ML, with a finding."""
+    return reported(read_back(permille(Draws(1), 110), bundle=False))
+
+
+@pytest.mark.parametrize("platform", ["iOS", "iOS Simulator"])
+@pytest.mark.parametrize(
+    ("counted", "wrong"), [("{}", False), ("9 findings.", True), ("", True), ("Of 9 findings: {}", True)]
+)
+def test_a_verdict_counts_findings_right_behind_its_first_words(own_code, platform, counted, wrong):
+    made = with_report(own_code, recording=replace(own_code.report.recording, platform=platform))
+    first = first_words(made.report)
+    assert "another runtime" in first
+    assert first.startswith("Recorded in a simulator") == (platform != "iOS")
+    _, _, counts = own_code.report.summary.verdict.partition(" shows it. ")
+    summary = replace(own_code.report.summary, verdict=f"{first} {counted.format(counts)}")
+    assert bool(list(consistent_findings.verdict(with_report(made, summary=summary)))) == wrong
 
 
 @pytest.mark.parametrize(

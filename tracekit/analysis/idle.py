@@ -214,11 +214,11 @@ def _rows_in_turn(work: CoreMLCalls, rows: slice, number: int, step_of: IndexArr
     overlap_count, row_count = (np.bincount(numbers[each], minlength=size) for each in (overlaps, inside))
     in_turn = overlap_count <= TURN_OVERLAP * row_count
     for each in np.flatnonzero(chosen & ~in_turn):
-        in_turn[each] = _at_once(work.begin_ns[rows], work.stop_ns[rows], ours, numbers == each)
+        in_turn[each] = are_at_once(work.begin_ns[rows], work.stop_ns[rows], ours, numbers == each)
     return ours | (chosen & in_turn)[numbers]
 
 
-def _at_once(begin: IntArray, stop: IntArray, ours: BoolArray, theirs: BoolArray) -> bool:
+def are_at_once(begin: IntArray, stop: IntArray, ours: BoolArray, theirs: BoolArray) -> bool:
     """Whether runs of uses of two models without a gap between them mostly hold one of each."""
     either = ours | theirs
     end = np.maximum.accumulate(stop[either])

@@ -287,14 +287,9 @@ def changed(schedule: Schedule, changes: Changes) -> Schedule:
         of_kind = np.flatnonzero(limited & (changes.kind == kind))
         limit = int(changes.in_flight[of_kind].min())
         gate[of_kind[limit:]] = of_kind[:-limit]
-    schedule = _prepared_ahead(replace(schedule, gate=gate), changes)
-    return replace(
-        schedule,
-        rest_ns=rest,
-        lead_ns=lead,
-        work_ns=work,
-        unit=np.where(changes.elsewhere | gone, NO_QUEUE, schedule.unit),
-    )
+    unit = np.where(changes.elsewhere | gone, NO_QUEUE, schedule.unit)
+    schedule = replace(schedule, rest_ns=rest, lead_ns=lead, work_ns=work, unit=unit, gate=gate)
+    return _prepared_ahead(schedule, changes)
 
 
 def _prepared_ahead(schedule: Schedule, changes: Changes) -> Schedule:
@@ -304,32 +299,35 @@ def _prepared_ahead(schedule: Schedule, changes: Changes) -> Schedule:
     each call of the longest round."""
     previous, gap, gate = (each.copy() for each in (schedule.previous, schedule.gap_ns, schedule.gate))
     from_start, fixed = schedule.from_start.copy(), schedule.from_start | (schedule.anchored & ~changes.ahead)
+    # What the app asks of another model without waiting goes along with the call that it asked before.
+    kind, size = changes.kind, int(changes.kind.max(initial=0)) + 1
+    along = from_start & (kind != _at(kind, previous, kind))
+    lead = np.where(along, previous, np.arange(len(gap)))
+    while (lead[lead] != lead).any():
+        lead = lead[lead]
+    held = (lead * size + kind)[changes.in_flight > 0]
     call = np.flatnonzero(changes.ahead)
-    opens, before, total = call.copy(), previous[call], gap[call]
+    opens = lead[call]
+    before, total = previous[opens], gap[opens]
     inner: list[tuple[IndexArray, IndexArray]] = []
-    usable = ~fixed[call] & (before >= 0)
-    while True:
-        # The calls that rounds end with have a limit, the first of them too.
-        ends = (changes.in_flight[before] > 0) & (changes.kind[before] == changes.kind[call])
-        on = np.flatnonzero(usable & ~ends)
-        if not len(on):
-            break
+    usable = ~fixed[opens] & (before >= 0)
+    # The calls that rounds end with have a limit, the first of them too.
+    while len(on := np.flatnonzero(usable & ~np.isin(lead[before] * size + kind[call], held))):
         inner.append((on, opens[on]))
-        opens[on] = before[on]
+        opens[on] = lead[before[on]]
         before[on] = previous[opens[on]]
         total[on] += gap[opens[on]]
         usable[on] = ~fixed[opens[on]] & (before[on] >= 0)
     for rounds, calls in inner:
         gap[calls[usable[rounds]]] = 0
     call, opens, before, total = call[usable], opens[usable], before[usable], total[usable]
-    begins, ready = np.arange(len(gap)), np.zeros(len(gap), np.bool_)
-    begins[call], ready[call] = opens, True
-    single = np.ones(len(gap), np.bool_)
-    single[call] = opens == call
+    begins, ready, single = lead.copy(), np.zeros(len(gap), np.bool_), np.bincount(lead)[lead] == 1
+    begins[lead[call]], ready[call] = opens, True
+    single[call] &= opens == call
     # A call beside one whose round holds others would overtake these.
     several = single[call] & single[before] & (changes.in_flight[call] > 1)
-    waits = several & ready[before]
-    previous[opens] = np.where(waits, schedule.previous[begins[before]], begins[before])
+    waits, began = several & ready[before], begins[lead[before]]
+    previous[opens] = np.where(waits, schedule.previous[began], began)
     gap[opens], from_start[opens] = total, ~waits
     gate[opens[~several]] = before[~several]
     anchored = schedule.anchored & ~ready

@@ -48,13 +48,13 @@ class Recorded:
 def recorded_schedule(trace: Trace) -> Recorded:
     """The schedule that the rows show, once for each trace. O(n log n) for each pair of models that are called.
 
-    Core ML's rows name no thread. Models whose calls hardly ever overlap count as used by one thread; where calls of
-    such models overlap, one was made without waiting for the other.
+    Core ML's rows name no thread. Models whose calls hardly ever overlap count as used by one thread, and those that it
+    mostly asks at once; where calls of such models overlap, one was made without waiting for the other.
     """
     calls = top_calls(trace, *SETUP_KINDS, Kind.PREDICTION)
     times, model = Intervals.from_rows(calls), categorical(calls["model"]).codes.astype(np.int64)
-    thread = _threads(times, model)
-    previous, from_start = _followed(times, thread)
+    thread = _threads(times, model, is_any(calls["kind"], Kind.PREDICTION))
+    previous, from_start = _followed(times, thread, model)
     beats, paced = _beats(calls, thread, model)
     gap = times.starts - times.ends[np.maximum(previous, 0)] if len(times) else times.starts
     user = (previous < 0) | (~from_start & (gap >= USER_NS))
@@ -79,8 +79,9 @@ def recorded_schedule(trace: Trace) -> Recorded:
     return Recorded(schedule, calls, model, pieces, user, paced)
 
 
-def _threads(times: Intervals, model: IntArray) -> IntArray:
-    """Shape (calls,): a number for the thread that uses the model: the same for models that hardly ever overlap."""
+def _threads(times: Intervals, model: IntArray, predicted: BoolArray) -> IntArray:
+    """Shape (calls,): a number for the thread that uses the model: the same for models that hardly ever overlap, or of
+    which mostly one prediction each runs at once."""
     places, codes = pd.factorize(model, sort=True)
     names = codes.tolist()
     thread = {name: name for name in names}
@@ -88,19 +89,20 @@ def _threads(times: Intervals, model: IntArray) -> IntArray:
     busy = {name: own.covered_time() for name, own in called.items()}
     for place, one in enumerate(names):
         for other in (each for each in names[place + 1 :] if thread[each] != thread[one]):
-            shared = busy[one].within(called[other].starts, called[other].ends) > 0
-            back = busy[other].within(called[one].starts, called[one].ends) > 0
-            if max(shared.mean(), back.mean()) <= idleness.TURN_OVERLAP:
-                old, new = thread[other], thread[one]
-                thread = {name: new if number == old else number for name, number in thread.items()}
+            shared = ((one, called[other]), (other, called[one]))
+            overlap = max((busy[name].within(calls.starts, calls.ends) > 0).mean() for name, calls in shared)
+            used = ((model == name) & predicted for name in (one, other))
+            if overlap <= idleness.TURN_OVERLAP or idleness.are_at_once(times.starts, times.ends, *used):
+                thread = {name: thread[one] if number == thread[other] else number for name, number in thread.items()}
     return np.array([thread[name] for name in names], np.int64)[places]
 
 
-def _followed(times: Intervals, thread: IntArray) -> tuple[IndexArray, BoolArray]:
+def _followed(times: Intervals, thread: IntArray, model: IntArray) -> tuple[IndexArray, BoolArray]:
     """Shape (calls,) each: the call of its thread that each one follows, -1 for none, and whether it follows the start.
 
     A call that begins while another one of its thread runs follows what its kind follows more evenly: the start of the
-    one before, or the end of the one that ended last, as where only so many may be in flight. O(n log n).
+    one before, or the end of the one that ended last, as where only so many may be in flight; of two models, the start.
+    O(n log n).
     """
     previous, from_start = np.full(len(times), -1, np.intp), np.zeros(len(times), np.bool_)
     for number in np.unique(thread).tolist():
@@ -115,7 +117,7 @@ def _followed(times: Intervals, thread: IntArray) -> tuple[IndexArray, BoolArray
         both = running & (ended >= 0)
         steps, gaps = (starts - starts[before])[both], (starts - ends[ended])[both]
         without_waiting = bool(len(steps)) and idleness.quartile_distance(steps) < idleness.quartile_distance(gaps)
-        from_start[mine] = running & (without_waiting | (ended < 0))
+        from_start[mine] = running & (without_waiting | (ended < 0) | (model[mine] != model[mine[before]]))
         chosen = np.where(from_start[mine] | (ended < 0), before, ended)
         from_start[mine] |= (ended < 0) & (before >= 0)
         previous[mine] = np.where(chosen >= 0, mine[chosen], -1)
