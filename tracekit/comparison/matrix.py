@@ -193,23 +193,20 @@ def _figures(model: ModelMeasurements, hidden: Collection[str]) -> Figures:
             shown |= {"predictions": None, name: model.predictions}
             if name != "signposts":
                 shown |= {"fps": None, _RATE.id: _RATE.formula(model.sample) if name == "next_tokens" else None}
-    return Figures(
-        model.name,
-        shown | {LOADS.id: model.loads or None},
-        tuple(DEVICE_NAMES[Device(name)] for name, share in model.units if share >= USED),
-        model.inexact,
-        _noise(model),
-    )
-
-
-def _noise(model: ModelMeasurements) -> dict[str, float]:
     noise: dict[str, float] = {}
     for prefix, values in (("", model.warm_ns), ("all_", model.latencies_ns)):
         if len(values) >= MIN_PREDICTIONS:
             noise |= {f"{prefix}p50_ns": _half_width(values), f"{prefix}p95_ns": _half_width(values, 0.95)}
     for name, values in (("load_ns", model.sample.loads_ns), ("cold_load_ns", model.cold_loads_ns)):
         noise[name] = _half_width(values) if len(values) >= MIN_PREDICTIONS else _OF_FEW
-    return noise | ({"fps": noise["p50_ns"]} if "p50_ns" in noise else {})
+    half_widths = noise | ({"fps": noise["p50_ns"]} if "p50_ns" in noise else {})
+    return Figures(
+        model.name,
+        shown | {LOADS.id: model.loads or None},
+        tuple(DEVICE_NAMES[Device(name)] for name, share in model.units if share >= USED),
+        model.inexact,
+        half_widths,
+    )
 
 
 def _half_width(values: IntArray, quantile: float = 0.5) -> float:

@@ -35,7 +35,15 @@ def not_evaluated_section(remedies: Sequence[Remedy], checks: Sequence[Result], 
         if each.rest or len(each.checks) > MANY
     )
     more = section("Reasons and advice", items(rest), folded=True)
-    listed = items(_remedies(remedies, checks), 0 if few else REMEDIES)
+    lines: list[Line] = []
+    for remedy in remedies:
+        parts = re.split(r"(--instrument (?:'[^']*'|\S+))", remedy.line)
+        words = (Span(part, Role.CODE) if number % 2 else part for number, part in enumerate(parts))
+        lines.append((Span(remedy.who, Role.STRONG), ": ", *words))
+    for check in with_outcome(checks, "error"):
+        about = f" on {check.model}" if check.model else ""
+        lines.append((Span(f"{check.id}, error{about}", Role.BAD), f": {check.summary}"))
+    listed = items(lines, 0 if few else REMEDIES)
     counts, some = _counts(checks, "not_evaluated")
     return section(f"Not evaluated{counts if some else ''}", listed, more, name="checks")
 
@@ -47,16 +55,6 @@ def _counts(checks: Sequence[Result], outcome: str) -> tuple[str, int]:
     further = f"{f'{some} more' if counted else format_count(some, 'check')} for some models" if some else ""
     every = "" if some and not counted else format_count(counted, "check")
     return f" ({', '.join(filter(None, (every, further)))})", some
-
-
-def _remedies(remedies: Iterable[Remedy], checks: Sequence[Result]) -> Iterator[Line]:
-    for remedy in remedies:
-        parts = re.split(r"(--instrument (?:'[^']*'|\S+))", remedy.line)
-        words = (Span(part, Role.CODE) if number % 2 else part for number, part in enumerate(parts))
-        yield (Span(remedy.who, Role.STRONG), ": ", *words)
-    for check in with_outcome(checks, "error"):
-        about = f" on {check.model}" if check.model else ""
-        yield (Span(f"{check.id}, error{about}", Role.BAD), f": {check.summary}")
 
 
 def others_section(checks: Sequence[Result], outcome: str) -> Section | None:

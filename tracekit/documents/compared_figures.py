@@ -116,21 +116,17 @@ COLUMNS: tuple[Column[Figure], ...] = (
 def figures_section(model: ModelComparison) -> Section | None:
     """Everything that is compared of one model."""
     name = f"All figures of {model.name}"
-    grid = table(name, COLUMNS, _figures(model), quantities=True)
-    return section(name, grid, note=OF_THE_WHOLE if model.parts else "", folded=True, has_names=True)
-
-
-def _figures(model: ModelComparison) -> Iterator[Figure]:
-    """The figures that a side has."""
     prefix = "all_" if model.basis is Basis.ALL else ""
-    yield _latency(f"{prefix}p50_ns", model.latency)
-    yield _latency(f"{prefix}p95_ns", model.p95)
-    for part in model.parts:
-        yield _part(part, Population.ALL if prefix else Population.WARM, model.latency)
-    for name, change in (("cold_load_ns", model.cold_load), ("", model.cached_load)):
-        if any(map(sum, change.predictions)):
-            yield _latency(name, change)
-    yield from (figure for figure in exact_figures(model) if figure.pair != Pair(None, None))
+    loads = (("cold_load_ns", model.cold_load), ("", model.cached_load))
+    figures = (
+        _latency(f"{prefix}p50_ns", model.latency),
+        _latency(f"{prefix}p95_ns", model.p95),
+        *(_part(part, Population.ALL if prefix else Population.WARM, model.latency) for part in model.parts),
+        *(_latency(quantity, change) for quantity, change in loads if any(map(sum, change.predictions))),
+        *(figure for figure in exact_figures(model) if figure.pair != Pair(None, None)),
+    )
+    grid = table(name, COLUMNS, figures, quantities=True)
+    return section(name, grid, note=OF_THE_WHOLE if model.parts else "", folded=True, has_names=True)
 
 
 def exact_figures(model: ModelComparison) -> tuple[Figure, ...]:
@@ -236,7 +232,11 @@ def _summary(comparison: Comparison) -> Iterator[str]:
     if moved := [f"{one.name} ({words.moved(one)})" for one in compared if words.moved(one)]:
         yield f"moved to another compute unit: {format_names(moved, CHANGES)}"
     if compared and (cause := _load_change(compared)):
-        yield f"{_time(compared)}{cause}"
+        # The time in Core ML is said where both sides worked as much and it differs.
+        known = all(None not in (model.time_ns.before, model.time_ns.after) for model in compared)
+        time = Figure("Core ML time", total(model.time_ns for model in compared), durations_of(compared))
+        is_said = known and has_equal_work(compared) and time.differs
+        yield f"{time.words} ({words.percent_change(time.ratio)}): {cause}" if is_said else cause
     for status in (FindingStatus.FIXED, FindingStatus.STILL_THERE):
         if count := counts[status]:
             yield f"{format_count(count, 'finding')} {status}"
@@ -258,15 +258,6 @@ def _load_change(compared: Sequence[ModelComparison]) -> str:
     error = max(sum(map(load_error, compared)), _FELT * max(every.before or 0, every.after or 0))
     time = Figure("load time", load_time(compared), durations_of(compared), error=error)
     return next((figure.words for figure in (loads_figure(compared), time) if figure.differs), "")
-
-
-def _time(compared: Sequence[ModelComparison]) -> str:
-    """The time in Core ML, where both sides worked as much and it differs; else empty."""
-    known = all(None not in (model.time_ns.before, model.time_ns.after) for model in compared)
-    time = Figure("Core ML time", total(model.time_ns for model in compared), durations_of(compared))
-    if not known or not has_equal_work(compared) or not time.differs:
-        return ""
-    return f"{time.words} ({words.percent_change(time.ratio)}): "
 
 
 def _model_with_answer(model: ModelComparison, wanted: Answer) -> str:

@@ -3,7 +3,6 @@ comparison in one picture: where the time of a prediction went, and how long pre
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -91,21 +90,18 @@ def lanes_of_both(comparison: Comparison, sides: tuple[Drawing, Drawing] | None)
     if all(starts):
         at = arrow(*map(moment, origins))
         aligned = f"One scale, aligned at the first prediction ({at}). Times are those of each recording."
-    figures = (no_script("All answers are above"), *_lanes(comparison, sides, origins))
-    return Section("Timeline", (Paragraph(aligned, Role.DIM), *figures), name="timeline")
-
-
-def _lanes(comparison: Comparison, sides: tuple[Drawing, Drawing], origins: Sequence[int]) -> Iterator[Figure]:
-    """Both sides as long, with the `origins`, each in its own time, above one another."""
-    before = max(origin - timeline.start_ns for (_, timeline), origin in zip(sides, origins, strict=True))
-    after = max(timeline.end_ns - origin for (_, timeline), origin in zip(sides, origins, strict=True))
+    # Both sides as long, with the origins above one another.
+    figures = [no_script("All answers are above")]
+    before_ns = max(origin - timeline.start_ns for (_, timeline), origin in zip(sides, origins, strict=True))
+    after_ns = max(timeline.end_ns - origin for (_, timeline), origin in zip(sides, origins, strict=True))
     named = zip(("before", "after"), SIDES, (comparison.before, comparison.after), sides, origins, strict=True)
     for when, name, recordings, (report, timeline), origin in named:
         title = f"{when}: {visible(report.recording.source)}"
         if len(recordings) > 1:
             title += f", the most typical of {format_count(len(recordings), 'recording')}"
-        shared = replace(timeline, start_ns=origin - before, end_ns=origin + after, flame=None)
-        yield lanes(report, shared, name=name, title=title, origin_ns=origin)
+        shared = replace(timeline, start_ns=origin - before_ns, end_ns=origin + after_ns, flame=None)
+        figures.append(lanes(report, shared, name=name, title=title, origin_ns=origin))
+    return Section("Timeline", (Paragraph(aligned, Role.DIM), *figures), name="timeline")
 
 
 def pictures_of_both(comparison: Comparison, sides: tuple[Drawing, Drawing] | None) -> list[Figure]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from tracekit.detectors.shared import planned
 from tracekit.documents import columns
@@ -66,6 +66,16 @@ def performance_report_document(inspected: InspectedPerformance, unit: ComputeUn
     device = ", ".join(filter(None, (report.device, report.system))) or "unknown device"
     context = " · ".join((report.name, device, planned.requested_units(report), str(report.form)))
     costliest = table("Costliest operations", COSTLIEST_COLUMNS, report.costliest(COSTLIEST)) if unit is None else None
+    elsewhere: list[str] = []
+    engine = ComputeUnit.NEURAL_ENGINE
+    could = tuple(entry for entry in report.operations or () if report.mark(entry, engine) == Mark.COULD_RUN)
+    for what, operations in (("cannot run there", report.incompatible_with(engine)), ("can run there", could)):
+        by_type = ", ".join(f"{name} {count:,}" for name, count in Counter(map(_kind, operations)).most_common())
+        # In the words of the report.
+        reasons = dict.fromkeys(text for entry in operations for on, text in entry.reasons if on == engine)
+        if operations:
+            text = f"{format_count(len(operations), 'operation')} {what}: {by_type}"
+            elsewhere.append(f"{text} ({'; '.join(reasons)})" if reasons else text)
     return Document(
         title=report.name,
         verdict=result(inspected),
@@ -74,7 +84,7 @@ def performance_report_document(inspected: InspectedPerformance, unit: ComputeUn
         blocks=present(
             _times(report),
             _units(inspected) if report.operations else None,
-            section("Not on the Neural Engine", items(_elsewhere(report)), name="elsewhere"),
+            section("Not on the Neural Engine", items(elsewhere), name="elsewhere"),
             section("Costliest operations", costliest, note="estimated", name="costliest"),
             _operations(report, listed, unit),
             section("Notes", items((*report.notes, PLAN_NOTE if report.operations else "")), name="notes"),
@@ -138,19 +148,6 @@ def _units(inspected: InspectedPerformance) -> Section | None:
         hand_offs = f"{count} in the order of the report: {listed}"
     grid = table("Operations by compute unit", shown, rows)
     return section("Where operations run", grid, Paragraph(hand_offs) if summary.units else None, name="units")
-
-
-def _elsewhere(report: PerformanceReport) -> Iterator[str]:
-    """Operations that do not run on the Neural Engine, and why."""
-    unit = ComputeUnit.NEURAL_ENGINE
-    could = tuple(entry for entry in report.operations or () if report.mark(entry, unit) == Mark.COULD_RUN)
-    for what, operations in (("cannot run there", report.incompatible_with(unit)), ("can run there", could)):
-        by_type = ", ".join(f"{name} {count:,}" for name, count in Counter(map(_kind, operations)).most_common())
-        # In the words of the report.
-        reasons = dict.fromkeys(text for entry in operations for on, text in entry.reasons if on == unit)
-        if operations:
-            text = f"{format_count(len(operations), 'operation')} {what}: {by_type}"
-            yield f"{text} ({'; '.join(reasons)})" if reasons else text
 
 
 def _operations(

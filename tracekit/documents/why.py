@@ -100,10 +100,16 @@ def _blocks(model: ModelWhy, sampled: bool, *, several: bool) -> Iterator[Block 
         shares = all(0 <= part.ns / (why.extra_ns or 1) < 1.005 for part in large)
         left_out = {"share": not shares, "finding": not any(row.finding for row in rows)}
         columns = [column for column in COLUMNS if not left_out.get(column.title)]
+        facts = (
+            *(caller(why) if sampled else (f"called from: {UNSAMPLED}",)),
+            f"{why.in_flight} in flight",
+            *((f"inferred from call stacks, {format_error(why.resolution_ns)}",) if why.resolution_ns else ()),
+            f"{why.table} row {why.row}",
+        )
         about = present(
             table(f"Why {why.model} at {moment(why.start_ns)}", columns, rows),
             Paragraph(small, Role.DIM) if (small := _small(why, large)) else None,
-            Paragraph(join(_about(why, sampled), "; "), Role.DIM),
+            Paragraph(join(facts, "; "), Role.DIM),
         )
         head = Paragraph(Span(sentence(why), Role.STRONG)) if several else None
         yield from (section(moment(why.start_ns), head, *about, fix),) if several else about
@@ -243,15 +249,6 @@ def _small(why: Why, large: Sequence[Part]) -> str:
     if abs(ns) < why.resolution_ns or not small:
         return ""
     return f"other parts together {_sign(ns)}{format_time(abs(ns), why.resolution_ns)} ({names})"
-
-
-def _about(why: Why, sampled: bool) -> Iterator[Line]:
-    """Who called, what was in flight, and where it is recorded."""
-    yield from caller(why) if sampled else (f"called from: {UNSAMPLED}",)
-    yield f"{why.in_flight} in flight"
-    if why.resolution_ns:
-        yield f"inferred from call stacks, {format_error(why.resolution_ns)}"
-    yield f"{why.table} row {why.row}"
 
 
 def caller(why: Why) -> Iterator[str]:

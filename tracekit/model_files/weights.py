@@ -114,6 +114,10 @@ def _weight(operation: Operation, value: Value, makers: Mapping[str, Operation])
     main = next((named[name] for name in _MAIN if name in named), None)
     palette = named.get("lut")
     techniques = [name for entry in chain for name in _TECHNIQUES_BY_OPERATION.get(entry.type, ())]
+    bits = BITS.get(main.element or "") if main else None
+    # Indices of iOS 16 are packed into bytes: the size of the palette gives their bits.
+    if palette is not None and main is not None and main.element == "UInt8" and len(palette.dimensions) == 1:
+        bits = max((palette.count - 1).bit_length(), 1)
     return Weight(
         name=value.name,
         element=value.element,
@@ -121,7 +125,7 @@ def _weight(operation: Operation, value: Value, makers: Mapping[str, Operation])
         count=math.prod(size or 0 for size in value.dimensions or ()),
         bytes=sum(sizes.values()),
         technique=tuple(sorted(set(techniques), key=_ORDER.index)),
-        bits=_bits(palette, main),
+        bits=bits,
         granularity=_granularity(chain, named, value),
         # Of iOS 18, the last size of a palette.
         vector=max(palette.dimensions[-1], 1) if palette is not None and len(palette.dimensions) > 2 else 1,
@@ -162,13 +166,6 @@ def _constants_by_parameter(operation: Operation, makers: Mapping[str, Operation
                 parameter, Stored(parameter, palette.element, tuple(size or 0 for size in palette.dimensions or ()))
             )
     return named
-
-
-def _bits(palette: Stored | None, main: Stored | None) -> int | None:
-    """Bits of one stored value. Indices of iOS 16 are packed into bytes: the size of the palette gives their bits."""
-    if palette is not None and main is not None and main.element == "UInt8" and len(palette.dimensions) == 1:
-        return max((palette.count - 1).bit_length(), 1)
-    return BITS.get(main.element or "") if main else None
 
 
 def _granularity(chain: Sequence[Operation], named: Mapping[str, Stored], value: Value) -> str | None:

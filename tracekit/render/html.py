@@ -48,7 +48,11 @@ def html_of(document: blocks.Document, **_: Any) -> str:
     # A side of a comparison is named by the heading.
     sides = document.title.split(" \N{RIGHTWARDS ARROW} ")
     context = [
-        _below(document.title, paragraph)
+        (
+            paragraph
+            if not isinstance(paragraph.line, str)
+            else replace(paragraph, line=paragraph.line.removeprefix(f"{document.title} · "))
+        )
         for paragraph in document.context
         if not (paragraph.lead and blocks.plain(paragraph.line) in sides)
     ]
@@ -105,13 +109,6 @@ def page_colors() -> dict[str, tuple[str, str]]:
     colors = {name: (light, dark) for name, light, dark in named}
     filled = re.findall(r"([.\w,-]+)\{fill:var\(--([\w-]+)\)", style)
     return colors | {each: colors[name] for classes, name in filled for each in classes.split(",")}
-
-
-def _below(title: str, paragraph: blocks.Paragraph) -> blocks.Paragraph:
-    """A line of the context below the heading, without the title that it begins with in text."""
-    if not isinstance(paragraph.line, str):
-        return paragraph
-    return replace(paragraph, line=paragraph.line.removeprefix(f"{title} · "))
 
 
 def line_markup(line: Line) -> Html:

@@ -191,17 +191,6 @@ def _gpu_performance(scenario: Scenario) -> Rows:
         yield row.start_ns, row.duration_ns, row.state, "Current", 1, narrative, "GPU Performance State"
 
 
-def _thermal(scenario: Scenario) -> Rows:
-    for row in scenario.thermal:
-        narrative = Label((Part("thermal-state", row.state), Part("narrative-text", " thermal state")))
-        yield row.start_ns, row.duration_ns, row.end_ns, row.state, "Current", 0, narrative
-
-
-def _hangs(scenario: Scenario) -> Rows:
-    for row in scenario.hangs:
-        yield row.start_ns, row.duration_ns, row.state, main_thread(scenario.target, scenario.thread), scenario.target
-
-
 def _footprints(scenario: Scenario) -> Rows:
     for row in scenario.memory:
         process = row.process or scenario.target
@@ -212,11 +201,6 @@ def _live_footprints(scenario: Scenario) -> Rows:
     for row in scenario.memory:
         process = row.process or scenario.target
         yield row.start_ns, process, process, scenario.memory_ns, process.pid, row.bytes, row.bytes + row.bytes // 4
-
-
-def _gpu_memory(scenario: Scenario) -> Rows:
-    for row in scenario.gpu_memory:
-        yield row.start_ns, None, scenario.device.gpu, row.process or scenario.target, row.bytes
 
 
 def _signpost_events(scenario: Scenario) -> Rows:
@@ -265,16 +249,6 @@ def _life_cycle(scenario: Scenario) -> Rows:
         start = end
 
 
-def _process_info(scenario: Scenario) -> Rows:
-    for number, process in enumerate([scenario.target, *scenario.processes]):
-        yield 0, process.pid, 0x4C00 + number * 7, process, process.name
-
-
-def _samples(scenario: Scenario) -> Rows:
-    for row in scenario.samples:
-        yield row.time_ns, row.thread, row.thread.process, 4, "Running", scenario.sample_ns, row.stack
-
-
 _LAUNCH = (
     ("Initializing - Process Creation", 1_250_000),
     ("Initializing - System Interface Initialization", 25_250_000),
@@ -289,19 +263,42 @@ _ROWS: dict[str, Callable[[Scenario], Rows]] = {
     "mps-hw-intervals": _mps,
     "metal-gpu-state-intervals": _gpu_states,
     "gpu-performance-state-intervals": _gpu_performance,
-    "device-thermal-state-intervals": _thermal,
-    "potential-hangs": _hangs,
+    "device-thermal-state-intervals": lambda scenario: (
+        (
+            row.start_ns,
+            row.duration_ns,
+            row.end_ns,
+            row.state,
+            "Current",
+            0,
+            Label((Part("thermal-state", row.state), Part("narrative-text", " thermal state"))),
+        )
+        for row in scenario.thermal
+    ),
+    "potential-hangs": lambda scenario: (
+        (row.start_ns, row.duration_ns, row.state, main_thread(scenario.target, scenario.thread), scenario.target)
+        for row in scenario.hangs
+    ),
     "hang-risks": lambda _: (),
     "sysmon-process": _footprints,
     "activity-monitor-process-live": _live_footprints,
-    "metal-current-allocated-size": _gpu_memory,
+    "metal-current-allocated-size": lambda scenario: (
+        (row.start_ns, None, scenario.device.gpu, row.process or scenario.target, row.bytes)
+        for row in scenario.gpu_memory
+    ),
     "os-signpost": _signpost_events,
     "PointsOfInterestEvents": _points,
     "os-signpost-interval": _signpost_intervals,
     "OSSignpostIntervals": _signpost_intervals,
     "life-cycle-period": _life_cycle,
-    "process-info": _process_info,
+    "process-info": lambda scenario: (
+        (0, process.pid, 0x4C00 + number * 7, process, process.name)
+        for number, process in enumerate([scenario.target, *scenario.processes])
+    ),
     "time-info": lambda scenario: [(0, 1_034_743_489_489, 1_935_120_774_021, "125/3", scenario.start_ns)],
-    TIME_PROFILE: _samples,
+    TIME_PROFILE: lambda scenario: (
+        (row.time_ns, row.thread, row.thread.process, 4, "Running", scenario.sample_ns, row.stack)
+        for row in scenario.samples
+    ),
 }
 """What makes the rows of each schema."""

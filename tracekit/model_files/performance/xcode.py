@@ -43,7 +43,13 @@ def xcode_report(document: object, path: Path) -> facts.PerformanceReport | None
     prediction = _timing(results, "predict", run.get("predictionCount"))
     asked, operations = keys.get("computeUnit"), None
     if "modelStructure" in results:
-        operations = with_times(_operations(results["modelStructure"]), prediction.median_ns if prediction else None)
+        planned: list[facts.PlannedOperation] = []
+        for function, entry in _entries(results["modelStructure"], "main", 0):
+            operator = words(entry.get("operatorName")) or words(entry.get("type"))
+            if not is_constant(operator):
+                check_count(len(planned))
+                planned.append(_operation(entry, operator, function, len(planned)))
+        operations = with_times(planned, prediction.median_ns if prediction else None)
     return facts.PerformanceReport(
         name=words(mapping(keys.get("modelMetadata")).get("fileName")) or path.stem,
         source=path.name,
@@ -71,16 +77,6 @@ def _timing(results: Mapping[str, Any], key: str, per_experiment: object) -> fac
 def _per_experiment(count: object) -> int:
     """Values of one experiment; 0 where it is unknown."""
     return count if isinstance(count, int) and not isinstance(count, bool) and count > 0 else 0
-
-
-def _operations(structure: object) -> Iterator[facts.PlannedOperation]:
-    number = 0
-    for function, entry in _entries(structure, "main", 0):
-        operator = words(entry.get("operatorName")) or words(entry.get("type"))
-        if not is_constant(operator):
-            check_count(number)
-            yield _operation(entry, operator, function, number)
-            number += 1
 
 
 def _entries(node: object, function: str, depth: int) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -57,7 +57,11 @@ def store_files(table: TableContent, values: Values, rows_per_block: int) -> dic
     if any(column.mnemonic == "duration" for column in others):
         topology["duration"] = _DURATION
     topology |= dict(zip(_CATEGORY_COLUMNS.get(table.schema, ()), _CATEGORIES, strict=False))
-    record = _record(table, topology)
+    # Fields of a row: the topology first, then the other columns in order, without gaps.
+    leading = [(_TIME, "<u8"), *([(_DURATION, "<u8")] if _DURATION in topology.values() else [])]
+    leading += [(name, "<u4") for name in _CATEGORIES]
+    rest = [column for column in table.columns if column.mnemonic not in topology]
+    record = np.dtype(leading + [(column.mnemonic, f"<u{TYPES[column.type].bytes}") for column in rest])
     rows = _rows(table, topology, record, values)
     size = record.itemsize
     head = struct.pack("<8I", _MAGIC, _VERSION, _HEAD_WORD, DATA_AT, size, size * rows_per_block, rows_per_block, 0)
@@ -94,14 +98,6 @@ def _schema(table: TableContent, topology: dict[str, str]) -> str:
     kind = "XRTD64_CC32_R_TypeID" if _DURATION in topology.values() else "XRT64_CC32_R_TypeID"
     head = f'<schema name={quoteattr(table.schema)} topology="{kind}">'
     return f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n{head}{columns}</schema>\n\n'
-
-
-def _record(table: TableContent, fields: dict[str, str]) -> np.dtype[np.void]:
-    """Fields of a row: the topology first, then the other columns in order, without gaps."""
-    topology = [(_TIME, "<u8"), *([(_DURATION, "<u8")] if _DURATION in fields.values() else [])]
-    topology += [(name, "<u4") for name in _CATEGORIES]
-    rest = [column for column in table.columns if column.mnemonic not in fields]
-    return np.dtype(topology + [(column.mnemonic, f"<u{TYPES[column.type].bytes}") for column in rest])
 
 
 def _descriptor(table: TableContent, record: np.dtype[np.void]) -> Coded:
