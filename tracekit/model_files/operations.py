@@ -42,34 +42,32 @@ def _collect(block: Any, depth: int, operations: list[Operation]) -> None:
     for message in block.operations:
         if len(operations) >= MAX_OPERATIONS:
             raise UnreadableModel(f"the model has more than {MAX_OPERATIONS:,} operations; it is damaged or hostile")
-        operations.append(_operation(message, depth))
+        outputs = tuple(_value(entry) for entry in message.outputs)
+        arguments, stored = [], []
+        for parameter, argument in message.inputs.items():
+            names = []
+            for binding in argument.arguments:
+                if binding.WhichOneof("binding") == "name":
+                    names.append(binding.name)
+                elif binding.WhichOneof("binding") == "value":
+                    stored += _large_constant(parameter, binding.value)
+            arguments.append((parameter, tuple(names)))
+        for parameter, value in message.attributes.items():
+            if parameter != "name":
+                stored += _large_constant(parameter, value)
+        operations.append(
+            Operation(
+                type=message.type,
+                name=_text(message.attributes, "name") or (outputs[0].name if outputs else ""),
+                arguments=tuple(sorted(arguments)),
+                outputs=outputs,
+                stored=tuple(sorted(stored, key=lambda entry: entry.parameter)),
+                depth=depth,
+                backend=_text(message.attributes, "IntendedBackend"),
+            )
+        )
         for inner in message.blocks:
             _collect(inner, depth + 1, operations)
-
-
-def _operation(message: Any, depth: int) -> Operation:
-    outputs = tuple(_value(entry) for entry in message.outputs)
-    arguments, stored = [], []
-    for parameter, argument in message.inputs.items():
-        names = []
-        for binding in argument.arguments:
-            if binding.WhichOneof("binding") == "name":
-                names.append(binding.name)
-            elif binding.WhichOneof("binding") == "value":
-                stored += _large_constant(parameter, binding.value)
-        arguments.append((parameter, tuple(names)))
-    for parameter, value in message.attributes.items():
-        if parameter != "name":
-            stored += _large_constant(parameter, value)
-    return Operation(
-        type=message.type,
-        name=_text(message.attributes, "name") or (outputs[0].name if outputs else ""),
-        arguments=tuple(sorted(arguments)),
-        outputs=outputs,
-        stored=tuple(sorted(stored, key=lambda entry: entry.parameter)),
-        depth=depth,
-        backend=_text(message.attributes, "IntendedBackend"),
-    )
 
 
 def _value(message: Any) -> Value:

@@ -132,10 +132,24 @@ def _run(number: int, run: Scenario) -> list[str]:
         _empty("process", {"name": process.name, "pid": str(process.pid), "path": process.path})
         for process in [run.target, *run.processes]
     ]
+    start = datetime.fromisoformat(run.start_date)
+    end = start + timedelta(microseconds=run.duration_ns // 1_000)
+    values = {
+        "start-date": start.isoformat(timespec="milliseconds"),
+        "end-date": end.isoformat(timespec="milliseconds"),
+        "duration": f"{run.duration_ns // 1_000_000_000}.{run.duration_ns // 1_000 % 1_000_000:06}",
+        "end-reason": run.end_reason,
+        "instruments-version": run.xcode.instruments_version,
+        "template-name": run.template,
+        "recording-mode": run.recording_mode,
+        "time-limit": run.time_limit,
+        "imported-from": run.imported_from,
+    }
+    summary = [f"<{tag}>{saxutils.escape(text)}</{tag}>" for tag, text in values.items() if text is not None]
     return _block(
         f'run number="{number}"',
         [
-            *_block("info", [*_block("target", _target(run)), *environment, *_block("summary", _summary(run))]),
+            *_block("info", [*_block("target", _target(run)), *environment, *_block("summary", summary)]),
             *_block("processes", processes),
             *_block("data", [_table(run, schema, dict(attributes)) for schema, attributes in table_list(run)]),
             "<tracks/>",
@@ -159,24 +173,6 @@ def _target(run: Scenario) -> list[str]:
         **({"termination-reason": "exit(0)"} if run.launched else {}),
     }
     return [*lines, _empty("process", process)]
-
-
-def _summary(run: Scenario) -> list[str]:
-    """When, how long, why it ended, and what recorded it."""
-    start = datetime.fromisoformat(run.start_date)
-    end = start + timedelta(microseconds=run.duration_ns // 1_000)
-    values = {
-        "start-date": start.isoformat(timespec="milliseconds"),
-        "end-date": end.isoformat(timespec="milliseconds"),
-        "duration": f"{run.duration_ns // 1_000_000_000}.{run.duration_ns // 1_000 % 1_000_000:06}",
-        "end-reason": run.end_reason,
-        "instruments-version": run.xcode.instruments_version,
-        "template-name": run.template,
-        "recording-mode": run.recording_mode,
-        "time-limit": run.time_limit,
-        "imported-from": run.imported_from,
-    }
-    return [f"<{tag}>{saxutils.escape(text)}</{tag}>" for tag, text in values.items() if text is not None]
 
 
 def _table(run: Scenario, schema: str, attributes: dict[str, str]) -> str:

@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any, BinaryIO
 
-import pandas as pd
-
 from tracekit.report.viewers.tracks import CHUNK, SliceTrack, Tracks, slice_rows
 
 _CATEGORY = "tracekit"
@@ -49,10 +47,7 @@ def _events(tracks: Tracks) -> Iterator[bytes]:
                     position = {"ph": "i", "s": "t", "pid": process, "tid": thread, "cat": _CATEGORY}
                     time = tracks.shift_ns / 1000
                     yield _json({**position, "name": marker.text, "ts": time, "args": dict(marker.details)})
-    yield from _slices(tracks, slice_rows(tracks), lines)
-
-
-def _slices(tracks: Tracks, slices: pd.DataFrame, lines: list[str]) -> Iterator[bytes]:
+    slices = slice_rows(tracks)
     names = [_text(name) for name in tracks.names]
     details = [",".join(f"{_text(name)}:{_text(value)}" for name, value in each) for each in tracks.details]
     columns = ("start", "end", "line", "name", "details", "work", "flow", "is_first", "is_last")

@@ -62,7 +62,19 @@ def store_files(table: TableContent, values: Values, rows_per_block: int) -> dic
     leading += [(name, "<u4") for name in _CATEGORIES]
     rest = [column for column in table.columns if column.mnemonic not in topology]
     record = np.dtype(leading + [(column.mnemonic, f"<u{TYPES[column.type].bytes}") for column in rest])
-    rows = _rows(table, topology, record, values)
+    rows = np.zeros(len(table.rows), record)
+    # Another order than that of time, as in nearly all real stores; rows of equal times keep theirs.
+    by_time: dict[Cell, list[tuple[Cell, ...]]] = {}
+    for row in table.rows:
+        by_time.setdefault(row[0], []).append(row)
+    groups = list(by_time.values())
+    for index in range(1, len(groups), 3):
+        groups[index - 1], groups[index] = groups[index], groups[index - 1]
+    ordered = [row for group in groups for row in group]
+    for index, column in enumerate(table.columns):
+        field = topology.get(column.mnemonic, column.mnemonic)
+        native = TYPES[column.type]
+        rows[field] = np.array([values.number(native, row[index]) for row in ordered], record[field])
     size = record.itemsize
     head = struct.pack("<8I", _MAGIC, _VERSION, _HEAD_WORD, DATA_AT, size, size * rows_per_block, rows_per_block, 0)
     padding = bytes(-len(rows) % rows_per_block * size)
@@ -129,26 +141,6 @@ def _descriptor(table: TableContent, record: np.dtype[np.void]) -> Coded:
         "_identifier": table.schema,
     }
     return Coded("XREventDescriptor", {"$0": description})
-
-
-def _rows(
-    table: TableContent, fields: dict[str, str], record: np.dtype[np.void], values: Values
-) -> np.ndarray[tuple[int], np.dtype[np.void]]:
-    """All rows, in the order in which Instruments might have got them."""
-    rows = np.zeros(len(table.rows), record)
-    # Another order than that of time, as in nearly all real stores; rows of equal times keep theirs.
-    by_time: dict[Cell, list[tuple[Cell, ...]]] = {}
-    for row in table.rows:
-        by_time.setdefault(row[0], []).append(row)
-    groups = list(by_time.values())
-    for index in range(1, len(groups), 3):
-        groups[index - 1], groups[index] = groups[index], groups[index - 1]
-    ordered = [row for group in groups for row in group]
-    for index, column in enumerate(table.columns):
-        field = fields.get(column.mnemonic, column.mnemonic)
-        native = TYPES[column.type]
-        rows[field] = np.array([values.number(native, row[index]) for row in ordered], record[field])
-    return rows
 
 
 def table_list(tables: Sequence[TableContent], run: int) -> bytes:
