@@ -108,7 +108,12 @@ def check(
             held = {name: one and replace(one, passed=None, reason=Reason.HOT) for name, one in held.items()}
         items += model_items(comparison, held, allowed.missing)
         items += new_finding_items(comparison, baseline, settings, today)
-        items += _unseen_items(baseline, results)
+        before = (one for recording in baseline.recordings for one in recording.checks)
+        evaluated = {one.id for one in before if one.outcome in ("finding", "passed")}
+        evaluated -= {one.id for one in results if one.outcome in ("finding", "passed")}
+        if lacking := _lacking(one for one in results if one.id in evaluated):
+            text = f"evaluated in the baseline, not now: {_lacking_words(lacking)}"
+            items.append(Item(Verdict.INCONCLUSIVE, "findings", None, text, "lacking", ("baseline",)))
     return gate_of(items, comparison, models)
 
 
@@ -155,16 +160,6 @@ def _lacking(results: Iterable[CheckResult]) -> dict[str, list[str]]:
 
 def _lacking_words(lacking: Mapping[str, Sequence[str]]) -> str:
     return "; ".join(f"{format_names(ids)} not evaluated ({why})" for why, ids in lacking.items())
-
-
-def _unseen_items(baseline: Baseline, results: Sequence[CheckResult]) -> Iterator[Item]:
-    """An item where checks that were evaluated in the baseline lack their instrument now."""
-    before = (one for recording in baseline.recordings for one in recording.checks)
-    evaluated = {one.id for one in before if one.outcome in ("finding", "passed")}
-    evaluated -= {one.id for one in results if one.outcome in ("finding", "passed")}
-    if lacking := _lacking(one for one in results if one.id in evaluated):
-        text = f"evaluated in the baseline, not now: {_lacking_words(lacking)}"
-        yield Item(Verdict.INCONCLUSIVE, "findings", None, text, "lacking", ("baseline",))
 
 
 def _suppression_items(results: Sequence[CheckResult], settings: CheckSettings, today: date) -> Iterator[Item]:

@@ -112,14 +112,28 @@ def tracks_of(report: Report, timeline: Timeline) -> Tracks:
             group.append(thermal)
         if lane.sizes is not None:
             group.append(CounterTrack(lane.title, "bytes", lane.sizes.times, lane.sizes.bytes))
+    shift_ns = -timeline.start_ns
+    recording = report.recording
+    facts: Sequence[tuple[str, str | None]] = (
+        ("recording", recording.source),
+        ("run", str(recording.run)),
+        ("started", recording.start_date),
+        ("target", recording.target),
+        ("device", recording.device_model),
+        ("os", recording.os_version),
+        ("instruments", recording.instruments_version),
+        ("verdict", report.summary.verdict),
+        ("written_by", f"{report.tool.name} {report.tool.version}"),
+        ("shift_ns", str(shift_ns) if shift_ns else None),
+    )
     return Tracks(
-        title=visible(report.recording.source),
+        title=visible(recording.source),
         groups=tuple((title, tuple(tracks)) for title, tracks in groups.items()),
         names=tuple(texts.names),
         details=tuple(texts.details),
-        facts=_facts(report, -timeline.start_ns),
-        shift_ns=-timeline.start_ns,
-        started=report.recording.start_date,
+        facts=tuple((name, visible(text)) for name, text in facts if text),
+        shift_ns=shift_ns,
+        started=recording.start_date,
     )
 
 
@@ -218,23 +232,6 @@ def _check_details(check: Result, marked: int) -> Details:
         ("evidence", selection),
     )
     return tuple((name, visible(text, multiline=True)) for name, text in details if text)
-
-
-def _facts(report: Report, shift_ns: int) -> Details:
-    recording = report.recording
-    facts: Sequence[tuple[str, str | None]] = (
-        ("recording", recording.source),
-        ("run", str(recording.run)),
-        ("started", recording.start_date),
-        ("target", recording.target),
-        ("device", recording.device_model),
-        ("os", recording.os_version),
-        ("instruments", recording.instruments_version),
-        ("verdict", report.summary.verdict),
-        ("written_by", f"{report.tool.name} {report.tool.version}"),
-        ("shift_ns", str(shift_ns) if shift_ns else None),
-    )
-    return tuple((name, visible(text)) for name, text in facts if text)
 
 
 CHUNK = 1 << 16
