@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.why.choice import Choice, chosen, slower_elsewhere
 from tracekit.analysis.why.explain import FINDINGS, tail, why
-from tracekit.analysis.why.parts import Cause, differences
+from tracekit.analysis.why.parts import differences
 from tracekit.characters import lower_first
 from tracekit.config import Config
 from tracekit.detectors.options import choose, matches
@@ -40,7 +40,7 @@ from tracekit.trace.instruments.catalogue import CORE_ML
 if TYPE_CHECKING:
     from tracekit.detectors.framework import Judgment
     from tracekit.recording.open import Paths
-    from tracekit.report.report import Report, Result
+    from tracekit.report.report import Report
     from tracekit.report.timeline import Timeline
     from tracekit.report.whatif import WhatIf
     from tracekit.trace.trace import Trace
@@ -98,7 +98,16 @@ def judge_with_answers(trace: Trace, request: Request, shown: Shown | None) -> t
     shown = within_limits(trace, shown)
     answers = answers_of(trace, request, shown)
     judging = request.settings
-    notes = _unused_settings(judging, model_names(trace))
+    models = model_names(trace)
+    chosen = {detector.id for detector in choose(all_detectors(), judging.only, judging.skip)}
+    patterns = sorted({*judging.model_settings, *(pattern for pattern, _ in judging.floors.settings)})
+    unmatched = [each for each in patterns if not any(matches(name, each) for name in models)] if models else []
+    notes = tuple(f"No model here matches the pattern '{plain(each)}' of the settings." for each in unmatched) + tuple(
+        f"The config file's {wish} was not used: {key.partition('.')[0]} did not run."
+        for key, wish in WISHES.items()
+        if any(key in overrides for overrides in (judging.settings, *judging.model_settings.values()))
+        and key.partition(".")[0] not in chosen
+    )
     if not judging.only and asks_alone(trace):
         why = lower_first(trace.coverage_of(CORE_ML).conclusion.partition("; ")[0].rstrip("."))
         notes = (f"Checks of Core ML are left out: {why}; see Coverage.", *notes)
@@ -146,7 +155,10 @@ def explain(trace: Trace, request: Request = ALL, choice: Choice = SLOWEST) -> W
     labels = chosen(models, choice, named=bool(request.models))
     said = {name: [each for label in some if (each := why(trace, label)) is not None] for name, some in labels.items()}
     causes = {part.cause for some in said.values() for each in some for part in each.parts if part.ns > 0}
-    results = _results_about(trace, request.settings, causes, said)
+    about = {check for cause in causes for check in FINDINGS[cause]}
+    detectors = choose(all_detectors(), request.settings.only, request.settings.skip)
+    checks = [detector.id for detector in detectors if detector.id in about]
+    results = results_from(_judgments(trace, request.settings, only=checks, models=said)) if checks else ()
     found = [
         model_why(name, some, tail(trace, name, choice.level), results, choice.fitting(models[name]))
         for name, some in said.items()
@@ -162,15 +174,6 @@ def explain(trace: Trace, request: Request = ALL, choice: Choice = SLOWEST) -> W
     return why_report(trace, found, facts, functions=request.functions, nothing=nothing, slower=slower)
 
 
-def _results_about(
-    trace: Trace, judging: Config, causes: Collection[Cause], models: Collection[str]
-) -> Sequence[Result]:
-    """What the checks that are about these causes say of the models; those that the project leaves out stay so."""
-    wanted = {check for cause in causes for check in FINDINGS[cause]}
-    chosen_ids = [each.id for each in choose(all_detectors(), judging.only, judging.skip) if each.id in wanted]
-    return results_from(_judgments(trace, judging, only=chosen_ids, models=models)) if chosen_ids else ()
-
-
 def _judgments(
     trace: Trace, judging: Config, *, only: Collection[str], skip: Collection[str] = (), models: Collection[str] = ()
 ) -> tuple[Judgment, ...]:
@@ -184,20 +187,6 @@ def _judgments(
         model_skip=judging.model_skip,
         detectors=all_detectors(),
         models=models,
-    )
-
-
-def _unused_settings(judging: Config, models: Collection[str]) -> tuple[str, ...]:
-    """Says which budget, which expected unit and which patterns of models of the settings nothing looked at, one
-    sentence each."""
-    chosen = {detector.id for detector in choose(all_detectors(), judging.only, judging.skip)}
-    patterns = sorted({*judging.model_settings, *(pattern for pattern, _ in judging.floors.settings)})
-    unmatched = [each for each in patterns if not any(matches(name, each) for name in models)] if models else []
-    return tuple(f"No model here matches the pattern '{plain(each)}' of the settings." for each in unmatched) + tuple(
-        f"The config file's {wish} was not used: {key.partition('.')[0]} did not run."
-        for key, wish in WISHES.items()
-        if any(key in overrides for overrides in (judging.settings, *judging.model_settings.values()))
-        and key.partition(".")[0] not in chosen
     )
 
 

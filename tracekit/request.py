@@ -35,7 +35,7 @@ WISHES = {
 """Options without which their detector has nothing to judge, in words."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Request:
     """What to read, what to judge and what to show. `request_of` makes one from what a user gives, and checks it. Can
     be sent to another process unless functions of this one are to be called (`xctrace`, `progress`)."""
@@ -140,37 +140,18 @@ def request_of(
 
     Raises `UsageError` for a name or value that does not exist, and for a budget or unit whose check is left out.
     """
-    budgets, units = _texts(budget), _texts(expect)
-    general, limits = dict(settings or {}), () if memory_limit is None else (memory_limit,)
-    if memory_limit is not None:
-        general[expectations.LIMIT_KEY] = expectations.parse_memory_limit(memory_limit)
+    budgets, units, limits = _texts(budget), _texts(expect), () if memory_limit is None else (memory_limit,)
     wishes = {expectations.BUDGET_KEY: budgets, expectations.EXPECT_KEY: units, expectations.LIMIT_KEY: limits}
-    judging = _judging(config, _texts(only), _texts(skip), general, model_settings or {}, wishes)
+    judging = _judging(config, _texts(only), _texts(skip), settings or {}, model_settings or {}, wishes)
     # No rows can be sorted by a column that is unknown.
     sort_rows((), sort)
-    patterns = [
-        pattern
-        for pattern, _ in (*map(expectations.parse_budget, budgets), *map(expectations.parse_expectation, units))
-    ]
-    given = Request(
-        run=run,
-        reader=reader,
-        xctrace=xctrace,
-        progress=progress,
-        model_files=_texts(model_files),
-        perf_reports=_texts(perf_reports),
-        settings=judging,
-        named=tuple(pattern for pattern in patterns if pattern is not None),
-        models=_texts(models),
-        process=process,
-        part=part,
-        sort=sort,
-        redact=redact,
-        functions=functions,
-        commit=commit,
-    )
-    check_given(given.model_files, given.perf_reports)
-    return given
+    models, files, reports = _texts(models), _texts(model_files), _texts(perf_reports)
+    check_given(files, reports)
+    parsed = (*map(expectations.parse_budget, budgets), *map(expectations.parse_expectation, units))
+    named = tuple(pattern for pattern, _ in parsed if pattern is not None)
+    # In the order of the fields.
+    reading, showing = (run, reader, xctrace, progress, files, reports), (models, process, part, sort, redact)
+    return Request(*reading, judging, named, *showing, functions, commit)
 
 
 def _judging(
@@ -183,10 +164,10 @@ def _judging(
 ) -> Config:
     """What the file sets, with what is given on top; `wishes` are budgets, units and limits by the key of their option.
     Raises `UsageError` for what does not exist in any recording."""
+    budgets, units, limits = wishes.values()
+    limit = [(expectations.LIMIT_KEY, expectations.parse_memory_limit(text)) for text in limits]
     project = load_config(None if config is None else Path(config))
-    general, special = expectations.with_expectations(
-        wishes[expectations.BUDGET_KEY], wishes[expectations.EXPECT_KEY], settings, model_settings
-    )
+    general, special = expectations.with_expectations(budgets, units, {**settings, **dict(limit)}, model_settings)
     # What is given for all models goes before what the file sets for some.
     of_models = {
         pattern: {key: value for key, value in overrides.items() if key not in general}

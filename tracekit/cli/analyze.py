@@ -35,7 +35,7 @@ from tracekit.errors import TracekitError, UsageError
 from tracekit.recording.contents import SIMULATOR, is_simulator
 from tracekit.render.forms import ENDINGS
 from tracekit.report.formatting import command, word_list
-from tracekit.report.report import SEVERITIES, Report, Result
+from tracekit.report.report import SEVERITIES, Report
 from tracekit.report.serialize import to_json
 from tracekit.report.verdict import has_stacks_alone
 from tracekit.request import Request
@@ -205,15 +205,10 @@ def status_of(report: Report, fail_on: str | None, *, quiet: bool = False) -> Ex
     severities = () if fail_on is None else SEVERITIES[: SEVERITIES.index(fail_on) + 1]
     reached = [check for check in report.results if check.severity in severities]
     if reached and not quiet:
-        narrate(f"tracekit: {_gate_words(reached, severities[-1])}")
+        ids = dict.fromkeys(check.id for check in reached)
+        words = f"failed: {format_count(len(ids), 'finding')} at or above {severities[-1]}: {word_list(ids)}"
+        health = list(dict.fromkeys(check.id for check in reached if check.pattern == Pattern.RECORDING))
+        if health:
+            words += f"; {word_list(health)}: about the recording, not the app; record again, or use --skip"
+        narrate(f"tracekit: {words}")
     return ExitStatus.GATE_FAILED if reached else ExitStatus.DONE
-
-
-def _gate_words(reached: Sequence[Result], fail_on: str) -> str:
-    """Which findings made the gate fail, and which of them say nothing of the app."""
-    ids = dict.fromkeys(check.id for check in reached)
-    words = f"failed: {format_count(len(ids), 'finding')} at or above {fail_on}: {word_list(ids)}"
-    health = list(dict.fromkeys(check.id for check in reached if check.pattern == Pattern.RECORDING))
-    if health:
-        words += f"; {word_list(health)}: about the recording, not the app; record again, or use --skip"
-    return words

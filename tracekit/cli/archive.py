@@ -78,11 +78,21 @@ def archive_of(
     machine = f"Python {platform.python_version()}, {platform.system()}"
     report = analysis.report
     as_json = report_file(report, "json")
+    # The intervals that the report keeps of each finding. Cells that a spreadsheet would run begin with an apostrophe.
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\r\n")
+    writer.writerow(_COLUMNS)
+    for check in report.results:
+        for entry in check.evidence if check.outcome == "finding" else ():
+            times = (entry.start_ns, entry.end_ns, entry.duration_ns)
+            texts = (check.id, check.severity, check.model, entry.label, entry.table)
+            cells = [harmless(visible(text or "")) for text in texts]
+            writer.writerow([*cells[:3], *times, *cells[3:], entry.row])
     files = [
         _file("report.md", "text for the issue", issue_text(report, command, identity, machine)),
         _file("report.html", "findings and timeline, for a browser", report_file(report, "html", timeline)),
         _file("report.json", "the whole report, for scripts", as_json),
-        _file("evidence.csv", "rows behind the findings", _evidence_csv(report)),
+        _file("evidence.csv", "rows behind the findings", stream.getvalue()),
     ]
     files += [] if rows is None else [_file(ROWS, "rows of Core ML's own tables, without names", rows)]
     redaction: dict[str, Any] = {"applied": report.recording.redacted}
@@ -104,21 +114,6 @@ def archive_of(
 
 def _file(name: str, about: str, text: str) -> BugFile:
     return BugFile(name, about, text.encode("utf-8", "backslashreplace"))
-
-
-def _evidence_csv(report: Report) -> str:
-    """The intervals that the report keeps of each finding, in its order: one line each, times in ns since the start of
-    the run. Cells that a spreadsheet would run begin with an apostrophe."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\r\n")
-    writer.writerow(_COLUMNS)
-    for check in report.results:
-        for entry in check.evidence if check.outcome == "finding" else ():
-            times = (entry.start_ns, entry.end_ns, entry.duration_ns)
-            texts = (check.id, check.severity, check.model, entry.label, entry.table)
-            cells = [harmless(visible(text or "")) for text in texts]
-            writer.writerow([*cells[:3], *times, *cells[3:], entry.row])
-    return stream.getvalue()
 
 
 def zip_of(files: Sequence[BugFile]) -> bytes:

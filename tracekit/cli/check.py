@@ -106,7 +106,15 @@ def _gate(arguments: Namespace, config: Path | None) -> Gate:
 
 def _readable_and_others(arguments: Namespace, request: Request) -> tuple[list[Measurements], list[Item]]:
     try:
-        everything = measure_all(_without_baselines(arguments, request.settings), arguments, request, real=True)
+        given, baseline = recordings_in(*arguments.path), _baseline_path(arguments, request.settings)
+        # `perf/*.json` may also bring along baselines, which are none of the build; where nothing else is given they
+        # stay, and are refused. `realpath` also takes links that lead back to themselves.
+        named = [path for path in given if baseline is not None and realpath(path) == realpath(baseline)]
+        unnamed = [path for path in given if path not in named and is_baseline(path)]
+        others = [path for path in given if path not in (*named, *unnamed)]
+        for path in (*named, *unnamed) if others else ():
+            narrate(f"tracekit: {Path(path).name} is {_NAMED if path in named else _UNNAMED}")
+        everything = measure_all(others or given, arguments, request, real=True)
     except TracekitError as error:
         return [], [_problem("input", str(error))]
     recordings = [entry.measurements for entry in everything if entry.measurements is not None]
@@ -118,19 +126,6 @@ def _readable_and_others(arguments: Namespace, request: Request) -> tuple[list[M
         for entry in everything
         for problem in entry.problems
     ]
-
-
-def _without_baselines(arguments: Namespace, settings: Config) -> list[str]:
-    """The recordings that paths mean. `perf/*.json` may also bring along baselines, which are none of the build; where
-    nothing else is given they stay, and are refused."""
-    given, baseline = recordings_in(*arguments.path), _baseline_path(arguments, settings)
-    # `realpath` also takes links that lead back to themselves.
-    named = [path for path in given if baseline is not None and realpath(path) == realpath(baseline)]
-    unnamed = [path for path in given if path not in named and is_baseline(path)]
-    others = [path for path in given if path not in (*named, *unnamed)]
-    for path in (*named, *unnamed) if others else ():
-        narrate(f"tracekit: {Path(path).name} is {_NAMED if path in named else _UNNAMED}")
-    return others or given
 
 
 def _history_items(arguments: Namespace, request: Request, recordings: Sequence[Measurements]) -> list[Item]:

@@ -85,7 +85,17 @@ def _drawings(
 def sides_of(arguments: Namespace) -> tuple[list[str], list[str]]:
     """Paths before and after. Raises `UsageError` unless both are given, in one way."""
     if len(arguments.path) == 1 and is_lake(Path(arguments.path[0])):
-        return _sides_of_lake(Path(arguments.path[0]), arguments)
+        lake = Path(arguments.path[0])
+        # A comparison of recordings needs no SQL.
+        from tracekit.query.lake import reports_where
+
+        if not arguments.before or not arguments.after:
+            raise UsageError(
+                f"missing which recordings, as in: tracekit compare {lake} --before \"commit = 'a1'\" "
+                "--after \"commit = 'b2'\""
+            )
+        before, after = (" and ".join(f"({each})" for each in side) for side in (arguments.before, arguments.after))
+        return reports_where(lake, before), reports_where(lake, after)
     if arguments.path and (arguments.before or arguments.after):
         raise UsageError("pass either two paths, or --before and --after, not both")
     if arguments.path:
@@ -104,20 +114,6 @@ def sides_of(arguments: Namespace) -> tuple[list[str], list[str]]:
             "missing recordings, as in: tracekit compare before.trace after.trace (see 'tracekit compare --help')"
         )
     return arguments.before, arguments.after
-
-
-def _sides_of_lake(lake: Path, arguments: Namespace) -> tuple[list[str], list[str]]:
-    """Reports of the recordings that meet the conditions of each side."""
-    # A comparison of recordings needs no SQL.
-    from tracekit.query.lake import reports_where
-
-    if not arguments.before or not arguments.after:
-        raise UsageError(
-            f"missing which recordings, as in: tracekit compare {lake} --before \"commit = 'a1'\" "
-            "--after \"commit = 'b2'\""
-        )
-    before, after = (" and ".join(f"({each})" for each in side) for side in (arguments.before, arguments.after))
-    return reports_where(lake, before), reports_where(lake, after)
 
 
 def _start(entry: Measured) -> str:

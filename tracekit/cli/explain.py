@@ -27,28 +27,24 @@ LIST_WIDTH, WIDEST = 80, 100
 def run(arguments: Namespace) -> ExitStatus:
     """Print the list, or pages: laid out on a terminal, as Markdown in a pipe."""
     if not arguments.checks or arguments.format == "json":
-        _print_list(arguments)
+        from tracekit.cli.forms import print_document
+        from tracekit.detectors.plugins import listed_detectors
+        from tracekit.documents.checks import checks_document, facts_of
+
+        detectors = listed_detectors()
+        by_id = {detector.id: detector for detector in detectors}
+        for name in arguments.checks:
+            if name not in by_id:
+                raise unknown_check(name, by_id)
+        if arguments.format == "json":
+            facts = [facts_of(by_id[name]) for name in arguments.checks or by_id]
+            emit(json.dumps(facts, indent=2, ensure_ascii=False) + "\n", utf8=True)
+        else:
+            print_document(checks_document(detectors), fallback=LIST_WIDTH)
         return ExitStatus.DONE
     page = "\n".join(printable(own_page(name) or _listed_page(name)) for name in arguments.checks)
     emit(_laid_out(page) if is_terminal() else page, styled=is_terminal())
     return ExitStatus.DONE
-
-
-def _print_list(arguments: Namespace) -> None:
-    from tracekit.cli.forms import print_document
-    from tracekit.detectors.plugins import listed_detectors
-    from tracekit.documents.checks import checks_document, facts_of
-
-    detectors = listed_detectors()
-    by_id = {detector.id: detector for detector in detectors}
-    for name in arguments.checks:
-        if name not in by_id:
-            raise unknown_check(name, by_id)
-    if arguments.format == "json":
-        facts = [facts_of(by_id[name]) for name in arguments.checks or by_id]
-        emit(json.dumps(facts, indent=2, ensure_ascii=False) + "\n", utf8=True)
-    else:
-        print_document(checks_document(detectors), fallback=LIST_WIDTH)
 
 
 def _listed_page(name: str) -> str:

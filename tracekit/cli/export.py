@@ -73,10 +73,6 @@ def run(arguments: Namespace) -> ExitStatus:
     if arguments.format in TABLE_FORMATS or arguments.schema:
         raise UsageError("missing --folder DIR for the tables, or -o FILE for one")
     refuse(arguments, "force", "is for --folder")
-    return _list(arguments)
-
-
-def _list(arguments: Namespace) -> ExitStatus:
     with showing_progress(arguments.quiet) as progress:
         options = xctrace_options(arguments)
         contents = open_contents(arguments.path, progress=progress, reader=arguments.reader, xctrace=options)

@@ -16,10 +16,12 @@ from tracekit.cli.output import tell
 from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import check_model, config_of
 from tracekit.config import load_config
+from tracekit.detectors.options import Settings
 from tracekit.detectors.pages import unknown_check
 from tracekit.documents.model_file import model_fix_document, offers_document
 from tracekit.errors import TracekitError, UsageError, refusals
-from tracekit.model_files.facts import Kind
+from tracekit.grouping import grouped
+from tracekit.model_files.facts import Kind, ModelFile
 from tracekit.model_files.fixing import remedies
 from tracekit.model_files.fixing.programs import Wanted
 from tracekit.model_files.profiling.core_ml import coremltools
@@ -46,10 +48,15 @@ def run(arguments: Namespace) -> ExitStatus:
     targets = [Path(path) for path in arguments.output if path.endswith(MODELS)]
     arguments.output = [path for path in arguments.output if not path.endswith(MODELS)]
     files = files_of(arguments, [source])
-    typed = _findings(arguments.findings)
-    findings = list(typed)
+    checks = (*remedies.REMEDIES, *remedies.UNFIXABLE)
+    typed = {remedies.RECORDED.get(name, name): name for name in arguments.findings}
+    for name in typed:
+        if name not in checks:
+            raise unknown_check(name, (*checks, *remedies.RECORDED))
+    # They are fixed in the order of the table.
+    typed = {name: typed[name] for name in checks if name in typed}
     for option, finding in (("shape", remedies.SHAPES), ("weights", remedies.WEIGHTS)):
-        if finding not in findings:
+        if finding not in typed:
             refuse(arguments, option, f"is for {finding}; add that finding")
     if not arguments.findings and not arguments.functions:
         if targets:
@@ -63,25 +70,37 @@ def run(arguments: Namespace) -> ExitStatus:
     if model.kind == Kind.ML_PROGRAM and target.suffix != ".mlpackage":
         raise UsageError(f"cannot write {target}: an ML program must end in .mlpackage")
     functions = _functions(source, arguments.functions)
+    return _write_fixed(arguments, model, functions, target, typed, settings, files)
+
+
+def _write_fixed(
+    arguments: Namespace,
+    model: ModelFile,
+    functions: dict[str, Path],
+    target: Path,
+    typed: dict[str, str],
+    settings: Settings,
+    files: dict[Path, str],
+) -> ExitStatus:
+    """Write a model again without some findings, and say what changed. `typed` is what the user called each of them."""
+    source, findings = arguments.path, list(typed)
     sources = [source, *map(str, [*functions.values()][1:])]
     _check_target(target, sources, force=arguments.force)
     models = {name: model if str(path) == source else read_model(path) for name, path in functions.items()}
-    for each in models.values() if len(models) > 1 else ():
-        remedies.check_function(each)
-    found = {name for each in models.values() for name in findings_of(each, settings)}
+    for function in models.values() if len(models) > 1 else ():
+        remedies.check_function(function)
+    before = {name for function in models.values() for name in findings_of(function, settings)}
     for finding in findings:
         # A step can bring it.
-        if finding not in found and not (finding == remedies.INTERFACE and remedies.HALF in findings):
+        if finding not in before and not (finding == remedies.INTERFACE and remedies.HALF in findings):
             origin = f" (from '{typed[finding]}')" if typed[finding] != finding else ""
             has = f"has no finding '{finding}'{origin}; `{command('fix', source)}` lists its findings"
             raise TracekitError(f"{model.source} {has}")
     remedies.check_fixable_in(findings, models.values())
-    given = dict.fromkeys(arguments.shapes)
-    shapes = {name: [sizes for each, sizes in given if each == name] for name, _ in given}
+    shapes = grouped(dict.fromkeys(arguments.shapes))
     if remedies.SHAPES in findings:
         remedies.check_shapes(model, shapes)
     wanted = Wanted(shapes, arguments.weights or COMPRESSIONS[0])
-
     with refusals(f"write {target}"):
         make_folder(target.parent)
         with staging_folder(target.parent) as stage, _temporary_files_in(stage):
@@ -100,28 +119,20 @@ def run(arguments: Namespace) -> ExitStatus:
                     change, after = join(functions, models, written, tools)
                 path = written
                 changes.append(change)
-                missing = found - findings_of(after, settings).keys()
-                gone = {each: gone.get(each, change.finding) for each in missing}
+                gone = {name: gone.get(name, change.finding) for name in before - findings_of(after, settings).keys()}
             compared = compare_outputs((model, Path(source)), (after, path))
             _publish(path, target, stage)
     tell(arguments, f"wrote {target}")
-    fix = model_fix(model, after, tuple(changes), found, settings, compared)
-    again = _with(
-        arguments, [each for each in fix.new_findings if remedies.fix_command(each, after, str(target))], target
-    )
+    fix = model_fix(model, after, tuple(changes), before, settings, compared)
+    further = [name for name in fix.new_findings if remedies.fix_command(name, after, str(target))]
+    options = [("--function", name) for name in arguments.functions]
+    options += [("--shape", f"{name}={'x'.join(map(str, sizes))}") for name, sizes in arguments.shapes]
+    options += [("--weights", arguments.weights)] if arguments.weights else []
+    words = [source, *arguments.findings, *further, *(word for option in options for word in option)]
+    again = f"tracekit fix {shlex.join(words)} -o {shlex.quote(str(target))} --force" if further else ""
     data = {"json": lambda: to_json(fix)}
     deliver(arguments, files, lambda _: model_fix_document(fix, sources, str(target), again), data)
     return ExitStatus.DONE
-
-
-def _findings(names: Sequence[str]) -> dict[str, str]:
-    """The checks that are meant, in the order in which they are fixed, and how each was typed. Raises `UsageError`."""
-    known = (*remedies.REMEDIES, *remedies.UNFIXABLE)
-    meant = {remedies.RECORDED.get(name, name): name for name in names}
-    for name in meant:
-        if name not in known:
-            raise unknown_check(name, (*known, *remedies.RECORDED))
-    return {name: meant[name] for name in known if name in meant}
 
 
 def _functions(source: str, given: Sequence[str]) -> dict[str, Path]:
@@ -137,15 +148,6 @@ def _functions(source: str, given: Sequence[str]) -> dict[str, Path]:
             raise UsageError(f"--function: {path} needs a name of its own, as in: --function encode={path}")
         found[function] = Path(path)
     return found
-
-
-def _with(arguments: Namespace, findings: Sequence[str], target: Path) -> str:
-    """The command that fixes further findings too; empty where there are none."""
-    options = [("--function", each) for each in arguments.functions]
-    options += [("--shape", f"{name}={'x'.join(map(str, sizes))}") for name, sizes in arguments.shapes]
-    options += [("--weights", arguments.weights)] if arguments.weights else []
-    typed = [arguments.path, *arguments.findings, *findings, *(word for pair in options for word in pair)]
-    return f"tracekit fix {shlex.join(typed)} -o {shlex.quote(str(target))} --force" if findings else ""
 
 
 def _check_target(target: Path, sources: Sequence[str], *, force: bool) -> None:

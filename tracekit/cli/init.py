@@ -18,7 +18,7 @@ from tracekit.cli.process import ExitStatus
 from tracekit.cli.requests import request_from
 from tracekit.comparison.measurements import Measurements
 from tracekit.comparison.settings import CHECK_KEYS, FINDINGS, LIMITS, NUMBERS, SHARES, SUPPRESSION, TIMES, Key
-from tracekit.comparison.verdict import Figure, ModelFigures, figures_of
+from tracekit.comparison.verdict import Figure, figures_of
 from tracekit.config import KEYS, KEYS_OF_MODELS, SIGNPOSTS
 from tracekit.config_file import FILE, find_config
 from tracekit.detectors.options import option_infos
@@ -45,7 +45,12 @@ def run(arguments: Namespace) -> ExitStatus:
     """Write the settings into the current folder, and the workflow where that is the top of a repository."""
     settings, given, has_workflow = Path(FILE), arguments.path, os.path.lexists(".git")
     if not arguments.force:
-        _check_free([settings, *([WORKFLOW] if has_workflow else [])])
+        for path in (settings, *([WORKFLOW] if has_workflow else [])):
+            if os.path.lexists(path):
+                raise UsageError(f"{path} exists; --force replaces it")
+        other = find_config(Path.cwd())
+        if other is not None and other.parent == Path.cwd().resolve():
+            raise UsageError(f"{other.name} has settings, which {FILE} would hide; --force writes it all the same")
     check_output(settings, [given] if given else [])
     recording = _measurements(arguments) if given else None
     write_file(settings, "\n".join(_settings(recording)) + "\n")
@@ -68,16 +73,6 @@ def run(arguments: Namespace) -> ExitStatus:
         then += [f"{command('analyze', given)} -o perf/run.json, then commit perf/"] if has_workflow else []
     emit("".join(f"next: {visible(line)}\n" for line in then))
     return ExitStatus.DONE
-
-
-def _check_free(paths: list[Path]) -> None:
-    """Raise `UsageError` where a file is there already, or other settings that the new ones would hide."""
-    for path in paths:
-        if os.path.lexists(path):
-            raise UsageError(f"{path} exists; --force replaces it")
-    other = find_config(Path.cwd())
-    if other is not None and other.parent == Path.cwd().resolve():
-        raise UsageError(f"{other.name} has settings, which {FILE} would hide; --force writes it all the same")
 
 
 def _measurements(arguments: Namespace) -> Measurements:
@@ -105,7 +100,20 @@ def _settings(recording: Measurements | None) -> Iterator[str]:
     else:
         models = figures_of([recording])
         for model in models[:MODELS]:
-            yield from _limits(model, recording.source)
+            # TOML has the escapes of JSON, but none in two halves.
+            quoted = json.dumps(model.model, ensure_ascii=False)
+            name = "".join(each if each.isprintable() else f"\\U{ord(each):08x}" for each in quoted)
+            yield f"\n[check.limits.{name}]"
+            for limit, key in LIMITS.items():
+                measured = model.figures.get(limit)
+                if measured is not None and not measured.value and limit in (*TIMES, "loads"):
+                    measured = None
+                basis = f"{key.about}: {model.said(limit, measured)} in {recording.source}"
+                if measured is None or measured.at_least:
+                    yield f"#{limit} = {key.example}  # {basis}"
+                else:
+                    headroom = f"{HEADROOMS[limit]:.0%} headroom" if limit in HEADROOMS else "no headroom"
+                    yield f"{'' if limit in KEPT else '#'}{limit} = {_value(limit, measured)}  # {basis}; {headroom}"
         if len(models) > MODELS:
             yield f"\n# {format_count(len(models) - MODELS, 'more model')} in {recording.source}: no limits"
     yield "\n#[[check.suppress]]  # a known finding, for a time"
@@ -139,23 +147,6 @@ def _found(recording: Measurements) -> dict[str, list[str]]:
     """Checks that found something, by severity; those without are left out."""
     found = {(one.severity, one.id) for one in recording.checks if one.outcome == "finding"}
     return {severity: ids for severity in FINDINGS if (ids := sorted(id_ for each, id_ in found if each == severity))}
-
-
-def _limits(model: ModelFigures, source: str) -> Iterator[str]:
-    # TOML has the escapes of JSON, but none in two halves.
-    quoted = json.dumps(model.model, ensure_ascii=False)
-    name = "".join(each if each.isprintable() else f"\\U{ord(each):08x}" for each in quoted)
-    yield f"\n[check.limits.{name}]"
-    for limit, key in LIMITS.items():
-        measured = model.figures.get(limit)
-        if measured is not None and not measured.value and limit in (*TIMES, "loads"):
-            measured = None
-        basis = f"{key.about}: {model.said(limit, measured)} in {source}"
-        if measured is None or measured.at_least:
-            yield f"#{limit} = {key.example}  # {basis}"
-        else:
-            headroom = f"{HEADROOMS[limit]:.0%} headroom" if limit in HEADROOMS else "no headroom"
-            yield f"{'' if limit in KEPT else '#'}{limit} = {_value(limit, measured)}  # {basis}; {headroom}"
 
 
 def _value(limit: str, measured: Figure) -> str:

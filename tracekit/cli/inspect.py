@@ -16,7 +16,7 @@ from tracekit.documents.brief import brief_model_file
 from tracekit.documents.model_file import model_file_document, summary
 from tracekit.model_files.facts import ModelFile
 from tracekit.model_files.fixing.remedies import fix_command
-from tracekit.model_files.performance.facts import ComputeUnit, PerformanceReport
+from tracekit.model_files.performance.facts import ComputeUnit
 from tracekit.model_files.read import read_piped, read_subject
 from tracekit.model_files.versions import parse_target
 from tracekit.report.model_report import model_report
@@ -32,7 +32,15 @@ def run(arguments: Namespace) -> ExitStatus:
     subject = read_piped(sys.stdin.buffer) if arguments.path == "-" else read_subject(arguments.path)
     if isinstance(subject, ModelFile):
         return _show_model(subject, arguments, files)
-    return _show_performance(subject, arguments, files)
+    # A model is inspected without pandas.
+    from tracekit.documents.performance import performance_report_document, result
+
+    refuse(arguments, "system only skip set", "is for model files; this is a performance report")
+    inspected = inspected_performance(subject, redact=arguments.redact)
+    unit = ComputeUnit(UNITS[arguments.unit]) if arguments.unit else None
+    data = {"json": lambda: to_json(inspected)}
+    deliver(arguments, files, lambda _: performance_report_document(inspected, unit), data, brief=result(inspected))
+    return ExitStatus.DONE
 
 
 def _show_model(model: ModelFile, arguments: Namespace, files: dict[Path, str]) -> ExitStatus:
@@ -57,15 +65,3 @@ def _show_model(model: ModelFile, arguments: Namespace, files: dict[Path, str]) 
     }
     deliver(arguments, files, lambda _: model_file_document(report, commands), data, brief=summary(report))
     return ExitStatus.UNUSABLE if report.summary.errors else ExitStatus.DONE
-
-
-def _show_performance(report: PerformanceReport, arguments: Namespace, files: dict[Path, str]) -> ExitStatus:
-    # A model is inspected without pandas.
-    from tracekit.documents.performance import performance_report_document, result
-
-    refuse(arguments, "system only skip set", "is for model files; this is a performance report")
-    inspected = inspected_performance(report, redact=arguments.redact)
-    unit = ComputeUnit(UNITS[arguments.unit]) if arguments.unit else None
-    data = {"json": lambda: to_json(inspected)}
-    deliver(arguments, files, lambda _: performance_report_document(inspected, unit), data, brief=result(inspected))
-    return ExitStatus.DONE

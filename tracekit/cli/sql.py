@@ -175,7 +175,18 @@ def _views(database: Database) -> Document:
 
 def _ask(database: Database) -> ExitStatus:
     """A prompt on a terminal: one answer after another, until the end of the input."""
-    _complete(database.views.names)
+    views = database.views.names
+    with suppress(ImportError):
+        import readline
+
+        words = sorted({*views, *(column.name for view in views for column in TABLES[view].columns)})
+
+        def complete(text: str, state: int) -> str | None:
+            return next(islice((word for word in words if word.startswith(text)), state, None), None)
+
+        readline.set_completer(complete)
+        readline.set_completer_delims(" \t\n,();=<>.\"'")
+        readline.parse_and_bind("tab: complete")
     narrate(HELP, multiline=True)
     lines: list[str] = []
     while True:
@@ -202,7 +213,12 @@ def _reply(database: Database, said: str) -> None:
         if said == ".views":
             print_document(_views(database))
         elif said.startswith(".columns "):
-            _tell_columns(database, said.removeprefix(".columns ").strip())
+            view = said.removeprefix(".columns ").strip()
+            if view not in database.views.names:
+                raise unknown("view", view, dict.fromkeys(database.views.names))
+            holds = {column.name: column.holds for column in TABLES[view].columns}
+            for name, kind, *_ in database.answer(f"describe {view}").rows:
+                narrate(f"{name:<26} {kind:<8} {holds.get(name, 'of its recording, as in runs')}")
         elif said.startswith("."):
             narrate(HELP, multiline=True)
         else:
@@ -211,29 +227,6 @@ def _reply(database: Database, said: str) -> None:
             print_document(answer_document(answer))
     except TracekitError as error:
         narrate(f"tracekit: {error}")
-
-
-def _tell_columns(database: Database, view: str) -> None:
-    if view not in database.views.names:
-        raise unknown("view", view, dict.fromkeys(database.views.names))
-    holds = {column.name: column.holds for column in TABLES[view].columns}
-    for name, kind, *_ in database.answer(f"describe {view}").rows:
-        narrate(f"{name:<26} {kind:<8} {holds.get(name, 'of its recording, as in runs')}")
-
-
-def _complete(views: Collection[str]) -> None:
-    """Let Tab complete names; where Python has no readline, it does nothing."""
-    with suppress(ImportError):
-        import readline
-
-        words = sorted({*views, *(column.name for view in views for column in TABLES[view].columns)})
-
-        def complete(text: str, state: int) -> str | None:
-            return next(islice((word for word in words if word.startswith(text)), state, None), None)
-
-        readline.set_completer(complete)
-        readline.set_completer_delims(" \t\n,();=<>.\"'")
-        readline.parse_and_bind("tab: complete")
 
 
 def run_lake(arguments: Namespace) -> ExitStatus:

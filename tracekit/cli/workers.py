@@ -18,14 +18,11 @@ from concurrent.futures import CancelledError, Future
 from contextlib import closing, contextmanager, suppress
 from queue import SimpleQueue
 from selectors import EVENT_READ, DefaultSelector
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
+from typing import IO, Any, BinaryIO, TypeVar, cast
 
 from tracekit._version import __version__
 from tracekit.cli.process import Terminated, lighten, raising_terminated
 from tracekit.errors import TracekitError, import_extra, refusals, words_of
-
-if TYPE_CHECKING:
-    from distributed import Client
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -203,7 +200,18 @@ def on_cluster(work: Callable[[Item], Result], items: Sequence[Item], address: s
         raise TracekitError(f"cannot reach a Dask scheduler at {address}: {why}") from None
     try:
         with _silent_log(), client:
-            room = AHEAD * _threads(client, address, __version__)
+            try:
+                versions = client.run(_version)
+            except ImportError:
+                versions = {"worker": None}
+            if not versions:
+                raise TracekitError(f"the Dask cluster at {address} has no worker")
+            for other in versions.values():
+                if other != __version__:
+                    raise TracekitError(
+                        f"a Dask worker has {other or 'no'} tracekit; install tracekit {__version__} there"
+                    )
+            room = AHEAD * sum(client.nthreads().values())
             waiting, running = deque(items), deque[Any]()
             while waiting or running:
                 while waiting and len(running) < room:
@@ -227,20 +235,6 @@ def _silent_log() -> Iterator[None]:
         yield
     finally:
         logging.disable(before)
-
-
-def _threads(client: Client, address: str, version: str) -> int:
-    """How many threads the cluster has. Raises `TracekitError` where it has none, or another tracekit."""
-    try:
-        versions = client.run(_version)
-    except ImportError:
-        versions = {"worker": None}
-    if not versions:
-        raise TracekitError(f"the Dask cluster at {address} has no worker")
-    for other in versions.values():
-        if other != version:
-            raise TracekitError(f"a Dask worker has {other or 'no'} tracekit; install tracekit {version} there")
-    return sum(client.nthreads().values())
 
 
 def _version() -> str:

@@ -190,14 +190,18 @@ def _value(row: tuple[Result, Metric]) -> str:
     return formatting.quantity(metric.value, metric.unit, check.resolution_ns)
 
 
-def savings_words(check: Result) -> str:
-    """What the fix of one finding saves in this recording; `–` where that is unknown."""
+def savings_words(check: Result, *, short: bool = False) -> str:
+    """What the fix of one finding saves in this recording; `–` where that is unknown. `short`: of what is part of
+    savings above, only that some is."""
     if check.own_savings_ns is None:
         return ABSENT
     if not check.own_savings_ns:
         return savings_each(check) or "none"
     above = included_above(check.extra_savings_ns, check.own_savings_ns)
-    return ", ".join(filter(None, (format_estimate(check.own_savings_ns), above)))
+    savings = format_estimate(check.own_savings_ns)
+    if short:
+        return f"{savings} incl." if above else savings
+    return ", ".join(filter(None, (savings, above)))
 
 
 def savings_each(check: Result) -> str:

@@ -34,8 +34,17 @@ from tracekit.units import format_count
 @action("copy_row")
 def copy_row(app: StateApp) -> None:
     """Copy the row or event as Markdown."""
-    state, (titles, texts) = app.state, _row(app)
-    compared = state.pane == "compare" and focused_list(app) is not None
+    state, listed = app.state, focused_list(app)
+    event, trace = state.selection.event, state.session.trace
+    columns: Sequence[ListColumn[Any]]
+    if listed is not None and listed.cursor < len(listed.rows):
+        columns, record = listed.rows.columns, listed.rows.record(listed.cursor)
+    elif listed is None and event is not None and event.frame in EVIDENCE_FRAMES:
+        columns, record = event_columns(trace, FIRST_SORT), event_record(trace, event)
+    else:
+        raise ActionError("No row to copy; go to a list with tab, or select an event with n.")
+    titles, texts = [column.title for column in columns], [plain(column.text(record)) for column in columns]
+    compared = state.pane == "compare" and listed is not None
     traces = [session.whole_trace for session in (state.sessions if compared else (state.session,))]
     about = state.session.name if len(state.sessions) > 1 else ""
     if compared:
@@ -69,19 +78,6 @@ def save_range(app: StateApp) -> None:
     if app.state.range is None:
         raise ActionError("No range; set one with v, or drag along the ruler.")
     _save(app, app.state.range)
-
-
-def _row(app: StateApp) -> tuple[list[str], list[str]]:
-    """Titles and texts of the row with the cursor, or of the selected event. Raises `ActionError` without one."""
-    listed, event, trace = focused_list(app), app.state.selection.event, app.state.session.trace
-    columns: Sequence[ListColumn[Any]]
-    if listed is not None and listed.cursor < len(listed.rows):
-        columns, record = listed.rows.columns, listed.rows.record(listed.cursor)
-    elif listed is None and event is not None and event.frame in EVIDENCE_FRAMES:
-        columns, record = event_columns(trace, FIRST_SORT), event_record(trace, event)
-    else:
-        raise ActionError("No row to copy; go to a list with tab, or select an event with n.")
-    return [column.title for column in columns], [plain(column.text(record)) for column in columns]
 
 
 def _copy(app: StateApp, make: Callable[[ModuleType], str], what: str) -> None:

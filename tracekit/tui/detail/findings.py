@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -124,7 +123,14 @@ class CheckRows(Rows[Cells]):
         line = self.rows[row]
         check = self.report.results[line.ref.check]
         if line.ref.evidence is not None:
-            return self._interval(check, line.ref.evidence)
+            entry = check.evidence[line.ref.evidence]
+            return {
+                "outcome": Span(f"   {line.ref.evidence + 1} of {len(check.evidence)}", Role.DIM),
+                "finding": Span(f"at {moment(entry.start_ns)}", Role.DIM),
+                "model": Span(entry.model or "", Role.DIM),
+                "duration": evidence_size(entry),
+                "summary": Span(entry.label, Role.DIM),
+            }
         if check.outcome != "finding":
             return self._other(line, check)
         severity = rank(check, self.report)
@@ -133,7 +139,7 @@ class CheckRows(Rows[Cells]):
             "finding": check.title,
             "model": check.model or ABSENT,
             # Of what is part of savings above, the inspector says how much.
-            "est. savings": re.sub(", .*", " incl.", savings_words(check)),
+            "est. savings": savings_words(check, short=True),
             "share": format_percent(check.cost.share) if check.cost and check.own_savings_ns else ABSENT,
             "summary": check.summary,
         }
@@ -160,16 +166,6 @@ class CheckRows(Rows[Cells]):
             if left >= min(cell_len(name), _MIN_NAME_WIDTH if rest == brief else _NAME_WIDTH):
                 return f"{shorten(name, left)} · {rest}"
         return brief
-
-    def _interval(self, check: Result, number: int) -> Cells:
-        entry = check.evidence[number]
-        return {
-            "outcome": Span(f"   {number + 1} of {len(check.evidence)}", Role.DIM),
-            "finding": Span(f"at {moment(entry.start_ns)}", Role.DIM),
-            "model": Span(entry.model or "", Role.DIM),
-            "duration": evidence_size(entry),
-            "summary": Span(entry.label, Role.DIM),
-        }
 
     def _other(self, line: CheckRow, check: Result) -> Cells:
         names = self._ids(line.alike)
@@ -208,7 +204,8 @@ def check_rows(report: Report, opened: int | None, sort: Sort = BY_RANK) -> Chec
         rows.append(CheckRow(FindingRef(indices[0]), indices if len(indices) > 1 else ()))
         if opened not in indices:
             continue
-        for alike in _each(report, indices):
+        by_id = grouped((report.results[index].id, index) for index in indices)
+        for alike in [tuple(group) for group in by_id.values()] if len(by_id) > 1 else [(index,) for index in indices]:
             if len(indices) > 1:
                 rows.append(CheckRow(FindingRef(alike[0]), alike if len(alike) > 1 else (), below=True))
             if opened in alike and len(alike) == 1:
@@ -248,12 +245,6 @@ def _together(report: Report) -> list[tuple[int, ...]]:
 
 _REASONED = ("not_evaluated", "not_applicable")
 """Outcomes that say nothing about the recording but why nothing can be said."""
-
-
-def _each(report: Report, indices: Sequence[int]) -> list[tuple[int, ...]]:
-    """The checks of a shared row one by one; of several detectors, those of each together."""
-    by_id = grouped((report.results[index].id, index) for index in indices)
-    return [tuple(group) for group in by_id.values()] if len(by_id) > 1 else [(index,) for index in indices]
 
 
 _ROOMY = 14

@@ -45,7 +45,15 @@ def finding_blocks(session: Session, ref: FindingRef, palette: Palette) -> Itera
     # The title of a check says what it found, or that all is well: neither is known of one that was not evaluated.
     evaluated = check.outcome in ("finding", "passed")
     yield heading(check.title if evaluated else f"{check.id}: {formatting.OUTCOMES[check.outcome]}")
-    about = (*_check_facts(check, report), ("also for", _same_for(report, check)))
+    answer = (check.outcome, check.summary, check.record)
+    alike = [
+        other
+        for other in report.results
+        if (other.outcome, other.summary, other.record) == answer and other is not check
+    ]
+    models = [other.model for other in alike if other.id == check.id and other.model is not None]
+    detectors = [other.id for other in alike if other.id != check.id]
+    about = (*_check_facts(check, report), ("also for", ", ".join(dict.fromkeys([*models, *detectors]))))
     yield facts((name, value) for name, value in about if value)
     yield Text(f"\n{formatting.visible(check.summary)}\n")
     for site in check.call_sites:
@@ -62,27 +70,22 @@ def finding_blocks(session: Session, ref: FindingRef, palette: Palette) -> Itera
         yield Text(f"To evaluate this: {formatting.visible(check.record)}\n")
     if check.fix:
         yield heading("Fix")
-        yield from _fix(formatting.visible(check.fix, multiline=True), palette)
+        before = ""
+        for kind, marker, body in parts(formatting.visible(check.fix, multiline=True), palette.code):
+            body.plain = body.plain.replace(KEPT, " ")
+            # Items stand together; anything else is set apart.
+            if before and not (kind == before == "item"):
+                yield ""
+            before = kind
+            if kind == "code":
+                for line in body.split("\n"):
+                    indent = len(line.plain) - len(line.plain.lstrip())
+                    yield Padding(line[indent:], (0, 0, 0, 2 + indent)) if line.plain else ""
+            else:
+                yield hanging([(Text(marker), body)], len(marker)) if marker else body
         yield ""
     for reference in check.references:
         yield Broken(Text(f"{formatting.visible(reference.title)}\n{formatting.visible(reference.url)}", "dim"))
-
-
-def _fix(source: str, palette: Palette) -> Iterator[RenderableType]:
-    """The Markdown of a fix: paragraphs and items wrap, code keeps its lines."""
-    before = ""
-    for kind, marker, body in parts(source, palette.code):
-        body.plain = body.plain.replace(KEPT, " ")
-        # Items stand together; anything else is set apart.
-        if before and not (kind == before == "item"):
-            yield ""
-        before = kind
-        if kind == "code":
-            for line in body.split("\n"):
-                indent = len(line.plain) - len(line.plain.lstrip())
-                yield Padding(line[indent:], (0, 0, 0, 2 + indent)) if line.plain else ""
-        else:
-            yield hanging([(Text(marker), body)], len(marker)) if marker else body
 
 
 def _interval(check: Result, number: int) -> Iterator[tuple[str, str]]:
@@ -109,19 +112,6 @@ def _check_facts(check: Result, report: Report) -> Iterator[tuple[str, str]]:
         most = formatting.extreme_word(check.evidence)
         listed = f", {len(check.evidence)} {most} listed" if check.evidence_total > len(check.evidence) else ""
         yield "evidence", f"{format_count(check.evidence_total, 'interval')}{listed} (. to step)"
-
-
-def _same_for(report: Report, check: Result) -> str:
-    """The other models that the check says the same about, and other checks not evaluated for the same reason."""
-    answer = (check.outcome, check.summary, check.record)
-    alike = [
-        other
-        for other in report.results
-        if (other.outcome, other.summary, other.record) == answer and other is not check
-    ]
-    models = [other.model for other in alike if other.id == check.id and other.model is not None]
-    detectors = [other.id for other in alike if other.id != check.id]
-    return ", ".join(dict.fromkeys([*models, *detectors]))
 
 
 def _metric_text(metric: Metric) -> str:

@@ -20,7 +20,7 @@ from tracekit.arrays import IntArray
 from tracekit.lanes.categories import FILLINGS, Category
 from tracekit.report.formatting import visible
 from tracekit.tui.theme import Palette, style
-from tracekit.tui.timeline.tracks import Bar, Shares, Track, bars, edges
+from tracekit.tui.timeline.tracks import Bar, Track, bars, edges
 from tracekit.tui.viewport import Viewport
 
 LOWER_BLOCKS = " ▁▂▃▄▅▆▇█"
@@ -82,7 +82,19 @@ def pictures(
         text = label(bar.position) if bar.after - bar.first >= LABEL_COLUMNS else ""
         for part, line in enumerate(lines):
             _solid(line, bar, text if part == parts - 1 else "")
-            _ends(line, shares, bar)
+            before, after = bar.first - 1, bar.after
+            category = line.categories[bar.first]
+            if bar.early and before >= 0 and shares.single[before]:
+                gap = 8 - round(float(shares.total[before]) * 8)
+                line.characters[before] = LEFT_BLOCKS[min(max(gap, 1), 7)]
+                line.inks[before] = Ink.CUT
+                line.categories[before] = category
+            if after < len(line.inks) and shares.alone[after]:
+                eighths = round(float(shares.total[after]) * 8)
+                line.characters[after] = LEFT_BLOCKS[min(max(eighths, 1), 7)]
+                line.inks[after] = Ink.BLOCK
+                # The upper of two lines has none where less than half of the column is covered.
+                line.categories[after] = category
     return lines
 
 
@@ -120,23 +132,6 @@ def _solid(result: Picture, bar: Bar, text: str) -> None:
     if joined:
         result.characters[first] = LEFT_BLOCKS[1]
         result.inks[first] = Ink.CUT
-
-
-def _ends(result: Picture, shares: Shares, bar: Bar) -> None:
-    """Draw the columns that a bar fills in part to an eighth, where the bar is alone in them."""
-    before, after = bar.first - 1, bar.after
-    category = result.categories[bar.first]
-    if bar.early and before >= 0 and shares.single[before]:
-        gap = 8 - round(float(shares.total[before]) * 8)
-        result.characters[before] = LEFT_BLOCKS[min(max(gap, 1), 7)]
-        result.inks[before] = Ink.CUT
-        result.categories[before] = category
-    if after < len(result.inks) and shares.alone[after]:
-        eighths = round(float(shares.total[after]) * 8)
-        result.characters[after] = LEFT_BLOCKS[min(max(eighths, 1), 7)]
-        result.inks[after] = Ink.BLOCK
-        # The upper of two lines has none where less than half of the column is covered.
-        result.categories[after] = category
 
 
 def cells(text: str, width: int, filling: str = " ") -> list[str]:

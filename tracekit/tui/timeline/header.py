@@ -82,7 +82,13 @@ def minimap(state: State, covered_times: tuple[CoveredTime, CoveredTime], look: 
     # A view within one column has two ends too.
     opens = min(low, max(columns - 2, 0))
     brackets = {max(high - 1, opens + 1): "]", opens: "["} if look.monochrome else {}
-    line = [_name(state, look)]
+    several = len(state.sessions) > 1
+    name = visible(state.session.name.removesuffix(".trace")) if several else "overview"
+    # No filter takes anything away here.
+    tail, sign = " (all)" if state.filter.active else "", "▸" if several and look.leads else " "
+    room = max(look.gutter - 2 - cell_len(tail), 1)
+    ground = look.palette.cursor if sign.strip() else look.palette.gutter
+    line = [look.title(f"{sign}{shorten(name, room)}{tail}", ground)]
     for (inside, marked), run in groupby(range(columns), lambda at: (low <= at < high, has_evidence[at])):
         color = palette.severity if marked else palette.text if inside else palette.dim
         text = "".join(brackets.get(column, blocks[column]) for column in run)
@@ -100,17 +106,6 @@ def _whole(covered_times: tuple[CoveredTime, CoveredTime], bounds: Span, columns
     evidence = covered_times[1].between(times) > 0
     level = np.maximum(np.ceil(share * 8).astype(int), evidence)
     return "".join(LOWER_BLOCKS[height] for height in level.tolist()), evidence.tolist()
-
-
-def _name(state: State, look: TimelineStyle) -> Segment:
-    """Of two recordings the name, and which one is active."""
-    several = len(state.sessions) > 1
-    name = visible(state.session.name.removesuffix(".trace")) if several else "overview"
-    # No filter takes anything away here.
-    tail, sign = " (all)" if state.filter.active else "", "▸" if several and look.leads else " "
-    room = max(look.gutter - 2 - cell_len(tail), 1)
-    ground = look.palette.cursor if sign.strip() else look.palette.gutter
-    return look.title(f"{sign}{shorten(name, room)}{tail}", ground)
 
 
 def time_axis(state: State, look: TimelineStyle) -> list[Segment]:

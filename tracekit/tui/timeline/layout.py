@@ -294,7 +294,12 @@ def reasons(lanes: Sequence[tuple[str, str]], columns: int, max_lines: int) -> t
     left = [len(of_reason) for of_reason in titles.values()]
     for count in range(len(described), 0, -1):
         rest = [f"{sum(left[count:])} more"] if count < len(described) else []
-        lines = _lines_of_parts([*described[:count], *rest], columns)
+        parts = [*described[:count], *rest]
+        ended = [*(f"{part};" for part in parts[:-1]), parts[-1]]
+        by_word = _lines_of_units(" ".join(ended).split(), columns)
+        by_part = _lines_of_units(ended, columns)
+        fits = all(cell_len(line) <= columns for line in by_part)
+        lines = by_part if fits and len(by_part) <= len(by_word) else by_word
         if len(lines) <= max_lines:
             return tuple(lines)
     return (f"{len(lanes)} lanes",)
@@ -308,15 +313,6 @@ def whole_words(text: str, cells: int) -> str:
     while words and cell_len(" ".join(words)) + 2 > cells:
         words.pop()
     return " ".join([*words, "…"]) if cells > 0 else ""
-
-
-def _lines_of_parts(parts: Sequence[str], columns: int) -> list[str]:
-    """Parts behind one another, with breaks between two of them, or between words where that takes fewer lines."""
-    ended = [*(f"{part};" for part in parts[:-1]), parts[-1]]
-    by_word = _lines_of_units(" ".join(ended).split(), columns)
-    by_part = _lines_of_units(ended, columns)
-    fits = all(cell_len(line) <= columns for line in by_part)
-    return by_part if fits and len(by_part) <= len(by_word) else by_word
 
 
 def _lines_of_units(units: Sequence[str], columns: int) -> list[str]:

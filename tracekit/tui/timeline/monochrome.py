@@ -81,7 +81,14 @@ def letters_of_track(
     )
     for block in blocks:
         text = label(block.position) if block.after - block.first >= LABEL_COLUMNS else ""
-        _draw(result, block, text, joined=block.first > 0 and bool(taken[block.first - 1]))
+        size, joined = block.after - block.first, block.first > 0 and bool(taken[block.first - 1])
+        # `[LLLL]`, in two columns `LL`, and `[L` behind another.
+        opens = block.opens and (size >= _BRACKETED or (joined and size > 1))
+        closes = block.closes and size >= _BRACKETED
+        inner = size - opens - closes
+        body = cells(visible(text), inner, block.category.letter)
+        result.characters[block.first : block.after] = [*[_OPEN] * opens, *body, *[_CLOSE] * closes]
+        result.categories[block.first : block.after] = [block.category.value] * size
     return result
 
 
@@ -93,17 +100,6 @@ def fade_letters(unfiltered: Picture, chosen: Picture) -> Picture:
         for one, code in zip(unfiltered.characters, unfiltered.categories, strict=True)
     ]
     return fade(replace(unfiltered, characters=dots), chosen)
-
-
-def _draw(result: Picture, block: _Block, text: str, *, joined: bool) -> None:
-    """A block: `[LLLL]`, in two columns `LL`, and `[L` behind another."""
-    size = block.after - block.first
-    opens = block.opens and (size >= _BRACKETED or (joined and size > 1))
-    closes = block.closes and size >= _BRACKETED
-    inner = size - opens - closes
-    body = cells(visible(text), inner, block.category.letter)
-    result.characters[block.first : block.after] = [*[_OPEN] * opens, *body, *[_CLOSE] * closes]
-    result.categories[block.first : block.after] = [block.category.value] * size
 
 
 def _contents(track: Track, bounds: IntArray, *, blocks: bool = True) -> _Contents:

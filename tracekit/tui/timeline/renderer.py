@@ -266,16 +266,20 @@ class Renderer:
         else:
             ground = self._palette.pinned if lane.pinned else self._palette.gutter
             title = self._style.line_title("", line, ground, hidden)
-        shown = self._picture(state, lane, track, line)
-        overlay = self._overlay(state, lane, track, shown)
-        return [title, *segments(shown, self._palette, overlay, monochrome=self._monochrome)]
-
-    def _picture(self, state: State, lane: TimelineLane, track: Track, line: ScreenLine) -> Picture:
         self._keep_only_this_view(state)
         key = (track, line.parts, self._waits(state, lane))
         if key not in self._pictures:
             self._pictures[key] = self._track_lines(state, lane, track, line)
-        return self._pictures[key][line.part]
+        shown = self._pictures[key][line.part]
+        view, columns = state.view, self.columns
+        evidence = self._evidence(state, lane, track)
+        marked = (evidence.between(edges(view, columns)) > 0).tolist() if evidence is not None else ()
+        span = columns_seen(state.range, view, columns)
+        cursor = column_of(view, columns, state.cursor_ns) if lane.id == state.lane else -1
+        overlay = Overlay(
+            marked, self._selected_columns(state, lane, track, shown), span, cursor, self._recorded_columns(state)
+        )
+        return [title, *segments(shown, self._palette, overlay, monochrome=self._monochrome)]
 
     def _keep_only_this_view(self, state: State) -> None:
         seen = (state.view, self.columns, self.lanes)
@@ -310,16 +314,6 @@ class Renderer:
         """What an explained prediction waited for, on lanes of the hardware."""
         waits = state.selection.waits
         return waits.rows if waits is not None and lane.events is not None and lane.events.frame == "hardware" else ()
-
-    def _overlay(self, state: State, lane: TimelineLane, track: Track, shown: Picture) -> Overlay:
-        view, columns = state.view, self.columns
-        evidence = self._evidence(state, lane, track)
-        marked = (evidence.between(edges(view, columns)) > 0).tolist() if evidence is not None else ()
-        span = columns_seen(state.range, view, columns)
-        cursor = column_of(view, columns, state.cursor_ns) if lane.id == state.lane else -1
-        return Overlay(
-            marked, self._selected_columns(state, lane, track, shown), span, cursor, self._recorded_columns(state)
-        )
 
     def _recorded_columns(self, state: State) -> tuple[int, int] | None:
         """Columns that the recording reaches; None for all. Only one of several can end within sight."""
