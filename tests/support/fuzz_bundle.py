@@ -9,7 +9,6 @@ bundle depends on the seed and its number alone: `--first 4711 --runs 1` makes o
 
 from __future__ import annotations
 
-import argparse
 import random
 import re
 import shutil
@@ -27,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import tracekit
 from support.bundle_snapshot import Snapshot, snapshot, unsaid
-from support.fuzz_export import MAX_MEMORY_MB, memory_mb, time_limit
+from support.fuzz_export import MAX_MEMORY_MB, memory_mb, options_of, time_limit
 from support.scenarios import derive_gpu_states
 from tracekit.errors import UnreadableRecording
 from tracekit.report.serialize import to_dict
@@ -304,12 +303,7 @@ def run(runs: int, seconds: float, seed: int, folder: Path, first: int = 0) -> C
 
 def main() -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--runs", type=int, default=100_000, help="bundles to try (default: %(default)s)")
-    parser.add_argument("--seconds", type=float, default=300.0, help="time to spend (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="which bundles (default: %(default)s)")
-    parser.add_argument("--first", type=int, default=0, help="number of the first one (default: %(default)s)")
-    options = parser.parse_args()
+    options = options_of(__doc__, runs=100_000, seconds=300.0, numbered=True).parse_args()
     folder = Path(tempfile.mkdtemp(prefix="tracekit-fuzz-"))
     try:
         outcomes = run(options.runs, options.seconds, options.seed, folder, options.first)

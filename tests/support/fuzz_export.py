@@ -205,6 +205,20 @@ def run(runs: int, seconds: float, seed: int, folder: Path) -> Counter[str]:
     return outcomes
 
 
+def options_of(
+    purpose: str | None, *, runs: int, seconds: float | None = None, numbered: bool = False
+) -> argparse.ArgumentParser:
+    """The options that these programs have, with their defaults. `numbered`: one input can be made again."""
+    parser = argparse.ArgumentParser(description=(purpose or "").splitlines()[0])
+    parser.add_argument("--runs", type=int, default=runs, help="inputs to try (default: %(default)s)")
+    if seconds is not None:
+        parser.add_argument("--seconds", type=float, default=seconds, help="time to spend (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="which inputs (default: %(default)s)")
+    if numbered:
+        parser.add_argument("--first", type=int, default=0, help="number of the first one (default: %(default)s)")
+    return parser
+
+
 def run_atheris(path: Path, arguments: list[str]) -> None:
     """Let libFuzzer choose the bytes; ends with the first document that breaks the reader."""
     import atheris  # type: ignore[import-not-found]  # optional
@@ -218,10 +232,7 @@ def run_atheris(path: Path, arguments: list[str]) -> None:
 
 def main() -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--runs", type=int, default=100_000, help="documents to try (default: %(default)s)")
-    parser.add_argument("--seconds", type=float, default=600.0, help="time to spend (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="which documents (default: %(default)s)")
+    parser = options_of(__doc__, runs=100_000, seconds=600.0)
     parser.add_argument("--atheris", action="store_true", help="let libFuzzer choose; other arguments are its own")
     options, rest = parser.parse_known_args()
     folder = Path(tempfile.mkdtemp(prefix="tracekit-fuzz-"))

@@ -8,7 +8,6 @@ Each input depends on kind, seed and its number alone: `--first 4711 --runs 1` m
 
 from __future__ import annotations
 
-import argparse
 import random
 import shutil
 import sys
@@ -22,7 +21,7 @@ from typing import Any, Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from fuzz_export import memory_mb, time_limit
+from fuzz_export import memory_mb, options_of, time_limit
 from hostile_inputs import ISSUES, hostile_archive, hostile_bundle, hostile_export, hostile_issues
 
 from tracekit.errors import UnreadableRecording
@@ -120,12 +119,8 @@ def run(kind: str, runs: int, seconds: float, seed: int, folder: Path, first: in
 
 def main() -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = options_of(__doc__, runs=2_000, seconds=300.0, numbered=True)
     parser.add_argument("--kind", choices=[*ATTEMPTS, "all"], default="all", help="which inputs (default: %(default)s)")
-    parser.add_argument("--runs", type=int, default=2_000, help="inputs of each kind (default: %(default)s)")
-    parser.add_argument("--seconds", type=float, default=300.0, help="time for each kind (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="which inputs (default: %(default)s)")
-    parser.add_argument("--first", type=int, default=0, help="number of the first one (default: %(default)s)")
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="tracekit-fuzz-"))
     for kind in ATTEMPTS if options.kind == "all" else (options.kind,):

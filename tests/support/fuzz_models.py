@@ -8,7 +8,6 @@ number alone: `--first 4711 --runs 1` makes one again.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import shutil
@@ -21,7 +20,7 @@ import jsonschema
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support.fuzz_export import memory_mb, time_limit
+from support.fuzz_export import memory_mb, options_of, time_limit
 from support.models import build
 from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.detectors.outcomes import DetectorFailed
@@ -129,11 +128,8 @@ def run(models: list[Path], seed: int, first: int, runs: int) -> Counter[str]:
 
 def main() -> None:
     """As the docstring of the module says."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = options_of(__doc__, runs=1_000, numbered=True)
     parser.add_argument("folders", nargs="*", type=Path)
-    parser.add_argument("--runs", type=int, default=1000)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         folders = arguments.folders or ([CORPUS] if CORPUS.is_dir() else [])

@@ -7,7 +7,6 @@ Most mutations keep the file an export that `xctrace` could have written, so tha
 
 from __future__ import annotations
 
-import argparse
 import random
 import re
 import sys
@@ -18,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support.fuzz_export import TOKENS
+from support.fuzz_export import TOKENS, options_of
 from support.scanner import difference, read_strictly, real_documents, repeating_document, scan, small_document
 
 NUMBERS = (b"0", b"1", b"-1", b"-0", b"007", b"9007199254740991", b"9007199254740992", b"9223372036854775807",
@@ -154,11 +153,7 @@ def run(runs: int, seconds: float, seed: int, folder: Path) -> Counter[str]:
 
 def main() -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--runs", type=int, default=100_000_000, help="documents to try")
-    parser.add_argument("--seconds", type=float, default=60.0, help="time to spend (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="which documents (default: %(default)s)")
-    options = parser.parse_args()
+    options = options_of(__doc__, runs=100_000_000, seconds=60.0).parse_args()
     outcomes = run(options.runs, options.seconds, options.seed, Path(tempfile.mkdtemp(prefix="tracekit-fuzz-")))
     sys.stdout.write(f"{outcomes['the same']:,} read the same, {outcomes['declined']:,} left to the strict reader\n")
     return 0

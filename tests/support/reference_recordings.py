@@ -83,69 +83,38 @@ class Figures:
     """Total of its Neural Engine rows, one in each prediction."""
 
 
+def _figures(predictions: int, total_us: int, kinds: dict[str, tuple[int, int]], engine_us: int = 0) -> Figures:
+    """With the number in each prediction, and the total in µs, of each kind of row."""
+    rows = tuple(Rows(label, each, in_all * US) for label, (each, in_all) in kinds.items())
+    return Figures(predictions, total_us * US, rows, engine_us * US)
+
+
+_CHECK, _COPY, _OUT = "Input Validation", "Input Copy", "Output Transformation"
+_PREPARE, _REQUEST = "Prepare GPU Request", "GPU Request"
 FIGURES: dict[Model, Figures] = {
-    DECODE: Figures(
+    DECODE: _figures(
         1_295,
-        16_171_800 * US,
-        (
-            Rows("Input Validation", 2, 19_470 * US),
-            Rows("Input Copy", 5, 10_650 * US),
-            Rows("Data Cast", 1, 2_600 * US),
-            Rows("Output Transformation", 1, 3_190 * US),
-        ),
-        15_173_900 * US,
+        16_171_800,
+        {_CHECK: (2, 19_470), _COPY: (5, 10_650), "Data Cast": (1, 2_600), _OUT: (1, 3_190)},
+        15_173_900,
     ),
-    PREFILL: Figures(
-        5,
-        147_800 * US,
-        (
-            Rows("Input Validation", 2, 75 * US),
-            Rows("Input Copy", 4, 32 * US),
-            Rows("Data Cast", 1, 10 * US),
-            Rows("Output Transformation", 1, 12 * US),
-        ),
-        138_900 * US,
-    ),
-    PARTITION_A: Figures(
+    PREFILL: _figures(5, 147_800, {_CHECK: (2, 75), _COPY: (4, 32), "Data Cast": (1, 10), _OUT: (1, 12)}, 138_900),
+    PARTITION_A: _figures(
         30,
-        2_741_100 * US,
-        (
-            Rows("Input Validation", 1, 190 * US),
-            Rows("Input Copy", 5, 2_350 * US),
-            Rows("CPU", 1, 840 * US),
-            Rows("Prepare GPU Request", 1, 526_700 * US),
-            Rows("GPU Request", 1, 2_524_700 * US),
-            Rows("Output Transformation", 1, 1_180 * US),
-        ),
+        2_741_100,
+        {_CHECK: (1, 190), _COPY: (5, 2_350), "CPU": (1, 840)}
+        | {_PREPARE: (1, 526_700), _REQUEST: (1, 2_524_700), _OUT: (1, 1_180)},
     ),
-    PARTITION_B: Figures(
+    PARTITION_B: _figures(
         30,
-        2_190_200 * US,
-        (
-            Rows("Input Validation", 1, 190 * US),
-            Rows("Input Copy", 2, 700 * US),
-            Rows("CPU", 1, 21_100 * US),
-            Rows("Prepare GPU Request", 1, 348_100 * US),
-            Rows("GPU Request", 1, 1_985_700 * US),
-            Rows("Output Transformation", 1, 350 * US),
-        ),
+        2_190_200,
+        {_CHECK: (1, 190), _COPY: (2, 700), "CPU": (1, 21_100)}
+        | {_PREPARE: (1, 348_100), _REQUEST: (1, 1_985_700), _OUT: (1, 350)},
     ),
-    HIFT: Figures(
-        5,
-        2_777_300 * US,
-        (
-            Rows("Input Validation", 1, 32 * US),
-            Rows("Input Copy", 4, 5_880 * US),
-            Rows("CPU", 1, 60_200 * US),
-            Rows("Prepare GPU Request", 1, 9_170 * US),
-            Rows("Output Transformation", 1, 140 * US),
-        ),
+    HIFT: _figures(
+        5, 2_777_300, {_CHECK: (1, 32), _COPY: (4, 5_880), "CPU": (1, 60_200), _PREPARE: (1, 9_170), _OUT: (1, 140)}
     ),
-    CONDITIONS: Figures(
-        5,
-        36_200 * US,
-        (Rows("Input Validation", 1, 30 * US), Rows("CPU", 1, 12_600 * US), Rows("Output Transformation", 1, 30 * US)),
-    ),
+    CONDITIONS: _figures(5, 36_200, {_CHECK: (1, 30), "CPU": (1, 12_600), _OUT: (1, 30)}),
 }
 """Counts and totals by model; both totals of a kind that is only counted are invented."""
 

@@ -42,28 +42,24 @@ def alternating(predictions_per_load: int, pause_ns: int = 0) -> ModelRows:
     )
 
 
-def test_a_load_before_each_prediction_is_found() -> None:
-    assert expect_reload_before_predict(alternating(1)) is Expected.FINDING
+MANY = [(n * 10 * MS, 5 * MS) for n in range(40)]
 
 
-def test_loads_for_runs_of_predictions_are_not() -> None:
-    assert expect_reload_before_predict(alternating(4)) is Expected.PASSED
-
-
-def test_one_load_passes_and_no_load_too() -> None:
-    many = [(n * 10 * MS, 5 * MS) for n in range(40)]
-    assert expect_reload_before_predict(rows(many, [0])) is Expected.PASSED
-    assert expect_reload_before_predict(rows(many)) is Expected.PASSED
-
-
-def test_few_rows_give_no_finding_without_saying_which_outcome() -> None:
-    assert expect_reload_before_predict(rows([(20 * MS, MS)], [0])) is Expected.NO_FINDING
-    assert expect_reload_before_predict(rows([], [0, 20 * MS, 40 * MS])) is Expected.NO_FINDING
-
-
-def test_reloads_after_a_long_pause_and_loads_near_the_limit_are_left_open() -> None:
-    assert expect_reload_before_predict(alternating(1, pause_ns=4_000 * MS)) is Expected.UNDECIDED
-    assert expect_reload_before_predict(alternating(2)) is Expected.NO_FINDING
+@pytest.mark.parametrize(
+    ("described", "expected"),
+    [
+        pytest.param(alternating(1), Expected.FINDING, id="a load before each prediction"),
+        pytest.param(alternating(4), Expected.PASSED, id="loads for runs of predictions"),
+        pytest.param(rows(MANY, [0]), Expected.PASSED, id="one load"),
+        pytest.param(rows(MANY), Expected.PASSED, id="no load"),
+        pytest.param(rows([(20 * MS, MS)], [0]), Expected.NO_FINDING, id="one prediction"),
+        pytest.param(rows([], [0, 20 * MS, 40 * MS]), Expected.NO_FINDING, id="loads alone"),
+        pytest.param(alternating(1, pause_ns=4_000 * MS), Expected.UNDECIDED, id="reloads after a long pause"),
+        pytest.param(alternating(2), Expected.NO_FINDING, id="near the limit"),
+    ],
+)
+def test_loads_are_held_against_predictions(described: ModelRows, expected: Expected) -> None:
+    assert expect_reload_before_predict(described) is expected
 
 
 @pytest.mark.parametrize(
@@ -98,19 +94,19 @@ def piled_up(stretch: int) -> ModelRows:
     return rows(alone + together)
 
 
-def test_predictions_that_pile_up_and_slow_down_are_found() -> None:
-    assert expect_concurrent_predictions(piled_up(3)) is Expected.FINDING
+ONE_BY_ONE = [(n * 20 * MS, 10 * MS) for n in range(40)]
+PEAK = [(1_000 * MS + k * 1_000, 10 * MS) for k in range(3)]
 
 
-def test_predictions_that_pile_up_without_slowing_down_are_left_open() -> None:
-    assert expect_concurrent_predictions(piled_up(1)) is Expected.UNDECIDED
-
-
-def test_two_in_flight_pass() -> None:
-    assert expect_concurrent_predictions(rows([(n * 6 * MS, 10 * MS) for n in range(40)])) is Expected.PASSED
-    assert expect_concurrent_predictions(rows([(n * 6 * MS, 10 * MS) for n in range(3)])) is Expected.NO_FINDING
-
-
-def test_a_short_peak_passes() -> None:
-    peak = [(1_000 * MS + k * 1_000, 10 * MS) for k in range(3)]
-    assert expect_concurrent_predictions(rows([(n * 20 * MS, 10 * MS) for n in range(40)] + peak)) is Expected.PASSED
+@pytest.mark.parametrize(
+    ("described", "expected"),
+    [
+        pytest.param(piled_up(3), Expected.FINDING, id="pile up and slow down"),
+        pytest.param(piled_up(1), Expected.UNDECIDED, id="pile up without slowing down"),
+        pytest.param(rows([(n * 6 * MS, 10 * MS) for n in range(40)]), Expected.PASSED, id="two in flight"),
+        pytest.param(rows([(n * 6 * MS, 10 * MS) for n in range(3)]), Expected.NO_FINDING, id="few in flight"),
+        pytest.param(rows(ONE_BY_ONE + PEAK), Expected.PASSED, id="a short peak"),
+    ],
+)
+def test_predictions_in_flight_are_held_against_those_alone(described: ModelRows, expected: Expected) -> None:
+    assert expect_concurrent_predictions(described) is expected

@@ -5,92 +5,77 @@ All hold one convolution with `WEIGHTS` weights, so that sizes can be worked out
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from support.models.programs import CHANNELS, KERNEL, WEIGHTS, converted, convolution, coremltools
+from support.models.programs import CHANNELS, KERNEL, WEIGHTS, convolution, coremltools, program
 
 
-def palettized(bits: int, opset: str = "iOS16", **options: Any) -> Any:
+def palettized(bits: int, opset: str = "iOS16", *, sparse: bool = False, **options: Any) -> Any:
     import coremltools.optimize.coreml as cto
 
-    settings = cto.OpPalettizerConfig(mode="uniform", nbits=bits, weight_threshold=1, **options)
-    return cto.palettize_weights(convolution(opset), cto.OptimizationConfig(global_config=settings))
+    settings = _settings("OpPalettizerConfig", mode="uniform", nbits=bits, **options)
+    return cto.palettize_weights(pruned(opset) if sparse else convolution(opset), settings, joint_compression=sparse)
 
 
-def quantized(dtype: str, opset: str, **options: Any) -> Any:
+def quantized(dtype: str, opset: str, *, sparse: bool = False, **options: Any) -> Any:
     import coremltools.optimize.coreml as cto
 
-    settings = cto.OpLinearQuantizerConfig(mode="linear_symmetric", dtype=dtype, weight_threshold=1, **options)
-    return cto.linear_quantize_weights(convolution(opset), cto.OptimizationConfig(global_config=settings))
+    settings = _settings("OpLinearQuantizerConfig", mode="linear_symmetric", dtype=dtype, **options)
+    model = pruned(opset) if sparse else convolution(opset)
+    return cto.linear_quantize_weights(model, settings, joint_compression=sparse)
 
 
 def pruned(opset: str = "iOS16") -> Any:
     import coremltools.optimize.coreml as cto
 
-    settings = cto.OpMagnitudePrunerConfig(target_sparsity=0.5, weight_threshold=1)
-    return cto.prune_weights(convolution(opset), cto.OptimizationConfig(global_config=settings))
+    return cto.prune_weights(convolution(opset), _settings("OpMagnitudePrunerConfig", target_sparsity=0.5))
 
 
-def pruned_and_quantized() -> Any:
+def _settings(kind: str, **options: Any) -> Any:
     import coremltools.optimize.coreml as cto
 
-    settings = cto.OpLinearQuantizerConfig(mode="linear_symmetric", dtype="int8", weight_threshold=1)
-    return cto.linear_quantize_weights(
-        pruned("iOS18"), cto.OptimizationConfig(global_config=settings), joint_compression=True
-    )
-
-
-def pruned_and_palettized() -> Any:
-    import coremltools.optimize.coreml as cto
-
-    settings = cto.OpPalettizerConfig(mode="uniform", nbits=4, weight_threshold=1)
-    return cto.palettize_weights(
-        pruned("iOS18"), cto.OptimizationConfig(global_config=settings), joint_compression=True
-    )
+    return cto.OptimizationConfig(global_config=getattr(cto, kind)(weight_threshold=1, **options))
 
 
 def palette(*, bits: int = 4, vector: int = 1, groups: int = 1, quantize: bool = False) -> Any:
     """Palettes of iOS 18, one for each of `groups` of output channels, of vectors along these; perhaps quantized to
     8 bits themselves."""
-    ct = coremltools()
+    coremltools()
     import numpy as np
-    from coremltools.converters.mil import Builder
     from coremltools.converters.mil.mil import types
 
     packed = types.nptype_from_builtin(types.string_to_builtin(f"uint{bits}"))
     shape = (CHANNELS // vector, CHANNELS, KERNEL, KERNEL)
     indices = (np.arange(WEIGHTS // vector) % 2**bits).reshape(shape).astype(packed)
     sizes = (groups, 1, 1, 1, 2**bits, vector)
+    along = {"vector_axis": 0} if vector > 1 else {}
 
-    @Builder.program(
-        input_specs=[Builder.TensorSpec((1, CHANNELS, 8, 8), dtype=types.fp16)], opset_version=ct.target.iOS18
-    )
-    def program(x: Any) -> Any:
+    def weight(mb: Any) -> Any:
         entries = np.ones(sizes, np.float16)
         if quantize:
-            entries = Builder.constexpr_blockwise_shift_scale(
-                data=np.ones(sizes, np.int8), scale=np.ones((1,) * 6, np.float16)
-            )
-        along = {"vector_axis": 0} if vector > 1 else {}
-        weight = Builder.constexpr_lut_to_dense(indices=indices, lut=entries, **along)
-        return Builder.relu(x=Builder.conv(x=x, weight=weight, pad_type="same"), name="y")
+            scale = np.ones((1,) * 6, np.float16)
+            entries = mb.constexpr_blockwise_shift_scale(data=np.ones(sizes, np.int8), scale=scale)
+        return mb.constexpr_lut_to_dense(indices=indices, lut=entries, **along)
 
-    return converted(program, "iOS18")
+    return _convolved(weight, "fp16", opset="iOS18")
 
 
 def stored_as_float16() -> Any:
     """Weights of Float16 that the model computes with as Float32."""
-    ct = coremltools()
     import numpy as np
-    from coremltools.converters.mil import Builder
 
-    @Builder.program(input_specs=[Builder.TensorSpec((1, CHANNELS, 8, 8))], opset_version=ct.target.iOS16)
-    def program(x: Any) -> Any:
-        held = np.ones((CHANNELS, CHANNELS, KERNEL, KERNEL), np.float16)
-        weight = Builder.constexpr_cast(source_val=held, output_dtype="fp32")
-        return Builder.relu(x=Builder.conv(x=x, weight=weight, pad_type="same"), name="y")
+    held = np.ones((CHANNELS, CHANNELS, KERNEL, KERNEL), np.float16)
+    return _convolved(lambda mb: mb.constexpr_cast(source_val=held, output_dtype="fp32"), "fp32", precision="FLOAT32")
 
-    return converted(program, "iOS16", "FLOAT32")
+
+def _convolved(weight: Callable[[Any], Any], interface: str, **options: str) -> Any:
+    """`y = relu(conv(x))` with weights that the program makes."""
+
+    def compute(mb: Any) -> Any:
+        return lambda x: mb.relu(x=mb.conv(x=x, weight=weight(mb), pad_type="same"), name="y")
+
+    return program(compute, (interface, (1, CHANNELS, 8, 8)), **options)
 
 
 MODELS: dict[str, Any] = {
@@ -106,8 +91,8 @@ MODELS: dict[str, Any] = {
     "quantized_channels.mlpackage": lambda: quantized("int4", "iOS18", granularity="per_channel"),
     "quantized_blocks.mlpackage": lambda: quantized("int4", "iOS18", granularity="per_block", block_size=16),
     "pruned.mlpackage": pruned,
-    "pruned_quantized.mlpackage": pruned_and_quantized,
-    "pruned_palettized.mlpackage": pruned_and_palettized,
+    "pruned_quantized.mlpackage": lambda: quantized("int8", "iOS18", sparse=True),
+    "pruned_palettized.mlpackage": lambda: palettized(4, "iOS18", sparse=True),
     "cast_weights.mlpackage": stored_as_float16,
 }
 """By file name: what makes the model."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -33,32 +34,51 @@ def convolution(
     **options: Any,
 ) -> Any:
     """`y = relu(conv(x))` with constant random weights."""
-    ct = coremltools()
     import numpy as np
-    from coremltools.converters.mil import Builder
-    from coremltools.converters.mil.mil import types
 
-    held = {"fp16": types.fp16, "fp32": types.fp32}[interface]
     weights = (
         np.random.default_rng(1)
         .standard_normal((CHANNELS, CHANNELS, KERNEL, KERNEL))
         .astype(np.float16 if interface == "fp16" else np.float32)
     )
 
-    @Builder.program(input_specs=[Builder.TensorSpec(shape, dtype=held)], opset_version=getattr(ct.target, opset))
-    def program(x: Any) -> Any:
-        return Builder.relu(x=Builder.conv(x=x, weight=weights, pad_type="same"), name="y")
+    def compute(mb: Any) -> Any:
+        return lambda x: mb.relu(x=mb.conv(x=x, weight=weights, pad_type="same"), name="y")
 
-    return converted(program, opset, precision, **options)
+    return program(compute, (interface, shape), opset=opset, precision=precision, **options)
 
 
-def converted(program: Any, opset: str, precision: str = "FLOAT16", **options: Any) -> Any:
+def program(
+    compute: Callable[[Any], Callable[..., Any]],
+    *inputs: tuple[str, tuple[Any, ...]],
+    opset: str = "iOS16",
+    precision: Any = "FLOAT16",
+    **options: Any,
+) -> Any:
+    """A model of what `compute` gives for a builder: a function whose arguments are named as the inputs. Each of these
+    is a type, or `state` for one of Float16, and a shape."""
+    ct = coremltools()
+    from coremltools.converters.mil import Builder
+    from coremltools.converters.mil.mil import types
+
+    specs = [
+        Builder.StateTensorSpec(shape, dtype=types.fp16)
+        if kind == "state"
+        else Builder.TensorSpec(shape, dtype=types.string_to_builtin(kind))
+        for kind, shape in inputs
+    ]
+    built = Builder.program(input_specs=specs, opset_version=getattr(ct.target, opset))(compute(Builder))
+    return converted(built, opset, precision, **options)
+
+
+def converted(program: Any, opset: str, precision: Any = "FLOAT16", **options: Any) -> Any:
+    """A program as a model; `precision` by name, or as coremltools takes it."""
     ct = coremltools()
     return ct.convert(
         program,
         convert_to="mlprogram",
         minimum_deployment_target=getattr(ct.target, opset),
-        compute_precision=getattr(ct.precision, precision),
+        compute_precision=getattr(ct.precision, precision) if isinstance(precision, str) else precision,
         skip_model_load=True,
         **options,
     )
@@ -67,29 +87,22 @@ def converted(program: Any, opset: str, precision: str = "FLOAT16", **options: A
 def image(layout: str, opset: str = "iOS15", **options: Any) -> Any:
     """A model that takes an image and scales it."""
     ct = coremltools()
-    from coremltools.converters.mil import Builder
+    shape = (1, 1 if layout.startswith("GRAYSCALE") else 3, 8, 8)
+    kind = ct.ImageType(name="picture", shape=shape, color_layout=getattr(ct.colorlayout, layout), **options)
+    return program(lambda mb: lambda picture: mb.sqrt(x=picture, name="y"), ("fp32", shape), opset=opset, inputs=[kind])
 
-    depth = 1 if layout.startswith("GRAYSCALE") else 3
 
-    @Builder.program(input_specs=[Builder.TensorSpec((1, depth, 8, 8))], opset_version=getattr(ct.target, opset))
-    def program(picture: Any) -> Any:
-        return Builder.sqrt(x=picture, name="y")
-
-    kind = ct.ImageType(name="picture", shape=(1, depth, 8, 8), color_layout=getattr(ct.colorlayout, layout), **options)
-    return converted(program, opset, inputs=[kind])
+def root(mb: Any) -> Any:
+    """`y = sqrt(x)`."""
+    return lambda x: mb.sqrt(x=x, name="y")
 
 
 def flexible(shape: Any) -> Any:
     """A model whose input has no fixed shape."""
     ct = coremltools()
-    from coremltools.converters.mil import Builder
     from coremltools.converters.mil.mil import get_new_symbol
 
-    @Builder.program(input_specs=[Builder.TensorSpec((get_new_symbol(), 4))], opset_version=ct.target.iOS16)
-    def program(x: Any) -> Any:
-        return Builder.sqrt(x=x, name="y")
-
-    return converted(program, "iOS16", inputs=[ct.TensorType(name="x", shape=shape)])
+    return program(root, ("fp32", (get_new_symbol(), 4)), inputs=[ct.TensorType(name="x", shape=shape)])
 
 
 def enumerated() -> Any:
@@ -103,103 +116,68 @@ def ranged() -> Any:
 
 def stateful() -> Any:
     """A model that adds its input to a state."""
-    ct = coremltools()
-    from coremltools.converters.mil import Builder
-    from coremltools.converters.mil.mil import types
 
-    @Builder.program(
-        input_specs=[Builder.TensorSpec((1, 4), dtype=types.fp16), Builder.StateTensorSpec((1, 4), dtype=types.fp16)],
-        opset_version=ct.target.iOS18,
-    )
-    def program(x: Any, memory: Any) -> Any:
-        return Builder.coreml_update_state(
-            state=memory, value=Builder.add(x=Builder.read_state(input=memory), y=x), name="y"
+    def compute(mb: Any) -> Any:
+        return lambda x, memory: mb.coreml_update_state(
+            state=memory, value=mb.add(x=mb.read_state(input=memory), y=x), name="y"
         )
 
-    return converted(program, "iOS18")
+    return program(compute, ("fp16", (1, 4)), ("state", (1, 4)), opset="iOS18")
 
 
 def passed_state() -> Any:
     """A model that takes its state as an input and gives the next one as an output."""
-    ct = coremltools()
-    from coremltools.converters.mil import Builder
 
-    @Builder.program(
-        input_specs=[Builder.TensorSpec((1, 4)), Builder.TensorSpec((2, 64, 32))], opset_version=ct.target.iOS16
-    )
-    def program(x: Any, cache_in: Any) -> Any:
-        return Builder.sqrt(x=x, name="y"), Builder.add(x=cache_in, y=1.0, name="cache_out")
+    def compute(mb: Any) -> Any:
+        return lambda x, cache_in: (mb.sqrt(x=x, name="y"), mb.add(x=cache_in, y=1.0, name="cache_out"))
 
-    return converted(program, "iOS16")
+    return program(compute, ("fp32", (1, 4)), ("fp32", (2, 64, 32)))
 
 
 def loop() -> Any:
-    ct = coremltools()
     import numpy as np
-    from coremltools.converters.mil import Builder
 
-    @Builder.program(input_specs=[Builder.TensorSpec((1, 4))], opset_version=ct.target.iOS16)
-    def program(x: Any) -> Any:
-        count = Builder.reduce_max(x=Builder.cast(x=x, dtype="int32"))
-        done = Builder.while_loop(
-            _cond=lambda index, _: Builder.less(x=index, y=count),
-            _body=lambda index, total: (Builder.add(x=index, y=1), Builder.mul(x=total, y=x)),
-            loop_vars=(np.int32(0), np.ones((1, 4), np.float32)),
-        )
-        return Builder.identity(x=done[1], name="y")
+    def compute(mb: Any) -> Any:
+        def counted(x: Any) -> Any:
+            count = mb.reduce_max(x=mb.cast(x=x, dtype="int32"))
+            done = mb.while_loop(
+                _cond=lambda index, _: mb.less(x=index, y=count),
+                _body=lambda index, total: (mb.add(x=index, y=1), mb.mul(x=total, y=x)),
+                loop_vars=(np.int32(0), np.ones((1, 4), np.float32)),
+            )
+            return mb.identity(x=done[1], name="y")
 
-    return converted(program, "iOS16")
+        return counted
+
+    return program(compute, ("fp32", (1, 4)))
 
 
 def recurrent() -> Any:
-    ct = coremltools()
     import numpy as np
-    from coremltools.converters.mil import Builder
 
-    @Builder.program(input_specs=[Builder.TensorSpec((5, 1, 4))], opset_version=ct.target.iOS16)
-    def program(x: Any) -> Any:
-        zero = np.zeros((1, 8), np.float32)
-        return Builder.lstm(
-            x=x,
-            initial_h=zero,
-            initial_c=zero,
-            weight_ih=np.ones((32, 4), np.float32),
-            weight_hh=np.ones((32, 8), np.float32),
-            name="y",
-        )[0]
+    zero, weights = np.zeros((1, 8), np.float32), {"weight_ih": (32, 4), "weight_hh": (32, 8)}
+    given = {name: np.ones(shape, np.float32) for name, shape in weights.items()}
 
-    return converted(program, "iOS16")
+    def compute(mb: Any) -> Any:
+        return lambda x: mb.lstm(x=x, initial_h=zero, initial_c=zero, **given, name="y")[0]
+
+    return program(compute, ("fp32", (5, 1, 4)))
 
 
 def long_input(size: int = 20_000, rank: int = 4) -> Any:
     """A model with one large dimension."""
-    ct = coremltools()
-    from coremltools.converters.mil import Builder
-    from coremltools.converters.mil.mil import types
-
-    shape = (*(1,) * (rank - 1), size)
-
-    @Builder.program(input_specs=[Builder.TensorSpec(shape, dtype=types.fp16)], opset_version=ct.target.iOS16)
-    def program(x: Any) -> Any:
-        return Builder.sqrt(x=x, name="y")
-
-    return converted(program, "iOS16")
+    return program(root, ("fp16", (*(1,) * (rank - 1), size)))
 
 
 def int8_interface(*, both_ways: bool = False) -> Any:
     """A model that takes whole numbers of 8 bits, and perhaps gives them."""
-    ct = coremltools()
-    from coremltools.converters.mil import Builder
-    from coremltools.converters.mil.mil import types
 
-    @Builder.program(input_specs=[Builder.TensorSpec((1, 4), dtype=types.int8)], opset_version=ct.target.iOS26)
-    def program(x: Any) -> Any:
-        inside = Builder.cast(x=x, dtype="fp16")
+    def compute(mb: Any) -> Any:
         if both_ways:
-            return Builder.cast(x=Builder.sqrt(x=inside), dtype="int8", name="y")
-        return Builder.sqrt(x=inside, name="y")
+            return lambda x: mb.cast(x=mb.sqrt(x=mb.cast(x=x, dtype="fp16")), dtype="int8", name="y")
+        return lambda x: mb.sqrt(x=mb.cast(x=x, dtype="fp16"), name="y")
 
-    return converted(program, "iOS26")
+    return program(compute, ("int8", (1, 4)), opset="iOS26")
 
 
 def picture_to_picture() -> Any:
@@ -232,73 +210,55 @@ def flexible_image(*, listed: bool) -> Any:
 
 def channels_last() -> Any:
     """A model that transposes and scales its input in Float32 and computes in Float16."""
-    ct = coremltools()
     import numpy as np
-    from coremltools.converters.mil import Builder
 
-    @Builder.program(input_specs=[Builder.TensorSpec((1, 8, 8, 3))], opset_version=ct.target.iOS16)
-    def program(x: Any) -> Any:
-        scaled = Builder.mul(x=Builder.transpose(x=x, perm=[0, 3, 1, 2]), y=np.float32(0.5))
-        return Builder.transpose(x=Builder.sqrt(x=scaled), perm=[0, 2, 3, 1], name="y")
+    def compute(mb: Any) -> Any:
+        def scaled(x: Any) -> Any:
+            planes = mb.mul(x=mb.transpose(x=x, perm=[0, 3, 1, 2]), y=np.float32(0.5))
+            return mb.transpose(x=mb.sqrt(x=planes), perm=[0, 2, 3, 1], name="y")
 
-    return _in_float32(program, "transpose", "mul")
+        return scaled
+
+    return program(compute, ("fp32", (1, 8, 8, 3)), precision=_in_float32("transpose", "mul"))
 
 
 def mixed() -> Any:
     """A model that computes twice in Float16 and then once in Float32."""
-    ct = coremltools()
-    from coremltools.converters.mil import Builder
 
-    @Builder.program(input_specs=[Builder.TensorSpec((1, 4))], opset_version=ct.target.iOS16)
-    def program(x: Any) -> Any:
-        return Builder.log(x=Builder.sqrt(x=Builder.exp(x=x)), name="y")
+    def compute(mb: Any) -> Any:
+        return lambda x: mb.log(x=mb.sqrt(x=mb.exp(x=x)), name="y")
 
-    return _in_float32(program, "log")
+    return program(compute, ("fp32", (1, 4)), precision=_in_float32("log"))
 
 
-def _in_float32(program: Any, *types: str) -> Any:
-    """The program with operations of these types in Float32, and the others in Float16."""
-    ct = coremltools()
-    return ct.convert(
-        program,
-        convert_to="mlprogram",
-        minimum_deployment_target=ct.target.iOS16,
-        compute_precision=ct.transform.FP16ComputePrecision(
-            op_selector=lambda operation: operation.op_type not in types
-        ),
-        skip_model_load=True,
-    )
+def _in_float32(*types: str) -> Any:
+    """The precision of a program with operations of these types in Float32, and the others in Float16."""
+    precision = coremltools().transform.FP16ComputePrecision
+    return precision(op_selector=lambda operation: operation.op_type not in types)
 
 
 def condition() -> Any:
     """A model that computes one of two things."""
-    ct = coremltools()
-    from coremltools.converters.mil import Builder
-    from coremltools.converters.mil.mil import types
 
-    @Builder.program(
-        input_specs=[Builder.TensorSpec((1, 4)), Builder.TensorSpec((1,), dtype=types.int32)],
-        opset_version=ct.target.iOS16,
-    )
-    def program(x: Any, flag: Any) -> Any:
-        asked = Builder.squeeze(x=Builder.cast(x=flag, dtype="bool"))
-        return Builder.cond(
-            pred=asked, _true_fn=lambda: Builder.relu(x=x), _false_fn=lambda: Builder.sqrt(x=x), name="y"
+    def compute(mb: Any) -> Any:
+        return lambda x, flag: mb.cond(
+            pred=mb.squeeze(x=mb.cast(x=flag, dtype="bool")),
+            _true_fn=lambda: mb.relu(x=x),
+            _false_fn=lambda: mb.sqrt(x=x),
+            name="y",
         )
 
-    return converted(program, "iOS16")
+    return program(compute, ("fp32", (1, 4)), ("int32", (1,)))
 
 
 def classifier(**options: Any) -> Any:
     """A model whose output is a label with the probability of each."""
-    ct = coremltools()
-    from coremltools.converters.mil import Builder
 
-    @Builder.program(input_specs=[Builder.TensorSpec((1, 4))], opset_version=ct.target.iOS16)
-    def program(x: Any) -> Any:
-        return Builder.softmax(x=x, axis=-1, name="probabilities")
+    def compute(mb: Any) -> Any:
+        return lambda x: mb.softmax(x=x, axis=-1, name="probabilities")
 
-    return converted(program, "iOS16", classifier_config=ct.ClassifierConfig(["a", "b", "c", "d"]), **options)
+    labels = coremltools().ClassifierConfig(["a", "b", "c", "d"])
+    return program(compute, ("fp32", (1, 4)), classifier_config=labels, **options)
 
 
 def programs_in_a_row() -> Any:

@@ -7,6 +7,8 @@ follow a public measurement of a larger model: 26 of 89 ms in copies, 62 ms with
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from support.samples.common import catch_load, draw_interface, draw_phone_screen, share
 from support.scenarios import COPY_BYTES, app_method
 from tracekit.testing import stacks
@@ -28,23 +30,20 @@ _LENGTH_FLOAT16_NS = 8_640_000
 
 def sharpen_8bit() -> Scenario:
     """About 29 % of each prediction is spent copying and converting images."""
-    draws = Draws(8)
-    code, starts = _photos(draws)
-    for start in starts:
-        prediction = code.scenario.predict(Model("SharpenFilter"), start, draws.around(_LENGTH_8BIT_NS, 40))
-        _converting(draws, prediction)
-        _catch(code, prediction)
-    draw_interface(draws, code)
-    return code.scenario
+    return _sharpen(Draws(8), _LENGTH_8BIT_NS, _converting)
 
 
 def sharpen_float16() -> Scenario:
     """The same app with half-float images: what is left of the Data lane takes microseconds."""
-    draws = Draws(16)
+    return _sharpen(Draws(16), _LENGTH_FLOAT16_NS, _plain)
+
+
+def _sharpen(draws: Draws, length_ns: int, add_steps: Callable[[Draws, Prediction], None]) -> Scenario:
+    """The app with predictions of about this length, of these steps."""
     code, starts = _photos(draws)
     for start in starts:
-        prediction = code.scenario.predict(Model("SharpenFilter"), start, draws.around(_LENGTH_FLOAT16_NS, 40))
-        _plain(draws, prediction)
+        prediction = code.scenario.predict(Model("SharpenFilter"), start, draws.around(length_ns, 40))
+        add_steps(draws, prediction)
         _catch(code, prediction)
     draw_interface(draws, code)
     return code.scenario
