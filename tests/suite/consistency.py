@@ -6,14 +6,11 @@ rows and from the report's other numbers, never from a detector.
 
 from __future__ import annotations
 
-import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
 
 from suite.consistent_findings import order, queues, relations, savings, steps, verdict, words
 from suite.consistent_numbers import counts, rates, shares, statistics
-from suite.frame import CaseKey, draws_of, load, read_back
-from suite.processes import on_all_processors
+from suite.frame import Case, CaseKey, Recorded, complaints_in, read_back
 from suite.reported import Reported, reported
 
 CHECKS: tuple[Callable[[Reported], Iterator[str]], ...] = (
@@ -38,15 +35,8 @@ def contradictions(report: Reported) -> list[str]:
 
 def contradictions_of(keys: Iterable[CaseKey]) -> list[str]:
     """What contradicts itself in the reports of these labeled cases, one line each."""
-    return [line for lines in on_all_processors(_of_case, dict.fromkeys(keys)) for line in lines]
+    return complaints_in(keys, _of_case)
 
 
-def _of_case(key: CaseKey) -> list[str]:
-    module, number = key
-    case = load(module)[number]
-    settings: Mapping[str, Any] = {} if case.settings is None else {"settings": case.settings}
-    try:
-        wrong = contradictions(reported(read_back(case.build(draws_of(case, number)), bundle=case.bundle), **settings))
-    except Exception:
-        wrong = [traceback.format_exc()]
-    return [f"{module}, {case.name}: {line}" for line in wrong]
+def _of_case(case: Case, recorded: Recorded) -> list[str]:
+    return contradictions(reported(read_back(recorded, bundle=case.bundle), settings=case.settings or {}))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Iterable, Mapping
 
-from suite.frame import CaseKey, draws_of, load, read_back
-from suite.processes import on_all_processors
+from suite.frame import Case, CaseKey, Recorded, complaints_in, read_back
 from tracekit.detectors.runner import run_detectors
 from tracekit.report.build import build_report
 from tracekit.report.choice import choose_shown, shown_judgments
@@ -24,18 +22,11 @@ ELSEWHERE = "The finding is about models that are not shown."
 
 def filter_complaints(keys: Iterable[CaseKey]) -> list[str]:
     """What filters change in these labeled cases, one line each."""
-    return [line for lines in on_all_processors(_of_case, dict.fromkeys(keys)) for line in lines]
+    return complaints_in(keys, _of_case)
 
 
-def _of_case(key: CaseKey) -> list[str]:
-    module, number = key
-    case = load(module)[number]
-    try:
-        trace = read_back(case.build(draws_of(case, number)), bundle=case.bundle)
-        wrong = changed_by_filters(trace, case.settings or {})
-    except Exception:
-        wrong = [traceback.format_exc()]
-    return [f"{module}, {case.name}: {line}" for line in wrong]
+def _of_case(case: Case, recorded: Recorded) -> list[str]:
+    return changed_by_filters(read_back(recorded, bundle=case.bundle), case.settings or {})
 
 
 def changed_by_filters(trace: Trace, settings: Settings) -> list[str]:

@@ -12,7 +12,7 @@ import traceback
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from inspect import unwrap
 from pathlib import Path
 from typing import Any
@@ -218,6 +218,21 @@ def _judged(key: CaseKey) -> Judged:
         if outcome == FINDING and expected.get(key) != FINDING and not allows(case, key)
     )
     return Judged(outcomes, expected, unexpected, errors, tuple(weight))
+
+
+def complaints_in(keys: Iterable[CaseKey], check: Callable[[Case, Recorded], Iterable[str]]) -> list[str]:
+    """What a check says of the recordings of labeled cases, one line each, on all processors."""
+    return [line for lines in on_all_processors(partial(_checked, check), dict.fromkeys(keys)) for line in lines]
+
+
+def _checked(check: Callable[[Case, Recorded], Iterable[str]], key: CaseKey) -> list[str]:
+    module, number = key
+    case = load(module)[number]
+    try:
+        wrong = list(check(case, case.build(draws_of(case, number))))
+    except Exception:
+        wrong = [traceback.format_exc()]
+    return [f"{module}, {case.name}: {line}" for line in wrong]
 
 
 def named(judgments: Iterable[Judgment]) -> tuple[dict[Key, str], tuple[str, ...]]:

@@ -20,7 +20,6 @@ from __future__ import annotations
 import re
 import sys
 import tempfile
-import traceback
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
@@ -34,14 +33,15 @@ from suite.frame import (
     Case,
     CaseKey,
     Key,
+    Recorded,
     allows,
+    complaints_in,
     detector_ids,
     expected_of,
     load,
     module_of,
     named,
 )
-from suite.processes import on_all_processors
 from support.handover import trace_of
 from tracekit.detectors.outcomes import Finding, severity_of
 from tracekit.detectors.runner import run_detectors
@@ -348,32 +348,26 @@ RELATIONS: dict[str, Relation] = {
 """By name."""
 
 
-def broken(key: CaseKey) -> list[str]:
+def broken(case: Case, recorded: Recorded) -> list[str]:
     """What each relation says against the answers to a labeled recording, one line each."""
-    module, number = key
-    case = load(module)[number]
-    seed = zlib.crc32(f"{case.detector} {case.kind} {case.seed} {number}".encode())
-    try:
-        recorded = case.build(Draws(seed))
-        scenario = recorded.finish() if isinstance(recorded, App) else recorded
-        before = answers(scenario, case)
-        expected = expected_of(case, recorded, before.outcomes)
-        complaints = []
-        for name, relation in RELATIONS.items():
-            changed = relation.change(scenario)
-            if changed is None:
-                continue
-            after = relation.answers(changed, case, Draws(seed))
-            lines = [*relation.differences(case, before, after, expected), *after.errors]
-            complaints += [f"{module}, {case.name}, {name}: {line}" for line in lines]
-    except Exception:
-        return [f"{module}, {case.name}: {traceback.format_exc()}"]
+    scenario = recorded.finish() if isinstance(recorded, App) else recorded
+    before = answers(scenario, case)
+    expected = expected_of(case, recorded, before.outcomes)
+    complaints = []
+    for name, relation in RELATIONS.items():
+        changed = relation.change(scenario)
+        if changed is not None:
+            after = relation.answers(
+                changed, case, Draws(zlib.crc32(f"{case.detector} {case.kind} {case.seed}".encode()))
+            )
+            complaints += [f"{name}: {line}" for line in relation.differences(case, before, after, expected)]
+            complaints += [f"{name}: {line}" for line in after.errors]
     return complaints
 
 
 def broken_in(keys: Iterable[CaseKey]) -> list[str]:
     """The same for many labeled recordings, on all processors."""
-    return [line for lines in on_all_processors(broken, keys) for line in lines]
+    return complaints_in(keys, broken)
 
 
 def all_keys() -> list[CaseKey]:

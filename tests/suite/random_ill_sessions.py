@@ -5,12 +5,11 @@ Each builder starts the threads of one app in a simulation, and puts down what m
 
 from __future__ import annotations
 
-from suite.random_sessions import FRAME_RATES, HARDWARE, Builder
-from suite.random_uses import UNITS, RandomApp, add_healthy, finished, step_on
+from suite.random_sessions import FRAME_RATES, HARDWARE, Builder, session_of
+from suite.random_uses import UNITS, RandomApp, step_on
 from tracekit.testing import Draws, Model
-from tracekit.testing.apps import draw_models
 from tracekit.testing.rows import LOAD_COLD
-from tracekit.testing.simulation import Simulation, Thread
+from tracekit.testing.simulation import Thread
 from tracekit.testing.threads import MS, paced_app
 from tracekit.testing.work import Step, Unit
 
@@ -22,15 +21,7 @@ LONG_WAIT_NS = 6_000 * MS
 
 def ill_session(seed: int) -> RandomApp:
     """One session with a problem, in half of all cases beside a healthy model on another unit."""
-    draws = Draws(130_000 + seed)
-    build = SESSIONS[seed % len(SESSIONS)]
-    made = RandomApp(Simulation(draws, handover_ns=draws.integer(0, 300) * 1_000))
-    own, other = draw_models(draws, 2)
-    unit = draws.choice(UNITS)
-    made.story.append(f"{own.base}: {build.__name__}, {build(made, draws, own, unit)}, on {unit}")
-    if build not in ALONE and draws.chance(500):
-        add_healthy(made, draws, other, draws.choice([each for each in UNITS if each != unit]))
-    return finished(made)
+    return session_of(Draws(130_000 + seed), SESSIONS[seed % len(SESSIONS)], ALONE)
 
 
 def one_wait(made: RandomApp, draws: Draws, model: Model, unit: Unit) -> str:

@@ -6,7 +6,7 @@ queues make of it; where two calls differ, their own work, their load, their pro
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from suite.random_uses import UNITS, RandomApp, add_healthy, finished, step_on
 from tracekit.testing import Draws, Model
@@ -25,13 +25,18 @@ FRAME_RATES = (60, 50, 30, 25, 24, 20, 15)
 
 def session(seed: int) -> RandomApp:
     """One session, in half of all cases beside a model that is used as it should be."""
-    draws = Draws(90_000 + seed)
-    build = SESSIONS[seed % len(SESSIONS)]
-    made = RandomApp(Simulation(draws, generic_labels=draws.chance(100), handover_ns=draws.integer(0, 300) * 1_000))
+    return session_of(Draws(90_000 + seed), SESSIONS[seed % len(SESSIONS)], ALONE, nameless=True)
+
+
+def session_of(draws: Draws, build: Builder, alone: Collection[Builder], *, nameless: bool = False) -> RandomApp:
+    """The session of a builder, beside a healthy model on another unit unless it is one of those `alone`; `nameless`:
+    rows of some name no model."""
+    generic = {"generic_labels": draws.chance(100)} if nameless else {}
+    made = RandomApp(Simulation(draws, handover_ns=draws.integer(0, 300) * 1_000, **generic))
     own, other = draw_models(draws, 2)
     unit = draws.choice(UNITS)
     made.story.append(f"{own.base}: {build.__name__}, {build(made, draws, own, unit)}, on {unit}")
-    if build not in ALONE and draws.chance(500):
+    if build not in alone and draws.chance(500):
         add_healthy(made, draws, other, draws.choice([each for each in UNITS if each != unit]))
     return finished(made)
 

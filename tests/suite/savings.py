@@ -29,7 +29,7 @@ from tracekit.report.results import results_from
 from tracekit.testing import Draws, Model
 from tracekit.testing.apps import draw_models
 from tracekit.testing.rng import on_clock
-from tracekit.testing.rows import LOAD_COLD
+from tracekit.testing.rows import LOAD_CACHED, LOAD_COLD
 from tracekit.testing.simulation import Simulation, Task, Thread
 from tracekit.testing.threads import MS, drawing, paced_app, steady
 from tracekit.testing.work import Step, Unit, cpu
@@ -110,14 +110,38 @@ def problem(check: str, **more: object) -> Callable[[Recipe], Recipe]:
     return put
 
 
-def calls(app: App, *, first: int = 0, end: int | None = None, before: Callable[[int], Thread] | None = None) -> Thread:
-    """Calls one after the other, at the pace of the app."""
+def calls(
+    app: App,
+    *,
+    first: int = 0,
+    end: int | None = None,
+    before: Callable[[int], Thread] | None = None,
+    inputs: int = 2,
+    **options: Callable[[int], int],
+) -> Thread:
+    """Calls one after the other, at the pace of the app. Options of `predict` follow from the number of the call."""
     begin = app.simulation.app.now_ns
     for index in range(first, len(app.work_ns) if end is None else end):
         yield from app.wait(index - first, begin)
         if before is not None:
             yield from before(index)
-        yield from app.simulation.app.predict(app.model, app.step(index), inputs=2)
+        given = {name: value(index) for name, value in options.items()}
+        yield from app.simulation.app.predict(app.model, app.step(index), inputs=inputs, **given)
+
+
+def ahead(app: App, depth: int, pause_ns: Callable[[int], int]) -> Thread:
+    """The app works before each call, and waits for it; or it goes on, with so many calls in flight."""
+    running, tasks = app.simulation.app, list[Task]()
+    for index in range(len(app.work_ns)):
+        yield from running.pause(pause_ns(index), 0)
+        if app.ill:
+            yield from running.predict(app.model, app.step(index), inputs=2)
+            continue
+        if len(tasks) == depth:
+            yield from running.join(tasks.pop(0))
+        tasks.append(running.start(running.predict(app.model, app.step(index), inputs=2)))
+    for task in tasks:
+        yield from running.join(task)
 
 
 @problem("reload-before-predict")
@@ -143,24 +167,25 @@ def loaded_for_each_run(app: App) -> Thread:
         yield from app.simulation.app.pause(1_500 * MS, 0)
 
 
-@problem("cold-load")
-def specialized_first(app: App) -> Thread:
-    """A load specializes the model while the first call waits, or that was done before."""
-    length = app.draws.integer(900, 5_000) * MS
+def waited_for(app: App, most_ms: int, label: str, *, engine: bool) -> Thread:
+    """The first call waits for a long load, or that was done before."""
+    length = app.draws.integer(900, most_ms) * MS
     if app.ill:
-        yield from app.simulation.app.load(app.model, length, LOAD_COLD, engine=app.unit == "neural engine")
+        yield from app.simulation.app.load(app.model, length, label, engine=engine)
         yield from app.simulation.app.predict(app.model, app.step(0), inputs=2)
     yield from calls(app, first=1 if app.ill else 0)
+
+
+@problem("cold-load")
+def specialized_first(app: App) -> Thread:
+    """The load specializes the model."""
+    yield from waited_for(app, 5_000, LOAD_COLD, engine=app.unit == "neural engine")
 
 
 @problem("slow-load")
 def long_load(app: App) -> Thread:
-    """The first call waits for a long load, or that was done before."""
-    length = app.draws.integer(900, 3_000) * MS
-    if app.ill:
-        yield from app.simulation.app.load(app.model, length)
-        yield from app.simulation.app.predict(app.model, app.step(0), inputs=2)
-    yield from calls(app, first=1 if app.ill else 0)
+    """The load comes from the cache."""
+    yield from waited_for(app, 3_000, LOAD_CACHED, engine=False)
 
 
 @problem("compile-at-runtime", paces=("loop", "camera"))
@@ -192,13 +217,10 @@ def never_used(app: App) -> Thread:
 @problem("excess-data-copies")
 def large_inputs(app: App) -> Thread:
     """Inputs are copied, or used in place."""
-    share, running = app.draws.integer(25, 60), app.simulation.app
-    yield from running.load(app.model)
-    begin = running.now_ns
-    for index, work in enumerate(app.work_ns):
-        yield from app.wait(index, begin)
-        copy = on_clock(work * share // 100) if app.ill else 125
-        yield from running.predict(app.model, app.step(index), inputs=1, copy_ns=copy)
+    share = app.draws.integer(25, 60)
+    yield from app.simulation.app.load(app.model)
+    copies = [on_clock(work * share // 100) if app.ill else 125 for work in app.work_ns]
+    yield from calls(app, inputs=1, copy_ns=copies.__getitem__)
 
 
 @problem("state-copies", paces=("loop",))
@@ -246,12 +268,11 @@ def slow_first_call(app: App) -> Thread:
 @problem("concurrent-predictions", units=("neural engine", "gpu"), paces=("loop",), measure=LATENCY)
 def many_in_flight(app: App) -> Thread:
     """Four to six are in flight, or two."""
-    running, depth = app.simulation.app, app.draws.integer(4, 6)
+    running, depth, tasks = app.simulation.app, app.draws.integer(4, 6), list[Task]()
     yield from running.load(app.model)
     for index in range(12):
         yield from running.predict(app.model, app.step(index), inputs=2)
         yield from running.pause(3 * MS, 0)
-    tasks: list[Task] = []
     for index in range(12, len(app.work_ns)):
         if len(tasks) == (depth if app.ill else 2):
             yield from running.join(tasks.pop(0))
@@ -264,36 +285,18 @@ def many_in_flight(app: App) -> Thread:
 @problem("serial-predictions", units=("neural engine", "gpu"), paces=("loop",), measure=INTERVAL, beside=False)
 def one_after_the_other(app: App) -> Thread:
     """Prepare and predict, one after the other, or with two in flight."""
-    running, tasks = app.simulation.app, []
-    yield from running.load(app.model)
-    for index, work in enumerate(app.work_ns):
-        yield from running.pause(work * (40 + app.gap_ns[index] // 125 % 25) // 100, 0)
-        if app.ill:
-            yield from running.predict(app.model, app.step(index), inputs=2)
-            continue
-        if len(tasks) == 2:
-            yield from running.join(tasks.pop(0))
-        tasks.append(running.start(running.predict(app.model, app.step(index), inputs=2)))
-    for task in tasks:
-        yield from running.join(task)
+    yield from app.simulation.app.load(app.model)
+    shares = [40 + gap // 125 % 25 for gap in app.gap_ns]
+    yield from ahead(app, 2, lambda index: app.work_ns[index] * shares[index] // 100)
 
 
 @problem("pipeline-gaps", paces=("loop",), measure=INTERVAL, beside=False)
 def packing_between_calls(app: App) -> Thread:
     """The app packs between calls for longer than they take, or while they run."""
-    running, task, usual = app.simulation.app, None, app.work_ns[0]
-    yield from running.load(app.model)
+    usual = app.work_ns[0]
+    yield from app.simulation.app.load(app.model)
     app.work_ns = [app.draws.around(usual, 300) for _ in range(2 * len(app.work_ns))]
-    for index in range(len(app.work_ns)):
-        yield from running.pause(app.draws.around(usual * 23 // 10, 160), 0)
-        if app.ill:
-            yield from running.predict(app.model, app.step(index), inputs=2)
-            continue
-        if task is not None:
-            yield from running.join(task)
-        task = running.start(running.predict(app.model, app.step(index), inputs=2))
-    if task is not None:
-        yield from running.join(task)
+    yield from ahead(app, 1, lambda _: app.draws.around(usual * 23 // 10, 160))
 
 
 @problem("gpu-contention", units=("gpu",), paces=("loop", "camera"), beside=False)
@@ -327,38 +330,28 @@ def slow_after_pauses(app: App) -> Thread:
     running, extra, run = app.simulation.app, app.draws.integer(25, 90) * MS, app.draws.integer(11, 14)
     yield from running.load(app.model, engine=app.unit == "neural engine")
     for first in range(0, len(app.work_ns), run):
-        begin = running.now_ns
-        for index in range(first, min(first + run, len(app.work_ns))):
-            yield from app.wait(index - first, begin)
-            held_up = app.ill and first and index == first
-            yield from running.predict(app.model, app.step(index), inputs=2, host_ns=extra if held_up else 0)
+        held_up = first if app.ill and first else None
+        last = min(first + run, len(app.work_ns))
+        yield from calls(app, first=first, end=last, host_ns=lambda index, at=held_up: extra if index == at else 0)
         yield from running.pause(app.draws.integer(2_000, 5_000) * MS, 0)
 
 
 @problem("new-shape-spike", paces=("loop",))
 def slow_new_shape(app: App) -> Thread:
     """Two sizes of images; the first call of the second size prepares, or that was done before."""
-    running, extra, begins = app.simulation.app, app.draws.integer(60, 300) * MS, 5 * app.draws.integer(2, 4)
+    extra, begins = app.draws.integer(60, 300) * MS, 5 * app.draws.integer(2, 4)
     large = [index >= begins and index % 5 < 2 for index in range(len(app.work_ns))]
     app.work_ns = [on_clock(work * 22 // 10) if twice else work for work, twice in zip(app.work_ns, large, strict=True)]
-    yield from running.load(app.model, engine=app.unit == "neural engine")
-    for index in range(len(app.work_ns)):
-        yield from app.wait(index, 0)
-        held_up = app.ill and index == begins
-        yield from running.predict(app.model, app.step(index), inputs=2, host_ns=extra if held_up else 0)
+    yield from app.simulation.app.load(app.model, engine=app.unit == "neural engine")
+    yield from calls(app, host_ns=lambda index: extra if app.ill and index == begins else 0)
 
 
 @problem("latency-jitter", paces=("loop", "camera"))
 def held_up_now_and_then(app: App) -> Thread:
     """Some calls are held up on the host, or none."""
-    running = app.simulation.app
     extra = [app.draws.integer(15, 60) * MS if app.draws.chance(110) else 0 for _ in app.work_ns]
-    yield from running.load(app.model, engine=app.unit == "neural engine")
-    begin = running.now_ns
-    for index in range(len(app.work_ns)):
-        yield from app.wait(index, begin)
-        host = extra[index] if app.ill and index else 0
-        yield from running.predict(app.model, app.step(index), inputs=2, host_ns=host)
+    yield from app.simulation.app.load(app.model, engine=app.unit == "neural engine")
+    yield from calls(app, host_ns=lambda index: extra[index] if app.ill and index else 0)
 
 
 @problem("duplicate-instances", paces=("loop", "camera"))

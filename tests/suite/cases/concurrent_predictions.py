@@ -43,11 +43,6 @@ def short_peaks(draws: Draws, crowded_ms: int) -> App:
     return piles(draws, 4, crowded_ms * MS // 5, alone=90, count=5, gap_ms=2)
 
 
-def parallel_device(draws: Draws) -> App:
-    """Three to six calls in flight that are hardly slower than alone: the device works in parallel."""
-    return piles(draws, draws.integer(3, 6), draws.integer(20, 24) * MS, alone_ms=20)
-
-
 def different_models(draws: Draws) -> App:
     """Six models at work at once, one call of each."""
     app, models = several_loaded(draws, 6, 20 * MS)
@@ -83,7 +78,8 @@ CASES = [
     *each(ID, NEAR_ABOVE, (100, 105, 110), short_peaks),
     *each(ID, NEAR_BELOW, (1450, 1480, 1499), slowed_down),
     *each(ID, NEAR_BELOW, (90, 95, 99), short_peaks),
-    *cases(ID, LOOKALIKE, 2, parallel_device),
+    # Three to six calls in flight that are hardly slower than alone: the device works in parallel.
+    *cases(ID, LOOKALIKE, 2, lambda draws: piles(draws, draws.integer(3, 6), draws.integer(20, 24) * MS, alone_ms=20)),
     *cases(ID, LOOKALIKE, 2, different_models, also=("neural-engine-contention",), page="Several models run"),
     *cases(ID, LOOKALIKE, 2, batch, page="A batch is predicted"),
     # Five calls at once, and that is all.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
 from suite.one_model import EXACT, loaded, repeat, started, without_engine
 from tracekit.testing import Draws
@@ -72,11 +74,6 @@ def own_work_elsewhere(draws: Draws) -> App:
     return app
 
 
-def without_names(draws: Draws) -> App:
-    """The app's model alone, with rows that name no model, each inside one of its calls."""
-    return neural_engine_app(draws, generic_labels=True)
-
-
 def loads_of_others(draws: Draws) -> App:
     """Other processes load models: that is no execution."""
     app = neural_engine_app(draws)
@@ -114,7 +111,10 @@ CASES = [
     *each(ID, NEAR_BELOW, (49_000, 49_875, 45_000), exactly),
     *each(ID, NEAR_BELOW, (49_000, 49_875, 46_000), exactly_named),
     *cases(ID, LOOKALIKE, 2, own_work_elsewhere, page="Core ML did not record"),
-    *cases(ID, LOOKALIKE, 2, without_names, page="A row with a generic label is inside"),
+    # The app's model alone, with rows that name no model, each inside one of its calls.
+    *cases(
+        ID, LOOKALIKE, 2, partial(neural_engine_app, generic_labels=True), page="A row with a generic label is inside"
+    ),
     *cases(ID, LOOKALIKE, 2, loads_of_others),
     *cases(ID, LOOKALIKE, 1, gpu_app),
     *cases(ID, INSUFFICIENT, 1, no_prediction),

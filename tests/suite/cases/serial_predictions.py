@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from suite.cases.concurrent_predictions import batch
 from suite.cases.pipeline_gaps import changing, gap_share, packing_pixels, unsteady_camera
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
@@ -136,11 +138,6 @@ def drawing_between(draws: Draws) -> App:
     return gpu_app(draws, compute_ns=changing(draws, 14, 22), gap_ns=8 * MS, predictions=120, runs=1, before=before)
 
 
-def short_runs(draws: Draws) -> App:
-    """A dozen photos at a time."""
-    return neural_engine_app(draws, compute_ns=10 * MS, gap_ns=5 * MS, predictions=12, runs=1)
-
-
 NEEDS_RESULT = "Each prediction needs the result"
 """Where the app loads its model twice, a first call that is as slow both times warms it up."""
 
@@ -176,5 +173,6 @@ CASES = [
     *cases(ID, LOOKALIKE, 2, drawing_between, also=("gpu-contention",)),
     *cases(ID, LOOKALIKE, 2, packing_pixels, also=("pipeline-gaps",)),
     *cases(ID, LOOKALIKE, 1, unsteady_camera, page="Camera frames"),
-    *cases(ID, INSUFFICIENT, 3, short_runs),
+    # A dozen photos at a time.
+    *cases(ID, INSUFFICIENT, 3, partial(neural_engine_app, compute_ns=10 * MS, gap_ns=5 * MS, predictions=12, runs=1)),
 ]

@@ -138,16 +138,6 @@ def hot_from_the_start(draws: Draws) -> App:
     return neural_engine_app(draws, before=lambda app, index: app.thermal("Serious") if index == 0 else None)
 
 
-def few_calls(draws: Draws) -> App:
-    """A dozen calls."""
-    return neural_engine_app(draws, predictions=14, runs=1, before=warming(7, "Serious"))
-
-
-def hot_for_a_moment(draws: Draws) -> App:
-    """Five calls in the hot state."""
-    return neural_engine_app(draws, predictions=60, runs=1, before=warming(55, "Serious"))
-
-
 def beside_another(draws: Draws) -> App:
     """Two models on different units, at work at once; both take 1.6 times as long in state Serious."""
 
@@ -243,8 +233,10 @@ CASES = [
     *cases(ID, LOOKALIKE, 2, slow_before_hot, also=("latency-jitter", "shape-switching")),
     *cases(ID, LOOKALIKE, 2, more_in_flight_when_hot, also=("concurrent-predictions",)),
     *cases(ID, INSUFFICIENT, 2, hot_from_the_start),
-    *cases(ID, INSUFFICIENT, 1, few_calls),
-    *cases(ID, INSUFFICIENT, 1, hot_for_a_moment),
+    # A dozen calls.
+    *cases(ID, INSUFFICIENT, 1, partial(neural_engine_app, predictions=14, runs=1, before=warming(7, "Serious"))),
+    # Five calls in the hot state.
+    *cases(ID, INSUFFICIENT, 1, partial(neural_engine_app, predictions=60, runs=1, before=warming(55, "Serious"))),
     *cases(ID, LOOKALIKE, 4, another_configuration, also=("load-churn",), page="A setting changes, and the model"),
     *cases(ID, POSITIVE, 4, hot_on_each_load, also=("load-churn", "latency-jitter")),
 ]
