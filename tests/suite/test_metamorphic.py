@@ -34,62 +34,56 @@ def said(**outcomes: str) -> Answers:
     return Answers(present, {key: (1,) for key, outcome in present.items() if outcome == "finding"}, ())
 
 
-@pytest.mark.parametrize("after", ["passed", "not_evaluated", "not_applicable"])
-def test_no_finding_may_vanish(after):
-    before = said(jitter="finding")
-    assert no_worse(CASE, before, said(jitter=after), {})
-    assert the_same(CASE, before, said(jitter=after), {})
+FOUND, PASSED, OPEN, NONE = said(jitter="finding"), said(jitter="passed"), said(jitter="not_evaluated"), said()
+NOT_APPLICABLE = said(jitter="not_applicable")
+ALLOWED = Case(CLEAN, CLEAN, 0, neural_engine_app, also=("latency-jitter", GAPS, SERIAL))
+MORE = Case(CLEAN, CLEAN, 0, neural_engine_app, found_in_more=("latency-jitter",))
+LESS = Case(CLEAN, CLEAN, 0, neural_engine_app, lost_in_more=("latency-jitter",))
+ASKED = Case(CLEAN, NEGATIVE, 0, neural_engine_app, settings={"a.b": 1})
+GAP, LOOP = (Answers({(check, "Net"): "finding"}, {}, ()) for check in metamorphic.GAP_CHECKS)
+FEW_GAPS, SOME_GAPS = (
+    Answers({(GAPS, "Net"): "passed", (SERIAL, "Net"): outcome}, {}, ()) for outcome in ("not_evaluated", "finding")
+)
+NEW = Answers({("latency-jitter", BESIDE.base): "finding"}, {}, ())
 
 
-@pytest.mark.parametrize("before", ["passed", "not_applicable"])
-def test_what_passed_becomes_no_finding(before):
-    assert no_worse(CASE, said(jitter=before), said(jitter="finding"), {ID: "not_evaluated"})
-
-
-def test_what_lacked_data_becomes_a_finding_only_where_the_label_allows_it():
-    few, answers = said(jitter="not_evaluated"), said(jitter="finding")
-    assert no_worse(CASE, few, answers, {})
-    assert not no_worse(CASE, few, answers, {ID: "not_evaluated"})
-    assert not no_worse(Case(CLEAN, CLEAN, 0, neural_engine_app, also=("latency-jitter",)), few, answers, {})
-    assert not no_worse(CASE, few, said(jitter="passed"), {})
-
-
-def test_checks_of_gaps_lack_data_together():
-    before = Answers({(GAPS, "Net"): "passed", (SERIAL, "Net"): "not_evaluated"}, {}, ())
-    after = Answers({(GAPS, "Net"): "passed", (SERIAL, "Net"): "finding"}, {}, ())
-    assert not no_worse(Case(CLEAN, CLEAN, 0, neural_engine_app, also=(GAPS, SERIAL)), before, after, {})
-    assert no_worse(CASE, before, after, {})
-
-
-def test_a_case_names_what_its_size_decides():
-    answers, passed = said(jitter="finding"), said(jitter="passed")
-    more = Case(CLEAN, CLEAN, 0, neural_engine_app, found_in_more=("latency-jitter",))
-    less = Case(CLEAN, CLEAN, 0, neural_engine_app, lost_in_more=("latency-jitter",))
-    assert not no_worse(more, passed, answers, {})
-    assert no_worse(more, answers, passed, {})
-    assert not no_worse(less, answers, passed, {})
-    assert no_worse(less, passed, answers, {})
-
-
-def test_gaps_may_be_found_by_the_other_check_of_gaps():
-    long, short = (Answers({(check, "Net"): "finding"}, {}, ()) for check in metamorphic.GAP_CHECKS)
-    assert not no_worse(CASE, long, short, {})
-    assert no_worse(CASE, long, said(), {})
-    assert no_worse(CASE, said(), short, {})
+@pytest.mark.parametrize(
+    ("case", "before", "after", "expected", "wrong"),
+    [
+        # No finding may vanish, and what passed becomes none.
+        *((CASE, FOUND, after, {}, True) for after in (PASSED, OPEN, NOT_APPLICABLE)),
+        *((CASE, before, FOUND, {ID: "not_evaluated"}, True) for before in (PASSED, NOT_APPLICABLE)),
+        # What lacked data becomes a finding only where the label allows it.
+        (CASE, OPEN, FOUND, {}, True),
+        (CASE, OPEN, FOUND, {ID: "not_evaluated"}, False),
+        (ALLOWED, OPEN, FOUND, {}, False),
+        (CASE, OPEN, PASSED, {}, False),
+        # Checks of gaps lack data together, and either may find what the other found.
+        (ALLOWED, FEW_GAPS, SOME_GAPS, {}, False),
+        (CASE, FEW_GAPS, SOME_GAPS, {}, True),
+        (CASE, GAP, LOOP, {}, False),
+        (CASE, GAP, NONE, {}, True),
+        (CASE, NONE, LOOP, {}, True),
+        # A case names what its size decides.
+        (MORE, PASSED, FOUND, {}, False),
+        (MORE, FOUND, PASSED, {}, True),
+        (LESS, FOUND, PASSED, {}, False),
+        (LESS, PASSED, FOUND, {}, True),
+        # The new model is clean.
+        (CASE, NONE, NEW, {}, True),
+        (ASKED, NONE, NEW, {}, False),
+    ],
+)
+def test_no_answer_is_worse_than_the_label_allows(case, before, after, expected, wrong):
+    assert bool(no_worse(case, before, after, expected)) == wrong
 
 
 def test_a_finding_has_the_same_metrics_afterwards():
     before = said(jitter="finding")
+    assert all(the_same(CASE, before, after, {}) for after in (PASSED, OPEN, NOT_APPLICABLE))
     assert the_same(CASE, before, Answers(before.outcomes, {ID: (2,)}, ()), {})
     assert not the_same(CASE, before, said(jitter="finding"), {})
     assert the_same(CASE, before, said(jitter="finding", cold="passed"), {})
-
-
-def test_the_new_model_is_clean():
-    new = ("latency-jitter", BESIDE.base)
-    after = Answers({new: "finding"}, {}, ())
-    assert no_worse(CASE, said(), after, {})
-    assert not no_worse(Case(CLEAN, NEGATIVE, 0, neural_engine_app, settings={"a.b": 1}), said(), after, {})
 
 
 def test_twice_repeats_every_row_half_a_minute_later():

@@ -136,20 +136,22 @@ def queued(*pairs, **options) -> Simulation:
     return simulation
 
 
-def test_models_that_share_no_unit_wait_for_nothing():
-    assert queued_keys(queued((A, neural_engine(8 * MS)), (B, gpu(8 * MS)))) == (set(), set())
+ENGINE = "neural-engine-contention"
 
 
-def test_models_that_queue_for_the_engine_must_be_found():
-    must, may = queued_keys(queued((A, neural_engine(8 * MS)), (B, neural_engine(8 * MS))))
-    assert must == {("neural-engine-contention", A.base), ("neural-engine-contention", B.base)}
-    assert must <= may
-
-
-def test_a_long_model_barely_waits_for_a_short_one():
-    must, may = queued_keys(queued((A, neural_engine(40 * MS)), (B, neural_engine(2 * MS))))
-    assert ("neural-engine-contention", B.base) in must
-    assert ("neural-engine-contention", A.base) not in may
+@pytest.mark.parametrize(
+    ("first", "second", "must", "may_not"),
+    [
+        pytest.param(neural_engine(8 * MS), gpu(8 * MS), set(), {A, B}, id="no unit in common"),
+        pytest.param(neural_engine(8 * MS), neural_engine(8 * MS), {A, B}, set(), id="the Neural Engine in common"),
+        pytest.param(neural_engine(40 * MS), neural_engine(2 * MS), {B}, {A}, id="a long and a short model"),
+    ],
+)
+def test_models_wait_for_each_other_on_a_unit(first, second, must, may_not):
+    found, may = queued_keys(queued((A, first), (B, second)))
+    assert found == {(ENGINE, model.base) for model in must}
+    assert found <= may
+    assert not may & {(ENGINE, model.base) for model in may_not}
 
 
 def test_cores_that_suffice_slow_nobody():
