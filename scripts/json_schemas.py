@@ -97,7 +97,7 @@ KEYS: dict[str, Iterable[str]] = {
 ITEMS = {"PartSummary.unknown": Unknown}
 """The words in lists."""
 NO_FINDING = {
-    **{key: {"type": "null"} for key in ("severity", "cost", "own_savings_ns", "extra_savings_ns")},
+    **{key: {"type": "null"} for key in ("severity", "cost", "savings")},
     **{key: {"maxItems": 0} for key in ("related", "evidence", "call_sites")},
 }
 CONSTRAINTS: dict[tuple[str, str], dict[str, Any]] = {
@@ -242,8 +242,7 @@ def _union(parts: list[dict[str, Any]]) -> dict[str, Any]:
         # Every integer is a number.
         kinds = [each for each in kinds if each != "integer" or "number" not in kinds]
         return {"type": [*kinds, "null"] if len(some) < len(parts) else kinds}
-    (value,) = some
-    return _nullable(value)
+    return _nullable(some[0]) if len(some) == 1 else {"anyOf": parts}
 
 
 def _nullable(value: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings, strategies as st
 
 from tracekit.detectors.framework import Judgment
-from tracekit.detectors.outcomes import Cost, Evidence, Finding, Passed, Severity, severity_of
+from tracekit.detectors.outcomes import Cost, Evidence, Finding, Passed, Savings, Severity, Unknown, severity_of
 from tracekit.detectors.ranking import Relation, rank
 from tracekit.detectors.rules import reload_before_predict
 from tracekit.intervals import Intervals
@@ -36,10 +36,16 @@ def merged(pairs):
     return [(time, time + 1) for time in covered]
 
 
+def saving(found, ns):
+    """The finding, whose fix saves a time that is as large a share of its model's as the problem takes."""
+    cost = found.cost or Cost(0, 0.0, "")
+    return replace(found, savings=Savings(ns, ns, cost.share, 100, "", cost.of, cost.once))
+
+
 def ranked(judgments):
     """The findings in order, where fixes save the time that they are about, each ns once."""
     replayed = [
-        judgment._replace(outcome=replace(judgment.outcome, savings_ns=judgment.outcome.affected.covered_ns))
+        judgment._replace(outcome=saving(judgment.outcome, judgment.outcome.affected.covered_ns))
         for judgment in judgments
         if isinstance(judgment.outcome, Finding)
     ]
@@ -53,27 +59,27 @@ def ranked(judgments):
 
 def test_what_two_fixes_save_counts_for_the_first():
     first, second = ranked([judged("b", finding([(0, 30)])), judged("load", finding([(0, 19), (50, 60)]))])
-    assert (first.own_savings_ns, first.extra_savings_ns) == (30, 30)
-    assert (second.own_savings_ns, second.extra_savings_ns) == (29, 10)
+    assert (first.savings.total_ns, first.savings.extra_ns) == (30, 30)
+    assert (second.savings.total_ns, second.savings.extra_ns) == (29, 10)
 
 
 def test_what_fixes_save_only_together_counts_for_the_later_one():
     # Two things that hide behind each other.
-    hidden = [judged(name, replace(finding([(0, 30)]), savings_ns=0)) for name in "ab"]
+    hidden = [judged(name, saving(finding([(0, 30)]), 0)) for name in "ab"]
     order = rank(hidden, lambda names: 30 if len(names) == 2 else 0)
-    assert [entry.extra_savings_ns for entry in order] == [0, 30]
+    assert [entry.savings.extra_ns for entry in order] == [0, 30]
 
 
 def test_fixes_that_save_less_with_another_one_take_nothing_back():
-    judgments = [judged(name, replace(finding([(0, size)]), savings_ns=size)) for name, size in (("a", 30), ("b", 9))]
+    judgments = [judged(name, saving(finding([(0, size)]), size)) for name, size in (("a", 30), ("b", 9))]
     order = rank(judgments, lambda names: 25 if len(names) == 2 else 30)
-    assert [entry.extra_savings_ns for entry in order] == [25, 0]
+    assert [entry.savings.extra_ns for entry in order] == [25, 0]
 
 
 def test_savings_that_are_unknown_stay_so_beside_others():
-    known = replace(finding([(0, 10)]), savings_ns=10)
-    order = rank([judged("a", finding([(0, 30)])), judged("b", known)], lambda names: 10 * len(names))
-    assert [(entry.own_savings_ns, entry.extra_savings_ns) for entry in order] == [(None, None), (10, 10)]
+    known, unknown = saving(finding([(0, 10)]), 10), replace(finding([(0, 30)]), savings=Unknown("nobody knows"))
+    order = rank([judged("a", unknown), judged("b", known)], lambda names: 10 * len(names))
+    assert [entry.savings for entry in order] == [Unknown("nobody knows"), known.savings]
 
 
 def test_detectors_are_ranked_by_what_their_findings_win_back_together():
@@ -90,7 +96,7 @@ def test_detectors_are_ranked_by_what_their_findings_win_back_together():
         ("many", "A"),
         ("small", "Net"),
     ]
-    assert [entry.extra_savings_ns for entry in order] == [25, 20, 30]
+    assert [entry.savings.extra_ns for entry in order] == [25, 20, 30]
 
 
 def ids(judgments):
@@ -155,16 +161,16 @@ def test_order_and_savings_hold_whatever_was_found(found):
     assert len(order) == len(found)
     for name in worst:
         claims = [entry for entry in order if entry.judgment.detector.id == name]
-        own = sum(entry.own_savings_ns for entry in claims)
-        assert 0 <= sum(entry.extra_savings_ns for entry in claims) <= own
-        assert all(entry.extra_savings_ns >= 0 for entry in claims)
+        own = sum(entry.savings.total_ns for entry in claims)
+        assert 0 <= sum(entry.savings.extra_ns for entry in claims) <= own
+        assert all(entry.savings.extra_ns >= 0 for entry in claims)
         causes = [cause for cause in caused_by[name] if worst.get(cause) == worst[name] and cause != name]
         names = list(worst)
         in_circle = any(name in reached_from(cause, caused_by) for cause in causes)
         assert in_circle or all(names.index(cause) < names.index(name) for cause in causes)
 
     covered = {start for entry in order for start in entry.judgment.outcome.affected.starts.tolist()}
-    assert sum(entry.extra_savings_ns for entry in order) == len(covered)
+    assert sum(entry.savings.extra_ns for entry in order) == len(covered)
 
 
 def reached_from(name, caused_by):
@@ -189,7 +195,7 @@ def test_cause_and_effect_of_one_model_name_each_other():
     assert [(other.id, other.model, other.relation) for other in cause.related] == [("effect", "Net", Relation.CAUSES)]
     assert [(other.id, other.relation) for other in effect.related] == [("cause", Relation.CAUSED_BY)]
     assert elsewhere.related == ()
-    assert (effect.extra_savings_ns, elsewhere.extra_savings_ns) == (0, 0)
+    assert (effect.savings.extra_ns, elsewhere.savings.extra_ns) == (0, 0)
 
 
 def test_a_finding_about_the_recording_is_related_to_those_about_models():
@@ -218,4 +224,4 @@ def test_a_finding_about_several_models_is_related_to_those_that_it_shows():
 
 
 def test_a_finding_without_cost_has_nothing_to_win_back():
-    assert rank([judged("health", Finding(None, "", (), None, ()))])[0].extra_savings_ns is None
+    assert rank([judged("health", Finding(None, "", (), None, ()))])[0].savings is None

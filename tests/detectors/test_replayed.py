@@ -7,7 +7,7 @@ import pytest
 from suite.cases.cold_load import one_wait_for_several
 from support.handover import trace_of
 from support.samples import SAMPLES
-from tracekit.detectors import replayed
+from tracekit.detectors import replayed, value_of
 from tracekit.detectors.fixes import TOO_LARGE
 from tracekit.detectors.replayed import Replays
 from tracekit.detectors.runner import run_detectors
@@ -33,15 +33,15 @@ def test_each_model_saves_its_reloads():
             (trace.activity["model"] == result.model) & trace.activity["kind"].str.startswith("load")
         ]
         reloads = loads["duration_ns"].iloc[1:]
-        assert result.own_savings_ns == result.extra_savings_ns == reloads.sum()
-        assert (result.cost.each.what, result.cost.each.count) == ("load", len(reloads))
-        assert result.cost.each.saved_ns == result.cost.each.of_ns == round(reloads.mean())
+        assert result.savings.total_ns == result.savings.extra_ns == reloads.sum()
+        assert (result.savings.each.what, result.savings.each.count) == ("load", len(reloads))
+        assert result.savings.each.saved_ns == result.savings.each.of_ns == round(reloads.mean())
 
 
 def test_who_waits_for_several_loads_at_once_saves_one_wait():
     trace = trace_of(one_wait_for_several(Draws(1), 4).finish())
     answers = run_detectors(trace, only=["cold-load"])
-    saved = [result.own_savings_ns for result in results_from(answers, Replays(trace, answers))]
+    saved = [result.saved_ns for result in results_from(answers, Replays(trace, answers))]
     assert (len(saved), sum(saved)) == (4, 6_000 * MS)
 
 
@@ -53,14 +53,14 @@ def test_what_an_unused_model_costs_is_a_share_of_the_time_of_the_app():
     for number in range(20):
         scenario.predict(Model("Used"), now + number * 500 * MS, each_ns)
     found = findings(trace_of(scenario))["unused-load"]
-    assert found.cost.share == pytest.approx(unused_ns / (unused_ns + used_ns + 20 * each_ns))
+    assert found.savings.share == pytest.approx(unused_ns / (unused_ns + used_ns + 20 * each_ns))
     assert found.severity == "low"
 
 
 def test_of_predictions_in_flight_each_saves_and_all_take_as_long():
     found = findings(trace_of(SAMPLES["captions_concurrent"]()))["concurrent-predictions"]
-    assert found.own_savings_ns == 0
-    assert 0 < found.cost.each.saved_ns < found.cost.each.of_ns
+    assert found.saved_ns == 0
+    assert 0 < found.savings.each.saved_ns < found.savings.each.of_ns
 
 
 def test_two_in_flight_save_the_work_of_the_app_and_no_load():
@@ -77,7 +77,7 @@ def test_two_in_flight_save_the_work_of_the_app_and_no_load():
 
     simulation.start(calls())
     found = findings(trace_of(simulation.run().finish()))["serial-predictions"]
-    assert found.cost.each.saved_ns == pytest.approx(sum(gaps[1:]) / 59, rel=0.02)
+    assert found.savings.each.saved_ns == pytest.approx(sum(gaps[1:]) / 59, rel=0.02)
     assert found.severity == "high"
 
 
@@ -95,8 +95,8 @@ def test_two_on_the_cpu_share_its_cores_so_that_only_the_work_of_the_app_is_save
 
     simulation.start(calls())
     found = findings(trace_of(simulation.run().finish()))["serial-predictions"]
-    assert found.cost.each.saved_ns == pytest.approx(sum(gaps[1:]) / 99, rel=0.05)
-    assert found.cost.share <= next(metric.value for metric in found.metrics if metric.name == "compute unit idle")
+    assert found.savings.each.saved_ns == pytest.approx(sum(gaps[1:]) / 99, rel=0.05)
+    assert found.savings.share <= value_of(found.metrics, "unit-idle")
 
 
 def test_copies_that_hide_behind_another_model_save_nothing():
@@ -118,7 +118,7 @@ def test_copies_that_hide_behind_another_model_save_nothing():
     simulation.start(calls())
     found = findings(trace_of(simulation.run().finish()))["excess-data-copies"]
     assert found.model == "Own"
-    assert found.own_savings_ns < 0.02 * 60 * 5 * MS
+    assert found.saved_ns < 0.02 * 60 * 5 * MS
     assert found.severity == "low"
 
 
@@ -127,6 +127,6 @@ def test_a_report_leaves_long_replays_to_whatif(monkeypatch, large, unknown):
     monkeypatch.setattr(replayed, "LARGE", large)
     found = findings(trace_of(SAMPLES["captions_concurrent"]()), quick=True)["concurrent-predictions"]
     assert found.unknown_savings == unknown
-    assert (found.own_savings_ns is None) == bool(unknown)
+    assert (found.saved_ns is None) == bool(unknown)
     # Of calls in a row, a replay takes no time.
-    assert findings(trace_of(SAMPLES["sharpen_8bit"]()), quick=True)["excess-data-copies"].own_savings_ns
+    assert findings(trace_of(SAMPLES["sharpen_8bit"]()), quick=True)["excess-data-copies"].saved_ns

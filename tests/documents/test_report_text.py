@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from support.analyses import kept_analysis
 from support.forms import long_text, markdown, short_text, too_long
 from tracekit.characters import map_strings
+from tracekit.detectors.outcomes import Unknown
 from tracekit.documents.report import summary_line
 from tracekit.documents.report_findings import finding_savings, savings_words
 from tracekit.render.text import NARROWEST, WIDEST
@@ -94,7 +95,7 @@ def test_a_finding_gives_numbers_place_cost_and_fix_once(full: Report) -> None:
     assert "est. savings up to 7.7 s" in text
     assert re.search(r"Watercolor .*? 1\.3 s +69% 1\.644 s", text)
     assert "longest of 444: 17.2 ms at 1.644 s" in text
-    of = replace(full.results[0], cost=replace(full.results[0].cost, of="the time from first to last prediction"))
+    of = replace(full.results[0], savings=replace(full.results[0].savings, of="the time from first to last prediction"))
     spoken = replace(full, results=(of, *full.results[1:]))
     assert "| 69% of the time from first to last prediction |" in markdown(spoken)
     assert text.count("lazy var model = try? StyleTransfer(configuration: .init())") == 2
@@ -103,7 +104,8 @@ def test_a_finding_gives_numbers_place_cost_and_fix_once(full: Report) -> None:
 
 
 def test_the_time_of_which_a_fix_saves_a_part_is_named(full: Report) -> None:
-    check = replace(full.results[0], cost=replace(full.results[0].cost, of="the time from first to last prediction"))
+    saved = replace(full.results[0].savings, of="the time from first to last prediction")
+    check = replace(full.results[0], savings=saved)
     text = flat(plain(replace(full, results=(check,))))
     assert "saves up to 1.3 s (69% of the time from first to last prediction)" in text
 
@@ -330,7 +332,7 @@ def test_a_short_text_ends_with_a_clause(samples: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("extra_savings_ns", "shown"),
+    ("extra_ns", "shown"),
     [
         (1_300_000_000, "of the model's 1.88 s in Core ML (69%) Watercolor: "),
         (1_236_000_000, "of the model's 1.88 s in Core ML (69%) Watercolor: "),
@@ -341,10 +343,11 @@ def test_a_short_text_ends_with_a_clause(samples: Path) -> None:
         (0, "of the model's 1.88 s in Core ML (69%), part of the savings above Watercolor: "),
     ],
 )
-def test_time_that_findings_above_claim_is_told(full: Report, extra_savings_ns: int, shown: str) -> None:
-    first = replace(full.results[0], extra_savings_ns=extra_savings_ns)
-    assert first.cost is not None
-    assert first.cost.ns == 1_300_000_000
+def test_time_that_findings_above_claim_is_told(full: Report, extra_ns: int, shown: str) -> None:
+    saved = full.results[0].saved
+    assert saved is not None
+    assert saved.total_ns == 1_300_000_000
+    first = replace(full.results[0], savings=replace(saved, extra_ns=extra_ns))
     assert shown in flat(plain(replace(full, results=(first,))))
 
 
@@ -357,11 +360,12 @@ def test_evidence_that_is_whole_predictions_is_called_so(samples: Path) -> None:
 def test_savings_that_are_unknown_say_why_and_what_is_hidden_saves_nothing(samples: Path) -> None:
     report = kept_analysis(samples / "sharpen_8bit.trace").report
     found = report.results[0]
-    assert found.cost is not None
-    assert found.cost.each is not None
-    unknown = replace(found, own_savings_ns=None, extra_savings_ns=None, unknown_savings="nothing shows it")
-    hidden = replace(found, own_savings_ns=0, extra_savings_ns=0, cost=replace(found.cost, ns=0, each=None))
-    each = replace(hidden, cost=replace(found.cost, ns=0, each=replace(found.cost.each, saved_ns=2_000_000)))
+    assert found.saved is not None
+    assert found.saved.each is not None
+    unknown = replace(found, savings=Unknown("nothing shows it"))
+    nothing = replace(found.saved, total_ns=0, extra_ns=0, each=None)
+    hidden = replace(found, savings=nothing)
+    each = replace(found, savings=replace(nothing, each=replace(found.saved.each, saved_ns=2_000_000)))
     assert finding_savings(found) == "up to 4.18 of 12.4 ms per prediction (34%)"
     assert finding_savings(unknown) == "unknown: nothing shows it"
     assert finding_savings(hidden) == "nothing: other work hides it"

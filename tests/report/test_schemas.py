@@ -61,7 +61,8 @@ def test_a_schema_says_what_the_dataclass_does() -> None:
     assert list(rule["properties"]) == [field.name for field in fields(Rule)]
     assert set(rule["required"]) == set(rule["properties"]) - {"title", "finding_title"}
     assert set(result["properties"]) == {field.name for field in fields(Result)} - {"rule", "marked"}
-    assert result["properties"]["own_savings_ns"]["type"] == ["integer", "null"]
+    known = [{"$ref": "#/$defs/savings"}, {"$ref": "#/$defs/unknown"}, {"type": "null"}]
+    assert result["properties"]["savings"]["anyOf"] == known
     assert result["properties"]["cost"]["anyOf"] == [{"$ref": "#/$defs/cost"}, {"type": "null"}]
     assert result["properties"]["evidence"]["items"] == {"$ref": "#/$defs/evidence"}
     assert definitions["metric"]["properties"]["direction"]["enum"] == ["above", "below", None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Cost
+from tracekit.detectors.outcomes import Cost, Savings
 from tracekit.report.report import Report, Result, Rule
 from tracekit.report.verdict import summarize
 
@@ -21,8 +21,7 @@ def check(
     cost = Cost(1, 0.1, "") if severity else None
     of_finding = {
         "cost": cost,
-        "own_savings_ns": cost and cost.ns,
-        "extra_savings_ns": cost and cost.ns,
+        "savings": cost and Savings(1, 1, 0.1, 10, ""),
         "related": (),
         "evidence": (),
         "evidence_total": 0,

@@ -74,21 +74,19 @@ def savings(reported: Reported) -> Iterator[str]:
         if finding.cost is not None and finding.cost.ns > finding.affected.covered_ns + ROUNDED_NS:
             yield f"{name} of {finding.model}: takes {finding.cost.ns} ns of {finding.affected.covered_ns} ns"
     for check in reported.report.results:
-        about_time = check.cost is not None or bool(check.unknown_savings)
-        says_why = bool(check.unknown_savings) == (check.own_savings_ns is None)
-        if check.outcome == "finding" and about_time and not says_why:
-            yield f"{about(check)}: saves {check.own_savings_ns} ns, unknown: {check.unknown_savings!r}"
-        if check.cost is None:
+        if check.cost is not None and check.savings is None:
+            yield f"{about(check)}: takes time, and does not say what is saved"
+        if check.saved is None:
             continue
-        if not 0 <= check.cost.share <= 1 + TOLERANCE:
-            yield f"{about(check)}: saves {check.cost.share:.0%} of the time"
+        if not 0 <= check.saved.share <= 1 + TOLERANCE:
+            yield f"{about(check)}: saves {check.saved.share:.0%} of the time"
         # Samples of call stacks and rows of the hardware can show more time than the rows of Core ML: then it is all.
-        if 0 < check.cost.share < 1 and not check.cost.of and reported.trace.samples is None:
-            used, base = reported.used_ns(check.model), check.cost.ns / check.cost.share
+        if 0 < check.saved.share < 1 and not check.saved.of and reported.trace.samples is None:
+            used, base = reported.used_ns(check.model), check.saved.of_ns
             if check.model and abs(base - used) > TOLERANCE * used + ROUNDED_NS:
                 yield f"{about(check)}: a share of {base / 1e6:,.1f} ms, used for {used / 1e6:,.1f} ms"
     for info in reported.report.findings:
-        own = [check.own_savings_ns for check in reported.report.results if check.id == info.id]
+        own = [check.saved_ns for check in reported.report.results if check.id == info.id]
         if info.savings_ns != sum_of_known(own):
             yield f"{info.id}: saves {info.savings_ns} ns, in its models {own} ns"
     extra = [finding.extra_savings_ns or 0 for finding in reported.report.findings]
@@ -137,7 +135,7 @@ _EVERY = re.compile(r"\bevery ([\d.,]+) (s|ms|µs)")
 def steps(reported: Reported) -> Iterator[str]:
     """With two predictions in flight, no more than half of each step is saved, and sentences say no other figure."""
     for check in reported.report.results:
-        each = check.cost.each if check.cost else None
+        each = check.saved.each if check.saved else None
         if each is None or each.what != "step":
             continue
         if 2 * each.saved_ns > (1 + TOLERANCE) * each.of_ns * (each.count + 1) / each.count:

@@ -450,10 +450,11 @@ def compared(key: Key) -> Compared:
         ]
         if not found:
             return Compared(key, measured)
-        costs = [each.cost for each in results_from(found, Replays(trace, found)) if each.cost and each.cost.each]
+        results = results_from(found, Replays(trace, found))
         if PROBLEMS[key.check].measure == WAIT:
-            return Compared(key, measured, sum(cost.ns for cost in costs))
-        return Compared(key, measured, sum(cost.each.saved_ns for cost in costs if cost.each))
+            return Compared(key, measured, sum(result.saved_ns or 0 for result in results))
+        each = (result.saved.each for result in results if result.saved and result.saved.each)
+        return Compared(key, measured, sum(one.saved_ns for one in each))
     except Exception:
         return Compared(key, error=traceback.format_exc())
 

@@ -16,7 +16,7 @@ from suite.frame import SHARED, detector_ids, module_of, read_back
 from suite.reported import Reported, reported
 from support.handover import trace_of
 from support.samples import SAMPLES
-from tracekit.detectors.outcomes import Each
+from tracekit.detectors.outcomes import Each, Savings
 from tracekit.detectors.ranking import Related, Relation
 from tracekit.intervals import Intervals
 from tracekit.report.verdict import first_words
@@ -202,7 +202,8 @@ def test_a_verdict_counts_findings_right_behind_its_first_words(own_code, platfo
 def test_two_in_flight_have_one_figure_and_at_most_double_the_rate(told, queued, saved_ns, summary, wrong):
     each = Each("step", 100, saved_ns, 19_000_000)
     first, *others = queued.report.results
-    made = with_report(queued, results=(replace(first, cost=replace(first.cost, each=each), summary=summary), *others))
+    savings = Savings(1, 1, 0.1, 10, "", each=each)
+    made = with_report(queued, results=(replace(first, savings=savings, summary=summary), *others))
     assert bool(told(consistent_findings.steps, made)) == wrong
 
 

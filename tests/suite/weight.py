@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tracekit.detectors.framework import Judgment
-from tracekit.detectors.outcomes import severity_of
+from tracekit.detectors.outcomes import Savings, severity_of
 from tracekit.detectors.ranking import RankedFinding, rank
 from tracekit.detectors.replayed import Replays
 from tracekit.trace.trace import Trace
@@ -38,18 +38,19 @@ class Weight:
         return [*self._of_findings(own), *self._of_place(detector, ranked)]
 
     def _of_findings(self, own: Sequence[RankedFinding]) -> Iterator[str]:
-        costs = [entry.judgment.outcome.cost for entry in own]
-        if self.savings_ms == 0 and any(costs):
-            yield f"saves {[cost and cost.ns for cost in costs]} ns, and should save nothing"
+        costs = [entry for entry in own if entry.judgment.outcome.cost or isinstance(entry.savings, Savings)]
+        if self.savings_ms == 0 and costs:
+            yield f"{len(costs)} cost or save time, and should save nothing"
         elif self.savings_ms is not None:
-            saved = sum(entry.own_savings_ns or 0 for entry in own) / 1e6
+            saved = sum(entry.savings.total_ns for entry in own if isinstance(entry.savings, Savings)) / 1e6
             yield from _differences("savings in ms", saved, self.savings_ms)
         for entry in own:
             finding = entry.judgment.outcome
             if self.severity and severity_of(finding) != self.severity:
                 yield f"is {severity_of(finding)}, should be {self.severity}"
             if self.share is not None:
-                yield from _differences("share", finding.cost and finding.cost.share, self.share)
+                known = finding.savings if isinstance(finding.savings, Savings) else finding.cost
+                yield from _differences("share", known and known.share, self.share)
             values = {metric.id: metric.value for metric in finding.metrics}
             for name, wanted in self.metrics.items():
                 yield from _differences(name, values.get(name), wanted)

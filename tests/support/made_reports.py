@@ -9,7 +9,7 @@ import pytest
 from tracekit.analysis.aggregation import AggregationRow
 from tracekit.analysis.models import ModelSummary
 from tracekit.analysis.statistics import Statistics
-from tracekit.detectors.outcomes import Cost, Evidence, Metric
+from tracekit.detectors.outcomes import Cost, Evidence, Metric, Savings
 from tracekit.detectors.pages import Reference
 from tracekit.recording.table import TableState
 from tracekit.report.build import finding_info
@@ -100,6 +100,7 @@ def check(
         else (),
         "cost": Cost(1_270_000_000, 0.69, "Time covered by the reloads.") if is_finding else None,
         "caveats": (),
+        "savings": None,
         "related": (),
         "evidence": tuple(
             Evidence(n * 137_000_000, n * 137_000_000 + 17_170_000 + n, model, "Load", "coreml-os-signpost", n)
@@ -110,7 +111,8 @@ def check(
         "evidence_total": 74 if is_finding else 0,
         "call_sites": (),
     } | more
-    values["own_savings_ns"] = values["extra_savings_ns"] = values["cost"].ns if values["cost"] else None
+    if cost := values["cost"]:
+        values["savings"] = Savings(cost.ns, cost.ns, cost.share, round(cost.ns / cost.share), cost.basis, cost.of)
     return Result(id=name, outcome=outcome, model=model, rule=Rule(id=name, **rule), **values)
 
 
@@ -181,7 +183,7 @@ def report_of(
 ) -> Report:
     """A whole report."""
     order = ("finding", "error", "not_evaluated", "passed", "not_applicable")
-    ordered = tuple(sorted(checks, key=lambda entry: (order.index(entry.outcome), -(entry.extra_savings_ns or 0))))
+    ordered = tuple(sorted(checks, key=lambda entry: (order.index(entry.outcome), -(entry.saved_ns or 0))))
     return Report(
         SCHEMA_VERSION,
         ToolInfo("tracekit", "0.1.0", None),

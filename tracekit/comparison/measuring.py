@@ -147,7 +147,7 @@ def check_results(results: Iterable[Result], coverage: Iterable[Coverage]) -> tu
     lacking = lacking_of(coverage)
     return tuple(
         CheckResult(
-            *(one.id, one.title, one.model, one.outcome, one.severity, one.own_savings_ns),
+            *(one.id, one.title, one.model, one.outcome, one.severity, one.saved_ns),
             lacking.get(one.summary, "") if one.outcome == "not_evaluated" else "",
             margin_of(one.metrics),
         )

@@ -91,7 +91,8 @@ def _measurements(report: dict[str, Any]) -> Measurements:
             "models": measured["models"],
             "checks": [
                 {key: result[key] for key in ("id", "model", "outcome", "severity")}
-                | {"title": _title(rules[result["id"]], result), "savings_ns": result["own_savings_ns"]}
+                | {"title": _title(rules[result["id"]], result)}
+                | {"savings_ns": (result["savings"] or {}).get("total_ns")}
                 | {"lacks": lacking.get(result["summary"], "") if result["outcome"] == "not_evaluated" else ""}
                 | {"margin": margin_of(Metric(**metric) for metric in result["metrics"])}
                 for result in report["results"]

@@ -82,10 +82,10 @@ class Each:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The time that the problem takes; where the fix has been replayed, what it saves at most."""
+    """The time that the problem takes, as measured."""
 
     ns: int
-    """That time. Of a rule, at most what `Finding.affected` covers."""
+    """That time: at most what `Finding.affected` covers."""
     share: float
     """`ns` as a share (0 to 1) of `of_ns`."""
     basis: str
@@ -100,8 +100,38 @@ class Cost:
     """The longest that the user waits at once for what comes again; 0 where nobody is known to wait."""
     usual_ns: int = 0
     """How long what stands out `once` usually takes, as a prediction; 0 where nothing is usual, as for a load."""
+
+
+@dataclass(frozen=True, slots=True)
+class Savings:
+    """What the fix saves at most, as the recording replayed without what it takes away shows."""
+
+    total_ns: int
+    """In this recording, together with the findings of the same check; 0 where predictions in flight together each
+    take less (`each`) and all of them as long."""
+    extra_ns: int
+    """What of it is saved once the findings above are fixed."""
+    share: float
+    """What this fix alone saves as a share (0 to 1) of `of_ns`; where all predictions take as long, what the problem
+    takes of it."""
+    of_ns: int
+    """The time that it is a share of."""
+    basis: str
+    """How it was worked out, and what is assumed of the fix."""
+    of: str = ""
+    """What the share is a share of, as in `Cost`."""
+    once: bool = False
+    """The user waits for it once, as in `Cost`."""
     each: Each | None = None
-    """What is saved each time; None where it has not been replayed."""
+    """What is saved each time; None where nothing comes several times."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """What the fix saves is not known."""
+
+    reason: str
+    """Why, in a clause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +207,8 @@ class Finding:
     them."""
     all_evidence: EvidenceColumns | None = field(default=None, compare=False)
     """For those who draw all of it; None where no more is known than `evidence`."""
-    savings_ns: int | None = None
-    """What the fix saves, filled in where it has been replayed; None: unknown."""
+    savings: Savings | Unknown | None = None
+    """What the fix saves, filled in by the replay; None for what is about no time, or was not asked."""
 
     @property
     def models(self) -> frozenset[str] | None:
@@ -287,12 +317,15 @@ Where answers usually do and one takes so much longer, the user sees the app sta
 
 
 def severity_of(finding: Finding) -> Severity:
-    """Severity from what the fix saves at most, from how often a prediction is not as the user asked, or from the
-    share of the memory that it gives back; the lowest where none of them is known."""
-    cost = finding.cost
+    """Severity from what the fix saves at most, or else from what the problem takes, from how often a prediction is
+    not as the user asked, or from the share of the memory that it gives back; the lowest where none is known."""
+    cost, savings = finding.cost, finding.savings
     share, wait_ns = max(finding.missed or 0.0, finding.held or 0.0), 0
     if cost is not None:
         share, wait_ns = (0.0, cost.ns) if cost.once else (cost.share, cost.longest_wait_ns)
+    if isinstance(savings, Savings):
+        saved_ns = savings.total_ns
+        share, wait_ns = (0.0, saved_ns) if savings.once else (savings.share, min(wait_ns, saved_ns))
     rated = next(severity for severity, least, shortest in SEVERITY_FLOORS if share >= least or wait_ns >= shortest)
     if cost is not None and cost.once and 0 < cost.usual_ns < INSTANT_NS <= wait_ns:
         # `Severity` lists the worst first.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import accumulate, pairwise
 
 from tracekit.detectors.framework import Judgment
-from tracekit.detectors.outcomes import Finding, Severity, severity_of
+from tracekit.detectors.outcomes import Finding, Savings, Severity, Unknown, severity_of
 from tracekit.grouping import grouped
 
 
@@ -36,10 +36,8 @@ class RankedFinding:
     """A finding in its place."""
 
     judgment: Judgment
-    own_savings_ns: int | None
-    """Time in ns that its fix saves in its models, together with those of the same detector; None where unknown."""
-    extra_savings_ns: int | None
-    """What it saves once all findings before it are fixed."""
+    savings: Savings | Unknown | None
+    """What its fix saves, in its place among the others."""
     related: tuple[Related, ...]
 
 
@@ -57,16 +55,20 @@ def rank(
     names = sorted(groups, key=lambda name: (*_weight(_finding(groups[name][0]), costs[name]), name))
     names = _causes_first(names, groups)
     order = [entry for name in names for entry in groups[name]]
-    own = {name: [_finding(entry).savings_ns for entry in groups[name]] for name in names}
+    own = {name: [_saved_ns(_finding(entry)) for entry in groups[name]] for name in names}
     extra = _extra(names, own, together)
     related = _related_findings(order)
     # Several findings of a check share what all of them save.
     shares = {name: len(saved) > 1 and None not in saved for name, saved in own.items()}
     alone = (each for name in names for each in (_spread(together([name]), own[name]) if shares[name] else own[name]))
     return tuple(
-        RankedFinding(entry, own_ns, extra_ns, links)
+        RankedFinding(entry, _placed(_finding(entry).savings, own_ns or 0, extra_ns or 0), links)
         for entry, own_ns, extra_ns, links in zip(order, alone, extra, related, strict=True)
     )
+
+
+def _placed(savings: Savings | Unknown | None, total_ns: int, extra_ns: int) -> Savings | Unknown | None:
+    return replace(savings, total_ns=total_ns, extra_ns=extra_ns) if isinstance(savings, Savings) else savings
 
 
 def _weight(finding: Finding, cost_ns: int | None = None) -> tuple[int, int, float]:
@@ -121,11 +123,14 @@ def _finding(judgment: Judgment) -> Finding:
     return judgment.outcome
 
 
+def _saved_ns(finding: Finding) -> int | None:
+    return finding.savings.total_ns if isinstance(finding.savings, Savings) else None
+
+
 def _cost_ns(finding: Finding) -> int:
     """What it saves; where that is unknown, what it costs."""
-    if finding.savings_ns is not None:
-        return finding.savings_ns
-    return 0 if finding.cost is None else finding.cost.ns
+    saved_ns, cost_ns = _saved_ns(finding), 0 if finding.cost is None else finding.cost.ns
+    return cost_ns if saved_ns is None else saved_ns
 
 
 def _related_findings(order: Sequence[Judgment]) -> list[tuple[Related, ...]]:

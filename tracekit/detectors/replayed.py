@@ -16,7 +16,7 @@ from tracekit.analysis.throughput import bursts
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.detectors.fixes import FIXES, INFERRED, NO_TIME, TOO_LARGE, UNKNOWN
 from tracekit.detectors.framework import Judgment
-from tracekit.detectors.outcomes import Cost, Each, Finding
+from tracekit.detectors.outcomes import Cost, Each, Finding, Savings, Unknown
 from tracekit.grouping import grouped
 from tracekit.intervals import Intervals, union_length_by_group
 from tracekit.trace.events import Kind
@@ -53,14 +53,8 @@ class Replays:
         """Names of the models by their code in `recorded`."""
         return tuple(map(str, categorical(self.recorded.calls["model"]).categories))
 
-    def unknown(self, judgment: Judgment) -> str:
-        """Why the savings of a finding are unknown; empty where they are known, and where it is about no time."""
-        name, outcome = judgment.detector.id, judgment.outcome
-        about_time = isinstance(outcome, Finding) and (name in FIXES or name in UNKNOWN or outcome.cost is not None)
-        return self.why_unknown(name) if about_time and name not in self.known else ""
-
     def why_unknown(self, name: str) -> str:
-        """The same for a check that cannot be replayed."""
+        """Why the savings of a check are unknown that cannot be replayed."""
         if name in FIXES:
             return INFERRED if self.trace.inferred and FIXES[name].overlaps else TOO_LARGE
         return UNKNOWN.get(name, NO_TIME)
@@ -102,33 +96,35 @@ class Replays:
         return int(alone.sum()) - each.covered_ns
 
     def answers(self, judgments: Iterable[Judgment]) -> tuple[Judgment, ...]:
-        """The judgments, with findings that say what their fixes save in their models."""
+        """The judgments, with findings that say what their fixes save in their models, or why that is unknown."""
         return tuple(
             each._replace(outcome=self._with_savings(each.detector.id, each.outcome))
-            if isinstance(each.outcome, Finding) and each.detector.id in self.known
+            if isinstance(each.outcome, Finding)
             else each
             for each in judgments
         )
 
     def _with_savings(self, name: str, finding: Finding) -> Finding:
+        if name not in self.known:
+            about_time = name in FIXES or name in UNKNOWN or finding.cost is not None
+            return replace(finding, savings=Unknown(self.why_unknown(name)) if about_time else None)
         about, each = self._about(finding), self._each(name, finding)
         saved = int(self.saved_ns((name,))[about].sum())
         # What is said of the recording is a share of the app's time, whichever models it is about.
         spent = core_ml_time(self.trace) if finding.model is None else int(self._covered_ns[about].sum())
-        share, of = saved / max(spent, 1), ""
         changes, after = self.run((name,))
+        cost, of = finding.cost or Cost(0, 0.0, ""), ""
         mine = np.isin(self.recorded.model, about)
         if changes.ahead[mine].any():
-            spent = self._from_first_to_last(int(about[0]), after)[0]
-            share, of = saved / max(spent, 1), "the time from first to last prediction"
+            spent, of = self._from_first_to_last(int(about[0]), after)[0], "the time from first to last prediction"
         basis = f"Replayed without what the fix takes away. {FIXES[name].assumed}"
-        given = replace(finding.cost or Cost(0, 0.0, ""), basis=basis, each=each)
+        of_ns = max(spent, saved, 1)
+        savings = Savings(saved, saved, saved / of_ns, of_ns, basis, of, cost.once, each)
         if changes.in_flight[mine].any() and not changes.ahead[mine].any():
             # The time in which any is in flight stays: each takes less, and all together as long.
-            return replace(finding, cost=given, savings_ns=0)
-        cost = replace(given, ns=saved, share=min(share, 1.0), of=of, longest_wait_ns=min(given.longest_wait_ns, saved))
+            return replace(finding, savings=replace(savings, total_ns=0, extra_ns=0, share=cost.share, of=cost.of))
         besides = FIXES[name].besides if finding.cost is not None and saved > finding.cost.ns else ""
-        return replace(finding, cost=cost, savings_ns=saved, summary=f"{finding.summary} {besides}".rstrip())
+        return replace(finding, savings=savings, summary=f"{finding.summary} {besides}".rstrip())
 
     @cached_property
     def _covered_ns(self) -> IntArray:

@@ -98,12 +98,12 @@ COVERAGE: Keys = {
 }
 FINDING: Keys = {
     **{name: name for name in ("id", "severity", "model", "title", "summary")},
-    "savings_ns": "own_savings_ns",
+    "savings_ns": "saved_ns",
     # One line of its evidence and of its place in the code.
     "evidence": {"count": "evidence_total", **optional("start_ns", "end_ns", "label", of="evidence.0.")},
     "fix": lambda result: _first_step(result.fix),
     # A fix may shorten each prediction, and save no time in total.
-    "savings_each?": lambda result: result.cost and result.cost.each and asdict(result.cost.each),
+    "savings_each?": lambda result: result.saved and result.saved.each and asdict(result.saved.each),
     "code?": lambda result: _code(result.call_sites[0]) if result.call_sites else None,
 }
 _CHANGE = {name: name for name in ("answer", "reason", "before_ns", "after_ns", "low", "high")}

@@ -65,11 +65,12 @@ def finding_card(group: Group, makes_p95: Sequence[str] = (), *, is_reason: bool
     caveats = dict.fromkeys(caveat for check in group.results for caveat in check.caveats)
     # That stands with the time itself.
     caveats.pop(stacks_sentence(first.resolution_ns), None)
+    said = _savings(group)
     savings = f", est. savings up to {format_estimate(group.extra_savings_ns)}" if group.extra_savings_ns else ""
     cost = (f" ({format_count(len(models), 'model')})" if models else "") + savings
     rows = [(check, metric) for check in group.results for metric in check.metrics]
     shown = METRIC_COLUMNS if len(group.results) > 1 else METRIC_COLUMNS[1:]
-    bases = dict.fromkeys(check.cost.basis for check in group.results if check.cost)
+    bases = dict.fromkeys(check.basis for check in group.results if check.basis)
     unknown = group.savings_ns is None
     measurements = section(
         "Measurements",
@@ -83,7 +84,7 @@ def finding_card(group: Group, makes_p95: Sequence[str] = (), *, is_reason: bool
         check=first.id,
         title=first.title,
         blocks=blocks.present(
-            _savings(group),
+            said and Paragraph(join(said, "")),
             _by_model(group) if several else Paragraph(_measurement(first), brief=SUMMARY_LINES),
             items((_details(check, with_callers=apart) for check in group.results), 0) if several else None,
             _where(group),
@@ -102,55 +103,56 @@ def finding_card(group: Group, makes_p95: Sequence[str] = (), *, is_reason: bool
     )
 
 
-def _savings(group: Group) -> Paragraph | None:
-    """Estimated savings of the fixes in all models, each time and in this recording, or why they are unknown."""
+def _savings(group: Group) -> tuple[str, Line] | None:
+    """Estimated savings of the fixes in all models, each time and in this recording, or why they are unknown, after
+    the word that begins the sentence; None where it is about no time."""
     where = f"in {format_count(len(_models(group)), 'model')}" if len(_models(group)) > 1 else ""
     total, spent = group.savings_ns, group.spent_ns
     if total is None:
         reason = group.first.unknown_savings
-        words = ", ".join(filter(None, (reason and f"savings unknown: {reason}", where)))
-        return Paragraph(words) if words else None
-    costs = [check.cost for check in group.results if check.cost]
+        words = ", ".join(filter(None, (reason and f"unknown: {reason}", where)))
+        return ("savings " if reason else "", words) if words else None
+    known = [check.saved for check in group.results if check.saved]
     resolution = max(check.resolution_ns for check in group.results)
-    each = each_words([cost.each for cost in costs if cost.each], resolution)
-    once = all(cost.once for cost in costs)
-    if not total and not each:
-        return Paragraph("saves nothing: other work hides it")
-    if once:
+    amount, what, share = each_words([savings.each for savings in known if savings.each], resolution)
+    if not total and not amount:
+        return "saves ", "nothing: other work hides it"
+    if all(savings.once for savings in known):
         # Without its share, which falls as the recording grows.
         rest = filter(None, ("once", included_above(group.extra_savings_ns, total), where))
-        return Paragraph(("the user waits ", Span(format_estimate(total), Role.STRONG), f" less, {', '.join(rest)}"))
+        return "", ("the user waits ", Span(format_estimate(total), Role.STRONG), f" less, {', '.join(rest)}")
     of = ""
-    if len(costs) == 1 and costs[0].of:
-        of = f" ({format_percent(costs[0].share)} of {costs[0].of})"
+    if len(known) == 1 and known[0].of:
+        of = f" ({format_percent(known[0].share)} of {known[0].of})"
     elif spent:
-        whose = "models'" if len(costs) > 1 else "model's" if group.first.model else "app's"
+        whose = "models'" if len(known) > 1 else "model's" if group.first.model else "app's"
         of = f" of the {whose} {format_time(spent)} {IN_CORE_ML} ({format_percent(total / spent)})"
     above = included_above(group.extra_savings_ns, total)
-    said: list[Line] = [Span(each, Role.STRONG)] if each else []
+    said: list[Line] = [Span(f"{amount} {what} {share}".rstrip(), Role.STRONG)] if amount else []
     # A share of each time says what a share of all of it would say again.
-    if total and (not each.endswith(")") or above not in ("", PART)):
+    if total and (not share or above not in ("", PART)):
         said.append((Span(format_estimate(total), Role.STRONG), of))
-    return Paragraph(join(("saves up to ", join((*said, *filter(None, (above, where))), ", ")), ""))
+    return "saves ", join(("up to ", join((*said, *filter(None, (above, where))), ", ")), "")
 
 
 def finding_savings(check: Result) -> str:
-    """The same of one finding, without what stands in front; empty where it is about no time."""
+    """The same of one finding, without the word in front; empty where it is about no time."""
     said = _savings(Group((check,)))
-    return plain(said.line).removeprefix("saves ").removeprefix("savings ") if said else ""
+    return plain(said[1]) if said else ""
 
 
-def each_words(parts: Sequence[Each], resolution_ns: int) -> str:
-    """Mean savings of each time: `3.62 of 12.4 ms per prediction (29%)`; empty where nothing, or of several kinds."""
+def each_words(parts: Sequence[Each], resolution_ns: int) -> tuple[str, str, str]:
+    """Mean savings of each time: `3.62 of 12.4 ms`, `per prediction`, `(29%)`; empty where nothing, or of several
+    kinds."""
     if sum(each.saved_ns for each in parts) <= 0 or len({each.what for each in parts}) != 1:
-        return ""
+        return "", "", ""
     saved_ns, of_ns = (sum(ns) for ns in zip(*((e.saved_ns * e.count, e.of_ns * e.count) for e in parts), strict=True))
     count = sum(each.count for each in parts)
     saved, of = format_time(saved_ns / count, resolution_ns), format_time(of_ns / count, resolution_ns)
     what = "from one prediction to the next" if parts[0].what == "step" else f"per {parts[0].what}"
     if saved == of:
-        return f"{saved} {what}"
-    return f"{saved.removesuffix(of[of.index(' ') :])} of {of} {what} ({format_percent(saved_ns / of_ns)})"
+        return saved, what, ""
+    return f"{saved.removesuffix(of[of.index(' ') :])} of {of}", what, f"({format_percent(saved_ns / of_ns)})"
 
 
 def _models(group: Group) -> set[str]:
@@ -193,21 +195,18 @@ def _value(row: tuple[Result, Metric]) -> str:
 def savings_words(check: Result, *, short: bool = False) -> str:
     """What the fix of one finding saves in this recording; `–` where that is unknown. `short`: of what is part of
     savings above, only that some is."""
-    if check.own_savings_ns is None:
+    if check.saved is None:
         return ABSENT
-    if not check.own_savings_ns:
+    if not check.saved.total_ns:
         return savings_each(check) or "none"
-    above = included_above(check.extra_savings_ns, check.own_savings_ns)
-    savings = format_estimate(check.own_savings_ns)
-    if short:
-        return f"{savings} incl." if above else savings
-    return ", ".join(filter(None, (savings, above)))
+    words, above = format_estimate(check.saved.total_ns), included_above(check.saved.extra_ns, check.saved.total_ns)
+    return f"{words} incl." if above and short else ", ".join(filter(None, (words, above)))
 
 
 def savings_each(check: Result) -> str:
     """What each call takes less where all together take as long; empty otherwise."""
-    each = check.cost and check.cost.each
-    return f"{format_estimate(each.saved_ns)} each" if check.own_savings_ns == 0 and each and each.saved_ns else ""
+    each = check.saved and check.saved.each
+    return f"{format_estimate(each.saved_ns)} each" if check.saved_ns == 0 and each and each.saved_ns else ""
 
 
 def _longest_first(evidence: Iterable[Evidence]) -> list[Evidence]:
@@ -300,12 +299,12 @@ SEVERITY: Column[Result] = columns.words(
     "severity", lambda check: Span(check.severity or "", Role(check.severity or "")), drop=1
 )
 COSTS: tuple[Column[Result], ...] = (
-    Column("est. savings", savings_words, lambda check: check.own_savings_ns),
+    Column("est. savings", savings_words, lambda check: check.saved_ns),
     columns.optional(
         "share of its\nCore ML time",
-        lambda check: check.cost if check.own_savings_ns else None,
-        lambda cost: f"{format_percent(cost.share)}{f' of {cost.of}' if cost.of else ''}",
-        lambda cost: cost.share,
+        lambda check: check.saved if check.saved_ns else None,
+        lambda saved: f"{format_percent(saved.share)}{f' of {saved.of}' if saved.of else ''}",
+        lambda saved: saved.share,
         drop=2,
     ),
     columns.optional("longest at", _longest, _moment, lambda entry: entry.start_ns, drop=1),

@@ -9,7 +9,7 @@ from tracekit.analysis.models import ModelSummary
 from tracekit.characters import visible
 from tracekit.documents import phases
 from tracekit.documents.pictures import parts_bar
-from tracekit.documents.report_findings import finding_savings
+from tracekit.documents.report_findings import each_words
 from tracekit.documents.report_models import median, median_ns
 from tracekit.documents.time_breakdown import PartsRow, Slice, parts_rows
 from tracekit.grouping import grouped
@@ -63,9 +63,11 @@ def _tiles(report: Report, models: Sequence[ModelSummary]) -> Iterator[Html | No
     if saved := report.summary.savings_ns:
         words = format_count(len({finding.id for finding in report.findings}), "finding")
         yield _tile("est. savings", f"up to {format_estimate(saved)}", f"of all fixes; {words}")
-    elif len(found := [check for check in report.results if check.cost]) == 1:
-        most, _, of = finding_savings(found[0]).partition(" per ")
-        yield _tile("est. savings", most if of else "", f"per {of}")
+    elif len(found := [check for check in report.results if check.cost or check.saved]) == 1:
+        savings = found[0].saved
+        parts = [savings.each] if savings and savings.each and not savings.once else []
+        amount, what, share = each_words(parts, found[0].resolution_ns)
+        yield _tile("est. savings", amount and f"up to {amount}", f"{what} {share}".rstrip())
 
 
 def _tile(title: str, value: str, note: str | Html, quantity: str = "") -> Html | None:

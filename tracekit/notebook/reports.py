@@ -88,10 +88,10 @@ class NotebookReport(Page, Report):
     def to_frame(self) -> pd.DataFrame:
         """One row per check and model: `check`, `outcome`, `severity`, `model`, `savings_ns` and `savings_share` (null
         where they are unknown), `intervals` (rows of evidence), `summary`."""
-        taken = attrgetter("id", "outcome", "severity", "model", "own_savings_ns", "evidence_total", "summary")
+        taken = attrgetter("id", "outcome", "severity", "model", "saved_ns", "evidence_total", "summary")
         rows = [taken(check) for check in self.results]
         names = ["check", "outcome", "severity", "model", "savings_ns", "intervals", "summary"]
-        shares = [one.cost.share if one.cost and one.own_savings_ns is not None else None for one in self.results]
+        shares = [one.saved.share if one.saved else None for one in self.results]
         frame = pd.DataFrame(rows, columns=names).astype({"savings_ns": "Int64"})
         frame.insert(5, "savings_share", pd.Series(shares, dtype="float64"))
         return frame

@@ -139,8 +139,8 @@ def _found(source: Source) -> list[Result]:
 def _findings(source: Source) -> pd.DataFrame:
     rows = [
         (
-            *(rank, each.id, each.severity, each.model, each.title, each.summary, each.own_savings_ns),
-            *((cost.each.saved_ns, cost.each.what) if (cost := each.cost) and cost.each else (None, None)),
+            *(rank, each.id, each.severity, each.model, each.title, each.summary, each.saved_ns),
+            *((saved.each.saved_ns, saved.each.what) if (saved := each.saved) and saved.each else (None, None)),
             each.evidence_total,
         )
         for rank, each in enumerate(_found(source), 1)

@@ -110,20 +110,20 @@ class Group:
     @property
     def savings_ns(self) -> int | None:
         """Time that their fixes save together at most; None where that is unknown."""
-        return sum_of_known(check.own_savings_ns for check in self.results)
+        return sum_of_known(check.saved_ns for check in self.results)
 
     @property
     def extra_savings_ns(self) -> int | None:
         """The same once the findings above are fixed."""
-        return sum_of_known(check.extra_savings_ns for check in self.results)
+        return sum_of_known(check.saved.extra_ns if check.saved else None for check in self.results)
 
     @property
     def spent_ns(self) -> float | None:
         """The time of the models of which the savings are a part; None where it is another time."""
-        costs = [check.cost for check in self.results if check.cost]
-        if any(cost.of for cost in costs):
+        known = [check.saved for check in self.results if check.saved]
+        if any(savings.of for savings in known):
             return None
-        return sum(cost.ns / cost.share for cost in costs if cost.share) or None
+        return sum(savings.of_ns for savings in known if savings.share) or None
 
 
 def sum_of_known(parts: Iterable[int | None]) -> int | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tracekit.characters import visible
+from tracekit.detectors.outcomes import Savings, Unknown
 from tracekit.intervals import Intervals
 
 if TYPE_CHECKING:
@@ -199,11 +200,8 @@ class Result(Answer):
     """Measured values and their thresholds."""
     cost: Cost | None
     """None unless the outcome is `finding`, and for findings that cost no measured time."""
-    own_savings_ns: int | None
-    """What the fix saves at most in this recording; None where that is unknown, and 0 where predictions in flight
-    together each take less (`cost.each`) and all of them as long."""
-    extra_savings_ns: int | None
-    """What it saves once the findings above are fixed; None where that is unknown."""
+    savings: Savings | Unknown | None
+    """What the fix saves at most, or why that is unknown; None for what is about no time."""
     related: tuple[Related, ...]
     """Findings of this report that can cause this one, or that it can cause."""
     evidence: tuple[Evidence, ...]
@@ -216,10 +214,29 @@ class Result(Answer):
     resolution_ns: int = 0
     """How exactly the times of its evidence are known: the time between two samples, where only call stacks show
     them."""
-    unknown_savings: str = field(default="", metadata=IF_ANY)
-    """Why est. savings are unknown, where the finding is about time."""
     marked: Intervals = field(default_factory=Intervals.none, compare=False, repr=False, metadata=DRAWN)
     """The times of all evidence, for the timeline; empty where a plug-in gives only those in `evidence`."""
+
+    @property
+    def saved(self) -> Savings | None:
+        """The savings where they are known."""
+        return self.savings if isinstance(self.savings, Savings) else None
+
+    @property
+    def saved_ns(self) -> int | None:
+        """What the fix saves in all; None where that is unknown."""
+        return self.saved.total_ns if self.saved else None
+
+    @property
+    def unknown_savings(self) -> str:
+        """Why the savings are unknown; empty where they are known, and for what is about no time."""
+        return self.savings.reason if isinstance(self.savings, Unknown) else ""
+
+    @property
+    def basis(self) -> str:
+        """How the savings were worked out; where they are unknown, how the cost was."""
+        measured = self.saved or self.cost
+        return measured.basis if measured else ""
 
 
 def rules_of(answers: Iterable[Answer]) -> tuple[Rule, ...]:

@@ -27,14 +27,7 @@ def results_from(judgments: Sequence[Judgment], replays: Replays | None = None) 
 
     ranked = rank(judgments) if replays is None else rank(replays.answers(judgments), replays.together_ns)
     findings = tuple(
-        replace(
-            result_of(entry.judgment),
-            own_savings_ns=entry.own_savings_ns,
-            extra_savings_ns=entry.extra_savings_ns,
-            related=entry.related,
-            unknown_savings="" if replays is None else replays.unknown(entry.judgment),
-        )
-        for entry in ranked
+        replace(result_of(entry.judgment), savings=entry.savings, related=entry.related) for entry in ranked
     )
     others = [result_of(entry) for entry in judgments if not isinstance(entry.outcome, outcomes.Finding)]
     others.sort(key=lambda check: (OUTCOME_ORDER.index(check.outcome), check.id, check.model or ""))
@@ -65,8 +58,7 @@ def result_of(judgment: Judgment) -> Result:
         caveats=caveats,
         metrics=outcome.metrics if isinstance(outcome, outcomes.Finding | outcomes.Passed) else (),
         cost=finding.cost if finding else None,
-        own_savings_ns=None,
-        extra_savings_ns=None,
+        savings=finding.savings if finding else None,
         related=(),
         evidence=finding.evidence if finding else (),
         evidence_total=max(finding.evidence_total, len(finding.evidence)) if finding else 0,

@@ -37,7 +37,7 @@ def summarize(checks: Sequence[Result], ran: str = "") -> Summary:
     return Summary(
         **asdict(totals),
         evaluated=evaluated,
-        savings_ns=groups.sum_of_known(check.extra_savings_ns for check in checks),
+        savings_ns=groups.Group(tuple(checks)).extra_savings_ns,
         verdict=_verdict(checks, totals) if evaluated else nothing,
         ran=ran,
     )

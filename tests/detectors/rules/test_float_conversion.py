@@ -97,7 +97,7 @@ def test_no_time_is_counted_for_both_detectors_of_copies(samples):
     )
     assert (copies.outcome, casts.outcome) == ("finding", "finding")
     assert 0 < casts.cost.ns < copies.cost.ns
-    assert copies.extra_savings_ns + casts.extra_savings_ns == copies.cost.ns
+    assert copies.saved.extra_ns + casts.saved.extra_ns == copies.saved.total_ns
     assert [(other.id, str(other.relation)) for other in copies.related] == [(ID, "possible_cause")]
     assert [(other.id, str(other.relation)) for other in casts.related] == [("excess-data-copies", "possible_effect")]
 

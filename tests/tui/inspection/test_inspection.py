@@ -130,8 +130,8 @@ def test_the_first_line_says_as_much_of_the_verdict_as_fits(run_view, samples: P
 async def test_what_findings_above_count_is_told_alike(screen, share, shown) -> None:
     session = screen.state.session
     first = session.report.results[0]
-    cost = replace(first.cost, ns=1_000_000_000)
-    changed = replace(first, cost=cost, own_savings_ns=cost.ns, extra_savings_ns=round(share * cost.ns))
+    saved = replace(first.saved, total_ns=1_000_000_000, extra_ns=round(share * 1_000_000_000))
+    changed = replace(first, savings=saved)
     report = replace(session.report, results=(changed, *session.report.results[1:]))
     screen.app.change(sessions=(replace(session, report=report),))
     await screen.press("1")

@@ -224,7 +224,7 @@ def _check_details(check: Result, marked: int) -> Details:
         ("summary", check.summary),
         (
             "est. savings",
-            duration(check.own_savings_ns) if check.own_savings_ns else check.unknown_savings and "unknown",
+            duration(check.saved_ns) if check.saved_ns else check.unknown_savings and "unknown",
         ),
         ("why", check.why),
         ("fix", check.fix),

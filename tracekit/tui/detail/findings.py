@@ -44,7 +44,7 @@ def _columns(report: Report, *, timed: bool) -> tuple[ListColumn[Cells], ...]:
     found = [check for check in report.results if check.outcome == "finding"]
     longest = max([_ALIKE_WIDTH, *(cell_len(check.title) for check in found)])
     saved = any(savings_words(check) != ABSENT for check in found)
-    shared = any(check.cost and check.own_savings_ns for check in found)
+    shared = any(_share(check) is not None for check in found)
     models = (each.name for each in report.models)
     model: ListColumn[Cells] = model_column(models, lambda cells: cells.get("model", ""), drop=1)
     return (
@@ -67,11 +67,17 @@ _FINDING_WIDTH, _ALIKE_WIDTH, _MAX_FINDING_WIDTH = 19, 44, 56
 _NAME_WIDTH, _MIN_NAME_WIDTH = 24, 8
 """Cells in which most names differ, and in which a cut one says anything."""
 
+
+def _share(check: Result) -> float | None:
+    """What the fix saves of the time of its model; None where that is unknown or nothing."""
+    return check.saved.share if check.saved and check.saved.total_ns else None
+
+
 _VALUES: dict[str, Callable[[Result], str | float | None]] = {
     "finding": lambda check: check.id,
     "model": lambda check: check.model,
-    "est. savings": lambda check: check.own_savings_ns,
-    "share": lambda check: check.cost.share if check.cost and check.own_savings_ns else None,
+    "est. savings": lambda check: check.saved_ns,
+    "share": _share,
 }
 """What rows are sorted by, apart from their rank; None where it is not known."""
 
@@ -133,14 +139,14 @@ class CheckRows(Rows[Cells]):
             }
         if check.outcome != "finding":
             return self._other(line, check)
-        severity = rank(check, self.report)
+        severity, share = rank(check, self.report), _share(check)
         return {
             "outcome": Span(f"{SIGNS.get(severity, ''):<2} {severity}".strip(), _ROLES.get(severity, Role.OPEN)),
             "finding": check.title,
             "model": check.model or ABSENT,
             # Of what is part of savings above, the inspector says how much.
             "est. savings": savings_words(check, short=True),
-            "share": format_percent(check.cost.share) if check.cost and check.own_savings_ns else ABSENT,
+            "share": ABSENT if share is None else format_percent(share),
             "summary": check.summary,
         }
 

@@ -64,8 +64,8 @@ def finding_blocks(session: Session, ref: FindingRef, palette: Palette) -> Itera
     if check.metrics:
         yield facts(((metric.name, _metric_text(metric)) for metric in check.metrics), MEASURES)
         yield ""
-    if check.cost is not None:
-        yield Text(f"{formatting.visible(check.cost.basis)}\n", "dim")
+    if check.basis:
+        yield Text(f"{formatting.visible(check.basis)}\n", "dim")
     if check.record:
         yield Text(f"To evaluate this: {formatting.visible(check.record)}\n")
     if check.fix:
