@@ -12,7 +12,7 @@ from functools import partial
 from operator import attrgetter
 from pathlib import Path
 
-from tracekit.api import Analysis, analysis_of
+from tracekit.api import analysis_of
 from tracekit.characters import visible
 from tracekit.cli.forms import check_folder, deliver, files_of, form_of, may_name, print_document, write_file
 from tracekit.cli.options import refuse
@@ -66,7 +66,13 @@ def _run_one(arguments: Namespace, entry: Input) -> ExitStatus:
     if ARCHIVE in files.values():
         refuse(arguments, "format", "is for what is printed; the archive has the report in every form")
     request = request_from(arguments)
-    analysis = _analysis(arguments, entry, request)
+    started = time.monotonic()
+    with showing_log(arguments.verbose):
+        analysis = analyze_with_progress(entry.paths, request, quiet=arguments.quiet)
+    if arguments.verbose:
+        tables = analysis.report.tables
+        read = f"{len(tables)} tables ({sum(table.rows or 0 for table in tables):,} rows)"
+        narrate(f"tracekit: read {read} and ran the checks in {time.monotonic() - started:.1f} s")
     forms = {arguments.format, *files.values()}
     report = analysis.measured_report() if "json" in forms else analysis.report
     timeline = analysis.timeline() if forms & {"html", ARCHIVE} else None
@@ -107,21 +113,6 @@ def _next_commands(report: Report, paths: Sequence[str]) -> str:
     one = len(paths) == 1 and "-" not in paths
     name = "diagnose" if not one else "stacks" if has_stacks_alone(report) else "view"
     return next_commands(report, command(name, *paths) if may_name(paths) else "")
-
-
-def _analysis(arguments: Namespace, entry: Input, request: Request) -> Analysis:
-    """What is asked for; says with `--verbose` how it was read, and how long it took."""
-    started = time.monotonic()
-    with showing_log(arguments.verbose):
-        analysis = analyze_with_progress(entry.paths, request, quiet=arguments.quiet)
-    if arguments.verbose:
-        tables = analysis.report.tables
-        rows = sum(table.rows or 0 for table in tables)
-        narrate(
-            f"tracekit: read {len(tables)} tables ({rows:,} rows) and ran the checks "
-            f"in {time.monotonic() - started:.1f} s"
-        )
-    return analysis
 
 
 def _run_several(arguments: Namespace, inputs: Sequence[Input]) -> ExitStatus:

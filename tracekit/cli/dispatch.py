@@ -60,17 +60,15 @@ class _Print(argparse.Action):
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         command = parser.command if isinstance(parser, Parser) else None
-        emit(_version() if command is None else command_help(command, everything=True))
+        if command is None:
+            # No other command line needs it.
+            import platform
+
+            readers = "native, xctrace" if _has_xctrace() else "native"
+            emit(f"tracekit {__version__} (Python {platform.python_version()}; readers: {readers})\n")
+        else:
+            emit(command_help(command, everything=True))
         parser.exit()
-
-
-def _version() -> str:
-    """The version, and the readers that this machine has for bundles."""
-    # No other command line needs it.
-    import platform
-
-    readers = "native, xctrace" if _has_xctrace() else "native"
-    return f"tracekit {__version__} (Python {platform.python_version()}; readers: {readers})\n"
 
 
 def _has_xctrace() -> bool:

@@ -103,7 +103,19 @@ def measure_one(
     try:
         check_recordings([where], reports=True)
         if path.endswith(REPORT):
-            return _of_json(path, where, request, performance)
+            try:
+                return Measured(path, measured_report(Path(where), request))
+            except UnreadableRecording:
+                file = Path(where)
+                profile = report_in(read_bytes(file, MAX_TEXT_BYTES), file) if file.is_file() else None
+                if profile is None:
+                    raise
+                if not performance:
+                    raise UsageError(
+                        f"{file.name} is a performance report; `tracekit matrix` takes it beside recordings"
+                    ) from None
+                matching_any([profile.name], request.models, lambda pattern: unknown("model", pattern, [profile.name]))
+                return Measured(path, None, performance=profile)
         if _is_empty_folder(Path(where)):
             raise UnreadableRecording(f"{path} is an empty folder: no recording and no JSON report")
         trace = open_requested(where, request)
@@ -121,23 +133,6 @@ def _is_empty_folder(path: Path) -> bool:
         return path.is_dir() and not any(path.iterdir())
     except OSError:
         return False
-
-
-def _of_json(path: str, where: str, request: Request, performance: bool) -> Measured:
-    """A JSON report on a recording, or a performance report, where that is taken too."""
-    try:
-        return Measured(path, measured_report(Path(where), request))
-    except UnreadableRecording:
-        file = Path(where)
-        report = report_in(read_bytes(file, MAX_TEXT_BYTES), file) if file.is_file() else None
-        if report is None:
-            raise
-        if not performance:
-            raise UsageError(
-                f"{file.name} is a performance report; `tracekit matrix` takes it beside recordings"
-            ) from None
-        matching_any([report.name], request.models, lambda pattern: unknown("model", pattern, [report.name]))
-        return Measured(path, None, performance=report)
 
 
 def readable(measured: Sequence[Measured]) -> list[Measurements]:

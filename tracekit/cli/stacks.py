@@ -116,21 +116,16 @@ def _mask_of_choice(trace: Trace, sampled: Samples, arguments: Namespace, part: 
         names = chosen_models(trace, arguments.models, redact=arguments.redact)
         chosen &= np.logical_or.reduce([of_model(trace, name) for name in sorted(names)])
     if arguments.finding is not None:
-        chosen &= _of_finding(trace, arguments.finding)
-    return chosen
-
-
-def _of_finding(trace: Trace, name: str) -> BoolArray:
-    """Samples behind what a check finds: shape (samples,). Raises `UsageError` where it finds nothing."""
-    judgments = run_detectors(trace, only=[name], detectors=all_detectors())
-    findings = [judgment.outcome for judgment in judgments if isinstance(judgment.outcome, Finding)]
-    if not findings:
-        raise UsageError(f"{name} has no finding in this recording; see `tracekit analyze -v`")
-    chosen = np.zeros(0 if trace.samples is None else len(trace.samples), np.bool_)
-    for finding in findings:
-        evidence = finding.affected
-        if not len(evidence) and not finding.call_sites:
-            spans = [(entry.start_ns, entry.end_ns) for entry in finding.evidence]
-            evidence = Intervals(*np.array(spans, np.int64).reshape(-1, 2).T).union()
-        chosen |= of_sites(trace, finding.call_sites, evidence)
+        judgments = run_detectors(trace, only=[arguments.finding], detectors=all_detectors())
+        findings = [judgment.outcome for judgment in judgments if isinstance(judgment.outcome, Finding)]
+        if not findings:
+            raise UsageError(f"{arguments.finding} has no finding in this recording; see `tracekit analyze -v`")
+        behind = np.zeros(0 if trace.samples is None else len(trace.samples), np.bool_)
+        for finding in findings:
+            evidence = finding.affected
+            if not len(evidence) and not finding.call_sites:
+                spans = [(entry.start_ns, entry.end_ns) for entry in finding.evidence]
+                evidence = Intervals(*np.array(spans, np.int64).reshape(-1, 2).T).union()
+            behind |= of_sites(trace, finding.call_sites, evidence)
+        chosen &= behind
     return chosen

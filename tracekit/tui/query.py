@@ -87,7 +87,13 @@ def parse_filter(text: str, known: Known) -> EventFilter:
             token = token.removeprefix("duration")
         name, colon, value = token.partition(":")
         if token[0:1] in (">", "<"):
-            bound = parse_duration(_amount(token[1:], tokens))
+            # It may be written with blanks: `> 7 ms`.
+            amount = token[1:]
+            if not amount and tokens and tokens[0][:1].isdigit():
+                amount = tokens.pop(0)
+            if _NUMBER.fullmatch(amount) and tokens and tokens[0] in units.DURATION_UNITS_NS:
+                amount += tokens.pop(0)
+            bound = parse_duration(amount)
             parsed = replace(parsed, min_ns=bound) if token[0] == ">" else replace(parsed, max_ns=bound)
         elif colon and (name, value) == ("model", ""):
             parsed = replace(parsed, model="")
@@ -99,15 +105,6 @@ def parse_filter(text: str, known: Known) -> EventFilter:
         else:
             words.append(token)
     return replace(parsed, text=" ".join(words))
-
-
-def _amount(text: str, tokens: list[str]) -> str:
-    """A duration that begins with a text. Takes the next tokens where it was written with blanks: `> 7 ms`."""
-    if not text and tokens and tokens[0][:1].isdigit():
-        text = tokens.pop(0)
-    if _NUMBER.fullmatch(text) and tokens and tokens[0] in units.DURATION_UNITS_NS:
-        text += tokens.pop(0)
-    return text
 
 
 def filter_text(chosen: EventFilter) -> str:

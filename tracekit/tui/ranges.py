@@ -60,7 +60,14 @@ def passing(trace: Trace, name: str, chosen: EventFilter, span: Span | None) -> 
         if value is not None:
             keep &= _where(frame[column], value.__eq__) if value else frame[column].isna().to_numpy(dtype=bool)
     if chosen.text:
-        keep &= _holding(trace, name, chosen.text.casefold())
+        # The aggregation calls hardware otherwise than its labels, which name single pieces of work.
+        wanted, holds = chosen.text.casefold(), np.zeros(len(frame), np.bool_)
+        for column in ("label", "model", "process", *(("kind",) if name == PHASES else ())):
+            holds |= _where(frame[column], lambda text: wanted in text.casefold())
+        if name == "hardware":
+            titles = _titles(trace)
+            holds |= np.array([wanted in text.casefold() for text in titles.texts], np.bool_)[titles.codes]
+        keep &= holds
     if chosen.min_ns is not None:
         keep &= durations >= chosen.min_ns
     if chosen.max_ns is not None:
@@ -176,21 +183,6 @@ def none_words(
     if chosen.active:
         return f"No {what}s match; c clears the filter."
     return f"No {what}s in this range; esc clears it."
-
-
-def _holding(trace: Trace, name: str, wanted: str) -> BoolArray:
-    """Rows of a frame that hold a folded text in label, model, process or phase, or in what the aggregation calls them.
-
-    That is the label but for the hardware, whose labels name single pieces of work.
-    """
-    frame = listed(trace, name)
-    holds = np.zeros(len(frame), np.bool_)
-    for column in ("label", "model", "process", *(("kind",) if name == PHASES else ())):
-        holds |= _where(frame[column], lambda text: wanted in text.casefold())
-    if name == "hardware":
-        titles = _titles(trace)
-        holds |= np.array([wanted in text.casefold() for text in titles.texts], np.bool_)[titles.codes]
-    return holds
 
 
 def _where(column: pd.Series, holds: Callable[[str], bool]) -> BoolArray:

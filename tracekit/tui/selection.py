@@ -9,7 +9,6 @@ import pandas as pd
 
 from tracekit.analysis.why.explain import compiled_for, waited_for, why
 from tracekit.analysis.why.order import in_order
-from tracekit.arrays import IntArray
 from tracekit.lanes.events import Events
 from tracekit.lanes.process import TITLES
 from tracekit.trace.events import Kind
@@ -64,22 +63,17 @@ def evidence_of(session: Session, event: EventRef) -> FindingRef | None:
 def findings_of(session: Session, event: EventRef) -> Iterator[int]:
     """Indices of the checks that this row, or one of this prediction's rows, is evidence of. O(log evidence) each, and
     O(rows in the time of the prediction)."""
-    own = _rows_of(session, event)
-    for check, rows in enumerate(session.evidence if session.report is not None else ()):
-        pairs = ((rows[name], own[name]) for name in rows.keys() & own.keys())
-        if any((np.searchsorted(of, at) < np.searchsorted(of, at, side="right")).any() for of, at in pairs):
-            yield check
-
-
-def _rows_of(session: Session, event: EventRef) -> dict[str, IntArray]:
-    """Indices of a row and, where it is a prediction, of those that belong to it, by event frame."""
-    rows = {event.frame: np.array([event.index])}
+    # The row and, where it is a prediction, those that belong to it.
+    own = {event.frame: np.array([event.index])}
     for name in EVENT_FRAMES if event.frame == "activity" else ():
         frame, span = session.frame(name), session.span(event)
         first, after = np.searchsorted(frame["start_ns"].to_numpy(), (span.start_ns, span.end_ns))
         inside = first + np.flatnonzero(or_minus_one(cells(frame, "prediction")[first:after]) == event.index)
-        rows[name] = np.append(rows.get(name, inside[:0]), inside)
-    return rows
+        own[name] = np.append(own.get(name, inside[:0]), inside)
+    for check, rows in enumerate(session.evidence if session.report is not None else ()):
+        pairs = ((rows[name], own[name]) for name in rows.keys() & own.keys())
+        if any((np.searchsorted(of, at) < np.searchsorted(of, at, side="right")).any() for of, at in pairs):
+            yield check
 
 
 def interval_of(session: Session, check: int, event: EventRef) -> FindingRef | None:

@@ -222,31 +222,26 @@ def check_rows(report: Report, opened: int | None, sort: Sort = BY_RANK) -> Chec
 
 
 def _sort_checks(report: Report, sort: Sort) -> list[tuple[int, ...]]:
-    """The checks by row, sorted by their first; those without a value last."""
-    groups = _together(report)
-    if sort.column == BY_RANK.column:
-        return groups[::-1] if sort.descending else groups
-    value = _VALUES[sort.column]
-    return sort_records(groups, lambda indices: value(report.results[indices[0]]), descending=sort.descending)
+    """Indices of the checks by row, sorted by the first of each; those without a value last.
 
-
-def _together(report: Report) -> list[tuple[int, ...]]:
-    """Indices of the checks by row, in the order of the report.
-
-    A finding has its own. Others share that of their detector and outcome, and checks that were not evaluated, or had
-    nothing to look at, share one where all of them give the same reason.
+    A finding has its own row. Others share that of their detector and outcome, and checks that were not evaluated, or
+    had nothing to look at, share one where all of them give the same reason.
     """
     rows = grouped(
         ((check.outcome, str(index) if check.outcome == "finding" else check.id), index)
         for index, check in enumerate(report.results)
     )
     merged: dict[tuple[str, ...], list[int]] = {}
-    for key, indices in rows.items():
-        checks = [report.results[index] for index in indices]
+    for key, same in rows.items():
+        checks = [report.results[index] for index in same]
         reasons = {(check.summary, check.record) for check in checks}
         alike = checks[0].outcome in _REASONED and len(reasons) == 1
-        merged.setdefault((checks[0].outcome, *reasons.pop()) if alike else key, []).extend(indices)
-    return [tuple(indices) for indices in merged.values()]
+        merged.setdefault((checks[0].outcome, *reasons.pop()) if alike else key, []).extend(same)
+    groups = [tuple(group) for group in merged.values()]
+    if sort.column == BY_RANK.column:
+        return groups[::-1] if sort.descending else groups
+    value = _VALUES[sort.column]
+    return sort_records(groups, lambda indices: value(report.results[indices[0]]), descending=sort.descending)
 
 
 _REASONED = ("not_evaluated", "not_applicable")

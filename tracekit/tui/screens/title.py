@@ -18,7 +18,7 @@ from tracekit.comparison.words import arrow, number, pair_words, percent_change
 from tracekit.report.formatting import moment, shorten, visible
 from tracekit.tui.query import filter_words
 from tracekit.tui.selection import name_of
-from tracekit.tui.state import Session, State
+from tracekit.tui.state import State
 from tracekit.tui.text import cut, longest_that_fits
 from tracekit.tui.theme import Palette
 from tracekit.tui.viewport import Span, Viewport
@@ -45,7 +45,14 @@ def title_line(state: State, width: int, palette: Palette) -> Text:
         verdict = f"Filter: {visible(filter_words(state.filter))}, c clears"
     room = max(width - 2, 0)
     if len(state.sessions) == 1:
-        left = cut(visible(_name(state.session, room - cell_len(_claim(verdict)) - 2)), room)
+        # With the name of the recording its target and duration, where all fits.
+        run, cells = state.session.trace.run, room - cell_len(_claim(verdict)) - 2
+        target = run.target.process.name if run.target.process is not None else None
+        parts = (state.session.name, target, format_time(run.duration_ns) if run.duration_ns is not None else None)
+        known = [part for part in parts if part]
+        while len(known) > 1 and cell_len(" · ".join(known)) > cells:
+            known.pop()
+        left = cut(visible(" · ".join(known)), room)
     else:
         # What became of the findings is said in full; names keep both ends, by which they differ.
         names = [visible(session.name.removesuffix(".trace")) for session in state.sessions]
@@ -82,17 +89,6 @@ def _verdict(state: State) -> str:
         # What is certain comes first: at the end it may be cut.
         return f"{change[0]}; {findings}" if change[1] in CHANGED else f"{findings}; {change[0]}"
     return "running checks…" if report is None or len(state.sessions) > 1 else report.summary.verdict
-
-
-def _name(session: Session, room: int) -> str:
-    """Name of the recording, and with it its target and duration where all fits."""
-    run = session.trace.run
-    target = run.target.process.name if run.target.process is not None else None
-    parts = (session.name, target, format_time(run.duration_ns) if run.duration_ns is not None else None)
-    known = [part for part in parts if part]
-    while len(known) > 1 and cell_len(" · ".join(known)) > room:
-        known.pop()
-    return " · ".join(known)
 
 
 def status_counts(comparison: Comparison) -> str:

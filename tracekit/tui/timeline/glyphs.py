@@ -82,6 +82,7 @@ def pictures(
         text = label(bar.position) if bar.after - bar.first >= LABEL_COLUMNS else ""
         for part, line in enumerate(lines):
             _solid(line, bar, text if part == parts - 1 else "")
+            # Columns that it fills in part are drawn to an eighth where it is alone in them.
             before, after = bar.first - 1, bar.after
             category = line.categories[bar.first]
             if bar.early and before >= 0 and shares.single[before]:
