@@ -19,10 +19,6 @@ def test_the_state_that_held_counts_and_gaps_are_unknown():
     assert states_at(frame, THERMAL_STATES, times).tolist() == [UNKNOWN, 0, 0, 2, 2, UNKNOWN, UNKNOWN, UNKNOWN]
 
 
-def test_without_rows_every_state_is_unknown():
-    assert states_at(states(), THERMAL_STATES, np.array([1, 2])).tolist() == [UNKNOWN, UNKNOWN]
-
-
 def test_the_hottest_state_is_set_against_the_coolest():
     state = np.array([0] * 3 + [1] * 3 + [3] * 3 + [UNKNOWN])
     comparison = compare_thermal_states(np.array([10, 11, 12, 100, 100, 100, 22, 33, 44, 5]), state, 3)
@@ -31,12 +27,9 @@ def test_the_hottest_state_is_set_against_the_coolest():
     assert comparison.is_cool.tolist() == [True] * 3 + [False] * 7
 
 
-def test_states_with_few_calls_do_not_count():
+def test_states_that_are_not_known_or_have_few_calls_do_not_count():
+    assert states_at(states(), THERMAL_STATES, np.array([1, 2])).tolist() == [UNKNOWN, UNKNOWN]
     comparison = compare_thermal_states(np.array([10, 11, 12, 30]), np.array([0, 0, 0, 2]), 2)
     assert (comparison.coolest, comparison.hottest, comparison.ratio) == (0, None, None)
-
-
-def test_without_any_state_nothing_is_cool():
     comparison = compare_thermal_states(np.array([10, 11]), np.array([1, 2]), 2)
-    assert (comparison.coolest, comparison.ratio) == (None, None)
-    assert not comparison.is_cool.any()
+    assert (comparison.coolest, comparison.ratio, comparison.is_cool.any()) == (None, None, False)

@@ -58,27 +58,19 @@ def test_half_of_the_sequences_must_grow():
     assert not of(RISING, flat, flat).usual
 
 
-def test_a_fall_of_the_latency_ends_a_sequence_without_any_pause():
-    durations = np.array([*RISING, *RISING], np.int64)
-    sequences = growth(durations, np.zeros(80, np.int64))
+def test_a_fall_of_the_latency_ends_a_sequence_without_any_pause_and_one_short_call_ends_none():
+    sequences = of([*RISING, *RISING])
     assert sequences.first.tolist() == [0, 40]
     assert sequences.starts_afresh
-
-
-def test_one_short_call_ends_no_sequence():
-    durations = np.array(list(RISING), np.int64)
+    durations = [*RISING]
     durations[30] = 500
-    assert growth(durations, np.zeros(40, np.int64)).first.tolist() == [0]
-
-
-def test_without_calls_there_is_nothing():
+    assert of(durations).first.tolist() == [0]
     sequences = growth(np.zeros(0, np.int64), np.zeros(0, np.int64))
     assert (len(sequences.count), sequences.usual, sequences.starts_afresh) == (0, False, False)
 
 
 def test_the_rule_can_be_changed():
-    durations = np.arange(1000, 1400, 10)
-    assert growth(durations, np.zeros(40, np.int64), GrowthRule(ratio=1.3)).usual
+    assert growth(np.arange(1000, 1400, 10), np.zeros(40, np.int64), GrowthRule(ratio=1.3)).usual
 
 
 @settings(deadline=None)

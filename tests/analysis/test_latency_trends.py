@@ -56,19 +56,18 @@ def test_noise_and_outliers_are_no_shift(seed, count):
     assert change_points(durations.astype(np.int64)) == [0, count]
 
 
-def test_small_shifts_count_for_nothing_however_certain():
-    durations = np.repeat([100 * MS, 110 * MS], 500)
-    assert change_points(durations) == [0, 1_000]
-    assert change_points(durations, min_ratio=1.05) == [0, 500, 1_000]
-
-
-def test_a_time_of_trouble_is_a_stretch_of_its_own():
-    assert change_points(np.repeat([10 * MS, 25 * MS, 10 * MS], [100, 50, 80])) == [0, 100, 150, 230]
-
-
-def test_nothing_has_no_stretch_and_few_have_one():
-    assert change_points(np.zeros(0, np.int64)) == [0]
-    assert change_points(np.array([1] * 5 + [100] * 5)) == [0, 10]
+@pytest.mark.parametrize(
+    ("levels_ms", "counts", "options", "points"),
+    [
+        ([100, 110], [500, 500], {}, [0, 1_000]),  # Small shifts count for nothing however certain.
+        ([100, 110], [500, 500], {"min_ratio": 1.05}, [0, 500, 1_000]),
+        ([10, 25, 10], [100, 50, 80], {}, [0, 100, 150, 230]),
+        ([1, 100], [5, 5], {}, [0, 10]),
+        ([], [], {}, [0]),
+    ],
+)
+def test_stretches_of_exact_levels(levels_ms, counts, options, points):
+    assert change_points(np.repeat(np.array(levels_ms, np.int64) * MS, counts), **options) == points
 
 
 def test_thirds_are_those_of_the_use_in_which_latency_changes_most():

@@ -47,16 +47,19 @@ def test_a_finding_is_new_or_fixed_only_where_both_sides_evaluated_it(before, af
     assert (change.status, change.reason) == (status, reason)
 
 
-def test_an_answer_for_the_recording_stands_for_its_models():
+def test_an_answer_for_the_recording_stands_for_its_models_and_a_renamed_one_keeps_its_findings():
     after = recording(check("passed", None), check("passed", "A", "cold-load"))
     (change,) = finding_changes([recording(check("finding"))], [after], {})
     assert change.status is FindingStatus.FIXED
+    before, after = recording(check("finding", "Old")), recording(check("passed", "New"))
+    (change,) = finding_changes([before], [after], {"Old": "New"})
+    assert (change.status, change.models) == (FindingStatus.FIXED, ("New",))
 
 
 def test_a_finding_is_fixed_only_if_no_recording_has_it():
-    before, clean, dirty = recording(check("finding")), recording(check("passed")), recording(check("finding"))
-    assert finding_changes([before], [clean, clean], {})[0].status is FindingStatus.FIXED
-    assert finding_changes([before], [clean, dirty], {})[0].status is FindingStatus.STILL_THERE
+    before, clean = recording(check("finding")), recording(check("passed"))
+    for after, status in (([clean, clean], FindingStatus.FIXED), ([clean, before], FindingStatus.STILL_THERE)):
+        assert finding_changes([before], after, {})[0].status is status
 
 
 def test_models_of_one_check_stand_together_with_their_savings():
@@ -64,13 +67,6 @@ def test_models_of_one_check_stand_together_with_their_savings():
     after = recording(check("passed", "A"), check("passed", "B"))
     (change,) = finding_changes([before], [after], {})
     assert (change.models, change.savings_before_ns, change.savings_after_ns) == (("A", "B"), 7, None)
-
-
-def test_a_renamed_model_keeps_its_findings():
-    (change,) = finding_changes(
-        [recording(check("finding", "Old"))], [recording(check("passed", "New"))], {"Old": "New"}
-    )
-    assert (change.status, change.models) == (FindingStatus.FIXED, ("New",))
 
 
 @pytest.mark.parametrize(("before", "after", "status", "reason"), [

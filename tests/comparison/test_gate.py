@@ -38,27 +38,21 @@ def shifted(recording, factor):
     return replace(recording, models=(changed,), identity=f"{recording.identity} {factor}")
 
 
-def test_a_limit_that_holds_passes_and_one_that_does_not_fails(measured):
-    recording = measured("sharpen_8bit")
-    assert verdict([recording], limits(("Sharpen*", "p50", 13e6))).verdict is Verdict.PASSED
-    assert verdict([recording], limits(("Sharpen*", "p50", 12e6))).verdict is Verdict.FAILED
-
-
-@pytest.mark.parametrize(("name", "good", "bad"), [
-    ("p95", 14e6, 13e6),
-    ("copies", 5, 4),
-    ("in-flight", 1, 0),
-    ("neural-engine", 0.9, None),
+@pytest.mark.parametrize(("entries", "wanted"), [
+    ([("Sharpen*", "p50", 13e6)], Verdict.PASSED),
+    ([("Sharpen*", "p50", 12e6)], Verdict.FAILED),
+    ([("*", "p95", 14e6)], Verdict.PASSED),
+    ([("*", "p95", 13e6)], Verdict.FAILED),
+    ([("*", "copies", 5)], Verdict.PASSED),
+    ([("*", "copies", 4)], Verdict.FAILED),
+    ([("*", "in-flight", 1)], Verdict.PASSED),
+    ([("*", "in-flight", 0)], Verdict.FAILED),
+    ([("*", "neural-engine", 0.9)], Verdict.PASSED),
+    ([("*", "cold-load", 1e12)], Verdict.INCONCLUSIVE),  # Nothing was measured for it.
+    ([], Verdict.ERROR),
 ])  # fmt: skip
-def test_each_limit_is_held_against_what_was_recorded(measured, name, good, bad):
-    recording = measured("sharpen_8bit")
-    assert verdict([recording], limits(("*", name, good))).verdict is Verdict.PASSED
-    if bad is not None:
-        assert verdict([recording], limits(("*", name, bad))).verdict is Verdict.FAILED
-
-
-def test_nothing_to_check_against_is_an_error(measured):
-    assert verdict([measured("sharpen_8bit")]).verdict is Verdict.ERROR
+def test_limits_are_held_against_what_was_recorded(measured, entries, wanted):
+    assert verdict([measured("sharpen_8bit")], limits(*entries)).verdict is wanted
 
 
 def test_an_empty_recording_is_an_error(measured):
@@ -70,17 +64,6 @@ def test_a_limit_that_applies_to_no_model_is_an_error(measured):
     gate = verdict([measured("sharpen_8bit")], limits(("Sharpn", "p50", 1e9), ("Sharpen*", "p50", 1e9)))
     assert gate.verdict is Verdict.ERROR
     assert "matches 'Sharpn'" in gate.items[0].text
-
-
-def test_a_limit_that_nothing_was_measured_for_is_inconclusive(measured):
-    gate = verdict([measured("sharpen_8bit")], limits(("*", "cold-load", 1e12)))
-    assert gate.verdict is Verdict.INCONCLUSIVE
-
-
-def test_the_same_build_passes(measured):
-    recording = measured("sharpen_8bit")
-    gate = verdict([recording], baseline=baseline_of([shifted(recording, 1.001)]))
-    assert gate.verdict is Verdict.PASSED
 
 
 def test_a_slower_build_fails(measured):

@@ -44,7 +44,11 @@ def test_recordings_of_one_commit_are_one_build_and_a_recording_counts_once():
     assert history.notes == ("1 recording is given twice and counted once",)
 
 
-def test_without_a_commit_each_recording_is_a_build():
+def test_devices_are_series_side_by_side():
+    recordings = [*latencies(logs(10)), *latencies(logs(10, 6), device="iPad Air")]
+    series = [(one.device, one.current, one.begins) for one in history_of(recordings).series]
+    assert series == [("iPad Air", True, ""), ("iPhone 14 Pro", True, "")]
+    # Without a commit, each recording is a build.
     recordings = [replace(one, commit=None) for one in latencies(logs(3))]
     assert len(history_of(recordings).series[0].builds) == 3
 
@@ -57,14 +61,6 @@ def test_another_system_begins_a_series_and_says_so():
     assert (latest.current, ended.current) == (True, False)
     assert latest.begins == f"system changed from {SYSTEM} to iOS 18.6"
     assert ended.begins == ""
-
-
-def test_devices_are_series_side_by_side():
-    recordings = [*latencies(logs(10)), *latencies(logs(10, 6), device="iPad Air")]
-    assert [(one.device, one.current, one.begins) for one in history_of(recordings).series] == [
-        ("iPad Air", True, ""),
-        ("iPhone 14 Pro", True, ""),
-    ]
 
 
 def test_a_long_time_without_a_build_begins_a_series():

@@ -44,13 +44,12 @@ def test_the_least_time_and_the_most_frames_are_best():
     assert row(table, "fps").best == (1,)
 
 
-def test_a_large_share_of_the_neural_engine_is_best():
+def test_a_large_share_of_the_neural_engine_is_best_and_predictions_are_no_contest():
     table = matrix([source(neural_engine_compute=0.3), source(neural_engine_compute=0.9)], ["a", "b"])
     assert row(table, "neural_engine_compute").best == (1,)
-
-
-def test_predictions_are_no_contest():
-    assert row(matrix([source(), source()], ["a", "b"]), "predictions").best == ()
+    assert row(table, "predictions").best == ()
+    # What nothing measured has no row.
+    assert not any(row.figure == "load_ns" for row in table.rows)
 
 
 @pytest.mark.parametrize(
@@ -75,10 +74,6 @@ def test_a_load_is_best_only_beyond_how_loads_vary(counts, best):
         for time, count in zip((90e6, 100e6), counts, strict=True)
     ]
     assert row(matrix(sources_of(loads), ["a", "b"]), "load_ns").best == best
-
-
-def test_what_nothing_measured_has_no_row():
-    assert not any(row.figure == "load_ns" for row in matrix([source()], ["a"]).rows)
 
 
 def test_recordings_with_one_label_share_a_column():

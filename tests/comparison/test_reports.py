@@ -124,22 +124,16 @@ def scaled(recording, factor):
     return replace(recording, models=(changed,), identity=f"{recording.identity} {factor}")
 
 
-def test_a_recording_is_in_a_baseline_once(measured):
-    baseline = baseline_of([measured("sharpen_8bit")])
-    with pytest.raises(UsageError, match="already"):
-        baseline_of([measured("sharpen_8bit")], baseline)
-
-
-def test_a_baseline_is_of_one_kind_of_device(measured):
+def test_a_baseline_holds_each_recording_once_of_one_kind_of_device_with_predictions(measured):
     one = measured("sharpen_8bit")
     other = scaled(replace(one, environment=replace(one.environment, device="iPhone 15")), 1.1)
-    with pytest.raises(UsageError, match="iPhone 15"):
-        baseline_of([one, other])
-
-
-def test_a_recording_without_predictions_is_no_baseline(measured):
-    with pytest.raises(UsageError, match="no prediction"):
-        baseline_of([measured("not_instrumented")])
+    for recordings, earlier, words in (
+        ([one], baseline_of([one]), "already"),
+        ([one, other], None, "iPhone 15"),
+        ([measured("not_instrumented")], None, "no prediction"),
+    ):
+        with pytest.raises(UsageError, match=words):
+            baseline_of(recordings, earlier)
 
 
 @pytest.mark.parametrize(

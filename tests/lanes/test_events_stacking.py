@@ -34,14 +34,8 @@ def test_there_are_as_many_rows_as_intervals_at_once(intervals) -> None:
     assert max(rows, default=-1) + 1 == most
 
 
-def test_nested_intervals_stand_below_those_that_contain_them() -> None:
+def test_nested_intervals_stand_below_those_that_contain_them_and_a_row_that_is_free_is_used_again() -> None:
     assert stacked([(0, 100), (10, 50), (20, 10), (40, 5), (70, 10)])[2] == [0, 1, 2, 2, 1]
-
-
-def test_crossing_intervals_do_not_share_a_row_beside_nested_ones() -> None:
-    # The fourth begins when the second is over: its row is free again, though two others are still on.
+    # The fourth begins when the second is over, though two others are still on.
     assert stacked([(0, 10), (1, 2), (2, 10), (5, 2), (20, 5), (21, 1)])[2] == [0, 1, 2, 1, 0, 1]
-
-
-def test_nothing_has_no_rows() -> None:
     assert stack(np.zeros(0, np.int64), np.zeros(0, np.int64)).tolist() == []

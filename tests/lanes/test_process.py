@@ -56,15 +56,11 @@ def test_without_a_sample_of_the_main_thread_there_is_no_lane(without) -> None:
     assert main_thread(without) == ()
 
 
-def test_the_samples_stay_as_they_were_recorded() -> None:
+def test_a_weight_that_is_not_recorded_is_that_of_instruments_and_samples_stay_as_they_were() -> None:
+    assert main_thread_frame(trace(1, weight=pd.NA))["duration_ns"].tolist() == [MS]
     other = trace(1, 2, pid=8)
     assert main_thread_frame(other).empty
     assert other.samples["main_thread"].tolist() == [True, True]
-
-
-def test_a_weight_that_is_not_recorded_is_that_of_instruments() -> None:
-    frame = main_thread_frame(trace(1, weight=pd.NA))
-    assert frame["duration_ns"].tolist() == [MS]
 
 
 def test_the_lane_is_a_pinned_strip() -> None:

@@ -129,18 +129,13 @@ def test_the_caller_of_a_load_is_not_the_face_of_core_ml_in_the_app() -> None:
     assert found.activity["model"].tolist() == ["model loaded at main.swift:42"]
 
 
-def test_a_call_from_no_code_of_the_app_has_no_caller() -> None:
-    found = inferred((1, WORKER, [PREDICT, WQ]))
-    assert found.sites["caller"].isna().tolist() == [True]
-
-
-def test_names_of_core_ml_elsewhere_are_no_calls() -> None:
+def test_names_of_core_ml_elsewhere_are_no_calls_and_a_caller_is_code_of_the_app(
+    trace_of: Build, frame: Callable[..., pd.DataFrame]
+) -> None:
+    assert inferred((1, WORKER, [PREDICT, WQ])).sites["caller"].isna().tolist() == [True]
     found = inferred((1, MAIN, [app("-[MLThing predictionFromX:]", 1), START]), (2, MAIN, [Call("CoreML"), START]))
     assert found.activity.empty
     assert found.sites is None
-
-
-def test_without_samples_nothing_is_told(trace_of: Build, frame: Callable[..., pd.DataFrame]) -> None:
     trace = trace_of(frame())
     assert call_sites(trace) is None
     assert call_sites(replace(trace, sample_source=source())).empty

@@ -38,7 +38,6 @@ def judged(judge, scenario):
 def test_a_model_that_predicts_without_a_load_was_loaded_before(attached, judge):
     use(attached, NET)
     finding = judged(judge, attached)
-    assert isinstance(finding, Finding)
     assert finding.cost is None
     assert "no load of Net was recorded" in finding.summary
     assert [(entry.start_ns, entry.model) for entry in finding.evidence] == [(1_000 * MS, "Net")]

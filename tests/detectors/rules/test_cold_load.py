@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from support.outcomes import values
 from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed, Severity, severity_of
 from tracekit.testing.rows import ENGINE_LOAD, ENGINE_PREPARE, LOAD, LOAD_CACHED, LOAD_COLD, Model
 from tracekit.testing.scenario import Scenario
@@ -19,15 +20,10 @@ def predictions(scenario: Scenario, start: int, count: int = 10, every: int = 30
         scenario.predict(model, start + k * every, 20 * MS)
 
 
-def values(outcome):
-    return {metric.name: metric.value for metric in outcome.metrics}
-
-
 def test_a_cold_load_that_the_first_call_waits_for_is_found_with_its_cost(scenario, judge):
     end = scenario.load(ENCODER, 100 * MS, 3_000 * MS, LOAD_COLD)
     predictions(scenario, end + 2 * MS)
     finding = judge(scenario, ID)["Encoder"]
-    assert isinstance(finding, Finding)
     assert finding.cost.ns == 3_000 * MS
     # Ten calls of 20 ms beside it.
     assert finding.cost.share == pytest.approx(3_000 / 3_200)
@@ -149,7 +145,6 @@ def test_several_cold_loads_count_together(scenario, judge):
         predictions(scenario, now + MS)
         now += 400 * MS
     finding = judge(scenario, ID)["Encoder"]
-    assert isinstance(finding, Finding)
     assert finding.cost.ns == 3_000 * MS
     assert "2 loads (3.00 s in total, longest 2.00 s)" in finding.summary
 

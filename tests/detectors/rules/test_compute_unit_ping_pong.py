@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from support.outcomes import values
 from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed
 from tracekit.testing.rows import Model
 from tracekit.testing.scenario import Scenario
@@ -38,14 +39,9 @@ def calls(scenario, *steps, count=20, model=SEGMENTER, first=0):
             at += length
 
 
-def values(outcome):
-    return {metric.name: metric.value for metric in outcome.metrics}
-
-
 def test_back_and_forth_is_found_with_the_time_of_the_interruptions(scenario, judge):
     calls(scenario, *THERE_AND_BACK)
     finding = judge(scenario, ID)["Segmenter"]
-    assert isinstance(finding, Finding)
     assert finding.cost.ns == 20 * 2 * MS
     assert finding.cost.share == pytest.approx(2 / 20)
     assert values(finding)["hand-offs per prediction (median)"] == 4

@@ -7,6 +7,7 @@ import pytest
 from suite.reported import reported
 from support.forms import short_text
 from support.handover import trace_of
+from support.outcomes import values
 from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed, Severity, severity_of
 from tracekit.testing.rows import Model
 from tracekit.testing.scenario import Scenario
@@ -29,15 +30,14 @@ def test_calls_that_pile_up_and_slow_down_are_found(scenario, judge):
     for k in range(10):
         steady(scenario, end + 100 * MS + k * 50 * MS, 4, 40 * MS, 0)
     finding = judge(scenario, ID)["Captions"]
-    assert isinstance(finding, Finding)
     # Two of each four are beyond the limit of two, so half of the bursts' 10 x 40 ms; busy besides: 20 x 10 ms.
     assert finding.cost.ns == 10 * 20 * MS
     assert finding.cost.share == pytest.approx(200 / 600)
     assert severity_of(finding) is Severity.HIGH
-    values = {metric.name: metric.value for metric in finding.metrics}
-    assert values["most in flight"] == 4
-    assert values["slowdown above the limit"] == pytest.approx(4.0)
-    assert values["time above the limit"] == pytest.approx(400 / 600)
+    numbers = values(finding)
+    assert numbers["most in flight"] == 4
+    assert numbers["slowdown above the limit"] == pytest.approx(4.0)
+    assert numbers["time above the limit"] == pytest.approx(400 / 600)
     assert finding.evidence_total == 40
 
 
@@ -72,7 +72,7 @@ def test_without_calls_alone_four_in_flight_are_found(scenario, judge):
     steady(scenario, 0, 40, 40 * MS, 10 * MS)
     finding = judge(scenario, ID)["Captions"]
     assert isinstance(finding, Finding)
-    assert {metric.name: metric.value for metric in finding.metrics}["slowdown above the limit"] is None
+    assert values(finding)["slowdown above the limit"] is None
     # What they save is worked out from the queues of the units, not from those that ran alone.
     assert finding.summary.endswith("Too few ran alone to compare their latency with.")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from support.outcomes import values
 from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed
 from tracekit.testing.rows import Model
 
@@ -34,12 +35,11 @@ def calls(scenario, disturbed=8, calm=12, others=10, longer=8.0, work=10, event=
 def test_two_models_at_once_are_found_with_their_extra_time(scenario, judge):
     calls(scenario)
     finding = judge(scenario, ID)["First"]
-    assert isinstance(finding, Finding)
     assert finding.cost.ns == 8 * 8 * MS
     assert finding.cost.share == pytest.approx(64 / (1 + 10 + 12 * 10 + 8 * 18))
-    values = {metric.name: metric.value for metric in finding.metrics}
-    assert values["slowdown with other CPU work"] == 1.8
-    assert values["predictions with other CPU work"] == 0.4
+    numbers = values(finding)
+    assert numbers["slowdown with other CPU work"] == 1.8
+    assert numbers["predictions with other CPU work"] == 0.4
     assert finding.affected.starts.tolist() == [(200 + k * 80) * MS for k in range(8)]
     assert finding.affected.ends.tolist() == [(210 + k * 80) * MS for k in range(8)]
     assert "During 8 of 20 predictions, Second used the CPU for 20% or more of" in finding.summary

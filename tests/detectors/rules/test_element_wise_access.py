@@ -32,7 +32,6 @@ def test_the_finding_tells_share_functions_and_time(app: App, judge) -> None:
     app.now_ns += 20 * MS
     app.busy(30 * MS, READ_ELEMENT, READ)
     finding = judge(app.finish(), ID)[None]
-    assert isinstance(finding, Finding)
     assert f"40 of {others + 40} samples" in finding.summary
     assert (finding.cost.ns, finding.cost.share) == (40 * MS, pytest.approx(40 / (others + 40)))
     assert [(site.function, site.line, site.samples) for site in finding.call_sites] == [

@@ -29,7 +29,6 @@ def test_casts_and_the_copies_beside_them_are_found_with_their_cost(scenario, ju
         prediction.event("Neural Engine - Data Copy", 2 * MS, 1 * MS)
         prediction.event("Output Transformation", 9 * MS, 300 * US)
     finding = judged(judge, scenario)
-    assert isinstance(finding, Finding)
     assert finding.cost.ns == 20 * 1_500 * US
     assert finding.cost.share == pytest.approx(0.15)
     assert int((finding.affected.ends - finding.affected.starts).sum()) == finding.cost.ns

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from support.outcomes import values
 from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed
 from tracekit.testing.rows import ENGINE_LOAD, ENGINE_PREDICTION, Model
 
@@ -56,10 +57,10 @@ def test_models_of_others_inside_predictions_count_too(scenario, judge):
     finding = judged(judge, scenario)
     assert isinstance(finding, Finding)
     assert "Photos" in finding.summary
-    values = {metric.name: metric.value for metric in finding.metrics}
-    assert values["execution outside all predictions"] == 0
+    numbers = values(finding)
+    assert numbers["execution outside all predictions"] == 0
     # Rows of both overlap: 2 x 50 ms of 19 x 50 ms and 2 x 5 ms.
-    assert values["execution of models that the target never loaded"] == pytest.approx(100 / 960)
+    assert numbers["execution of models that the target never loaded"] == pytest.approx(100 / 960)
 
 
 def test_without_the_table_nothing_is_known(scenario, judge):

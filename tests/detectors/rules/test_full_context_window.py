@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed
-from tracekit.testing import CoreAIChat, Session
+from tracekit.detectors.outcomes import Finding, Passed
+from tracekit.testing import Session
 
 ID = "full-context-window"
 MS = 1_000_000
@@ -49,10 +49,3 @@ def test_a_request_that_did_not_fit_is_found_without_counts(scenario, judge):
 def test_an_error_names_the_window(scenario, judge):
     talk(scenario, [1_000, 7_000, 8_100], error="contextSizeExceeded(contextSize: 8192, tokenCount: 9000)")
     assert "window of 8,192 tokens" in judge(scenario, ID)[None].summary
-
-
-def test_the_window_of_a_model_of_the_app_must_be_named(scenario, judge):
-    CoreAIChat(scenario).request(100 * MS, prompt_tokens=700, prompt_ns=99 * MS, tokens_ns=[15 * MS] * 5)
-    outcome = judge(scenario, ID)[None]
-    assert isinstance(outcome, NotEvaluated)
-    assert "--set full-context-window.window_tokens" in outcome.record

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from support.outcomes import values
 from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed
 from tracekit.testing.machines import WINDOW_SERVER
 from tracekit.testing.rows import Model
@@ -28,14 +29,9 @@ def calls(scenario, disturbed=6, calm=14, others=5, longer=5, process=None, work
         prediction.gpu(wait, length - wait)
 
 
-def values(outcome):
-    return {metric.name: metric.value for metric in outcome.metrics}
-
-
 def test_disturbed_predictions_are_found_with_their_extra_time(scenario, judge):
     calls(scenario)
     finding = judge(scenario, ID)["Style"]
-    assert isinstance(finding, Finding)
     assert finding.cost.ns == 6 * 5 * MS
     # The load, one call after it, 14 calm and 6 long ones.
     assert finding.cost.share == pytest.approx(30 / (1 + 10 + 140 + 90))

@@ -28,7 +28,6 @@ def sequences(scenario, count, calls=40, first=10 * MS, step=MS // 2, pause=2_00
 def test_what_calls_take_beyond_the_beginning_is_the_cost(scenario, judge):
     sequences(scenario, 2)
     finding = judge(scenario, ID)["Writer"]
-    assert isinstance(finding, Finding)
     # The first tenth, 10 to 11.5 ms, has the median 10.75 ms; calls from the third on (11 ms) take longer.
     beyond = 2 * sum(round((10 + 0.5 * index - 10.75) * MS) for index in range(2, 40))
     spent = 2 * sum(round((10 + 0.5 * index) * MS) for index in range(40))
@@ -159,6 +158,5 @@ def test_predictions_inferred_from_the_gpu_show_growth_too(scenario, judge):
         prediction.gpu(MS, prediction.row.duration_ns - 2 * MS, buffers=3)
     scenario.emptied.add(CORE_ML)
     finding = judge(scenario, ID)["Writer"]
-    assert isinstance(finding, Finding)
     # On the GPU each call takes 2 ms less: 8 to 9.5 ms in the first tenth (median 8.75), 8 + 19.5 ms in the last one.
     assert finding.cost.ns == 2 * sum(round((8 + 0.5 * index - 8.75) * MS) for index in range(2, 40))

@@ -69,14 +69,6 @@ def test_a_slow_first_prompt_needs_counts_where_no_load_was_recorded(scenario, j
         assert [each.duration_ns for each in answer.evidence] == [1_200 * MS]
 
 
-def test_a_first_prompt_of_more_tokens_may_take_longer(scenario, judge):
-    session = Session(scenario)
-    for number, (prompt_ms, tokens) in enumerate([(1_200, 1_800), (200, 300), (200, 300), (200, 300)]):
-        begin = (1_000 + 3_000 * number) * MS
-        session.request(begin, prompt_ns=prompt_ms * MS, generation_ns=400 * MS, consumed=tokens, cached=0)
-    assert isinstance(judge(scenario, ID)[None], NotEvaluated)
-
-
 def test_an_app_of_core_ml_asks_no_language_model(judge):
     scenario = Scenario(Process("Camera", 412), duration_ns=900 * MS)
     assert judge(scenario, ID)[None].reason == "No request to a language model was recorded."

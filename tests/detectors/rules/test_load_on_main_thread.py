@@ -26,7 +26,6 @@ def test_the_finding_names_model_function_and_time(app: App, judge) -> None:
     app.code.on_main = False
     app.predict(NET, cpu(100 * MS), inputs=0)
     finding = judge(app.finish(), ID)[None]
-    assert isinstance(finding, Finding)
     assert finding.summary == "The main thread makes 1 load of Net and does nothing else for 400 ms."
     assert finding.cost.ns == 400 * MS
     assert finding.cost.share == pytest.approx(0.8, abs=0.01)
@@ -39,7 +38,6 @@ def test_samples_alone_are_enough(app: App, judge) -> None:
     app.load(NET, 400 * MS)
     app.scenario.emptied.add(CORE_ML)
     finding = judge(app.finish(), ID)[None]
-    assert isinstance(finding, Finding)
     assert finding.summary == (
         "The main thread makes 1 load of model loaded at Style.swift:42 and does nothing else for 400 ms."
     )

@@ -32,7 +32,6 @@ def growing(each, **options):
 
 def test_growth_is_said_per_prediction_with_its_interval():
     found = said(growing(500_000, calls=120), "memory-growth")
-    assert isinstance(found, Finding)
     assert found.summary.startswith("The footprint grows by 500 KB per prediction (")
     assert max(each.bytes for each in found.evidence) == pytest.approx(200 * MB, rel=0.02)
     assert found.summary.endswith("The recording does not show what holds it.")
@@ -52,7 +51,6 @@ def test_growth_that_is_small_beside_the_footprint_is_none():
 def test_reloads_that_keep_their_memory_are_critical():
     app = reloading(Draws(3), lambda _index, size: size, model_mb=100, noise=False, jitter=0)
     found = said(app, "unreturned-load")
-    assert isinstance(found, Finding)
     assert found.summary == (
         "Each of 5 reloads adds 100 MB to the footprint, and all of it is still there at the next one: 500 MB in all."
     )
@@ -76,7 +74,6 @@ def test_reloads_that_are_too_few_or_unsampled_are_not_judged():
 
 def test_copies_are_counted_beyond_the_first():
     found = said(taking_turns(Draws(6), 200, 190, count=3), "duplicate-memory")
-    assert isinstance(found, Finding)
     assert "2 further ones" in found.summary
     assert found.held == pytest.approx(380 / 640, abs=0.03)
     assert [each.bytes for each in found.evidence] == pytest.approx([190 * MB] * 2, abs=5 * MB)
@@ -90,7 +87,6 @@ def test_a_peak_is_judged_against_the_limit_that_was_given():
     app = predicting(Draws(8), calls=70, model_mb=940, noise=False, jitter=0)
     assert isinstance(said(app, "memory-peak"), NotApplicable)
     found = said(app, "memory-peak", limit_mb=1_100)
-    assert isinstance(found, Finding)
     assert found.summary.startswith("The footprint reaches 1.00 GB, 91% of the limit of 1.10 GB, during ")
     assert found.evidence[0].bytes == 1_000 * MB
     assert isinstance(said(app, "memory-peak", limit_mb=2_000), Passed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from support.outcomes import values
 from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed
 from tracekit.testing.rows import ENGINE_PREDICTION, Model
 
@@ -26,14 +27,9 @@ def calls(scenario, count=20, waiting=20, wait=5, length=10, label=STRANGER, gap
         prediction.neural_engine(queued_until, length * MS - queued_until)
 
 
-def values(outcome):
-    return {metric.name: metric.value for metric in outcome.metrics}
-
-
 def test_waits_are_found_with_their_time(scenario, judge):
     calls(scenario, waiting=8)
     finding = judge(scenario, ID)["PoseNet"]
-    assert isinstance(finding, Finding)
     assert finding.cost.ns == 8 * 5 * MS
     assert finding.cost.share == pytest.approx(8 * 5 / (20 * 10))
     assert values(finding)["predictions queued behind other work"] == 0.4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from support.outcomes import values
 from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed
 from tracekit.testing.rows import ENGINE_PREDICTION, Model
 
@@ -22,14 +23,9 @@ def calls(scenario, pieces=3, work=4, gap=2, count=20, label=None, first=0):
             prediction.neural_engine(at, round(work * MS), label, operation=2 * number)
 
 
-def values(outcome):
-    return {metric.name: metric.value for metric in outcome.metrics}
-
-
 def test_pieces_are_found_with_the_time_of_their_gaps(scenario, judge):
     calls(scenario)
     finding = judge(scenario, ID)["Encoder"]
-    assert isinstance(finding, Finding)
     assert finding.cost.ns == 20 * 2 * 2 * MS
     assert finding.cost.share == pytest.approx(4 / 16)
     assert values(finding)["segments per prediction (median)"] == 3

@@ -29,7 +29,6 @@ def shapes(scenario, slow, works=(8, 20), calls=60, turn=6, gaps=None, loads=(0,
 def test_time_beyond_the_median_of_the_group_is_the_cost(scenario, judge):
     shapes(scenario, {6: 80})
     finding = judge(scenario, ID)["Segmenter"]
-    assert isinstance(finding, Finding)
     assert finding.cost.ns == 80 * MS
     assert finding.cost.share == pytest.approx(80 / (20 + 30 * 8 + 30 * 20 + 80))
     assert finding.evidence_total == 1

@@ -25,7 +25,6 @@ def talk(scenario, cached: list[int | None], **more: object) -> None:
 def test_what_was_processed_before_costs_its_part_of_the_prompt(scenario, judge):
     talk(scenario, [0, 0, 0, 0])
     finding = judge(scenario, ID)[None]
-    assert isinstance(finding, Finding)
     # 340, 440 and 540 tokens stood there, at 1 ms each.
     assert (finding.cost.ns, finding.cost.longest_wait_ns) == ((340 + 440 + 540) * MS, 540 * MS)
     assert len(finding.evidence) == 3

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from support.outcomes import values
 from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed
-from tracekit.testing import CoreAIChat, Session
+from tracekit.testing import Session
 
 ID = "rebuilt-instructions"
 MS = 1_000_000
@@ -27,14 +28,13 @@ def talk(scenario, texts: list[str], sessions: list[int] | None = None, cached: 
 def test_the_same_text_in_a_new_region_is_built_again(scenario, judge):
     talk(scenario, [NAME] * 5)
     finding = judge(scenario, ID)[None]
-    assert isinstance(finding, Finding)
     assert (len(finding.evidence), finding.missed, finding.cost) == (4, 1.0, None)
 
 
 def test_other_digits_are_a_date_or_a_counter_and_no_text_is_told(scenario, judge):
     talk(scenario, [f"{NAME}, 9:4{number}" for number in range(5)])
     finding = judge(scenario, ID)[None]
-    assert {metric.name: metric.value for metric in finding.metrics}["of them with other digits"] == 4
+    assert values(finding)["of them with other digits"] == 4
     assert "Miller" not in repr(finding)
 
 
@@ -76,10 +76,3 @@ def test_sessions_that_are_asked_by_turns_keep_their_instructions(scenario, judg
 def test_thresholds(scenario, judge, texts, cached, outcome):
     talk(scenario, texts, cached=cached)
     assert isinstance(judge(scenario, ID)[None], outcome)
-
-
-def test_signposts_show_no_instructions(scenario, judge):
-    CoreAIChat(scenario).request(100 * MS, prompt_tokens=50, prompt_ns=99 * MS, tokens_ns=[15 * MS] * 5)
-    outcome = judge(scenario, ID)[None]
-    assert isinstance(outcome, NotEvaluated)
-    assert outcome.record == "Core AI language model did not log it: check it in the app."

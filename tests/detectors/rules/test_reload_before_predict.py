@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from support.outcomes import values
 from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed, Severity, severity_of
 from tracekit.testing.rows import LOAD_COLD, Model
 from tracekit.testing.scenario import Scenario
@@ -29,16 +30,15 @@ def play(scenario: Scenario, pattern: str, *, load: int = 20 * MS, predict: int 
 def test_a_load_before_each_prediction_is_found_with_its_cost(scenario, judge):
     play(scenario, "LP" * 10)
     finding = judge(scenario, ID)["Watercolor"]
-    assert isinstance(finding, Finding)
     # Nine of ten loads were not needed: 9 x 20 ms of 10 x (20 + 5) ms.
     assert finding.cost.ns == 180 * MS
     assert finding.cost.share == pytest.approx(180 / 250)
     assert severity_of(finding) is Severity.CRITICAL
-    values = {metric.name: metric.value for metric in finding.metrics}
-    assert values["loads"] == 10
-    assert values["loads per prediction"] == 1
-    assert values["mean load"] == 20 * MS
-    assert values["prediction time"] == 50 * MS
+    numbers = values(finding)
+    assert numbers["loads"] == 10
+    assert numbers["loads per prediction"] == 1
+    assert numbers["mean load"] == 20 * MS
+    assert numbers["prediction time"] == 50 * MS
     assert finding.evidence_total == 9
     assert [entry.label for entry in finding.evidence] == ["Load (cached)"] * 9
     # The first reload starts after 10 ms, a load, a prediction and two pauses.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from support.handover import trace_of
-from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed
+from tracekit.detectors.outcomes import Finding, Passed
 from tracekit.detectors.runner import run_detectors
 from tracekit.testing import CoreAIChat, Session
 
@@ -32,14 +32,6 @@ def test_errors_are_counted_by_kind_and_their_texts_stay(scenario, judge):
 def test_one_in_twenty_is_too_many(scenario, judge, requests, outcome):
     talk(scenario, ["refusal", *["N/A"] * (requests - 1)])
     assert isinstance(judge(scenario, ID)[None], outcome)
-
-
-def test_signposts_do_not_say_so(scenario, judge):
-    CoreAIChat(scenario).request(100 * MS, prompt_tokens=50, prompt_ns=99 * MS, tokens_ns=[15 * MS] * 5)
-    answer = judge(scenario, ID)[None]
-    assert isinstance(answer, NotEvaluated)
-    # The instrument of another runtime would show no more of it.
-    assert answer.record == "Core AI language model did not log it: check it in the app."
 
 
 def test_of_two_runtimes_the_finding_is_told_with_its_name(scenario, judge):

@@ -31,7 +31,6 @@ def test_cold_loads_in_a_row_are_found_with_their_cost(scenario, judge):
     end = in_a_row(scenario, 3_000, 5_000, 2_000)
     use(scenario, end + MS)
     finding = judge(scenario, ID)[None]
-    assert isinstance(finding, Finding)
     # Ten seconds of loading, of which the longest alone takes five; beside them ten calls of 20 ms.
     assert finding.cost.ns == 5_000 * MS
     assert finding.cost.share == pytest.approx(5_000 / (10_000 + 200))
@@ -121,7 +120,6 @@ def test_loads_that_overlap_stand_in_line_where_the_neural_engine_shows_it(scena
         scenario.other_neural_engine((k * 1_000 + 10) * MS, length * MS, ENGINE_PREPARE)
     use(scenario, end + MS)
     finding = judge(scenario, ID)[None]
-    assert isinstance(finding, Finding)
     assert finding.cost.ns == (900 + 950) * MS
 
 

@@ -23,7 +23,6 @@ def test_a_long_cached_load_that_the_first_call_waits_for_is_found_with_its_cost
     end = scenario.load(ENCODER, 100 * MS, 3_000 * MS, LOAD_CACHED)
     calls(scenario, end + 2 * MS)
     finding = judge(scenario, ID)["Encoder"]
-    assert isinstance(finding, Finding)
     assert finding.cost.ns == 3_000 * MS
     # Ten calls of 20 ms beside it.
     assert finding.cost.share == pytest.approx(3_000 / 3_200)
@@ -37,7 +36,6 @@ def test_several_are_added_up(scenario, judge):
         end = scenario.load(ENCODER, start * MS, (1_000 + start // 10) * MS, LOAD_CACHED)
         calls(scenario, end, 40)
     finding = judge(scenario, ID)["Encoder"]
-    assert isinstance(finding, Finding)
     assert finding.cost.ns == 4_000 * MS
     assert "2 loads" in finding.summary
 

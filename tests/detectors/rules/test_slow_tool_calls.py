@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed
-from tracekit.testing import CoreAIChat, Session
+from support.outcomes import values
+from tracekit.detectors.outcomes import Finding, Passed
+from tracekit.testing import Session
 
 ID = "slow-tool-calls"
 MS = 1_000_000
@@ -33,7 +34,7 @@ def test_both_thresholds_must_be_reached(scenario, judge, tool_ms, run_ms, outco
 def test_repeated_calls_are_counted_and_nothing_of_them_told(scenario, judge):
     request(scenario, 400, 400, 400, arguments='{"city": "Springfield"}')
     finding = judge(scenario, ID)[None]
-    assert {metric.name: metric.value for metric in finding.metrics}["calls repeated with the same arguments"] == 2
+    assert values(finding)["calls repeated with the same arguments"] == 2
     assert finding.cost.ns == 1_200 * MS
     assert "Springfield" not in repr(finding)
     assert "private" not in repr(finding)
@@ -45,8 +46,3 @@ def test_calls_of_nobody_known_are_no_verdict(scenario, judge):
     call = (9_000 * MS, 900 * MS, "tool-x", "weather", "{}", "{}", "N/A", 9, "(9) Session 9", "inference-9")
     scenario.language_models["ToolTable"] = [call]
     assert "not which requests" in judge(scenario, ID)[None].reason
-
-
-def test_signposts_show_no_tools(scenario, judge):
-    CoreAIChat(scenario).request(100 * MS, prompt_tokens=50, prompt_ns=99 * MS, tokens_ns=[15 * MS] * 5)
-    assert isinstance(judge(scenario, ID)[None], NotEvaluated)

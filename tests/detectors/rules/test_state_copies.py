@@ -44,7 +44,6 @@ def judged(judge, scenario, **settings):
 def test_a_cache_after_a_prompt_is_found_with_its_cost(scenario, judge):
     turns(scenario, prefill=True)
     finding = judged(judge, scenario)
-    assert isinstance(finding, Finding)
     assert finding.cost.ns == 60 * (2 * MS + 2 * US)
     assert finding.cost.share == pytest.approx(2_002 / 10_000)
     assert int((finding.affected.ends - finding.affected.starts).sum()) == finding.cost.ns

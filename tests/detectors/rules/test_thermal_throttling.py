@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from support.outcomes import values
 from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed
 from tracekit.testing.rows import Model, StateRow
 
@@ -27,11 +28,10 @@ def phases(scenario, *phases, spacing_ms=50):
 def test_time_beyond_the_cool_median_is_the_cost(scenario, judge):
     phases(scenario, ("Nominal", 20, 10), ("Fair", 10, 12), ("Serious", 20, 15))
     finding = judge(scenario, ID)["Landmarks"]
-    assert isinstance(finding, Finding)
     assert finding.cost.ns == (10 * 2 + 20 * 5) * MS
     assert finding.cost.share == pytest.approx(120 / (200 + 120 + 300))
     assert finding.evidence_total == 30
-    assert {metric.name: metric.value for metric in finding.metrics}["hottest to coolest state"] == pytest.approx(1.5)
+    assert values(finding)["hottest to coolest state"] == pytest.approx(1.5)
     # Of the 30 intervals, 20 are in the hottest state: a number of predictions would be another one.
     assert (
         finding.summary == "In thermal state Serious, predictions took 15.0 ms (median), 1.5x the 10.0 ms in Nominal."

@@ -31,7 +31,6 @@ def test_a_model_that_is_never_used_is_found_with_its_cost(scenario, judge):
     at_work(scenario)
     scenario.load(Model("Segmenter"), 200 * MS, 300 * MS)
     finding = judge(scenario, ID)[None]
-    assert isinstance(finding, Finding)
     assert finding.cost.ns == 300 * MS
     # Beside it, a load of 100 ms and fifty predictions of 30 ms.
     assert finding.cost.share == pytest.approx(300 / (300 + 100 + 1_500))

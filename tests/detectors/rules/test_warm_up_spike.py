@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from support.outcomes import values
 from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed, Severity, severity_of
 from tracekit.testing.rows import Model
 from tracekit.testing.scenario import Scenario
@@ -26,14 +27,9 @@ def play(scenario: Scenario, durations_ms: list[float], start: int = 0, gap: int
     return now
 
 
-def values(outcome):
-    return {metric.name: metric.value for metric in outcome.metrics}
-
-
 def test_a_slow_first_call_is_found_with_its_cost(scenario, judge):
     play(scenario, [158] + [23] * 20)
     finding = judge(scenario, ID)["PoseNet"]
-    assert isinstance(finding, Finding)
     assert finding.cost.ns == (158 - 23) * MS
     assert finding.cost.share == pytest.approx(135 / (50 + 158 + 20 * 23))
     assert (finding.cost.usual_ns, severity_of(finding)) == (23 * MS, Severity.MEDIUM)
@@ -86,7 +82,6 @@ def test_each_load_has_a_first_call(scenario, judge):
     end = play(scenario, [25] + [23] * 10, start=end)
     play(scenario, [123] + [23] * 10, start=end)
     finding = judge(scenario, ID)["PoseNet"]
-    assert isinstance(finding, Finding)
     assert finding.cost.ns == (135 + 100) * MS
     assert finding.evidence_total == 2
     assert "2 loads affected" in finding.summary

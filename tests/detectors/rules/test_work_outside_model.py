@@ -39,14 +39,6 @@ def test_the_step_that_takes_most_is_named(scenario, judge, step, name):
     assert f"most of it in {name} (500 ms)" in judge(scenario, ID)[None].summary
 
 
-def test_work_while_the_model_computes_delays_nothing(scenario, judge):
-    request(scenario)
-    beside = CoreAIChat(scenario, thread=9)
-    for row in [row for row in scenario.logged if row.name == "LogitsInference"]:
-        beside.log(row.start_ns, 14 * MS, "Sample", "step=1")
-    assert isinstance(judge(scenario, ID)[None], Passed)
-
-
 def test_tables_without_these_steps_are_no_pass(scenario, judge):
     Session(scenario).request(100 * MS, prompt_ns=900 * MS, generation_ns=900 * MS)
     outcome = judge(scenario, ID)[None]

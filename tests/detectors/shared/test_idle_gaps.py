@@ -64,7 +64,6 @@ def test_gaps_are_the_cost_and_where_it_lies(scenario, judge):
     spans = calls(scenario, work(20))
     lost = [start - end for (_, end), (start, _) in pairwise(spans)]
     finding = judge(scenario, GAPS)["Segmenter"]
-    assert isinstance(finding, Finding)
     assert finding.cost.ns == sum(lost)
     assert finding.cost.share == pytest.approx(sum(lost) / (spans[-1][0] - spans[0][0]))
     assert finding.cost.of == "the time from first to last prediction"
