@@ -157,12 +157,12 @@ _OFFERED = 6
 """Values that are named in place of one that means nothing."""
 
 
-def _shortest(ns: int) -> str:
-    """A duration as one would type it, exactly."""
+def _shortest(ns: int, blank: str = "") -> str:
+    """A duration as one would type it, exactly, with a blank before the unit if one is given."""
     for unit in ("s", "ms", "us"):
         if ns and ns % (units.DURATION_UNITS_NS[unit] // 100) == 0 and ns >= units.DURATION_UNITS_NS[unit]:
-            return f"{Decimal(ns) / units.DURATION_UNITS_NS[unit]:f}{unit}"
-    return f"{ns}ns"
+            return f"{Decimal(ns) / units.DURATION_UNITS_NS[unit]:f}{blank}{unit}"
+    return f"{ns}{blank}ns"
 
 
 def filter_words(chosen: EventFilter) -> str:
@@ -172,5 +172,4 @@ def filter_words(chosen: EventFilter) -> str:
     parts += [part for part in (chosen.kind, chosen.device) if part is not None]
     bounds = (("≥", chosen.min_ns), ("≤", chosen.max_ns))
     # As one would read it: `8 ms`.
-    durations = ((sign, re.sub(r"(?<=\d)(?=[a-z])", " ", _shortest(ns))) for sign, ns in bounds if ns is not None)
-    return ", ".join((*parts, *(f"{sign} {text}" for sign, text in durations)))
+    return ", ".join((*parts, *(f"{sign} {_shortest(ns, ' ')}" for sign, ns in bounds if ns is not None)))
