@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,6 +24,11 @@ class Outcome:
     status: int
     out: str
     err: str
+
+    @property
+    def json(self) -> Any:
+        """What standard output says as JSON."""
+        return json.loads(self.out)
 
 
 Tracekit = Callable[..., Outcome]

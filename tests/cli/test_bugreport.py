@@ -35,7 +35,7 @@ def test_settings_that_are_not_in_the_archive_are_named(tracekit, reload, tmp_pa
         assert "own.toml" not in archive.namelist()
 
 
-def test_the_files_are_what_the_manifest_says(written: Path, reload: Path) -> None:
+def test_the_archive_has_what_its_manifest_says_and_the_evidence_of_the_report(written: Path, reload: Path) -> None:
     with zipfile.ZipFile(written) as archive:
         assert archive.namelist() == FILES
         content = {name: archive.read(name) for name in FILES}
@@ -48,8 +48,6 @@ def test_the_files_are_what_the_manifest_says(written: Path, reload: Path) -> No
     assert digest.sha256 in content["report.md"].decode()
     assert manifest["redaction"]["applied"]
 
-
-def test_the_evidence_is_that_of_the_report(written: Path) -> None:
     with zipfile.ZipFile(written) as archive:
         rows = list(csv.DictReader(io.StringIO(archive.read("evidence.csv").decode())))
         report = json.loads(archive.read("report.json"))
@@ -97,33 +95,15 @@ def test_private_data_is_in_it_only_on_request(tracekit, reload_xml: Path, tmp_p
             assert json.loads(archive.read("manifest.json"))["redaction"]["applied"] != kept
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--list", "-o", "x.txt"], "give it alone, or with -o findings.zip"),
-        (["-o", "x.tar"], "unknown extension (supported: .txt .md .html .json .zip)"),
-        (["-o", "/missing/x.zip"], "no such folder"),
-    ],
-)
-def test_wrong_usage_is_told_before_reading(tracekit, tmp_path: Path, arguments: list[str], message: str) -> None:
-    result = tracekit("analyze", tmp_path / "gone.trace", *arguments)
+def test_wrong_usage_is_told_before_reading(tracekit, tmp_path: Path) -> None:
+    result = tracekit("analyze", tmp_path / "gone.trace", "--list", "-o", "x.txt")
     assert (result.status, result.out) == (2, "")
-    assert message in result.err
+    assert "give it alone, or with -o findings.zip" in result.err
 
 
-def test_the_recording_is_no_place_to_write(tracekit, reload: Path) -> None:
-    result = tracekit("analyze", reload, "-o", reload / "x.zip")
-    assert result.status == 2
-    assert "part of the recording" in result.err
-    assert not (reload / "x.zip").exists()
-
-
-def test_a_recording_in_which_nothing_can_be_judged_keeps_its_status(tracekit, blind: Path, tmp_path: Path) -> None:
-    assert tracekit("analyze", blind, "-o", tmp_path / "x.zip").status == 3
-    assert (tmp_path / "x.zip").exists()
-
-
-def test_an_archive_is_no_recording_and_has_each_form_itself(tracekit, samples: Path, tmp_path: Path) -> None:
+def test_an_archive_is_no_recording_and_has_each_form_itself(
+    tracekit, samples: Path, tmp_path: Path, blind: Path
+) -> None:
     path = tmp_path / "findings.zip"
     assert tracekit("analyze", samples / "sharpen_float16.trace", "-o", path).status == 0
     again = tracekit("analyze", path)
@@ -133,3 +113,6 @@ def test_an_archive_is_no_recording_and_has_each_form_itself(tracekit, samples: 
     both = tracekit("analyze", samples / "sharpen_float16.trace", "--format", "html", "-o", path)
     assert (both.status, both.out) == (2, "")
     assert both.err.startswith("tracekit: --format is for what is printed")
+
+    assert tracekit("analyze", blind, "-o", tmp_path / "x.zip").status == 3
+    assert (tmp_path / "x.zip").exists()

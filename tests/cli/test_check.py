@@ -7,7 +7,7 @@ import json
 import pytest
 
 
-def test_a_baseline_is_saved_shown_and_checked(tracekit, samples, project):
+def test_a_baseline_is_saved_shown_checked_and_not_replaced(tracekit, samples, project):
     project('[check]\nbaseline = "perf.json"\n')
     saved = tracekit("check", "--save-baseline", "--baseline", "perf.json", samples / "sharpen_float16.trace")
     assert saved.status == 0
@@ -19,32 +19,6 @@ def test_a_baseline_is_saved_shown_and_checked(tracekit, samples, project):
     assert slower.status == 1
     assert "slower than allowed: median 8.68 ms → 12.4 ms, +43% (" in slower.out
 
-
-def test_limits_are_taken_from_the_command_line(tracekit, samples, project):
-    project("")
-    run = samples / "sharpen_8bit.trace"
-    assert tracekit("check", run, "--p95", "20ms", "--loads", "1", "--ane", "90%").status == 0
-    failed = tracekit("check", run, "--p95", "13ms", "--copies", "4", "--in-flight", "1", "--json")
-    assert failed.status == 1
-    verdicts = {item["subject"]: item["verdict"] for item in json.loads(failed.out)["items"]}
-    # 13.3 ms and 5 copies, one at a time.
-    assert verdicts == {"p95": "failed", "copies": "failed", "in-flight": "passed"}
-    wrong = tracekit("check", run, "--ane", "0.9")
-    assert (wrong.status, "expected a share such as 90%, found '0.9'" in wrong.err) == (2, True)
-
-
-def test_a_limit_of_the_command_line_replaces_those_of_its_name(tracekit, samples, project):
-    project('[check.limits."Sharpen*"]\np95 = "12ms"\nloads = 0\n[check.limits."*"]\np95 = "1ms"\n')
-    run = samples / "sharpen_8bit.trace"
-    assert tracekit("check", run).status == 1
-    result = tracekit("check", run, "--p95", "20ms", "--json")
-    verdicts = [(item["subject"], item["verdict"]) for item in json.loads(result.out)["items"]]
-    # 13.3 ms, and one load.
-    assert sorted(verdicts) == [("loads", "failed"), ("p95", "passed")]
-    assert tracekit("check", run, "--p95", "20ms", "--loads", "1").status == 0
-
-
-def test_a_baseline_is_not_replaced(tracekit, samples, project):
     project("")
     tracekit("check", "--save-baseline", "--baseline", "perf.json", samples / "sharpen_float16.trace")
     again = tracekit("check", "--save-baseline", "--baseline", "perf.json", samples / "sharpen_float16.trace")
@@ -53,6 +27,28 @@ def test_a_baseline_is_not_replaced(tracekit, samples, project):
     assert (
         tracekit("check", "--update-baseline", "--baseline", "perf.json", samples / "sharpen_float16.trace").status == 2
     )
+
+
+def test_limits_of_the_command_line_replace_those_of_their_name(tracekit, samples, project):
+    project("")
+    run = samples / "sharpen_8bit.trace"
+    assert tracekit("check", run, "--p95", "20ms", "--loads", "1", "--ane", "90%").status == 0
+    failed = tracekit("check", run, "--p95", "13ms", "--copies", "4", "--in-flight", "1", "--json")
+    assert failed.status == 1
+    verdicts = {item["subject"]: item["verdict"] for item in failed.json["items"]}
+    # 13.3 ms and 5 copies, one at a time.
+    assert verdicts == {"p95": "failed", "copies": "failed", "in-flight": "passed"}
+    wrong = tracekit("check", run, "--ane", "0.9")
+    assert (wrong.status, "expected a share such as 90%, found '0.9'" in wrong.err) == (2, True)
+
+    project('[check.limits."Sharpen*"]\np95 = "12ms"\nloads = 0\n[check.limits."*"]\np95 = "1ms"\n')
+    run = samples / "sharpen_8bit.trace"
+    assert tracekit("check", run).status == 1
+    result = tracekit("check", run, "--p95", "20ms", "--json")
+    verdicts = [(item["subject"], item["verdict"]) for item in result.json["items"]]
+    # 13.3 ms, and one load.
+    assert sorted(verdicts) == [("loads", "failed"), ("p95", "passed")]
+    assert tracekit("check", run, "--p95", "20ms", "--loads", "1").status == 0
 
 
 @pytest.mark.parametrize(
@@ -79,7 +75,9 @@ def test_each_verdict_has_its_status_and_every_output_is_written(
         assert (folder / name).read_text()
 
 
-def test_the_runner_gets_summary_and_outputs(tracekit, samples, project, monkeypatch):
+def test_the_runner_gets_summary_outputs_and_paths_from_the_top_of_the_repository(
+    tracekit, samples, project, monkeypatch
+):
     folder = project('[check.limits."*"]\np50 = "10ms"\n')
     for variable in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"):
         monkeypatch.setenv(variable, str(folder / variable))
@@ -88,8 +86,17 @@ def test_the_runner_gets_summary_and_outputs(tracekit, samples, project, monkeyp
     assert (folder / "GITHUB_OUTPUT").read_text() == "verdict=failed\nexit-code=1\n"
     assert (folder / "GITHUB_STEP_SUMMARY").read_text().startswith("**tracekit check: 1 failed")
 
+    folder = project("") / "app"
+    folder.mkdir()
+    (folder / "pyproject.toml").write_text('[tool.tracekit.check.limits."*"]\np50 = "10ms"\n')
+    monkeypatch.chdir(folder)
+    result = tracekit("check", samples / "sharpen_8bit.trace", "--format", "github")
+    assert result.out.startswith("::error file=app/pyproject.toml,line=2,")
 
-def test_a_mistake_in_the_settings_is_an_error_and_every_output_is_written(tracekit, samples, project):
+
+def test_a_mistake_in_the_settings_is_an_error_and_every_output_is_written(tracekit, samples, project, tmp_path):
+    assert "SARIF output needs a tracekit.toml" in tracekit("check", "nosuch.trace", "--format", "sarif").err
+    assert not list(tmp_path.glob("*.sarif"))
     folder = project('[check.limits."*"]\np50 = 10\n')
     result = tracekit("check", samples / "sharpen_8bit.trace", "-o", "a.sarif")
     assert result.status == 2
@@ -104,7 +111,7 @@ def test_a_mistake_in_the_settings_is_an_error_and_every_output_is_written(trace
 def test_each_severity_has_a_name_of_its_own_and_loads_have_a_limit(tracekit, samples, project):
     project('[check.findings]\ncritical = 0\nhigh = 0\n[check.limits."*"]\nloads = 1\n')
     reload, fixed = samples / "style_transfer_reload.trace", samples / "style_transfer_fixed.trace"
-    items = json.loads(tracekit("check", reload, "--json").out)["items"]
+    items = tracekit("check", reload, "--json").json["items"]
     failed = {item["model"]: item["value"] for item in items if item["subject"] == "loads"}
     # 373 loads of five models, and then each model kept after its first.
     assert (sum(failed.values()), len(failed)) == (373, 5)
@@ -112,11 +119,6 @@ def test_each_severity_has_a_name_of_its_own_and_loads_have_a_limit(tracekit, sa
     titles = [line.split()[1:3] for line in tracekit("check", reload).out.splitlines()]
     assert ["critical", "findings"] in titles
     assert ["high", "findings"] in titles
-
-
-def test_sarif_without_settings_is_refused_before_anything_is_read(tracekit, project, tmp_path):
-    assert "SARIF output needs a tracekit.toml" in tracekit("check", "nosuch.trace", "--format", "sarif").err
-    assert not list(tmp_path.glob("*.sarif"))
 
 
 def test_an_output_that_cannot_be_written_keeps_no_other_from_it(tracekit, samples, project, monkeypatch):
@@ -139,13 +141,19 @@ def test_an_error_in_tracekit_leaves_the_outputs_and_says_so(tracekit, samples, 
     assert "internal error" in (folder / "a.sarif").read_text()
 
 
-def test_without_its_baseline_limits_are_still_checked(tracekit, samples, project):
+def test_without_its_baseline_limits_are_still_checked_and_a_first_run_may_have_none(tracekit, samples, project):
     project('[check]\nbaseline = "perf.json"\n[check.limits."*"]\np50 = "10ms"\n')
     result = tracekit("check", samples / "sharpen_8bit.trace", "--format", "github")
     assert result.status == 2
     assert "::error file=tracekit.toml,line=2,title=baseline::" in result.out
     assert "perf.json: no such file or directory" in result.out
     assert "::error file=tracekit.toml,line=4,title=SharpenFilter p50::12.4 ms" in result.out
+
+    project('[check]\nbaseline = "perf.json"\n')
+    assert tracekit("check", samples / "sharpen_8bit.trace").status == 2
+    first = tracekit("check", samples / "sharpen_8bit.trace", "--allow-no-baseline")
+    assert first.status == 0
+    assert "nothing was compared" in first.out
 
 
 def test_a_renamed_model_is_compared_where_it_is_said(tracekit, samples, project):
@@ -161,23 +169,6 @@ def test_a_renamed_model_is_compared_where_it_is_said(tracekit, samples, project
     unknown = tracekit(*command, "--rename", "NoFilter=SharpenFilter")
     assert unknown.status == 2
     assert "NoFilter" in unknown.out
-
-
-def test_the_first_run_has_no_baseline_if_that_is_allowed(tracekit, samples, project):
-    project('[check]\nbaseline = "perf.json"\n')
-    assert tracekit("check", samples / "sharpen_8bit.trace").status == 2
-    first = tracekit("check", samples / "sharpen_8bit.trace", "--allow-no-baseline")
-    assert first.status == 0
-    assert "nothing was compared" in first.out
-
-
-def test_annotations_name_the_file_from_the_top_of_the_repository(tracekit, samples, project, monkeypatch):
-    folder = project("") / "app"
-    folder.mkdir()
-    (folder / "pyproject.toml").write_text('[tool.tracekit.check.limits."*"]\np50 = "10ms"\n')
-    monkeypatch.chdir(folder)
-    result = tracekit("check", samples / "sharpen_8bit.trace", "--format", "github")
-    assert result.out.startswith("::error file=app/pyproject.toml,line=2,")
 
 
 def test_a_recording_that_cannot_be_read_makes_it_an_error_and_the_others_are_checked(tracekit, samples, project):

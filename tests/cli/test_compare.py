@@ -11,18 +11,33 @@ from tracekit.testing import Model, Process, Scenario, SignpostRow, write_export
 MS = 1_000_000
 
 
-def test_two_recordings_are_compared(tracekit, samples):
+def test_recordings_are_compared_and_a_regression_is_no_failure(tracekit, samples, tmp_path):
     result = tracekit("compare", samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace")
     assert result.status == 0
     assert result.out.splitlines()[0] == "improved: SharpenFilter −30% · 2 findings fixed"
 
-
-def test_sides_of_several_recordings(tracekit, samples):
     before = [samples / f"{name}.trace" for name in ("sharpen_8bit", "style_transfer_reload")]
     after = [samples / f"{name}.trace" for name in ("sharpen_float16", "style_transfer_fixed")]
-    comparison = json.loads(tracekit("compare", "--before", *before, "--after", *after, "--json").out)
+    comparison = tracekit("compare", "--before", *before, "--after", *after, "--json").json
     assert comparison["before"] == ["sharpen_8bit.trace", "style_transfer_reload.trace"]
     assert len(comparison["models"]) == 6
+
+    result = tracekit("compare", samples / "sharpen_float16.trace", samples / "sharpen_8bit.trace")
+    assert result.status == 0
+    new, worse = result.out.splitlines()[:2]
+    worst = "2 new findings (worst: high): excess-data-copies (SharpenFilter), est. savings 0.59 s"
+    assert new.startswith(f"{worst} · regressed:")
+    assert worse.startswith("  SharpenFilter +")
+
+    files = [tmp_path / f"c.{ending}" for ending in ("html", "md", "json", "txt")]
+    arguments = [argument for file in files for argument in ("-o", file)]
+    pair = samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"
+    assert tracekit("compare", *pair, *arguments, "--no-config").status == 0
+    page, markdown, plain, text = (file.read_text("utf-8") for file in files)
+    assert 'id="lanes-after-meta"' in page
+    assert markdown.startswith("**improved")
+    assert json.loads(plain)["method"] == 2
+    assert text.startswith("improved: SharpenFilter −30% · 2 findings fixed\n")
 
 
 def test_the_page_of_several_recordings_draws_the_most_typical_of_each_side(tracekit, samples, reports, tmp_path):
@@ -45,20 +60,18 @@ def test_recordings_of_one_name_are_named_by_the_folders_that_differ(tracekit, s
         (tmp_path / folder / "out/run.trace").symlink_to(samples / f"{sample}.trace")
     paths = [tmp_path / folder / "out/run.trace" for folder in ("before", "after")]
     names = ["before/out/run.trace", "after/out/run.trace"]
-    comparison = json.loads(tracekit("compare", *paths, "--json").out)
+    comparison = tracekit("compare", *paths, "--json").json
     assert [comparison["before"], comparison["after"]] == [[names[0]], [names[1]]]
-    columns = json.loads(tracekit("matrix", *paths, "--json").out)["columns"]
+    columns = tracekit("matrix", *paths, "--json").json["columns"]
     assert [column["label"] for column in columns] == names
 
 
-def test_a_recording_counts_once(tracekit, samples):
+def test_a_recording_counts_once_by_another_name_too(tracekit, samples, tmp_path):
     one, other = samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"
     result = tracekit("compare", "--before", one, one, "--after", other)
     assert result.status == 2
     assert "sharpen_8bit.trace is given twice" in result.err
 
-
-def test_a_copy_of_a_recording_is_named_with_the_one_it_copies(tracekit, samples, tmp_path):
     one, copy = samples / "sharpen_8bit.trace", tmp_path / "copy.trace"
     copy.symlink_to(one)
     compared = tracekit("compare", "--before", one, copy, "--after", samples / "sharpen_float16.trace")
@@ -68,26 +81,26 @@ def test_a_copy_of_a_recording_is_named_with_the_one_it_copies(tracekit, samples
         assert "copy.trace is the same recording as sharpen_8bit.trace; a recording counts once" in result.err
 
 
-def test_a_regression_is_no_failure(tracekit, samples):
-    result = tracekit("compare", samples / "sharpen_float16.trace", samples / "sharpen_8bit.trace")
-    assert result.status == 0
-    new, worse = result.out.splitlines()[:2]
-    worst = "2 new findings (worst: high): excess-data-copies (SharpenFilter), est. savings 0.59 s"
-    assert new.startswith(f"{worst} · regressed:")
-    assert worse.startswith("  SharpenFilter +")
-
-
-def test_sides_without_a_common_model_are_inconclusive(tracekit, samples):
-    result = tracekit("compare", samples / "sharpen_8bit.trace", samples / "style_transfer_fixed.trace")
-    assert (result.status, "no model in common" in result.out) == (3, True)
-
-
-def test_a_range_limits_what_is_compared(tracekit, samples):
+def test_a_range_limits_what_is_compared_and_one_without_an_event_is_inconclusive(tracekit, samples):
     pair = samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"
-    full, part = (json.loads(tracekit("compare", *pair, *more, "--json").out) for more in ((), ("--to", "2")))
+    full, part = (tracekit("compare", *pair, *more, "--json").json for more in ((), ("--to", "2")))
     counts = [comparison["models"][0]["predictions"]["before"] for comparison in (full, part)]
     assert 0 < counts[1] < counts[0]
     assert part["notes"][0] == "Only predictions starting before 2 s are compared."
+
+    result = tracekit("compare", samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace", "--from", "900")
+    assert result.status == 2
+    assert "the range from 900 s lies outside the recording, which is 5.2 s long" in result.err
+    empty = tracekit("compare", samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace", "--to", "0.000001")
+    assert empty.status == 3
+    # The first load, and the end of the last prediction.
+    assert (
+        "no load or prediction starts before 1e-06 s: the first starts at 0.403 s, the last ends at 4.861 s"
+        in empty.err
+    )
+
+    result = tracekit("compare", samples / "sharpen_8bit.trace", samples / "style_transfer_fixed.trace")
+    assert (result.status, "no model in common" in result.out) == (3, True)
 
 
 def test_a_signpost_limits_what_is_compared(tracekit, tmp_path):
@@ -100,9 +113,7 @@ def test_a_signpost_limits_what_is_compared(tracekit, tmp_path):
         scenario.signposts.append(SignpostRow(440 * MS, 800 * MS, "Scroll", "app", "ui"))
         paths.append(tmp_path / side)
         write_export(scenario, paths[-1])
-    whole, part = (
-        json.loads(tracekit("compare", *paths, "--json", *more).out) for more in ((), ("--signpost", "Scroll"))
-    )
+    whole, part = (tracekit("compare", *paths, "--json", *more).json for more in ((), ("--signpost", "Scroll")))
     # Of 40 predictions those 20 that start in the interval; the other half is as fast as before.
     models = {model["name"]: model for model in part["models"]}
     net = models["Net"]
@@ -117,7 +128,7 @@ def test_a_signpost_limits_what_is_compared(tracekit, tmp_path):
     assert "unknown signpost 'Scrol'; did you mean 'Scroll'? (available: Scroll)" in unknown.err
 
 
-def test_one_bad_recording_of_a_side_does_not_stop_the_rest(tracekit, samples, tmp_path):
+def test_a_folder_is_a_side_and_one_bad_recording_does_not_stop_the_rest(tracekit, samples, tmp_path):
     before, after = samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"
     result = tracekit("compare", "--before", before, tmp_path / "gone.trace", "--after", after)
     assert result.status == 2
@@ -125,8 +136,6 @@ def test_one_bad_recording_of_a_side_does_not_stop_the_rest(tracekit, samples, t
     assert "skipped" in result.out
     assert result.out.splitlines()[0] == "improved: SharpenFilter −30% · 2 findings fixed"
 
-
-def test_a_folder_of_recordings_is_a_side(tracekit, samples, tmp_path):
     for side, name in (("before", "sharpen_8bit"), ("after", "sharpen_float16")):
         (tmp_path / side).mkdir()
         (tmp_path / side / f"{name}.trace").symlink_to(samples / f"{name}.trace")
@@ -154,28 +163,3 @@ def test_wrong_usage_is_one_sentence(tracekit, arguments, words):
     assert result.status == 2
     assert words in result.err
     assert result.err.count("\n") == 1
-
-
-def test_a_range_outside_is_an_error_and_one_without_an_event_inconclusive(tracekit, samples):
-    result = tracekit("compare", samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace", "--from", "900")
-    assert result.status == 2
-    assert "the range from 900 s lies outside the recording, which is 5.2 s long" in result.err
-    empty = tracekit("compare", samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace", "--to", "0.000001")
-    assert empty.status == 3
-    # The first load, and the end of the last prediction.
-    assert (
-        "no load or prediction starts before 1e-06 s: the first starts at 0.403 s, the last ends at 4.861 s"
-        in empty.err
-    )
-
-
-def test_files_are_written_by_their_endings(tracekit, samples, tmp_path):
-    files = [tmp_path / f"c.{ending}" for ending in ("html", "md", "json", "txt")]
-    arguments = [argument for file in files for argument in ("-o", file)]
-    pair = samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"
-    assert tracekit("compare", *pair, *arguments, "--no-config").status == 0
-    page, markdown, plain, text = (file.read_text("utf-8") for file in files)
-    assert 'id="lanes-after-meta"' in page
-    assert markdown.startswith("**improved")
-    assert json.loads(plain)["method"] == 2
-    assert text.startswith("improved: SharpenFilter −30% · 2 findings fixed\n")

@@ -15,28 +15,29 @@ from tracekit.recording.xctrace import doctor, tool
 
 
 def by_name(result) -> dict[str, dict[str, str]]:
-    return {check["name"]: check for check in json.loads(result.out)["checks"]}
+    return {check["name"]: check for check in result.json["checks"]}
 
 
-def test_a_machine_that_is_no_mac_is_usable_for_reading(tracekit, monkeypatch, tmp_path: Path) -> None:
+def test_without_developer_tools_a_mac_is_told_how_to_get_them_and_others_read(
+    tracekit, monkeypatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("sys.platform", "linux")
     result = tracekit("doctor")
     assert result.status == 0
     assert "needs a Mac; every other command works here" in result.out
 
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("sys.platform", "darwin")
+    result = tracekit("doctor")
+    assert (result.status, "install Xcode" in result.out) == (2, True)
 
-def test_without_the_scanner_there_is_a_note(tracekit, monkeypatch) -> None:
-    # An entry of None is a module that cannot be imported.
-    monkeypatch.setitem(sys.modules, "tracekit.recording.export._scan", None)
-    monkeypatch.delattr("tracekit.recording.export._scan", raising=False)
-    result = tracekit("doctor", "--format", "json")
-    scanner = by_name(result)["scanner"]
-    assert (scanner["state"], scanner["detail"]) == ("optional", "not built; exports are read by a slower reader")
-    assert "C compiler" in scanner["fix"]
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert tracekit("doctor", "--target", tmp_path).status == 2
+    assert "no such file or directory" in tracekit("doctor", "--target", tmp_path / "none").out
 
 
-def test_a_mac_with_xcode_is_described_without_names_of_devices(tracekit, standin) -> None:
+def test_a_mac_with_xcode_is_described_without_names_of_devices_unless_they_are_asked_for(tracekit, standin) -> None:
     standin(version="xctrace version 16.0 (17F113)")
     result = tracekit("doctor", "--format", "json")
     checks = by_name(result)
@@ -46,26 +47,21 @@ def test_a_mac_with_xcode_is_described_without_names_of_devices(tracekit, standi
     assert checks["templates"]["detail"] == "4, including Core ML"
     assert checks["Xcode"]["detail"] == "Xcode.app is selected"
 
+    assert "Phone (blue) (00000000-0000000000000002; device)" in tracekit("doctor", "--no-redact").out
+
 
 def test_instruments_that_record_adds_are_looked_for(tracekit, standin) -> None:
+    memory = by_name(tracekit("doctor", "--format", "json"))["memory"]
+    assert (memory["state"], memory["detail"]) == ("ok", "record --memory adds Activity Monitor")
+    standin(instruments="Hangs,Thermal State")
+    memory = by_name(tracekit("doctor", "--format", "json"))["memory"]
+    assert (memory["state"], memory["fix"]) == ("optional", "record without --memory")
     assert by_name(tracekit("doctor", "--format", "json"))["instruments"]["state"] == "ok"
     standin(instruments="Hangs,GPU")
     result = tracekit("doctor", "--format", "json")
     lacking = by_name(result)["instruments"]
     assert (result.status, lacking["state"], lacking["detail"]) == (0, "optional", "Thermal State cannot be recorded")
     assert "--only-template" in lacking["fix"]
-
-
-def test_the_instrument_that_memory_needs_is_named(tracekit, standin) -> None:
-    memory = by_name(tracekit("doctor", "--format", "json"))["memory"]
-    assert (memory["state"], memory["detail"]) == ("ok", "record --memory adds Activity Monitor")
-    standin(instruments="Hangs,Thermal State")
-    memory = by_name(tracekit("doctor", "--format", "json"))["memory"]
-    assert (memory["state"], memory["fix"]) == ("optional", "record without --memory")
-
-
-def test_names_and_ids_of_devices_are_shown_where_they_are_asked_for(tracekit, standin) -> None:
-    assert "Phone (blue) (00000000-0000000000000002; device)" in tracekit("doctor", "--no-redact").out
 
 
 @pytest.mark.parametrize(("version", "hangs"), [("16.0 (17F113)", True), ("26.0 (17C529)", False)])
@@ -84,13 +80,6 @@ def test_command_line_tools_alone_are_not_enough(tracekit, standin) -> None:
     assert result.status == 2
     assert "the Command Line Tools are selected" in result.out
     assert "sudo xcode-select -s" in result.out
-
-
-def test_a_mac_without_developer_tools_is_told_how_to_get_them(tracekit, monkeypatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr("sys.platform", "darwin")
-    result = tracekit("doctor")
-    assert (result.status, "install Xcode" in result.out) == (2, True)
 
 
 @pytest.mark.parametrize(("signed", "status"), [("yes", 0), ("no", 2), ("unsigned", 2)])
@@ -145,12 +134,6 @@ def test_the_name_of_ios_does_not_count_on_the_mac(tracekit, standin, tmp_path: 
     assert (result.status, "codesign --force" in result.out) == (2, True)
 
 
-def test_a_target_that_cannot_be_checked_is_not_called_fine(tracekit, monkeypatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert tracekit("doctor", "--target", tmp_path).status == 2
-    assert "no such file or directory" in tracekit("doctor", "--target", tmp_path / "none").out
-
-
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
@@ -182,7 +165,7 @@ def test_every_package_of_an_extra_for_users_is_optional() -> None:
         assert doctor.OPTIONAL[package][1] == extra
 
 
-def test_a_missing_package_is_named(tracekit, monkeypatch) -> None:
+def test_missing_parts_are_named(tracekit, monkeypatch) -> None:
     monkeypatch.setattr(doctor, "NEEDED", ("no-such-package",))
     monkeypatch.setattr(doctor, "OPTIONAL", {"no-such-option": ("what for", "sql")})
     result = tracekit("doctor")
@@ -190,6 +173,14 @@ def test_a_missing_package_is_named(tracekit, monkeypatch) -> None:
     assert "pip install no-such-package" in result.out
     assert "not installed; for what for" in result.out
     assert f"pip install '{PROJECT['name']}[sql]'" in result.out
+
+    # An entry of None is a module that cannot be imported.
+    monkeypatch.setitem(sys.modules, "tracekit.recording.export._scan", None)
+    monkeypatch.delattr("tracekit.recording.export._scan", raising=False)
+    result = tracekit("doctor", "--format", "json")
+    scanner = by_name(result)["scanner"]
+    assert (scanner["state"], scanner["detail"]) == ("optional", "not built; exports are read by a slower reader")
+    assert "C compiler" in scanner["fix"]
 
 
 @pytest.mark.parametrize(

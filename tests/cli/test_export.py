@@ -40,22 +40,22 @@ def test_cells_are_redacted_as_sql_shows_them_unless_asked_for(tracekit, samples
             assert next(csv.DictReader(stream))["prompt-tokens"] == "412"
 
 
-def test_the_xml_is_analyzed_to_the_same_report(tracekit, samples: Path, tmp_path: Path) -> None:
+def test_the_xml_is_analyzed_to_the_same_report_but_without_call_stacks(
+    tracekit, samples: Path, tmp_path: Path, reload_xml: Path
+) -> None:
     source = samples / "captions_concurrent_xml"
     assert (
         tracekit("export", source, "--folder", tmp_path / source.name, "--format", "xml", "-q", "--no-redact").err == ""
     )
     again = tracekit("analyze", tmp_path / source.name, "--format", "json")
-    report, before = (json.loads(each.out) for each in (again, tracekit("analyze", source, "--format", "json")))
+    report, before = (each.json for each in (again, tracekit("analyze", source, "--format", "json")))
     for each in (report, before):
         for table in each["tables"]:
             table.pop("source")
     assert report == before
 
-
-def test_xml_with_call_stacks_as_text_is_analyzed_without_them(tracekit, reload_xml: Path, tmp_path: Path) -> None:
     tracekit("export", reload_xml, "--folder", tmp_path / "again", "--format", "xml", "-q", "--no-redact")
-    report = json.loads(tracekit("analyze", tmp_path / "again", "--format", "json").out)
+    report = tracekit("analyze", tmp_path / "again", "--format", "json").json
     assert report["code"]["samples"] == 2_410
     assert report["code"]["stacks"] == 0
     assert report["code"]["call_sites"] == []
@@ -74,13 +74,22 @@ def test_private_facts_of_the_device_stay_here(tracekit, reload_xml: Path, tmp_p
         assert (name in written, uuid in written) == (kept, kept)
 
 
-def test_only_the_wanted_tables_are_written(tracekit, reload_xml: Path, tmp_path: Path) -> None:
+def test_only_the_wanted_tables_are_written_and_nothing_is_overwritten_unless_forced(
+    tracekit, reload_xml: Path, tmp_path: Path
+) -> None:
     result = tracekit(
         "export", reload_xml, "--folder", tmp_path / "o", "--schema", "coreml-os-signpost", "--format", "jsonl"
     )
     assert result.status == 0
     assert {path.name for path in (tmp_path / "o").iterdir()} == {"coreml-os-signpost.jsonl", "tables.json"}
     assert "ignored" not in result.err
+
+    (tmp_path / "coreml-os-signpost.csv").write_text("mine")
+    result = tracekit("export", reload_xml, "--folder", tmp_path)
+    assert (result.status, (tmp_path / "coreml-os-signpost.csv").read_text()) == (2, "mine")
+    assert "--force" in result.err
+    assert tracekit("export", reload_xml, "--folder", tmp_path, "--force").status == 0
+    assert (tmp_path / "coreml-os-signpost.csv").read_text() != "mine"
 
 
 @pytest.mark.parametrize(
@@ -100,24 +109,6 @@ def test_what_is_not_there_is_said_before_anything_is_written(
     assert result.status == 2
     assert message in result.err
     assert not (tmp_path / "o").exists()
-
-
-def test_nothing_is_overwritten_unless_forced(tracekit, reload_xml: Path, tmp_path: Path) -> None:
-    (tmp_path / "coreml-os-signpost.csv").write_text("mine")
-    result = tracekit("export", reload_xml, "--folder", tmp_path)
-    assert (result.status, (tmp_path / "coreml-os-signpost.csv").read_text()) == (2, "mine")
-    assert "--force" in result.err
-    assert tracekit("export", reload_xml, "--folder", tmp_path, "--force").status == 0
-    assert (tmp_path / "coreml-os-signpost.csv").read_text() != "mine"
-
-
-def test_the_recording_itself_is_no_place_to_write(tracekit, reload_xml: Path, tmp_path: Path) -> None:
-    bundle = tmp_path / "run.trace"
-    bundle.mkdir()
-    for source, folder in ((reload_xml, reload_xml), (bundle, bundle / "out")):
-        result = tracekit("export", source, "--folder", folder, "--force")
-        assert result.status == 2
-        assert "it is or contains the recording" in result.err
 
 
 @pytest.mark.parametrize(("ending", "begins"), [("csv", b"start,"), ("jsonl", b'{"start"'), ("xml", b"<?xml")])

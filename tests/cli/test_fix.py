@@ -41,7 +41,9 @@ def state(folder: Path) -> dict[str, str]:
     }
 
 
-def test_without_a_finding_it_lists_what_can_be_fixed_and_writes_nothing(tracekit, folder: Path) -> None:
+def test_without_a_finding_it_lists_what_can_be_fixed_and_the_command_that_is_listed_runs(
+    tracekit, folder: Path
+) -> None:
     before = state(folder)
     result = tracekit("fix", "Model.mlpackage")
     lines = result.out.splitlines()
@@ -50,10 +52,8 @@ def test_without_a_finding_it_lists_what_can_be_fixed_and_writes_nothing(traceki
     assert "fix: tracekit fix Model.mlpackage interface-conversion -o Model-fixed.mlpackage" in " ".join(lines)
     assert state(folder) == before
 
-
-def test_the_command_that_is_listed_runs(tracekit, folder: Path) -> None:
     before = state(folder)
-    (offer,) = json.loads(tracekit("fix", "Model.mlpackage", "--json").out)["offers"]
+    (offer,) = tracekit("fix", "Model.mlpackage", "--json").json["offers"]
     # As inspect prints it.
     inspected = " ".join(tracekit("inspect", "Model.mlpackage").out.split())
     assert f"or run: {offer['command']}" in inspected
@@ -293,6 +293,19 @@ def test_what_cannot_be_fixed_is_refused_before_any_step(tracekit, folder: Path,
         assert f"'{never}' cannot be fixed in {name}.mlpackage: " in line
         assert state(folder) == before
 
+    (folder / "a.mlmodelc").mkdir()
+    (folder / "a.mlmodelc" / "metadata.json").write_text('[{"specificationVersion": 7, "inputSchema": []}]', "utf-8")
+    compiled = tracekit("fix", "a.mlmodelc", "interface-conversion", "-o", "new.mlpackage")
+    assert (compiled.status, compiled.err) == (
+        2,
+        "tracekit: a.mlmodelc is a compiled model and cannot be fixed; "
+        "give the .mlpackage or .mlmodel it was compiled from\n",
+    )
+    inner = "Model.mlpackage/Data/com.apple.CoreML/model.mlmodel"
+    assert "give the .mlpackage" in tracekit("fix", inner).err
+    (folder / "Model.mlpackage" / "Data" / "com.apple.CoreML" / "weights" / "weight.bin").unlink()
+    assert "cannot be fixed: " in tracekit("fix", "Model.mlpackage", "interface-conversion", "-o", "new.mlpackage").err
+
 
 def test_no_report_is_written_into_a_model(tracekit, folder: Path) -> None:
     before = state(folder)
@@ -335,7 +348,7 @@ def test_what_cannot_become_a_function_ends_it_before_any_work(
     assert words in result.err
 
 
-def test_force_replaces_models_only(tracekit, folder: Path) -> None:
+def test_only_models_are_replaced_and_by_force_alone(tracekit, folder: Path, built_models) -> None:
     (folder / "new.mlpackage").mkdir()
     (folder / "new.mlpackage" / "thesis.txt").write_text("long", "utf-8")
     before = state(folder)
@@ -345,6 +358,18 @@ def test_force_replaces_models_only(tracekit, folder: Path) -> None:
         "tracekit: cannot write new.mlpackage: the folder there is no model; choose another name\n",
     )
     assert state(folder) == before
+
+    inside = folder / "outer.mlpackage" / "model.mlmodel"
+    inside.parent.mkdir()
+    shutil.copy(built_models / "unbounded.mlmodel", inside)
+    run = ("fix", inside, "flexible-shapes", "--shape", "x=1x3x8x8", "-o")
+    refused = tracekit(*run, "outer.mlpackage", "--force")
+    assert (refused.status, refused.err) == (
+        2,
+        "tracekit: cannot write outer.mlpackage: model.mlmodel stays as it is; choose another name\n",
+    )
+    assert tracekit(*run, "new.mlmodel").status == 0
+    assert read_model("new.mlmodel").main.inputs[0].shape.dimensions == (1, 3, 8, 8)
 
 
 def test_listed_findings_have_their_title_and_what_to_choose(tracekit, folder: Path, built_models) -> None:
@@ -364,35 +389,6 @@ def test_listed_findings_have_their_title_and_what_to_choose(tracekit, folder: P
         assert inspected.index("tracekit fix") < inspected.index(advice)
 
 
-def test_a_package_that_the_model_lies_in_is_not_replaced(tracekit, folder: Path, built_models) -> None:
-    inside = folder / "outer.mlpackage" / "model.mlmodel"
-    inside.parent.mkdir()
-    shutil.copy(built_models / "unbounded.mlmodel", inside)
-    run = ("fix", inside, "flexible-shapes", "--shape", "x=1x3x8x8", "-o")
-    refused = tracekit(*run, "outer.mlpackage", "--force")
-    assert (refused.status, refused.err) == (
-        2,
-        "tracekit: cannot write outer.mlpackage: model.mlmodel stays as it is; choose another name\n",
-    )
-    assert tracekit(*run, "new.mlmodel").status == 0
-    assert read_model("new.mlmodel").main.inputs[0].shape.dimensions == (1, 3, 8, 8)
-
-
-def test_what_is_no_model_to_write_again(tracekit, folder: Path) -> None:
-    (folder / "a.mlmodelc").mkdir()
-    (folder / "a.mlmodelc" / "metadata.json").write_text('[{"specificationVersion": 7, "inputSchema": []}]', "utf-8")
-    compiled = tracekit("fix", "a.mlmodelc", "interface-conversion", "-o", "new.mlpackage")
-    assert (compiled.status, compiled.err) == (
-        2,
-        "tracekit: a.mlmodelc is a compiled model and cannot be fixed; "
-        "give the .mlpackage or .mlmodel it was compiled from\n",
-    )
-    inner = "Model.mlpackage/Data/com.apple.CoreML/model.mlmodel"
-    assert "give the .mlpackage" in tracekit("fix", inner).err
-    (folder / "Model.mlpackage" / "Data" / "com.apple.CoreML" / "weights" / "weight.bin").unlink()
-    assert "cannot be fixed: " in tracekit("fix", "Model.mlpackage", "interface-conversion", "-o", "new.mlpackage").err
-
-
 def test_the_ways_are_those_of_the_program() -> None:
     assert tuple(WAYS) == COMPRESSIONS
     assert fix_command.MODELS == (".mlpackage", ".mlmodel")
@@ -403,7 +399,7 @@ def test_a_report_on_a_recording_has_the_command_where_the_model_is_known(tracek
     run = ("analyze", samples / "sharpen_8bit.trace", "--model-file", "SharpenFilter.mlpackage", "--no-config")
     command = "tracekit fix SharpenFilter.mlpackage interface-conversion -o SharpenFilter-fixed.mlpackage"
     assert f"To change the file: `{command}`." in " ".join(tracekit(*run).out.split())
-    report = json.loads(tracekit(*run, "--json").out)
+    report = tracekit(*run, "--json").json
     assert report["model_files"][0]["commands"] == {"interface-conversion": command}
     fixes = [check["own_fix"] for check in report["results"] if check["id"] == "float-conversion"]
     assert all(command in fix for fix in fixes)

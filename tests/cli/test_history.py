@@ -46,7 +46,7 @@ def test_reports_carry_their_commit_into_a_file_that_the_gate_reads(tracekit, sa
     assert [one.commit for one in recordings] == ["aaaa111", "bbbb222"]
     assert [round(one.models[MODEL][0] / 1e6, 2) for one in recordings] == [12.44, 8.68]
     assert recordings[0].findings == {MODEL: ("excess-data-copies", "float-conversion")}
-    page = tracekit("history", "reports", "-o", "page.html", "--jobs", "2")
+    page = tracekit("history", "reports", "-o", "page.html")
     assert page.out == "Too few builds to find changes: 8 of one device and system are needed.\n"
     assert '"reports/aaaa111.html"' in (in_folder / "page.html").read_text("utf-8")
 
@@ -59,11 +59,16 @@ def test_every_form_says_the_same_step(tracekit, in_folder):
     for file in files[:2]:
         assert f"{commit(19)[:7]}…{commit(20)[:7]}" in (in_folder / file).read_text("utf-8").replace("\u2060", "")
     document = json.loads((in_folder / "out.json").read_text("utf-8"))
-    jsonschema.Draft202012Validator(json.loads(tracekit("export", "--json-schema", "history").out)).validate(document)
+    jsonschema.Draft202012Validator(tracekit("export", "--json-schema", "history").json).validate(document)
     (change,) = document["series"][0]["trends"][0]["changes"]
     assert (change["kind"], change["last_before"], change["first_after"]) == ("change point", 19, 20)
     assert tracekit("history", path, "--json").out == (in_folder / "out.json").read_text("utf-8")
     assert (in_folder / "out.csv").read_text("utf-8").splitlines()[21].endswith(",p50_ns")
+
+    path = history(in_folder / "h.jsonl", [8e6] * 20)
+    add_to_history(str(path), [recorded(21, {MODEL: {"p50_ns": 8e6}}, system="iOS 26.0")])
+    assert "more: -v" in tracekit("history", path).out
+    assert "EARLIER SERIES" in tracekit("history", path, "-v").out
 
 
 def test_the_gate_fails_for_what_adds_up(tracekit, samples, in_folder):
@@ -122,7 +127,7 @@ def test_git_notes_are_a_history(tracekit, samples, in_folder, monkeypatch):
     again = tracekit("history", samples / "sharpen_8bit.trace", "--commit", "HEAD", "--add-to", ref)
     assert "added 0 recordings" in again.err
     assert "--commit" in tracekit("history", samples / "captions_concurrent.trace", "--add-to", ref).err
-    builds = json.loads(tracekit("history", ref, "--json").out)["series"][0]["builds"]
+    builds = tracekit("history", ref, "--json").json["series"][0]["builds"]
     assert {build["commit"] for build in builds} == set(commits)
     checked = tracekit("check", samples / "sharpen_float16.trace", "--no-config", "--history", ref)
     assert (checked.status, "2 builds" in checked.out) == (0, True)
@@ -133,7 +138,7 @@ def test_git_notes_are_a_history(tracekit, samples, in_folder, monkeypatch):
     assert f"{ref}, note on {commits[0][:7]}, line 3: a mark of a merge conflict" in " ".join(broken.out.split())
 
 
-def test_a_broken_line_is_said_by_both(tracekit, samples, in_folder):
+def test_a_broken_line_is_said_by_all(tracekit, samples, in_folder):
     path = history(in_folder / "h.jsonl", [FLOAT16] * 20)
     path.write_text(path.read_text() + "=======\n")
     shown = tracekit("history", path)
@@ -142,6 +147,12 @@ def test_a_broken_line_is_said_by_both(tracekit, samples, in_folder):
     assert (checked.status, "h.jsonl, line 21" in checked.out) == (2, True)
     assert tracekit("history", path, "--add-to", "new.jsonl").status == 2
     assert not (in_folder / "new.jsonl").exists()
+
+    path = history(in_folder / "other.jsonl", [8e6] * 9)
+    path.write_text(path.read_text("utf-8") + "<<<<<<< HEAD\n", "utf-8")
+    result = tracekit("history", path, "-o", "out.html")
+    assert result.status == 2
+    assert "other.jsonl, line 10: a mark of a merge conflict" in result.err
 
 
 def test_models_can_be_chosen_and_wrong_usage_is_one_sentence(tracekit, samples, in_folder):
@@ -157,29 +168,12 @@ def test_models_can_be_chosen_and_wrong_usage_is_one_sentence(tracekit, samples,
         assert (result.status, words in result.err, result.err.count("\n")) == (2, True, 1)
     assert tracekit("check", samples / "sharpen_float16.trace", "--no-config", "--history", "gone.jsonl").status == 2
 
-
-def test_what_cannot_be_read_is_said_beside_files(tracekit, in_folder):
-    path = history(in_folder / "h.jsonl", [8e6] * 9)
-    path.write_text(path.read_text("utf-8") + "<<<<<<< HEAD\n", "utf-8")
-    result = tracekit("history", path, "-o", "out.html")
-    assert result.status == 2
-    assert "h.jsonl, line 10: a mark of a merge conflict" in result.err
-
-
-def test_a_history_file_is_known_by_its_name(tracekit, samples, in_folder):
     result = tracekit("history", samples / "sharpen_8bit.trace", "--add-to", "history.txt")
     assert (result.status, (in_folder / "history.txt").exists()) == (2, False)
     assert "ends in .jsonl" in result.err
 
 
-def test_series_that_ended_are_printed_where_asked(tracekit, in_folder):
-    path = history(in_folder / "h.jsonl", [8e6] * 20)
-    add_to_history(str(path), [recorded(21, {MODEL: {"p50_ns": 8e6}}, system="iOS 26.0")])
-    assert "more: -v" in tracekit("history", path).out
-    assert "EARLIER SERIES" in tracekit("history", path, "-v").out
-
-
-def test_two_builds_are_compared(tracekit, samples):
+def test_two_builds_are_compared_once_and_a_file_of_them_is_sent_to_their_recordings(tracekit, samples, in_folder):
     before, after = (samples / f"sharpen_{kind}.trace" for kind in ("8bit", "float16"))
     verdict = tracekit("compare", before, after, "-q", "--no-config").out.strip()
     assert "improved: SharpenFilter" in verdict
@@ -187,15 +181,11 @@ def test_two_builds_are_compared(tracekit, samples):
     assert said + verdict in " ".join(tracekit("history", before, after, "--no-config").out.split())
     assert said not in tracekit("history", before, "--no-config").out
 
-
-def test_two_builds_of_a_history_file_are_sent_to_their_recordings(tracekit, samples, in_folder):
     for kind, build in (("8bit", "aaa"), ("float16", "bbb")):
         recording = samples / f"sharpen_{kind}.trace"
         tracekit("history", recording, "--commit", build, "--add-to", "perf.history.jsonl", "--no-config")
     assert "give their recordings, or `tracekit compare` them" in tracekit("history", "perf.history.jsonl").out
 
-
-def test_a_recording_that_is_given_twice_is_no_build_of_its_own(tracekit, samples, in_folder):
     for name, kind, build in (("a", "8bit", "aaa"), ("a2", "8bit", "aaa"), ("b", "float16", "bbb")):
         recording = samples / f"sharpen_{kind}.trace"
         tracekit("analyze", recording, "--commit", build, "-o", f"{name}.json", "-q", "--no-config")

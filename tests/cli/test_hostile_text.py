@@ -140,22 +140,18 @@ def test_nor_does_an_error(tracekit, words: list[str]) -> None:
     assert steering(result.out + result.err) == set()
 
 
-def test_one_line_stays_one(capsys) -> None:
-    output.narrate("tracekit: cannot read a\ntracekit: all is well")
-    assert capsys.readouterr().err == "tracekit: cannot read a tracekit: all is well\n"
-
-
-def test_json_says_the_same_with_escapes() -> None:
+def test_json_says_the_same_with_escapes_and_one_line_stays_one(capsys) -> None:
     text = json.dumps({"name": HOSTILE + "\ud800 模型 👩\u200d💻"}, ensure_ascii=False)
     assert json.loads(escape_json(text)) == json.loads(text)
     assert steering(escape_json(text)) == set()
     assert "模型" in escape_json(text)
 
-
-def test_styles_of_ours_stay_and_nothing_else() -> None:
     assert printable("\x1b[1;31mred\x1b[0m", styled=True) == "\x1b[1;31mred\x1b[0m"
     assert steering(printable("\x1b[1mred\x1b[0m")) == set()
     assert printable("\x1b[2J\x1b]8;;x\x07", styled=True) == "\ufffd[2J\ufffd]8;;x\ufffd"
+
+    output.narrate("tracekit: cannot read a\ntracekit: all is well")
+    assert capsys.readouterr().err == "tracekit: cannot read a tracekit: all is well\n"
 
 
 WRITTEN = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from pathlib import Path
@@ -47,11 +46,6 @@ def test_the_recording_passes_and_a_slow_one_fails(tracekit, samples: Path, good
     assert tracekit("check", path).status == 0
     assert tracekit("check", samples / f"{slow}.trace").status == 1
     assert "\nloads = 1  # loads, cold and cached: 1 in " in Path("tracekit.toml").read_text("utf-8")
-
-
-def test_the_line_that_it_names_is_in_the_workflow(tracekit) -> None:
-    assert "`warn-only: true`" in tracekit("init").out
-    assert WORKFLOW.read_text("utf-8").count(" warn-only: true ") == 1
 
 
 def test_what_the_workflow_checks_may_lie_beside_the_baseline(tracekit, samples: Path) -> None:
@@ -100,16 +94,14 @@ def test_baselines_that_nothing_names_do_not_stop_the_workflow(tracekit, samples
     assert (alone.status, "air.json is a baseline" in alone.out) == (2, True)
 
 
-def test_what_is_there_now_is_allowed(tracekit, samples: Path) -> None:
+def test_a_recording_passes_its_own_settings_which_say_what_they_rest_on(tracekit, samples: Path) -> None:
     for name in ("sharpen_8bit", "style_transfer_reload", "captions_concurrent"):
         result = tracekit("init", "--force", samples / f"{name}.trace")
         assert result.status == 0
         assert "tracekit.toml allows 1 " in result.err
         assert tracekit("check", samples / f"{name}.trace").status == 0
 
-
-def test_numbers_say_what_they_rest_on(tracekit, samples: Path) -> None:
-    tracekit("init", samples / "sharpen_8bit.trace")
+    tracekit("init", "--force", samples / "sharpen_8bit.trace")
     lines = Path("tracekit.toml").read_text("utf-8").splitlines()
     start = lines.index('[check.limits."SharpenFilter"]')
     assert lines[start + 2 : start + 5] == [
@@ -137,11 +129,19 @@ def test_every_key_has_a_line_that_is_read_back(tracekit, samples: Path, recorde
     assert config.fail_on == "high"
 
 
-def test_without_a_recording_nothing_is_set(tracekit) -> None:
+def test_without_a_recording_nothing_is_set_and_the_workflow_is_that_of_the_guide(tracekit) -> None:
     result = tracekit("init")
     assert result.out.splitlines()[0] == "wrote tracekit.toml: all settings commented out"
     config = load_config(Path("tracekit.toml"))
     assert (config.check.limits, config.check.findings, config.settings) == ((), {}, {})
+
+    assert "`warn-only: true`" in result.out
+    assert WORKFLOW.read_text("utf-8").count(" warn-only: true ") == 1
+
+    used = re.findall(r"uses: .*", WORKFLOW.read_text("utf-8"))
+    guide = (ROOT / "docs" / "action.md").read_text("utf-8")
+    assert len(used) == 2
+    assert all(line in guide for line in used)
 
 
 @pytest.mark.parametrize("name", ["tracekit.toml", str(WORKFLOW), "pyproject.toml"])
@@ -185,15 +185,7 @@ def test_names_of_models_are_no_toml(tracekit, tmp_path: Path) -> None:
     write_export(scenario, path)
     result = tracekit("init", path)
     assert (result.status, steering(result.out + Path("tracekit.toml").read_text("utf-8"))) == (0, set())
-    items = json.loads(tracekit("check", path, "--json").out)["items"]
+    items = tracekit("check", path, "--json").json["items"]
     assert {item["verdict"] for item in items if item["model"] == name} == {"passed"}
     # Call stacks were recorded and not exported, so what checks of them would find is unknown.
     assert {item["verdict"] for item in items if item["model"] is None} == {"inconclusive"}
-
-
-def test_the_workflow_uses_what_the_guide_uses(tracekit) -> None:
-    tracekit("init")
-    used = re.findall(r"uses: .*", WORKFLOW.read_text("utf-8"))
-    guide = (ROOT / "docs" / "action.md").read_text("utf-8")
-    assert len(used) == 2
-    assert all(line in guide for line in used)

@@ -13,7 +13,7 @@ import pytest
 from support.forms import too_long
 
 
-def test_the_result_comes_first(tracekit, built_models) -> None:
+def test_the_result_comes_first_and_the_target_is_answered(tracekit, built_models) -> None:
     result = tracekit("inspect", built_models / "ranged.mlpackage")
     lines = result.out.splitlines()
     assert (result.status, result.err) == (0, "")
@@ -29,43 +29,11 @@ def test_the_result_comes_first(tracekit, built_models) -> None:
     assert not too_long(result.out, 100)
     assert len(lines) <= 40
 
-
-def test_the_target_is_answered(tracekit, built_models) -> None:
     model = built_models / "stateful.mlpackage"
     refused = tracekit("inspect", model, "--system", "iOS17", "-q")
     assert refused.out == "1 finding · does not load on iOS 17 · 8 checks passed, 2 not applicable\n"
     taken = tracekit("inspect", model, "--system", "iOS18", "-q")
     assert taken.out.startswith("No findings · loads on iOS 18 · ")
-
-
-def test_verbose_prints_the_code_of_the_fix(tracekit, built_models) -> None:
-    result = tracekit("inspect", built_models / "target_iOS16.mlpackage", "-v")
-    assert 'ct.TensorType(name="x", shape=(1, 32, 8, 8), dtype=np.float16)' in result.out
-    assert "per-block-weights" in result.out
-
-
-def test_json_holds_every_fact(tracekit, built_models) -> None:
-    result = tracekit("inspect", built_models / "palettized_groups.mlpackage", "--json")
-    report = json.loads(result.out)
-    assert report["schema_version"] == 2
-    assert report["model"]["specification_version"] == 9
-    assert report["model"]["loads_on"]["visionOS"] == "2"
-    (function,) = report["model"]["functions"]
-    assert function["operations"] == {"conv": 1, "relu": 1}
-    assert function["inputs"][0]["shape"]["dimensions"] == [1, 32, 8, 8]
-    assert report["model"]["weights"]["groups"] == [
-        {
-            "technique": ["palettized"],
-            "stored": "UInt4",
-            "bits": 4,
-            "granularity": "per group",
-            "vector": 1,
-            "tensors": 1,
-            "parameters": 9216,
-            "bytes": 4736,
-        }
-    ]
-    assert {check["outcome"] for check in report["results"]} <= {"passed", "not_applicable", "not_evaluated"}
 
 
 def test_files_get_the_format_of_their_ending(tracekit, built_models, tmp_path) -> None:
@@ -81,7 +49,7 @@ def test_files_get_the_format_of_their_ending(tracekit, built_models, tmp_path) 
     assert tracekit("inspect", built_models / "network.mlmodel", "-o", tmp_path / "a.csv").status == 2
 
 
-def test_checks_can_be_chosen_and_set(tracekit, built_models) -> None:
+def test_checks_can_be_chosen_and_set_by_a_project_too(tracekit, built_models, tmp_path, monkeypatch) -> None:
     model = built_models / "float16_interface.mlpackage"
     option = "uncompressed-weights.min_mb=0.01"
     result = tracekit("inspect", model, "--only", "uncompressed-weights", "--set", option, "-q")
@@ -92,8 +60,6 @@ def test_checks_can_be_chosen_and_set(tracekit, built_models) -> None:
         "tracekit: 'cold-load' is a check of recordings; `tracekit analyze` runs it\n",
     )
 
-
-def test_a_project_sets_its_checks(tracekit, built_models, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tracekit.toml").write_text(
         'skip = ["cold-load", "flexible-shapes"]\n[models."float*".checks.uncompressed-weights]\nmin_mb = 0.01\n',
@@ -101,7 +67,7 @@ def test_a_project_sets_its_checks(tracekit, built_models, tmp_path, monkeypatch
     )
 
     def ids(*arguments: object) -> dict[str, str]:
-        checks = json.loads(tracekit("inspect", *arguments, "--json").out)["results"]
+        checks = tracekit("inspect", *arguments, "--json").json["results"]
         return {check["id"]: check["outcome"] for check in checks}
 
     ranged, weights = built_models / "ranged.mlpackage", built_models / "float16_interface.mlpackage"
@@ -116,7 +82,7 @@ def test_a_project_sets_its_checks(tracekit, built_models, tmp_path, monkeypatch
     assert "did you mean 'flexible-shapes'?" in refused.err
 
 
-def test_private_values_of_the_metadata_are_taken_out(tracekit, tmp_path) -> None:
+def test_private_values_of_metadata_are_taken_out(tracekit, tmp_path) -> None:
     from tracekit.model_files.read import message_types
 
     model = message_types().Model(specificationVersion=1)
@@ -129,8 +95,6 @@ def test_private_values_of_the_metadata_are_taken_out(tracekit, tmp_path) -> Non
     assert "jane" not in shown.out
     assert "jane" in tracekit("inspect", path, "--json", "--no-redact").out
 
-
-def test_private_values_of_stages_are_taken_out_too(tracekit, tmp_path) -> None:
     from tracekit.model_files.read import message_types
 
     model = message_types().Model(specificationVersion=1)
@@ -144,14 +108,7 @@ def test_private_values_of_stages_are_taken_out_too(tracekit, tmp_path) -> None:
     assert "opensesame" in tracekit("inspect", path, "--json", "--no-redact").out
 
 
-def test_the_checks_of_models_are_explained_and_listed(tracekit) -> None:
-    page = tracekit("explain", "interface-conversion").out
-    assert "tracekit inspect" in page
-    listed = tracekit("explain").out
-    assert "interface-conversion" in listed.partition("A model file (tracekit inspect)")[2]
-
-
-def test_the_compilers_json_can_be_piped(tracekit, monkeypatch) -> None:
+def test_json_from_elsewhere_is_read(tracekit, monkeypatch, tmp_path) -> None:
     piped = io.BytesIO(b'[{"specificationVersion": 8, "inputSchema": []}]')
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=piped))
     result = tracekit("inspect", "-", "--system", "iOS16")
@@ -160,8 +117,6 @@ def test_the_compilers_json_can_be_piped(tracekit, monkeypatch) -> None:
     # What the JSON lacks is reported once, for all checks that need it.
     assert result.out.count("inspect the model itself (.mlpackage") == 1
 
-
-def test_json_of_a_core_ai_model_is_said_to_be_read_by_a_guess(tracekit, tmp_path) -> None:
     path = tmp_path / "chat.json"
     function = {"name": "main", "inputs": [], "states": [{"name": "cache", "type": "NDArray (Float16, 8 × ? × 128)"}]}
     path.write_text(json.dumps({"summary": {"functions": [function]}}), "utf-8")
@@ -170,13 +125,6 @@ def test_json_of_a_core_ai_model_is_said_to_be_read_by_a_guess(tracekit, tmp_pat
     assert result.out.splitlines()[1] == "chat.json · Core AI model · read by a form that is a guess"
     assert "state  cache  Float16  8 × ? × 128" in result.out
     assert result.out.startswith("No findings · 0 checks passed, 11 not applicable\n")
-
-
-def test_a_recording_is_sent_to_its_command(tracekit, samples) -> None:
-    path = samples / "sharpen_8bit.trace"
-    result = tracekit("inspect", path)
-    assert result.status == 2
-    assert result.err == f"tracekit: sharpen_8bit.trace is a recording; use `tracekit analyze {path}`\n"
 
 
 SCRIPT = """

@@ -15,11 +15,8 @@ from support.performance_reports import (
     article_2026,
     coremltools_json,
     dumped_json,
-    experiments,
-    operation,
     profiler_json,
     wwdc22,
-    xcode_json,
 )
 from tracekit.model_files.performance.read import load_performance_report
 
@@ -34,7 +31,7 @@ def saved(tmp_path: Path):
     return save
 
 
-def test_the_result_comes_first(tracekit, saved) -> None:
+def test_the_result_comes_first(tracekit, saved, monkeypatch) -> None:
     result = tracekit("inspect", saved(wwdc22()))
     lines = result.out.splitlines()
     assert (result.status, result.err) == (0, "")
@@ -46,6 +43,9 @@ def test_the_result_comes_first(tracekit, saved) -> None:
     assert len(lines) <= 40
     assert tracekit("inspect", saved(wwdc22()), "-q").out == f"{verdict}\n"
 
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(json.dumps(wwdc22()).encode())))
+    assert tracekit("inspect", "-", "-q").out.startswith("22.2 ms per prediction")
+
 
 def test_cold_values_and_placement_are_told(tracekit, saved) -> None:
     out = tracekit("inspect", saved(article_2026())).out
@@ -53,16 +53,21 @@ def test_cold_values_and_placement_are_told(tracekit, saved) -> None:
     assert "  1 operation cannot run there: cast 1 (too big)\n" in out
     assert "  23 operations can run there: upsample_bilinear 21, add 2\n" in out
 
-
-def test_a_report_for_the_cpu_does_not_speak_of_the_neural_engine(tracekit, saved) -> None:
     out = tracekit("inspect", saved(article_2026(cpu_only=True)), "-v").out
     assert "CPU only" in out
     assert "NEURAL ENGINE" not in out
     assert "  763" in out
     assert "cannot run there" not in out
 
+    summary = tracekit("inspect", saved(article_2026()), "--json").json["summary"]
+    assert summary["operations"] == 764
+    assert summary["units"] == {"CPU": 3, "GPU": 21, "Neural Engine": 740}
+    assert summary["incompatible"] == {"Neural Engine": 1}
+    assert summary["hand_offs"][0] == {"source": "CPU", "target": "GPU", "count": 1}
+    assert summary["fps"] == 43
 
-def test_operations_are_filtered_by_unit(tracekit, saved) -> None:
+
+def test_operations_are_filtered_by_unit_and_markdown_has_times_and_each(tracekit, saved, built_models) -> None:
     path = saved(article_2026())
     listed = tracekit("inspect", path, "--unit", "cpu").out
     assert "cast_0" in listed
@@ -72,12 +77,14 @@ def test_operations_are_filtered_by_unit(tracekit, saved) -> None:
     assert markdown.count("| `upsample_bilinear_gpu_") == 21
     assert "OPERATIONS ON THE CPU\n  none\n" in tracekit("inspect", saved(coremltools_json()), "--unit", "cpu").out
 
-
-def test_markdown_has_times_and_every_operation(tracekit, saved) -> None:
     out = tracekit("inspect", saved(profiler_json()), "--format", "md").out
     assert "**20.0 ms per prediction (median), fast enough for 50 fps · 2 operations: " in out
     assert "| 15.0 ms, 75% | Neural Engine | conv | `out_1` |" in out
     assert "| 1 | `out_2` | topk | runs | can | – | 5.00 ms, 25% |" in out
+
+    result = tracekit("inspect", built_models / "float16_interface.mlpackage", "--unit", "cpu")
+    assert result.status == 2
+    assert "--unit is for performance reports" in result.err
 
 
 @pytest.mark.parametrize(
@@ -101,33 +108,11 @@ def test_the_json_is_read_again(tracekit, saved, tmp_path, document) -> None:
         assert after.load.first_ns == pytest.approx(before.load.first_ns)
 
 
-def test_the_json_says_what_follows_from_the_report(tracekit, saved) -> None:
-    summary = json.loads(tracekit("inspect", saved(article_2026()), "--json").out)["summary"]
-    assert summary["operations"] == 764
-    assert summary["units"] == {"CPU": 3, "GPU": 21, "Neural Engine": 740}
-    assert summary["incompatible"] == {"Neural Engine": 1}
-    assert summary["hand_offs"][0] == {"source": "CPU", "target": "GPU", "count": 1}
-    assert summary["fps"] == 43
-
-
 @pytest.mark.parametrize("option", [("--json",), ("-v",), ("--format", "markdown"), ("--json", "--no-redact")])
 def test_nothing_private_of_the_device_is_told(tracekit, saved, option) -> None:
     out = tracekit("inspect", saved(wwdc22()), *option).out
     assert "YOLOv3" in out
     assert not any(text in out for text in PRIVATE)
-
-
-def test_names_cannot_control_the_terminal(tracekit, saved) -> None:
-    hostile = xcode_json(
-        "\x1b[2Jm", [operation("\x1b]0;x\x07", "ios16.conv\x1b", "cpu")], predict=experiments([1], [1])
-    )
-    for option in ("-v", "--json", "-q"):
-        assert "\x1b" not in tracekit("inspect", saved(hostile), option).out
-
-
-def test_a_report_can_be_piped(tracekit, monkeypatch) -> None:
-    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(json.dumps(wwdc22()).encode())))
-    assert tracekit("inspect", "-", "-q").out.startswith("22.2 ms per prediction")
 
 
 @pytest.mark.parametrize(
@@ -142,30 +127,6 @@ def test_options_of_models_are_refused(tracekit, saved, arguments, words) -> Non
     assert result.status == 2
     assert words in result.err
     assert result.err.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        ('{"deviceResults": {}}', "'report.json': the report holds no results"),
-        ('{"deviceResults": {"predict": {"samples": [-1]}}}', "'report.json': the report is damaged"),
-        ('{"a": 1}', "neither what `xcrun coremlcompiler metadata` prints nor a performance report (keys found: a)"),
-        ('{"deviceResults": {', "truncated or damaged"),
-    ],
-)
-def test_bad_reports_are_one_sentence(tracekit, tmp_path, content, words) -> None:
-    path = tmp_path / "report.json"
-    path.write_text(content)
-    result = tracekit("inspect", path)
-    assert result.status == 2
-    assert words in result.err
-    assert (result.out, result.err.count("\n")) == ("", 1)
-
-
-def test_a_unit_is_of_a_report(tracekit, built_models) -> None:
-    result = tracekit("inspect", built_models / "float16_interface.mlpackage", "--unit", "cpu")
-    assert result.status == 2
-    assert "--unit is for performance reports" in result.err
 
 
 def test_a_narrow_screen_sheds_columns_and_cuts_no_number(tracekit, saved, monkeypatch) -> None:

@@ -73,7 +73,7 @@ def asked(tracekit, lake, query):
     """Rows of a query, which every view that it reads supports."""
     result = tracekit("sql", lake, query, "--json")
     assert result.status == 0, result.err
-    return json.loads(result.out)["rows"]
+    return result.json["rows"]
 
 
 def test_a_lake_answers_with_columns_of_the_run(tracekit, lake):
@@ -85,6 +85,19 @@ def test_a_lake_answers_with_columns_of_the_run(tracekit, lake):
     ]
     narrow = "select distinct os_version from gpu where device_model = 'iPhone Air'"
     assert asked(tracekit, lake, narrow) == [["27.2 (24B5089g)"]]
+
+    rows = "select count(*), count(distinct run_id) from with_prediction('neural_engine') where run_id is not null"
+    assert asked(tracekit, lake, rows) == asked(
+        tracekit, lake, "select count(*), count(distinct run_id) from neural_engine"
+    )
+
+    result = tracekit("sql", lake, "from thermal")
+    assert (result.status, result.out) == (3, "0 rows\n")
+    assert "thermal: not recorded by 3 of 3 recordings" in result.err
+    stored = asked(
+        tracekit, lake, "select count(*), count(rows) from view_coverage where view = 'thermal' and not recorded"
+    )
+    assert stored == [[3, 0]]
 
 
 @pytest.mark.parametrize("folder", ["runs [1]", "a*b?", "x=1", "it's"])
@@ -100,11 +113,15 @@ def test_the_name_of_its_folder_is_no_pattern(tracekit, lake, folder):
 
 def test_its_matrix_is_in_the_order_of_time_with_dates_and_says_what_a_pooled_p95_is(tracekit, lake):
     said = tracekit("matrix", lake, "--json")
-    columns = json.loads(said.out)["columns"]
+    columns = said.json["columns"]
     rows = asked(tracekit, lake, "select start_date[:10] from runs order by start_date::timestamptz")
     assert [[one["recorded"]] for one in columns] == rows
     assert "p95, median of recordings" not in tracekit("matrix", lake).out
     assert "p95, median of recordings" in tracekit("matrix", lake, "--label", "all").out
+
+    rows = asked(tracekit, lake, of_page("Did a model lose a compute unit with a system?"))
+    # As the sample was made: all on the Neural Engine, which of up to eight in flight it works for is often ambiguous.
+    assert [row[4] for row in rows if row[0] == "CaptionEncoder"] == [1]
 
 
 @pytest.mark.parametrize("name", ["device_model=Mac", "MODEL=x"])
@@ -131,23 +148,6 @@ def test_targets_have_names_of_every_script_and_length(tracekit, tmp_path, targe
     assert added.status == 0, added.err
     for view in ("predictions", "runs"):
         assert asked(tracekit, tmp_path / "lake", f"from {view} select target, count(*) group by all") == [[kept, 1]]
-
-
-def test_rows_are_joined_with_the_prediction_of_their_own_recording(tracekit, lake):
-    rows = "select count(*), count(distinct run_id) from with_prediction('neural_engine') where run_id is not null"
-    assert asked(tracekit, lake, rows) == asked(
-        tracekit, lake, "select count(*), count(distinct run_id) from neural_engine"
-    )
-
-
-def test_what_no_recording_holds_is_said(tracekit, lake):
-    result = tracekit("sql", lake, "from thermal")
-    assert (result.status, result.out) == (3, "0 rows\n")
-    assert "thermal: not recorded by 3 of 3 recordings" in result.err
-    stored = asked(
-        tracekit, lake, "select count(*), count(rows) from view_coverage where view = 'thermal' and not recorded"
-    )
-    assert stored == [[3, 0]]
 
 
 def test_what_some_recordings_do_not_hold_is_said_in_every_form(tracekit, lake, samples, tmp_path):
@@ -197,19 +197,16 @@ def test_a_lake_from_elsewhere_chooses_no_report_of_this_machine(tracekit, lake,
         assert "leads out of the folder reports" in tracekit("matrix", lake).err
 
 
-def test_a_report_that_is_a_link_to_itself_cannot_be_read(tracekit, lake):
+def test_only_one_of_its_version_is_read_and_its_links_are(tracekit, lake):
     [first, *_] = sorted((lake / "reports").iterdir())
     first.unlink()
     first.symlink_to(first.name)
     said = tracekit("matrix", lake)
     assert (said.status, "Too many levels of symbolic links" in said.err) == (2, True), said.err
 
-
-@pytest.mark.parametrize("text", ["[" * 100_000, "x" * 100_000])
-def test_a_mark_that_is_none_is_one_sentence(tracekit, lake, text):
-    (lake / "tracekit-lake.json").write_text(text)
+    (lake / "tracekit-lake.json").write_text('{"views_version": 99}')
     result = tracekit("sql", lake, "from runs")
-    assert (result.status, result.err.count("\n"), "tracekit-lake.json cannot be read" in result.err) == (2, 1, True)
+    assert (result.status, result.err.count("\n"), "version 99" in result.err) == (2, 1, True)
 
 
 def test_adding_again_changes_nothing_and_a_writer_that_died_leaves_nothing_that_counts(tracekit, lake, samples):
@@ -266,7 +263,7 @@ def test_tables_that_cannot_be_read_are_named_and_kept_with_the_recording(tracek
     assert source == "damaged.trace"
     assert "coreml-os-signpost cannot be read: " in names
     result = tracekit("sql", lake, "select origin, count(*) from predictions group by all order by all", "--json")
-    said = json.loads(result.out)
+    said = result.json
     assert said["rows"] == [["core-ml", 276 + 280], ["hardware", 140]]
     assert "of 1 of 4 recordings" in said["coverage"][0]["note"]
     assert "these calls are inferred, see the column origin" in said["coverage"][0]["note"]
@@ -284,7 +281,7 @@ def test_the_reason_for_missing_rows_is_that_of_recordings_without_them(tracekit
         (paths[-1] / f"corespace/run1/core/stores/{sources[0]}/bulkstore").write_bytes(b"damage")
     assert tracekit("lake", "add", tmp_path / "lake", *paths, "--no-config").status == 2
     result = tracekit("sql", tmp_path / "lake", "select count(*) from predictions", "--json")
-    (coverage,) = json.loads(result.out)["coverage"]
+    (coverage,) = result.json["coverage"]
     lost, inferred = coverage["note"].split(" Of 2 of 3 recordings (view_coverage names them), as: ")
     where = "not recorded by 1 of 3 recordings (view_coverage names them), as: "
     assert lost.startswith(f"{where}The Core ML instrument recorded no events, although the Neural Engine was active")
@@ -458,15 +455,9 @@ def test_what_only_many_recordings_show_is_found(tracekit, releases):
     assert "iPhone Air" in matrix.out
 
 
-def test_a_model_whose_predictions_overlap_did_not_lose_its_compute_unit(tracekit, lake):
-    rows = asked(tracekit, lake, of_page("Did a model lose a compute unit with a system?"))
-    # As the sample was made: all on the Neural Engine, which of up to eight in flight it works for is often ambiguous.
-    assert [row[4] for row in rows if row[0] == "CaptionEncoder"] == [1]
-
-
 def test_conditions_choose_what_a_lake_compares(tracekit, releases):
     sides = ("--before", "app_version = '1.0'", "--after", "app_version = '1.1'", "device_model = 'iPhone 14 Pro'")
-    said = json.loads(tracekit("compare", releases, *sides, "--format", "brief").out)
+    said = tracekit("compare", releases, *sides, "--format", "brief").json
     assert [len(said[side]) for side in ("before", "after")] == [2, 2]
     # As they were made: 8 ms became 12, and 5 stayed.
     answers = {each["name"]: (each["latency"]["before_ns"], each["latency"]["after_ns"]) for each in said["models"]}
@@ -497,9 +488,3 @@ def test_other_readers_read_the_same_folder(lake, monkeypatch, code):
     rows = eval(ast.unparse(last), names)  # noqa: S307
     found = sorted(tuple(row.values()) if isinstance(row, dict) else tuple(row) for row in rows)
     assert found == [("iPhone 14 Pro", 280), ("iPhone Air", 276)]
-
-
-def test_a_lake_of_another_version_is_refused(tracekit, lake):
-    (lake / "tracekit-lake.json").write_text('{"views_version": 99}')
-    result = tracekit("sql", lake, "from runs")
-    assert (result.status, result.err.count("\n"), "version 99" in result.err) == (2, 1, True)

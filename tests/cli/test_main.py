@@ -79,43 +79,43 @@ def test_help_fits_a_screen_and_names_every_command_and_every_exit_status(tracek
     assert [word for word in statuses.split() if word.isdigit()] == ["0", "1", "2", "3"]
 
 
-def test_every_command_names_a_function_that_runs_it() -> None:
+def test_every_command_names_a_function_that_runs_it_and_every_option_is_of_a_command() -> None:
     for command in COMMANDS:
         module, _, function = command.runs.partition(":")
         assert callable(getattr(importlib.import_module(module), function))
 
+    assert {name for command in COMMANDS for name in command.options} == set(OPTIONS)
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
-def test_help_of_a_command_begins_with_an_example_and_fits_a_screen(tracekit, command, monkeypatch) -> None:
+
+def test_help_of_a_command_begins_with_an_example_and_fits_a_screen(tracekit, monkeypatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    result = tracekit(command.name, "--help")
-    assert (result.status, result.err) == (0, "")
-    lines = result.out.splitlines()
-    assert lines[0] == "Examples:"
-    assert f"tracekit {command.name}" in lines[1]
-    assert len(lines) <= 24
-    assert max(map(len, lines)) <= 80
+    for command in COMMANDS:
+        result = tracekit(command.name, "--help")
+        assert (result.status, result.err) == (0, "")
+        lines = result.out.splitlines()
+        assert lines[0] == "Examples:"
+        assert f"tracekit {command.name}" in lines[1]
+        assert len(lines) <= 24
+        every = tracekit(command.name, "--help-all").out.splitlines()
+        assert max(map(len, [*lines, *every])) <= 80
+        for name in command.options:
+            (line,) = (line for line in every if re.match(rf"  (-\w, )?--{name} ", line))
+            assert line.endswith(OPTIONS[name].help)
+        for example in command.examples:
+            for line in re.findall(r"tracekit ([^#>)]*)", example):
+                build_parser().parse_args(shlex.split(line))
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
-def test_all_help_names_every_option_in_a_line(tracekit, command, monkeypatch) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    lines = tracekit(command.name, "--help-all").out.splitlines()
-    assert max(map(len, lines)) <= 80
-    for name in command.options:
-        (line,) = (line for line in lines if re.match(rf"  (-\w, )?--{name} ", line))
-        assert line.endswith(OPTIONS[name].help)
-
-
-@pytest.mark.parametrize("name", [name for name, option in OPTIONS.items() if option.value == "TIME"])
-def test_every_option_reads_a_time_in_each_way(name: str) -> None:
-    read = OPTIONS[name].type
-    assert len({read(text) for text in ("3s", "3000ms", "00:03", "0:00:03.000", "3.0 s")}) == 1
-    assert read("3") in (read("3s"), read("3ms"))
-    # Limits and deadlines are those of a prediction or a load.
-    assert (read("3") == read("3s")) == (name in {"from", "to", "at", "time-limit"} or name.endswith("timeout"))
-    with pytest.raises(argparse.ArgumentTypeError, match=r"such as 20ms, 3s or 00:02.896, found 'soon'"):
-        read("soon")
+def test_every_option_reads_a_time_in_each_way() -> None:
+    times = {name: option.type for name, option in OPTIONS.items() if option.value == "TIME"}
+    assert len(times) > 5
+    for name, read in times.items():
+        assert len({read(text) for text in ("3s", "3000ms", "00:03", "0:00:03.000", "3.0 s")}) == 1
+        assert read("3") in (read("3s"), read("3ms"))
+        # Limits and deadlines are those of a prediction or a load.
+        assert (read("3") == read("3s")) == (name in {"from", "to", "at", "time-limit"} or name.endswith("timeout"))
+        with pytest.raises(argparse.ArgumentTypeError, match=r"such as 20ms, 3s or 00:02.896, found 'soon'"):
+            read("soon")
 
 
 def test_the_neural_engine_has_both_names_everywhere() -> None:
@@ -126,17 +126,6 @@ def test_the_neural_engine_has_both_names_everywhere() -> None:
         assert parse_expectation(name) == (None, 1)
         settings = parse_check({"limits": {"*": {name: 0.9}}}, frozenset())
         assert [(limit.name, limit.value) for limit in settings.limits] == [("neural-engine", 0.9)]
-
-
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
-def test_examples_are_command_lines(command) -> None:
-    for example in command.examples:
-        for line in re.findall(r"tracekit ([^#>)]*)", example):
-            build_parser().parse_args(shlex.split(line))
-
-
-def test_every_option_is_of_a_command_and_no_command_has_another() -> None:
-    assert {name for command in COMMANDS for name in command.options} == set(OPTIONS)
 
 
 @pytest.mark.parametrize(
@@ -179,13 +168,11 @@ def test_a_path_without_a_command_gets_the_command_that_was_meant(tracekit, tmp_
     assert result.err == f"tracekit: missing command; did you mean `tracekit analyze {tmp_path}`?\n"
 
 
-def test_an_expected_failure_is_its_own_sentence(tracekit, failing) -> None:
+def test_failures_are_one_sentence(tracekit, failing) -> None:
     failing(UsageError("that does not exist; try this."))
     result = tracekit("doctor")
     assert (result.status, result.out, result.err) == (2, "", "tracekit: that does not exist; try this.\n")
 
-
-def test_an_unexpected_failure_asks_to_be_reported_and_shows_no_traceback(tracekit, failing) -> None:
     failing(KeyError("some\ncolumn"))
     result = tracekit("doctor")
     assert result.status == 2
@@ -194,6 +181,16 @@ def test_an_unexpected_failure_asks_to_be_reported_and_shows_no_traceback(tracek
         == r"tracekit: internal error (KeyError: 'some\ncolumn'); please run again with --debug and report it"
         "\n"
     )
+
+    failing(KeyboardInterrupt())
+    result = tracekit("doctor")
+    assert (result.status, result.out) == (130, "")
+    assert result.err == "tracekit: interrupted\n"
+
+    failing(MemoryError())
+    result = tracekit("doctor")
+    assert result.status == 2
+    assert "Traceback" not in result.err
 
 
 @pytest.mark.parametrize("error", [UsageError("wrong"), ZeroDivisionError()])
@@ -204,20 +201,6 @@ def test_debug_adds_the_traceback(tracekit, failing, error: Exception) -> None:
     assert result.err.startswith("Traceback (most recent call last):")
     assert type(error).__name__ in result.err
     assert result.err.splitlines()[-1].startswith("tracekit: ")
-
-
-def test_ctrl_c_is_one_sentence_and_status_130(tracekit, failing) -> None:
-    failing(KeyboardInterrupt())
-    result = tracekit("doctor")
-    assert (result.status, result.out) == (130, "")
-    assert result.err == "tracekit: interrupted\n"
-
-
-def test_running_out_of_memory_is_a_sentence_too(tracekit, failing) -> None:
-    failing(MemoryError())
-    result = tracekit("doctor")
-    assert result.status == 2
-    assert "Traceback" not in result.err
 
 
 def test_the_statuses_are_the_published_ones() -> None:

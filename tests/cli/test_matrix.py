@@ -9,27 +9,21 @@ import pytest
 from support.performance_reports import PRIVATE, article_2026, wwdc22
 
 
-def test_recordings_stand_side_by_side(tracekit, samples):
+def test_recordings_stand_side_by_side_under_their_labels(tracekit, samples, tmp_path):
     result = tracekit("matrix", samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace", "--no-config")
     assert result.status == 0
     assert result.out.splitlines()[0].split() == ["sharpen_8bit.trace", "sharpen_float16.trace"]
 
-
-def test_in_brief_it_says_how_much_there_is(tracekit, samples):
     result = tracekit("matrix", samples / "sharpen_8bit.trace", "-q", "--no-config")
     assert result.out.startswith("1 model")
     assert result.out.count("\n") == 1
 
-
-def test_one_label_for_each_path(tracekit, samples, tmp_path):
     page = tmp_path / "m.html"
     paths = [samples / f"{name}.trace" for name in ("sharpen_8bit", "sharpen_float16")]
     result = tracekit("matrix", *paths, "--label", "8 bit", "--label", "16 bit", "--json", "-o", page)
-    assert [column["label"] for column in json.loads(result.out)["columns"]] == ["8 bit", "16 bit"]
+    assert [column["label"] for column in result.json["columns"]] == ["8 bit", "16 bit"]
     assert "16 bit" in page.read_text()
 
-
-def test_one_bad_recording_does_not_stop_the_rest(tracekit, samples, tmp_path):
     result = tracekit("matrix", tmp_path / "gone.trace", samples / "sharpen_8bit.trace", "--format", "csv")
     assert result.status == 2
     assert "gone.trace" in result.err

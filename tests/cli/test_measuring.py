@@ -32,12 +32,9 @@ def test_a_folder_means_what_it_holds(tmp_path, entries, expected):
     assert recordings_in(str(tmp_path)) == ([str(tmp_path / name) for name in expected] or [str(tmp_path)])
 
 
-def test_a_bundle_is_itself(samples):
-    path = str(samples / "sharpen_8bit.trace")
-    assert recordings_in(path, "gone.trace") == [path, "gone.trace"]
-
-
-def test_an_empty_folder_and_a_recording_without_what_is_asked_for_are_one_sentence(tracekit, samples, tmp_path):
+def test_a_folder_without_recordings_and_a_recording_without_what_is_asked_for_are_one_sentence(
+    tracekit, samples, tmp_path
+):
     one, other = samples / "sharpen_8bit.trace", samples / "style_transfer_fixed.trace"
     (tmp_path / "reports").mkdir()
     empty = tracekit("check", tmp_path / "reports", "--no-config")
@@ -47,6 +44,9 @@ def test_an_empty_folder_and_a_recording_without_what_is_asked_for_are_one_sente
     mixed = tracekit("compare", one, other, "--model", "SharpenFilter")
     assert mixed.status == 2
     assert mixed.err.startswith("tracekit: style_transfer_fixed.trace: unknown model 'SharpenFilter'")
+
+    path = str(samples / "sharpen_8bit.trace")
+    assert recordings_in(path, "gone.trace") == [path, "gone.trace"]
 
 
 @pytest.mark.parametrize("command", ["matrix", "analyze"])
@@ -75,7 +75,7 @@ def test_without_a_report_the_same_is_measured(samples, name):
     assert (alone.unreadable, alone.started, alone.limited) == (beside.unreadable, beside.started, beside.limited)
 
 
-def test_reports_stand_for_their_recordings(tracekit, samples, reports):
+def test_reports_stand_for_their_recordings(tracekit, samples, reports, tmp_path):
     before, after = sorted(reports.iterdir())
     pair = [samples / f"{name}.trace" for name in ("sharpen_8bit", "sharpen_float16")]
     for command in (["compare", "--format", "md"], ["check", "--format", "md"]):
@@ -84,21 +84,15 @@ def test_reports_stand_for_their_recordings(tracekit, samples, reports):
         assert (of_reports.status, of_reports.out) == (of_recordings.status, of_recordings.out)
     assert tracekit("matrix", reports, "--no-config").out == tracekit("matrix", *pair, "--no-config").out
 
-
-def test_models_of_a_report_are_chosen(tracekit, reports):
     assert "SharpenFilter" in tracekit("matrix", reports, "--model", "Sharpen*").out
     result = tracekit("matrix", reports, "--model", "Sharpn")
     assert result.status == 2
     assert "SharpenFilter" in result.err
 
-
-def test_a_report_does_not_say_when_predictions_were(tracekit, reports):
     result = tracekit("compare", *sorted(reports.iterdir()), "--from", "2")
     assert result.status == 2
     assert "need the recording" in result.err
 
-
-def test_a_report_without_measurements_says_what_to_do(tracekit, reports, tmp_path):
     path = tmp_path / "old.json"
     path.write_text(next(reports.iterdir()).read_text().replace('"measurements": {', '"measurements": null, "rest": {'))
     result = tracekit("matrix", path)

@@ -30,16 +30,6 @@ def test_a_full_disk_leaves_the_report_that_was_there(tmp_path: Path) -> None:
     assert contents(tmp_path) == {"report.json": b"before"}
 
 
-def test_a_full_disk_leaves_the_report_of_analyze(tracekit, reload_xml: Path, tmp_path: Path, monkeypatch) -> None:
-    report = tmp_path / "report.json"
-    report.write_text("before")
-    monkeypatch.setattr(
-        "tracekit.cli.analyze.to_json", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device"))
-    )
-    assert tracekit("analyze", reload_xml, "-o", report).status == 2
-    assert contents(tmp_path) == {"report.json": b"before"}
-
-
 @pytest.mark.skipif(not hasattr(os, "fork") or not Path("/dev/full").exists(), reason="needs Linux")
 def test_a_limit_on_the_size_of_files_leaves_the_report(reload_xml: Path, tmp_path: Path) -> None:
     import resource
@@ -117,10 +107,21 @@ def test_a_report_never_replaces_an_input_through_a_link(
     assert report.samefile(exported)
 
 
-def test_a_report_beside_exports_may_be_replaced(tracekit, reload_xml: Path, tmp_path: Path) -> None:
+def test_a_report_beside_exports_and_an_export_of_the_same_tables_may_be_replaced(
+    tracekit, reload_xml: Path, tmp_path: Path
+) -> None:
     folder = Path(shutil.copytree(reload_xml, tmp_path / "in"))
     for _ in range(2):
         assert tracekit("analyze", folder, "-q", "-o", folder / "report.md").status == 0
+
+    folder = tmp_path / "out"
+    assert tracekit("export", reload_xml, "--folder", folder).status == 0
+    before = contents(folder)
+    (folder / "notes.txt").write_text("mine")
+    for name in before:
+        (folder / name).write_text("old")
+    assert tracekit("export", reload_xml, "--folder", folder, "--force").status == 0
+    assert contents(folder) == {**before, "notes.txt": b"mine"}
 
 
 @pytest.mark.parametrize("through_link", [False, True])
@@ -152,17 +153,6 @@ def test_two_exports_into_one_folder_never_mix(
     assert result.status == 2
     assert "which would be read as part of this recording" in result.err
     assert contents(folder) == before
-
-
-def test_an_export_replaces_one_of_the_same_tables(tracekit, reload_xml: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "out"
-    assert tracekit("export", reload_xml, "--folder", folder).status == 0
-    before = contents(folder)
-    (folder / "notes.txt").write_text("mine")
-    for name in before:
-        (folder / name).write_text("old")
-    assert tracekit("export", reload_xml, "--folder", folder, "--force").status == 0
-    assert contents(folder) == {**before, "notes.txt": b"mine"}
 
 
 def test_an_export_that_fails_leaves_all_of_the_former_one(

@@ -9,7 +9,7 @@ import pytest
 NAME = "ProcessFrame"
 
 
-def test_the_gate_takes_its_name(tracekit, samples: Path, tmp_path: Path) -> None:
+def test_the_gate_takes_its_name_and_counts_tokens_as_tokens(tracekit, samples: Path, tmp_path: Path) -> None:
     recording = samples / "frame_camera.trace"
     for limit, status in (("20ms", 1), ("40ms", 0)):
         settings = tmp_path / "tracekit.toml"
@@ -20,6 +20,12 @@ def test_the_gate_takes_its_name(tracekit, samples: Path, tmp_path: Path) -> Non
     assert "(89 predictions)" in said
     wrong = tracekit("check", recording, "--signpost", "ProcesFrame", "--no-config", "--p95", "40ms")
     assert "unknown signpost 'ProcesFrame'; did you mean 'ProcessFrame'?" in wrong.out
+
+    recording = samples / "local_chat.trace"
+    said = " ".join(tracekit("check", recording, "--no-config", "--p95", "100ms").out.split())
+    assert "16.5 ms (141 next tokens)" in said
+    assert "fewer than 20 first tokens with a known latency" in said
+    assert "predictions" not in said
 
 
 @pytest.mark.parametrize(
@@ -48,11 +54,3 @@ def test_a_recording_of_a_language_model_is_not_inconclusive(
         assert not [text for text in texts[4:] if "pantry" in text]
     for private in ("word1", "Question 1", "An answer", "spices", "family of four"):
         assert not [text for text in (*texts, result.out) if private in text]
-
-
-def test_the_gate_counts_tokens_as_tokens(tracekit, samples: Path, tmp_path: Path) -> None:
-    recording = samples / "local_chat.trace"
-    said = " ".join(tracekit("check", recording, "--no-config", "--p95", "100ms").out.split())
-    assert "16.5 ms (141 next tokens)" in said
-    assert "fewer than 20 first tokens with a known latency" in said
-    assert "predictions" not in said

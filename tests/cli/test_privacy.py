@@ -290,7 +290,7 @@ def test_no_view_and_no_recorded_table_tells_a_secret(tracekit, recordings: dict
     query = " union all ".join(f"select each::varchar as texts from {name} each" for name in (*VIEWS, *tables))  # noqa: S608
     for more in ((), ("--no-redact",)):
         result = tracekit("sql", recordings[form], query, "--json", "--no-config", *more)
-        assert len(json.loads(result.out)["rows"]) > 200
+        assert len(result.json["rows"]) > 200
         assert bool(leaks(result.out + result.err)) == bool(more)
         assert leaks(tracekit("sql", recordings[form], "from raw.HushTable", *more).err) <= {"HushTable"}
 
@@ -368,13 +368,13 @@ def test_no_command_is_forgotten() -> None:
     assert {command.name for command in COMMANDS} == recordings | others | WITHOUT_RECORDING
 
 
-def test_a_new_recording_tells_no_secret_but_the_path_that_was_typed(tracekit, recordings: dict[str, Path]) -> None:
+def test_settings_and_new_recordings_tell_no_secret_but_the_path_that_was_typed(
+    tracekit, recordings: dict[str, Path], tmp_path, monkeypatch
+) -> None:
     *lines, command = tracekit("watch", recordings["other"], "--no-config").out.splitlines()
     assert (len(lines), leaks("".join(lines))) == (3, set())
     assert str(recordings["other"]) in command
 
-
-def test_settings_from_a_recording_tell_no_secret(tracekit, recordings: dict[str, Path], tmp_path, monkeypatch) -> None:
     (tmp_path / ".git").mkdir()
     monkeypatch.chdir(tmp_path)
     assert tracekit("init", recordings["bundle"]).status == 0
@@ -420,7 +420,9 @@ def test_model_files_tell_no_secret(tracekit, recordings: dict[str, Path], tmp_p
         assert leaks(joined.out + joined.err + written) == set()
 
 
-def test_performance_reports_tell_no_secret(tracekit, tmp_path: Path) -> None:
+def test_performance_reports_and_profiles_tell_no_secret(
+    tracekit, tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "YOLOv3.mlperf.json"
     path.write_text(json.dumps(wwdc22()), encoding="utf-8")
     for command in (("inspect", path), ("inspect", path, "--json"), ("matrix", path, "--no-config")):
@@ -428,8 +430,6 @@ def test_performance_reports_tell_no_secret(tracekit, tmp_path: Path) -> None:
         assert "YOLOv3" in shown.out
         assert [secret for secret in PRIVATE if secret in shown.out + shown.err] == []
 
-
-def test_profiling_tells_no_secret(tracekit, tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     failing = {"load cpuAndGPU": RuntimeError("cannot read /Users/HushUser/HushModel.mlmodelc")}
     monkeypatch.setattr(core_ml, "runtime", lambda: StandIn(failing=failing))
     out = tmp_path / "reports"

@@ -33,16 +33,6 @@ def test_choices_stand_side_by_side_and_are_saved(tracekit, built_models, runtim
     assert tracekit("matrix", tmp_path, "--label", "{name}", "--no-config").status == 0
 
 
-def test_a_choice_that_fails_is_told(tracekit, built_models, runtime, tmp_path) -> None:
-    runtime.failing = {"load cpuAndGPU": RuntimeError("Error in building plan.")}
-    result = tracekit(
-        "profile", built_models / "float16_interface.mlpackage", "--predictions", "1", "--folder", tmp_path
-    )
-    assert result.status == 2
-    assert "loading failed for cpuAndGPU: Error in building plan" in result.out
-    assert len(list(tmp_path.iterdir())) == 3
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -59,6 +49,14 @@ def test_wrong_usage_is_one_sentence(tracekit, built_models, runtime, arguments,
 
 
 def test_where_nothing_runs_there_is_one_sentence(tracekit, built_models, runtime, tmp_path) -> None:
+    runtime.failing = {"load cpuAndGPU": RuntimeError("Error in building plan.")}
+    result = tracekit(
+        "profile", built_models / "float16_interface.mlpackage", "--predictions", "1", "--folder", tmp_path
+    )
+    assert result.status == 2
+    assert "loading failed for cpuAndGPU: Error in building plan" in result.out
+    assert len(list(tmp_path.iterdir())) == 3
+
     runtime.failing = {"compile": Exception("no compiler")}
     model = built_models / "float16_interface.mlpackage"
     result = tracekit("profile", model, "--units", "all", "--folder", tmp_path)

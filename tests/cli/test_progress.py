@@ -35,14 +35,10 @@ def test_nothing_is_reported_where_nobody_looks(monkeypatch: pytest.MonkeyPatch)
     with showing_progress() as report:
         assert report is None
 
-
-def test_quiet_reports_nothing_on_a_terminal_either(monkeypatch: pytest.MonkeyPatch) -> None:
     screen(monkeypatch)
     with showing_progress(quiet=True) as report:
         assert report is None
 
-
-def test_a_short_read_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = screen(monkeypatch)
     with showing_progress() as report:
         assert report is not None

@@ -40,7 +40,7 @@ def test_bundles_folders_and_loose_files_are_told_apart(samples: Path, reload_xm
     assert not is_recording(tmp_path / "findings.zip")
 
 
-def test_each_has_a_line_and_a_broken_one_stops_nothing(tracekit, samples: Path, broken: Path) -> None:
+def test_each_has_a_line_and_the_worst_status_counts(tracekit, samples: Path, broken: Path) -> None:
     result = tracekit("analyze", broken, samples / "sharpen_float16.trace", samples / "sharpen_8bit.trace")
     assert result.status == 2
     titles, *lines = result.out.splitlines()
@@ -50,8 +50,12 @@ def test_each_has_a_line_and_a_broken_one_stops_nothing(tracekit, samples: Path,
     assert words.index("no findings") < words.index("2 findings (high)")
     assert lines[-2] == "3 recordings: 1 with findings, 1 without findings, 1 not readable"
 
+    result = tracekit("analyze", samples / "sharpen_8bit.trace", broken, "--json")
+    first, second = result.json
+    assert first["recording"]["source"] == "sharpen_8bit.trace"
+    assert second["source"] == "broken.trace"
+    assert second["error"]
 
-def test_the_status_is_that_of_the_worst(tracekit, samples: Path) -> None:
     clean, faulty, blind = (
         samples / f"{name}.trace" for name in ("sharpen_float16", "sharpen_8bit", "not_instrumented")
     )
@@ -67,7 +71,7 @@ def test_jobs_change_no_byte(tracekit, samples: Path) -> None:
     assert one.status == 0
 
 
-def test_reports_go_into_a_folder(tracekit, samples: Path, tmp_path: Path) -> None:
+def test_reports_go_into_a_folder_and_pages_have_their_lanes(tracekit, samples: Path, tmp_path: Path) -> None:
     paths = [samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"]
     folder = tmp_path / "reports"
     assert tracekit("analyze", *paths, "--folder", folder, "--format", "json").status == 0
@@ -84,21 +88,11 @@ def test_reports_go_into_a_folder(tracekit, samples: Path, tmp_path: Path) -> No
     assert file.read_text("utf-8") == "kept"
     assert tracekit("analyze", *paths, "--folder", paths[0]).status == 2
 
-
-def test_pages_of_several_go_into_a_folder_with_their_lanes(tracekit, samples: Path, tmp_path: Path) -> None:
     paths = [samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"]
     assert tracekit("analyze", *paths, "--folder", tmp_path / "pages", "--format", "html").status == 0
     pages = [path.read_text("utf-8") for path in sorted((tmp_path / "pages").iterdir())]
     assert ["<h1>sharpen_8bit.trace</h1>" in page.replace("<wbr>", "") for page in pages] == [True, False]
     assert all('id="lanes-columns"' in page for page in pages)
-
-
-def test_json_of_several_is_a_list(tracekit, samples: Path, broken: Path) -> None:
-    result = tracekit("analyze", samples / "sharpen_8bit.trace", broken, "--json")
-    first, second = json.loads(result.out)
-    assert first["recording"]["source"] == "sharpen_8bit.trace"
-    assert second["source"] == "broken.trace"
-    assert second["error"]
 
 
 def test_files_hold_the_overview_or_every_report(tracekit, samples: Path, tmp_path: Path) -> None:

@@ -86,9 +86,7 @@ def test_the_rows_of_a_stranger_are_a_test(tracekit, reload: Path, tmp_path: Pat
     tracekit("analyze", reload, "-o", tmp_path / "findings.zip", "--rows", "--no-config")
     given = Scenario(Process("App", 1), duration_ns=60_000 * MS, other_tables=read_rows(tmp_path / "findings.zip"))
     write_export(given, tmp_path / "again")
-    before, after = (
-        json.loads(tracekit("analyze", path, "--json", "--no-config").out) for path in (reload, tmp_path / "again")
-    )
+    before, after = (tracekit("analyze", path, "--json", "--no-config").json for path in (reload, tmp_path / "again"))
     for report in (before, after):
         outcomes = [check["outcome"] for check in report["results"] if check["id"] == "reload-before-predict"]
         assert outcomes == ["finding"] * 5
@@ -96,13 +94,11 @@ def test_the_rows_of_a_stranger_are_a_test(tracekit, reload: Path, tmp_path: Pat
     assert loads == again
 
 
-def test_an_archive_without_rows_says_how_to_write_them(tracekit, reload: Path, tmp_path: Path) -> None:
+def test_rows_are_for_an_archive_that_says_how_to_write_them(tracekit, reload: Path, tmp_path: Path) -> None:
     tracekit("analyze", reload, "-o", tmp_path / "findings.zip", "--no-config")
     with pytest.raises(ValueError, match=r"has no rows; write it with: tracekit analyze run.trace -o .*zip --rows"):
         read_rows(tmp_path / "findings.zip")
 
-
-def test_rows_are_for_an_archive(tracekit, reload: Path) -> None:
     result = tracekit("analyze", reload, "--rows")
     assert (result.status, result.out) == (2, "")
     assert result.err == "tracekit: --rows is for an archive; add -o findings.zip\n"

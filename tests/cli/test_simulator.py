@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -56,6 +55,6 @@ def test_latencies_of_simulators_are_not_compared(tracekit, simulated, tmp_path)
     report = tmp_path / "run2.json"
     tracekit("analyze", simulated, "-o", report, "-q")
     result = tracekit("compare", simulated, report, "--json")
-    models = json.loads(result.out)["models"]
+    models = result.json["models"]
     assert {(one["latency"]["answer"], one["latency"]["reason"]) for one in models} == {("inconclusive", "simulator")}
     assert {one["latency"]["wanted"] for one in models} == {None}

@@ -60,7 +60,7 @@ def test_rows_that_are_too_many_to_be_fetched_fit_into_parquet(tracekit, path, t
     assert parquet.read_table(tmp_path / "rows.parquet").num_rows == 276
 
 
-def test_json_holds_what_json_has_no_form_of(tracekit, path):
+def test_cells_are_json_and_run_in_no_spreadsheet(tracekit, path):
     query = "select 1 / 0 as a, ['nan'::double, 2] as b, map {date '2026-11-27': 1.5::decimal(3, 1)} as c, 3 as d"
 
     def refuse_constant(name):
@@ -69,18 +69,14 @@ def test_json_holds_what_json_has_no_form_of(tracekit, path):
     document = json.loads(tracekit("sql", path, query, "--json").out, parse_constant=refuse_constant)
     assert document["rows"] == [[None, [None, 2], {"2026-11-27": 1.5}, 3]]
 
-
-def test_a_spreadsheet_runs_no_cell(tracekit, path):
     said = tracekit("sql", path, """select '=2+2' as "=1+1", '@x' as b""", "--format", "csv")
     assert list(csv.reader(io.StringIO(said.out))) == [["'=1+1", "b"], ["'=2+2", "'@x"]]
 
 
-def test_options_may_stand_between_recording_and_query(tracekit, path):
+def test_a_query_is_given_between_options_in_a_file_or_a_pipe(tracekit, path, tmp_path, monkeypatch):
     said = tracekit("sql", path, "--format", "csv", COUNT)
     assert (said.status, said.out) == (0, tracekit("sql", path, COUNT, "--format", "csv").out)
 
-
-def test_a_query_can_be_in_a_file(tracekit, path, tmp_path):
     (tmp_path / "ask.sql").write_text(COUNT)
     assert "276" in tracekit("sql", path, "-f", tmp_path / "ask.sql").out
     for arguments, sentence in (
@@ -91,17 +87,6 @@ def test_a_query_can_be_in_a_file(tracekit, path, tmp_path):
         result = tracekit("sql", path, *arguments)
         assert (result.status, sentence in result.err, result.err.count("\n")) == (2, True, 1)
 
-
-def test_views_and_recorded_tables_are_listed_with_their_rows(tracekit, path):
-    lines = {
-        line.split()[0]: line.split()[1] for line in tracekit("sql", path, "--list").out.splitlines() if line.strip()
-    }
-    assert lines["predictions"] == "276"
-    assert lines["thermal"] == "–"
-    assert lines['raw."coreml-os-signpost"'] == "1,105"
-
-
-def test_a_query_can_come_from_a_pipe(tracekit, path, monkeypatch):
     for query, status, shown in (
         (COUNT, 0, "model,n\nCaptionEncoder,276\n"),
         ("", 2, "missing QUERY"),
@@ -112,6 +97,15 @@ def test_a_query_can_come_from_a_pipe(tracekit, path, monkeypatch):
         result = tracekit("sql", path, "--format", "csv")
         assert (result.status, shown in result.out + result.err) == (status, True)
         assert result.err.count("\n") == (status == 2)
+
+
+def test_views_and_recorded_tables_are_listed_with_their_rows(tracekit, path):
+    lines = {
+        line.split()[0]: line.split()[1] for line in tracekit("sql", path, "--list").out.splitlines() if line.strip()
+    }
+    assert lines["predictions"] == "276"
+    assert lines["thermal"] == "–"
+    assert lines['raw."coreml-os-signpost"'] == "1,105"
 
 
 def test_tab_completes_views_and_columns_on_a_terminal(path):

@@ -52,7 +52,7 @@ def lines(recording: str, capsys: pytest.CaptureFixture[str]) -> Callable[..., l
     return run
 
 
-def test_a_page_holds_the_flame_graph_of_what_was_chosen(recording: str, tmp_path: Path) -> None:
+def test_a_page_holds_the_flame_graph_of_what_was_chosen_and_folds_as_the_text(recording: str, tmp_path: Path) -> None:
     page = tmp_path / "a.html"
     assert main(["stacks", recording, "--thread", "worker", "-o", str(page)]) == 0
     text = page.read_text("utf-8")
@@ -62,8 +62,6 @@ def test_a_page_holds_the_flame_graph_of_what_was_chosen(recording: str, tmp_pat
     names = [name for name, _, _ in json.loads(meta)["flame"]["functions"]]
     assert sorted(names) == ["App.work", "read"]
 
-
-def test_a_page_folds_as_the_text_does(recording: str, tmp_path: Path) -> None:
     def functions(*options: str) -> set[str]:
         page = tmp_path / "a.html"
         assert main(["stacks", recording, *options, "-o", str(page)]) == 0
@@ -74,11 +72,9 @@ def test_a_page_folds_as_the_text_does(recording: str, tmp_path: Path) -> None:
     assert functions("--frames", "app") < functions() <= functions("--frames", "all")
 
 
-def test_the_whole_recording(lines: Callable[..., list[str]]) -> None:
+def test_a_part_of_it(lines: Callable[..., list[str]], recording: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert lines() == ["App.draw;read 1", "App.load;read 1", "App.work;read 1"]
 
-
-def test_a_part_of_it(lines: Callable[..., list[str]], recording: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert lines("--from", "0.4", "--to", "0.9") == ["App.draw;read 1"]
     assert lines("--to", "0.5") == ["App.load;read 1"]
     assert lines("--thread", "main") == ["App.draw;read 1", "App.load;read 1"]
@@ -144,18 +140,6 @@ def test_a_finding_of_a_public_recording(corpus: Path, capsys: pytest.CaptureFix
     path = str(corpus / "bundles/quick_probe.trace")
     assert main(["stacks", path, "--quiet", "--finding", "element-wise-access"]) == 0
     assert capsys.readouterr().out.startswith("97 samples of running threads\n")
-
-
-@pytest.mark.corpus
-def test_a_public_recording(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = str(corpus / "bundles/fp16_w8_60s_all.trace")
-    assert main(["stacks", path, "--quiet", "--frames", "app", "--model", "MambaASR_fp16_w8"]) == 0
-    assert capsys.readouterr().out.splitlines()[1:] == [
-        "    536 100%  MambaASRRunner_main (main.swift:1539 +1 line)",
-        "    340  63%    MambaASRRunner.runStreaming (main.swift:1229 +1 line)",
-        "    196  37%    MLModel.init (main.swift:1514)",
-        "    196  37%      MLModel.init  [MambaASRRunner]",
-    ]
 
 
 CYCLES = HEAD.replace("time-profile", "cpu-profile").replace(

@@ -17,7 +17,9 @@ from tracekit.request import ALL, Request
 PATIENCE_S = 10
 
 
-def test_what_was_read_ahead_is_what_is_shown(samples: Path) -> None:
+def test_what_was_read_ahead_is_what_is_shown_and_why_it_cannot_be_comes_when_it_is_asked_for(
+    samples: Path, tmp_path: Path
+) -> None:
     path = str(samples / "captions_concurrent.trace")
     ahead = view._Ahead((path,), ALL)
     trace = ahead.trace_of(path, ALL)
@@ -25,8 +27,6 @@ def test_what_was_read_ahead_is_what_is_shown(samples: Path) -> None:
     assert len(trace.activity)
     assert ahead.trace_of(path, ALL) is trace
 
-
-def test_why_a_recording_cannot_be_read_comes_when_it_is_asked_for(tmp_path: Path) -> None:
     path = str(tmp_path / "nothing.trace")
     ahead = view._Ahead((path,), ALL)
     with pytest.raises(UnreadableRecording, match=r"nothing\.trace"):

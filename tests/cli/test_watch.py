@@ -121,10 +121,16 @@ def test_zips_and_exports_are_recordings_and_other_files_are_not(watched, sample
     assert "after 2 new recordings" in result.err
 
 
-def test_a_copy_of_a_recording_is_not_what_it_is_compared_with(tracekit, samples, tmp_path: Path) -> None:
+def test_a_recording_that_is_no_other_one_is_not_compared(tracekit, samples, tmp_path: Path) -> None:
     zipped(samples / "sharpen_8bit.trace", tmp_path / "a.trace.zip")
     shutil.copytree(samples / "sharpen_8bit.trace", tmp_path / "a.trace")
     assert tracekit("watch", tmp_path / "a.trace").out.splitlines()[2].startswith("not compared: no earlier")
+
+    (tmp_path / "export").mkdir()
+    for path in (samples / "style_transfer_reload_xml").glob("*.xml"):
+        if path.name != "toc.xml":
+            shutil.copy(path, tmp_path / "export")
+    assert tracekit("watch", tmp_path / "export").out.splitlines()[2] == "not compared: its app is not recorded"
 
 
 def test_what_grows_is_not_read_before_it_is_complete(watched, samples, tmp_path: Path) -> None:
@@ -169,13 +175,13 @@ def test_one_that_is_replaced_is_new(watched, samples, tmp_path: Path) -> None:
     assert [block[1] for block in blocks(result.out)] == [answer]
 
 
-def test_one_that_vanishes_is_forgotten(watched, samples, tmp_path: Path) -> None:
+def test_one_that_vanishes_is_forgotten_and_a_folder_that_goes_ends_it_with_a_sentence(
+    watched, samples, tmp_path: Path
+) -> None:
     target = tmp_path / "run.trace"
     result = watched(copied(samples / "sharpen_8bit.trace", target), lambda: shutil.rmtree(target), looks=0)
     assert (result.status, result.out) == (0, "")
 
-
-def test_a_folder_that_goes_away_ends_it_with_a_sentence(watched, tmp_path: Path) -> None:
     folder = tmp_path / "recordings"
     folder.mkdir()
     result = watched(folder.rmdir, folder=folder)
@@ -183,7 +189,9 @@ def test_a_folder_that_goes_away_ends_it_with_a_sentence(watched, tmp_path: Path
     assert result.err.splitlines()[-1] == f"tracekit: cannot watch {folder}: No such file or directory"
 
 
-def test_a_recording_is_reported_on_at_once(tracekit, samples) -> None:
+def test_a_recording_is_reported_on_at_once_and_its_commands_suit_a_shell(
+    tracekit, samples, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     result = tracekit("watch", samples / "not_instrumented.trace")
     assert (result.status, result.err) == (0, "")
     what, verdict, change, following = result.out.splitlines()
@@ -192,16 +200,6 @@ def test_a_recording_is_reported_on_at_once(tracekit, samples) -> None:
     assert change == "not compared: no earlier recording of embed-images on Mac Studio here"
     assert following == f"next: tracekit analyze {shlex.quote(str(samples / 'not_instrumented.trace'))}"
 
-
-def test_an_export_without_table_of_contents_names_no_app(tracekit, samples, tmp_path: Path) -> None:
-    (tmp_path / "export").mkdir()
-    for path in (samples / "style_transfer_reload_xml").glob("*.xml"):
-        if path.name != "toc.xml":
-            shutil.copy(path, tmp_path / "export")
-    assert tracekit("watch", tmp_path / "export").out.splitlines()[2] == "not compared: its app is not recorded"
-
-
-def test_commands_suit_a_shell(tracekit, samples, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     shutil.copytree(samples / "sharpen_8bit.trace", tmp_path / "-a b.trace")
     result = tracekit("watch", "--", "-a b.trace")

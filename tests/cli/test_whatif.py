@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 
-def test_reloads_go_and_latency_stays(tracekit, samples: Path) -> None:
+def test_findings_are_replayed_each_and_all(tracekit, samples: Path) -> None:
     result = tracekit("whatif", samples / "style_transfer_reload.trace", "--json", "-q")
-    said = json.loads(result.out)
+    said = result.json
     (replay,) = said["replays"]
     assert (result.status, replay["findings"]) == (0, ["reload-before-predict"])
     assert len(replay["models"]) == 5
@@ -18,18 +17,14 @@ def test_reloads_go_and_latency_stays(tracekit, samples: Path) -> None:
         assert model["before"]["median_ns"] == model["after"]["median_ns"]
         assert model["before"]["core_ml_ns"] > model["after"]["core_ml_ns"]
 
-
-def test_of_several_findings_each_and_all_are_replayed(tracekit, samples: Path) -> None:
     result = tracekit("whatif", samples / "sharpen_8bit.trace", "--json", "-q")
     copies, floats = "excess-data-copies", "float-conversion"
-    replays = json.loads(result.out)["replays"]
+    replays = result.json["replays"]
     assert [replay["findings"] for replay in replays] == [[copies], [floats], [copies, floats]]
     after = [replay["models"][0]["after"]["median_ns"] for replay in replays]
     # Conversions are among the copies: no time is taken twice.
     assert after[2] == after[0] < after[1]
 
-
-def test_text_says_before_and_after_and_what_was_assumed(tracekit, samples: Path) -> None:
     result = tracekit("whatif", samples / "captions_concurrent.trace", "concurrent-predictions")
     assert result.status == 0
     for words in ("Fixing 1 finding: CaptionEncoder median", " → ", "ASSUMED", "every input counts"):
@@ -43,35 +38,28 @@ def test_it_is_written_in_each_form(tracekit, samples: Path, tmp_path: Path, end
     assert "excess-data-copies" in path.read_text("utf-8")
 
 
-def test_a_check_without_a_finding_is_one_sentence(tracekit, samples: Path) -> None:
+def test_where_no_fix_saves_time_it_says_so(tracekit, samples: Path) -> None:
     result = tracekit("whatif", samples / "captions_concurrent.trace", "cold-load", "-q")
     assert (result.status, result.out) == (2, "")
     assert result.err == "tracekit: cold-load has no finding in this recording; see `tracekit analyze -v`\n"
 
-
-def test_an_unknown_check_gets_a_suggestion(tracekit, samples: Path) -> None:
-    result = tracekit("whatif", samples / "captions_concurrent.trace", "cold-lod")
-    assert result.status == 2
-    assert "did you mean 'cold-load'" in result.err
-
-
-def test_a_recording_without_findings_says_so(tracekit, samples: Path) -> None:
     result = tracekit("whatif", samples / "style_transfer_fixed.trace", "-q")
     assert (result.status, result.out.strip()) == (0, "No findings whose fixes save time")
 
-
-def test_a_recording_that_no_check_can_judge_is_no_recording_without_findings(tracekit, samples: Path) -> None:
     result = tracekit("whatif", samples / "not_instrumented.trace", "--json", "-q")
-    said = json.loads(result.out)
+    said = result.json
     assert (result.status, said["replays"], said["unknown"]) == (3, [], [])
     assert said["nothing"].startswith("Inconclusive: the Core ML instrument recorded no events")
     text = tracekit("whatif", samples / "not_instrumented.trace", "-q")
     assert (text.status, " ".join(text.out.split())) == (3, said["nothing"])
 
+    result = tracekit("whatif", samples / "album_memory.trace", "-q")
+    assert (result.status, result.out.strip()) == (0, "No findings whose fixes save time")
+
 
 def test_gains_are_estimates_and_what_gains_nothing_says_so(tracekit, samples: Path) -> None:
     copies = tracekit("whatif", samples / "sharpen_8bit.trace", "excess-data-copies", "-q", "--json")
-    saved = json.loads(copies.out)["replays"][0]["saved_ns"]
+    saved = copies.json["replays"][0]["saved_ns"]
     words = f"{saved / 1e9:.2g} s"
     said = tracekit("whatif", samples / "sharpen_8bit.trace", "excess-data-copies").out
     assert f"Fixing 1 finding: saves {words}, " in said
@@ -84,13 +72,8 @@ def test_gains_are_estimates_and_what_gains_nothing_says_so(tracekit, samples: P
 @pytest.mark.corpus
 def test_inferred_calls_have_no_digits_that_samples_do_not_carry(tracekit, corpus: Path) -> None:
     said = tracekit("whatif", corpus / "bundles" / "quick_probe.trace").out
-    replay = json.loads(tracekit("whatif", corpus / "bundles" / "quick_probe.trace", "-q", "--json").out)["replays"][0]
+    replay = tracekit("whatif", corpus / "bundles" / "quick_probe.trace", "-q", "--json").json["replays"][0]
     median = replay["models"][0]["before"]["median_ns"]
     assert replay["models"][0]["resolution_ns"] == 1_000_000
     assert f"{median / 1e6:.0f} ms " in said
     assert f"{median / 1e6:.2f} ms" not in said
-
-
-def test_a_finding_whose_fix_saves_no_time_is_not_called_none(tracekit, samples: Path) -> None:
-    result = tracekit("whatif", samples / "album_memory.trace", "-q")
-    assert (result.status, result.out.strip()) == (0, "No findings whose fixes save time")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 import tracekit as package
@@ -12,7 +10,7 @@ from tracekit.testing import Model, Process, Scenario, write_bundle
 MS = 1_000_000
 
 
-def test_the_slowest_of_a_sample_is_explained_on_one_screen(tracekit, samples):
+def test_the_slowest_of_a_sample_is_explained_on_one_screen_or_in_a_sentence(tracekit, samples):
     result = tracekit("why", samples / "captions_concurrent.trace")
     assert (result.status, result.err) == (0, "")
     text = " ".join(result.out.split())
@@ -20,10 +18,19 @@ def test_the_slowest_of_a_sample_is_explained_on_one_screen(tracekit, samples):
     assert "concurrent-predictions" in text
     assert len(result.out.splitlines()) <= 24
 
+    result = tracekit("why", samples / "captions_concurrent.trace", "--slowest", "3", "-q")
+    assert result.out.count("CaptionEncoder at ") == 3
+    assert "usual:" not in result.out
+
+    for quiet in ((), ("-q",)):
+        result = tracekit("why", samples / "captions_concurrent.trace", "--over", "2s", *quiet)
+        sentence = "no prediction takes longer than 2.00 s; the longest takes 97.5 ms."
+        assert (result.status, result.out.strip()) == (3, f"Nothing to explain: {sentence}")
+
 
 def test_parts_add_up_in_json_and_python(tracekit, samples):
     path = samples / "captions_concurrent.trace"
-    document = json.loads(tracekit("why", path, "--slowest", "3", "--json").out)
+    document = tracekit("why", path, "--slowest", "3", "--json").json
     (model,) = document["models"]
     assert len(model["predictions"]) == 3
     for why in model["predictions"]:
@@ -49,7 +56,7 @@ def test_parts_add_up_in_json_and_python(tracekit, samples):
 def test_options_choose_predictions(tracekit, samples, arguments, count):
     result = tracekit("why", samples / "captions_concurrent.trace", *arguments, "--json")
     assert result.status == 0
-    assert len(json.loads(result.out)["models"][0]["predictions"]) == count
+    assert len(result.json["models"][0]["predictions"]) == count
 
 
 @pytest.mark.parametrize(
@@ -75,7 +82,7 @@ def test_a_slower_prediction_of_another_model_is_named(tracekit, samples):
         "slower in another model: Watercolor, 8.50 ms (--model Watercolor)",
     )
     assert said in tracekit("why", path).out.splitlines()
-    assert json.loads(tracekit("why", path, "--json").out)["slower"]["model"] == "Watercolor"
+    assert tracekit("why", path, "--json").json["slower"]["model"] == "Watercolor"
     # Not of the slowest itself, nor of one that another question is about.
     for choice in (("--model", "Pointillism"), ("--model", "Watercolor"), ("--percentile", "50")):
         assert "slower in another" not in tracekit("why", path, *choice).out
@@ -85,13 +92,6 @@ def test_what_is_piped_names_no_folder_and_what_is_typed_stays(tracekit, samples
     monkeypatch.chdir(samples)
     for typed, shown in ((samples / "sharpen_8bit.trace", "sharpen_8bit.trace"), ("./sharpen_8bit.trace",) * 2):
         assert f"savings: tracekit whatif {shown} " in tracekit("why", typed).out
-
-
-def test_nothing_to_explain_is_inconclusive(tracekit, samples):
-    for quiet in ((), ("-q",)):
-        result = tracekit("why", samples / "captions_concurrent.trace", "--over", "2s", *quiet)
-        sentence = "no prediction takes longer than 2.00 s; the longest takes 97.5 ms."
-        assert (result.status, result.out.strip()) == (3, f"Nothing to explain: {sentence}")
 
 
 @pytest.mark.parametrize(
@@ -113,13 +113,7 @@ def test_where_nothing_is_explained_it_says_why(tracekit, tmp_path, count, sente
     assert (result.status, result.out.strip()) == (3, f"Nothing to explain: {sentence}.")
 
 
-def test_quiet_prints_a_sentence_for_each_prediction(tracekit, samples):
-    result = tracekit("why", samples / "captions_concurrent.trace", "--slowest", "3", "-q")
-    assert result.out.count("CaptionEncoder at ") == 3
-    assert "usual:" not in result.out
-
-
-def test_a_check_that_the_project_leaves_out_is_not_named(tracekit, samples, tmp_path):
+def test_checks_and_functions_go_on_request(tracekit, samples, tmp_path):
     config = tmp_path / "tracekit.toml"
     config.write_text('skip = ["concurrent-predictions"]\n[checks.gpu-contention]\nmin_compared = 30\n')
     result = tracekit("why", samples / "captions_concurrent.trace", "--config", config)
@@ -127,8 +121,6 @@ def test_a_check_that_the_project_leaves_out_is_not_named(tracekit, samples, tmp
     assert "queued for the Neural Engine" in " ".join(result.out.split())
     assert "concurrent-predictions" not in result.out
 
-
-def test_functions_go_on_request(tracekit, samples):
     for flags, shown in (((), True), (("--no-functions",), False)):
         result = tracekit("why", samples / "sharpen_8bit.trace", *flags)
         assert ("PhotoFilter.sharpen" in result.out) is shown

@@ -24,12 +24,13 @@ def square(number):
     return number * number
 
 
-def test_results_of_processes_come_in_order_and_one_that_dies_costs_no_other():
+def test_results_of_processes_come_in_order_and_one_that_dies_costs_no_other(tmp_path):
     assert list(in_processes(square, [3, -1, 2], 2)) == [9, None, 4]
 
-
-def test_an_item_that_dies_beside_others_is_done_again(tmp_path):
     assert list(in_processes(die_once, [tmp_path / "one", tmp_path / "other"], 2)) == ["alive", "alive"]
+
+    with pytest.raises(RuntimeError, match="TypeError: can't multiply"):
+        list(in_processes(square_of_text, ["x"], 2))
 
 
 def die_once(path):
@@ -37,11 +38,6 @@ def die_once(path):
         path.touch()
         os._exit(1)
     return "alive"
-
-
-def test_what_fails_in_a_process_fails_here():
-    with pytest.raises(RuntimeError, match="TypeError: can't multiply"):
-        list(in_processes(square_of_text, ["x"], 2))
 
 
 def square_of_text(text):
@@ -101,14 +97,14 @@ def cluster():
         yield cluster_of_one.scheduler_address
 
 
-def test_results_of_a_cluster_come_in_order(cluster):
+def test_results_of_a_cluster_come_in_order_and_one_that_is_not_there_is_a_sentence(cluster, tracekit):
     assert list(on_cluster(square, list(range(20)), cluster)) == [number**2 for number in range(20)]
 
-
-def test_a_cluster_that_is_not_there_is_one_sentence():
     pytest.importorskip("distributed", reason="Dask is not installed")
     with pytest.raises(TracekitError, match="cannot reach a Dask scheduler at nonsense:"):
         list(on_cluster(square, [1], "nonsense://x"))
+
+    assert "not allowed with" in tracekit("matrix", "a.trace", "b.trace", "--jobs", "2", "--dask", "x").err
 
 
 @pytest.mark.parametrize("says", [b"HTTP/1.1 400 Bad Request\r\n\r\nThis is no scheduler.", None])
@@ -171,7 +167,3 @@ def test_a_cluster_and_processes_give_the_bytes_of_one_after_another(tracekit, r
     assert "gone.json" in outcomes[0].err
     assert outcomes[1].out == outcomes[0].out == outcomes[2].out
     assert outcomes[1].err == outcomes[0].err == outcomes[2].err
-
-
-def test_jobs_and_a_cluster_exclude_each_other(tracekit):
-    assert "not allowed with" in tracekit("matrix", "a.trace", "b.trace", "--jobs", "2", "--dask", "x").err
