@@ -123,7 +123,7 @@ def test_the_distribution_counts_all_predictions_of_all_models(samples: Path) ->
     assert "Mosaic" in one.get_title(loc="left")
 
 
-def test_the_breakdown_adds_up_to_the_mean(samples: Path) -> None:
+def test_the_breakdown_adds_up_to_the_mean_and_dark_styles_get_dark_colors(samples: Path, sharpen) -> None:
     trace = tracekit.read(samples / "style_transfer_reload.trace")
     axes = trace.plot.breakdown()
     means = tracekit.in_ms(trace.breakdown()).groupby("model", observed=True)["duration_ms"].mean()
@@ -137,6 +137,12 @@ def test_the_breakdown_adds_up_to_the_mean(samples: Path) -> None:
     shares = trace.plot.breakdown(share=True)
     assert sum(bars.patches[0].get_width() for bars in shares.containers) == pytest.approx(100)
     assert shares.get_xlabel() == "share of time (%)"
+
+    from matplotlib import pyplot as plt
+
+    with plt.style.context("dark_background"):
+        axes = sharpen.plot.breakdown()
+    assert axes.containers[0].patches[0].get_facecolor()[:3] == page_color("c-ane", dark=True)
 
 
 def test_a_comparison_is_drawn_with_its_answers(samples: Path) -> None:
@@ -186,14 +192,6 @@ def test_names_are_no_mathematics(tmp_path: Path) -> None:
     for axes in np.hstack(drawn):
         axes.figure.canvas.draw()
     assert sum(name in text.get_text() for axes in np.hstack(drawn) for text in axes.findobj(Text)) >= 7
-
-
-def test_dark_styles_get_the_colors_of_dark_pages(sharpen) -> None:
-    from matplotlib import pyplot as plt
-
-    with plt.style.context("dark_background"):
-        axes = sharpen.plot.breakdown()
-    assert axes.containers[0].patches[0].get_facecolor()[:3] == page_color("c-ane", dark=True)
 
 
 def test_what_cannot_be_drawn_is_one_sentence(samples: Path, sharpen, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,14 +25,29 @@ def trace(samples: Path):
     return tracekit.read(samples / "style_transfer_reload.trace")
 
 
-def test_predictions_and_loads_are_those_of_the_session(trace) -> None:
+def test_predictions_and_loads_are_those_of_the_session_whose_parts_add_up(trace) -> None:
     # WWDC22 session 10027: 373 loads of 6.41 s in all, and as many predictions of 2.69 s.
     assert len(trace.loads) == len(trace.predictions) == 373
     assert trace.loads["duration_ns"].sum() / 1e9 == pytest.approx(6.41, abs=0.005)
     assert trace.predictions["duration_ns"].sum() / 1e9 == pytest.approx(2.69, abs=0.005)
 
+    frame = trace.breakdown()
+    assert frame.index.equals(trace.predictions.index)
+    parts = frame.loc[:, "ane_ns":"unaccounted_ns"]
+    assert (parts.sum(axis=1) == frame["duration_ns"]).all()
 
-def test_frames_are_copies(trace) -> None:
+    frame = tracekit.in_ms(trace.predictions)
+    assert {"start_ms", "duration_ms", "resolution_ms"} <= {*frame}
+    assert not [name for name in frame if "_ns" in name]
+    # 2.69 s in the session.
+    assert frame["duration_ms"].sum() == pytest.approx(2690, abs=5)
+    assert tracekit.in_ms(trace.predictions["duration_ns"]).equals(frame["duration_ms"])
+    assert "median_ms_before" in tracekit.in_ms(trace.whatif().to_frame())
+
+    assert "; called from StyleCam.StyleView.apply (StyleView.swift:43)" in repr(trace.why())
+
+
+def test_frames_are_copies(trace, samples: Path) -> None:
     for name in ("activity", "data", "compute", "neural_engine", "gpu", "predictions", "loads", "models", "coverage"):
         frame = getattr(trace, name)
         before = frame.copy()
@@ -40,8 +55,6 @@ def test_frames_are_copies(trace) -> None:
         frame["mine"] = 1
         pd.testing.assert_frame_equal(getattr(trace, name), before)
 
-
-def test_call_stacks_that_were_not_recorded_are_no_frame(samples: Path) -> None:
     trace = tracekit.read(samples / "captions_concurrent.trace")
     assert trace.samples is None
     assert trace.stacks is None
@@ -57,13 +70,6 @@ def test_calls_of_core_ml_are_there_where_it_recorded_none(corpus: Path) -> None
     assert (load["caller"], load["file"], load["line"]) == ("MambaASRRunner_main", "main.swift", 1514)
     # As in the page.
     assert load["compiling"] == 2954
-
-
-def test_the_parts_of_a_prediction_add_up(trace) -> None:
-    frame = trace.breakdown()
-    assert frame.index.equals(trace.predictions.index)
-    parts = frame.loc[:, "ane_ns":"unaccounted_ns"]
-    assert (parts.sum(axis=1) == frame["duration_ns"]).all()
 
 
 @pytest.fixture(scope="module")
@@ -106,14 +112,12 @@ def page_in(shown: object) -> str:
     return unescape(frame[1])
 
 
-def test_a_report_shows_itself_as_the_page_of_the_command(report) -> None:
+def test_a_report_and_a_trace_show_themselves(report, trace) -> None:
     page = page_in(report)
     assert page == report_file(report.analysis.report, "html", report.analysis.timeline())
     assert '<div id="lanes">' in page
     assert 'id="finding-reload-before-predict"' in page
 
-
-def test_a_trace_shows_its_lanes_and_models(trace) -> None:
     page = page_in(trace)
     assert '<div id="lanes">' in page
     assert re.findall(r"<h2>(.*?)</h2>", page)[:3] == ["Timeline", "Models", "Latency"]
@@ -139,16 +143,6 @@ def test_several_recordings_are_frames_with_their_names(samples: Path) -> None:
     assert sampled.frame(lambda trace: trace.samples)["recording"].unique().tolist() == names[:1]
     with pytest.raises(tracekit.UsageError, match="is given twice"):
         tracekit.read_many([samples / names[0]] * 2)
-
-
-def test_times_are_in_ms_where_asked(trace) -> None:
-    frame = tracekit.in_ms(trace.predictions)
-    assert {"start_ms", "duration_ms", "resolution_ms"} <= {*frame}
-    assert not [name for name in frame if "_ns" in name]
-    # 2.69 s in the session.
-    assert frame["duration_ms"].sum() == pytest.approx(2690, abs=5)
-    assert tracekit.in_ms(trace.predictions["duration_ns"]).equals(frame["duration_ms"])
-    assert "median_ms_before" in tracekit.in_ms(trace.whatif().to_frame())
 
 
 def test_analyze_gives_the_same_object_as_that_of_a_trace(report, samples: Path) -> None:
@@ -202,6 +196,7 @@ def test_the_code_of_the_page_runs(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     assert "reload-before-predict" in printed
 
 
+@pytest.mark.sweep
 @pytest.mark.usefixtures("figures")
 def test_the_gallery_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     from matplotlib import pyplot as plt
@@ -222,7 +217,3 @@ def test_the_gallery_runs(monkeypatch: pytest.MonkeyPatch) -> None:
         else:
             exec(compile(ast.Module([last], []), "cell", "exec"), names)  # noqa: S102
     assert len(plt.get_fignums()) == sum(".plot" in "".join(cell["source"]) for cell in cells) > 5
-
-
-def test_why_names_the_line_of_code(trace) -> None:
-    assert "; called from StyleCam.StyleView.apply (StyleView.swift:43)" in repr(trace.why())

@@ -67,15 +67,13 @@ def test_reports_and_history_files_stand_for_recordings(samples: Path, tmp_path:
         tracekit.history(report, run=1)
 
 
-def test_a_performance_report_shows_itself(tmp_path: Path) -> None:
+def test_inspected_files_show_themselves(tmp_path: Path, built_models: Path) -> None:
     path = tmp_path / "YOLO.json"
     path.write_text(json.dumps(wwdc22()), encoding="utf-8")
     inspected = tracekit.inspect(path)
     assert inspected.to_dict()["$schema"] == "urn:tracekit:performance:1"
     assert "<iframe" in inspected._repr_html_()
 
-
-def test_a_model_shows_itself_with_its_checks(built_models: Path) -> None:
     model = next(iter(sorted(built_models.glob("*.mlpackage"))))
     inspected = tracekit.inspect(model, system="iOS17", only="deployment-target")
     assert {result.id for result in inspected.results} == {"deployment-target"}

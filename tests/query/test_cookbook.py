@@ -17,8 +17,11 @@ QUESTIONS = re.findall(r"^\*\*([^*]+\?)\*\*(?:(?!```|\*\*).)*?```sql\n(.+?)```",
 NOT_IN_THE_SAMPLE = {"samples", "stacks", "thermal", "hangs"}
 
 
-def test_there_are_25_questions():
+def test_there_are_25_questions_and_the_page_of_the_views_is_written_from_the_code():
     assert len({question for question, _ in QUESTIONS}) == 25
+
+    script = runpy.run_path(str(ROOT / "scripts" / "sql_views.py"))
+    assert (ROOT / script["PAGE"]).read_text("utf-8") == script["page"]()
 
 
 @pytest.mark.parametrize(("question", "query"), QUESTIONS, ids=[question for question, _ in QUESTIONS])
@@ -34,11 +37,18 @@ def test_each_question_is_answered(sample, question, query):
 TIMES = dict(QUESTIONS)["Where does the time of predictions go?"]
 
 
-def test_parts_of_the_time_are_those_that_were_made(known):
+def test_parts_of_the_time_are_those_that_were_made_and_savings_stand_beside(known, sample):
     [(_, count, latency, on_neural_engine, on_gpu, *others)] = known.answer(TIMES).rows
     # Of 5 to 24 ms each, 3 on the Neural Engine.
     assert (count, latency, on_neural_engine, on_gpu) == (20, 14.5, 3, 0)
     assert sum(others) == pytest.approx(14.5 - 3)
+
+    query = "select savings_ns, each_saved_ns, each_what from findings where check_id = 'concurrent-predictions'"
+    [(total, each, what)] = sample.answer(query).rows
+    # The same work in the same order: all together take as long, and each waits less.
+    assert (total, what) == (0, "prediction")
+    mean = sample.answer("select avg(duration_ns) from predictions").rows[0][0]
+    assert mean / 2 < each < mean
 
 
 @pytest.mark.parametrize("name", ["captions_concurrent", "frame_camera", "sharpen_8bit", "style_transfer_reload"])
@@ -48,17 +58,3 @@ def test_parts_add_up_where_some_are_ambiguous_or_not_recorded(samples, name):
     assert rows
     for _, _, latency, *parts in rows:
         assert sum(parts) == pytest.approx(latency)
-
-
-def test_savings_each_time_stand_beside_those_in_all(sample):
-    query = "select savings_ns, each_saved_ns, each_what from findings where check_id = 'concurrent-predictions'"
-    [(total, each, what)] = sample.answer(query).rows
-    # The same work in the same order: all together take as long, and each waits less.
-    assert (total, what) == (0, "prediction")
-    mean = sample.answer("select avg(duration_ns) from predictions").rows[0][0]
-    assert mean / 2 < each < mean
-
-
-def test_the_page_of_the_views_is_written_from_the_code():
-    script = runpy.run_path(str(ROOT / "scripts" / "sql_views.py"))
-    assert (ROOT / script["PAGE"]).read_text("utf-8") == script["page"]()
