@@ -53,7 +53,7 @@ fuzz: environment-dev ## feed broken and hostile recordings and models to the re
 	@$(PYTEST) tests/recording/export/test_scanner_safety.py tests/recording/export/test_scanned.py \
 		tests/recording/export/test_same_reports.py --every-case
 	@$(PYTEST) tests/suite/test_random_apps.py tests/suite/test_option_bounds.py tests/suite/test_blind.py \
-		tests/suite/test_savings.py tests/suite/test_slow_predictions.py tests/test_end_to_end.py \
+		tests/suite/test_savings.py tests/suite/test_slow_predictions.py \
 		tests/recording/writing/test_round_trip.py tests/test_benchmarks.py tests/test_mac.py \
 		tests/render/test_browser.py --every-case
 	@$(PYTEST) tests/suite/test_consistency.py tests/suite/test_filters.py --every-case

@@ -129,13 +129,11 @@ def test_with_tracekit_itself_a_failing_build_has_all_files(runner, tmp_path, sa
     assert [path.name for path in Path(written_outputs["html"]).iterdir()] == ["1-sharpen_8bit.trace.html"]
 
 
-def test_no_input_is_written_into_a_script():
+def test_no_input_is_written_into_a_script_and_the_verdict_comes_always_and_last():
     for step in ACTION["runs"]["steps"]:
         assert "${{" not in step.get("run", "")
         assert step.get("shell") == "bash" or "uses" in step
 
-
-def test_upload_and_verdict_come_always_and_the_verdict_last():
     assert list(STEPS)[-1] == "Verdict"
     for name in ("Upload outputs", "Verdict"):
         assert STEPS[name]["if"].startswith("always()")

@@ -41,37 +41,22 @@ PUBLIC = [
 ]
 
 
-def test_the_public_names_are_these_and_all_can_be_had() -> None:
+def test_the_public_names_are_these_and_come_from_where_they_are_said_to_be() -> None:
     assert tracekit.__all__ == PUBLIC
     assert dir(tracekit) == PUBLIC
     for name in PUBLIC:
         assert getattr(tracekit, name) is not None
 
-
-def test_lazy_names_come_from_where_they_are_said_to_be() -> None:
     assert sorted(name for names in tracekit._LAZY.values() for name in names) == PUBLIC
     for module, names in tracekit._LAZY.items():
         for name in names:
             assert getattr(tracekit, name) is getattr(importlib.import_module(f"tracekit.{module}"), name)
 
-
-def test_no_module_is_in_the_place_of_a_function() -> None:
     modules = {module.name for module in pkgutil.iter_modules(tracekit.__path__)}
     assert not modules & {*PUBLIC}
 
-
-def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'analyse'"):
         tracekit.analyse  # noqa: B018
-
-
-def test_a_trace_gives_frames(samples: Path) -> None:
-    activity = tracekit.open_trace(samples / "style_transfer_reload.trace").activity
-    assert isinstance(activity, pd.DataFrame)
-    loads = activity[activity["kind"].isin(["load", "load_cached", "load_uncached"])]
-    # WWDC22 session 10027: 6.41 s of loading in total, 17.2 ms on average.
-    assert loads["duration_ns"].sum() / 1e9 == pytest.approx(6.41, abs=0.005)
-    assert loads["duration_ns"].mean() / 1e6 == pytest.approx(17.17, abs=0.005)
 
 
 def test_analyze_gives_the_report_that_the_command_prints(samples: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -104,13 +89,11 @@ def test_every_argument_reaches_the_analysis(samples: Path) -> None:
     assert not report.recording.redacted
 
 
-def test_a_path_may_be_text(samples: Path) -> None:
+def test_a_path_may_be_text_and_one_that_cannot_be_read_has_an_error_of_its_own(samples: Path, tmp_path: Path) -> None:
     assert tracekit.open_trace(str(samples / "sharpen_float16.trace")).run.number == 1
 
-
-def test_a_report_does_not_change_what_is_counted_by_how_often_it_is_made(samples: Path) -> None:
-    first, second = (json.loads(to_json(tracekit.analyze(samples / "captions_concurrent.trace"))) for _ in range(2))
-    assert first == second
+    with pytest.raises(tracekit.UnreadableRecording, match=r"gone\.xml"):
+        tracekit.analyze(tmp_path / "gone.xml")
 
 
 @pytest.mark.parametrize(
@@ -136,11 +119,6 @@ def test_a_unit_can_be_expected_of_a_model_that_only_call_stacks_know(tmp_path: 
     assert [(result.model, result.outcome) for result in report.results] == [(name, "finding")]
     with pytest.raises(tracekit.UsageError, match="unknown model 'Net'"):
         tracekit.analyze(tmp_path, only="unexpected-device", expect="Net=neural-engine")
-
-
-def test_an_unreadable_recording_is_its_own_error(tmp_path: Path) -> None:
-    with pytest.raises(tracekit.UnreadableRecording, match=r"gone\.xml"):
-        tracekit.analyze(tmp_path / "gone.xml")
 
 
 def test_of_too_many_models_the_busiest_are_reported_and_the_rest_is_counted(

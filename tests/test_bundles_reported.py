@@ -62,7 +62,7 @@ def test_the_gpu_is_shown_by_process_and_the_model_by_its_labels(corpus: Path, n
     assert report.summary.evaluated
 
 
-def test_other_processes_stay_private_and_our_own_sentences_whole(corpus: Path) -> None:
+def test_other_processes_stay_private_and_the_long_text_names_all(corpus: Path) -> None:
     path = corpus / "bundles/quick_probe.trace"
     report, unredacted = kept_analysis(path).report, kept_analysis(path, redact=False).report
     document, text = to_json(report), long_text(report)
@@ -78,8 +78,6 @@ def test_other_processes_stay_private_and_our_own_sentences_whole(corpus: Path) 
     for entry, unchanged in zip(report.coverage, unredacted.coverage, strict=True):
         assert (entry.advice, entry.conclusion) == (unchanged.advice, unchanged.conclusion)
 
-
-def test_the_long_text_names_all_processes(corpus: Path) -> None:
     report = kept_analysis(corpus / "bundles/quick_probe.trace", redact=False).report
     # The target, five others, and rows of which the GPU did not tell whose they are.
     assert len({row.process for row in report.aggregation if row.lane == "gpu"}) == 7

@@ -9,14 +9,12 @@ from tracekit.intervals import Intervals
 from tracekit.trace.frames import cells
 
 
-def test_each_frame_has_its_own():
+def test_each_frame_has_its_own_even_in_the_place_of_one_that_is_gone():
     one, alike = unchanging(pd.DataFrame({"a": [1]})), unchanging(pd.DataFrame({"a": [1]}))
     kept_of(one)["answer"] = 1
     assert kept_of(unchanging(one)) == {"answer": 1}
     assert kept_of(alike) == {}
 
-
-def test_a_frame_in_the_place_of_one_that_is_gone_has_nothing():
     for rows in range(50):
         # Each is let go before the next is made, which then often lies in the same place.
         frame = unchanging(pd.DataFrame({"a": range(rows)}))

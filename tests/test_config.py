@@ -109,24 +109,27 @@ def test_checks_of_model_files_stand_among_the_others(tmp_path):
     assert checks.settings_of("CaptionB") == {"uncompressed-weights.min_mb": 1}
 
 
-def test_only_checks_of_one_kind_leave_those_of_the_other_alone(tmp_path):
-    config = load_config(written(tmp_path, 'only = ["flexible-shapes"]'))
-    assert (config.only, config.model_checks.only) == ((), ("flexible-shapes",))
-
-
-def test_a_threshold_holds_for_the_models_it_is_set_for(tmp_path, recording):
+def test_a_threshold_holds_for_the_models_it_is_set_for_and_what_is_given_goes_before(tmp_path, recording):
     path = written(tmp_path, '[models."Caption*".checks.reload-before-predict]\nidle_s = 0\n')
     report = tracekit.analyze(recording, config=path)
     assert reloads(report) == {"CaptionA": "passed", "Other": "finding"}
     assert report.tool.config == "tracekit.toml"
     assert tracekit.analyze(recording).tool.config is None
 
-
-def test_what_is_given_goes_before_what_is_set(tmp_path, recording):
     path = written(tmp_path, "[checks.reload-before-predict]\nidle_s = 0\n")
     assert set(reloads(tracekit.analyze(recording, config=path)).values()) == {"passed"}
     given = tracekit.analyze(recording, config=path, settings={"reload-before-predict.idle_s": 5})
     assert set(reloads(given).values()) == {"finding"}
+
+    path = written(tmp_path, '[models.Other]\nskip = ["reload-before-predict"]\n')
+    report = tracekit.analyze(recording, config=path)
+    assert reloads(report) == {"CaptionA": "finding", "Other": "not_applicable"}
+
+    path = written(tmp_path, 'skip = ["reload-before-predict", "cold-load"]\n')
+    report = tracekit.analyze(recording, config=path, only=["reload-before-predict"])
+    assert reloads(report) == {"CaptionA": "finding", "Other": "finding"}
+    with pytest.raises(UsageError, match="no check is left"):
+        tracekit.analyze(recording, config=path, only=["cold-load"], skip=["cold-load"])
 
 
 def test_what_is_given_for_all_models_goes_before_what_is_set_for_some(tmp_path):
@@ -147,20 +150,6 @@ def test_what_is_given_for_all_models_goes_before_what_is_set_for_some(tmp_path)
     assert budgets(budget="50fps") == {"CaptionA": 20 * MS, "Other": 20 * MS}
     assert budgets(budget=["Other=9ms"]) == {"CaptionA": 5 * MS, "Other": 9 * MS}
     assert budgets(settings={"missed-deadline.budget_ms": 7}) == {"CaptionA": 7 * MS, "Other": 7 * MS}
-
-
-def test_a_detector_that_is_asked_for_runs_though_the_project_skips_it(tmp_path, recording):
-    path = written(tmp_path, 'skip = ["reload-before-predict", "cold-load"]\n')
-    report = tracekit.analyze(recording, config=path, only=["reload-before-predict"])
-    assert reloads(report) == {"CaptionA": "finding", "Other": "finding"}
-    with pytest.raises(UsageError, match="no check is left"):
-        tracekit.analyze(recording, config=path, only=["cold-load"], skip=["cold-load"])
-
-
-def test_a_detector_can_be_left_out_for_some_models(tmp_path, recording):
-    path = written(tmp_path, '[models.Other]\nskip = ["reload-before-predict"]\n')
-    report = tracekit.analyze(recording, config=path)
-    assert reloads(report) == {"CaptionA": "finding", "Other": "not_applicable"}
 
 
 def test_the_command_line_finds_the_settings_of_its_folder(tmp_path, recording, monkeypatch, capsys):
@@ -201,7 +190,7 @@ def test_what_only_a_left_out_detector_could_judge_is_refused(tmp_path, recordin
     assert message not in capsys.readouterr().err
 
 
-def test_a_pattern_of_the_settings_that_matches_no_model_is_told(tmp_path, samples):
+def test_what_the_settings_name_in_vain_is_told(tmp_path, samples, recording):
     text = '[models."Nope*"]\nbudget = "30fps"\n[models."Sharpen*"]\nallow = 0.2\n[models.Gone]\nallow = 0.2\n'
     path = written(tmp_path, text)
     assert tracekit.analyze(samples / "sharpen_8bit.trace", config=path).recording.notes == (
@@ -215,8 +204,6 @@ def test_a_pattern_of_the_settings_that_matches_no_model_is_told(tmp_path, sampl
         if "Nope" in note
     ]
 
-
-def test_a_wish_of_the_settings_that_nothing_looks_at_is_told(tmp_path, recording):
     path = written(tmp_path, 'skip = ["missed-deadline", "unexpected-device"]\n[models.Other]\nbudget = "30fps"\n')
     assert tracekit.analyze(recording, config=path).recording.notes == (
         "The config file's budget was not used: missed-deadline did not run.",

@@ -66,11 +66,28 @@ def test_settings_that_cannot_be_read_are_not_passed_over(tmp_path, name):
         load_config(tmp_path / name)
 
 
-def test_a_link_that_leads_nowhere_is_told_and_one_in_a_circle_does_not_hang(tmp_path):
+def test_what_is_no_file_of_settings_is_told(tmp_path, capsys):
     (tmp_path / "tracekit.toml").symlink_to("tracekit.toml")
     assert find_config(tmp_path) == tmp_path / "tracekit.toml"
     with pytest.raises(UsageError, match=r"tracekit\.toml: cannot be read"):
         load_config(tmp_path / "tracekit.toml")
+
+    with (tmp_path / "large.toml").open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(UsageError, match="cannot be read: more than 262,144 bytes"):
+        load_config(tmp_path / "large.toml")
+    with pytest.raises(UsageError, match="not a regular file"):
+        load_config(Path("/dev/zero"))
+
+    with pytest.raises(UsageError, match=r"none\.toml: cannot be read: No such file"):
+        load_config(tmp_path / "none.toml")
+    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(UsageError, match=r"binary\.toml: is not valid TOML"):
+        load_config(tmp_path / "binary.toml")
+    with pytest.raises(UsageError, match=r"pyproject\.toml: has no table"):
+        load_config(written(tmp_path, "[tool]\n", "pyproject.toml"))
+    assert main(["analyze", "x.trace", "--config", str(tmp_path / "no.toml")]) == 2
+    assert "no.toml: cannot be read" in capsys.readouterr().err
 
 
 def test_a_folder_with_the_name_of_the_settings_holds_none(tmp_path):
@@ -78,15 +95,6 @@ def test_a_folder_with_the_name_of_the_settings_holds_none(tmp_path):
     (tmp_path / "tracekit.toml").mkdir()
     (tmp_path / "pyproject.toml").mkdir()
     assert find_config(tmp_path) is None
-
-
-def test_no_more_than_a_file_of_settings_can_hold_is_read(tmp_path):
-    with (tmp_path / "large.toml").open("wb") as file:
-        file.truncate(1 << 40)
-    with pytest.raises(UsageError, match="cannot be read: more than 262,144 bytes"):
-        load_config(tmp_path / "large.toml")
-    with pytest.raises(UsageError, match="not a regular file"):
-        load_config(Path("/dev/zero"))
 
 
 @pytest.mark.parametrize(
@@ -140,18 +148,6 @@ def test_each_mistake_is_told_with_the_name_of_the_file(tmp_path, text, message)
         load_config(written(tmp_path, text))
     assert str(caught.value).startswith("tracekit.toml: ")
     assert message in str(caught.value)
-
-
-def test_a_file_that_is_not_there_or_no_text_is_told(tmp_path, capsys):
-    with pytest.raises(UsageError, match=r"tracekit\.toml: cannot be read: No such file"):
-        load_config(tmp_path / "tracekit.toml")
-    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(UsageError, match=r"binary\.toml: is not valid TOML"):
-        load_config(tmp_path / "binary.toml")
-    with pytest.raises(UsageError, match=r"pyproject\.toml: has no table"):
-        load_config(written(tmp_path, "[tool]\n", "pyproject.toml"))
-    assert main(["analyze", "x.trace", "--config", str(tmp_path / "no.toml")]) == 2
-    assert "no.toml: cannot be read" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -49,15 +49,13 @@ def test_every_name_in_a_file_is_there(page: Path) -> None:
         assert any(re.search(rf"\b{name}\b", text) for text in texts), f"{name} of {file}"
 
 
-def test_every_part_of_the_package_is_in_the_table_of_places() -> None:
+def test_parts_of_the_package_and_commands_without_settings_are_named() -> None:
     table = ARCHITECTURE.read_text(encoding="utf-8").partition("## Rules")[0]
     named = {name for line in table.splitlines() if line.startswith("| `") for name in FILE.findall(line.split("|")[1])}
     folders = {f"{path.name}/" for path in PACKAGE.iterdir() if (path / "__init__.py").is_file()}
     modules = {path.name for path in PACKAGE.glob("*.py") if not path.name.startswith("_")}
     assert folders | modules == named
 
-
-def test_the_commands_that_use_no_settings_are_named() -> None:
     said = " ".join((ROOT / "docs" / "configuration.md").read_text(encoding="utf-8").split())
     named = re.findall(r"`(\w+)`", said.partition("All commands but ")[2].partition(" use the file")[0])
     assert named == [each.name for each in COMMANDS if "no-config" not in f"{each.main} {each.more}".split()]

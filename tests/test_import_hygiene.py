@@ -47,11 +47,11 @@ SAMPLE = Path(__file__).parents[1] / "sample_traces" / "captions_concurrent.trac
 
 SCRIPT = """
 import contextlib, json, sys
-arguments = json.loads(sys.argv[1])
-if arguments is None:
-    import tracekit
-else:
+import tracekit
+
+for arguments in json.loads(sys.argv[1]):
     from tracekit.cli.main import run
+
     sys.argv[1:] = arguments
     with contextlib.suppress(SystemExit):
         run()
@@ -60,44 +60,30 @@ print(json.dumps(sorted(sys.modules)))
 """
 
 
-def modules_after(arguments: list[str] | None, *, status: int = 0) -> set[str]:
-    """Modules of a fresh interpreter after one command line, or after `import tracekit` alone."""
+def modules_after(*lines: list[str], status: int = 0) -> set[str]:
+    """Modules of a fresh interpreter after these command lines, or after `import tracekit` alone."""
     result = subprocess.run(
-        [sys.executable, "-c", SCRIPT, json.dumps(arguments)], capture_output=True, text=True, check=False
+        [sys.executable, "-c", SCRIPT, json.dumps(lines)], capture_output=True, text=True, check=False
     )
     assert result.returncode == status
     *printed, modules = result.stdout.splitlines()
-    assert arguments is None or any(printed) == (not status), "the command printed nothing"
+    assert not lines or any(printed) == (not status), "the command printed nothing"
     return set(json.loads(modules))
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--help"],
-        ["--version"],
-        ["analyze", "--help"],
-        ["explain", "--help"],
-        ["check", "--help-all"],
-        ["export", "--help"],
-        ["inspect", "--help"],
-        ["fix", "--help"],
-        ["record", "--help"],
-        ["doctor", "--help"],
-        ["view", "--help"],
-    ],
-    ids=" ".join,
-)
-def test_help_loads_no_heavy_module(arguments: list[str]) -> None:
-    loaded = modules_after(arguments)
-    assert "tracekit" in loaded
-    assert not loaded & HEAVY
+HELPED = ("analyze", "explain", "export", "inspect", "fix", "record", "doctor", "view")
 
 
-def test_importing_the_package_loads_no_heavy_module() -> None:
-    loaded = modules_after(None)
-    assert "tracekit" in loaded
-    assert not loaded & HEAVY
+def test_the_package_and_help_load_nothing_heavy() -> None:
+    alone, first = modules_after(), modules_after(["--help"])
+    for loaded in (
+        alone,
+        first,
+        modules_after(["--version"], *([name, "--help"] for name in HELPED), ["check", "--help-all"]),
+    ):
+        assert "tracekit" in loaded
+        assert not loaded & HEAVY
+    assert own_modules(first) <= 16
 
 
 def test_a_report_loads_only_what_it_needs() -> None:
@@ -125,10 +111,6 @@ def test_that_nothing_is_at_a_path_is_said_before_heavy_modules_load(command: st
     loaded = modules_after([command, "gone.trace"], status=2)
     assert "tracekit.cli.dispatch" in loaded
     assert not loaded & HEAVY
-
-
-def test_a_command_line_loads_no_command() -> None:
-    assert own_modules(modules_after(["--help"])) <= 16
 
 
 def test_pyarrow_is_kept_from_pandas_alone() -> None:

@@ -142,32 +142,22 @@ def test_containment_is_exact_among_many_nested_and_one_that_spans_all() -> None
     assert index.tolist() == [-1, -1, -1, n]
 
 
-def test_an_interval_with_the_bounds_of_the_outer_one_lies_in_it() -> None:
+def test_bounds_and_edges_that_are_shared() -> None:
     index, count = intervals.containing([10], [20], [10, 10, 9, 10], [20, 19, 20, 21])
     assert index.tolist() == [0, 0, -1, -1]
     assert count.tolist() == [1, 1, 0, 0]
 
-
-def test_an_instant_on_a_shared_edge_lies_in_both_neighbors() -> None:
     index, count = intervals.containing([0, 10], [10, 20], [10, 0, 20], [10, 0, 20])
     assert count.tolist() == [2, 1, 1]
     assert index.tolist() == [-1, 0, 1]
 
-
-def test_touching_intervals_are_one_piece_at_depth_one() -> None:
     left, right = union([5, 0], [9, 5])
     assert (left.tolist(), right.tolist()) == ([0], [9])
     times, level = intervals.depth_profile([5, 0], [9, 5])
     assert (times.tolist(), level.tolist()) == ([0, 9], [1, 0])
 
 
-def test_instants_cover_nothing_and_add_no_depth() -> None:
-    assert intervals.Intervals(*split([(3, 3), (3, 3)])).covered_ns == 0
-    times, level = intervals.depth_profile([3, 0, 20], [3, 9, 20])
-    assert (times.tolist(), level.tolist()) == ([0, 9], [1, 0])
-
-
-def test_empty_sets_have_empty_answers() -> None:
+def test_empty_sets_have_empty_answers_and_frames_give_their_rows() -> None:
     none: list[int] = []
     assert intervals.Intervals.none().covered_ns == 0
     assert intervals.containing(none, none, [1], [2])[1].tolist() == [0]
@@ -176,6 +166,13 @@ def test_empty_sets_have_empty_answers() -> None:
     for result in (*union(none, none), *intervals.depth_profile(none, none)):
         assert result.dtype == np.int64
         assert result.size == 0
+
+    rows = pd.DataFrame({"start_ns": [5, 1], "duration_ns": [2, 3]})
+    made = intervals.Intervals.from_rows(rows, rows.iloc[:1])
+    assert made.starts.tolist() == [5, 1, 5]
+    assert made.ends.tolist() == [7, 4, 7]
+    assert made.where(np.array([False, True, False])).durations.tolist() == [3]
+    assert len(intervals.Intervals.none()) == intervals.Intervals.none().covered_ns == 0
 
 
 def test_times_beyond_the_exact_range_of_floats_stay_exact() -> None:
@@ -191,14 +188,12 @@ def test_an_end_before_its_start_is_refused(function) -> None:
         function([5], [4])
 
 
-def test_arrays_of_unequal_length_are_refused() -> None:
+def test_what_is_no_interval_is_refused() -> None:
     with pytest.raises(ValueError, match="differ in number"):
         union([1, 2], [3])
     with pytest.raises(ValueError, match="differ in number"):
         intervals.union_length_by_group([0, 1], [1], [2], 2)
 
-
-def test_floats_are_refused_since_they_lose_nanoseconds() -> None:
     with pytest.raises(TypeError, match="integers"):
         union([1.0], [2.0])
 
@@ -255,14 +250,6 @@ def test_the_free_time_of_windows_is_counted_instant_by_instant(items: Pairs, wi
 
 
 @thorough
-@given(pairs, pair)
-def test_clipped_intervals_keep_what_lies_inside_the_window(items: Pairs, window: tuple[int, int]) -> None:
-    clipped = intervals_of(items).clipped(*window)
-    for item, part in zip(items, zip(clipped.starts.tolist(), clipped.ends.tolist(), strict=True), strict=True):
-        assert covered([part]) == covered([item]) & covered([window])
-
-
-@thorough
 @given(pairs, pairs)
 def test_joined_sets_cover_what_either_covers(one: Pairs, two: Pairs) -> None:
     joined = intervals_of(one).joined(intervals_of(two))
@@ -284,15 +271,6 @@ def test_sums_between_edges_are_those_of_the_slices(values: list[int], data: st.
     edges = sorted(data.draw(st.lists(st.integers(0, len(values)), min_size=1, max_size=6)))
     lengths_ns = intervals.sums_between(np.array(values, np.int64), np.array(edges))
     assert lengths_ns.tolist() == [sum(values[low:high]) for low, high in pairwise(edges)]
-
-
-def test_intervals_are_made_of_the_rows_of_frames() -> None:
-    rows = pd.DataFrame({"start_ns": [5, 1], "duration_ns": [2, 3]})
-    made = intervals.Intervals.from_rows(rows, rows.iloc[:1])
-    assert made.starts.tolist() == [5, 1, 5]
-    assert made.ends.tolist() == [7, 4, 7]
-    assert made.where(np.array([False, True, False])).durations.tolist() == [3]
-    assert len(intervals.Intervals.none()) == intervals.Intervals.none().covered_ns == 0
 
 
 @given(pairs)

@@ -91,7 +91,7 @@ def spoil(folder: Path) -> None:
         archive.writestr("core-ml-rows.json", json.dumps(rows))
 
 
-def test_the_plan_plants_what_checks_are_for_and_the_program_knows_its_modes() -> None:
+def test_the_plan_plants_what_checks_are_for_and_instruments_may_look_into_the_program() -> None:
     swift = (MAC / "planted.swift").read_text(encoding="utf-8")
     lines = [line.split() for line in (MAC / "plan.txt").read_text().splitlines() if not line.startswith("#")]
     assert [line[0] for line in lines] == ["once", "reload", "copies", "concurrent"]
@@ -105,7 +105,5 @@ def test_the_plan_plants_what_checks_are_for_and_the_program_knows_its_modes() -
         parts = 8 if mode == "concurrent" else int(loads)
         assert int(predictions) % parts == 0
 
-
-def test_the_entitlements_let_instruments_look_into_the_program() -> None:
     entitlements = plistlib.loads((MAC / "entitlements.plist").read_bytes())
     assert entitlements == {"com.apple.security.get-task-allow": True}

@@ -136,21 +136,17 @@ def test_a_machine_without_a_usable_python_is_told_so_in_one_sentence(checkout: 
     assert not (checkout / ".venv").exists()
 
 
-def test_make_alone_lists_the_targets(checkout: Path, tmp_path: Path) -> None:
+def test_make_alone_lists_the_targets_and_continuous_integration_runs_them(checkout: Path, tmp_path: Path) -> None:
     result = make(checkout, "help", tmp_path)
     assert "make demo" in result.stdout
     assert "make test " in result.stdout
     assert "make test-quick" in result.stdout
 
-
-def test_continuous_integration_runs_the_same_checks() -> None:
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     assert [line for line in script.splitlines() if line.startswith("make")] == ["make test", "make test-all"]
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
     assert os.access(ROOT / "scripts" / "environment.sh", os.X_OK)
 
-
-def test_what_the_quick_tests_leave_out_is_there() -> None:
     assert [name for name in SLOW if not (ROOT / "tests" / name).exists()] == []
 
 

@@ -140,7 +140,7 @@ def site_packages(python: Path) -> Path:
     return Path(run(str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
 
 
-def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(wheel: Path) -> None:
+def test_the_wheel_holds_every_file_of_the_package_the_license_and_nothing_else(wheel: Path) -> None:
     files = (path.relative_to(ROOT) for path in (ROOT / "tracekit").rglob("*") if path.is_file())
     # The scanner is built into the checkout before it is packed; its sources stay there.
     present = {str(path) for path in files if "__pycache__" not in path.parts and path.suffix not in (".c", ".h")}
@@ -152,6 +152,15 @@ def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(wheel: Path)
     }
     assert schemas <= present
     assert names == present
+
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+    assert {name.partition("/")[0] for name in names} == {"tracekit"}
+    assert {name.removeprefix("tracekit/testing/") for name in names if name.startswith("tracekit/testing/")} == TESTING
+
+    with zipfile.ZipFile(wheel) as archive:
+        (text,) = (name for name in archive.namelist() if name.endswith("/licenses/LICENSE"))
+        assert archive.read(text) == (ROOT / "LICENSE").read_bytes()
 
 
 @pytest.mark.skipif(compiler() is None, reason="there is no C compiler with the headers of Python")
@@ -176,20 +185,6 @@ def test_without_a_compiler_the_wheel_is_pure_python_and_reads_exports(
     assert "reload-before-predict" in result.stdout
 
 
-def test_the_wheels_of_a_release_are_named() -> None:
-    builds = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["cibuildwheel"]["build"]
-    assert {name.partition("-")[0] for name in builds} == {"cp311"}
-    wanted = {"macosx_arm64", "macosx_x86_64", "manylinux_x86_64", "manylinux_aarch64", "win_amd64"}
-    assert {name.partition("-")[2] for name in builds} == wanted
-
-
-def test_the_wheel_holds_of_the_tests_only_what_is_promised(wheel: Path) -> None:
-    with zipfile.ZipFile(wheel) as archive:
-        names = {name for name in archive.namelist() if ".dist-info/" not in name}
-    assert {name.partition("/")[0] for name in names} == {"tracekit"}
-    assert {name.removeprefix("tracekit/testing/") for name in names if name.startswith("tracekit/testing/")} == TESTING
-
-
 def test_the_description_has_absolute_links_to_files_of_the_checkout(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
@@ -207,12 +202,6 @@ def test_the_description_has_absolute_links_to_files_of_the_checkout(wheel: Path
     assert f"![tracekit view: lanes above, a finding and its intervals below]({raw}/main/docs/pictures/view.svg)" in (
         description
     )
-
-
-def test_the_wheel_carries_the_license(wheel: Path) -> None:
-    with zipfile.ZipFile(wheel) as archive:
-        (text,) = (name for name in archive.namelist() if name.endswith("/licenses/LICENSE"))
-        assert archive.read(text) == (ROOT / "LICENSE").read_bytes()
 
 
 def test_help_and_version_run_in_an_environment_without_any_dependency(empty_environment: Path, tmp_path: Path) -> None:
@@ -242,7 +231,7 @@ def test_the_wheel_analyzes_a_sample_with_its_dependencies(
         link.unlink()
 
 
-def test_the_command_and_the_package_agree_on_names_and_version() -> None:
+def test_the_command_and_the_package_agree_on_names_version_and_wheels() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["name"] == "coreml-tracekit"
     assert project["scripts"] == {"tracekit": "tracekit.cli.main:run"}
@@ -250,6 +239,11 @@ def test_the_command_and_the_package_agree_on_names_and_version() -> None:
     import tracekit._version
 
     assert tracekit.__version__ == tracekit._version.__version__
+
+    builds = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["cibuildwheel"]["build"]
+    assert {name.partition("-")[0] for name in builds} == {"cp311"}
+    wanted = {"macosx_arm64", "macosx_x86_64", "manylinux_x86_64", "manylinux_aarch64", "win_amd64"}
+    assert {name.partition("-")[2] for name in builds} == wanted
 
 
 @needs_git

@@ -34,13 +34,11 @@ def test_the_screen_in_the_readme_is_what_the_command_prints(update_goldens: boo
     assert screen == printed
 
 
-def test_every_linked_file_exists():
+def test_every_linked_file_exists_and_the_two_commands_stand_at_the_top():
     links = [link for link in re.findall(r"\]\(([^)#]+)[^)]*\)", README) if "://" not in link]
     assert links
     assert [link for link in links if not (ROOT / link).exists()] == []
 
-
-def test_the_two_commands_stand_at_the_top():
     assert README.index("make demo") < README.index("make test") < README.index("$ tracekit")
 
 

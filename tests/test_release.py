@@ -44,13 +44,11 @@ def test_actions_are_pinned_by_their_commit(path):
     assert [line for line in uses if not PINNED.match(line)] == []
 
 
-def test_workflows_may_nothing_that_they_do_not_say_and_end_some_time():
+def test_workflows_are_limited_and_take_what_others_give_from_the_environment():
     for flow in WORKFLOWS.values():
         assert flow["permissions"] == {}
         assert all(job["timeout-minutes"] <= 90 for job in flow["jobs"].values())
 
-
-def test_scripts_take_what_others_give_from_the_environment_and_no_job_keeps_a_token_or_a_cache():
     assert [step["run"] for step in steps() if "${{" in step.get("run", "")] == []
     checkouts = [step for step in steps() if step.get("uses", "").startswith("actions/checkout@")]
     assert checkouts
@@ -115,12 +113,10 @@ def test_nothing_is_fetched_to_build_but_what_has_a_hash():
         assert "hatchling build" in text or "build.sh" in text or "--no-build-isolation" in text, where
 
 
-def test_the_page_on_security_says_whom_a_cluster_can_harm():
+def test_pages_forms_and_dependabot_keep_what_is_said_of_them():
     said = " ".join((ROOT / "SECURITY.md").read_text("utf-8").split())
     assert "a Dask scheduler can run code on its workers and on each machine that connects to it" in said
 
-
-def test_forms_of_issues_ask_for_an_archive_and_not_for_the_recording():
     forms = {
         path.stem: yaml.safe_load(path.read_text("utf-8")) for path in (ROOT / ".github" / "ISSUE_TEMPLATE").iterdir()
     }
@@ -131,17 +127,6 @@ def test_forms_of_issues_ask_for_an_archive_and_not_for_the_recording():
         assert "analyze run.trace -o findings.zip" in str(form), name
         assert [part["id"] for part in form["body"] if part["type"] != "markdown"][-1] == "archive"
 
-
-def test_pull_requests_and_pushes_run_all_tests_on_linux_and_macos():
-    flow = WORKFLOWS["tests"]
-    # YAML reads the key `on` as true.
-    assert set(flow[True]) == {"pull_request", "push"}
-    (job,) = flow["jobs"].values()
-    assert {entry["runner"].partition("-")[0] for entry in job["strategy"]["matrix"]["include"]} == {"ubuntu", "macos"}
-    assert job["steps"][-2:] == [{"run": "make test"}, {"run": "make test-all"}]
-
-
-def test_dependabot_keeps_all_that_is_pinned():
     updates = yaml.safe_load((ROOT / ".github" / "dependabot.yml").read_text(encoding="utf-8"))["updates"]
     folders = {
         update["package-ecosystem"]: [
@@ -152,6 +137,15 @@ def test_dependabot_keeps_all_that_is_pinned():
     assert set(folders) == {"github-actions", "pip", "npm"}
     assert [any(folder.glob("*.txt")) for folder in folders["pip"]] == [True, True]
     assert all((folder / "package-lock.json").is_file() for folder in folders["npm"])
+
+
+def test_pull_requests_and_pushes_run_all_tests_on_linux_and_macos():
+    flow = WORKFLOWS["tests"]
+    # YAML reads the key `on` as true.
+    assert set(flow[True]) == {"pull_request", "push"}
+    (job,) = flow["jobs"].values()
+    assert {entry["runner"].partition("-")[0] for entry in job["strategy"]["matrix"]["include"]} == {"ubuntu", "macos"}
+    assert job["steps"][-2:] == [{"run": "make test"}, {"run": "make test-all"}]
 
 
 @pytest.mark.skipif(shutil.which("actionlint") is None, reason="actionlint is not installed")
@@ -168,7 +162,7 @@ def test_scripts_have_no_known_traps():
     assert not result.stdout
 
 
-def test_notes_are_the_section_of_the_version_and_never_empty():
+def test_notes_and_formula_name_the_release(tmp_path):
     changelog = "# Changelog\n\n## Unreleased\n\n- later\n\n## 0.2.0 (2026-12-01)\n\n- new\n\n## 0.1.0\n\n"
     notes = script("release/notes.py").notes
     assert notes("v0.2.0", changelog) == "- new\n"
@@ -176,8 +170,6 @@ def test_notes_are_the_section_of_the_version_and_never_empty():
         with pytest.raises(LookupError, match=version):
             notes(version, changelog)
 
-
-def test_the_formula_names_the_release_and_the_sum_of_its_file(tmp_path):
     sdist = tmp_path / "coreml_tracekit-1.2.3.tar.gz"
     sdist.write_bytes(b"sources")
     text = script("release/formula.py").formula(sdist)
@@ -186,12 +178,12 @@ def test_the_formula_names_the_release_and_the_sum_of_its_file(tmp_path):
     assert '"#{bin}/tracekit --version"' in text
 
 
-def test_what_is_tried_is_what_was_installed():
+def test_what_is_tried_is_what_was_installed_and_sources_are_named_as_the_workflow_names_them(
+    tmp_path, monkeypatch, samples
+):
     with pytest.raises(AssertionError, match="not what is installed"):
         script("release/try_wheel.py").main(Path(tracekit.__file__).parents[1], pure=False)
 
-
-def test_the_sources_to_try_may_be_named_as_the_workflow_names_them(tmp_path, monkeypatch, samples):
     tried = script("release/try_wheel.py")
     (tmp_path / "sources").mkdir()
     (tmp_path / "sources" / "sample_traces").symlink_to(samples)

@@ -38,17 +38,15 @@ def test_the_order_is_that_of_a_stable_sort(size: int, low: int, span: int) -> N
     assert np.array_equal(stable_order(values), np.argsort(values, kind="stable"))
 
 
-def test_fractions_are_ordered_as_they_are() -> None:
+def test_fractions_are_ordered_and_codes_keep_their_bits() -> None:
     values = np.random.default_rng(5).random(5000)
     assert np.array_equal(stable_order(values), np.argsort(values, kind="stable"))
+
+    assert few_bits(np.array([-1, (1 << 15) - 1])).dtype == np.int16
+    assert few_bits(np.array([-1, 1 << 15])).dtype == np.int64
 
 
 @pytest.mark.parametrize("size", SIZES)
 def test_edges_hold_the_groups_between_them(size: int) -> None:
     groups = np.sort(np.random.default_rng(size).integers(0, 700, size))
     assert np.array_equal(group_edges(groups, 700), np.searchsorted(groups, np.arange(701)))
-
-
-def test_codes_that_need_more_bits_keep_them() -> None:
-    assert few_bits(np.array([-1, (1 << 15) - 1])).dtype == np.int16
-    assert few_bits(np.array([-1, 1 << 15])).dtype == np.int64

@@ -56,9 +56,12 @@ SLOW = (
 
 SWEEPS = (
     "cli/test_error_table.py",
+    "cli/test_foreign_code.py",
     "cli/test_hostile_text.py",
     "cli/test_pages.py",
     "cli/test_privacy.py",
+    "cli/test_simulator.py",
+    "cli/test_unusable_paths.py",
     "recording/bundle/test_mutations.py",
     "recording/test_hostile.py",
     "render/test_assets.py",
