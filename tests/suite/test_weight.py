@@ -19,14 +19,14 @@ RIGHT = Weight("high", savings_ms=780, share=780 / 1_600)
 
 
 @pytest.fixture(scope="module")
-def judged():
+def answered():
     trace = trace_of(of_one_length(Draws(1), 20).finish())
     return run_detectors(trace), trace
 
 
-def test_what_the_recording_says_is_right(judged):
-    assert RIGHT.complaints(LOADS, *judged) == []
-    assert Weight().complaints(LOADS, *judged) == []
+def test_what_the_recording_says_is_right(answered):
+    assert RIGHT.complaints(LOADS, *answered) == []
+    assert Weight().complaints(LOADS, *answered) == []
 
 
 @pytest.mark.parametrize(
@@ -40,14 +40,14 @@ def test_what_the_recording_says_is_right(judged):
         (Weight(first=True), "should stand first of several"),
     ],
 )
-def test_what_is_otherwise_is_told(judged, weight, complaint):
-    (line,) = weight.complaints(LOADS, *judged)
+def test_what_is_otherwise_is_told(answered, weight, complaint):
+    (line,) = weight.complaints(LOADS, *answered)
     assert complaint in line
 
 
 def test_a_fact_saves_nothing():
     case = Case("unexpected-device", POSITIVE, 0, cpu_app)
     trace = trace_of(cpu_app(draws_of(case, 0)).finish())
-    judged = run_detectors(trace, settings=EXPECT_ANE), trace
-    assert Weight("critical", savings_ms=0).complaints(case.detector, *judged) == []
-    assert Weight(savings_ms=1).complaints(case.detector, *judged)
+    answered = run_detectors(trace, settings=EXPECT_ANE), trace
+    assert Weight("critical", savings_ms=0).complaints(case.detector, *answered) == []
+    assert Weight(savings_ms=1).complaints(case.detector, *answered)
