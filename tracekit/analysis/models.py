@@ -210,7 +210,6 @@ def _summary(
     parts = summarize_breakdown(times) if called else None
     latencies, loads_ns = predictions["duration_ns"].to_numpy(), loads["duration_ns"].to_numpy()
     ended = (latencies > 0) & timed
-    timely = rows_where(predictions, ended)
     cold = is_any(cells(loads, "kind"), Kind.LOAD_UNCACHED)
     sample = Sample(
         predictions=len(predictions),
@@ -219,10 +218,8 @@ def _summary(
         loads_ns=loads_ns[~cold],
         cold_loads_ns=loads_ns[cold],
         compute=compute_shares(times)[0] if parts is not None else {},
-        neural_engine_time=next((part.share for part in parts.parts if part.part == Part.ANE), None)
-        if parts is not None
-        else None,
-        alone=(alone := Intervals.from_rows(timely).alone()),
+        neural_engine_time=next((part.share for part in parts.parts if part.part == Part.ANE), None) if parts else None,
+        alone=(alone := Intervals.from_rows(rows_where(predictions, ended)).alone()),
         overlap=mostly_overlap(alone, warm[ended]),
         per_second=throughput.per_second if throughput is not None else None,
     )

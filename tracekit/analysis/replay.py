@@ -160,33 +160,17 @@ def replay(schedule: Schedule) -> Intervals:
     if quickly is not None:
         return quickly
     count = len(schedule.calls)
-    first: list[list[int]] = [[] for _ in range(count)]
-    then: list[list[int]] = [[] for _ in schedule.unit]
-    at_end: list[list[int]] = [[] for _ in range(count)]
-    at_start: list[list[int]] = [[] for _ in range(count)]
+    first, then, at_start, at_end = _followers(schedule)
     # Single values of lists are read much faster than those of arrays.
-    owner, after, lead = schedule.call.tolist(), schedule.after.tolist(), schedule.lead_ns.tolist()
+    owner, lead, previous = schedule.call.tolist(), schedule.lead_ns.tolist(), schedule.previous.tolist()
     unit, work, hand_over = schedule.unit.tolist(), schedule.work_ns.tolist(), schedule.hand_over_ns.tolist()
-    previous, gate, gap = schedule.previous.tolist(), schedule.gate.tolist(), schedule.gap_ns.tolist()
     from_start, last, rest = schedule.from_start.tolist(), schedule.last.tolist(), schedule.rest_ns.tolist()
-    anchored = (schedule.anchored | (schedule.previous < 0)).tolist()
+    anchored = schedule.anchored | (schedule.previous < 0)
     earliest = np.where(anchored, schedule.calls.starts, 0).tolist()
-    gap = [0 if fixed else length for fixed, length in zip(anchored, gap, strict=True)]
-    events: list[tuple[int, int, int]] = []
-    for piece, (call, before) in enumerate(zip(owner, after, strict=True)):
-        if call < 0:
-            events.append((lead[piece], _PIECE, piece))
-        else:
-            (then[before] if before >= 0 else first[call]).append(piece)
-    waits = [0] * count
-    for call in range(count):
-        if previous[call] >= 0:
-            (at_start if from_start[call] else at_end)[previous[call]].append(call)
-        if gate[call] >= 0:
-            at_end[gate[call]].append(call)
-        waits[call] = (previous[call] >= 0) + (gate[call] >= 0)
-        if not waits[call]:
-            events.append((earliest[call], _START, call))
+    gap = np.where(anchored, 0, schedule.gap_ns).tolist()
+    waits = ((schedule.previous >= 0).astype(np.int64) + (schedule.gate >= 0)).tolist()
+    events = [(lead[piece], _PIECE, piece) for piece in range(len(owner)) if owner[piece] < 0]
+    events += [(earliest[call], _START, call) for call in range(count) if not waits[call]]
     heapq.heapify(events)
     start, end = [0] * count, [0] * count
     # Work of others that is the first of its unit begins at its time, however early it was handed over.
@@ -222,6 +206,23 @@ def replay(schedule: Schedule) -> Intervals:
             end[index] = now
             let_go(index, now, at_end[index], starts=False)
     return Intervals(np.array(start, np.int64), np.array(end, np.int64))
+
+
+def _followers(schedule: Schedule) -> tuple[list[list[int]], ...]:
+    """What goes on once something else has: the pieces that a call begins with, those after each piece, and the calls
+    after the start and after the end of each call."""
+    first, at_start, at_end = ([list[int]() for _ in range(len(schedule.calls))] for _ in range(3))
+    then = [list[int]() for _ in schedule.unit]
+    for piece, (call, before) in enumerate(zip(schedule.call.tolist(), schedule.after.tolist(), strict=True)):
+        if call >= 0:
+            (then[before] if before >= 0 else first[call]).append(piece)
+    orders = (schedule.previous, schedule.gate, schedule.from_start)
+    for call, (previous, gate, from_start) in enumerate(zip(*(each.tolist() for each in orders), strict=True)):
+        if previous >= 0:
+            (at_start if from_start else at_end)[previous].append(call)
+        if gate >= 0:
+            at_end[gate].append(call)
+    return first, then, at_start, at_end
 
 
 def in_a_row(schedule: Schedule) -> Intervals | None:

@@ -218,22 +218,20 @@ def settled(
     result = []
     for outcome in outcomes:
         asked = [(variant, each.get(outcome.model)) for variant, each in others if variant.is_asked(detector, outcome)]
-        answer = _settled(trace, outcome, [other for _, other in asked], _doubt(detector, outcome, trace))
+        doubt = _doubt(detector, outcome, trace)
+        confirming = {Finding: Finding, Passed: Passed | NotApplicable}.get(type(outcome))
+        if confirming is None:
+            answer = outcome
+        else:
+            if not all(isinstance(other, confirming) for _, other in asked):
+                doubt = doubt or "Call stacks do not tell exactly enough when its calls began and ended."
+            answer = unsure(trace, outcome.model, doubt) if doubt else outcome
         single = _each_known(trace)[_of(answer, trace).index].all()
         if isinstance(answer, Finding) and detector.on_evidence and not single:
             # What may be several counts as one: the longest calls are those that it is surely compared with.
             answer = next((other for variant, other in asked if variant.joined and isinstance(other, Finding)), answer)
         result.append(answer)
     return result
-
-
-def _settled(trace: Trace, outcome: Outcome, others: Sequence[Outcome | None], doubt: str) -> Outcome:
-    confirming = {Finding: Finding, Passed: Passed | NotApplicable}.get(type(outcome))
-    if confirming is None:
-        return outcome
-    if not all(isinstance(other, confirming) for other in others):
-        doubt = doubt or "Call stacks do not tell exactly enough when its calls began and ended."
-    return unsure(trace, outcome.model, doubt) if doubt else outcome
 
 
 def _of(outcome: Outcome, trace: Trace) -> pd.DataFrame:

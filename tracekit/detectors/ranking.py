@@ -62,13 +62,15 @@ def rank(
     shares = {name: len(saved) > 1 and None not in saved for name, saved in own.items()}
     alone = (each for name in names for each in (_spread(together([name]), own[name]) if shares[name] else own[name]))
     return tuple(
-        RankedFinding(entry, _placed(_finding(entry).savings, own_ns or 0, extra_ns or 0), links)
+        RankedFinding(
+            entry,
+            replace(savings, total_ns=own_ns or 0, extra_ns=extra_ns or 0)
+            if isinstance(savings := _finding(entry).savings, Savings)
+            else savings,
+            links,
+        )
         for entry, own_ns, extra_ns, links in zip(order, alone, extra, related, strict=True)
     )
-
-
-def _placed(savings: Savings | Unknown | None, total_ns: int, extra_ns: int) -> Savings | Unknown | None:
-    return replace(savings, total_ns=total_ns, extra_ns=extra_ns) if isinstance(savings, Savings) else savings
 
 
 def _weight(finding: Finding, cost_ns: int | None = None) -> tuple[int, int, float]:
@@ -142,7 +144,9 @@ def _related_findings(order: Sequence[Judgment]) -> list[tuple[Related, ...]]:
     for effect, entry in enumerate(order):
         for name in dict.fromkeys(entry.detector.caused_by):
             for cause in _meeting(by_id.get(name, {}), entry.outcome.model):
-                if not _may_share_models(order[cause], entry):
+                # Evidence shows all models, unless it is a selection.
+                one, other = (_finding(judgment).models for judgment in (order[cause], entry))
+                if one is not None and other is not None and one.isdisjoint(other):
                     continue
                 model = order[cause].outcome.model
                 pairs_of[effect].append((cause, Related(name, model, Relation.CAUSED_BY)))
@@ -155,9 +159,3 @@ def _meeting(by_model: dict[str | None, list[int]], model: str | None) -> list[i
     if model is None:
         return [index for indices in by_model.values() for index in indices]
     return [*by_model.get(model, ()), *by_model.get(None, ())]
-
-
-def _may_share_models(one: Judgment, other: Judgment) -> bool:
-    """Whether two findings can be about the same model: evidence shows all models, unless it is a selection."""
-    about = [_finding(entry).models for entry in (one, other)]
-    return about[0] is None or about[1] is None or not about[0].isdisjoint(about[1])

@@ -6,7 +6,7 @@ import tracekit.detectors as tk
 from tracekit.detectors.model_rules import state_in_interface
 from tracekit.detectors.model_rules.interface_conversion import FLOAT16_INTERFACE
 from tracekit.detectors.model_rules.shared import convert_code, name_list
-from tracekit.model_files.facts import Kind, ModelFile
+from tracekit.model_files.facts import Kind
 from tracekit.model_files.versions import NEWEST, Target, needs_of, release_of
 
 
@@ -26,7 +26,13 @@ def detect(view: tk.InspectedModel, options: tk.NoOptions) -> tk.Outcome:
         tk.Metric("newest-version", f"newest version for {target.words}", target.version, "count"),
     )
     if version > target.version:
-        return view.finding(_too_new(model, version, target), metrics, fix=_fix(target))
+        lost = [need.words for need in needs_of(model) if need.version > target.version]
+        summary = f"Does not load on {target.words}: specification version {version} needs {_words(version)}."
+        if lost:
+            summary += f" Converted for {target.words}, it would lose {name_list(lost)}."
+        elif version <= NEWEST and model.kind == Kind.ML_PROGRAM and target.version >= min(version, 6):
+            summary += f" Nothing in its interface or weights needs that: convert it for {target.words}."
+        return view.finding(summary, metrics, fix=_fix(target))
     gains = _gains(view, version, target, options)
     if gains:
         return view.finding(
@@ -36,17 +42,6 @@ def detect(view: tk.InspectedModel, options: tk.NoOptions) -> tk.Outcome:
             fix=_fix(target),
         )
     return view.passed(f"Loads on {target.words}.", metrics)
-
-
-def _too_new(model: ModelFile, version: int, target: Target) -> str:
-    """What the model would lose on that system."""
-    lost = [need.words for need in needs_of(model) if need.version > target.version]
-    sentence = f"Does not load on {target.words}: specification version {version} needs {_words(version)}."
-    if lost:
-        return f"{sentence} Converted for {target.words}, it would lose {name_list(lost)}."
-    if version <= NEWEST and model.kind == Kind.ML_PROGRAM and target.version >= min(version, 6):
-        return f"{sentence} Nothing in its interface or weights needs that: convert it for {target.words}."
-    return sentence
 
 
 def _fix(target: Target) -> str:

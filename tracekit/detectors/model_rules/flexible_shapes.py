@@ -22,11 +22,18 @@ def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
     ranged = [entry for entry in flexible if entry.shape and entry.shape.ranges and entry not in scaled]
     metrics = (tk.Metric("ranged-inputs", "inputs with a range of shapes", len(ranged), "count"),)
     if ranged:
+        names = {entry.name for entry in ranged}
+        lines = [f"        {_shapes_code(entry) if entry.name in names else type_code(entry)},\n" for entry in inputs]
+        fix = (
+            "List the shapes that the app uses, up to 128, with the most frequent one as default (iOS 15, macOS 12 or "
+            "later for ML programs); or convert one model per shape:\n\n"
+            + convert_code([f"inputs=[\n{''.join(lines)}    ],"], max(model.specification_version or 6, 6))
+        )
         return view.finding(
             f"{name_list(f'{code(entry.name)} ({shape_words(entry)})' for entry in ranged)}: a range of shapes may "
             "keep operations off the Neural Engine.",
             metrics,
-            fix=_fix(inputs, ranged, model.specification_version or 6),
+            fix=fix,
         )
     words = f"Listed shapes only ({_names(flexible)})." if flexible else "Every input has one shape."
     if scaled:
@@ -52,16 +59,6 @@ def shape_words(entry: Feature) -> str:
         return ""
     order = ", width × height" if entry.kind is FeatureKind.IMAGE else ""
     return f"{allowed_shapes(entry.shape)}{order}"
-
-
-def _fix(inputs: tuple[Feature, ...], ranged: list[Feature], version: int) -> str:
-    names = {entry.name for entry in ranged}
-    lines = [f"        {_shapes_code(entry) if entry.name in names else type_code(entry)},\n" for entry in inputs]
-    return (
-        "List the shapes that the app uses, up to 128, with the most frequent one as default (iOS 15, macOS 12 or "
-        "later for ML programs); or convert one model per shape:\n\n"
-        + convert_code([f"inputs=[\n{''.join(lines)}    ],"], max(version, 6))
-    )
 
 
 def _shapes_code(entry: Feature) -> str:

@@ -21,7 +21,16 @@ def detect(view: tk.InspectedModel, options: Options) -> tk.Outcome:
     """Looks at the shapes of the interface and of all results."""
     model = view.model
     functions = [function for _, function in functions_of(model)]
-    results = [_results(function) for function in functions]
+    results = [
+        [
+            (value.name, value.dimensions)
+            for operation in function.operations or ()
+            if not is_constant(operation)
+            for value in operation.outputs
+            if value.dimensions is not None
+        ]
+        for function in functions
+    ]
     shapes = [each for function in functions for each in _interface(function)]
     shapes += [each for some in results for each in some]
     large = {name: sizes for name, sizes in shapes if len(sizes) > options.max_rank or _too_large(sizes, options)}
@@ -49,17 +58,6 @@ def _interface(function: Function) -> Iterator[tuple[str, Sequence[int | None]]]
             largest = tuple(size.upper for size in feature.shape.ranges)
             for sizes in (feature.shape.dimensions, *feature.shape.choices, largest):
                 yield feature.name, sizes
-
-
-def _results(function: Function) -> list[tuple[str, Sequence[int | None]]]:
-    """Names and shapes of what the operations compute."""
-    return [
-        (value.name, value.dimensions)
-        for operation in function.operations or ()
-        if not is_constant(operation)
-        for value in operation.outputs
-        if value.dimensions is not None
-    ]
 
 
 def _too_large(sizes: Sequence[int | None], options: Options) -> bool:

@@ -36,7 +36,16 @@ def detect(view: tk.RecordingView, _options: tk.NoOptions) -> tk.Outcome:
         return view.not_applicable(
             f"Only the last part of the recording was kept ({trace.run.recording_mode}), so loads may be missing."
         )
-    was_launched, missing = _was_launched(trace), _missing([str(name) for name in calls["model"].iloc[firsts]], unnamed)
+    names = [str(name) for name in calls["model"].iloc[firsts]]
+    parts = []
+    if names:
+        parts.append(f"no load of {tk.format_names(names)} was recorded")
+    if unnamed:
+        verb = "has" if unnamed == 1 else "have"
+        parts.append(
+            f"{tk.format_count(unnamed, 'prediction')} {verb} no model name (Core ML emits names only at load time)"
+        )
+    was_launched, missing = _was_launched(trace), ", and ".join(parts)
     advice = "Record with `--launch`, so the recording starts before the app loads its models."
     if was_launched is None:
         late = "it is unknown whether the recording started after the app's launch."
@@ -66,19 +75,6 @@ def _was_launched(trace: tk.Trace) -> bool | None:
     if periods.empty:
         return None
     return bool(periods["period"].astype("object").str.casefold().str.startswith(_LAUNCHING).any())
-
-
-def _missing(names: list[str], unnamed: int) -> str:
-    """What is missing, as a clause."""
-    parts = []
-    if names:
-        parts.append(f"no load of {tk.format_names(names)} was recorded")
-    if unnamed:
-        verb = "has" if unnamed == 1 else "have"
-        parts.append(
-            f"{tk.format_count(unnamed, 'prediction')} {verb} no model name (Core ML emits names only at load time)"
-        )
-    return ", and ".join(parts)
 
 
 DETECTOR = tk.RecordingDetector(needs=("Core ML",), uses=("App Life Cycle",), options=tk.NoOptions, detect=detect)

@@ -94,21 +94,16 @@ def _finding(
         summary += (
             " The row does not tell cold from cached, but it took many times longer than the model's other loads."
         )
-    summary += _size(view.model_file) + of_load(view)
+    if view.model_file is not None:
+        sizes = [part.weights.bytes for part in view.model_file.parts]
+        weights = sum(size for size in sizes if size is not None)
+        parts = [f"{tk.format_bytes(weights)} of weights"] if weights and None not in sizes else []
+        count = sum(number for _, number in view.model_file.counts)
+        parts += [tk.format_count(count, "operation")] if count else []
+        summary += f" By its file, the model has {' and '.join(parts)}." if parts else ""
+    summary += of_load(view)
     cost = view.cost(cost_ns, "Time covered by the cold loads the app waited for", once=True)
     return view.finding(summary, metrics, rows=rows, cost=cost, call_sites=sites_of(view.trace, rows.index))
-
-
-def _size(model: tk.ModelFile | None) -> str:
-    """What was specialized, by the model's file: a sentence after a space, or nothing."""
-    if model is None:
-        return ""
-    sizes = [part.weights.bytes for part in model.parts]
-    weights = sum(size for size in sizes if size is not None)
-    parts = [f"{tk.format_bytes(weights)} of weights"] if weights and None not in sizes else []
-    count = sum(number for _, number in model.counts)
-    parts += [tk.format_count(count, "operation")] if count else []
-    return f" By its file, the model has {' and '.join(parts)}." if parts else ""
 
 
 DETECTOR = tk.Detector(

@@ -88,7 +88,15 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
 
 def _unused_models(trace: tk.Trace, loads: pd.DataFrame, calls: pd.DataFrame) -> list[Unused]:
     """Models of the loads that no prediction and no work of the hardware belongs to, by name."""
-    used = _used_models(trace)
+    # Used are those with a prediction, also as a stage or of one, and those that the hardware names.
+    predicted = tk.is_any(tk.cells(trace.activity, "kind"), tk.Kind.PREDICTION)
+    hardware = trace.hardware
+    named = tk.is_any(tk.cells(hardware, "attribution"), tk.Attribution.LABEL, tk.Attribution.EXACT)
+    ran = named & ~tk.is_any(tk.cells(hardware, "kind"), tk.Kind.ANE_LOAD, tk.Kind.ANE_COMPILE)
+    used: set[str] = set()
+    for frame, chosen in ((trace.activity, predicted), (hardware, ran)):
+        for column in ("model", "parent_model"):
+            used |= tk.texts_in(tk.categorical(tk.cells(frame, column))[chosen])
     starts, ends = calls["start_ns"].to_numpy(), tk.Intervals.from_rows(loads).ends
     # Where the run does not say how long it was, its last row ends it.
     duration_ns = trace.run.duration_ns or int(tk.Intervals.from_rows(trace.activity, trace.hardware).ends.max())
@@ -98,19 +106,6 @@ def _unused_models(trace: tk.Trace, loads: pd.DataFrame, calls: pd.DataFrame) ->
         later = len(starts) - int(np.searchsorted(starts, first_end))
         unused.append(Unused(name, max(duration_ns - first_end, 0), later))
     return unused
-
-
-def _used_models(trace: tk.Trace) -> set[str]:
-    """Models with a prediction, also as a stage; pipelines with one of a stage; models that the hardware names."""
-    predicted = tk.is_any(tk.cells(trace.activity, "kind"), tk.Kind.PREDICTION)
-    hardware = trace.hardware
-    named = tk.is_any(tk.cells(hardware, "attribution"), tk.Attribution.LABEL, tk.Attribution.EXACT)
-    ran = named & ~tk.is_any(tk.cells(hardware, "kind"), tk.Kind.ANE_LOAD, tk.Kind.ANE_COMPILE)
-    used: set[str] = set()
-    for frame, chosen in ((trace.activity, predicted), (hardware, ran)):
-        for column in ("model", "parent_model"):
-            used |= tk.texts_in(tk.categorical(tk.cells(frame, column))[chosen])
-    return used
 
 
 DETECTOR = tk.RecordingDetector(
