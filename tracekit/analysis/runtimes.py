@@ -101,18 +101,14 @@ def _phase(of: Hashable, rows: pd.DataFrame) -> PhaseSummary:
 def recognized(trace: Trace) -> tuple[RuntimeSummary, ...]:
     """Runtimes that models, call stacks and GPU functions of the target show. None of these names was seen in a
     recording of such a runtime, so each is probable. O(frames)."""
-    stacks = _stacks_of_target(trace)
+    if trace.samples is None or trace.stacks is None or trace.samples.empty:
+        stacks = None
+    else:
+        own = trace.samples["stack"][of_target(trace.samples, trace.run.target.process)]
+        seen = trace.stacks["stack"].isin(own.dropna().unique())
+        stacks = trace.stacks[seen.to_numpy()]
     reasons = {runtime.name: [*_reasons(trace, stacks, runtime.recognized)] for runtime in runtimes()}
     return tuple(RuntimeSummary(name, f"Probably used: {'; '.join(why)}.") for name, why in reasons.items() if why)
-
-
-def _stacks_of_target(trace: Trace) -> pd.DataFrame | None:
-    """Frames of the call stacks in which the target was seen; None where there are none."""
-    if trace.samples is None or trace.stacks is None or trace.samples.empty:
-        return None
-    own = trace.samples["stack"][of_target(trace.samples, trace.run.target.process)]
-    seen = trace.stacks["stack"].isin(own.dropna().unique())
-    return trace.stacks[seen.to_numpy()]
 
 
 def _reasons(trace: Trace, stacks: pd.DataFrame | None, signs: Recognized) -> Iterator[str]:

@@ -128,17 +128,12 @@ def _most_frequent(trace: Trace, event: IndexArray, samples: pd.DataFrame, calle
     stack = samples["stack"].to_numpy(np.int64)[order[call >= 0]]
     for name, inside in busy_with(trace).items():
         columns[name] = np.bincount(call[call >= 0], inside[stack], minlength=len(chosen)).astype(np.int64)
-    columns["api"] = _apis(trace, events)
-    return unchanging(pd.DataFrame(columns, index=pd.Index(events, name="event")))
-
-
-def _apis(trace: Trace, events: IndexArray) -> pd.Categorical:
-    """What rows of the activity ask Core ML for."""
     kinds = trace.activity["kind"].iloc[events]
     codes = np.full(len(events), -1)
     for code, api in enumerate(_KINDS):
         codes[is_any(kinds, *_KINDS[api])] = code
-    return pd.Categorical.from_codes(codes, categories=pd.Index(list(_KINDS), dtype=object))
+    columns["api"] = pd.Categorical.from_codes(codes, categories=pd.Index(list(_KINDS), dtype=object))
+    return unchanging(pd.DataFrame(columns, index=pd.Index(events, name="event")))
 
 
 def of_calls(trace: Trace, spans: Intervals, apis: Collection[str]) -> BoolArray:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from tracekit.analysis.code.call_sites import call_sites, core_ml_stacks, enclosing_phases, of_calls
 from tracekit.analysis.code.phases import LEVELS, phase_times
-from tracekit.arrays import AnyArray, BoolArray, IndexArray, IntArray, ObjectArray
+from tracekit.arrays import AnyArray, BoolArray, IndexArray, ObjectArray
 from tracekit.intervals import Intervals
 from tracekit.trace.calls.stacks import Api, LoadPhase, Unit, app_frames, place_of
 from tracekit.trace.frames import categorical, cells, is_any, or_minus_one, rows_where
@@ -270,6 +270,13 @@ def _call_site(trace: Trace, calls: _Columns, of: int, *, inferred: bool) -> Cal
         total, inside = int(durations.sum()), dict.fromkeys(inside, 0.0)
         for path, ns in phase_times(trace, Api(api), pd.Index(calls["event"]))[0]:
             inside[path[-1]] = inside.get(path[-1], 0) + ns
+    main_thread = calls["main_thread"]
+    if (main_thread < 0).any():
+        thread = UNKNOWN
+    elif main_thread.all():
+        thread = MAIN
+    else:
+        thread = MIXED if main_thread.any() else OTHER
     return CallSite(
         api=api,
         model=models.pop() if len(models) == 1 else None,
@@ -277,7 +284,7 @@ def _call_site(trace: Trace, calls: _Columns, of: int, *, inferred: bool) -> Cal
         file=_text(calls["file"][0]),
         line=_line(calls["line"][0]),
         called_by=_callers(trace, int(calls["frame"][0])),
-        thread=_thread(calls["main_thread"]),
+        thread=thread,
         calls=count,
         of=of,
         share=(samples if count is None else count) / of,
@@ -312,11 +319,3 @@ def _line(value: object) -> int | None:
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
-
-
-def _thread(main_thread: IntArray) -> str:
-    if (main_thread < 0).any():
-        return UNKNOWN
-    if main_thread.all():
-        return MAIN
-    return MIXED if main_thread.any() else OTHER
