@@ -34,6 +34,11 @@ def record(tracekit, standin, tmp_path: Path):
     return call
 
 
+def test_all_processes_can_be_recorded(record, standin_log) -> None:
+    assert record("--all-processes").status == 0
+    assert standin_log()[0][-1] == "--all-processes"
+
+
 def test_instruments_that_cannot_be_found_are_named(record, standin) -> None:
     result = record("--attach", "App", "--instrument", "System Trace")
     assert result.status == 2
@@ -264,6 +269,7 @@ def test_what_is_no_number_of_the_list_picks_nothing(record, monkeypatch, typed:
         (["--attach", "App", "--", "sh"], "to launch a command, use --launch -- COMMAND"),
         (["--launch", "--"], "to launch a command, use --launch -- COMMAND"),
         (["--attach", "App", "--time-limit", "soon"], "such as 20ms, 3s"),
+        (["--attach", "App", "--compare-last", "--analyze"], "not allowed with argument"),
         (["--attach", "App", "--time-limit", "1.5ms"], "--time-limit: xctrace takes whole milliseconds, such as 2ms"),
         (["--attach", "App", "-o", "run.zip"], "must end in .trace"),
         (["--attach", "App", "-o", "/no/where/run.trace"], "no such folder: /no/where"),
