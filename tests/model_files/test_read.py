@@ -6,7 +6,7 @@ from io import BytesIO
 
 import pytest
 
-from support.models import CHANNELS, TARGETS, WEIGHTS, needs_coremltools
+from support.models import TARGETS, WEIGHTS, needs_coremltools
 from tracekit.model_files.facts import Conversion, FeatureKind, Form, Kind, SizeRange, WeightState
 from tracekit.model_files.read import message_types, read_model, read_piped
 
@@ -26,34 +26,46 @@ def test_each_deployment_target_has_its_version_and_its_conversions(inspected, t
     ]
 
 
-def test_a_float16_interface_is_not_converted(inspected) -> None:
-    model = inspected("float16_interface")
-    (taken,), (given,) = model.main.inputs, model.main.outputs
-    assert (taken.name, taken.kind, taken.element) == ("x", FeatureKind.ARRAY, "Float16")
-    assert taken.shape.dimensions == (1, CHANNELS, 8, 8)
-    assert not taken.shape.flexible
-    assert given.element == "Float16"
-    assert model.main.conversions == ()
+@pytest.mark.parametrize(
+    ("name", "precision", "conversions"),
+    [
+        ("float16_interface", "Float16", []),
+        ("float32_compute", "Float32", []),
+        ("int8_interface", "Float16", ["x input Int8 Float16"]),
+        ("int8_both_ways", "Float16", ["x input Int8 Float16", "y output Int8 Float16"]),
+        ("image_half", "Float16", ["y output Float32 Float16"]),
+        ("image_to_image", "Float16", ["picture input UInt8 Float16 image", "y output UInt8 Float16 image"]),
+        # The scaling before the cast is Float32, and is no part of what the model computes.
+        ("channels_last", "Float16", ["x input Float32 Float16", "y output Float32 Float16"]),
+        # What is computed in Float32 last needs no conversion to leave the model.
+        ("mixed", "Float16 Float32", ["x input Float32 Float16"]),
+    ],
+)
+def test_precision_and_conversions(inspected, name: str, precision: str, conversions: list[str]) -> None:
+    main = inspected(name).main
+    assert " ".join(main.precision) == precision
+    assert [
+        f"{entry.feature} {entry.direction} {entry.outside} {entry.inside}{' image' * entry.image}"
+        for entry in main.conversions
+    ] == conversions
 
 
-def test_float32_compute_is_not_converted_either(inspected) -> None:
-    model = inspected("float32_compute")
-    assert model.main.precision == ("Float32",)
-    assert model.main.conversions == ()
-    assert model.weights.bytes == 4 * WEIGHTS
-
-
-def test_an_8_bit_integer_interface_names_its_type(inspected) -> None:
-    model = inspected("int8_interface")
-    assert model.specification_version == 10
-    assert model.main.inputs[0].element == "Int8"
-    assert [(entry.outside, entry.inside) for entry in model.main.conversions] == [("Int8", "Float16")]
-    both = inspected("int8_both_ways").main
-    assert [(entry.element, entry.name) for entry in both.features] == [("Int8", "x"), ("Int8", "y")]
-    assert [(entry.direction, entry.outside, entry.inside) for entry in both.conversions] == [
-        ("input", "Int8", "Float16"),
-        ("output", "Int8", "Float16"),
+@pytest.mark.parametrize(
+    ("name", "features"),
+    [
+        ("float16_interface", ["x array Float16 None (1, 32, 8, 8)", "y array Float16 None (1, 32, 8, 8)"]),
+        ("int8_both_ways", ["x array Int8 None (1, 4)", "y array Int8 None (1, 4)"]),
+        ("image_half", ["picture image Float16 Grayscale16Half (8, 8)", "y array Float32 None (1, 1, 8, 8)"]),
+        ("image_to_image", ["picture image UInt8 RGB (8, 8)", "y image UInt8 RGB (8, 8)"]),
+    ],
+)
+def test_features_have_kind_type_color_space_and_fixed_shape(inspected, name: str, features: list[str]) -> None:
+    shown = [
+        f"{entry.name} {entry.kind} {entry.element} {entry.color_space} {entry.shape.dimensions}"
+        for entry in inspected(name).main.features
+        if not entry.shape.flexible
     ]
+    assert shown == features
 
 
 @pytest.mark.parametrize(("name", "color"), [("image_rgb", "RGB"), ("image_bgr", "BGR"), ("image_gray", "Grayscale")])
@@ -68,52 +80,8 @@ def test_the_conversion_of_an_image_is_found_behind_its_scale(inspected, name: s
     assert model.main.precision == ("Float16",)
 
 
-def test_a_float16_image_is_not_converted(inspected) -> None:
-    model = inspected("image_half")
-    assert (model.main.inputs[0].color_space, model.main.inputs[0].element) == ("Grayscale16Half", "Float16")
-    assert [entry.feature for entry in model.main.conversions] == ["y"]
-
-
-def test_an_image_that_comes_out_is_converted_too(inspected) -> None:
-    model = inspected("image_to_image")
-    given = model.main.outputs[0]
-    assert (given.kind, given.color_space, given.shape.dimensions) == (FeatureKind.IMAGE, "RGB", (8, 8))
-    assert [(entry.direction, entry.image, entry.inside) for entry in model.main.conversions] == [
-        ("input", True, "Float16"),
-        ("output", True, "Float16"),
-    ]
-
-
-def test_sizes_of_images_are_height_and_width(inspected) -> None:
-    listed, ranged = (inspected(name).main.inputs[0].shape for name in ("image_sizes", "image_range"))
-    assert (listed.dimensions, listed.choices) == ((8, 8), ((8, 8), (16, 24)))
-    assert ranged.ranges == (SizeRange(4, 64), SizeRange(8, None))
-    assert listed.axes == ranged.axes == ("height", "width")
-    assert listed.flexible
-    assert ranged.flexible
-
-
-def test_a_cast_behind_scaling_belongs_to_the_input(inspected) -> None:
-    model = inspected("channels_last")
-    assert [(entry.feature, entry.outside, entry.inside) for entry in model.main.conversions] == [
-        ("x", "Float32", "Float16"),
-        ("y", "Float32", "Float16"),
-    ]
-    # The scaling before the cast is Float32, and is no part of what the model computes.
-    assert model.main.precision == ("Float16",)
-
-
-def test_operations_of_both_types_are_told_apart(inspected) -> None:
-    model = inspected("mixed")
-    assert model.main.precision == ("Float16", "Float32")
-    # What is computed in Float32 last needs no conversion to leave the model.
-    assert [entry.direction for entry in model.main.conversions] == ["input"]
-
-
-def test_a_condition_has_the_type_of_what_it_chooses_from(inspected) -> None:
-    model = inspected("condition")
-    assert {"cond": 1, "relu": 1, "sqrt": 1}.items() <= dict(model.counts).items()
-    assert model.main.precision == ("Float16",)
+def test_an_8_bit_integer_interface_needs_a_version(inspected) -> None:
+    assert inspected("int8_interface").specification_version == 10
 
 
 def test_a_classifier_gives_a_label_and_probabilities(inspected) -> None:
@@ -123,40 +91,47 @@ def test_a_classifier_gives_a_label_and_probabilities(inspected) -> None:
 
 
 def test_flexible_shapes(inspected) -> None:
-    listed, ranged = inspected("enumerated").main, inspected("ranged").main
-    assert listed.inputs[0].shape.dimensions == (2, 4)
-    assert set(listed.inputs[0].shape.choices) == {(1, 4), (2, 4), (8, 4)}
-    assert ranged.inputs[0].shape.dimensions == (3, 4)
-    assert ranged.inputs[0].shape.ranges == (SizeRange(1, 16), SizeRange(4, 4))
-    assert all(function.inputs[0].shape.flexible for function in (listed, ranged))
+    enumerated, ranged, images, heights, unbounded = (
+        inspected(name).main.inputs[0].shape
+        for name in ("enumerated", "ranged", "image_sizes", "image_range", "unbounded")
+    )
+    assert (enumerated.dimensions, set(enumerated.choices)) == ((2, 4), {(1, 4), (2, 4), (8, 4)})
+    assert (ranged.dimensions, ranged.ranges) == ((3, 4), (SizeRange(1, 16), SizeRange(4, 4)))
+    assert (images.dimensions, images.choices) == ((8, 8), ((8, 8), (16, 24)))
+    assert heights.ranges == (SizeRange(4, 64), SizeRange(8, None))
+    assert images.axes == heights.axes == ("height", "width")
+    assert unbounded.dimensions == (1, 3, 8, 8)
+    assert unbounded.ranges == (SizeRange(1, None), SizeRange(3, 3), SizeRange(8, 64), SizeRange(8, 64))
+    assert all(shape.flexible for shape in (enumerated, ranged, images, heights))
     # The specification gives no shape for them: that is not a scalar.
-    assert [function.outputs[0].shape for function in (listed, ranged)] == [None, None]
+    assert [inspected(name).main.outputs[0].shape for name in ("enumerated", "ranged")] == [None, None]
 
 
 def test_states_are_told_from_inputs(inspected) -> None:
     model = inspected("stateful")
     (state,) = model.main.states
-    assert (state.name, state.kind, state.element, state.shape.dimensions) == (
-        "memory",
-        FeatureKind.STATE,
-        "Float16",
-        (1, 4),
-    )
+    assert (state.name, state.kind, state.element) == ("memory", FeatureKind.STATE, "Float16")
+    assert state.shape.dimensions == (1, 4)
     assert [feature.name for feature in model.main.inputs] == ["x"]
 
 
-def test_functions_share_their_weights(inspected) -> None:
+def test_functions_share_their_weights_which_have_the_size_of_their_type(inspected) -> None:
     model = inspected("multifunction")
     assert [function.name for function in model.functions] == ["decode", "encode"]
     assert [function.inputs[0].name for function in model.functions] == ["x", "x"]
-    assert model.weights.bytes == 2 * WEIGHTS
-    assert len(model.weights.tensors) == 1
+    assert (model.weights.bytes, len(model.weights.tensors)) == (2 * WEIGHTS, 1)
+    assert inspected("float32_compute").weights.bytes == 4 * WEIGHTS
 
 
-def test_operations_of_loops_are_counted(inspected) -> None:
-    model = inspected("loop")
-    assert dict(model.counts)["while_loop"] == 1
-    assert {entry.type for entry in model.main.operations if entry.depth == 1} >= {"less", "mul"}
+def test_what_stands_in_conditions_and_loops_is_counted(inspected) -> None:
+    condition = inspected("condition")
+    assert {"cond": 1, "relu": 1, "sqrt": 1}.items() <= dict(condition.counts).items()
+    # A condition has the type of what it chooses from.
+    assert condition.main.precision == ("Float16",)
+    assert dict(inspected("network_loop").counts) == {"copy": 2, "add": 1, "loop": 1}
+    loop = inspected("loop")
+    assert dict(loop.counts)["while_loop"] == 1
+    assert {entry.type for entry in loop.main.operations if entry.depth == 1} >= {"less", "mul"}
 
 
 def test_an_old_network_has_layers_and_weights_inside(inspected) -> None:
@@ -190,16 +165,6 @@ def test_programs_in_a_row_keep_their_operations_and_weights(inspected) -> None:
     assert (model.weights.state, model.weights.bytes) == (WeightState.FILE, 2 * 2 * WEIGHTS)
 
 
-def test_layers_of_loops_are_counted(inspected) -> None:
-    assert dict(inspected("network_loop").counts) == {"copy": 2, "add": 1, "loop": 1}
-
-
-def test_a_batch_without_end(inspected) -> None:
-    shape = inspected("unbounded").main.inputs[0].shape
-    assert shape.dimensions == (1, 3, 8, 8)
-    assert shape.ranges == (SizeRange(1, None), SizeRange(3, 3), SizeRange(8, 64), SizeRange(8, 64))
-
-
 def test_what_can_be_trained_on_the_device_says_so(inspected) -> None:
     names = {"updatable", "neighbors", "network"}
     assert {name for name in names if inspected(name).updatable} == {"updatable", "neighbors"}
@@ -231,9 +196,9 @@ def test_a_pipeline_of_other_kinds(inspected) -> None:
     assert model.weights.bytes is None
 
 
-def test_a_compute_unit_that_the_file_asks_for_is_told(tmp_path) -> None:
+def test_a_function_may_have_any_name_and_ask_for_a_compute_unit(tmp_path) -> None:
     message = message_types().Model(specificationVersion=9)
-    function = message.mlProgram.functions["main"]
+    function = message.mlProgram.functions["predict"]
     function.opset = "CoreML8"
     operation = function.block_specializations["CoreML8"].operations.add(type="relu")
     asked = operation.attributes["IntendedBackend"]
@@ -241,32 +206,20 @@ def test_a_compute_unit_that_the_file_asks_for_is_told(tmp_path) -> None:
     asked.immediateValue.tensor.strings.values.append("ane")
     path = tmp_path / "placed.mlmodel"
     path.write_bytes(message.SerializeToString())
-    assert [entry.backend for entry in read_model(path).main.operations] == ["ane"]
-
-
-def test_a_function_by_another_name_than_main_is_found(tmp_path) -> None:
-    message = message_types().Model(specificationVersion=8)
-    function = message.mlProgram.functions["predict"]
-    function.opset = "CoreML7"
-    function.block_specializations["CoreML7"].operations.add(type="relu")
-    path = tmp_path / "named.mlmodel"
-    path.write_bytes(message.SerializeToString())
     model = read_model(path)
     assert (model.main.name, model.counts) == ("predict", (("relu", 1),))
+    assert [entry.backend for entry in model.main.operations] == ["ane"]
 
 
-def test_the_specification_inside_a_package_has_the_weights_beside_it(built_models) -> None:
+def test_a_specification_has_the_weights_beside_it_and_misses_them_elsewhere(built_models, tmp_path) -> None:
     package = built_models / "float16_interface.mlpackage"
-    inner = read_model(package / "Data/com.apple.CoreML/model.mlmodel")
+    inside = package / "Data/com.apple.CoreML/model.mlmodel"
+    inner = read_model(inside)
     assert (inner.form, inner.weights.state) == (Form.MODEL, WeightState.FILE)
     assert inner.weights == read_model(package).weights
-
-
-def test_a_specification_away_from_its_weights_misses_them(built_models, tmp_path) -> None:
-    data = (built_models / "float16_interface.mlpackage/Data/com.apple.CoreML/model.mlmodel").read_bytes()
-    (tmp_path / "alone.mlmodel").write_bytes(data)
+    (tmp_path / "alone.mlmodel").write_bytes(inside.read_bytes())
     assert read_model(tmp_path / "alone.mlmodel").weights.state is WeightState.MISSING
-    assert read_piped(BytesIO(data)).weights.state is WeightState.MISSING
+    assert read_piped(BytesIO(inside.read_bytes())).weights.state is WeightState.MISSING
 
 
 def test_who_casts_is_named(inspected) -> None:

@@ -17,36 +17,21 @@ def app() -> App:
     return start_recording(Draws(3), jitter=0, noise=False, machine=5)
 
 
-def labels(app: App) -> list[str]:
-    return [row.label for row in app.scenario.coreml]
-
-
-def test_calls_move_the_time_on_to_their_end(app):
+def test_calls_move_the_time_on_to_their_end_unless_nobody_waits(app):
     start = app.now_ns
     app.load(MODEL, 20 * MS)
     assert app.now_ns == start + 20 * MS + 60_000
     prediction = app.predict(MODEL, neural_engine(6 * MS))
     assert app.now_ns == prediction.row.end_ns
+    app.predict(MODEL, cpu(6 * MS), wait=False)
     app.pause(5 * MS)
     assert app.now_ns == prediction.row.end_ns + 5 * MS
 
 
-def test_without_waiting_the_time_stands_still(app):
-    start = app.now_ns
-    app.predict(MODEL, cpu(6 * MS), wait=False)
-    assert app.now_ns == start
-
-
 def test_a_neural_engine_step_leaves_its_rows(app):
     prediction = app.predict(MODEL, neural_engine(6 * MS), inputs=2)
-    assert labels(app) == [
-        "Prediction",
-        "Input Validation",
-        "Input Copy",
-        "Input Copy",
-        "Data Cast",
-        "Output Transformation",
-    ]
+    labels = ["Prediction", "Input Validation", "Input Copy", "Input Copy", "Data Cast", "Output Transformation"]
+    assert [row.label for row in app.scenario.coreml] == labels
     (row,) = app.scenario.neural_engine
     assert row.duration_ns == 6 * MS
     assert prediction.row.start_ns < row.start_ns < row.start_ns + row.duration_ns < prediction.row.end_ns
@@ -61,14 +46,16 @@ def test_a_gpu_step_overlaps_preparation_and_request(app):
     assert all(row.process == app.scenario.target for row in app.scenario.gpu)
 
 
-def test_a_cpu_step_fills_its_prediction(app):
-    prediction = app.predict(MODEL, cpu(8 * MS), inputs=0)
-    row = next(row for row in app.scenario.coreml if row.label == "CPU")
-    assert row.duration_ns == 8 * MS
-    assert prediction.row.duration_ns < 8 * MS + 50_000
+def test_a_cpu_step_fills_its_prediction_and_host_time_is_explained_by_no_row(app):
+    length = app.predict(MODEL, cpu(8 * MS), inputs=0).row.duration_ns
+    assert next(row for row in app.scenario.coreml if row.label == "CPU").duration_ns == 8 * MS
+    assert length < 8 * MS + 50_000
+    assert app.predict(MODEL, cpu(8 * MS), inputs=0, host_ns=30 * MS).row.duration_ns == length + 30 * MS
+    assert max(row.duration_ns for row in app.scenario.coreml if row.label != "Prediction") == 8 * MS
 
 
-def test_requests_wait_for_their_unit(app):
+def test_requests_wait_for_their_unit_and_room_is_when_fewer_calls_are_in_flight(app):
+    assert app.room_at(2) == 0
     for _ in range(3):
         app.predict(MODEL, neural_engine(10 * MS), wait=False)
     rows = app.scenario.neural_engine
@@ -77,6 +64,7 @@ def test_requests_wait_for_their_unit(app):
     assert rows[2].start_ns == rows[1].start_ns + 10 * MS
     lengths = [prediction.row.duration_ns for prediction in app.predictions]
     assert lengths[2] - lengths[1] == lengths[1] - lengths[0] == 10 * MS
+    assert [app.room_at(1), app.room_at(2)] == [app.predictions[number].row.end_ns for number in (2, 1)]
 
 
 def test_another_process_on_a_unit_makes_requests_wait_unless_told_not_to(app):
@@ -90,12 +78,6 @@ def test_another_process_on_a_unit_makes_requests_wait_unless_told_not_to(app):
     foreign, own_rows = app.scenario.gpu[:2]
     assert (foreign.process, foreign.channel) == (WINDOW_SERVER, "Fragment")
     assert own_rows.start_ns < start + 5 * MS
-
-
-def test_host_time_is_explained_by_no_row(app):
-    with_rows = app.predict(MODEL, cpu(8 * MS)).row.duration_ns
-    assert app.predict(MODEL, cpu(8 * MS), host_ns=30 * MS).row.duration_ns == with_rows + 30 * MS
-    assert max(row.duration_ns for row in app.scenario.coreml if row.label != "Prediction") == 8 * MS
 
 
 def test_stages_lie_in_the_prediction_of_their_pipeline(app):
@@ -122,15 +104,6 @@ def test_labels_may_name_no_model():
     app = start_recording(Draws(3), generic_labels=True)
     app.predict(MODEL, neural_engine(4 * MS))
     assert [row.label for row in app.scenario.neural_engine] == ["Neural Engine Prediction"]
-
-
-def test_room_is_when_fewer_calls_are_in_flight(app):
-    assert app.room_at(2) == 0
-    for _ in range(3):
-        app.predict(MODEL, neural_engine(10 * MS), wait=False)
-    ends = [prediction.row.end_ns for prediction in app.predictions]
-    assert app.room_at(1) == ends[2]
-    assert app.room_at(2) == ends[1]
 
 
 def test_states_hold_from_when_they_are_told_to_the_end(app):

@@ -11,12 +11,14 @@ APP = Process("Camera", 412)
 MODEL = Model("Segmenter")
 
 
-def test_a_load_returns_its_end_so_that_the_next_row_can_follow() -> None:
+def test_loads_and_compilations_are_rows_of_the_app_and_return_their_end() -> None:
     scenario = Scenario(APP, duration_ns=1_000)
-    assert scenario.load(MODEL, 100, 50) == 150
+    assert (scenario.load(MODEL, 100, 50), scenario.compile(MODEL, 200, 50)) == (150, 250)
+    assert [row.label for row in scenario.coreml][-1] == "Compile"
+    assert {row.lane for row in scenario.coreml} == {ACTIVITY}
 
 
-def test_events_count_from_the_start_of_their_prediction() -> None:
+def test_events_count_from_the_start_of_their_prediction_and_unknown_ones_need_a_lane() -> None:
     scenario = Scenario(APP, duration_ns=1_000)
     prediction = scenario.predict(MODEL, 300, 200)
     prediction.event("Input Copy", 10, 20)
@@ -26,6 +28,8 @@ def test_events_count_from_the_start_of_their_prediction() -> None:
     assert (copy.start_ns, copy.end_ns, copy.lane, copy.prediction) == (310, 330, DATA, prediction.index)
     assert (compute.end_ns, compute.lane) == (500, COMPUTE)
     assert new.label == "New Step"
+    with pytest.raises(KeyError, match="New Step"):
+        prediction.event("New Step", 0, 5)
 
 
 @pytest.mark.parametrize(("at_ns", "duration_ns"), [(-1, 5), (0, 201), (150, 51), (10, -1)])
@@ -46,12 +50,6 @@ def test_a_row_outside_the_run_is_refused(start_ns: int, duration_ns: int) -> No
         scenario.gpu_work(start_ns, duration_ns, APP)
 
 
-def test_an_unknown_event_needs_a_lane() -> None:
-    prediction = Scenario(APP, duration_ns=1_000).predict(MODEL, 300, 200)
-    with pytest.raises(KeyError, match="New Step"):
-        prediction.event("New Step", 0, 5)
-
-
 def test_a_stage_names_its_pipeline_and_lies_in_its_prediction() -> None:
     scenario = Scenario(APP, duration_ns=1_000)
     pipeline = scenario.predict(Model("Pipeline"), 100, 500)
@@ -68,21 +66,16 @@ def test_hardware_labels_name_the_program_with_underscores() -> None:
     prediction.neural_engine(10, 100)
     prediction.gpu(200, 90, operation=2, buffers=3)
     assert scenario.neural_engine[0].label == "style_net_main__Op0_AneInference Prediction"
-    assert [row.command_buffer for row in scenario.gpu] == [
-        "style_net_main__Op2_MpsGraphInference:Compute Command 0",
-        "style_net_main__Op2_MpsGraphInference+:Compute Command 0",
-        "style_net_main__Op2_MpsGraphInference++:Compute Command 0",
+    assert Model("style-net").engine_label(2, "Compile") == "style_net_main__Op2_AneInference Compile"
+    assert [(row.start_ns, row.duration_ns, row.command_buffer) for row in scenario.gpu] == [
+        (300, 30, "style_net_main__Op2_MpsGraphInference:Compute Command 0"),
+        (330, 30, "style_net_main__Op2_MpsGraphInference+:Compute Command 0"),
+        (360, 30, "style_net_main__Op2_MpsGraphInference++:Compute Command 0"),
     ]
-    assert [(row.start_ns, row.duration_ns) for row in scenario.gpu] == [(300, 30), (330, 30), (360, 30)]
-
-
-def test_one_dispatch_stands_for_the_first_command_buffer_only() -> None:
-    scenario = Scenario(APP, duration_ns=1_000)
-    scenario.predict(MODEL, 100, 500).gpu(200, 90, buffers=3)
+    # One dispatch stands for the first command buffer only.
     (dispatch,) = scenario.mps
-    first = scenario.gpu[0]
-    assert (dispatch.start_ns, dispatch.duration_ns) == (first.start_ns, first.duration_ns)
-    assert dispatch.command_buffer_id == first.command_buffer_id
+    assert (dispatch.start_ns, dispatch.duration_ns) == (300, 30)
+    assert dispatch.command_buffer_id == scenario.gpu[0].command_buffer_id
 
 
 def test_gpu_states_tile_the_run_and_count_channels() -> None:
@@ -112,13 +105,3 @@ def test_hangs_are_named_by_their_length(duration_ns: int, kind: str) -> None:
     scenario = Scenario(APP, duration_ns=2_000_000_000)
     scenario.hang(0, duration_ns)
     assert scenario.hangs[0].state == kind
-
-
-def test_a_compilation_is_a_row_of_the_app_itself() -> None:
-    scenario = Scenario(APP, duration_ns=1_000)
-    assert scenario.compile(MODEL, 100, 50) == 150
-    assert [(row.label, row.lane) for row in scenario.coreml] == [("Compile", ACTIVITY)]
-
-
-def test_labels_of_the_neural_engine_name_program_operation_and_verb() -> None:
-    assert Model("style-net").engine_label(2, "Compile") == "style_net_main__Op2_AneInference Compile"

@@ -14,14 +14,44 @@ def gathered(rows):
     return [tuple(cells.item(row) for cells in rows.table.cells) for row in range(rows.table.rows)]
 
 
-def test_a_schema_that_the_recording_does_not_hold_gives_nothing(make):
+def test_a_schema_that_the_recording_does_not_hold_gives_nothing_and_an_empty_table_no_rows(make):
     assert collect(make.recording(), ["x"]) is None
     assert collect(make.recording(make.unreadable("x", "not exported")), ["x"]) is None
-
-
-def test_an_empty_table_gives_no_rows_and_no_note(make):
     rows = collect(make.recording(make.table("x", COLUMNS)), ["x"])
     assert (rows.table.rows, rows.notes) == (0, ())
+
+
+DRAWN = "start label color full-layout-id"
+
+
+@pytest.mark.parametrize(
+    ("tables", "expected"),
+    [
+        pytest.param([(COLUMNS, (0, 5, "a"), (0, 5, "a"))], [(0, 5, "a")] * 2, id="one table repeats"),
+        pytest.param([(COLUMNS, *[(0, 5, "a")] * 2), (COLUMNS, *[(0, 5, "a")] * 3)], [(0, 5, "a")] * 3, id="both do"),
+        pytest.param([(DRAWN, (0, "a", 1, 1)), (DRAWN, (0, "a", 2, 2))], [(0, "a", 1, 1)], id="drawn otherwise"),
+        pytest.param(
+            [(COLUMNS, (0, 5, "a")), ("start label duration", (9, "b", 6))],
+            [(0, 5, "a"), (9, 6, "b")],
+            id="columns in another order",
+        ),
+        pytest.param(
+            [("start id", (0, 7)), ("start id", (0, "7"), (1, "OS_SIGNPOST_ID_EXCLUSIVE"))],
+            [(0, "7"), (1, "OS_SIGNPOST_ID_EXCLUSIVE")],
+            id="text in one is text in all",
+        ),
+        pytest.param(
+            [(COLUMNS, (0, None, "a")), (COLUMNS, (1, 5, "b"))],
+            [(0, None, "a"), (1, 5, "b")],
+            id="no value takes nothing from numbers",
+        ),
+        pytest.param([(COLUMNS, (2**50 - 2, 5, "a"))], [(2**50 - 2, 5, "a")], id="a time below the largest"),
+        pytest.param([(COLUMNS, (2**50 - 1, 5, "a"))], [], id="the largest time is none"),
+    ],
+)
+def test_rows_of_tables_of_one_schema(make, tables, expected):
+    recording = make.recording(*(make.table("x", columns, *rows) for columns, *rows in tables))
+    assert gathered(collect(recording, ["x"])) == expected
 
 
 def test_rows_of_two_tables_of_one_schema_are_counted_once(make):
@@ -34,13 +64,6 @@ def test_rows_of_two_tables_of_one_schema_are_counted_once(make):
     assert rows.notes == ("Ignored 2 of 5 rows of x: also in another table of this run.",)
 
 
-def test_a_row_that_one_table_repeats_is_that_many_events(make):
-    one = make.table("x", COLUMNS, (0, 5, "a"), (0, 5, "a"))
-    other = make.table("x", COLUMNS, (0, 5, "a"), (0, 5, "a"), (0, 5, "a"))
-    assert len(gathered(collect(make.recording(one), ["x"]))) == 2
-    assert len(gathered(collect(make.recording(one, other), ["x"]))) == 3
-
-
 def test_with_once_identical_rows_are_one_across_schemas_too(make):
     one = make.table("x", COLUMNS, (0, 5, "a"), (0, 5, "a"), (1, 5, "a"))
     other = make.table("y", COLUMNS, (0, 5, "a"), (2, 5, "a"))
@@ -50,29 +73,10 @@ def test_with_once_identical_rows_are_one_across_schemas_too(make):
     assert rows.row.tolist() == [0, 2, 1]
 
 
-def test_how_a_row_is_drawn_does_not_make_it_another_row(make):
-    one = make.table("x", "start label color full-layout-id", (0, "a", 1, 1))
-    other = make.table("x", "start label color full-layout-id", (0, "a", 2, 2))
-    assert len(gathered(collect(make.recording(one, other), ["x"]))) == 1
-
-
 def test_a_missing_value_is_not_zero_and_not_empty_text(make):
     rows = [(0, 5, "a"), (0, None, "a"), (0, 0, "a"), (0, 5, None), (0, 5, "")]
     kept = gathered(collect(make.recording(make.table("x", COLUMNS, *rows)), ["x"], once=True))
     assert kept == rows
-
-
-def test_columns_are_joined_by_name_where_their_order_differs(make):
-    one = make.table("x", "start duration label", (0, 5, "a"))
-    other = make.table("x", "start label duration", (9, "b", 6))
-    assert gathered(collect(make.recording(one, other), ["x"])) == [(0, 5, "a"), (9, 6, "b")]
-
-
-def test_a_column_that_is_text_in_one_table_is_text_in_all(make):
-    one = make.table("x", "start id", (0, 7))
-    other = make.table("x", "start id", (0, "7"), (1, "OS_SIGNPOST_ID_EXCLUSIVE"))
-    rows = collect(make.recording(one, other), ["x"])
-    assert gathered(rows) == [(0, "7"), (1, "OS_SIGNPOST_ID_EXCLUSIVE")]
 
 
 def test_rows_without_a_usable_time_are_left_out_and_counted(make):
@@ -110,13 +114,3 @@ def test_each_row_counts_as_often_as_in_the_table_that_holds_it_most_often(make,
     assert counts == as_text
     once = gathered(collect(recording, ["x"], once=True))
     assert len(once) == len(set(once)) == len(expected)
-
-
-def test_a_column_without_any_value_in_one_table_takes_nothing_from_the_numbers_of_another(make):
-    one, other = make.table("x", COLUMNS, (0, None, "a")), make.table("x", COLUMNS, (1, 5, "b"))
-    assert gathered(collect(make.recording(one, other), ["x"])) == [(0, None, "a"), (1, 5, "b")]
-
-
-@pytest.mark.parametrize(("time", "kept"), [(2**50 - 2, 1), (2**50 - 1, 0)])
-def test_the_largest_of_apples_times_means_that_there_is_none(make, time, kept):
-    assert len(gathered(collect(make.recording(make.table("x", COLUMNS, (time, 5, "a"))), ["x"]))) == kept

@@ -109,36 +109,51 @@ def test_everything_leaves_all_as_it_is(trace: Trace) -> None:
     assert unfiltered.notes == trace.notes
 
 
-def test_a_model_keeps_its_rows_and_its_links(trace: Trace) -> None:
-    filtered = of_models(trace, "Style-B")
-    assert list(filtered.activity["model"]) == ["Style-B"]
-    assert list(filtered.activity.index) == [0]
-    assert list(filtered.data["kind"]) == ["data_cast"]
-    assert list(filtered.data["prediction"]) == [0]
-    assert list(filtered.hardware["prediction"]) == [0]
-    assert list(filtered.models["name"]) == ["Style-B"]
+def links(frame: pd.DataFrame, column: str) -> list[tuple[str, int | None]]:
+    """Each row with the row of its prediction."""
+    pairs = zip(frame[column], frame["prediction"], strict=True)
+    return [(text, None if pd.isna(row) else int(row)) for text, row in pairs]
 
 
-def test_several_models_are_chosen_and_the_note_names_them(trace: Trace) -> None:
-    filtered = of_models(trace, "Style-A", "Style-B")
-    assert list(filtered.activity["model"]) == ["Style-A", "Style-B"]
-    assert list(filtered.data["prediction"]) == [0, 1]
-    assert filtered.notes[0] == "A note."
-    assert "Style-A, Style-B" in filtered.notes[-1]
+CAST = [("data_cast", 0)]
+"""The data of Style-B, whose row starts at 0 and belongs to the prediction that starts at 20."""
+FIRST = [("Style-A", None)]
+SECOND = [("Style-B", None)]
+PIPELINE = [("Pipeline", None), ("Stage", 0)]
 
 
-def test_a_pipeline_brings_its_stages(trace: Trace) -> None:
-    filtered = of_models(trace, "Pipeline")
-    assert list(filtered.activity["model"]) == ["Pipeline", "Stage"]
-    assert list(filtered.activity["prediction"].isna()) == [True, False]
-    assert filtered.activity["prediction"].iloc[1] == 0
-    assert list(filtered.data["prediction"]) == [1]
-
-
-def test_a_stage_alone_loses_the_link_to_the_pipeline_that_is_gone(trace: Trace) -> None:
-    filtered = of_models(trace, "Stage")
-    assert list(filtered.activity["model"]) == ["Stage"]
-    assert filtered.activity["prediction"].isna().all()
+@pytest.mark.parametrize(
+    ("models", "span", "activity", "data"),
+    [
+        (["Style-B"], None, SECOND, CAST),
+        (["Style-A", "Style-B"], None, FIRST + SECOND, [("input_copy", 0), ("data_cast", 1)]),
+        # A pipeline brings its stages; a stage alone loses the link to it.
+        (["Pipeline"], None, PIPELINE, [("input_copy", 1)]),
+        (["Stage"], None, [("Stage", None)], [("input_copy", 0)]),
+        # A range is half open and keeps whole predictions.
+        ([], (20, 30), SECOND, CAST),
+        ([], (10, 11), PIPELINE, [("input_copy", 1)]),
+        ([], (10, 30), PIPELINE + SECOND, [("input_copy", 1), ("data_cast", 2)]),
+        # What starts in it stays without a prediction that began before.
+        ([], (11, 12), [("Stage", None)], [("input_copy", 0)]),
+    ],
+)
+def test_models_and_ranges_keep_their_rows_and_links(
+    trace: Trace,
+    models: list[str],
+    span: tuple[int, int] | None,
+    activity: list[tuple[str, int | None]],
+    data: list[tuple[str, int | None]],
+) -> None:
+    kept = of_range(trace, *span) if span else of_models(trace, *models)
+    assert links(kept.activity, "model") == activity
+    assert links(kept.data, "kind") == data
+    assert list(kept.activity.index) == list(range(len(activity)))
+    assert set(kept.models["name"]) == {name for name, _ in activity}
+    of_style_b = [row for row, (name, _) in enumerate(activity) if name == "Style-B"]
+    assert links(kept.hardware[kept.hardware["model"].notna()], "kind") == [("ane_exec", row) for row in of_style_b]
+    assert kept.notes[0] == "A note."
+    assert ("from 0.000000 s to 0.000000 s" if span else ", ".join(models)) in kept.notes[-1]
 
 
 def test_every_frame_keeps_its_columns_and_types(trace: Trace) -> None:
@@ -174,38 +189,10 @@ def test_names_of_models_come_from_every_frame(trace: Trace) -> None:
     assert model_names(trace) == ("Pipeline", "Stage", "Style-A", "Style-B")
 
 
-def test_a_range_keeps_what_starts_in_it_and_whole_predictions(trace: Trace) -> None:
-    cut = of_range(trace, 20, 30)
-    assert list(cut.activity["model"]) == ["Style-B"]
-    # Both rows start at 0 and belong to the prediction that starts at 20.
-    assert list(cut.data["kind"]) == ["data_cast"]
-    assert list(cut.data["prediction"]) == [0]
-    assert list(cut.hardware["kind"]) == ["ane_exec"]
-    assert list(cut.models["name"]) == ["Style-B"]
-    assert cut.notes[0] == "A note."
-    assert "from 0.000000 s to 0.000000 s" in cut.notes[-1]
-
-
-def test_a_range_brings_what_a_stage_of_its_prediction_did(trace: Trace) -> None:
-    cut = of_range(trace, 10, 11)
-    assert list(cut.activity["model"]) == ["Pipeline", "Stage"]
-    assert list(cut.data["model"]) == ["Stage"]
-    assert list(cut.data["prediction"]) == [1]
-
-
-def test_what_starts_in_a_range_stays_without_a_prediction_that_began_before(trace: Trace) -> None:
-    cut = of_range(trace, 11, 12)
-    assert list(cut.activity["model"]) == ["Stage"]
-    assert cut.activity["prediction"].isna().all()
-
-
-def test_the_ends_of_a_range_are_half_open(trace: Trace) -> None:
-    assert list(of_range(trace, 0, 10).activity["start_ns"]) == [0]
-    assert list(of_range(trace, 10, 30).activity["start_ns"]) == [10, 11, 20]
-
-
-def test_states_that_reach_into_a_range_stay(trace: Trace) -> None:
+def test_states_that_reach_into_a_range_stay_and_what_starts_at_its_end_does_not(trace: Trace) -> None:
     states = pd.DataFrame({"start_ns": [0, 10, 25], "duration_ns": [10, 15, 5]})
+    # The end of a range is not in it.
+    assert list(of_range(trace, 0, 10).activity["start_ns"]) == [0]
     cut = of_range(replace(trace, context={**trace.context, "thermal": states}), 20, 25)
     assert list(cut.context["thermal"]["start_ns"]) == [10]
     assert cut.context["signposts"].empty
