@@ -197,28 +197,29 @@ def test_without_coremltools_the_way_out_is_named(built_models, monkeypatch) -> 
     assert "xcrun coremlcompiler metadata" in sentence
 
 
-def test_many_tiny_messages_are_refused_before_they_take_memory(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(read, "SMALL_BYTES", 1_000)
+def nested(depth: int) -> bytes:
+    model = VERSION + field(500, b"")
+    for _ in range(depth):
+        model = VERSION + field(202, field(1, model))
+    return model
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (VERSION + field(500, b"\x0a\x00" * 3_500), "describes more than a model can hold"),
+        (VERSION + field(500, b"\x0a\x00" * 1_001), "more than 1,000 layers"),
+        (nested(200), "is truncated or damaged"),
+    ],
+    ids=["tiny messages", "layers", "pipelines in pipelines"],
+)
+def test_what_would_take_memory_without_end_is_refused(tmp_path, monkeypatch, content: bytes, words: str) -> None:
+    monkeypatch.setattr(read, "SMALL_BYTES", 5_000)
     monkeypatch.setattr(read, "MAX_BYTES", 1_000_000)
-    path = tmp_path / "layers.mlmodel"
-    path.write_bytes(VERSION + field(500, b"\x0a\x00" * 3_500))
-    assert "describes more than a model can hold" in refusal(path)
-
-
-def test_many_layers_are_refused(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(operations, "MAX_OPERATIONS", 1_000)
     path = tmp_path / "layers.mlmodel"
-    path.write_bytes(VERSION + field(500, b"\x0a\x00" * 1_001))
-    assert "more than 1,000 layers" in refusal(path)
-
-
-def test_pipelines_in_pipelines_have_an_end(tmp_path) -> None:
-    model = VERSION + field(500, b"")
-    for _ in range(200):
-        model = VERSION + field(202, field(1, model))
-    path = tmp_path / "nested.mlmodel"
-    path.write_bytes(model)
-    assert "is truncated or damaged" in refusal(path)
+    path.write_bytes(content)
+    assert words in refusal(path)
 
 
 def test_names_cannot_end_the_code_they_stand_in() -> None:

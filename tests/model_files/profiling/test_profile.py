@@ -27,9 +27,19 @@ def profiled(path: Path, runtime: StandIn, **options):
     return profile(path, runtime, clock=runtime.clock, **options)
 
 
-def test_each_choice_is_timed_with_cold_values_apart(built_models) -> None:
+@pytest.fixture
+def model(built_models) -> Path:
+    return built_models / "float16_interface.mlpackage"
+
+
+def report_of(path: Path, runtime: StandIn, predictions: int = 1):
+    ((_, report),) = profiled(path, runtime, choices=["all"], predictions=predictions).reports
+    return report
+
+
+def test_each_choice_is_timed_with_cold_values_apart(model) -> None:
     runtime = StandIn(predict_ms={"all": (50, 8), "cpuOnly": (30, 20)})
-    result = profiled(built_models / "float16_interface.mlpackage", runtime, predictions=5)
+    result = profiled(model, runtime, predictions=5)
     reports = dict(result.reports)
     assert list(reports) == ["all", "cpuOnly", "cpuAndGPU", "cpuAndNeuralEngine"]
     assert result.failures == ()
@@ -44,20 +54,14 @@ def test_each_choice_is_timed_with_cold_values_apart(built_models) -> None:
     assert alone.prediction.median_ns == 20 * MS
 
 
-def test_only_chosen_units_run_and_each_is_announced(built_models) -> None:
+def test_only_chosen_units_run_and_each_is_announced(model) -> None:
     runtime, begun = StandIn(), []
-    result = profiled(
-        built_models / "float16_interface.mlpackage",
-        runtime,
-        choices=["cpuOnly"],
-        predictions=1,
-        on_choice=begun.append,
-    )
+    result = profiled(model, runtime, choices=["cpuOnly"], predictions=1, on_choice=begun.append)
     assert [choice for choice, _ in result.reports] == begun == ["cpuOnly"]
     assert runtime.calls == ["compile", *["load cpuOnly"] * 4, *["predict cpuOnly"] * 2, "plan"]
 
 
-def test_a_compiled_model_is_not_compiled(built_models, tmp_path) -> None:
+def test_a_compiled_model_is_not_compiled(tmp_path) -> None:
     folder = tmp_path / "compiled.mlmodelc"
     folder.mkdir()
     (folder / "metadata.json").write_text(
@@ -65,7 +69,7 @@ def test_a_compiled_model_is_not_compiled(built_models, tmp_path) -> None:
         '"MultiArray", "dataType": "Float16", "shape": "[2, 3]"}]}]'
     )
     runtime = StandIn()
-    ((_, report),) = profiled(folder, runtime, choices=["all"], predictions=1).reports
+    report = report_of(folder, runtime)
     assert "compile" not in runtime.calls
     assert report.compile is None
     # It may have been in the cache before.
@@ -75,15 +79,15 @@ def test_a_compiled_model_is_not_compiled(built_models, tmp_path) -> None:
 
 def test_of_several_functions_the_default_one_is_run(built_models) -> None:
     (path,) = built_models.glob("*function*.mlpackage")
-    ((_, report),) = profiled(path, StandIn(), choices=["all"], predictions=1).reports
+    report = report_of(path, StandIn())
     assert report.notes[1] == "Of 2 functions only the default one was run."
 
 
-def test_one_choice_that_fails_stops_no_other(built_models) -> None:
+def test_one_choice_that_fails_stops_no_other(model) -> None:
     runtime = StandIn(
         failing={"load cpuAndGPU": RuntimeError("Error in building plan.\nmore"), "predict cpuOnly": Exception()}
     )
-    result = profiled(built_models / "float16_interface.mlpackage", runtime, predictions=2)
+    result = profiled(model, runtime, predictions=2)
     assert [choice for choice, _ in result.reports] == ["all", "cpuAndNeuralEngine"]
     assert list(result.failures) == [
         "predicting failed for cpuOnly: Exception",
@@ -91,34 +95,32 @@ def test_one_choice_that_fails_stops_no_other(built_models) -> None:
     ]
 
 
-def test_compiling_fails_as_coremltools_does(built_models) -> None:
-    result = profiled(built_models / "float16_interface.mlpackage", StandIn(failing={"compile": Exception(COMPILING)}))
+def test_compiling_fails_as_coremltools_does(model) -> None:
+    result = profiled(model, StandIn(failing={"compile": Exception(COMPILING)}))
     assert result.reports == ()
     assert result.failures[0] == f"compiling failed for all: {COMPILING.rstrip('.')}"
 
 
-def test_without_a_plan_the_times_remain(built_models) -> None:
+def test_without_a_plan_the_times_remain(model) -> None:
     runtime = StandIn(failing={"plan": ValueError(PLANS)})
-    ((_, report),) = profiled(
-        built_models / "float16_interface.mlpackage", runtime, choices=["all"], predictions=1
-    ).reports
+    report = report_of(model, runtime)
     assert report.operations is None
     assert report.prediction.median_ns == 10 * MS
     assert report.notes[-1] == "No compute plan: MLComputePlan is not supported."
 
 
 def test_states_are_made_once_and_given(built_models) -> None:
-    model = built_models / "stateful.mlpackage"
+    stateful = built_models / "stateful.mlpackage"
     runtime = StandIn()
-    assert profiled(model, runtime, choices=["all"], predictions=2).failures == ()
+    assert profiled(stateful, runtime, choices=["all"], predictions=2).failures == ()
     assert runtime.calls.count("make_state") == 1
     assert runtime.states == ["state"] * 3
     old = StandIn(failing={"make_state": Exception(STATES)})
-    (failure,) = profiled(model, old, choices=["all"]).failures
+    (failure,) = profiled(stateful, old, choices=["all"]).failures
     assert failure == f"making states failed for all: {STATES}"
 
 
-def test_the_plan_comes_out_in_the_one_form(built_models) -> None:
+def test_the_plan_comes_out_in_the_one_form(model) -> None:
     inner = operation("inner", "ios16.add", device=DEVICES[0], cost=0.25)
     runtime = StandIn(
         structure=program(
@@ -127,9 +129,7 @@ def test_the_plan_comes_out_in_the_one_form(built_models) -> None:
             operation("loop", "while_loop", blocks=[SimpleNamespace(operations=[inner])]),
         )
     )
-    ((_, report),) = profiled(
-        built_models / "float16_interface.mlpackage", runtime, choices=["all"], predictions=3
-    ).reports
+    report = report_of(model, runtime, 3)
     assert [(entry.number, entry.name, entry.type, entry.unit) for entry in report.operations] == [
         (0, "y", "conv", ANE),
         (1, "loop", "while_loop", None),
@@ -142,14 +142,12 @@ def test_the_plan_comes_out_in_the_one_form(built_models) -> None:
     assert report.transitions == (Transition(ANE, CPU, 1),)
 
 
-def test_plans_of_networks_and_pipelines(built_models) -> None:
+def test_plans_of_networks_and_pipelines(model) -> None:
     layer = SimpleNamespace(name="conv1", type="convolution", device=DEVICES[1])
     network = structure(neuralnetwork=SimpleNamespace(layers=[layer]))
     stages = {"first": network, "second": program(operation("y", "ios16.mul", device=DEVICES[0]))}
     runtime = StandIn(structure=structure(pipeline=SimpleNamespace(sub_models=stages)))
-    ((_, report),) = profiled(
-        built_models / "float16_interface.mlpackage", runtime, choices=["all"], predictions=1
-    ).reports
+    report = report_of(model, runtime)
     assert [(entry.function, entry.name, entry.type, entry.unit) for entry in report.operations] == [
         ("first", "conv1", "convolution", GPU),
         ("second", "y", "mul", CPU),
@@ -169,24 +167,20 @@ def test_arrays_have_the_type_and_the_default_shape(element: str, kind: type) ->
     assert np.array_equal(value, inputs_for([feature], StandIn().image)["x"])
 
 
-@pytest.mark.parametrize(
-    ("color", "shape", "kind"),
-    [
+def test_images_have_height_width_and_colors() -> None:
+    for color, shape, kind in (
         ("RGB", (4, 6, 3), np.uint8),
         ("BGR", (4, 6, 3), np.uint8),
         ("Grayscale", (4, 6), np.uint8),
         ("Grayscale16Half", (4, 6), np.float32),
-    ],
-)
-def test_images_have_height_width_and_colors(color: str, shape: tuple[int, ...], kind: type) -> None:
-    feature = Feature("x", FeatureKind.IMAGE, "UInt8", Shape((4, 6)), color_space=color)
-    pixels, given = inputs_for([feature], StandIn().image)["x"]
-    assert (pixels.shape, pixels.dtype, given) == (shape, kind, color)
+    ):
+        feature = Feature("x", FeatureKind.IMAGE, "UInt8", Shape((4, 6)), color_space=color)
+        pixels, given = inputs_for([feature], StandIn().image)["x"]
+        assert (pixels.shape, pixels.dtype, given) == (shape, kind, color)
 
 
-@pytest.mark.parametrize(
-    ("kind", "element", "value"),
-    [
+def test_other_inputs_and_optional_ones_that_are_left_out() -> None:
+    for kind, element, value in (
         (FeatureKind.NUMBER, "Int64", 0),
         (FeatureKind.NUMBER, "Double", 0.5),
         (FeatureKind.STRING, "String", "text"),
@@ -194,13 +188,8 @@ def test_images_have_height_width_and_colors(color: str, shape: tuple[int, ...],
         (FeatureKind.DICTIONARY, "String", {"key": 0.5}),
         (FeatureKind.SEQUENCE, "Int64", [0]),
         (FeatureKind.SEQUENCE, "String", ["text"]),
-    ],
-)
-def test_other_inputs(kind: FeatureKind, element: str, value: object) -> None:
-    assert inputs_for([Feature("x", kind, element, None)], StandIn().image) == {"x": value}
-
-
-def test_optional_inputs_are_left_out() -> None:
+    ):
+        assert inputs_for([Feature("x", kind, element, None)], StandIn().image) == {"x": value}
     assert inputs_for([Feature("x", FeatureKind.STRING, "String", None, optional=True)], StandIn().image) == {}
 
 

@@ -47,43 +47,46 @@ def mapped(time: int, thread: int, identity: str, address: int, path: int, *, co
     ]
 
 
-def stacks_of(
-    made_bundle: Any,
-    made_table: Any,
-    folder: Path,
-    samples: list[tuple[int, int, list[int]]],
-    events: list[Any],
-    archives: dict[str, bytes],
-    template: bytes | None = None,
-    schema: str = "time-profile",
-) -> CallStacks:
-    """Samples are (time, thread, addresses as the table holds them); events are pairs of rows."""
-    arrays = [[77, 0], [1_001, PROCESS], [2_002, 3], [88, 0]]
-    rows = []
-    for time, thread, addresses in samples:
-        if not addresses:
-            rows.append((time, thread, NONE_32))
-            continue
-        owner = PROCESS if thread == THREAD else 3
-        arrays += [addresses[:1], [*addresses[1:], 0]]
-        arrays.append([owner << 32 | len(arrays) - 2, owner << 32 | len(arrays) - 1])
-        rows.append((time, thread, len(arrays) - 1))
-    paths = [*PATHS.values(), "/usr/lib/dyld"]
-    tables = [
-        made_table(schema, "time:event-time thread stack:backtrace", rows),
-        made_table("kdebug", KDEBUG, [row for pair in events for row in pair], attributes=LINKER),
-        made_table(
-            "kdebug-strings",
-            "time:event-time raw-string:string raw-string-id:uint64",
-            [(0, number + 1, 40 + number) for number in range(len(paths))],
-            attributes=LINKER,
-        ),
-    ]
-    bundle = made_bundle(tables, strings=["", *paths], arrays=arrays)
-    bundle.replace |= {} if template is None else {"form.template": template}
-    bundle.replace |= {f"symbols/stores/{identity}.symbolsarchive": data for identity, data in archives.items()}
-    (table,) = open_recording(bundle.write(folder / "run.trace")).call_stacks(schema)
-    return table
+@pytest.fixture
+def stacks_of(made_bundle: Any, made_table: Any, tmp_path: Path) -> Any:
+    def made(
+        samples: list[tuple[int, int, list[int]]],
+        events: list[Any],
+        archives: dict[str, bytes],
+        template: bytes | None = None,
+        *,
+        schema: str = "time-profile",
+        folder: str = "",
+    ) -> CallStacks:
+        """Samples are (time, thread, addresses as the table holds them); events are pairs of rows."""
+        arrays = [[77, 0], [1_001, PROCESS], [2_002, 3], [88, 0]]
+        rows = []
+        for time, thread, addresses in samples:
+            if not addresses:
+                rows.append((time, thread, NONE_32))
+                continue
+            owner = PROCESS if thread == THREAD else 3
+            arrays += [addresses[:1], [*addresses[1:], 0]]
+            arrays.append([owner << 32 | len(arrays) - 2, owner << 32 | len(arrays) - 1])
+            rows.append((time, thread, len(arrays) - 1))
+        paths = [*PATHS.values(), "/usr/lib/dyld"]
+        tables = [
+            made_table(schema, "time:event-time thread stack:backtrace", rows),
+            made_table("kdebug", KDEBUG, [row for pair in events for row in pair], attributes=LINKER),
+            made_table(
+                "kdebug-strings",
+                "time:event-time raw-string:string raw-string-id:uint64",
+                [(0, number + 1, 40 + number) for number in range(len(paths))],
+                attributes=LINKER,
+            ),
+        ]
+        bundle = made_bundle(tables, strings=["", *paths], arrays=arrays)
+        bundle.replace |= {} if template is None else {"form.template": template}
+        bundle.replace |= {f"symbols/stores/{identity}.symbolsarchive": data for identity, data in archives.items()}
+        (table,) = open_recording(bundle.write(tmp_path / folder / "run.trace")).call_stacks(schema)
+        return table
+
+    return made
 
 
 def dumped() -> dict[str, bytes]:
@@ -98,9 +101,9 @@ EVENTS = [
 ]
 
 
-def test_frames_are_named_with_what_was_inlined(made_bundle: Any, made_table: Any, tmp_path: Path) -> None:
+def test_frames_are_named_with_what_was_inlined(stacks_of: Any) -> None:
     samples = [(100, THREAD, [BASE + 0x142, BASE + 0x111]), (200, THREAD, []), (300, THREAD, [BASE + 0x205])]
-    table = stacks_of(made_bundle, made_table, tmp_path, samples, EVENTS, dumped())
+    table = stacks_of(samples, EVENTS, dumped())
     assert frames_at(table, 0) == [
         ("App", "App.Load", 0x141, "load.swift:31"),
         ("App", "main", 0x141, "a.swift:8"),
@@ -114,65 +117,57 @@ def test_frames_are_named_with_what_was_inlined(made_bundle: Any, made_table: An
     assert table.notes == ()
 
 
-def test_a_library_without_symbols_keeps_its_name(made_bundle: Any, made_table: Any, tmp_path: Path) -> None:
-    samples = [(100, THREAD, [CACHE + 0x1235, BASE + 0x111, BASE - 5])]
-    table = stacks_of(made_bundle, made_table, tmp_path, samples, EVENTS, dumped())
+def test_a_library_without_symbols_keeps_its_name(stacks_of: Any) -> None:
+    samples = [
+        (100, THREAD, [CACHE + 0x1235, BASE + 0x111, BASE - 5]),
+        # The text of the image ends before the second address.
+        (110, THREAD, [BASE + 0x10000, BASE + 0x10001]),
+        # Other processes have the shared cache and nothing else.
+        (120, STRANGER, [CACHE + 0x1235, BASE + 0x111]),
+    ]
+    table = stacks_of(samples, EVENTS, dumped())
     assert frames_at(table, 0) == [
         ("libthing.dylib", None, 0x234, ""),
         ("App", "main", 0x110, ""),
         (None, None, -1, ""),
     ]
-    assert table.frames["certain"][table.order].tolist() == [False, True, False]
+    assert table.frames["certain"][table.order[:3]].tolist() == [False, True, False]
+    images = [[image for image, *_ in frames_at(table, sample)] for sample in (1, 2)]
+    assert images == [["App", None], ["libthing.dylib", None]]
 
 
-def test_what_lies_behind_the_text_of_an_image_is_not_in_it(made_bundle: Any, made_table: Any, tmp_path: Path) -> None:
-    samples = [(100, THREAD, [BASE + 0x10000, BASE + 0x10001])]
-    table = stacks_of(made_bundle, made_table, tmp_path, samples, EVENTS, dumped())
-    assert [image for image, *_ in frames_at(table, 0)] == ["App", None]
-
-
-def test_two_images_in_one_place_are_told_apart_by_time(made_bundle: Any, made_table: Any, tmp_path: Path) -> None:
+def test_two_images_in_one_place_are_told_apart_by_time(stacks_of: Any) -> None:
     events = [
         *EVENTS,
         mapped(150, THREAD, APP, BASE, 40, code=5),
         mapped(160, THREAD, OTHER, BASE, 41),
     ]
     samples = [(time, THREAD, [BASE + 0x111]) for time in (100, 200)]
-    table = stacks_of(made_bundle, made_table, tmp_path, samples, events, dumped())
+    table = stacks_of(samples, events, dumped())
     assert [frames_at(table, each)[0][:2] for each in (0, 1)] == [("App", "main"), ("plugin.dylib", "plug")]
 
 
-def test_an_image_that_only_went_was_there_from_the_start(made_bundle: Any, made_table: Any, tmp_path: Path) -> None:
+def test_an_image_that_only_went_was_there_from_the_start(stacks_of: Any) -> None:
     events = [mapped(150, THREAD, APP, BASE, 40, code=5)]
     samples = [(time, THREAD, [BASE + 0x111]) for time in (100, 200)]
-    table = stacks_of(made_bundle, made_table, tmp_path, samples, events, dumped())
+    table = stacks_of(samples, events, dumped())
     assert [frames_at(table, each)[0][1] for each in (0, 1)] == ["main", None]
 
 
-def test_other_processes_have_the_shared_cache_and_nothing_else(
-    made_bundle: Any, made_table: Any, tmp_path: Path
-) -> None:
-    samples = [(100, STRANGER, [CACHE + 0x1235, BASE + 0x111])]
-    table = stacks_of(made_bundle, made_table, tmp_path, samples, EVENTS, dumped())
-    assert [image for image, *_ in frames_at(table, 0)] == ["libthing.dylib", None]
-
-
 @pytest.mark.parametrize("change", [lambda data: data[:-1], lambda data: b"\x08" + data[1:], lambda _: b""])
-def test_a_damaged_archive_costs_itself_and_is_told(
-    made_bundle: Any, made_table: Any, tmp_path: Path, change: Any
-) -> None:
+def test_a_damaged_archive_costs_itself_and_is_told(stacks_of: Any, change: Any) -> None:
     archives = dumped()
     archives[APP] = change(archives[APP])
     events = [*EVENTS, mapped(40, THREAD, OTHER, BASE + 0x20000, 41)]
     samples = [(100, THREAD, [BASE + 0x111, BASE + 0x20111])]
-    table = stacks_of(made_bundle, made_table, tmp_path, samples, events, archives)
+    table = stacks_of(samples, events, archives)
     assert frames_at(table, 0) == [("App", None, 0x110, ""), ("plugin.dylib", "plug", 0x110, "")]
     (note,) = table.notes
     assert note.startswith("functions of App (")
 
 
-def test_a_run_that_tells_no_images_has_frames_without_names(made_bundle: Any, made_table: Any, tmp_path: Path) -> None:
-    table = stacks_of(made_bundle, made_table, tmp_path, [(100, THREAD, [BASE + 0x111])], [], {})
+def test_a_run_that_tells_no_images_has_frames_without_names(stacks_of: Any) -> None:
+    table = stacks_of([(100, THREAD, [BASE + 0x111])], [], {})
     assert frames_at(table, 0) == [(None, None, -1, "")]
     assert "does not show which libraries were loaded" in table.notes[0]
 
@@ -184,9 +179,9 @@ def test_a_reference_to_nothing_costs_the_stacks(made_bundle: Any, made_table: A
         open_recording(path).call_stacks("time-profile")
 
 
-def test_no_output_holds_an_address_or_a_path(made_bundle: Any, made_table: Any, tmp_path: Path) -> None:
+def test_no_output_holds_an_address_or_a_path(stacks_of: Any) -> None:
     samples = [(100, THREAD, [BASE + 0x142, BASE + 0x205, CACHE + 0x1235])]
-    table = stacks_of(made_bundle, made_table, tmp_path, samples, EVENTS, dumped())
+    table = stacks_of(samples, EVENTS, dumped())
     text = repr((table.images, [each.name for each in table.functions], table.files, table.notes))
     assert "someone" not in text
     assert "/" not in text
@@ -201,39 +196,33 @@ LINKER_EVENT = mapped(15, THREAD, OTHER, CACHE + 0x4000_0000, 43, device=0)
 SAVED_APP = Listed(APP, BASE, 0x8000, "/private/var/containers/Bundle/App")
 
 
-def test_an_address_far_behind_the_only_known_library_is_unknown(
-    made_bundle: Any, made_table: Any, tmp_path: Path
-) -> None:
+def test_an_address_far_behind_the_only_known_library_is_unknown(stacks_of: Any) -> None:
     samples = [(100, THREAD, [CACHE + 0x1235, CACHE + 0x1000 + 0x338ECC])]
-    partial = stacks_of(made_bundle, made_table, tmp_path / "partial", samples, PARTIAL, dumped())
+    partial = stacks_of(samples, PARTIAL, dumped(), folder="partial")
     assert [image for image, *_ in frames_at(partial, 0)] == ["libthing.dylib", None]
     # Of a process that was seen from its start all libraries are known: what no other one has is its.
-    whole = stacks_of(made_bundle, made_table, tmp_path / "whole", samples, [*EVENTS, LINKER_EVENT], dumped())
+    whole = stacks_of(samples, [*EVENTS, LINKER_EVENT], dumped(), folder="whole")
     assert [image for image, *_ in frames_at(whole, 0)] == ["libthing.dylib", "libthing.dylib"]
 
 
-def test_frames_of_an_image_whose_place_is_not_known_are_unknown_and_that_is_said(
-    made_bundle: Any, made_table: Any, tmp_path: Path
-) -> None:
+def test_frames_of_an_image_whose_place_is_not_known_are_unknown_and_that_is_said(stacks_of: Any) -> None:
     archives = dumped() | {LIBRARY: Written(LIBRARY, [Symbol(0x100, 0x900, "_thing", "thing")]).dump()}
     samples = [(100, THREAD, [CACHE + 0x1235, BASE + 0x111])]
-    table = stacks_of(made_bundle, made_table, tmp_path / "a", samples, PARTIAL, archives)
+    table = stacks_of(samples, PARTIAL, archives, folder="a")
     assert [each[:2] for each in frames_at(table, 0)] == [("libthing.dylib", "thing"), (None, None)]
     (note,) = table.notes
     assert "2 images are shown as unknown" in note
     assert "does not show where they were loaded" in note
     # Where all frames are known, archives of other runs are nothing to speak of.
-    known = stacks_of(made_bundle, made_table, tmp_path / "b", [(100, THREAD, [CACHE + 0x1235])], PARTIAL, archives)
+    known = stacks_of([(100, THREAD, [CACHE + 0x1235])], PARTIAL, archives, folder="b")
     assert known.notes == ()
 
 
-def test_images_that_were_there_before_come_from_form_template(
-    made_bundle: Any, made_table: Any, tmp_path: Path
-) -> None:
+def test_images_that_were_there_before_come_from_form_template(stacks_of: Any) -> None:
     cached = [Listed(LIBRARY, 0x1000, 0x200, "/usr/lib/libthing.dylib", flags=CACHED)]
     listed = template(image_list(PID, SAVED_APP, cache=CACHE), process=(PROCESS, PID), cached=cached)
     samples = [(100, THREAD, [CACHE + 0x1200, BASE + 0x143, CACHE + 0x1201, BASE + 0x9000])]
-    table = stacks_of(made_bundle, made_table, tmp_path, samples, [], dumped(), listed)
+    table = stacks_of(samples, [], dumped(), listed)
     assert frames_at(table, 0) == [
         ("libthing.dylib", None, 0x1FF, ""),
         ("App", "App.Load", 0x142, "load.swift:31"),
@@ -247,34 +236,28 @@ def test_images_that_were_there_before_come_from_form_template(
         "where it was loaded",)  # fmt: skip
 
 
-def test_saved_images_of_others_of_the_kernel_and_of_another_time_are_not_taken(
-    made_bundle: Any, made_table: Any, tmp_path: Path
-) -> None:
+def test_saved_images_of_others_of_the_kernel_and_of_another_time_are_not_taken(stacks_of: Any) -> None:
     listed = template(
         image_list(88, SAVED_APP),
         image_list(PID, Listed(OTHER, BASE, 0x8000, "/Users/someone/plugin.dylib"), is_kernel=True),
         image_list(PID, Listed(OTHER, BASE, 0x8000, "/Users/someone/plugin.dylib", last=5)),
         process=(PROCESS, PID),
     )
-    table = stacks_of(made_bundle, made_table, tmp_path, [(100, THREAD, [BASE + 0x111])], PARTIAL, dumped(), listed)
+    table = stacks_of([(100, THREAD, [BASE + 0x111])], PARTIAL, dumped(), listed)
     assert [image for image, *_ in frames_at(table, 0)] == [None]
 
 
 @pytest.mark.parametrize("cut", [10, 30, 90, 150])
-def test_a_list_that_is_cut_off_costs_the_images_that_it_has(
-    made_bundle: Any, made_table: Any, tmp_path: Path, cut: int
-) -> None:
+def test_a_list_that_is_cut_off_costs_the_images_that_it_has(stacks_of: Any, cut: int) -> None:
     listed = template(image_list(PID, SAVED_APP)[:cut], process=(PROCESS, PID))
-    table = stacks_of(made_bundle, made_table, tmp_path, [(100, THREAD, [CACHE + 0x1235])], PARTIAL, {}, listed)
+    table = stacks_of([(100, THREAD, [CACHE + 0x1235])], PARTIAL, {}, listed)
     assert [image for image, *_ in frames_at(table, 0)] == ["libthing.dylib"]
     assert "before the recording began are not known: 'form.template' lists" in " ".join(table.notes)
 
 
 @pytest.mark.parametrize("schema", ["cpu-profile", "counters-profile"])
-def test_stacks_that_are_sampled_by_a_counter_are_read_too(
-    made_bundle: Any, made_table: Any, tmp_path: Path, schema: str
-) -> None:
+def test_stacks_that_are_sampled_by_a_counter_are_read_too(stacks_of: Any, schema: str) -> None:
     samples = [(100, THREAD, [BASE + 0x142])]
-    table = stacks_of(made_bundle, made_table, tmp_path, samples, EVENTS, dumped(), schema=schema)
+    table = stacks_of(samples, EVENTS, dumped(), schema=schema)
     assert frames_at(table, 0)[0][:2] == ("App", "App.Load")
     assert not table.weight_ns.valid.any()
