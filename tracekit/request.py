@@ -46,7 +46,8 @@ class Request:
     progress: Callable[[Progress], None] | None = None
     """Called while it is read."""
     model_files: tuple[str, ...] = ()
-    """Model files that were given, as `PATH` or `MODEL=PATH`."""
+    """Model files that were given, as `PATH`, matched by name, or `MODEL=PATH`. One beside the recording with the name
+    of a model is used as well."""
     perf_reports: tuple[str, ...] = ()
     """Performance reports that were given, in the same form."""
 
@@ -62,7 +63,9 @@ class Request:
     part: Part | None = None
     """Part of the time that is shown; None: all."""
     sort: str = "total"
+    """Column that the aggregation is sorted by."""
     redact: bool = True
+    """Whether private data is left out."""
     functions: bool = True
     """Whether names of the app's functions and source files may be shown."""
     commit: str | None = None
@@ -123,35 +126,41 @@ def request_of(
     xctrace: XctraceOptions | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Request:
-    """What is asked of a recording, checked as far as that can be done before it is read.
+    """What is asked of a recording, checked as far as that can be done before it is read. The fields of `Request` say
+    what the arguments of the same names are; where several texts may be given, one text is one name.
 
-    `models` are names or patterns (globs) of models, `process` a name or pid, `part` a part of the time: what is shown
-    and counted; the checks run on the whole recording. `only` and `skip` are ids of checks. Where several texts may be
-    given, one text is one name. `settings` maps `check.option` to a value, and `model_settings` patterns of model names
-    to such settings for those models alone. `budget` is the time that a prediction may take, for `missed-deadline`;
-    `expect` the compute unit that models should run on (`neural-engine`, or `Segmenter=gpu` for one), for
-    `unexpected-device`; and `memory_limit` the most memory that the app may hold (`3GB`), for `memory-peak`.
-    `model_files` are paths of model files, matched by name, or texts such as `Segmenter=Models/v2.mlpackage`, and
-    `perf_reports` those of performance reports; one beside the recording with the name of a model is used as well.
-    `config` is a config file (`tracekit.config`); what is given here overrides it.
-    `sort` is a column of the aggregation. `redact=False` keeps private data; `functions=False` leaves out the names of
-    the app's functions and source files. `commit` is that of the build that was recorded, for its report. `reader`,
-    `xctrace` and `progress` are those of `open_trace`.
+    `only` and `skip` are ids of checks, which run on the whole recording. `settings` maps `check.option` to a value,
+    and `model_settings` patterns of model names to such settings for those models alone. `budget` is the time that a
+    prediction may take, for `missed-deadline`; `expect` the compute unit that models should run on (`neural-engine`, or
+    `Segmenter=gpu` for one), for `unexpected-device`; and `memory_limit` the most memory that the app may hold (`3GB`),
+    for `memory-peak`. `config` is a config file (`tracekit.config`); what is given here overrides it.
 
     Raises `UsageError` for a name or value that does not exist, and for a budget or unit whose check is left out.
     """
     budgets, units, limits = _texts(budget), _texts(expect), () if memory_limit is None else (memory_limit,)
     wishes = {expectations.BUDGET_KEY: budgets, expectations.EXPECT_KEY: units, expectations.LIMIT_KEY: limits}
-    judging = _judging(config, _texts(only), _texts(skip), settings or {}, model_settings or {}, wishes)
+    parsed = (*map(expectations.parse_budget, budgets), *map(expectations.parse_expectation, units))
     # No rows can be sorted by a column that is unknown.
     sort_rows((), sort)
-    models, files, reports = _texts(models), _texts(model_files), _texts(perf_reports)
+    files, reports = _texts(model_files), _texts(perf_reports)
     check_given(files, reports)
-    parsed = (*map(expectations.parse_budget, budgets), *map(expectations.parse_expectation, units))
-    named = tuple(pattern for pattern, _ in parsed if pattern is not None)
-    # In the order of the fields.
-    reading, showing = (run, reader, xctrace, progress, files, reports), (models, process, part, sort, redact)
-    return Request(*reading, judging, named, *showing, functions, commit)
+    return Request(
+        run=run,
+        reader=reader,
+        xctrace=xctrace,
+        progress=progress,
+        model_files=files,
+        perf_reports=reports,
+        settings=_judging(config, _texts(only), _texts(skip), settings or {}, model_settings or {}, wishes),
+        named=tuple(pattern for pattern, _ in parsed if pattern is not None),
+        models=_texts(models),
+        process=process,
+        part=part,
+        sort=sort,
+        redact=redact,
+        functions=functions,
+        commit=commit,
+    )
 
 
 def _judging(
