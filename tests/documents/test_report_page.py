@@ -207,9 +207,9 @@ def test_a_finding_says_where_what_it_saves_and_how_to_verify(samples: Path) -> 
         assert where.text_content().replace("\xa0", " ").startswith(place)
         assert where.get("data-check") == check.id
         (prediction,) = (model.prediction for model in analysis.report.models)
-        assert check.cost is not None
+        assert check.saved_ns is not None
         assert prediction is not None
-        saved = format_time(check.cost.ns / prediction.count)
+        saved = format_time(check.saved_ns / prediction.count)
         savings = " ".join(words(card).split())
         assert f"{saved.removesuffix(' ms')} of {format_time(prediction.mean_ns)} per prediction" in savings
         (link,) = card.xpath(".//a[starts-with(@href, '#finding-')]")

@@ -37,7 +37,7 @@ def categories(screen, lane_id: str) -> list[int]:
     index = [lane.id for lane in renderer.lanes.lanes].index(lane_id)
     *_, line = [line for line in renderer.arrangement.lines if line.lanes == (index,) and line.track == 0]
     lane = renderer.lanes.lanes[index]
-    return renderer._picture(screen.state, lane, renderer.tracks(lane)[0], line).categories
+    return renderer._track_lines(screen.state, lane, renderer.tracks(lane)[0], line)[line.part].categories
 
 
 @pytest.mark.view(size=(200, 50))
