@@ -16,22 +16,17 @@ from tracekit.tui.screens.small import ChooseScreen
 from tracekit.tui.state import NOTHING, Bookmark, EventRef, FindingRef, Selection
 from tracekit.tui.viewport import Span
 
-
-@pytest.mark.parametrize("key", ["F", "P", "V"])
-async def test_what_needs_an_event_says_that_none_is_selected(screen, key) -> None:
-    for before in ((), ("1", "down")):
-        await screen.press(*before, key)
-        assert screen.state.selection.event is None
-        assert "No event selected; press n or click one." in screen.text()
+NO_EVENT = "No event selected; press n or click one."
 
 
-@pytest.mark.parametrize("key", ["enter", "n", "E"])
-@pytest.mark.view("captions_concurrent")
-async def test_a_lane_without_events_says_so(screen, key) -> None:
-    assert screen.state.session.trace.compute.empty
-    screen.app.change(lane="compute")
-    await screen.press(key)
-    assert "This lane has no events; choose another with ↑ and ↓." in screen.text()
+async def test_what_needs_an_event_says_that_none_is_selected(screen) -> None:
+    for before in ("0", "1", "down"):
+        for key in "FPV":
+            await screen.press(before)
+            assert NO_EVENT not in screen.text()
+            await screen.press(key)
+            assert screen.state.selection.event is None
+            assert NO_EVENT in screen.text(), (before, key)
 
 
 @pytest.mark.view(size=(200, 50))
@@ -162,6 +157,15 @@ async def test_findings_are_inspected_when_they_are_asked_for(screen) -> None:
     assert any(key.words == "Its finding" for key in screen.app.browse.query_one(KeysFooter).keys)
     await screen.press("1")
     assert screen.state.selection.finding == FindingRef(finding)
+    # A lane without events says so.
+    assert session.trace.compute.empty
+    for key in ("enter", "n", "E"):
+        screen.app.browse.focus_timeline()
+        screen.app.change(lane="compute")
+        await screen.press("0")
+        assert "This lane has no events" not in screen.text()
+        await screen.press(key)
+        assert "This lane has no events; choose another with ↑ and ↓." in screen.text(), key
 
 
 @pytest.mark.view("not_instrumented")

@@ -52,34 +52,30 @@ async def test_a_finding_is_copied_as_markdown(screen) -> None:
     assert f"Copied the check {check.id} as Markdown" in screen.text()
 
 
-@pytest.mark.parametrize(
-    ("outcome", "begin"),
-    [
-        ("passed", "### Passed: {title}{recording}`Pointillism`: "),
-        ("not_evaluated", "### Not evaluated: {check}{recording}`Pointillism`: "),
-        ("not_applicable", "### Not applicable: {check}{recording}"),
-    ],
-)
-async def test_a_check_without_finding_is_copied_as_what_it_is(screen, outcome, begin) -> None:
+async def test_a_check_without_finding_is_copied_as_what_it_is(screen) -> None:
     session = screen.state.session
     first = session.report.results[0]
     assert (first.id, first.model) == ("reload-before-predict", "Pointillism")
-    check = replace(first, outcome=outcome, severity=None, cost=None, evidence=(), record="Record again.")
-    screen.app.change(
-        sessions=(replace(session, report=replace(session.report, results=(check,))),),
-        selection=Selection(finding=FindingRef(0)),
-    )
-    await screen.press("Y")
     where = "style\\_transfer\\_reload.trace · StyleCam (pid 2147) · iPhone 14 Pro, iOS 18.5 · 16.5 s · Core ML"
-    begun = begin.format(
-        title=check.title, check="reload-before-predict", recording=f"\n\n`reload-before-predict`\n\n{where}\n\n"
-    )
-    assert screen.app.clipboard.startswith(begun)
-    assert screen.app.clipboard.endswith("To evaluate this: Record again.\n")
-    assert "saves" not in screen.app.clipboard
+    for outcome, title, about in (
+        ("passed", f"Passed: {replace(first, outcome='passed').title}", "`Pointillism`: "),
+        ("not_evaluated", "Not evaluated: reload-before-predict", "`Pointillism`: "),
+        ("not_applicable", "Not applicable: reload-before-predict", ""),
+    ):
+        check = replace(first, outcome=outcome, severity=None, cost=None, evidence=(), record="Record again.")
+        screen.app.change(
+            sessions=(replace(session, report=replace(session.report, results=(check,))),),
+            selection=Selection(finding=FindingRef(0)),
+        )
+        await screen.press("Y")
+        copied = screen.app.clipboard
+        assert copied.startswith(f"### {title}\n\n`reload-before-predict`\n\n{where}\n\n{about}")
+        assert copied.endswith("To evaluate this: Record again.\n")
+        assert "saves" not in copied
 
 
-@pytest.mark.parametrize("name", ["style_transfer_reload", "sharpen_8bit", "album_memory", "captions_concurrent"])
+@pytest.mark.turns(4)
+@pytest.mark.parametrize("name", ["sharpen_8bit", "style_transfer_reload", "album_memory", "captions_concurrent"])
 def test_a_copied_check_has_at_most_20_lines(name, samples: Path) -> None:
     session = opening.judge_session(opening.read(str(samples / f"{name}.trace")))
     checks = session.report.results
@@ -110,7 +106,9 @@ async def test_statistics_are_copied_of_the_range_or_of_all(screen) -> None:
     assert "nothing to copy" in screen.text()
 
 
-def test_reports_are_saved_in_the_format_of_their_ending(run_view, reload_sample, tmp_path, monkeypatch) -> None:
+def test_reports_are_saved_in_the_format_of_their_ending_and_replaced_when_asked_twice(
+    run_view, reload_sample, tmp_path, monkeypatch
+) -> None:
     monkeypatch.chdir(tmp_path)
 
     async def test(screen) -> None:
@@ -118,6 +116,14 @@ def test_reports_are_saved_in_the_format_of_their_ending(run_view, reload_sample
         text = (tmp_path / "style_transfer_reload.md").read_text("utf-8")
         assert text.startswith("**1 finding (critical) in 5 models")
         assert "Saved the report of the recording to style_transfer_reload.md" in screen.text()
+        there = tmp_path / "style_transfer_reload.md"
+        there.write_text("mine", "utf-8")
+        await screen.press("S", "enter")
+        assert "exists; enter again" in screen.text()
+        await screen.press("escape")
+        assert there.read_text("utf-8") == "mine"
+        await screen.press("S", "enter", "enter")
+        assert there.read_text("utf-8") == text
         await screen.press("S")
         await screen.answer("a.json")
         saved = json.loads((tmp_path / "a.json").read_text("utf-8"))
@@ -128,30 +134,8 @@ def test_reports_are_saved_in_the_format_of_their_ending(run_view, reload_sample
         assert "a.pdf: unknown extension" in screen.text()
         await screen.answer("missing/a.md")
         assert "No such folder: 'missing'" in screen.text()
-
-    run_view(test, reload_sample)
-
-
-def test_a_file_is_replaced_only_when_asked_twice(run_view, reload_sample, tmp_path, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    there = tmp_path / "style_transfer_reload.md"
-    there.write_text("mine", "utf-8")
-
-    async def test(screen) -> None:
-        await screen.press("S", "enter")
-        assert "exists; enter again" in screen.text()
+        # The report of a range is of that range.
         await screen.press("escape")
-        assert there.read_text("utf-8") == "mine"
-        await screen.press("S", "enter", "enter")
-        assert there.read_text("utf-8").startswith("**1 finding")
-
-    run_view(test, reload_sample)
-
-
-def test_the_report_of_a_range_is_of_that_range(run_view, reload_sample, tmp_path, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-    async def test(screen) -> None:
         await screen.press("R")
         assert "No range; set one with v" in screen.text()
         activity = screen.state.session.trace.activity
@@ -203,22 +187,21 @@ async def test_what_is_copied_of_two_recordings_names_them(screen) -> None:
     assert screen.app.clipboard.splitlines()[0] == r"style\_transfer\_fixed.trace: whole recording"
 
 
-@pytest.mark.parametrize("width", [80, 120, 200])
-@pytest.mark.parametrize("tmux", [False, True])
-def test_what_was_copied_is_told_in_whole(width, tmux, run_view, reload_sample, monkeypatch) -> None:
-    async def test(screen) -> None:
-        for keys in (("1", "y"), ("Y",), ("ctrl+y",)):
-            await screen.press(*keys)
-            line = screen.text().splitlines()[-2].strip()
-            assert line.startswith("Copied")
-            assert line.endswith("`set -g set-clipboard on`." if tmux else ".")
-            assert "redacted" in line
-
-    if tmux:
-        monkeypatch.setenv("TMUX", "socket,1,0")
-    else:
-        monkeypatch.delenv("TMUX", raising=False)
-    run_view(test, reload_sample, size=(width, 24))
+@pytest.mark.view(size=(80, 24))
+async def test_what_was_copied_is_told_in_whole(screen, monkeypatch) -> None:
+    for width in (80, 120, 200):
+        await screen.pilot.resize_terminal(width, 24)
+        for tmux in (False, True):
+            monkeypatch.setenv("TMUX", "socket,1,0")
+            if not tmux:
+                monkeypatch.delenv("TMUX")
+            for keys in (("1", "y"), ("Y",), ("ctrl+y",)):
+                await screen.press(*keys)
+                line = screen.text().splitlines()[-2].strip()
+                assert line.startswith("Copied")
+                assert line.endswith("`set -g set-clipboard on`." if tmux else "."), (width, tmux)
+                assert ("set-clipboard" in line) == tmux, (width, keys)
+                assert "redacted" in line
 
 
 def test_private_names_are_found_in_what_is_copied_before_anything_is_escaped(sharpen_renamed) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from tests.tui.conftest import kept_judged, kept_session
 from tracekit.render.blocks import plain
+from tracekit.report.report import Report
 from tracekit.tui.detail.columns import column_widths
 from tracekit.tui.detail.findings import FindingsPane, check_rows
 from tracekit.tui.detail.rowlist import RowList
@@ -21,9 +23,14 @@ def texts(rows) -> list[list[str]]:
 RELOADED = "The model is reloaded before every prediction"
 
 
-async def test_findings_come_one_by_one_and_the_other_checks_once_per_detector(screen) -> None:
-    rows = screen.app.browse.query_one(FindingsPane).query_one(RowList).rows
-    shown = texts(rows)
+@pytest.fixture
+def report(samples: Path) -> Report:
+    return kept_judged(kept_session(str(samples / "style_transfer_reload.trace"))).report
+
+
+async def test_findings_come_one_by_one_and_rows_of_several_models_open_and_shut(screen) -> None:
+    listed = screen.app.browse.query_one(FindingsPane).query_one(RowList)
+    shown = texts(listed.rows)
     # The sample reloads each of its five models; the other two detectors have nothing to say of any.
     assert [line[1] for line in shown[:5]] == [RELOADED] * 5
     assert {line[2] for line in shown[:5]} == {"Pointillism", "InkWash", "StainedGlass", "Watercolor", "Mosaic"}
@@ -31,10 +38,6 @@ async def test_findings_come_one_by_one_and_the_other_checks_once_per_detector(s
         ["passed", "concurrent-predictions", "5 models"],
         ["passed", "excess-data-copies", "5 models"],
     ]
-
-
-async def test_a_row_of_several_models_opens_and_shuts(screen) -> None:
-    listed = screen.app.browse.query_one(FindingsPane).query_one(RowList)
     await screen.press("1", "end")
     head = listed.cursor
     before = len(listed.rows)
@@ -46,10 +49,17 @@ async def test_a_row_of_several_models_opens_and_shuts(screen) -> None:
     await screen.press("enter")
     assert len(listed.rows) == before
     assert listed.cursor == head
+    # The inspector names the models of which the same is said.
+    check = checks[screen.state.selection.finding.check]
+    alike = [other.model for other in checks if (other.id, other.summary) == (check.id, check.summary)]
+    assert len(alike) > 1
+    told = " ".join(screen.text().partition("also for")[2].split())
+    assert all(model in told for model in alike if model != check.model)
+    await screen.press("home")
+    assert "also for" not in screen.text()
 
 
-async def test_a_check_without_a_row_of_its_own_is_found_in_the_one_that_it_shares(screen) -> None:
-    report = screen.state.session.report
+def test_a_check_without_a_row_of_its_own_is_found_in_the_one_that_it_shares(report) -> None:
     last = len(report.results) - 1
     shut, opened = check_rows(report, None), check_rows(report, last)
     assert last in shut.rows[shut.row_of(FindingRef(last), 0)].alike
@@ -57,19 +67,18 @@ async def test_a_check_without_a_row_of_its_own_is_found_in_the_one_that_it_shar
     assert shut.row_of(FindingRef(0, 3), 0) is None
 
 
-async def test_reasons_that_differ_are_not_told_as_one(screen) -> None:
-    report = screen.state.session.report
+def test_reasons_that_differ_are_not_told_as_one(report) -> None:
     same = tuple(replace(check, summary="Alike.") for check in report.results)
     other = (*same[:-1], replace(same[-1], summary="Something else."))
     assert texts(check_rows(replace(report, results=same), None))[-1][-1] == "Alike."
     assert "enter lists them" in texts(check_rows(replace(report, results=other), None))[-1][-1]
 
 
-async def test_intervals_have_their_times_under_a_heading_of_their_own(screen) -> None:
-    rows = check_rows(screen.state.session.report, 0)
+def test_intervals_have_their_times_under_a_heading_of_their_own(report) -> None:
+    rows = check_rows(report, 0)
     titles = [column.title for column in rows.columns]
     lines = texts(rows)
-    evidence = screen.state.session.report.results[0].evidence
+    evidence = report.results[0].evidence
     assert len(evidence) == 50
     for at, entry in enumerate(evidence):
         line = dict(zip(titles, lines[1 + at], strict=True))
@@ -78,7 +87,7 @@ async def test_intervals_have_their_times_under_a_heading_of_their_own(screen) -
     assert dict(zip(titles, lines[0], strict=True))["duration"] == ""
     lengths = [entry.end_ns - entry.start_ns for entry in evidence]
     assert lengths == sorted(lengths, reverse=True)
-    assert "duration" not in [column.title for column in check_rows(screen.state.session.report, None).columns]
+    assert "duration" not in [column.title for column in check_rows(report, None).columns]
     # The two numbers that matter stay where there is little room.
     for width in (74, 79):
         shown = [
@@ -116,8 +125,7 @@ async def test_what_was_seen_is_said_above_the_list_where_it_has_no_column(scree
         (1234, 33, "interval 2 of 50 listed"),
     ],
 )
-async def test_the_number_of_an_interval_is_told_before_all_of_its_name(screen, total, room, expected) -> None:
-    report = screen.state.session.report
+def test_the_number_of_an_interval_is_told_before_all_of_its_name(report, total, room, expected) -> None:
     first = report.results[0]
     named = tuple(replace(entry, label=f"Mamba/Op0{'+' * 60}s/Command") for entry in first.evidence)
     shown = replace(first, evidence=named, evidence_total=total)
@@ -166,8 +174,7 @@ async def test_findings_are_sorted_like_other_lists(screen) -> None:
     assert listed.cursor == 2 + ranked[::-1].index(models[0])
 
 
-async def test_one_reason_of_many_detectors_is_told_once(screen) -> None:
-    report = screen.state.session.report
+def test_one_reason_of_many_detectors_is_told_once(report) -> None:
     unjudged = [
         replace(report.results[5], id=f"check-{at}", model=None, outcome="not_evaluated", summary="Too little.")
         for at in range(20)
@@ -189,25 +196,12 @@ async def test_one_reason_of_many_detectors_is_told_once(screen) -> None:
     assert len(check_rows(replace(report, results=passed), None)) == 20
 
 
-async def test_the_inspector_names_the_models_of_which_the_same_is_said(screen) -> None:
-    await screen.press("1", "end")
-    report, chosen = screen.state.session.report, screen.state.selection.finding
-    check = report.results[chosen.check]
-    alike = [other.model for other in report.results if (other.id, other.summary) == (check.id, check.summary)]
-    assert len(alike) > 1
-    told = " ".join(screen.text().partition("also for")[2].split())
-    assert all(model in told for model in alike if model != check.model)
-    await screen.press("home")
-    assert "also for" not in screen.text()
-
-
-@pytest.mark.turns(3)
-@pytest.mark.parametrize("width", range(60, 200))
-def test_no_finding_is_cut_for_the_sake_of_summaries(width, samples) -> None:
-    rows = check_rows(kept_judged(kept_session(str(samples / "style_transfer_reload.trace"))).report, None)
-    widths = column_widths(rows.columns, width)
-    room = {column.title: room for column, room in zip(rows.columns, widths, strict=True)}
-    assert not room["summary"] or room["finding"] >= len(RELOADED)
+def test_no_finding_is_cut_for_the_sake_of_summaries(report) -> None:
+    rows = check_rows(report, None)
+    for width in range(60, 200):
+        widths = column_widths(rows.columns, width)
+        room = {column.title: room for column, room in zip(rows.columns, widths, strict=True)}
+        assert not room["summary"] or room["finding"] >= len(RELOADED), width
 
 
 def test_columns_that_say_nothing_of_any_finding_leave_their_room(samples) -> None:
@@ -218,10 +212,9 @@ def test_columns_that_say_nothing_of_any_finding_leave_their_room(samples) -> No
     assert rows.sort.column == "outcome"
 
 
-@pytest.mark.turns(5)
-@pytest.mark.parametrize("width", range(60, 100, 3))
-def test_the_key_for_more_stays_on_one_line(width, run_view, samples) -> None:
-    async def test(screen) -> None:
-        assert "· i for more" in screen.text()
-
-    run_view(test, samples / "sharpen_8bit.trace", size=(width, 50))
+@pytest.mark.view("sharpen_8bit", size=(60, 50))
+async def test_the_key_for_more_stays_on_one_line(screen) -> None:
+    for width in range(60, 100, 3):
+        await screen.pilot.resize_terminal(width, 50)
+        await screen.settle()
+        assert "· i for more" in screen.text(), width

@@ -29,14 +29,17 @@ async def test_the_predictions_are_those_that_the_app_called(screen) -> None:
 
 
 async def test_a_prediction_is_chosen_from_its_list_and_zoomed_to(screen) -> None:
-    await screen.press("4", "down", "down")
-    chosen = screen.state.selection
+    # Before any was chosen it is the first.
+    await screen.press("4", "enter")
     called = listed(screen, PredictionsPane).rows
-    assert chosen.prediction == called.index(2)
-    assert chosen.event == EventRef("activity", chosen.prediction)
-    await screen.press("enter")
-    span = screen.state.session.span(chosen.event)
-    assert screen.state.view.span_ns == pytest.approx(span.span_ns * 1.2, rel=0.01)
+    for place, keys in ((0, ()), (2, ("down", "down", "enter"))):
+        await screen.press(*keys)
+        chosen = screen.state.selection
+        assert chosen.prediction == called.index(place)
+        assert chosen.event == EventRef("activity", chosen.prediction)
+        span, view = screen.state.session.span(chosen.event), screen.state.view
+        assert view.start_ns <= span.start_ns < span.end_ns <= view.end_ns
+        assert view.span_ns == pytest.approx(span.span_ns * 1.2, rel=0.01)
 
 
 def test_the_parts_of_every_prediction_are_its_duration(reload_trace) -> None:
@@ -52,27 +55,16 @@ def test_the_parts_of_every_prediction_are_its_duration(reload_trace) -> None:
     assert calls.position(int(loads[0])) is None
 
 
-@pytest.mark.parametrize(
-    ("inferred", "line", "few"),
-    [
+async def test_the_line_above_inferred_predictions_says_so(screen) -> None:
+    session = screen.state.session
+    for inferred, line, few in (
         (373, "373 predictions, inferred · ", "373, inferred · "),
         (2, "373 predictions, 2 inferred", "373, 2 inferred · "),
-    ],
-)
-async def test_the_line_above_inferred_predictions_says_so(screen, inferred, line, few) -> None:
-    session = screen.state.session
-    calls = replace(session.calls, inferred=np.arange(len(session.calls)) < inferred)
-    screen.app.change(sessions=(replace(session, calls=calls),))
-    await screen.press("4")
-    assert column(screen, PredictionsPane, "phase").count("–") == inferred
-    assert heading(screen, PredictionsPane).startswith(few)
-    await screen.press("i")
-    assert heading(screen, PredictionsPane).startswith(line)
-
-
-async def test_enter_zooms_to_the_first_prediction_before_any_was_chosen(screen) -> None:
-    await screen.press("4", "enter")
-    assert screen.state.selection.prediction is not None
-    calls, span = screen.state.session.calls, screen.state.view
-    assert span.start_ns <= calls.starts[0] < calls.starts[0] + calls.durations[0] <= span.end_ns
-    assert span.span_ns < 100 * calls.durations[0]
+    ):
+        calls = replace(session.calls, inferred=np.arange(len(session.calls)) < inferred)
+        screen.app.change(sessions=(replace(session, calls=calls),), inspector=True)
+        await screen.press("4")
+        assert column(screen, PredictionsPane, "phase").count("–") == inferred
+        assert heading(screen, PredictionsPane).startswith(few)
+        await screen.press("i")
+        assert heading(screen, PredictionsPane).startswith(line)

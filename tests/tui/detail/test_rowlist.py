@@ -10,14 +10,16 @@ from tracekit.tui.detail.events import PredictionsPane
 from tracekit.tui.state import EventRef, Selection
 
 
-@pytest.mark.parametrize("pane", ["1", "3"])
-def test_no_key_of_a_burst_is_lost_in_a_list(pane, run_view, reload_sample) -> None:
-    async def burst(screen, *keys: str) -> None:
-        for key in keys:
-            screen.app.post_message(events.Key(key, None))
-        await screen.settle()
+async def burst(screen, *keys: str) -> None:
+    for key in keys:
+        screen.app.post_message(events.Key(key, "." if key == "full_stop" else None))
+    await screen.settle()
 
-    async def test(screen) -> None:
+
+async def test_no_key_of_a_burst_is_lost(screen) -> None:
+    await burst(screen, *["full_stop"] * 5)
+    assert screen.state.selection.finding.evidence == 4
+    for pane in "13":
         await screen.press(pane, "home")
         rows = screen.app.focused
         await burst(screen, "down", "down", "down", "up", "down")
@@ -27,35 +29,21 @@ def test_no_key_of_a_burst_is_lost_in_a_list(pane, run_view, reload_sample) -> N
         assert rows._ahead == []
         await burst(screen, "pagedown", "pagedown")
         assert rows.cursor == min(3 + 2 * rows.page, len(rows.rows) - 1)
-
-    run_view(test, reload_sample)
-
-
-async def test_what_is_chosen_elsewhere_moves_the_cursor_after_keys_did(screen) -> None:
+    # What is chosen elsewhere moves the cursor after keys did.
     await screen.press("4", "home", "down", "down")
     rows = screen.app.focused
     assert rows.cursor == 2
-    index = rows.rows.index(7)
-    screen.app.select(Selection(event=EventRef("activity", index)))
+    screen.app.select(Selection(event=EventRef("activity", rows.rows.index(7))))
     await screen.settle()
     assert rows.cursor == 7
 
 
 async def test_enter_in_a_burst_opens_the_row_that_was_reached(screen) -> None:
     await screen.press("3")
-    for key in ("1", "home", "down", "down", "enter"):
-        screen.app.post_message(events.Key(key, None))
-    await screen.settle()
+    await burst(screen, "1", "home", "down", "down", "enter")
     assert screen.state.opened == screen.state.session.report.results.index(
         [check for check in screen.state.session.report.results if check.outcome == "finding"][2]
     )
-
-
-async def test_no_step_of_a_burst_through_evidence_is_lost(screen) -> None:
-    for _ in range(5):
-        screen.app.post_message(events.Key("full_stop", "."))
-    await screen.settle()
-    assert screen.state.selection.finding.evidence == 4
 
 
 async def test_columns_can_be_hidden_and_stay_so(screen) -> None:
@@ -70,9 +58,8 @@ async def test_columns_can_be_hidden_and_stay_so(screen) -> None:
     assert [entry.title for entry in listed(screen, PredictionsPane).visible_columns()] == shown
     await screen.press("6", "C")
     assert "No columns to choose" in screen.text()
-
-
-async def test_the_last_column_cannot_be_hidden(screen) -> None:
+    # The last one cannot be hidden.
+    screen.app.change(hidden=frozenset())
     await screen.press("4", "C", *["space", "down"] * 6, "escape")
     assert screen.state.hidden == frozenset()
     assert "At least one column must stay" in screen.text()
@@ -82,9 +69,7 @@ async def test_the_last_column_cannot_be_hidden(screen) -> None:
 async def test_what_was_selected_while_a_list_was_hidden_has_its_cursor(screen) -> None:
     await screen.press("4", "home")
     rows = screen.app.focused
-    for key in ("down", "down", "down", "1"):
-        screen.app.post_message(events.Key(key, None))
-    await screen.settle()
+    await burst(screen, "down", "down", "down", "1")
     screen.app.select(Selection(event=EventRef("activity", rows.rows.index(2))))
     await screen.settle()
     await screen.press("4")

@@ -11,12 +11,13 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
+from tests.tui.conftest import kept_judged, kept_session
 from tracekit.analysis.breakdown.device_runs import Handoffs
 from tracekit.request import Request
 from tracekit.tui import opening
 from tracekit.tui.inspection.event import directions, event_blocks, why_blocks
 from tracekit.tui.inspection.report import finding_blocks, model_blocks
-from tracekit.tui.state import NOTHING, EventRef, FindingRef, Selection, WaitsRef
+from tracekit.tui.state import NOTHING, EventRef, FindingRef, Selection, Session, WaitsRef
 from tracekit.tui.theme import PALETTES
 
 ANE, GPU, CPU = 0, 1, 2
@@ -36,12 +37,21 @@ def test_hand_offs_are_told_with_their_directions(units, expected) -> None:
 
 
 @pytest.mark.view(size=(200, 60))
-async def test_the_inspector_says_which_unit_handed_over_to_which(screen) -> None:
+async def test_an_inspected_prediction_is_named_and_says_which_unit_handed_over_to_which(screen) -> None:
     await screen.press("4", "home")
     assert screen.state.session.trace.activity["model"][screen.state.selection.prediction] == "Watercolor"
     text = screen.text()
     assert "hand-offs     1 between compute units" in text
     assert "from → to     Neural Engine → GPU" in text
+    await screen.press("down", "down")
+    trace = screen.state.session.trace
+    row = trace.activity.loc[screen.state.selection.prediction]
+    same = trace.activity[(trace.activity["kind"] == "prediction") & (trace.activity["model"] == row["model"])]
+    number = same.index.get_loc(row.name) + 1
+    text = screen.text()
+    assert number > 1
+    assert f"Prediction {number} of {len(same)} of {row['model']}" in text
+    assert f"{row['duration_ns'] / 1e6:.2f} ms, at {row['start_ns'] / 1e9:.3f}"[:-1] in text
 
 
 def test_a_prediction_is_compared_with_a_usual_one(samples: Path) -> None:
@@ -97,25 +107,26 @@ async def test_what_a_detector_measured_is_named_in_full(screen) -> None:
         assert metric.name in words
 
 
-@pytest.mark.parametrize(
-    ("width", "verdict", "shown"),
-    [
+@pytest.mark.view(size=(80, 30))
+async def test_the_first_line_says_as_much_of_the_verdict_as_fits(screen) -> None:
+    session = screen.state.session
+    for width, verdict, shown in (
         (80, "1 finding (critical) in 5 models; 7 checks not evaluated.", "1 finding (critical) in 5 models"),
         (200, "1 finding (critical) in 5 models; 7 checks not evaluated.", "7 checks not evaluated."),
         (80, "No findings. 22 checks passed, 7 not evaluated, 1 error.", "No findings"),
         (80, "Inconclusive: the Core ML instrument recorded no events.", "Inconclusive"),
         (120, "Inconclusive: Core ML cannot be read: spec.plist is not a property list.", "Core ML cannot be read"),
-    ],
-)
-def test_the_first_line_says_as_much_of_the_verdict_as_fits(run_view, samples: Path, width, verdict, shown) -> None:
-    async def test(screen) -> None:
-        session = screen.state.session
+    ):
+        await screen.pilot.resize_terminal(width, 30)
         summary = replace(session.report.summary, verdict=verdict)
         screen.app.change(sessions=(replace(session, report=replace(session.report, summary=summary)),))
         await screen.settle()
         assert screen.text().splitlines()[0].rstrip().endswith(shown)
 
-    run_view(test, samples / "style_transfer_reload.trace", size=(width, 30))
+
+@pytest.fixture
+def judged(samples: Path) -> Session:
+    return kept_judged(kept_session(str(samples / "style_transfer_reload.trace")))
 
 
 @pytest.mark.parametrize(
@@ -126,40 +137,28 @@ def test_the_first_line_says_as_much_of_the_verdict_as_fits(run_view, samples: P
         (0, ", part of the savings above"),
     ],
 )
-@pytest.mark.view(size=(200, 60))
-async def test_what_findings_above_count_is_told_alike(screen, share, shown) -> None:
-    session = screen.state.session
-    first = session.report.results[0]
+def test_what_findings_above_count_is_told_alike(judged, share, shown) -> None:
+    first = judged.report.results[0]
     saved = replace(first.saved, total_ns=1_000_000_000, extra_ns=round(share * 1_000_000_000))
-    changed = replace(first, savings=saved)
-    report = replace(session.report, results=(changed, *session.report.results[1:]))
-    screen.app.change(sessions=(replace(session, report=report),))
-    await screen.press("1")
-    # The inspector is the right column, where long values wrap.
-    words = " ".join(line.ljust(200)[155:] for line in screen.text().splitlines())
+    report = replace(judged.report, results=(replace(first, savings=saved), *judged.report.results[1:]))
+    words = told(finding_blocks(replace(judged, report=report), FindingRef(0), PALETTES[True]))
     assert shown in " ".join(words.split())
 
 
-@pytest.mark.parametrize(
-    ("outcome", "heading"),
-    [
+def test_a_check_is_headed_by_what_it_found_only_where_it_judged(judged) -> None:
+    for outcome, heading in (
         ("finding", "The model is reloaded before every prediction"),
         ("not_evaluated", "reload-before-predict: not evaluated"),
         ("not_applicable", "reload-before-predict: not applicable"),
         ("error", "reload-before-predict: error"),
-    ],
-)
-async def test_a_check_is_headed_by_what_it_found_only_where_it_judged(screen, outcome, heading) -> None:
-    session = screen.state.session
-    check = replace(session.report.results[0], outcome=outcome)
-    told = replace(session, report=replace(session.report, results=(check,)))
-    assert str(next(finding_blocks(told, FindingRef(0), PALETTES[True]))) == heading
+    ):
+        check = replace(judged.report.results[0], outcome=outcome)
+        changed = replace(judged, report=replace(judged.report, results=(check,)))
+        assert str(next(finding_blocks(changed, FindingRef(0), PALETTES[True]))) == heading
 
 
-async def test_code_in_the_words_of_a_fix_has_its_blanks(screen) -> None:
-    console = Console(file=io.StringIO(), width=100)
-    console.print(*finding_blocks(screen.state.session, FindingRef(0), PALETTES[True]))
-    said = console.file.getvalue()
+def test_code_in_the_words_of_a_fix_has_its_blanks(judged) -> None:
+    said = told(finding_blocks(judged, FindingRef(0), PALETTES[True]), 100)
     assert "lazy var or static let" in said
     assert "\N{REPLACEMENT CHARACTER}" not in said
 
@@ -220,19 +219,6 @@ def told(blocks, width: int = 80) -> str:
     console = Console(width=width, file=io.StringIO(), record=True)
     console.print(*blocks)
     return console.export_text()
-
-
-@pytest.mark.view(size=(200, 50))
-async def test_an_inspected_prediction_is_named_by_model_number_and_time(screen) -> None:
-    await screen.press("4", "down", "down")
-    trace = screen.state.session.trace
-    row = trace.activity.loc[screen.state.selection.prediction]
-    same = trace.activity[(trace.activity["kind"] == "prediction") & (trace.activity["model"] == row["model"])]
-    number = same.index.get_loc(row.name) + 1
-    text = screen.text()
-    assert number > 1
-    assert f"Prediction {number} of {len(same)} of {row['model']}" in text
-    assert f"{row['duration_ns'] / 1e6:.2f} ms, at {row['start_ns'] / 1e9:.3f}"[:-1] in text
 
 
 @pytest.mark.view("album_memory")

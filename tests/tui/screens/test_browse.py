@@ -48,6 +48,8 @@ async def test_lines_that_lanes_do_not_need_are_those_of_the_lists(screen) -> No
 
 @pytest.mark.view("local_chat")
 async def test_of_a_list_without_rows_the_footer_says_nothing(screen) -> None:
+    # Without predictions nobody is told to ask why one was slow.
+    assert "n next · 1–7 panes" in screen.app.browse.hint
     await screen.press("4")
     assert "Copy row" not in screen.text()
     await screen.press("3")
@@ -57,7 +59,12 @@ async def test_of_a_list_without_rows_the_footer_says_nothing(screen) -> None:
 @pytest.mark.view(size=(80, 24))
 async def test_the_inspector_takes_the_place_of_the_detail_where_it_is_narrow(screen) -> None:
     assert not screen.state.inspector
-    await screen.press("n", "i")
+    await screen.press("n")
+    # Without it the status line names the selection.
+    first = screen.state.session.trace.activity.iloc[0]
+    assert f" {first['label']} · {first['model']} · " in screen.text().splitlines()[-2]
+    await screen.press("i")
+    assert " in view" in screen.text().splitlines()[-2]
     assert "18,363,125 ns" in screen.text()
     assert screen.app.browse.query_one("#detail").display is False
     await screen.press("i")
@@ -71,86 +78,68 @@ async def test_the_inspector_takes_the_place_of_the_detail_where_it_is_narrow(sc
     assert screen.app.focused.cursor == 1
 
 
-@pytest.mark.parametrize("size", [(40, 10), (59, 24), (80, 15)])
-async def test_a_terminal_that_is_too_small_is_told_so(screen, size) -> None:
-    told = "80×24 or larger shows everything"
-    assert told in screen.text()
-    await screen.pilot.resize_terminal(80, 24)
-    await screen.settle()
-    await screen.press("w")
-    assert told not in screen.text()
-    await screen.pilot.resize_terminal(*size)
-    await screen.settle()
-    assert told in screen.text()
-    await screen.press("w")
-    assert told in screen.text()
-
-
-@pytest.mark.parametrize("size", [(79, 24), (80, 23), (60, 16), (120, 20)])
-async def test_a_terminal_that_leaves_things_out_says_so_until_the_next_key(screen, size) -> None:
+@pytest.mark.view(size=(79, 24))
+async def test_a_terminal_that_leaves_things_out_says_so_until_the_next_key(screen) -> None:
     def status() -> str:
         return screen.text().splitlines()[-2].strip()
 
-    told = f"{size[0]}×{size[1]}: some content hidden; 80×24 shows all · ? keys"
-    assert status() == told
+    async def resize(*size: int) -> None:
+        await screen.pilot.resize_terminal(*size)
+        await screen.settle()
+
+    assert status() == "79×24: some content hidden; 80×24 shows all · ? keys"
     await screen.press("w")
     assert " in view" in status()
-    await screen.pilot.resize_terminal(80, 24)
-    await screen.settle()
-    assert " in view" in status()
-    await screen.pilot.resize_terminal(*size)
-    await screen.settle()
-    assert status() == told
-    await screen.pilot.resize_terminal(80, 24)
-    await screen.settle()
-    assert " in view" in status()
+    for width, height in ((79, 24), (80, 23), (60, 16), (120, 20)):
+        await resize(80, 24)
+        assert " in view" in status()
+        await resize(width, height)
+        assert status() == f"{width}×{height}: some content hidden; 80×24 shows all · ? keys"
+    # Where it is still less, every key leaves it there.
+    told = "80×24 or larger shows everything"
+    for size in ((40, 10), (59, 24), (80, 15)):
+        await resize(80, 24)
+        await screen.press("w")
+        assert told not in screen.text()
+        await resize(*size)
+        assert told in screen.text(), size
+        await screen.press("w")
+        assert told in screen.text(), size
 
 
-@pytest.mark.parametrize("size", [(30, 7), (39, 24), (80, 9)])
-async def test_where_nothing_fits_only_that_is_said_until_there_is_room(screen, size) -> None:
-    width, height = size
-    told = f"{width}×{height} is too small; use 80×24 or larger. q quits."
-    assert " ".join(screen.text().split()) == told
-    await screen.pilot.resize_terminal(80, 24)
-    await screen.settle()
-    assert "too small" not in screen.text()
-    assert "Neural Engine" in screen.text()
-    # The keys are where they were.
-    await screen.press("n")
-    assert screen.state.selection.event is not None
-    await screen.pilot.resize_terminal(*size)
-    await screen.settle()
-    assert " ".join(screen.text().split()) == told
+@pytest.mark.view(size=(30, 7))
+async def test_where_nothing_fits_only_that_is_said_until_there_is_room(screen) -> None:
+    for width, height in ((30, 7), (39, 24), (80, 9)):
+        await screen.pilot.resize_terminal(width, height)
+        await screen.settle()
+        told = f"{width}×{height} is too small; use 80×24 or larger. q quits."
+        assert " ".join(screen.text().split()) == told
+        await screen.pilot.resize_terminal(80, 24)
+        await screen.settle()
+        assert "too small" not in screen.text()
+        assert "Neural Engine" in screen.text()
+        # The keys are where they were.
+        before = screen.state.selection.event
+        await screen.press("n")
+        assert screen.state.selection.event not in (None, before)
 
 
 @pytest.mark.view(size=(80, 24))
-async def test_without_the_inspector_the_status_line_names_the_selection(screen) -> None:
-    await screen.press("n")
-    first = screen.state.session.trace.activity.iloc[0]
-    assert f" {first['label']} · {first['model']} · " in screen.text().splitlines()[-2]
-    await screen.press("i")
-    assert " in view" in screen.text().splitlines()[-2]
-
-
-@pytest.mark.parametrize(
-    ("width", "told"),
-    [
+async def test_the_status_line_leaves_out_what_has_no_room_in_whole_parts(screen) -> None:
+    await screen.press("n", "V")
+    for width, told in (
         (80, ["Load (cached)", "0.000 s – 16.481 s", "range"]),
         (100, ["Load (cached)", "0.000 s – 16.481 s", "range"]),
         (120, ["Load (cached)", "0.000 s – 16.481 s", "16.5 s in view", "range"]),
         (140, ["Load (cached)", "0.000 s – 16.481 s", "16.5 s in view", "cursor 0.612 s", "range"]),
-    ],
-)
-def test_the_status_line_leaves_out_what_has_no_room_in_whole_parts(width, told, run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        await screen.press("n", "V")
+    ):
+        await screen.pilot.resize_terminal(width, 24)
+        await screen.settle()
         screen.app.change(inspector=False)
         await screen.settle()
         line = screen.text().splitlines()[-2]
         parts = line.strip().split("  ·  ")
         assert [part.startswith(words) for part, words in zip(parts, told, strict=True)] == [True] * len(told), line
-
-    run_view(test, reload_sample, size=(width, 24))
 
 
 async def test_the_ends_of_the_view_are_told_in_one_notation(screen) -> None:
@@ -168,63 +157,43 @@ async def test_the_ends_of_the_view_are_told_in_one_notation(screen) -> None:
                 shown = int(seconds + digits) * scale
                 assert 0 <= time - shown < scale
                 assert scale * 10 <= max(view.span_ns, 10)
+            assert ends[1] != ends[2]
         previous = view.span_ns
         await screen.press("w")
         assert screen.state.view.span_ns < previous or previous < 1_000
 
 
-async def test_short_views_are_told_in_digits_that_differ(screen) -> None:
-    await screen.press("n", *"w" * 18)
-    low, _, high = screen.text().splitlines()[-2].partition(" – ")
-    assert "in view" in high
-    assert low.split() != high.split(" · ")[0].split()
-    assert screen.state.view.span_ns < 1_000_000
+async def test_a_range_is_told_with_its_length_so_far_and_how_far_its_events_are_apart(screen) -> None:
+    def line() -> str:
+        return screen.text().splitlines()[-2]
 
-
-@pytest.mark.parametrize("width", [80, 120])
-def test_a_range_that_has_begun_is_told_with_its_length_so_far(width, run_view, reload_sample) -> None:
-    async def test(screen) -> None:
-        activity = screen.state.session.trace.activity
-        start, end = activity["start_ns"].iloc[0], (activity["start_ns"] + activity["duration_ns"]).iloc[2]
-        await screen.press("n", "v", "n", "n")
-        assert f"range {format_time(end - start)}, v to finish" in screen.text().splitlines()[-2]
-        await screen.press("escape")
-        assert "v to finish" not in screen.text()
-
-    run_view(test, reload_sample, size=(width, 30))
-
-
-async def test_a_range_between_two_events_says_how_far_they_are_apart(screen) -> None:
     activity = screen.state.session.trace.activity
     first, second = activity.iloc[0], activity.iloc[2]
+    whole = second["start_ns"] + second["duration_ns"] - first["start_ns"]
+    await screen.press("n", "v", "n", "n")
+    for width in (80, 120):
+        await screen.pilot.resize_terminal(width, 40)
+        await screen.settle()
+        assert f"range {format_time(whole)}, v to finish" in line()
+    await screen.press("v")
     gap = second["start_ns"] - first["start_ns"] - first["duration_ns"]
     assert gap > 0
-    await screen.press("n", "v", "n", "n", "v")
-    line = screen.text().splitlines()[-2]
-    assert f"gap {format_time(gap)}" in line
-    assert f"start – start {format_time(second['start_ns'] - first['start_ns'])}" in line
-
-
-def test_the_sign_of_the_cursor_is_filled_where_the_keys_are(run_view, reload_sample) -> None:
-    def signs(screen) -> list[str]:
-        return [line[0] for line in screen.text().splitlines() if line.startswith(("▸", "▹"))]
-
-    async def test(screen) -> None:
-        assert signs(screen) == ["▸", "▹"]
-        await screen.press("1")
-        assert signs(screen) == ["▹", "▸"]
-        await screen.press("shift+tab")
-        assert signs(screen) == ["▸", "▹"]
-
-    run_view(test, reload_sample)
-
-
-async def test_the_length_so_far_is_that_of_the_range_that_comes_of_it(screen) -> None:
-    await screen.press("n", "n", "n", "v", "n", "g")
+    assert f"gap {format_time(gap)}" in line()
+    assert f"start – start {format_time(second['start_ns'] - first['start_ns'])}" in line()
+    await screen.press("escape")
+    assert "v to finish" not in line()
+    # The length so far is that of the range that comes of it.
+    await screen.press("v", "n", "g")
     await screen.answer("5s")
-    line = screen.text().splitlines()[-2]
+    told = line()
     await screen.press("v")
-    assert f"range {format_time(screen.state.range.span_ns)}, v to finish" in line
+    assert f"range {format_time(screen.state.range.span_ns)}, v to finish" in told
+
+
+async def test_the_sign_of_the_cursor_is_filled_where_the_keys_are(screen) -> None:
+    for key, signs in (("0", "▸▹"), ("1", "▹▸"), ("shift+tab", "▸▹")):
+        await screen.press(key)
+        assert "".join(line[0] for line in screen.text().splitlines() if line.startswith(("▸", "▹"))) == signs
 
 
 def test_of_two_sizes_that_come_at_once_the_last_one_stays(run_view, reload_sample, monkeypatch) -> None:
@@ -255,11 +224,6 @@ async def test_the_status_line_names_a_phase_of_a_runtime(screen) -> None:
     await screen.press("n")
     phase = screen.state.session.trace.phases.iloc[screen.state.selection.event.index]
     assert screen.text().splitlines()[-2].startswith(f" {phase['name']} · ")
-
-
-@pytest.mark.view("local_chat")
-async def test_without_predictions_nobody_is_told_to_ask_why_one_was_slow(screen) -> None:
-    assert "n next · 1–7 panes" in screen.app.browse.hint
 
 
 @pytest.mark.view("frame_camera")
