@@ -23,158 +23,80 @@ def links(trace):
     return list(zip(inside, rows["attribution"], strict=True))
 
 
-def test_data_and_compute_rows_are_linked_to_the_prediction_that_contains_them(make):
-    trace = build_trace(
-        make.recording(
-            make.coreml(
-                (0, 90, "Load", "net-1"),
-                (100, 50, "Prediction", "net-1"),
-                (100, 5, "Input Copy", "net-1"),  # bounds count
-                (145, 5, "Output Transformation", "net-1"),
-                (120, 10, "GPU Request", "net-1"),
-                (200, 50, "Prediction", "net-1"),
-                (240, 11, "CPU", "net-1"),  # 1 ns beyond the end: not contained
-            )
-        )
-    )
-    assert links(trace) == [
-        (None, "exact"),
-        (None, "exact"),
-        (1, "contained"),
-        (1, "contained"),
-        (1, "contained"),
-        (None, "exact"),
-        (None, "unattributed"),
-    ]
+LINKS = {
+    "rows belong to the prediction that contains them": [
+        ((0, 90, "Load", "net-1"), "exact"),
+        ((100, 50, "Prediction", "net-1"), "exact"),
+        ((100, 5, "Input Copy", "net-1"), 1),  # bounds count
+        ((145, 5, "Output Transformation", "net-1"), 1),
+        ((120, 10, "GPU Request", "net-1"), 1),
+        ((200, 50, "Prediction", "net-1"), "exact"),
+        ((240, 11, "CPU", "net-1"), "unattributed"),  # 1 ns beyond the end: not contained
+    ],
+    "a row in two predictions of one model is ambiguous": [
+        ((0, 100, "Prediction", "net-1"), "exact"),
+        ((50, 100, "Prediction", "net-1"), "exact"),
+        ((10, 20, "CPU", "net-1"), 0),
+        ((60, 20, "CPU", "net-1"), "ambiguous"),
+        ((110, 20, "CPU", "net-1"), 1),
+    ],
+    "models and instances that overlap are told apart": [
+        ((0, 100, "Prediction", "net-1"), "exact"),
+        ((0, 100, "Prediction", "net-2"), "exact"),
+        ((0, 100, "Prediction", "other-1"), "exact"),
+        ((10, 20, "CPU", "net-2"), 1),
+        ((10, 20, "CPU", "other-1"), 2),
+        ((10, 20, "CPU", "other-7"), "unattributed"),
+    ],
+    "a row without instance number belongs to any instance of its base": [
+        ((0, 100, "Prediction", "net-1"), "exact"),
+        ((200, 100, "Prediction", "net-2"), "exact"),
+        ((250, 100, "Prediction", "net-1"), "exact"),
+        ((10, 20, "CPU", "net"), 0),
+        ((260, 20, "CPU", "net"), "ambiguous"),
+    ],
+    "rows that name no model are linked among themselves": [
+        ((0, 100, "Prediction", None), "unattributed"),
+        ((10, 20, "CPU", None), 0),
+        ((0, 100, "Prediction", "net"), "exact"),
+        ((10, 20, "CPU", "net"), 2),
+        ((200, 20, "CPU", None), "unattributed"),
+    ],
+    "stages of a pipeline are linked upwards step by step": [
+        ((0, 1000, "Prediction", "pipe-1"), "exact"),
+        ((100, 300, "Prediction", "first-1", "pipe-1", "sub"), 0),
+        ((150, 10, "CPU", "first-1", "pipe-1", "sub"), 1),
+        ((500, 300, "Prediction", "second-1", "pipe-1", "sub"), 0),
+        ((550, 10, "CPU", "second-1", "pipe-1", "sub"), 3),
+        ((850, 10, "CPU", "second-1", "pipe-1", "sub"), 0),  # after its stage, still inside the pipeline
+        ((900, 10, "Output Transformation", "pipe-1"), 0),
+        ((2000, 10, "Load", "first-1", "pipe-1", "sub"), "exact"),
+        ((3000, 10, "Prediction", "first-1", "pipe-1", "sub"), "unattributed"),
+    ],
+    "a stage shared by two pipelines is linked by its parent": [
+        ((0, 1000, "Prediction", "a"), "exact"),
+        ((0, 1000, "Prediction", "b"), "exact"),
+        ((100, 300, "Prediction", "stage", "a", "sub"), 0),
+        ((100, 300, "Prediction", "stage", "b", "sub"), 1),
+        ((150, 10, "CPU", "stage", "b", "sub"), 3),
+        ((150, 10, "CPU", "stage", None, "sub"), "unattributed"),
+    ],
+    "a model that names itself as parent is not linked to itself": [
+        ((0, 100, "Prediction", "net-1", "net-1", "sub"), "unattributed"),
+    ],
+    "a prediction outside the activity lane contains nothing": [
+        ((0, 100, "Prediction", "net", None, "top", "model-dispatch-event"), "unattributed"),
+        ((10, 20, "CPU", "net", None, "top", None), "unattributed"),
+    ],
+}
+"""Rows of the Core ML table, each with the row that contains it, or with its attribution where none does."""
 
 
-def test_overlapping_predictions_of_one_model_leave_rows_in_both_ambiguous(make):
-    trace = build_trace(
-        make.recording(
-            make.coreml(
-                (0, 100, "Prediction", "net-1"),
-                (50, 100, "Prediction", "net-1"),
-                (10, 20, "CPU", "net-1"),
-                (60, 20, "CPU", "net-1"),
-                (110, 20, "CPU", "net-1"),
-            )
-        )
-    )
-    assert links(trace)[2:] == [(0, "contained"), (None, "ambiguous"), (1, "contained")]
-
-
-def test_overlapping_predictions_of_different_models_and_instances_are_told_apart(make):
-    trace = build_trace(
-        make.recording(
-            make.coreml(
-                (0, 100, "Prediction", "net-1"),
-                (0, 100, "Prediction", "net-2"),
-                (0, 100, "Prediction", "other-1"),
-                (10, 20, "CPU", "net-2"),
-                (10, 20, "CPU", "other-1"),
-                (10, 20, "CPU", "other-7"),
-            )
-        )
-    )
-    assert links(trace)[3:] == [(1, "contained"), (2, "contained"), (None, "unattributed")]
-
-
-def test_a_row_without_instance_number_belongs_to_any_instance_of_its_base(make):
-    trace = build_trace(
-        make.recording(
-            make.coreml(
-                (0, 100, "Prediction", "net-1"),
-                (200, 100, "Prediction", "net-2"),
-                (250, 100, "Prediction", "net-1"),
-                (10, 20, "CPU", "net"),
-                (260, 20, "CPU", "net"),
-            )
-        )
-    )
-    assert links(trace)[3:] == [(0, "contained"), (None, "ambiguous")]
-
-
-def test_rows_that_name_no_model_are_linked_among_themselves_only(make):
-    trace = build_trace(
-        make.recording(
-            make.coreml(
-                (0, 100, "Prediction", None),
-                (10, 20, "CPU", None),
-                (0, 100, "Prediction", "net"),
-                (10, 20, "CPU", "net"),
-                (200, 20, "CPU", None),
-            )
-        )
-    )
-    assert links(trace) == [
-        (None, "unattributed"),
-        (0, "contained"),
-        (None, "exact"),
-        (2, "contained"),
-        (None, "unattributed"),
-    ]
-
-
-def test_stages_of_a_pipeline_are_linked_upwards_step_by_step(make):
-    trace = build_trace(
-        make.recording(
-            make.coreml(
-                (0, 1000, "Prediction", "pipe-1"),
-                (100, 300, "Prediction", "first-1", "pipe-1", "sub"),
-                (150, 10, "CPU", "first-1", "pipe-1", "sub"),
-                (500, 300, "Prediction", "second-1", "pipe-1", "sub"),
-                (550, 10, "CPU", "second-1", "pipe-1", "sub"),
-                (850, 10, "CPU", "second-1", "pipe-1", "sub"),  # after its stage, still inside the pipeline
-                (900, 10, "Output Transformation", "pipe-1"),
-                (2000, 10, "Load", "first-1", "pipe-1", "sub"),
-                (3000, 10, "Prediction", "first-1", "pipe-1", "sub"),
-            )
-        )
-    )
-    assert links(trace) == [
-        (None, "exact"),
-        (0, "contained"),
-        (1, "contained"),
-        (0, "contained"),
-        (3, "contained"),
-        (0, "contained"),
-        (0, "contained"),
-        (None, "exact"),
-        (None, "unattributed"),
-    ]
-
-
-def test_a_stage_shared_by_two_pipelines_is_linked_by_its_parent(make):
-    trace = build_trace(
-        make.recording(
-            make.coreml(
-                (0, 1000, "Prediction", "a"),
-                (0, 1000, "Prediction", "b"),
-                (100, 300, "Prediction", "stage", "a", "sub"),
-                (100, 300, "Prediction", "stage", "b", "sub"),
-                (150, 10, "CPU", "stage", "b", "sub"),
-                (150, 10, "CPU", "stage", None, "sub"),
-            )
-        )
-    )
-    assert links(trace)[2:] == [(0, "contained"), (1, "contained"), (3, "contained"), (None, "unattributed")]
-
-
-def test_a_model_that_names_itself_as_parent_is_not_linked_to_itself(make):
-    trace = build_trace(make.recording(make.coreml((0, 100, "Prediction", "net-1", "net-1", "sub"))))
-    assert links(trace) == [(None, "unattributed")]
-
-
-def test_a_prediction_outside_the_activity_lane_contains_nothing(make):
-    trace = build_trace(
-        make.recording(
-            make.coreml(
-                (0, 100, "Prediction", "net", None, "top", "model-dispatch-event"),
-                (10, 20, "CPU", "net", None, "top", None),
-            )
-        )
-    )
-    assert links(trace) == [(None, "unattributed"), (None, "unattributed")]
+@pytest.mark.parametrize("case", LINKS)
+def test_rows_are_linked_to_the_prediction_that_contains_them(make, case):
+    trace = build_trace(make.recording(make.coreml(*(row for row, _ in LINKS[case]))))
+    expected = [(None, link) if isinstance(link, str) else (link, "contained") for _, link in LINKS[case]]
+    assert links(trace) == expected
 
 
 @pytest.mark.corpus

@@ -50,31 +50,14 @@ def test_the_first_command_buffer_begins_a_prediction(make):
     assert spans(trace) == [(0, 25), (30, 55)]
     assert links(trace) == [0, 0, 0, 1, 1, 1]
     first = trace.activity.iloc[0]
-    assert first[["lane", "kind", "label", "level", "attribution"]].tolist() == [
-        "activity",
-        "prediction",
-        INFERRED_LABEL,
-        "top",
-        "inferred",
-    ]
-    assert first[["model", "device", "process", "pid", "table"]].tolist() == [
-        "net",
-        "gpu",
-        "app",
-        42,
-        "metal-gpu-intervals",
-    ]
+    assert tuple(first[["lane", "kind", "label", "level"]]) == ("activity", "prediction", INFERRED_LABEL, "top")
+    assert tuple(first[["attribution", "model", "device", "process", "pid"]]) == ("inferred", "net", "gpu", "app", 42)
+    assert first["table"] == "metal-gpu-intervals"
     assert trace.activity["row"].tolist() == [0, 3]
     assert trace.activity[["instance", "parent_model", "depth", "operation", "prediction"]].isna().all().all()
     assert {name: str(dtype) for name, dtype in trace.activity.dtypes.items()} == EVENT_DTYPES | CALL_DTYPES
     assert trace.inferred
-    assert trace.models.loc[0, ["name", "level", "rows", "prediction", "inferred"]].tolist() == [
-        "net",
-        "top",
-        2,
-        2,
-        True,
-    ]
+    assert tuple(trace.models.loc[0, ["name", "level", "rows", "prediction", "inferred"]]) == ("net", "top", 2, 2, True)
 
 
 def test_segments_of_one_prediction_each_begin_with_a_first_buffer(make):
@@ -131,16 +114,8 @@ def test_rows_of_other_processes_make_no_prediction(make):
     trace = built(make, table, engine)
     assert spans(trace) == [(0, 75), (50, 55)]
     assert links(trace) == [0, None, None, None, 0, 1, None, 0]
-    assert trace.hardware["attribution"].tolist() == [
-        "exact",
-        "foreign",
-        "foreign",
-        "foreign",
-        "label",
-        "label",
-        "foreign",
-        "label",
-    ]
+    attributions = "exact foreign foreign foreign label label foreign label"
+    assert trace.hardware["attribution"].tolist() == attributions.split()
 
 
 def test_without_a_single_target_each_process_has_its_own_predictions(make):
@@ -260,12 +235,7 @@ def test_the_predictions_of_a_scenario_are_found_without_its_core_ml_table(tmp_p
         # Reference, section 16.3: predictions by GPU labels, start, last end and busy time of the first ones.
         ("hello_coreml", 1, [34], [(5031012750, 5052915708, 2977957)]),
         ("quick_probe", 9, [34, 35, *[34] * 7], [(4090712208, 4150817708, 3210998)]),
-        (
-            "fp16_w8_60s_all",
-            10,
-            None,
-            [(4397573333, 4428716125, 3022963), (4436124791, 4449095708, 3159836)],
-        ),
+        ("fp16_w8_60s_all", 10, None, [(4397573333, 4428716125, 3022963), (4436124791, 4449095708, 3159836)]),
     ],
 )
 def test_real_recordings_show_the_predictions_of_the_reference(corpus, name, predictions, rows, first):

@@ -17,27 +17,11 @@ def events(make, table):
 
 
 def test_the_columns_of_xcode_16_bind_by_name(make):
-    row = (
-        7,
-        3,
-        1,
-        "GPU Request",
-        "stage-2",
-        "stage",
-        "pipe/stage",
-        "pipe-1",
-        "sub",
-        "model-dispatch-event",
-        "Blue",
-        "GPU",
-    )
+    model = ("stage-2", "stage", "pipe/stage", "pipe-1", "sub")
+    row = (7, 3, 1, "GPU Request", *model, "model-dispatch-event", "Blue", "GPU")
     event = events(make, make.table("coreml-os-signpost", FULL, row)).iloc[0]
-    assert (event["start_ns"], event["duration_ns"], event["label"], event["kind"]) == (
-        7,
-        3,
-        "GPU Request",
-        "gpu_request",
-    )
+    assert (event["start_ns"], event["duration_ns"]) == (7, 3)
+    assert (event["label"], event["kind"]) == ("GPU Request", "gpu_request")
     assert (event["model"], event["instance"], event["parent_model"], event["level"]) == ("stage", 2, "pipe", "sub")
     assert (event["lane"], event["device"], event["table"], event["row"]) == ("compute", "gpu", "coreml-os-signpost", 0)
 
@@ -53,6 +37,14 @@ def test_what_a_table_does_not_have_is_null(make):
     row = events(make, table).iloc[0]
     assert row[["instance", "parent_model", "device", "process", "pid", "depth"]].isna().all()
     assert row["level"] == "top"
+    # An empty name is no name, and an empty level is the top one.
+    rows = events(make, make.coreml((0, 1, "CPU", "", "p", None), (1, 1, "CPU", "s", "p", " Sub ")))
+    assert list(rows["model"].isna()) == [True, False]
+    assert list(rows["level"]) == ["top", "sub"]
+    # Without a column of levels a parent makes a stage.
+    names = "start duration event-label model-name parent-model-name"
+    table = make.table("coreml-os-signpost", names, (0, 1, "CPU", "s", "p"), (1, 1, "CPU", "p", None))
+    assert list(events(make, table)["level"]) == ["sub", "top"]
 
 
 @pytest.mark.parametrize("column", ["start", "duration", "event-label", "model-name"])
@@ -96,23 +88,6 @@ def test_rows_of_unknown_lane_stay_visible_with_their_raw_text(make):
     assert trace.other["label"].isna().tolist() == [False, True]
 
 
-def test_an_empty_level_counts_as_top(make):
-    rows = events(make, make.coreml((0, 1, "CPU", "s", "p", None), (1, 1, "CPU", "s", "p", " Sub ")))
-    assert list(rows["level"]) == ["top", "sub"]
-
-
-def test_without_a_level_column_a_parent_makes_a_stage(make):
-    names = "start duration event-label model-name parent-model-name"
-    rows = [(0, 1, "CPU", "s", "p"), (1, 1, "CPU", "p", None)]
-    events_read = events(make, make.table("coreml-os-signpost", names, *rows))
-    assert list(events_read["level"]) == ["sub", "top"]
-
-
-def test_an_empty_model_name_is_no_name(make):
-    rows = events(make, make.coreml((0, 1, "CPU", "")))
-    assert rows["model"].isna().all()
-
-
 def test_rows_are_sorted_by_start_then_longest_first_then_row(make):
     rows = [(5, 1, "CPU", "n"), (0, 1, "CPU", "n"), (0, 9, "CPU", "n"), (0, 1, "CPU", "n")]
     assert list(events(make, make.coreml(*rows))["row"]) == [2, 1, 3, 0]
@@ -120,16 +95,12 @@ def test_rows_are_sorted_by_start_then_longest_first_then_row(make):
 
 def test_a_row_with_a_duration_that_none_can_be_is_left_out_and_one_without_has_none(make):
     rows = events(make, make.coreml((0, -5, "CPU", "n"), (1, 2**50, "CPU", "n"), (2, None, "CPU", "n")))
-    assert list(rows["start_ns"]) == [2]
-    assert list(rows["duration_ns"]) == [0]
+    assert (list(rows["start_ns"]), list(rows["duration_ns"])) == ([2], [0])
+    rows = events(make, make.coreml((0, None, "CPU", "n"), (1, None, "CPU", "n")))
+    assert list(rows["duration_ns"]) == [0, 0]
 
 
 def test_durations_that_are_no_numbers_are_refused_by_name(make):
     names = ("start", "duration", "event-label", "model-name")
     with pytest.raises(UnreadableRecording, match="'duration' of table 'coreml-os-signpost' does not contain numbers"):
         events(make, make.table("coreml-os-signpost", names, (0, "5000", "Prediction", "n")))
-
-
-def test_a_column_of_durations_without_any_value_holds_none(make):
-    rows = events(make, make.coreml((0, None, "CPU", "n"), (1, None, "CPU", "n")))
-    assert list(rows["duration_ns"]) == [0, 0]

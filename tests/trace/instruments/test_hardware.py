@@ -28,13 +28,7 @@ def test_neural_engine_rows_have_kind_model_and_no_process(make):
         ),
     )
     assert list(rows["kind"]) == ["ane_exec", "ane_exec", "ane_load", "ane_compile", "other"]
-    assert rows["model"].astype(object).where(rows["model"].notna(), None).tolist() == [
-        None,
-        "net",
-        None,
-        "net",
-        None,
-    ]
+    assert rows["model"].astype(object).where(rows["model"].notna(), None).tolist() == [None, "net", None, "net", None]
     assert set(rows["lane"]) == {"neural engine"}
     assert set(rows["device"]) == {"ane"}
     assert rows[["process", "pid"]].isna().all().all()
