@@ -171,11 +171,7 @@ def test_the_json_alone_tells_the_interface_and_counts(tmp_path) -> None:
         ("x", "input", None),
         ("y", "output", None),
     ]
-    assert (model.weights.state, model.weights.bytes, model.weights.precision) == (
-        WeightState.UNKNOWN,
-        None,
-        "Float16",
-    )
+    assert (model.weights.state, model.weights.bytes, model.weights.precision) == (WeightState.UNKNOWN, None, "Float16")
     assert dict(model.availability)["visionOS"] == "1.0"
 
 
@@ -227,8 +223,7 @@ def test_what_is_wrong_with_weights_is_said(tmp_path, weights: bytes, state: Wei
 
 
 @pytest.mark.parametrize(
-    ("program", "words"),
-    [("", "does not begin with a program"), (IOS16[:400], "no function in it is complete")],
+    ("program", "words"), [("", "does not begin with a program"), (IOS16[:400], "no function in it is complete")]
 )
 def test_damaged_texts_are_refused(tmp_path, program: str, words: str) -> None:
     with pytest.raises(UnreadableModel, match=words):

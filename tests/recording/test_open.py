@@ -102,12 +102,7 @@ def test_other_files_of_a_folder_are_left_out_and_noted_where_they_claim_to_be_x
     notes = open_recording(tmp_path / "folder").contents.notes
     assert [
         sum(name in note for note in notes) for name in ("broken.xml", "empty.xml", "settings.xml", "run.trace")
-    ] == [
-        1,
-        1,
-        1,
-        1,
-    ]
+    ] == [1, 1, 1, 1]
     assert not any("page.html" in note for note in notes)
 
 

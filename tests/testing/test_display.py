@@ -53,8 +53,7 @@ def test_integers_show_as_their_type_asks(kind: str, value: int, text: str) -> N
 
 @pytest.mark.corpus
 @pytest.mark.parametrize(
-    "name",
-    ["xcode16.4-mps-hw-intervals", "xcode27.0-potential-hangs", "xcode15-device-thermal-state-intervals"],
+    "name", ["xcode16.4-mps-hw-intervals", "xcode27.0-potential-hangs", "xcode15-device-thermal-state-intervals"]
 )
 def test_real_exports_show_the_same_texts(corpus: Path, name: str) -> None:
     plain = re.compile(r"\d+")

@@ -95,11 +95,7 @@ def test_gpu_states_tile_the_run_and_count_channels() -> None:
 
 @pytest.mark.parametrize(
     ("duration_ns", "kind"),
-    [
-        (73_690_000, "Potential Interaction Delay"),
-        (234_840_000, "Brief Unresponsiveness"),
-        (900_000_000, "Hang"),
-    ],
+    [(73_690_000, "Potential Interaction Delay"), (234_840_000, "Brief Unresponsiveness"), (900_000_000, "Hang")],
 )
 def test_hangs_are_named_by_their_length(duration_ns: int, kind: str) -> None:
     scenario = Scenario(APP, duration_ns=2_000_000_000)

@@ -145,10 +145,7 @@ def test_two_pipelines_in_flight_leave_their_stages_rows_ambiguous(make):
         (100, 300, "Prediction", "first", "pipe", "sub"),
     )
     engine = make.engine((150, 10, "Neural Engine Prediction"), (150, 11, engine_label("first")))
-    assert answers(build_trace(make.recording(coreml, engine))) == [
-        (None, None, "ambiguous"),
-        (2, "first", "label"),
-    ]
+    assert answers(build_trace(make.recording(coreml, engine))) == [(None, None, "ambiguous"), (2, "first", "label")]
 
 
 def test_a_pipeline_keeps_the_hardware_rows_of_its_stages_when_others_are_filtered_out(make):

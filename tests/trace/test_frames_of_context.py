@@ -25,12 +25,7 @@ def test_hangs_name_process_and_thread(make):
         (9, 104, "Brief Unresponsiveness", make.thread("Main Thread 0x1 (app, pid: 42)", 1, app), app),
     )
     row = context(make, table)["hangs"].iloc[0]
-    assert (row["hang_type"], row["process"], row["pid"], row["tid"]) == (
-        "Brief Unresponsiveness",
-        "app",
-        42,
-        1,
-    )
+    assert (row["hang_type"], row["process"], row["pid"], row["tid"]) == ("Brief Unresponsiveness", "app", 42, 1)
     assert row["thread"] == "Main Thread 0x1 (app, pid: 42)"
 
 

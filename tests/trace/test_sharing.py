@@ -119,8 +119,7 @@ def test_the_coverage_says_so_once_and_only_where_it_matters(make):
 
 
 @pytest.mark.parametrize(
-    ("others", "emptied", "state"),
-    [(0, False, "own"), (1, False, "own"), (20, False, "shared"), (20, True, "unknown")],
+    ("others", "emptied", "state"), [(0, False, "own"), (1, False, "own"), (20, False, "shared"), (20, True, "unknown")]
 )
 def test_recordings_with_and_without_others_are_told_apart(tmp_path, others, emptied, state):
     scenario = Scenario(Process("Camera", 412), duration_ns=5_000 * MS)

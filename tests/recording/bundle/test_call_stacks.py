@@ -137,11 +137,7 @@ def test_a_library_without_symbols_keeps_its_name(stacks_of: Any) -> None:
 
 
 def test_two_images_in_one_place_are_told_apart_by_time(stacks_of: Any) -> None:
-    events = [
-        *EVENTS,
-        mapped(150, THREAD, APP, BASE, 40, code=5),
-        mapped(160, THREAD, OTHER, BASE, 41),
-    ]
+    events = [*EVENTS, mapped(150, THREAD, APP, BASE, 40, code=5), mapped(160, THREAD, OTHER, BASE, 41)]
     samples = [(time, THREAD, [BASE + 0x111]) for time in (100, 200)]
     table = stacks_of(samples, events, dumped())
     assert [frames_at(table, each)[0][:2] for each in (0, 1)] == [("App", "main"), ("plugin.dylib", "plug")]

@@ -35,10 +35,7 @@ def test_rows_come_in_order_of_time_and_of_insertion_where_times_are_equal(
 def test_no_value_is_told_by_the_type_of_the_column(made_bundle: Make, made_table: Make, tmp_path: Path) -> None:
     """A duration of 0 is no value; a count of all ones is one; reference 0 and text 0 are values."""
     columns = "start:start-time duration name:string flag:boolean count:uint32 id:uint64 process"
-    rows = [
-        (1, 0, NOTHING, NOTHING, NOTHING, NONE_64, NOTHING),
-        (2, 9, 0, 0, 0, 0, 0),
-    ]
+    rows = [(1, 0, NOTHING, NOTHING, NOTHING, NONE_64, NOTHING), (2, 9, 0, 0, 0, 0, 0)]
     bundle = made_bundle([made_table("sample", columns, rows, interval=True)], strings=[""], arrays=[[4, 0]])
     table = only(bundle.write(tmp_path / "run.trace"), "sample")
     assert [cells(table, column.mnemonic) for column in table.columns] == [

@@ -112,16 +112,10 @@ def test_an_unresolved_reference_is_an_error_with_its_place(xml: Xml, write: Wri
         ("<string>a</string>", "it has 1 cells, but the schema has 2 columns"),
         ("<string>a</string><string>b</string><string>c</string>", "it has 3 cells, but the schema has 2"),
         ("", "it has 0 cells"),
-        (
-            "<string>a</string><duration>1</duration>",
-            "'duration' contains <string> where <duration> is expected",
-        ),
+        ("<string>a</string><duration>1</duration>", "'duration' contains <string> where <duration> is expected"),
         ("<duration>1</duration><string>a</string>stray", ""),
         ("<duration>1</duration><a:string xmlns:a='b'>a</a:string>", "where <string> is expected"),
-        (
-            "<duration>1.5</duration><string/>",
-            "'duration': <duration> contains '1.5' where a whole number of nano",
-        ),
+        ("<duration>1.5</duration><string/>", "'duration': <duration> contains '1.5' where a whole number of nano"),
         ("<duration/><string/>", "<duration> contains '' where"),
         ("<duration>-5</duration><string/>", "contains the negative time -5"),
         ("<duration>9007199254740992</duration><string/>", "longer than any recording"),
@@ -162,11 +156,7 @@ def test_display_text_is_never_read_as_a_number(xml: Xml, write: Write, items: I
 def test_nodes_may_be_empty_or_without_schema(xml: Xml, write: Write) -> None:
     schema = xml.schema("sample", "text:string")
     path = write(
-        xml.result(
-            xml.node(schema, run=1),
-            xml.node("", run=2),
-            xml.node(xml.rows("<string>a</string>"), run=3),
-        )
+        xml.result(xml.node(schema, run=1), xml.node("", run=2), xml.node(xml.rows("<string>a</string>"), run=3))
     )
     runs = open_recording(path).contents.runs
     assert [(run.number, *((entry.state, entry.rows, entry.columns) for entry in run.tables)) for run in runs] == [

@@ -117,7 +117,4 @@ def test_table_positions_count_tables_only(xml: Xml, write: Write) -> None:
     )
     assert [
         (entry.schema, entry.position, dict(entry.attributes)) for entry in open_recording(write(toc)).run.tables
-    ] == [
-        ("a", 1, {}),
-        ("b", 2, {"documentation": "text"}),
-    ]
+    ] == [("a", 1, {}), ("b", 2, {"documentation": "text"})]

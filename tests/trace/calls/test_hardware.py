@@ -42,10 +42,7 @@ def test_without_work_it_reaches_no_farther_than_samples_lie_apart() -> None:
     assert (reach().earliest_start(9 * MS), reach().latest_end(9 * MS)) == (6 * MS, 12 * MS)
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 200), st.integers(0, 30)), max_size=12),
-    st.integers(0, 240),
-)
+@given(st.lists(st.tuples(st.integers(0, 200), st.integers(0, 30)), max_size=12), st.integers(0, 240))
 def test_it_reaches_as_far_as_steps_of_the_slack_over_work(rows: list[tuple[int, int]], time: int) -> None:
     times = [(start, start + length) for start, length in rows]
     working = reach(*times)
