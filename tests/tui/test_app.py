@@ -15,16 +15,6 @@ from tracekit.tui.timeline.widget import Timeline
 from tracekit.tui.viewport import column_of
 
 
-async def test_a_recording_opens_with_all_of_it_in_view_and_its_findings(screen) -> None:
-    assert screen.state.view == screen.state.bounds
-    assert screen.state.session.report.summary.findings == 1
-    text = screen.text()
-    assert "style_transfer_reload.trace · StyleCam · 16.5 s" in text
-    assert "? keys" in text
-    assert "Thermal" in text
-    assert "not recorded" in text
-
-
 async def test_zooming_panning_and_going_back(screen) -> None:
     whole = screen.state.view
     await screen.press("w")
@@ -42,15 +32,18 @@ async def test_zooming_panning_and_going_back(screen) -> None:
     assert screen.state.view.span_ns == pytest.approx(whole.span_ns / 4, rel=0.001)
     await screen.press("right_square_bracket")
     assert screen.state.view == whole
-
-
-async def test_after_going_back_a_step_is_the_first_of_others(screen) -> None:
+    # After going back a step is the first of others.
     await screen.press("w", "d", "0", "w", "w", "left_square_bracket")
     assert screen.state.view == screen.state.bounds
     await screen.press("w", "w", "left_square_bracket")
     assert screen.state.view == screen.state.bounds
     await screen.press("left_square_bracket")
     assert screen.state.view != screen.state.bounds
+    # Moving does not leave the recording.
+    await screen.press("0", "a", "s", "left", "h", "w", "w", *["d"] * 14)
+    bounds, view = screen.state.bounds, screen.state.view
+    assert bounds.start_ns <= view.start_ns
+    assert view.end_ns == bounds.end_ns
 
 
 async def test_walking_through_the_events_of_a_lane(screen) -> None:
@@ -134,39 +127,33 @@ async def test_expanding_a_lane_shows_all_its_rows(screen) -> None:
     assert len(timeline.renderer.tracks(lane)) == 4
 
 
-async def test_help_opens_over_everything_and_closes(screen) -> None:
+async def test_help_opens_over_everything_and_themes_change_with_a_key_and_in_the_palette(screen) -> None:
+    assert screen.app.theme == DARK
+    await screen.press("T")
+    assert screen.app.theme == LIGHT
+    await screen.press("T")
+    assert screen.app.theme == DARK
     await screen.press("question_mark")
     assert isinstance(screen.app.screen, HelpScreen)
     assert "Next event" in screen.text()
     await screen.press("escape")
     assert screen.app.screen is screen.app.browse
-
-
-async def test_the_palette_runs_an_action(screen) -> None:
     await screen.press("ctrl+p", *"dark theme")
     await screen.pilot.pause(0.3)
     await screen.press("enter")
     assert screen.app.theme == LIGHT
 
 
-async def test_themes_change_with_a_key(screen) -> None:
-    assert screen.app.theme == DARK
-    await screen.press("T")
-    assert screen.app.theme == LIGHT
-
-
-async def test_a_click_selects_what_is_under_the_pointer(screen) -> None:
+async def test_clicks_select_what_is_under_the_pointer_and_a_tab_shows_its_pane(screen) -> None:
+    await screen.pilot.click("TabLine", offset=(30, 0))
+    await screen.settle()
+    assert screen.state.pane == "events"
+    screen.app.browse.focus_timeline()
     await screen.press("n", "f", "escape", "escape")
     timeline = screen.app.browse.query_one(Timeline)
     await screen.pilot.click(Timeline, offset=(timeline.renderer.gutter + timeline.renderer.columns // 2, 2))
     await screen.settle()
     assert screen.state.selection.event == EventRef("activity", 0)
-
-
-async def test_a_click_on_a_tab_shows_its_pane(screen) -> None:
-    await screen.pilot.click("TabLine", offset=(30, 0))
-    await screen.settle()
-    assert screen.state.pane == "events"
 
 
 @pytest.mark.view(size=(80, 24))
@@ -198,10 +185,17 @@ async def test_rows_of_lanes_that_are_out_of_sight_are_announced_at_both_ends(sc
     assert titles() == shown
 
 
-def test_without_colors_range_and_filter_are_told_by_signs(run_view, reload_sample, monkeypatch) -> None:
+def test_without_colors_categories_are_letters_and_range_and_filter_are_told_by_signs(
+    run_view, reload_sample, monkeypatch
+) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
 
     async def test(screen) -> None:
+        assert screen.app.no_color
+        await screen.press("n", "f", "3", "1", "6", "i", "question_mark")
+        await screen.press("escape", "n", "n", "f")
+        assert "[Prediction · WatercolorPP" in screen.text()
+        await screen.press("escape", "0", "N", "N", "escape")
         assert "·[" not in screen.text()
         await screen.press("n", "n", "v", *["n"] * 5, "v", "f", "n")
         axis = screen.text().splitlines()[2]
@@ -266,26 +260,14 @@ async def test_giving_up_while_reading_ends_the_program(screen, held_reading) ->
     held_reading.set()
 
 
-async def test_moving_does_not_leave_the_recording(screen) -> None:
-    await screen.press("a", "s", "left", "h", "w", "w", *["d"] * 14)
-    bounds, view = screen.state.bounds, screen.state.view
-    assert bounds.start_ns <= view.start_ns
-    assert view.end_ns == bounds.end_ns
-
-
-def test_without_colors_categories_are_letters(run_view, reload_sample, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NO_COLOR", "1")
-
-    async def test(screen) -> None:
-        assert screen.app.no_color
-        await screen.press("n", "f", "3", "1", "6", "i", "question_mark")
-        await screen.press("escape", "n", "n", "f")
-        assert "[Prediction · WatercolorPP" in screen.text()
-
-    run_view(test, reload_sample)
-
-
-async def test_evidence_stays_marked_however_lanes_are_grouped(screen) -> None:
+async def test_a_recording_opens_with_all_of_it_in_view_and_marks_evidence_however_lanes_are_grouped(screen) -> None:
+    assert screen.state.view == screen.state.bounds
+    assert screen.state.session.report.summary.findings == 1
+    text = screen.text()
+    assert "style_transfer_reload.trace · StyleCam · 16.5 s" in text
+    assert "? keys" in text
+    assert "Thermal" in text
+    assert "not recorded" in text
     marked = screen.app.lanes.evidence
     checks = screen.state.session.report.results
     # Of each finding all intervals, while the report lists the 50 longest.

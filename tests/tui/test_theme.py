@@ -75,21 +75,17 @@ def test_contrast_and_distance_are_the_published_ones() -> None:
 
 
 @pytest.mark.parametrize("dark", [True, False], ids=["dark", "light"])
-@pytest.mark.parametrize("vision", VISIONS)
 @pytest.mark.parametrize("name", TOGETHER)
-def test_colors_side_by_side_differ(name, vision, dark) -> None:
+def test_colors_side_by_side_differ(name, dark) -> None:
     colors = PALETTES[dark].categories
     # Of the faded, each against it; of the others, each against each.
-    pairs = (
-        combinations(TOGETHER[name], 2)
-        if name != "faded"
-        else ((Category.FADED, other) for other in TOGETHER[name][1:])
-    )
+    pairs = (pair for pair in combinations(TOGETHER[name], 2) if name != "faded" or Category.FADED in pair)
     least = LEAST_IN_BARS if name == "bars" else LEAST_DISTANCE
     near = {
-        f"{one.name} {other.name}": round(distance(colors[one], colors[other], vision), 1)
+        f"{one.name} {other.name} {vision}": round(seen, 1)
         for one, other in pairs
-        if distance(colors[one], colors[other], vision) < least
+        for vision in VISIONS
+        if (seen := distance(colors[one], colors[other], vision)) < least
     }
     assert near == {}
 
@@ -108,23 +104,23 @@ def test_text_can_be_read_on_all_that_it_stands_on(dark) -> None:
     assert faint == {}
 
 
-@pytest.mark.parametrize("dark", [True, False], ids=["dark", "light"])
-@pytest.mark.parametrize("keys", [("ctrl+p",), ("4", "C"), ("1", "I")])
-def test_all_text_of_a_screen_can_be_read(keys, dark, run_view, samples) -> None:
+@pytest.mark.view("captions_concurrent")
+async def test_all_text_of_a_screen_can_be_read(screen) -> None:
     faint = {}
-
-    async def test(screen) -> None:
-        await screen.press(*([] if dark else ["T"]), *keys)
-        visible_screen_stack.set(screen.app._background_screens)
-        for strip in screen.app.screen._compositor.render_strips():
-            for text, look, _ in strip:
-                if look is None or not any(map(str.isalnum, text)):
-                    continue
-                colors = [color.triplet.hex for color in (look.color, look.bgcolor)]
-                if contrast(*colors) < LEAST_TEXT:
-                    faint[text] = colors
-
-    run_view(test, samples / "captions_concurrent.trace")
+    for look_of in ("dark", "light"):
+        for keys in (("ctrl+p",), ("4", "C"), ("1", "I")):
+            await screen.press(*keys)
+            visible_screen_stack.set(screen.app._background_screens)
+            for strip in screen.app.screen._compositor.render_strips():
+                for text, look, _ in strip:
+                    if look is None or not any(map(str.isalnum, text)):
+                        continue
+                    colors = [color.triplet.hex for color in (look.color, look.bgcolor)]
+                    if contrast(*colors) < LEAST_TEXT:
+                        faint[text, look_of] = colors
+            await screen.press("I" if "I" in keys else "escape")
+        await screen.press("T")
+    assert screen.app.theme == DARK
     assert faint == {}
 
 
@@ -154,11 +150,6 @@ def is_warm(color: str) -> bool:
     return not 75 < hue * 360 < 340 and saturation > 0.35
 
 
-@pytest.mark.parametrize("dark", [True, False], ids=["dark", "light"])
-def test_nothing_on_the_lanes_is_red_orange_or_yellow(dark) -> None:
-    assert [category.name for category, color in PALETTES[dark].categories.items() if is_warm(color)] == []
-
-
 def is_orange(color: str) -> bool:
     """From vermillion to amber: hues of 12° to 52° that are no gray."""
     hue, saturation, _ = colorsys.rgb_to_hsv(*(int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)))
@@ -166,8 +157,9 @@ def is_orange(color: str) -> bool:
 
 
 @pytest.mark.parametrize("dark", [True, False], ids=["dark", "light"])
-def test_orange_means_severity_and_nothing_else(dark) -> None:
+def test_orange_means_severity_and_nothing_on_the_lanes_is_warm(dark) -> None:
     palette = PALETTES[dark]
+    assert [category.name for category, color in palette.categories.items() if is_warm(color)] == []
     assert is_orange(palette.severity)
     orange = {
         category.name
@@ -212,30 +204,26 @@ def number(color: str) -> int:
 
 
 @pytest.mark.parametrize("dark", [True, False], ids=["dark", "light"])
-def test_with_16_colors_no_two_categories_of_a_lane_share_one(dark) -> None:
+def test_with_few_colors_no_two_categories_of_a_lane_share_one(dark) -> None:
     palette = SIXTEEN[dark]
     reserved = {number(color) for color in (palette.background, palette.selected)}
     for name, categories in ON_ONE_LANE.items():
         numbers = [number(palette.categories[category]) for category in (*categories, Category.FADED)]
         assert len({*numbers} | reserved) == len(numbers) + len(reserved), name
-
-
-@pytest.mark.parametrize("dark", [True, False], ids=["dark", "light"])
-def test_with_256_colors_no_two_categories_of_a_lane_share_one(dark) -> None:
-    for name, categories in ON_ONE_LANE.items():
+        # With 256 neither.
         colors = [PALETTES[dark].categories[category] for category in (*categories, Category.FADED)]
         numbers = {Color.parse(color).downgrade(ColorSystem.EIGHT_BIT).number for color in colors}
         assert len(numbers) == len(colors), name
 
 
-@pytest.mark.parametrize("dark", [True, False], ids=["dark", "light"])
-def test_with_16_colors_no_two_categories_of_a_lane_of_the_samples_share_one(dark, samples) -> None:
+def test_with_16_colors_no_two_categories_of_a_lane_of_the_samples_share_one(samples) -> None:
     for path in sorted(samples.glob("*.trace")):
         for grouping in Grouping:
             for lane in lanes_of(kept_session(str(path)).trace, grouping):
                 drawn = [Category(code) for code in np.unique(lane.events.categories)] if lane.events else []
-                told = {number(SIXTEEN[dark].categories[category]) for category in drawn}
-                assert len(told) == len(drawn), (path.name, lane.id, drawn)
+                for palette in SIXTEEN.values():
+                    told = {number(palette.categories[category]) for category in drawn}
+                    assert len(told) == len(drawn), (path.name, lane.id, drawn)
 
 
 @pytest.mark.parametrize("dark", [True, False], ids=["dark", "light"])

@@ -24,15 +24,32 @@ from tracekit.tui.timeline.widget import Timeline
 from tracekit.tui.viewport import Span, column_of
 
 
-@pytest.mark.view("style_transfer_reload", "style_transfer_fixed")
-async def test_two_recordings_share_scale_and_cursor(screen) -> None:
+@pytest.mark.view("style_transfer_reload", "style_transfer_fixed", size=(120, 60))
+async def test_two_recordings_share_scale_and_cursor_and_strips_of_one_model(screen) -> None:
     timelines = list(screen.app.browse.query(Timeline))
     assert len(timelines) == 2
+    # A step beyond the latency, which is the last way to compare, are the findings.
+    await screen.press(*["u"] * 5)
+    # In the list and in the inspector.
+    assert screen.text().count("reload-before-predict") == 2
+    assert "5 models" in screen.text()
+    assert "1 finding fixed" in screen.text().splitlines()[0]
+    await screen.press("enter")
+    assert screen.state.pane == "findings"
+    # Comparing by something else puts the keys on the list.
+    await screen.press("3", "u")
+    assert screen.state.pane == "compare"
+    await screen.press("down")
+    assert screen.app.focused.cursor == 1
     await screen.press("w", "w")
-    text = screen.text()
-    assert " → " in text
+    assert " → " in screen.text()
     rulers = [timeline.renderer.line(1) for timeline in timelines]
     assert [segment.text for segment in rulers[0]] == [segment.text for segment in rulers[1]]
+    await screen.press("0", "5", "down")
+    for timeline in timelines:
+        assert timeline.renderer.model == screen.state.selection.model is not None
+        # Each of the five models runs for less than a quarter of the time.
+        assert 0 < (timeline.renderer.values_of(Line.IN_FLIGHT) > 0).mean() < 0.25
 
 
 @pytest.mark.view("style_transfer_reload", "captions_concurrent", size=(120, 60))
@@ -47,28 +64,6 @@ async def test_strips_of_two_recordings_have_one_scale(screen) -> None:
             tops.append("█" in "".join(cell.text for cell in cells))
         # Only the recording with the largest value fills the height.
         assert tops == [False, True]
-
-
-@pytest.mark.view("style_transfer_reload", "style_transfer_fixed", size=(120, 60))
-async def test_strips_of_two_recordings_are_about_one_model(screen) -> None:
-    await screen.press("5", "down")
-    model = screen.state.selection.model
-    for timeline in screen.app.browse.query(Timeline):
-        assert timeline.renderer.model == model
-        # Each of the five models runs for less than a quarter of the time.
-        assert 0 < (timeline.renderer.values_of(Line.IN_FLIGHT) > 0).mean() < 0.25
-
-
-@pytest.mark.view("style_transfer_reload", "style_transfer_fixed")
-async def test_findings_that_are_gone_are_listed(screen) -> None:
-    # A step beyond the latency, which is the last way to compare, are the findings.
-    await screen.press(*["u"] * 5)
-    # In the list and in the inspector.
-    assert screen.text().count("reload-before-predict") == 2
-    assert "5 models" in screen.text()
-    assert "1 finding fixed" in screen.text().splitlines()[0]
-    await screen.press("enter")
-    assert screen.state.pane == "findings"
 
 
 @pytest.mark.view("style_transfer_reload", "style_transfer_fixed", size=(200, 50))
@@ -122,11 +117,7 @@ async def test_the_other_recording_takes_over_keys_and_detail(screen) -> None:
     assert screen.state.view.start_ns <= span.start_ns < screen.state.view.end_ns
     await screen.press("z")
     assert screen.state.active == 0
-
-
-@pytest.mark.view("style_transfer_reload", "sharpen_8bit")
-async def test_the_wheel_over_one_recording_moves_both(screen) -> None:
-    await screen.press("w", "w", "w")
+    # The wheel over one recording moves both.
     second = list(screen.app.browse.query(Timeline))[1]
     before = screen.state.view
     second._look(second._state.view.moved(1_000_000))
@@ -135,20 +126,14 @@ async def test_the_wheel_over_one_recording_moves_both(screen) -> None:
     assert screen.state.view == before.moved(1_000_000)
 
 
-@pytest.mark.parametrize("key", ["8", "u", "z", "A"])
-async def test_one_recording_has_nothing_to_compare_with(screen, key) -> None:
-    before = screen.state
-    await screen.press(key)
-    assert screen.state == before
-    assert "Only one recording is open" in screen.text()
-
-
-@pytest.mark.view("style_transfer_reload", "style_transfer_fixed")
-async def test_comparing_by_something_else_puts_the_keys_on_the_list(screen) -> None:
-    await screen.press("3", "u")
-    assert screen.state.pane == "compare"
-    await screen.press("down")
-    assert screen.app.focused.cursor == 1
+async def test_one_recording_has_nothing_to_compare_with(screen) -> None:
+    for key in "8uzA":
+        await screen.press("0")
+        assert "Only one recording is open" not in screen.text()
+        before = screen.state
+        await screen.press(key)
+        assert screen.state == before
+        assert "Only one recording is open" in screen.text(), key
 
 
 @pytest.mark.view("style_transfer_reload", "style_transfer_fixed")

@@ -79,6 +79,7 @@ def test_what_is_longer_than_a_line_goes_on_below_its_beginning(run_view, bundle
 async def test_a_text_has_all_of_the_width_until_something_is_selected(screen, key) -> None:
     inspector = screen.app.browse.query_one("#inspector")
     await screen.press(key)
+    assert ("Call Stacks were not recorded. Record with --instrument 'Time Profiler'." in screen.text()) == (key == "7")
     assert not inspector.display
     assert screen.app.browse.pane.size.width == 120
     # The key that hides it hides nothing.
@@ -87,19 +88,12 @@ async def test_a_text_has_all_of_the_width_until_something_is_selected(screen, k
     await screen.press("tab", "n")
     assert inspector.display
     assert "Prediction" in screen.text()
+    assert "Called from" not in screen.text()
     await screen.press("6", "1")
     assert inspector.display
     # Hidden where there was something to see, it comes back with the answer to a question.
     await screen.press("4", "down", "i", key, "escape", "W")
     assert inspector.display
-
-
-@pytest.mark.view("captions_concurrent", size=(120, 40))
-async def test_without_call_stacks_the_pane_says_what_to_record(screen) -> None:
-    await screen.press("7")
-    assert "Call Stacks were not recorded. Record with --instrument 'Time Profiler'." in screen.text()
-    await screen.press("n")
-    assert "Called from" not in screen.text()
 
 
 @pytest.mark.corpus

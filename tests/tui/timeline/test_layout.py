@@ -255,15 +255,18 @@ def test_the_heading_of_what_is_first_in_sight_stands_above_it(reload_trace: Tra
         assert (lane,) in [line.lanes for line in shown] or lanes[lane].events is None
 
 
-@pytest.mark.parametrize("size", [(120, 40), (120, 45), (200, 60)])
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("name", ["local_chat", "sharpen_8bit", "album_memory"])
-def test_the_name_of_a_lane_stands_beside_its_first_bars(run_view, samples, name, size) -> None:
+def test_the_name_of_a_lane_stands_beside_its_first_bars(run_view, samples, name) -> None:
     async def test(screen) -> None:
         lanes = timeline_lanes(screen.state.session.trace, Grouping.LANES)
         titles = [lane.title for lane in lanes if lane.events is not None]
-        lines = [line for line in screen.text().splitlines() if line[1:24].strip() in titles]
-        assert [line[1:24].strip() for line in lines] == titles
-        assert all(line[24:].strip() for line in lines)
-        assert any(line.parts == 2 for line in screen.app.browse.query_one(Timeline).renderer.arrangement.lines)
+        for size in ((120, 40), (120, 45), (200, 60)):
+            await screen.pilot.resize_terminal(*size)
+            await screen.settle()
+            lines = [line for line in screen.text().splitlines() if line[1:24].strip() in titles]
+            assert [line[1:24].strip() for line in lines] == titles
+            assert all(line[24:].strip() for line in lines)
+            assert any(line.parts == 2 for line in screen.app.browse.query_one(Timeline).renderer.arrangement.lines)
 
-    run_view(test, samples / f"{name}.trace", size=size)
+    run_view(test, samples / f"{name}.trace", size=(120, 40))
