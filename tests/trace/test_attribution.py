@@ -4,32 +4,124 @@ from support.hardware_rows import GPU, answers, engine_label, gpu_label
 from tracekit.trace.build import build_trace
 from tracekit.trace.filter import everything, narrow, only_models
 
+GENERIC = "Neural Engine Prediction"
+UNKNOWN = (None, None, "unattributed")
+AMBIGUOUS = (None, None, "ambiguous")
+ENGINE = {
+    "a specific label belongs to the prediction of its model that contains it": (
+        [(0, 100, "Prediction", "a-1"), (0, 100, "Prediction", "b-1"), (200, 50, "Prediction", "a-1")],
+        [
+            ((0, 100, engine_label("a")), (0, "a", "label")),  # bounds count
+            ((10, 20, engine_label("b", 3)), (1, "b", "label")),
+            ((210, 40, engine_label("a", verb="")), (2, "a", "label")),
+            # 1 ns beyond the end: the Neural Engine gets no tolerance
+            ((210, 41, engine_label("a")), (None, "a", "label")),
+            ((120, 10, engine_label("a")), (None, "a", "label")),
+        ],
+    ),
+    "of several instances in flight the model is known and the prediction is not": (
+        [(0, 100, "Prediction", "a-1"), (50, 100, "Prediction", "a-2")],
+        [
+            ((10, 20, engine_label("a")), (0, "a", "label")),
+            ((60, 20, engine_label("a")), (None, "a", "label")),
+            ((110, 20, engine_label("a")), (1, "a", "label")),
+        ],
+    ),
+    "where Core ML leaves a model unnamed no label is foreign": (
+        [(0, 100, "Prediction", "a-1"), (0, 100, "Prediction", None)],
+        [((10, 20, engine_label("b")), (None, "b", "label"))],
+    ),
+    "nor where it calls one so": (
+        [(0, 100, "Prediction", "a-1"), (0, 100, "Prediction", "Unnamed_Model")],
+        [((10, 20, engine_label("b")), (None, "b", "label"))],
+    ),
+    "a generic label belongs by time alone": (
+        [
+            (0, 100, "Prediction", "a-1"),
+            (50, 100, "Prediction", "b-1"),
+            (300, 10, "Load", "a-1"),
+            (400, 9, "Prediction", None),
+        ],
+        [
+            ((10, 20, GENERIC), (0, "a", "contained")),
+            ((60, 20, GENERIC), AMBIGUOUS),
+            ((110, 20, GENERIC), (1, "b", "contained")),
+            ((200, 20, GENERIC), UNKNOWN),
+            ((301, 5, GENERIC), UNKNOWN),
+            ((401, 5, GENERIC), (3, None, "contained")),
+        ],
+    ),
+    "a generic row that runs past its call may be of it": (
+        [(10, 90, "Prediction", "a-1")],
+        [
+            ((5, 20, GENERIC), UNKNOWN),  # began before the call
+            ((30, 100, GENERIC), AMBIGUOUS),
+            ((100, 5, GENERIC), UNKNOWN),  # began when it had ended
+            ((99, 2, GENERIC), AMBIGUOUS),
+        ],
+    ),
+    # Reference, section 4: one public trace has 599 rows that name its model, and 6,837 generic ones of another job.
+    "a generic row beside named rows of the same model is not surely its own": (
+        [
+            (0, 100, "Prediction", "a-1"),
+            (200, 100, "Prediction", "a-1"),
+            (400, 100, "Prediction", "b-1"),
+            (600, 100, "Prediction", "pipe-1"),
+            (610, 30, "Prediction", "stage-1", "pipe-1", "sub"),
+        ],
+        [
+            ((10, 20, engine_label("a")), (0, "a", "label")),
+            ((40, 20, GENERIC), AMBIGUOUS),
+            ((210, 20, GENERIC), AMBIGUOUS),
+            ((410, 20, GENERIC), (2, "b", "contained")),
+            ((615, 20, engine_label("stage")), (4, "stage", "label")),
+            ((650, 20, GENERIC), AMBIGUOUS),
+        ],
+    ),
+    "loads and compilations of the engine belong to no prediction": (
+        [(0, 100, "Prediction", "a-1")],
+        [
+            ((10, 1, "Neural Engine Load: prepare and cache"), UNKNOWN),
+            ((20, 1, engine_label("a", verb=" Compile")), (None, "a", "label")),
+            ((30, 1, engine_label("a", verb="  Load")), (None, "a", "label")),
+            ((40, 1, "something new"), UNKNOWN),
+        ],
+    ),
+    "a stage of one of two stages at once is not singled out": (
+        [
+            (0, 1000, "Prediction", "pipe"),
+            (100, 500, "Prediction", "one", "pipe", "sub"),
+            (100, 500, "Prediction", "two", "pipe", "sub"),
+            (200, 100, "Prediction", "inner", "two", "sub"),
+            (700, 100, "Prediction", "two", "pipe", "sub"),
+            (710, 80, "Prediction", "inner", "two", "sub"),
+        ],
+        [((220, 10, GENERIC), (0, "pipe", "contained")), ((720, 10, GENERIC), (5, "inner", "contained"))],
+    ),
+    "two pipelines in flight leave rows of their stages ambiguous": (
+        [
+            (0, 1000, "Prediction", "pipe"),
+            (0, 1000, "Prediction", "other"),
+            (100, 300, "Prediction", "first", "pipe", "sub"),
+        ],
+        [((150, 10, GENERIC), AMBIGUOUS), ((150, 11, engine_label("first")), (2, "first", "label"))],
+    ),
+}
+"""Rows of the Core ML table; and rows of the Neural Engine, each with its prediction, model and attribution."""
 
-def test_a_specific_label_is_linked_to_the_prediction_of_its_model_that_contains_it(make):
-    coreml = make.coreml((0, 100, "Prediction", "a-1"), (0, 100, "Prediction", "b-1"), (200, 50, "Prediction", "a-1"))
-    engine = make.engine(
-        (0, 100, engine_label("a")),  # bounds count
-        (10, 20, engine_label("b", 3)),
-        (210, 40, engine_label("a", verb="")),
-        (210, 41, engine_label("a")),  # 1 ns beyond the end: the Neural Engine gets no tolerance
-        (120, 10, engine_label("a")),
+
+@pytest.mark.parametrize("case", ENGINE)
+def test_rows_of_the_neural_engine_belong_to_predictions(make, case):
+    coreml, engine = ENGINE[case]
+    trace = build_trace(make.recording(make.coreml(*coreml), make.engine(*(row for row, _ in engine))))
+    assert answers(trace) == [answer for _, answer in engine]
+
+
+def test_a_label_tells_the_operation(make):
+    trace = build_trace(
+        make.recording(make.coreml(), make.engine((0, 1, engine_label("a")), (2, 1, engine_label("b", 3))))
     )
-    trace = build_trace(make.recording(coreml, engine))
-    assert answers(trace) == [
-        (0, "a", "label"),
-        (1, "b", "label"),
-        (2, "a", "label"),
-        (None, "a", "label"),
-        (None, "a", "label"),
-    ]
-    assert trace.hardware["operation"].tolist() == [0, 3, 0, 0, 0]
-
-
-def test_of_several_instances_in_flight_the_model_is_known_and_the_prediction_is_not(make):
-    coreml = make.coreml((0, 100, "Prediction", "a-1"), (50, 100, "Prediction", "a-2"))
-    engine = make.engine((10, 20, engine_label("a")), (60, 20, engine_label("a")), (110, 20, engine_label("a")))
-    trace = build_trace(make.recording(coreml, engine))
-    assert answers(trace) == [(0, "a", "label"), (None, "a", "label"), (1, "a", "label")]
+    assert trace.hardware["operation"].tolist() == [0, 3]
 
 
 def test_a_model_that_core_ml_does_not_name_is_foreign_at_any_time(make):
@@ -37,55 +129,6 @@ def test_a_model_that_core_ml_does_not_name_is_foreign_at_any_time(make):
     engine = make.engine((10, 20, engine_label("b")), (210, 20, engine_label("b", verb=" Compile")))
     gpu = make.table("metal-gpu-intervals", GPU, (10, 20, gpu_label("b"), None, 1))
     assert answers(build_trace(make.recording(coreml, engine, gpu))) == [(None, "b", "foreign")] * 3
-
-
-@pytest.mark.parametrize("name", [None, "Unnamed_Model"])
-def test_where_core_ml_leaves_models_unnamed_no_label_is_foreign(make, name):
-    coreml = make.coreml((0, 100, "Prediction", "a-1"), (0, 100, "Prediction", name))
-    trace = build_trace(make.recording(coreml, make.engine((10, 20, engine_label("b")))))
-    assert answers(trace) == [(None, "b", "label")]
-
-
-def test_a_generic_label_is_linked_by_time_alone(make):
-    coreml = make.coreml(
-        (0, 100, "Prediction", "a-1"),
-        (50, 100, "Prediction", "b-1"),
-        (300, 10, "Load", "a-1"),
-        (400, 9, "Prediction", None),
-    )
-    generic = "Neural Engine Prediction"
-    engine = make.engine(
-        (10, 20, generic),
-        (60, 20, generic),
-        (110, 20, generic),
-        (200, 20, generic),
-        (301, 5, generic),
-        (401, 5, generic),
-    )
-    assert answers(build_trace(make.recording(coreml, engine))) == [
-        (0, "a", "contained"),
-        (None, None, "ambiguous"),
-        (1, "b", "contained"),
-        (None, None, "unattributed"),
-        (None, None, "unattributed"),
-        (3, None, "contained"),
-    ]
-
-
-def test_loads_and_compilations_of_the_engine_belong_to_no_prediction(make):
-    coreml = make.coreml((0, 100, "Prediction", "a-1"))
-    engine = make.engine(
-        (10, 1, "Neural Engine Load: prepare and cache"),
-        (20, 1, engine_label("a", verb=" Compile")),
-        (30, 1, engine_label("a", verb="  Load")),
-        (40, 1, "something new"),
-    )
-    assert answers(build_trace(make.recording(coreml, engine))) == [
-        (None, None, "unattributed"),
-        (None, "a", "label"),
-        (None, "a", "label"),
-        (None, None, "unattributed"),
-    ]
 
 
 def pipeline(make):
@@ -103,11 +146,10 @@ def parents(trace):
 
 
 def test_a_stage_is_the_innermost_prediction(make):
-    generic = "Neural Engine Prediction"
     engine = make.engine(
-        (170, 10, generic),
-        (450, 10, generic),
-        (650, 10, generic),  # in two stages at once: certainly in the pipeline
+        (170, 10, GENERIC),
+        (450, 10, GENERIC),
+        (650, 10, GENERIC),  # in two stages at once: certainly in the pipeline
     )
     trace = build_trace(make.recording(pipeline(make), engine))
     assert answers(trace) == [(1, "first", "contained"), (0, "pipe", "contained"), (0, "pipe", "contained")]
@@ -125,32 +167,8 @@ def test_a_label_may_name_a_stage_or_its_pipeline(make):
     assert parents(trace) == ["pipe", None, "pipe"]
 
 
-def test_a_stage_of_one_of_two_stages_at_once_is_not_singled_out(make):
-    coreml = make.coreml(
-        (0, 1000, "Prediction", "pipe"),
-        (100, 500, "Prediction", "one", "pipe", "sub"),
-        (100, 500, "Prediction", "two", "pipe", "sub"),
-        (200, 100, "Prediction", "inner", "two", "sub"),
-        (700, 100, "Prediction", "two", "pipe", "sub"),
-        (710, 80, "Prediction", "inner", "two", "sub"),
-    )
-    engine = make.engine((220, 10, "Neural Engine Prediction"), (720, 10, "Neural Engine Prediction"))
-    assert answers(build_trace(make.recording(coreml, engine))) == [(0, "pipe", "contained"), (5, "inner", "contained")]
-
-
-def test_two_pipelines_in_flight_leave_their_stages_rows_ambiguous(make):
-    coreml = make.coreml(
-        (0, 1000, "Prediction", "pipe"),
-        (0, 1000, "Prediction", "other"),
-        (100, 300, "Prediction", "first", "pipe", "sub"),
-    )
-    engine = make.engine((150, 10, "Neural Engine Prediction"), (150, 11, engine_label("first")))
-    assert answers(build_trace(make.recording(coreml, engine))) == [(None, None, "ambiguous"), (2, "first", "label")]
-
-
 def test_a_pipeline_keeps_the_hardware_rows_of_its_stages_when_others_are_filtered_out(make):
-    generic = "Neural Engine Prediction"
-    for label, attribution in ((engine_label("first"), "label"), (generic, "contained")):
+    for label, attribution in ((engine_label("first"), "label"), (GENERIC, "contained")):
         engine = make.engine((150, 10, label), (2000, 1, engine_label("x")))
         trace = build_trace(make.recording(pipeline(make), engine))
         trace = narrow(trace, only_models(everything(trace), trace, ["pipe"]))
@@ -161,46 +179,6 @@ def test_a_damaged_table_whose_pipelines_run_in_a_circle_ends(make):
     coreml = make.coreml((0, 100, "Prediction", "a", "b", "sub"), (0, 100, "Prediction", "b", "a", "sub"))
     trace = build_trace(make.recording(coreml, make.engine((10, 5, "Neural Engine Prediction"))))
     assert trace.hardware["prediction"].isna().all()
-
-
-def test_a_generic_row_that_runs_past_its_call_may_be_of_it(make):
-    coreml = make.coreml((10, 90, "Prediction", "a-1"))
-    generic = "Neural Engine Prediction"
-    engine = make.engine((5, 20, generic), (30, 100, generic), (100, 5, generic), (99, 2, generic))
-    assert answers(build_trace(make.recording(coreml, engine))) == [
-        (None, None, "unattributed"),  # began before the call
-        (None, None, "ambiguous"),
-        (None, None, "unattributed"),  # began when it had ended
-        (None, None, "ambiguous"),
-    ]
-
-
-def test_a_generic_row_beside_named_rows_of_the_same_model_is_not_surely_its_own(make):
-    # Reference, section 4: one public trace has 599 rows that name its model, and 6,837 generic ones of another job.
-    coreml = make.coreml(
-        (0, 100, "Prediction", "a-1"),
-        (200, 100, "Prediction", "a-1"),
-        (400, 100, "Prediction", "b-1"),
-        (600, 100, "Prediction", "pipe-1"),
-        (610, 30, "Prediction", "stage-1", "pipe-1", "sub"),
-    )
-    generic = "Neural Engine Prediction"
-    engine = make.engine(
-        (10, 20, engine_label("a")),
-        (40, 20, generic),
-        (210, 20, generic),
-        (410, 20, generic),
-        (615, 20, engine_label("stage")),
-        (650, 20, generic),
-    )
-    assert answers(build_trace(make.recording(coreml, engine))) == [
-        (0, "a", "label"),
-        (None, None, "ambiguous"),
-        (None, None, "ambiguous"),
-        (2, "b", "contained"),
-        (4, "stage", "label"),
-        (None, None, "ambiguous"),
-    ]
 
 
 def test_a_prediction_in_which_two_processes_ran_its_model_is_of_neither_for_sure(make):

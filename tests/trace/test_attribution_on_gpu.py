@@ -26,34 +26,46 @@ def test_gpu_work_may_outlive_its_prediction_a_little(make, start, end, linked):
     assert answered == [(0 if linked else None, "a", "exact")]
 
 
-def test_gpu_work_inside_the_next_prediction_is_not_the_last_ones(make):
-    app = make.process("app", 42)
-    coreml = make.coreml((0, 10 * MS, "Prediction", "a-1"), (10 * MS, 10 * MS, "Prediction", "a-1"))
-    gpu = make.table("metal-gpu-intervals", GPU, (10 * MS + 1, 1000, gpu_label("a"), app, 1))
-    assert answers(build_trace(make.recording(coreml, gpu, target=app))) == [(1, "a", "exact")]
+WORK = {
+    "work inside the next prediction is not the last one's": (
+        [(0, 10 * MS, "Prediction", "a-1"), (10 * MS, 10 * MS, "Prediction", "a-1")],
+        [((10 * MS + 1, 1000, gpu_label("a"), ("app", 42)), (1, "a", "exact"))],
+    ),
+    "work that may have outlived one of two calls is of neither for sure": (
+        [(0, 10 * MS, "Prediction", "a-1"), (5 * MS, 15 * MS, "Prediction", "a-1")],
+        [
+            ((4 * MS, 2 * MS, gpu_label("a"), ("app", 42)), (0, "a", "exact")),
+            # ends 1 ms after the first call
+            ((9 * MS, 2 * MS, gpu_label("a"), ("app", 42)), (None, "a", "exact")),
+            # ends too late for the first one
+            ((9 * MS, 2 * MS + 1, gpu_label("a"), ("app", 42)), (1, "a", "exact")),
+        ],
+    ),
+    "rows are judged by process, then label, and never by time alone": (
+        [(0, 100, "Prediction", "a-1")],
+        [
+            ((10, 5, gpu_label("a"), ("app", 42)), (0, "a", "exact")),
+            ((20, 5, gpu_label("a"), ("other", 7)), (None, "a", "foreign")),
+            ((30, 5, gpu_label("a"), None), (0, "a", "label")),
+            ((40, 5, "Render Command 0", ("app", 42)), (None, None, "unattributed")),
+            ((50, 5, "Render Command 0", None), (None, None, "unattributed")),
+            ((60, 5, gpu_label("unnamed"), ("app", 42)), (None, "unnamed", "exact")),
+        ],
+    ),
+}
+"""Rows of the Core ML table; and rows of the GPU, each with its prediction, model and attribution."""
 
 
-def test_gpu_rows_are_judged_by_process_then_label_and_never_by_time_alone(make):
-    app, other = make.process("app", 42), make.process("other", 7)
-    coreml = make.coreml((0, 100, "Prediction", "a-1"))
-    gpu = make.table(
-        "metal-gpu-intervals",
-        GPU,
-        (10, 5, gpu_label("a"), app, 1),
-        (20, 5, gpu_label("a"), other, 2),
-        (30, 5, gpu_label("a"), None, 3),
-        (40, 5, "Render Command 0", app, 4),
-        (50, 5, "Render Command 0", None, 5),
-        (60, 5, gpu_label("unnamed"), app, 6),
-    )
-    assert answers(build_trace(make.recording(coreml, gpu, target=app))) == [
-        (0, "a", "exact"),
-        (None, "a", "foreign"),
-        (0, "a", "label"),
-        (None, None, "unattributed"),
-        (None, None, "unattributed"),
-        (None, "unnamed", "exact"),
+@pytest.mark.parametrize("case", WORK)
+def test_rows_of_the_gpu_belong_to_predictions(make, case):
+    coreml, work = WORK[case]
+    rows = [
+        (start, length, label, process and make.process(*process), number)
+        for number, ((start, length, label, process), _) in enumerate(work, 1)
     ]
+    table = make.table("metal-gpu-intervals", GPU, *rows)
+    trace = build_trace(make.recording(make.coreml(*coreml), table, target=make.process("app", 42)))
+    assert answers(trace) == [answer for _, answer in work]
 
 
 def test_a_graph_shares_what_is_known_of_its_command_buffer(make):
@@ -95,20 +107,3 @@ def test_a_graph_shares_what_is_known_of_its_command_buffer(make):
     ]
     rows = trace.hardware[trace.hardware["lane"] == Lane.MPS]
     assert rows.set_index("row")["operation"].dropna().to_dict() == {0: 2, 1: 0}
-
-
-def test_gpu_work_that_may_have_outlived_one_of_two_calls_is_of_neither_for_sure(make):
-    app = make.process("app", 42)
-    coreml = make.coreml((0, 10 * MS, "Prediction", "a-1"), (5 * MS, 15 * MS, "Prediction", "a-1"))
-    gpu = make.table(
-        "metal-gpu-intervals",
-        GPU,
-        (4 * MS, 2 * MS, gpu_label("a"), app, 1),
-        (9 * MS, 2 * MS, gpu_label("a"), app, 2),  # ends 1 ms after the first call
-        (9 * MS, 2 * MS + 1, gpu_label("a"), app, 3),  # ends too late for the first one
-    )
-    assert answers(build_trace(make.recording(coreml, gpu, target=app))) == [
-        (0, "a", "exact"),
-        (None, "a", "exact"),
-        (1, "a", "exact"),
-    ]

@@ -48,13 +48,9 @@ def test_conclusions_and_advice_are_sentences(make):
         assert "{" not in entry.conclusion + entry.advice
 
 
-def test_a_table_missing_from_the_table_of_contents_was_not_recorded(make):
+def test_a_missing_table_was_not_recorded_where_the_table_of_contents_says_so(make):
     entry = covered(make)
-    assert entry.conclusion == "Core ML was not recorded."
-    assert entry.advice == "Record with the Core ML template."
-
-
-def test_without_a_table_of_contents_a_missing_table_may_have_been_recorded(make):
+    assert (entry.conclusion, entry.advice) == ("Core ML was not recorded.", "Record with the Core ML template.")
     entry = covered(make, toc=False)
     assert entry.state is TableState.MISSING
     assert "unknown" in entry.conclusion
@@ -103,28 +99,20 @@ def test_an_empty_core_ml_table_is_not_no_use(make):
     assert "codesign" not in entry.advice
 
 
-@pytest.mark.parametrize(
-    ("sign", "words"),
-    [
-        (lambda make: make.engine((0, 1, "Neural Engine Prediction")), "the Neural Engine was active (1 row)"),
-        (lambda make: make.engine((0, 1, "N_main__Op0_X Compile")), "the Neural Engine prepared models (1 row)"),
-        (lambda make: gpu(make, GPU_LABEL), "the GPU ran a Core ML model (1 row)"),
-        (mps, "MPS graphs were sent to the GPU (1 row)"),
-    ],
-)
-def test_an_empty_core_ml_table_beside_model_work_is_explained(make, sign, words):
-    entry = covered(make, make.coreml(), sign(make))
-    assert words in entry.conclusion
-    assert "get-task-allow" in entry.conclusion
-    assert "get-task-allow" in entry.advice
-
-
-def test_drawing_on_the_gpu_is_no_sign_of_a_model(make):
+def test_an_empty_core_ml_table_beside_model_work_is_explained(make):
+    for sign, words in (
+        (make.engine((0, 1, "Neural Engine Prediction")), "the Neural Engine was active (1 row)"),
+        (make.engine((0, 1, "N_main__Op0_X Compile")), "the Neural Engine prepared models (1 row)"),
+        (gpu(make, GPU_LABEL), "the GPU ran a Core ML model (1 row)"),
+        (mps(make), "MPS graphs were sent to the GPU (1 row)"),
+    ):
+        entry = covered(make, make.coreml(), sign)
+        assert words in entry.conclusion
+        assert "get-task-allow" in entry.conclusion
+        assert "get-task-allow" in entry.advice
+    # Drawing is no sign of a model, and a table with rows is not explained away.
     entry = covered(make, make.coreml(), gpu(make, "Render Command 0   (WindowServer (502)) 0x1"))
     assert "although" not in entry.conclusion
-
-
-def test_a_core_ml_table_with_rows_is_not_explained_away(make):
     entry = covered(make, make.coreml((0, 1, "Load", "n")), make.engine((0, 1, "Neural Engine Load")))
     assert (entry.state, entry.rows, entry.advice) == (TableState.ROWS, 1, "")
     assert "get-task-allow" not in entry.conclusion
@@ -132,17 +120,11 @@ def test_a_core_ml_table_with_rows_is_not_explained_away(make):
 
 def test_neural_engine_rows_without_core_ml_rows_cannot_be_judged(make):
     rows = make.engine((0, 1, "Neural Engine Load"))
-    assert (
-        "it is unknown whether other processes" in covered(make, make.coreml(), rows, name="Neural Engine").conclusion
-    )
-    assert "it is unknown whether other processes" in covered(make, rows, name="Neural Engine").conclusion
-    with_rows = covered(make, make.coreml((0, 1, "Load", "n")), rows, name="Neural Engine")
-    assert "it is unknown whether other processes" not in with_rows.conclusion
-
-
-def test_an_empty_neural_engine_table_says_no_events_were_recorded(make):
-    entry = covered(make, make.engine(), name="Neural Engine")
-    assert entry.conclusion == "The Neural Engine instrument recorded no events."
+    for judged, tables in ((False, [make.coreml()]), (False, []), (True, [make.coreml((0, 1, "Load", "n"))])):
+        entry = covered(make, rows, *tables, name="Neural Engine")
+        assert ("it is unknown whether other processes" in entry.conclusion) != judged
+    empty = covered(make, make.engine(), name="Neural Engine")
+    assert empty.conclusion == "The Neural Engine instrument recorded no events."
 
 
 def test_shares_of_attribution_add_up_over_the_instruments_own_rows(make):
