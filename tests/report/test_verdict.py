@@ -42,63 +42,44 @@ def check(
     )
 
 
-def verdict(*checks: Result) -> str:
-    return summarize(checks).verdict
-
-
-def test_findings_are_counted_by_check_and_by_the_worst() -> None:
-    words = verdict(
-        check("finding", severity="critical", model="Other"),
-        check("finding", severity="critical"),
-        check("finding", severity="low", name="small"),
-    )
-    assert words == "2 findings (1 critical, 1 low) in 2 models."
-
-
-def test_one_finding_reads_as_one() -> None:
-    assert verdict(check("finding", severity="high")) == "1 finding (high) in 1 model."
-
-
-def test_a_finding_about_the_recording_names_no_model() -> None:
-    assert verdict(check("finding", severity="high", model=None)) == "1 finding (high)."
-
-
-def test_a_clean_recording_says_how_many_checks_passed() -> None:
-    looked = (check("passed"), check("passed", model="Other"), check("passed", name="other"))
-    assert verdict(*looked) == "No findings. 2 checks passed."
-
-
-def test_a_clean_verdict_admits_what_was_not_evaluated() -> None:
-    words = verdict(check("passed"), check("not_evaluated", name="blind"), check("error", name="broken"))
-    assert words == "No findings. 1 check passed, 1 not evaluated, 1 error."
-
-
-def test_a_check_that_saw_some_models_only_is_told_from_one_that_saw_none() -> None:
-    words = verdict(check("passed"), check("not_evaluated", model="Other"))
-    assert words == "No findings. 1 check passed, 1 evaluated for some models only."
+HIGH = {"outcome": "finding", "severity": "high"}
+PASSED, UNJUDGED = {"outcome": "passed"}, {"outcome": "not_evaluated"}
 
 
 @pytest.mark.parametrize(
-    ("reason", "message"),
+    ("checks", "words"),
     [
-        ("The Core ML table is empty", "the Core ML table is empty."),
-        ("Core ML was not recorded.", "Core ML was not recorded."),
+        pytest.param(
+            (
+                HIGH | {"severity": "critical", "model": "Other"},
+                HIGH | {"severity": "critical"},
+                HIGH | {"severity": "low", "name": "small"},
+            ),
+            "2 findings (1 critical, 1 low) in 2 models.",
+            id="counted by check and by the worst",
+        ),
+        ((HIGH,), "1 finding (high) in 1 model."),
+        ((HIGH | {"model": None},), "1 finding (high)."),
+        ((PASSED, PASSED | {"model": "Other"}, PASSED | {"name": "other"}), "No findings. 2 checks passed."),
+        (
+            (PASSED, UNJUDGED | {"name": "blind"}, {"outcome": "error", "name": "broken"}),
+            "No findings. 1 check passed, 1 not evaluated, 1 error.",
+        ),
+        ((PASSED, UNJUDGED | {"model": "Other"}), "No findings. 1 check passed, 1 evaluated for some models only."),
+        ((), "Inconclusive: no check was run."),
+        (({"outcome": "not_applicable", "summary": "No load was seen."},), "Inconclusive: no load was seen."),
+        (
+            ({"outcome": "error", "summary": "KeyError: 'x'"}, UNJUDGED | {"summary": "Too few."}),
+            "Inconclusive: error in 1 check: KeyError: 'x'.",
+        ),
+        ((UNJUDGED | {"summary": "The Core ML table is empty"},) * 3, "Inconclusive: the Core ML table is empty."),
+        ((UNJUDGED | {"summary": "Core ML was not recorded."},) * 3, "Inconclusive: Core ML was not recorded."),
     ],
 )
-def test_a_recording_without_evidence_is_not_called_clean(reason: str, message: str) -> None:
-    summary = summarize([check("not_evaluated", reason)] * 3)
-    assert summary.verdict == f"Inconclusive: {message}"
-    assert not summary.evaluated
-
-
-def test_nothing_to_look_at_is_not_called_clean() -> None:
-    assert verdict() == "Inconclusive: no check was run."
-    assert "Inconclusive: no load was seen." in verdict(check("not_applicable", "No load was seen."))
-
-
-def test_failed_checks_alone_judge_nothing() -> None:
-    words = verdict(check("error", "KeyError: 'x'"), check("not_evaluated", "Too few."))
-    assert words == "Inconclusive: error in 1 check: KeyError: 'x'."
+def test_a_verdict_counts_what_was_found_and_admits_what_was_not_evaluated(checks, words) -> None:
+    summary = summarize([check(**fields) for fields in checks])
+    assert summary.verdict == words
+    assert summary.evaluated == (not words.startswith("Inconclusive"))
 
 
 def test_counts_add_up(full: Report) -> None:

@@ -43,12 +43,7 @@ def test_no_pane_draws_it_whatever_is_opened_in_it(run_view, hostile: Path) -> N
                 await screen.press(*keys)
                 assert steering(screen.text()) == set(), (pane.PANE, keys)
         assert "\ufffd" in screen.text()
-
-    run_view(test, hostile)
-
-
-def test_the_heading_of_the_events_behind_a_row_has_signs_for_it(run_view, hostile: Path) -> None:
-    async def test(screen) -> None:
+        # The heading of the events behind a row too.
         screen.app.change(pane="aggregation")
         screen.app.browse.focus_pane()
         # The rows of the list are made in a thread.

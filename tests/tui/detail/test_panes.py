@@ -21,14 +21,11 @@ async def drag_range(screen) -> None:
     await screen.press("n", "n", "n", "n", "n", "v", "n", "n", "n", "n", "n", "n", "v")
 
 
-async def test_facts_are_not_sorted_and_say_so(screen) -> None:
+@pytest.mark.view(size=(200, 50))
+async def test_models_are_listed_with_their_facts_and_facts_of_the_recording_are_not_sorted(screen) -> None:
     await screen.press("6", "O")
     assert "Nothing to sort here" in screen.text()
     assert screen.state.sorts == {}
-
-
-@pytest.mark.view(size=(200, 50))
-async def test_models_are_listed_with_their_facts(screen) -> None:
     await screen.press("5", "down")
     trace = screen.state.session.trace
     names = column(screen, ModelsPane, "model")

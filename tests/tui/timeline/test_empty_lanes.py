@@ -65,6 +65,7 @@ def test_a_text_is_cut_behind_a_word(cells, text) -> None:
     assert whole_words(Reason.OTHER_LANES, cells) == text
 
 
+@pytest.mark.turns(2)
 @pytest.mark.parametrize(
     ("names", "size"),
     [
