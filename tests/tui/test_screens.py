@@ -39,7 +39,13 @@ OF_ITS_START = {"findings", "inspected-prediction"}
 and a part that has no room hands the keys to another."""
 
 
-@pytest.mark.parametrize("name", SCREENS)
+OFTEN = {"findings", "events", "by-model", "aggregation", "inspected-prediction", "compare"}
+"""Screens that every change is tested with."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in OFTEN else pytest.mark.sweep) for name in SCREENS]
+)
 def test_a_screen_is_the_golden_one_at_its_sizes(name, run_view, samples: Path, update_goldens: bool) -> None:
     names, keys, at = SCREENS[name]
     shown = {}

@@ -65,11 +65,9 @@ async def test_two_events_are_measured_from_edge_to_edge(screen) -> None:
     assert "start – start" in text
     await screen.press("escape")
     assert screen.state.ends is None
-
-
-async def test_a_cursor_beside_an_event_snaps_to_its_edge(screen) -> None:
-    activity = screen.state.session.trace.activity
-    start = int(activity["start_ns"][0])
+    # A cursor beside an event snaps to its edge.
+    await screen.press("escape")
+    start = int(starts[0])
     screen.app.change(cursor_ns=start - 1_000)
     await screen.press("v")
     assert screen.state.mark == Span(start, 0)

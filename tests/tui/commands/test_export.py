@@ -85,13 +85,6 @@ def test_a_copied_check_has_at_most_20_lines(name, samples: Path) -> None:
         assert len(finding_markdown(session, check).splitlines()) <= 20
 
 
-async def test_help_and_dialog_name_the_endings_that_a_report_is_saved_with(screen) -> None:
-    await screen.press("S")
-    endings = [ENDINGS[form][0] for form in REPORT_FORMS]
-    for words in (save_report.help, screen.text()):
-        assert re.findall(r"\.(?:txt|md|html|json|pdf)\b", words.replace("reload.md", "")) == endings
-
-
 async def test_statistics_are_copied_of_the_range_or_of_all(screen) -> None:
     await screen.press("ctrl+y")
     assert screen.app.clipboard.startswith("Whole recording\n\n| model | event |")
@@ -112,7 +105,11 @@ def test_reports_are_saved_in_the_format_of_their_ending_and_replaced_when_asked
     monkeypatch.chdir(tmp_path)
 
     async def test(screen) -> None:
-        await screen.press("S", "enter")
+        await screen.press("S")
+        endings = [ENDINGS[form][0] for form in REPORT_FORMS]
+        for words in (save_report.help, screen.text()):
+            assert re.findall(r"\.(?:txt|md|html|json|pdf)\b", words.replace("reload.md", "")) == endings
+        await screen.press("enter")
         text = (tmp_path / "style_transfer_reload.md").read_text("utf-8")
         assert text.startswith("**1 finding (critical) in 5 models")
         assert "Saved the report of the recording to style_transfer_reload.md" in screen.text()

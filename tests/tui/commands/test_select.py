@@ -36,42 +36,27 @@ async def test_evidence_is_walked_through_and_leads_back(screen) -> None:
     assert f"This is the last of the 50 longest; the report keeps no more of {check.evidence_total} intervals." in (
         screen.text()
     )
-
-
-@pytest.mark.view(size=(200, 50))
-async def test_the_last_interval_of_evidence_that_is_there_in_full_is_the_last(screen) -> None:
+    # What is there in full has a last one.
     session = screen.state.session
     first = session.report.results[0]
     whole = replace(first, evidence=first.evidence[:3], evidence_total=3)
     report = replace(session.report, results=(whole, *session.report.results[1:]))
     screen.app.change(sessions=(replace(session, report=report),))
-    await screen.press("1", "full_stop", "full_stop", "full_stop", "full_stop")
+    await screen.press("1", "home", "full_stop", "full_stop", "full_stop", "full_stop")
     text = screen.text()
     assert "Evidence 3 of 3" in text
     assert "This is the last of 3 intervals." in text
     assert "in all" not in text
-
-
-@pytest.mark.view(size=(200, 50))
-async def test_of_evidence_in_bytes_the_largest_is_named(screen) -> None:
-    session = screen.state.session
-    first = session.report.results[0]
+    # Of evidence in bytes the largest is named.
     sized = replace(first, evidence=tuple(replace(each, bytes=1_000_000) for each in first.evidence[:3]))
     report = replace(session.report, results=(replace(sized, evidence_total=9), *session.report.results[1:]))
     screen.app.change(sessions=(replace(session, report=report),))
-    await screen.press("1", "full_stop")
+    await screen.press("1", "home", "full_stop")
     assert "Evidence 1 of the 3 largest (9 in all)" in screen.text()
     await screen.press("comma")
     assert "This is the largest of 9 intervals." in screen.text()
     await screen.press("full_stop", "full_stop", "full_stop")
     assert "This is the last of the 3 largest; the report keeps no more of 9 intervals." in screen.text()
-
-
-async def test_while_the_detectors_are_at_work_no_event_is_called_evidence_of_nothing(screen) -> None:
-    await screen.press("n")
-    screen.app.change(sessions=(replace(screen.state.session, report=None),))
-    await screen.press("F")
-    assert "The checks are still running" in screen.text()
 
 
 @pytest.mark.view(size=(200, 50))
@@ -97,6 +82,10 @@ async def test_an_event_leads_to_the_finding_that_it_is_evidence_of(screen) -> N
     screen.app.select(Selection(event=EventRef("activity", int(every["start_ns"].idxmin()))))
     await screen.press("F")
     assert "The selected event is not evidence of a finding." in screen.text()
+    # While the detectors are at work no event is called evidence of nothing.
+    screen.app.change(sessions=(replace(screen.state.session, report=None),))
+    await screen.press("F")
+    assert "The checks are still running" in screen.text()
 
 
 @pytest.mark.view("sharpen_8bit", size=(200, 50))
