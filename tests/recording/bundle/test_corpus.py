@@ -24,19 +24,14 @@ pytestmark = pytest.mark.corpus
 
 
 @pytest.mark.parametrize("name", ["quick_probe", "fp16_w8_60s_all"])
-def test_the_list_of_tables_is_that_of_the_exported_table_of_contents(corpus: Path, name: str) -> None:
+def test_tables_target_template_and_span_are_those_of_the_exported_table_of_contents(corpus: Path, name: str) -> None:
     exported = open_contents(corpus / f"xml/xcode16.4-coreml-toc-{name}.xml").runs[0]
     native = open_contents(corpus / f"bundles/{name}.trace").runs[0]
     assert len(native.tables) == 90
-    assert Counter((each.schema, *sorted(each.attributes.items())) for each in native.tables) == Counter(
-        (each.schema, *sorted(each.attributes.items())) for each in exported.tables
+    ours, theirs = (
+        Counter((each.schema, *sorted(each.attributes.items())) for each in run.tables) for run in (native, exported)
     )
-
-
-@pytest.mark.parametrize("name", ["quick_probe", "fp16_w8_60s_all"])
-def test_target_template_and_span_are_those_of_the_exported_table_of_contents(corpus: Path, name: str) -> None:
-    exported = open_contents(corpus / f"xml/xcode16.4-coreml-toc-{name}.xml").runs[0]
-    native = open_contents(corpus / f"bundles/{name}.trace").runs[0]
+    assert ours == theirs
     assert native.target.process == exported.target.process
     assert native.template == exported.template == "Core ML"
     assert native.duration_ns is not None
@@ -44,13 +39,12 @@ def test_target_template_and_span_are_those_of_the_exported_table_of_contents(co
     assert abs(native.duration_ns - exported.duration_ns) < 1_000
     assert native.device.os_version is not None
     assert str(exported.device.os_version).startswith(f"{native.device.os_version} (")
-    for ours, theirs in ((native.start_date, exported.start_date), (native.end_date, exported.end_date)):
+    for here, there in ((native.start_date, exported.start_date), (native.end_date, exported.end_date)):
         # The same moment: the export is written in the time zone of the Mac, seven hours behind.
-        assert ours is not None
-        assert theirs is not None
-        assert (
-            np.datetime64(ours.removesuffix("+00:00")) == np.datetime64(theirs.removesuffix("-07:00")) + 7 * 3_600_000
-        )
+        assert here is not None
+        assert there is not None
+        moment = np.datetime64(there.removesuffix("-07:00")) + 7 * 3_600_000
+        assert np.datetime64(here.removesuffix("+00:00")) == moment
 
 
 def test_all_cells_of_a_table_equal_its_export(corpus: Path, opened: dict[str, Recording]) -> None:

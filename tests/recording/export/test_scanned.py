@@ -143,21 +143,14 @@ def test_a_changed_file_reads_the_same_or_is_declined(data: st.DataObject) -> No
     assert disagreement(bytes(content)) == ""
 
 
-def test_chunks_may_end_at_every_byte(request: pytest.FixtureRequest) -> None:
+def test_chunks_may_end_at_every_byte_and_be_short(request: pytest.FixtureRequest) -> None:
     expected = read_strictly(SMALL)
     assert expected is not None
-    for border in range(1, len(SMALL), 1 if request.config.getoption("--every-case") else 7):
-        part = scan(SMALL, (border,))
-        assert part is not None, border
-        assert difference(part, expected) == "", border
-
-
-@pytest.mark.parametrize("size", [1, 2, 7, 64])
-def test_chunks_may_be_short(size: int) -> None:
-    part, expected = scan(SMALL, tuple(range(size, len(SMALL), size))), read_strictly(SMALL)
-    assert part is not None
-    assert expected is not None
-    assert difference(part, expected) == ""
+    ends = range(1, len(SMALL), 1 if request.config.getoption("--every-case") else 7)
+    for borders in (*((end,) for end in ends), *(tuple(range(size, len(SMALL), size)) for size in (1, 2, 7, 64))):
+        part = scan(SMALL, borders)
+        assert part is not None, borders
+        assert difference(part, expected) == "", borders
 
 
 def test_rows_of_several_chunks_read_as_the_strict_reader_reads_them() -> None:
@@ -255,26 +248,19 @@ def test_tables_that_nobody_wants_are_counted() -> None:
     assert [(node.rows, node.cells) for node in nodes] == [(3, None), (0, None)]
 
 
-@pytest.mark.parametrize(
-    ("change", "reader"),
-    [((b"", b""), "with the compiled scanner"), ((b"<row>", b"<!-- c --><row>"), "with the strict reader")],
-)
 def test_the_log_says_which_reader_read_a_file(
-    change: tuple[bytes, bytes], reader: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level("INFO", logger="tracekit")
-    path = tmp_path / "table.xml"
-    path.write_bytes(SMALL.replace(*change, 1) if change[0] else SMALL)
-    open_recording(path)
-    assert f"read 'table.xml' {reader}" in caplog.text
-
-
-def test_without_the_scanner_everything_is_read_strictly(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO", logger="tracekit")
-    monkeypatch.setattr(loading, "scanned", None)
     path = tmp_path / "table.xml"
+    path.write_bytes(SMALL)
+    open_recording(path)
+    assert "read 'table.xml' with the compiled scanner" in caplog.text
+    path.write_bytes(SMALL.replace(b"<row>", b"<!-- c --><row>", 1))
+    open_recording(path)
+    assert "read 'table.xml' with the strict reader" in caplog.text
+    # Without the scanner everything is read strictly.
+    monkeypatch.setattr(loading, "scanned", None)
     path.write_bytes(SMALL)
     assert open_recording(path, run=1).tables("sample")[0].rows == 3
     assert "with the strict reader (the compiled scanner is not installed)" in caplog.text

@@ -225,21 +225,19 @@ def test_what_a_refused_question_means_is_told(run, typed) -> None:
         run("asks", listener, no_prompt=False)
 
 
+# Nothing is asked where nobody can answer; what xctrace prints is passed on.
+@pytest.mark.parametrize(
+    ("mode", "passed_on"), [("asks", []), ("chatter", ["xctrace[123:456] a warning of some library"])]
+)
+def test_what_xctrace_prints_is_passed_on(run, mode: str, passed_on: list[str]) -> None:
+    listener = Listener()
+    assert run(mode, listener) == ()
+    assert listener.passed_on == passed_on
+
+
 def test_ctrl_c_at_a_question(run, typed, request_: Request) -> None:
     with pytest.raises(TracekitError, match="stopped before the recording started"):
         run("asks", Listener("Recording may"), no_prompt=False)
-
-
-def test_nothing_is_asked_where_nobody_can_answer(run) -> None:
-    listener = Listener()
-    assert run("asks", listener) == ()
-    assert listener.passed_on == []
-
-
-def test_what_xctrace_prints_is_passed_on(run) -> None:
-    listener = Listener()
-    assert run("chatter", listener) == ()
-    assert listener.passed_on == ["xctrace[123:456] a warning of some library"]
 
 
 @pytest.mark.parametrize(("mode", "count"), [("", 0), ("partly", 1)])
