@@ -12,9 +12,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.mark.parametrize(
-    ("duration_ns", "text"),
-    [
+def test_durations_are_rounded_half_to_even_and_times_are_cut_to_microseconds() -> None:
+    for duration_ns, text in (
         (319_125, "319.12 µs"),
         (91_375, "91.38 µs"),
         (259_167, "259.17 µs"),
@@ -22,15 +21,9 @@ if TYPE_CHECKING:
         (234_838_875, "234.84 ms"),
         (1, "1 ns"),
         (1_000, "1.00 µs"),
-    ],
-)
-def test_durations_have_two_decimals_rounded_half_to_even(duration_ns: int, text: str) -> None:
-    assert duration_text(duration_ns) == text
-
-
-def test_times_are_cut_to_microseconds() -> None:
-    assert time_text(60_505_087_750) == "01:00.505.087"
-    assert time_text(0) == "00:00.000.000"
+    ):
+        assert duration_text(duration_ns) == text
+    assert (time_text(60_505_087_750), time_text(0)) == ("01:00.505.087", "00:00.000.000")
 
 
 @pytest.mark.parametrize(

@@ -29,9 +29,6 @@ def test_durations_stand_on_the_clock_and_add_up() -> None:
     assert sum(drawn) == on_clock(6_405_200_000)
     assert all(duration > 0 and duration % CLOCK_STEP_NS == 0 for duration in drawn)
     assert len(set(drawn)) > 300
-
-
-def test_a_total_too_small_to_split_is_refused() -> None:
     with pytest.raises(ValueError, match="cannot be split into 9 durations"):
         Draws(3).durations(9, 1_000)
 

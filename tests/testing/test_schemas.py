@@ -65,12 +65,9 @@ def test_columns_are_those_stored_in_a_real_bundle(corpus: Path, schema: str) ->
     ]
 
 
-def test_signposts_have_a_place_in_the_code_from_26_on() -> None:
+def test_tables_change_with_the_version() -> None:
     assert len(columns_of("os-signpost", 16)) == 12
     assert [column.mnemonic for column in columns_of("os-signpost", 26)][-1] == "emit-location"
-
-
-def test_the_tables_renamed_in_27_are_written_under_their_names() -> None:
     assert XCODES["16.4"].neural_engine_schema == "ane-hw-intervals-internal"
     assert XCODES["27.2"].neural_engine_schema == "ane-hw-intervals"
     assert XCODES["26.3"].signpost_interval_schema == "os-signpost-interval"

@@ -51,17 +51,12 @@ def test_stages_know_their_pipelines(make):
     assert models.loc["pipe", "level"] == "top"
 
 
-def test_instances_are_unknown_where_names_carry_no_number(make):
-    assert models_of(make, (0, 1, "Prediction", "net"), (0, 1, "Load", "resnet-50"))["instances"].isna().all()
-
-
-def test_rows_that_name_no_model_make_no_model(make):
-    models = models_of(make, (0, 1, "Prediction", None))
-    assert models.empty
+def test_columns_have_the_documented_types_with_and_without_models(make):
+    models = models_of(make, (0, 1, "Prediction", "net"), (0, 1, "Load", "resnet-50"))
     assert dict(models.dtypes.astype(str)) == MODEL_DTYPES
-
-
-def test_columns_have_the_documented_types(make):
-    models = models_of(make, (0, 1, "Prediction", "net"))
-    assert dict(models.dtypes.astype(str)) == MODEL_DTYPES
-    assert models.index.equals(pd.RangeIndex(1))
+    assert models.index.equals(pd.RangeIndex(2))
+    # Names without a number tell no instances.
+    assert models["instances"].isna().all()
+    unnamed = models_of(make, (0, 1, "Prediction", None))
+    assert unnamed.empty
+    assert dict(unnamed.dtypes.astype(str)) == MODEL_DTYPES

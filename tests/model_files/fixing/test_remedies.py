@@ -54,17 +54,14 @@ def test_what_cannot_be_fixed_has_a_reason_and_no_command(inspected, name: str, 
     assert fix_command(finding, inspected(name), "a.mlpackage") == ""
 
 
-def test_compiled_models_have_no_command(inspected) -> None:
+def test_compiled_models_and_those_without_their_weights_are_refused(inspected) -> None:
     compiled = replace(inspected("target_iOS16"), form=Form.COMPILED)
     assert fix_command("interface-conversion", compiled, "a.mlmodelc") == ""
     with pytest.raises(UsageError, match=r"compiled model and cannot be fixed; give the \.mlpackage"):
         check_fixable(compiled)
-
-
-def test_models_without_their_weights_are_refused(inspected) -> None:
-    model = replace(inspected("target_iOS16"), weights=Weights(WeightState.MISSING, None, reason="weight.bin is gone"))
+    missing = Weights(WeightState.MISSING, None, reason="weight.bin is gone")
     with pytest.raises(UsageError, match=r"cannot be fixed: weight\.bin is gone"):
-        check_fixable(model)
+        check_fixable(replace(inspected("target_iOS16"), weights=missing))
 
 
 @pytest.mark.parametrize(
@@ -82,12 +79,15 @@ def test_shapes_are_those_that_the_model_takes(inspected, shapes: dict, words: s
     check_shapes(inspected("ranged"), {"x": [(1, 4), (16, 4)]})
 
 
-def test_nothing_and_what_was_asked_for_are_no_change(inspected) -> None:
+def test_changes_beside_what_was_asked_for_are_named(inspected) -> None:
     model = inspected("target_iOS16")
     wide = replace(model.main, inputs=tuple(replace(each, element="Float16") for each in model.main.inputs))
     assert changes_beside(model, model, ()) == []
     assert changes_beside(model, replace(model, functions=(wide,)), ("element",)) == []
     assert changes_beside(model, replace(model, functions=(wide,)), ("shape",)) == ["inputs of main"]
+    model = inspected("stateful")
+    without = replace(model, functions=(replace(model.main, states=()),), metadata=replace(model.metadata, author="x"))
+    assert changes_beside(model, without, ()) == ["metadata", "states of main"]
 
 
 @pytest.mark.parametrize(
@@ -104,9 +104,3 @@ def test_changed_functions_are_named(inspected, function: dict, words: str) -> N
     model = inspected("target_iOS16")
     changed = replace(model, functions=(replace(model.main, **function),))
     assert words in changes_beside(model, changed, ("element",))
-
-
-def test_changed_metadata_and_states_are_named(inspected) -> None:
-    model = inspected("stateful")
-    without = replace(model, functions=(replace(model.main, states=()),), metadata=replace(model.metadata, author="x"))
-    assert changes_beside(model, without, ()) == ["metadata", "states of main"]

@@ -19,11 +19,13 @@ def test_shared_arrays_have_the_measured_layout(bundle, kind):
     assert [] not in arrays
 
 
-def test_labels_are_pairs_of_a_listed_type_and_a_value(bundle):
+def test_labels_are_pairs_of_a_listed_type_and_a_value_and_strings_begin_with_the_empty_one(bundle):
     assert bundle.types[0] == "XRInvalidEngineeringTypeID"
     for numbers in bundle.arrays("typedArrayUniquer"):
         assert len(numbers) % 2 == 0
         assert max(numbers[::2]) < len(bundle.types)
+    assert bundle.strings[0] == ""
+    assert "TODO" in bundle.strings
 
 
 @pytest.mark.corpus
@@ -58,11 +60,6 @@ def test_labels_of_hardware_have_the_parts_of_real_ones(written, real, schema, p
 
 def real_store_is_missing(real, schema):
     return all(store.schema.get("name") != schema for store in real.stores)
-
-
-def test_strings_are_an_xml_list_that_begins_with_the_empty_one(bundle):
-    assert bundle.strings[0] == ""
-    assert "TODO" in bundle.strings
 
 
 def test_an_array_that_does_not_fit_begins_the_next_block():
