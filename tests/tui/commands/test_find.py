@@ -37,7 +37,7 @@ async def test_a_filter_lists_what_passes_and_is_said(screen) -> None:
     assert screen.state.filter == EventFilter()
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+@pytest.mark.parametrize("size", [(80, 24), pytest.param((120, 40), marks=pytest.mark.sweep)])
 async def test_a_wrong_filter_is_explained_and_can_be_corrected(screen, size) -> None:
     await screen.press("slash")
     boxed = [line.split("│")[1] for line in screen.text().splitlines() if line.count("│") == 2]

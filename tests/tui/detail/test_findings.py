@@ -96,7 +96,7 @@ def test_intervals_have_their_times_under_a_heading_of_their_own(report) -> None
         assert shown[:5] == ["outcome", "finding", "model", "duration", "est. savings"]
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+@pytest.mark.parametrize("size", [(80, 24), pytest.param((120, 40), marks=pytest.mark.sweep)])
 async def test_what_was_seen_is_said_above_the_list_where_it_has_no_column(screen, size) -> None:
     await screen.press("1", "down")
     shown = " ".join(screen.text().split())

@@ -39,7 +39,9 @@ def test_the_bar_and_its_share_fit_into_narrow_terminals() -> None:
     assert progress_text(Progress(1, 2, "a.xml"), 17).split("\n")[0] == "█████░░░░░░  50%"
 
 
-@pytest.mark.parametrize("size", [(44, 12), (80, 24), (200, 50)])
+@pytest.mark.parametrize(
+    "size", [(44, 12), *(pytest.param(size, marks=pytest.mark.sweep) for size in ((80, 24), (200, 50)))]
+)
 @pytest.mark.view(wait=False)
 async def test_the_screen_shows_progress_and_how_to_give_up(screen, size, held_reading) -> None:
     while "75%" not in screen.text():
