@@ -15,7 +15,7 @@ SEEDS = range(5)
 @pytest.mark.turns(3)
 @pytest.mark.parametrize("kind", CLEAN_APPS)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_clean_app_loads_each_model_once_before_it_is_used(kind, seed):
+def test_a_clean_app_loads_each_model_once_and_units_work_on_one_request_at_a_time(kind, seed):
     app = CLEAN_APPS[kind](Draws(seed))
     scenario = app.finish()
     assert 60 <= len(app.predictions) <= 210
@@ -24,13 +24,6 @@ def test_a_clean_app_loads_each_model_once_before_it_is_used(kind, seed):
         assert [row.label for row in rows].count(LOAD_CACHED) == 1
         assert rows[0].label == LOAD_CACHED
         assert min(row.start_ns for row in rows if row.label == PREDICTION) >= rows[0].end_ns
-
-
-@pytest.mark.turns(3)
-@pytest.mark.parametrize("kind", CLEAN_APPS)
-@pytest.mark.parametrize("seed", SEEDS)
-def test_units_work_on_one_request_at_a_time_and_inside_the_prediction_that_asked(kind, seed):
-    scenario = CLEAN_APPS[kind](Draws(seed)).finish()
     for rows in (scenario.neural_engine, scenario.gpu):
         own_rows = sorted({row for row in rows if row.prediction is not None}, key=lambda row: row.start_ns)
         assert all(a.start_ns + a.duration_ns <= b.start_ns for a, b in pairwise(own_rows))

@@ -79,30 +79,25 @@ def test_sql_of_a_recording_does_not_run(opened: Any, data: bytes) -> None:
     assert issues(opened, data) is None
 
 
-def test_a_table_of_issues_with_indexes_is_read(opened: Any) -> None:
-    data = database(TABLE, ROW, "CREATE INDEX i ON ZISSUE (ZMESSAGE)", "CREATE TABLE Z_METADATA (Z_VERSION INTEGER)")
-    assert issues(opened, data) == ("Lost events",)
+def test_a_table_of_issues_with_indexes_is_read_and_a_long_query_given_up(
+    opened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = ("CREATE INDEX i ON ZISSUE (ZMESSAGE)", "CREATE TABLE Z_METADATA (Z_VERSION INTEGER)")
+    assert issues(opened, database(TABLE, ROW, *index)) == ("Lost events",)
+    rows = ["INSERT INTO ZISSUE (ZMESSAGE) VALUES ('Lost events')"] * 500
+    assert issues(opened, database(TABLE, *rows)) == ("Lost events",)
+    monkeypatch.setattr(limits, "MAX_ISSUE_STEPS", 100)
+    assert issues(opened, database(TABLE, *rows)) is None
 
 
-def test_run_issues_that_were_cut_off_are_not_told_as_none(opened: Any) -> None:
+def test_run_issues_that_were_cut_off_or_left_a_journal_are_not_told_as_none(opened: Any) -> None:
     data = database(TABLE, *(f"CREATE TABLE t{number} (a)" for number in range(6)))
     assert issues(opened, data) == ()
     for share in (0.25, 0.5, 0.75, 0.99):
         recording = opened(replace={ISSUES: data[: int(len(data) * share)]})
         assert recording.run.issues is None
         assert any("the file of run issues is cut off" in note for note in recording.contents.notes)
-
-
-def test_run_issues_whose_journal_was_left_behind_are_not_told_as_none(opened: Any) -> None:
-    recording = opened(replace={ISSUES: database(TABLE), f"{ISSUES}-wal": b"x" * 100})
-    assert recording.run.issues is None
-
-
-def test_a_query_of_run_issues_is_given_up(opened: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = ["INSERT INTO ZISSUE (ZMESSAGE) VALUES ('Lost events')"] * 500
-    assert issues(opened, database(TABLE, *rows)) == ("Lost events",)
-    monkeypatch.setattr(limits, "MAX_ISSUE_STEPS", 100)
-    assert issues(opened, database(TABLE, *rows)) is None
+    assert opened(replace={ISSUES: database(TABLE), f"{ISSUES}-wal": b"x" * 100}).run.issues is None
 
 
 @pytest.mark.parametrize("width", [1, 4])

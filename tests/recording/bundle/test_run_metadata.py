@@ -88,25 +88,21 @@ def test_a_span_that_is_in_doubt_is_unknown(run: Any, files: dict[str, bytes]) -
     assert (run_info.start_date, run_info.end_date, run_info.duration_ns) == (None, None, None)
 
 
-def test_the_template_is_told_by_its_five_instruments(run: Any) -> None:
-    five = (
-        "coreml-os-signpost",
-        "ane-hw-intervals-internal",
-        "metal-gpu-intervals",
-        "metal-application",
-        "time-profile",
-    )
-    files = {f"instrument_data/{name}/run_data/1.run.zip": member(1.0, 2.0, name) for name in five}
-    assert run(replace=files).run.template == "Core ML"
-    files["instrument_data/more/run_data/1.run.zip"] = member(1.0, 2.0, "other")
-    assert run(replace=files).run.template is None
-
-
-def test_the_template_of_xcode_27_is_not_guessed_from_its_tables(run: Any) -> None:
-    """No such bundle was seen, and its Core AI template has the tables of all five instruments too."""
-    five = ("coreml-os-signpost", "ane-hw-intervals", "metal-gpu-intervals", "metal-application", "time-profile")
-    files = {f"instrument_data/{name}/run_data/1.run.zip": member(1.0, 2.0, name) for name in five}
-    assert run(replace=files).run.template is None
+@pytest.mark.parametrize(
+    ("engine", "others", "template"),
+    [
+        ("ane-hw-intervals-internal", (), "Core ML"),
+        ("ane-hw-intervals-internal", ("other",), None),
+        # No such bundle of Xcode 27 was seen, and its Core AI template has the tables of all five instruments too.
+        ("ane-hw-intervals", (), None),
+    ],
+)
+def test_the_template_is_told_by_its_five_instruments(
+    run: Any, engine: str, others: tuple[str, ...], template: str | None
+) -> None:
+    names = ("coreml-os-signpost", engine, "metal-gpu-intervals", "metal-application", "time-profile", *others)
+    files = {f"instrument_data/{name}/run_data/1.run.zip": member(1.0, 2.0, name) for name in names}
+    assert run(replace=files).run.template == template
 
 
 def test_the_wall_clock_comes_from_the_table_that_ties_the_clocks(run: Any, made_table: Any) -> None:
@@ -132,16 +128,22 @@ def test_run_issues_are_read_without_noise_from_a_database_with_a_journal(run: A
     assert recording.run.issues == ("Lost events", "Late")
 
 
+ENDLESS = (
+    "CREATE VIEW ZISSUE AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+    "SELECT i AS Z_PK, 'x' AS ZMESSAGE FROM n"
+)
+
+
 @pytest.mark.parametrize(
-    "statements",
-    [
-        [],
-        ["CREATE VIEW ZISSUE AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
-         "SELECT i AS Z_PK, 'x' AS ZMESSAGE FROM n"],
-    ],
-)  # fmt: skip
-def test_a_database_without_issues_or_without_end_is_told(run: Any, tmp_path: Path, statements: list[str]) -> None:
-    recording = run(replace={"Trace1.run/RunIssues.storedata": database(tmp_path, [*statements, "CREATE TABLE t (a)"])})
+    ("statements", "messages"),
+    [(["CREATE TABLE t (a)"], []), ([ENDLESS, "CREATE TABLE t (a)"], []), ([TABLE], ["Lost events"])],
+    ids=["no issues", "no end", "no text"],
+)
+def test_a_database_of_no_readable_issues_is_told(
+    run: Any, tmp_path: Path, statements: list[str], messages: list[str]
+) -> None:
+    data = database(tmp_path, statements, messages).replace(b"Lost events", b"Lost \xff\xff\xff\xff\xff\xff")
+    recording = run(replace={"Trace1.run/RunIssues.storedata": data})
     assert recording.run.issues is None
     assert "issues of run 1 are unknown: the file of run issues is damaged" in recording.contents.notes
 
@@ -245,12 +247,6 @@ def test_lost_parts_of_a_run_are_told(run: Any) -> None:
         "issues of run 1 are unknown: 'Trace1.run/RunIssues.storedata' is missing",
         "the bundle has no readable list of tables for run 2, which was ignored",
     }
-
-
-def test_issues_that_are_no_text_are_told(run: Any, tmp_path: Path) -> None:
-    data = database(tmp_path, [TABLE], ["Lost events"]).replace(b"Lost events", b"Lost \xff\xff\xff\xff\xff\xff")
-    recording = run(replace={"Trace1.run/RunIssues.storedata": data})
-    assert "issues of run 1 are unknown: the file of run issues is damaged" in recording.contents.notes
 
 
 def test_a_table_that_turns_out_to_be_damaged_is_so_in_the_list(run: Any, made_table: Any) -> None:

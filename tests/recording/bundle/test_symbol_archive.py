@@ -57,12 +57,8 @@ def test_inlined_calls_stand_before_their_callers_and_each_has_its_place() -> No
     source_lines = [("inner", "c.swift", 99), ("outer", "b.swift", 7), ("_main", "/home/a.swift", 12)]
     assert chain(archive, 0x121) == source_lines
     assert archive.find(np.array([0x121])).depth.tolist() == [2, 1, 0]
-
-
-def test_what_the_compiler_made_takes_the_place_of_its_caller() -> None:
-    archive = SymbolArchive(sample().dump())
+    # What the compiler made takes the place of its caller. Without any line there is none to take.
     assert chain(archive, 0x12A)[0] == ("inner", "b.swift", 7)
-    # Without any line there is none to take.
     assert chain(archive, 0x180) == [("_main", "", 0)]
 
 
@@ -105,13 +101,16 @@ def test_calls_inlined_deeper_than_allowed_are_refused() -> None:
         archive.find(np.array([0x104]))
 
 
-def test_every_cut_is_noticed() -> None:
+def test_every_cut_and_counts_that_a_small_file_cannot_hold_are_noticed() -> None:
     data = sample().dump()
     for length in range(len(data)):
         with pytest.raises(DamageError):
             SymbolArchive(data[:length])
-    with pytest.raises(DamageError, match="add up"):
-        SymbolArchive(data + b"\0")
+    many = bytearray(data)
+    struct.pack_into("<I", many, 0x10, 0xFFFF_FFFF)
+    for content in (data + b"\0", bytes(many)):
+        with pytest.raises(DamageError, match="add up"):
+            SymbolArchive(content)
 
 
 def test_changed_bytes_are_refused_or_give_names_that_are_there() -> None:
@@ -129,13 +128,6 @@ def test_changed_bytes_are_refused_or_give_names_that_are_there() -> None:
         except DamageError:
             refused += 1
     assert 500 < refused < 3_000
-
-
-def test_counts_that_a_small_file_cannot_hold_are_refused_before_anything_is_read() -> None:
-    data = bytearray(sample().dump())
-    struct.pack_into("<I", data, 0x10, 0xFFFF_FFFF)
-    with pytest.raises(DamageError, match="add up"):
-        SymbolArchive(bytes(data))
 
 
 @st.composite

@@ -43,15 +43,11 @@ def test_identical_neural_engine_rows_are_one_and_overlapping_ones_are_not(make)
 
 
 @pytest.mark.parametrize("schema", ["ane-hw-intervals", "ane-hw-intervals-internal"])
-def test_both_names_of_the_neural_engine_table_are_read(make, schema):
-    rows = hardware(make, make.engine((0, 5, "Neural Engine Prediction"), schema=schema))
-    assert list(rows["table"]) == [schema]
-
-
-def test_labels_are_matched_with_the_names_of_the_core_ml_table(make):
+def test_both_names_of_the_neural_engine_table_are_read_and_labels_matched_with_names_of_core_ml(make, schema):
     coreml = make.coreml((0, 100, "Prediction", "my-net-1"), (0, 100, "Prediction", "other-1"))
-    rows = hardware(make, coreml, make.engine((0, 5, "my_net_main__Op0_AneInference Prediction")))
-    assert list(rows["model"]) == ["my-net"]
+    engine = make.engine((0, 5, "my_net_main__Op0_AneInference Prediction"), schema=schema)
+    rows = hardware(make, coreml, engine)
+    assert (list(rows["table"]), list(rows["model"])) == ([schema], ["my-net"])
 
 
 def test_gpu_rows_keep_their_process_and_only_active_ones_count(make):
