@@ -65,28 +65,25 @@ def test_hand_over_times_differ_and_come_only_before_work_that_waited():
     assert 50_000 < min(pauses) < 200_000 < max(pauses) < 900_000
 
 
-def test_cores_are_shared_only_where_there_are_too_few():
-    simulation = simulate(cores=6)
-    simulation.start(once(simulation.app, A, cpu(12 * MS, 3)))
-    simulation.start(once(simulation.app, B, cpu(12 * MS, 3)))
+@pytest.mark.parametrize(
+    ("cores", "calls", "slowdowns"),
+    [
+        (6, [(A, 12, 3), (B, 12, 3)], [(12, 0), (12, 0)]),
+        # Both at half speed until the short one has its 6 ms, then the long one has 6 ms left and the cores to itself.
+        (4, [(A, 12, 4), (B, 6, 4)], [(18, 6), (12, 6)]),
+        # A call wants no more cores than there are.
+        (4, [(A, 12, 9)], [(12, 0)]),
+    ],
+)
+def test_cores_are_shared_only_where_there_are_too_few(cores, calls, slowdowns):
+    simulation = simulate(cores=cores)
+    for model, length, wanted in calls:
+        simulation.start(once(simulation.app, model, cpu(length * MS, wanted)))
     simulation.run()
-    assert [use.slowdown_ns for use in simulation.uses] == [0, 0]
-    simulation = simulate(cores=4)
-    simulation.start(once(simulation.app, A, cpu(12 * MS, 4)))
-    simulation.start(once(simulation.app, B, cpu(6 * MS, 4)))
-    simulation.run()
-    short, long = uses(simulation, B)[0], uses(simulation, A)[0]
-    # Both at half speed until the short one has its 6 ms, then the long one has 6 ms left and the cores to itself.
-    assert short.end_ns - short.begin_ns == 12 * MS
-    assert long.end_ns - long.begin_ns == 18 * MS
-    assert (short.slowdown_ns, long.slowdown_ns) == (6 * MS, 6 * MS)
-
-
-def test_a_call_wants_no_more_cores_than_there_are():
-    simulation = simulate(cores=4)
-    simulation.start(once(simulation.app, A, cpu(12 * MS, 9)))
-    simulation.run()
-    assert simulation.uses[0].slowdown_ns == 0
+    measured = [uses(simulation, model)[0] for model, *_ in calls]
+    assert [(use.end_ns - use.begin_ns, use.slowdown_ns) for use in measured] == [
+        (length * MS, slowdown * MS) for length, slowdown in slowdowns
+    ]
 
 
 def test_rows_show_what_the_units_did():
@@ -157,18 +154,16 @@ def test_all_processes_can_be_recorded(tmp_path):
         write_bundle(scenario, tmp_path / "run.trace")
 
 
-def test_a_camera_drops_the_frames_that_come_during_a_call():
+@pytest.mark.parametrize(("length", "dropped"), [(45, 9), (20, 0)])
+def test_a_camera_drops_the_frames_that_come_during_a_call(length, dropped):
     simulation = simulate()
-    task = simulation.start(paced_app(simulation.app, A, (cpu(45 * MS),), period_ns=33_333_000, calls=10))
+    task = simulation.start(paced_app(simulation.app, A, (cpu(length * MS),), period_ns=33_333_000, calls=10))
     simulation.run()
+    assert task.result == dropped
     starts = [call.start_ns for call in simulation.calls]
     # A call of 45 ms covers the next frame, and the one after it is taken.
-    assert task.result == 9
-    assert all(65 * MS < after - before < 68 * MS for before, after in pairwise(starts))
-    simulation = simulate()
-    task = simulation.start(paced_app(simulation.app, A, (cpu(20 * MS),), period_ns=33_333_000, calls=10))
-    simulation.run()
-    assert task.result == 0
+    if dropped:
+        assert all(65 * MS < after - before < 68 * MS for before, after in pairwise(starts))
 
 
 def test_without_drops_late_frames_follow_at_once():

@@ -7,24 +7,22 @@ def context(make, *tables):
     return build_trace(make.recording(*tables)).context
 
 
-def test_thermal_states_are_read_by_name(make):
-    table = make.table(
+def test_thermal_states_and_hangs_are_read_by_name(make):
+    app = make.process("app", 42)
+    thermal = make.table(
         "device-thermal-state-intervals",
         "start duration end thermal-state track-label is-induced narrative",
         (0, 446285247, 446285247, "Nominal", "Current", 0, "Nominal thermal state"),
     )
-    row = context(make, table)["thermal"].iloc[0]
-    assert (row["start_ns"], row["duration_ns"], row["state"], row["induced"]) == (0, 446285247, "Nominal", 0)
-
-
-def test_hangs_name_process_and_thread(make):
-    app = make.process("app", 42)
-    table = make.table(
+    hangs = make.table(
         "potential-hangs",
         "start duration hang-type thread process",
         (9, 104, "Brief Unresponsiveness", make.thread("Main Thread 0x1 (app, pid: 42)", 1, app), app),
     )
-    row = context(make, table)["hangs"].iloc[0]
+    frames = context(make, thermal, hangs)
+    row = frames["thermal"].iloc[0]
+    assert (row["start_ns"], row["duration_ns"], row["state"], row["induced"]) == (0, 446285247, "Nominal", 0)
+    row = frames["hangs"].iloc[0]
     assert (row["hang_type"], row["process"], row["pid"], row["tid"]) == ("Brief Unresponsiveness", "app", 42, 1)
     assert row["thread"] == "Main Thread 0x1 (app, pid: 42)"
 
