@@ -216,6 +216,7 @@ def test_only_the_chosen_tables_are_exported_but_all_are_listed_unless_the_list_
     assert sorted(path.name for path in paths) == [f"{CORE_ML}.xml", "toc.xml"]
     assert 'schema="metal-gpu-intervals"' in (tmp_path / "one/toc.xml").read_text()
     whole = {path.name: path.read_bytes() for path in write_export(everything(), tmp_path / "whole")}
+    assert whole == {path.name: path.read_bytes() for path in write_export(everything(), tmp_path / "same")}
     again = write_export(everything(), tmp_path / "again", with_toc=False)
     assert {path.name: path.read_bytes() for path in again} == {
         name: content for name, content in whole.items() if name != "toc.xml"
