@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from support.choice import SLOW
+from support.choice import SLOW, SWEEPS
 
 ROOT = Path(__file__).resolve().parents[1]
 GROUND = ("Makefile", "pyproject.toml", "constraints.txt", "scripts/environment.sh")
@@ -147,7 +147,7 @@ def test_make_alone_lists_the_targets_and_continuous_integration_runs_them(check
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
     assert os.access(ROOT / "scripts" / "environment.sh", os.X_OK)
 
-    assert [name for name in SLOW if not (ROOT / "tests" / name).exists()] == []
+    assert [name for name in (*SLOW, *SWEEPS) if not (ROOT / "tests" / name).exists()] == []
 
 
 CHECKS = ("ruff check", "ruff format", "lint-imports", "-m mypy", "-m pytest -n auto")

@@ -33,7 +33,7 @@ SLOW = (
     "render/test_assets.py",
     "render/test_browser.py",
     "render/test_forms.py",
-    "report/test_diagnosis.py",
+    "documents/test_diagnosis.py",
     "report/test_redact.py",
     "report/test_choice.py",
     "report/viewers/test_written.py",
