@@ -145,6 +145,15 @@ async def test_a_key_about_a_row_waits_for_the_row_that_was_gone_to(screen, key:
     assert (screen.state.selection.waits is not None) == (key == "W")
 
 
+async def test_a_key_waits_for_a_row_that_the_cursor_is_on_already(screen) -> None:
+    """Of a range, the list has one row; nothing is selected before."""
+    third = predictions_of(screen).index[2]
+    await screen.press("4", "down", "down", "V", "1")
+    for keys in (("4", "home", "down", "down", "W"), ("home", "home", "W")):
+        await type_at_once(screen, *keys)
+        assert (screen.state.selection.prediction, screen.state.selection.waits is None) == (third, False)
+
+
 def test_a_name_is_cut_alike_in_all_lists_that_have_room() -> None:
     long = "x" * 22
     columns = {

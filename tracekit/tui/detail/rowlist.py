@@ -63,8 +63,10 @@ class RowList(ScrollView, can_focus=True):
         """
         changed = rows is not self.rows
         self.rows, self._hidden, self._waits = rows, hidden, not final
+        if changed or cursor is None:
+            self._given = cursor
         if changed:
-            self._forget()
+            self._ahead.clear()
         elif cursor is not None and self._lags(cursor):
             cursor = None
         if cursor is not None or changed:
@@ -90,11 +92,8 @@ class RowList(ScrollView, can_focus=True):
 
     def on_hide(self) -> None:
         """What is selected while nobody sees it, the state alone knows."""
-        self._forget()
-        self._typed.clear()
-
-    def _forget(self) -> None:
         self._ahead.clear()
+        self._typed.clear()
         self._given = None
 
     def finish_move(self, row: int) -> None:
@@ -116,8 +115,10 @@ class RowList(ScrollView, can_focus=True):
         if self.later(partial(self.go, row)) or not len(self.rows):
             return
         goal = min(max(row, 0), len(self.rows) - 1)
-        if goal != self.cursor:
-            self._ahead.append(goal)
+        # Asked for once more, it would take back what a key has done with it meanwhile.
+        if goal == self.cursor == (self._ahead[-1] if self._ahead else self._given):
+            return
+        self._ahead.append(goal)
         self.cursor = goal
         self._follow()
         self.refresh()
