@@ -111,6 +111,12 @@ def scale_examples(function: Any) -> None:
     function.scaled = True
 
 
+def sweep_rest(*values: Any) -> list[Any]:
+    """Values of a parameter, of which all but the first are left to the sweeps; a tuple is one set of values."""
+    first, *rest = (value if isinstance(value, tuple) else (value,) for value in values)
+    return [pytest.param(*first), *(pytest.param(*value, marks=pytest.mark.sweep) for value in rest)]
+
+
 def is_among(path: Path, names: tuple[str, ...]) -> bool:
     """Whether a folder or file of tests is one of those, given below `tests/`."""
     return path.is_relative_to(TESTS) and str(path.relative_to(TESTS)) in names
@@ -123,7 +129,7 @@ def is_left_out(path: Path, part: str | None) -> bool:
     if part == "change":
         return is_among(path, SWEEPS)
     swept = any(is_among(place, SWEEPS) for place in (path, *path.parents))
-    return path.suffix == ".py" and not swept and "pytest.mark.sweep" not in path.read_text(encoding="utf-8")
+    return path.suffix == ".py" and not swept and "sweep" not in path.read_text(encoding="utf-8")
 
 
 def is_of_part(item: pytest.Item, part: str | None) -> bool:

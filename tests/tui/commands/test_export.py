@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import tracekit
+from support.choice import sweep_rest
 from tracekit.render.forms import ENDINGS, REPORT_FORMS
 from tracekit.trace.trace import Trace
 from tracekit.tui import opening
@@ -74,8 +75,9 @@ async def test_a_check_without_finding_is_copied_as_what_it_is(screen) -> None:
         assert "saves" not in copied
 
 
-@pytest.mark.turns(4)
-@pytest.mark.parametrize("name", ["sharpen_8bit", "style_transfer_reload", "album_memory", "captions_concurrent"])
+@pytest.mark.parametrize(
+    "name", sweep_rest("sharpen_8bit", "style_transfer_reload", "album_memory", "captions_concurrent")
+)
 def test_a_copied_check_has_at_most_20_lines(name, samples: Path) -> None:
     session = opening.judge_session(opening.read(str(samples / f"{name}.trace")))
     checks = session.report.results

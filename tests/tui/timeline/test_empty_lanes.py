@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from rich.cells import cell_len
 
+from support.choice import sweep_rest
 from tracekit.lanes.lanes import Reason
 from tracekit.tui.timeline.layout import Line, reasons, whole_words
 from tracekit.tui.timeline.widget import Timeline
@@ -65,16 +66,15 @@ def test_a_text_is_cut_behind_a_word(cells, text) -> None:
     assert whole_words(Reason.OTHER_LANES, cells) == text
 
 
-@pytest.mark.turns(2)
 @pytest.mark.parametrize(
     ("names", "size"),
-    [
+    sweep_rest(
         ("captions_concurrent", (80, 24)),
         ("not_instrumented", (80, 24)),
         ("captions_concurrent sharpen_8bit", (120, 40)),
         ("not_instrumented sharpen_8bit", (120, 40)),
         ("sharpen_8bit sharpen_float16", (130, 38)),
-    ],
+    ),
 )
 def test_every_lane_without_rows_says_why(names, size, run_view, samples: Path) -> None:
     async def test(screen) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from support.choice import sweep_rest
 from tracekit.lanes.lanes import Grouping
 from tracekit.trace.trace import Trace
 from tracekit.tui.timeline.layout import HEADER, Line, ScreenLine, arrange
@@ -255,8 +256,7 @@ def test_the_heading_of_what_is_first_in_sight_stands_above_it(reload_trace: Tra
         assert (lane,) in [line.lanes for line in shown] or lanes[lane].events is None
 
 
-@pytest.mark.turns(3)
-@pytest.mark.parametrize("name", ["local_chat", "sharpen_8bit", "album_memory"])
+@pytest.mark.parametrize("name", sweep_rest("local_chat", "sharpen_8bit", "album_memory"))
 def test_the_name_of_a_lane_stands_beside_its_first_bars(run_view, samples, name) -> None:
     async def test(screen) -> None:
         lanes = timeline_lanes(screen.state.session.trace, Grouping.LANES)
