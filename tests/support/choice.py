@@ -79,7 +79,7 @@ SWEEPS = (
     "tui/test_every_key.py",
 )
 """What `make test` leaves to `make test-all` besides tests marked `sweep`: what goes over all samples, forms, keys and
-labeled recordings, or needs other programs. A part of it breaks seldom where the rest holds."""
+labeled recordings, or needs other programs. It rarely breaks where the rest holds."""
 PARTS = ("change", "sweeps")
 
 EXAMPLES = {"quick": 0.0, "ci": 0.1, "fuzz": 10.0}
