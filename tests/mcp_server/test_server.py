@@ -10,14 +10,11 @@ from functools import partial
 
 import anyio
 import pytest
-from mcp import Client, MCPError, StdioServerParameters
-from mcp.client.stdio import stdio_client
 
 from support.servers import recordings_in
 from support.steering import HOSTILE, steering, steering_scenario
 from tracekit.documents.brief import MOST_BYTES
 from tracekit.mcp_server import kept
-from tracekit.mcp_server.server import INSTRUCTIONS, server_of
 from tracekit.testing import write_export
 
 NAMES = {"analyze", "finding", "why", "query", "schema", "stacks", "compare", "inspect"}
@@ -26,6 +23,8 @@ CAPTIONS = "captions_concurrent.trace"
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_both_eras_list_tools_that_only_read_in_8_kb_and_answer(server, mode):
+    from mcp import Client
+
     async def talk():
         heard = []
 
@@ -68,6 +67,8 @@ def test_an_error_says_what_to_do(ask, name, more, sentence):
 
 
 def test_an_answer_never_exceeds_its_cap_and_agents_hear_that_names_are_data(ask):
+    from tracekit.mcp_server.server import INSTRUCTIONS
+
     [(failed, text)] = ask(("query", {"path": CAPTIONS, "sql": "from activity", "limit": 200}))
     said = json.loads(text)
     assert not failed
@@ -81,7 +82,9 @@ def test_an_answer_never_exceeds_its_cap_and_agents_hear_that_names_are_data(ask
 LONG = "A" * 100_000
 
 
-def test_no_answer_progress_or_error_steers_a_terminal(tmp_path):
+def test_no_answer_progress_or_error_steers_a_terminal(server_of, tmp_path):
+    from mcp import Client, MCPError
+
     path = tmp_path / f"evil{HOSTILE}"
     write_export(steering_scenario(), path)
     one = {"path": path.name}
@@ -129,7 +132,7 @@ def test_an_error_repeats_little_of_what_was_asked(ask, name, more):
     assert len(text) < 1_100
 
 
-def test_links_do_not_lead_out(ask, samples, tmp_path):
+def test_links_do_not_lead_out(ask, server_of, samples, tmp_path):
     inside, outside = tmp_path / "inside", tmp_path / "outside"
     (inside / "export").mkdir(parents=True)
     outside.mkdir()
@@ -143,7 +146,7 @@ def test_links_do_not_lead_out(ask, samples, tmp_path):
     assert all("outside the folders" in text for _, text in answers)
 
 
-def test_a_recording_is_read_again_only_when_it_changed(ask, samples, tmp_path, monkeypatch):
+def test_a_recording_is_read_again_only_when_it_changed(ask, server_of, samples, tmp_path, monkeypatch):
     read = []
     monkeypatch.setattr(kept, "read_trace", lambda *given, real=kept.read_trace: read.append(given) or real(*given))
     folder = tmp_path / "export"
@@ -161,6 +164,8 @@ def test_a_recording_is_read_again_only_when_it_changed(ask, samples, tmp_path, 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_a_question_can_be_taken_back(server, mode):
+    from mcp import Client
+
     slow = "select count(*) from range(100000000) a, range(1000) b, loads"
 
     async def talk():
@@ -176,6 +181,9 @@ def test_a_question_can_be_taken_back(server, mode):
 
 
 def test_the_process_speaks_nothing_but_the_protocol(samples):
+    from mcp import Client, StdioServerParameters
+    from mcp.client.stdio import stdio_client
+
     async def talk():
         command = StdioServerParameters(command=sys.executable, args=["-m", "tracekit", "mcp", str(samples)])
         async with Client(stdio_client(command), raise_exceptions=True) as client:

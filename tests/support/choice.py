@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -122,24 +123,27 @@ def is_among(path: Path, names: tuple[str, ...]) -> bool:
     return path.is_relative_to(TESTS) and str(path.relative_to(TESTS)) in names
 
 
+@cache
+def is_swept(path: Path) -> bool:
+    """Whether a file of tests, or a folder that holds it, is left to the sweeps as a whole."""
+    return any(is_among(place, SWEEPS) for place in (path, *path.parents))
+
+
 def is_left_out(path: Path, part: str | None) -> bool:
     """Whether a folder or file of tests holds nothing of this part, so that it need not be imported."""
     if part is None or not path.is_relative_to(TESTS):
         return False
     if part == "change":
         return is_among(path, SWEEPS)
-    swept = any(is_among(place, SWEEPS) for place in (path, *path.parents))
-    return path.suffix == ".py" and not swept and "sweep" not in path.read_text(encoding="utf-8")
+    return path.suffix == ".py" and not is_swept(path) and "sweep" not in path.read_text(encoding="utf-8")
 
 
 def is_of_part(item: pytest.Item, part: str | None) -> bool:
     """Whether a test belongs to this part."""
     if part is None:
         return True
-    swept = item.get_closest_marker("sweep") or any(
-        is_among(place, SWEEPS) for place in (item.path, *item.path.parents)
-    )
-    return bool(swept) == (part == "sweeps")
+    swept = is_swept(item.path) or item.get_closest_marker("sweep") is not None
+    return swept == (part == "sweeps")
 
 
 def left_to_turns(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
