@@ -19,8 +19,8 @@ import pandas as pd
 
 from tracekit.trace.attribution import attribute_hardware, graph_rows
 from tracekit.trace.binding import constant, recode
-from tracekit.trace.events import EVENT_DTYPES, Attribution, Kind, Lane
-from tracekit.trace.frames import FIXED_CATEGORIES, sort_events
+from tracekit.trace.events import Attribution, Kind, Lane
+from tracekit.trace.frames import EVENT_DTYPES, FIXED_CATEGORIES, sort_events
 
 MODELS = [f"model{number}" for number in range(20)]
 STEP = 100_000

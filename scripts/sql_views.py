@@ -9,13 +9,14 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tracekit.query.columns import SQL_TYPES
 from tracekit.query.lake import TABLES
 from tracekit.query.views import VERSION, VIEWS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tracekit.query.columns import Column
+    from tracekit.columns import Column
 
 PAGE = Path("docs/sql-views.md")
 COMMON = 4
@@ -67,7 +68,7 @@ def _longest(several: Iterable[tuple[Column, ...]]) -> tuple[Column, ...]:
 
 
 def _table(columns: Iterable[Column]) -> list[str]:
-    rows = (f"| `{column.name}` | {column.type} | {column.holds} |" for column in columns)
+    rows = (f"| `{column.name}` | {SQL_TYPES[column.type]} | {column.says} |" for column in columns)
     return ["| column | type | holds |", "|---|---|---|", *rows]
 
 

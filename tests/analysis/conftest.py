@@ -12,8 +12,7 @@ import pytest
 from tracekit.recording.contents import Contents, Run
 from tracekit.recording.table import TableState
 from tracekit.trace.calls.infer import recorded_calls
-from tracekit.trace.events import EVENT_DTYPES
-from tracekit.trace.frames import sort_events
+from tracekit.trace.frames import EVENT_DTYPES, sort_events
 from tracekit.trace.instruments.catalogue import INSTRUMENTS
 from tracekit.trace.models import model_frame
 from tracekit.trace.trace import Coverage, Trace

@@ -15,7 +15,7 @@ from tracekit.documents.phases import calls_words, headline, phase_lines, phase_
 from tracekit.report.inferred_calls import inferred_facts
 from tracekit.report.report import Report
 from tracekit.trace.calls.stacks import LoadPhase
-from tracekit.trace.events import CALL_DTYPES
+from tracekit.trace.frames import CALL_DTYPES
 
 MS = 1_000_000
 

@@ -12,8 +12,10 @@ from query.conftest import MS, database, scenario
 
 from support.handover import trace_of
 from tracekit import open_recording, open_trace
+from tracekit.columns import Type
 from tracekit.errors import UsageError
 from tracekit.query import database as query_database
+from tracekit.query.columns import SQL_TYPES
 from tracekit.query.private import MODELS, OF_REPORT, SAFE, SIGNPOSTS, TEXTS, public_tables
 from tracekit.query.views import VIEWS
 from tracekit.recording.table import TableState
@@ -22,7 +24,9 @@ from tracekit.recording.table import TableState
 def test_a_view_has_the_columns_that_it_declares(known):
     for name, view in VIEWS.items():
         rows = known.answer(f"describe {name}").rows
-        assert [(name, kind) for name, kind, *_ in rows] == [(column.name, column.type) for column in view.columns]
+        assert [(name, kind) for name, kind, *_ in rows] == [
+            (column.name, SQL_TYPES[column.type]) for column in view.columns
+        ]
 
 
 def test_a_view_that_was_not_recorded_has_the_same_columns_and_says_so(sample):
@@ -258,7 +262,7 @@ def test_every_text_column_of_a_view_has_a_way_to_be_shown():
         for view in VIEWS.values()
         if view.name not in OF_REPORT
         for column in view.columns
-        if column.type == "VARCHAR"
+        if column.type is Type.TEXT
     }
     assert texts - known == private
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings, strategies as st
 
 from tracekit.recording.table import CodedCells, Column, IntegerCells, Table, TableState
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
-from tracekit.trace.events import CALL_DTYPES, EVENT_DTYPES
+from tracekit.trace.frames import CALL_DTYPES, EVENT_DTYPES
 
 FRAMES = ("activity", "data", "compute", "other", "hardware")
 

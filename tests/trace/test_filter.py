@@ -10,9 +10,8 @@ import pytest
 
 from tracekit.recording.contents import Contents, Run, Target
 from tracekit.recording.table import Process
-from tracekit.trace.events import EVENT_DTYPES
 from tracekit.trace.filter import EVENT_FRAMES, everything, model_names, narrow, only_models, only_process, only_range
-from tracekit.trace.frames import empty_events, sort_events
+from tracekit.trace.frames import EVENT_DTYPES, empty_events, sort_events
 from tracekit.trace.models import model_frame
 from tracekit.trace.trace import Trace
 

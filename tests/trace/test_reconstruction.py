@@ -8,8 +8,8 @@ from tracekit.testing import Model, Process, Scenario, write_export
 from tracekit.testing.scenario import CORE_ML
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
 from tracekit.trace.calls.hardware import INFERRED_LABEL
-from tracekit.trace.events import CALL_DTYPES, EVENT_DTYPES
 from tracekit.trace.filter import everything, narrow, only_process
+from tracekit.trace.frames import CALL_DTYPES, EVENT_DTYPES
 
 GPU = "start duration channel-name event-label process cmdbuffer-id"
 

@@ -216,7 +216,7 @@ def _reply(database: Database, said: str) -> None:
             view = said.removeprefix(".columns ").strip()
             if view not in database.views.names:
                 raise unknown("view", view, dict.fromkeys(database.views.names))
-            holds = {column.name: column.holds for column in TABLES[view].columns}
+            holds = {column.name: column.says for column in TABLES[view].columns}
             for name, kind, *_ in database.answer(f"describe {view}").rows:
                 narrate(f"{name:<26} {kind:<8} {holds.get(name, 'of its recording, as in runs')}")
         elif said.startswith("."):

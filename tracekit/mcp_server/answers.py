@@ -101,7 +101,7 @@ def schema(recordings: Recordings, call: Call, path: str, view: str | None) -> s
     call.stopped_by(database.interrupt)
     if view is not None:
         answer = database.answer(f"from {view} limit 0")
-        holds = {column.name: column.holds for column in VIEWS[view].columns} if view in VIEWS else {}
+        holds = {column.name: column.says for column in VIEWS[view].columns} if view in VIEWS else {}
         typed = zip(answer.columns, answer.types, strict=True)
         columns = [f"{name} {kind}" + (f": {holds[name]}" if name in holds else "") for name, kind in typed]
         return brief.capped({"coverage": [_known(coverage_json(each)) for each in answer.coverage], "columns": columns})

@@ -21,10 +21,11 @@ from urllib.parse import quote
 import pandas as pd
 
 from tracekit._version import __version__
+from tracekit.columns import Column
 from tracekit.errors import TracekitError, UsageError, import_extra, refusals
 from tracekit.named_files import read_file
 from tracekit.query import columns as of
-from tracekit.query.columns import FLAG, NUMBER, REAL, TEXT, Column
+from tracekit.query.columns import SQL_TYPES
 from tracekit.query.database import Database, RecordingViews, ViewCoverage, coverage_of, quoted
 from tracekit.query.private import redacted
 from tracekit.query.reading import RAW
@@ -175,8 +176,8 @@ def note_skipped(lake: Path, path: str, reason: str) -> None:
 
 def _write(path: Path, frame: pd.DataFrame, columns: Sequence[Column]) -> None:
     pa, parquet = _arrow()
-    types = {TEXT: pa.string(), NUMBER: pa.int64(), REAL: pa.float64(), FLAG: pa.bool_()}
-    schema = pa.schema([(column.name, types[column.type]) for column in columns])
+    types = {"VARCHAR": pa.string(), "BIGINT": pa.int64(), "DOUBLE": pa.float64(), "BOOLEAN": pa.bool_()}
+    schema = pa.schema([(column.name, types[SQL_TYPES[column.type]]) for column in columns])
     rows = pa.Table.from_pandas(frame, schema=schema, preserve_index=False)
     # What pandas notes would make readers build its types again.
     parquet.write_table(rows.replace_schema_metadata(None), path, compression="zstd")
@@ -222,7 +223,7 @@ class LakeViews:
     def _rows(self, name: str, below: str, columns: Sequence[Column]) -> str:
         folder = self._lake / name
         if next(folder.glob(f"{below}.parquet"), None) is None:
-            cells = ", ".join(f'null::{column.type} as "{column.name}"' for column in columns)
+            cells = ", ".join(f'null::{SQL_TYPES[column.type]} as "{column.name}"' for column in columns)
             return f"(select {cells} where false)"
         files = quoted(f"{escape(str(folder))}/{below}.parquet", "'")
         return f"read_parquet({files}, hive_partitioning = {below != '*'}, hive_types_autocast = false)"

@@ -18,9 +18,9 @@ from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.operations import Part
 from tracekit.analysis.statistics import top_calls
 from tracekit.arrays import BoolArray
+from tracekit.columns import Column, Type
 from tracekit.intervals import Intervals
 from tracekit.query import columns as of
-from tracekit.query.columns import FLAG, NUMBER, REAL, TEXT, Column, columns_of
 from tracekit.report.report import Report, Result
 from tracekit.trace.events import LOAD_KINDS, Kind, Lane
 from tracekit.trace.frames import is_any, rows_where
@@ -31,7 +31,14 @@ VERSION: Final = 1
 LAKE_KEY: Final = "run_id"
 """The column that tells apart recordings in a lake."""
 
-_DTYPES = {TEXT: "category", NUMBER: "Int64", REAL: "Float64", FLAG: "boolean"}
+_DTYPES = {
+    Type.TEXT: "category",
+    Type.NUMBER: "Int64",
+    Type.NULLABLE_NUMBER: "Int64",
+    Type.REAL: "Float64",
+    Type.FLAG: "boolean",
+    Type.NULLABLE_FLAG: "boolean",
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -227,8 +234,8 @@ VIEWS: Mapping[str, View] = {
         View("samples", "call stacks that were sampled", of.SAMPLES, _of_samples("samples", of.SAMPLES), _STACKED),
         View("stacks", "frames of the call stacks", of.STACKS, _of_samples("stacks", of.STACKS), _STACKED),
         *(
-            View(name, holds, columns_of(*lines), _context(name, columns_of(*lines)), (instrument,))
-            for (name, instrument, holds), lines in of.CONTEXT.items()
+            View(name, holds, columns, _context(name, columns), (instrument,))
+            for (name, instrument, holds), columns in of.CONTEXT.items()
         ),
         View("phases", "phases of other runtimes, and operations of the app", of.PHASES, _phases, ("Signposts",)),
         View("requests", "requests to language models", of.REQUESTS, _requests, _REQUESTED),

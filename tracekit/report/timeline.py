@@ -28,9 +28,9 @@ from tracekit.report.flame import Flame, flame_of
 from tracekit.report.redact import PrivateFacts, private_facts, redact_label, redact_names, redact_texts, redact_values
 from tracekit.report.report import Result
 from tracekit.report.why import AS_USUAL
-from tracekit.trace.events import CALL_DTYPES, Kind, Level
+from tracekit.trace.events import Kind, Level
 from tracekit.trace.filter import EVENT_FRAMES, Shown, model_names, reach_ranges
-from tracekit.trace.frames import hardware_only, is_any, or_minus_one
+from tracekit.trace.frames import CALL_DTYPES, hardware_only, is_any, or_minus_one
 from tracekit.trace.instruments.memory import MEMORY, Memory
 from tracekit.trace.trace import Trace
 

@@ -1,7 +1,7 @@
-"""The columns that the Activity, Data, Compute and hardware frames share, with names, dtypes and units.
+"""The rows of the Activity, Data, Compute and hardware lanes, and the vocabulary of their columns.
 
-Times are int64 ns since the start of the run, half-open `[start_ns, start_ns + duration_ns)`.
-`EVENT_COLUMNS` says what each column holds, `CALL_COLUMNS` what the further ones of the Activity lane do.
+Times are int64 ns since the start of the run, half-open `[start_ns, start_ns + duration_ns)`. Rows of a lane are sorted
+by start; their `id` is their position there, and what refers to rows of `activity` holds it.
 
 What `attribution` means for a row of the Core ML table, which names its model itself:
 
@@ -30,7 +30,12 @@ A call of which Core ML recorded nothing is `inferred` (`tracekit.trace.calls`).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
+
+from tracekit.arrays import BoolArray, IntArray
+from tracekit.columns import Numbers, Texts, column
+from tracekit.rows import Rows
 
 
 class Lane(StrEnum):
@@ -127,46 +132,58 @@ class Origin(StrEnum):
     HARDWARE = "hardware"
 
 
-def dtypes_of(*columns: str) -> dict[str, str]:
-    """Names in order, with pandas dtypes, of columns that are written as `name dtype what it holds`."""
-    return {name: dtype for name, dtype, _ in (column.split(" ", 2) for column in columns)}
-
-
-EVENT_COLUMNS = (
-    "start_ns int64 start",
-    "duration_ns int64 duration, never negative",
-    "lane category `activity`, `data`, `compute`, `neural engine`, `gpu`, `mps` or `unknown`",
-    "kind category what the row is, in one vocabulary for all systems: `prediction`, `ane_exec`, …; `other`: unknown",
-    "guessed bool the kind comes from the beginning of an unknown string, not from the vocabulary",
-    "label category event or label as recorded",
-    "model category model, by base name; null where the row names none",
-    "instance Int64 number of the instance; null where names carry none",
-    "parent_model category pipeline that the model is a stage of; null for rows of a model of its own",
-    "level category `top` for what the app called, `sub` for stages of pipelines",
-    "device category `cpu`, `gpu` or `ane`; null where the row runs on none or it is unknown",
-    "process category name of the process; null where the table has none",
-    "pid Int64 id of the process",
-    "depth Int64 nesting depth as recorded; null where the table has none",
-    "operation Int64 index of the segment of the compiled program that ran (`Op<N>` in labels of hardware); or null",
-    "prediction Int64 row of `activity` whose prediction contains this one; null where there is none or several could",
-    "attribution category how sure model and prediction are: `exact`, `label`, `contained`, `ambiguous`, …",
-    "table category schema of the source table",
-    "row int64 0-based row in that table; counted on through all tables of that schema in the run, by position",
-)
-"""What every event frame has, and no more. Links to rows of `activity` are labels of its index."""
-EVENT_DTYPES = dtypes_of(*EVENT_COLUMNS)
-
 BOUNDS = ("start_min_ns", "start_max_ns", "end_min_ns", "end_max_ns")
 """Columns between which a call begins and ends; its `start_ns` and `duration_ns` lie inside."""
 
-CALL_COLUMNS = (
-    "origin category what recorded the call: `core-ml`, `signposts`, `call-stacks` or `hardware`",
-    "resolution_ns int64 time between two samples where call stacks show the call, else 0",
-    "start_min_ns int64 earliest start",
-    "start_max_ns int64 latest start",
-    "end_min_ns int64 earliest end",
-    "end_max_ns int64 latest end",
-    "single bool whether the row is known to be one call; false where it may be several",
-)
-"""What `Trace.activity` has beyond `EVENT_COLUMNS`."""
-CALL_DTYPES = dtypes_of(*CALL_COLUMNS)
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Events(Rows):
+    """Rows of a lane or of several."""
+
+    id: IntArray = column("number of the row in its lane")
+    start_ns: IntArray = column("start")
+    duration_ns: IntArray = column("duration, never negative")
+    lane: Texts = column("`activity`, `data`, `compute`, `neural engine`, `gpu`, `mps` or `unknown`")
+    kind: Texts = column(
+        "what the row is, in one vocabulary for all systems: `prediction`, `ane_exec`, …; `other`: unknown"
+    )
+    guessed: BoolArray = column("the kind comes from the beginning of an unknown string, not from the vocabulary")
+    label: Texts = column("event or label as recorded")
+    model: Texts = column("model, by base name; null where the row names none")
+    instance: Numbers = column("number of the instance; null where names carry none")
+    parent_model: Texts = column("pipeline that the model is a stage of; null for rows of a model of its own")
+    level: Texts = column("`top` for what the app called, `sub` for stages of pipelines")
+    device: Texts = column("`cpu`, `gpu` or `ane`; null where the row runs on none or it is unknown")
+    process: Texts = column("name of the process; null where the table has none")
+    pid: Numbers = column("id of the process")
+    depth: Numbers = column("nesting depth as recorded; null where the table has none")
+    operation: Numbers = column(
+        "index of the segment of the compiled program that ran (`Op<N>` in labels of hardware); or null"
+    )
+    prediction: Numbers = column(
+        "row of `activity` whose prediction contains this one; null where there is none or several could"
+    )
+    attribution: Texts = column("how sure model and prediction are: `exact`, `label`, `contained`, `ambiguous`, …")
+    table: Texts = column("schema of the source table")
+    row: IntArray = column(
+        "0-based row in that table; counted on through all tables of that schema in the run, by position"
+    )
+
+    @property
+    def ends_ns(self) -> IntArray:
+        """Shape (rows,): when each row ends."""
+        ends: IntArray = self.start_ns + self.duration_ns
+        return ends
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Calls(Events):
+    """Rows of the Activity lane: loads, compilations and predictions."""
+
+    origin: Texts = column("what recorded the call: `core-ml`, `signposts`, `call-stacks` or `hardware`")
+    resolution_ns: IntArray = column("time between two samples where call stacks show the call, else 0")
+    start_min_ns: IntArray = column("earliest start")
+    start_max_ns: IntArray = column("latest start")
+    end_min_ns: IntArray = column("earliest end")
+    end_max_ns: IntArray = column("latest end")
+    single: BoolArray = column("whether the row is known to be one call; false where it may be several")

@@ -20,11 +20,13 @@ from pandas.api.extensions import ExtensionArray
 
 from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
 from tracekit.by_frame import kept_of
+from tracekit.columns import columns_of as columns_of_rows
+from tracekit.frame import dtypes_of
 from tracekit.recording.table import CellValue, CodedCells, Column, IntegerCells, Table, TableState, Thread
 from tracekit.trace import binding
 from tracekit.trace.binding import constant, optional_integers, recode, required_integers, text
 from tracekit.trace.collect import Rows
-from tracekit.trace.events import EVENT_DTYPES, Attribution, Device, Kind, Lane, Level, Origin
+from tracekit.trace.events import Attribution, Calls, Device, Events, Kind, Lane, Level, Origin
 
 ColumnValues = IntArray | BoolArray | ExtensionArray
 EventColumn = ColumnValues | list[Any] | str | None
@@ -39,6 +41,11 @@ FIXED_CATEGORIES: dict[str, tuple[str, ...]] = {
     "origin": tuple(Origin),
 }
 """Categorical columns whose values are known in advance: every frame has all categories, in this order."""
+
+EVENT_DTYPES = dtypes_of(columns_of_rows(Events))
+"""Columns of an event frame."""
+CALL_DTYPES = {name: dtype for name, dtype in dtypes_of(columns_of_rows(Calls)).items() if name not in EVENT_DTYPES}
+"""What `Trace.activity` has beyond them."""
 
 _PLAIN: Final = ("int64", "bool")
 """Types of columns that are never null."""

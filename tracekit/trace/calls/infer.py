@@ -14,8 +14,9 @@ from tracekit.intervals import Intervals
 from tracekit.trace.binding import constant
 from tracekit.trace.calls.hardware import FEW, Work, prepares, reconstruct_predictions
 from tracekit.trace.calls.stacks import Api, LoadPhase, busy_stacks, place_of
-from tracekit.trace.events import BOUNDS, EVENT_DTYPES, SETUP_KINDS, Attribution, Kind, Lane, Level, Origin
+from tracekit.trace.events import BOUNDS, SETUP_KINDS, Attribution, Kind, Lane, Level, Origin
 from tracekit.trace.frames import (
+    EVENT_DTYPES,
     FIXED_CATEGORIES,
     categorical,
     fixed_categorical,

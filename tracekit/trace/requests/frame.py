@@ -1,18 +1,22 @@
 """`Trace.requests`: one row for each request to a language model.
 
-`COLUMNS` says what each column holds. What was not recorded is null. Durations are times that were covered, so what
+What was not recorded is null. Durations are times that were covered, so what
 overlaps counts once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import pandas as pd
 
-from tracekit.trace.events import dtypes_of
+from tracekit.arrays import BoolArray, IntArray
+from tracekit.columns import Flags, Numbers, Texts, column, columns_of
+from tracekit.frame import dtypes_of
+from tracekit.rows import Rows
 from tracekit.trace.frames import made_once, or_minus_one, sorted_by_start
 
 FOUNDATION_MODELS: Final = (
@@ -37,48 +41,54 @@ OUTSIDE: Final = (*TOKENIZER, "sampling", "cache", "step preparation")
 UNVALIDATED: Final = frozenset({INSTRUMENT, "Core AI"})
 """Runtimes whose tables no public recording shows."""
 
-COLUMNS: Final = (
-    "start_ns int64 start",
-    "duration_ns Int64 duration; null where its end is not in the recording",
-    "last_ns int64 its end; without one, that of the last row that is its own",
-    "request int64 its number; `Trace.phases` has it for each row of a request",
-    "runtime category what ran it",
-    "model category the model, where it is named",
-    "process category name of the process",
-    "pid Int64 id of the process",
-    "session Int64 number of its session",
-    "first_token_ns Int64 from its start to its first token",
-    "first_token_from category what shows the first token; `prompt`: only the end of the prompt phase",
-    "prompt_ns Int64 time in prompt phases; of all its inferences",
-    "generation_ns Int64 time from prompt to last token; of all its inferences",
-    "consumed_tokens Int64 tokens of prompt, instructions, and transcript; of all its inferences",
-    "cached_tokens Int64 those of them that were reused; unknown is null, never 0",
-    "processed_tokens Int64 those of them that were not",
-    "generated_tokens Int64 tokens of the answer; so far, where it has no end",
-    "context_tokens Int64 consumed and generated, of its longest inference",
-    "window_tokens Int64 size of the context window, where an error names it",
-    "inferences Int64 runs of the model",
-    "tokenizer_ns Int64 time of tokenization and detokenization",
-    "sampling_ns Int64 time of sampling",
-    "cache_ns Int64 time in which the cache grew",
-    "outside_ns Int64 these three and the preparation of steps, without forward passes meanwhile",
-    "tool_ns Int64 elapsed time of tool calls",
-    "tools Int64 tool calls",
-    "load_ns Int64 loads and warm-ups between its start and its first token",
-    "error category kind of error; `none`: it is known that there was none; `unknown kind`: only a count is known",
-    "instructions Int64 equal where texts of instructions are; the text is not kept",
-    "instructions_form Int64 the same, of texts without digits",
-    "instructions_region Int64 number of the region of the Instructions lane that it began in",
-    "appended boolean its transcript begins with that of the request before it in its session",
-    "overlapping bool another request of its process ran meanwhile",
-    "uncertain bool rows meanwhile may be its own or another's, and are in no number",
-    "origin category what recorded it: `signposts` or `foundation-models`",
-    "unvalidated bool rests on tables of which no public recording shows the rows",
-    "table category table of the row that stands for it",
-    "row int64 that row",
-)
-"""`error` is one of `pairing.KINDS`, `first_token_from` one of `FIRST_TOKEN`."""
-DTYPES: Final = dtypes_of(*COLUMNS)
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Requests(Rows):
+    """Requests to language models. `error` is one of `pairing.KINDS`, `first_token_from` one of `FIRST_TOKEN`."""
+
+    start_ns: IntArray = column("start")
+    duration_ns: Numbers = column("duration; null where its end is not in the recording")
+    last_ns: IntArray = column("its end; without one, that of the last row that is its own")
+    request: IntArray = column("its number; `Trace.phases` has it for each row of a request")
+    runtime: Texts = column("what ran it")
+    model: Texts = column("the model, where it is named")
+    process: Texts = column("name of the process")
+    pid: Numbers = column("id of the process")
+    session: Numbers = column("number of its session")
+    first_token_ns: Numbers = column("from its start to its first token")
+    first_token_from: Texts = column("what shows the first token; `prompt`: only the end of the prompt phase")
+    prompt_ns: Numbers = column("time in prompt phases; of all its inferences")
+    generation_ns: Numbers = column("time from prompt to last token; of all its inferences")
+    consumed_tokens: Numbers = column("tokens of prompt, instructions, and transcript; of all its inferences")
+    cached_tokens: Numbers = column("those of them that were reused; unknown is null, never 0")
+    processed_tokens: Numbers = column("those of them that were not")
+    generated_tokens: Numbers = column("tokens of the answer; so far, where it has no end")
+    context_tokens: Numbers = column("consumed and generated, of its longest inference")
+    window_tokens: Numbers = column("size of the context window, where an error names it")
+    inferences: Numbers = column("runs of the model")
+    tokenizer_ns: Numbers = column("time of tokenization and detokenization")
+    sampling_ns: Numbers = column("time of sampling")
+    cache_ns: Numbers = column("time in which the cache grew")
+    outside_ns: Numbers = column("these three and the preparation of steps, without forward passes meanwhile")
+    tool_ns: Numbers = column("elapsed time of tool calls")
+    tools: Numbers = column("tool calls")
+    load_ns: Numbers = column("loads and warm-ups between its start and its first token")
+    error: Texts = column(
+        "kind of error; `none`: it is known that there was none; `unknown kind`: only a count is known"
+    )
+    instructions: Numbers = column("equal where texts of instructions are; the text is not kept")
+    instructions_form: Numbers = column("the same, of texts without digits")
+    instructions_region: Numbers = column("number of the region of the Instructions lane that it began in")
+    appended: Flags = column("its transcript begins with that of the request before it in its session")
+    overlapping: BoolArray = column("another request of its process ran meanwhile")
+    uncertain: BoolArray = column("rows meanwhile may be its own or another's, and are in no number")
+    origin: Texts = column("what recorded it: `signposts` or `foundation-models`")
+    unvalidated: BoolArray = column("rests on tables of which no public recording shows the rows")
+    table: Texts = column("table of the row that stands for it")
+    row: IntArray = column("that row")
+
+
+DTYPES: Final = dtypes_of(columns_of(Requests))
 
 
 @made_once

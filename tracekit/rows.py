@@ -1,0 +1,150 @@
+"""Typed rows: frozen dataclasses whose fields are columns of one length, made with `tracekit.columns.column`.
+
+A row is its position; there is no index. What needs to know later which rows were taken has a column for it, as `id`
+of event rows. n is the number of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+import numpy as np
+
+from tracekit.columns import Codes, Flags, Numbers, Type, columns_of, joined_codes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
+    from tracekit.columns import Places
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Rows:
+    """Columns of one length. A class of rows adds its columns as fields."""
+
+    def __len__(self) -> int:
+        return len(getattr(self, _names(self)[0]))
+
+    def take(self, at: Places) -> Self:
+        """Only these rows, by position or mask. Of a slice no column is copied. O(rows taken x columns)."""
+        return type(self)(*(_taken(getattr(self, name), at) for name in _names(self)))
+
+    def where(self, chosen: BoolArray) -> Self:
+        """The rows that are chosen, shape (n,): these rows themselves where all are, and no copy where they stand side
+        by side. O(n + rows taken x columns)."""
+        at = np.flatnonzero(chosen)
+        if len(at) == len(self):
+            return self
+        if len(at) and int(at[-1]) + 1 - int(at[0]) == len(at):
+            return self.take(slice(int(at[0]), int(at[-1]) + 1))
+        return self.take(at) if len(at) else self.take(slice(0))
+
+    def columns(self) -> dict[str, Any]:
+        """The columns by name."""
+        return {name: getattr(self, name) for name in _names(self)}
+
+    def frame(self) -> pd.DataFrame:
+        """The rows as a DataFrame of pandas: texts as categories, what may be null as `Int64` and `boolean`. A column
+        `id` becomes the index. Whoever changes it changes nothing else."""
+        from tracekit.frame import frame_of
+
+        return frame_of(self.columns())
+
+    @classmethod
+    def none(cls) -> Self:
+        """No rows."""
+        return cls(*(_EMPTY[each.type]() for each in columns_of(cls)))
+
+
+AnyRows = TypeVar("AnyRows", bound=Rows)
+
+
+def _names(rows: Rows) -> tuple[str, ...]:
+    return tuple(type(rows).__dataclass_fields__)
+
+
+def _taken(cells: Any, at: Places) -> Any:
+    return cells[at] if isinstance(cells, np.ndarray) else cells.take(at)
+
+
+_EMPTY: dict[Type, Any] = {
+    Type.NUMBER: lambda: np.zeros(0, np.int64),
+    Type.REAL: lambda: np.zeros(0, np.float64),
+    Type.FLAG: lambda: np.zeros(0, np.bool_),
+    Type.TEXT: lambda: Codes(np.zeros(0, np.int32), ()),
+    Type.NULLABLE_NUMBER: lambda: Numbers(np.zeros(0, np.int64), np.zeros(0, np.bool_)),
+    Type.NULLABLE_FLAG: lambda: Flags(np.zeros(0, np.bool_), np.zeros(0, np.bool_)),
+}
+
+
+def joined(parts: Sequence[AnyRows]) -> AnyRows:
+    """The rows of several parts, at least one, below one another. O(n x columns)."""
+    if len(parts) == 1:
+        return parts[0]
+    first = parts[0]
+    return type(first)(*(_joined([getattr(part, name) for part in parts]) for name in _names(first)))
+
+
+def _joined(parts: Sequence[Any]) -> Any:
+    first = parts[0]
+    if isinstance(first, np.ndarray):
+        return np.concatenate(parts)
+    if isinstance(first, Codes):
+        return joined_codes(parts)
+    return type(first)(np.concatenate([part.values for part in parts]), np.concatenate([part.known for part in parts]))
+
+
+def start_order(start_ns: IntArray, duration_ns: IntArray | None = None) -> IndexArray:
+    """Positions of rows by start, then longest first, then as they stand. O(n log n)."""
+    order = np.argsort(start_ns, kind="stable")
+    if duration_ns is None:
+        return order
+    # Tables come in order of time, which makes the sort above cheap; few rows begin together.
+    sorted_start = start_ns[order]
+    alike = sorted_start[1:] == sorted_start[:-1]
+    together = np.flatnonzero(np.append(alike, False) | np.append(False, alike))
+    rows = order[together]
+    order[together] = rows[np.lexsort((-duration_ns[rows], start_ns[rows]))]
+    return order
+
+
+def in_order(rows: AnyRows, order: IndexArray) -> AnyRows:
+    """The rows in another order of them all; themselves if they stand so. O(n x columns)."""
+    return rows if (order[1:] > order[:-1]).all() else rows.take(order)
+
+
+def places_of(ids: IntArray, sought: CodeArray) -> IndexArray:
+    """Shape (sought,): the position of each among distinct ids from 0 on; -1 where it is none of them, as below 0.
+    O(n + sought + largest id), or O(n log n + sought log n) where that is far larger than both."""
+    last = int(ids.max(initial=-1))
+    if last == len(ids) - 1 and (ids == np.arange(len(ids))).all():
+        return np.where((sought >= 0) & (sought <= last), sought, -1).astype(np.intp)
+    if last > 8 * (len(ids) + len(sought)):
+        order = np.argsort(ids, kind="stable")
+        at = np.minimum(np.searchsorted(ids[order], sought), len(ids) - 1)
+        return np.where(ids[order][at] == sought, order[at], -1)
+    place = np.full(last + 2, -1, np.intp)
+    place[ids] = np.arange(len(ids))
+    # The entry behind the last stands for what is none.
+    return place[np.where((sought < 0) | (sought > last), last + 1, sought)]
+
+
+def counts_by(ids: IntArray, of_rows: CodeArray) -> IntArray:
+    """Shape (ids,): how many rows have each id; others count for nothing. O(n)."""
+    at = places_of(ids, of_rows)
+    return np.bincount(at[at >= 0], minlength=len(ids))
+
+
+def sums_by(ids: IntArray, of_rows: CodeArray, values: IntArray) -> IntArray:
+    """Shape (ids,): the values of the rows with each id, added up; exact to 2^53. O(n)."""
+    at = places_of(ids, of_rows)
+    known = at >= 0
+    return np.bincount(at[known], values[known], minlength=len(ids)).astype(np.int64)
+
+
+def held_texts(columns: Iterable[Codes[str]]) -> set[str]:
+    """The texts that cells of any of the columns hold. O(n)."""
+    return {text for cells in columns for text in cells.held()}
