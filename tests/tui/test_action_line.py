@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
+from support.choice import sweep_rest
 from tracekit.trace.filter import everything, narrow, only_range
 from tracekit.tui import opening
 from tracekit.tui.action_line import ALWAYS, FooterKey, KeysFooter, Tab, keys_that_fit, tab_texts
@@ -25,7 +26,7 @@ def test_help_and_quit_are_never_left_out() -> None:
     assert len(keys_that_fit(KEYS, 80)) == len(KEYS) + len(ALWAYS)
 
 
-@pytest.mark.parametrize("size", [(60, 16), (120, 40)])
+@pytest.mark.parametrize("size", sweep_rest(((60, 16),), ((120, 40),)))
 async def test_keys_say_what_they_do_here(screen, size) -> None:
     def shown() -> str:
         return screen.text().splitlines()[-1]
@@ -50,6 +51,7 @@ async def test_keys_say_what_they_do_here(screen, size) -> None:
     assert screen.app.screen.__class__.__name__ == "HelpScreen"
 
 
+@pytest.mark.sweep
 def test_enter_is_named_only_where_a_check_has_something_to_list(run_view, samples, fixed_sample) -> None:
     async def one_model(screen) -> None:
         await screen.press("1")

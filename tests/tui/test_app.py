@@ -127,7 +127,7 @@ async def test_expanding_a_lane_shows_all_its_rows(screen) -> None:
     assert len(timeline.renderer.tracks(lane)) == 4
 
 
-async def test_help_opens_over_everything_and_themes_change_with_a_key_and_in_the_palette(screen) -> None:
+async def test_help_opens_over_everything_and_themes_change_with_a_key(screen) -> None:
     assert screen.app.theme == DARK
     await screen.press("T")
     assert screen.app.theme == LIGHT
@@ -138,6 +138,10 @@ async def test_help_opens_over_everything_and_themes_change_with_a_key_and_in_th
     assert "Next event" in screen.text()
     await screen.press("escape")
     assert screen.app.screen is screen.app.browse
+
+
+@pytest.mark.sweep
+async def test_an_action_is_found_in_the_palette(screen) -> None:
     await screen.press("ctrl+p", *"dark theme")
     await screen.pilot.pause(0.3)
     await screen.press("enter")
@@ -156,6 +160,7 @@ async def test_clicks_select_what_is_under_the_pointer_and_a_tab_shows_its_pane(
     assert screen.state.selection.event == EventRef("activity", 0)
 
 
+@pytest.mark.sweep
 @pytest.mark.view(size=(80, 24))
 async def test_rows_of_lanes_that_are_out_of_sight_are_announced_at_both_ends(screen) -> None:
     def titles() -> list[str]:

@@ -36,6 +36,7 @@ def hostile(tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.mark.sweep
 def test_no_pane_draws_it_whatever_is_opened_in_it(run_view, hostile: Path) -> None:
     async def test(screen) -> None:
         for place, pane in enumerate([pane for pane in PANES if pane.RECORDINGS == 1], 1):
@@ -57,6 +58,7 @@ def test_no_pane_draws_it_whatever_is_opened_in_it(run_view, hostile: Path) -> N
     run_view(test, hostile)
 
 
+@pytest.mark.sweep
 def test_two_of_them_and_the_prompts_neither(run_view, hostile: Path, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
 

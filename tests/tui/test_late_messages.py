@@ -51,6 +51,7 @@ async def test_a_late_message_is_about_the_recording_that_it_came_from(screen) -
     assert screen.state.range == span.moved(ahead)
 
 
+@pytest.mark.sweep
 @pytest.mark.view("sharpen_8bit", "sharpen_float16")
 async def test_the_title_of_a_column_that_is_no_longer_listed_sorts_nothing(screen) -> None:
     await screen.press("8")
@@ -63,6 +64,7 @@ async def test_the_title_of_a_column_that_is_no_longer_listed_sorts_nothing(scre
     assert "compare" not in screen.state.sorts
 
 
+@pytest.mark.sweep
 async def test_a_search_for_commands_ends_with_its_screen(screen) -> None:
     ACTIONS_BY_ID["palette"].run(screen.app)
     await screen.pilot.pause()
@@ -89,6 +91,7 @@ async def test_keys_typed_before_a_list_is_made_move_in_it(screen, monkeypatch) 
     assert screen.state.view != screen.state.bounds
 
 
+@pytest.mark.sweep
 async def test_keys_typed_while_a_list_is_made_again_move_in_the_new_one(screen, monkeypatch) -> None:
     await screen.press("3")
     listed = screen.app.browse.pane.focus_target()
@@ -117,6 +120,7 @@ def predictions_of(screen):
     return activity[activity["kind"] == "prediction"]
 
 
+@pytest.mark.sweep
 async def test_keys_typed_at_once_sort_a_list_before_they_open_its_row(screen) -> None:
     called = predictions_of(screen)
     slowest = int(called["duration_ns"].idxmax())
@@ -132,6 +136,7 @@ async def test_keys_typed_at_once_sort_a_list_before_they_open_its_row(screen) -
     assert called.loc[screen.state.selection.prediction, "duration_ns"] == called.loc[fastest, "duration_ns"]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("key", ["W", "V", "f"])
 async def test_a_key_about_a_row_waits_for_the_row_that_was_gone_to(screen, key: str) -> None:
     called = predictions_of(screen)
@@ -145,6 +150,7 @@ async def test_a_key_about_a_row_waits_for_the_row_that_was_gone_to(screen, key:
     assert (screen.state.selection.waits is not None) == (key == "W")
 
 
+@pytest.mark.sweep
 async def test_a_key_waits_for_a_row_that_the_cursor_is_on_already(screen) -> None:
     """Of a range, the list has one row; nothing is selected before."""
     third = predictions_of(screen).index[2]

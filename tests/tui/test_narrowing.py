@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from textual.widgets import Input, Static
 
+from tracekit.analysis.comparison import Measure
 from tracekit.lanes.categories import Category
 from tracekit.trace.filter import EVENT_FRAMES
+from tracekit.tui.detail.compare import ComparePane
+from tracekit.tui.detail.events import EventsPane, PredictionsPane
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.detail.statistics import AggregationPane
 from tracekit.tui.ranges import aggregation
@@ -125,6 +129,7 @@ async def test_predictions_of_a_range_are_warm_by_the_loads_before_it(screen) ->
     assert "Prediction, warm" in screen.text()
 
 
+@pytest.mark.sweep
 @pytest.mark.view("sharpen_8bit", "sharpen_float16")
 async def test_a_filter_narrows_the_comparison_of_numbers(screen) -> None:
     for measure, keys in (("mean", ""), ("count", "uuu")):
@@ -137,28 +142,27 @@ async def test_a_filter_narrows_the_comparison_of_numbers(screen) -> None:
         await screen.press("c")
 
 
-@pytest.mark.turns(2)
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
-def test_an_empty_list_names_only_what_keeps_events_away(size, run_view, samples: Path) -> None:
+@pytest.mark.view("style_transfer_reload", "style_transfer_fixed")
+async def test_an_empty_list_names_only_what_keeps_events_away(screen) -> None:
     nothing = EventFilter(text="no event is called so")
     # Before the first event: the sample's first load starts later than 1 ns.
     early = Span(0, 1)
-
-    async def test(screen) -> None:
-        for keys, what in (("2", "event"), ("3", "event"), ("4", "prediction"), ("7u", "event")):
-            screen.app.change(filter=EventFilter(), range=None)
-            await screen.press(*keys)
-            for filtered, span, told in (
-                (nothing, None, f"No {what}s match; c clears the filter."),
-                (EventFilter(), early, f"No {what}s in this range; esc clears it."),
-                (nothing, early, f"No {what}s match in this range; c clears the filter, esc the range."),
-            ):
-                screen.app.change(filter=filtered, range=span)
-                await screen.settle()
-                assert told in screen.text()
-
-    paths = (samples / f"style_transfer_{name}.trace" for name in ("reload", "fixed"))
-    run_view(test, *paths, size=size)
+    screen.app.change(filter=nothing, range=early, pane="events")
+    await screen.settle()
+    assert "No events match in this range; c clears the filter, esc the range." in screen.text()
+    for pane, what in (
+        (AggregationPane, "event"),
+        (EventsPane, "event"),
+        (PredictionsPane, "prediction"),
+        (ComparePane, "event"),
+    ):
+        for filtered, span, told in (
+            (nothing, None, f"No {what}s match; c clears the filter."),
+            (EventFilter(), early, f"No {what}s in this range; esc clears it."),
+            (nothing, early, f"No {what}s match in this range; c clears the filter, esc the range."),
+        ):
+            state = replace(screen.state, filter=filtered, range=span, measure=Measure.MEAN)
+            assert screen.app.browse.query_one(pane).make(state).empty == told
 
 
 REACHING = "events overlapping it"
@@ -219,6 +223,7 @@ async def test_the_line_above_events_and_predictions_names_range_and_filter(scre
     assert above().startswith(f"{told[size[0]]} · N Neural Engine")
 
 
+@pytest.mark.sweep
 @pytest.mark.turns(2)
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 def test_what_range_and_filter_leave_as_it_is_says_so(size, run_view, samples: Path) -> None:
@@ -252,6 +257,7 @@ def test_what_range_and_filter_leave_as_it_is_says_so(size, run_view, samples: P
     run_view(test, *paths, size=size)
 
 
+@pytest.mark.sweep
 @pytest.mark.view("local_chat", size=(120, 40))
 async def test_phases_are_listed_and_filtered_and_fade_as_events_do(screen) -> None:
     phases = screen.state.session.trace.phases

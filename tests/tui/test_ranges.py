@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-import tracekit
-from tracekit.api import judge
-from tracekit.request import request_of
+from support.choice import sweep_rest
+from tests.tui.conftest import kept_judged, kept_session
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.ranges import passing
 from tracekit.tui.state import EventFilter
@@ -48,28 +47,33 @@ def test_work_for_another_process_is_found_by_its_name_in_the_aggregation(reload
     assert places(reload_trace, "hardware", "GPU execution, backboardd (66)") == list(other)
 
 
-@pytest.mark.parametrize("sample", ["style_transfer_reload", "captions_concurrent", "sharpen_8bit"])
+@pytest.mark.parametrize("sample", sweep_rest("style_transfer_reload", "captions_concurrent", "sharpen_8bit"))
 def test_every_event_of_the_aggregation_is_found_by_its_name(sample, samples: Path) -> None:
-    trace = tracekit.open_trace(samples / f"{sample}.trace")
-    for row in judge(trace, request_of(only=["reload-before-predict"], redact=False)).aggregation:
+    session = kept_judged(kept_session(str(samples / f"{sample}.trace")))
+    for row in session.report.aggregation:
         chosen = EventFilter(text=row.label, model=row.model or "", kind=row.kind)
-        passed = sum(int(passing(trace, name, chosen, None).sum()) for name in EVENT_FRAMES)
+        passed = sum(int(passing(session.trace, name, chosen, None).sum()) for name in EVENT_FRAMES)
         # More than those of the row: a title without a process is the beginning of those with one.
         assert passed >= row.statistics.count > 0
 
 
 async def test_a_filter_works_while_it_is_typed_and_esc_takes_it_back(screen) -> None:
-    await screen.press("3", "slash", *"model:InkWash")
+    await screen.press("3", "slash")
+    prompt = screen.app.screen.query_one(Input)
+    prompt.value = "model:InkWas"
+    await screen.press("h")
     activity = screen.state.session.trace
     count = sum(int((getattr(activity, name)["model"] == "InkWash").sum()) for name in EVENT_FRAMES)
     assert f"{count:,} events match" in screen.text()
     assert screen.state.filter.model == "InkWash"
     # No number of events is that of a filter that is none.
-    await screen.press(*" kind:nosuch")
+    prompt.value += " kind:nosuc"
+    await screen.press("h")
     assert re.search(r"\d events match", screen.text()) is None
     await screen.press("escape")
     assert screen.state.filter == EventFilter()
-    await screen.press("slash", *"model:InkWash", "enter")
+    await screen.press("slash")
+    await screen.answer("model:InkWash")
     assert screen.state.filter.model == "InkWash"
 
 

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 from textual.app import App
 
+from support.choice import sweep_rest
 from tracekit.cli import output
 from tracekit.cli.dispatch import main
 from tracekit.cli.process import ExitStatus
@@ -21,6 +22,7 @@ from tracekit.tui.state import EventRef, FindingRef, Selection
 from tracekit.tui.terminal import TerminalDriver
 
 
+@pytest.mark.sweep
 async def test_closing_a_screen_twice_closes_nothing_below_it(screen) -> None:
     for key in ("slash", "S", "C", "g", "question_mark", "ctrl+p"):
         await screen.press(key)
@@ -32,7 +34,8 @@ async def test_closing_a_screen_twice_closes_nothing_below_it(screen) -> None:
         assert screen.app.screen is screen.app.browse, key
 
 
-@pytest.mark.parametrize("key", ["C", *(pytest.param(key, marks=pytest.mark.sweep) for key in ("B", "ctrl+p"))])
+@pytest.mark.sweep
+@pytest.mark.parametrize("key", ["C", "B", "ctrl+p"])
 async def test_a_list_over_the_screen_can_be_paged_where_there_is_no_room(screen, key) -> None:
     await screen.press("b", "n", "b")
     for size in ((1, 1), (2, 2), (5, 3), (200, 1), (1, 50), (40, 10)):
@@ -44,6 +47,7 @@ async def test_a_list_over_the_screen_can_be_paged_where_there_is_no_room(screen
         assert screen.app.screen is screen.app.browse
 
 
+@pytest.mark.sweep
 @pytest.mark.view("style_transfer_reload", "style_transfer_fixed")
 async def test_what_a_list_told_of_other_rows_selects_nothing(screen) -> None:
     session = screen.state.session
@@ -75,7 +79,7 @@ def fail(**_: object) -> None:
     raise LookupError("no such theme")
 
 
-@pytest.mark.parametrize("way", ["handler", "thread", "silent"])
+@pytest.mark.parametrize("way", sweep_rest("handler", "thread", "silent"))
 def test_an_internal_error_ends_with_one_sentence_and_its_own_status(
     way: str, monkeypatch, capsys, reload_sample, tmp_path
 ) -> None:
@@ -128,7 +132,7 @@ def test_bytes_that_are_no_keys_are_dropped(monkeypatch) -> None:
     assert heard == ["w"]
 
 
-@pytest.mark.parametrize("alone", [True, False])
+@pytest.mark.parametrize("alone", sweep_rest(True, False))
 def test_a_damaged_bundle_opens_and_says_which_tables_could_not_be_read(
     run_view, samples: Path, tmp_path: Path, alone: bool
 ) -> None:
@@ -146,6 +150,7 @@ def test_a_damaged_bundle_opens_and_says_which_tables_could_not_be_read(
     run_view(check, *([bad] if alone else [good, bad]))
 
 
+@pytest.mark.sweep
 def test_a_damaged_table_of_signposts_is_named_before_the_signature(run_view, samples: Path, tmp_path: Path) -> None:
     bad = Path(shutil.copytree(samples / "local_chat.trace", tmp_path / "bad.trace"))
     tables = open_recording(bad, schemas=()).run.tables

@@ -104,6 +104,7 @@ def test_text_can_be_read_on_all_that_it_stands_on(dark) -> None:
     assert faint == {}
 
 
+@pytest.mark.sweep
 @pytest.mark.view("captions_concurrent")
 async def test_all_text_of_a_screen_can_be_read(screen) -> None:
     faint = {}
@@ -216,6 +217,7 @@ def test_with_few_colors_no_two_categories_of_a_lane_share_one(dark) -> None:
         assert len(numbers) == len(colors), name
 
 
+@pytest.mark.sweep
 def test_with_16_colors_no_two_categories_of_a_lane_of_the_samples_share_one(samples) -> None:
     for path in sorted(samples.glob("*.trace")):
         for grouping in Grouping:

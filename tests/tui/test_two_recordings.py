@@ -52,6 +52,7 @@ async def test_two_recordings_share_scale_and_cursor_and_strips_of_one_model(scr
         assert 0 < (timeline.renderer.values_of(Line.IN_FLIGHT) > 0).mean() < 0.25
 
 
+@pytest.mark.sweep
 @pytest.mark.view("style_transfer_reload", "captions_concurrent", size=(120, 60))
 async def test_strips_of_two_recordings_have_one_scale(screen) -> None:
     renderers = [timeline.renderer for timeline in screen.app.browse.query(Timeline)]
@@ -136,6 +137,7 @@ async def test_one_recording_has_nothing_to_compare_with(screen) -> None:
         assert "Only one recording is open" in screen.text(), key
 
 
+@pytest.mark.sweep
 @pytest.mark.view("style_transfer_reload", "style_transfer_fixed")
 async def test_a_comparison_without_events_says_so_of_both(screen) -> None:
     emptied = []
@@ -151,6 +153,7 @@ async def test_a_comparison_without_events_says_so_of_both(screen) -> None:
     assert pane.make(bare).empty.startswith("No Core ML or hardware events in either recording")
 
 
+@pytest.mark.sweep
 @pytest.mark.view("style_transfer_reload", "style_transfer_fixed")
 async def test_a_row_of_a_comparison_leads_to_the_events_that_it_counts(screen) -> None:
     screen.app.change(filter=EventFilter(min_ns=15_000_000))
@@ -211,6 +214,7 @@ async def test_two_recordings_open_on_means_with_what_changed_in_the_first_line(
     assert cells["Load (cached)"].role is Role.PLAIN
 
 
+@pytest.mark.sweep
 @pytest.mark.view("style_transfer_reload", "style_transfer_fixed", size=(120, 40))
 async def test_a_row_of_numbers_in_a_range_is_inspected(screen) -> None:
     bounds = screen.state.bounds

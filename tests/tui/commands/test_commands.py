@@ -20,13 +20,12 @@ NO_EVENT = "No event selected; press n or click one."
 
 
 async def test_what_needs_an_event_says_that_none_is_selected(screen) -> None:
-    for before in ("0", "1", "down"):
-        for key in "FPV":
-            await screen.press(before)
-            assert NO_EVENT not in screen.text()
-            await screen.press(key)
-            assert screen.state.selection.event is None
-            assert NO_EVENT in screen.text(), (before, key)
+    for before, key in (("0", "F"), ("1", "P"), ("down", "V")):
+        await screen.press(before)
+        assert NO_EVENT not in screen.text()
+        await screen.press(key)
+        assert screen.state.selection.event is None
+        assert NO_EVENT in screen.text(), key
 
 
 @pytest.mark.view(size=(200, 50))
@@ -102,6 +101,7 @@ def test_every_attribution_is_said_in_words() -> None:
     assert set(ATTRIBUTION_WORDS) == set(Attribution)
 
 
+@pytest.mark.sweep
 async def test_a_result_that_comes_when_the_app_was_left_is_dropped(screen) -> None:
     app, held, shown, seen = screen.app, [], [], Event()
 
@@ -122,6 +122,7 @@ async def test_a_result_that_comes_when_the_app_was_left_is_dropped(screen) -> N
     assert len(shown) == 1
 
 
+@pytest.mark.sweep
 async def test_what_became_of_a_report_is_said_in_the_room_there_is(screen, tmp_path: Path) -> None:
     await screen.press("n", "V", "R")
     await screen.answer(str(tmp_path / "range.md"))
@@ -129,6 +130,7 @@ async def test_what_became_of_a_report_is_said_in_the_room_there_is(screen, tmp_
     assert line.endswith(("range.md", "private data is redacted."))
 
 
+@pytest.mark.sweep
 @pytest.mark.view("style_transfer_reload", size=(80, 24))
 async def test_a_pane_that_is_asked_for_is_seen_where_the_inspector_took_its_place(screen) -> None:
     await screen.press("i", "4")
@@ -141,6 +143,7 @@ async def test_a_pane_that_is_asked_for_is_seen_where_the_inspector_took_its_pla
     assert screen.app.browse.query_one("#lower").display
 
 
+@pytest.mark.sweep
 @pytest.mark.view("captions_concurrent")
 async def test_findings_are_inspected_when_they_are_asked_for(screen) -> None:
     # The load is evidence of nothing, a prediction of a burst is.
@@ -166,6 +169,7 @@ async def test_findings_are_inspected_when_they_are_asked_for(screen) -> None:
         assert "This lane has no events; choose another with ↑ and ↓." in screen.text(), key
 
 
+@pytest.mark.sweep
 @pytest.mark.view("not_instrumented")
 async def test_an_inconclusive_recording_opens_on_its_reason(screen) -> None:
     assert "Nothing selected" not in screen.text()

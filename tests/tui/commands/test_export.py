@@ -11,9 +11,9 @@ import pytest
 
 import tracekit
 from support.choice import sweep_rest
+from tests.tui.conftest import kept_judged, kept_session
 from tracekit.render.forms import ENDINGS, REPORT_FORMS
 from tracekit.trace.trace import Trace
-from tracekit.tui import opening
 from tracekit.tui.commands.export import FileName, save_report
 from tracekit.tui.export import finding_markdown, row_markdown
 from tracekit.tui.state import FindingRef, Selection
@@ -79,7 +79,7 @@ async def test_a_check_without_finding_is_copied_as_what_it_is(screen) -> None:
     "name", sweep_rest("sharpen_8bit", "style_transfer_reload", "album_memory", "captions_concurrent")
 )
 def test_a_copied_check_has_at_most_20_lines(name, samples: Path) -> None:
-    session = opening.judge_session(opening.read(str(samples / f"{name}.trace")))
+    session = kept_judged(kept_session(str(samples / f"{name}.trace")))
     checks = session.report.results
     crowded = replace(checks[0], caveats=tuple(f"Note {number}." for number in range(30)))
     session = replace(session, report=replace(session.report, results=(*checks, crowded)))
@@ -172,6 +172,7 @@ def test_a_name_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     assert parse(str(there).replace("there", "./there")) == (there, True)
 
 
+@pytest.mark.sweep
 @pytest.mark.view("style_transfer_reload", "style_transfer_fixed")
 async def test_what_is_copied_of_two_recordings_names_them(screen) -> None:
     names = r"before: style\_transfer\_reload.trace, after: style\_transfer\_fixed.trace"
@@ -186,6 +187,7 @@ async def test_what_is_copied_of_two_recordings_names_them(screen) -> None:
     assert screen.app.clipboard.splitlines()[0] == r"style\_transfer\_fixed.trace: whole recording"
 
 
+@pytest.mark.sweep
 @pytest.mark.view(size=(80, 24))
 async def test_what_was_copied_is_told_in_whole(screen, monkeypatch) -> None:
     for width in (80, 120, 200):

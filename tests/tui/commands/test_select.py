@@ -88,6 +88,7 @@ async def test_an_event_leads_to_the_finding_that_it_is_evidence_of(screen) -> N
     assert "The checks are still running" in screen.text()
 
 
+@pytest.mark.sweep
 @pytest.mark.view("sharpen_8bit", size=(200, 50))
 async def test_a_prediction_leads_to_the_finding_that_its_copies_are_evidence_of(screen) -> None:
     await screen.press("4", "down")
@@ -123,6 +124,7 @@ def test_the_way_back_from_a_walk_is_one_key_and_the_help_says_so(run_view, relo
     run_view(test, reload_sample)
 
 
+@pytest.mark.sweep
 async def test_walking_goes_on_from_where_one_went(screen) -> None:
     starts = screen.state.session.trace.activity["start_ns"].to_numpy()
 
@@ -161,7 +163,8 @@ async def test_an_event_that_is_chosen_elsewhere_takes_the_list_of_findings_alon
     assert rows.rows.rows[rows.cursor].ref == interval
 
 
-@pytest.mark.parametrize("name", ["local_chat", pytest.param("meal_planner", marks=pytest.mark.sweep)])
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", ["local_chat", "meal_planner"])
 def test_checks_of_an_app_that_asks_language_models_alone_are_about_them(run_view, samples, name, monkeypatch) -> None:
     monkeypatch.setattr(opening, "judge_session", partial(kept_judged, only=()))
 
@@ -205,6 +208,7 @@ def test_a_finding_about_requests_leads_to_its_request_on_the_lanes(run_view, sa
     run_view(test, samples / "meal_planner.trace", size=(200, 50))
 
 
+@pytest.mark.sweep
 def test_a_request_without_a_bracket_is_marked_as_all_its_phases(run_view, tmp_path, monkeypatch) -> None:
     scenario = slow_sampling(Draws(1))
     scenario.logged = [row for row in scenario.logged if row.name != "Inference"]
@@ -228,6 +232,7 @@ def test_a_request_without_a_bracket_is_marked_as_all_its_phases(run_view, tmp_p
     run_view(test, tmp_path / "export", size=(200, 50))
 
 
+@pytest.mark.sweep
 async def test_a_step_does_not_ask_where_a_row_lies_for_each_check(screen, monkeypatch) -> None:
     asked, span = [], Session.span
     monkeypatch.setattr(Session, "span", lambda session, ref: asked.append(ref) or span(session, ref))

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from suite.cases.neural_engine_contention import behind_another_model
+from tests.tui.conftest import kept_judged
 from tracekit.request import Request
 from tracekit.testing import Draws, write_export
 from tracekit.tui import opening
 from tracekit.tui.selection import waits_of
-from tracekit.tui.state import EventRef, FindingRef, RowRef, Selection
+from tracekit.tui.state import EventRef, FindingRef, RowRef, Selection, Session
 
 CONCURRENT = pytest.mark.view("captions_concurrent", size=(200, 50))
 
@@ -88,6 +89,7 @@ async def test_it_is_asked_of_a_model_of_statistics_of_a_finding_and_of_what_is_
     assert "No prediction here; press 4 and choose one." in screen.text()
 
 
+@pytest.mark.sweep
 @pytest.mark.view("sharpen_8bit", size=(80, 24))
 async def test_where_no_queue_is_known_there_is_nothing_to_step_through(screen) -> None:
     await screen.press("1", "full_stop", "W")
@@ -100,6 +102,7 @@ async def test_where_no_queue_is_known_there_is_nothing_to_step_through(screen) 
     assert screen.state.selection.finding == FindingRef(0, 0)
 
 
+@pytest.mark.sweep
 async def test_of_a_finding_about_loads_it_is_the_slowest_prediction_of_the_model(screen) -> None:
     check = screen.state.session.report.results[1]
     assert check.id == "reload-before-predict"
@@ -110,6 +113,7 @@ async def test_of_a_finding_about_loads_it_is_the_slowest_prediction_of_the_mode
     assert screen.state.selection.prediction == of_model["duration_ns"].idxmax()
 
 
+@pytest.mark.sweep
 @pytest.mark.corpus
 def test_metal_pipelines_compiled_during_it_are_marked(run_view, corpus: Path) -> None:
     path = corpus / "bundles" / "quick_probe.trace"
@@ -129,22 +133,21 @@ def test_metal_pipelines_compiled_during_it_are_marked(run_view, corpus: Path) -
     run_view(test, path, size=(100, 40))
 
 
-@pytest.mark.parametrize("hidden", [False, True])
-def test_only_what_is_shown_is_marked(tmp_path: Path, hidden: bool) -> None:
+def test_only_what_is_shown_is_marked(tmp_path: Path) -> None:
     write_export(behind_another_model(Draws(1)).finish(), tmp_path / "export")
-    whole = opening.judge_session(opening.read(str(tmp_path / "export")))
-    (waiting,) = (
-        check.model
-        for check in whole.report.results
-        if check.id == "neural-engine-contention" and check.outcome == "finding"
-    )
-    request = Request(models=(waiting,)) if hidden else Request()
-    session = opening.judge_session(opening.read(str(tmp_path / "export"), request))
-    calls, activity = session.calls, session.trace.activity
-    of_model = calls.index[(activity["model"].iloc[calls.index] == waiting).to_numpy()]
-    waits = [waits_of(session, int(index)).rows for index in of_model]
-    rows = session.trace.hardware.iloc[np.unique(np.concatenate(waits)).astype(int)]
-    assert set(rows["model"]) == (set() if hidden else set(whole.trace.models["name"]) - {waiting})
+
+    def judged(request: Request) -> Session:
+        return kept_judged(opening.read(str(tmp_path / "export"), request), only=("neural-engine-contention",))
+
+    whole = judged(Request())
+    (waiting,) = (check.model for check in whole.report.results if check.outcome == "finding")
+    others = set(whole.trace.models["name"]) - {waiting}
+    for session, marked in ((whole, others), (judged(Request(models=(waiting,))), set())):
+        calls, activity = session.calls, session.trace.activity
+        of_model = calls.index[(activity["model"].iloc[calls.index] == waiting).to_numpy()]
+        waits = [waits_of(session, int(index)).rows for index in of_model]
+        rows = session.trace.hardware.iloc[np.unique(np.concatenate(waits)).astype(int)]
+        assert set(rows["model"]) == marked
 
 
 @pytest.mark.view("local_chat")
@@ -161,6 +164,7 @@ async def test_without_any_prediction_no_list_of_them_is_pointed_to(screen) -> N
     assert "enter" not in screen.text().splitlines()[-1]
 
 
+@pytest.mark.sweep
 @pytest.mark.view("sharpen_8bit")
 async def test_of_a_row_of_warm_predictions_the_slowest_of_those_is_explained(screen) -> None:
     await screen.press("2")
@@ -174,6 +178,7 @@ async def test_of_a_row_of_warm_predictions_the_slowest_of_those_is_explained(sc
     assert screen.state.selection.prediction == called["duration_ns"].iloc[1:].idxmax()
 
 
+@pytest.mark.sweep
 @pytest.mark.view("sharpen_8bit", "sharpen_float16")
 async def test_of_a_row_of_the_comparison_the_slowest_prediction_of_its_model_is_explained(screen) -> None:
     await screen.press("W")

@@ -139,6 +139,7 @@ def test_a_hidden_order_is_named_as_fully_as_there_is_room(width, descending, ex
     assert headings(listed.columns, listed.sort, widths)[0] == expected
 
 
+@pytest.mark.sweep
 def test_columns_without_room_are_named_where_columns_are_chosen(run_view, samples: Path) -> None:
     def lines(screen) -> dict[str, str]:
         rows = [line.partition("│")[2].rpartition("│")[0].split() for line in screen.text().splitlines()]

@@ -7,11 +7,10 @@ from dataclasses import replace
 import pytest
 
 import tracekit
-from tracekit.api import judge
+from tests.tui.conftest import kept_judged, kept_session
 from tracekit.documents.report_events import EventRow
 from tracekit.lanes.lanes import Grouping, lanes_of
 from tracekit.render.blocks import plain
-from tracekit.request import request_of
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.detail.events import FIRST_SORT, event_rows
 from tracekit.tui.detail.statistics import short_event
@@ -72,8 +71,8 @@ def test_rows_that_name_no_model_can_be_asked_for(reload_trace) -> None:
         ("Neural Engine Request", None, 18, "Neural En… Request"),
     ],
 )
-def test_the_ends_by_which_events_differ_survive(event, process, room, expected, reload_trace) -> None:
-    row = judge(reload_trace, request_of(only=["reload-before-predict"])).aggregation[0]
+def test_the_ends_by_which_events_differ_survive(event, process, room, expected, samples) -> None:
+    row = kept_judged(kept_session(str(samples / "style_transfer_reload.trace"))).report.aggregation[0]
     told = short_event(EventRow(replace(row, process=process), event, row.statistics), room)
     assert len(told) <= room
     assert told == expected

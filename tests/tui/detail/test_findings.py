@@ -212,6 +212,7 @@ def test_columns_that_say_nothing_of_any_finding_leave_their_room(samples) -> No
     assert rows.sort.column == "outcome"
 
 
+@pytest.mark.sweep
 @pytest.mark.view("sharpen_8bit", size=(60, 50))
 async def test_the_key_for_more_stays_on_one_line(screen) -> None:
     for width in range(60, 100, 3):

@@ -55,6 +55,7 @@ def test_the_parts_of_every_prediction_are_its_duration(reload_trace) -> None:
     assert calls.position(int(loads[0])) is None
 
 
+@pytest.mark.sweep
 async def test_the_line_above_inferred_predictions_says_so(screen) -> None:
     session = screen.state.session
     for inferred, line, few in (

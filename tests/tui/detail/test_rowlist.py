@@ -16,6 +16,7 @@ async def burst(screen, *keys: str) -> None:
     await screen.settle()
 
 
+@pytest.mark.sweep
 async def test_no_key_of_a_burst_is_lost(screen) -> None:
     await burst(screen, *["full_stop"] * 5)
     assert screen.state.selection.finding.evidence == 4
@@ -65,6 +66,7 @@ async def test_columns_can_be_hidden_and_stay_so(screen) -> None:
     assert "At least one column must stay" in screen.text()
 
 
+@pytest.mark.sweep
 @pytest.mark.view("sharpen_8bit")
 async def test_what_was_selected_while_a_list_was_hidden_has_its_cursor(screen) -> None:
     await screen.press("4", "home")

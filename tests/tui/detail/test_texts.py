@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from support.choice import sweep_rest
 from tracekit.testing import Draws, Model, cpu, start_recording, write_bundle
 
 MS = 1_000_000
@@ -62,6 +63,7 @@ def test_the_pane_shows_the_tree_of_the_selection_and_of_everything(run_view, bu
     run_view(test, bundle, size=(200, 60))
 
 
+@pytest.mark.sweep
 def test_what_is_longer_than_a_line_goes_on_below_its_beginning(run_view, bundle: Path) -> None:
     async def test(screen) -> None:
         await screen.press("n", "7", "Z")
@@ -75,7 +77,7 @@ def test_what_is_longer_than_a_line_goes_on_below_its_beginning(run_view, bundle
 
 
 @pytest.mark.view("captions_concurrent", size=(120, 40))
-@pytest.mark.parametrize("key", ["6", "7"])
+@pytest.mark.parametrize("key", sweep_rest("7", "6"))
 async def test_a_text_has_all_of_the_width_until_something_is_selected(screen, key) -> None:
     inspector = screen.app.browse.query_one("#inspector")
     await screen.press(key)
@@ -96,6 +98,7 @@ async def test_a_text_has_all_of_the_width_until_something_is_selected(screen, k
     assert inspector.display
 
 
+@pytest.mark.sweep
 @pytest.mark.corpus
 def test_calls_that_core_ml_did_not_record_name_their_callers(run_view, corpus: Path) -> None:
     async def test(screen) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from support.choice import sweep_rest
 from tests.tui.conftest import kept_judged, kept_session
 from tracekit.tui.inspection.blocks import histogram_blocks
 from tracekit.tui.ranges import aggregation, durations_in_range, durations_of_model, durations_of_row
@@ -44,7 +45,7 @@ def test_equal_values_have_no_ranges_and_few_are_not_shown() -> None:
     assert lines([1, 2, 3, 4]) == []
 
 
-@pytest.mark.parametrize("name", ["captions_concurrent", "style_transfer_reload", "sharpen_8bit"])
+@pytest.mark.parametrize("name", sweep_rest("captions_concurrent", "style_transfer_reload", "sharpen_8bit"))
 def test_rows_of_the_aggregation_have_as_many_durations_as_they_count(samples: Path, name: str) -> None:
     state = first_state((kept_judged(kept_session(str(samples / f"{name}.trace"))),))
     half = replace(state, range=Span(0, state.bounds.span_ns // 2))

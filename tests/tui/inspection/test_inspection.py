@@ -55,7 +55,7 @@ async def test_an_inspected_prediction_is_named_and_says_which_unit_handed_over_
 
 
 def test_a_prediction_is_compared_with_a_usual_one(samples: Path) -> None:
-    session = opening.judge_session(opening.read(str(samples / "captions_concurrent.trace")))
+    session = kept_judged(kept_session(str(samples / "captions_concurrent.trace")))
     slowest = int(session.trace.activity["duration_ns"].where(session.trace.activity["kind"] == "prediction").idxmax())
     words = " ".join(told(why_blocks(session, slowest, None)).split())
     assert "Compared with a usual one +84.7 ms queued for the Neural Engine behind 7 earlier predictions" in words
@@ -63,7 +63,7 @@ def test_a_prediction_is_compared_with_a_usual_one(samples: Path) -> None:
 
 
 def test_a_slower_prediction_of_another_model_is_named(samples: Path) -> None:
-    session = opening.judge_session(opening.read(str(samples / "style_transfer_reload.trace")))
+    session = kept_judged(kept_session(str(samples / "style_transfer_reload.trace")))
     calls, models = session.calls, session.trace.activity["model"]
 
     def words(model: str) -> str:
@@ -173,6 +173,7 @@ async def test_the_first_check_is_inspected_where_there_is_no_finding(screen) ->
     assert "The number of predictions in flight" in text
 
 
+@pytest.mark.sweep
 @pytest.mark.corpus
 def test_a_finding_names_the_code_that_made_the_calls(corpus: Path) -> None:
     session = opening.judge_session(opening.read(str(corpus / "bundles" / "quick_probe.trace"), Request()))
@@ -187,6 +188,7 @@ def test_a_finding_names_the_code_that_made_the_calls(corpus: Path) -> None:
     assert "in MambaASRRunner.runStreaming (main.swift:1281)" in places["element-wise-access"]
 
 
+@pytest.mark.sweep
 @pytest.mark.corpus
 def test_inferred_calls_have_their_phases_and_no_digits_that_samples_do_not_carry(corpus: Path) -> None:
     path = str(corpus / "bundles" / "quick_probe.trace")
@@ -237,7 +239,7 @@ async def test_a_sample_of_memory_is_named_by_its_size_and_has_no_length(screen)
 
 
 def test_an_operation_has_the_parts_of_its_time(samples: Path) -> None:
-    session = opening.judge_session(opening.read(str(samples / "frame_camera.trace")))
+    session = kept_judged(kept_session(str(samples / "frame_camera.trace")))
     phases = session.trace.phases
     first = {name: int(np.flatnonzero(phases["name"] == name)[0]) for name in ("ProcessFrame", "Resize", "Shutter")}
 
@@ -252,5 +254,5 @@ def test_an_operation_has_the_parts_of_its_time(samples: Path) -> None:
 
 
 def test_phases_of_a_runtime_are_no_operations(samples: Path) -> None:
-    session = opening.judge_session(opening.read(str(samples / "local_chat.trace")))
+    session = kept_judged(kept_session(str(samples / "local_chat.trace")))
     assert "Where its time went" not in told(event_blocks(session, EventRef("phases", 0)))

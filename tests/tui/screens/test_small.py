@@ -55,6 +55,7 @@ async def test_the_screen_shows_progress_and_how_to_give_up(screen, size, held_r
     await screen.settle()
 
 
+@pytest.mark.sweep
 @pytest.mark.view(wait=False)
 async def test_help_that_is_read_meanwhile_stays_and_leads_to_the_lanes(screen, held_reading) -> None:
     await screen.pilot.press("question_mark", *["down"] * 7)
@@ -72,6 +73,7 @@ async def test_help_that_is_read_meanwhile_stays_and_leads_to_the_lanes(screen, 
     assert screen.state.selection.event is not None
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(("before", "after"), [(160, 90), (90, 160)])
 def test_a_size_that_changes_meanwhile_is_the_one_to_begin_with(
     before, after, run_view, held_reading, reload_sample

@@ -158,6 +158,7 @@ def test_on_screen_the_selected_block_is_reversed_from_bracket_to_bracket(run_vi
     run_view(test, reload_sample)
 
 
+@pytest.mark.sweep
 def test_the_part_in_view_has_both_brackets_however_small(run_view, reload_sample, monkeypatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
 
