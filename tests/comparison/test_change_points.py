@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from support.choice import sweep_rest
 from support.simulated_histories import (
     NOISES,
     NORMAL,
@@ -29,6 +30,7 @@ def drawn(count, seed=3, noise=NORMAL):
     return steady(noise, count, np.random.default_rng(seed))
 
 
+@pytest.mark.sweep
 @pytest.mark.turns(3)
 @pytest.mark.parametrize("noise", NOISES, ids=lambda noise: noise.name)
 def test_a_gate_on_steady_builds_fails_at_less_than_one_in_200(noise, histories):
@@ -37,12 +39,12 @@ def test_a_gate_on_steady_builds_fails_at_less_than_one_in_200(noise, histories)
     assert alarms <= 1 / 200 + (histories < 200) * 12 / 579
 
 
-@pytest.mark.parametrize("noise", NOISES, ids=lambda noise: noise.name)
+@pytest.mark.parametrize("noise", sweep_rest(*NOISES), ids=lambda noise: noise.name)
 def test_hardly_any_history_of_steady_builds_has_a_change(noise, histories):
     assert false_changes(noise, histories) <= 0.03 * histories + (histories < 200) * 2
 
 
-@pytest.mark.parametrize("before", [8, 20, 50])
+@pytest.mark.parametrize("before", sweep_rest(8, 20, 50))
 def test_a_drift_of_one_percent_a_build_is_found_within_twelve(before, histories):
     assert all(builds is not None for builds in builds_until_found(NORMAL, before, 0.01, histories))
 

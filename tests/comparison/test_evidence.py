@@ -10,6 +10,7 @@ from itertools import combinations
 
 import pytest
 
+from support.choice import sweep_rest
 from support.handover import trace_of
 from tracekit.api import judge
 from tracekit.comparison.gate import check
@@ -148,8 +149,8 @@ def verdicts(trace, limits):
     return [(item.subject, item.verdict) for item in held(recording, *limits.items()).values()]
 
 
-@pytest.mark.parametrize("code", [False, True])
-@pytest.mark.parametrize("work", WORK)
+@pytest.mark.parametrize("code", sweep_rest(False, True))
+@pytest.mark.parametrize("work", sweep_rest(*WORK))
 def test_limits_are_kept_and_broken_where_nothing_is_gone(work, code):
     trace, (kept, broken) = trace_of(app(work, code)[0]), bounds(work, code)
     assert {verdict for _, verdict in verdicts(trace, kept)} == {Verdict.PASSED}
@@ -158,8 +159,8 @@ def test_limits_are_kept_and_broken_where_nothing_is_gone(work, code):
 
 @pytest.mark.turns(30)
 @pytest.mark.parametrize("gone", [*combinations(TABLES, 1), *combinations(TABLES, 2), ()], ids=", ".join)
-@pytest.mark.parametrize("code", [False, True])
-@pytest.mark.parametrize("work", WORK)
+@pytest.mark.parametrize("code", sweep_rest(False, True))
+@pytest.mark.parametrize("work", sweep_rest(*WORK))
 def test_no_limit_is_green_without_its_evidence_nor_red_through_the_loss(work, code, gone):
     kept, broken = bounds(work, code)
     wrong = []

@@ -151,6 +151,7 @@ def test_an_inconclusive_recording_never_passes(measured):
     assert gate.verdict in (Verdict.ERROR, Verdict.INCONCLUSIVE)
 
 
+@pytest.mark.sweep
 def test_of_many_models_one_that_seems_changed_by_chance_does_not_count(measured):
     recording = measured("sharpen_float16")
     model = recording.models[0]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from support.analyses import kept_analysis
+from support.choice import sweep_rest
 from support.handover import trace_of
 from support.synthetic_measurements import model, of_models
 from tracekit.api import judge
@@ -161,7 +162,7 @@ def test_what_is_stored_says_how_exact_it_is() -> None:
         assert from_plain(to_plain(side)).models[0].inexact == side.models[0].inexact
 
 
-@pytest.mark.parametrize("sample_ns", [MS, 5 * MS])
+@pytest.mark.parametrize("sample_ns", sweep_rest(MS, 5 * MS))
 def test_true_durations_lie_within_what_is_measured(sample_ns: int) -> None:
     app = start_recording(Draws(3), noise=False, code=True)
     app.load(Model("Net"), 300 * MS)
@@ -185,6 +186,7 @@ def test_true_durations_lie_within_what_is_measured(sample_ns: int) -> None:
     assert abs(one.quantities["all_p50_ns"] - np.median(latencies)) <= one.inexact.latency_ns
 
 
+@pytest.mark.sweep
 @pytest.mark.corpus
 def test_public_recordings_compare(corpus: Path) -> None:
     before, after = (

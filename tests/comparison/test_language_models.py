@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import date
+from functools import cache
 
 import pytest
 
@@ -27,6 +28,7 @@ MS = 1_000_000
 FIRST, NEXT = "Core AI language model: first token", "Core AI language model: next token"
 
 
+@cache
 def measured(token_ns: int) -> Measurements:
     chat, draws, now = CoreAIChat(Scenario(Process("Chat", 412), duration_ns=60_000 * MS)), Draws(3), 0
     for _ in range(12):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from support.analyses import kept_trace
+from support.choice import sweep_rest
 from support.simulated_latencies import (
     DEPENDENT,
     NOISY,
@@ -36,7 +37,7 @@ def drawn(count, seed=0, *, scale=1.0, **options):
 
 @pytest.mark.turns(3)
 @pytest.mark.parametrize("count", [12, 20, 50, 100, 500])
-@pytest.mark.parametrize("case", [*NOTHING_CHANGED, *TWO_LEVELS], ids=lambda case: case.name)
+@pytest.mark.parametrize("case", sweep_rest(*NOTHING_CHANGED, *TWO_LEVELS), ids=lambda case: case.name)
 def test_a_build_that_did_not_change_is_hardly_ever_called_changed(case, count, pairs):
     if count == 500 and pairs < 200:
         pytest.skip("takes minutes: run with --every-case")
@@ -45,24 +46,26 @@ def test_a_build_that_did_not_change_is_hardly_ever_called_changed(case, count, 
     assert found[Answer.REGRESSED] + found[Answer.IMPROVED] <= pairs // 10 + (pairs < 200) * 2
 
 
-@pytest.mark.parametrize("case", TWO_LEVELS, ids=lambda case: case.name)
-@pytest.mark.parametrize("scale", [1.0, 1.1])
+@pytest.mark.parametrize("case", sweep_rest(*TWO_LEVELS), ids=lambda case: case.name)
+@pytest.mark.parametrize("scale", sweep_rest(1.0, 1.1))
 def test_intervals_of_what_goes_between_levels_contain_the_change(case, scale, pairs):
     # 90%, and as many fewer as chance has: without doubts about levels they are 73% to 82%.
     assert covered(replace(case, scale=scale), 100, pairs) >= 0.9 - (pairs < 200) * 0.1
 
 
+@pytest.mark.sweep
 def test_recordings_of_one_build_that_differ_are_called_changed_at_times(pairs):
     found = answers(RUNS_DIFFER, 100, pairs)
     # The limit of one pair of recordings: 36 of 200.
     assert found[Answer.REGRESSED] + found[Answer.IMPROVED] <= 0.18 * pairs + (pairs < 200) * 2
 
 
-@pytest.mark.parametrize("case", [SLOWER, NOISY], ids=lambda case: case.name)
+@pytest.mark.parametrize("case", sweep_rest(SLOWER, NOISY), ids=lambda case: case.name)
 def test_a_slowdown_of_a_tenth_is_found(case, pairs):
     assert answers(case, 100, pairs)[Answer.REGRESSED] >= 0.9 * pairs
 
 
+@pytest.mark.sweep
 def test_a_slowdown_is_hardly_ever_called_an_improvement(pairs):
     assert answers(DEPENDENT, 100, pairs)[Answer.IMPROVED] <= 0.05 * pairs
 
@@ -91,6 +94,7 @@ def test_a_recording_against_itself_never_changed():
         assert change.answer in (Answer.UNCHANGED, Answer.INCONCLUSIVE)
 
 
+@pytest.mark.sweep
 @pytest.mark.corpus
 def test_two_halves_of_a_real_recording_are_not_called_changed(corpus):
     trace = kept_trace(corpus / "bundles" / "fp16_w8_60s_all.trace")
@@ -114,6 +118,7 @@ def test_predictions_that_depend_on_each_other_are_worth_fewer():
     assert change.wanted > 30
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(("after", "least"), [(1.0, 8), (1.1, 14)])
 def test_as_many_predictions_as_are_said_to_settle_it_may(after, least):
     """Of 20 pairs, at a spread of 30%: 100 predictions tell of few. So many of the median tell of about half."""
@@ -144,7 +149,7 @@ def test_a_few_slow_predictions_are_no_doubt_about_a_change_of_all():
 @pytest.mark.parametrize(("at", "doubted"), [(slice(20), False), (slice(1479, None), False), (slice(500), True)])
 def test_a_part_is_doubted_only_if_it_is_long_enough_to_explain_a_change(at, doubted):
     """Of 1,499 predictions that are 12% slower, some at either end are as before."""
-    for seed in range(5):
+    for seed in range(2):
         before, after = drawn(1499, seed), drawn(1499, 10 + seed, scale=1.12)
         after[at] = after[at] / 1.12
         assert (compare_latency([before], [after]).reason is Reason.NOT_STEADY) is doubted
@@ -181,7 +186,7 @@ def test_latencies_around_two_values_give_no_answer():
     assert (change.answer, change.reason) == (Answer.INCONCLUSIVE, Reason.MODES)
 
 
-@pytest.mark.parametrize("recordings", [1, 3])
+@pytest.mark.parametrize("recordings", sweep_rest(1, 3))
 def test_the_interval_that_is_given_is_the_one_that_decides(recordings):
     """Of 60 pairs, from equal to 52% slower, some of them with levels of their own."""
     seen = set()

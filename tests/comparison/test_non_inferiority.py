@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from support.choice import sweep_rest
 from support.simulated_latencies import WARM_UP, Case, gate, latencies, of_unequal_lengths
 from tracekit.comparison.latency import Answer, Reason
 from tracekit.comparison.non_inferiority import (
@@ -39,7 +40,7 @@ def constant(*medians_ns):
     return [np.full(60, median, np.int64) + np.arange(60) % 3 - 1 for median in medians_ns]
 
 
-@pytest.mark.parametrize("models", [1, 20])
+@pytest.mark.parametrize("models", sweep_rest(1, 20))
 def test_the_same_build_passes_and_one_slower_than_allowed_fails(models, times):
     spreads = (0.02,) * models
     passed, failed = gate(spreads, 1.0, SIDES, times if models == 1 else times // 2)
@@ -136,6 +137,7 @@ def test_variances_that_chance_explains_are_one_and_others_keep_what_is_theirs()
     assert moderated_variances(alike[:1], degrees[:1])[1] == 4
 
 
+@pytest.mark.sweep
 def test_a_baseline_says_how_often_a_build_that_did_not_change_cannot_be_told(times):
     generator = np.random.default_rng(5)
     expected, open_checks, count = 0.0, 0, 10 * times

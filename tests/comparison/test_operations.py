@@ -28,7 +28,7 @@ def measured(scenario: Scenario) -> Measurements:
     return measure(trace, judge(trace, shown=shown), shown)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def recording() -> Measurements:
     return measured(frame_camera())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -13,7 +14,7 @@ from tracekit.detectors.runner import run_detectors
 from tracekit.model_files.facts import ModelFile
 from tracekit.testing.machines import Process
 from tracekit.testing.scenario import Scenario
-from tracekit.trace.trace import Joined, Match
+from tracekit.trace.trace import Joined, Match, Trace
 
 MS = 1_000_000
 Judge = Callable[..., dict[str | None, Outcome]]
@@ -25,15 +26,22 @@ def scenario() -> Scenario:
     return Scenario(Process("Camera", 412), duration_ns=60_000 * MS)
 
 
+@pytest.fixture(scope="module")
+def traces() -> dict[bytes, Trace]:
+    """What scenarios of a module mean: rows of a table that differ in options alone share it."""
+    return {}
+
+
 @pytest.fixture
-def judge() -> Judge:
+def judge(traces: dict[bytes, Trace]) -> Judge:
     """`judge(scenario, detector_id, **settings)`: outcome per model (None: the whole recording). `file` is the facts of
     the file of every model."""
 
     def run(
         scenario: Scenario, detector_id: str, file: ModelFile | None = None, **settings: float
     ) -> dict[str | None, Outcome]:
-        trace = trace_of(scenario)
+        key = pickle.dumps(scenario)
+        trace = traces.get(key) or traces.setdefault(key, trace_of(scenario))
         if file is not None:
             joined = (Joined(file.source, name, Match.GIVEN, file) for name in trace.models["name"])
             trace = replace(trace, model_files=tuple(joined))

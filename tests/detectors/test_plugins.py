@@ -16,6 +16,7 @@ from types import SimpleNamespace
 import pytest
 
 import tracekit
+from support.choice import sweep_rest
 from tracekit.api import judge
 from tracekit.cli.dispatch import main
 from tracekit.detectors import plugins
@@ -76,6 +77,11 @@ def recording(tmp_path_factory):
     folder = tmp_path_factory.mktemp("plug-ins") / "recording"
     write_export(scenario, folder)
     return folder
+
+
+@cache
+def opened(recording):
+    return tracekit.open_trace(recording)
 
 
 def test_where_no_package_names_the_group_the_metadata_of_none_is_read(monkeypatch):
@@ -179,15 +185,14 @@ def test_the_example_is_configured_listed_and_explained_like_our_own(install, re
     ],
     ids=["import", "type", "id", "dotted", "needs", "options", "plain options", "detect", "page", "pattern"],
 )
-def test_a_package_that_cannot_be_loaded_fails_alone_and_is_told(install, recording, capsys, value, code, reason):
+def test_a_package_that_cannot_be_loaded_fails_alone_and_is_told(install, recording, value, code, reason):
     install("broken-package", "mine", value, code)
-    assert main(["analyze", str(recording), "--format", "json"]) == 2
-    report = json.loads(capsys.readouterr().out)
-    failed = [check for check in report["results"] if check["outcome"] == "error"]
-    assert [check["id"] for check in failed] == ["broken-package:mine"]
-    assert reason in failed[0]["summary"]
-    assert "uninstall the package 'broken-package'" in failed[0]["summary"]
-    assert report["summary"]["evaluated"]
+    report = judge(opened(recording))
+    (failed,) = (check for check in report.results if check.outcome == "error")
+    assert failed.id == "broken-package:mine"
+    assert reason in failed.summary
+    assert "uninstall the package 'broken-package'" in failed.summary
+    assert report.summary.evaluated
 
 
 EXITING = """
@@ -205,7 +210,7 @@ DETECTOR = replace(DETECTOR, id="exiting", detect=lambda view, options: sys.exit
 )
 def test_a_package_that_exits_does_not_end_the_analysis(install, recording, code, id_, count):
     install("exiting-package", "mine", "exiting_one:DETECTOR", {"exiting_one.py": code})
-    report = tracekit.analyze(recording)
+    report = judge(opened(recording))
     failed = [check for check in report.results if check.outcome == "error"]
     assert [check.id for check in failed] == [id_] * count
     assert all("SystemExit: enough" in check.summary for check in failed)
@@ -246,7 +251,7 @@ def judged_without_packages(recording):
 
 
 @pytest.mark.turns(2)
-@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("change", sweep_rest(*CHANGES))
 def test_what_a_plug_in_does_to_the_trace_changes_no_number(install, recording, change):
     before = judged_without_packages(recording)
     code = (
@@ -288,7 +293,7 @@ RAISES = {
 
 @pytest.mark.turns(2)
 @pytest.mark.parametrize("where", ["import", "detect", "options"])
-@pytest.mark.parametrize("way", RAISES)
+@pytest.mark.parametrize("way", sweep_rest(*RAISES))
 def test_whatever_a_plug_in_raises_is_its_own_failure_and_status_2(install, recording, capsys, way, where):
     bodies = {
         "import": f"{RAISES[way]}\n",
@@ -349,7 +354,7 @@ TEXTS = {
 
 
 @pytest.mark.turns(3)
-@pytest.mark.parametrize("what", TEXTS)
+@pytest.mark.parametrize("what", sweep_rest(*TEXTS))
 def test_a_plug_in_whose_texts_are_no_texts_fails_alone(install, recording, tmp_path, capsys, what):
     install("textless", "mine", "textless:DETECTOR", {"textless.py": f"{HEAD}{TEXTS[what]}\n"})
     reports = [word for name in ("a.md", "a.txt", "a.json") for word in ("-o", str(tmp_path / name))]
@@ -361,6 +366,7 @@ def test_a_plug_in_whose_texts_are_no_texts_fails_alone(install, recording, tmp_
     assert json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.sweep
 def test_whatever_a_plug_in_writes_goes_to_standard_error(install, recording, tmp_path):
     code = (
         f"{HEAD}print('at import')\nos.write(1, b'raw at import\\n')\n"

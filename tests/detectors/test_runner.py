@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from support.handover import trace_of
 from tracekit.detectors.framework import Detector
 from tracekit.detectors.options import choose
 from tracekit.detectors.outcomes import (
@@ -25,24 +26,22 @@ from tracekit.detectors.rules import reload_before_predict
 from tracekit.detectors.runner import run_detectors
 from tracekit.errors import UsageError
 from tracekit.intervals import Intervals
-from tracekit.recording import open_recording
 from tracekit.report.results import results_from
-from tracekit.testing.export_xml import write_export
+from tracekit.testing.machines import Process
 from tracekit.testing.rows import Model
-from tracekit.testing.scenario import CORE_ML
-from tracekit.trace.build import build_trace
+from tracekit.testing.scenario import CORE_ML, Scenario
 
 MS = 1_000_000
 
 
-@pytest.fixture
-def trace(scenario, tmp_path):
+@pytest.fixture(scope="module")
+def trace():
+    scenario = Scenario(Process("Camera", 412), duration_ns=60_000 * MS)
     for name in ("A", "B"):
         scenario.load(Model(name), 0, MS)
         for k in range(5):
             scenario.predict(Model(name), (10 + 10 * k) * MS, 5 * MS)
-    write_export(scenario, tmp_path)
-    return build_trace(open_recording(tmp_path))
+    return trace_of(scenario)
 
 
 def test_every_detector_answers_once_for_every_model(trace):
@@ -110,11 +109,10 @@ def test_an_answer_that_cannot_be_fails_alone(trace, answer, message):
     assert {check.outcome for check in results_from(judgments)} == {"error", "passed"}
 
 
-def test_predictions_without_a_name_are_reported_as_not_judged(scenario, tmp_path):
+def test_predictions_without_a_name_are_reported_as_not_judged(scenario):
     for k in range(5):
         scenario.predict(Model("", None), 10 * k * MS, 5 * MS)
-    write_export(scenario, tmp_path)
-    outcomes = run_detectors(build_trace(open_recording(tmp_path)), only=["reload-before-predict"])
+    outcomes = run_detectors(trace_of(scenario), only=["reload-before-predict"])
     assert [type(outcome) for _, outcome, _ in outcomes] == [NotEvaluated]
     assert "5 predictions have no model name" in outcomes[0][1].reason
 
@@ -195,12 +193,11 @@ def test_settings_for_a_model_hold_for_that_model_alone(trace):
     assert {outcome.model: type(outcome) for _, outcome, _ in outcomes} == {"A": NotApplicable, "B": Finding}
 
 
-def test_predictions_inferred_from_hardware_stand_in_for_core_ml_where_a_detector_can_use_them(scenario, tmp_path):
+def test_predictions_inferred_from_hardware_stand_in_for_core_ml_where_a_detector_can_use_them(scenario):
     for k in range(30):
         scenario.predict(Model("A"), 80 * k * MS, (10 + 2 * k) * MS).gpu(MS, (8 + 2 * k) * MS)
     scenario.emptied.add(CORE_ML)
-    write_export(scenario, tmp_path)
-    answers = {entry.detector.id: entry for entry in run_detectors(build_trace(open_recording(tmp_path)))}
+    answers = {entry.detector.id: entry for entry in run_detectors(trace_of(scenario))}
     assert isinstance(answers["growing-latency"].outcome, Finding)
     assert answers["growing-latency"].caveats == ("From hardware rows: actual durations are longer.",)
     assert isinstance(answers["excess-data-copies"].outcome, NotEvaluated)

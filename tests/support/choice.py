@@ -63,6 +63,8 @@ SWEEPS = (
     "cli/test_privacy.py",
     "cli/test_simulator.py",
     "cli/test_unusable_paths.py",
+    "detectors/test_first_check.py",
+    "detectors/test_reported_inputs.py",
     "recording/bundle/test_mutations.py",
     "recording/test_hostile.py",
     "render/test_assets.py",

@@ -158,6 +158,7 @@ def test_work_of_a_unit_that_was_not_recorded_is_not_none(scenario, judge):
     assert [metric.value for metric in outcome.metrics] == [None, 30]
 
 
+@pytest.mark.sweep
 @pytest.mark.corpus
 @pytest.mark.parametrize("name", ["quick_probe", "fp16_w8_60s_all", "hello_coreml"])
 def test_real_recordings_whose_call_stacks_show_the_calls_are_judged_by_them(corpus, name):

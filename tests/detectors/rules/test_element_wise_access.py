@@ -58,6 +58,7 @@ def test_too_few_samples_and_no_core_ml_are_no_verdict(app: App, judge) -> None:
     assert isinstance(judge(other.finish(), ID)[None], NotApplicable)
 
 
+@pytest.mark.sweep
 @pytest.mark.corpus
 @pytest.mark.parametrize(("name", "samples"), [("fp16_w8_60s_all", 114), ("quick_probe", 97)])
 def test_public_recordings_have_it(corpus: Path, name: str, samples: int) -> None:

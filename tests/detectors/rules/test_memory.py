@@ -8,6 +8,7 @@ import pytest
 
 from suite.cases.duplicate_memory import quiet
 from suite.memory_apps import MB, SECOND, predicting, reloading, taking_turns
+from support.choice import sweep_rest
 from support.forms import short_text
 from support.handover import trace_of
 from tracekit.api import judge
@@ -117,11 +118,11 @@ def test_a_second_copy_may_add_more_than_the_first():
     assert (metric.unit, metric.value) == ("ratio", pytest.approx(1.05))
 
 
-@pytest.mark.parametrize(("machine", "words"), [
+@pytest.mark.parametrize(("machine", "words"), sweep_rest(
     (IPHONE, "lies in other processes and is not in it."),
     (NEW_IPHONE, "On devices with Apple Intelligence, it includes memory of the Neural Engine."),
     (replace(IPHONE, os_version=""), "the version of this system is unknown."),
-])  # fmt: skip
+))  # fmt: skip
 def test_memory_of_the_neural_engine_is_the_apps_from_os_27_on(machine, words):
     app = growing(100, calls=120)
     app.scenario.device = machine

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from support.choice import sweep_rest
 from support.outcomes import values
 from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed, Severity, severity_of
 from tracekit.testing.rows import Model
@@ -37,7 +38,9 @@ def test_late_predictions_are_a_fact_that_no_fix_is_said_to_save(scenario, judge
 
 @pytest.mark.parametrize(
     ("late", "severity"),
-    [(6, Severity.LOW), (10, Severity.MEDIUM), (25, Severity.HIGH), (50, Severity.CRITICAL), (100, Severity.CRITICAL)],
+    sweep_rest(
+        (6, Severity.LOW), (10, Severity.MEDIUM), (25, Severity.HIGH), (50, Severity.CRITICAL), (100, Severity.CRITICAL)
+    ),
 )
 def test_severity_follows_how_often_the_deadline_is_missed(scenario, judge, late, severity):
     calls(scenario, [10] * (100 - late) + [20] * late)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from support.choice import sweep_rest
 from support.outcomes import values
 from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed, Severity, severity_of
 from tracekit.testing.rows import LOAD_COLD, Model
@@ -92,7 +93,7 @@ def test_after_a_long_time_unused_only_loads_that_outweigh_their_use_count(scena
     assert isinstance(judge(scenario, "load-churn")["Watercolor"], NotApplicable if expected is Finding else Passed)
 
 
-@pytest.mark.parametrize("pattern", ["LP" * 10, "LPP" * 10, "LPLPPP" * 5, "LP" * 3 + "LPPPP" * 2, "LLP" * 6])
+@pytest.mark.parametrize("pattern", sweep_rest("LP" * 10, "LPP" * 10, "LPLPPP" * 5, "LP" * 3 + "LPPPP" * 2, "LLP" * 6))
 def test_each_pattern_of_dear_reloads_is_reported_by_exactly_one_check(scenario, judge, pattern):
     play(scenario, pattern)
     ids = (ID, "load-churn")
@@ -118,7 +119,7 @@ def test_an_empty_core_ml_table_is_not_judged(scenario, judge):
     assert "get-task-allow" in outcomes[None].reason + outcomes[None].record
 
 
-@pytest.mark.parametrize("apart_ns", [10 * MS, -100 * MS], ids=["after it", "inside it"])
+@pytest.mark.parametrize("apart_ns", sweep_rest(10 * MS, -100 * MS), ids=["after it", "inside it"])
 @pytest.mark.parametrize("check", [ID, "load-churn", "duplicate-instances", "unused-load"])
 def test_the_cached_load_beside_the_first_specialization_is_no_reload(scenario, judge, check, apart_ns):
     # In a first run, one model shows one row that prepares it and one cached row.

@@ -88,6 +88,7 @@ def test_a_bundle_whose_issues_are_lost_does_not_tell(scenario, tmp_path):
 
 
 @pytest.mark.turns(2)
+@pytest.mark.sweep
 @pytest.mark.corpus
 @pytest.mark.parametrize("name", ["quick_probe", "hello_coreml", "output"])
 def test_real_recordings_that_are_sound_have_none(corpus, name):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from support.choice import sweep_rest
 from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed
 from tracekit.testing import CoreAIChat, Session
 from tracekit.testing.rows import StateRow
@@ -43,7 +44,7 @@ def test_a_line_is_what_attention_takes_however_steep(scenario, judge):
     assert "188 µs" in outcome.summary
 
 
-@pytest.mark.parametrize("at", [60, 100, 120, 140, 150])
+@pytest.mark.parametrize("at", sweep_rest(100, 60, 120, 140, 150))
 def test_a_jump_is_no_growth(scenario, judge, at):
     times = [(10 if number < at else 30) * MS for number in range(TOKENS)]
     CoreAIChat(scenario).request(100 * MS, prompt_tokens=100, prompt_ns=50 * MS, tokens_ns=times)

@@ -139,6 +139,7 @@ def test_raw_data_that_was_left_behind_is_found(scenario, tmp_path):
     assert "was not finished" in finding.summary
 
 
+@pytest.mark.sweep
 @pytest.mark.corpus
 @pytest.mark.parametrize(("name", "expected"), [("output", Passed), ("quick_probe", NotEvaluated)])
 def test_real_recordings(corpus, name, expected):

@@ -45,6 +45,7 @@ def test_a_blank_is_found_and_costs_nothing(scenario, judge):
     assert len(finding.affected.starts) == 0
 
 
+@pytest.mark.sweep
 def test_a_public_recording_comes_out_as_its_authors_say(judge):
     answers = judge(speech_app(), ID)
     for model, share in ((HIFT, 0.97), (CONDITIONS, 0.65)):

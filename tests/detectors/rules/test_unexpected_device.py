@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from support.choice import sweep_rest
 from support.outcomes import values
 from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed, Severity, severity_of
 from tracekit.testing.rows import ENGINE_PREDICTION, Model
@@ -54,7 +55,7 @@ def test_work_elsewhere_is_a_fact_that_no_fix_is_said_to_save(scenario, judge):
     assert "Expected on the Neural Engine" in finding.summary
 
 
-@pytest.mark.parametrize("unit", [ANE, GPU, CPU])
+@pytest.mark.parametrize("unit", sweep_rest(ANE, GPU, CPU))
 @pytest.mark.parametrize("work", [{"ane": 16}, {"gpu": 16}, {"cpu": 16}])
 def test_each_unit_can_be_expected(scenario, judge, unit, work):
     calls(scenario, **work)
@@ -137,7 +138,9 @@ def test_the_order_in_which_units_take_turns_is_told(scenario, judge):
 
 @pytest.mark.parametrize(
     ("elsewhere", "severity"),
-    [(1, Severity.LOW), (2, Severity.MEDIUM), (3, Severity.HIGH), (6, Severity.CRITICAL), (12, Severity.CRITICAL)],
+    sweep_rest(
+        (1, Severity.LOW), (2, Severity.MEDIUM), (3, Severity.HIGH), (6, Severity.CRITICAL), (12, Severity.CRITICAL)
+    ),
 )
 def test_severity_follows_how_often_most_of_the_work_runs_elsewhere(scenario, judge, elsewhere, severity):
     for k in range(12):

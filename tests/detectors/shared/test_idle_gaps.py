@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from support.choice import sweep_rest
 from support.handover import trace_of
 from tracekit.analysis import idle
 from tracekit.analysis.idle import idle_times
@@ -85,7 +86,7 @@ def test_gaps_of_the_same_sequences_are_found_once(scenario, monkeypatch):
     assert min_calls_asked == [100]
 
 
-@pytest.mark.parametrize("count", [12, 20, 30, 50, 80, 120])
+@pytest.mark.parametrize("count", sweep_rest(12, 20, 30, 50, 80, 120))
 def test_random_waits_hardly_ever_look_like_work(count):
     draws = Draws(11)
     looks = sum(like_work([draws.integer(1, 40_000) * 1_000 for _ in range(count)]) for _ in range(600))
