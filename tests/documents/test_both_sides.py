@@ -20,6 +20,8 @@ from tracekit.documents.lanes import lanes_of_both, pictures_of_both
 from tracekit.render.forms import render
 from tracekit.trace.events import Kind
 
+pytestmark = pytest.mark.usefixtures("kept_samples")
+
 
 def page_of(comparison, sides=None):
     return render(comparison_document(comparison, lanes_of_both(comparison, sides)), "html", width=0)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from support.choice import sweep_rest
 from tracekit.cli.archive import LIMIT, issue_text
 from tracekit.report.groups import findings
 from tracekit.report.report import Report
@@ -57,7 +58,7 @@ def test_the_smallest_limit_keeps_what_identifies_the_recording(full: Report) ->
     assert "<details>" not in text
 
 
-@pytest.mark.parametrize("report", ["many", "hostile", "not_judged", "failed", "clean"])
+@pytest.mark.parametrize("report", sweep_rest("hostile", "many", "not_judged", "failed", "clean"))
 def test_every_kind_of_report_fits_an_issue(report: str, request: pytest.FixtureRequest) -> None:
     text = issue_text(request.getfixturevalue(report), *HOW)
     assert len(text.encode("utf-8", "backslashreplace")) < 65_536

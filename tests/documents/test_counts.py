@@ -9,6 +9,7 @@ import pytest
 
 from suite.frame import draws_of, load, read_back
 from support.analyses import kept_analysis
+from support.choice import sweep_rest
 from support.forms import long_text
 from support.samples import SAMPLES
 from tracekit.api import judge
@@ -57,13 +58,14 @@ def check_sentences(report: Report) -> None:
             assert total(of, check.summary) in (0, check.evidence_total), check.summary
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", sweep_rest(*SAMPLES))
 def test_counts_of_a_sample_agree(name: str, samples: Path) -> None:
     report = kept_analysis(samples / f"{name}.trace").report
     check_counts(report)
     check_sentences(report)
 
 
+@pytest.mark.sweep
 @pytest.mark.corpus
 @pytest.mark.parametrize("name", CORPUS)
 def test_counts_of_a_recording_agree(name: str, corpus: Path) -> None:
@@ -73,7 +75,8 @@ def test_counts_of_a_recording_agree(name: str, corpus: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "rule", ["thermal_throttling", "slow_after_idle", "reload_before_predict", "gpu_contention", "missed_deadline"]
+    "rule",
+    sweep_rest("reload_before_predict", "thermal_throttling", "slow_after_idle", "gpu_contention", "missed_deadline"),
 )
 def test_a_sentence_counts_the_rows_below_it(rule: str) -> None:
     number, case = next((number, case) for number, case in enumerate(load(rule)) if case.kind == "positive")

@@ -84,6 +84,7 @@ def test_the_page_has_what_its_script_says_of_builds_and_where_they_lead(worse):
     assert medians == pytest.approx([one.models["Sharpen"][0] / 1e6 for one in worse], abs=0.051)
 
 
+@pytest.mark.sweep
 def test_a_page_of_20_models_and_120_builds_is_small():
     generator = np.random.default_rng(1)
     values = 8e6 * np.exp(generator.normal(size=(120, 20, 5)) * 0.01)

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from support.choice import sweep_rest
 from support.forms import markdown
 from tracekit.characters import map_strings
 from tracekit.render.markdown import code, escape, sentence
@@ -72,7 +73,7 @@ def test_at_most_five_intervals_are_listed_of_each_of_several_models(full: Repor
     assert part.count("`Watercolor`") == part.count("`Mosaic`") == 5
 
 
-@pytest.mark.parametrize("report", ["full", "clean", "not_judged", "failed", "hostile", "hundred"])
+@pytest.mark.parametrize("report", sweep_rest("hostile", "full", "clean", "not_judged", "failed", "hundred"))
 def test_folded_parts_are_the_only_html_in_it(report: str, request: pytest.FixtureRequest) -> None:
     for token in tokens(markdown(request.getfixturevalue(report))):
         assert token.type != "html_inline"
@@ -98,6 +99,7 @@ def test_nothing_links_or_mentions(hostile: Report) -> None:
     assert "www." not in escape("www.example.com")
 
 
+@pytest.mark.sweep
 def test_the_document_stays_below_what_an_issue_takes(many: Report) -> None:
     assert len(markdown(many)) < 65_536
 

@@ -11,6 +11,7 @@ import pytest
 from lxml import html
 
 from support.analyses import kept_analysis
+from support.choice import sweep_rest
 from support.forms import html_page
 from tracekit.api import Analysis
 from tracekit.documents.report import summary_line
@@ -22,7 +23,8 @@ from tracekit.report.report import Report
 from tracekit.trace.events import LOAD_KINDS, Kind
 from tracekit.units import format_time
 
-SAMPLES = ("captions_concurrent", "not_instrumented", "sharpen_8bit", "style_transfer_fixed")
+pytestmark = pytest.mark.usefixtures("kept_samples")
+SAMPLES = sweep_rest("sharpen_8bit", "captions_concurrent", "not_instrumented", "style_transfer_fixed")
 
 
 @pytest.fixture(scope="module", params=SAMPLES)
@@ -78,7 +80,7 @@ def test_nothing_is_asked_for_and_the_file_is_small(sample: tuple[Analysis, str]
     assert len(sample[1].encode()) - lanes < 300_000
 
 
-@pytest.mark.parametrize("name", ["full", "clean", "not_judged", "failed", "hostile", "hundred"])
+@pytest.mark.parametrize("name", sweep_rest("hostile", "full", "clean", "not_judged", "failed", "hundred"))
 def test_texts_of_a_recording_add_no_element(name: str, request: pytest.FixtureRequest) -> None:
     report: Report = request.getfixturevalue(name)
     page = html.fromstring(html_page(report))
@@ -173,9 +175,11 @@ def test_the_numbers_of_a_language_model_are_tiles_too(samples: Path) -> None:
 
 @pytest.mark.parametrize(
     ("sample", "tile"),
-    [("frame_camera", ["ProcessFrame", "30.9 ms", "median; 90 times"]),
-     ("dictation", ["WhisperKit request", "233 ms", "median; 24 times"])],
-)  # fmt: skip
+    sweep_rest(
+        ("frame_camera", ["ProcessFrame", "30.9 ms", "median; 90 times"]),
+        ("dictation", ["WhisperKit request", "233 ms", "median; 24 times"]),
+    ),
+)
 def test_operations_and_requests_of_a_runtime_are_the_first_tile(sample: str, tile: list[str], samples: Path) -> None:
     analysis = kept_analysis(samples / f"{sample}.trace")
     first = html.fromstring(html_page(analysis.report, analysis.timeline())).find(".//main")[0][0]

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from support.analyses import kept_analysis
+from support.choice import sweep_rest
 from support.forms import long_text, markdown, short_text, too_long
 from tracekit.characters import map_strings
 from tracekit.detectors.outcomes import Unknown
@@ -19,7 +20,7 @@ from tracekit.documents.report_findings import finding_savings, savings_words
 from tracekit.render.text import NARROWEST, WIDEST
 from tracekit.report.report import Report
 
-REPORTS = ["full", "clean", "not_judged", "failed", "hostile", "hundred"]
+REPORTS = ["full", "clean", "not_judged", "failed", "hostile", pytest.param("hundred", marks=pytest.mark.sweep)]
 
 ACTING = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}
 """Unicode categories of characters that can do something to a screen."""
@@ -81,13 +82,12 @@ def test_no_escape_is_written_without_color(full: Report) -> None:
     assert "\x1b" not in plain(full)
 
 
-@pytest.mark.parametrize(
-    "variable", ["COLUMNS", "FORCE_COLOR", "NO_COLOR", "TERM", "TTY_COMPATIBLE", "JUPYTER_COLUMNS"]
-)
-def test_the_environment_decides_nothing(full: Report, variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = plain(full, 70), long_text(full, width=70, color=True)
-    monkeypatch.setenv(variable, "dumb" if variable == "TERM" else "20")
-    assert (plain(full, 70), long_text(full, width=70, color=True)) == expected
+def test_the_environment_decides_nothing(clean: Report, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = plain(clean, 70), long_text(clean, width=70, color=True)
+    for variable in ("COLUMNS", "FORCE_COLOR", "NO_COLOR", "TERM", "TTY_COMPATIBLE", "JUPYTER_COLUMNS"):
+        with monkeypatch.context() as environment:
+            environment.setenv(variable, "dumb" if variable == "TERM" else "20")
+            assert (plain(clean, 70), long_text(clean, width=70, color=True)) == expected, variable
 
 
 def test_a_finding_gives_numbers_place_cost_and_fix_once(full: Report) -> None:
@@ -147,7 +147,9 @@ def test_columns_go_by_rank_when_there_is_no_room(full: Report) -> None:
     assert {"event", "count", "mean"} <= set(headers[2])
 
 
-@pytest.mark.parametrize("sample", ["sharpen_8bit", "style_transfer_fixed", "captions_concurrent", "not_instrumented"])
+@pytest.mark.parametrize(
+    "sample", sweep_rest("sharpen_8bit", "style_transfer_fixed", "captions_concurrent", "not_instrumented")
+)
 def test_80_columns_have_room_for_every_name(sample: str, samples: Path) -> None:
     text = plain(kept_analysis(samples / f"{sample}.trace").report, width=80)
     assert "GPU execution, process " in text

@@ -104,6 +104,7 @@ def test_latency_over_time_has_median_p95_and_budget(captions) -> None:
         captions.plot.latency("Blur")
 
 
+@pytest.mark.sweep
 def test_the_distribution_counts_all_predictions_of_all_models(samples: Path) -> None:
     trace = tracekit.read(samples / "style_transfer_reload.trace")
     drawn = trace.plot.distribution()
@@ -175,6 +176,7 @@ def test_a_history_is_drawn_with_its_change() -> None:
         history.plot("load_ns")
 
 
+@pytest.mark.sweep
 def test_names_are_no_mathematics(tmp_path: Path) -> None:
     name = r"$\x{$"
     scenario = Scenario(Process(name, 412), duration_ns=2_000 * MS)

@@ -61,6 +61,7 @@ def test_frames_are_copies(trace, samples: Path) -> None:
     assert trace.core_ml_calls is None
 
 
+@pytest.mark.sweep
 @pytest.mark.corpus
 def test_calls_of_core_ml_are_there_where_it_recorded_none(corpus: Path) -> None:
     trace = tracekit.read(corpus / "bundles/quick_probe.trace")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from support.choice import sweep_rest
 from tracekit.cli.commands import COMMANDS, Command
 from tracekit.documents.report import report_file
 from tracekit.errors import UsageError
@@ -46,7 +47,7 @@ def test_no_ending_belongs_to_two_formats_of_a_command(command: Command) -> None
 
 @pytest.mark.turns(5)
 @pytest.mark.parametrize("name", REPORT_FORMS)
-@pytest.mark.parametrize("report", ["full", "clean", "not_judged", "failed", "hostile", "hundred"])
+@pytest.mark.parametrize("report", sweep_rest("full", "clean", "not_judged", "failed", "hostile", "hundred"))
 def test_every_format_renders_every_report_the_same_twice(
     name: str, report: str, request: pytest.FixtureRequest
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 import tracekit
 from suite.cases.unused_load import forgotten
+from support.handover import trace_of
 from tracekit.api import judge
 from tracekit.cli.dispatch import main
 from tracekit.detectors.framework import Judgment
@@ -20,7 +21,6 @@ from tracekit.detectors.rules import reload_before_predict, run_issues, unused_l
 from tracekit.errors import UsageError
 from tracekit.intervals import Intervals
 from tracekit.report.choice import Part, choose_shown, shown_judgments, unknown_model, unknown_process
-from tracekit.report.report import Report
 from tracekit.request import request_of
 from tracekit.testing import Draws, write_export
 from tracekit.testing.machines import Process
@@ -33,19 +33,8 @@ MS = 1_000_000
 NET, OTHER = Model("Net", 1), Model("Other", 1)
 
 
-@pytest.fixture
-def opened(tmp_path: Path):
-    """Writes a scenario and opens it."""
-
-    def make(scenario: Scenario) -> Trace:
-        write_export(scenario, tmp_path / "export")
-        return tracekit.open_trace(tmp_path / "export")
-
-    return make
-
-
-@pytest.fixture
-def two(opened) -> Trace:
+@pytest.fixture(scope="module")
+def two() -> Trace:
     """Two models, and a model of another process on the Neural Engine."""
     scenario = Scenario(Process("Camera", 412), duration_ns=60_000 * MS)
     scenario.processes.append(Process("secretd", 66))
@@ -54,7 +43,7 @@ def two(opened) -> Trace:
         for call in range(30):
             scenario.predict(model, (1_000 + 100 * call + 40 * at) * MS, 20 * MS)
     scenario.other_neural_engine(30_000 * MS, 10 * MS, "Hidden_main__Op0_AneInference Prediction")
-    return opened(scenario)
+    return trace_of(scenario)
 
 
 def evidence(model: str | None, start_ns: int, end_ns: int) -> Evidence:
@@ -205,20 +194,15 @@ def test_the_target_is_all_that_is_judged_without_it(two):
         assert (part.results, part.summary, part.models) == (full.results, full.summary, full.models)
 
 
-def loaded_for_nothing(report: Report) -> str:
-    (check,) = (check for check in report.results if check.id == "unused-load")
-    return check.outcome
-
-
 def test_a_gate_fails_for_what_is_shown_alone(tmp_path: Path, capsys):
     app = forgotten(Draws(3))
     used = next(row.model.base for row in app.scenario.coreml if row.label == "Prediction")
     unused = next(row.model.base for row in app.scenario.coreml if row.model.base != used)
     path = str(tmp_path / "export")
     write_export(app.finish(), Path(path))
-    assert loaded_for_nothing(tracekit.analyze(path)) == "finding"
-    assert loaded_for_nothing(tracekit.analyze(path, models=[unused])) == "finding"
-    assert loaded_for_nothing(tracekit.analyze(path, models=[used])) == "not_applicable"
+    for models, outcome in (((), "finding"), ([unused], "finding"), ([used], "not_applicable")):
+        (check,) = tracekit.analyze(path, models=models, only=["unused-load"]).results
+        assert check.outcome == outcome
     gate = ["analyze", path, "--only", "unused-load,reload-before-predict", "--fail-on", "low", "--no-config"]
     assert main([*gate, "--model", unused]) == 1
     assert main([*gate, "--model", used]) == 0

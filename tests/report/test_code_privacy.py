@@ -7,15 +7,13 @@ from pathlib import Path
 
 import pytest
 
-import tracekit
+from support.analyses import kept_analysis
 from support.forms import short_text
 from support.scenarios import READ_ELEMENT
-from tracekit.api import analysis_of
 from tracekit.cli.dispatch import main
 from tracekit.documents.report import report_file
 from tracekit.render.forms import REPORT_FORMS
 from tracekit.report.report import Report
-from tracekit.request import Request
 from tracekit.testing import Draws, Model, cpu, start_recording, write_bundle
 from tracekit.testing.stacks import app_function
 
@@ -48,18 +46,19 @@ def trees(path: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
 
 
 def test_no_output_has_a_path_or_an_address(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for text in (*outputs(tracekit.analyze(bundle, redact=False)), *trees(bundle, capsys)):
+    for text in (*outputs(kept_analysis(bundle, redact=False).report), *trees(bundle, capsys)):
         assert "somebody" not in text
         assert not ADDRESS.search(text)
 
 
 def test_names_of_functions_and_files_are_hidden_on_request(bundle: Path) -> None:
-    naming = [text for text in outputs(tracekit.analyze(bundle)) if "App.apply" in text]
+    naming = [text for text in outputs(kept_analysis(bundle).report) if "App.apply" in text]
     assert len(naming) == 5
-    hidden = tracekit.analyze(bundle, functions=False)
-    for text in outputs(hidden):
+    hidden = kept_analysis(bundle, functions=False).report
+    texts = outputs(hidden)
+    for text in texts:
         assert not re.search(r"App\.(apply|run|decode|main)|Style\.swift|Secret\.swift", text)
-    assert sum("function A" in text for text in outputs(hidden)) == 5
+    assert sum("function A" in text for text in texts) == 5
     # One name stands for one function throughout.
     names = {site.function for check in hidden.results for site in check.call_sites}
     assert names <= {site.function for site in hidden.code.call_sites}
@@ -67,7 +66,7 @@ def test_names_of_functions_and_files_are_hidden_on_request(bundle: Path) -> Non
 
 def test_a_page_without_names_has_no_flame_graph(bundle: Path) -> None:
     for functions in (True, False):
-        analysis = analysis_of(bundle, Request(functions=functions))
+        analysis = kept_analysis(bundle, functions=functions)
         timeline = analysis.timeline()
         assert (timeline.flame is not None) == functions
         assert ("App.apply" in report_file(analysis.report, "html", timeline)) == functions
@@ -80,8 +79,9 @@ def test_the_flag_hides_them_on_screen(bundle: Path, capsys: pytest.CaptureFixtu
     assert "Style.swift" not in screen
 
 
+@pytest.mark.sweep
 @pytest.mark.corpus
 def test_no_output_of_a_public_recording_has_an_address(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = corpus / "bundles/quick_probe.trace"
-    for text in (*outputs(tracekit.analyze(path)), *trees(path, capsys)):
+    for text in (*outputs(kept_analysis(path).report), *trees(path, capsys)):
         assert not ADDRESS.search(text)

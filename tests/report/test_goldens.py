@@ -16,6 +16,7 @@ import pytest
 
 import tracekit
 from support.analyses import kept_analysis
+from support.choice import sweep_rest
 from support.forms import short_text
 from support.samples import SAMPLES
 from tracekit.documents.report import INCONCLUSIVE_LINES, LINES, report_file
@@ -34,6 +35,11 @@ WRITTEN = {
 """Samples by each format that a reviewer can read, where their report shows something that the others do not: the JSON
 of these two has nearly all keys. The HTML page says the same in markup."""
 GOLDEN_REPORTS = [(sample, name) for name, samples in WRITTEN.items() for sample in samples]
+OFTEN = (
+    *("captions_concurrent", "meal_planner", "not_instrumented"),
+    *("sharpen_8bit", "style_transfer_fixed", "style_transfer_reload"),
+)
+"""Samples whose reports every change is tested with."""
 
 LINE = 160
 """Characters of a line of JSON in a golden."""
@@ -66,7 +72,15 @@ def dense(value: Any, indent: str = "") -> str:
     return f"{opening}\n{inside}\n{indent}{closing}"
 
 
-@pytest.mark.parametrize(("name", "form"), GOLDEN_REPORTS, ids=[golden_of(*pair).name for pair in GOLDEN_REPORTS])
+def often_first(pairs: list[tuple[str, ...]], ids: list[str]) -> list[Any]:
+    """Parameters that begin with the name of a sample; those of all but some samples are left to the sweeps."""
+    marks = ((() if name in OFTEN else (pytest.mark.sweep,)) for name, *_ in pairs)
+    return [pytest.param(*pair, marks=mark, id=id_) for pair, mark, id_ in zip(pairs, marks, ids, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("name", "form"), often_first(GOLDEN_REPORTS, [golden_of(*pair).name for pair in GOLDEN_REPORTS])
+)
 def test_the_report_of_a_sample_is_the_golden_one(name, form, samples: Path, update_goldens: bool) -> None:
     text = report_file(sample_report(samples, name), form)
     if form == "json":
@@ -76,12 +90,13 @@ def test_the_report_of_a_sample_is_the_golden_one(name, form, samples: Path, upd
     same_as_golden(golden_of(name, form), text, update_goldens)
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", often_first([(name,) for name in SAMPLES], [*SAMPLES]))
 def test_the_short_report_of_a_sample_is_the_golden_one(name, samples: Path, update_goldens: bool) -> None:
     text = short_text(sample_report(samples, name))
     same_as_golden(GOLDENS / f"{name}.short.txt", text, update_goldens)
 
 
+@pytest.mark.sweep
 @pytest.mark.corpus
 @pytest.mark.parametrize(("name", "run"), BUNDLES, ids=[name for name, _ in BUNDLES])
 def test_the_short_report_of_a_real_recording_is_the_golden_one(
@@ -110,7 +125,7 @@ def test_every_sample_has_its_goldens_and_no_golden_is_left_over(samples: Path) 
 
 
 @pytest.mark.turns(4)
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", sweep_rest(*SAMPLES))
 def test_json_obeys_the_schema_and_text_and_markdown_give_its_verdict(name, samples: Path) -> None:
     report = sample_report(samples, name)
     document = json.loads(report_file(report, "json"))

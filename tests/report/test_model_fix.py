@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from support.choice import sweep_rest
 from support.models import CHANNELS, TARGETS, WEIGHTS, coremltools
 from support.models.programs import classifier, converted
 from tracekit.errors import TracekitError
@@ -70,7 +71,7 @@ def elements(function: Function) -> dict[str, str | None]:
     return {each.name: each.element for each in function.features}
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", sweep_rest(*TARGETS))
 def test_an_interface_becomes_float16_and_its_casts_go(fixed, target: str) -> None:
     change, model, path = fixed(f"target_{target}", INTERFACE)
     assert elements(model.main) == {"x": "Float16", "y": "Float16"}
@@ -317,6 +318,7 @@ def test_whatever_coremltools_raises_is_one_sentence(fixed, monkeypatch) -> None
     )
 
 
+@pytest.mark.sweep
 @pytest.mark.corpus
 @pytest.mark.parametrize(
     ("name", "finding", "shapes", "more", "size"),

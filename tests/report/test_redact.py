@@ -288,6 +288,7 @@ print("done")
 """
 
 
+@pytest.mark.sweep
 def test_no_text_takes_longer_than_its_length() -> None:
     """A name of 60,000 backslashes was looked at once for each of them."""
     command = [sys.executable, "-c", LONG_TEXTS]

@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 
 from support.analyses import kept_analysis, kept_trace
+from support.choice import sweep_rest
 from support.models import MODELS
 from support.performance_reports import article_2026, coremltools_json, dumped_json, profiler_json, wwdc22
 from tracekit.analysis.why.choice import Choice
@@ -88,7 +89,7 @@ def test_a_schema_says_what_the_dataclass_does() -> None:
     ],
 )
 def test_a_number_out_of_its_bounds_is_refused(samples, path: tuple[Any, ...], wrong: float) -> None:
-    document = validate("report", to_json(kept_analysis(samples / "sharpen_8bit.trace").report))
+    document = json.loads(to_json(kept_analysis(samples / "sharpen_8bit.trace").report))
     owner: Any = document
     for key in path[:-1]:
         owner = owner[key]
@@ -98,7 +99,7 @@ def test_a_number_out_of_its_bounds_is_refused(samples, path: tuple[Any, ...], w
     assert path in places or path[:-1] in places
 
 
-@pytest.mark.parametrize("name", ["sharpen_8bit", "captions_concurrent", "style_transfer_fixed"])
+@pytest.mark.parametrize("name", sweep_rest("sharpen_8bit", "captions_concurrent", "style_transfer_fixed"))
 def test_what_fixes_would_bring_obeys_the_schema(samples, name: str) -> None:
     document = validate("whatif", to_json(what_if_fixed(kept_analysis(samples / f"{name}.trace").trace)))
     document["replays"].append({"findings": ["cold-load"]})
@@ -118,7 +119,7 @@ def test_versions_are_those_of_the_program() -> None:
     assert versions == tuple(SCHEMAS.values())
 
 
-@pytest.mark.parametrize("name", ["captions_concurrent", "sharpen_8bit", "not_instrumented"])
+@pytest.mark.parametrize("name", sweep_rest("captions_concurrent", "sharpen_8bit", "not_instrumented"))
 @pytest.mark.parametrize("choice", [Choice(slowest=60), Choice(at_ns=10**15)], ids=["all", "none"])
 def test_why_predictions_were_slow_obeys_the_schema(samples, name: str, choice: Choice) -> None:
     document = validate("why", to_json(explain(kept_trace(samples / f"{name}.trace"), choice=choice)))
@@ -132,7 +133,7 @@ def test_why_predictions_were_slow_obeys_the_schema(samples, name: str, choice: 
             parts[0][key] = before
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sweep_rest(*NAMES))
 def test_what_can_be_fixed_in_every_model_obeys_the_schema(inspected, name: str) -> None:
     offers = model_fix.offers_of(inspected(name), f"{name}.mlpackage", {})
     document = validate("fix", to_json(model_fix.ModelFix(source=name, offers=offers)))
@@ -148,8 +149,7 @@ def test_what_was_fixed_obeys_the_schema(inspected) -> None:
         assert (document["differences"], document["not_compared"]) == compared
 
 
-@pytest.mark.turns(5)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sweep_rest(*NAMES))
 def test_the_report_on_every_model_obeys_the_schema(inspected, name: str) -> None:
     target = parse_target("iOS16")
     report = model_report.model_report(inspected(name), run_model_detectors(inspected(name), target), target)

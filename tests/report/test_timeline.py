@@ -19,6 +19,8 @@ from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES, everything, only_models, only_range
 from tracekit.trace.trace import Trace
 
+pytestmark = pytest.mark.usefixtures("kept_samples")
+
 
 @pytest.fixture(scope="module")
 def reload_analysis(samples: Path) -> Analysis:
