@@ -197,8 +197,7 @@ def test_without_colors_categories_are_letters_and_range_and_filter_are_told_by_
 
     async def test(screen) -> None:
         assert screen.app.no_color
-        await screen.press("n", "f", "3", "1", "6", "i", "question_mark")
-        await screen.press("escape", "n", "n", "f")
+        await screen.press("n", "n", "f")
         assert "[Prediction · WatercolorPP" in screen.text()
         await screen.press("escape", "0", "N", "N", "escape")
         assert "·[" not in screen.text()
@@ -226,6 +225,9 @@ async def test_a_recording_that_cannot_be_judged_opens_and_says_why(screen) -> N
     assert screen.state.pane == "facts"
     text = " ".join(screen.text().split())
     assert "Inconclusive: the Core ML instrument recorded no events" in text
+    # In the first line and in the pane, which has all of the width.
+    assert screen.text().count("Inconclusive") == 2
+    assert "Nothing selected" not in text
     assert "recorded, no events" in text
     # A pane that was chosen before the report came stays.
     await screen.press("4")
@@ -241,6 +243,18 @@ async def test_a_recording_without_checks_opens_on_what_ran(screen) -> None:
     assert "generated tokens/s 64.6" in text
     # Nowhere the first of the checks that were not evaluated.
     assert "not evaluated" not in text
+    # Without predictions nobody is told to ask why one was slow.
+    assert "n next · 1–7 panes" in screen.app.browse.hint
+    await screen.press("n", "W")
+    assert "No predictions in this recording: W explains those of Core ML." in screen.text()
+    await screen.press("3")
+    assert "Copy row" in screen.text()
+    # An empty list has neither titles nor rows to copy or to open.
+    for key, absent in (("4", "0 predictions"), ("5", "0 models"), ("5", "load mean")):
+        await screen.press(key)
+        assert absent not in screen.text()
+        assert not any(words in screen.text().splitlines()[-1] for words in ("enter", "Copy row"))
+    assert "No Core ML models in this recording; 6 has its language models." in screen.text()
 
 
 def test_what_cannot_be_opened_is_explained(run_view, tmp_path: Path) -> None:
@@ -271,6 +285,7 @@ async def test_a_recording_opens_with_all_of_it_in_view_and_marks_evidence_howev
     text = screen.text()
     assert "style_transfer_reload.trace · StyleCam · 16.5 s" in text
     assert "? keys" in text
+    assert "n next · W why slow · 1–7 panes" in screen.app.browse.hint
     assert "Thermal" in text
     assert "not recorded" in text
     marked = screen.app.lanes.evidence

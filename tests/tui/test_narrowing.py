@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from tracekit.analysis.comparison import Measure
 from tracekit.lanes.categories import Category
@@ -23,12 +23,6 @@ from tracekit.tui.timeline.monochrome import fade_letters
 from tracekit.tui.timeline.tracks import passing_track, tracks
 from tracekit.tui.timeline.widget import Timeline
 from tracekit.tui.viewport import Span, column_of
-
-
-async def set_filter(screen, text: str) -> None:
-    await screen.press("slash")
-    screen.app.screen.query_one(Input).value = text
-    await screen.press("enter")
 
 
 def lines_of(screen):
@@ -48,7 +42,8 @@ def categories(screen, lane_id: str) -> list[int]:
 async def test_a_filter_narrows_the_aggregation_is_said_in_the_header_and_goes_with_one_key(screen) -> None:
     await screen.press("2")
     rows = len(lines_of(screen))
-    await set_filter(screen, "kind:prediction model:mosaic >7ms")
+    await screen.press("slash")
+    await screen.answer("kind:prediction model:mosaic >7ms")
     assert screen.state.pane == "aggregation"
     activity = screen.state.session.trace.activity
     chosen = activity[(activity["model"] == "Mosaic") & (activity["kind"] == "prediction")]
@@ -74,7 +69,8 @@ async def test_a_filter_narrows_the_aggregation_is_said_in_the_header_and_goes_w
 async def test_what_does_not_pass_the_filter_is_faded_on_the_lanes(screen) -> None:
     whole = categories(screen, "activity")
     assert Category.FADED not in whole
-    await set_filter(screen, "model:watercolor")
+    await screen.press("slash")
+    await screen.answer("model:watercolor")
     shown = categories(screen, "activity")
     activity, columns = screen.state.session.trace.activity, screen.app.browse.columns
     own = activity[activity["model"] == "Watercolor"]
@@ -136,7 +132,8 @@ async def test_a_filter_narrows_the_comparison_of_numbers(screen) -> None:
         await screen.press(*keys)
         listed = screen.app.browse.query_one("#pane-compare").query_one(RowList)
         assert len({row.kind for row in listed.rows.records}) > 1
-        await set_filter(screen, "kind:prediction")
+        await screen.press("slash")
+        await screen.answer("kind:prediction")
         assert (screen.state.pane, screen.state.measure) == ("compare", measure)
         assert {row.kind for row in listed.rows.records} == {"prediction"}
         await screen.press("c")
@@ -265,10 +262,12 @@ async def test_phases_are_listed_and_filtered_and_fade_as_events_do(screen) -> N
     await screen.press("3")
     assert f"{len(phases)} events" in screen.text()
     prompts = int((phases["phase"] == "prompt").sum())
-    await set_filter(screen, "kind:prompt")
+    await screen.press("slash")
+    await screen.answer("kind:prompt")
     assert f"{prompts} events · whole recording, filter: prompt" in screen.text()
     assert Category.FADED not in categories(screen, lane)
-    await set_filter(screen, "kind:sampling")
+    await screen.press("slash")
+    await screen.answer("kind:sampling")
     assert set(categories(screen, lane)) <= {-1, Category.FADED}
     # Statistics are of Core ML and hardware.
     await screen.press("c", "2", "Z")

@@ -39,7 +39,7 @@ OF_ITS_START = {"findings", "inspected-prediction"}
 and a part that has no room hands the keys to another."""
 
 
-OFTEN = {"findings", "events", "by-model", "aggregation", "inspected-prediction", "compare"}
+OFTEN = {"findings", "events", "by-model", "aggregation", "compare"}
 """Screens that every change is tested with."""
 
 

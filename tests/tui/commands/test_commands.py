@@ -169,14 +169,6 @@ async def test_findings_are_inspected_when_they_are_asked_for(screen) -> None:
         assert "This lane has no events; choose another with ↑ and ↓." in screen.text(), key
 
 
-@pytest.mark.sweep
-@pytest.mark.view("not_instrumented")
-async def test_an_inconclusive_recording_opens_on_its_reason(screen) -> None:
-    assert "Nothing selected" not in screen.text()
-    # The checks of these tests have no finding there: in the first line and in the pane, which has all of the width.
-    assert screen.text().count(screen.state.session.report.summary.verdict.split(":")[0]) == 2
-
-
 @pytest.mark.view("sharpen_8bit")
 async def test_the_legend_names_what_is_on_the_lanes_and_leaves_them_in_sight(screen) -> None:
     lanes = screen.text().splitlines()[:20]

@@ -36,6 +36,11 @@ async def test_evidence_is_walked_through_and_leads_back(screen) -> None:
     assert f"This is the last of the 50 longest; the report keeps no more of {check.evidence_total} intervals." in (
         screen.text()
     )
+
+
+@pytest.mark.sweep
+@pytest.mark.view(size=(200, 50))
+async def test_evidence_that_is_listed_whole_or_by_its_bytes_is_told_so(screen) -> None:
     # What is there in full has a last one.
     session = screen.state.session
     first = session.report.results[0]
@@ -107,6 +112,7 @@ async def test_a_prediction_leads_to_the_finding_that_its_copies_are_evidence_of
     assert "The selected event is not evidence of a finding." in screen.text()
 
 
+@pytest.mark.sweep
 def test_the_way_back_from_a_walk_is_one_key_and_the_help_says_so(run_view, reload_sample) -> None:
     assert "before a series of steps" in ACTIONS_BY_ID["back"].help
 

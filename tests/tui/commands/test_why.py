@@ -150,20 +150,6 @@ def test_only_what_is_shown_is_marked(tmp_path: Path) -> None:
         assert set(rows["model"]) == marked
 
 
-@pytest.mark.view("local_chat")
-async def test_without_any_prediction_no_list_of_them_is_pointed_to(screen) -> None:
-    await screen.press("n", "W")
-    assert "No predictions in this recording: W explains those of Core ML." in screen.text()
-    # An empty list has neither titles nor a use for enter.
-    await screen.press("5")
-    assert "No Core ML models in this recording; 6 has its language models." in screen.text()
-    assert "load mean" not in screen.text()
-    assert "0 models" not in screen.text()
-    await screen.press("4")
-    assert "0 predictions" not in screen.text()
-    assert "enter" not in screen.text().splitlines()[-1]
-
-
 @pytest.mark.sweep
 @pytest.mark.view("sharpen_8bit")
 async def test_of_a_row_of_warm_predictions_the_slowest_of_those_is_explained(screen) -> None:

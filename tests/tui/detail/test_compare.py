@@ -198,6 +198,7 @@ def test_what_makes_the_answers_unfair_stands_above_them() -> None:
     assert narrow == "u: not a fair comparison: device, system"
 
 
+@pytest.mark.sweep
 @pytest.mark.view("sharpen_float16", "sharpen_8bit", size=(180, 50))
 async def test_what_only_the_other_recording_has_is_shown_from_there(screen) -> None:
     other = screen.state.sessions[1]

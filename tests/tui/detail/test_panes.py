@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from support.choice import sweep_rest
 from support.lists import column, heading
 from tracekit.api import judge
 from tracekit.request import request_of
@@ -41,7 +40,8 @@ async def test_models_are_listed_with_their_facts_and_facts_of_the_recording_are
     assert screen.state.filter == EventFilter(model=names[1])
 
 
-@pytest.mark.parametrize("size", sweep_rest(((80, 24),), ((120, 40),), ((110, 30),)))
+@pytest.mark.sweep
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (110, 30)])
 @pytest.mark.view("style_transfer_reload", "style_transfer_fixed")
 async def test_all_tabs_of_two_recordings_are_there_in_full_words(screen, size) -> None:
     assert "1–8 panes" in screen.text()

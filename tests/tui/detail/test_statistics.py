@@ -84,6 +84,7 @@ async def test_a_click_on_a_title_sorts_and_a_second_one_turns_it_round(screen) 
     assert int(screen.state.session.row(listed(screen, EventsPane).rows.ref(0))["duration_ns"]) < longest
 
 
+@pytest.mark.sweep
 async def test_the_aggregation_of_a_range_counts_what_starts_in_it(screen) -> None:
     await drag_range(screen)
     await screen.press("2")

@@ -17,7 +17,8 @@ from tracekit.request import Request
 from tracekit.tui import opening
 from tracekit.tui.inspection.event import directions, event_blocks, why_blocks
 from tracekit.tui.inspection.report import finding_blocks, model_blocks
-from tracekit.tui.state import NOTHING, EventRef, FindingRef, Selection, Session, WaitsRef
+from tracekit.tui.screens.title import title_line
+from tracekit.tui.state import NOTHING, EventRef, FindingRef, Selection, Session, WaitsRef, first_state
 from tracekit.tui.theme import PALETTES
 
 ANE, GPU, CPU = 0, 1, 2
@@ -107,9 +108,7 @@ async def test_what_a_detector_measured_is_named_in_full(screen) -> None:
         assert metric.name in words
 
 
-@pytest.mark.view(size=(80, 30))
-async def test_the_first_line_says_as_much_of_the_verdict_as_fits(screen) -> None:
-    session = screen.state.session
+def test_the_first_line_says_as_much_of_the_verdict_as_fits(judged) -> None:
     for width, verdict, shown in (
         (80, "1 finding (critical) in 5 models; 7 checks not evaluated.", "1 finding (critical) in 5 models"),
         (200, "1 finding (critical) in 5 models; 7 checks not evaluated.", "7 checks not evaluated."),
@@ -117,11 +116,9 @@ async def test_the_first_line_says_as_much_of_the_verdict_as_fits(screen) -> Non
         (80, "Inconclusive: the Core ML instrument recorded no events.", "Inconclusive"),
         (120, "Inconclusive: Core ML cannot be read: spec.plist is not a property list.", "Core ML cannot be read"),
     ):
-        await screen.pilot.resize_terminal(width, 30)
-        summary = replace(session.report.summary, verdict=verdict)
-        screen.app.change(sessions=(replace(session, report=replace(session.report, summary=summary)),))
-        await screen.settle()
-        assert screen.text().splitlines()[0].rstrip().endswith(shown)
+        report = replace(judged.report, summary=replace(judged.report.summary, verdict=verdict))
+        told = title_line(first_state((replace(judged, report=report),)), width, PALETTES[True])
+        assert told.plain.rstrip().endswith(shown)
 
 
 @pytest.fixture

@@ -46,16 +46,6 @@ async def test_lines_that_lanes_do_not_need_are_those_of_the_lists(screen) -> No
     assert timeline.size.height > browse.size.height - 5
 
 
-@pytest.mark.view("local_chat")
-async def test_of_a_list_without_rows_the_footer_says_nothing(screen) -> None:
-    # Without predictions nobody is told to ask why one was slow.
-    assert "n next · 1–7 panes" in screen.app.browse.hint
-    await screen.press("4")
-    assert "Copy row" not in screen.text()
-    await screen.press("3")
-    assert "Copy row" in screen.text()
-
-
 @pytest.mark.view(size=(80, 24))
 async def test_the_inspector_takes_the_place_of_the_detail_where_it_is_narrow(screen) -> None:
     assert not screen.state.inspector
@@ -230,12 +220,6 @@ async def test_the_status_line_names_a_phase_of_a_runtime(screen) -> None:
     await screen.press("n")
     phase = screen.state.session.trace.phases.iloc[screen.state.selection.event.index]
     assert screen.text().splitlines()[-2].startswith(f" {phase['name']} · ")
-
-
-@pytest.mark.sweep
-@pytest.mark.view("frame_camera")
-async def test_where_there_are_predictions_a_newcomer_learns_how_to_ask_why(screen) -> None:
-    assert "n next · W why slow · 1–7 panes" in screen.app.browse.hint
 
 
 @pytest.mark.sweep

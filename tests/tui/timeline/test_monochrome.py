@@ -144,6 +144,7 @@ def test_wide_intervals_are_blocks_in_columns_of_their_own_and_nothing_is_left_o
         assert text(found)[column_of(view, columns, start)] != " "
 
 
+@pytest.mark.sweep
 def test_on_screen_the_selected_block_is_reversed_from_bracket_to_bracket(run_view, reload_sample, monkeypatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
 
