@@ -99,9 +99,9 @@ def test_a_list_of_members_that_would_fill_the_memory_is_refused(write: Write) -
 
 
 def test_a_damaged_archive_is_refused_wherever_it_is_damaged(write: Write, xml: Xml) -> None:
-    rows = (f'<start-time id="{number}">{number * 7919}</start-time>' for number in range(1, 2000))
+    rows = (f'<start-time id="{number}">{number * 7919}</start-time>' for number in range(1, 500))
     good = packed(("a.xml", xml.one_table("start:start-time", *rows).encode()))
-    assert open_recording(write(good, "good.zip")).tables("sample")[0].rows == 1999
+    assert open_recording(write(good, "good.zip")).tables("sample")[0].rows == 499
     for index in range(0, len(good), 97):
         broken = bytearray(good)
         broken[index] ^= 0x5A
@@ -109,7 +109,7 @@ def test_a_damaged_archive_is_refused_wherever_it_is_damaged(write: Write, xml: 
             with suppress(UnreadableRecording):
                 recording = open_recording(write(content, "a.zip"))
                 # Only fields that nothing depends on may change unnoticed, such as dates.
-                assert recording.tables("sample")[0].column("start").item(1998) == 1999 * 7919
+                assert recording.tables("sample")[0].column("start").item(498) == 499 * 7919
 
 
 def test_an_archive_that_was_cut_off_behind_another_one_is_damaged(write: Write) -> None:

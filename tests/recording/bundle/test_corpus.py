@@ -113,6 +113,7 @@ def test_row_counts_are_those_that_were_measured(opened: dict[str, Recording]) -
         assert sum(each.rows or 0 for each in opened[name].run.tables) == total, name
 
 
+@pytest.mark.sweep
 @pytest.mark.turns(3)
 @pytest.mark.parametrize("name", ALL)
 def test_every_table_decodes_to_as_many_rows_as_are_listed(opened: dict[str, Recording], name: str) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from support.choice import sweep_rest
 from support.interrupts import AT_ONCE_S, interrupted_after_s
 from tracekit.recording import open_recording
 from tracekit.recording.bundle import DamageError
@@ -25,7 +26,7 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize(("strings", "labels"), [(60_000, 1), (1, 1_500)])
+@pytest.mark.parametrize(("strings", "labels"), sweep_rest((1, 1_500), (60_000, 1)))
 def test_strings_and_labels(made_bundle: Any, made_table: Any, tmp_path: Path, strings: int, labels: int) -> None:
     table = made_table(
         "sample",
@@ -43,6 +44,7 @@ def test_strings_and_labels(made_bundle: Any, made_table: Any, tmp_path: Path, s
     assert interrupted_after_s(lambda: open_recording(path).tables("sample")) < AT_ONCE_S
 
 
+@pytest.mark.sweep
 def test_run_issues(made_bundle: Any, made_table: Any, tmp_path: Path) -> None:
     """The engine sorts in one step, which its limits keep short."""
     with closing(sqlite3.connect(":memory:")) as database:

@@ -90,6 +90,7 @@ def test_the_core_ml_images_are_among_the_kernel_strings(opened: dict[str, Recor
         assert time in times, name
 
 
+@pytest.mark.sweep
 def test_a_zipped_bundle_reads_like_its_folder(corpus: Path, tmp_path: Path) -> None:
     shutil.copytree(corpus / "bundles/output.trace", tmp_path / "packed" / "output.trace")
     (tmp_path / "packed" / "__MACOSX").mkdir()

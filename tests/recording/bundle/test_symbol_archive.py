@@ -117,7 +117,7 @@ def test_changed_bytes_are_refused_or_give_names_that_are_there() -> None:
     draws = random.Random(7)  # noqa: S311
     data = sample().dump()
     refused = 0
-    for _ in range(3_000):
+    for _ in range(600):
         changed = bytearray(data)
         for _ in range(draws.randint(1, 3)):
             changed[draws.randrange(len(changed))] = draws.randrange(256)
@@ -127,7 +127,7 @@ def test_changed_bytes_are_refused_or_give_names_that_are_there() -> None:
                 assert isinstance(name, str)
         except DamageError:
             refused += 1
-    assert 500 < refused < 3_000
+    assert 100 < refused < 600
 
 
 @st.composite

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from support.choice import sweep_rest
 from tracekit.recording import open_recording
 from tracekit.recording.bundle.images import ALWAYS, read_images
 from tracekit.recording.bundle.symbol_archive import SymbolArchive, read_symbol_archive
@@ -70,7 +71,7 @@ ARCHIVES = {
 }
 
 
-@pytest.mark.parametrize("name", ARCHIVES)
+@pytest.mark.parametrize("name", sweep_rest(*ARCHIVES))
 def test_every_archive_is_read_to_the_byte(corpus: Path, name: str) -> None:
     paths = sorted((corpus / f"bundles/{name}.trace/symbols/stores").iterdir())
     archives = [read_symbol_archive(path.read_bytes(), path.stem) for path in paths]
@@ -113,7 +114,7 @@ def images_of(corpus: Path, golden: Golden) -> Images:
     return read_images(recording._files, recording._stores, recording._values)
 
 
-@pytest.mark.parametrize("golden", GOLDEN, ids=lambda each: f"{each.bundle}-{each.run}")
+@pytest.mark.parametrize("golden", sweep_rest(*GOLDEN), ids=lambda each: f"{each.bundle}-{each.run}")
 def test_images_and_their_places(corpus: Path, golden: Golden) -> None:
     images = images_of(corpus, golden)
     stores = corpus / f"bundles/{golden.bundle}.trace/symbols/stores"
@@ -142,8 +143,7 @@ def seen(table: CallStacks) -> np.ndarray:
     return np.concatenate([table.order[table.starts[each] : table.starts[each + 1]] for each in used])
 
 
-@pytest.mark.turns(4)
-@pytest.mark.parametrize("golden", GOLDEN, ids=lambda each: f"{each.bundle}-{each.run}")
+@pytest.mark.parametrize("golden", sweep_rest(*GOLDEN), ids=lambda each: f"{each.bundle}-{each.run}")
 def test_every_frame_has_its_function(corpus: Path, golden: Golden) -> None:
     table = stacks_of(corpus, golden)
     frames, seen_frames = table.frames, seen(table)
@@ -199,6 +199,7 @@ def test_known_stacks(corpus: Path) -> None:
     ]
 
 
+@pytest.mark.sweep
 def test_without_symbols_every_frame_keeps_its_image(corpus: Path, tmp_path: Path) -> None:
     golden = GOLDEN[2]
     complete = stacks_of(corpus, golden)
@@ -250,6 +251,7 @@ def test_stacks_of_kernel_traces_are_resolved_too(corpus: Path) -> None:
     assert "MambaASRRunner" not in images
 
 
+@pytest.mark.sweep
 def test_an_app_that_ran_before_is_named_by_what_form_template_lists(corpus: Path, tmp_path: Path) -> None:
     """iOS 15.5: the loader reports 133 libraries that came later, `form.template` 605 images, 127 of them with archive
     (counted with a parser of its own). The address 0x1ceddbecc, of 66% of the samples, lies 3.4 MB behind iTunesCloud.

@@ -91,7 +91,7 @@ def assert_same(written, handed) -> None:
     assert compared > 3
 
 
-@pytest.mark.turns(4)
+@pytest.mark.turns(9)
 @pytest.mark.parametrize("module", [*map(module_of, detector_ids()), *SHARED])
 def test_a_labeled_recording_is_what_its_export_says(tmp_path, module):
     scenario = labeled(module)
@@ -99,7 +99,7 @@ def test_a_labeled_recording_is_what_its_export_says(tmp_path, module):
     assert_same(open_recording(tmp_path, schemas=NEEDED_SCHEMAS), recording_of(scenario, NEEDED_SCHEMAS))
 
 
-@pytest.mark.turns(4)
+@pytest.mark.turns(6)
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_sample_is_what_its_export_says(exports, name):
     assert_same(open_recording(exports / name), recording_of(SAMPLES[name](), EXPORTED))

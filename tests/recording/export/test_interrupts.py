@@ -26,6 +26,7 @@ def test_rows_of_an_export(xml: Xml, write: Write) -> None:
     assert interrupted_after_s(lambda: open_recording(path)) < AT_ONCE_S
 
 
+@pytest.mark.sweep
 def test_parts_of_one_cell(xml: Xml, write: Write) -> None:
     parts = "<string>x</string>" * 45_000
     rows = f"<row><narrative>{parts}</narrative></row>" * 8

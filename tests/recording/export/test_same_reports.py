@@ -17,7 +17,7 @@ from tracekit.testing import write_export
 
 pytest.importorskip("tracekit.recording.export._scan", reason="the scanner is not built: there was no C compiler")
 
-SOME, EVERY = 2, 200
+SOME, EVERY = 1, 200
 """Random scenarios of an ordinary run, and with `--every-case`."""
 
 
@@ -52,12 +52,13 @@ def every(request: pytest.FixtureRequest) -> bool:
 
 
 def test_samples(every: bool, exports: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    for sample in list(SAMPLES)[slice(None) if every else slice(3, 5)]:
+    for sample in list(SAMPLES)[slice(None) if every else slice(4, 5)]:
         scanned, said = both(exports / sample, monkeypatch, caplog)
         assert scanned > 5, sample
         assert len(said) == 2, sample
 
 
+@pytest.mark.sweep
 @pytest.mark.corpus
 def test_real_exports(
     every: bool, corpus: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture

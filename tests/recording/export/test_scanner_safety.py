@@ -26,6 +26,7 @@ def library(name: str) -> str | None:
     return path if os.path.isabs(path) and os.path.exists(path) else None  # noqa: PTH110, PTH117 - what gcc prints
 
 
+@pytest.mark.sweep
 @pytest.mark.skipif(sys.platform != "linux", reason="sanitizers are loaded before Python, which is tried on Linux")
 @pytest.mark.skipif(compiler() is None, reason="there is no C compiler with the headers of Python")
 def test_damaged_input_and_failing_memory_do_no_harm(request: pytest.FixtureRequest, tmp_path: Path) -> None:
@@ -53,6 +54,7 @@ def test_damaged_input_and_failing_memory_do_no_harm(request: pytest.FixtureRequ
     assert "sound after" in result.stdout
 
 
+@pytest.mark.sweep
 @pytest.mark.skipif(compiler() is None, reason="there is no C compiler with the headers of Python")
 def test_the_scanner_compiles_without_a_warning(tmp_path: Path) -> None:
     build(tmp_path, "-Wall", "-Wextra", "-Werror", "-fvisibility=hidden")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from support.choice import sweep_rest
 from tracekit.recording import open_recording
 from tracekit.recording.table import CodedCells, Column, IntegerCells, Process, Table, TableState, Thread
 from tracekit.recording.writing import forms, xml
@@ -230,9 +231,8 @@ def sampled(table: Table) -> Table:
     return replace(table, cells=cells, rows=len(rows))
 
 
-@pytest.mark.turns(3)
 @pytest.mark.corpus
-@pytest.mark.parametrize("name", ["hello_coreml", "quick_probe", "fp16_w8_60s_all", "output"])
+@pytest.mark.parametrize("name", sweep_rest("output", "hello_coreml", "quick_probe", "fp16_w8_60s_all"))
 def test_every_table_of_a_real_bundle_reads_back_as_it_was(
     corpus: Path, tmp_path: Path, name: str, request: pytest.FixtureRequest
 ) -> None:
