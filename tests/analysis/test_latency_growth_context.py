@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from support.choice import sweep_rest
 from tracekit.analysis.latency_growth import context_growth
 
 CONTEXT = np.arange(100.0, 260.0)
@@ -27,6 +28,7 @@ def test_the_line_is_that_of_the_lower_half():
     assert growth.excess == pytest.approx(0, abs=1e-9)
 
 
+@pytest.mark.sweep
 def test_intervals_hold_the_true_slope_19_times_of_20():
     held = 0
     for seed in range(200):
@@ -37,16 +39,16 @@ def test_intervals_hold_the_true_slope_19_times_of_20():
     assert 184 <= held <= 198
 
 
-@pytest.mark.parametrize("at", [0.3, 0.5, 0.7, 0.9])
+@pytest.mark.parametrize("at", sweep_rest(0.5, 0.3, 0.7, 0.9))
 def test_noise_and_jumps_do_not_bend(at):
     shapes = (1 + 0 * PLACE, 1 + 3 * PLACE, 1 + (at < PLACE))
     for shape in shapes:
-        growths = [context_growth(CONTEXT, noisy(10 * MS * shape, seed)) for seed in range(50)]
+        growths = [context_growth(CONTEXT, noisy(10 * MS * shape, seed)) for seed in range(25)]
         assert not any(each and each.curved and each.excess > each.excess_error for each in growths)
 
 
 def test_a_bend_is_seen_through_noise():
-    growths = [context_growth(CONTEXT, noisy(10 * MS * (1 + 2 * PLACE**2), seed)) for seed in range(50)]
+    growths = [context_growth(CONTEXT, noisy(10 * MS * (1 + 2 * PLACE**2), seed)) for seed in range(25)]
     assert all(each and each.curved and each.excess > each.excess_error for each in growths)
 
 

@@ -69,6 +69,7 @@ def test_growth_per_prediction_is_what_the_app_keeps(each):
     assert found.high - found.low < 250_000
 
 
+@pytest.mark.sweep
 def test_the_interval_holds_for_a_footprint_that_wanders(request):
     above, count = 0, 60 if request.config.getoption("--every-case") else 20
     steps = np.random.default_rng(7).integers(-30, 31, (count, 60)) * MB

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from support.choice import sweep_rest
 from support.handover import trace_of
 from support.samples import SAMPLES
 from support.samples.runtimes import CLIPS, REQUESTS, dictation, local_chat
@@ -70,7 +71,9 @@ def test_what_logs_nothing_is_recognized_with_a_reason() -> None:
     assert found.reason == "Probably used: Metal compiled 1 function of it for the GPU."
 
 
-@pytest.mark.parametrize("name", [name for name in SAMPLES if name not in ("local_chat", "dictation", "meal_planner")])
+@pytest.mark.parametrize(
+    "name", sweep_rest(*(name for name in SAMPLES if name not in ("local_chat", "dictation", "meal_planner")))
+)
 def test_no_runtime_is_seen_where_none_ran(name: str) -> None:
     assert len(runtimes()) >= 8
     assert summarize_runtimes(trace_of(SAMPLES[name]())) == ()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from support.ground_truth import GroundTruth, ground_truth
-from support.samples import SAMPLES
+from support.samples import FINDINGS, SAMPLES
 
 pytest.importorskip("duckdb")
 # A server keeps a few recordings only, and each question is on another one.
@@ -54,7 +54,7 @@ def found(answer: Any) -> set[str]:
 
 
 def ids(path: str) -> set[str]:
-    return {name for name, _ in truth(path).findings}
+    return {name for name, _ in FINDINGS.get(path.removesuffix(".trace"), ())}
 
 
 def rows(answer: Any) -> list[list[Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from support.choice import sweep_rest
 from support.samples import SAMPLES
 from tracekit.analysis.breakdown.partition import REASONS, Part, Unknown, breakdown
 from tracekit.testing import Process, Scenario, write_export
@@ -19,7 +20,7 @@ def covered(rows, start, end):
     return ticks
 
 
-@pytest.mark.parametrize("name", ["style_transfer_fixed", "sharpen_8bit", "sharpen_float16"])
+@pytest.mark.parametrize("name", sweep_rest("sharpen_float16", "style_transfer_fixed", "sharpen_8bit"))
 def test_each_prediction_has_the_parts_that_its_scenario_gave_it(name, exports):
     scenario = SAMPLES[name]()
     parts = breakdown(open_trace(exports / name)).frame

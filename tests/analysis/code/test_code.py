@@ -12,6 +12,7 @@ import pytest
 
 from support.analyses import kept_trace
 from support.call_stacks import MAIN, MS, START, WORKER, WQ, Call, Held, Sample, app, call_stacks, core_ml, source
+from support.choice import sweep_rest
 from tracekit.analysis.code.call_sites import call_sites
 from tracekit.analysis.code.sites import Place, all_sites, sites_of
 from tracekit.recording.table import IntegerCells
@@ -252,7 +253,7 @@ PLACES = {"quick_probe": ([1514], {1229, 1261}), "fp16_w8_60s_all": ([1514], {12
 
 
 @pytest.mark.corpus
-@pytest.mark.parametrize("name", LOADS)
+@pytest.mark.parametrize("name", sweep_rest(*LOADS))
 def test_loads_and_calls_of_public_recordings(corpus: Path, name: str) -> None:
     trace = kept_trace(corpus / f"bundles/{name}.trace")
     calls = trace.activity.join(trace.sites)

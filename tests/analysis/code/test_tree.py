@@ -134,7 +134,7 @@ def deep(levels: int) -> CallTree:
 
 def test_memory_grows_with_the_tree_and_not_with_its_depth_besides() -> None:
     peaks = []
-    for levels in (500, 2_000):
+    for levels in (250, 1_000):
         tree = deep(levels)
         assert len(tree.parent) == 2 * levels + 1
         tracemalloc.start()

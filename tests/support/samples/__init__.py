@@ -33,6 +33,19 @@ SAMPLES: dict[str, Callable[[], Scenario]] = {
 }
 """By name."""
 
+FINDINGS: dict[str, tuple[tuple[str, str | None], ...]] = {
+    "style_transfer_reload": tuple(
+        ("reload-before-predict", style) for style in ("InkWash", "Mosaic", "Pointillism", "StainedGlass", "Watercolor")
+    ),
+    "sharpen_8bit": (("excess-data-copies", "SharpenFilter"), ("float-conversion", "SharpenFilter")),
+    "captions_concurrent": (("concurrent-predictions", "CaptionEncoder"),),
+    "not_instrumented": (("core-ml-not-instrumented", None),),
+    # Nothing is loaded before the first request, and the last one is refused.
+    "meal_planner": (("load-before-first-token", None), ("request-errors", None)),
+    "album_memory": (("unreturned-load", "PhotoTagger"),),
+}
+"""What each sample was made to show: check and model. The others are clean."""
+
 WITH_EXPORT = ("style_transfer_reload", "captions_concurrent")
 """Samples that are also there as exports, one in the form of Xcode 16.4 and one in that of 27.2."""
 
