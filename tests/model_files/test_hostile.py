@@ -21,7 +21,7 @@ from tracekit.model_files.untrusted import UnreadableModel
 
 pytestmark = needs_coremltools
 
-MUTATIONS = 50
+MUTATIONS = 25
 
 
 def refusal(path: Path) -> str:
@@ -54,6 +54,7 @@ def test_mutations_of_built_models(built_models) -> None:
     assert min(counts["read"], counts["refused"]) > 0
 
 
+@pytest.mark.sweep
 @pytest.mark.corpus
 def test_mutations_of_real_models(corpus) -> None:
     models = models_in([corpus / "models"])

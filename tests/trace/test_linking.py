@@ -167,7 +167,7 @@ def expected_links(rows):
 
 
 @given(tables())
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=100)
 def test_links_equal_those_found_row_against_row(make, rows):
     trace = build_trace(make.recording(make.coreml(*rows)))
     assert links(trace) == expected_links(rows)

@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from support.choice import sweep_rest
 from tracekit.recording.open import open_recording
 from tracekit.testing import Model, Process, Scenario, write_export
 from tracekit.testing.scenario import CORE_ML
@@ -231,12 +232,12 @@ def test_the_predictions_of_a_scenario_are_found_without_its_core_ml_table(tmp_p
 @pytest.mark.corpus
 @pytest.mark.parametrize(
     ("name", "predictions", "rows", "first"),
-    [
+    sweep_rest(
         # Reference, section 16.3: predictions by GPU labels, start, last end and busy time of the first ones.
         ("hello_coreml", 1, [34], [(5031012750, 5052915708, 2977957)]),
         ("quick_probe", 9, [34, 35, *[34] * 7], [(4090712208, 4150817708, 3210998)]),
         ("fp16_w8_60s_all", 10, None, [(4397573333, 4428716125, 3022963), (4436124791, 4449095708, 3159836)]),
-    ],
+    ),
 )
 def test_real_recordings_show_the_predictions_of_the_reference(corpus, name, predictions, rows, first):
     trace = build_trace(open_recording(corpus / "bundles" / f"{name}.trace", schemas=NEEDED_SCHEMAS))

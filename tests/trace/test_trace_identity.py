@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from support.choice import sweep_rest
 from support.handover import trace_of
 from tracekit.api import analysis_of, judge
 from tracekit.comparison.comparison import compare, same_recording
@@ -55,7 +56,7 @@ def test_an_export_is_the_recording_of_its_bundle(samples: Path, name: str) -> N
     assert identity_of(bundle) == identity_of(export) is not None
 
 
-@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("missing", sweep_rest(True, False))
 def test_so_it_is_where_calls_are_inferred(tmp_path: Path, missing: bool) -> None:
     scenario = app_without_core_ml(missing)
     write_bundle(scenario, tmp_path / "a.trace", rows_per_block=64)
@@ -66,7 +67,7 @@ def test_so_it_is_where_calls_are_inferred(tmp_path: Path, missing: bool) -> Non
     assert len({identity_of(trace) for trace in traces}) == 1
 
 
-@pytest.mark.parametrize("redact", [False, True])
+@pytest.mark.parametrize("redact", sweep_rest(True, False))
 def test_a_report_is_the_recording_it_is_about(
     samples: Path, tmp_path: Path, measured: Callable[[str], Measurements], redact: bool
 ) -> None:
@@ -81,7 +82,7 @@ def test_a_report_is_the_recording_it_is_about(
     assert not same_recording(load_report(path), load_report(path))
 
 
-@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("missing", sweep_rest(True, False))
 def test_equal_measurements_are_not_the_same_recording(missing: bool) -> None:
     first, second = app_without_core_ml(missing), app_without_core_ml(missing)
     second.start_date = LATER

@@ -149,5 +149,5 @@ def test_run_information_has_no_fields_that_real_ones_lack(written, corpus, unar
 
 
 def test_without_run_information_there_is_no_file_for_it(tmp_path, scenario):
-    path = write_bundle(scenario, tmp_path / "X.trace", form_template=False)
+    path = write_bundle(scenario, tmp_path / "X.trace", form_template=False, rows_per_block=64)
     assert not (path / "form.template").exists()

@@ -74,13 +74,14 @@ def test_types_have_the_mnemonics_of_real_ones(written, real):
 
 
 def test_the_same_scenario_gives_the_same_bytes_at_any_time(tmp_path, make_scenario, monkeypatch):
-    first = write_bundle(make_scenario(), tmp_path / "a.trace")
+    first = write_bundle(make_scenario(), tmp_path / "a.trace", rows_per_block=64)
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now + 86_400 * 400)
-    second = write_bundle(make_scenario(), tmp_path / "b.trace")
+    second = write_bundle(make_scenario(), tmp_path / "b.trace", rows_per_block=64)
     assert contents(first) == contents(second)
 
 
+@pytest.mark.sweep
 def test_a_raw_bundle_holds_what_a_compressed_one_holds(tmp_path, scenario, written, open_bundle):
     raw = open_bundle(write_bundle(scenario, tmp_path / "X.trace", compressed=False))
     assert not any(data[:2] in ZLIB for data in contents(raw.path).values())
@@ -91,7 +92,7 @@ def test_a_raw_bundle_holds_what_a_compressed_one_holds(tmp_path, scenario, writ
 
 def test_several_scenarios_become_runs(tmp_path, make_scenario, open_bundle, unarchived):
     scenarios = [make_scenario(), make_scenario(start_date="2025-06-03T11:15:00.000+02:00")]
-    path = write_bundle(scenarios, tmp_path / "X.trace")
+    path = write_bundle(scenarios, tmp_path / "X.trace", rows_per_block=64)
     for number in (1, 2):
         run = open_bundle(path, number)
         assert all(
@@ -116,7 +117,10 @@ def test_every_version_can_be_written(make_scenario, version):
 
 def test_missing_tables_have_no_store(tmp_path, make_scenario, open_bundle):
     scenario = make_scenario(missing={"thread-info", "metal-gpu-intervals"})
-    schemas = {store.schema.get("name") for store in open_bundle(write_bundle(scenario, tmp_path / "X.trace")).stores}
+    schemas = {
+        store.schema.get("name")
+        for store in open_bundle(write_bundle(scenario, tmp_path / "X.trace", rows_per_block=64)).stores
+    }
     assert "mps-hw-intervals" in schemas
     assert not schemas & scenario.missing
 

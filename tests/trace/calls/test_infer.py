@@ -11,7 +11,7 @@ from support.simulated_threads import MS, SCENES, Measured, Simulated, measured,
 SEEDS = range(2)
 
 
-@pytest.mark.turns(5)
+@pytest.mark.turns(11)
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.__name__)
 @pytest.mark.parametrize(("period_ns", "missed"), [(MS, 0.0), (MS, 0.1), (5 * MS, 0.0)])
 def test_calls_begin_and_end_within_their_bounds_and_are_never_too_many(

@@ -70,13 +70,12 @@ def test_colors_name_categories():
     assert of_kinds | of_states <= set(Category.__members__)
 
 
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory):
+@pytest.mark.sweep
+def test_an_instrument_of_one_module_and_its_line_is_covered_drawn_counted_and_advised(tmp_path):
     """What a tracekit with one more instrument says of a recording that has it, and of one that lacks it."""
-    folder = tmp_path_factory.mktemp("instruments")
     page = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     module, *_ = re.findall(r"^   ```python\n(.*?)^   ```", page, re.DOTALL | re.MULTILINE)
-    (folder / "memory_bus.py").write_text(textwrap.dedent(module), "utf-8")
+    (tmp_path / "memory_bus.py").write_text(textwrap.dedent(module), "utf-8")
     catalogue = CATALOGUE.read_text("utf-8")
     for old, new in (
         ("import coreml, hardware,", "import coreml, hardware, memory_bus,"),
@@ -84,19 +83,14 @@ def recorded(tmp_path_factory):
     ):
         assert catalogue.count(old) == 1
         catalogue = catalogue.replace(old, new)
-    (folder / "catalogue.py").write_text(catalogue, "utf-8")
+    (tmp_path / "catalogue.py").write_text(catalogue, "utf-8")
     made = Path(__file__).parents[1] / "conftest.py"
-    command = (sys.executable, "-c", RECORDED, str(folder), str(made))
-    return json.loads(subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout)
-
-
-def test_an_instrument_of_one_module_and_its_line_is_covered(recorded):
+    command = (sys.executable, "-c", RECORDED, str(tmp_path), str(made))
+    done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
+    recorded = json.loads(done.stdout)
     rows_mean = "Transfers between memory and processors, of the whole device."
     missing = ["missing", None, "Memory Bus was not recorded.", "Record with --instrument 'Memory Bus'."]
     assert recorded["coverage"] == [["rows", 3, rows_mean, ""], missing]
-
-
-def test_it_is_drawn_on_its_lane_and_its_strip(recorded):
     assert recorded["drawn"] == [
         ["Memory Bus", "Hardware", "", [Category.MPS, Category.MPS]],
         ["Memory", "System", "", [Category.CRITICAL]],
@@ -104,11 +98,5 @@ def test_it_is_drawn_on_its_lane_and_its_strip(recorded):
     assert recorded["labels"] == ["read", "write"]
     absent = "not recorded"
     assert recorded["absent"] == [["Memory Bus", "Hardware", absent, []], ["Memory", "System", absent, []]]
-
-
-def test_it_is_in_the_aggregation(recorded):
     assert recorded["titles"] == ["memory transfer"]
-
-
-def test_a_check_that_needs_it_says_how_to_record_it(recorded):
     assert recorded["remedies"] == [[["thermal-throttling"], "record with --instrument 'Memory Bus'", "", ""]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from pathlib import Path
 
@@ -190,12 +189,9 @@ def test_both_forms_of_files_say_the_same(tmp_path: Path) -> None:
     session.instruct(0, 9_000 * MS)
     session.end(0, 9_000 * MS)
     session.request(100 * MS, prompt_ns=400 * MS, generation_ns=100 * MS, tools=[("weather", "{}", MS)])
-    names = itertools.count()
-    traces = []
-    for write in (write_bundle, write_export):
-        path = tmp_path / ("a.trace" if next(names) == 0 else "export")
-        write(session.scenario, path)
-        traces.append(open_trace(path))
+    write_bundle(session.scenario, tmp_path / "a.trace", rows_per_block=64)
+    write_export(session.scenario, tmp_path / "a")
+    traces = [open_trace(tmp_path / name) for name in ("a.trace", "a")]
     for frame in ("requests", "phases"):
         pd.testing.assert_frame_equal(getattr(traces[0], frame), getattr(traces[1], frame))
     # A load, instructions, a session, a request, a tool call, and of each of two inferences 2 phases and 4 events.
