@@ -108,6 +108,7 @@ def test_inputs_are_words_and_never_code(runner, tmp_path):
     assert recordings[3:] == ["not there.trace", "-o.trace"]
 
 
+@pytest.mark.sweep
 def test_with_tracekit_itself_a_failing_build_has_all_files(runner, tmp_path, samples):
     program = tmp_path / "bin" / "tracekit"
     real = f'exec "{sys.executable}" -m tracekit "$@"'

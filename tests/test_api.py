@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import tracekit
+from support.choice import sweep_rest
 from tracekit.cli.dispatch import main
 from tracekit.report.serialize import to_json
 from tracekit.testing import Draws, Model, Process, Scenario, cpu, start_recording, write_export
@@ -178,7 +179,7 @@ def test_pauses_whose_sum_would_wrap_around_are_refused(tmp_path: Path, monkeypa
         tracekit.analyze(five)
 
 
-@pytest.mark.parametrize("name", ["sharpen_8bit", "captions_concurrent"])
+@pytest.mark.parametrize("name", sweep_rest("captions_concurrent", "sharpen_8bit"))
 def test_text_kept_by_pyarrow_or_not_gives_the_same_report(samples: Path, name: str) -> None:
     pytest.importorskip("pyarrow")
     reports_by_kind = {}

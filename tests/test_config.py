@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 import tracekit
+from support.analyses import keep
 from tracekit.cli.dispatch import main
 from tracekit.config import load_config
 from tracekit.errors import UsageError
@@ -29,16 +30,23 @@ def written(tmp_path, text, name="tracekit.toml"):
     return path
 
 
-@pytest.fixture
-def recording(tmp_path):
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory):
     """Two models, each loaded again for each of its ten predictions."""
     scenario = Scenario(Process("App", 7), duration_ns=2_000 * MS)
     for name, offset in (("CaptionA", 0), ("Other", 1_000)):
         for k in range(10):
             scenario.load(Model(name), (offset + 40 * k) * MS, 20 * MS)
             scenario.predict(Model(name), (offset + 40 * k + 21) * MS, 8 * MS)
-    write_export(scenario, tmp_path / "recording")
-    return tmp_path / "recording"
+    path = tmp_path_factory.mktemp("settings") / "recording"
+    write_export(scenario, path)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def kept(recording, samples, monkeypatch):
+    """Each recording is read once."""
+    keep(monkeypatch, {recording.parent, samples})
 
 
 def reloads(report):

@@ -113,6 +113,7 @@ def test_that_nothing_is_at_a_path_is_said_before_heavy_modules_load(command: st
     assert not loaded & HEAVY
 
 
+@pytest.mark.sweep
 def test_pyarrow_is_kept_from_pandas_alone() -> None:
     pytest.importorskip("pyarrow")
     script = (

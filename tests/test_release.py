@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 import tracekit
+from support.choice import sweep_rest
 
 ROOT = Path(__file__).resolve().parents[1]
 PATHS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -178,6 +179,7 @@ def test_notes_and_formula_name_the_release(tmp_path):
     assert '"#{bin}/tracekit --version"' in text
 
 
+@pytest.mark.sweep
 def test_what_is_tried_is_what_was_installed_and_sources_are_named_as_the_workflow_names_them(
     tmp_path, monkeypatch, samples
 ):
@@ -207,7 +209,7 @@ run()
 """
 
 
-@pytest.mark.parametrize("recording", ["style_transfer_reload.trace", "style_transfer_reload_xml"])
+@pytest.mark.parametrize("recording", sweep_rest("style_transfer_reload.trace", "style_transfer_reload_xml"))
 def test_a_recording_is_analyzed_without_what_windows_does_not_have(samples, recording):
     command = [sys.executable, "-c", WITHOUT_POSIX, "analyze", str(samples / recording)]
     result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)

@@ -121,5 +121,5 @@ def reports(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder with the JSON reports on two samples, as `tracekit analyze` writes them."""
     folder = tmp_path_factory.mktemp("reports")
     paths = [str(samples / f"{name}.trace") for name in ("sharpen_8bit", "sharpen_float16")]
-    assert main(["analyze", *paths, "--json", "--folder", str(folder), "--no-config"]) == 0
+    assert main(["analyze", *paths, "--json", "--folder", str(folder), "--no-config", "--jobs", "1"]) == 0
     return folder

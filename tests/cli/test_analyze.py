@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -201,11 +202,12 @@ def test_an_output_that_cannot_be_is_refused_before_reading(tracekit, tmp_path: 
     assert result.err.count("\n") == 1
 
 
-def test_a_table_from_standard_input_is_judged(spawn, reload_xml: Path) -> None:
-    table = (reload_xml / "coreml-os-signpost.xml").read_bytes()
-    result = spawn("analyze", "-", "--format", "json", stdin=table)
+def test_a_table_from_standard_input_is_judged(tracekit, samples: Path, monkeypatch) -> None:
+    table = (samples / "captions_concurrent_xml" / "coreml-os-signpost.xml").read_bytes()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(table)))
+    result = tracekit("analyze", "-", "--format", "json")
     assert result.status == 0
-    assert result.json["summary"]["models"] == 5
+    assert [model["predictions"] for model in result.json["models"]] == [276]
 
 
 @pytest.mark.parametrize("columns", ["20", "200"])
@@ -214,6 +216,7 @@ def test_lines_fit_the_width(tracekit, reload: Path, monkeypatch: pytest.MonkeyP
     assert not too_long(tracekit("analyze", reload).out, min(max(int(columns), 30), 120))
 
 
+@pytest.mark.sweep
 def test_an_ascii_locale_gets_plain_signs_and_no_traceback(spawn, reload: Path) -> None:
     result = spawn("analyze", reload, "-v", LC_ALL="C", PYTHONCOERCECLOCALE="0", PYTHONUTF8="0")
     assert result.status == 0
@@ -221,6 +224,7 @@ def test_an_ascii_locale_gets_plain_signs_and_no_traceback(spawn, reload: Path) 
     assert " us" in result.out
 
 
+@pytest.mark.sweep
 def test_json_is_utf8_in_any_locale(spawn, tracekit, samples: Path, tmp_path: Path) -> None:
     recording = copytree(samples / "sharpen_8bit.trace", tmp_path / "schärfer.trace")
     anywhere = spawn("analyze", recording, "--format", "json", PYTHONIOENCODING="ascii")

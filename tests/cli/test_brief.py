@@ -49,7 +49,7 @@ def test_a_finding_leads_to_its_evidence_its_code_and_its_fix(tracekit, samples)
     assert f"{said['savings_each']['saved_ns'] / 1e6:.1f} of" in text
 
 
-@pytest.mark.parametrize(("entries", "characters"), [(1, 10), (500, 40), (3, 20_000), (2_000, 9_000)])
+@pytest.mark.parametrize(("entries", "characters"), [(1, 10), (500, 40), (3, 20_000), (200, 9_000)])
 def test_the_cap_is_hard_and_counts_what_it_left_out(entries, characters):
     said = {"verdict": "v", "findings": [{"n": number, "text": "é" * characters} for number in range(entries)]}
     text = capped({**said, "findings": list(said["findings"])})

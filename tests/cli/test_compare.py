@@ -40,6 +40,7 @@ def test_recordings_are_compared_and_a_regression_is_no_failure(tracekit, sample
     assert text.startswith("improved: SharpenFilter −30% · 2 findings fixed\n")
 
 
+@pytest.mark.sweep
 def test_the_page_of_several_recordings_draws_the_most_typical_of_each_side(tracekit, samples, reports, tmp_path):
     recording, other = samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"
     (report,) = reports.glob("*sharpen_float16.json")
@@ -54,10 +55,11 @@ def test_the_page_of_several_recordings_draws_the_most_typical_of_each_side(trac
     assert 'id="lanes-meta"' not in page.read_text("utf-8")
 
 
-def test_recordings_of_one_name_are_named_by_the_folders_that_differ(tracekit, samples, tmp_path):
+def test_recordings_of_one_name_are_named_by_the_folders_that_differ(tracekit, samples, tmp_path, unchanged_folders):
     for folder, sample in (("before", "sharpen_8bit"), ("after", "sharpen_float16")):
         (tmp_path / folder / "out").mkdir(parents=True)
         (tmp_path / folder / "out/run.trace").symlink_to(samples / f"{sample}.trace")
+        unchanged_folders.add(tmp_path / folder / "out")
     paths = [tmp_path / folder / "out/run.trace" for folder in ("before", "after")]
     names = ["before/out/run.trace", "after/out/run.trace"]
     comparison = tracekit("compare", *paths, "--json").json

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from support.choice import sweep_rest
 from tracekit.recording import open_recording
 from tracekit.testing import Draws, Model, Scenario, gpu, neural_engine, start_recording, write_bundle
 from tracekit.trace.calls.stacks import DataPhase
@@ -23,23 +24,25 @@ SHARED = ("strings", "typedArrayUniquer/integeruniquer.data")
 """What cells of all tables refer to."""
 COMMANDS = (
     "analyze {bad}",
-    "analyze -q {bad}",
-    "analyze {good} {bad}",
     "analyze {good} {bad} --json",
     "compare {good} {bad}",
-    "compare --before {good} {bad} --after {other}",
-    "matrix {bad}",
     "matrix {good} {bad}",
-    "matrix {good} {bad} --label app",
     "check {bad} --no-config",
-    "check {good} {bad} --no-config",
     "check --save-baseline --baseline {out}/b.json {good} {bad}",
     "export {bad} --folder {out}/tables",
-    "export {bad} -q --folder {out}/tables --format xml",
     "export {bad} -o {out}/t.json",
-    "stacks {bad} -q",
     "diagnose {bad}",
     "whatif {bad}",
+)
+MORE_COMMANDS = (
+    "analyze -q {bad}",
+    "analyze {good} {bad}",
+    "compare --before {good} {bad} --after {other}",
+    "matrix {bad}",
+    "matrix {good} {bad} --label app",
+    "check {good} {bad} --no-config",
+    "export {bad} -q --folder {out}/tables --format xml",
+    "stacks {bad} -q",
     "analyze {bad} -o {out}/b.zip",
     "analyze {bad} --list",
 )
@@ -106,7 +109,9 @@ def file_of(bundle: Path, part: str) -> str:
 
 @pytest.mark.turns(3)
 @pytest.mark.parametrize("part", [CORE_ML, SHARED[0]])
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    "command", [*COMMANDS, *(pytest.param(line, marks=pytest.mark.sweep) for line in MORE_COMMANDS)]
+)
 def test_every_command_names_recording_table_and_reason(
     tracekit, recordings: Path, damaged, tmp_path: Path, command: str, part: str
 ) -> None:
@@ -121,6 +126,7 @@ def test_every_command_names_recording_table_and_reason(
     assert "good.trace: table" not in said
 
 
+@pytest.mark.sweep
 def test_every_table_of_every_instrument_counts(
     tracekit, recordings: Path, damaged, request: pytest.FixtureRequest
 ) -> None:
@@ -140,6 +146,7 @@ def test_every_table_of_every_instrument_counts(
             assert "bad.trace: table" in " ".join(f"{result.out} {result.err}".split())
 
 
+@pytest.mark.sweep
 def test_workers_say_the_same(tracekit, recordings: Path, damaged, request: pytest.FixtureRequest) -> None:
     bad = damaged(file_of(recordings / "good.trace", SHARED[0]))
     both = (recordings / "good.trace", bad)
@@ -207,6 +214,7 @@ def test_a_table_that_is_cut_off_is_to_be_copied_again(tracekit, recordings: Pat
     assert "xctrace export" not in said
 
 
+@pytest.mark.sweep
 def test_what_call_stacks_show_of_copies_is_the_same_in_all_answers(tracekit, tmp_path: Path) -> None:
     bad = cut_sample("sharpen_8bit", CORE_ML, tmp_path)
     (model,) = tracekit("analyze", bad, "--json").json["models"]
@@ -241,13 +249,13 @@ def test_damage_is_said_before_the_signature_is_blamed(tracekit, tmp_path: Path)
 
 @pytest.mark.parametrize(
     ("schema", "query", "note"),
-    [
+    sweep_rest(
         (CORE_ML, "select count(origin) from predictions", "column origin. Core ML was recorded but is cut off. Copy"),
         (CORE_ML, "from breakdown", "the column origin of predictions. Core ML was recorded but is cut off. Copy the"),
         (CORE_ML, "select count(*) from processes", ""),
         ("time-profile", "from samples", "samples: Call Stacks were recorded but are cut off. Copy the bundle again"),
         ("time-profile", "select count(*) from findings", ""),
-    ],
+    ),
 )
 def test_sql_names_damaged_tables(tracekit, tmp_path: Path, schema: str, query: str, note: str) -> None:
     result = tracekit("sql", cut_sample("sharpen_8bit", schema, tmp_path), query)

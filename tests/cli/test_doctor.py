@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from support.choice import sweep_rest
 from tracekit.recording.xctrace import doctor, tool
 
 
@@ -82,7 +83,7 @@ def test_command_line_tools_alone_are_not_enough(tracekit, standin) -> None:
     assert "sudo xcode-select -s" in result.out
 
 
-@pytest.mark.parametrize(("signed", "status"), [("yes", 0), ("no", 2), ("unsigned", 2)])
+@pytest.mark.parametrize(("signed", "status"), sweep_rest(("no", 2), ("yes", 0), ("unsigned", 2)))
 def test_the_entitlement_of_a_target_decides(tracekit, standin, tmp_path: Path, signed: str, status: int) -> None:
     standin(signed=signed)
     result = tracekit("doctor", "--target", tmp_path)
@@ -98,7 +99,7 @@ TEAM = "ABCDE12345.com.example.app"
 
 @pytest.mark.parametrize(
     ("entitlements", "flat", "status"),
-    [
+    sweep_rest(
         # A development build for iOS, as an app and as the program in it.
         ({"application-identifier": TEAM, "get-task-allow": True}, True, 0),
         ({"application-identifier": TEAM, "get-task-allow": True}, False, 0),
@@ -108,7 +109,7 @@ TEAM = "ABCDE12345.com.example.app"
         # For a simulator, Xcode signs as for the Mac, without a provisioning profile.
         ({"com.apple.security.get-task-allow": True}, True, 0),
         ({}, True, 2),
-    ],
+    ),
 )
 def test_an_app_for_a_device_has_the_entitlement_of_ios_and_is_never_signed_by_hand(
     tracekit, standin, tmp_path: Path, entitlements: dict, flat: bool, status: int
@@ -197,12 +198,12 @@ def test_missing_parts_are_named(tracekit, monkeypatch) -> None:
         ("27.0", None, False),
     ],
 )
-def test_the_build_decides_which_xcode_it_is(standin, printed: str, family: int | None, hangs: bool) -> None:
-    standin(version=f"xctrace version {printed}")
+def test_the_build_decides_which_xcode_it_is(monkeypatch, printed: str, family: int | None, hangs: bool) -> None:
+    monkeypatch.setattr(tool, "_ask", lambda *_: f"xctrace version {printed}")
     version = tool.read_version(("xctrace",))
     assert (version.text, version.family, version.hangs_on_simulators) == (printed, family, hangs)
 
 
-def test_a_version_of_another_form_is_kept_as_it_is(standin) -> None:
-    standin(version="xctrace, the next generation")
+def test_a_version_of_another_form_is_kept_as_it_is(monkeypatch) -> None:
+    monkeypatch.setattr(tool, "_ask", lambda *_: "xctrace, the next generation\n")
     assert tool.read_version(("xctrace",)) == tool.Version("xctrace, the next generation")

@@ -46,6 +46,7 @@ def test_the_page_is_laid_out_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> 
     assert max(len(line) for line in lines - whole if "|" not in line) <= 60
 
 
+@pytest.mark.sweep
 def test_drawings_are_whole_at_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("NO_COLOR", "1")

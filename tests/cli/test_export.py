@@ -40,9 +40,7 @@ def test_cells_are_redacted_as_sql_shows_them_unless_asked_for(tracekit, samples
             assert next(csv.DictReader(stream))["prompt-tokens"] == "412"
 
 
-def test_the_xml_is_analyzed_to_the_same_report_but_without_call_stacks(
-    tracekit, samples: Path, tmp_path: Path, reload_xml: Path
-) -> None:
+def test_the_xml_is_analyzed_to_the_same_report(tracekit, samples: Path, tmp_path: Path) -> None:
     source = samples / "captions_concurrent_xml"
     assert (
         tracekit("export", source, "--folder", tmp_path / source.name, "--format", "xml", "-q", "--no-redact").err == ""
@@ -54,6 +52,9 @@ def test_the_xml_is_analyzed_to_the_same_report_but_without_call_stacks(
             table.pop("source")
     assert report == before
 
+
+@pytest.mark.sweep
+def test_xml_has_samples_without_their_call_stacks(tracekit, tmp_path: Path, reload_xml: Path) -> None:
     tracekit("export", reload_xml, "--folder", tmp_path / "again", "--format", "xml", "-q", "--no-redact")
     report = tracekit("analyze", tmp_path / "again", "--format", "json").json
     assert report["code"]["samples"] == 2_410

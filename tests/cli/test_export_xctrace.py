@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from support.choice import sweep_rest
 from tracekit.recording.xctrace import exporter
 
 CORE_ML = "coreml-os-signpost"
@@ -46,7 +47,7 @@ def test_a_schema_that_is_not_listed_is_never_asked_for(export, standin_log) -> 
     assert len(standin_log()) == 1
 
 
-@pytest.mark.parametrize(("failure", "times", "calls"), [("missing-template", "3", 5), ("crash", "1", 3)])
+@pytest.mark.parametrize(("failure", "times", "calls"), sweep_rest(("crash", "1", 3), ("missing-template", "3", 5)))
 def test_what_fails_at_times_is_tried_again(export, tmp_path: Path, standin_log, failure, times, calls) -> None:
     result = export("--schema", CORE_ML, export=failure, only=CORE_ML, times=times, state=str(tmp_path / "count"))
     assert (result.status, "crashed" in result.err, len(standin_log())) == (0, False, calls)
@@ -54,15 +55,15 @@ def test_what_fails_at_times_is_tried_again(export, tmp_path: Path, standin_log,
 
 @pytest.mark.parametrize(
     ("failure", "message", "calls"),
-    [
+    sweep_rest(
+        ("crash", "xctrace crashed 2 times (exit status 133); its output was discarded", 3),
         ("missing-template", "Document Missing Template Error; the recording is incomplete", 6),
         ("malformed", "Trace is malformed - run data is missing; the recording is incomplete", 2),
-        ("crash", "xctrace crashed 2 times (exit status 133); its output was discarded", 3),
         ("cut", "cut off, although xctrace reported success", 2),
         ("no-node", "xctrace lists this table but did not export it", 2),
         ("nothing", "reported success but wrote nothing", 2),
         ("refused", "failed with exit status 1: Something that nobody has seen yet", 2),
-    ],
+    ),
 )
 def test_a_table_that_does_not_come_is_said_and_keeps_nothing_else_back(
     export, tmp_path: Path, standin_log, failure: str, message: str, calls: int
@@ -79,13 +80,13 @@ def test_a_table_that_does_not_come_is_said_and_keeps_nothing_else_back(
 
 @pytest.mark.parametrize(
     ("failure", "message"),
-    [
-        ("missing-template", "xcrun xctrace import --input"),
+    sweep_rest(
         ("malformed", "Trace is malformed - run data is missing"),
+        ("missing-template", "xcrun xctrace import --input"),
         ("crash", "xctrace crashed"),
         ("cut", "toc.xml"),
         ("refused", "Something that nobody has seen yet"),
-    ],
+    ),
 )
 def test_without_a_table_of_contents_nothing_is_written(export, tmp_path: Path, failure: str, message: str) -> None:
     result = export(export=failure, only="toc")
@@ -94,7 +95,7 @@ def test_without_a_table_of_contents_nothing_is_written(export, tmp_path: Path, 
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("stubborn", [False, True])
+@pytest.mark.parametrize("stubborn", sweep_rest(True, False))
 def test_a_hanging_call_is_ended(export, monkeypatch, stubborn: bool) -> None:
     from tracekit.recording.xctrace import running
 

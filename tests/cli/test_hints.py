@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import tracekit as package
+from support.choice import sweep_rest
 from support.performance_reports import wwdc22
 
 
@@ -99,7 +100,7 @@ def test_folders_are_made_inside_the_current_one_alone(tracekit, folder: Path, t
     assert not outside.exists()
 
 
-@pytest.mark.parametrize("command", ["analyze", "compare report.json"])
+@pytest.mark.parametrize("command", sweep_rest("analyze", "compare report.json"))
 def test_the_page_is_opened(tracekit, folder: Path, monkeypatch, command: str) -> None:
     opened: list[str] = []
     monkeypatch.setattr(webbrowser, "open", lambda address: opened.append(address) or True)

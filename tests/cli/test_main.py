@@ -89,6 +89,7 @@ def test_every_command_names_a_function_that_runs_it_and_every_option_is_of_a_co
 
 def test_help_of_a_command_begins_with_an_example_and_fits_a_screen(tracekit, monkeypatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
+    parser = build_parser()
     for command in COMMANDS:
         result = tracekit(command.name, "--help")
         assert (result.status, result.err) == (0, "")
@@ -103,7 +104,7 @@ def test_help_of_a_command_begins_with_an_example_and_fits_a_screen(tracekit, mo
             assert line.endswith(OPTIONS[name].help)
         for example in command.examples:
             for line in re.findall(r"tracekit ([^#>)]*)", example):
-                build_parser().parse_args(shlex.split(line))
+                parser.parse_args(shlex.split(line))
 
 
 def test_every_option_reads_a_time_in_each_way() -> None:

@@ -175,6 +175,7 @@ def page_of(predictions):
     return html_of(comparison_document(comparison, lanes_of_both(comparison, (drawing, drawing))))
 
 
+@pytest.mark.sweep
 def test_24_what_is_written_does_not_grow_with_the_predictions():
     """bloomberg/memray#484, #987, async-profiler/async-profiler#1396: a report of 1.6 GB stops the browser.
 

@@ -30,6 +30,7 @@ def test_a_full_disk_leaves_the_report_that_was_there(tmp_path: Path) -> None:
     assert contents(tmp_path) == {"report.json": b"before"}
 
 
+@pytest.mark.sweep
 @pytest.mark.skipif(not hasattr(os, "fork") or not Path("/dev/full").exists(), reason="needs Linux")
 def test_a_limit_on_the_size_of_files_leaves_the_report(reload_xml: Path, tmp_path: Path) -> None:
     import resource
@@ -108,9 +109,9 @@ def test_a_report_never_replaces_an_input_through_a_link(
 
 
 def test_a_report_beside_exports_and_an_export_of_the_same_tables_may_be_replaced(
-    tracekit, reload_xml: Path, tmp_path: Path
+    tracekit, samples: Path, reload_xml: Path, tmp_path: Path
 ) -> None:
-    folder = Path(shutil.copytree(reload_xml, tmp_path / "in"))
+    folder = Path(shutil.copytree(samples / "captions_concurrent_xml", tmp_path / "in"))
     for _ in range(2):
         assert tracekit("analyze", folder, "-q", "-o", folder / "report.md").status == 0
 

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from support.choice import sweep_rest
 from tracekit.cli import output
 from tracekit.errors import TracekitError
 
@@ -111,11 +112,11 @@ def test_color_needs_a_terminal_that_wants_it(
 
 @pytest.mark.parametrize(
     ("variables", "reason"),
-    [
+    sweep_rest(
         ({"TERM": "dumb"}, "TERM is dumb"),
         ({"TERM": "xterm", "PYTHONIOENCODING": "cp1252"}, "no Unicode (cp1252)"),
         ({"TERM": "xterm", "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}, "takes no Unicode"),
-    ],
+    ),
 )
 def test_a_terminal_without_whole_screens_is_one_sentence(samples: Path, variables, reason) -> None:
     leader, follower = os.openpty()

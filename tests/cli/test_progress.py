@@ -15,6 +15,7 @@ from tracekit.cli.dispatch import main
 from tracekit.cli.reading import showing_progress
 from tracekit.recording import Progress
 from tracekit.request import ALL
+from tracekit.testing import Process, Scenario, write_bundle
 
 
 def screen(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
@@ -103,16 +104,18 @@ def test_several_recordings_are_read_on_all_cores_and_say_what_is_left(monkeypat
     assert (list(done), jobs) == (["a.json", "b.json"], [3])
 
 
-def test_each_of_several_recordings_is_named_while_it_is_read(monkeypatch: pytest.MonkeyPatch, samples: Path) -> None:
+def test_each_of_several_recordings_is_named_while_it_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     shown = screen(monkeypatch)
     monkeypatch.setattr(module, "PATIENCE_S", 0.0)
-    names = ("sharpen_8bit.trace", "sharpen_float16.trace")
-    command = ["analyze", *(str(samples / name) for name in names), "--no-config", "--jobs", "1"]
-    assert main(command) == 0
+    names = ("one.trace", "other.trace")
+    for name in names:
+        write_bundle(Scenario(Process("App", 7), duration_ns=1_000_000_000), tmp_path / name)
+    command = ["analyze", *(str(tmp_path / name) for name in names), "--no-config", "--jobs", "1"]
+    assert main(command) == 3
     assert f"1 of 2: {names[0]}:" in shown.getvalue()
     assert re.search(rf"2 of 2, about \d+ s left: {names[1]}:", shown.getvalue())
     before = shown.getvalue()
-    assert main([*command, "-q"]) == 0
+    assert main([*command, "-q"]) == 3
     assert shown.getvalue() == before
 
 

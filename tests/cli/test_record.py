@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from support.choice import sweep_rest
 from support.processes import needs_proc, wait_until_none
 from tracekit.cli.record import Narrator
 from tracekit.recording.xctrace.watching import Phase
@@ -352,7 +353,7 @@ def own_terminal(terminal: int) -> None:
 
 
 @needs_proc
-@pytest.mark.parametrize(("mode", "saved"), [("", True), ("hangs-saving", False), ("deaf", False)])
+@pytest.mark.parametrize(("mode", "saved"), sweep_rest(("", True), ("hangs-saving", False), ("deaf", False)))
 def test_sigkill_leaves_no_xctrace_behind(standin, standin_log, tmp_path: Path, mode: str, saved: bool) -> None:
     standin(record=mode)
     output = tmp_path / "run.trace"

@@ -64,6 +64,7 @@ def test_each_has_a_line_and_the_worst_status_counts(tracekit, samples: Path, br
     assert tracekit("analyze", clean, faulty, blind, "--fail-on", "high").status == 1
 
 
+@pytest.mark.sweep
 def test_jobs_change_no_byte(tracekit, samples: Path) -> None:
     paths = [samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"]
     one, two = (tracekit("analyze", *paths, "--jobs", count) for count in (1, 2))

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from support.choice import sweep_rest
 from support.processes import at_work, needs_proc
 from tracekit.cli.process import raising_terminated
 
@@ -62,7 +63,7 @@ def test_a_command_in_the_background_does_not_hear_ctrl_c(tmp_path: Path) -> Non
     assert interrupted_at("tracekit.cli.dispatch", tmp_path, command).returncode == 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", sweep_rest(signal.SIGTERM, signal.SIGHUP))
 def test_what_ends_a_command_leaves_nothing_half_done(tmp_path: Path, clean: Path, number: signal.Signals) -> None:
     report = tmp_path / "out" / "report.md"
     report.parent.mkdir()
@@ -96,11 +97,11 @@ class Recording:
 @needs_proc
 @pytest.mark.parametrize(
     ("number", "mode", "stage"),
-    [
+    sweep_rest(
         (signal.SIGTERM, "", "recording;"),
         (signal.SIGHUP, "failed", "recording;"),
         (signal.SIGTERM, "never-starts", None),
-    ],
+    ),
 )
 def test_no_stage_of_recording_outlives_the_end(
     standin, standin_log, tmp_path: Path, number: signal.Signals, mode: str, stage: str | None
@@ -211,7 +212,7 @@ class Terminal:
 VERDICT = b"No findings"
 
 
-@pytest.mark.parametrize(("number", "shown"), [(signal.SIGTERM, ON), (signal.SIGHUP, VERDICT)])
+@pytest.mark.parametrize(("number", "shown"), sweep_rest((signal.SIGTERM, ON), (signal.SIGHUP, VERDICT)))
 def test_view_gives_the_terminal_back(clean: Path, number: signal.Signals, shown: bytes) -> None:
     terminal = Terminal("view", str(clean))
     terminal.until(shown)
@@ -225,6 +226,7 @@ def test_view_gives_the_terminal_back(clean: Path, number: signal.Signals, shown
     assert terminal.out.endswith(f"tracekit: terminated by {number.name}\r\n".encode())
 
 
+@pytest.mark.sweep
 def test_view_ends_where_its_terminal_is_gone_and_no_signal_tells(clean: Path) -> None:
     terminal = Terminal("view", str(clean))
     terminal.until(VERDICT)

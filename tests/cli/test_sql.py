@@ -108,6 +108,7 @@ def test_views_and_recorded_tables_are_listed_with_their_rows(tracekit, path):
     assert lines['raw."coreml-os-signpost"'] == "1,105"
 
 
+@pytest.mark.sweep
 def test_tab_completes_views_and_columns_on_a_terminal(path):
     person, terminal = pty.openpty()
     command = [sys.executable, "-m", "tracekit", "sql", str(path), "--no-config"]

@@ -135,6 +135,7 @@ def test_the_samples_behind_a_finding(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "unknown check 'nothing'" in capsys.readouterr().err
 
 
+@pytest.mark.sweep
 @pytest.mark.corpus
 def test_a_finding_of_a_public_recording(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(corpus / "bundles/quick_probe.trace")
@@ -226,6 +227,7 @@ def test_call_stacks_that_were_not_exported_are_to_be_exported(
     assert "Call Stacks were not recorded; record with --instrument 'Time Profiler'" in capsys.readouterr().err
 
 
+@pytest.mark.sweep
 @pytest.mark.corpus
 @pytest.mark.parametrize("table", ["cpu-profile", "counters-profile"])
 def test_samples_by_a_counter_of_a_real_recording(corpus: Path, capsys: pytest.CaptureFixture[str], table: str) -> None:

@@ -18,6 +18,7 @@ import pytest
 
 from tracekit.cli import watch
 from tracekit.detectors.registry import RULES
+from tracekit.testing import Model, Process, Scenario, write_bundle, write_export
 
 Event = Callable[[], None]
 
@@ -44,6 +45,12 @@ def watched(tracekit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         return tracekit("watch", folder, "--no-config")
 
     return call
+
+
+def short() -> Scenario:
+    made = Scenario(Process("App", 7), duration_ns=1_000_000_000)
+    made.predict(Model("Net"), 500_000_000, 10_000_000)
+    return made
 
 
 def copied(source: Path, target: Path) -> Event:
@@ -83,6 +90,7 @@ def test_a_new_recording_is_four_lines_and_compared_with_the_last_of_its_app(wat
     ]
 
 
+@pytest.mark.sweep
 def test_each_is_compared_with_the_one_before_it(watched, samples, tmp_path: Path) -> None:
     names = ("style_transfer_fixed", "style_transfer_reload", "captions_concurrent")
     result = watched(*(copied(samples / f"{name}.trace", tmp_path / f"{name}.trace") for name in names))
@@ -106,36 +114,35 @@ def test_many_at_once_come_in_the_order_of_their_time(watched, samples, tmp_path
     ]
 
 
-def test_zips_and_exports_are_recordings_and_other_files_are_not(watched, samples, tmp_path: Path) -> None:
+def test_zips_and_exports_are_recordings_and_other_files_are_not(watched, tmp_path: Path) -> None:
     def arrive() -> None:
-        zipped(samples / "sharpen_8bit.trace", tmp_path / "run.zip")
-        shutil.copytree(samples / "style_transfer_reload_xml", tmp_path / "export")
+        write_bundle(short(), tmp_path / ".copying.trace", rows_per_block=64)
+        zipped(tmp_path / ".copying.trace", tmp_path / "run.zip")
+        write_export(short(), tmp_path / "export")
         (tmp_path / "notes.txt").write_text("x")
         (tmp_path / "empty").mkdir()
         os.mkfifo(tmp_path / "pipe.zip")
         (tmp_path / "loop.zip").symlink_to("loop.zip")
-        shutil.copytree(samples / "sharpen_8bit.trace", tmp_path / ".copying.trace")
 
     result = watched(arrive)
     assert {block[0].split(" · ")[0] for block in blocks(result.out)} == {"run.zip", "export"}
     assert "after 2 new recordings" in result.err
 
 
-def test_a_recording_that_is_no_other_one_is_not_compared(tracekit, samples, tmp_path: Path) -> None:
-    zipped(samples / "sharpen_8bit.trace", tmp_path / "a.trace.zip")
-    shutil.copytree(samples / "sharpen_8bit.trace", tmp_path / "a.trace")
+def test_a_recording_that_is_no_other_one_is_not_compared(tracekit, tmp_path: Path) -> None:
+    write_bundle(short(), tmp_path / "a.trace", rows_per_block=64)
+    zipped(tmp_path / "a.trace", tmp_path / "a.trace.zip")
     assert tracekit("watch", tmp_path / "a.trace").out.splitlines()[2].startswith("not compared: no earlier")
 
-    (tmp_path / "export").mkdir()
-    for path in (samples / "style_transfer_reload_xml").glob("*.xml"):
-        if path.name != "toc.xml":
-            shutil.copy(path, tmp_path / "export")
+    write_export(short(), tmp_path / "export")
+    (tmp_path / "export" / "toc.xml").unlink()
     assert tracekit("watch", tmp_path / "export").out.splitlines()[2] == "not compared: its app is not recorded"
 
 
-def test_what_grows_is_not_read_before_it_is_complete(watched, samples, tmp_path: Path) -> None:
+def test_what_grows_is_not_read_before_it_is_complete(watched, tmp_path: Path) -> None:
+    write_bundle(short(), tmp_path / ".copying.trace", rows_per_block=64)
     whole = tmp_path / "whole"
-    zipped(samples / "sharpen_8bit.trace", whole)
+    zipped(tmp_path / ".copying.trace", whole)
     data = whole.read_bytes()
 
     def add(part: int) -> Event:

@@ -69,6 +69,7 @@ def test_gains_are_estimates_and_what_gains_nothing_says_so(tracekit, samples: P
     assert line.endswith("  latency only")
 
 
+@pytest.mark.sweep
 @pytest.mark.corpus
 def test_inferred_calls_have_no_digits_that_samples_do_not_carry(tracekit, corpus: Path) -> None:
     said = tracekit("whatif", corpus / "bundles" / "quick_probe.trace").out

@@ -12,6 +12,7 @@ import time
 
 import pytest
 
+from support.choice import sweep_rest
 from support.processes import is_running, needs_proc
 from tracekit.cli import workers
 from tracekit.cli.workers import in_processes, on_cluster
@@ -24,9 +25,12 @@ def square(number):
     return number * number
 
 
-def test_results_of_processes_come_in_order_and_one_that_dies_costs_no_other(tmp_path):
+def test_results_of_processes_come_in_order_and_one_that_dies_costs_no_other():
     assert list(in_processes(square, [3, -1, 2], 2)) == [9, None, 4]
 
+
+@pytest.mark.sweep
+def test_what_a_dying_process_left_is_tried_again_and_an_error_in_one_is_raised(tmp_path):
     assert list(in_processes(die_once, [tmp_path / "one", tmp_path / "other"], 2)) == ["alive", "alive"]
 
     with pytest.raises(RuntimeError, match="TypeError: can't multiply"):
@@ -60,7 +64,7 @@ with raising_terminated():
 
 
 @needs_proc
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGKILL, -9)])
+@pytest.mark.parametrize(("number", "status"), sweep_rest((signal.SIGTERM, 143), (signal.SIGKILL, -9)))
 def test_processes_end_at_once_with_the_one_that_they_work_for(tmp_path, number, status):
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     main = subprocess.Popen([sys.executable, "-c", BUSY, str(tmp_path)], env=environment)
@@ -97,6 +101,7 @@ def cluster():
         yield cluster_of_one.scheduler_address
 
 
+@pytest.mark.sweep
 def test_results_of_a_cluster_come_in_order_and_one_that_is_not_there_is_a_sentence(cluster, tracekit):
     assert list(on_cluster(square, list(range(20)), cluster)) == [number**2 for number in range(20)]
 
@@ -107,6 +112,7 @@ def test_results_of_a_cluster_come_in_order_and_one_that_is_not_there_is_a_sente
     assert "not allowed with" in tracekit("matrix", "a.trace", "b.trace", "--jobs", "2", "--dask", "x").err
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("says", [b"HTTP/1.1 400 Bad Request\r\n\r\nThis is no scheduler.", None])
 def test_a_server_that_is_no_scheduler_is_one_sentence(monkeypatch, says):
     pytest.importorskip("distributed", reason="Dask is not installed")
@@ -139,6 +145,7 @@ with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, protocol="
 """
 
 
+@pytest.mark.sweep
 def test_a_scheduler_that_goes_is_one_sentence(capfd):
     pytest.importorskip("distributed", reason="Dask is not installed")
     scheduler = subprocess.Popen(
@@ -154,16 +161,17 @@ def test_a_scheduler_that_goes_is_one_sentence(capfd):
     assert capfd.readouterr().err == ""
 
 
-@pytest.mark.parametrize("command", ["matrix", "history"])
-def test_a_cluster_and_processes_give_the_bytes_of_one_after_another(tracekit, reports, tmp_path, cluster, command):
+@pytest.mark.parametrize(
+    ("command", "workers"), sweep_rest(("matrix", "--jobs"), ("matrix", "--dask"), ("history", "--jobs"))
+)
+def test_workers_give_the_bytes_of_one_after_another(tracekit, reports, tmp_path, request, command, workers):
     before, after = sorted(reports.iterdir())
     paths = [before, tmp_path / "gone.json", after]
-    outcomes = [
-        tracekit(command, "--format", "csv", *paths, "--no-config", *workers)
-        for workers in ((), ("--dask", cluster), ("--jobs", 2))
-    ]
-    assert {outcome.status for outcome in outcomes} == {2}
-    assert "SharpenFilter" in outcomes[0].out
-    assert "gone.json" in outcomes[0].err
-    assert outcomes[1].out == outcomes[0].out == outcomes[2].out
-    assert outcomes[1].err == outcomes[0].err == outcomes[2].err
+    there = request.getfixturevalue("cluster") if workers == "--dask" else 2
+    alone, together = (
+        tracekit(command, "--format", "csv", *paths, "--no-config", *words) for words in ((), (workers, there))
+    )
+    assert alone.status == 2
+    assert "SharpenFilter" in alone.out
+    assert "gone.json" in alone.err
+    assert together == alone

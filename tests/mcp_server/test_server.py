@@ -11,6 +11,7 @@ from functools import partial
 import anyio
 import pytest
 
+from support.choice import sweep_rest
 from support.servers import recordings_in
 from support.steering import HOSTILE, steering, steering_scenario
 from tracekit.documents.brief import MOST_BYTES
@@ -162,7 +163,7 @@ def test_a_recording_is_read_again_only_when_it_changed(ask, server_of, samples,
     assert len(read) == 2
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize("mode", sweep_rest("auto", "legacy"))
 def test_a_question_can_be_taken_back(server, mode):
     from mcp import Client
 
@@ -180,6 +181,7 @@ def test_a_question_can_be_taken_back(server, mode):
     assert anyio.run(talk) == (True, [[1]])
 
 
+@pytest.mark.sweep
 def test_the_process_speaks_nothing_but_the_protocol(samples):
     from mcp import Client, StdioServerParameters
     from mcp.client.stdio import stdio_client
@@ -193,6 +195,7 @@ def test_the_process_speaks_nothing_but_the_protocol(samples):
     assert anyio.run(talk) == (False, "concurrent-predictions")
 
 
+@pytest.mark.sweep
 def test_the_public_inspector_speaks_with_it(samples):
     inspector = shutil.which("mcp-inspector")
     if inspector is None:

@@ -6,8 +6,8 @@ from functools import cache, partial
 
 import pytest
 
+from support.analyses import kept_trace
 from support.handover import trace_of
-from tracekit import open_trace
 from tracekit.api import judge
 from tracekit.testing import Model, Process, Scenario
 from tracekit.testing.rows import SignpostRow
@@ -49,4 +49,4 @@ def known() -> Database:
 @pytest.fixture(scope="module")
 def sample(samples) -> Database:
     path = samples / "captions_concurrent.trace"
-    return database(open_trace(path), path)
+    return database(kept_trace(path), path)

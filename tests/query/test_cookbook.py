@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from support.analyses import kept_trace
+from support.choice import sweep_rest
 from tests.query.conftest import database
-from tracekit import open_trace
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/sql.md").read_text("utf-8")
@@ -51,10 +52,12 @@ def test_parts_of_the_time_are_those_that_were_made_and_savings_stand_beside(kno
     assert mean / 2 < each < mean
 
 
-@pytest.mark.parametrize("name", ["captions_concurrent", "frame_camera", "sharpen_8bit", "style_transfer_reload"])
+@pytest.mark.parametrize(
+    "name", sweep_rest("captions_concurrent", "frame_camera", "sharpen_8bit", "style_transfer_reload")
+)
 def test_parts_add_up_where_some_are_ambiguous_or_not_recorded(samples, name):
     path = samples / f"{name}.trace"
-    rows = database(open_trace(path), path).answer(TIMES).rows
+    rows = database(kept_trace(path), path).answer(TIMES).rows
     assert rows
     for _, _, latency, *parts in rows:
         assert sum(parts) == pytest.approx(latency)

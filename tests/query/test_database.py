@@ -10,8 +10,10 @@ from time import process_time
 import pytest
 from query.conftest import MS, database, scenario
 
+from support.analyses import kept_trace
+from support.choice import sweep_rest
 from support.handover import trace_of
-from tracekit import open_recording, open_trace
+from tracekit import open_recording
 from tracekit.columns import Type
 from tracekit.errors import UsageError
 from tracekit.query import database as query_database
@@ -200,7 +202,9 @@ def test_a_query_that_heeds_no_interrupt_is_left_to_itself_and_the_next_one_is_a
 
 @pytest.mark.parametrize(
     "query",
-    ["select repeat('x', 17000000)", "select 1, range(3000000)", "select null, 'é' || repeat('x', 17000000)::blob"],
+    sweep_rest(
+        "select repeat('x', 17000000)", "select 1, range(3000000)", "select null, 'é' || repeat('x', 17000000)::blob"
+    ),
 )
 def test_a_row_is_measured_before_it_becomes_an_object(known, query):
     with pytest.raises(UsageError, match=r"^a row of the answer has more than 16 MB; ask for less of it$"):
@@ -245,7 +249,7 @@ def test_beside_a_table_that_cannot_be_read_others_of_its_schema_are_made_public
     recording = open_recording(samples / "captions_concurrent.trace")
     [table] = recording.tables("coreml-os-signpost")
     lost = replace(table, cells=(), rows=0, state=TableState.UNREADABLE)
-    public = public_tables(open_trace(samples / "captions_concurrent.trace"))
+    public = public_tables(kept_trace(samples / "captions_concurrent.trace"))
     [alone] = public([table])
     unread, beside = public([lost, table])
     assert unread == lost

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from query.conftest import database
 
+from support.analyses import kept_trace
+from support.choice import sweep_rest
 from support.handover import recording_of
 from support.samples.language_models import TURNS, meal_planner
-from tracekit import open_trace
 from tracekit.trace.build import build_trace
 
 
@@ -26,17 +27,17 @@ def test_requests_and_their_phases_are_joined_by_id() -> None:
     ]
 
 
-@pytest.mark.parametrize("view", ["requests", "phases"])
+@pytest.mark.parametrize("view", sweep_rest("requests", "phases"))
 def test_rows_that_no_public_recording_shows_are_said_to_be_unvalidated(samples, view: str) -> None:
     said = "Foundation Models: unvalidated, since no public recording shows the rows of its tables."
     (coverage,) = database(build_trace(recording_of(meal_planner()))).answer(f"from {view}").coverage
     assert coverage.note.startswith(said)
-    (coverage,) = database(open_trace(samples / "local_chat.trace")).answer(f"from {view}").coverage
+    (coverage,) = database(kept_trace(samples / "local_chat.trace")).answer(f"from {view}").coverage
     assert "unvalidated" not in coverage.note
 
 
 def test_another_instrument_is_advised_only_to_who_uses_another_runtime(samples) -> None:
-    (coverage,) = database(open_trace(samples / "local_chat.trace")).answer("from requests").coverage
+    (coverage,) = database(kept_trace(samples / "local_chat.trace")).answer("from requests").coverage
     assert coverage.note.startswith("All are of Core AI language model. If the app uses another runtime: Foundation ")
-    (coverage,) = database(open_trace(samples / "sharpen_8bit.trace")).answer("from requests").coverage
+    (coverage,) = database(kept_trace(samples / "sharpen_8bit.trace")).answer("from requests").coverage
     assert coverage.note.startswith("Foundation Models were not recorded.")
