@@ -91,19 +91,6 @@ def test_no_line_is_wider_than_the_screen(measured, pair, width):
     assert max(map(cell_len, text.splitlines())) <= width
 
 
-def test_what_one_pair_cannot_see_is_always_said(measured):
-    for pair in PAIRS:
-        comparison = compare([measured(pair[0])], [measured(pair[1])])
-        assert "One recording per side" in text_of(comparison)
-        assert "One recording per side" in markdown_of(comparison)
-
-
-def test_markdown_begins_with_the_summary(measured):
-    text = markdown_of(compare([measured("sharpen_8bit")], [measured("sharpen_float16")]))
-    assert text.startswith("**improved: SharpenFilter −30% · 2 findings fixed**\n")
-    assert "- **SharpenFilter**  improved by 30%  12.4 ms → 8.68 ms, −30% (−31% to −29%)" in text
-
-
 def test_a_slower_tail_is_in_the_summary_even_if_the_median_is_unchanged():
     values = np.full(400, 10_000_000)
     slow = values.copy()

@@ -7,8 +7,7 @@ import pytest
 
 import tracekit
 from support.analyses import kept_analysis
-from support.forms import long_text, markdown
-from tracekit.documents.over_time import NOTE, TITLE, bars, numbers, trend
+from tracekit.documents.over_time import bars, numbers, trend
 from tracekit.documents.report_models import over_time_section
 from tracekit.testing import Model, Process, Scenario, write_export
 
@@ -101,12 +100,3 @@ def test_bars_are_as_high_as_their_share_of_the_largest():
     assert bars([0.0, 0.0]) == "··"
     assert bars([]) == ""
     assert bars((np.arange(8) + 1).tolist()) == "▁▂▃▄▅▆▇█"
-
-
-@pytest.mark.parametrize(("form", "title"), [(long_text, TITLE.upper()), (markdown, TITLE)])
-def test_readable_reports_show_it(samples, form, title):
-    document = form(kept_analysis(samples / "captions_concurrent.trace").report)
-    assert title in document
-    words = " ".join(document.split())
-    for fact in ("54.1", "10.6", "bimodal latency: 12.8 ms (30%) and 73.9 ms (70%)", NOTE):
-        assert fact in words

@@ -78,10 +78,6 @@ def test_color_changes_nothing_but_the_color(full: Report) -> None:
     assert [line.rstrip() for line in ANSI.sub("", colored).splitlines()] == plain(full, 80).splitlines()
 
 
-def test_no_escape_is_written_without_color(full: Report) -> None:
-    assert "\x1b" not in plain(full)
-
-
 def test_the_environment_decides_nothing(clean: Report, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = plain(clean, 70), long_text(clean, width=70, color=True)
     for variable in ("COLUMNS", "FORCE_COLOR", "NO_COLOR", "TERM", "TTY_COMPATIBLE", "JUPYTER_COLUMNS"):
@@ -108,13 +104,6 @@ def test_the_time_of_which_a_fix_saves_a_part_is_named(full: Report) -> None:
     check = replace(full.results[0], savings=saved)
     text = flat(plain(replace(full, results=(check,))))
     assert "saves up to 1.3 s (69% of the time from first to last prediction)" in text
-
-
-def test_findings_stand_before_the_numbers_and_what_was_not_evaluated(full: Report) -> None:
-    text = plain(full)
-    titles = ("CRITICAL", "LOW", "MODELS", "NOT EVALUATED", "EVENTS", "COVERAGE", "RECORDING")
-    positions = [text.index(title) for title in titles]
-    assert positions == sorted(positions)
 
 
 def test_the_long_text_adds_metrics_references_and_passed_checks(full: Report) -> None:
@@ -185,24 +174,10 @@ def test_predictions_over_time_explain_dashes_where_there_are_some(name: str, re
     assert bool(note) == (" –" in above)
 
 
-def test_coverage_is_in_the_long_text(full: Report) -> None:
-    text = flat(plain(full).partition("COVERAGE")[2])
-    assert "Neural Engine recorded, no events 0 The Neural Engine instrument recorded no events. Record on" in text
-    assert "Thermal State not recorded – Thermal State was not recorded. Add the Thermal State instrument." in text
-    assert "COVERAGE" not in plain(full, verbose=False)
-
-
 def test_a_recording_that_cannot_be_judged_says_what_to_do(not_judged: Report) -> None:
     text = flat(plain(not_judged, verbose=False))
     assert text.count("get-task-allow") == 1
     assert text.lower().count("sign the app for development") == 1
-
-
-def test_a_clean_report_has_no_findings_section(clean: Report) -> None:
-    assert "FINDINGS" not in plain(clean)
-    text = plain(clean).partition("PASSED (2 CHECKS)")[2]
-    assert "reload-before-predict" in text
-    assert "excess-data-copies" in text
 
 
 def test_most_checks_that_could_not_look_are_counted_and_named_where_asked_for(full: Report) -> None:

@@ -71,6 +71,13 @@ def explained(*parts: Part, **facts) -> Why:
     )
 
 
+def text_of(*whys: Why, form: str = "text", width: int = 100, findings=({},), fixes=None, tail=None) -> str:
+    """What a form of a report on these predictions says."""
+    model = ModelWhy("Net", whys, None, tail, findings, fixes or {})
+    report = WhyReport(1, "run.trace", (model,), "", redacted=True)
+    return render(why_document(report), form, width=width)
+
+
 FIX = "limit the predictions in flight"
 QUEUED = part(Cause.QUEUED_OWN, 85, blocker())
 
@@ -99,12 +106,8 @@ def test_a_prediction_within_2_percent_of_the_usual_time_has_no_parts_in_its_sen
 
 
 def test_parts_with_both_signs_have_no_shares():
-    def text(*parts: Part) -> str:
-        model = ModelWhy("Net", (explained(*parts),), None, None, ({},), {})
-        return render(why_document(WhyReport(1, "run.trace", (model,), "", redacted=True)), "text", width=100)
-
-    assert "share" in text(part(Cause.WORK, 6), part(Cause.COPIES, 4))
-    mixed = text(part(Cause.WORK, 6), part(Cause.COPIES, -4))
+    assert "share" in text_of(explained(part(Cause.WORK, 6), part(Cause.COPIES, 4)))
+    mixed = text_of(explained(part(Cause.WORK, 6), part(Cause.COPIES, -4)))
     assert "−4.00 ms" in mixed
     assert "share" not in mixed
 
@@ -127,8 +130,7 @@ def test_work_names_a_unit_only_where_that_did_most_of_it():
 def test_a_range_is_said_as_one():
     wide = explained(part(Cause.QUEUED_OWN, 1.5, blocker(), spread=0.6))
     assert "900 µs to 1.50 ms queued for" in sentence(wide)
-    model = ModelWhy("Net", (explained(part(Cause.SPECIALIZATION, 4, spread=3)),), None, None, ({},), {})
-    text = render(why_document(WhyReport(1, "run.trace", (model,), "", redacted=True)), "text", width=200)
+    text = text_of(explained(part(Cause.SPECIALIZATION, 4, spread=3)), width=200)
     assert "25 to 100%  specialization; call stacks show 1.00 ms, the rest coincides in time" in text
     assert "5.00 to 8.00 ms queued for" in sentence(explained(part(Cause.QUEUED_OWN, 8, blocker(), spread=3)))
 
@@ -220,22 +222,16 @@ def test_inferred_calls_differ_by_more_than_their_resolution():
     tail = Tail(0.95, 3 * MS, 14, 2 * MS, 14 * MS, {"copies": 14 * MS})
     assert not is_far(tail, MS)
     assert is_far(tail, MS // 2)
-    model = ModelWhy(
-        "Net", (explained(part(Cause.WORK, 40), part(Cause.COPIES, 0.1), resolution_ns=MS),), None, None, ({},), {}
-    )
-    text = render(why_document(WhyReport(1, "run.trace", (model,), "", redacted=True)), "text", width=100)
-    assert "other parts" not in text
+    assert "other parts" not in text_of(explained(part(Cause.WORK, 40), part(Cause.COPIES, 0.1), resolution_ns=MS))
 
 
 def test_a_page_keeps_the_name_of_a_percentile():
     tail = Tail(0.95, 24 * MS, 14, 12 * MS, 168 * MS, {"copies": 168 * MS})
-    model = ModelWhy(
-        "Net", (explained(QUEUED),), None, tail, ({"queued_own": "latency-jitter"},), {"latency-jitter": FIX}
-    )
-    report = WhyReport(1, "run.trace", (model,), "", redacted=True)
-    assert "<strong>p95: </strong>" in render(why_document(report), "html", width=100)
-    assert "**p95:** 24.0 ms" in render(why_document(report), "markdown", width=100)
-    assert "**Fix (latency-jitter):** limit" in render(why_document(report), "markdown", width=100)
+    about = {"tail": tail, "findings": ({"queued_own": "latency-jitter"},), "fixes": {"latency-jitter": FIX}}
+    assert "<strong>p95: </strong>" in text_of(explained(QUEUED), form="html", **about)
+    markdown = text_of(explained(QUEUED), form="markdown", **about)
+    assert "**p95:** 24.0 ms" in markdown
+    assert "**Fix (latency-jitter):** limit" in markdown
 
 
 @given(st.lists(st.integers(0, 10**12), min_size=1, max_size=4).filter(any))
@@ -248,8 +244,7 @@ def test_shares_add_up_to_100_and_are_off_by_less_than_one(sizes):
 @pytest.mark.parametrize(("p95_ms", "told"), [(14, False), (15, True)])
 def test_a_tail_is_told_where_it_is_far_from_usual(p95_ms, told):
     tail = Tail(0.95, p95_ms * MS, 14, 12 * MS, 100 * MS, {"copies": 99 * MS, "work": 1 * MS})
-    model = ModelWhy("Net", (explained(QUEUED),), None, tail, ({},), {})
-    text = render(why_document(WhyReport(1, "run.trace", (model,), "", redacted=True)), "text", width=100)
+    text = text_of(explained(QUEUED), tail=tail)
     assert ("p95: 15.0 ms, usual 12.0 ms; of the extra, 99% is copies and conversions, 1% other" in text) is told
     assert ("of the extra" in text) is told
 
@@ -275,16 +270,14 @@ def test_every_form_has_all_parts_that_matter_and_the_finding():
 def test_only_a_table_with_a_finding_has_a_column_of_findings():
     heads = []
     for findings in ({}, {"queued_own": "concurrent-predictions"}):
-        model = ModelWhy("Net", (explained(QUEUED),), None, None, (findings,), {})
-        text = render(why_document(WhyReport(1, "run.trace", (model,), "", redacted=True)), "markdown", width=100)
+        text = text_of(explained(QUEUED), form="markdown", findings=(findings,))
         heads += [line for line in text.splitlines() if line.startswith("| time")]
     assert ["finding" in head for head in heads] == [False, True]
 
 
 def test_the_fix_is_that_of_the_largest_part_that_has_a_finding():
     why = explained(part(Cause.WORK, 6), part(Cause.COPIES, 4))
-    model = ModelWhy("Net", (why, why), None, None, ({}, {"copies": "excess-data-copies"}), {"excess-data-copies": FIX})
-    text = render(why_document(WhyReport(1, "run.trace", (model,), "", redacted=True)), "text", width=100)
+    text = text_of(why, why, findings=({}, {"copies": "excess-data-copies"}), fixes={"excess-data-copies": FIX})
     assert text.count("fix") == 1
     assert text.partition("fix (excess-data-copies): limit")[0].count("Net at") == 2
 

@@ -68,39 +68,6 @@ async def test_walking_through_the_events_of_a_lane(screen) -> None:
     assert screen.state.selection.event is None
 
 
-async def test_a_range_runs_from_the_edge_of_one_event_to_the_edge_of_another(screen) -> None:
-    activity = screen.state.session.trace.activity
-    await screen.press("n", "v", "n", "n", "v")
-    span = screen.state.range
-    assert span.start_ns == int(activity["start_ns"][0])
-    assert span.end_ns == int(activity["start_ns"][2] + activity["duration_ns"][2])
-    await screen.press("3")
-    assert "Range" in screen.text()
-    await screen.press("escape")
-    assert screen.state.range is None
-    await screen.press("V")
-    assert screen.state.range == screen.state.session.span(EventRef("activity", 2))
-
-
-async def test_a_finding_leads_to_its_intervals_and_back(screen) -> None:
-    await screen.press("1", "down")
-    assert screen.state.selection.finding.check == 1
-    await screen.press("enter", "down", "down")
-    chosen = screen.state.selection
-    assert (chosen.finding.check, chosen.finding.evidence) == (1, 1)
-    check = screen.state.session.report.results[chosen.finding.check]
-    entry = check.evidence[chosen.finding.evidence]
-    row = screen.state.session.row(chosen.event)
-    assert (row["table"], row["row"], row["start_ns"]) == (entry.table, entry.row, entry.start_ns)
-    await screen.press("enter")
-    assert screen.state.view.span_ns == pytest.approx((entry.end_ns - entry.start_ns) * 1.2, rel=0.01)
-    await screen.press("up", "up")
-    assert screen.state.selection.event is None
-    assert screen.state.selection.finding.evidence is None
-    await screen.press("enter", "down")
-    assert screen.state.selection.finding.check == 2
-
-
 @pytest.mark.view(size=(120, 60))
 async def test_all_ways_of_grouping_show_lanes_and_keep_the_selection(screen) -> None:
     await screen.press("n", "t")

@@ -169,20 +169,6 @@ async def test_an_event_that_is_chosen_elsewhere_takes_the_list_of_findings_alon
     assert rows.rows.rows[rows.cursor].ref == interval
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("name", ["local_chat", "meal_planner"])
-def test_checks_of_an_app_that_asks_language_models_alone_are_about_them(run_view, samples, name, monkeypatch) -> None:
-    monkeypatch.setattr(opening, "judge_session", partial(kept_judged, only=()))
-
-    async def test(screen) -> None:
-        about_core_ml = {"app-conversion", "cold-load", "core-ml-not-instrumented", "excess-data-copies"}
-        assert not about_core_ml & {check.id for check in screen.state.session.report.results}
-        await screen.press("1")
-        assert "image" not in screen.text()
-
-    run_view(test, samples / f"{name}.trace")
-
-
 def marked_lanes(screen) -> set[str]:
     """Lanes with anything underlined."""
     timeline = screen.app.browse._timelines[0]

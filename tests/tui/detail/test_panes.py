@@ -41,18 +41,6 @@ async def test_models_are_listed_with_their_facts_and_facts_of_the_recording_are
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("size", [(80, 24), (120, 40), (110, 30)])
-@pytest.mark.view("style_transfer_reload", "style_transfer_fixed")
-async def test_all_tabs_of_two_recordings_are_there_in_full_words(screen, size) -> None:
-    assert "1–8 panes" in screen.text()
-    line = next(line for line in screen.text().splitlines() if "1 Findings" in line)
-    assert "8 Diff" in line
-    assert "…" not in line
-    # At 80 columns names are cut for what changed.
-    assert "  Loads of Pointillism 81 → 1 (1.47 s → 17.5 ms)" in screen.text().splitlines()[0]
-
-
-@pytest.mark.sweep
 @pytest.mark.turns(3)
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50)])
 async def test_the_line_above_a_list_is_never_cut(screen, size) -> None:

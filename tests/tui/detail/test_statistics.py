@@ -14,11 +14,6 @@ from tracekit.tui.ranges import passing
 from tracekit.tui.state import Sort
 
 
-async def drag_range(screen) -> None:
-    """From the fifth event of the lane to the eleventh."""
-    await screen.press("n", "n", "n", "n", "n", "v", "n", "n", "n", "n", "n", "n", "v")
-
-
 @pytest.mark.view(size=(200, 50))
 async def test_the_aggregation_is_that_of_the_report_by_sum(screen) -> None:
     await screen.press("2")
@@ -82,23 +77,6 @@ async def test_a_click_on_a_title_sorts_and_a_second_one_turns_it_round(screen) 
     # Remembered while the user looks elsewhere.
     await screen.press("2", "3")
     assert int(screen.state.session.row(listed(screen, EventsPane).rows.ref(0))["duration_ns"]) < longest
-
-
-@pytest.mark.sweep
-async def test_the_aggregation_of_a_range_counts_what_starts_in_it(screen) -> None:
-    await drag_range(screen)
-    await screen.press("2")
-    span = screen.state.range
-    activity = screen.state.session.trace.activity
-    starts = activity["start_ns"].to_numpy()
-    inside = activity[(starts >= span.start_ns) & (starts < span.end_ns)]
-    rows = listed(screen, AggregationPane).rows
-    for label in ("Prediction", "Load (cached)"):
-        counts = [line.source.statistics.count for line in rows.records if line.event == label]
-        assert sum(counts) == (inside["label"] == label).sum() > 0
-    assert "events starting in range" in screen.text()
-    # Each prediction of this sample follows a load.
-    assert not [line for line in rows.records if "warm" in line.event]
 
 
 @pytest.mark.view("sharpen_8bit", size=(200, 50))
