@@ -60,6 +60,7 @@ def test_a_load_that_compiles_says_so_first_and_in_one_unit(inferred: ModelSumma
     assert line == f"load ≥ 3.23 s: {parts}"
 
 
+@pytest.mark.sweep
 @pytest.mark.corpus
 def test_a_call_site_and_the_phases_of_its_calls_give_one_share(corpus: Path) -> None:
     report = kept_analysis(corpus / "bundles" / "quick_probe.trace").report

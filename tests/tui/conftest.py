@@ -22,8 +22,7 @@ from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-import tracekit
-from support.analyses import keep
+from support.analyses import keep, kept_trace
 from tracekit.api import judge_with_answers
 from tracekit.lanes.events import Events
 from tracekit.recording.progress import Progress
@@ -140,7 +139,9 @@ DETECTORS = ("reload-before-predict", "excess-data-copies", "concurrent-predicti
 
 @cache
 def kept_session(path: str):
-    return _read(path)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        keep(monkeypatch, {Path(path).parent})
+        return _read(path)
 
 
 def kept_read(path: str, request: Request = ALL, *_: object):
@@ -247,7 +248,7 @@ def fixed_sample(samples: Path) -> Path:
 @pytest.fixture(scope="session")
 def reload_trace(samples: Path) -> Trace:
     """The sample that loads its models again and again."""
-    return tracekit.open_trace(samples / "style_transfer_reload.trace")
+    return kept_trace(samples / "style_transfer_reload.trace")
 
 
 @pytest.fixture(scope="session")

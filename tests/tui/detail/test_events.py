@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-import tracekit
+from support.analyses import kept_trace
 from tests.tui.conftest import kept_judged, kept_session
 from tracekit.documents.report_events import EventRow
 from tracekit.lanes.lanes import Grouping, lanes_of
@@ -28,7 +28,7 @@ def test_events_of_all_frames_sort_by_text_with_nameless_ones_last(reload_trace)
 
 
 def test_columns_of_which_a_recording_has_nothing_are_left_out(samples) -> None:
-    trace = tracekit.open_trace(samples / "meal_planner.trace")
+    trace = kept_trace(samples / "meal_planner.trace")
 
     def titles(sort: Sort) -> list[str]:
         return [column.title for column in event_rows(trace, EventFilter(), None, sort).columns]

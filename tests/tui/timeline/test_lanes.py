@@ -103,8 +103,8 @@ def test_silence_is_put_in_words(samples: Path) -> None:
     assert words["gpu"] == "no rows attributed to a model"
 
 
-def test_what_was_not_exported_is_not_said_to_be_missing_from_the_recording(exports: Path) -> None:
-    table = next((exports / "style_transfer_reload").glob("coreml-os-signpost*.xml"))
+def test_what_was_not_exported_is_not_said_to_be_missing_from_the_recording(samples: Path) -> None:
+    table = next((samples / "style_transfer_reload_xml").glob("coreml-os-signpost*.xml"))
     words = {lane.id: lane.words for lane in timeline_lanes(tracekit.open_trace(table), Grouping.LANES)}
     assert words["neural engine"] == words["thermal"] == "not in this input"
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-import tracekit
+from support.analyses import kept_trace
 from tracekit.tui.state import EventRef, Selection, Session as OpenSession, bounds_of, first_state
 from tracekit.tui.timeline.layout import Line
 from tracekit.tui.timeline.strips import PredictionsOverTime, blocks, model_of, predictions_over_time
@@ -16,7 +16,7 @@ from tracekit.tui.timeline.strips import PredictionsOverTime, blocks, model_of, 
 
 @pytest.fixture(scope="module")
 def captions(samples):
-    return tracekit.open_trace(samples / "captions_concurrent.trace")
+    return kept_trace(samples / "captions_concurrent.trace")
 
 
 def spans(trace, model: str | None = None) -> tuple[np.ndarray, np.ndarray]:
