@@ -146,7 +146,7 @@ def test_shares_of_attribution_add_up_over_the_instruments_own_rows(make):
 def test_damage_that_shows_only_when_rows_are_read_makes_an_instrument_unreadable(tmp_path):
     scenario = Scenario(Process("App", 42), duration_ns=1_000_000_000)
     scenario.predict(Model("Net"), 0, 1_000)
-    bundle = write_bundle(scenario, tmp_path / "run.trace", rows_per_block=64)
+    bundle = write_bundle(scenario, tmp_path / "run.trace")
     for store in bundle.rglob("bulkstore"):
         content = bytearray(store.read_bytes())
         half = len(content) // 2
