@@ -50,8 +50,7 @@ fuzz: environment-dev ## feed broken and hostile recordings and models to the re
 	@$(BIN)/python tests/support/fuzz_hostile.py
 	@$(BIN)/python tests/support/fuzz_models.py
 	@$(PYTEST) tests/recording/bundle/test_round_trip.py --scenarios 200 --every-case
-	@$(PYTEST) tests/recording/export/test_scanner_safety.py tests/recording/export/test_scanned.py \
-		tests/recording/export/test_same_reports.py --every-case
+	@$(PYTEST) tests/recording/export/test_scanner_safety.py tests/recording/export/test_scanned.py --every-case
 	@$(PYTEST) tests/suite/test_random_apps.py tests/suite/test_option_bounds.py tests/suite/test_blind.py \
 		tests/suite/test_savings.py tests/suite/test_slow_predictions.py \
 		tests/recording/writing/test_round_trip.py tests/test_benchmarks.py tests/test_mac.py \

@@ -1,12 +1,11 @@
 """Threads whose calls of Core ML are known to the ns, as a sampling profiler and the hardware tables see them.
 
 A thread runs, waits and calls; `Simulated.samples` are what a profiler that looks at all running threads at once, every
-`period_ns`, catches of it. `python -m support.simulated_threads` measures how well calls are inferred.
+`period_ns`, catches of it.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -183,13 +182,10 @@ def hardware_of(engine: Sequence[tuple[int, int, str]]) -> tuple[pd.DataFrame, C
 class Measured:
     """How inferred calls compare with true ones."""
 
-    true: int = 0
     inferred: int = 0
     starts: int = 0
     """Whose true start lies within the bounds; `ends` alike."""
     ends: int = 0
-    narrow: int = 0
-    """Whose bounds are at most three samples wide."""
     unseen: int = 0
     """Calls that only the hardware shows; not among `inferred`."""
     above: int = 0
@@ -206,7 +202,7 @@ def measured(made: Simulated) -> Measured:
     """The inferred calls of a simulation against its truth: each with the last true call of its place and thread that
     began by its latest start."""
     inferred = made.inferred()
-    activity, result = inferred.activity, Measured(true=len(made.calls))
+    activity, result = inferred.activity, Measured()
     sites = pd.DataFrame() if inferred.sites is None else inferred.sites
     result.unseen = len(activity) - len(sites)
     for line, tid in {(call.line, call.tid) for call in made.calls}:
@@ -219,8 +215,6 @@ def measured(made: Simulated) -> Measured:
             result.inferred += 1
             result.starts += row.start_min_ns <= call.start_ns <= row.start_max_ns
             result.ends += row.end_min_ns <= call.end_ns <= row.end_max_ns
-            narrow = 3 * made.period_ns
-            result.narrow += max(row.start_max_ns - row.start_min_ns, row.end_max_ns - row.end_min_ns) <= narrow
             result.misnamed += not str(row.model).startswith("model ") and row.model != call.model
     for model in {call.model for call in made.calls if call.model}:
         true = sum(call.model == model and call.api == Api.PREDICTION for call in made.calls)
@@ -372,18 +366,3 @@ def simulated(scene: Callable[[Simulated], None], seed: int, period_ns: int = MS
     made = Simulated(seed, period_ns, missed)
     scene(made)
     return made
-
-
-def main(seeds: int = 10) -> None:
-    """Print how well calls are inferred."""
-    for period_ns, missed in ((MS, 0.0), (MS, 0.1), (5 * MS, 0.0)):
-        sys.stdout.write(f"every {period_ns // MS} ms, {missed:.0%} missed\n")
-        for scene in SCENES:
-            total = Measured()
-            for seed in range(seeds):
-                total += measured(simulated(scene, seed, period_ns, missed))
-            sys.stdout.write(f"  {scene.__name__:20} {total}\n")
-
-
-if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))

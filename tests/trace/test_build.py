@@ -1,10 +1,8 @@
 from collections import Counter
 
-import numpy as np
 import pandas as pd
 from hypothesis import given, settings, strategies as st
 
-from tracekit.recording.table import CodedCells, Column, IntegerCells, Table, TableState
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
 from tracekit.trace.frames import CALL_DTYPES, EVENT_DTYPES
 
@@ -84,23 +82,3 @@ def test_any_rows_give_a_sound_trace(make, first, second):
         make.recording(make.coreml(*first), make.coreml(*second), make.engine(*(row[:3] for row in first)))
     )
     assert_sound(trace)
-
-
-def test_a_large_table_binds_and_links(make):
-    # 20 models in turn, each prediction with one row before its end: every row has exactly one prediction.
-    count = 50_000
-    index = np.arange(count)
-    every = np.ones(count * 2, bool)
-    start = np.concatenate((index * 1000, index * 1000 + 100))
-    length = np.concatenate((np.full(count, 900), np.full(count, 50)))
-    cells = {
-        "start": IntegerCells(start, every),
-        "duration": IntegerCells(length, every),
-        "event-label": CodedCells(np.repeat(np.array([0, 1], np.int32), count), ("Prediction", "CPU")),
-        "model-name": CodedCells(np.tile(index % 20, 2).astype(np.int32), tuple(f"m{n}-1" for n in range(20))),
-    }
-    columns = tuple(Column(name, name) for name in cells)
-    table = Table("coreml-os-signpost", 1, TableState.ROWS, columns, tuple(cells.values()), count * 2)
-    trace = build_trace(make.recording(table))
-    assert trace.compute["prediction"].tolist() == list(range(count))
-    assert len(trace.models) == 20

@@ -13,6 +13,7 @@ import pytest
 
 from support.analyses import kept_trace
 from support.call_stacks import MAIN, START, WORKER, WQ, Call, Held, app, call_stacks, core_ml, source
+from support.choice import sweep_rest
 from tracekit.detectors.foreign import copy_of
 from tracekit.recording.table import Process, Thread
 from tracekit.trace.samples import Samples, SampleSource
@@ -116,7 +117,7 @@ def test_a_copy_for_other_code_has_samples_of_its_own_and_another_process_none(t
 @pytest.mark.corpus
 @pytest.mark.parametrize(
     ("name", "samples", "of_main", "with_stack"),
-    [("hello_coreml", 389, 343, 356), ("quick_probe", 3689, 3614, 3649), ("fp16_w8_60s_all", 855, 745, 806)],
+    sweep_rest(("hello_coreml", 389, 343, 356), ("quick_probe", 3689, 3614, 3649), ("fp16_w8_60s_all", 855, 745, 806)),
 )
 def test_public_recordings(corpus: Path, name: str, samples: int, of_main: int, with_stack: int) -> None:
     trace = kept_trace(corpus / f"bundles/{name}.trace")

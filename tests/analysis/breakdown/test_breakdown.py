@@ -10,10 +10,12 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from support import handover
 from tracekit.analysis import queues
 from tracekit.analysis.breakdown.device_runs import UNITS, Handoffs
-from tracekit.analysis.breakdown.partition import Part, Unknown, breakdown
+from tracekit.analysis.breakdown.partition import REASONS, Part, Unknown, breakdown
 from tracekit.analysis.breakdown.summary import summarize_breakdown
+from tracekit.testing import Model, Process, Scenario
 
 BOTH = ("Neural Engine", "GPU")
 PARTS = [part.column for part in Part]
@@ -371,3 +373,15 @@ def test_a_part_of_the_predictions_can_be_looked_at_alone(frame, trace_of):
 
 def test_nothing_recorded_is_no_summary(frame, trace_of):
     assert summarize_breakdown(breakdown(trace_of(frame()))) is None
+
+
+def test_work_of_the_engine_that_runs_past_a_prediction_does_not_make_its_time_there_zero():
+    scenario = Scenario(Process("Camera", 412), duration_ns=1_000 * MS)
+    for start in (100, 200):
+        scenario.predict(Model("Net"), start * MS, 50 * MS)
+    # From the 30th ms of the first prediction to the 70th, and names nobody.
+    scenario.other_neural_engine(130 * MS, 40 * MS)
+    split = breakdown(handover.trace_of(scenario))
+    assert [REASONS[code] if code >= 0 else None for code in split.unknown[Part.ANE]] == [Unknown.AMBIGUOUS, None]
+    assert split.frame[Part.ANE.column].tolist()[1] == 0
+    assert split.frame[Part.AMBIGUOUS.column].tolist() == [20 * MS, 0]

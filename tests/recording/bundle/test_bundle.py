@@ -100,7 +100,6 @@ def test_a_table_that_a_guard_refuses_is_unreadable_and_the_rest_reads(
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"declared": 2}, "contains fewer than the 2 rows that are declared"),
         ({"declared": 65}, "65 rows are declared, and its rows file ends before them"),
         ({"declared": 150_000_000}, "150,000,000 rows do not fit in the"),
     ],
@@ -111,12 +110,6 @@ def test_a_wrong_number_of_rows_is_noticed_when_the_table_is_read(
     table = only(made_bundle([sample(**changes)]).write(tmp_path / "run.trace"), "sample")
     assert table.state is TableState.UNREADABLE
     assert reason in table.reason
-
-
-def test_rows_beyond_the_declared_ones_are_noticed(made_bundle: Make, made_table: Make, tmp_path: Path) -> None:
-    table = made_table("sample", "time:event-time count:uint32", [(1, 1), (2, 2)], declared=1)
-    read_back = only(made_bundle([table]).write(tmp_path / "run.trace"), "sample")
-    assert "contains more than the 1 rows" in read_back.reason
 
 
 def test_a_recording_that_was_not_finished_says_how_to_recover_it(

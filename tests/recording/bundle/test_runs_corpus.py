@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -88,19 +87,6 @@ def test_the_core_ml_images_are_among_the_kernel_strings(opened: dict[str, Recor
             if path.endswith("/CoreML.framework/Versions/A/CoreML")
         }
         assert time in times, name
-
-
-@pytest.mark.sweep
-def test_a_zipped_bundle_reads_like_its_folder(corpus: Path, tmp_path: Path) -> None:
-    shutil.copytree(corpus / "bundles/output.trace", tmp_path / "packed" / "output.trace")
-    (tmp_path / "packed" / "__MACOSX").mkdir()
-    (tmp_path / "packed" / "__MACOSX" / "._output.trace").write_bytes(b"\0\5\26\7")
-    packed = shutil.make_archive(str(tmp_path / "output"), "zip", tmp_path / "packed")
-    zipped, plain = open_recording(packed), open_recording(corpus / "bundles/output.trace")
-    assert zipped.contents.runs == plain.contents.runs
-    for schema in {entry.schema for entry in plain.run.tables}:
-        for one, other in zip(zipped.tables(schema), plain.tables(schema), strict=True):
-            assert [row(one, index) for index in range(one.rows)] == [row(other, index) for index in range(other.rows)]
 
 
 def test_bundles_of_old_instruments_get_their_sentence_as_folder_and_as_archive(corpus: Path) -> None:

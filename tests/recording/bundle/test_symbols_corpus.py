@@ -199,39 +199,6 @@ def test_known_stacks(corpus: Path) -> None:
     ]
 
 
-@pytest.mark.sweep
-def test_without_symbols_every_frame_keeps_its_image(corpus: Path, tmp_path: Path) -> None:
-    golden = GOLDEN[2]
-    complete = stacks_of(corpus, golden)
-    copied = shutil.copytree(corpus / f"bundles/{golden.bundle}.trace", tmp_path / "run.trace")
-    shutil.rmtree(copied / "symbols")
-    (bare,) = open_recording(copied).call_stacks("time-profile")
-    assert (bare.frames["function"] == -1).all()
-    assert not bare.frames["certain"].any()
-    assert bare.notes == ("call stacks name libraries and no functions, since the bundle holds no symbols",)
-    seen_frames, wanted = seen(bare), seen(complete)
-    wanted = wanted[~complete.frames["inlined"][wanted]]
-    names = [[each.name for each in table.images] for table in (bare, complete)]
-    assert [names[0][each] for each in bare.frames["image"][seen_frames]] == [
-        names[1][each] for each in complete.frames["image"][wanted]
-    ]
-    assert np.array_equal(bare.frames["offset"][seen_frames], complete.frames["offset"][wanted])
-
-
-def test_a_damaged_archive_costs_its_own_image_only(corpus: Path, tmp_path: Path) -> None:
-    golden = GOLDEN[2]
-    copied = shutil.copytree(corpus / f"bundles/{golden.bundle}.trace", tmp_path / "run.trace")
-    path = copied / "symbols/stores/15B9F624-017B-3B15-BA88-CF7BE30052F1.symbolsarchive"
-    path.write_bytes(path.read_bytes()[:-1])
-    (table,) = open_recording(copied).call_stacks("time-profile")
-    seen_frames = seen(table)
-    program = [image.name for image in table.images].index("MambaASRRunner")
-    assert ((table.frames["function"][seen_frames] == -1) == (table.frames["image"][seen_frames] == program)).all()
-    assert table.notes == (
-        "functions of MambaASRRunner (its sizes do not add up) are not known, since their symbols cannot be read",
-    )
-
-
 def test_stacks_of_kernel_traces_are_resolved_too(corpus: Path) -> None:
     recording = open_recording(corpus / "bundles/fp16_w8_60s_all.trace")
     # The rows of one of the tables with these codes are absent from the bundle.

@@ -253,16 +253,6 @@ def test_every_table_of_a_real_bundle_reads_back_as_it_was(
     assert compared == len(recording.run.tables) - 2 * (name in ("hello_coreml", "fp16_w8_60s_all"))
 
 
-@pytest.mark.corpus
-def test_core_ml_and_hardware_tables_of_a_real_bundle_read_back_as_they_were(corpus: Path, tmp_path: Path) -> None:
-    before = open_recording(corpus / "bundles" / "output.trace")
-    write_folder(before, tmp_path, "xml", public=None)
-    after = open_recording(tmp_path)
-    for schema in ("coreml-os-signpost", "mps-hw-intervals", "metal-gpu-intervals", "ane-hw-intervals-internal"):
-        for one, other in zip(before.tables(schema), after.tables(schema), strict=True):
-            assert_equal(one, other)
-
-
 def test_a_character_that_xml_cannot_hold_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / "table.xml"
     table = Table("s", 1, TableState.ROWS, (Column("t", "string"),), (coded_cells(["a\x00b", "\udc80"]),), 2)

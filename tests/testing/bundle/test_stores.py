@@ -5,9 +5,6 @@ from __future__ import annotations
 import pytest
 
 from tracekit.testing.bundle.write import write_bundle
-from tracekit.testing.machines import Process, Thread
-from tracekit.testing.schemas import Label
-from tracekit.testing.tables import tables_of
 
 TOPOLOGIES = {"XRT64_CC32_R_TypeID": 7, "XRTD64_CC32_R_TypeID": 6}
 
@@ -86,18 +83,9 @@ def test_columns_are_those_of_real_stores(written, real):
     [
         ("16.4", "coreml-os-signpost", 64),
         ("16.4", "ane-hw-intervals-internal", 44),
-        ("16.4", "mps-hw-intervals", 76),
-        ("16.4", "metal-gpu-intervals", 112),
-        ("16.4", "metal-gpu-state-intervals", 44),
-        ("16.4", "gpu-performance-state-intervals", 44),
         ("16.4", "device-thermal-state-intervals", 48),
-        ("16.4", "os-signpost", 60),
         ("26.3", "os-signpost", 68),
         ("26.3", "os-signpost-interval", 92),
-        ("16.4", "life-cycle-period", 36),
-        ("16.4", "process-info", 32),
-        ("16.4", "thread-info", 44),
-        ("16.4", "time-info", 48),
     ],
 )
 def test_rows_have_the_measured_size(tmp_path, open_bundle, make_scenario, version, schema, size):
@@ -105,86 +93,6 @@ def test_rows_have_the_measured_size(tmp_path, open_bundle, make_scenario, versi
         make_scenario(xcode_version=version), tmp_path / "X.trace", form_template=False, rows_per_block=16
     )
     assert open_bundle(path).store(schema).dtype.itemsize == size
-
-
-def decoded(bundle, store, kind, number):
-    """A stored number as a cell of the scenario; only for types that the test knows how to read."""
-    if kind in {"process", "thread"}:
-        if number == 0xFFFFFFFF:
-            return None
-        first, second = bundle.arrays("arrayUniquer")[number]
-        return first if kind == "process" else (first, decoded(bundle, store, "process", second))
-    return number
-
-
-def expected(kind, cell):
-    if isinstance(cell, Process):
-        return cell.pid
-    return (cell.tid, cell.process.pid) if isinstance(cell, Thread) else cell
-
-
-def test_rows_sorted_by_time_hold_the_cells_of_the_scenario(scenario, written):
-    unsorted = 0
-    compared = 0
-    tables = [table for _, table in tables_of(scenario)]
-    for table, store in zip(tables, written.stores, strict=False):
-        assert store.schema.get("name") == table.schema
-        times = store.rows["@time"].tolist()
-        order = sorted(range(len(times)), key=times.__getitem__)
-        unsorted += order != sorted(order)
-        for index, column in enumerate(table.columns):
-            numbers = store.cells(column.mnemonic)
-            for row, position in zip(table.rows, order, strict=True):
-                cell = row[index]
-                if isinstance(cell, str) and column.type != "mach-timebase-info":
-                    assert written.strings[numbers[position]] == cell
-                elif isinstance(cell, int) and column.type != "time-since-epoch":
-                    assert numbers[position] == cell
-                elif isinstance(cell, Process | Thread):
-                    assert decoded(written, store, column.type, numbers[position]) == expected(column.type, cell)
-                elif cell is None and column.type != "return-location":
-                    assert numbers[position] == 0xFFFFFFFF
-                elif isinstance(cell, Label):
-                    assert label_text(written, numbers[position]) == joined(cell)
-                compared += 1
-    assert unsorted >= 4
-    assert compared > 500
-
-
-def joined(label):
-    """Text of a label, by hand."""
-    texts = []
-    for part in label.parts:
-        if isinstance(part.value, Process):
-            texts.append(f"{part.value.name} ({part.value.pid})")
-        elif part.type == "uint64-hex-lowercase":
-            texts.append(f"{part.value:x}")
-        elif part.type == "metal-encoder-id":
-            texts.append(f"0x{part.value:x}")
-        else:
-            texts.append(str(part.value))
-    return "".join(texts)
-
-
-def label_text(bundle, reference):
-    """Text of a stored label."""
-    numbers = bundle.arrays("typedArrayUniquer")[reference]
-    names = {}
-    info = bundle.store("process-info")
-    for process, name in zip(info.cells("process"), info.cells("process-name"), strict=True):
-        names[process] = bundle.strings[name]
-    texts = []
-    for kind, value in zip(numbers[::2], numbers[1::2], strict=True):
-        match bundle.types[kind]:
-            case "XRProcessTypeID":
-                texts.append(f"{names[value]} ({bundle.arrays('arrayUniquer')[value][0]})")
-            case "XRUnsignedIntegerHexLowercaseTypeID":
-                texts.append(f"{value:x}")
-            case "XRMetalEncoderIDTypeID":
-                texts.append(f"0x{value:x}")
-            case _:
-                texts.append(bundle.strings[value])
-    return "".join(texts)
 
 
 def test_clock_facts_are_packed(written):

@@ -90,39 +90,10 @@ def test_a_raw_bundle_holds_what_a_compressed_one_holds(tmp_path, scenario, writ
     assert contents(raw.path) == bundle_files([scenario])
 
 
-def test_several_scenarios_become_runs(tmp_path, make_scenario, open_bundle, unarchived):
-    scenarios = [make_scenario(), make_scenario(start_date="2025-06-03T11:15:00.000+02:00")]
-    path = write_bundle(scenarios, tmp_path / "X.trace", rows_per_block=64)
-    for number in (1, 2):
-        run = open_bundle(path, number)
-        assert all(
-            entry["storeSubpath"].startswith(f"run{number}/core/stores/")
-            for entry in run.details["tableDetails"].values()
-        )
-        assert len(run.store("coreml-os-signpost").rows) == 11
-        assert len(list(path.glob(f"instrument_data/*/run_data/{number}.run.zip"))) == 5
-        assert (path / f"Trace{number}.run/RunIssues.storedata").is_file()
-    listed = unarchived((path / "form.template").read_bytes(), "com.apple.xray.run.data")
-    assert [listed["$1"][number]["startTime"] for number in listed["$0"]] == [
-        1_748_938_500 * 10**9,
-        1_748_942_100 * 10**9,
-    ]
-
-
 @pytest.mark.parametrize("version", ["16.4", "26.3", "27.2"])
 def test_every_version_can_be_written(make_scenario, version):
     files = bundle_files([make_scenario(xcode_version=version)])
     assert sum(name.endswith("/bulkstore") for name in files) >= 14
-
-
-def test_missing_tables_have_no_store(tmp_path, make_scenario, open_bundle):
-    scenario = make_scenario(missing={"thread-info", "metal-gpu-intervals"})
-    schemas = {
-        store.schema.get("name")
-        for store in open_bundle(write_bundle(scenario, tmp_path / "X.trace", rows_per_block=64)).stores
-    }
-    assert "mps-hw-intervals" in schemas
-    assert not schemas & scenario.missing
 
 
 def test_nothing_is_written_over(tmp_path, scenario):
