@@ -10,8 +10,8 @@ from shutil import copytree
 
 import pytest
 
+from support.analyses import kept_analysis
 from support.forms import too_long
-from tracekit import analyze
 from tracekit.cli.analyze import status_of
 from tracekit.cli.forms import size_words
 from tracekit.cli.options import PARTS, SEVERITIES
@@ -104,7 +104,7 @@ def test_an_inconclusive_recording_has_a_status_of_its_own_and_its_report(tracek
 
 
 def test_the_gate_says_what_closed_it_and_is_open_for_a_clean_recording(
-    tracekit, samples: Path, tmp_path: Path, clean: Path
+    tracekit, samples: Path, tmp_path: Path, clean: Path, unchanged_folders: set[Path]
 ) -> None:
     sharpen = tracekit("analyze", samples / "sharpen_8bit.trace", "--fail-on", "medium")
     assert sharpen.err == "tracekit: failed: 2 findings at or above medium: excess-data-copies and float-conversion\n"
@@ -117,6 +117,7 @@ def test_the_gate_says_what_closed_it_and_is_open_for_a_clean_recording(
     for k in range(60):
         late.predict(Model("Net"), (100 + 40 * k) * MS, 8 * MS).neural_engine(MS // 2, 7 * MS)
     write_export(late, tmp_path / "late")
+    unchanged_folders.add(tmp_path)
     result = tracekit("analyze", tmp_path / "late", "--fail-on", "low")
     assert result.status == 1
     assert result.err == (
@@ -130,7 +131,7 @@ def test_the_gate_says_what_closed_it_and_is_open_for_a_clean_recording(
 
 
 def test_a_failed_detector_outweighs_the_gate(reload: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    report = analyze(reload)
+    report = kept_analysis(reload).report
     assert status_of(report, "low") is ExitStatus.GATE_FAILED
     spoilt = replace(report, summary=replace(report.summary, errors=1))
     assert status_of(spoilt, "low") is ExitStatus.UNUSABLE

@@ -160,6 +160,7 @@ def test_a_part_without_an_event_of_the_chosen_model_passes_nowhere(tracekit, re
     assert re.search(says, text), text
 
 
+@pytest.mark.usefixtures("tracekit")
 def test_a_part_without_an_event_of_the_chosen_model_has_no_verdict_in_a_notebook_nor_in_view(reload: Path) -> None:
     options = {"models": "Mosaic", "part": Part(3_000_000_000, 8_000_000_000)}
     for report in (api.analyze(reload, **options), judge_session(read(str(reload), request_of(**options))).report):

@@ -68,7 +68,7 @@ def test_recordings_of_one_name_are_named_by_the_folders_that_differ(tracekit, s
     assert [column["label"] for column in columns] == names
 
 
-def test_a_recording_counts_once_by_another_name_too(tracekit, samples, tmp_path):
+def test_a_recording_counts_once_by_another_name_too(tracekit, samples, tmp_path, unchanged_folders):
     one, other = samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"
     result = tracekit("compare", "--before", one, one, "--after", other)
     assert result.status == 2
@@ -76,6 +76,7 @@ def test_a_recording_counts_once_by_another_name_too(tracekit, samples, tmp_path
 
     one, copy = samples / "sharpen_8bit.trace", tmp_path / "copy.trace"
     copy.symlink_to(one)
+    unchanged_folders.add(tmp_path)
     compared = tracekit("compare", "--before", one, copy, "--after", samples / "sharpen_float16.trace")
     saved = tracekit("check", one, copy, "--baseline", tmp_path / "baseline.json", "--save-baseline")
     for result in (compared, saved):
@@ -105,7 +106,7 @@ def test_a_range_limits_what_is_compared_and_one_without_an_event_is_inconclusiv
     assert (result.status, "no model in common" in result.out) == (3, True)
 
 
-def test_a_signpost_limits_what_is_compared(tracekit, tmp_path):
+def test_a_signpost_limits_what_is_compared(tracekit, tmp_path, unchanged_folders):
     paths = []
     for side, slow_ns in (("before", 20 * MS), ("after", 30 * MS)):
         scenario = Scenario(Process("App", 412), duration_ns=2_000 * MS)
@@ -115,6 +116,7 @@ def test_a_signpost_limits_what_is_compared(tracekit, tmp_path):
         scenario.signposts.append(SignpostRow(440 * MS, 800 * MS, "Scroll", "app", "ui"))
         paths.append(tmp_path / side)
         write_export(scenario, paths[-1])
+    unchanged_folders.add(tmp_path)
     whole, part = (tracekit("compare", *paths, "--json", *more).json for more in ((), ("--signpost", "Scroll")))
     # Of 40 predictions those 20 that start in the interval; the other half is as fast as before.
     models = {model["name"]: model for model in part["models"]}

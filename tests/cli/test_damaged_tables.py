@@ -227,6 +227,7 @@ def test_what_call_stacks_show_of_copies_is_the_same_in_all_answers(tracekit, tm
     assert slow["usual"]["data"] == pytest.approx(copies_ns, abs=slow["resolution_ns"])
 
 
+@pytest.mark.sweep
 def test_damage_is_said_before_the_signature_is_blamed(tracekit, tmp_path: Path) -> None:
     """An app that needs no Core ML leaves its table empty: who signs it again still has the damaged copy."""
     bad = cut_sample("local_chat", "os-signpost", tmp_path)

@@ -55,9 +55,9 @@ def test_instruments_that_record_adds_are_looked_for(tracekit, standin) -> None:
     memory = by_name(tracekit("doctor", "--format", "json"))["memory"]
     assert (memory["state"], memory["detail"]) == ("ok", "record --memory adds Activity Monitor")
     standin(instruments="Hangs,Thermal State")
-    memory = by_name(tracekit("doctor", "--format", "json"))["memory"]
-    assert (memory["state"], memory["fix"]) == ("optional", "record without --memory")
-    assert by_name(tracekit("doctor", "--format", "json"))["instruments"]["state"] == "ok"
+    checks = by_name(tracekit("doctor", "--format", "json"))
+    assert (checks["memory"]["state"], checks["memory"]["fix"]) == ("optional", "record without --memory")
+    assert checks["instruments"]["state"] == "ok"
     standin(instruments="Hangs,GPU")
     result = tracekit("doctor", "--format", "json")
     lacking = by_name(result)["instruments"]

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from support.choice import sweep_rest
 from support.forms import too_long
 
 
@@ -135,7 +136,7 @@ print(json.dumps(sorted(sys.modules)))
 """
 
 
-@pytest.mark.parametrize("name", ["compiled.mlmodelc", "float16_interface.mlpackage"])
+@pytest.mark.parametrize("name", sweep_rest("compiled.mlmodelc", "float16_interface.mlpackage"))
 def test_neither_form_needs_the_converter(built_models, tmp_path, name: str) -> None:
     """The import of coremltools takes a second, that of pandas a third of one."""
     path = built_models / name

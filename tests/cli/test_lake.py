@@ -151,6 +151,7 @@ def test_targets_have_names_of_every_script_and_length(tracekit, tmp_path, targe
         assert asked(tracekit, tmp_path / "lake", f"from {view} select target, count(*) group by all") == [[kept, 1]]
 
 
+@pytest.mark.sweep
 def test_what_some_recordings_do_not_hold_is_said_in_every_form(tracekit, lake, samples, tmp_path):
     assert tracekit("lake", "add", lake, samples / "not_instrumented.trace").status == 0
     said = "activity: not recorded by 1 of 4 recordings (view_coverage names them), as: The Core ML instrument"
@@ -227,6 +228,7 @@ def test_adding_again_changes_nothing_and_a_writer_that_died_leaves_nothing_that
     assert asked(tracekit, lake, "select count(*) from predictions") == [[276 + 280]]
 
 
+@pytest.mark.sweep
 def test_forgotten_labels_are_given_as_the_message_says(tracekit, lake, samples):
     path = samples / "sharpen_8bit.trace"
     result = tracekit("lake", "add", lake, path, "--app-version", "1.2")

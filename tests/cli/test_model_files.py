@@ -130,6 +130,7 @@ def test_a_file_that_contradicts_the_recording_is_questioned(tracekit, samples, 
     assert check["fix"].startswith("Convert the model with Float16 inputs and outputs")
 
 
+@pytest.mark.sweep
 def test_files_of_models_that_are_not_shown_are_left_out(tracekit, samples, built_models) -> None:
     recording, path = samples / "style_transfer_fixed.trace", built_models / "float16_interface.mlpackage"
     models = [model["name"] for model in tracekit("analyze", recording, "--json").json["models"]]

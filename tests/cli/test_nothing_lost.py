@@ -11,6 +11,7 @@ import pytest
 
 from tracekit.errors import TracekitError
 from tracekit.recording.writing.files import complete_file
+from tracekit.testing import Model, Process, Scenario, write_export
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -53,14 +54,14 @@ def test_a_limit_on_the_size_of_files_leaves_the_report(reload_xml: Path, tmp_pa
     assert contents(tmp_path) == {"report.json": b"before"}
 
 
-def test_permissions_and_links_stay(tracekit, reload_xml: Path, tmp_path: Path) -> None:
+def test_permissions_and_links_stay(tracekit, clean: Path, tmp_path: Path) -> None:
     real, link, new = tmp_path / "real.md", tmp_path / "link.md", tmp_path / "new.md"
     real.write_text("before")
     real.chmod(0o640)
     link.symlink_to(real)
     mask = os.umask(0o027)
     try:
-        assert tracekit("analyze", reload_xml, "-q", "-o", link, "-o", new).status == 0
+        assert tracekit("analyze", clean, "-q", "-o", link, "-o", new).status == 0
     finally:
         os.umask(mask)
     assert link.is_symlink()
@@ -109,9 +110,12 @@ def test_a_report_never_replaces_an_input_through_a_link(
 
 
 def test_a_report_beside_exports_and_an_export_of_the_same_tables_may_be_replaced(
-    tracekit, samples: Path, reload_xml: Path, tmp_path: Path
+    tracekit, reload_xml: Path, tmp_path: Path
 ) -> None:
-    folder = Path(shutil.copytree(samples / "captions_concurrent_xml", tmp_path / "in"))
+    folder = tmp_path / "in"
+    made = Scenario(Process("App", 7), duration_ns=1_000_000_000)
+    made.load(Model("Net"), 0, 1_000_000)
+    write_export(made, folder)
     for _ in range(2):
         assert tracekit("analyze", folder, "-q", "-o", folder / "report.md").status == 0
 

@@ -133,6 +133,7 @@ def test_everything_through_xctrace_is_judged_as_natively(tracekit, sound: Path,
     assert "read with xctrace" in report["recording"]["notes"]
 
 
+@pytest.mark.sweep
 def test_each_run_is_completed(tracekit, tmp_path: Path, standin) -> None:
     standin()
     path = bundle(tmp_path / "two.trace", [predictions("A"), predictions("B")])

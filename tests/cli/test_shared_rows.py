@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from support.choice import sweep_rest
 from tracekit.testing import Model, Process, Scenario, read_rows, write_bundle, write_export
 from tracekit.testing.rows import CoreMLRow
 from tracekit.testing.schemas import Column, TableContent
@@ -41,10 +42,8 @@ def rows_in(archive: Path) -> str:
         return packed.read("core-ml-rows.json").decode()
 
 
-@pytest.mark.turns(3)
-@pytest.mark.parametrize("write", [write_export, write_bundle])
-@pytest.mark.parametrize("flags", [(), ("--no-redact",)])
-def test_no_name_survives_in_the_rows(tracekit, tmp_path: Path, write, flags: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(("write", "flags"), sweep_rest((write_export, ("--no-redact",)), (write_bundle, ())))
+def test_no_name_survives_in_the_rows_and_unknown_strings_are_listed(tracekit, tmp_path: Path, write, flags) -> None:
     made = scenario()
     made.coreml += [
         CoreMLRow(3_500 * MS + number, MS, text, Model("HushModel"), "model-data-event")
@@ -56,8 +55,12 @@ def test_no_name_survives_in_the_rows(tracekit, tmp_path: Path, write, flags: tu
     text = rows_in(tmp_path / "a.zip")
     assert "hush" not in text.casefold()
     assert "秘" not in text
-    (table,) = json.loads(text)["tables"]
+    document = json.loads(text)
+    (table,) = document["tables"]
     assert len(table["rows"]) == len(made.coreml)
+    listed = document["unknown_events"]
+    assert [each.split()[0] for each in listed] == ["Load", "Neural", "Prediction", "Segment"]
+    assert any(each.startswith("Neural Engine Warmup → Name") for each in listed)
 
 
 def test_a_column_that_nobody_knows_is_named_and_tells_nothing(tracekit, tmp_path: Path) -> None:
@@ -71,17 +74,7 @@ def test_a_column_that_nobody_knows_is_named_and_tells_nothing(tracekit, tmp_pat
     assert {row[-1] for row in document["tables"][0]["rows"]} == {"NameB NameC"}
 
 
-def test_strings_that_are_not_known_are_listed_without_what_may_be_a_name(tracekit, tmp_path: Path) -> None:
-    made = scenario()
-    made.coreml += [CoreMLRow(3_500 * MS, MS, text, Model("HushModel"), "model-data-event") for text in STRANGE]
-    write_export(made, tmp_path / "run")
-    tracekit("analyze", tmp_path / "run", "-o", tmp_path / "a.zip", "--rows", "--no-config")
-    listed = json.loads(rows_in(tmp_path / "a.zip"))["unknown_events"]
-    assert len(listed) == len(STRANGE)
-    assert [text.split()[0] for text in listed] == ["Load", "Neural", "Prediction", "Segment"]
-    assert any(text.startswith("Neural Engine Warmup → Name") for text in listed)
-
-
+@pytest.mark.sweep
 def test_the_rows_of_a_stranger_are_a_test(tracekit, reload: Path, tmp_path: Path) -> None:
     tracekit("analyze", reload, "-o", tmp_path / "findings.zip", "--rows", "--no-config")
     given = Scenario(Process("App", 1), duration_ns=60_000 * MS, other_tables=read_rows(tmp_path / "findings.zip"))

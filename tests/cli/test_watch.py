@@ -102,6 +102,7 @@ def test_each_is_compared_with_the_one_before_it(watched, samples, tmp_path: Pat
     assert third == "not compared: no earlier recording of Captions on iPhone Air here"
 
 
+@pytest.mark.sweep
 def test_many_at_once_come_in_the_order_of_their_time(watched, samples, tmp_path: Path) -> None:
     def both() -> None:
         for name in ("sharpen_8bit", "sharpen_float16"):

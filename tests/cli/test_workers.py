@@ -63,6 +63,7 @@ with raising_terminated():
 """
 
 
+@pytest.mark.sweep
 @needs_proc
 @pytest.mark.parametrize(("number", "status"), sweep_rest((signal.SIGTERM, 143), (signal.SIGKILL, -9)))
 def test_processes_end_at_once_with_the_one_that_they_work_for(tmp_path, number, status):
