@@ -13,15 +13,16 @@ from pathlib import Path
 import pytest
 from lxml import html
 
-import tracekit
 from suite.frame import detector_ids, draws_of, load, module_of, read_back
 from suite.reported import reported
 from support.analyses import kept_analysis
 from support.choice import sweep_rest
 from support.forms import html_page, markdown, short_text
+from support.handover import trace_of
 from support.performance_reports import whole_report
 from support.samples import SAMPLES
 from tracekit.analysis.quantities import MODEL
+from tracekit.api import judge
 from tracekit.comparison.comparison import compare
 from tracekit.comparison.gate import check
 from tracekit.comparison.matrix import labels_of, matrix, source_of_report, sources_of
@@ -37,7 +38,8 @@ from tracekit.render.forms import render
 from tracekit.report.formatting import ABSENT, duration, frames
 from tracekit.report.performance import inspected_performance
 from tracekit.report.serialize import to_json
-from tracekit.testing import Model, Process, Scenario, write_export
+from tracekit.request import request_of
+from tracekit.testing import Model, Process, Scenario
 from tracekit.tui.detail.statistics import COLUMNS as VIEW_COLUMNS
 
 MS = 1_000_000
@@ -262,19 +264,13 @@ def test_the_labeled_recordings_are_of_every_detector():
     assert {module for module, _ in chosen_cases(CASES)} == {module_of(detector) for detector in detector_ids()}
 
 
-@pytest.fixture
-def tenth(tmp_path):
-    """One load and 30 predictions: every tenth takes 40 ms, the others 8 ms."""
+def test_a_budget_is_compared_with_the_p95_of_the_models():
+    # One load and 30 predictions: every tenth takes 40 ms, the others 8 ms.
     scenario = Scenario(Process("App", 7), duration_ns=10_000 * MS)
     scenario.load(Model("Net"), 0, 50 * MS)
     for index in range(30):
         scenario.predict(Model("Net"), (100 + 50 * index) * MS, (40 if index % 10 == 0 else 8) * MS)
-    write_export(scenario, tmp_path / "export")
-    return tmp_path / "export"
-
-
-def test_a_budget_is_compared_with_the_p95_of_the_models(tenth):
-    report = tracekit.analyze(tenth, budget="16ms")
+    report = judge(trace_of(scenario), request_of(budget="16ms"))
     (model,) = report.models
     # 27 of the 29 warm predictions take 8 ms: the 95th percentile lies 0.6 of the way from the 27th to the 28th value.
     assert model.quantities["p95_ns"] == pytest.approx((8 + 0.6 * 32) * MS)

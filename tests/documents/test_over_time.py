@@ -5,52 +5,41 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import tracekit
-from support.analyses import kept_analysis
+from support.handover import trace_of
 from tracekit.documents.over_time import bars, numbers, trend
 from tracekit.documents.report_models import over_time_section
-from tracekit.testing import Model, Process, Scenario, write_export
+from tracekit.report.build import build_report
+from tracekit.testing import Model, Process, Scenario
 
 MS = 1_000_000
 
 
-@pytest.fixture
-def report_of(tmp_path):
-    """`report_of([(start in ms, duration in ms), ...])`: the report of an app that calls its model then."""
-
-    def analyzed(calls, loads=((0, 40),)):
-        scenario = Scenario(Process("App", 7), duration_ns=60_000 * MS)
-        for start, length in loads:
-            scenario.load(Model("Net"), start * MS, length * MS)
-        for start, length in calls:
-            scenario.predict(Model("Net"), round(start * MS), round(length * MS))
-        write_export(scenario, tmp_path / "export")
-        return tracekit.analyze(tmp_path / "export")
-
-    return analyzed
-
-
-def row_of(report):
-    (model,) = report.models
-    return model
+def models_of(calls, loads=((0, 40),)):
+    """Models of the report on an app that loads and calls its model at these times, (start, duration) in ms."""
+    scenario = Scenario(Process("App", 7), duration_ns=60_000 * MS)
+    for start, length in loads:
+        scenario.load(Model("Net"), start * MS, length * MS)
+    for start, length in calls:
+        scenario.predict(Model("Net"), round(start * MS), round(length * MS))
+    return build_report(trace_of(scenario), []).models
 
 
 def cell(model, title):
     return numbers(model, model.throughput)[title]
 
 
-def test_a_steady_camera_is_told_in_numbers(report_of):
-    row = row_of(report_of([(100 + 100 * k / 3, 10) for k in range(60)]))
+def test_a_steady_camera_is_told_in_numbers():
+    (row,) = models_of([(100 + 100 * k / 3, 10) for k in range(60)])
     titles = ("predictions/s", "interval", "steady", "most in flight", "gap median", "gaps, % of time")
     assert [cell(row, title) for title in titles] == ["30.0", "33.3 ms", "30 fps", "1", "23.3 ms", "70%"]
     assert trend(row) == "stable latency"
     assert cell(row, "in flight over time") == ""
 
 
-def test_bursts_and_predictions_in_flight_together_are_counted(report_of):
+def test_bursts_and_predictions_in_flight_together_are_counted():
     # Three calls that overlap, 20 ms apart, ten times; then a pause of 5 s, and all over again.
     starts = [base + 100 * group + 20 * k for base in (100, 6_000) for group in range(10) for k in range(3)]
-    row = row_of(report_of([(start, 50) for start in starts]))
+    (row,) = models_of([(start, 50) for start in starts])
     assert (cell(row, "bursts"), cell(row, "most in flight")) == ("2", "3")
     # Of each 100 ms, 90 have a prediction in flight: 150 ms of predictions.
     assert cell(row, "mean in flight") == "1.7"
@@ -60,11 +49,11 @@ def test_bursts_and_predictions_in_flight_together_are_counted(report_of):
     assert "█" in spark
 
 
-def test_first_calls_are_told_apart_from_later_ones(report_of):
+def test_first_calls_are_told_apart_from_later_ones():
     # Ten loads, after each a call of 30 ms and four of 10 ms.
     starts = [1_000 * load + 50 + 50 * k for load in range(10) for k in range(5)]
     calls = [(start, 30 if index % 5 == 0 else 10) for index, start in enumerate(starts)]
-    row = row_of(report_of(calls, loads=[(1_000 * load, 40) for load in range(10)]))
+    (row,) = models_of(calls, loads=[(1_000 * load, 40) for load in range(10)])
     assert "first after a load 30.0 ms, then 10.0 ms (medians)" in trend(row)
     assert (cell(row, "median, first predictions after a load"), cell(row, "median")) == ("30.0 ms", "10.0 ms")
     # Forty later calls: enough for a 95th percentile, and not for a 99th.
@@ -81,18 +70,13 @@ def test_first_calls_are_told_apart_from_later_ones(report_of):
         ([10] * 20, ""),
     ],
 )
-def test_the_course_of_the_latency_is_told_in_its_plainest_form(report_of, durations, words):
-    row = row_of(report_of([(100 + 100 * k, length) for k, length in enumerate(durations)]))
+def test_the_course_of_the_latency_is_told_in_its_plainest_form(durations, words):
+    (row,) = models_of([(100 + 100 * k, length) for k, length in enumerate(durations)])
     assert trend(row) == words
 
 
-def test_one_prediction_follows_nothing(report_of):
-    assert over_time_section(report_of([(100, 10)]).models) is None
-
-
-def test_a_stage_of_a_pipeline_has_no_row(samples):
-    report = kept_analysis(samples / "not_instrumented.trace").report
-    assert over_time_section(report.models) is None
+def test_one_prediction_follows_nothing():
+    assert over_time_section(models_of([(100, 10)])) is None
 
 
 def test_bars_are_as_high_as_their_share_of_the_largest():

@@ -110,12 +110,6 @@ def test_the_heading_is_not_said_again_below_it(sample: tuple[Analysis, str]) ->
     assert header.text_content().count(sample[0].report.recording.source) == 1
 
 
-def test_without_lanes_the_script_sorts_and_copies(full: Report) -> None:
-    page = html_page(full)
-    assert len(html.fromstring(page).xpath("//script")) == 1
-    assert 'id="timeline"' not in page
-
-
 def test_a_page_without_rows_and_code_has_its_theme_from_the_script_too() -> None:
     page = html_of(Document("Nothing to explain", "", Role.PLAIN))
     assert len(html.fromstring(page).xpath("//script")) == 1

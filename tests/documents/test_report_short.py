@@ -13,7 +13,9 @@ import tracekit
 from support.analyses import kept_analysis
 from support.choice import sweep_rest
 from support.forms import long_text, short_text, too_long
+from support.handover import trace_of
 from support.samples import SAMPLES
+from tracekit.api import judge
 from tracekit.documents.report import LINES, SCREEN, summary_document
 from tracekit.render.forms import render
 from tracekit.report.report import Report
@@ -73,27 +75,8 @@ def test_the_reload_sample_says_what_the_session_measured(report_of) -> None:
         assert any(line.split()[:2] == [model, str(loads)] for line in text.splitlines())
 
 
-def test_a_clean_recording_has_no_finding_and_says_so(report_of) -> None:
-    text = short_text(report_of("style_transfer_fixed"))
-    # What to read on stands where nothing was found, too.
-    assert [line.partition(" · ")[0] for line in text.splitlines()[-2:]] == ["No findings", "more: -v "]
-    assert "est. savings" not in text
-
-
-def test_missing_instruments_are_one_line_with_the_flags_that_add_them(report_of) -> None:
-    text = short_text(report_of("captions_concurrent"))
-    assert "memory-growth,\n    thermal-throttling: record with --instrument 'Time Profiler' --instr" in text
-
-
-def test_what_is_unknown_is_never_zero(report_of) -> None:
-    text = short_text(report_of("not_instrumented"))
-    assert "0 loads" not in text
-    assert "No findings" not in text
-    assert "INCONCLUSIVE" in text
-
-
 @pytest.mark.sweep
-def test_ten_models_with_many_findings_stay_below_the_limit(tmp_path: Path) -> None:
+def test_ten_models_with_many_findings_stay_below_the_limit() -> None:
     scenario = Scenario(Process("App", 7), duration_ns=60_000 * MS)
     for number in range(10):
         model, start = Model(f"Model{number}"), (100 + 5_000 * number) * MS
@@ -102,8 +85,7 @@ def test_ten_models_with_many_findings_stay_below_the_limit(tmp_path: Path) -> N
             prediction = scenario.predict(model, start + (180 * k + 125) * MS, 20 * MS)
             prediction.event("Input Copy", 0, 6 * MS)
             prediction.event("Data Cast", 6 * MS, 3 * MS)
-    write_export(scenario, tmp_path)
-    report = tracekit.analyze(tmp_path)
+    report = judge(trace_of(scenario))
     assert len({check.id for check in report.results if check.outcome == "finding"}) >= 3
     assert len(short_text(report).splitlines()) <= LINES
 

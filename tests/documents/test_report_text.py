@@ -328,12 +328,6 @@ def test_time_that_findings_above_claim_is_told(full: Report, extra_ns: int, sho
     assert shown in flat(plain(replace(full, results=(first,))))
 
 
-def test_evidence_that_is_whole_predictions_is_called_so(samples: Path) -> None:
-    report = kept_analysis(samples / "captions_concurrent.trace").report
-    assert "longest of 181 predictions: 97.5 ms at 1.335 s" in flat(plain(report))
-    assert "longest of 700: 1.52 ms" in flat(plain(kept_analysis(samples / "sharpen_8bit.trace").report))
-
-
 def test_savings_that_are_unknown_say_why_and_what_is_hidden_saves_nothing(samples: Path) -> None:
     report = kept_analysis(samples / "sharpen_8bit.trace").report
     found = report.results[0]

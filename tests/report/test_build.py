@@ -13,7 +13,7 @@ import tracekit
 from support.analyses import kept_analysis
 from support.forms import long_text, short_text
 from tracekit.documents.report import report_file
-from tracekit.errors import TracekitError, UsageError
+from tracekit.errors import TracekitError
 from tracekit.recording.contents import Device, Target
 from tracekit.recording.table import Process, TableState
 from tracekit.render.forms import REPORT_FORMS
@@ -25,18 +25,6 @@ from tracekit.trace.trace import Trace
 @pytest.fixture(scope="module")
 def trace(samples: Path) -> Trace:
     return kept_analysis(samples / "style_transfer_reload.trace").trace
-
-
-def test_the_aggregation_is_sorted_as_asked(trace: Trace) -> None:
-    rows = build_report(trace, [], sort="mean").aggregation
-    means = [row.statistics.mean_ns for row in rows]
-    assert means == sorted(means, reverse=True)
-    assert len(means) > 5
-
-
-def test_an_unknown_sort_column_is_refused(trace: Trace) -> None:
-    with pytest.raises(UsageError):
-        build_report(trace, [], sort="color")
 
 
 def test_facts_of_the_recording_are_taken_over(trace: Trace) -> None:

@@ -10,7 +10,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-import tracekit
+from support.handover import trace_of
+from tracekit.api import judge
 from tracekit.documents.report import report_file
 from tracekit.render.forms import REPORT_FORMS
 from tracekit.report.redact import (
@@ -23,7 +24,8 @@ from tracekit.report.redact import (
 )
 from tracekit.report.report import Report
 from tracekit.report.serialize import to_json
-from tracekit.testing import Model, Process, Scenario, write_export
+from tracekit.request import request_of
+from tracekit.testing import Model, Process, Scenario
 
 NOBODY = PrivateFacts(quotes=(), processes=(), target="StyleTransfer")
 
@@ -222,14 +224,14 @@ def test_a_text_loses_what_a_report_would_lose() -> None:
     )
 
 
-def test_models_of_other_processes_get_an_alias_in_every_field(tmp_path) -> None:
+def test_models_of_other_processes_get_an_alias_in_every_field() -> None:
     scenario = Scenario(Process("App", 7), duration_ns=1_000_000_000)
     for k in range(20):
         prediction = scenario.predict(Model("Own-Net"), k * 40_000_000, 10_000_000)
         prediction.neural_engine(1_000_000, 8_000_000)
         scenario.other_neural_engine(k * 40_000_000 + 20_000_000, 9_000_000, "Secret_Diary_main__Op0_AneInference")
-    write_export(scenario, tmp_path)
-    shown, unredacted = (to_json(tracekit.analyze(tmp_path, redact=redact)) for redact in (True, False))
+    trace = trace_of(scenario)
+    shown, unredacted = (to_json(judge(trace, request_of(redact=redact))) for redact in (True, False))
     assert "Secret" not in shown
     assert "foreign model A" in shown
     assert "Own-Net" in shown

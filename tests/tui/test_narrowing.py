@@ -17,6 +17,7 @@ from tracekit.tui.detail.events import EventsPane, PredictionsPane
 from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.detail.statistics import AggregationPane
 from tracekit.tui.ranges import aggregation
+from tracekit.tui.screens.small import AskScreen
 from tracekit.tui.state import EventFilter
 from tracekit.tui.timeline.glyphs import Ink, Picture, fade
 from tracekit.tui.timeline.monochrome import fade_letters
@@ -43,7 +44,9 @@ async def test_a_filter_narrows_the_aggregation_is_said_in_the_header_and_goes_w
     await screen.press("2")
     rows = len(lines_of(screen))
     await screen.press("slash")
+    assert isinstance(screen.app.screen, AskScreen)
     await screen.answer("kind:prediction model:mosaic >7ms")
+    assert screen.state.filter == EventFilter(model="Mosaic", kind="prediction", min_ns=7_000_000)
     assert screen.state.pane == "aggregation"
     activity = screen.state.session.trace.activity
     chosen = activity[(activity["model"] == "Mosaic") & (activity["kind"] == "prediction")]
@@ -61,7 +64,12 @@ async def test_a_filter_narrows_the_aggregation_is_said_in_the_header_and_goes_w
     await screen.press("enter")
     said = "Prediction, Mosaic, prediction, ≥ 7 ms"
     assert f"{len(long)} events · whole recording, filter: {said}" in screen.text()
-    await screen.press("2", "c")
+    listed = screen.app.browse.query_one(EventsPane).query_one(RowList).rows
+    assert [listed.ref(row).index for row in range(len(listed))] == list(long.index)
+    # What was typed stands there again, to be changed.
+    await screen.press("2", "slash")
+    assert "model:Mosaic kind:prediction >7ms" in screen.text()
+    await screen.press("escape", "c")
     assert len(lines_of(screen)) == rows
     assert "c clears" not in screen.text()
 

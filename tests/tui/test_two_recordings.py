@@ -67,22 +67,6 @@ async def test_strips_of_two_recordings_have_one_scale(screen) -> None:
         assert tops == [False, True]
 
 
-@pytest.mark.view("style_transfer_reload", "style_transfer_fixed", size=(200, 50))
-async def test_numbers_of_two_recordings_stand_side_by_side(screen) -> None:
-    await screen.press(*["u"] * 3)
-    line = next(line for line in screen.text().splitlines() if "Load (cached)" in line and "Mosaic" in line)
-    before, after = (
-        int((session.trace.activity.query("kind == 'load_cached'")["model"] == "Mosaic").sum())
-        for session in screen.state.sessions
-    )
-    assert after == 1
-    words = line.split()
-    numbers = words[words.index("Activity") + 1 :]
-    assert before > after
-    assert numbers[:3] == [str(before), str(after), f"−{before - after}"]
-    assert "≈" in line
-
-
 @pytest.mark.view("sharpen_8bit", "style_transfer_reload")
 async def test_first_predictions_are_put_under_one_another(screen) -> None:
     firsts = [session.first_prediction_ns for session in screen.state.sessions]

@@ -7,34 +7,9 @@ import pytest
 
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.commands.find import filter_values
-from tracekit.tui.detail.events import EventsPane
-from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.query import parse_filter
 from tracekit.tui.ranges import passing
-from tracekit.tui.screens.small import AskScreen
 from tracekit.tui.state import EventFilter
-
-
-async def test_a_filter_lists_what_passes_and_is_said(screen) -> None:
-    await screen.press("slash")
-    assert isinstance(screen.app.screen, AskScreen)
-    await screen.answer("kind:prediction model:mosaic >7ms")
-    chosen = EventFilter(model="Mosaic", kind="prediction", min_ns=7_000_000)
-    assert screen.state.filter == chosen
-    activity = screen.state.session.trace.activity
-    passed = activity[
-        (activity["model"] == "Mosaic") & (activity["kind"] == "prediction") & (activity["duration_ns"] >= 7_000_000)
-    ]
-    listed = screen.app.browse.query_one(EventsPane).query_one(RowList).rows
-    assert [listed.ref(row).index for row in range(len(listed))] == list(passed.index)
-    assert "Filter: Mosaic, prediction, ≥ 7 ms, c clears" in screen.text()
-    await screen.press("4")
-    assert f" {len(passed)} · filtered · N Neural Engine" in screen.text()
-    # What was typed stands there again, to be changed.
-    await screen.press("slash")
-    assert "model:Mosaic kind:prediction >7ms" in screen.text()
-    await screen.press("escape", "c")
-    assert screen.state.filter == EventFilter()
 
 
 @pytest.mark.parametrize("size", [(80, 24), pytest.param((120, 40), marks=pytest.mark.sweep)])

@@ -79,12 +79,6 @@ def test_pinned_lanes_stay_where_they_are_when_the_view_changes(lanes, height: i
     assert pinned([range(count) for count in rows]) == pinned([range(0) for _ in rows])
 
 
-def test_lanes_without_rows_share_a_line_where_there_is_little_room(lanes) -> None:
-    found = arrange(lanes, [len(lane.tracks) for lane in lanes], 11, COLUMNS, 0)
-    silent = [line for line in found.lines if line.line is Line.WORDS]
-    assert len(silent) <= 1 or len(silent[-1].lanes) > 1
-
-
 @pytest.mark.parametrize("height", [5, 8, 11, 16, 22, 80])
 def test_the_outer_lines_tell_how_many_rows_are_out_of_sight(lanes, height: int) -> None:
     rows = [len(lane.tracks) for lane in lanes]
@@ -144,13 +138,6 @@ def test_reasons_take_the_lines_that_pinned_lanes_with_rows_leave(reload_trace: 
     assert len(told(enough)) == 3
     assert " ".join(told(enough - 1)) == "; ".join([*(f"{lane.title}: {lane.words}" for lane in silent[:2]), "1 more"])
     assert len(told(enough - 2)) == 1
-
-
-@pytest.mark.view("frame_camera", size=(80, 24))
-async def test_reasons_make_way_for_lanes_with_rows(screen) -> None:
-    text = screen.text()
-    assert "Activity" in text
-    assert "Compute: no events in this lane; 5 more" in text
 
 
 def test_a_track_with_nothing_in_view_makes_way_where_there_is_little_room(reload_trace: Trace) -> None:
