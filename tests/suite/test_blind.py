@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pandas as pd
 import pytest
 
 from suite.blind import CONTRADICTION, EXEMPT, FALSE_ALARM, FOUND, MISSING, RecordingKey, compare_answers, compared
-from suite.blind_calls import compare_calls
-from suite.blind_stacks import asks, is_call, with_stacks
+from suite.blind_stacks import with_stacks
 from suite.frame import POSITIVE, detector_ids, load, module_of
 from suite.random_apps import HEALTHY, ILL_SESSION, PROBLEM
-from support.handover import trace_of
 from tracekit.detectors.framework import Judgment
 from tracekit.detectors.outcomes import Cost, Finding, NotEvaluated, Passed
 from tracekit.detectors.registry import DETECTORS
 from tracekit.testing import Draws, Model, Process, Scenario
-from tracekit.testing.apps import neural_engine_app
 
 
 def first_positive(module: str) -> int:
@@ -74,25 +70,6 @@ def test_a_first_prediction_is_compared_with_those_that_cannot_be_counted():
     assert ("warm-up-spike", FOUND, True) in compared(RecordingKey(ILL_SESSION, 26)).answers
 
 
-def test_what_is_known_is_looked_at():
-    assert {line.partition(":")[0] for line in KNOWN} <= SAMPLE.keys()
-
-
-@pytest.mark.parametrize("period_ns", [MS, 5 * MS])
-def test_samples_show_calls_while_their_threads_run(period_ns):
-    scenario = neural_engine_app(Draws(4)).finish()
-    whole, calls = with_stacks(scenario, Draws(1), period_ns)
-    engine = [row for row in scenario.neural_engine if row.prediction is not None]
-    asking = [row for row in whole.samples if asks(row)]
-    assert asking
-    assert len(calls) == sum(map(is_call, scenario.coreml))
-    assert whole.sample_ns == period_ns
-    for row in asking:
-        (call,) = (call for call in calls if call.row.start_ns <= row.time_ns < call.row.end_ns)
-        assert call.thread == row.thread
-        assert not any(work.start_ns <= row.time_ns < work.start_ns + work.duration_ns for work in engine)
-
-
 def test_an_answer_is_compared_with_the_truth():
     model, site = Model("Net"), "model called at Models.swift:88"
     scenario = Scenario(Process("App", 7), 10 * S)
@@ -125,23 +102,3 @@ def test_what_call_stacks_show_is_found_again(key, detector):
     result = compared(key)
     assert not result.complaints
     assert (detector, FOUND, True) in result.answers
-
-
-def test_inferred_calls_are_compared_with_the_true_ones():
-    scenario = Scenario(Process("App", 7), 10 * S)
-    for at in range(1, 4):
-        scenario.predict(Model("Net"), at * S, 50 * MS).event("CPU", 0, 50 * MS)
-    whole, calls = with_stacks(scenario, Draws(2), MS)
-    exact = trace_of(scenario).activity.assign(attribution="inferred")
-    exact = exact.drop(columns=[name for name in exact if str(name).endswith(("_min_ns", "_max_ns"))])
-
-    def figures(activity):
-        result = compare_calls(activity, calls, whole.samples, MS)
-        return result.true, result.inferred, result.within, result.too_many
-
-    assert figures(exact) == (3, 3, 3, ())
-    assert figures(exact.assign(start_ns=exact["start_ns"] + 2 * MS)) == (3, 3, 0, ())
-    assert figures(exact.assign(start_min_ns=exact["start_ns"] + 1)) == (3, 3, 0, ())
-    assert figures(exact[:1]) == (3, 1, 1, ())
-    more = ("Prediction of Net", "Prediction of all models")
-    assert figures(pd.concat([exact, exact[:1]])) == (3, 4, 3, more)

@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 
 from suite import consistent_findings, consistent_numbers
-from suite.cases.app_conversion import permille
 from suite.cases.neural_engine_contention import behind_another_model
 from suite.conftest import numbers_of
 from suite.consistency import contradictions, contradictions_of
@@ -16,10 +15,7 @@ from suite.frame import SHARED, detector_ids, module_of, read_back
 from suite.reported import Reported, reported
 from support.handover import trace_of
 from support.samples import SAMPLES
-from tracekit.detectors.outcomes import Each, Savings
 from tracekit.detectors.ranking import Related, Relation
-from tracekit.intervals import Intervals
-from tracekit.report.verdict import first_words
 from tracekit.testing import Draws, Model
 from tracekit.testing.recorder import neural_engine, start_recording
 from tracekit.testing.rows import LOAD_CACHED, LOAD_COLD
@@ -118,93 +114,6 @@ def changed(made: Reported) -> Iterator[tuple[Callable[[Reported], Iterator[str]
 def test_a_report_that_contradicts_itself_is_told(told, queued):
     for number, (check, made, wrong) in enumerate(changed(queued)):
         assert bool(told(check, made)) == wrong, (number, check.__name__)
-
-
-def test_a_queue_that_the_breakdown_lacks_is_told(told, queued):
-    def without_queue(model):
-        parts = [replace(part, total_ns=0) if part.part == "ane_queue" else part for part in model.breakdown.parts]
-        return replace(model, breakdown=replace(model.breakdown, parts=tuple(parts)))
-
-    models = tuple(map(without_queue, queued.report.models))
-    assert told(consistent_findings.queues, with_report(queued, models=models))
-
-
-@pytest.fixture(scope="module")
-def ranked() -> Reported:
-    """Two findings of one severity in order, of which none causes the other."""
-    made = reported(trace_of(SAMPLES["sharpen_8bit"]()))
-    first, second, *_ = made.report.findings
-    findings = (replace(first, severity="high", savings_ns=2_000), replace(second, severity="high", savings_ns=1_000))
-    checks = [check for check in made.report.results if check.id in (first.id, second.id)]
-    return with_report(made, findings=findings, results=tuple(replace(check, related=()) for check in checks))
-
-
-def test_findings_out_of_order_are_told(ranked):
-    first, second = ranked.report.findings
-    assert not list(consistent_findings.order(ranked))
-    for findings in (
-        (second, first),
-        (replace(first, severity="low"), second),
-        (first, replace(second, savings_ns=3_000)),
-    ):
-        assert list(consistent_findings.order(with_report(ranked, findings=findings)))
-
-
-def test_a_symptom_above_its_cause_is_told(ranked):
-    first, second = ranked.report.findings
-
-    def caused(effect, cause):
-        related = (Related(cause.id, None, Relation.CAUSED_BY),)
-        checks = [replace(check, related=related * (check.id == effect.id)) for check in ranked.report.results]
-        return list(consistent_findings.order(with_report(ranked, results=tuple(checks))))
-
-    assert caused(effect=first, cause=second)
-    assert not caused(effect=second, cause=first)
-
-
-def test_a_cost_beyond_what_is_affected_is_told(told, queued):
-    def nowhere(entry):
-        cost = getattr(entry.outcome, "cost", None)
-        return entry if cost is None else entry._replace(outcome=replace(entry.outcome, affected=Intervals.none()))
-
-    assert told(consistent_findings.savings, replace(queued, answers=tuple(map(nowhere, queued.answers))))
-
-
-@pytest.fixture(scope="module")
-def own_code() -> Reported:
-    """An app that hardly uses Core ML, with a finding."""
-    return reported(read_back(permille(Draws(1), 110), bundle=False))
-
-
-@pytest.mark.parametrize("platform", ["iOS", "iOS Simulator"])
-@pytest.mark.parametrize(
-    ("counted", "wrong"), [("{}", False), ("9 findings.", True), ("", True), ("Of 9 findings: {}", True)]
-)
-def test_a_verdict_counts_findings_right_behind_its_first_words(own_code, platform, counted, wrong):
-    made = with_report(own_code, recording=replace(own_code.report.recording, platform=platform))
-    first = first_words(made.report)
-    assert "another runtime" in first
-    assert first.startswith("Recorded in a simulator") == (platform != "iOS")
-    _, _, counts = own_code.report.summary.verdict.partition(" shows it. ")
-    summary = replace(own_code.report.summary, verdict=f"{first} {counted.format(counts)}")
-    assert bool(list(consistent_findings.verdict(with_report(made, summary=summary)))) == wrong
-
-
-@pytest.mark.parametrize(
-    ("saved_ns", "summary", "wrong"),
-    [
-        (9_000_000, "Two in flight.", False),
-        (12_000_000, "Two in flight.", True),
-        (9_000_000, "Two would allow one every 10.0 ms.", False),
-        (9_000_000, "Two would allow one every 12.0 ms.", True),
-    ],
-)
-def test_two_in_flight_have_one_figure_and_at_most_double_the_rate(told, queued, saved_ns, summary, wrong):
-    each = Each("step", 100, saved_ns, 19_000_000)
-    first, *others = queued.report.results
-    savings = Savings(1, 1, 0.1, 10, "", each=each)
-    made = with_report(queued, results=(replace(first, savings=savings, summary=summary), *others))
-    assert bool(told(consistent_findings.steps, made)) == wrong
 
 
 @pytest.mark.parametrize("label", [LOAD_COLD, LOAD_CACHED])

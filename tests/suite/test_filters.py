@@ -13,7 +13,6 @@ from suite.frame import SHARED, detector_ids, module_of, read_back
 from tracekit.api import judge
 from tracekit.report.choice import choose_shown
 from tracekit.testing import Draws
-from tracekit.trace.filter import narrow
 
 RARER = 9
 """Without `--every-case`, one in so many of the cases that are judged has its filters tried too, and those of one
@@ -50,25 +49,6 @@ def test_a_model_that_waits_for_one_that_is_not_shown_still_waits(queued):
     assert checks_with_findings(part, waiting) == checks_with_findings(full, waiting)
     assert "neural-engine-contention" in checks_with_findings(part, waiting)
     assert {check.model for check in part.results} <= {waiting, None}
-
-
-def test_the_comparison_tells_when_rows_are_taken_out_before_judging(queued, monkeypatch):
-    """As filters did: what the model waits for is gone, and with it the reason why."""
-    from suite import filters
-
-    judged = filters.run_detectors
-    reports = []
-
-    def early(judgments, trace, shown):
-        if shown is None:
-            return judgments
-        reports.append(shown)
-        return judged(narrow(trace, shown))
-
-    monkeypatch.setattr(filters, "shown_judgments", early)
-    wrong = changed_by_filters(queued, {})
-    assert reports
-    assert any("neural-engine-contention says" in line for line in wrong)
 
 
 def test_the_comparison_tells_when_a_finding_is_left_out(queued, monkeypatch):

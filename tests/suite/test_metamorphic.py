@@ -7,10 +7,9 @@ import pytest
 from suite import metamorphic
 from suite.cases.reload_before_predict import rebuilt_at_each_access
 from suite.frame import CLEAN, NEGATIVE, Case
-from suite.metamorphic import BESIDE, RELATIONS, Answers, all_keys, answers, broken_in, no_worse, the_same
+from suite.metamorphic import BESIDE, RELATIONS, Answers, all_keys, answers, broken_in, no_worse
 from tracekit.testing import Draws
-from tracekit.testing.apps import cpu_app, gpu_app, many_models_app, neural_engine_app
-from tracekit.testing.rows import PREDICTION
+from tracekit.testing.apps import neural_engine_app
 
 SAMPLED = 760
 """Without `--every-case`, one in so many labeled recordings is changed in every way."""
@@ -76,55 +75,6 @@ NEW = Answers({("latency-jitter", BESIDE.base): "finding"}, {}, ())
 )
 def test_no_answer_is_worse_than_the_label_allows(case, before, after, expected, wrong):
     assert bool(no_worse(case, before, after, expected)) == wrong
-
-
-def test_a_finding_has_the_same_metrics_afterwards():
-    before = said(jitter="finding")
-    assert all(the_same(CASE, before, after, {}) for after in (PASSED, OPEN, NOT_APPLICABLE))
-    assert the_same(CASE, before, Answers(before.outcomes, {ID: (2,)}, ()), {})
-    assert not the_same(CASE, before, said(jitter="finding"), {})
-    assert the_same(CASE, before, said(jitter="finding", cold="passed"), {})
-
-
-def test_twice_repeats_every_row_half_a_minute_later():
-    scenario = neural_engine_app(Draws(2)).finish()
-    both = metamorphic.twice(scenario)
-    rows, half = both.coreml, len(scenario.coreml)
-    offset = scenario.duration_ns + metamorphic.GAP_NS
-    assert both.duration_ns == offset + scenario.duration_ns
-    assert [row.start_ns - offset for row in rows[half:]] == [row.start_ns for row in scenario.coreml]
-    for row in both.neural_engine:
-        if row.prediction is not None:
-            cause = rows[row.prediction]
-            assert cause.label == PREDICTION
-            assert cause.start_ns <= row.start_ns <= cause.end_ns
-    assert sum(row.duration_ns for row in both.gpu_performance) in (0, both.duration_ns)
-    ids = [row.submission_id for row in both.gpu]
-    assert len(set(ids)) == len(ids)
-
-
-def test_later_moves_all_rows_and_keeps_the_states_of_the_beginning():
-    app = gpu_app(Draws(4))
-    app.thermal("Fair")
-    scenario = app.finish()
-    changed = metamorphic.later(scenario)
-    assert {new.start_ns - old.start_ns for new, old in zip(changed.gpu, scenario.gpu, strict=True)} == {
-        metamorphic.SHIFT_NS
-    }
-    assert changed.thermal[0].start_ns == 0
-    assert sum(row.duration_ns for row in changed.thermal) == changed.duration_ns
-
-
-@pytest.mark.parametrize(
-    ("maker", "unit"), [(neural_engine_app, "CPU"), (gpu_app, "CPU"), (cpu_app, "GPU Request"), (many_models_app, None)]
-)
-def test_the_model_beside_takes_a_unit_that_is_free(maker, unit):
-    changed = metamorphic.beside(maker(Draws(5)).finish())
-    if unit is None:
-        assert changed is None
-    else:
-        labels = {row.label for row in changed.coreml if row.model == BESIDE and row.lane == "model-dispatch-event"}
-        assert labels == {unit}
 
 
 @pytest.mark.parametrize("name", RELATIONS)

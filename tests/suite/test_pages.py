@@ -64,8 +64,3 @@ def test_a_case_of_an_item_names_one_and_expects_no_finding(detector):
             assert sum(item.startswith(case.page) for item in items) == 1, case.page
             wanted = case.expected or USUAL[case.kind]
             assert FINDING not in ([wanted] if isinstance(wanted, str) else wanted.values()), case.name
-
-
-def test_items_are_read_whole_and_up_to_the_next_heading():
-    page = "x\n\n## Not a problem when\n\n- One\n  of two lines.\n- Two.\n\n## Next\n\n- Three."
-    assert listed(page) == ["One of two lines.", "Two."]

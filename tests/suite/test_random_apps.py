@@ -15,7 +15,6 @@ from suite.random_apps import (
     MAKERS,
     PROBLEM,
     SESSION,
-    Verdict,
     judged,
     judged_all,
     problem,
@@ -84,22 +83,6 @@ def test_an_ill_session_has_something_that_may_be_found(number):
     assert made.planted.union(made.allowed, *made.one_of)
 
 
-def test_one_of_several_findings_is_enough(monkeypatch):
-    wanted = {("cold-load", A.base), ("latency-jitter", A.base)}
-    outcomes: dict[tuple[str, str | None], str] = {}
-
-    def made(_) -> RandomApp:
-        return RandomApp(queued((A, cpu(MS))), one_of=[wanted])
-
-    monkeypatch.setattr(random_apps, "MAKERS", {HEALTHY: made})
-    monkeypatch.setattr(random_apps, "named", lambda _: (outcomes, ()))
-    assert [key for key, _ in judged((HEALTHY, 0)).missed] == [("cold-load", A.base)]
-    outcomes["latency-jitter", A.base] = "finding"
-    assert judged((HEALTHY, 0)).right
-    outcomes["latency-jitter", B.base] = "finding"
-    assert judged((HEALTHY, 0)).false == (("latency-jitter", B.base),)
-
-
 def test_a_finding_that_ranks_too_low_or_blames_others_is_wrong(monkeypatch):
     def made(seed: int) -> RandomApp:
         app = problem(PLANTED_JITTER)
@@ -112,19 +95,6 @@ def test_a_finding_that_ranks_too_low_or_blames_others_is_wrong(monkeypatch):
     assert "not ['Nobody']" in errors[1]
     assert "must be" not in errors[2]
     assert "blames" not in errors[2]
-
-
-def test_the_table_names_detector_and_seeds():
-    verdict = Verdict(HEALTHY, 7, ((("cold-load", "Net"), "passed"),), (("latency-jitter", "Net"),), (), ("a story",))
-    assert not verdict.right
-    assert verdict.complaint == (
-        "healthy 7: ('cold-load', 'Net') is passed, must be found; false alarm of ('latency-jitter', 'Net') [a story]"
-    )
-    rows = [line.split() for line in table([verdict, verdict]).splitlines()]
-    assert rows == [
-        ["healthy", "cold-load", "missed", "2", "7", "7"],
-        ["healthy", "latency-jitter", "false", "alarm", "2", "7", "7"],
-    ]
 
 
 def queued(*pairs, **options) -> Simulation:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from suite.savings import PROBLEMS, Compared, Key, app_of, compared, keys, of_samples, page
+from suite.savings import PROBLEMS, Key, app_of, compared, keys, of_samples
 from tracekit.detectors.fixes import FIXES, UNKNOWN
 from tracekit.detectors.registry import DETECTORS
 
@@ -48,10 +48,3 @@ def test_each_check_that_can_be_replayed_is_held_against_the_truth():
     assert set(PROBLEMS) == set(FIXES)
     assert not set(FIXES) & set(UNKNOWN)
     assert set(FIXES) | set(UNKNOWN) <= {detector.id for detector in DETECTORS}
-
-
-def test_the_page_counts_what_is_exceeded_and_what_is_close():
-    key = Key("cold-load", 0)
-    results = [Compared(key, 1e9, 1e9), Compared(key, 1e9, 0.95e9), Compared(key, 1e9, 3e9), Compared(key, 1e9)]
-    (line,) = [line for line in page(results).splitlines() if line.startswith("| [cold-load]")]
-    assert "| 4 | 3 | 1 (33%) | 2 (67%) | 0.33, 1.00, 1.05 |" in line

@@ -6,7 +6,6 @@ import pytest
 
 from suite.processes import on_all_processors
 from suite.slow_predictions import PLANTS, Answer, answered, answered_in_apps, made, table
-from tracekit.analysis.why.parts import Cause
 
 PLANTED, APPS = 5, 12
 """Of each planted cause, and random apps, in an ordinary run: some 60 slow predictions."""
@@ -45,15 +44,3 @@ def test_a_planted_prediction_is_slow_beyond_doubt(number):
     assert slow.slow is not None
     others = [call.duration_ns for call in slow.simulation.calls if call.model == slow.model and call is not slow.slow]
     assert slow.slow.duration_ns >= sorted(others)[len(others) // 2] + slow.extra_ns // 3
-
-
-def test_a_wrong_answer_and_an_abstention_are_told_apart():
-    answers = [
-        Answer(1, "", Cause.WORK, Cause.WORK),
-        Answer(2, "", Cause.WORK, Cause.NOT_VISIBLE),
-        Answer(3, "", Cause.WORK, Cause.CLOCK),
-    ]
-    assert [(answer.right, answer.abstains) for answer in answers] == [(True, False), (False, True), (False, False)]
-    assert "'right': 1, 'abstained': 1, 'clock': 1" in table(answers)
-    with pytest.raises(AssertionError):
-        assert_good(answers)

@@ -5,13 +5,10 @@ from __future__ import annotations
 import pytest
 
 from suite.cases.reload_before_predict import of_one_length
-from suite.cases.unexpected_device import EXPECT_ANE
-from suite.frame import POSITIVE, Case, draws_of
 from suite.weight import Weight
 from support.handover import trace_of
 from tracekit.detectors.runner import run_detectors
 from tracekit.testing import Draws
-from tracekit.testing.apps import cpu_app
 
 LOADS = "reload-before-predict"
 # 39 of 40 loads of 20 ms are saved, and each of 40 calls takes 20 ms.
@@ -43,11 +40,3 @@ def test_what_the_recording_says_is_right(answered):
 def test_what_is_otherwise_is_told(answered, weight, complaint):
     (line,) = weight.complaints(LOADS, *answered)
     assert complaint in line
-
-
-def test_a_fact_saves_nothing():
-    case = Case("unexpected-device", POSITIVE, 0, cpu_app)
-    trace = trace_of(cpu_app(draws_of(case, 0)).finish())
-    answered = run_detectors(trace, settings=EXPECT_ANE), trace
-    assert Weight("critical", savings_ms=0).complaints(case.detector, *answered) == []
-    assert Weight(savings_ms=1).complaints(case.detector, *answered)
