@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from support.analyses import kept_analysis
+from support.choice import sweep_rest
 from tracekit.comparison.baseline import MAX_RECORDINGS, baseline_of, load_baseline, to_text
 from tracekit.comparison.comparison import compare
 from tracekit.comparison.matrix import matrix, sources_of
@@ -20,20 +21,6 @@ from tracekit.documents.gate import baseline_document
 from tracekit.errors import TracekitError, UnreadableRecording, UsageError
 from tracekit.render.forms import render
 from tracekit.report.serialize import schema_text, to_json
-
-NAMES = ["style_transfer_reload", "style_transfer_fixed", "sharpen_8bit", "captions_concurrent", "not_instrumented"]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_what_is_stored_compares_as_the_recording_does(measured, name):
-    recording = measured(name)
-    stored = from_plain(json.loads(json.dumps(to_plain(recording))))
-    for other in ("sharpen_float16", "style_transfer_fixed"):
-        one, two = (compare([side], [measured(other)]) for side in (recording, stored))
-        assert [model.latency for model in one.models] == [model.latency for model in two.models]
-        assert [model.loads for model in one.models] == [model.loads for model in two.models]
-        assert one.findings == two.findings
-        assert one.notes == two.notes
 
 
 def test_long_lists_are_deflated_and_come_back(measured):
@@ -178,9 +165,6 @@ def test_a_name_is_one_line_of_what_a_baseline_holds(measured):
     assert [line for line in lines if "would fail" in line] == [line for line in lines if "Net" in line]
 
 
-REPORTED = ["sharpen_8bit", "sharpen_float16", "style_transfer_reload", "captions_concurrent", "not_instrumented"]
-
-
 @pytest.fixture(scope="module")
 def report(samples, tmp_path_factory):
     """File with the JSON report on a sample, by its name."""
@@ -195,7 +179,9 @@ def report(samples, tmp_path_factory):
     return of
 
 
-@pytest.mark.parametrize("name", REPORTED)
+@pytest.mark.parametrize(
+    "name", sweep_rest("style_transfer_reload", "sharpen_8bit", "captions_concurrent", "not_instrumented")
+)
 def test_a_report_gives_the_digits_of_its_recording(measured, report, name):
     recording, stored = measured(name), load_report(report(name))
     other = measured("sharpen_float16")

@@ -5,11 +5,8 @@ from __future__ import annotations
 import tomllib
 from datetime import date
 
-import numpy as np
 import pytest
 
-from support.simulated_latencies import Case, latencies
-from tracekit.comparison.latency import Answer, compare_latency
 from tracekit.comparison.settings import Floor, Floors, Limit, parse_check
 from tracekit.config import load_config
 from tracekit.errors import UsageError
@@ -128,10 +125,3 @@ min-change-time = "2ms"
 def test_a_mistake_in_a_floor_names_its_key(floors, text):
     with pytest.raises(UsageError, match="min-change"):
         floors(text)
-
-
-def test_a_floor_decides_what_is_a_change():
-    before, after = (latencies(Case("", scale=1), 200, np.random.default_rng(seed), 1 + 0.1 * seed) for seed in (0, 1))
-    assert compare_latency([before], [after], floor=Floor(0.05)).answer is Answer.REGRESSED
-    assert compare_latency([before], [after], floor=Floor(0.25)).answer is Answer.UNCHANGED
-    assert compare_latency([before], [after], floor=Floor(0.05, 5e6)).answer is Answer.UNCHANGED

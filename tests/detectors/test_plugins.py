@@ -195,28 +195,6 @@ def test_a_package_that_cannot_be_loaded_fails_alone_and_is_told(install, record
     assert report.summary.evaluated
 
 
-EXITING = """
-import sys
-from dataclasses import replace
-from tracekit.detectors.rules.cold_load import DETECTOR
-DETECTOR = replace(DETECTOR, id="exiting", detect=lambda view, options: sys.exit("enough"))
-"""
-
-
-@pytest.mark.parametrize(
-    ("code", "id_", "count"),
-    [("raise SystemExit('enough')\n", "exiting-package:mine", 1), (EXITING, "exiting", 2)],
-    ids=["loading", "judging"],
-)
-def test_a_package_that_exits_does_not_end_the_analysis(install, recording, code, id_, count):
-    install("exiting-package", "mine", "exiting_one:DETECTOR", {"exiting_one.py": code})
-    report = judge(opened(recording))
-    failed = [check for check in report.results if check.outcome == "error"]
-    assert [check.id for check in failed] == [id_] * count
-    assert all("SystemExit: enough" in check.summary for check in failed)
-    assert report.summary.evaluated
-
-
 HEAD = """
 import os, sys
 from dataclasses import make_dataclass, replace

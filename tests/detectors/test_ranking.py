@@ -111,19 +111,6 @@ def test_severity_comes_before_savings():
     assert ids(judgments) == ["waited", "missed", "large"]
 
 
-def test_a_detector_stands_where_the_worst_of_its_findings_does():
-    judgments = [
-        judged("mixed", finding([(0, 50)], model="A")),
-        judged("mixed", finding([(50, 60)], model="B", share=0.6)),
-        judged("high", finding([(0, 90)], share=0.4)),
-    ]
-    assert [(entry.judgment.detector.id, entry.judgment.outcome.model) for entry in rank(judgments)] == [
-        ("mixed", "B"),
-        ("mixed", "A"),
-        ("high", "Net"),
-    ]
-
-
 def test_a_cause_comes_before_its_symptom_of_the_same_severity():
     symptom = judged("symptom", finding([(0, 90)]), caused_by=("middle",))
     middle = judged("middle", finding([(0, 20)]), caused_by=("root",))
