@@ -105,8 +105,15 @@ class Case:
     def name(self) -> str:
         """For messages."""
         variant = "" if self.variant is None else f"({self.variant})"
-        code = getattr(self.build, "func", unwrap(self.build)).__code__
-        return f"{self.kind} {code.co_name}, line {code.co_firstlineno}{variant} {self.seed}"
+        return f"{self.recipe}{variant} {self.seed}"
+
+    @property
+    def recipe(self) -> str:
+        """Kind and function that describes the recording, without its variant and draws."""
+        build = unwrap(self.build)
+        code = getattr(build, "func", build).__code__
+        options = getattr(build, "keywords", "")
+        return f"{self.kind} {code.co_name}, line {code.co_firstlineno}{options and f' {sorted(options)}'}"
 
 
 def cases(detector: str, kind: str, count: int, build: Callable[[Draws], Recorded], **options: Any) -> list[Case]:
@@ -199,17 +206,17 @@ def draws_of(case: Case, number: int) -> Draws:
     return Draws(zlib.crc32(f"{case.detector} {case.kind} {case.seed} {number}".encode()))
 
 
-def _judged(key: CaseKey) -> Judged:
-    """Describes, reads and judges a case. What fails is told like a detector that fails."""
+def _judged(key: CaseKey, only: tuple[str, ...] = ()) -> Judged:
+    """Describes, reads and judges a case, by all detectors or these. What fails is told like a detector that fails."""
     module, number = key
     case = load(module)[number]
     try:
         recorded = case.build(draws_of(case, number))
         trace = read_back(recorded, bundle=case.bundle)
-        judgments = run_detectors(trace, settings=case.settings)
+        judgments = run_detectors(trace, only=only, settings=case.settings)
         outcomes, errors = named(judgments)
         expected = expected_of(case, recorded, outcomes)
-        weight = () if case.weight is None else case.weight.complaints(case.detector, judgments, trace)
+        weight = () if only or case.weight is None else case.weight.complaints(case.detector, judgments, trace)
     except Exception:
         return Judged({}, {}, (), (traceback.format_exc(),))
     unexpected = tuple(
@@ -218,6 +225,18 @@ def _judged(key: CaseKey) -> Judged:
         if outcome == FINDING and expected.get(key) != FINDING and not allows(case, key)
     )
     return Judged(outcomes, expected, unexpected, errors, tuple(weight))
+
+
+def own_complaints(module: str) -> list[str]:
+    """What a detector says wrongly of the first case of each of its recipes and variants, one line each."""
+    first: dict[str, int] = {}
+    for number, case in enumerate(load(module)):
+        first.setdefault(f"{case.recipe} {case.variant}", number)
+    wrong = []
+    for number in first.values():
+        case = load(module)[number]
+        wrong += complaints(case, _judged((module, number), (case.detector,)))
+    return wrong
 
 
 def complaints_in(keys: Iterable[CaseKey], check: Callable[[Case, Recorded], Iterable[str]]) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 
 from suite.accuracy import page
 from suite.conftest import left_out
-from suite.frame import CLEAN, KINDS, SHARED, complaints, detector_ids, judge, load, module_of
+from suite.frame import CLEAN, KINDS, SHARED, complaints, detector_ids, judge, load, module_of, own_complaints
 
 MODULES = [module_of(detector) for detector in detector_ids()]
 PAGE = Path(__file__).parents[2] / "docs" / "detectors" / "accuracy.md"
@@ -41,6 +41,13 @@ def pytest_generate_tests(metafunc):
 
 def test_a_detector_is_right_in_its_cases(judged, chosen_numbers, module, kind):
     assert_right(module, chosen_numbers(module, kind))
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_detector_is_right_in_each_kind_of_its_cases(module):
+    """On both sides of its thresholds too: `tests/detectors/rules` does not try them again."""
+    wrong = own_complaints(module)
+    assert not wrong, "\n" + "\n".join(wrong)
 
 
 @pytest.mark.parametrize("module", SHARED)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tracekit.detectors import NoOptions, RecordingView
-from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated
 from tracekit.detectors.rules.attached_late import detect
 from tracekit.detectors.runner import run_detectors
 from tracekit.recording import open_recording
@@ -41,13 +41,6 @@ def test_a_model_that_predicts_without_a_load_was_loaded_before(attached, judge)
     assert finding.cost is None
     assert "no load of Net was recorded" in finding.summary
     assert [(entry.start_ns, entry.model) for entry in finding.evidence] == [(1_000 * MS, "Net")]
-
-
-@pytest.mark.parametrize(("load_at", "expected"), [(999, Passed), (1_000, Passed), (1_001, Finding)])
-def test_a_load_counts_where_it_begins_no_later_than_the_first_call(attached, judge, load_at, expected):
-    attached.load(NET, load_at * MS, 0)
-    use(attached, NET)
-    assert isinstance(judged(judge, attached), expected)
 
 
 def test_only_the_models_without_a_load_are_named(attached, judge):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, Passed
 from tracekit.testing import Session
 
 ID = "full-context-window"
@@ -23,12 +22,6 @@ def talk(scenario, contexts: list[int | None], error: str = "N/A") -> None:
             generated=40,
             error=error if number == len(contexts) - 1 else "N/A",
         )
-
-
-@pytest.mark.parametrize(("tokens", "outcome"), [(3_277, Finding), (3_276, Passed)])
-def test_the_window_of_the_system_model_is_known(scenario, judge, tokens, outcome):
-    talk(scenario, [1_000, tokens])
-    assert isinstance(judge(scenario, ID)[None], outcome)
 
 
 def test_the_pace_of_a_chat_says_how_many_requests_fit(scenario, judge):

@@ -1,4 +1,4 @@
-"""Calls that grow with their sequence, on both sides of each threshold."""
+"""Calls that grow with their sequence."""
 
 from __future__ import annotations
 
@@ -42,9 +42,6 @@ def test_what_calls_take_beyond_the_beginning_is_the_cost(scenario, judge):
 @pytest.mark.parametrize(
     ("count", "given", "expected"),
     [
-        # Medians of the first and last tenth of 40 calls: 1.5 and 37.5 steps from the beginning.
-        (2, {"step": 160_000}, Finding),  # 16.0 / 10.24 = 1.56
-        (2, {"step": 130_000}, Passed),  # 14.875 / 10.195 = 1.46
         (2, {"calls": 20, "step": MS}, Finding),
         (2, {"calls": 19, "step": MS}, NotEvaluated),
         # One sequence is judged if it is too quick for heat. 39 gaps between 40 calls are 15.6 s or 23.4 s.

@@ -1,4 +1,4 @@
-"""Models that are released and loaded again, on both sides of each threshold."""
+"""Models that are released and loaded again."""
 
 from __future__ import annotations
 
@@ -55,14 +55,9 @@ def test_a_model_that_is_loaded_again_and_again_is_found_with_its_cost(scenario,
         (3, {}, {}, Finding),
         (2, {}, {}, NotEvaluated),
         (1, {}, {}, Passed),
-        (5, {"idle": 5_000}, {}, Finding),
-        (5, {"idle": 5_001}, {}, Passed),
         # After a long time unused, a load must be felt.
         (6, {"load": 250, "calls": 2, "call": 10, "idle": 6_000}, {}, Finding),
         (6, {"load": 249, "calls": 2, "call": 10, "idle": 6_000}, {}, Passed),
-        # Two of three loads of 200 ms: 400 of 600 + 3 x 40 x 28 ms are 10.1 %, with 29 ms it is 9.8 %.
-        (3, {"calls": 40, "call": 28}, {}, Finding),
-        (3, {"calls": 40, "call": 29}, {}, Passed),
         # A load for every call is left to the other check.
         (5, {"calls": 2, "call": 600}, {}, Finding),
         (5, {"calls": 1, "call": 600}, {}, NotApplicable),
@@ -81,8 +76,6 @@ def test_thresholds(scenario, judge, sessions, given, settings, expected):
 @pytest.mark.parametrize(
     ("load", "calls", "wait", "label", "expected"),
     [
-        pytest.param(900, 3, 0, LOAD_CACHED, Finding, id="three times the use"),
-        pytest.param(899, 3, 0, LOAD_CACHED, Passed, id="less than three times the use"),
         pytest.param(900, 4, 0, LOAD_CACHED, Passed, id="a longer use"),
         pytest.param(900, 3, 1_000, LOAD_CACHED, Passed, id="nobody waits"),
         pytest.param(900, 2, 0, LOAD_COLD, Passed, id="a matter of cold loads"),

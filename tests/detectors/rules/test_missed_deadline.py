@@ -1,4 +1,4 @@
-"""Predictions against a budget, on both sides of each threshold."""
+"""Predictions against a budget."""
 
 from __future__ import annotations
 
@@ -59,8 +59,6 @@ def test_predictions_that_do_not_count_are_said(scenario, judge, slow):
 @pytest.mark.parametrize(
     ("durations_ms", "settings", "expected"),
     [
-        ([10] * 95 + [20] * 5, {}, Finding),
-        ([10] * 96 + [20] * 4, {}, Passed),
         ([15] * 30, {}, Passed),  # The budget itself is in time.
         ([10] * 30, {"missed_share": 0}, Passed),
         ([20] * 20, {}, Finding),

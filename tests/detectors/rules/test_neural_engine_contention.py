@@ -1,4 +1,4 @@
-"""Predictions that wait for the Neural Engine, on both sides of each threshold."""
+"""Predictions that wait for the Neural Engine."""
 
 from __future__ import annotations
 
@@ -60,8 +60,6 @@ def test_other_models_of_the_app_are_named_with_their_part(scenario, judge):
 @pytest.mark.parametrize(
     ("given", "settings", "expected"),
     [
-        ({"wait": 2}, {}, Finding),
-        ({"wait": 1.99}, {}, Passed),
         ({"count": 10}, {}, Finding),
         ({"count": 9}, {}, NotEvaluated),
         ({"label": ENGINE_PREDICTION}, {}, Finding),  # Rows without a name are others' where its own have one.

@@ -1,4 +1,4 @@
-"""Loads in between predictions, on both sides of each threshold."""
+"""Loads in between predictions."""
 
 from __future__ import annotations
 

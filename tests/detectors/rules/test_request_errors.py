@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
 from support.handover import trace_of
-from tracekit.detectors.outcomes import Finding, Passed
 from tracekit.detectors.runner import run_detectors
 from tracekit.testing import CoreAIChat, Session
 
@@ -26,12 +23,6 @@ def test_errors_are_counted_by_kind_and_their_texts_stay(scenario, judge):
     assert finding.missed == 0.8
     assert len(finding.evidence) == 4
     assert "Miller" not in repr(finding)
-
-
-@pytest.mark.parametrize(("requests", "outcome"), [(20, Finding), (21, Passed)])
-def test_one_in_twenty_is_too_many(scenario, judge, requests, outcome):
-    talk(scenario, ["refusal", *["N/A"] * (requests - 1)])
-    assert isinstance(judge(scenario, ID)[None], outcome)
 
 
 def test_of_two_runtimes_the_finding_is_told_with_its_name(scenario, judge):

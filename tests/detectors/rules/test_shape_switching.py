@@ -1,4 +1,4 @@
-"""A fast and a slow group of calls, on both sides of each threshold."""
+"""A fast and a slow group of calls."""
 
 from __future__ import annotations
 
@@ -44,11 +44,6 @@ def test_time_beyond_the_fast_median_is_the_cost(scenario, judge):
 @pytest.mark.parametrize(
     ("lengths_ms", "given", "expected"),
     [
-        ([10, 10, 20] * 20, {}, Finding),
-        ([10, 10, 19.9] * 20, {}, Passed),
-        # A tenth of the calls.
-        ([30 if index % 10 == 0 else 10 for index in range(100)], {}, Finding),
-        ([30 if index % 10 == 0 and index < 90 else 10 for index in range(100)], {}, Passed),
         # Four changes.
         (([10] * 20 + [30] * 20) * 2 + [10] * 20, {}, Finding),
         (([10] * 20 + [30] * 20) * 2, {}, Passed),

@@ -1,4 +1,4 @@
-"""First calls after pauses, on both sides of each threshold."""
+"""First calls after pauses."""
 
 from __future__ import annotations
 
@@ -37,8 +37,6 @@ def test_time_beyond_the_median_of_the_others_is_the_cost(scenario, judge):
 @pytest.mark.parametrize(
     ("first", "given", "expected"),
     [
-        (40, {"usual_ms": 20}, Finding),  # Twice as long.
-        (39.9, {"usual_ms": 20}, Passed),
         (18, {"usual_ms": 8}, Finding),  # 10 ms longer.
         (17.9, {"usual_ms": 8}, Passed),
         (50, {"pause_ms": 1_000, "gap_ms": 0.5}, Finding),

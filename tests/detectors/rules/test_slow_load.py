@@ -1,4 +1,4 @@
-"""Long loads from the cache, waited for or not, on both sides of each threshold."""
+"""Long loads from the cache, waited for or not."""
 
 from __future__ import annotations
 
@@ -43,10 +43,6 @@ def test_several_are_added_up(scenario, judge):
 @pytest.mark.parametrize(
     ("length", "later", "label", "expected"),
     [
-        pytest.param(1_000, 0, LOAD_CACHED, Finding, id="a second"),
-        pytest.param(999, 0, LOAD_CACHED, Passed, id="less than a second"),
-        pytest.param(2_000, 100, LOAD_CACHED, Finding, id="the call comes soon"),
-        pytest.param(2_000, 101, LOAD_CACHED, Passed, id="the call comes later"),
         pytest.param(2_000, 0, LOAD_COLD, NotApplicable, id="it specialized the model"),
         pytest.param(2_000, 0, LOAD, NotEvaluated, id="what it did is not told"),
         pytest.param(2_000, 101, LOAD, Passed, id="what it did does not matter"),

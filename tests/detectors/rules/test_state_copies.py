@@ -90,12 +90,6 @@ def test_another_model_that_is_called_as_often_is_no_prompt(scenario, judge):
 @pytest.mark.parametrize(
     ("given", "settings", "expected"),
     [
-        ({"into": 500 * US, "out": 500 * US}, {}, Finding),
-        # With 2 µs for the token, 2 x 499 µs are just below a tenth of 10 ms.
-        ({"into": 497 * US, "out": 497 * US}, {}, Passed),
-        # A quarter of 2 ms and 2 µs is 500.5 µs.
-        ({"into": 2 * MS, "out": 501 * US}, {}, Finding),
-        ({"into": 2 * MS, "out": 499 * US}, {}, Passed),
         ({"tokens": 25}, {}, Finding),
         ({"tokens": 24}, {}, NotEvaluated),
         ({}, {"copy_share": 0.21}, Passed),

@@ -1,4 +1,4 @@
-"""Models without any prediction, on both sides of each threshold."""
+"""Models without any prediction."""
 
 from __future__ import annotations
 
@@ -50,21 +50,6 @@ def test_several_unused_models_are_one_finding(scenario, judge):
     assert (
         "7 models were loaded and never used: Unused0, Unused1, Unused2, Unused3, Unused4 and 2 more" in outcome.summary
     )
-
-
-@pytest.mark.parametrize(
-    ("end_ms", "start_s", "count", "expected"),
-    [
-        (60_000, 30, 50, Finding),  # The recording goes on for a minute.
-        (60_001, 30, 50, NotEvaluated),
-        (300, 1, 10, Finding),  # The app is at work.
-        (300, 1, 9, NotEvaluated),
-    ],
-)
-def test_thresholds(scenario, judge, end_ms, start_s, count, expected):
-    at_work(scenario, start_s * SECOND, count)
-    scenario.load(Model("Segmenter"), (end_ms - 300) * MS, 300 * MS)
-    assert isinstance(judge(scenario, ID)[None], expected)
 
 
 def test_preparing_a_model_on_the_neural_engine_is_no_use(scenario, judge):
