@@ -122,7 +122,3 @@ def test_pyarrow_is_kept_from_pandas_alone() -> None:
     )
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert result.stdout == "python [1]\n"
-
-
-def test_the_check_sees_a_heavy_module_where_there_is_one() -> None:
-    assert modules_after(["completion", "bash"]) & HEAVY == {"shtab"}

@@ -118,13 +118,6 @@ def test_command_line_tools_alone_are_not_enough(export) -> None:
     assert "sudo xcode-select -s" in result.err
 
 
-def test_without_xctrace_the_reader_is_refused(tracekit, sample_bundle: Path, reload_xml: Path, tmp_path: Path) -> None:
-    result = tracekit("export", sample_bundle, "--folder", tmp_path / "o", "--reader", "xctrace")
-    assert (result.status, "needs a Mac" in result.err) == (2, True)
-    result = tracekit("export", reload_xml, "--folder", tmp_path / "o", "--reader", "xctrace")
-    assert (result.status, "exactly one unpacked .trace bundle" in result.err) == (2, True)
-
-
 def test_xml_of_xctrace_reads_back_without_private_facts(export, tracekit, tmp_path: Path, reload_xml: Path) -> None:
     chosen = (CORE_ML, "os-signpost")
     assert export("--format", "xml", *(word for schema in chosen for word in ("--schema", schema))).status == 0

@@ -80,6 +80,7 @@ def test_everything_after_launch_belongs_to_the_target(record, standin_log) -> N
         (["--only-template"], []),
         (["--only-template", "--instrument", "Hangs"], ["Hangs"]),
         (["--template", "Mine"], []),
+        (["--memory", "--instrument", "Activity Monitor"], ["Hangs", "Thermal State", "Activity Monitor"]),
     ],
 )
 def test_hangs_and_thermal_state_are_added_to_the_template_of_core_ml(
@@ -157,14 +158,6 @@ def test_the_default_recording_of_a_clean_app_leaves_out_memory_alone(record, st
     assert "No findings" in result.out
     left_out = result.out.partition("NOT EVALUATED\n")[2].partition("\n\n")[0]
     assert left_out == "  memory-growth: record with --instrument 'Activity Monitor'"
-
-
-def test_memory_is_recorded_where_it_is_asked_for(record, standin_log, tmp_path: Path) -> None:
-    record("--attach", "App")
-    assert "Activity Monitor" not in standin_log()[-1]
-    shutil.rmtree(tmp_path / "run.trace")
-    record("--attach", "App", "--memory", "--instrument", "Activity Monitor")
-    assert standin_log()[-1].count("Activity Monitor") == 1
 
 
 def test_the_recording_is_compared_with_the_last_one_beside_it(record, standin, samples, tmp_path: Path) -> None:

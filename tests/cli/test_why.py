@@ -64,9 +64,7 @@ def test_options_choose_predictions(tracekit, samples, arguments, count):
     [
         (("--model", "Nobody"), "unknown model 'Nobody' (available: CaptionEncoder)"),
         (("--at", "soon"), "argument --at: expected a time such as 20ms, 3s or 00:02.896, found 'soon'"),
-        (("--at", "1:x:2"), "argument --at: expected a time such as 20ms, 3s or 00:02.896, found '1:x:2'"),
         (("--percentile", "100"), "argument --percentile: expected a percentile above 0 and below 100, found '100'"),
-        (("--over", "33x"), "argument --over: expected a time such as 20ms, 3s or 00:02.896, found '33x'"),
         (("--slowest", "0"), "argument --slowest: expected a number from 1 to 1,000, found '0'"),
     ],
 )

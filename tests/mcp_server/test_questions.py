@@ -156,10 +156,6 @@ QUESTIONS = [
 FIRST_OF_TOOLS = list({each.tool: each for each in reversed(QUESTIONS)}.values())
 
 
-def test_there_are_thirty() -> None:
-    assert len({each.text for each in QUESTIONS}) == 30
-
-
 @pytest.mark.parametrize(
     "question",
     [pytest.param(each, id=each.text, marks=() if each in FIRST_OF_TOOLS else pytest.mark.sweep) for each in QUESTIONS],
