@@ -12,10 +12,6 @@ MS = 1_000_000
 
 
 def test_recordings_are_compared_and_a_regression_is_no_failure(tracekit, samples, tmp_path):
-    result = tracekit("compare", samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace")
-    assert result.status == 0
-    assert result.out.splitlines()[0] == "improved: SharpenFilter −30% · 2 findings fixed"
-
     before = [samples / f"{name}.trace" for name in ("sharpen_8bit", "style_transfer_reload")]
     after = [samples / f"{name}.trace" for name in ("sharpen_float16", "style_transfer_fixed")]
     comparison = tracekit("compare", "--before", *before, "--after", *after, "--json").json
@@ -74,10 +70,10 @@ def test_a_recording_counts_once_by_another_name_too(tracekit, samples, tmp_path
     assert result.status == 2
     assert "sharpen_8bit.trace is given twice" in result.err
 
-    one, copy = samples / "sharpen_8bit.trace", tmp_path / "copy.trace"
+    copy = tmp_path / "copy.trace"
     copy.symlink_to(one)
     unchanged_folders.add(tmp_path)
-    compared = tracekit("compare", "--before", one, copy, "--after", samples / "sharpen_float16.trace")
+    compared = tracekit("compare", "--before", one, copy, "--after", other)
     saved = tracekit("check", one, copy, "--baseline", tmp_path / "baseline.json", "--save-baseline")
     for result in (compared, saved):
         assert result.status == 2
@@ -91,10 +87,10 @@ def test_a_range_limits_what_is_compared_and_one_without_an_event_is_inconclusiv
     assert 0 < counts[1] < counts[0]
     assert part["notes"][0] == "Only predictions starting before 2 s are compared."
 
-    result = tracekit("compare", samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace", "--from", "900")
+    result = tracekit("compare", *pair, "--from", "900")
     assert result.status == 2
     assert "the range from 900 s lies outside the recording, which is 5.2 s long" in result.err
-    empty = tracekit("compare", samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace", "--to", "0.000001")
+    empty = tracekit("compare", *pair, "--to", "0.000001")
     assert empty.status == 3
     # The first load, and the end of the last prediction.
     assert (

@@ -189,7 +189,6 @@ def test_two_builds_are_compared_once_and_a_file_of_them_is_sent_to_their_record
     for name, kind, build in (("a", "8bit", "aaa"), ("a2", "8bit", "aaa"), ("b", "float16", "bbb")):
         recording = samples / f"sharpen_{kind}.trace"
         tracekit("analyze", recording, "--commit", build, "-o", f"{name}.json", "-q", "--no-config")
-    said = "Before and after, as tracekit compare says: "
     twice = tracekit("history", "a.json", "b.json", "a2.json")
     assert (twice.status, twice.err) == (0, "")
     assert said + "improved" in " ".join(twice.out.split())

@@ -89,24 +89,15 @@ def test_private_values_of_metadata_are_taken_out(tracekit, tmp_path) -> None:
     model = message_types().Model(specificationVersion=1)
     model.description.metadata.author = "jane@example.com"
     model.description.metadata.userDefined["source"] = "/Users/jane/model.pt"
-    model.neuralNetwork.SetInParent()
-    path = tmp_path / "own.mlmodel"
-    path.write_bytes(model.SerializeToString())
-    shown = tracekit("inspect", path, "--json")
-    assert "jane" not in shown.out
-    assert "jane" in tracekit("inspect", path, "--json", "--no-redact").out
-
-    from tracekit.model_files.read import message_types
-
-    model = message_types().Model(specificationVersion=1)
     stage = model.pipeline.models.add(specificationVersion=1)
     stage.neuralNetwork.SetInParent()
     stage.description.metadata.userDefined["user-name"] = "opensesame"
     path = tmp_path / "own.mlmodel"
     path.write_bytes(model.SerializeToString())
     assert "user-name" in tracekit("inspect", path, "--json").out
-    assert "opensesame" not in tracekit("inspect", path, "--json").out
-    assert "opensesame" in tracekit("inspect", path, "--json", "--no-redact").out
+    for flags, kept in (((), False), (("--no-redact",), True)):
+        shown = tracekit("inspect", path, "--json", *flags).out
+        assert ("jane" in shown, "opensesame" in shown) == (kept, kept)
 
 
 def test_json_from_elsewhere_is_read(tracekit, monkeypatch, tmp_path) -> None:

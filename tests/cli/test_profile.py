@@ -50,15 +50,13 @@ def test_wrong_usage_is_one_sentence(tracekit, built_models, runtime, arguments,
 
 def test_where_nothing_runs_there_is_one_sentence(tracekit, built_models, runtime, tmp_path) -> None:
     runtime.failing = {"load cpuAndGPU": RuntimeError("Error in building plan.")}
-    result = tracekit(
-        "profile", built_models / "float16_interface.mlpackage", "--predictions", "1", "--folder", tmp_path
-    )
+    model = built_models / "float16_interface.mlpackage"
+    result = tracekit("profile", model, "--predictions", "1", "--folder", tmp_path)
     assert result.status == 2
     assert "loading failed for cpuAndGPU: Error in building plan" in result.out
     assert len(list(tmp_path.iterdir())) == 3
 
     runtime.failing = {"compile": Exception("no compiler")}
-    model = built_models / "float16_interface.mlpackage"
     result = tracekit("profile", model, "--units", "all", "--folder", tmp_path)
     assert (result.status, result.out) == (2, "")
     assert result.err.splitlines()[-1] == "tracekit: compiling failed for all: no compiler"

@@ -297,7 +297,6 @@ def test_off_a_mac_the_command_is_printed_and_without_xcode_how_to_get_it(
         "'My App'\n",
     )
 
-    monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("sys.platform", "darwin")
     result = tracekit("record", "--attach", "App")
     assert (result.status, "install Xcode" in result.err) == (2, True)

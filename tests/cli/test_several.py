@@ -89,7 +89,6 @@ def test_reports_go_into_a_folder_and_pages_have_their_lanes(tracekit, samples: 
     assert file.read_text("utf-8") == "kept"
     assert tracekit("analyze", *paths, "--folder", paths[0]).status == 2
 
-    paths = [samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"]
     assert tracekit("analyze", *paths, "--folder", tmp_path / "pages", "--format", "html").status == 0
     pages = [path.read_text("utf-8") for path in sorted((tmp_path / "pages").iterdir())]
     assert ["<h1>sharpen_8bit.trace</h1>" in page.replace("<wbr>", "") for page in pages] == [True, False]
