@@ -2,8 +2,7 @@
 
     python tests/support/fuzz_export.py --runs 100000 --seconds 600 --seed 1
 
-Base documents are made here; real ones from `../shared/corpus` join where they are. With `--atheris` and that package
-installed, libFuzzer chooses the mutations.
+Base documents are made here; real ones from `../shared/corpus` join where they are.
 """
 
 from __future__ import annotations
@@ -164,21 +163,23 @@ def time_limit(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGPROF, previous)
 
 
-def attempt(content: bytes, path: Path) -> str:
-    """Read a document through a file: `read`, or `refused` with a sentence. Anything else is an error of the reader."""
-    path.write_bytes(content)
+def read_whole(path: Path) -> str:
+    """Read all tables: `read`, or `refused` with a sentence. Anything else is an error of the reader."""
     try:
-        with time_limit(MAX_SECONDS):
-            recording = open_recording(path)
-            for schema in dict.fromkeys(entry.schema for entry in recording.run.tables):
-                for table in recording.tables(schema):
-                    assert all(len(cells) == table.rows for cells in table.cells)
+        recording = open_recording(path)
+        for schema in dict.fromkeys(entry.schema for entry in recording.run.tables):
+            for table in recording.tables(schema):
+                assert all(len(cells) == table.rows for cells in table.cells)
     except UnreadableRecording as error:
-        sentence = str(error)
-        assert sentence.isprintable(), sentence
-        assert len(sentence) < 1000, sentence
-        return "refused"
+        return refusal(str(error))
     return "read"
+
+
+def refusal(sentence: str) -> str:
+    """A refusal is one short line."""
+    assert sentence.isprintable(), sentence
+    assert len(sentence) < 1000, sentence
+    return "refused"
 
 
 def memory_mb() -> float:
@@ -201,7 +202,9 @@ def run(runs: int, seconds: float, seed: int, folder: Path) -> Counter[str]:
     deadline = time.monotonic() + seconds
     path = folder / "broken.xml"
     while sum(outcomes.values()) < runs and time.monotonic() < deadline:
-        outcomes[attempt(broken(rng, documents), path)] += 1
+        path.write_bytes(broken(rng, documents))
+        with time_limit(MAX_SECONDS):
+            outcomes[read_whole(path)] += 1
     return outcomes
 
 
@@ -219,26 +222,10 @@ def options_of(
     return parser
 
 
-def run_atheris(path: Path, arguments: list[str]) -> None:
-    """Let libFuzzer choose the bytes; ends with the first document that breaks the reader."""
-    import atheris  # type: ignore[import-not-found]  # optional
-
-    def one(content: bytes) -> None:
-        attempt(content, path)
-
-    atheris.Setup([sys.argv[0], *arguments], atheris.instrument_func(one))
-    atheris.Fuzz()
-
-
 def main() -> int:
     """Command line."""
-    parser = options_of(__doc__, runs=100_000, seconds=600.0)
-    parser.add_argument("--atheris", action="store_true", help="let libFuzzer choose; other arguments are its own")
-    options, rest = parser.parse_known_args()
+    options = options_of(__doc__, runs=100_000, seconds=600.0).parse_args()
     folder = Path(tempfile.mkdtemp(prefix="tracekit-fuzz-"))
-    if options.atheris:
-        run_atheris(folder / "broken.xml", rest)
-        return 0
     try:
         outcomes = run(options.runs, options.seconds, options.seed, folder)
     except Exception:

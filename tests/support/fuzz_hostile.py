@@ -21,11 +21,9 @@ from typing import Any, Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from fuzz_export import memory_mb, options_of, time_limit
+from fuzz_export import memory_mb, options_of, read_whole, refusal, time_limit
 from hostile_inputs import ISSUES, hostile_archive, hostile_bundle, hostile_export, hostile_issues
 
-from tracekit.errors import UnreadableRecording
-from tracekit.recording import open_recording
 from tracekit.recording.bundle import DamageError
 from tracekit.recording.bundle.issues import read_issues
 
@@ -35,25 +33,6 @@ MAX_SECONDS: Final = 60
 """For one input; some hundredths are usual, but another process may hold the machine."""
 
 
-def read_all(path: Path) -> str:
-    """Read a recording whole: `read`, or `refused` with a sentence."""
-    try:
-        recording = open_recording(path)
-        for schema in dict.fromkeys(entry.schema for entry in recording.run.tables):
-            for table in recording.tables(schema):
-                assert all(len(cells) == table.rows for cells in table.cells)
-    except UnreadableRecording as error:
-        return _refused(str(error))
-    return "read"
-
-
-def _refused(sentence: str) -> str:
-    """A refusal is one short line."""
-    assert sentence.isprintable(), sentence
-    assert len(sentence) < 1000, sentence
-    return "refused"
-
-
 def attempt_issues(rng: random.Random, _folder: Path) -> str:
     """Read run issues from memory."""
     data = hostile_issues(rng)
@@ -61,7 +40,7 @@ def attempt_issues(rng: random.Random, _folder: Path) -> str:
     try:
         issues = read_issues(files, 1)
     except DamageError as damage:
-        return _refused(str(damage))
+        return refusal(str(damage))
     assert all(len(each) <= 1_000 for each in issues)
     return "read"
 
@@ -78,19 +57,19 @@ def attempt_bundle(rng: random.Random, folder: Path) -> str:
         if rng.random() < links:
             file.replace(folder / "elsewhere")
             file.symlink_to(folder / "elsewhere")
-    return read_all(path)
+    return read_whole(path)
 
 
 def attempt_export(rng: random.Random, folder: Path) -> str:
     """Read an export from a file."""
     (folder / "hostile.xml").write_bytes(hostile_export(rng))
-    return read_all(folder / "hostile.xml")
+    return read_whole(folder / "hostile.xml")
 
 
 def attempt_archive(rng: random.Random, folder: Path) -> str:
     """Read an archive from a file."""
     (folder / "hostile.zip").write_bytes(hostile_archive(rng))
-    return read_all(folder / "hostile.zip")
+    return read_whole(folder / "hostile.zip")
 
 
 ATTEMPTS: Final[dict[str, Callable[[random.Random, Path], str]]] = {
