@@ -1,7 +1,5 @@
 """Aggregation rows, their order, and the sort columns."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 

@@ -34,7 +34,7 @@ def numbers(difference, measure):
     return (change.before, change.after, change.difference, change.ratio)
 
 
-def test_numbers_of_matched_rows_stand_side_by_side(row) -> None:
+def test_numbers_of_matched_rows_stand_side_by_side(row):
     (difference,) = differences([row([10, 20])], [row([10, 10, 10, 10, 20])], CORE_ML, CORE_ML)
     assert (difference.label, difference.model, difference.presence) == ("Input Copy", "Model", Presence.BOTH)
     assert numbers(difference, Measure.COUNT) == (2, 5, 3, 2.5)
@@ -42,7 +42,7 @@ def test_numbers_of_matched_rows_stand_side_by_side(row) -> None:
     assert numbers(difference, Measure.MEAN) == (15, 12, -3, 0.8)
 
 
-def test_a_percentile_needs_enough_values_on_both_sides_and_means_of_few_are_marked(row) -> None:
+def test_a_percentile_needs_enough_values_on_both_sides_and_means_of_few_are_marked(row):
     for count, p95 in ((19, (10, None, None, None)), (20, (10, 5, -5, 0.5))):
         (difference,) = differences([row([10] * 20)], [row([5] * count)], CORE_ML, CORE_ML)
         assert numbers(difference, Measure.P95) == p95
@@ -51,7 +51,7 @@ def test_a_percentile_needs_enough_values_on_both_sides_and_means_of_few_are_mar
         assert difference.few is few
 
 
-def test_what_is_only_on_one_side_is_zero_times_and_has_no_mean(row) -> None:
+def test_what_is_only_on_one_side_is_zero_times_and_has_no_mean(row):
     (difference,) = differences([], [row([10, 20])], CORE_ML, CORE_ML)
     assert difference.presence is Presence.ONLY_AFTER
     assert numbers(difference, Measure.COUNT) == (0, 2, 2, None)
@@ -62,7 +62,7 @@ def test_what_is_only_on_one_side_is_zero_times_and_has_no_mean(row) -> None:
     assert numbers(difference, Measure.COUNT) == (2, 0, -2, 0)
 
 
-def test_what_was_not_recorded_is_never_zero(row) -> None:
+def test_what_was_not_recorded_is_never_zero(row):
     (difference,) = differences([], [row([10])], frozenset(), CORE_ML)
     assert difference.presence is Presence.NOT_RECORDED_BEFORE
     assert numbers(difference, Measure.COUNT) == (None, 1, None, None)
@@ -71,7 +71,7 @@ def test_what_was_not_recorded_is_never_zero(row) -> None:
     assert numbers(difference, Measure.SUM) == (10, None, None, None)
 
 
-def test_only_instruments_with_rows_count_as_recorded(frame, trace_of) -> None:
+def test_only_instruments_with_rows_count_as_recorded(frame, trace_of):
     states = {
         "Core ML": TableState.ROWS,
         "Neural Engine": TableState.EMPTY,
@@ -82,7 +82,7 @@ def test_only_instruments_with_rows_count_as_recorded(frame, trace_of) -> None:
     assert recorded_lanes(replace(trace_of(frame()), coverage=coverage)) == CORE_ML
 
 
-def test_another_model_or_lane_is_another_row(row) -> None:
+def test_another_model_or_lane_is_another_row(row):
     before = [row([1], model="A"), row([2], model="B")]
     after = [row([3], model="B"), replace(row([4], model="A"), lane="compute")]
     by_row = {(entry.lane, entry.model): entry.presence for entry in differences(before, after, CORE_ML, CORE_ML)}
@@ -93,7 +93,7 @@ def test_another_model_or_lane_is_another_row(row) -> None:
     }
 
 
-def test_a_process_is_matched_by_name_since_its_number_changes(frame, trace_of) -> None:
+def test_a_process_is_matched_by_name_since_its_number_changes(frame, trace_of):
     def rows(pid: int, length: int):
         hardware = frame(
             (0, length), lane="gpu", kind="gpu_exec", model=None, level=None, process="WindowServer", pid=pid
@@ -105,7 +105,7 @@ def test_a_process_is_matched_by_name_since_its_number_changes(frame, trace_of) 
     assert numbers(difference, Measure.SUM) == (10, 30, 20, 3)
 
 
-def test_warm_predictions_are_compared_by_themselves_where_one_side_tells_them_apart(frame, trace_of) -> None:
+def test_warm_predictions_are_compared_by_themselves_where_one_side_tells_them_apart(frame, trace_of):
     def rows(kinds, *lengths):
         spans = [(at * 100, at * 100 + length) for at, length in enumerate(lengths)]
         labels = ["Load" if kind == "load" else "Prediction" for kind in kinds]
@@ -125,7 +125,7 @@ SIDES = st.dictionaries(LABELS, st.lists(st.integers(1, 10**9), min_size=1, max_
 
 
 @given(SIDES, SIDES)
-def test_the_other_way_round_only_the_sign_changes(before, after) -> None:
+def test_the_other_way_round_only_the_sign_changes(before, after):
     import numpy as np
 
     def rows(side):

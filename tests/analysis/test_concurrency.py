@@ -1,7 +1,5 @@
 """Predictions in flight over time, against counting nanosecond by nanosecond."""
 
-from __future__ import annotations
-
 import statistics
 
 import pytest

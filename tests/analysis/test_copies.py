@@ -1,7 +1,5 @@
 """Copies inside predictions, against counting nanosecond by nanosecond."""
 
-from __future__ import annotations
-
 import statistics
 
 import pytest

@@ -1,7 +1,5 @@
 """Conversions inside predictions, against counting nanosecond by nanosecond."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings, strategies as st
 

@@ -1,7 +1,5 @@
 """States of the device at given times, and durations in each."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

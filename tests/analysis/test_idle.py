@@ -1,7 +1,5 @@
 """Gaps between calls, and what sets the distances of calls."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -105,20 +103,6 @@ def test_without_calls_there_is_no_gap():
     assert (len(idle.gaps), len(idle.distance_ns), idle.share) == (0, 0, 0.0)
 
 
-@settings(deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 300), st.integers(1, 40)), min_size=2, max_size=20))
-def test_gaps_add_up_to_what_is_idle_in_the_steps(pairs):
-    rows = activity(*(("A", "top", start, length) for start, length in sorted(pairs)))
-    idle = idle_times(calls_of(rows), 0, rows["start_ns"].to_numpy(), np.zeros(len(rows), np.int64), 2)
-    covered = np.zeros(400, bool)
-    for start, length in pairs:
-        covered[start : start + length] = True
-    first, last = min(pairs)[0], max(pairs)[0]
-    expected = int((~covered[first:last]).sum())
-    assert int(idle.idle_ns.sum()) == expected
-    assert int(idle.gaps.durations.sum()) == expected
-
-
 def in_turn(ours, theirs, steps):
     """Whether a model takes turns with the one whose calls open the steps, or is used at once with it in each: row by
     row, as the comments of the limits have it."""
@@ -165,6 +149,7 @@ def test_time_of_a_model_and_of_those_in_turn_with_it_is_busy(rows, stretch, spl
     assert idle.busy_ns.tolist() == [sum(begin <= at < end for at in busy) for begin, end in steps]
     every = {at for each in times.values() for begin, end in each for at in range(begin, end)}
     assert idle.idle_ns.tolist() == [sum(at not in every for at in range(begin, end)) for begin, end in steps]
+    assert int(idle.gaps.durations.sum()) == int(idle.idle_ns.sum())
 
 
 def steps(calls_ms, gaps_ms):

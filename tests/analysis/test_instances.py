@@ -1,7 +1,5 @@
 """What sets instances of one name apart."""
 
-from __future__ import annotations
-
 import pytest
 
 from tracekit.analysis import instances

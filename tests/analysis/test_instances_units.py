@@ -4,7 +4,6 @@ instrument, sections 3.6 and 10.3."""
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -34,7 +33,7 @@ def of(trace: Trace, model: str):
 
 
 @pytest.fixture(scope="module")
-def blind() -> Trace:
+def blind():
     """The speech app without any hardware."""
     scenario = speech_app()
     scenario.missing |= {*ENGINE_TABLES, *GPU_TABLES}
@@ -51,20 +50,20 @@ def blind() -> Trace:
         (HIFT, Device.GPU, 5),
     ],
 )
-def test_the_rows_of_each_model_of_the_capture_suggest_where_it_ran(blind, model, device, count) -> None:
+def test_the_rows_of_each_model_of_the_capture_suggest_where_it_ran(blind, model, device, count):
     assert of(blind, model.base) == (device, count)
 
 
-def test_a_cpu_row_of_a_third_of_the_prediction_suggests_nothing(blind) -> None:
+def test_a_cpu_row_of_a_third_of_the_prediction_suggests_nothing(blind):
     assert of(blind, CONDITIONS.base) is None
 
 
-def test_where_the_hardware_was_recorded_nothing_is_suggested() -> None:
+def test_where_the_hardware_was_recorded_nothing_is_suggested():
     trace = trace_of(speech_app())
     assert [of(trace, model.base) for model in (DECODE, PARTITION_A, CONDITIONS)] == [None] * 3
 
 
-def test_it_is_told_as_weaker_evidence_and_decides_nothing(blind) -> None:
+def test_it_is_told_as_weaker_evidence_and_decides_nothing(blind):
     outcomes = {
         outcome.model: outcome
         for _, outcome, _ in run_detectors(
@@ -110,17 +109,17 @@ def rows(*labels: str, cpu_ms: float = 0.0, count: int = 10) -> Trace:
         (("Input Validation", "Input Validation", "Data Cast", "Neural Engine Request"), 0, None),
     ],
 )
-def test_every_row_of_the_pattern_counts(labels, cpu_ms, expected) -> None:
+def test_every_row_of_the_pattern_counts(labels, cpu_ms, expected):
     found = of(rows(*labels, cpu_ms=cpu_ms), "Segmenter")
     assert (found and found[0]) == expected
 
 
-def test_without_predictions_nothing_is_suggested(blind) -> None:
+def test_without_predictions_nothing_is_suggested(blind):
     assert suggested_unit(blind, pd.Index([], dtype="int64")) is None
 
 
 @pytest.mark.corpus
-def test_the_rows_of_a_real_capture_suggest_where_each_of_its_models_ran(corpus: Path) -> None:
+def test_the_rows_of_a_real_capture_suggest_where_each_of_its_models_ran(corpus):
     """Counts and times of `derived/`, one prediction of each model; which unit ran is told there by name and by the
     rows of the Neural Engine."""
     path = corpus / "derived" / "cosyvoice-coreml-activity-4-more-captures.json"

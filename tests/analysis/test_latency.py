@@ -1,7 +1,5 @@
 """Cold and warm latencies."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

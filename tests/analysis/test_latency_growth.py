@@ -1,7 +1,5 @@
 """Growth inside sequences: what counts, what does not, and where a sequence ends."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

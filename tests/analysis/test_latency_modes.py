@@ -1,7 +1,5 @@
 """Modes of durations, on seeded random draws whose modes are known."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

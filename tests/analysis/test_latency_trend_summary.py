@@ -1,7 +1,5 @@
 """The course of the latency of a model, on durations whose course is known."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

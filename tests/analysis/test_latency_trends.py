@@ -1,7 +1,5 @@
 """Trends and shifts of latency, on sequences whose course is known."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st

@@ -1,7 +1,5 @@
 """Which predictions ran on which load, and the first one after each."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st

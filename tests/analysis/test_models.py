@@ -1,7 +1,5 @@
 """Facts per model."""
 
-from __future__ import annotations
-
 import pytest
 
 from support import handover

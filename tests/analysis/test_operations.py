@@ -25,7 +25,7 @@ def means(operation: Operation) -> dict[str, float]:
     return {part.part: part.mean_ns for part in operation.parts}
 
 
-def test_parts_are_those_of_the_scenario_and_add_up() -> None:
+def test_parts_are_those_of_the_scenario_and_add_up():
     scenario = frame_camera()
     found = by_name(operations(trace_of(scenario)))
     assert list(found) == ["ProcessFrame", "Resize", "Shutter"]
@@ -48,7 +48,7 @@ def test_parts_are_those_of_the_scenario_and_add_up() -> None:
     assert (found["Shutter"].statistics, found["Shutter"].points) == (None, FRAMES // 30)
 
 
-def test_without_call_stacks_it_says_what_is_not_visible() -> None:
+def test_without_call_stacks_it_says_what_is_not_visible():
     scenario = frame_camera()
     scenario.samples = []
     report = judge(trace_of(scenario))
@@ -58,7 +58,7 @@ def test_without_call_stacks_it_says_what_is_not_visible() -> None:
     assert frame.place is None
 
 
-def test_what_overlaps_or_has_no_end_is_counted() -> None:
+def test_what_overlaps_or_has_no_end_is_counted():
     scenario = Scenario(Process("App", 7), duration_ns=1_000 * MS)
     model = Model("Net")
     scenario.predict(model, 20 * MS, 30 * MS)
@@ -76,7 +76,7 @@ def test_what_overlaps_or_has_no_end_is_counted() -> None:
     assert [each.statistics.count for each in operations(trace, shown) if each.statistics] == [1]
 
 
-def test_a_report_begins_with_what_ran_where_no_check_could_be_evaluated() -> None:
+def test_a_report_begins_with_what_ran_where_no_check_could_be_evaluated():
     scenario = frame_camera()
     judged = judge(trace_of(scenario)).summary
     assert (judged.evaluated, judged.ran) == (True, "")

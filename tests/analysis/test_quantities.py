@@ -1,7 +1,5 @@
 """Numbers of a model: which predictions they are of, and how they are worked out."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Waits for the Neural Engine and pieces of work, against looking at every nanosecond."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st

@@ -18,7 +18,7 @@ def chat() -> CoreAIChat:
     return CoreAIChat(Scenario(Process("Chat", 412), duration_ns=60_000 * MS))
 
 
-def test_times_between_tokens_are_those_that_were_logged_or_follow_from_tokens() -> None:
+def test_times_between_tokens_are_those_that_were_logged_or_follow_from_tokens():
     language_model = chat()
     first = language_model.request(0, prompt_tokens=9, prompt_ns=MS, tokens_ns=[9 * MS, 8 * MS, 12 * MS])
     second = language_model.request(900 * MS, prompt_tokens=9, prompt_ns=MS, tokens_ns=[7 * MS] * 4)
@@ -33,7 +33,7 @@ def test_times_between_tokens_are_those_that_were_logged_or_follow_from_tokens()
     assert token_intervals(trace_of(chat().scenario)).empty
 
 
-def test_numbers_are_those_of_the_requests() -> None:
+def test_numbers_are_those_of_the_requests():
     language_model, now = chat(), 0
     asked = [(100 + 10 * at, 40 + at, [(10 + at // 4) * MS] * (5 + at)) for at in range(9)]
     truths = []
@@ -72,7 +72,7 @@ def test_numbers_are_those_of_the_requests() -> None:
     }
 
 
-def test_requests_of_tables_are_unvalidated_and_leave_open_what_they_do_not_say() -> None:
+def test_requests_of_tables_are_unvalidated_and_leave_open_what_they_do_not_say():
     scenario = chat().scenario
     session = Session(scenario)
     weather = ("weather", "{}", 400 * MS)
@@ -92,7 +92,7 @@ def test_requests_of_tables_are_unvalidated_and_leave_open_what_they_do_not_say(
         assert numbers[name] is None, name
 
 
-def test_only_what_is_shown_counts() -> None:
+def test_only_what_is_shown_counts():
     language_model = chat()
     for at in range(3):
         language_model.request(at * 1_000 * MS, prompt_tokens=9, prompt_ns=MS, tokens_ns=[(9 + at) * MS] * 3)

@@ -23,7 +23,7 @@ def app(model: str) -> Scenario:
     return recording.finish()
 
 
-def test_phases_are_counted_by_signpost() -> None:
+def test_phases_are_counted_by_signpost():
     (core_ai,) = summarize_runtimes(trace_of(local_chat()))
     counts = {each.signpost: each.statistics.count if each.statistics else None for each in core_ai.phases}
     answers = [answer for _, answer in REQUESTS]
@@ -38,7 +38,7 @@ def test_phases_are_counted_by_signpost() -> None:
     )
 
 
-def test_an_empty_core_ml_table_is_no_mistake_beside_a_runtime_that_does_not_need_core_ml() -> None:
+def test_an_empty_core_ml_table_is_no_mistake_beside_a_runtime_that_does_not_need_core_ml():
     scenario = local_chat()
     entry = trace_of(scenario).coverage_of("Core ML")
     assert "Core AI language model ran, which does not need Core ML" in entry.conclusion
@@ -50,7 +50,7 @@ def test_an_empty_core_ml_table_is_no_mistake_beside_a_runtime_that_does_not_nee
     assert entry.advice.startswith("Sign the target")
 
 
-def test_what_logs_nothing_is_recognized_with_a_reason() -> None:
+def test_what_logs_nothing_is_recognized_with_a_reason():
     (onnx,) = summarize_runtimes(trace_of(app("onnxruntime-2F1C-99")))
     assert (onnx.name, onnx.phases) == ("ONNX Runtime", ())
     assert onnx.reason == "Probably used: Core ML ran 1 model named as it names them."
@@ -74,6 +74,6 @@ def test_what_logs_nothing_is_recognized_with_a_reason() -> None:
 @pytest.mark.parametrize(
     "name", sweep_rest(*(name for name in SAMPLES if name not in ("local_chat", "dictation", "meal_planner")))
 )
-def test_no_runtime_is_seen_where_none_ran(name: str) -> None:
+def test_no_runtime_is_seen_where_none_ran(name):
     assert len(runtimes()) >= 8
     assert summarize_runtimes(trace_of(SAMPLES[name]())) == ()

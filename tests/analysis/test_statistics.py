@@ -1,7 +1,5 @@
 """Durations in numbers, checked by hand and against the standard library."""
 
-from __future__ import annotations
-
 import math
 import statistics
 

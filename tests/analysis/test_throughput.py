@@ -1,7 +1,5 @@
 """Bursts, gaps and paces of predictions, worked out by hand and against brute force."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st

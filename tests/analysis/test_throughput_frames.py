@@ -1,7 +1,5 @@
 """Frames that predictions keep to, from starts laid on a grid by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

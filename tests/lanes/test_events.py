@@ -1,7 +1,5 @@
 """Rows of a frame as they are drawn, for lanes that show all of them or some."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -9,7 +7,7 @@ from tracekit.lanes.events import frame_events
 
 
 @pytest.mark.parametrize("every", [1, 3])
-def test_rows_of_a_lane_are_those_of_the_frame_at_their_places(reload_trace, every: int) -> None:
+def test_rows_of_a_lane_are_those_of_the_frame_at_their_places(reload_trace, every):
     frame = reload_trace.data
     positions = np.arange(0, len(frame), every)
     events = frame_events("data", frame).at(positions)
@@ -21,7 +19,7 @@ def test_rows_of_a_lane_are_those_of_the_frame_at_their_places(reload_trace, eve
     assert [events.model_texts[code] for code in events.models] == chosen["model"].tolist()
 
 
-def test_every_lane_of_a_frame_shares_its_texts_and_not_its_rows(reload_trace) -> None:
+def test_every_lane_of_a_frame_shares_its_texts_and_not_its_rows(reload_trace):
     drawn = frame_events("data", reload_trace.data)
     all_rows, first = drawn.at(np.arange(len(reload_trace.data))), drawn.at(np.arange(1))
     assert all_rows.label_texts is first.label_texts

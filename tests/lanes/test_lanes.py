@@ -9,7 +9,6 @@ import pytest
 
 from tracekit.lanes.categories import Category
 from tracekit.lanes.lanes import Grouping, lanes_of
-from tracekit.trace.trace import Trace
 
 
 def pipelines(*functions: str | None) -> pd.DataFrame:
@@ -18,7 +17,7 @@ def pipelines(*functions: str | None) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("grouping", Grouping)
-def test_metal_pipelines_have_a_lane_that_names_their_functions(reload_trace: Trace, grouping: Grouping) -> None:
+def test_metal_pipelines_have_a_lane_that_names_their_functions(reload_trace, grouping):
     compiled = pipelines("softmax", "conv", None, "softmax")
     trace = replace(reload_trace, context={**reload_trace.context, "metal_pipelines": compiled})
     (lane,) = [lane for lane in lanes_of(trace, grouping) if lane.title == "Metal pipelines"]
@@ -27,6 +26,6 @@ def test_metal_pipelines_have_a_lane_that_names_their_functions(reload_trace: Tr
     assert lane.events.starts.tolist() == lane.events.ends.tolist() == compiled["start_ns"].tolist()
 
 
-def test_without_compiled_pipelines_there_is_no_lane_of_them(reload_trace: Trace) -> None:
+def test_without_compiled_pipelines_there_is_no_lane_of_them(reload_trace):
     trace = replace(reload_trace, context={**reload_trace.context, "metal_pipelines": pipelines()})
     assert "Metal pipelines" not in {lane.title for lane in lanes_of(trace, Grouping.LANES)}

@@ -34,7 +34,7 @@ def trace(*times_ms: float, main=True, pid=7, weight=MS, target=7):
     return SimpleNamespace(cache=Cache(), samples=samples, run=run, sites=None)
 
 
-def test_samples_one_after_another_are_one_stretch_and_a_gap_ends_it() -> None:
+def test_samples_one_after_another_are_one_stretch_and_a_gap_ends_it():
     # Distances of real samples vary a little; the thread waits from 4 to 9.
     frame = main_thread_frame(trace(1, 2.03, 3, 9, 10.02))
     assert (frame["start_ns"] / MS).tolist() == [1, 9]
@@ -51,19 +51,19 @@ def test_samples_one_after_another_are_one_stretch_and_a_gap_ends_it() -> None:
         SimpleNamespace(cache=Cache(), samples=None, sites=None),
     ],
 )
-def test_without_a_sample_of_the_main_thread_there_is_no_lane(without) -> None:
+def test_without_a_sample_of_the_main_thread_there_is_no_lane(without):
     assert main_thread_frame(without).empty
     assert main_thread(without) == ()
 
 
-def test_a_weight_that_is_not_recorded_is_that_of_instruments_and_samples_stay_as_they_were() -> None:
+def test_a_weight_that_is_not_recorded_is_that_of_instruments_and_samples_stay_as_they_were():
     assert main_thread_frame(trace(1, weight=pd.NA))["duration_ns"].tolist() == [MS]
     other = trace(1, 2, pid=8)
     assert main_thread_frame(other).empty
     assert other.samples["main_thread"].tolist() == [True, True]
 
 
-def test_the_lane_is_a_pinned_strip() -> None:
+def test_the_lane_is_a_pinned_strip():
     (lane,) = main_thread(trace(1, 2, 8))
     assert (lane.title, lane.pinned, lane.strip, len(lane.events)) == ("Main thread", True, True, 2)
 
@@ -82,7 +82,7 @@ def recorded(*, on_main=True, instrumented=False):
     return load, (call.row.start_ns, call.row.end_ns), trace_of(app.finish())
 
 
-def test_inferred_calls_of_the_main_thread_stand_between_what_else_it_does() -> None:
+def test_inferred_calls_of_the_main_thread_stand_between_what_else_it_does():
     load, call, seen = recorded()
     frame = main_thread_frame(seen)
     assert frame["state"].tolist() == ["in a load", "running", "in a prediction"]
@@ -96,6 +96,6 @@ def test_inferred_calls_of_the_main_thread_stand_between_what_else_it_does() -> 
 
 
 @pytest.mark.parametrize("where", [{"on_main": False}, {"instrumented": True}])
-def test_calls_of_other_threads_and_recorded_ones_are_not_put_on_the_main_thread(where) -> None:
+def test_calls_of_other_threads_and_recorded_ones_are_not_put_on_the_main_thread(where):
     _, _, seen = recorded(**where)
     assert set(main_thread_frame(seen)["state"]) == {"running"}

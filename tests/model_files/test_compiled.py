@@ -103,7 +103,7 @@ def compiled(
     return model
 
 
-def test_an_opset_has_one_name_in_every_form(tmp_path) -> None:
+def test_an_opset_has_one_name_in_every_form(tmp_path):
     """`CoreML6` is the name that specifications have for the `ios16` of programs."""
     (tmp_path / "alone.json").write_text(json.dumps([DOCUMENT]), "utf-8")
     assert read_model(tmp_path / "alone.json").main.opset == "CoreML6"
@@ -115,12 +115,12 @@ def test_an_opset_has_one_name_in_every_form(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("release", ["15", "16", "17", "18", "26"])
-def test_opsets_are_those_of_coremltools(release: str) -> None:
+def test_opsets_are_those_of_coremltools(release):
     ct = pytest.importorskip("coremltools")
     assert opset_name(f"ios{release}") == opset_name(f"Ios{release}") == ct._OPSET[getattr(ct.target, f"iOS{release}")]
 
 
-def test_the_text_of_a_compiled_program_tells_what_its_package_would(tmp_path) -> None:
+def test_the_text_of_a_compiled_program_tells_what_its_package_would(tmp_path):
     model = read_model(compiled(tmp_path, IOS16, weights=blob(24)))
     assert (model.name, model.form) == ("Own", Form.COMPILED)
     assert (model.kind, model.specification_version) == (Kind.ML_PROGRAM, 7)
@@ -137,7 +137,7 @@ def test_the_text_of_a_compiled_program_tells_what_its_package_would(tmp_path) -
     assert model.main.outputs[0].shape is None
 
 
-def test_states_palettes_and_unknown_sizes_of_the_newer_text(tmp_path) -> None:
+def test_states_palettes_and_unknown_sizes_of_the_newer_text(tmp_path):
     document = DOCUMENT | {
         "specificationVersion": 9,
         "inputSchema": [item("x", dataType="Float16", shape="[1, 4]")],
@@ -156,7 +156,7 @@ def test_states_palettes_and_unknown_sizes_of_the_newer_text(tmp_path) -> None:
     assert model.main.conversions == ()
 
 
-def test_the_json_alone_tells_the_interface_and_counts(tmp_path) -> None:
+def test_the_json_alone_tells_the_interface_and_counts(tmp_path):
     path = tmp_path / "from-a-mac.json"
     path.write_text(json.dumps([DOCUMENT]), "utf-8")
     model = read_model(path)
@@ -171,7 +171,7 @@ def test_the_json_alone_tells_the_interface_and_counts(tmp_path) -> None:
     assert dict(model.availability)["visionOS"] == "1.0"
 
 
-def test_flexible_shapes_and_images_of_the_json(tmp_path) -> None:
+def test_flexible_shapes_and_images_of_the_json(tmp_path):
     path = tmp_path / "shapes.json"
     inputs = [
         item(
@@ -189,7 +189,7 @@ def test_flexible_shapes_and_images_of_the_json(tmp_path) -> None:
     assert (half.shape.dimensions, half.element) == ((4, 8), "Float16")
 
 
-def test_functions_and_stages_of_the_json(tmp_path) -> None:
+def test_functions_and_stages_of_the_json(tmp_path):
     functions = [{"name": "decode", "inputSchema": [item("token")]}, {"name": "encode", "inputSchema": [item("text")]}]
     path = tmp_path / "functions.json"
     path.write_text(json.dumps([DOCUMENT | {"functions": functions, "defaultFunctionName": "encode"}]), "utf-8")
@@ -210,7 +210,7 @@ def test_functions_and_stages_of_the_json(tmp_path) -> None:
         (bytes(256), WeightState.DAMAGED, "is not a weight file"),
     ],
 )
-def test_what_is_wrong_with_weights_is_said(tmp_path, weights: bytes, state: WeightState, words: str) -> None:
+def test_what_is_wrong_with_weights_is_said(tmp_path, weights, state, words):
     model = read_model(compiled(tmp_path, IOS16, weights=weights))
     assert model.weights.state is state
     assert words in model.weights.reason
@@ -218,7 +218,7 @@ def test_what_is_wrong_with_weights_is_said(tmp_path, weights: bytes, state: Wei
     assert model.weights.bytes == 24
 
 
-def test_damaged_texts_and_old_networks_are_refused(tmp_path) -> None:
+def test_damaged_texts_and_old_networks_are_refused(tmp_path):
     for program, words in (("", "does not begin with a program"), (IOS16[:400], "no function in it is complete")):
         with pytest.raises(UnreadableModel, match=words):
             read_model(compiled(tmp_path / words, program))
@@ -229,7 +229,7 @@ def test_damaged_texts_and_old_networks_are_refused(tmp_path) -> None:
         read_model(model)
 
 
-def test_a_file_that_every_compiled_model_has_is_missed(tmp_path) -> None:
+def test_a_file_that_every_compiled_model_has_is_missed(tmp_path):
     model = compiled(tmp_path, IOS16)
     assert read_model(model).absent == ("coremldata.bin",)
     (model / "coremldata.bin").write_bytes(b"\0")

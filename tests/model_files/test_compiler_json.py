@@ -6,7 +6,6 @@ No output of the tool is published, so that these documents stand for the keys a
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -32,7 +31,7 @@ DOCUMENT = {
 
 
 @pytest.fixture
-def read(tmp_path: Path):
+def read(tmp_path):
     def written(document: object):
         path = tmp_path / "chat.json"
         path.write_text(json.dumps(document), "utf-8")
@@ -41,7 +40,7 @@ def read(tmp_path: Path):
     return written
 
 
-def test_functions_types_and_counts_are_read(read) -> None:
+def test_functions_types_and_counts_are_read(read):
     model = read(DOCUMENT)
     assert (model.name, model.form, model.kind) == ("chat", Form.CORE_AI, Kind.CORE_AI)
     assert model.specification_version is None
@@ -55,14 +54,14 @@ def test_functions_types_and_counts_are_read(read) -> None:
     assert (model.weights.state, model.weights.bytes) == (WeightState.UNKNOWN, None)
 
 
-def test_counts_of_all_functions_together_are_those_of_none(read) -> None:
+def test_counts_of_all_functions_together_are_those_of_none(read):
     summary = DOCUMENT["summary"] | {"functions": [FUNCTION, FUNCTION | {"name": "prefill"}]}
     model = read(DOCUMENT | {"summary": summary})
     assert [function.name for function in model.functions] == ["main", "prefill"]
     assert model.counts == ()
 
 
-def test_no_check_of_core_ml_applies(read) -> None:
+def test_no_check_of_core_ml_applies(read):
     answers = run_model_detectors(read(DOCUMENT))
     assert all(isinstance(answer.outcome, NotApplicable) for answer in answers)
 
@@ -76,7 +75,7 @@ def test_no_check_of_core_ml_applies(read) -> None:
         {"summary": [FUNCTION]},
     ],
 )
-def test_other_forms_are_refused(read, document: object) -> None:
+def test_other_forms_are_refused(read, document):
     with pytest.raises(UnreadableModel, match="neither what") as caught:
         read(document)
     assert "\n" not in str(caught.value)
@@ -84,12 +83,12 @@ def test_other_forms_are_refused(read, document: object) -> None:
 
 @pytest.mark.parametrize("value", [None, 1, "x", [], {}, [[]], [{}], [{"name": 1}], [{"name": "x", "type": 5}]])
 @pytest.mark.parametrize("key", ["inputs", "outputs", "states"])
-def test_damaged_parts_are_passed_over(read, key: str, value: object) -> None:
+def test_damaged_parts_are_passed_over(read, key, value):
     model = read({"summary": {"functions": [FUNCTION | {key: value}], "operationDistribution": value}})
     assert model.kind == Kind.CORE_AI
 
 
-def test_the_model_itself_names_the_way(tmp_path: Path) -> None:
+def test_the_model_itself_names_the_way(tmp_path):
     for name in ("chat.aimodel", "chat.aimodelc"):
         (tmp_path / name).mkdir()
         with pytest.raises(UnreadableModel, match="coreai-build inspect --ops --json"):

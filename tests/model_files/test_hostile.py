@@ -48,7 +48,7 @@ def varint(number: int) -> bytes:
 VERSION = b"\x08\x07"
 
 
-def test_mutations_of_built_models(built_models) -> None:
+def test_mutations_of_built_models(built_models):
     counts = run(models_in([built_models]), seed=20, first=0, runs=MUTATIONS)
     assert sum(counts.values()) == MUTATIONS
     assert min(counts["read"], counts["refused"]) > 0
@@ -56,7 +56,7 @@ def test_mutations_of_built_models(built_models) -> None:
 
 @pytest.mark.sweep
 @pytest.mark.corpus
-def test_mutations_of_real_models(corpus) -> None:
+def test_mutations_of_real_models(corpus):
     models = models_in([corpus / "models"])
     if not models:
         pytest.skip("the corpus has no models")
@@ -80,13 +80,13 @@ def test_mutations_of_real_models(corpus) -> None:
         ("list.json", b"[]", "neither what `xcrun coremlcompiler metadata` prints nor a performance report"),
     ],
 )
-def test_files_that_are_no_model(tmp_path, name: str, content: bytes, words: str) -> None:
+def test_files_that_are_no_model(tmp_path, name, content, words):
     path = tmp_path / name
     path.write_bytes(content)
     assert words in refusal(path)
 
 
-def test_a_truncated_specification(built_models, tmp_path) -> None:
+def test_a_truncated_specification(built_models, tmp_path):
     data = (built_models / "network.mlmodel").read_bytes()
     path = tmp_path / "network.mlmodel"
     path.write_bytes(data[:-5])
@@ -105,7 +105,7 @@ def test_a_truncated_specification(built_models, tmp_path) -> None:
         ({"rootModelIdentifier": "a", "itemInfoEntries": {"a": {"path": "gone"}}}, "has no specification: 'gone'"),
     ],
 )
-def test_packages_whose_manifest_leads_nowhere(tmp_path, manifest: object, words: str) -> None:
+def test_packages_whose_manifest_leads_nowhere(tmp_path, manifest, words):
     package = tmp_path / "own.mlpackage"
     package.mkdir()
     if manifest is not None:
@@ -125,7 +125,7 @@ LINKED = (
 
 
 @pytest.mark.parametrize("part", LINKED)
-def test_a_package_reads_only_inside_itself(built_models, tmp_path, part: str) -> None:
+def test_a_package_reads_only_inside_itself(built_models, tmp_path, part):
     package = tmp_path / "linked.mlpackage"
     shutil.copytree(built_models / "float16_interface.mlpackage", package)
     whole = read_model(package)
@@ -145,7 +145,7 @@ def test_a_package_reads_only_inside_itself(built_models, tmp_path, part: str) -
     assert read_model(package).weights == whole.weights
 
 
-def test_a_compiled_model_reads_only_inside_itself(tmp_path) -> None:
+def test_a_compiled_model_reads_only_inside_itself(tmp_path):
     (tmp_path / "secret.json").write_text('[{"specificationVersion": 7, "author": "secret"}]', "utf-8")
     compiled = tmp_path / "m.mlmodelc"
     compiled.mkdir()
@@ -160,13 +160,13 @@ def test_a_compiled_model_reads_only_inside_itself(tmp_path) -> None:
     assert "'model0' is a link out of 'm.mlmodelc'" in refusal(compiled)
 
 
-def test_a_model_that_is_itself_a_link_is_read(built_models, tmp_path) -> None:
+def test_a_model_that_is_itself_a_link_is_read(built_models, tmp_path):
     (tmp_path / "named.mlpackage").symlink_to(built_models / "float16_interface.mlpackage")
     assert read_model(tmp_path / "named.mlpackage").weights.state is WeightState.FILE
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
-def test_json_in_every_encoding_is_read(tmp_path, encoding: str) -> None:
+def test_json_in_every_encoding_is_read(tmp_path, encoding):
     """PowerShell redirects in UTF-16."""
     metadata = json.dumps(
         [{"specificationVersion": 7, "generatedClassName": "Net", "author": "Zoë"}], ensure_ascii=False
@@ -180,13 +180,13 @@ def test_json_in_every_encoding_is_read(tmp_path, encoding: str) -> None:
     assert "is not complete JSON" in refusal(tmp_path / "cut.json")
 
 
-def test_other_things(tmp_path) -> None:
+def test_other_things(tmp_path):
     assert "no such file or directory" in refusal(tmp_path / "gone.mlmodel")
     assert "is not a Core ML model" in refusal(tmp_path)
     assert "'a?b': no such file or directory" in refusal(Path("a\0b"))
 
 
-def test_without_coremltools_the_way_out_is_named(built_models, monkeypatch) -> None:
+def test_without_coremltools_the_way_out_is_named(built_models, monkeypatch):
     read.message_types.cache_clear()
     monkeypatch.setattr(read.importlib.util, "find_spec", lambda _name: None)
     monkeypatch.delitem(sys.modules, "coremltools.proto", raising=False)
@@ -214,7 +214,7 @@ def nested(depth: int) -> bytes:
     ],
     ids=["tiny messages", "layers", "pipelines in pipelines"],
 )
-def test_what_would_take_memory_without_end_is_refused(tmp_path, monkeypatch, content: bytes, words: str) -> None:
+def test_what_would_take_memory_without_end_is_refused(tmp_path, monkeypatch, content, words):
     monkeypatch.setattr(read, "SMALL_BYTES", 5_000)
     monkeypatch.setattr(read, "MAX_BYTES", 1_000_000)
     monkeypatch.setattr(operations, "MAX_OPERATIONS", 1_000)
@@ -223,7 +223,7 @@ def test_what_would_take_memory_without_end_is_refused(tmp_path, monkeypatch, co
     assert words in refusal(path)
 
 
-def test_names_cannot_end_the_code_they_stand_in() -> None:
+def test_names_cannot_end_the_code_they_stand_in():
     from tracekit.detectors.model_rules.shared import code, literal
 
     hostile = 'x"; ```\n# `'
@@ -232,7 +232,7 @@ def test_names_cannot_end_the_code_they_stand_in() -> None:
     assert code(hostile).count("`") == 2
 
 
-def test_a_version_of_another_age_is_read(tmp_path) -> None:
+def test_a_version_of_another_age_is_read(tmp_path):
     model = message_types().Model(specificationVersion=99)
     model.neuralNetwork.SetInParent()
     path = tmp_path / "new.mlmodel"

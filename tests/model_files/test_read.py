@@ -1,7 +1,5 @@
 """Facts of models that are built for them. What is expected is what was built."""
 
-from __future__ import annotations
-
 from io import BytesIO
 
 import pytest
@@ -14,7 +12,7 @@ pytestmark = needs_coremltools
 
 
 @pytest.mark.parametrize(("target", "version"), TARGETS.items())
-def test_each_deployment_target_has_its_version_and_its_conversions(inspected, target: str, version: int) -> None:
+def test_each_deployment_target_has_its_version_and_its_conversions(inspected, target, version):
     model = inspected(f"target_{target}")
     assert (model.form, model.kind, model.specification_version) == (Form.PACKAGE, Kind.ML_PROGRAM, version)
     assert model.name == f"target_{target}"
@@ -41,7 +39,7 @@ def test_each_deployment_target_has_its_version_and_its_conversions(inspected, t
         ("mixed", "Float16 Float32", ["x input Float32 Float16"]),
     ],
 )
-def test_precision_and_conversions(inspected, name: str, precision: str, conversions: list[str]) -> None:
+def test_precision_and_conversions(inspected, name, precision, conversions):
     main = inspected(name).main
     assert " ".join(main.precision) == precision
     assert [
@@ -59,7 +57,7 @@ def test_precision_and_conversions(inspected, name: str, precision: str, convers
         ("image_to_image", ["picture image UInt8 RGB (8, 8)", "y image UInt8 RGB (8, 8)"]),
     ],
 )
-def test_features_have_kind_type_color_space_and_fixed_shape(inspected, name: str, features: list[str]) -> None:
+def test_features_have_kind_type_color_space_and_fixed_shape(inspected, name, features):
     shown = [
         f"{entry.name} {entry.kind} {entry.element} {entry.color_space} {entry.shape.dimensions}"
         for entry in inspected(name).main.features
@@ -69,7 +67,7 @@ def test_features_have_kind_type_color_space_and_fixed_shape(inspected, name: st
 
 
 @pytest.mark.parametrize(("name", "color"), [("image_rgb", "RGB"), ("image_bgr", "BGR"), ("image_gray", "Grayscale")])
-def test_the_conversion_of_an_image_is_found_behind_its_scale(inspected, name: str, color: str) -> None:
+def test_the_conversion_of_an_image_is_found_behind_its_scale(inspected, name, color):
     model = inspected(name)
     picture = model.main.inputs[0]
     assert (picture.kind, picture.color_space, picture.element) == (FeatureKind.IMAGE, color, "UInt8")
@@ -80,17 +78,17 @@ def test_the_conversion_of_an_image_is_found_behind_its_scale(inspected, name: s
     assert model.main.precision == ("Float16",)
 
 
-def test_an_8_bit_integer_interface_needs_a_version(inspected) -> None:
+def test_an_8_bit_integer_interface_needs_a_version(inspected):
     assert inspected("int8_interface").specification_version == 10
 
 
-def test_a_classifier_gives_a_label_and_probabilities(inspected) -> None:
+def test_a_classifier_gives_a_label_and_probabilities(inspected):
     label, probabilities = inspected("classifier").main.outputs
     assert (label.kind, label.element, label.shape) == (FeatureKind.STRING, "String", None)
     assert (probabilities.kind, probabilities.element) == (FeatureKind.DICTIONARY, "String")
 
 
-def test_flexible_shapes(inspected) -> None:
+def test_flexible_shapes(inspected):
     enumerated, ranged, images, heights, unbounded = (
         inspected(name).main.inputs[0].shape
         for name in ("enumerated", "ranged", "image_sizes", "image_range", "unbounded")
@@ -107,7 +105,7 @@ def test_flexible_shapes(inspected) -> None:
     assert [inspected(name).main.outputs[0].shape for name in ("enumerated", "ranged")] == [None, None]
 
 
-def test_states_are_told_from_inputs(inspected) -> None:
+def test_states_are_told_from_inputs(inspected):
     model = inspected("stateful")
     (state,) = model.main.states
     assert (state.name, state.kind, state.element) == ("memory", FeatureKind.STATE, "Float16")
@@ -115,7 +113,7 @@ def test_states_are_told_from_inputs(inspected) -> None:
     assert [feature.name for feature in model.main.inputs] == ["x"]
 
 
-def test_functions_share_their_weights_which_have_the_size_of_their_type(inspected) -> None:
+def test_functions_share_their_weights_which_have_the_size_of_their_type(inspected):
     model = inspected("multifunction")
     assert [function.name for function in model.functions] == ["decode", "encode"]
     assert [function.inputs[0].name for function in model.functions] == ["x", "x"]
@@ -123,7 +121,7 @@ def test_functions_share_their_weights_which_have_the_size_of_their_type(inspect
     assert inspected("float32_compute").weights.bytes == 4 * WEIGHTS
 
 
-def test_what_stands_in_conditions_and_loops_is_counted(inspected) -> None:
+def test_what_stands_in_conditions_and_loops_is_counted(inspected):
     condition = inspected("condition")
     assert {"cond": 1, "relu": 1, "sqrt": 1}.items() <= dict(condition.counts).items()
     # A condition has the type of what it chooses from.
@@ -134,7 +132,7 @@ def test_what_stands_in_conditions_and_loops_is_counted(inspected) -> None:
     assert {entry.type for entry in loop.main.operations if entry.depth == 1} >= {"less", "mul"}
 
 
-def test_an_old_network_has_layers_and_weights_inside(inspected) -> None:
+def test_an_old_network_has_layers_and_weights_inside(inspected):
     model = inspected("network")
     assert (model.form, model.kind) == (Form.MODEL, Kind.NEURAL_NETWORK)
     assert model.counts == (("inner_product", 1),)
@@ -143,13 +141,13 @@ def test_an_old_network_has_layers_and_weights_inside(inspected) -> None:
     assert (model.main.precision, model.main.conversions) == (None, None)
 
 
-def test_a_custom_layer_names_its_class(inspected) -> None:
+def test_a_custom_layer_names_its_class(inspected):
     model = inspected("custom_layer")
     assert model.custom_layers == ("AppOwnLayer",)
     assert dict(model.counts)["custom"] == 1
 
 
-def test_a_pipeline_has_stages(inspected) -> None:
+def test_a_pipeline_has_stages(inspected):
     model = inspected("pipeline")
     assert model.kind == Kind.PIPELINE
     assert [stage.kind for stage in model.stages] == [Kind.NEURAL_NETWORK] * 2
@@ -158,14 +156,14 @@ def test_a_pipeline_has_stages(inspected) -> None:
     assert model.weights.bytes == 2 * 4 * (12 + 3)
 
 
-def test_programs_in_a_row_keep_their_operations_and_weights(inspected) -> None:
+def test_programs_in_a_row_keep_their_operations_and_weights(inspected):
     model = inspected("programs_in_a_row")
     assert (model.kind, model.specification_version) == (Kind.PIPELINE, 7)
     assert [(stage.kind, stage.main.precision) for stage in model.stages] == [(Kind.ML_PROGRAM, ("Float16",))] * 2
     assert (model.weights.state, model.weights.bytes) == (WeightState.FILE, 2 * 2 * WEIGHTS)
 
 
-def test_what_can_be_trained_on_the_device_says_so(inspected) -> None:
+def test_what_can_be_trained_on_the_device_says_so(inspected):
     names = {"updatable", "neighbors", "network"}
     assert {name for name in names if inspected(name).updatable} == {"updatable", "neighbors"}
 
@@ -179,7 +177,7 @@ def test_what_can_be_trained_on_the_device_says_so(inspected) -> None:
         ("custom_model", "custom model", []),
     ],
 )
-def test_other_kinds_have_an_interface_and_no_operations(inspected, name: str, kind: str, features: list[str]) -> None:
+def test_other_kinds_have_an_interface_and_no_operations(inspected, name, kind, features):
     model = inspected(name)
     assert (model.kind, model.counts, model.main.conversions) == (kind, (), None)
     assert [entry.element for entry in model.main.features] == features
@@ -188,7 +186,7 @@ def test_other_kinds_have_an_interface_and_no_operations(inspected, name: str, k
     assert f"parameters of a {kind}" in model.weights.reason
 
 
-def test_a_pipeline_of_other_kinds(inspected) -> None:
+def test_a_pipeline_of_other_kinds(inspected):
     model = inspected("classifying_pipeline")
     assert model.kind == "pipeline classifier"
     assert [stage.kind for stage in model.stages] == ["feature vectorizer", "glm classifier"]
@@ -196,7 +194,7 @@ def test_a_pipeline_of_other_kinds(inspected) -> None:
     assert model.weights.bytes is None
 
 
-def test_a_function_may_have_any_name_and_ask_for_a_compute_unit(tmp_path) -> None:
+def test_a_function_may_have_any_name_and_ask_for_a_compute_unit(tmp_path):
     message = message_types().Model(specificationVersion=9)
     function = message.mlProgram.functions["predict"]
     function.opset = "CoreML8"
@@ -211,7 +209,7 @@ def test_a_function_may_have_any_name_and_ask_for_a_compute_unit(tmp_path) -> No
     assert [entry.backend for entry in model.main.operations] == ["ane"]
 
 
-def test_a_specification_has_the_weights_beside_it_and_misses_them_elsewhere(built_models, tmp_path) -> None:
+def test_a_specification_has_the_weights_beside_it_and_misses_them_elsewhere(built_models, tmp_path):
     package = built_models / "float16_interface.mlpackage"
     inside = package / "Data/com.apple.CoreML/model.mlmodel"
     inner = read_model(inside)
@@ -222,7 +220,7 @@ def test_a_specification_has_the_weights_beside_it_and_misses_them_elsewhere(bui
     assert read_piped(BytesIO(inside.read_bytes())).weights.state is WeightState.MISSING
 
 
-def test_who_casts_is_named(inspected) -> None:
+def test_who_casts_is_named(inspected):
     model = inspected("passed_state")
     casts = {entry.name for entry in model.main.operations if entry.type == "cast"}
     assert {entry.operation for entry in model.main.conversions} == casts

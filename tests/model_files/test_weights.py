@@ -1,7 +1,5 @@
 """Weights of models that are built for them: number, type, compression and size, worked out by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from support.models import CHANNELS, WEIGHTS
@@ -42,7 +40,7 @@ SCALES = CHANNELS * 2
         ("float16_interface", (), 16, None, 2 * WEIGHTS),
     ],
 )
-def test_weights_of_programs(inspected, name: str, technique, bits: int, granularity: str | None, size: int) -> None:
+def test_weights_of_programs(inspected, name, technique, bits, granularity, size):
     weights = inspected(name).weights
     (weight,) = weights.tensors
     assert weights.state is WeightState.FILE
@@ -51,14 +49,14 @@ def test_weights_of_programs(inspected, name: str, technique, bits: int, granula
     assert weight.bytes == weights.bytes == size
 
 
-def test_vectors_of_a_palette(inspected) -> None:
+def test_vectors_of_a_palette(inspected):
     vectors = {name: inspected(name).weights.tensors[0].vector for name in ("palettized_4bit", "palettized_groups")}
     assert set(vectors.values()) == {1}
     assert inspected("palettized_vectors").weights.tensors[0].vector == 2
     assert inspected("palettized_vector_groups").weights.tensors[0].vector == 4
 
 
-def test_weights_stored_in_another_type_than_computed_with(inspected) -> None:
+def test_weights_stored_in_another_type_than_computed_with(inspected):
     model = inspected("cast_weights")
     (weight,) = model.weights.tensors
     assert (weight.stored, weight.element, weight.technique) == ("Float16", "Float32", ("cast",))
@@ -81,7 +79,7 @@ def test_weights_stored_in_another_type_than_computed_with(inspected) -> None:
         ),
     ],
 )
-def test_weights_of_networks(inspected, name: str, technique, bits: int, granularities, size: int) -> None:
+def test_weights_of_networks(inspected, name, technique, bits, granularities, size):
     weights = inspected(name).weights
     assert [weight.count for weight in weights.tensors] == [SIDE * SIDE, SIDE]
     assert {(weight.technique, weight.bits) for weight in weights.tensors} == {(technique, bits)}
@@ -89,7 +87,7 @@ def test_weights_of_networks(inspected, name: str, technique, bits: int, granula
     assert (weights.state, weights.bytes) == (WeightState.INSIDE, size)
 
 
-def test_weights_that_lie_deeper_in_a_layer(inspected) -> None:
+def test_weights_that_lie_deeper_in_a_layer(inspected):
     """Gates of recurrent layers and parameters of activations have messages of their own."""
     one_way = GATES * (UNITS * FEATURES + UNITS * UNITS + UNITS)
     assert inspected("lstm").weights.bytes == 4 * one_way

@@ -7,20 +7,11 @@ import stat
 import struct
 import zipfile
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording import limits, open_recording
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from typing import Any
-
-    Xml = Any
-    Write = Callable[..., Path]
 
 
 def packed(*members: tuple[str | zipfile.ZipInfo, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
@@ -39,12 +30,12 @@ def link(name: str) -> zipfile.ZipInfo:
 
 
 @pytest.mark.parametrize("name", ["../escape.xml", "a/../../b.xml", "/etc/passwd", "C:/windows.xml", "a\\..\\b.xml"])
-def test_a_path_out_of_the_archive_is_refused(write: Write, name: str) -> None:
+def test_a_path_out_of_the_archive_is_refused(write, name):
     with pytest.raises(UnreadableRecording, match="leads out of the archive"):
         open_recording(write(packed((name, b"<trace-toc/>")), "a.zip"))
 
 
-def test_what_no_archive_of_exports_holds_is_refused(write: Write) -> None:
+def test_what_no_archive_of_exports_holds_is_refused(write):
     for content, sentence in (
         (packed(("name.xml", b"<trace-toc/>")).replace(b"name.xml", b"\0ame.xml"), "contains a file without a name"),
         (packed((link("link.xml"), b"/etc/passwd")), "contains the symbolic link 'link.xml'"),
@@ -57,21 +48,21 @@ def test_what_no_archive_of_exports_holds_is_refused(write: Write) -> None:
             open_recording(write(content, "a.zip"))
 
 
-def test_an_encrypted_archive_is_refused(write: Write) -> None:
+def test_an_encrypted_archive_is_refused(write):
     content = bytearray(packed(("a.xml", b"<trace-toc/>")))
     content[content.index(b"PK\x01\x02") + 8] |= 1
     with pytest.raises(UnreadableRecording, match=r"'a.zip' is encrypted; unpack it"):
         open_recording(write(bytes(content), "a.zip"))
 
 
-def test_a_zip_bomb_is_refused_before_it_is_opened(write: Write) -> None:
+def test_a_zip_bomb_is_refused_before_it_is_opened(write):
     bomb = packed(("a.xml", b"<trace-toc>" + b" " * 20_000_000))
     assert len(bomb) < 100_000
     with pytest.raises(UnreadableRecording, match=r"has a compression ratio above 250 for 'a.xml', like a zip bomb"):
         open_recording(write(bomb, "a.zip"))
 
 
-def test_members_that_share_bytes_are_refused(write: Write) -> None:
+def test_members_that_share_bytes_are_refused(write):
     content = packed(*((f"{letter}.xml", bytes(range(256)) * 40) for letter in "ab"), method=zipfile.ZIP_STORED)
     first = content.index(b"PK\x01\x02")
     # The list of members names the first member fifty times, and the bytes of all of them are the same.
@@ -81,16 +72,14 @@ def test_members_that_share_bytes_are_refused(write: Write) -> None:
         open_recording(write(content[:first] + entry * 50 + end, "a.zip"))
 
 
-def test_declared_sizes_beyond_any_recording_are_refused(
-    write: Write, xml: Xml, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_declared_sizes_beyond_any_recording_are_refused(write, xml, monkeypatch):
     content = packed(("a.xml", xml.toc('schema="a"').encode()))
     monkeypatch.setattr(limits, "MAX_UNPACKED_BYTES", 100)
     with pytest.raises(UnreadableRecording, match="would unpack to more than 100 bytes"):
         open_recording(write(content, "a.zip"))
 
 
-def test_a_list_of_members_that_would_fill_the_memory_is_refused(write: Write) -> None:
+def test_a_list_of_members_that_would_fill_the_memory_is_refused(write):
     content = bytearray(packed(("a.xml", b"<trace-toc/>")))
     end = content.index(b"PK\x05\x06")
     struct.pack_into("<2H", content, end + 8, 65_535, 65_535)
@@ -98,7 +87,7 @@ def test_a_list_of_members_that_would_fill_the_memory_is_refused(write: Write) -
         open_recording(write(bytes(content), "a.zip"))
 
 
-def test_a_damaged_archive_is_refused_wherever_it_is_damaged(write: Write, xml: Xml) -> None:
+def test_a_damaged_archive_is_refused_wherever_it_is_damaged(write, xml):
     rows = (f'<start-time id="{number}">{number * 7919}</start-time>' for number in range(1, 500))
     good = packed(("a.xml", xml.one_table("start:start-time", *rows).encode()))
     assert open_recording(write(good, "good.zip")).tables("sample")[0].rows == 499
@@ -112,7 +101,7 @@ def test_a_damaged_archive_is_refused_wherever_it_is_damaged(write: Write, xml: 
                 assert recording.tables("sample")[0].column("start").item(498) == 499 * 7919
 
 
-def test_an_archive_that_was_cut_off_behind_another_one_is_damaged(write: Write) -> None:
+def test_an_archive_that_was_cut_off_behind_another_one_is_damaged(write):
     """The list of members that is found then is that of an archive inside it."""
     inside = packed(("1.run", b"nothing"))
     whole = packed(("run.trace/open.creq", inside), ("run.trace/form.template", bytes(900)), method=zipfile.ZIP_STORED)
@@ -121,7 +110,7 @@ def test_an_archive_that_was_cut_off_behind_another_one_is_damaged(write: Write)
         open_recording(write(cut, "a.zip"))
 
 
-def test_an_archive_whose_first_file_is_in_no_list_is_read(write: Write) -> None:
+def test_an_archive_whose_first_file_is_in_no_list_is_read(write):
     """Whoever deletes a file from an archive may leave its bytes."""
     both = io.BytesIO()
     with zipfile.ZipFile(both, "w") as archive:

@@ -8,7 +8,6 @@ import sys
 import zipfile
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,13 +16,6 @@ from tracekit.errors import UnreadableRecording
 from tracekit.recording import open_recording
 from tracekit.recording.export import limits, recording as reader
 from tracekit.recording.export.cells import Values
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    Xml = Any
-    Write = Callable[..., Path]
 
 LIMITED = """
 import resource, sys
@@ -53,7 +45,7 @@ def read_within_limits(*paths: Path) -> list[str]:
     return done.stdout.splitlines()
 
 
-def labels(xml: Xml, *rows: str) -> str:
+def labels(xml, *rows: str) -> str:
     text: str = xml.one_table("text:string label:formatted-label", *rows)
     return text
 
@@ -61,7 +53,7 @@ def labels(xml: Xml, *rows: str) -> str:
 LONG = '<string id="1">' + "a" * 1_000_000 + "</string>"
 
 
-def test_what_refers_to_a_long_text_thousands_of_times_is_refused(xml: Xml, write: Write) -> None:
+def test_what_refers_to_a_long_text_thousands_of_times_is_refused(xml, write):
     paths = []
     for kind, part in (("formatted-label", "string"), ("tagged-backtrace", "frame")):
         long = f'<{part} id="1" name="{"a" * 1_000_000}">{"a" * 1_000_000}</{part}>'
@@ -78,9 +70,7 @@ def test_what_refers_to_a_long_text_thousands_of_times_is_refused(xml: Xml, writ
     assert "assembled from parts take more than" in shared
 
 
-def test_labels_put_together_from_parts_are_read_where_their_file_is_as_large(
-    xml: Xml, write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_labels_put_together_from_parts_are_read_where_their_file_is_as_large(xml, write, monkeypatch):
     monkeypatch.setattr(limits, "COMPOSED_FREE_BYTES", 0)
     rows = [
         f"<sentinel/><formatted-label><string>number</string><uint64>{number}</uint64></formatted-label>"
@@ -90,7 +80,7 @@ def test_labels_put_together_from_parts_are_read_where_their_file_is_as_large(
     assert table.column("label").item(499) == "number499"
 
 
-def test_ids_far_apart_take_no_room_for_those_between() -> None:
+def test_ids_far_apart_take_no_room_for_those_between():
     values = Values()
     code = values.code("string")
     for number in range(300):
@@ -99,7 +89,7 @@ def test_ids_far_apart_take_no_room_for_those_between() -> None:
     assert [values.refer(str(number * 65_000 + 7), code) for number in range(300)] == list(range(300))
 
 
-def test_ids_with_gaps_stay_in_the_arrays() -> None:
+def test_ids_with_gaps_stay_in_the_arrays():
     values = Values()
     code = values.code("string")
     for number in range(1, 10_000, 2):
@@ -108,13 +98,11 @@ def test_ids_with_gaps_stay_in_the_arrays() -> None:
     assert not values._odd_ids
 
 
-def test_many_tables_without_position_are_read_once_each(
-    xml: Xml, write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_tables_without_position_are_read_once_each(xml, write, monkeypatch):
     read = 0
     read_table = reader._PlacedTable.table
 
-    def counted(placed: Any) -> Any:
+    def counted(placed):
         nonlocal read
         read += 1
         return read_table(placed)
@@ -132,7 +120,7 @@ def test_many_tables_without_position_are_read_once_each(
     assert recording.contents.notes[-1] == "50 more notes of the same kinds"
 
 
-def test_tables_without_position_find_their_places_in_a_table_of_contents(xml: Xml, write: Write) -> None:
+def test_tables_without_position_find_their_places_in_a_table_of_contents(xml, write):
     toc = write(xml.toc('schema="a"', 'schema="b"', 'schema="a"'), "toc.xml")
     nodes = [
         f"<node>{xml.schema(name, 'number:uint64')}<row><uint64>{number}</uint64></row></node>"
@@ -148,7 +136,7 @@ def test_tables_without_position_find_their_places_in_a_table_of_contents(xml: X
     assert "it is unknown which of several tables 'a' one of the nodes contains" in recording.contents.notes
 
 
-def test_a_table_of_contents_with_thousands_of_runs_or_tables_is_refused(write: Write) -> None:
+def test_a_table_of_contents_with_thousands_of_runs_or_tables_is_refused(write):
     runs = "".join(f'<run number="{number}"/>' for number in range(1, 20_001))
     with pytest.raises(UnreadableRecording, match="lists more than 1,000 runs"):
         open_recording(write(f"<trace-toc>{runs}</trace-toc>"))
@@ -157,7 +145,7 @@ def test_a_table_of_contents_with_thousands_of_runs_or_tables_is_refused(write: 
         open_recording(write(f"<trace-toc><run><data>{tables}</data></run></trace-toc>"))
 
 
-def test_columns_of_many_tables_are_bounded_together(xml: Xml, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_columns_of_many_tables_are_bounded_together(xml, write, monkeypatch):
     text = xml.result(f"<node>{xml.schema('sample', 'a:string b:string')}</node>", "<node/>" * 4)
     open_recording(write(text))
     monkeypatch.setattr(limits, "MAX_FILE_COLUMNS", 9)
@@ -165,9 +153,7 @@ def test_columns_of_many_tables_are_bounded_together(xml: Xml, write: Write, mon
         open_recording(write(text))
 
 
-def test_cells_that_wait_are_not_read_again_without_end(
-    xml: Xml, write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cells_that_wait_are_not_read_again_without_end(xml, write, monkeypatch):
     waiting = f'<string>{"<a/>" * 50}<a ref="11"/><a ref="12"/></string>'
     rows = [waiting, '<string><a id="11">x</a></string>', '<string><a id="12">x</a></string>']
     text = xml.one_table("text:string", *rows)
@@ -187,12 +173,12 @@ def test_cells_that_wait_are_not_read_again_without_end(
         ("formatted-label", "<formatted-label><string>a</string>b</formatted-label>"),
     ],
 )
-def test_text_with_elements_inside_is_damage(xml: Xml, write: Write, kind: str, cell: str) -> None:
+def test_text_with_elements_inside_is_damage(xml, write, kind, cell):
     with pytest.raises(UnreadableRecording, match=rf"row 1.*<{kind}> contains <\w+> inside its text"):
         open_recording(write(xml.one_table(f"column:{kind}", cell)))
 
 
-def test_a_summary_or_a_column_with_elements_inside_its_text_is_damage(xml: Xml, write: Write) -> None:
+def test_a_summary_or_a_column_with_elements_inside_its_text_is_damage(xml, write):
     with pytest.raises(UnreadableRecording, match="<duration> contains elements inside its text"):
         open_recording(write(xml.toc('schema="a"', summary="<duration>1<b/>.5</duration>")))
     column = "<col><mnemonic>st<b/>art</mnemonic><engineering-type>start-time</engineering-type></col>"
@@ -200,7 +186,7 @@ def test_a_summary_or_a_column_with_elements_inside_its_text_is_damage(xml: Xml,
         open_recording(write(xml.result(f"<node><schema name='sample'>{column}</schema></node>")))
 
 
-def test_durations_whose_sum_would_wrap_around_are_refused(xml: Xml, write: Write) -> None:
+def test_durations_whose_sum_would_wrap_around_are_refused(xml, write):
     longest = 2**50
     rows = [f"<start-time>0</start-time><duration>{longest}</duration>"] * 65
     (table,) = open_recording(write(xml.one_table("start:start-time duration:duration", *rows[:64]))).tables("sample")
@@ -209,9 +195,7 @@ def test_durations_whose_sum_would_wrap_around_are_refused(xml: Xml, write: Writ
         open_recording(write(xml.one_table("start:start-time duration:duration", *rows)))
 
 
-def test_an_archive_that_unpacks_to_far_more_than_its_size_is_refused(
-    write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_archive_that_unpacks_to_far_more_than_its_size_is_refused(write, monkeypatch):
     """Each member is too small to be asked for its ratio; together they are a bomb."""
     monkeypatch.setattr("tracekit.recording.limits.UNPACKED_FREE_BYTES", 1_000_000)
     buffer = BytesIO()
@@ -227,7 +211,7 @@ RUNS = 30
 
 
 @pytest.mark.parametrize("kind", sweep_rest("issues", "export", "bundle", "archive"))
-def test_hostile_inputs_read_or_are_refused_soon_and_in_little_memory(kind: str) -> None:
+def test_hostile_inputs_read_or_are_refused_soon_and_in_little_memory(kind):
     fuzzer = Path(__file__).resolve().parents[1] / "support" / "fuzz_hostile.py"
     command = [sys.executable, str(fuzzer), "--kind", kind, "--runs", str(RUNS)]
     # Not 0 where an input broke the reader, or where the process took too much memory.

@@ -1,7 +1,5 @@
 """What the facts of a recording say."""
 
-from __future__ import annotations
-
 import pytest
 
 from tracekit.recording.contents import is_simulator

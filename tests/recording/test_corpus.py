@@ -37,7 +37,7 @@ def index(corpus: Path) -> list[dict[str, str]]:
         return [line for line in csv.DictReader(stream, delimiter="\t") if line["file"].startswith("xml/")]
 
 
-def test_every_file_reads_with_the_rows_and_columns_of_the_index(corpus: Path) -> None:
+def test_every_file_reads_with_the_rows_and_columns_of_the_index(corpus):
     lines = index(corpus)
     assert len(lines) == 51
     for line in lines:
@@ -59,20 +59,20 @@ def test_every_file_reads_with_the_rows_and_columns_of_the_index(corpus: Path) -
         assert schemas[:1] == [name for name in line["schemas"].split(",")[:1] if name != "(no node)"]
 
 
-def test_files_that_are_broken_or_empty_of_sense_get_their_sentence(corpus: Path) -> None:
+def test_files_that_are_broken_or_empty_of_sense_get_their_sentence(corpus):
     for name, sentence in UNREADABLE.items():
         with pytest.raises(UnreadableRecording, match=sentence):
             open_recording(corpus / name)
 
 
-def test_counting_agrees_with_decoding_in_every_file(corpus: Path) -> None:
+def test_counting_agrees_with_decoding_in_every_file(corpus):
     for line in index(corpus):
         if line["file"] not in UNREADABLE and "snippet" not in line["file"]:
             path = corpus / line["file"]
             assert open_contents(path).runs == open_recording(path).contents.runs
 
 
-def test_the_same_file_has_the_same_number_of_cells_with_and_without_value_as_its_text(corpus: Path) -> None:
+def test_the_same_file_has_the_same_number_of_cells_with_and_without_value_as_its_text(corpus):
     for line in index(corpus):
         if line["kind"] != "real" or not line["rows"].isdigit() or line["rows"] == "0":
             continue
@@ -82,7 +82,7 @@ def test_the_same_file_has_the_same_number_of_cells_with_and_without_value_as_it
         assert missing == path.read_text(encoding="utf-8").count("<sentinel/>"), line["file"]
 
 
-def test_mps_rows_have_the_values_of_the_file(corpus: Path) -> None:
+def test_mps_rows_have_the_values_of_the_file(corpus):
     (table,) = open_recording(corpus / "xml/xcode16.4-mps-hw-intervals.xml").tables("mps-hw-intervals")
     assert table.position == 73
     assert table.column("start").item(0) == 4_397_573_333
@@ -92,35 +92,35 @@ def test_mps_rows_have_the_values_of_the_file(corpus: Path) -> None:
     assert table.column("channel-subtitle").item(0) == ""
 
 
-def test_a_column_that_repeats_the_type_of_another_keeps_its_own_values(corpus: Path) -> None:
+def test_a_column_that_repeats_the_type_of_another_keeps_its_own_values(corpus):
     path = corpus / "xml/xcode15-device-thermal-state-intervals.xml"
     (table,) = open_recording(path).tables("device-thermal-state-intervals")
     assert (table.column("start").item(0), table.column("end").item(0)) == (0, 4_531_561_613)
     assert table.column("narrative").item(0) == "Nominal thermal state"
 
 
-def test_a_forward_reference_takes_the_value_defined_later(corpus: Path) -> None:
+def test_a_forward_reference_takes_the_value_defined_later(corpus):
     (table,) = open_recording(corpus / "xml/snippet-metal-gpu-intervals-llmtracefx.xml").tables("metal-gpu-intervals")
     durations = table.column("duration")
     assert [durations.item(row) for row in range(5)] == [10_000, 20_000, 5_000, 1_000, 1_000]
     assert table.column("process").item(3) == Process("WindowServer", 77)
 
 
-def test_processes_and_threads_carry_their_numbers(corpus: Path) -> None:
+def test_processes_and_threads_carry_their_numbers(corpus):
     (table,) = open_recording(corpus / "xml/xcode27.0-potential-hangs.xml").tables("potential-hangs")
     process = Process("TestApp", 12_345)
     assert table.column("process").item(22) == process
     assert table.column("thread").item(0) == Thread("Main Thread (0x2732bb) (TestApp, pid: 12345)", 2_568_891, process)
 
 
-def test_cells_of_type_any_are_numbers_where_all_of_them_are(corpus: Path) -> None:
+def test_cells_of_type_any_are_numbers_where_all_of_them_are(corpus):
     (table,) = open_recording(corpus / "xml/xcode14-counters-profile.xml").tables("counters-profile")
     weights = table.column("weight")
     assert Counter(weights.item(row) for row in range(table.rows)) == {1_000_000: 205}
     assert table.column("counters-array").item(0) == "40 4770"
 
 
-def test_stacks_read_leaf_first_in_every_shape(corpus: Path) -> None:
+def test_stacks_read_leaf_first_in_every_shape(corpus):
     (frames,) = open_recording(corpus / "xml/xcode14-counters-profile.xml").tables("counters-profile")
     assert frames.column("stack").item(1) == "c ← b ← a ← main ← start"
     (addresses,) = open_recording(corpus / "xml/xcode12.5-time-profile.xml").tables("time-profile")
@@ -128,7 +128,7 @@ def test_stacks_read_leaf_first_in_every_shape(corpus: Path) -> None:
     assert stack[:3] == [hex(6497650484), hex(6498149058), hex(6498149514)]
 
 
-def test_a_further_node_without_schema_is_the_same_table_of_the_next_run(corpus: Path) -> None:
+def test_a_further_node_without_schema_is_the_same_table_of_the_next_run(corpus):
     path = corpus / "xml/xcode16.4-coreml-os-signpost-two-nodes.xml"
     recording = open_recording(path)
     assert [run.number for run in recording.contents.runs] == [1, 2]
@@ -137,13 +137,13 @@ def test_a_further_node_without_schema_is_the_same_table_of_the_next_run(corpus:
     assert open_recording(path, run=1).run.number == 1
 
 
-def test_an_answer_that_matched_nothing_is_a_recording_without_that_table(corpus: Path) -> None:
+def test_an_answer_that_matched_nothing_is_a_recording_without_that_table(corpus):
     recording = open_recording(corpus / "xml/xcode16.4-no-match-coreml.xml")
     assert recording.tables("coreml-os-signpost") == []
     assert any("matched nothing" in note for note in recording.contents.notes)
 
 
-def test_a_table_of_contents_and_its_table_come_together(corpus: Path) -> None:
+def test_a_table_of_contents_and_its_table_come_together(corpus):
     toc = corpus / "xml/xcode16.4-coreml-toc-fp16_w8_60s_all.xml"
     recording = open_recording([corpus / "xml/xcode16.4-os-signpost-coreml-0rows.xml", toc])
     (table,) = recording.tables("os-signpost", subsystem="com.apple.coreml", category="coreml")
@@ -156,7 +156,7 @@ def test_a_table_of_contents_and_its_table_come_together(corpus: Path) -> None:
     assert recording.run.instruments_version == "16.0 (16F6)"
 
 
-def test_a_table_of_another_recording_is_refused(corpus: Path) -> None:
+def test_a_table_of_another_recording_is_refused(corpus):
     toc = corpus / "xml/xcode14.3.1-cpu-profiler-toc.xml"
     with pytest.raises(UnreadableRecording, match="not from the same recording"):
         open_recording([toc, corpus / "xml/xcode16.4-mps-hw-intervals.xml"])

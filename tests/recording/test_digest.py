@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
 
 import pytest
 
@@ -15,13 +14,13 @@ def sha(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def test_a_file_has_the_hash_of_its_bytes(tmp_path: Path) -> None:
+def test_a_file_has_the_hash_of_its_bytes(tmp_path):
     (tmp_path / "a.xml").write_bytes(b"<a/>")
     digest = digest_of([tmp_path / "a.xml"])
     assert (digest.sha256, digest.of, digest.files, digest.bytes) == (sha(b"<a/>"), "file", 1, 4)
 
 
-def test_a_folder_has_the_hash_of_its_sorted_list(tmp_path: Path) -> None:
+def test_a_folder_has_the_hash_of_its_sorted_list(tmp_path):
     bundle = tmp_path / "run.trace"
     (bundle / "b").mkdir(parents=True)
     (bundle / "empty").mkdir()
@@ -35,7 +34,7 @@ def test_a_folder_has_the_hash_of_its_sorted_list(tmp_path: Path) -> None:
     assert digest_of([bundle.rename(tmp_path / "other.trace")]) == digest
 
 
-def test_a_byte_or_a_name_changes_it(tmp_path: Path) -> None:
+def test_a_byte_or_a_name_changes_it(tmp_path):
     (tmp_path / "a").write_bytes(b"1")
     (tmp_path / "b").write_bytes(b"2")
     before = digest_of([tmp_path])
@@ -47,7 +46,7 @@ def test_a_byte_or_a_name_changes_it(tmp_path: Path) -> None:
     assert digest_of([tmp_path]) != before
 
 
-def test_several_files_are_listed_by_name_in_any_order(tmp_path: Path) -> None:
+def test_several_files_are_listed_by_name_in_any_order(tmp_path):
     paths = [tmp_path / "toc.xml", tmp_path / "table.xml"]
     for path in paths:
         path.write_bytes(path.name.encode())
@@ -56,7 +55,7 @@ def test_several_files_are_listed_by_name_in_any_order(tmp_path: Path) -> None:
     assert digest_of(paths).sha256 == sha(text.encode())
 
 
-def test_what_cannot_be_read_has_none(tmp_path: Path) -> None:
+def test_what_cannot_be_read_has_none(tmp_path):
     assert digest_of(["-"]) is None
     with pytest.raises(UnreadableRecording, match=r"cannot read .*gone: No such file"):
         digest_of([tmp_path / "gone"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -54,7 +53,7 @@ def read_by(process: subprocess.Popen[str], path: Path) -> tuple[str, int]:
 
 
 @pytest.fixture(scope="module")
-def refused() -> Iterator[Callable[[Path, str], None]]:
+def refused():
     """Asserts that a file is refused with a sentence. Never takes much memory."""
 
     def check(path: Path, sentence: str) -> None:
@@ -68,7 +67,7 @@ def refused() -> Iterator[Callable[[Path, str], None]]:
         process.stdin.close()
 
 
-def test_broken_files_read_or_are_refused(tmp_path: Path) -> None:
+def test_broken_files_read_or_are_refused(tmp_path):
     outcomes = fuzzer.run(runs=400, seconds=300, seed=20_261_121, folder=tmp_path)
     assert sum(outcomes.values()) == 400
     # Both must occur, or the files prove nothing: too broken to reach the reader, or not broken at all.
@@ -90,7 +89,7 @@ def test_broken_files_read_or_are_refused(tmp_path: Path) -> None:
         ("</node></trace-query-result>", "\n", "no row ended"),
     ],
 )
-def test_files_without_end_take_little_memory(tmp_path: Path, refused, head: str, unit: str, sentence: str) -> None:
+def test_files_without_end_take_little_memory(tmp_path, refused, head, unit, sentence):
     path = tmp_path / "endless.xml"
     block = unit.encode() * (1024 * 1024 // len(unit))
     with path.open("wb") as stream:
@@ -103,7 +102,7 @@ def test_files_without_end_take_little_memory(tmp_path: Path, refused, head: str
 @pytest.mark.parametrize(
     "pattern", ["<row><narrative a{}=''>x</narrative></row>", "<row><narrative><t{}/></narrative></row>"]
 )
-def test_ever_new_names_do_not_fill_the_memory(tmp_path: Path, refused, pattern: str) -> None:
+def test_ever_new_names_do_not_fill_the_memory(tmp_path, refused, pattern):
     path = tmp_path / "names.xml"
     with path.open("w") as stream:
         stream.write(BEGINNING)
@@ -112,7 +111,7 @@ def test_ever_new_names_do_not_fill_the_memory(tmp_path: Path, refused, pattern:
     refused(path, "more than")
 
 
-def test_many_rows_of_known_values_cost_their_columns_only(tmp_path: Path) -> None:
+def test_many_rows_of_known_values_cost_their_columns_only(tmp_path):
     block = '<row><narrative ref="1"/></row>\n' * 1000
     peaks = []
     with reader() as process:

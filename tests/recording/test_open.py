@@ -6,7 +6,6 @@ import io
 import os
 import sys
 import zipfile
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,20 +13,12 @@ from tracekit.errors import UnreadableRecording, UsageError
 from tracekit.recording import Progress, open_contents, open_recording, progress
 from tracekit.recording.table import TableState
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from typing import Any
-
-    Xml = Any
-    Write = Callable[..., Path]
-
 ROW = '<start-time id="1" fmt="00:00.001">1000</start-time><string id="2" fmt="a">a</string>'
 OTHER_ROW = '<start-time id="1" fmt="00:00.002">2000</start-time><string id="2" fmt="b">b</string>'
 COLUMNS = "start:start-time text:string"
 
 
-def test_an_xml_file_opens_whatever_its_name(xml: Xml, write: Write) -> None:
+def test_an_xml_file_opens_whatever_its_name(xml, write):
     path = write(xml.one_table(COLUMNS, ROW, table=7), "export.data")
     recording = open_recording(path)
     (table,) = recording.tables("sample")
@@ -37,7 +28,7 @@ def test_an_xml_file_opens_whatever_its_name(xml: Xml, write: Write) -> None:
     assert not recording.contents.has_table_of_contents
 
 
-def test_a_folder_a_zip_and_a_list_of_files_are_the_same_recording(xml: Xml, write: Write, tmp_path: Path) -> None:
+def test_a_folder_a_zip_and_a_list_of_files_are_the_same_recording(xml, write, tmp_path):
     files = {
         "toc.xml": xml.toc('schema="first"', 'schema="second"'),
         "deeper/b.xml": xml.one_table(COLUMNS, ROW, name="second", table=2),
@@ -57,7 +48,7 @@ def test_a_folder_a_zip_and_a_list_of_files_are_the_same_recording(xml: Xml, wri
     assert all(contents.notes == () for contents in opened)
 
 
-def test_standard_input_may_be_xml_or_an_archive(xml: Xml, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_input_may_be_xml_or_an_archive(xml, monkeypatch):
     text = xml.one_table(COLUMNS, ROW).encode()
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
@@ -69,7 +60,7 @@ def test_standard_input_may_be_xml_or_an_archive(xml: Xml, monkeypatch: pytest.M
         assert recording.tables("sample")[0].column("start").item(0) == 1000
 
 
-def test_standard_input_that_is_no_export_is_refused_before_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_input_that_is_no_export_is_refused_before_its_end(monkeypatch):
     class Endless(io.RawIOBase):
         given = 0
 
@@ -90,9 +81,7 @@ def test_standard_input_that_is_no_export_is_refused_before_its_end(monkeypatch:
         open_recording("-")
 
 
-def test_other_files_of_a_folder_are_left_out_and_noted_where_they_claim_to_be_xml(
-    xml: Xml, write: Write, tmp_path: Path
-) -> None:
+def test_other_files_of_a_folder_are_left_out_and_noted_where_they_claim_to_be_xml(xml, write, tmp_path):
     write(xml.one_table(COLUMNS, ROW), "folder/table.xml")
     write("not xml", "folder/broken.xml")
     write("", "folder/empty.xml")
@@ -106,7 +95,7 @@ def test_other_files_of_a_folder_are_left_out_and_noted_where_they_claim_to_be_x
     assert not any("page.html" in note for note in notes)
 
 
-def test_an_input_without_any_export_says_what_was_found_and_what_helps(write: Write, tmp_path: Path) -> None:
+def test_an_input_without_any_export_says_what_was_found_and_what_helps(write, tmp_path):
     write("text", "folder/notes.xml")
     (tmp_path / "void").mkdir()
     (tmp_path / "run.trace").mkdir()
@@ -132,7 +121,7 @@ def test_an_input_without_any_export_says_what_was_found_and_what_helps(write: W
             open_recording(path)
 
 
-def test_what_the_operating_system_refuses_is_a_sentence(tmp_path: Path) -> None:
+def test_what_the_operating_system_refuses_is_a_sentence(tmp_path):
     fifo = tmp_path / "pipe"
     os.mkfifo(fifo)
     with pytest.raises(UnreadableRecording, match=r"'pipe' is not a regular file; pass - "):
@@ -150,7 +139,7 @@ def test_what_the_operating_system_refuses_is_a_sentence(tmp_path: Path) -> None
         open_recording("not-here/a.xml")
 
 
-def test_a_link_out_of_the_folder_is_not_followed(xml: Xml, write: Write, tmp_path: Path) -> None:
+def test_a_link_out_of_the_folder_is_not_followed(xml, write, tmp_path):
     outside = write(xml.one_table(COLUMNS, ROW, name="outside"), "outside.xml")
     write(xml.one_table(COLUMNS, ROW, name="inside"), "folder/inside.xml")
     (tmp_path / "folder/link.xml").symlink_to(outside)
@@ -161,7 +150,7 @@ def test_a_link_out_of_the_folder_is_not_followed(xml: Xml, write: Write, tmp_pa
     assert len(recording.contents.notes) == 2
 
 
-def test_the_latest_run_is_shown_unless_another_is_asked_for(xml: Xml, write: Write) -> None:
+def test_the_latest_run_is_shown_unless_another_is_asked_for(xml, write):
     schema = xml.schema("sample", COLUMNS)
     path = write(xml.result(xml.node(schema + xml.rows(ROW)), xml.node("", run=2)))
     latest = open_recording(path)
@@ -172,14 +161,14 @@ def test_the_latest_run_is_shown_unless_another_is_asked_for(xml: Xml, write: Wr
         open_recording(path, run=3)
 
 
-def test_the_xpath_counts_runs_and_the_table_of_contents_numbers_them(xml: Xml, write: Write) -> None:
+def test_the_xpath_counts_runs_and_the_table_of_contents_numbers_them(xml, write):
     toc = write(xml.toc('schema="sample"', number=4), "toc.xml")
     recording = open_recording([toc, write(xml.one_table(COLUMNS, ROW, run=1))])
     assert recording.run.number == 4
     assert recording.tables("sample")[0].run == 4
 
 
-def test_attributes_of_the_table_of_contents_tell_tables_of_one_schema_apart(xml: Xml, write: Write) -> None:
+def test_attributes_of_the_table_of_contents_tell_tables_of_one_schema_apart(xml, write):
     toc = xml.toc(
         'schema="log" category="first" target-pid="SINGLE"',
         'schema="log" subsystem="&quot;com.example.a&quot; &quot;com.example.b&quot;"',
@@ -198,7 +187,7 @@ def test_attributes_of_the_table_of_contents_tell_tables_of_one_schema_apart(xml
     assert recording.tables("unheard") == []
 
 
-def test_a_node_that_does_not_tell_its_place_joins_the_only_table_of_its_schema(xml: Xml, write: Write) -> None:
+def test_a_node_that_does_not_tell_its_place_joins_the_only_table_of_its_schema(xml, write):
     node = f"<node>{xml.schema('log', COLUMNS)}{xml.rows(ROW)}</node>"
     table = write(xml.result(node), "b.xml")
     one = open_recording([write(xml.toc('schema="x"', 'schema="log" a="1"'), "toc.xml"), table])
@@ -208,7 +197,7 @@ def test_a_node_that_does_not_tell_its_place_joins_the_only_table_of_its_schema(
     assert any("unknown" in note for note in two.contents.notes)
 
 
-def test_files_of_different_recordings_are_refused(xml: Xml, write: Write) -> None:
+def test_files_of_different_recordings_are_refused(xml, write):
     first = write(xml.one_table(COLUMNS, ROW, table=1), "first.xml")
     for text in (
         xml.one_table(COLUMNS, OTHER_ROW, table=1),
@@ -231,7 +220,7 @@ def test_files_of_different_recordings_are_refused(xml: Xml, write: Write) -> No
 
 
 @pytest.mark.parametrize("schemas", [None, (), ("sample",)])
-def test_the_same_table_given_twice_counts_once(xml: Xml, write: Write, schemas: tuple[str, ...] | None) -> None:
+def test_the_same_table_given_twice_counts_once(xml, write, schemas):
     text = xml.one_table(COLUMNS, ROW)
     toc = xml.toc('schema="sample"')
     paths = [write(text, "a.xml"), write(text.replace("\n", "\n\n"), "b.xml"), write(toc, "t.xml"), write(toc, "u.xml")]
@@ -243,7 +232,7 @@ def test_the_same_table_given_twice_counts_once(xml: Xml, write: Write, schemas:
     assert sum("'a.xml' was passed twice" in note for note in notes) == 1
 
 
-def test_tables_that_were_only_counted_are_read_when_asked_for(xml: Xml, write: Write) -> None:
+def test_tables_that_were_only_counted_are_read_when_asked_for(xml, write):
     paths = [
         write(xml.one_table(COLUMNS, ROW, ROW.replace(' id="', ' id="1'), name=name, table=index), f"{name}.xml")
         for index, name in enumerate(("wanted", "other"), 1)
@@ -260,7 +249,7 @@ def test_tables_that_were_only_counted_are_read_when_asked_for(xml: Xml, write: 
         fresh.tables("other")
 
 
-def test_rows_that_were_forgotten_are_read_again(xml: Xml, write: Write) -> None:
+def test_rows_that_were_forgotten_are_read_again(xml, write):
     path = write(xml.one_table(COLUMNS, ROW))
     recording = open_recording(path)
     path.unlink()
@@ -272,14 +261,14 @@ def test_rows_that_were_forgotten_are_read_again(xml: Xml, write: Write) -> None
     assert recording.tables("sample")[0].column("start").item(0) == 1000
 
 
-def test_values_defined_in_an_unwanted_table_reach_a_wanted_one_of_the_same_file(xml: Xml, write: Write) -> None:
+def test_values_defined_in_an_unwanted_table_reach_a_wanted_one_of_the_same_file(xml, write):
     first = xml.node(xml.schema("unwanted", COLUMNS) + xml.rows(ROW), table=1)
     second = xml.node(xml.schema("wanted", COLUMNS) + xml.rows('<start-time ref="1"/><string ref="2"/>'), table=2)
     recording = open_recording(write(xml.result(first, second)), schemas={"wanted"})
     assert recording.tables("wanted")[0].column("text").item(0) == "a"
 
 
-def test_contents_list_every_run_without_decoding(xml: Xml, write: Write) -> None:
+def test_contents_list_every_run_without_decoding(xml, write):
     bad_cell = ROW.replace(">1000<", ">no number<")
     path = write(xml.one_table(COLUMNS, bad_cell))
     (entry,) = open_contents(path).runs[0].tables
@@ -288,7 +277,7 @@ def test_contents_list_every_run_without_decoding(xml: Xml, write: Write) -> Non
         open_recording(path)
 
 
-def test_progress_reaches_the_end_and_names_the_file(xml: Xml, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_reaches_the_end_and_names_the_file(xml, write, monkeypatch):
     monkeypatch.setattr(progress, "INTERVAL_S", 0.0)
     path = write(xml.one_table(COLUMNS, *(ROW.replace('id="', f'id="{number}') for number in range(1, 9_000))))
     seen: list[Progress] = []
@@ -299,7 +288,7 @@ def test_progress_reaches_the_end_and_names_the_file(xml: Xml, write: Write, mon
     assert seen[-1] == Progress(size, size, "export.xml")
 
 
-def test_a_failed_recording_says_so_only_where_it_is_opened(xml: Xml, write: Write) -> None:
+def test_a_failed_recording_says_so_only_where_it_is_opened(xml, write):
     failed = xml.toc(
         'schema="a"', summary="<start-date/><end-date/><duration>0.000000</duration><instruments-version/>"
     )

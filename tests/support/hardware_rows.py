@@ -1,7 +1,5 @@
 """Hardware rows for a trace in tests, and whose they were found to be."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 MS = 1_000_000

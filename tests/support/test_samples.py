@@ -59,12 +59,12 @@ def same(one: Path, other: Path) -> bool:
     return one.read_bytes() == other.read_bytes() or content(one) == content(other)
 
 
-def test_the_folder_holds_exactly_the_samples(samples: Path) -> None:
+def test_the_folder_holds_exactly_the_samples(samples):
     expected = {"README.md", *(f"{name}.trace" for name in SAMPLES), *(f"{name}_xml" for name in WITH_EXPORT)}
     assert {path.name for path in samples.iterdir() if not path.name.startswith(".")} == expected
 
 
-def test_one_command_writes_them_again(samples: Path, tmp_path: Path) -> None:
+def test_one_command_writes_them_again(samples, tmp_path):
     for folder in (f"{next(iter(SAMPLES))}.trace", f"{WITH_EXPORT[0]}_xml"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "left over").touch()
@@ -73,11 +73,11 @@ def test_one_command_writes_them_again(samples: Path, tmp_path: Path) -> None:
     assert [path for path in files(tmp_path) if not same(samples / path, tmp_path / path)] == []
 
 
-def test_the_exports_beside_them_are_of_both_ages_of_xcode() -> None:
+def test_the_exports_beside_them_are_of_both_ages_of_xcode():
     assert {SAMPLES[name]().xcode_version for name in WITH_EXPORT} == {"16.4", "27.2"}
 
 
-def test_each_is_small(samples: Path) -> None:
+def test_each_is_small(samples):
     folders = [path for path in samples.iterdir() if path.is_dir()]
     assert len(folders) == len(SAMPLES) + len(WITH_EXPORT)
     for folder in folders:
@@ -87,7 +87,7 @@ def test_each_is_small(samples: Path) -> None:
 
 @pytest.mark.turns(4)
 @pytest.mark.parametrize("name", SAMPLES)
-def test_ground_truth_agrees_with_the_files(rows_of: Callable[[str], list[Row]], name: str) -> None:
+def test_ground_truth_agrees_with_the_files(rows_of, name):
     rows = rows_of(name)
     truth = ground_truth(SAMPLES[name]())
     assert truth.judgeable is bool(rows)
@@ -101,7 +101,7 @@ def test_ground_truth_agrees_with_the_files(rows_of: Callable[[str], list[Row]],
 
 @pytest.mark.turns(4)
 @pytest.mark.parametrize("name", SAMPLES)
-def test_parents_contain_their_rows(rows_of: Callable[[str], list[Row]], name: str) -> None:
+def test_parents_contain_their_rows(rows_of, name):
     rows = rows_of(name)
     for row, parent in zip(rows, ground_truth(SAMPLES[name]()).parents.get("coreml-os-signpost", ()), strict=True):
         assert (parent is None) == (row[1] == "Prediction" or row[1].startswith("Load"))

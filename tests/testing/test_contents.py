@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 from lxml import etree
@@ -11,9 +10,6 @@ from tracekit.testing.machines import WINDOW_SERVER, Process
 from tracekit.testing.rows import PointRow
 from tracekit.testing.scenario import Scenario
 from tracekit.testing.tables import tables_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def scenario(**changes: object) -> Scenario:
@@ -26,13 +22,13 @@ def scenario(**changes: object) -> Scenario:
     )
 
 
-def test_layout_is_that_of_the_exporter() -> None:
+def test_layout_is_that_of_the_exporter():
     text = toc_document([scenario()])
     assert text.startswith('<?xml version="1.0"?>\n\n<trace-toc>\n    <run number="1">\n        <info>\n')
     assert text.endswith("\n        <tracks/>\n    </run>\n</trace-toc>")
 
 
-def test_it_tells_what_was_recorded() -> None:
+def test_it_tells_what_was_recorded():
     root = etree.fromstring(toc_document([scenario()]).encode())
     process = root.find("run/info/target/process")
     assert (process.get("name"), process.get("pid"), process.get("type")) == ('Came<ra> & "Co"', "412", "launched")
@@ -46,7 +42,7 @@ def test_it_tells_what_was_recorded() -> None:
     assert [item.get("name") for item in root.find("run/processes")] == ['Came<ra> & "Co"', "WindowServer"]
 
 
-def test_an_attached_target_has_no_end_and_single_instruments_have_no_template() -> None:
+def test_an_attached_target_has_no_end_and_single_instruments_have_no_template():
     root = etree.fromstring(toc_document([scenario(launched=False, template=None, host=None)]).encode())
     assert root.find("run/info/target/process").get("type") == "attached"
     assert root.find("run/info/target/process").get("termination-reason") is None
@@ -54,7 +50,7 @@ def test_an_attached_target_has_no_end_and_single_instruments_have_no_template()
     assert root.find("run/info/summary/template-name") is None
 
 
-def test_tables_of_one_schema_are_told_apart_by_their_attributes() -> None:
+def test_tables_of_one_schema_are_told_apart_by_their_attributes():
     listed = table_list(scenario())
     assert len(listed) == len(set(listed))
     schemas = [schema for schema, _ in listed]
@@ -62,7 +58,7 @@ def test_tables_of_one_schema_are_told_apart_by_their_attributes() -> None:
     assert schemas.count("os-signpost") == 6
 
 
-def test_tables_stand_at_the_places_that_the_exports_name() -> None:
+def test_tables_stand_at_the_places_that_the_exports_name():
     run = scenario(xcode_version="27.2")
     run.points.append(PointRow(5, "Shutter", "com.example"))
     tables = etree.fromstring(toc_document([run]).encode()).findall("run/data/table")
@@ -74,7 +70,7 @@ def test_tables_stand_at_the_places_that_the_exports_name() -> None:
 
 
 @pytest.mark.corpus
-def test_real_tables_of_the_template_are_listed_with_the_same_attributes(corpus: Path) -> None:
+def test_real_tables_of_the_template_are_listed_with_the_same_attributes(corpus):
     real = etree.parse(corpus / "xml" / "xcode16.4-coreml-toc-quick_probe.xml").findall("run/data/table")
     listed = {(entry.get("schema"), frozenset(entry.attrib.items())) for entry in real}
     by_schema = {schema for schema, _ in listed}
@@ -85,7 +81,7 @@ def test_real_tables_of_the_template_are_listed_with_the_same_attributes(corpus:
 
 
 @pytest.mark.corpus
-def test_real_tables_of_contents_have_the_same_shape(corpus: Path) -> None:
+def test_real_tables_of_contents_have_the_same_shape(corpus):
     real = (corpus / "xml" / "xcode16.4-coreml-toc-quick_probe.xml").read_text()
     ours = toc_document([scenario(host=None)])
     tags = re.compile(r"^( *)<(/?[a-z-]+)", re.MULTILINE)
@@ -95,7 +91,7 @@ def test_real_tables_of_contents_have_the_same_shape(corpus: Path) -> None:
 
 @pytest.mark.corpus
 @pytest.mark.parametrize("pattern", ["xcode16.4-coreml-toc-quick_probe.xml", "xcode26-metal-system-trace-toc.xml"])
-def test_attributes_stand_in_the_order_of_real_ones(corpus: Path, pattern: str) -> None:
+def test_attributes_stand_in_the_order_of_real_ones(corpus, pattern):
     real = etree.parse(corpus / "xml" / pattern)
     run = scenario(xcode_version="26.3" if "xcode26" in pattern else "16.4")
     run.recorded |= {"potential-hangs", "hang-risks"}

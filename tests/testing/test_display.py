@@ -1,18 +1,12 @@
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 from lxml import etree
 
 from tracekit.testing.export_xml import duration_text, integer_text, time_text
 
-if TYPE_CHECKING:
-    from pathlib import Path
 
-
-def test_durations_are_rounded_half_to_even_and_times_are_cut_to_microseconds() -> None:
+def test_durations_are_rounded_half_to_even_and_times_are_cut_to_microseconds():
     for duration_ns, text in (
         (319_125, "319.12 µs"),
         (91_375, "91.38 µs"),
@@ -40,7 +34,7 @@ def test_durations_are_rounded_half_to_even_and_times_are_cut_to_microseconds() 
         ("layout-id", 3, "3"),
     ],
 )
-def test_integers_show_as_their_type_asks(kind: str, value: int, text: str) -> None:
+def test_integers_show_as_their_type_asks(kind, value, text):
     assert integer_text(kind, value) == text
 
 
@@ -48,7 +42,7 @@ def test_integers_show_as_their_type_asks(kind: str, value: int, text: str) -> N
 @pytest.mark.parametrize(
     "name", ["xcode16.4-mps-hw-intervals", "xcode27.0-potential-hangs", "xcode15-device-thermal-state-intervals"]
 )
-def test_real_exports_show_the_same_texts(corpus: Path, name: str) -> None:
+def test_real_exports_show_the_same_texts(corpus, name):
     plain = re.compile(r"\d+")
     compared = 0
     for element in etree.parse(corpus / "xml" / f"{name}.xml").iter():

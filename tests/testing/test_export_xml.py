@@ -43,7 +43,7 @@ def tables(folder: Path, scenario: Scenario) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("version", ["16.4", "26.3", "27.2"])
-def test_ids_rise_from_one_and_references_point_backwards_to_the_same_tag(tmp_path: Path, version: str) -> None:
+def test_ids_rise_from_one_and_references_point_backwards_to_the_same_tag(tmp_path, version):
     references = rows = 0
     for path in write_export(everything(xcode_version=version), tmp_path):
         if path.name == "toc.xml":
@@ -73,7 +73,7 @@ def test_ids_rise_from_one_and_references_point_backwards_to_the_same_tag(tmp_pa
     assert rows > 25
 
 
-def test_equal_values_are_written_once(tmp_path: Path) -> None:
+def test_equal_values_are_written_once(tmp_path):
     write_export(everything(), tmp_path)
     for path in tmp_path.glob("*intervals*.xml"):
         written = [
@@ -84,7 +84,7 @@ def test_equal_values_are_written_once(tmp_path: Path) -> None:
         assert len(written) == len(set(written))
 
 
-def test_rows_hold_what_the_scenario_says(tmp_path: Path) -> None:
+def test_rows_hold_what_the_scenario_says(tmp_path):
     core_ml = tables(tmp_path, everything())[CORE_ML]
     assert core_ml.integers("start") == [100 * MS, 200 * MS, 200_010_000, 300 * MS, 301 * MS, 301 * MS]
     assert core_ml.integers("duration") == [25 * MS, 8 * MS, 300_000, 20 * MS, 6 * MS, 6 * MS]
@@ -100,7 +100,7 @@ def test_rows_hold_what_the_scenario_says(tmp_path: Path) -> None:
     assert without.texts("event-type") == [None] * 6
 
 
-def test_rows_of_the_gpu_name_process_submission_and_command_buffer_as_real_labels_do(tmp_path: Path) -> None:
+def test_rows_of_the_gpu_name_process_submission_and_command_buffer_as_real_labels_do(tmp_path):
     nodes = tables(tmp_path, everything())
     gpu, dispatches = nodes["metal-gpu-intervals"], nodes["mps-hw-intervals"]
     assert gpu.texts("process")[:2] == ["WindowServer (502)", None]
@@ -119,7 +119,7 @@ def test_rows_of_the_gpu_name_process_submission_and_command_buffer_as_real_labe
     assert (dispatches.texts("start-latency"), gpu.texts("start-latency")[1]) == ([None], None)
 
 
-def test_context_tables_hold_what_happened(tmp_path: Path) -> None:
+def test_context_tables_hold_what_happened(tmp_path):
     nodes = tables(tmp_path, everything())
     thermal = nodes["device-thermal-state-intervals"]
     assert (thermal.texts("thermal-state"), thermal.integers("end")) == (["Fair"], [2_000 * MS])
@@ -144,12 +144,12 @@ def test_context_tables_hold_what_happened(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("version", "thread"), [("16.4", "Main Thread  0x1ee0"), ("26.3", "Main Thread (0x1ee0)")])
-def test_threads_are_shown_in_the_style_of_their_version(tmp_path: Path, version: str, thread: str) -> None:
+def test_threads_are_shown_in_the_style_of_their_version(tmp_path, version, thread):
     hangs = tables(tmp_path, everything(xcode_version=version))["potential-hangs"]
     assert hangs.texts("thread") == [f'{thread} (Came<ra> & "Co", pid: 412)']
 
 
-def test_tables_can_be_missing_or_empty_whatever_happened(tmp_path: Path) -> None:
+def test_tables_can_be_missing_or_empty_whatever_happened(tmp_path):
     scenario = everything()
     scenario.missing.add("metal-gpu-intervals")
     scenario.emptied.add(CORE_ML)
@@ -162,7 +162,7 @@ def test_tables_can_be_missing_or_empty_whatever_happened(tmp_path: Path) -> Non
     assert 'schema="metal-gpu-intervals"' not in (tmp_path / "toc.xml").read_text()
 
 
-def test_layout_is_that_of_the_exporter(tmp_path: Path) -> None:
+def test_layout_is_that_of_the_exporter(tmp_path):
     scenario = everything()
     scenario.emptied.add("mps-hw-intervals")
     write_export(scenario, tmp_path)
@@ -177,9 +177,7 @@ def test_layout_is_that_of_the_exporter(tmp_path: Path) -> None:
 
 @pytest.mark.corpus
 @pytest.mark.parametrize("name", ["coreml-os-signpost", "ane-hw-intervals-internal"])
-def test_an_empty_export_equals_a_real_one_byte_for_byte_but_for_its_place(
-    tmp_path: Path, corpus: Path, name: str
-) -> None:
+def test_an_empty_export_equals_a_real_one_byte_for_byte_but_for_its_place(tmp_path, corpus, name):
     write_export(Scenario(Process("App", 1), duration_ns=1), tmp_path)
     real = (corpus / "xml" / f"xcode16.4-{name}-0rows.xml").read_text()
     ours = (tmp_path / f"{name}.xml").read_text()
@@ -187,7 +185,7 @@ def test_an_empty_export_equals_a_real_one_byte_for_byte_but_for_its_place(
     assert ours.replace(ours[position], real[real.index("/table[") : real.index("]'>")]) == real
 
 
-def test_runs_share_a_file_and_an_empty_further_one_has_no_schema(tmp_path: Path) -> None:
+def test_runs_share_a_file_and_an_empty_further_one_has_no_schema(tmp_path):
     second = everything()
     second.emptied.add(CORE_ML)
     write_export([everything(), second], tmp_path)
@@ -199,7 +197,7 @@ def test_runs_share_a_file_and_an_empty_further_one_has_no_schema(tmp_path: Path
     assert [run.get("number") for run in toc.findall("run")] == ["1", "2"]
 
 
-def test_one_file_can_hold_all_tables_with_ids_that_go_on_or_restart(tmp_path: Path) -> None:
+def test_one_file_can_hold_all_tables_with_ids_that_go_on_or_restart(tmp_path):
     write_single_export(everything(), tmp_path / "on.xml")
     write_single_export(everything(), tmp_path / "again.xml", restart_ids=True)
     on, again = (etree.parse(tmp_path / name) for name in ("on.xml", "again.xml"))
@@ -211,7 +209,7 @@ def test_one_file_can_hold_all_tables_with_ids_that_go_on_or_restart(tmp_path: P
     assert CORE_ML in schemas
 
 
-def test_only_the_chosen_tables_are_exported_but_all_are_listed_unless_the_list_is_left_out(tmp_path: Path) -> None:
+def test_only_the_chosen_tables_are_exported_but_all_are_listed_unless_the_list_is_left_out(tmp_path):
     paths = write_export(everything(), tmp_path / "one", only=[CORE_ML])
     assert sorted(path.name for path in paths) == [f"{CORE_ML}.xml", "toc.xml"]
     assert 'schema="metal-gpu-intervals"' in (tmp_path / "one/toc.xml").read_text()
@@ -223,7 +221,7 @@ def test_only_the_chosen_tables_are_exported_but_all_are_listed_unless_the_list_
     }
 
 
-def test_an_export_without_any_table_is_the_answer_to_a_query_without_a_match(tmp_path: Path) -> None:
+def test_an_export_without_any_table_is_the_answer_to_a_query_without_a_match(tmp_path):
     scenario = everything()
     scenario.missing = {schema for schema, _ in table_list(scenario)}
     write_single_export(scenario, tmp_path / "nothing.xml")
@@ -233,7 +231,7 @@ def test_an_export_without_any_table_is_the_answer_to_a_query_without_a_match(tm
     )
 
 
-def test_a_model_without_a_name_leaves_its_cells_empty(tmp_path: Path) -> None:
+def test_a_model_without_a_name_leaves_its_cells_empty(tmp_path):
     scenario = Scenario(Process("Camera", 412), duration_ns=2_000 * MS)
     scenario.predict(Model("", None), 100 * MS, 5 * MS)
     table = tables(tmp_path, scenario)["coreml-os-signpost"]
@@ -260,7 +258,7 @@ def many_calls(**changes: object) -> Scenario:
     return scenario
 
 
-def test_rows_may_stand_in_any_order(tmp_path: Path) -> None:
+def test_rows_may_stand_in_any_order(tmp_path):
     for name, order in (("plain", None), ("shuffled", Draws(2))):
         write_export(many_calls(), tmp_path / name, only=[CORE_ML], order=order)
     plain, shuffled = (starts_in(tmp_path / name / f"{CORE_ML}.xml") for name in ("plain", "shuffled"))
@@ -269,7 +267,7 @@ def test_rows_may_stand_in_any_order(tmp_path: Path) -> None:
     assert sorted(shuffled) == plain
 
 
-def test_rows_may_lie_in_several_tables_of_one_schema(tmp_path: Path) -> None:
+def test_rows_may_lie_in_several_tables_of_one_schema(tmp_path):
     write_export(many_calls(), tmp_path / "one", only=[CORE_ML])
     write_export(many_calls(parts=3), tmp_path / "three", only=[CORE_ML])
     names = sorted(path.name for path in (tmp_path / "three").iterdir())

@@ -1,9 +1,7 @@
-from __future__ import annotations
-
 import pytest
 
 from tracekit.testing.machines import WINDOW_SERVER
-from tracekit.testing.recorder import MACHINES, App, Stage, cpu, gpu, neural_engine, start_recording
+from tracekit.testing.recorder import MACHINES, Stage, cpu, gpu, neural_engine, start_recording
 from tracekit.testing.rng import Draws
 from tracekit.testing.rows import ENGINE_LOAD, ENGINE_PREPARE, LOAD_COLD, Model
 
@@ -12,7 +10,7 @@ MODEL = Model("Segmenter")
 
 
 @pytest.fixture
-def app() -> App:
+def app():
     """A recording without jitter or other processes, of a system that leaves no Neural Engine requests."""
     return start_recording(Draws(3), jitter=0, noise=False, machine=5)
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from support.scenarios import derive_gpu_states
@@ -11,14 +9,14 @@ APP = Process("Camera", 412)
 MODEL = Model("Segmenter")
 
 
-def test_loads_and_compilations_are_rows_of_the_app_and_return_their_end() -> None:
+def test_loads_and_compilations_are_rows_of_the_app_and_return_their_end():
     scenario = Scenario(APP, duration_ns=1_000)
     assert (scenario.load(MODEL, 100, 50), scenario.compile(MODEL, 200, 50)) == (150, 250)
     assert [row.label for row in scenario.coreml][-1] == "Compile"
     assert {row.lane for row in scenario.coreml} == {ACTIVITY}
 
 
-def test_events_count_from_the_start_of_their_prediction_and_unknown_ones_need_a_lane() -> None:
+def test_events_count_from_the_start_of_their_prediction_and_unknown_ones_need_a_lane():
     scenario = Scenario(APP, duration_ns=1_000)
     prediction = scenario.predict(MODEL, 300, 200)
     prediction.event("Input Copy", 10, 20)
@@ -33,7 +31,7 @@ def test_events_count_from_the_start_of_their_prediction_and_unknown_ones_need_a
 
 
 @pytest.mark.parametrize(("at_ns", "duration_ns"), [(-1, 5), (0, 201), (150, 51), (10, -1)])
-def test_an_event_outside_its_prediction_is_refused(at_ns: int, duration_ns: int) -> None:
+def test_an_event_outside_its_prediction_is_refused(at_ns, duration_ns):
     prediction = Scenario(APP, duration_ns=1_000).predict(MODEL, 300, 200)
     with pytest.raises(ValueError, match="does not lie in a prediction of 200 ns"):
         prediction.event("Input Copy", at_ns, duration_ns)
@@ -42,7 +40,7 @@ def test_an_event_outside_its_prediction_is_refused(at_ns: int, duration_ns: int
 
 
 @pytest.mark.parametrize(("start_ns", "duration_ns"), [(-1, 5), (990, 11), (5, -1)])
-def test_a_row_outside_the_run_is_refused(start_ns: int, duration_ns: int) -> None:
+def test_a_row_outside_the_run_is_refused(start_ns, duration_ns):
     scenario = Scenario(APP, duration_ns=1_000)
     with pytest.raises(ValueError, match="does not fit a run of 1000 ns"):
         scenario.predict(MODEL, start_ns, duration_ns)
@@ -50,7 +48,7 @@ def test_a_row_outside_the_run_is_refused(start_ns: int, duration_ns: int) -> No
         scenario.gpu_work(start_ns, duration_ns, APP)
 
 
-def test_a_stage_names_its_pipeline_and_lies_in_its_prediction() -> None:
+def test_a_stage_names_its_pipeline_and_lies_in_its_prediction():
     scenario = Scenario(APP, duration_ns=1_000)
     pipeline = scenario.predict(Model("Pipeline"), 100, 500)
     stage = pipeline.stage("Decoder", 50, 100)
@@ -60,7 +58,7 @@ def test_a_stage_names_its_pipeline_and_lies_in_its_prediction() -> None:
     assert stage.row.prediction == pipeline.index
 
 
-def test_hardware_labels_name_the_program_with_underscores() -> None:
+def test_hardware_labels_name_the_program_with_underscores():
     scenario = Scenario(APP, duration_ns=1_000)
     prediction = scenario.predict(Model("style-net"), 100, 500)
     prediction.neural_engine(10, 100)
@@ -78,7 +76,7 @@ def test_hardware_labels_name_the_program_with_underscores() -> None:
     assert dispatch.command_buffer_id == scenario.gpu[0].command_buffer_id
 
 
-def test_gpu_states_tile_the_run_and_count_channels() -> None:
+def test_gpu_states_tile_the_run_and_count_channels():
     scenario = Scenario(APP, duration_ns=100)
     scenario.gpu_work(10, 20, APP, channel="Compute")
     scenario.gpu_work(15, 5, APP, channel="Compute")
@@ -97,7 +95,7 @@ def test_gpu_states_tile_the_run_and_count_channels() -> None:
     ("duration_ns", "kind"),
     [(73_690_000, "Potential Interaction Delay"), (234_840_000, "Brief Unresponsiveness"), (900_000_000, "Hang")],
 )
-def test_hangs_are_named_by_their_length(duration_ns: int, kind: str) -> None:
+def test_hangs_are_named_by_their_length(duration_ns, kind):
     scenario = Scenario(APP, duration_ns=2_000_000_000)
     scenario.hang(0, duration_ns)
     assert scenario.hangs[0].state == kind

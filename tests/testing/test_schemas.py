@@ -1,9 +1,6 @@
-from __future__ import annotations
-
 import plistlib
 import re
 import zlib
-from typing import TYPE_CHECKING
 
 import pytest
 from lxml import etree
@@ -11,9 +8,6 @@ from lxml import etree
 from support.export_nodes import read_export
 from tracekit.testing.machines import XCODES
 from tracekit.testing.schemas import columns_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 REAL_EXPORTS = [
     ("xcode16.4-coreml-os-signpost-0rows", 16),
@@ -38,7 +32,7 @@ IN_BUNDLES = [
 
 @pytest.mark.corpus
 @pytest.mark.parametrize(("name", "family"), REAL_EXPORTS)
-def test_columns_are_those_of_real_exports(corpus: Path, name: str, family: int) -> None:
+def test_columns_are_those_of_real_exports(corpus, name, family):
     node = read_export(corpus / "xml" / f"{name}.xml")[0]
     ours = [(column.mnemonic, column.name, column.type) for column in columns_of(node.schema, family)]
     assert ours == node.columns
@@ -46,7 +40,7 @@ def test_columns_are_those_of_real_exports(corpus: Path, name: str, family: int)
 
 @pytest.mark.corpus
 @pytest.mark.parametrize("schema", IN_BUNDLES)
-def test_columns_are_those_stored_in_a_real_bundle(corpus: Path, schema: str) -> None:
+def test_columns_are_those_stored_in_a_real_bundle(corpus, schema):
     bundle = corpus / "bundles" / "quick_probe.trace"
     requirements = plistlib.loads((bundle / "open.creq").read_bytes())
     prefix = "com.apple.dt.etype."
@@ -65,7 +59,7 @@ def test_columns_are_those_stored_in_a_real_bundle(corpus: Path, schema: str) ->
     ]
 
 
-def test_tables_change_with_the_version() -> None:
+def test_tables_change_with_the_version():
     assert len(columns_of("os-signpost", 16)) == 12
     assert [column.mnemonic for column in columns_of("os-signpost", 26)][-1] == "emit-location"
     assert XCODES["16.4"].neural_engine_schema == "ane-hw-intervals-internal"

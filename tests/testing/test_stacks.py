@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from support.handover import trace_of
 from support.scenarios import READ_ELEMENT
 from tracekit.analysis.code.sites import all_sites
-from tracekit.testing import Draws, Scenario, cpu, gpu, write_bundle, write_export
+from tracekit.testing import Draws, cpu, gpu, write_bundle, write_export
 from tracekit.testing.apps import MS, draw_models
 from tracekit.testing.recorder import start_recording
 from tracekit.testing.stacks import app_function
@@ -18,7 +16,7 @@ from tracekit.trace.trace import Trace
 
 
 @pytest.fixture
-def scenario() -> Scenario:
+def scenario():
     """A load, predictions on both units, and element access, on two threads."""
     app = start_recording(Draws(5), jitter=0, noise=False, code=True)
     assert app.code is not None
@@ -36,7 +34,7 @@ def sites_with_callers(trace: Trace) -> list[tuple[object, ...]]:
     return [(site, site.called_by) for site in all_sites(trace)]
 
 
-def test_all_forms_of_a_scenario_tell_the_same(scenario: Scenario, tmp_path: Path) -> None:
+def test_all_forms_of_a_scenario_tell_the_same(scenario, tmp_path):
     bundle = open_trace(write_bundle(scenario, tmp_path / "a.trace", rows_per_block=64))
     write_export(scenario, tmp_path / "xml")
     export, handed = open_trace(tmp_path / "xml"), trace_of(scenario)
@@ -50,7 +48,7 @@ def test_all_forms_of_a_scenario_tell_the_same(scenario: Scenario, tmp_path: Pat
     assert bundle.sampled.notes == ()
 
 
-def test_a_bundle_without_symbols_tells_libraries_alone(scenario: Scenario, tmp_path: Path) -> None:
+def test_a_bundle_without_symbols_tells_libraries_alone(scenario, tmp_path):
     scenario.symbols = False
     trace = open_trace(write_bundle(scenario, tmp_path / "a.trace", rows_per_block=64))
     assert not trace.stacks["function"].notna().any()
@@ -58,7 +56,7 @@ def test_a_bundle_without_symbols_tells_libraries_alone(scenario: Scenario, tmp_
     assert all_sites(trace) == ()
 
 
-def test_a_recording_without_samples_holds_no_table_of_them(tmp_path: Path) -> None:
+def test_a_recording_without_samples_holds_no_table_of_them(tmp_path):
     app = start_recording(Draws(5), noise=False)
     app.load(draw_models(app.draws)[0])
     names = {path.name for path in write_export(app.finish(), tmp_path)}

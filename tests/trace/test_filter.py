@@ -45,7 +45,7 @@ def events(*rows: dict[str, Any]) -> pd.DataFrame:
 
 
 @pytest.fixture
-def trace() -> Trace:
+def trace():
     """Two models and a pipeline with a stage. Process 7 is the target, 8 another."""
     activity = events(
         {"model": "Style-A", "start_ns": 0},
@@ -93,7 +93,7 @@ def of_range(trace: Trace, start_ns: int, end_ns: int) -> Trace:
     return narrow(trace, only_range(everything(trace), trace, start_ns, end_ns))
 
 
-def test_everything_leaves_all_as_it_is(trace: Trace) -> None:
+def test_everything_leaves_all_as_it_is(trace):
     unfiltered = narrow(trace, everything(trace))
     for name in EVENT_FRAMES:
         pd.testing.assert_frame_equal(getattr(unfiltered, name), getattr(trace, name))
@@ -130,12 +130,12 @@ PIPELINE = [("Pipeline", None), ("Stage", 0)]
     ],
 )
 def test_models_and_ranges_keep_their_rows_and_links(
-    trace: Trace,
-    models: list[str],
-    span: tuple[int, int] | None,
-    activity: list[tuple[str, int | None]],
-    data: list[tuple[str, int | None]],
-) -> None:
+    trace,
+    models,
+    span,
+    activity,
+    data,
+):
     kept = of_range(trace, *span) if span else of_models(trace, *models)
     assert links(kept.activity, "model") == activity
     assert links(kept.data, "kind") == data
@@ -147,7 +147,7 @@ def test_models_and_ranges_keep_their_rows_and_links(
     assert ("from 0.000000 s to 0.000000 s" if span else ", ".join(models)) in kept.notes[-1]
 
 
-def test_every_frame_keeps_its_columns_and_types(trace: Trace) -> None:
+def test_every_frame_keeps_its_columns_and_types(trace):
     filtered = narrow(trace, only_models(only_process(everything(trace), trace, "App"), trace, ["Style-A"]))
     for name in EVENT_FRAMES:
         frame = getattr(filtered, name)
@@ -156,7 +156,7 @@ def test_every_frame_keeps_its_columns_and_types(trace: Trace) -> None:
 
 
 @pytest.mark.parametrize("process", ["App", "7", 7])
-def test_the_target_keeps_core_ml_and_what_names_no_process(trace: Trace, process: str | int) -> None:
+def test_the_target_keeps_core_ml_and_what_names_no_process(trace, process):
     filtered = of_process(trace, process)
     assert len(filtered.activity) == 5
     assert list(filtered.hardware["pid"].dropna()) == [7]
@@ -166,7 +166,7 @@ def test_the_target_keeps_core_ml_and_what_names_no_process(trace: Trace, proces
     assert "1 hardware rows do not name a process" in filtered.notes[-1]
 
 
-def test_another_process_than_the_target_has_no_core_ml_rows(trace: Trace) -> None:
+def test_another_process_than_the_target_has_no_core_ml_rows(trace):
     filtered = of_process(trace, "other")
     assert filtered.activity.empty
     assert filtered.data.empty
@@ -176,11 +176,11 @@ def test_another_process_than_the_target_has_no_core_ml_rows(trace: Trace) -> No
     assert "belong to the target" in filtered.notes[-1]
 
 
-def test_names_of_models_come_from_every_frame(trace: Trace) -> None:
+def test_names_of_models_come_from_every_frame(trace):
     assert model_names(trace) == ("Pipeline", "Stage", "Style-A", "Style-B")
 
 
-def test_states_that_reach_into_a_range_stay_and_what_starts_at_its_end_does_not(trace: Trace) -> None:
+def test_states_that_reach_into_a_range_stay_and_what_starts_at_its_end_does_not(trace):
     states = pd.DataFrame({"start_ns": [0, 10, 25], "duration_ns": [10, 15, 5]})
     # The end of a range is not in it.
     assert list(of_range(trace, 0, 10).activity["start_ns"]) == [0]

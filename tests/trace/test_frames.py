@@ -1,7 +1,5 @@
 """Event frames put together."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 from hypothesis import given, strategies as st

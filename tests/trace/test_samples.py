@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,7 +26,7 @@ def samples_of(*samples: tuple[int, Thread, list[Call]]) -> Samples:
     return stacks
 
 
-def test_frames_stand_innermost_first_and_are_kept_once() -> None:
+def test_frames_stand_innermost_first_and_are_kept_once():
     stack = [LOAD, OVERLAY, app("run", 12), START]
     read = samples_of((1, MAIN, stack), (2, MAIN, []), (3, MAIN, stack))
     assert read.samples["stack"].isna().tolist() == [False, True, False]
@@ -42,19 +40,19 @@ def test_frames_stand_innermost_first_and_are_kept_once() -> None:
     assert read.starts.tolist() == [0, 4]
 
 
-def test_the_main_thread_is_told_by_where_its_stacks_begin() -> None:
+def test_the_main_thread_is_told_by_where_its_stacks_begin():
     unnamed = Thread("0x9 (App, pid: 7)", 9, MAIN.process)
     read = samples_of((1, unnamed, [app("run", 1), START]), (2, WORKER, [app("work", 2), WQ]), (3, unnamed, []))
     assert read.samples["main_thread"].tolist() == [True, False, True]
 
 
-def test_where_nothing_tells_the_main_thread_it_is_not_known() -> None:
+def test_where_nothing_tells_the_main_thread_it_is_not_known():
     other = Thread("0x20 (Other, pid: 8)", 32, Process("Other", 8))
     read = samples_of((1, MAIN, [Call("App")]), (2, other, [Call("Other")]))
     assert read.samples["main_thread"].isna().tolist() == [False, True]
 
 
-def test_functions_that_are_not_known_are_null() -> None:
+def test_functions_that_are_not_known_are_null():
     read = samples_of((1, MAIN, [Call("Thing", None, 0x42, is_system=None)]))
     (row,) = read.stacks.itertuples()
     assert row.image == "Thing"
@@ -62,7 +60,7 @@ def test_functions_that_are_not_known_are_null() -> None:
     assert read.stacks[["function", "file", "line", "owner"]].isna().all(axis=None)
 
 
-def test_the_better_table_is_read_and_damage_is_told() -> None:
+def test_the_better_table_is_read_and_damage_is_told():
     tables = {"time-profile": [call_stacks([(1, MAIN, [START])])], "time-sample": [call_stacks([])]}
     samples = SampleSource(Held(tables)).read()
     assert samples is not None
@@ -82,7 +80,7 @@ def test_the_better_table_is_read_and_damage_is_told() -> None:
         ]
 
 
-def test_a_trace_reads_its_samples_once_and_only_when_asked(trace_with: Callable[[SampleSource], object]) -> None:
+def test_a_trace_reads_its_samples_once_and_only_when_asked(trace_with):
     calls = []
 
     class Counted(Held):
@@ -105,7 +103,7 @@ def trace_with(make):
     return lambda given: replace(trace, sample_source=given)
 
 
-def test_a_copy_for_other_code_has_samples_of_its_own_and_another_process_none(trace_with) -> None:
+def test_a_copy_for_other_code_has_samples_of_its_own_and_another_process_none(trace_with):
     trace = trace_with(source((1, MAIN, [START])))
     copied = copy_of(trace)
     assert copied.samples.equals(trace.samples)
@@ -119,7 +117,7 @@ def test_a_copy_for_other_code_has_samples_of_its_own_and_another_process_none(t
     ("name", "samples", "of_main", "with_stack"),
     sweep_rest(("hello_coreml", 389, 343, 356), ("quick_probe", 3689, 3614, 3649), ("fp16_w8_60s_all", 855, 745, 806)),
 )
-def test_public_recordings(corpus: Path, name: str, samples: int, of_main: int, with_stack: int) -> None:
+def test_public_recordings(corpus, name, samples, of_main, with_stack):
     trace = kept_trace(corpus / f"bundles/{name}.trace")
     frame = trace.samples
     assert len(frame) == samples

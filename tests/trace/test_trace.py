@@ -12,7 +12,7 @@ from tracekit.trace.cache import Cache
 from tracekit.trace.trace import cached_by_trace
 
 
-def test_an_answer_is_worked_out_once_for_each_trace(make) -> None:
+def test_an_answer_is_worked_out_once_for_each_trace(make):
     calls = []
 
     @cached_by_trace
@@ -28,7 +28,7 @@ def test_an_answer_is_worked_out_once_for_each_trace(make) -> None:
     assert rows.__doc__ == "Rows of the activity."
 
 
-def test_keys_are_apart_and_failures_are_not_kept() -> None:
+def test_keys_are_apart_and_failures_are_not_kept():
     cache = Cache()
 
     def fail() -> int:
@@ -39,7 +39,7 @@ def test_keys_are_apart_and_failures_are_not_kept() -> None:
     assert [cache.get("a", lambda: 1), cache.get("b", lambda: 2), cache.get("a", lambda: 3)] == [1, 2, 1]
 
 
-def test_a_copy_begins_empty() -> None:
+def test_a_copy_begins_empty():
     cache = Cache()
     cache.get("a", lambda: 1)
     assert copy.deepcopy(cache).get("a", lambda: 2) == 2

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -49,7 +47,7 @@ def measures(scenario: Scenario) -> Measurements:
 
 
 @pytest.mark.parametrize("name", ["captions_concurrent", "style_transfer_reload"])
-def test_an_export_is_the_recording_of_its_bundle(samples: Path, name: str) -> None:
+def test_an_export_is_the_recording_of_its_bundle(samples, name):
     # Both write the time of the start with different offsets, and times of rows alike.
     bundle, export = (open_trace(samples / f"{name}{ending}") for ending in (".trace", "_xml"))
     assert bundle.run.start_date != export.run.start_date
@@ -57,7 +55,7 @@ def test_an_export_is_the_recording_of_its_bundle(samples: Path, name: str) -> N
 
 
 @pytest.mark.parametrize("missing", sweep_rest(True, False))
-def test_so_it_is_where_calls_are_inferred(tmp_path: Path, missing: bool) -> None:
+def test_so_it_is_where_calls_are_inferred(tmp_path, missing):
     scenario = app_without_core_ml(missing)
     write_bundle(scenario, tmp_path / "a.trace", rows_per_block=64)
     write_export(scenario, tmp_path / "a")
@@ -68,9 +66,7 @@ def test_so_it_is_where_calls_are_inferred(tmp_path: Path, missing: bool) -> Non
 
 
 @pytest.mark.parametrize("redact", sweep_rest(True, False))
-def test_a_report_is_the_recording_it_is_about(
-    samples: Path, tmp_path: Path, measured: Callable[[str], Measurements], redact: bool
-) -> None:
+def test_a_report_is_the_recording_it_is_about(samples, tmp_path, measured, redact):
     path = tmp_path / "report.json"
     path.write_text(to_json(analysis_of(samples / "sharpen_8bit.trace", request_of(redact=redact)).measured_report()))
     assert same_recording(load_report(path), measured("sharpen_8bit"))
@@ -83,7 +79,7 @@ def test_a_report_is_the_recording_it_is_about(
 
 
 @pytest.mark.parametrize("missing", sweep_rest(True, False))
-def test_equal_measurements_are_not_the_same_recording(missing: bool) -> None:
+def test_equal_measurements_are_not_the_same_recording(missing):
     first, second = app_without_core_ml(missing), app_without_core_ml(missing)
     second.start_date = LATER
     before, after, again = measures(first), measures(second), measures(first)
@@ -94,14 +90,14 @@ def test_equal_measurements_are_not_the_same_recording(missing: bool) -> None:
     assert "compared with itself" in compare([before], [again]).notes[0]
 
 
-def test_recordings_in_which_nothing_ran_are_not_the_same() -> None:
+def test_recordings_in_which_nothing_ran_are_not_the_same():
     first, second = silent(), silent(LATER)
     assert measures(first).models == ()
     assert same_recording(measures(first), measures(silent()))
     assert not same_recording(measures(first), measures(second))
 
 
-def test_nothing_tells_a_recording_without_date_and_rows_from_others() -> None:
+def test_nothing_tells_a_recording_without_date_and_rows_from_others():
     trace = trace_of(silent())
     unknown = replace(trace, run=replace(trace.run, start_date=None))
     assert identity_of(unknown) is None
@@ -109,7 +105,7 @@ def test_nothing_tells_a_recording_without_date_and_rows_from_others() -> None:
     assert not same_recording(side, side)
 
 
-def test_an_identity_says_nothing_that_is_private(samples: Path) -> None:
+def test_an_identity_says_nothing_that_is_private(samples):
     identity = identity_of(open_trace(samples / "sharpen_8bit.trace"))
     assert identity is not None
     assert (len(identity), set(identity) <= set("0123456789abcdef")) == (32, True)

@@ -1,7 +1,5 @@
 """Time that rows of several predictions cover, against counting instants."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given, settings, strategies as st
 

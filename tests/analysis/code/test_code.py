@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from support.analyses import kept_trace
@@ -37,7 +35,7 @@ Build = Callable[..., Trace]
 
 
 @pytest.fixture
-def traced(trace_of: Callable[..., Trace], frame: Callable[..., pd.DataFrame]) -> Build:
+def traced(trace_of, frame):
     """A trace of these samples, and of rows (start, end) in ms of Core ML's table."""
 
     def build(samples: list[Sample], *rows: tuple[int, int], **columns: object) -> Trace:
@@ -69,7 +67,7 @@ def starts_of(found: Inferred) -> list[int]:
     return (found.activity["start_max_ns"] // MS).tolist()
 
 
-def test_a_gap_that_nothing_explains_may_end_a_call() -> None:
+def test_a_gap_that_nothing_explains_may_end_a_call():
     found = inferred((10, MAIN, prediction(EXECUTE)), (90, MAIN, prediction(GPU, EXECUTE)), (91, MAIN, [RUN, START]))
     (call,) = found.activity.to_dict("records")
     assert (call["start_max_ns"], call["end_min_ns"], call["end_max_ns"]) == (10 * MS, 10 * MS, 91 * MS)
@@ -79,7 +77,7 @@ def test_a_gap_that_nothing_explains_may_end_a_call() -> None:
     assert (site[Unit.GPU], site[Unit.CPU], site["main_thread"], site["tid"]) == (1, 0, True, 9)
 
 
-def test_another_place_or_binding_after_executing_begins_another_call() -> None:
+def test_another_place_or_binding_after_executing_begins_another_call():
     found = inferred(
         (1, MAIN, prediction(BIND)),
         (2, MAIN, prediction(EXECUTE)),
@@ -96,7 +94,7 @@ def test_another_place_or_binding_after_executing_begins_another_call() -> None:
     assert found.activity["model"].tolist()[1:3] == ["model called at main.swift:42", "model called at main.swift:50"]
 
 
-def test_samples_without_stack_or_name_end_nothing_and_threads_are_apart() -> None:
+def test_samples_without_stack_or_name_end_nothing_and_threads_are_apart():
     found = inferred(
         (1, MAIN, prediction(EXECUTE)),
         (2, WORKER, [EXECUTE, PREDICT, app("work", 3), WQ]),
@@ -109,7 +107,7 @@ def test_samples_without_stack_or_name_end_nothing_and_threads_are_apart() -> No
     assert found.sites["main_thread"].tolist() == [True, False]
 
 
-def test_threads_that_wait_are_in_a_call_and_not_counted() -> None:
+def test_threads_that_wait_are_in_a_call_and_not_counted():
     waits = replace(
         call_stacks([(time, MAIN, prediction(EXECUTE)) for time in range(1, 60)]),
         weight_ns=IntegerCells(np.array([MS, *([0] * 57), MS]), np.ones(59, bool)),
@@ -122,7 +120,7 @@ def test_threads_that_wait_are_in_a_call_and_not_counted() -> None:
     assert call["end_max_ns"] > 59 * MS
 
 
-def test_the_caller_of_a_load_is_not_the_face_of_core_ml_in_the_app() -> None:
+def test_the_caller_of_a_load_is_not_the_face_of_core_ml_in_the_app():
     found = inferred((1, MAIN, [COMPILE, LOAD, OVERLAY, APPLY, START]), (2, MAIN, [LOAD, OVERLAY, APPLY, START]))
     (site,) = found.sites.to_dict("records")
     assert (site["caller"], site["line"], site["samples"], site[LoadPhase.COMPILING]) == ("Style.apply", 42, 2, 1)
@@ -130,9 +128,7 @@ def test_the_caller_of_a_load_is_not_the_face_of_core_ml_in_the_app() -> None:
     assert found.activity["model"].tolist() == ["model loaded at main.swift:42"]
 
 
-def test_names_of_core_ml_elsewhere_are_no_calls_and_a_caller_is_code_of_the_app(
-    trace_of: Build, frame: Callable[..., pd.DataFrame]
-) -> None:
+def test_names_of_core_ml_elsewhere_are_no_calls_and_a_caller_is_code_of_the_app(trace_of, frame):
     assert inferred((1, WORKER, [PREDICT, WQ])).sites["caller"].isna().tolist() == [True]
     found = inferred((1, MAIN, [app("-[MLThing predictionFromX:]", 1), START]), (2, MAIN, [Call("CoreML"), START]))
     assert found.activity.empty
@@ -142,7 +138,7 @@ def test_names_of_core_ml_elsewhere_are_no_calls_and_a_caller_is_code_of_the_app
     assert call_sites(replace(trace, sample_source=source())).empty
 
 
-def test_each_row_of_core_ml_has_the_call_site_of_the_samples_in_it(traced: Build) -> None:
+def test_each_row_of_core_ml_has_the_call_site_of_the_samples_in_it(traced):
     other = app("Warm.up", 9)
     samples = [
         (5, MAIN, [LOAD, OVERLAY, APPLY, START]),
@@ -169,7 +165,7 @@ def test_each_row_of_core_ml_has_the_call_site_of_the_samples_in_it(traced: Buil
     assert not site.inferred
 
 
-def test_call_sites_are_counted_by_rows(traced: Build) -> None:
+def test_call_sites_are_counted_by_rows(traced):
     rows = [(10 * number, 10 * number + 9) for number in range(4)]
     callers = [APPLY, APPLY, app("Warm.up", 9), APPLY]
     samples = [(10 * number + 3, MAIN, prediction(EXECUTE, caller=each)) for number, each in enumerate(callers)]
@@ -183,7 +179,7 @@ def test_call_sites_are_counted_by_rows(traced: Build) -> None:
 ELEMENT = core_ml("-[MLMultiArray objectAtIndexedSubscript:]")
 
 
-def test_every_call_of_core_ml_has_its_site_and_what_it_was_busy_with(traced: Build) -> None:
+def test_every_call_of_core_ml_has_its_site_and_what_it_was_busy_with(traced):
     samples = [
         (5, MAIN, [COMPILE, LOAD, OVERLAY, APPLY, START]),
         (6, MAIN, [LOAD, OVERLAY, APPLY, START]),
@@ -206,7 +202,7 @@ CACHE_KEY = Call("Espresso", "E5RT::E5BundleCacheKeyUtils::ToE5BundleCacheKey")
 READY = core_ml("-[MLE5Engine prepareWithConcurrencyHint:error:]")
 
 
-def test_a_phase_lies_within_the_innermost_one_that_all_of_its_stacks_are_in(traced: Build) -> None:
+def test_a_phase_lies_within_the_innermost_one_that_all_of_its_stacks_are_in(traced):
     inner = [PROGRAM, LOAD, OVERLAY, APPLY, START]
     stacks = [inner, [CACHE_KEY, *inner], [COMPILE, *inner], [READY, LOAD, OVERLAY, APPLY, START]]
     samples = [(at, MAIN, stack) for at, stack in enumerate(stacks, 1)]
@@ -222,7 +218,7 @@ def test_a_phase_lies_within_the_innermost_one_that_all_of_its_stacks_are_in(tra
     assert {each.what: each.within for each in load.busy}[LoadPhase.CACHE_KEY] is None
 
 
-def test_without_rows_of_core_ml_samples_alone_tell_the_calls(trace_of: Build) -> None:
+def test_without_rows_of_core_ml_samples_alone_tell_the_calls(trace_of):
     worker = [PREDICT, app("work", 3), WQ]
     main, other = all_sites(
         of_inferred(
@@ -254,7 +250,7 @@ PLACES = {"quick_probe": ([1514], {1229, 1261}), "fp16_w8_60s_all": ([1514], {12
 
 @pytest.mark.corpus
 @pytest.mark.parametrize("name", sweep_rest(*LOADS))
-def test_loads_and_calls_of_public_recordings(corpus: Path, name: str) -> None:
+def test_loads_and_calls_of_public_recordings(corpus, name):
     trace = kept_trace(corpus / f"bundles/{name}.trace")
     calls = trace.activity.join(trace.sites)
     (load,) = calls[calls["api"] == Api.LOAD].to_dict("records")

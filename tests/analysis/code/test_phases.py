@@ -16,7 +16,6 @@ from tracekit.trace.calls.stacks import DataPhase, LoadPhase, Unit
 from tracekit.trace.events import Kind
 from tracekit.trace.frames import empty_events, is_any
 from tracekit.trace.instruments.instrument import CommandBuffers
-from tracekit.trace.trace import Trace
 
 LOADS = core_ml("+[MLModel modelWithContentsOfURL:configuration:error:]")
 PROGRAM = core_ml(
@@ -41,7 +40,7 @@ def during(first_ms: int, *frames: Call, ms: int = 1) -> list[Sample]:
 
 
 @pytest.fixture
-def phases(trace_of: Callable[..., Trace]) -> Build:
+def phases(trace_of):
     """The phases of what the samples show, where the first prediction is the cold one."""
 
     def build(*parts: list[Sample]) -> tuple[CallPhases, ...]:
@@ -70,7 +69,7 @@ def times(calls: CallPhases) -> dict[tuple[str, ...], int]:
     return {phase.path: round(phase.mean_ns / MS) for phase in calls.phases}
 
 
-def test_phases_of_a_load_lie_inside_one_another_and_add_up(phases: Build) -> None:
+def test_phases_of_a_load_lie_inside_one_another_and_add_up(phases):
     (load,) = phases(
         during(10, COMPILE, PROGRAM, LOADS, ms=30),
         during(40, TRY, COMPILE, PROGRAM, LOADS, ms=20),
@@ -90,7 +89,7 @@ def test_phases_of_a_load_lie_inside_one_another_and_add_up(phases: Build) -> No
     assert sum(phase.share for phase in load.phases if len(phase.path) == 1) == pytest.approx(1)
 
 
-def test_a_prediction_is_code_for_units_and_waiting(phases: Build) -> None:
+def test_a_prediction_is_code_for_units_and_waiting(phases):
     first, later = phases(
         during(10, BIND, PREDICT, ms=3),
         during(13, SPECIALIZE, ON_GPU, EXECUTE, PREDICT, ms=20),
@@ -119,9 +118,7 @@ def test_a_prediction_is_code_for_units_and_waiting(phases: Build) -> None:
         assert outer == pytest.approx(calls.mean_ns)
 
 
-def test_calls_that_core_ml_recorded_have_no_phases(
-    trace_of: Callable[..., Trace], frame: Callable[..., pd.DataFrame]
-) -> None:
+def test_calls_that_core_ml_recorded_have_no_phases(trace_of, frame):
     samples = during(10, ON_GPU, EXECUTE, PREDICT, ms=20)
     trace = replace(trace_of(frame((10 * MS, 30 * MS))), sample_source=source(*samples))
     assert call_phases(trace, pd.Index([]), pd.Index([0]), np.array([True])) == ()

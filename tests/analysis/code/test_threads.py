@@ -29,7 +29,7 @@ PACK, SHOW = app_function("pack", 61, "Input.swift"), app_function("show", 12, "
 
 
 @pytest.fixture
-def app() -> App:
+def app():
     """Without draws, noise and jitter: times are as given."""
     return start_recording(Draws(1), jitter=0, noise=False, code=True)
 
@@ -38,7 +38,7 @@ def traced(app: App) -> Trace:
     return trace_of(app.finish())
 
 
-def test_loads_on_the_main_thread_that_follow_at_once_are_one_period(app: App) -> None:
+def test_loads_on_the_main_thread_that_follow_at_once_are_one_period(app):
     app.code.on_main = True
     app.load(NET, 150 * MS)
     app.load(Model("Other"), 150 * MS)
@@ -55,7 +55,7 @@ def test_loads_on_the_main_thread_that_follow_at_once_are_one_period(app: App) -
     assert len(main_thread_calls(trace, PREPARING, 301 * MS).periods) == 0
 
 
-def test_without_rows_of_core_ml_a_load_reaches_half_a_sample_beyond_its_own(app: App) -> None:
+def test_without_rows_of_core_ml_a_load_reaches_half_a_sample_beyond_its_own(app):
     app.code.on_main = True
     app.load(NET, 300 * MS)
     app.scenario.emptied.add(CORE_ML)
@@ -67,18 +67,18 @@ def test_without_rows_of_core_ml_a_load_reaches_half_a_sample_beyond_its_own(app
     assert on_main.calls["table"].tolist() == ["time-profile"]
 
 
-def test_a_thread_without_a_loop_of_an_interface_has_none(app: App) -> None:
+def test_a_thread_without_a_loop_of_an_interface_has_none(app):
     app.code.on_main, app.code.interface = True, False
     app.load(NET, 20 * MS)
     assert runs_interface(traced(app)) is False
 
 
-def test_no_sample_of_a_main_thread_tells_nothing(app: App) -> None:
+def test_no_sample_of_a_main_thread_tells_nothing(app):
     app.load(NET, 20 * MS)
     assert runs_interface(traced(app)) is None
 
 
-def test_calls_while_another_thread_calls_too_do_not_count(app: App) -> None:
+def test_calls_while_another_thread_calls_too_do_not_count(app):
     app.code.on_main = True
     app.predict(NET, cpu(200 * MS), inputs=0)
     row = app.predictions[0].row
@@ -89,7 +89,7 @@ def test_calls_while_another_thread_calls_too_do_not_count(app: App) -> None:
     assert (len(on_main.periods), on_main.known) == (0, 0)
 
 
-def test_what_runs_between_calls_is_named_with_its_share(app: App) -> None:
+def test_what_runs_between_calls_is_named_with_its_share(app):
     start = app.now_ns
     app.busy(30 * MS, PACK)
     app.busy(10 * MS, SHOW)
@@ -104,7 +104,7 @@ def test_what_runs_between_calls_is_named_with_its_share(app: App) -> None:
     assert work_between(trace_of(app.scenario), elsewhere).sites == ()
 
 
-def test_element_access_is_a_share_of_its_threads_outside_of_loads(app: App) -> None:
+def test_element_access_is_a_share_of_its_threads_outside_of_loads(app):
     app.load(NET, 50 * MS)
     app.predict(NET, cpu(20 * MS), inputs=0)
     before = len(app.scenario.samples) - 50
@@ -117,7 +117,7 @@ def test_element_access_is_a_share_of_its_threads_outside_of_loads(app: App) -> 
     assert (site.function, site.line, site.share) == ("App.pack", 61, 1.0)
 
 
-def test_conversions_count_between_the_predictions_of_their_thread(app: App) -> None:
+def test_conversions_count_between_the_predictions_of_their_thread(app):
     app.busy(10 * MS, CONVERT_PIXELS, PACK)
     for _ in range(2):
         app.predict(NET, cpu(20 * MS), inputs=0)
@@ -127,7 +127,7 @@ def test_conversions_count_between_the_predictions_of_their_thread(app: App) -> 
     assert app_work(traced(app), Api.BETWEEN).samples == 10
 
 
-def test_without_samples_nothing_is_told() -> None:
+def test_without_samples_nothing_is_told():
     app = start_recording(Draws(1), noise=False)
     app.load(NET)
     trace = traced(app)
@@ -138,7 +138,7 @@ def test_without_samples_nothing_is_told() -> None:
     assert work_between(trace, Intervals(np.array([0]), np.array([MS]))) is None
 
 
-def test_samples_stand_for_as_long_as_they_say(app: App) -> None:
+def test_samples_stand_for_as_long_as_they_say(app):
     """The same work, sampled each ms and each 5 ms."""
     app.predict(NET, cpu(100 * MS), inputs=0)
     begin = app.now_ns

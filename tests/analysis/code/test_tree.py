@@ -39,12 +39,12 @@ def paths(tree: CallTree) -> dict[str, int]:
     return {path: int(count) for path, _, count in lines}
 
 
-def test_of_the_app_only_its_own_functions_are_left() -> None:
+def test_of_the_app_only_its_own_functions_are_left():
     tree = tree_of(read(*SAMPLES), Frames.APP)
     assert paths(tree) == {"run": 1, "run;load": 2}
 
 
-def test_a_run_of_system_functions_folds_into_the_one_that_the_app_called() -> None:
+def test_a_run_of_system_functions_folds_into_the_one_that_the_app_called():
     queue, worker = Call("libdispatch.dylib", "_dispatch_worker"), Call("libsystem_pthread.dylib", "start_wqthread")
     outer, inner = Call("CoreML", "predict"), Call("CoreML", "execute")
     back = app("callback", 5)
@@ -62,7 +62,7 @@ def test_a_run_of_system_functions_folds_into_the_one_that_the_app_called() -> N
     assert paths(tree_of(nothing_of_the_app, Frames.FOLDED)) == {"start;execute;work": 1}
 
 
-def test_a_function_of_the_app_has_the_line_that_most_samples_were_in() -> None:
+def test_a_function_of_the_app_has_the_line_that_most_samples_were_in():
     rare, frequent = app("run", 7, 1), app("run", 9, 1)
     sampled = read((1, MAIN, [rare, START]), (2, MAIN, [frequent, START]), (3, MAIN, [WORK, frequent, START]))
     lines = as_text(tree_of(sampled), "3 samples").splitlines()
@@ -71,7 +71,7 @@ def test_a_function_of_the_app_has_the_line_that_most_samples_were_in() -> None:
     assert [shallow.places[at] for at in shallow.place if at >= 0] == ["main.swift:9 +1 line"]
 
 
-def test_only_chosen_samples_count() -> None:
+def test_only_chosen_samples_count():
     sampled = read(*SAMPLES)
     assert paths(call_tree(sampled, (sampled.samples["time_ns"] < 2_500_000).to_numpy())) == {
         "start;run;load;work": 1,
@@ -81,12 +81,12 @@ def test_only_chosen_samples_count() -> None:
     assert tree_of(read()).total == 0
 
 
-def test_functions_without_name_are_places_in_their_library() -> None:
+def test_functions_without_name_are_places_in_their_library():
     tree = tree_of(read((1, MAIN, [Call("Thing", None, 0x42), Call("Thing", None, 0x50), START])))
     assert paths(tree) == {"start;Thing + 0x50;Thing + 0x42": 1}
 
 
-def test_text_tells_samples_and_shares_and_leaves_out_chains_in_one_library() -> None:
+def test_text_tells_samples_and_shares_and_leaves_out_chains_in_one_library():
     inner = [Call("Espresso", f"step{number}") for number in range(3)]
     text = as_text(tree_of(read((1, MAIN, [*inner, RUN, START]), (2, MAIN, [START]))), "2 samples")
     assert text.splitlines() == [
@@ -98,7 +98,7 @@ def test_text_tells_samples_and_shares_and_leaves_out_chains_in_one_library() ->
     ]
 
 
-def test_speedscope_gets_every_sample() -> None:
+def test_speedscope_gets_every_sample():
     document = json.loads(as_speedscope(tree_of(read(*SAMPLES)), "run.trace"))
     (profile,) = document["profiles"]
     frames = [frame["name"] for frame in document["shared"]["frames"]]
@@ -110,7 +110,7 @@ STACKS = st.lists(st.lists(st.sampled_from([RUN, LOAD, WORK, START]), min_size=1
 
 
 @given(STACKS, st.booleans())
-def test_a_tree_is_its_stacks(stacks: list[list[Call]], invert: bool) -> None:
+def test_a_tree_is_its_stacks(stacks, invert):
     sampled = read(*((number, MAIN, stack) for number, stack in enumerate(stacks)))
     tree = tree_of(sampled, invert=invert)
     named = [[frame.function for frame in (stack if invert else stack[::-1])] for stack in stacks]
@@ -132,7 +132,7 @@ def deep(levels: int) -> CallTree:
     return tree_of(read((1, MAIN, [*functions, START]), (2, MAIN, [*reversed(functions), START])))
 
 
-def test_memory_grows_with_the_tree_and_not_with_its_depth_besides() -> None:
+def test_memory_grows_with_the_tree_and_not_with_its_depth_besides():
     peaks = []
     for levels in (250, 1_000):
         tree = deep(levels)
@@ -147,7 +147,7 @@ def test_memory_grows_with_the_tree_and_not_with_its_depth_besides() -> None:
     assert peaks[1] < 6 * peaks[0]
 
 
-def test_what_lies_deeper_counts_in_the_last_level() -> None:
+def test_what_lies_deeper_counts_in_the_last_level():
     whole = tree_of(read(*SAMPLES))
     tree, shown = without_deeper(whole, 2)
     assert tree.samples.tolist() == whole.samples[: len(tree.parent)].tolist()
@@ -157,7 +157,7 @@ def test_what_lies_deeper_counts_in_the_last_level() -> None:
     assert paths(without_deeper(whole, 9)[0]) == paths(whole)
 
 
-def test_a_text_says_where_it_ends() -> None:
+def test_a_text_says_where_it_ends():
     assert DEEPER not in as_text(deep(MAX_LEVELS - 1), "all")
     lines = as_text(deep(MAX_LEVELS), "all").splitlines()
     assert sum(DEEPER in line for line in lines) == 2

@@ -159,7 +159,7 @@ def on_the_cpu(scenario: Scenario, start: int) -> None:
         pytest.param(hung, {Cause.BLOCKED: 9, Cause.NOT_VISIBLE: 6}, id="a hang, no longer than it lasts"),
     ],
 )
-def test_extra_time_is_named_by_its_cause(slow: Slow, parts: dict[Cause, float]) -> None:
+def test_extra_time_is_named_by_its_cause(slow, parts):
     assert slow_parts(recording(slow)) == parts
 
 

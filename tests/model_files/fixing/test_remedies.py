@@ -1,7 +1,5 @@
 """Which findings can be fixed in which model, how that is typed, and what changed beside what was asked for."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -22,14 +20,14 @@ from tracekit.model_files.fixing.remedies import (
 )
 
 
-def test_every_check_of_model_files_is_fixed_or_says_why_not() -> None:
+def test_every_check_of_model_files_is_fixed_or_says_why_not():
     assert {*REMEDIES, *UNFIXABLE} == set(MODEL_RULES)
     assert not REMEDIES.keys() & UNFIXABLE.keys()
     assert RECORDED.keys() <= {detector.id for detector in DETECTORS}
     assert set(RECORDED.values()) <= REMEDIES.keys()
 
 
-def test_the_command_takes_the_path_as_a_shell_does(inspected) -> None:
+def test_the_command_takes_the_path_as_a_shell_does(inspected):
     assert fix_command("interface-conversion", inspected("target_iOS16"), "my models/a.mlpackage") == (
         "tracekit fix 'my models/a.mlpackage' interface-conversion -o 'my models/a-fixed.mlpackage'"
     )
@@ -49,12 +47,12 @@ def test_the_command_takes_the_path_as_a_shell_does(inspected) -> None:
         ("cast_weights", "float32-compute"),
     ],
 )
-def test_what_cannot_be_fixed_has_a_reason_and_no_command(inspected, name: str, finding: str) -> None:
+def test_what_cannot_be_fixed_has_a_reason_and_no_command(inspected, name, finding):
     assert problem_of(finding, inspected(name))
     assert fix_command(finding, inspected(name), "a.mlpackage") == ""
 
 
-def test_compiled_models_and_those_without_their_weights_are_refused(inspected) -> None:
+def test_compiled_models_and_those_without_their_weights_are_refused(inspected):
     compiled = replace(inspected("target_iOS16"), form=Form.COMPILED)
     assert fix_command("interface-conversion", compiled, "a.mlmodelc") == ""
     with pytest.raises(UsageError, match=r"compiled model and cannot be fixed; give the \.mlpackage"):
@@ -73,13 +71,13 @@ def test_compiled_models_and_those_without_their_weights_are_refused(inspected) 
         ({"x": [(3,)]}, r"x=3: the model takes 1\.\.\.16 × 4"),
     ],
 )
-def test_shapes_are_those_that_the_model_takes(inspected, shapes: dict, words: str) -> None:
+def test_shapes_are_those_that_the_model_takes(inspected, shapes, words):
     with pytest.raises(UsageError, match=words):
         check_shapes(inspected("ranged"), shapes)
     check_shapes(inspected("ranged"), {"x": [(1, 4), (16, 4)]})
 
 
-def test_changes_beside_what_was_asked_for_are_named(inspected) -> None:
+def test_changes_beside_what_was_asked_for_are_named(inspected):
     model = inspected("target_iOS16")
     wide = replace(model.main, inputs=tuple(replace(each, element="Float16") for each in model.main.inputs))
     assert changes_beside(model, model, ()) == []
@@ -100,7 +98,7 @@ def test_changes_beside_what_was_asked_for_are_named(inspected) -> None:
         ({"operations": ()}, "outputs of main"),
     ],
 )
-def test_changed_functions_are_named(inspected, function: dict, words: str) -> None:
+def test_changed_functions_are_named(inspected, function, words):
     model = inspected("target_iOS16")
     changed = replace(model, functions=(replace(model.main, **function),))
     assert words in changes_beside(model, changed, ("element",))

@@ -35,7 +35,7 @@ def read(document: object, name: str = "report.json"):
     return report
 
 
-def test_the_report_of_wwdc22() -> None:
+def test_the_report_of_wwdc22():
     report = read(wwdc22())
     assert (report.name, report.device, report.system) == ("YOLOv3", "iPhone 13 Pro", "iOS 16.0")
     assert report.asked == (CPU, GPU, ANE)
@@ -45,7 +45,7 @@ def test_the_report_of_wwdc22() -> None:
     assert len(report.on(ANE)) == 32
 
 
-def test_the_reports_of_apples_article_of_2026() -> None:
+def test_the_reports_of_apples_article_of_2026():
     report, alone = read(article_2026()), read(article_2026(cpu_only=True))
     assert report.counts == {CPU: 3, GPU: 21, ANE: 740}
     assert [entry.median_ns for entry in (report.prediction, report.load, report.compile)] == pytest.approx(
@@ -59,7 +59,7 @@ def test_the_reports_of_apples_article_of_2026() -> None:
     assert [report.mark(entry, ANE) for entry in report.on(CPU)] == [Mark.INCOMPATIBLE, Mark.COULD_RUN, Mark.COULD_RUN]
 
 
-def test_a_report_with_all_that_xcode_writes_says_the_same() -> None:
+def test_a_report_with_all_that_xcode_writes_says_the_same():
     report, bare = read(whole_report()), read(article_2026())
     # Constants run nowhere.
     assert report.counts == bare.counts == {CPU: 3, GPU: 21, ANE: 740}
@@ -73,7 +73,7 @@ def test_a_report_with_all_that_xcode_writes_says_the_same() -> None:
     assert costliest.estimated_ns == pytest.approx(COSTLY * 22.93 * MS)
 
 
-def test_a_report_for_the_cpu_says_nothing_about_the_other_units() -> None:
+def test_a_report_for_the_cpu_says_nothing_about_the_other_units():
     assert read(xcode_json("m", units=CPU_ONLY)).asked == (CPU,)
     report = read(article_2026(cpu_only=True))
     assert report.counts == {CPU: 764}
@@ -82,7 +82,7 @@ def test_a_report_for_the_cpu_says_nothing_about_the_other_units() -> None:
     assert {report.mark(entry, CPU) for entry in report.operations} == {Mark.RAN}
 
 
-def test_cold_values_are_kept_apart_where_the_size_of_an_experiment_is_known() -> None:
+def test_cold_values_are_kept_apart_where_the_size_of_an_experiment_is_known():
     """Times of a public report of an iPad Air: three experiments of three loads and one compilation each."""
     loads = [0.297017, 0.019724, 0.019487, 0.195284, 0.019080, 0.019677, 0.185070, 0.019130, 0.019355]
     predictions = [9e-3, 2e-4, 3e-4, 5e-4, 2e-4, 2e-4]
@@ -102,7 +102,7 @@ def test_cold_values_are_kept_apart_where_the_size_of_an_experiment_is_known() -
     assert "cold ones count like the others" in report.notes[0]
 
 
-def test_operations_have_costs_and_reasons() -> None:
+def test_operations_have_costs_and_reasons():
     report = read(
         xcode_json(
             "m",
@@ -124,7 +124,7 @@ def test_operations_have_costs_and_reasons() -> None:
     assert report.transitions == (Transition(ANE, CPU, 1),)
 
 
-def test_operations_in_nested_blocks_and_functions_are_found() -> None:
+def test_operations_in_nested_blocks_and_functions_are_found():
     inner = operation("inner", "ios16.add", "cpu")
     loop = {**operation("loop", "while_loop", "cpu"), "blocks": [{"operations": [inner]}]}
     document = xcode_json("m", [loop])
@@ -140,7 +140,7 @@ def test_operations_in_nested_blocks_and_functions_are_found() -> None:
     assert report.transitions == ()
 
 
-def test_layers_of_a_neural_network_are_operations() -> None:
+def test_layers_of_a_neural_network_are_operations():
     document = xcode_json("m", None)
     layer = {"name": "conv1", "type": "convolution", "deviceUsage": operation("", "", "gpu")["deviceUsage"]}
     document["deviceResults"]["modelStructure"] = {"neuralNetwork": {"_0": {"layers": [layer]}}}
@@ -149,7 +149,7 @@ def test_layers_of_a_neural_network_are_operations() -> None:
 
 
 @pytest.mark.parametrize("units", [None, 4, True, "all"])
-def test_unknown_compute_units_have_no_mark(units: object) -> None:
+def test_unknown_compute_units_have_no_mark(units):
     document = xcode_json("m", [operation("y", "ios16.conv", "cpu", ["cpu"])])
     document["computeUnit"] = units
     report = read(document)
@@ -158,7 +158,7 @@ def test_unknown_compute_units_have_no_mark(units: object) -> None:
 
 
 @pytest.mark.parametrize("table", [False, True])
-def test_a_plan_of_coremlprofiler(table: bool) -> None:
+def test_a_plan_of_coremlprofiler(table):
     document = profiler_json()
     report = read(document["main"]["block"]["operations"] if table else document, "compute_plan.json")
     assert (report.form, report.name, report.asked) == (ReportForm.PROFILER, "compute_plan", None)
@@ -171,7 +171,7 @@ def test_a_plan_of_coremlprofiler(table: bool) -> None:
     assert any("worked out" in note for note in report.notes)
 
 
-def test_without_a_full_profile_coremlprofiler_tells_no_times() -> None:
+def test_without_a_full_profile_coremlprofiler_tells_no_times():
     document = profiler_json(full=False)
     for entry in document["main"]["block"]["operations"]:
         entry["op_time"] = 0.0
@@ -181,7 +181,7 @@ def test_without_a_full_profile_coremlprofiler_tells_no_times() -> None:
 
 
 @pytest.mark.parametrize("form", ["infos", "list", "object"])
-def test_a_plan_of_coremltools(form: str) -> None:
+def test_a_plan_of_coremltools(form):
     document = coremltools_json()
     if form == "list":
         document = document["infos"]
@@ -196,7 +196,7 @@ def test_a_plan_of_coremltools(form: str) -> None:
 
 
 @pytest.mark.parametrize("tool", ["camel case", "short", "paths", "rows", "nested", "list"])
-def test_a_plan_that_a_public_tool_dumps(tool: str) -> None:
+def test_a_plan_that_a_public_tool_dumps(tool):
     report = read(dumped_json(tool), "plan.json")
     named = tool not in ("nested", "list")
     assert (report.form, report.name) == (ReportForm.DUMP, "Net" if named else "plan")
@@ -236,7 +236,7 @@ def test_a_plan_that_a_public_tool_dumps(tool: str) -> None:
         ({"preferred": None, "supported": [], "cost": None}, None, None, None),
     ],
 )
-def test_spellings_of_dumped_plans(entry, unit, supported, cost) -> None:
+def test_spellings_of_dumped_plans(entry, unit, supported, cost):
     # One operation must have a unit.
     other = {"op": "add", "preferred": "cpu"}
     planned, _ = read([{"op": "mul"} | entry, other]).operations
@@ -253,7 +253,7 @@ def test_spellings_of_dumped_plans(entry, unit, supported, cost) -> None:
         {"plans": [{"ops": [{}]}]},
     ],
 )
-def test_lists_that_are_no_plan(around) -> None:
+def test_lists_that_are_no_plan(around):
     assert report_of(around, Path("x.json")) is None
 
 
@@ -284,7 +284,7 @@ def test_lists_that_are_no_plan(around) -> None:
         (b'[{"op": "mul", "preferred": "cpu", "cost": NaN}]', "the cost of an operation is nan"),
     ],
 )
-def test_what_is_no_report_is_said_in_one_sentence(tmp_path: Path, content: bytes, words: str) -> None:
+def test_what_is_no_report_is_said_in_one_sentence(tmp_path, content, words):
     path = tmp_path / "report.json"
     path.write_bytes(content)
     with pytest.raises(UnreadableModel, match=r"'report\.json'") as caught:
@@ -293,7 +293,7 @@ def test_what_is_no_report_is_said_in_one_sentence(tmp_path: Path, content: byte
     assert "\n" not in str(caught.value)
 
 
-def test_a_path_that_is_no_file(tmp_path: Path) -> None:
+def test_a_path_that_is_no_file(tmp_path):
     for path, words in (
         (tmp_path, "is not a file"),
         (tmp_path / "absent.json", "does not exist"),
@@ -303,7 +303,7 @@ def test_a_path_that_is_no_file(tmp_path: Path) -> None:
             load_performance_report(path)
 
 
-def test_mutated_reports_are_read_or_refused(tmp_path: Path) -> None:
+def test_mutated_reports_are_read_or_refused(tmp_path):
     """Every value of a report, replaced by one of another type."""
     document = xcode_json("m", [operation("y", "ios16.conv", "cpu", ALL, 0.5)], predict=[2, 1, 1], load=[3, 1, 1])
     documents = [document, profiler_json(), coremltools_json(), dumped_json("camel case"), dumped_json("rows")]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,10 +15,10 @@ from tracekit.model_files.profiling import measure
 def runs(monkeypatch):
     """Lets models run: the functions compute the one output of the first and the second model."""
 
-    def put(*computed: Any) -> list[dict]:
+    def put(*computed) -> list[dict]:
         given, each = [], iter(computed)
 
-        def load(_compiled: Path, choice: str) -> Any:
+        def load(_compiled: Path, choice: str):
             compute = next(each)
             assert choice == "all"
             return SimpleNamespace(
@@ -34,7 +33,7 @@ def runs(monkeypatch):
     return put
 
 
-def test_the_largest_difference_is_that_of_the_same_inputs(inspected, runs) -> None:
+def test_the_largest_difference_is_that_of_the_same_inputs(inspected, runs):
     before, after = inspected("target_iOS16"), inspected("float16_interface")
     given = runs(lambda x: x * 2, lambda x: x * 2 + np.float16(0.25))
     found, reason = measure.compare_outputs((before, Path("a")), (after, Path("b")))
@@ -46,7 +45,7 @@ def test_the_largest_difference_is_that_of_the_same_inputs(inspected, runs) -> N
     np.testing.assert_array_equal(one.astype(np.float16), other)
 
 
-def test_a_model_that_does_not_run_is_said(inspected, runs) -> None:
+def test_a_model_that_does_not_run_is_said(inspected, runs):
     def fail(_x: object) -> None:
         raise RuntimeError("no such unit\nhere")
 
@@ -55,7 +54,7 @@ def test_a_model_that_does_not_run_is_said(inspected, runs) -> None:
     assert measure.compare_outputs(side, side) == ({}, "no such unit here")
 
 
-def test_elsewhere_nothing_is_compared(inspected, monkeypatch) -> None:
+def test_elsewhere_nothing_is_compared(inspected, monkeypatch):
     monkeypatch.setattr(measure.platform, "system", lambda: "Linux")
     side = (inspected("target_iOS16"), Path("a"))
     assert measure.compare_outputs(side, side) == ({}, "needs a Mac")

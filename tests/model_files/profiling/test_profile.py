@@ -28,7 +28,7 @@ def profiled(path: Path, runtime: StandIn, **options):
 
 
 @pytest.fixture
-def model(built_models) -> Path:
+def model(built_models):
     return built_models / "float16_interface.mlpackage"
 
 
@@ -37,7 +37,7 @@ def report_of(path: Path, runtime: StandIn, predictions: int = 1):
     return report
 
 
-def test_each_choice_is_timed_with_cold_values_apart(model) -> None:
+def test_each_choice_is_timed_with_cold_values_apart(model):
     runtime = StandIn(predict_ms={"all": (50, 8), "cpuOnly": (30, 20)})
     result = profiled(model, runtime, predictions=5)
     reports = dict(result.reports)
@@ -54,14 +54,14 @@ def test_each_choice_is_timed_with_cold_values_apart(model) -> None:
     assert alone.prediction.median_ns == 20 * MS
 
 
-def test_only_chosen_units_run_and_each_is_announced(model) -> None:
+def test_only_chosen_units_run_and_each_is_announced(model):
     runtime, begun = StandIn(), []
     result = profiled(model, runtime, choices=["cpuOnly"], predictions=1, on_choice=begun.append)
     assert [choice for choice, _ in result.reports] == begun == ["cpuOnly"]
     assert runtime.calls == ["compile", *["load cpuOnly"] * 4, *["predict cpuOnly"] * 2, "plan"]
 
 
-def test_a_compiled_model_is_not_compiled(tmp_path) -> None:
+def test_a_compiled_model_is_not_compiled(tmp_path):
     folder = tmp_path / "compiled.mlmodelc"
     folder.mkdir()
     (folder / "metadata.json").write_text(
@@ -77,13 +77,13 @@ def test_a_compiled_model_is_not_compiled(tmp_path) -> None:
     assert runtime.inputs["x"].shape == (2, 3)
 
 
-def test_of_several_functions_the_default_one_is_run(built_models) -> None:
+def test_of_several_functions_the_default_one_is_run(built_models):
     (path,) = built_models.glob("*function*.mlpackage")
     report = report_of(path, StandIn())
     assert report.notes[1] == "Of 2 functions only the default one was run."
 
 
-def test_one_choice_that_fails_stops_no_other(model) -> None:
+def test_one_choice_that_fails_stops_no_other(model):
     runtime = StandIn(
         failing={"load cpuAndGPU": RuntimeError("Error in building plan.\nmore"), "predict cpuOnly": Exception()}
     )
@@ -95,13 +95,13 @@ def test_one_choice_that_fails_stops_no_other(model) -> None:
     ]
 
 
-def test_compiling_fails_as_coremltools_does(model) -> None:
+def test_compiling_fails_as_coremltools_does(model):
     result = profiled(model, StandIn(failing={"compile": Exception(COMPILING)}))
     assert result.reports == ()
     assert result.failures[0] == f"compiling failed for all: {COMPILING.rstrip('.')}"
 
 
-def test_without_a_plan_the_times_remain(model) -> None:
+def test_without_a_plan_the_times_remain(model):
     runtime = StandIn(failing={"plan": ValueError(PLANS)})
     report = report_of(model, runtime)
     assert report.operations is None
@@ -109,7 +109,7 @@ def test_without_a_plan_the_times_remain(model) -> None:
     assert report.notes[-1] == "No compute plan: MLComputePlan is not supported."
 
 
-def test_states_are_made_once_and_given(built_models) -> None:
+def test_states_are_made_once_and_given(built_models):
     stateful = built_models / "stateful.mlpackage"
     runtime = StandIn()
     assert profiled(stateful, runtime, choices=["all"], predictions=2).failures == ()
@@ -120,7 +120,7 @@ def test_states_are_made_once_and_given(built_models) -> None:
     assert failure == f"making states failed for all: {STATES}"
 
 
-def test_the_plan_comes_out_in_the_one_form(model) -> None:
+def test_the_plan_comes_out_in_the_one_form(model):
     inner = operation("inner", "ios16.add", device=DEVICES[0], cost=0.25)
     runtime = StandIn(
         structure=program(
@@ -142,7 +142,7 @@ def test_the_plan_comes_out_in_the_one_form(model) -> None:
     assert report.transitions == (Transition(ANE, CPU, 1),)
 
 
-def test_plans_of_networks_and_pipelines(model) -> None:
+def test_plans_of_networks_and_pipelines(model):
     layer = SimpleNamespace(name="conv1", type="convolution", device=DEVICES[1])
     network = structure(neuralnetwork=SimpleNamespace(layers=[layer]))
     stages = {"first": network, "second": program(operation("y", "ios16.mul", device=DEVICES[0]))}
@@ -158,7 +158,7 @@ def test_plans_of_networks_and_pipelines(model) -> None:
     ("element", "kind"),
     [("Float32", np.float32), ("Float16", np.float16), ("Double", np.float64), ("Int32", np.int32), ("Int8", np.int8)],
 )
-def test_arrays_have_the_type_and_the_default_shape(element: str, kind: type) -> None:
+def test_arrays_have_the_type_and_the_default_shape(element, kind):
     feature = Feature("x", FeatureKind.ARRAY, element, Shape((1, None, 4)))
     value = inputs_for([feature], StandIn().image)["x"]
     assert (value.dtype, value.shape) == (kind, (1, 1, 4))
@@ -167,7 +167,7 @@ def test_arrays_have_the_type_and_the_default_shape(element: str, kind: type) ->
     assert np.array_equal(value, inputs_for([feature], StandIn().image)["x"])
 
 
-def test_images_have_height_width_and_colors() -> None:
+def test_images_have_height_width_and_colors():
     for color, shape, kind in (
         ("RGB", (4, 6, 3), np.uint8),
         ("BGR", (4, 6, 3), np.uint8),
@@ -179,7 +179,7 @@ def test_images_have_height_width_and_colors() -> None:
         assert (pixels.shape, pixels.dtype, given) == (shape, kind, color)
 
 
-def test_other_inputs_and_optional_ones_that_are_left_out() -> None:
+def test_other_inputs_and_optional_ones_that_are_left_out():
     for kind, element, value in (
         (FeatureKind.NUMBER, "Int64", 0),
         (FeatureKind.NUMBER, "Double", 0.5),
@@ -202,20 +202,20 @@ def test_other_inputs_and_optional_ones_that_are_left_out() -> None:
         (Feature("x", FeatureKind.ARRAY, "Float32", Shape((1 << 20, 1 << 20))), "at most 268,435,456 are made up"),
     ],
 )
-def test_inputs_that_cannot_be_made_up(feature: Feature, words: str) -> None:
+def test_inputs_that_cannot_be_made_up(feature, words):
     with pytest.raises(UnreadableModel, match="'x'") as caught:
         inputs_for([feature], StandIn().image)
     assert words in str(caught.value)
 
 
-def test_what_only_describes_a_model_cannot_run(tmp_path) -> None:
+def test_what_only_describes_a_model_cannot_run(tmp_path):
     path = tmp_path / "metadata.json"
     path.write_text('[{"specificationVersion": 8, "inputSchema": []}]')
     with pytest.raises(UnreadableModel, match="only describes a model"):
         profile(path, StandIn())
 
 
-def test_inputs_of_built_models_are_made(built_models) -> None:
+def test_inputs_of_built_models_are_made(built_models):
     for path in sorted(built_models.glob("*.mlpackage")):
         model = read_model(path)
         assert set(inputs_for(model.main.inputs, StandIn().image)) == {
@@ -223,7 +223,7 @@ def test_inputs_of_built_models_are_made(built_models) -> None:
         }
 
 
-def test_off_a_mac_there_is_one_sentence(monkeypatch) -> None:
+def test_off_a_mac_there_is_one_sentence(monkeypatch):
     monkeypatch.setattr("platform.system", lambda: "Linux")
     with pytest.raises(TracekitError, match="needs a Mac"):
         core_ml.runtime()
@@ -231,7 +231,7 @@ def test_off_a_mac_there_is_one_sentence(monkeypatch) -> None:
 
 @needs_coremltools
 @pytest.mark.skipif(platform.system() == "Darwin", reason="Core ML works there")
-def test_coremltools_fails_off_a_mac_as_the_standin_does(tmp_path) -> None:
+def test_coremltools_fails_off_a_mac_as_the_standin_does(tmp_path):
     """Holds the words of the stand-in, and that each call gets through to coremltools."""
     runtime = core_ml.CoreML()
     with pytest.raises(Exception, match=re.escape(COMPILING)):

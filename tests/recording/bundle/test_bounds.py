@@ -24,7 +24,6 @@ from tracekit.recording.bundle.files import BundleFiles
 from tracekit.recording.bundle.values import TextBudget
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from typing import Any
 
 ISSUES = "Trace1.run/RunIssues.storedata"
@@ -48,15 +47,15 @@ def lying(statement: str, change: str) -> bytes:
 
 
 @pytest.fixture
-def opened(made_bundle: Any, made_table: Any, tmp_path: Path) -> Any:
-    def of(*tables: Any, **changes: Any) -> Any:
+def opened(made_bundle, made_table, tmp_path):
+    def of(*tables, **changes):
         made = made_bundle(list(tables) or [made_table("sample", "time:event-time", [(1,)])], **changes)
         return open_recording(made.write(tmp_path / "run.trace"))
 
     return of
 
 
-def issues(opened: Any, data: bytes) -> tuple[str, ...] | None:
+def issues(opened, data: bytes) -> tuple[str, ...] | None:
     texts: tuple[str, ...] | None = opened(replace={ISSUES: data}).run.issues
     return texts
 
@@ -75,13 +74,11 @@ def issues(opened: Any, data: bytes) -> tuple[str, ...] | None:
         database("CREATE TABLE ZISSUE (Z_PK INTEGER PRIMARY KEY, other TEXT)"),
     ],
 )
-def test_sql_of_a_recording_does_not_run(opened: Any, data: bytes) -> None:
+def test_sql_of_a_recording_does_not_run(opened, data):
     assert issues(opened, data) is None
 
 
-def test_a_table_of_issues_with_indexes_is_read_and_a_long_query_given_up(
-    opened: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_table_of_issues_with_indexes_is_read_and_a_long_query_given_up(opened, monkeypatch):
     index = ("CREATE INDEX i ON ZISSUE (ZMESSAGE)", "CREATE TABLE Z_METADATA (Z_VERSION INTEGER)")
     assert issues(opened, database(TABLE, ROW, *index)) == ("Lost events",)
     rows = ["INSERT INTO ZISSUE (ZMESSAGE) VALUES ('Lost events')"] * 500
@@ -90,7 +87,7 @@ def test_a_table_of_issues_with_indexes_is_read_and_a_long_query_given_up(
     assert issues(opened, database(TABLE, *rows)) is None
 
 
-def test_run_issues_that_were_cut_off_or_left_a_journal_are_not_told_as_none(opened: Any) -> None:
+def test_run_issues_that_were_cut_off_or_left_a_journal_are_not_told_as_none(opened):
     data = database(TABLE, *(f"CREATE TABLE t{number} (a)" for number in range(6)))
     assert issues(opened, data) == ()
     for share in (0.25, 0.5, 0.75, 0.99):
@@ -101,7 +98,7 @@ def test_run_issues_that_were_cut_off_or_left_a_journal_are_not_told_as_none(ope
 
 
 @pytest.mark.parametrize("width", [1, 4])
-def test_a_list_of_objects_of_zeros_is_refused(width: int) -> None:
+def test_a_list_of_objects_of_zeros_is_refused(width):
     count = 5_000_000 // width
     data = b"bplist00" + bytes(count * width) + struct.pack(">6xBBQQQ", width, 1, count, 0, 8)
     with pytest.raises(DamageError, match="not a readable property list"):
@@ -109,7 +106,7 @@ def test_a_list_of_objects_of_zeros_is_refused(width: int) -> None:
 
 
 @pytest.mark.parametrize(("kind", "count"), [(0x1F, 2_000), (0x14, 20_000)], ids=["of 32 kB", "of 16 bytes"])
-def test_long_integers_that_share_bytes_are_refused(kind: int, count: int) -> None:
+def test_long_integers_that_share_bytes_are_refused(kind, count):
     integers = bytes([kind]) * count
     array = b"\xaf\x11" + struct.pack(">H", count) + b"".join(struct.pack(">H", each) for each in range(1, count + 1))
     objects = array + integers + bytes(40_000)
@@ -121,7 +118,7 @@ def test_long_integers_that_share_bytes_are_refused(kind: int, count: int) -> No
 
 
 @pytest.mark.parametrize("form", [plistlib.FMT_BINARY, plistlib.FMT_XML])
-def test_objects_of_a_property_list_are_bounded(monkeypatch: pytest.MonkeyPatch, form: plistlib.PlistFormat) -> None:
+def test_objects_of_a_property_list_are_bounded(monkeypatch, form):
     data = plistlib.dumps([str(number) for number in range(50)], fmt=form)
     read_plist(data, "it")
     monkeypatch.setattr(limits, "MAX_OBJECTS", 50)
@@ -129,7 +126,7 @@ def test_objects_of_a_property_list_are_bounded(monkeypatch: pytest.MonkeyPatch,
         read_plist(data, "it")
 
 
-def test_arrays_that_share_bytes_are_refused(shared_arrays: Any) -> None:
+def test_arrays_that_share_bytes_are_refused(shared_arrays):
     index, data = shared_arrays([[1] * 100_000])
     one = index[40:48]
     assert len(parse_arrays(index, data)) == 1
@@ -138,9 +135,7 @@ def test_arrays_that_share_bytes_are_refused(shared_arrays: Any) -> None:
 
 
 @pytest.mark.parametrize("part", ["strings", "arrayUniquer/integeruniquer.data"])
-def test_shared_parts_that_shrink_too_well_are_refused(
-    opened: Any, made_table: Any, monkeypatch: pytest.MonkeyPatch, part: str
-) -> None:
+def test_shared_parts_that_shrink_too_well_are_refused(opened, made_table, monkeypatch, part):
     for name in ("SHARED_FREE_BYTES", "STRINGS_FREE_BYTES"):
         monkeypatch.setattr(limits, name, 1_000_000)
     bomb = zlib.compress(bytes(5_000_000))
@@ -150,9 +145,7 @@ def test_shared_parts_that_shrink_too_well_are_refused(
     assert "inflates to more than 1,000,000 bytes" in table.reason
 
 
-def test_labels_that_share_one_text_are_bounded_by_the_size_of_their_bundle(
-    opened: Any, made_table: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_labels_that_share_one_text_are_bounded_by_the_size_of_their_bundle(opened, made_table, monkeypatch):
     monkeypatch.setattr(limits, "TEXT_FREE_CHARS", 100_000)
     long = os.urandom(5_000).hex()
     rows = [(1, number) for number in range(200)]
@@ -165,7 +158,7 @@ def test_labels_that_share_one_text_are_bounded_by_the_size_of_their_bundle(
     assert "characters in total" in table.reason
 
 
-def test_texts_count_over_all_tables_and_once_for_a_table_that_is_read_again() -> None:
+def test_texts_count_over_all_tables_and_once_for_a_table_that_is_read_again():
     budget = TextBudget(0)
     for _ in range(3):
         budget.begin("first")
@@ -176,13 +169,13 @@ def test_texts_count_over_all_tables_and_once_for_a_table_that_is_read_again() -
         budget.spend(1)
 
 
-def test_a_part_that_cannot_be_read_is_read_once(opened: Any, made_table: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_part_that_cannot_be_read_is_read_once(opened, made_table, monkeypatch):
     tables = [made_table(f"sample{number}", "time:event-time name:string", [(1, 0)]) for number in range(5)]
     recording = opened(*tables, replace={f"{CORE}/uniquing/strings": b"broken"})
     read: list[str] = []
     pieces = BundleFiles.pieces
 
-    def counted(files: BundleFiles, path: str, limit: int) -> Any:
+    def counted(files: BundleFiles, path: str, limit: int):
         read.append(path)
         return pieces(files, path, limit)
 
@@ -196,7 +189,7 @@ def test_a_part_that_cannot_be_read_is_read_once(opened: Any, made_table: Any, m
     assert read.count(f"{CORE}/stores/indexed-store-0/bulkstore") == 1
 
 
-def attributes(archive: Any, *lists: list[int]) -> PrintedAttributes:
+def attributes(archive, *lists: list[int]) -> PrintedAttributes:
     """Attribute `a` is list 0; each list holds other lists by number, and the text `x` for -1."""
     made = archive()
     text = made.add("x")
@@ -219,20 +212,18 @@ def attributes(archive: Any, *lists: list[int]) -> PrintedAttributes:
         ([[each + 1] * 400 for each in range(6)] + [[-1]], "too often|characters"),
     ],
 )
-def test_attributes_that_hold_themselves_or_double_are_refused(
-    archive: Any, lists: list[list[int]], sentence: str
-) -> None:
+def test_attributes_that_hold_themselves_or_double_are_refused(archive, lists, sentence):
     printed = attributes(archive, *lists)
     with pytest.raises(DamageError, match=sentence):
         printed.of(printed._archive.top["root"])
 
 
-def test_attributes_that_are_lists_are_printed_as_before(archive: Any) -> None:
+def test_attributes_that_are_lists_are_printed_as_before(archive):
     printed = attributes(archive, [1, -1, -1], [-1, -1])
     assert printed.of(printed._archive.top["root"]) == {"a": "x x x x"}
 
 
-def test_durations_whose_sum_would_wrap_around_make_a_table_unreadable(opened: Any, made_table: Any) -> None:
+def test_durations_whose_sum_would_wrap_around_make_a_table_unreadable(opened, made_table):
     columns = "time:start-time length:duration"
     rows = [(number, 2**50) for number in range(65)]
     (table,) = opened(made_table("sample", columns, rows, interval=True)).tables("sample")
@@ -240,7 +231,7 @@ def test_durations_whose_sum_would_wrap_around_make_a_table_unreadable(opened: A
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2, zipfile.ZIP_DEFLATED])
-def test_a_damaged_member_of_an_instrument_is_told(opened: Any, method: int) -> None:
+def test_a_damaged_member_of_an_instrument_is_told(opened, method):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", method) as archive:
         archive.writestr("run", bytes(range(256)) * 20)
@@ -250,7 +241,7 @@ def test_a_damaged_member_of_an_instrument_is_told(opened: Any, method: int) -> 
     assert "instruments of run 1 whose files cannot be read: 1" in recording.contents.notes
 
 
-def test_a_bundle_of_links_is_not_called_unfinished(made_bundle: Any, made_table: Any, tmp_path: Path) -> None:
+def test_a_bundle_of_links_is_not_called_unfinished(made_bundle, made_table, tmp_path):
     made = made_bundle([made_table("sample", "time:event-time", [(1,)])])
     bundle = made.write(tmp_path / "annex")
     for path in made.files():
@@ -262,7 +253,7 @@ def test_a_bundle_of_links_is_not_called_unfinished(made_bundle: Any, made_table
     assert "not finished" not in str(caught.value)
 
 
-def test_more_runs_than_any_document_are_refused(made_bundle: Any, made_table: Any, tmp_path: Path) -> None:
+def test_more_runs_than_any_document_are_refused(made_bundle, made_table, tmp_path):
     made = made_bundle([made_table("sample", "time:event-time", [(1,)])])
     for number in range(2, limits.MAX_RUNS + 2):
         made.replace[f"corespace/run{number}/core/x"] = b""
@@ -270,7 +261,7 @@ def test_more_runs_than_any_document_are_refused(made_bundle: Any, made_table: A
         open_recording(made.write(tmp_path / "run.trace"))
 
 
-def test_many_sequences_of_types_in_labels_are_refused(shared_arrays: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_sequences_of_types_in_labels_are_refused(shared_arrays, monkeypatch):
     from tracekit.recording.bundle.labels import Labels
     from tracekit.recording.bundle.types import KNOWN
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import plistlib
 import zlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -13,20 +13,14 @@ from tracekit.errors import UnreadableRecording
 from tracekit.recording import open_contents, open_recording
 from tracekit.recording.table import TableState
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    Make = Callable[..., Any]
-
 
 @pytest.fixture
-def sample(made_table: Make) -> Callable[..., Any]:
+def sample(made_table):
     """A table with one row, changed as the test needs."""
     return lambda **changes: made_table("sample", "time:event-time count:uint32", [(5, 7)], **changes)
 
 
-def test_attributes_read_as_a_table_of_contents_prints_them(made_bundle: Make, sample: Make, tmp_path: Path) -> None:
+def test_attributes_read_as_a_table_of_contents_prints_them(made_bundle, sample, tmp_path):
     attributes: dict[str, object] = {
         "target-pid": "SINGLE",
         "category": "CAMetalLayer.Stalls",
@@ -49,9 +43,7 @@ def test_attributes_read_as_a_table_of_contents_prints_them(made_bundle: Make, s
     assert recording.tables("other") == []
 
 
-def test_a_table_without_rows_is_empty_with_and_without_its_rows_file(
-    made_bundle: Make, made_table: Make, tmp_path: Path
-) -> None:
+def test_a_table_without_rows_is_empty_with_and_without_its_rows_file(made_bundle, made_table, tmp_path):
     tables = [
         made_table("a", "time:event-time", []),
         made_table("b", "time:event-time", [], replace={"bulkstore": None}),
@@ -81,8 +73,8 @@ BROKEN = [
 
 @pytest.mark.parametrize(("changes", "reason"), BROKEN)
 def test_a_table_that_a_guard_refuses_is_unreadable_and_the_rest_reads(
-    made_bundle: Make, made_table: Make, sample: Make, tmp_path: Path, changes: dict[str, Any], reason: str
-) -> None:
+    made_bundle, made_table, sample, tmp_path, changes, reason
+):
     tables = [sample(**changes), made_table("sound", "time:event-time", [(1,), (2,)])]
     recording = open_recording(made_bundle(tables, compressed=False).write(tmp_path / "run.trace"))
     broken, sound = recording.run.tables
@@ -104,17 +96,13 @@ def test_a_table_that_a_guard_refuses_is_unreadable_and_the_rest_reads(
         ({"declared": 150_000_000}, "150,000,000 rows do not fit in the"),
     ],
 )
-def test_a_wrong_number_of_rows_is_noticed_when_the_table_is_read(
-    made_bundle: Make, sample: Make, tmp_path: Path, changes: dict[str, Any], reason: str
-) -> None:
+def test_a_wrong_number_of_rows_is_noticed_when_the_table_is_read(made_bundle, sample, tmp_path, changes, reason):
     table = only(made_bundle([sample(**changes)]).write(tmp_path / "run.trace"), "sample")
     assert table.state is TableState.UNREADABLE
     assert reason in table.reason
 
 
-def test_a_recording_that_was_not_finished_says_how_to_recover_it(
-    made_bundle: Make, sample: Make, tmp_path: Path
-) -> None:
+def test_a_recording_that_was_not_finished_says_how_to_recover_it(made_bundle, sample, tmp_path):
     stream = tmp_path / "raw.trace/Trace1.run/Attachments/trace-data.atrc"
     stream.parent.mkdir(parents=True)
     stream.write_bytes(b"raw")
@@ -135,9 +123,7 @@ def test_a_recording_that_was_not_finished_says_how_to_recover_it(
 @pytest.mark.parametrize(
     ("template", "words"), [("Leaks", r"saved recording \(template 'Leaks'\) that"), (None, "saved recording that")]
 )
-def test_a_saved_recording_without_tables_is_not_called_unfinished(
-    archive: Any, tmp_path: Path, template: str | None, words: str
-) -> None:
+def test_a_saved_recording_without_tables_is_not_called_unfinished(archive, tmp_path, template, words):
     """As Leaks and Allocations leave it: `form.template` and a stream of their own, and no table in `corespace`."""
     run = {1: {"runInfo": ("XRRunInfo", {"_templateName": template})}} if template else {}
     listed = archive.dump(("XRRunListData", {"$0": [1], "$1": run, "$2": 2}), "com.apple.xray.run.data")
@@ -156,7 +142,7 @@ def test_a_saved_recording_without_tables_is_not_called_unfinished(
     assert "Allocations, Leaks" in str(caught.value)
 
 
-def test_folders_that_are_no_readable_bundle_get_their_sentence(tmp_path: Path) -> None:
+def test_folders_that_are_no_readable_bundle_get_their_sentence(tmp_path):
     (tmp_path / "empty.trace").mkdir()
     with pytest.raises(
         UnreadableRecording, match=r"named like a trace bundle but contains nothing of one; check the path"
@@ -168,7 +154,7 @@ def test_folders_that_are_no_readable_bundle_get_their_sentence(tmp_path: Path) 
         open_recording(tmp_path / "old.trace")
 
 
-def test_a_bundle_in_an_archive_reads_without_unpacking(made_bundle: Make, sample: Make, tmp_path: Path) -> None:
+def test_a_bundle_in_an_archive_reads_without_unpacking(made_bundle, sample, tmp_path):
     for name, prefix in (("named.zip", "run.trace/"), ("bare.zip", ""), ("deep.zip", "shared/runs/run.trace/")):
         (tmp_path / name).write_bytes(made_bundle([sample()]).zipped(prefix))
         before = set(tmp_path.iterdir())
@@ -177,9 +163,7 @@ def test_a_bundle_in_an_archive_reads_without_unpacking(made_bundle: Make, sampl
         assert open_contents(tmp_path / name).source == name
 
 
-def test_an_archive_of_several_bundles_is_refused_and_exports_go_first(
-    made_bundle: Make, sample: Make, tmp_path: Path
-) -> None:
+def test_an_archive_of_several_bundles_is_refused_and_exports_go_first(made_bundle, sample, tmp_path):
     import io
     import zipfile
 
@@ -193,7 +177,7 @@ def test_an_archive_of_several_bundles_is_refused_and_exports_go_first(
         open_recording(tmp_path / "two.zip")
 
 
-def test_links_are_not_followed(made_bundle: Make, sample: Make, tmp_path: Path) -> None:
+def test_links_are_not_followed(made_bundle, sample, tmp_path):
     path = made_bundle([sample()]).write(tmp_path / "run.trace")
     rows = path / "corespace/run1/core/stores/indexed-store-0/bulkstore"
     rows.rename(tmp_path / "elsewhere")
@@ -203,7 +187,7 @@ def test_links_are_not_followed(made_bundle: Make, sample: Make, tmp_path: Path)
     assert "1 symbolic links inside the bundle were ignored" in recording.contents.notes
 
 
-def test_a_newer_document_and_unknown_topologies_are_told(made_bundle: Make, sample: Make, tmp_path: Path) -> None:
+def test_a_newer_document_and_unknown_topologies_are_told(made_bundle, sample, tmp_path):
     requirements = {
         "com.apple.dt.trace": [6, "newer"],
         "com.apple.dt.ac.topology.XRT64_CC32_R_TypeID": [1, "old"],
@@ -217,7 +201,7 @@ def test_a_newer_document_and_unknown_topologies_are_told(made_bundle: Make, sam
     assert cells(recording.tables("sample")[0], "count") == [7]
 
 
-def test_a_list_of_tables_that_cannot_be_read_is_an_error(made_bundle: Make, sample: Make, tmp_path: Path) -> None:
+def test_a_list_of_tables_that_cannot_be_read_is_an_error(made_bundle, sample, tmp_path):
     bundle = made_bundle([sample()], replace={"corespace/run1/core/table-manager/tables.plist": b"junk"})
     with pytest.raises(UnreadableRecording, match=r"list of tables of run 1 in 'run.trace' cannot be read: .*copy the"):
         open_recording(bundle.write(tmp_path / "run.trace"))
@@ -232,9 +216,7 @@ def test_a_list_of_tables_that_cannot_be_read_is_an_error(made_bundle: Make, sam
         (["run1/core/stores/indexed-store-0"] * 2, "lists two tables in one store"),
     ],
 )
-def test_a_table_has_a_store_of_its_own_in_its_run(
-    made_bundle: Make, archive: Make, sample: Make, tmp_path: Path, stores: list[str | None], why: str
-) -> None:
+def test_a_table_has_a_store_of_its_own_in_its_run(made_bundle, archive, sample, tmp_path, stores, why):
     details = {
         number: {"storeSubpath": store, "spec": sample(attributes={"number": str(number)}).spec()}
         for number, store in enumerate(stores)
@@ -245,7 +227,7 @@ def test_a_table_has_a_store_of_its_own_in_its_run(
         open_recording(bundle.write(tmp_path / "run.trace"))
 
 
-def test_progress_is_reported_in_bytes_of_the_bundle(made_bundle: Make, sample: Make, tmp_path: Path) -> None:
+def test_progress_is_reported_in_bytes_of_the_bundle(made_bundle, sample, tmp_path):
     seen: list[Any] = []
     path = made_bundle([sample()]).write(tmp_path / "run.trace")
     open_recording(path, progress=seen.append).tables("sample")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 import uuid
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -39,7 +38,7 @@ ARCHIVES = {
 }  # fmt: skip
 
 
-def mapped(time: int, thread: int, identity: str, address: int, path: int, *, code: int = 0, device: int = 1) -> Any:
+def mapped(time: int, thread: int, identity: str, address: int, path: int, *, code: int = 0, device: int = 1):
     low, high = struct.unpack("<QQ", uuid.UUID(identity).bytes)
     return [
         (time, thread, 0x1F, 5, code, 0, low, high, address, device),
@@ -48,7 +47,7 @@ def mapped(time: int, thread: int, identity: str, address: int, path: int, *, co
 
 
 @pytest.fixture
-def stacks_of(made_bundle: Any, made_table: Any, tmp_path: Path) -> Any:
+def stacks_of(made_bundle, made_table, tmp_path):
     def made(
         samples: list[tuple[int, int, list[int]]],
         events: list[Any],
@@ -101,7 +100,7 @@ EVENTS = [
 ]
 
 
-def test_frames_are_named_with_what_was_inlined(stacks_of: Any) -> None:
+def test_frames_are_named_with_what_was_inlined(stacks_of):
     samples = [(100, THREAD, [BASE + 0x142, BASE + 0x111]), (200, THREAD, []), (300, THREAD, [BASE + 0x205])]
     table = stacks_of(samples, EVENTS, dumped())
     assert frames_at(table, 0) == [
@@ -117,7 +116,7 @@ def test_frames_are_named_with_what_was_inlined(stacks_of: Any) -> None:
     assert table.notes == ()
 
 
-def test_a_library_without_symbols_keeps_its_name(stacks_of: Any) -> None:
+def test_a_library_without_symbols_keeps_its_name(stacks_of):
     samples = [
         (100, THREAD, [CACHE + 0x1235, BASE + 0x111, BASE - 5]),
         # The text of the image ends before the second address.
@@ -136,14 +135,14 @@ def test_a_library_without_symbols_keeps_its_name(stacks_of: Any) -> None:
     assert images == [["App", None], ["libthing.dylib", None]]
 
 
-def test_two_images_in_one_place_are_told_apart_by_time(stacks_of: Any) -> None:
+def test_two_images_in_one_place_are_told_apart_by_time(stacks_of):
     events = [*EVENTS, mapped(150, THREAD, APP, BASE, 40, code=5), mapped(160, THREAD, OTHER, BASE, 41)]
     samples = [(time, THREAD, [BASE + 0x111]) for time in (100, 200)]
     table = stacks_of(samples, events, dumped())
     assert [frames_at(table, each)[0][:2] for each in (0, 1)] == [("App", "main"), ("plugin.dylib", "plug")]
 
 
-def test_an_image_that_only_went_was_there_from_the_start(stacks_of: Any) -> None:
+def test_an_image_that_only_went_was_there_from_the_start(stacks_of):
     events = [mapped(150, THREAD, APP, BASE, 40, code=5)]
     samples = [(time, THREAD, [BASE + 0x111]) for time in (100, 200)]
     table = stacks_of(samples, events, dumped())
@@ -151,7 +150,7 @@ def test_an_image_that_only_went_was_there_from_the_start(stacks_of: Any) -> Non
 
 
 @pytest.mark.parametrize("change", [lambda data: data[:-1], lambda data: b"\x08" + data[1:], lambda _: b""])
-def test_a_damaged_archive_costs_itself_and_is_told(stacks_of: Any, change: Any) -> None:
+def test_a_damaged_archive_costs_itself_and_is_told(stacks_of, change):
     archives = dumped()
     archives[APP] = change(archives[APP])
     events = [*EVENTS, mapped(40, THREAD, OTHER, BASE + 0x20000, 41)]
@@ -162,20 +161,20 @@ def test_a_damaged_archive_costs_itself_and_is_told(stacks_of: Any, change: Any)
     assert note.startswith("functions of App (")
 
 
-def test_a_run_that_tells_no_images_has_frames_without_names(stacks_of: Any) -> None:
+def test_a_run_that_tells_no_images_has_frames_without_names(stacks_of):
     table = stacks_of([(100, THREAD, [BASE + 0x111])], [], {})
     assert frames_at(table, 0) == [(None, None, -1, "")]
     assert "does not show which libraries were loaded" in table.notes[0]
 
 
-def test_a_reference_to_nothing_costs_the_stacks(made_bundle: Any, made_table: Any, tmp_path: Path) -> None:
+def test_a_reference_to_nothing_costs_the_stacks(made_bundle, made_table, tmp_path):
     tables = [made_table("time-profile", "time:event-time thread stack:backtrace", [(1, THREAD, 900)])]
     path = made_bundle(tables, arrays=[[77, 0], [5, 0]]).write(tmp_path / "run.trace")
     with pytest.raises(UnreadableRecording, match="shared array 900"):
         open_recording(path).call_stacks("time-profile")
 
 
-def test_no_output_holds_an_address_or_a_path(stacks_of: Any) -> None:
+def test_no_output_holds_an_address_or_a_path(stacks_of):
     samples = [(100, THREAD, [BASE + 0x142, BASE + 0x205, CACHE + 0x1235])]
     table = stacks_of(samples, EVENTS, dumped())
     text = repr((table.images, [each.name for each in table.functions], table.files, table.notes))
@@ -192,7 +191,7 @@ LINKER_EVENT = mapped(15, THREAD, OTHER, CACHE + 0x4000_0000, 43, device=0)
 SAVED_APP = Listed(APP, BASE, 0x8000, "/private/var/containers/Bundle/App")
 
 
-def test_an_address_far_behind_the_only_known_library_is_unknown(stacks_of: Any) -> None:
+def test_an_address_far_behind_the_only_known_library_is_unknown(stacks_of):
     samples = [(100, THREAD, [CACHE + 0x1235, CACHE + 0x1000 + 0x338ECC])]
     partial = stacks_of(samples, PARTIAL, dumped(), folder="partial")
     assert [image for image, *_ in frames_at(partial, 0)] == ["libthing.dylib", None]
@@ -201,7 +200,7 @@ def test_an_address_far_behind_the_only_known_library_is_unknown(stacks_of: Any)
     assert [image for image, *_ in frames_at(whole, 0)] == ["libthing.dylib", "libthing.dylib"]
 
 
-def test_frames_of_an_image_whose_place_is_not_known_are_unknown_and_that_is_said(stacks_of: Any) -> None:
+def test_frames_of_an_image_whose_place_is_not_known_are_unknown_and_that_is_said(stacks_of):
     archives = dumped() | {LIBRARY: Written(LIBRARY, [Symbol(0x100, 0x900, "_thing", "thing")]).dump()}
     samples = [(100, THREAD, [CACHE + 0x1235, BASE + 0x111])]
     table = stacks_of(samples, PARTIAL, archives, folder="a")
@@ -214,7 +213,7 @@ def test_frames_of_an_image_whose_place_is_not_known_are_unknown_and_that_is_sai
     assert known.notes == ()
 
 
-def test_images_that_were_there_before_come_from_form_template(stacks_of: Any) -> None:
+def test_images_that_were_there_before_come_from_form_template(stacks_of):
     cached = [Listed(LIBRARY, 0x1000, 0x200, "/usr/lib/libthing.dylib", flags=CACHED)]
     listed = template(image_list(PID, SAVED_APP, cache=CACHE), process=(PROCESS, PID), cached=cached)
     samples = [(100, THREAD, [CACHE + 0x1200, BASE + 0x143, CACHE + 0x1201, BASE + 0x9000])]
@@ -232,7 +231,7 @@ def test_images_that_were_there_before_come_from_form_template(stacks_of: Any) -
         "where it was loaded",)  # fmt: skip
 
 
-def test_saved_images_of_others_of_the_kernel_and_of_another_time_are_not_taken(stacks_of: Any) -> None:
+def test_saved_images_of_others_of_the_kernel_and_of_another_time_are_not_taken(stacks_of):
     listed = template(
         image_list(88, SAVED_APP),
         image_list(PID, Listed(OTHER, BASE, 0x8000, "/Users/someone/plugin.dylib"), is_kernel=True),
@@ -244,7 +243,7 @@ def test_saved_images_of_others_of_the_kernel_and_of_another_time_are_not_taken(
 
 
 @pytest.mark.parametrize("cut", [10, 30, 90, 150])
-def test_a_list_that_is_cut_off_costs_the_images_that_it_has(stacks_of: Any, cut: int) -> None:
+def test_a_list_that_is_cut_off_costs_the_images_that_it_has(stacks_of, cut):
     listed = template(image_list(PID, SAVED_APP)[:cut], process=(PROCESS, PID))
     table = stacks_of([(100, THREAD, [CACHE + 0x1235])], PARTIAL, {}, listed)
     assert [image for image, *_ in frames_at(table, 0)] == ["libthing.dylib"]
@@ -252,7 +251,7 @@ def test_a_list_that_is_cut_off_costs_the_images_that_it_has(stacks_of: Any, cut
 
 
 @pytest.mark.parametrize("schema", ["cpu-profile", "counters-profile"])
-def test_stacks_that_are_sampled_by_a_counter_are_read_too(stacks_of: Any, schema: str) -> None:
+def test_stacks_that_are_sampled_by_a_counter_are_read_too(stacks_of, schema):
     samples = [(100, THREAD, [BASE + 0x142])]
     table = stacks_of(samples, EVENTS, dumped(), schema=schema)
     assert frames_at(table, 0)[0][:2] == ("App", "App.Load")

@@ -6,7 +6,6 @@ Golden facts: section 16 of the reference on trace bundles, computed by a script
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -15,16 +14,11 @@ from support.real_bundles import ALL, CORE_ML, names, numbers, only, row
 from tracekit.recording import open_contents, open_recording
 from tracekit.recording.table import TableState
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tracekit.recording.contents import Recording
-
 pytestmark = pytest.mark.corpus
 
 
 @pytest.mark.parametrize("name", ["quick_probe", "fp16_w8_60s_all"])
-def test_tables_target_template_and_span_are_those_of_the_exported_table_of_contents(corpus: Path, name: str) -> None:
+def test_tables_target_template_and_span_are_those_of_the_exported_table_of_contents(corpus, name):
     exported = open_contents(corpus / f"xml/xcode16.4-coreml-toc-{name}.xml").runs[0]
     native = open_contents(corpus / f"bundles/{name}.trace").runs[0]
     assert len(native.tables) == 90
@@ -47,7 +41,7 @@ def test_tables_target_template_and_span_are_those_of_the_exported_table_of_cont
         assert np.datetime64(here.removesuffix("+00:00")) == moment
 
 
-def test_all_cells_of_a_table_equal_its_export(corpus: Path, opened: dict[str, Recording]) -> None:
+def test_all_cells_of_a_table_equal_its_export(corpus, opened):
     exported = only(open_recording(corpus / "xml/xcode16.4-mps-hw-intervals.xml"), "mps-hw-intervals")
     native = only(opened["fp16_w8_60s_all"], "mps-hw-intervals")
     assert native.columns == exported.columns
@@ -65,9 +59,7 @@ def test_all_cells_of_a_table_equal_its_export(corpus: Path, opened: dict[str, R
         ("fp16_w8_60s_all", "os-signpost", {"category": "coreml"}, "xcode16.4-os-signpost-coreml-0rows.xml"),
     ],
 )
-def test_an_empty_table_has_the_columns_of_its_export(
-    corpus: Path, opened: dict[str, Recording], name: str, schema: str, attributes: dict[str, str], export: str
-) -> None:
+def test_an_empty_table_has_the_columns_of_its_export(corpus, opened, name, schema, attributes, export):
     exported = only(open_recording(corpus / "xml" / export), schema)
     native = only(opened[name], schema, **attributes)
     assert native.state is exported.state is TableState.EMPTY
@@ -104,7 +96,7 @@ READABLE_ROWS = {"hello_coreml": 1_780_377, "quick_probe": 1_544_805, "fp16_w8_6
 ABSENT_ROWS = {"hello_coreml": {857_872, 897_679}, "fp16_w8_60s_all": {620_139, 596_189}}
 
 
-def test_row_counts_are_those_that_were_measured(opened: dict[str, Recording]) -> None:
+def test_row_counts_are_those_that_were_measured(opened):
     for index, name in enumerate(CORE_ML):
         entries = opened[name].run.tables
         counted = {schema: sum(each.rows or 0 for each in entries if each.schema == schema) for schema in ROWS}
@@ -116,7 +108,7 @@ def test_row_counts_are_those_that_were_measured(opened: dict[str, Recording]) -
 @pytest.mark.sweep
 @pytest.mark.turns(3)
 @pytest.mark.parametrize("name", ALL)
-def test_every_table_decodes_to_as_many_rows_as_are_listed(opened: dict[str, Recording], name: str) -> None:
+def test_every_table_decodes_to_as_many_rows_as_are_listed(opened, name):
     recording = opened[name]
     for schema in dict.fromkeys(entry.schema for entry in recording.run.tables):
         entries = [entry for entry in recording.run.tables if entry.schema == schema]
@@ -129,7 +121,7 @@ def test_every_table_decodes_to_as_many_rows_as_are_listed(opened: dict[str, Rec
                 assert {len(cells) for cells in table.cells} == {table.rows}
 
 
-def test_a_table_whose_rows_file_is_absent_is_unreadable_and_never_zero(opened: dict[str, Recording]) -> None:
+def test_a_table_whose_rows_file_is_absent_is_unreadable_and_never_zero(opened):
     for name in ALL:
         lost = [each for each in opened[name].run.tables if each.state is TableState.UNREADABLE]
         assert {int(each.reason.split(" ")[0].replace(",", "")) for each in lost} == ABSENT_ROWS.get(name, set())
@@ -150,14 +142,12 @@ SUMS = [
 
 
 @pytest.mark.parametrize(("schema", "column", "sums"), SUMS)
-def test_sums_are_those_that_were_measured(
-    opened: dict[str, Recording], schema: str, column: str, sums: tuple[int, ...]
-) -> None:
+def test_sums_are_those_that_were_measured(opened, schema, column, sums):
     totals = tuple(int(numbers(only(opened[name], schema), column).sum()) for name in CORE_ML)
     assert totals == sums
 
 
-def test_sums_over_a_selection_are_those_that_were_measured(opened: dict[str, Recording]) -> None:
+def test_sums_over_a_selection_are_those_that_were_measured(opened):
     active = []
     for name in CORE_ML:
         states = only(opened[name], "metal-gpu-state-intervals")
@@ -187,7 +177,7 @@ GPU_BY_PROCESS = {
 }
 
 
-def test_gpu_time_by_process_and_channel_is_what_was_measured(opened: dict[str, Recording]) -> None:
+def test_gpu_time_by_process_and_channel_is_what_was_measured(opened):
     table = only(opened["hello_coreml"], "metal-gpu-intervals")
     by_process: dict[tuple[str, str], tuple[int, int]] = {}
     rows = zip(names(table, "process"), names(table, "channel-name"), numbers(table, "duration").tolist(), strict=True)

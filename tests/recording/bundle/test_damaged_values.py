@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import plistlib
 import zlib
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from support.cells import cells, only
 from tracekit.recording import open_recording
 from tracekit.recording.table import TableState
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    Make = Callable[..., Any]
 
 
 @pytest.mark.parametrize(
@@ -32,9 +25,7 @@ if TYPE_CHECKING:
         ("odd:XRNewThingTypeID", 1, "has the engineering type 'XRNewThingTypeID', which tracekit does not know"),
     ],
 )
-def test_a_value_that_cannot_be_makes_its_table_unreadable(
-    made_bundle: Make, made_table: Make, tmp_path: Path, column: str, value: int, reason: str
-) -> None:
+def test_a_value_that_cannot_be_makes_its_table_unreadable(made_bundle, made_table, tmp_path, column, value, reason):
     """Text 0 is the only one; array 0 is (7, 0); label 0 holds itself, label 1 has an odd number of numbers."""
     bundle = made_bundle(
         [made_table("sample", f"time:event-time {column}", [(1, value)])],
@@ -53,7 +44,7 @@ def test_a_value_that_cannot_be_makes_its_table_unreadable(
     assert reason in table.reason
 
 
-def announcing(bundle: Any, **types: str) -> Any:
+def announcing(bundle, **types: str):
     """The bundle with further types in its requirements: mnemonic by id."""
     requirements = plistlib.loads(bundle.files()["open.creq"])
     requirements |= {
@@ -64,9 +55,7 @@ def announcing(bundle: Any, **types: str) -> Any:
     return bundle
 
 
-def test_a_column_of_a_new_type_is_left_out_and_the_others_read(
-    made_bundle: Make, made_table: Make, tmp_path: Path
-) -> None:
+def test_a_column_of_a_new_type_is_left_out_and_the_others_read(made_bundle, made_table, tmp_path):
     rows = [(5, 77, 3), (6, 78, 4)]
     table = made_table("sample", "time:event-time odd:XRNewThingTypeID count:uint32", rows)
     bundle = announcing(made_bundle([table]), XRNewThingTypeID="new-thing")
@@ -81,7 +70,7 @@ def test_a_column_of_a_new_type_is_left_out_and_the_others_read(
     assert (entry.state, entry.rows, entry.columns, entry.reason) == (TableState.ROWS, 2, 2, read.reason)
 
 
-def test_types_of_file_activity_and_system_trace_are_read(made_bundle: Make, made_table: Make, tmp_path: Path) -> None:
+def test_types_of_file_activity_and_system_trace_are_read(made_bundle, made_table, tmp_path):
     """Their ids are told by the bundle; what stands behind a mnemonic by Apple's type reference."""
     none = 0xFFFF_FFFF
     columns = "time:event-time call:XRSystemCallNameTypeID fd:XRFileDescriptorTypeID vnode:XRVFSVnodeTypeID"
@@ -107,16 +96,14 @@ def test_types_of_file_activity_and_system_trace_are_read(made_bundle: Make, mad
     }
 
 
-def test_a_table_of_new_types_alone_is_unreadable(made_bundle: Make, made_table: Make, tmp_path: Path) -> None:
+def test_a_table_of_new_types_alone_is_unreadable(made_bundle, made_table, tmp_path):
     bundle = made_bundle([made_table("sample", "time:XRNewThingTypeID odd:XRNewThingTypeID", [(5, 77)])])
     table = only(announcing(bundle, XRNewThingTypeID="new-thing").write(tmp_path / "run.trace"), "sample")
     assert table.state is TableState.UNREADABLE
     assert "does not know the engineering type of any of its columns" in table.reason
 
 
-def test_values_of_another_run_are_noticed_by_the_numbers_of_processes(
-    made_bundle: Make, made_table: Make, tmp_path: Path
-) -> None:
+def test_values_of_another_run_are_noticed_by_the_numbers_of_processes(made_bundle, made_table, tmp_path):
     tables = [
         made_table("sample", "time:event-time process", [(1, 0)]),
         made_table("process-info", "time:event-time pid process process-name:string", [(1, 78, 0, 0)]),
@@ -136,8 +123,8 @@ def test_values_of_another_run_are_noticed_by_the_numbers_of_processes(
     ],
 )
 def test_values_that_are_missing_or_broken_cost_only_the_tables_that_need_them(
-    made_bundle: Make, made_table: Make, tmp_path: Path, path: str, content: bytes | None
-) -> None:
+    made_bundle, made_table, tmp_path, path, content
+):
     tables = [
         made_table("texts", "time:event-time name:string", [(1, 0)]),
         made_table("numbers", "time:event-time count:uint32", [(1, 5)]),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing, suppress
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,10 +14,6 @@ from tracekit.recording.bundle import DamageError
 from tracekit.recording.bundle.files import find_bundle
 from tracekit.recording.bundle.issues import read_issues
 
-if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import Any
-
 # An interrupt may come while an object is finalized: Python reports it, and files that were being read, as ignored.
 pytestmark = [
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
@@ -27,7 +22,7 @@ pytestmark = [
 
 
 @pytest.mark.parametrize(("strings", "labels"), sweep_rest((1, 1_500), (60_000, 1)))
-def test_strings_and_labels(made_bundle: Any, made_table: Any, tmp_path: Path, strings: int, labels: int) -> None:
+def test_strings_and_labels(made_bundle, made_table, tmp_path, strings, labels):
     table = made_table(
         "sample",
         "time:event-time name:string label:formatted-label",
@@ -45,7 +40,7 @@ def test_strings_and_labels(made_bundle: Any, made_table: Any, tmp_path: Path, s
 
 
 @pytest.mark.sweep
-def test_run_issues(made_bundle: Any, made_table: Any, tmp_path: Path) -> None:
+def test_run_issues(made_bundle, made_table, tmp_path):
     """The engine sorts in one step, which its limits keep short."""
     with closing(sqlite3.connect(":memory:")) as database:
         database.execute("CREATE TABLE ZISSUE (Z_PK INTEGER, ZMESSAGE VARCHAR)")

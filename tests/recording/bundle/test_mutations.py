@@ -10,7 +10,6 @@ import sys
 import zlib
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -43,7 +42,7 @@ def states(path: Path) -> set[TableState]:
     return {table.state for schema in schemas for table in recording.tables(schema)}
 
 
-def test_damaged_bundles_tell_nothing_wrong_without_a_word() -> None:
+def test_damaged_bundles_tell_nothing_wrong_without_a_word():
     done = subprocess.run(
         [sys.executable, fuzzer.__file__, "--runs", str(RUNS), "--seconds", "300", "--seed", "20261121"],
         capture_output=True,
@@ -68,7 +67,7 @@ def test_damaged_bundles_tell_nothing_wrong_without_a_word() -> None:
 
 
 @pytest.fixture
-def made(made_bundle: Any, made_table: Any, tmp_path: Path) -> Path:
+def made(made_bundle, made_table, tmp_path):
     """A bundle with every kind of value."""
     zero = (1 << 63) - 1
     tables = [
@@ -89,14 +88,14 @@ def made(made_bundle: Any, made_table: Any, tmp_path: Path) -> Path:
     return made_bundle(tables, strings=["", "name"], arrays=arrays, typed=typed).write(tmp_path / "run.trace")
 
 
-def test_damage_to_every_kind_of_value(made: Path) -> None:
+def test_damage_to_every_kind_of_value(made):
     bundle = fuzzer.sound_bundle("compressed", made)
     outcomes = Counter(fuzzer.attempt([bundle], 1, number)[2] for number in range(75))
     assert outcomes["said"] > 15
 
 
 @pytest.mark.corpus
-def test_damage_to_a_real_bundle(corpus: Path, tmp_path: Path) -> None:
+def test_damage_to_a_real_bundle(corpus, tmp_path):
     path = tmp_path / "run.trace"
     left_out = shutil.ignore_patterns("symbols", "spindex*", "run[23]", "Trace[23].run", "[23].run.zip")
     shutil.copytree(corpus / "bundles/output.trace", path, ignore=left_out)
@@ -105,7 +104,7 @@ def test_damage_to_a_real_bundle(corpus: Path, tmp_path: Path) -> None:
     assert outcomes["said"] > 1
 
 
-def test_a_flipped_bit_below_the_compression_never_passes(made: Path) -> None:
+def test_a_flipped_bit_below_the_compression_never_passes(made):
     """Compressed files carry a checksum, so that no number changes without a word."""
     rows = made / "corespace/run1/core/stores/indexed-store-0/bulkstore"
     data = rows.read_bytes()
@@ -118,7 +117,7 @@ def test_a_flipped_bit_below_the_compression_never_passes(made: Path) -> None:
         assert table.state is TableState.UNREADABLE
 
 
-def test_rows_that_were_swapped_between_tables_are_noticed(made_bundle: Any, made_table: Any, tmp_path: Path) -> None:
+def test_rows_that_were_swapped_between_tables_are_noticed(made_bundle, made_table, tmp_path):
     tables = [
         made_table("one", "time:event-time count:uint32", [(1, 1), (2, 2)]),
         made_table("two", "time:event-time count:uint32", [(1, 1)]),
@@ -135,7 +134,7 @@ def test_rows_that_were_swapped_between_tables_are_noticed(made_bundle: Any, mad
         second.write_bytes(content[1])
 
 
-def test_a_file_that_inflates_without_end_is_refused_before_it_does(made: Path) -> None:
+def test_a_file_that_inflates_without_end_is_refused_before_it_does(made):
     rows = made / "corespace/run1/core/stores/indexed-store-0/bulkstore"
     head = zlib.decompress(rows.read_bytes())[:4096]
     packer = zlib.compressobj(9)

@@ -1,22 +1,16 @@
 """Rows of real bundles, one by one, against those that were read without tracekit (section 16 of the reference)."""
 
-from __future__ import annotations
-
 from collections import Counter
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from support.real_bundles import CORE_ML, names, numbers, only
 
-if TYPE_CHECKING:
-    from tracekit.recording.contents import Recording
-
 pytestmark = pytest.mark.corpus
 
 
-def test_sample_rows_of_the_gpu_are_those_of_the_reference(opened: dict[str, Recording]) -> None:
+def test_sample_rows_of_the_gpu_are_those_of_the_reference(opened):
     table = only(opened["hello_coreml"], "metal-gpu-intervals")
     values = {mnemonic: table.column(mnemonic).item(0) for mnemonic in (column.mnemonic for column in table.columns)}
     assert {**values, "process": str(values["process"])} == {
@@ -47,7 +41,7 @@ def test_sample_rows_of_the_gpu_are_those_of_the_reference(opened: dict[str, Rec
     assert table.column("cmdbuffer-id").item(mine) == 4_572_362_927
 
 
-def test_sample_rows_of_submissions_and_encoders_are_those_of_the_reference(opened: dict[str, Recording]) -> None:
+def test_sample_rows_of_submissions_and_encoders_are_those_of_the_reference(opened):
     table = only(opened["hello_coreml"], "metal-application-command-buffer-submissions")
     values = {column.mnemonic: table.column(column.mnemonic).item(0) for column in table.columns}
     assert (values["start"], values["duration"]) == (4_915_932_750, 98_179_375)
@@ -67,7 +61,7 @@ def test_sample_rows_of_submissions_and_encoders_are_those_of_the_reference(open
     assert encoders.column("encoder-id").item(0) == 4_572_362_928
 
 
-def test_signposts_have_their_message_and_arguments(opened: dict[str, Recording]) -> None:
+def test_signposts_have_their_message_and_arguments(opened):
     table = only(opened["hello_coreml"], "os-signpost", category="ShaderTimeline")
     assert Counter(names(table, "name")) == {
         "FunctionCompiled": 3_986,
@@ -94,7 +88,7 @@ def test_signposts_have_their_message_and_arguments(opened: dict[str, Recording]
     ]
 
 
-def test_samples_have_their_thread_state_and_stack(opened: dict[str, Recording]) -> None:
+def test_samples_have_their_thread_state_and_stack(opened):
     table = only(opened["hello_coreml"], "time-profile")
     values = {column.mnemonic: table.column(column.mnemonic).item(0) for column in table.columns}
     assert (values["time"], values["core"], values["thread-state"], values["weight"]) == (
@@ -116,7 +110,7 @@ def test_samples_have_their_thread_state_and_stack(opened: dict[str, Recording])
         assert sum(of_main) == samples, name
 
 
-def test_a_sampled_stack_is_the_profiled_one_but_for_its_leaf(opened: dict[str, Recording]) -> None:
+def test_a_sampled_stack_is_the_profiled_one_but_for_its_leaf(opened):
     """The program counter of a sample is one less than the leaf of the profile: 8,239 of 8,239 samples.
 
     The profile adds the link register where the leaf has no frame of its own.
@@ -140,7 +134,7 @@ def test_a_sampled_stack_is_the_profiled_one_but_for_its_leaf(opened: dict[str, 
     assert compared > 3_000
 
 
-def test_life_cycle_clock_and_device_rows_are_those_of_the_reference(opened: dict[str, Recording]) -> None:
+def test_life_cycle_clock_and_device_rows_are_those_of_the_reference(opened):
     hello = opened["hello_coreml"]
     cycle = only(hello, "life-cycle-period")
     rows = [
@@ -167,7 +161,7 @@ def test_life_cycle_clock_and_device_rows_are_those_of_the_reference(opened: dic
     assert Counter(speeds) == {"Minimum": 580, "Medium": 22, "Maximum": 13}
 
 
-def test_processes_and_threads_have_their_names(opened: dict[str, Recording]) -> None:
+def test_processes_and_threads_have_their_names(opened):
     processes = only(opened["hello_coreml"], "process-info")
     names_by_pid = dict(zip(names(processes, "pid"), names(processes, "process-name"), strict=True))
     assert [names_by_pid[pid] for pid in ("0", "1", "432")] == ["kernel_task", "launchd", "logd"]

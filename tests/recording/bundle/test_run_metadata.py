@@ -7,7 +7,7 @@ import sqlite3
 import struct
 import zipfile
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -50,10 +50,10 @@ TABLE = "CREATE TABLE ZISSUE (Z_PK INTEGER PRIMARY KEY, ZTYPE INTEGER, ZMESSAGE 
 
 
 @pytest.fixture
-def run(made_bundle: Any, made_table: Any, tmp_path: Path) -> Any:
+def run(made_bundle, made_table, tmp_path):
     """What is known of the run of a bundle with these further files."""
 
-    def described(**changes: Any) -> Any:
+    def described(**changes):
         tables = changes.pop("tables", [made_table("sample", "time:event-time", [(1,)])])
         made = made_bundle(tables, replace=changes.pop("replace", {}), **changes)
         return open_recording(made.write(tmp_path / "run.trace"))
@@ -61,7 +61,7 @@ def run(made_bundle: Any, made_table: Any, tmp_path: Path) -> Any:
     return described
 
 
-def test_the_span_is_that_of_the_instruments(run: Any) -> None:
+def test_the_span_is_that_of_the_instruments(run):
     files = {f"instrument_data/{name}/run_data/1.run.zip": member(1_755_535_190.5, 1_755_535_195.0) for name in "ab"}
     run_info = run(replace=files).run
     assert (run_info.start_date, run_info.end_date) == (
@@ -83,7 +83,7 @@ def test_the_span_is_that_of_the_instruments(run: Any) -> None:
         {"a": member(1.0, 1e300)},
     ],
 )
-def test_a_span_that_is_in_doubt_is_unknown(run: Any, files: dict[str, bytes]) -> None:
+def test_a_span_that_is_in_doubt_is_unknown(run, files):
     run_info = run(replace={f"instrument_data/{name}/run_data/1.run.zip": data for name, data in files.items()}).run
     assert (run_info.start_date, run_info.end_date, run_info.duration_ns) == (None, None, None)
 
@@ -97,21 +97,19 @@ def test_a_span_that_is_in_doubt_is_unknown(run: Any, files: dict[str, bytes]) -
         ("ane-hw-intervals", (), None),
     ],
 )
-def test_the_template_is_told_by_its_five_instruments(
-    run: Any, engine: str, others: tuple[str, ...], template: str | None
-) -> None:
+def test_the_template_is_told_by_its_five_instruments(run, engine, others, template):
     names = ("coreml-os-signpost", engine, "metal-gpu-intervals", "metal-application", "time-profile", *others)
     files = {f"instrument_data/{name}/run_data/1.run.zip": member(1.0, 2.0, name) for name in names}
     assert run(replace=files).run.template == template
 
 
-def test_the_wall_clock_comes_from_the_table_that_ties_the_clocks(run: Any, made_table: Any) -> None:
+def test_the_wall_clock_comes_from_the_table_that_ties_the_clocks(run, made_table):
     zero = (1 << 63) - 1
     clock = made_table("time-info", "time:event-time trace-start-time:time-since-epoch", [(1, zero + 1_000_000_000)])
     assert run(tables=[clock]).run.start_date == "1970-01-01T00:00:01.000+00:00"
 
 
-def test_target_and_system_come_from_the_configuration(run: Any, made_table: Any, archive: Any) -> None:
+def test_target_and_system_come_from_the_configuration(run, made_table, archive):
     tables = [made_table("process-info", "time:event-time pid process process-name:string", [(1, 77, 0, 1)])]
     root = {"modelingParameters": {"target-pid": 77}, "bindingParameters": {"osx-version": 150301}}
     files = {"corespace/run1/core/core-config/exposedTableInfo.plist": archive.dump(root)}
@@ -120,7 +118,7 @@ def test_target_and_system_come_from_the_configuration(run: Any, made_table: Any
     assert (run_info.device.platform, run_info.device.os_version) == ("macOS", "15.3.1")
 
 
-def test_run_issues_are_read_without_noise_from_a_database_with_a_journal(run: Any, tmp_path: Path) -> None:
+def test_run_issues_are_read_without_noise_from_a_database_with_a_journal(run, tmp_path):
     messages = ["Data stream: Time Mapping", "Lost events", "Lost events", "Late"]
     data = database(tmp_path, [TABLE], messages)
     assert data[18:20] == b"\x02\x02"
@@ -139,16 +137,14 @@ ENDLESS = (
     [(["CREATE TABLE t (a)"], []), ([ENDLESS, "CREATE TABLE t (a)"], []), ([TABLE], ["Lost events"])],
     ids=["no issues", "no end", "no text"],
 )
-def test_a_database_of_no_readable_issues_is_told(
-    run: Any, tmp_path: Path, statements: list[str], messages: list[str]
-) -> None:
+def test_a_database_of_no_readable_issues_is_told(run, tmp_path, statements, messages):
     data = database(tmp_path, statements, messages).replace(b"Lost events", b"Lost \xff\xff\xff\xff\xff\xff")
     recording = run(replace={"Trace1.run/RunIssues.storedata": data})
     assert recording.run.issues is None
     assert "issues of run 1 are unknown: the file of run issues is damaged" in recording.contents.notes
 
 
-def test_run_information_comes_from_the_template(run: Any, archive: Any, made_table: Any) -> None:
+def test_run_information_comes_from_the_template(run, archive, made_table):
     info = {
         "_templateName": "Core ML",
         "_instrumentVersion": "16.0 (16F6)",
@@ -195,13 +191,13 @@ def test_run_information_comes_from_the_template(run: Any, archive: Any, made_ta
     assert str(recording.tables("sample")[0].column("thread").item(0)) == "Main Thread (0x5) (app, pid: 77)"
 
 
-def test_broken_run_information_is_told_and_the_rest_reads(run: Any) -> None:
+def test_broken_run_information_is_told_and_the_rest_reads(run):
     recording = run(replace={"form.template": b"bplist00 junk"})
     assert "run information is unknown: 'form.template' is not a readable property list" in recording.contents.notes
     assert recording.tables("sample")[0].rows == 1
 
 
-def information(archive: Any, start: int, duration: int, pid: str) -> bytes:
+def information(archive, start: int, duration: int, pid: str) -> bytes:
     info = ("XRRunInfo", {"_targetProcessName": "app", "_targetProcessPid": pid})
     one = {"runInfo": info, "runningTime": duration, "startTime": start}
     return archive.dump(("XRRunListData", {"$0": [1], "$1": {1: one}, "$2": 2}), "com.apple.xray.run.data")
@@ -216,9 +212,7 @@ def information(archive: Any, start: int, duration: int, pid: str) -> bytes:
         (1_000_000_000, 2_000_000_000, "73", "the number 73, and the configuration 77"),
     ],
 )
-def test_run_information_that_others_contradict_is_not_believed(
-    run: Any, archive: Any, start: int, duration: int, pid: str, message: str
-) -> None:
+def test_run_information_that_others_contradict_is_not_believed(run, archive, start, duration, pid, message):
     """One bit of `form.template` differs in each; it has no checksum, and the others have."""
     files = {f"instrument_data/{name}/run_data/1.run.zip": member(1.0, 3.0) for name in "ab"}
     root = {"modelingParameters": {"target-pid": 77}, "bindingParameters": {}}
@@ -232,7 +226,7 @@ def test_run_information_that_others_contradict_is_not_believed(
     assert [message in note for note in notes] == ([True] if message else [])
 
 
-def test_a_clock_that_the_instruments_contradict_is_not_believed(run: Any, made_table: Any) -> None:
+def test_a_clock_that_the_instruments_contradict_is_not_believed(run, made_table):
     zero = (1 << 63) - 1
     clock = made_table("time-info", "time:event-time trace-start-time:time-since-epoch", [(1, zero + 5_000_000_000)])
     recording = run(tables=[clock], replace={"instrument_data/a/run_data/1.run.zip": member(1.0, 3.0)})
@@ -240,7 +234,7 @@ def test_a_clock_that_the_instruments_contradict_is_not_believed(run: Any, made_
     assert any("time-info and the files of the instruments give different" in note for note in recording.contents.notes)
 
 
-def test_lost_parts_of_a_run_are_told(run: Any) -> None:
+def test_lost_parts_of_a_run_are_told(run):
     recording = run(replace={"instrument_data/a/run_data/1.run.zip": b"PK", "Trace2.run/RunIssues.storedata": b""})
     assert set(recording.contents.notes) >= {
         "instruments of run 1 whose files cannot be read: 1",
@@ -249,7 +243,7 @@ def test_lost_parts_of_a_run_are_told(run: Any) -> None:
     }
 
 
-def test_a_table_that_turns_out_to_be_damaged_is_so_in_the_list(run: Any, made_table: Any) -> None:
+def test_a_table_that_turns_out_to_be_damaged_is_so_in_the_list(run, made_table):
     recording = run(
         tables=[
             made_table("sample", "time:event-time name:string", [(1, 9)]),
@@ -273,5 +267,5 @@ def test_a_table_that_turns_out_to_be_damaged_is_so_in_the_list(run: Any, made_t
         (999_600_000, "1970-01-01T00:00:01.000+00:00"),
     ],
 )
-def test_dates_are_rounded_to_the_millisecond(since: int | None, shown: str | None) -> None:
+def test_dates_are_rounded_to_the_millisecond(since, shown):
     assert iso_date(since) == shown

@@ -1,9 +1,5 @@
 """Runs of real bundles and what surrounds their tables, against facts that were measured without tracekit."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pytest
 
@@ -11,11 +7,6 @@ from support.real_bundles import ALL, CORE_ML, names, only, row
 from tracekit.errors import UnreadableRecording, UsageError
 from tracekit.recording import open_recording
 from tracekit.recording.table import Process
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tracekit.recording.contents import Recording
 
 pytestmark = pytest.mark.corpus
 
@@ -27,7 +18,7 @@ RUNS = {
 }
 
 
-def test_each_run_of_a_recording_has_its_own_facts(opened: dict[str, Recording]) -> None:
+def test_each_run_of_a_recording_has_its_own_facts(opened):
     contents = opened["output"].contents
     assert [run.number for run in contents.runs] == [1, 2, 3]
     for run in contents.runs:
@@ -46,7 +37,7 @@ def test_each_run_of_a_recording_has_its_own_facts(opened: dict[str, Recording])
         assert sum(entry.rows or 0 for entry in run.tables) == rows
 
 
-def test_a_run_is_chosen_by_its_number(corpus: Path) -> None:
+def test_a_run_is_chosen_by_its_number(corpus):
     path = corpus / "bundles/output.trace"
     first = open_recording(path, run=1)
     profile = only(first, "time-profile")
@@ -63,7 +54,7 @@ def test_a_run_is_chosen_by_its_number(corpus: Path) -> None:
         open_recording(path, run=4)
 
 
-def test_facts_that_only_the_run_information_holds_are_unknown_without_it(opened: dict[str, Recording]) -> None:
+def test_facts_that_only_the_run_information_holds_are_unknown_without_it(opened):
     for name in CORE_ML:
         run = opened[name].run
         assert (run.instruments_version, run.end_reason, run.target.arguments, run.device.model) == (None,) * 4
@@ -71,12 +62,12 @@ def test_facts_that_only_the_run_information_holds_are_unknown_without_it(opened
     assert not any("form.template" in note for note in opened["output"].contents.notes)
 
 
-def test_run_issues_come_without_the_one_that_every_recording_has(opened: dict[str, Recording]) -> None:
+def test_run_issues_come_without_the_one_that_every_recording_has(opened):
     assert [len(opened[name].run.issues) for name in ALL] == [0, 1, 0, 0]
     assert "backdated timestamps" in opened["quick_probe"].run.issues[0]
 
 
-def test_the_core_ml_images_are_among_the_kernel_strings(opened: dict[str, Recording]) -> None:
+def test_the_core_ml_images_are_among_the_kernel_strings(opened):
     mapped = (4_698_517_416, 702_174_541, 4_028_408_916)
     for name, time in zip(CORE_ML, mapped, strict=True):
         tables = opened[name].tables("kdebug-strings", codes="0x1f,0x05")
@@ -89,13 +80,13 @@ def test_the_core_ml_images_are_among_the_kernel_strings(opened: dict[str, Recor
         assert time in times, name
 
 
-def test_bundles_of_old_instruments_get_their_sentence_as_folder_and_as_archive(corpus: Path) -> None:
+def test_bundles_of_old_instruments_get_their_sentence_as_folder_and_as_archive(corpus):
     for name in ("10.0_simple-time-profile.trace", "10.0_simple-time-profile.trace.zip"):
         with pytest.raises(UnreadableRecording, match=r"Instruments 10 or older \(row topology XRT50_C22_TypeID and"):
             open_recording(corpus / "bundles" / name)
 
 
-def test_a_bundle_is_given_alone(corpus: Path) -> None:
+def test_a_bundle_is_given_alone(corpus):
     bundle = corpus / "bundles/output.trace"
     with pytest.raises(
         UnreadableRecording, match=r"only one recording can be read at a time .*'output.trace' is a whole"

@@ -41,7 +41,7 @@ def sample() -> Written:
     )
 
 
-def test_a_function_ends_where_its_size_says() -> None:
+def test_a_function_ends_where_its_size_says():
     archive = SymbolArchive(sample().dump())
     assert counts_of(archive) == (2, 2, 3)
     assert archive.uuid == IDENTITY
@@ -52,7 +52,7 @@ def test_a_function_ends_where_its_size_says() -> None:
     assert chain(archive, 0x210) == []
 
 
-def test_inlined_calls_stand_before_their_callers_and_each_has_its_place() -> None:
+def test_inlined_calls_stand_before_their_callers_and_each_has_its_place():
     archive = SymbolArchive(sample().dump())
     source_lines = [("inner", "c.swift", 99), ("outer", "b.swift", 7), ("_main", "/home/a.swift", 12)]
     assert chain(archive, 0x121) == source_lines
@@ -62,13 +62,13 @@ def test_inlined_calls_stand_before_their_callers_and_each_has_its_place() -> No
     assert chain(archive, 0x180) == [("_main", "", 0)]
 
 
-def test_of_two_functions_in_one_place_the_one_with_a_name_of_its_own_counts() -> None:
+def test_of_two_functions_in_one_place_the_one_with_a_name_of_its_own_counts():
     for names in (("<deduplicated_symbol>", "_own"), ("_own", "<deduplicated_symbol>")):
         symbols = [Symbol(0x100, 0x20, name) for name in names]
         assert chain(SymbolArchive(Written(IDENTITY, symbols).dump()), 0x110)[0][0] == "_own"
 
 
-def test_an_archive_of_another_image_is_refused() -> None:
+def test_an_archive_of_another_image_is_refused():
     with pytest.raises(DamageError, match="belongs to the image"):
         read_symbol_archive(sample().dump(), IDENTITY.replace("48A3", "0000"))
 
@@ -87,12 +87,12 @@ def test_an_archive_of_another_image_is_refused() -> None:
         (Written(IDENTITY, [Symbol(0x100, 8, "_" + "f" * 70_000)]), "bytes"),
     ],
 )
-def test_what_cannot_be_is_refused(written: Written, why: str) -> None:
+def test_what_cannot_be_is_refused(written, why):
     with pytest.raises(DamageError, match=why):
         SymbolArchive(written.dump())
 
 
-def test_calls_inlined_deeper_than_allowed_are_refused() -> None:
+def test_calls_inlined_deeper_than_allowed_are_refused():
     call = Call(0x100, 8, "f")
     for _ in range(70):
         call = Call(0x100, 8, "f", calls=[call])
@@ -101,7 +101,7 @@ def test_calls_inlined_deeper_than_allowed_are_refused() -> None:
         archive.find(np.array([0x104]))
 
 
-def test_every_cut_and_counts_that_a_small_file_cannot_hold_are_noticed() -> None:
+def test_every_cut_and_counts_that_a_small_file_cannot_hold_are_noticed():
     data = sample().dump()
     for length in range(len(data)):
         with pytest.raises(DamageError):
@@ -113,7 +113,7 @@ def test_every_cut_and_counts_that_a_small_file_cannot_hold_are_noticed() -> Non
             SymbolArchive(content)
 
 
-def test_changed_bytes_are_refused_or_give_names_that_are_there() -> None:
+def test_changed_bytes_are_refused_or_give_names_that_are_there():
     draws = random.Random(7)  # noqa: S311
     data = sample().dump()
     refused = 0
@@ -184,5 +184,5 @@ def expected(archive: Written, offset: int) -> list[Place]:
 
 
 @given(written(), st.integers(0xF0, 0x700))
-def test_what_was_written_is_found(made: Written, offset: int) -> None:
+def test_what_was_written_is_found(made, offset):
     assert chain(SymbolArchive(made.dump()), offset) == expected(made, offset)

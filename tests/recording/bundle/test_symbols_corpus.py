@@ -72,7 +72,7 @@ ARCHIVES = {
 
 
 @pytest.mark.parametrize("name", sweep_rest(*ARCHIVES))
-def test_every_archive_is_read_to_the_byte(corpus: Path, name: str) -> None:
+def test_every_archive_is_read_to_the_byte(corpus, name):
     paths = sorted((corpus / f"bundles/{name}.trace/symbols/stores").iterdir())
     archives = [read_symbol_archive(path.read_bytes(), path.stem) for path in paths]
     count, size, (_, sections), counts = ARCHIVES[name]
@@ -86,7 +86,7 @@ def counts_of(archive: SymbolArchive) -> tuple[int, int, int]:
     return len(archive._symbols), len(archive._inlined), len(archive._lines)
 
 
-def test_the_smallest_archive(corpus: Path) -> None:
+def test_the_smallest_archive(corpus):
     identity = "48A3B590-3D21-3CA3-9CF0-2BFB875FFA73"
     path = corpus / f"bundles/hello_coreml.trace/symbols/stores/{identity}.symbolsarchive"
     archive = SymbolArchive(path.read_bytes())
@@ -98,7 +98,7 @@ def test_the_smallest_archive(corpus: Path) -> None:
     assert archive.find(edges).owner.tolist() == [1, 2, 4]
 
 
-def test_source_lines_of_the_program(corpus: Path) -> None:
+def test_source_lines_of_the_program(corpus):
     identity = "15B9F624-017B-3B15-BA88-CF7BE30052F1"
     path = corpus / f"bundles/fp16_w8_60s_all.trace/symbols/stores/{identity}.symbolsarchive"
     archive = SymbolArchive(path.read_bytes())
@@ -115,7 +115,7 @@ def images_of(corpus: Path, golden: Golden) -> Images:
 
 
 @pytest.mark.parametrize("golden", sweep_rest(*GOLDEN), ids=lambda each: f"{each.bundle}-{each.run}")
-def test_images_and_their_places(corpus: Path, golden: Golden) -> None:
+def test_images_and_their_places(corpus, golden):
     images = images_of(corpus, golden)
     stores = corpus / f"bundles/{golden.bundle}.trace/symbols/stores"
     assert len(images) == golden.spans
@@ -144,7 +144,7 @@ def seen(table: CallStacks) -> np.ndarray:
 
 
 @pytest.mark.parametrize("golden", sweep_rest(*GOLDEN), ids=lambda each: f"{each.bundle}-{each.run}")
-def test_every_frame_has_its_function(corpus: Path, golden: Golden) -> None:
+def test_every_frame_has_its_function(corpus, golden):
     table = stacks_of(corpus, golden)
     frames, seen_frames = table.frames, seen(table)
     recorded = seen_frames[~frames["inlined"][seen_frames]]
@@ -175,7 +175,7 @@ def shown(table: CallStacks, time_ns: int) -> list[str]:
     return texts
 
 
-def test_known_stacks(corpus: Path) -> None:
+def test_known_stacks(corpus):
     hello, _, fp16, output, *_ = GOLDEN
     assert shown(stacks_of(corpus, hello), 699155500) == [
         "fsgetpath + 8",
@@ -199,7 +199,7 @@ def test_known_stacks(corpus: Path) -> None:
     ]
 
 
-def test_stacks_of_kernel_traces_are_resolved_too(corpus: Path) -> None:
+def test_stacks_of_kernel_traces_are_resolved_too(corpus):
     recording = open_recording(corpus / "bundles/fp16_w8_60s_all.trace")
     # The rows of one of the tables with these codes are absent from the bundle.
     (table,) = recording.call_stacks("kdebug", codes="0x85,0x8")
@@ -219,7 +219,7 @@ def test_stacks_of_kernel_traces_are_resolved_too(corpus: Path) -> None:
 
 
 @pytest.mark.sweep
-def test_an_app_that_ran_before_is_named_by_what_form_template_lists(corpus: Path, tmp_path: Path) -> None:
+def test_an_app_that_ran_before_is_named_by_what_form_template_lists(corpus, tmp_path):
     """iOS 15.5: the loader reports 133 libraries that came later, `form.template` 605 images, 127 of them with archive
     (counted with a parser of its own). The address 0x1ceddbecc, of 66% of the samples, lies 3.4 MB behind iTunesCloud.
     """

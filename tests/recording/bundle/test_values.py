@@ -1,19 +1,9 @@
 """Values of bundles, made byte by byte: how each kind of cell reads."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
 import pytest
 
 from support.cells import cells, only
 from tracekit.recording.table import Column, Process, TableState, Thread
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    Make = Callable[..., Any]
 
 NOTHING = 0xFFFF_FFFF
 NONE_64 = 0xFFFF_FFFF_FFFF_FFFF
@@ -21,8 +11,8 @@ NONE_64 = 0xFFFF_FFFF_FFFF_FFFF
 
 @pytest.mark.parametrize("compressed", [True, False])
 def test_rows_come_in_order_of_time_and_of_insertion_where_times_are_equal(
-    made_bundle: Make, made_table: Make, tmp_path: Path, compressed: bool
-) -> None:
+    made_bundle, made_table, tmp_path, compressed
+):
     rows = [(30, 1), (10, 2), (30, 3), (20, 4), (10, 5)]
     bundle = made_bundle([made_table("sample", "time:event-time count:uint32", rows)], compressed=compressed)
     table = only(bundle.write(tmp_path / "run.trace"), "sample")
@@ -32,7 +22,7 @@ def test_rows_come_in_order_of_time_and_of_insertion_where_times_are_equal(
     assert (table.state, table.rows, table.run, table.reason) == (TableState.ROWS, 5, 1, "")
 
 
-def test_no_value_is_told_by_the_type_of_the_column(made_bundle: Make, made_table: Make, tmp_path: Path) -> None:
+def test_no_value_is_told_by_the_type_of_the_column(made_bundle, made_table, tmp_path):
     """A duration of 0 is no value; a count of all ones is one; reference 0 and text 0 are values."""
     columns = "start:start-time duration name:string flag:boolean count:uint32 id:uint64 process"
     rows = [(1, 0, NOTHING, NOTHING, NOTHING, NONE_64, NOTHING), (2, 9, 0, 0, 0, 0, 0)]
@@ -49,9 +39,7 @@ def test_no_value_is_told_by_the_type_of_the_column(made_bundle: Make, made_tabl
     ]
 
 
-def test_names_come_from_the_tables_of_processes_and_threads(
-    made_bundle: Make, made_table: Make, tmp_path: Path
-) -> None:
+def test_names_come_from_the_tables_of_processes_and_threads(made_bundle, made_table, tmp_path):
     """The later name of a process holds, since it may have started another program."""
     strings = ["", "first", "second", "worker"]
     tables = [
@@ -73,7 +61,7 @@ def test_names_come_from_the_tables_of_processes_and_threads(
     ]
 
 
-def test_two_references_to_the_same_value_are_one_value(made_bundle: Make, made_table: Make, tmp_path: Path) -> None:
+def test_two_references_to_the_same_value_are_one_value(made_bundle, made_table, tmp_path):
     tables = [made_table("sample", "time:event-time name:string", [(1, 2), (2, 1), (3, 2), (4, 0)])]
     table = only(made_bundle(tables, strings=["b", "a", "a"]).write(tmp_path / "run.trace"), "sample")
     column = table.column("name")
@@ -81,7 +69,7 @@ def test_two_references_to_the_same_value_are_one_value(made_bundle: Make, made_
     assert cells(table, "name") == ["a", "a", "a", "b"]
 
 
-def test_labels_are_composed_of_their_parts(made_bundle: Make, made_table: Make, tmp_path: Path) -> None:
+def test_labels_are_composed_of_their_parts(made_bundle, made_table, tmp_path):
     typed = [
         [("narrative-text", 1), ("uint64-hex-lowercase", 255), ("process", 0)],
         [("narrative-text", 1), ("uint64-hex-lowercase", 256), ("process", NOTHING)],
@@ -109,14 +97,14 @@ def test_labels_are_composed_of_their_parts(made_bundle: Make, made_table: Make,
     ],
 )
 def test_cells_with_a_type_of_their_own_are_numbers_where_all_of_them_are(
-    made_bundle: Make, made_table: Make, tmp_path: Path, typed: list[object], expected: list[object]
-) -> None:
+    made_bundle, made_table, tmp_path, typed, expected
+):
     tables = [made_table("sample", "time:event-time value:any", [(1, 0), (2, 1)])]
     bundle = made_bundle(tables, strings=["", "word", "-12"], typed=typed)
     assert cells(only(bundle.write(tmp_path / "run.trace"), "sample"), "value") == expected
 
 
-def test_values_of_two_parts_are_taken_apart(made_bundle: Make, made_table: Make, tmp_path: Path) -> None:
+def test_values_of_two_parts_are_taken_apart(made_bundle, made_table, tmp_path):
     """Dates and fixed-point numbers count from 2^63 - 1."""
     zero = (1 << 63) - 1
     columns = "time:event-time base:mach-timebase-info date:time-since-epoch number:fixed-decimal place:return-location"
@@ -131,7 +119,7 @@ def test_values_of_two_parts_are_taken_apart(made_bundle: Make, made_table: Make
     ]
 
 
-def test_call_stacks_are_addresses_leaf_first(made_bundle: Make, made_table: Make, tmp_path: Path) -> None:
+def test_call_stacks_are_addresses_leaf_first(made_bundle, made_table, tmp_path):
     arrays = [[7, 0], [0x10], [0x20, 0x30, 0], [(0 << 32) | 1, (0 << 32) | 2], [(0 << 32) | 1], []]
     tables = [made_table("sample", "time:event-time stack:backtrace", [(1, 3), (2, 4), (3, NOTHING), (4, 5)])]
     table = only(made_bundle(tables, arrays=arrays).write(tmp_path / "run.trace"), "sample")

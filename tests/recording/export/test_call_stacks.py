@@ -74,14 +74,14 @@ WHOLE = [
         ),
     ],
 )
-def test_frames_have_names_images_and_lines(tmp_path: Path, kind: str, stack: str) -> None:
+def test_frames_have_names_images_and_lines(tmp_path, kind, stack):
     table = read(tmp_path, kind, stack)
     assert frames_at(table, 0) == WHOLE
     assert [image.is_system for image in table.images] == [False, True]
     assert table.weight_ns.values.tolist() == [1_000_000]
 
 
-def test_samples_are_in_order_of_time_and_share_their_stacks(tmp_path: Path) -> None:
+def test_samples_are_in_order_of_time_and_share_their_stacks(tmp_path):
     backtrace = f'<backtrace id="10">{LEAF}{CALLER}</backtrace>'
     table = read(tmp_path, "backtrace", backtrace, '<backtrace ref="10"/>')
     assert table.time_ns.tolist() == [1000, 2000]
@@ -91,7 +91,7 @@ def test_samples_are_in_order_of_time_and_share_their_stacks(tmp_path: Path) -> 
     assert read(tmp_path, "backtrace", backtrace, "<sentinel/>").stack.tolist() == [-1, 0]
 
 
-def test_bare_addresses_are_frames_without_names(tmp_path: Path) -> None:
+def test_bare_addresses_are_frames_without_names(tmp_path):
     chunks = (
         '<backtrace id="10" fmt="f"><process ref="4"/><text-addresses id="11" fmt="frag 1">650 649</text-addresses>'
         '<process ref="4"/><text-addresses id="12" fmt="frag 2">648 0</text-addresses></backtrace>'
@@ -99,7 +99,7 @@ def test_bare_addresses_are_frames_without_names(tmp_path: Path) -> None:
     assert frames_at(read(tmp_path, "backtrace", chunks), 0) == [(None, None, -1, "")] * 3
 
 
-def test_functions_without_name_are_called_after_their_place(tmp_path: Path) -> None:
+def test_functions_without_name_are_called_after_their_place(tmp_path):
     binary = '<binary id="12" name="App" load-addr="0x100000000" path="/a/App"/>'
     frame = f'<frame id="11" name="0x100000100" addr="0x100000142">{binary}</frame>'
     assert frames_at(read(tmp_path, "backtrace", f'<backtrace id="10">{frame}</backtrace>'), 0) == [
@@ -108,14 +108,14 @@ def test_functions_without_name_are_called_after_their_place(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("name", ["0xzz", "0x10", "0x"])
-def test_a_name_that_only_looks_like_an_address_names_nothing(tmp_path: Path, name: str) -> None:
+def test_a_name_that_only_looks_like_an_address_names_nothing(tmp_path, name):
     binary = '<binary id="12" name="App" load-addr="0x100000000" path="/a/App"/>'
     frame = f'<frame id="11" name="{name}" addr="junk">{binary}</frame>'
     frames = frames_at(read(tmp_path, "backtrace", f'<backtrace id="10">{frame}</backtrace>'), 0)
     assert frames == [("App", None, -1, "")]
 
 
-def test_a_table_without_stacks_has_none(tmp_path: Path) -> None:
+def test_a_table_without_stacks_has_none(tmp_path):
     path = tmp_path / "b.xml"
     read(tmp_path, "backtrace", f'<backtrace id="10">{LEAF}</backtrace>')
     text = (tmp_path / "a.xml").read_text().replace("time-profile", "cpu-state").replace("backtrace", "string")
@@ -124,7 +124,7 @@ def test_a_table_without_stacks_has_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.corpus
-def test_public_exports(corpus: Path) -> None:
+def test_public_exports(corpus):
     (named,) = open_recording(corpus / "xml/xcode14-time-profile.xml").call_stacks("time-profile")
     assert (len(named.time_ns), int((named.stack >= 0).sum())) == (105, 102)
     assert frames_at(named, 0) == [

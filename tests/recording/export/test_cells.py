@@ -14,14 +14,12 @@ from tracekit.recording.table import IntegerCells, Process, Thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
-    from typing import Any
 
     Read = Callable[[str, str], object]
 
 
 @pytest.fixture
-def read(xml: Any, write: Callable[..., Path]) -> Read:
+def read(xml, write):
     """Value of a single cell in a column of that type."""
 
     def value(engineering_type: str, element: str) -> object:
@@ -104,18 +102,16 @@ def read(xml: Any, write: Callable[..., Path]) -> Read:
         ("any", "<sentinel/>", None),
     ],
 )
-def test_an_element_reads_as_its_type_says(read: Read, engineering_type: str, element: str, value: object) -> None:
+def test_an_element_reads_as_its_type_says(read, engineering_type, element, value):
     assert read(engineering_type, element) == value
 
 
-def test_nested_numbers_must_be_numbers_too(read: Read) -> None:
+def test_nested_numbers_must_be_numbers_too(read):
     with pytest.raises(UnreadableRecording, match=r"'value': <pid> contains 'x' where a whole number is expected"):
         read("process", "<process><pid>x</pid></process>")
 
 
-def test_a_column_of_any_type_is_text_unless_all_its_cells_are_whole_numbers(
-    xml: Any, write: Callable[..., Path], items: Callable[[Any], list[object]]
-) -> None:
+def test_a_column_of_any_type_is_text_unless_all_its_cells_are_whole_numbers(xml, write, items):
     numbers = ("<uint64>5</uint64>", "<string>-7</string>", "<sentinel/>", "<duration>9</duration>")
     mixed = (*numbers, "<string>no</string>", "<uint64>18446744073709551615</uint64>", '<process fmt="p"/>')
     for rows, expected in ((numbers, [5, -7, None, 9]), (mixed, ["5", "-7", None, "9", "no", f"{2**64 - 1}", "p"])):
@@ -124,7 +120,7 @@ def test_a_column_of_any_type_is_text_unless_all_its_cells_are_whole_numbers(
         assert isinstance(table.cells[0], IntegerCells) == (rows is numbers)
 
 
-def test_repeated_values_share_a_code_in_order_of_first_appearance(xml: Any, write: Callable[..., Path]) -> None:
+def test_repeated_values_share_a_code_in_order_of_first_appearance(xml, write):
     rows = ("<string>b</string>", "<sentinel/>", "<string>a</string>", "<string>b</string>")
     (table,) = open_recording(
         write(xml.one_table("unused:string value:string", *(f"<sentinel/>{row}" for row in rows)))
@@ -135,9 +131,7 @@ def test_repeated_values_share_a_code_in_order_of_first_appearance(xml: Any, wri
     assert table.cells[0].codes.tolist() == [-1] * 4
 
 
-def test_long_tables_cross_the_blocks_they_are_collected_in(
-    xml: Any, write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_long_tables_cross_the_blocks_they_are_collected_in(xml, write, monkeypatch):
     monkeypatch.setattr("tracekit.recording.export.columns._FLUSH_CELLS", 50)
     rows = [
         f"<start-time>{number}</start-time>" + (f"<string>{number % 7}</string>" if number % 3 else "<sentinel/>")
@@ -150,15 +144,13 @@ def test_long_tables_cross_the_blocks_they_are_collected_in(
     ]
 
 
-def test_values_in_messages_are_short_and_printable() -> None:
+def test_values_in_messages_are_short_and_printable():
     assert excerpt("a\x1b[31m\n") == r"'a\x1b[31m\n'"
     assert len(excerpt("a" * 10_000)) < 70
 
 
 @pytest.mark.parametrize("kept", [1, 4_096])
-def test_a_reference_means_the_latest_definition_of_its_id(
-    xml: Any, write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, kept: int
-) -> None:
+def test_a_reference_means_the_latest_definition_of_its_id(xml, write, monkeypatch, kept):
     monkeypatch.setattr(cells, "_MAX_KNOWN", kept)
     rows = [
         '<uint64 id="1">5</uint64><uint64 id="2">8</uint64>',

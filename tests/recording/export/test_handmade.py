@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording import open_recording
 from tracekit.recording.export.handmade import KNOWN_SCHEMAS
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from typing import Any
 
-    Xml = Any
-    Write = Callable[..., Path]
-
-
-def columns(xml: Xml, write: Write, schema: str, *rows: str) -> dict[str, list[object]]:
+def columns(xml, write, schema: str, *rows: str) -> dict[str, list[object]]:
     path = write(xml.result(f'<node><schema name="{schema}"/>{xml.rows(*rows)}</node>'))
     (table,) = open_recording(path).tables(schema)
     return {
@@ -28,7 +18,7 @@ def columns(xml: Xml, write: Write, schema: str, *rows: str) -> dict[str, list[o
     }
 
 
-def test_tags_of_a_known_schema_become_its_mnemonics(xml: Xml, write: Write) -> None:
+def test_tags_of_a_known_schema_become_its_mnemonics(xml, write):
     rows = (
         "<start-time>1</start-time><duration id='1'>2</duration>",
         "<start-time>3</start-time><duration ref='1'/><gpu-state>Active</gpu-state>",
@@ -40,7 +30,7 @@ def test_tags_of_a_known_schema_become_its_mnemonics(xml: Xml, write: Write) -> 
     }
 
 
-def test_a_complete_row_binds_by_position(xml: Xml, write: Write) -> None:
+def test_a_complete_row_binds_by_position(xml, write):
     row = (
         "<start-time>1</start-time><duration>2</duration><start-time>3</start-time><thermal-state>Nominal</thermal-state>"
         "<sentinel/><boolean>0</boolean><narrative fmt='n'/>"
@@ -54,11 +44,11 @@ def test_a_complete_row_binds_by_position(xml: Xml, write: Write) -> None:
     )
 
 
-def test_tags_of_an_unknown_schema_name_its_columns(xml: Xml, write: Write) -> None:
+def test_tags_of_an_unknown_schema_name_its_columns(xml, write):
     assert columns(xml, write, "unheard", "<a>1</a><duration>5</duration>") == {"a": ["1"], "duration": [5]}
 
 
-def test_a_forward_reference_reaches_a_hand_made_row(xml: Xml, write: Write) -> None:
+def test_a_forward_reference_reaches_a_hand_made_row(xml, write):
     assert columns(xml, write, "unheard", "<a ref='4'/>", "<a id='4'>x</a>") == {"a": ["x", "x"]}
 
 
@@ -71,21 +61,19 @@ def test_a_forward_reference_reaches_a_hand_made_row(xml: Xml, write: Write) -> 
         ("coreml-os-signpost", "<coreml-model-name>m</coreml-model-name>", "'model-name' or 'parent-model-name'"),
     ],
 )
-def test_a_tag_that_may_mean_two_columns_is_refused(
-    xml: Xml, write: Write, schema: str, row: str, sentence: str
-) -> None:
+def test_a_tag_that_may_mean_two_columns_is_refused(xml, write, schema, row, sentence):
     with pytest.raises(UnreadableRecording, match=sentence):
         columns(xml, write, schema, row)
 
 
-def test_large_tables_without_columns_are_refused(xml: Xml, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_tables_without_columns_are_refused(xml, write, monkeypatch):
     monkeypatch.setattr("tracekit.recording.export.limits.MAX_HANDMADE_ROWS", 2)
     with pytest.raises(UnreadableRecording, match="only accepted for small hand-made tables"):
         columns(xml, write, "unheard", *["<a>1</a>"] * 3)
 
 
 @pytest.mark.corpus
-def test_known_schemas_agree_with_the_columns_of_real_files(corpus: Path) -> None:
+def test_known_schemas_agree_with_the_columns_of_real_files(corpus):
     compared = 0
     for path in sorted((corpus / "xml").glob("xcode*.xml")):
         if "malformed" in path.name or "failed" in path.name:

@@ -1,9 +1,5 @@
 """Structure of query results: what is read, and what is refused with its place."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from tracekit.errors import UnreadableRecording
@@ -11,19 +7,10 @@ from tracekit.recording import open_recording
 from tracekit.recording.export import limits, loading
 from tracekit.recording.table import Process, TableState, Thread
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from typing import Any
-
-    Xml = Any
-    Write = Callable[..., Path]
-    Items = Callable[[Any], list[object]]
-
 GPU = "start:start-time duration latency:duration label:formatted-label process"
 
 
-def test_cells_of_one_type_keep_their_places(xml: Xml, write: Write, items: Items) -> None:
+def test_cells_of_one_type_keep_their_places(xml, write, items):
     rows = (
         '<start-time id="1">5</start-time><duration id="2">6</duration><sentinel/>'
         '<formatted-label id="3" fmt="k (p (7))"><process id="4" fmt="p (7)"><pid id="5">7</pid></process>'
@@ -41,9 +28,7 @@ def test_cells_of_one_type_keep_their_places(xml: Xml, write: Write, items: Item
     assert [table.column("duration").values[1], table.column("latency").values[0]] == [0, 0]
 
 
-def test_references_cross_nodes_and_a_later_definition_replaces_the_earlier(
-    xml: Xml, write: Write, items: Items
-) -> None:
+def test_references_cross_nodes_and_a_later_definition_replaces_the_earlier(xml, write, items):
     nodes = (
         xml.node(
             xml.schema("one", "text:string") + xml.rows('<string id="1">a</string>', '<string ref="1"/>'), table=1
@@ -59,7 +44,7 @@ def test_references_cross_nodes_and_a_later_definition_replaces_the_earlier(
     assert items(recording.tables("two")[0].cells[0]) == ["a", "b", "b"]
 
 
-def test_ids_may_be_sparse_or_no_numbers(xml: Xml, write: Write, items: Items) -> None:
+def test_ids_may_be_sparse_or_no_numbers(xml, write, items):
     identities = ["9", "4000000000000", "a-b", "70000", "3"]
     rows = [f'<string id="{identity}">{identity}</string>' for identity in identities]
     rows += [f'<string ref="{identity}"/>' for identity in identities]
@@ -67,7 +52,7 @@ def test_ids_may_be_sparse_or_no_numbers(xml: Xml, write: Write, items: Items) -
     assert items(table.cells[0]) == identities * 2
 
 
-def test_a_forward_reference_is_patched_at_any_depth(xml: Xml, write: Write, items: Items) -> None:
+def test_a_forward_reference_is_patched_at_any_depth(xml, write, items):
     rows = (
         '<thread ref="8"/><process ref="2"/>',
         '<thread id="8" fmt="T"><tid id="9">5</tid><process ref="2"/></thread><process ref="2"/>',
@@ -78,7 +63,7 @@ def test_a_forward_reference_is_patched_at_any_depth(xml: Xml, write: Write, ite
     assert items(table.cells[1]) == [Process("late", 3)] * 3
 
 
-def test_a_number_that_is_patched_may_be_larger_than_all_others(xml: Xml, write: Write, items: Items) -> None:
+def test_a_number_that_is_patched_may_be_larger_than_all_others(xml, write, items):
     rows = (
         '<start-time ref="7"/><start-time id="2">1</start-time>',
         f'<start-time ref="2"/><start-time id="7">{10**15}</start-time>',
@@ -99,7 +84,7 @@ def test_a_number_that_is_patched_may_be_larger_than_all_others(xml: Xml, write:
         ('<string ref="2"/>', r"row 2: column 'text': <string ref='2'> refers to a <start-time>"),
     ],
 )
-def test_an_unresolved_reference_is_an_error_with_its_place(xml: Xml, write: Write, row: str, sentence: str) -> None:
+def test_an_unresolved_reference_is_an_error_with_its_place(xml, write, row, sentence):
     first = '<start-time id="2">1</start-time><string id="1">a</string>'
     path = write(xml.one_table("start:start-time text:string", first, f'<start-time ref="2"/>{row}'))
     with pytest.raises(UnreadableRecording, match=sentence):
@@ -124,9 +109,7 @@ def test_an_unresolved_reference_is_an_error_with_its_place(xml: Xml, write: Wri
         (f"<duration>{'9' * 5000}</duration><string/>", "contains '9999"),
     ],
 )
-def test_a_row_that_does_not_fit_its_schema_is_an_error_with_its_place(
-    xml: Xml, write: Write, cells: str, sentence: str
-) -> None:
+def test_a_row_that_does_not_fit_its_schema_is_an_error_with_its_place(xml, write, cells, sentence):
     path = write(xml.one_table("duration text:string", "<duration>1</duration><sentinel/>", cells))
     if not sentence:
         assert open_recording(path).tables("sample")[0].rows == 2
@@ -137,7 +120,7 @@ def test_a_row_that_does_not_fit_its_schema_is_an_error_with_its_place(
     assert len(str(caught.value)) < 300
 
 
-def test_whole_numbers_span_64_bits_signed_and_unsigned(xml: Xml, write: Write, items: Items) -> None:
+def test_whole_numbers_span_64_bits_signed_and_unsigned(xml, write, items):
     numbers = [0, -1, 2**63 - 1, -(2**63), 2**63, 2**64 - 1, 12]
     rows = [f"<uint64> {number}\n</uint64>" for number in numbers]
     (table,) = open_recording(write(xml.one_table("value:uint64", *rows))).tables("sample")
@@ -147,13 +130,13 @@ def test_whole_numbers_span_64_bits_signed_and_unsigned(xml: Xml, write: Write, 
             open_recording(write(xml.one_table("value:uint64", f"<uint64>{number}</uint64>")))
 
 
-def test_display_text_is_never_read_as_a_number(xml: Xml, write: Write, items: Items) -> None:
+def test_display_text_is_never_read_as_a_number(xml, write, items):
     rows = ('<duration id="1" fmt="259.17 µs">259167</duration>', '<duration fmt="1.206.362.555">7</duration>')
     (table,) = open_recording(write(xml.one_table("duration", *rows))).tables("sample")
     assert items(table.cells[0]) == [259_167, 7]
 
 
-def test_nodes_may_be_empty_or_without_schema(xml: Xml, write: Write) -> None:
+def test_nodes_may_be_empty_or_without_schema(xml, write):
     schema = xml.schema("sample", "text:string")
     path = write(
         xml.result(xml.node(schema, run=1), xml.node("", run=2), xml.node(xml.rows("<string>a</string>"), run=3))
@@ -183,7 +166,7 @@ def test_nodes_may_be_empty_or_without_schema(xml: Xml, write: Write) -> None:
         ("<node><schema name='a'/><row><string><row/></string></row></node>", "a <row> is not allowed here"),
     ],
 )
-def test_elements_out_of_place_are_refused(xml: Xml, write: Write, content: str, sentence: str) -> None:
+def test_elements_out_of_place_are_refused(xml, write, content, sentence):
     with pytest.raises(UnreadableRecording, match=sentence):
         open_recording(write(xml.result(content)))
 
@@ -204,7 +187,7 @@ def test_elements_out_of_place_are_refused(xml: Xml, write: Write, content: str,
         ("   \n  ", "is empty"),
     ],
 )
-def test_documents_that_are_no_export_are_refused(write: Write, text: str, sentence: str) -> None:
+def test_documents_that_are_no_export_are_refused(write, text, sentence):
     if not sentence:
         assert open_recording(write(text)).run.tables == ()
         return
@@ -212,7 +195,7 @@ def test_documents_that_are_no_export_are_refused(write: Write, text: str, sente
         open_recording(write(text))
 
 
-def test_other_encodings_are_named_as_such(xml: Xml, write: Write) -> None:
+def test_other_encodings_are_named_as_such(xml, write):
     text = xml.one_table("text:string", "<string>µ</string>")
     for encoding in ("utf-16", "utf-16-le", "utf-16-be"):
         with pytest.raises(UnreadableRecording, match="not encoded in UTF-8"):
@@ -223,7 +206,7 @@ def test_other_encodings_are_named_as_such(xml: Xml, write: Write) -> None:
     assert table.cells[0].item(0) == "µ"
 
 
-def test_track_details_are_refused_alone_and_left_out_beside_tables(xml: Xml, write: Write) -> None:
+def test_track_details_are_refused_alone_and_left_out_beside_tables(xml, write):
     details = xml.result(
         "<node xpath='//trace-toc[1]/run[1]/tracks[1]/track[1]/details[1]/detail[1]'><row size=\"448\"/></node>"
     )
@@ -260,9 +243,7 @@ def test_track_details_are_refused_alone_and_left_out_beside_tables(xml: Xml, wr
         ("MAX_ROW_BYTES", 300_000, "<node><row><string>" + "a" * 1_000_000 + "</string></row></node>"),
     ],
 )
-def test_each_limit_is_kept(
-    xml: Xml, write: Write, monkeypatch: pytest.MonkeyPatch, name: str, limit: int, content: str
-) -> None:
+def test_each_limit_is_kept(xml, write, monkeypatch, name, limit, content):
     # The scanner's limits are constants of its own.
     monkeypatch.setattr(loading, "scanned", None)
     text = xml.result(f"<node>{xml.schema('sample', 'text:string')}</node>", content)
@@ -276,7 +257,7 @@ def test_each_limit_is_kept(
         open_recording(write(text))
 
 
-def test_limits_of_schemas_are_kept(xml: Xml, write: Write) -> None:
+def test_limits_of_schemas_are_kept(xml, write):
     columns = " ".join(f"c{number}:string" for number in range(limits.MAX_COLUMNS + 1))
     with pytest.raises(UnreadableRecording, match="has more than 512 columns"):
         open_recording(write(xml.one_table(columns)))

@@ -100,9 +100,7 @@ def written(types: list[str], rows: list[list[object]], writer: Writer, table: i
     gaps=st.lists(st.integers(0, 100_000), max_size=5),
     refer=st.lists(st.booleans(), max_size=20),
 )
-def test_random_tables_read_back_as_they_were_written(
-    contents: list[tuple[list[str], list[list[object]]]], gaps: list[int], refer: list[bool]
-) -> None:
+def test_random_tables_read_back_as_they_were_written(contents, gaps, refer):
     writer = Writer(gaps)
     nodes = "".join(written(types, rows, writer, index, refer) for index, (types, rows) in enumerate(contents, 1))
     with tempfile.TemporaryDirectory() as folder:
@@ -131,7 +129,7 @@ SOUND = (
 
 @settings(deadline=None, max_examples=300)
 @given(st.data())
-def test_a_changed_file_reads_or_is_refused_with_a_sentence(data: st.DataObject) -> None:
+def test_a_changed_file_reads_or_is_refused_with_a_sentence(data):
     content = bytearray(SOUND)
     for _ in range(data.draw(st.integers(1, 3))):
         start = data.draw(st.integers(0, len(content)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -46,11 +45,11 @@ def assert_same(content: bytes) -> None:
     assert difference(scanned, strict) == ""
 
 
-def test_every_kind_of_cell_reads_as_the_strict_reader_reads_it() -> None:
+def test_every_kind_of_cell_reads_as_the_strict_reader_reads_it():
     assert_same(SMALL)
 
 
-def test_rows_that_repeat_the_row_before_read_as_the_strict_reader_reads_them(request: pytest.FixtureRequest) -> None:
+def test_rows_that_repeat_the_row_before_read_as_the_strict_reader_reads_them(request):
     content = repeating_document()
     assert_same(content)
     expected = read_strictly(content)
@@ -64,7 +63,7 @@ def test_rows_that_repeat_the_row_before_read_as_the_strict_reader_reads_them(re
         assert difference(part, expected) == "", borders
 
 
-def test_a_row_that_defines_the_same_id_again_is_declined() -> None:
+def test_a_row_that_defines_the_same_id_again_is_declined():
     rows = [f'<string id="{number}">a</string><duration>1</duration>' for number in (1, 2, 2)]
     assert scan(document("string duration", rows[:2])) is not None
     assert scan(document("string duration", rows)) is None
@@ -77,7 +76,7 @@ def test_a_row_that_defines_the_same_id_again_is_declined() -> None:
         ['<string ref="1"/><string ref="2"/>', '<string id="1">c</string><string ref="2"/>'],
     ],
 )
-def test_a_reference_is_not_taken_over_where_ids_start_again(later: list[str]) -> None:
+def test_a_reference_is_not_taken_over_where_ids_start_again(later):
     first = document("string string", ['<string id="1">a</string><string id="2">b</string>']).split(b"</trace-")[0]
     second = b"<node" + document("string string", later).split(b"<node")[1]
     # The strict reader still knows the value of the first table; the scanner leaves that to it.
@@ -85,13 +84,13 @@ def test_a_reference_is_not_taken_over_where_ids_start_again(later: list[str]) -
     assert_same(first + second.replace(later[1].encode(), b'<string ref="1"/><string ref="1"/>'))
 
 
-def test_texts_that_come_again_much_later_are_the_same() -> None:
+def test_texts_that_come_again_much_later_are_the_same():
     count = 3 * RECENT
     texts = [f"<string>{row % (count // 2)}</string><string>{row % 3}</string>" for row in range(count)]
     assert_same(document("string string", texts))
 
 
-def test_many_texts_are_made_when_they_are_asked_for() -> None:
+def test_many_texts_are_made_when_they_are_asked_for():
     scanned = scan(document("string string", (f"<string>é{row}</string><string/>" for row in range(3000))))
     assert scanned is not None
     assert scanned.nodes[0].cells is not None
@@ -104,7 +103,7 @@ def test_many_texts_are_made_when_they_are_asked_for() -> None:
     assert few.values == ("",)
 
 
-def test_exports_of_the_samples_read_as_the_strict_reader_reads_them(samples: Path) -> None:
+def test_exports_of_the_samples_read_as_the_strict_reader_reads_them(samples):
     paths = [path for path in samples.glob("*_xml/*.xml") if path.name != "toc.xml"]
     assert len(paths) > 10
     for path in paths:
@@ -113,7 +112,7 @@ def test_exports_of_the_samples_read_as_the_strict_reader_reads_them(samples: Pa
 
 @pytest.mark.corpus
 @pytest.mark.usefixtures("corpus")
-def test_real_exports_are_accepted_and_read_the_same() -> None:
+def test_real_exports_are_accepted_and_read_the_same():
     documents = real_documents()
     accepted = [content for content in documents if scan(content) is not None]
     for content in accepted:
@@ -125,7 +124,7 @@ def test_real_exports_are_accepted_and_read_the_same() -> None:
 
 @settings(deadline=None, max_examples=100)
 @given(contents=st.lists(tables(), min_size=1, max_size=3), refer=st.lists(st.booleans(), max_size=20))
-def test_random_tables_read_the_same(contents: list[tuple[list[str], list[list[object]]]], refer: list[bool]) -> None:
+def test_random_tables_read_the_same(contents, refer):
     writer = Writer([])
     nodes = "".join(written(types, rows, writer, index, refer) for index, (types, rows) in enumerate(contents, 1))
     assert_same(f"<trace-query-result>{nodes}</trace-query-result>".encode())
@@ -133,7 +132,7 @@ def test_random_tables_read_the_same(contents: list[tuple[list[str], list[list[o
 
 @settings(deadline=None, max_examples=200)
 @given(st.data())
-def test_a_changed_file_reads_the_same_or_is_declined(data: st.DataObject) -> None:
+def test_a_changed_file_reads_the_same_or_is_declined(data):
     content = bytearray(SMALL)
     for _ in range(data.draw(st.integers(1, 3))):
         start = data.draw(st.integers(0, len(content)))
@@ -144,7 +143,7 @@ def test_a_changed_file_reads_the_same_or_is_declined(data: st.DataObject) -> No
     assert disagreement(bytes(content)) == ""
 
 
-def test_chunks_may_end_at_every_byte_and_be_short(request: pytest.FixtureRequest) -> None:
+def test_chunks_may_end_at_every_byte_and_be_short(request):
     expected = read_strictly(SMALL)
     assert expected is not None
     ends = range(1, len(SMALL), 1 if request.config.getoption("--every-case") else 29)
@@ -154,20 +153,20 @@ def test_chunks_may_end_at_every_byte_and_be_short(request: pytest.FixtureReques
         assert difference(part, expected) == "", borders
 
 
-def test_rows_of_several_chunks_read_as_the_strict_reader_reads_them() -> None:
+def test_rows_of_several_chunks_read_as_the_strict_reader_reads_them():
     content = many_rows()
     assert len(content) > 2 * scanned._CHUNK_BYTES
     assert_same(content)
 
 
-def test_a_row_may_be_longer_than_a_chunk() -> None:
+def test_a_row_may_be_longer_than_a_chunk():
     cell = f"<string>{'a' * (1 << 19)}</string>"
     assert len(cell) > scanned._CHUNK_BYTES
     assert_same(document("string string string duration", [3 * cell + "<duration>1</duration>"] * 3))
     assert scan(document("string string string string string", [5 * cell])) is None
 
 
-def test_a_file_that_was_cut_off_is_declined() -> None:
+def test_a_file_that_was_cut_off_is_declined():
     for end in range(0, len(SMALL.rstrip()), 5):
         assert scan(SMALL[:end]) is None, end
 
@@ -184,7 +183,7 @@ AGAIN = {
 
 
 @pytest.mark.parametrize("form", AGAIN)
-def test_what_programs_of_xml_write_again_is_scanned(form: str) -> None:
+def test_what_programs_of_xml_write_again_is_scanned(form):
     assert AGAIN[form] != SMALL
     assert_same(AGAIN[form])
 
@@ -233,25 +232,23 @@ OTHER_FORMS = {
 
 
 @pytest.mark.parametrize("form", OTHER_FORMS)
-def test_what_xctrace_does_not_write_is_left_to_the_strict_reader(form: str) -> None:
+def test_what_xctrace_does_not_write_is_left_to_the_strict_reader(form):
     before, after = OTHER_FORMS[form]
     assert before in SMALL
     assert scan(SMALL.replace(before, after, 1)) is None
 
 
-def test_ids_may_start_again_at_each_node() -> None:
+def test_ids_may_start_again_at_each_node():
     start, end = SMALL.index(b"<node"), SMALL.index(b"</node>") + len(b"</node>")
     assert_same(SMALL[:end] + SMALL[start:end] + SMALL[end:])
 
 
-def test_tables_that_nobody_wants_are_counted() -> None:
+def test_tables_that_nobody_wants_are_counted():
     nodes = loading.read_nodes(source_of(SMALL), (), Meter(None, None)).nodes
     assert [(node.rows, node.cells) for node in nodes] == [(3, None), (0, None)]
 
 
-def test_the_log_says_which_reader_read_a_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_log_says_which_reader_read_a_file(tmp_path, monkeypatch, caplog):
     caplog.set_level("INFO", logger="tracekit")
     path = tmp_path / "table.xml"
     path.write_bytes(SMALL)
@@ -267,13 +264,13 @@ def test_the_log_says_which_reader_read_a_file(
     assert "with the strict reader (the compiled scanner is not installed)" in caplog.text
 
 
-def test_progress_does_not_count_a_declined_file_twice() -> None:
+def test_progress_does_not_count_a_declined_file_twice():
     meter = Meter(None, None)
     loading.read_nodes(source_of(SMALL.replace(b"</node>", b"<!-- c --></node>", 1)), None, meter)
     assert meter.done == len(SMALL) + len(b"<!-- c -->")
 
 
-def test_no_limit_of_the_scanner_exceeds_the_strict_readers() -> None:
+def test_no_limit_of_the_scanner_exceeds_the_strict_readers():
     header = (SOURCES / "scan.h").read_text(encoding="utf-8")
     defined = {name: eval(value) for name, value in re.findall(r"#define (MAX_\w+) ([(\d<) ]+\d\)?)", header)}  # noqa: S307
     assert defined["MAX_TAGS"] <= limits.MAX_TAGS
@@ -289,7 +286,7 @@ def test_no_limit_of_the_scanner_exceeds_the_strict_readers() -> None:
     assert shared_limits.MAX_TIME_NS == 2**53 - 1
 
 
-def test_an_error_of_the_strict_reader_is_what_one_sees(tmp_path: Path) -> None:
+def test_an_error_of_the_strict_reader_is_what_one_sees(tmp_path):
     path = tmp_path / "table.xml"
     path.write_bytes(SMALL.replace(b">1000<", b">x<"))
     with pytest.raises(

@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -29,7 +28,7 @@ def library(name: str) -> str | None:
 @pytest.mark.sweep
 @pytest.mark.skipif(sys.platform != "linux", reason="sanitizers are loaded before Python, which is tried on Linux")
 @pytest.mark.skipif(compiler() is None, reason="there is no C compiler with the headers of Python")
-def test_damaged_input_and_failing_memory_do_no_harm(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+def test_damaged_input_and_failing_memory_do_no_harm(request, tmp_path):
     sanitizer = library("libasan.so")
     if sanitizer is None:
         pytest.skip("the compiler has no address sanitizer")
@@ -56,11 +55,11 @@ def test_damaged_input_and_failing_memory_do_no_harm(request: pytest.FixtureRequ
 
 @pytest.mark.sweep
 @pytest.mark.skipif(compiler() is None, reason="there is no C compiler with the headers of Python")
-def test_the_scanner_compiles_without_a_warning(tmp_path: Path) -> None:
+def test_the_scanner_compiles_without_a_warning(tmp_path):
     build(tmp_path, "-Wall", "-Wextra", "-Werror", "-fvisibility=hidden")
 
 
-def test_no_format_has_a_length_of_its_own() -> None:
+def test_no_format_has_a_length_of_its_own():
     """Compiled with the headers of Python 3.13, formats with "#" fail in Python 3.11 and 3.12, which load the same
     file."""
     formats = re.compile(r'(?:BuildValue|CallMethod|ParseTuple)\([^;]*"[^"%]*#')

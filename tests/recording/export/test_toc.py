@@ -1,23 +1,11 @@
 """Tables of contents of Instruments 14.3.1 to 27.2."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from tracekit.errors import UnreadableRecording
 from tracekit.recording import open_recording
 from tracekit.recording.contents import Device, Target
 from tracekit.recording.table import Process
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from typing import Any
-
-    Xml = Any
-    Write = Callable[..., Path]
 
 SUMMARY = (
     "<start-date>2025-08-18T09:39:50.208-07:00</start-date><end-date>2025-08-18T09:39:54.685-07:00</end-date>"
@@ -28,7 +16,7 @@ SUMMARY = (
 DEVICE = '<device platform="macOS" model="Mac Studio" name="N" os-version="15.6 (24G84)" uuid="U" memory-size="1"/>'
 
 
-def test_a_run_says_what_was_recorded_where_and_how(xml: Xml, write: Write) -> None:
+def test_a_run_says_what_was_recorded_where_and_how(xml, write):
     target = (
         f'{DEVICE}<process arguments="--x" type="launched" return-exit-status="0" name="app" pid="11338" '
         'termination-reason="exit(0)"/>'
@@ -43,7 +31,7 @@ def test_a_run_says_what_was_recorded_where_and_how(xml: Xml, write: Write) -> N
     assert (run.instruments_version, run.template, run.recording_mode) == ("16.0 (16F6)", "Core ML", "Deferred")
 
 
-def test_what_the_file_does_not_say_is_none(xml: Xml, write: Write) -> None:
+def test_what_the_file_does_not_say_is_none(xml, write):
     run = open_recording(
         write("<trace-toc><run><info><target><process name='a'/></target></info></run></trace-toc>")
     ).run
@@ -61,24 +49,24 @@ def test_what_the_file_does_not_say_is_none(xml: Xml, write: Write) -> None:
         (SUMMARY, None),
     ],
 )
-def test_what_a_run_was_imported_from_is_kept(xml: Xml, write: Write, summary: str, expected: str | None) -> None:
+def test_what_a_run_was_imported_from_is_kept(xml, write, summary, expected):
     run = open_recording(write(xml.toc(summary=summary, target=DEVICE))).run
     assert (run.imported_from, run.end_reason) == (expected, "Target app exited")
 
 
-def test_an_attribute_of_the_run_tells_the_same(write: Write) -> None:
+def test_an_attribute_of_the_run_tells_the_same(write):
     run = open_recording(write("<trace-toc><run imported-from='x.atrc'><info/></run></trace-toc>")).run
     assert run.imported_from == "x.atrc"
 
 
-def test_a_machine_wide_recording_of_a_phone_has_a_host_and_no_process(xml: Xml, write: Write) -> None:
+def test_a_machine_wide_recording_of_a_phone_has_a_host_and_no_process(xml, write):
     target = f"{DEVICE.replace('macOS', 'iOS')}{DEVICE.replace('<device', '<host-device')}<all-processes/>"
     run = open_recording(write(xml.toc(target=target))).run
     assert (run.device.platform, run.host and run.host.platform) == ("iOS", "macOS")
     assert run.target == Target("all-processes")
 
 
-def test_the_environment_of_the_target_is_never_kept(corpus: Path) -> None:
+def test_the_environment_of_the_target_is_never_kept(corpus):
     recording = open_recording(corpus / "xml/snippet-toc-imageall.xml")
     assert "do-not-emit" not in repr(recording.contents)
 
@@ -86,7 +74,7 @@ def test_the_environment_of_the_target_is_never_kept(corpus: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "nanoseconds"), [("0.1", 100_000_000), ("36.032672", 36_032_672_000), ("3", 3 * 10**9)]
 )
-def test_durations_become_nanoseconds_exactly(xml: Xml, write: Write, text: str, nanoseconds: int) -> None:
+def test_durations_become_nanoseconds_exactly(xml, write, text, nanoseconds):
     assert open_recording(write(xml.toc(summary=f"<duration>{text}</duration>"))).run.duration_ns == nanoseconds
 
 
@@ -106,12 +94,12 @@ def test_durations_become_nanoseconds_exactly(xml: Xml, write: Write, text: str,
         ("<trace-toc>" + " " * 4_200_000 + "</trace-toc>", "a table of contents of more than 4,194,304 bytes"),
     ],
 )
-def test_a_broken_table_of_contents_is_refused(write: Write, text: str, sentence: str) -> None:
+def test_a_broken_table_of_contents_is_refused(write, text, sentence):
     with pytest.raises(UnreadableRecording, match=sentence):
         open_recording(write(text))
 
 
-def test_table_positions_count_tables_only(xml: Xml, write: Write) -> None:
+def test_table_positions_count_tables_only(xml, write):
     toc = xml.toc('schema="a"', 'schema="b" documentation="text"').replace(
         "<data>", "<data><external-format format='x' source-schema='y'/>"
     )

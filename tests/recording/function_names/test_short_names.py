@@ -120,12 +120,12 @@ PRINTED = {
 
 
 @pytest.mark.parametrize(("name", "short"), [*GOLDEN.items(), *PRINTED.items()])
-def test_golden_names(name: str, short: str) -> None:
+def test_golden_names(name, short):
     assert short_name(name) == short
 
 
 @given(st.text(max_size=60) | st.from_regex(r"_{1,4}Z[NKLZSI0-9A-Za-z_]{0,40}|_\$s[0-9A-Za-z_]{0,40}", fullmatch=True))
-def test_any_text_has_a_name(name: str) -> None:
+def test_any_text_has_a_name(name):
     assert isinstance(short_name(name), str)
     assert bool(short_name(name)) == bool(name) or not name.strip("_. ")
 
@@ -151,7 +151,7 @@ def test_any_text_has_a_name(name: str) -> None:
         ("", "closure #1 in ", "f"),
     ],
 )
-def test_the_work_for_a_name_grows_with_its_length(head: str, repeated: str, tail: str) -> None:
+def test_the_work_for_a_name_grows_with_its_length(head, repeated, tail):
     short, long = (head + repeated * (length // len(repeated)) + tail for length in (2_000, 4_000))
     assert steps_of(long) <= 2.1 * steps_of(short)
 
@@ -177,7 +177,7 @@ def steps_of(name: str) -> int:
 
 
 @pytest.mark.parametrize("unit", ["_", "_block_invoke", ".1", "__Z", "f<"])
-def test_names_longer_than_any_are_cut(unit: str) -> None:
+def test_names_longer_than_any_are_cut(unit):
     assert len(short_name(unit * (60_000 // len(unit)))) == 200
 
 
@@ -193,7 +193,7 @@ def test_names_longer_than_any_are_cut(unit: str) -> None:
         ("App.MLModel.f()", False),
     ],
 )
-def test_the_swift_face_of_core_ml_is_told_from_code_of_the_app(name: str, is_overlay: bool) -> None:
+def test_the_swift_face_of_core_ml_is_told_from_code_of_the_app(name, is_overlay):
     assert is_core_ml_overlay(name) is is_overlay
 
 
@@ -206,7 +206,7 @@ def symbols(corpus: Path) -> list[str]:
 
 
 @pytest.mark.corpus
-def test_nearly_all_mangled_names_of_public_recordings_are_shortened(corpus: Path) -> None:
+def test_nearly_all_mangled_names_of_public_recordings_are_shortened(corpus):
     names = symbols(corpus)
     mangled = [name for name in names if re.match(r"_{1,4}Z[A-Z0-9]", name) or name.startswith("_$s")]
     left = [name for name in mangled if "_Z" in short_name(name) or "$s" in short_name(name)]
@@ -221,7 +221,7 @@ def test_nearly_all_mangled_names_of_public_recordings_are_shortened(corpus: Pat
 
 @pytest.mark.corpus
 @pytest.mark.skipif(importlib.util.find_spec("pydemumble") is None, reason="pydemumble is not installed")
-def test_short_names_are_those_of_a_full_demangler(corpus: Path) -> None:
+def test_short_names_are_those_of_a_full_demangler(corpus):
     import pydemumble
 
     mangled = [name for name in symbols(corpus) if re.match(r"_{1,4}Z[A-Z0-9]", name)]

@@ -33,7 +33,7 @@ TABLE = Table(
 
 
 @pytest.fixture(params=[1, 65_536])
-def chunk(request, monkeypatch) -> int:
+def chunk(request, monkeypatch):
     monkeypatch.setattr(forms, "CHUNK_ROWS", request.param)
     return request.param
 
@@ -44,7 +44,7 @@ def written(form: str, table: Table = TABLE) -> bytes:
     return stream.getvalue()
 
 
-def test_csv_is_read_by_any_reader_and_runs_no_formula(chunk: int) -> None:
+def test_csv_is_read_by_any_reader_and_runs_no_formula(chunk):
     rows = list(csv.reader(io.StringIO(written("csv").decode(), newline="")))
     assert rows == [
         ["start", "id", "label", "label-2"],
@@ -57,13 +57,13 @@ def test_csv_is_read_by_any_reader_and_runs_no_formula(chunk: int) -> None:
 @pytest.mark.parametrize(
     "text", ["+1", "-1", "@SUM(A1)", "\tx", "\rx", "＝1", "\ufeff=1", "\ufeff\ufeff+1", "\u200b@A1", "\x00=1"]
 )
-def test_no_beginning_of_a_formula_reaches_a_spreadsheet(text: str) -> None:
+def test_no_beginning_of_a_formula_reaches_a_spreadsheet(text):
     table = Table("s", 1, TableState.ROWS, (Column(text, "string"),), (CodedCells(np.zeros(1, np.int32), (text,)),), 1)
     rows = list(csv.reader(io.StringIO(written("csv", table).decode(), newline="")))
     assert rows == [[f"'{text}"], [f"'{text}"]]
 
 
-def test_json_lines_tell_null_from_text_and_keep_text_as_it_is(chunk: int) -> None:
+def test_json_lines_tell_null_from_text_and_keep_text_as_it_is(chunk):
     rows = [json.loads(line) for line in written("jsonl").decode().splitlines()]
     assert rows == [
         {"start": 5, "id": 2**64 - 1, "label": "=1+1", "label-2": "app (7)"},
@@ -72,7 +72,7 @@ def test_json_lines_tell_null_from_text_and_keep_text_as_it_is(chunk: int) -> No
     ]
 
 
-def test_parquet_has_types_and_nulls() -> None:
+def test_parquet_has_types_and_nulls():
     pq = pytest.importorskip("pyarrow.parquet")
     table = pq.read_table(io.BytesIO(written("parquet")))
     assert [str(kind) for kind in table.schema.types[:2]] == ["int64", "uint64"]
@@ -84,7 +84,7 @@ def test_parquet_has_types_and_nulls() -> None:
     }
 
 
-def test_without_pyarrow_the_message_says_how_to_get_it(monkeypatch) -> None:
+def test_without_pyarrow_the_message_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with pytest.raises(TracekitError, match=r"pip install 'coreml-tracekit\[parquet\]'"):
@@ -97,7 +97,7 @@ def fail_half_way(path: Path) -> None:
         raise ZeroDivisionError
 
 
-def test_a_file_is_whole_or_absent(tmp_path: Path) -> None:
+def test_a_file_is_whole_or_absent(tmp_path):
     path = tmp_path / "a.csv"
     with pytest.raises(ZeroDivisionError):
         fail_half_way(path)
@@ -108,7 +108,7 @@ def test_a_file_is_whole_or_absent(tmp_path: Path) -> None:
     assert path.read_text() == "old"
 
 
-def test_names_of_files_are_tame_and_differ_where_case_does_not_count() -> None:
+def test_names_of_files_are_tame_and_differ_where_case_does_not_count():
     names = FileNames(reserved=("toc.xml",))
     given = [
         names.name(schema, ".xml") for schema in ("tick", "Tick", "tick", "../../etc/passwd", "TOC", "", "a" * 300)
@@ -118,7 +118,7 @@ def test_names_of_files_are_tame_and_differ_where_case_does_not_count() -> None:
     assert len(given[6]) == 104
 
 
-def test_a_folder_in_use_is_left_alone_unless_forced(tmp_path: Path) -> None:
+def test_a_folder_in_use_is_left_alone_unless_forced(tmp_path):
     make_folder(tmp_path / "new" / "folder")
     check_folder(tmp_path / "new" / "folder", force=False)
     check_folder(tmp_path / "absent", force=False)

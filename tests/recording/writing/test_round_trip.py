@@ -80,7 +80,7 @@ def assert_equal(one: Table, other: Table) -> None:
 
 @settings(deadline=None, max_examples=200)
 @given(table=tables(), chunk=st.sampled_from([2, 65_536]), remembered=st.sampled_from([1, 500_000]))
-def test_any_table_reads_back_as_it_was(table: Table, chunk: int, remembered: int) -> None:
+def test_any_table_reads_back_as_it_was(table, chunk, remembered):
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(forms, "CHUNK_ROWS", chunk)
         patch.setattr(xml, "MAX_REMEMBERED", remembered)
@@ -92,7 +92,7 @@ def test_any_table_reads_back_as_it_was(table: Table, chunk: int, remembered: in
     assert read.position == 3
 
 
-def test_ids_rise_in_document_order_and_nested_values_take_part(tmp_path: Path) -> None:
+def test_ids_rise_in_document_order_and_nested_values_take_part(tmp_path):
     owner = Process("app", 7)
     columns = (Column("time", "start-time"), Column("thread", "thread"), Column("process", "process"))
     content = (
@@ -118,7 +118,7 @@ def test_ids_rise_in_document_order_and_nested_values_take_part(tmp_path: Path) 
     ("ns", "shown"),
     [(319_125, "319.12 µs"), (91_375, "91.38 µs"), (5_350_000, "5.35 ms"), (28_900_000_000, "28.90 s"), (1, "1 ns")],
 )
-def test_durations_are_shown_as_instruments_shows_them(tmp_path: Path, ns: int, shown: str) -> None:
+def test_durations_are_shown_as_instruments_shows_them(tmp_path, ns, shown):
     path = tmp_path / "table.xml"
     table = Table("s", 1, TableState.ROWS, (Column("d", "duration"),), (integer_cells([ns]),), 1)
     with path.open("wb") as stream:
@@ -127,7 +127,7 @@ def test_durations_are_shown_as_instruments_shows_them(tmp_path: Path, ns: int, 
 
 
 @pytest.mark.parametrize("sample", ["captions_concurrent", "sharpen_8bit", "not_instrumented"])
-def test_a_sample_reads_back_as_it_was(exports: Path, tmp_path: Path, sample: str) -> None:
+def test_a_sample_reads_back_as_it_was(exports, tmp_path, sample):
     before = open_recording(exports / sample)
     write_folder(before, tmp_path, "xml", public=None)
     after = open_recording(tmp_path)
@@ -160,7 +160,7 @@ def written(table: Table, path: Path) -> str:
 @pytest.mark.parametrize(
     "kind", ["uint64", "address", "os-signpost-identifier", "connection-filter", "kdebug-arg", "any"]
 )
-def test_unsigned_numbers_are_written_without_a_sign(tmp_path: Path, kind: str) -> None:
+def test_unsigned_numbers_are_written_without_a_sign(tmp_path, kind):
     table = Table(
         "s", 1, TableState.ROWS, (Column("id", kind),), (integer_cells([-1, 17_216_892_719_917_625_070 - 2**64]),), 2
     )
@@ -170,7 +170,7 @@ def test_unsigned_numbers_are_written_without_a_sign(tmp_path: Path, kind: str) 
     assert ">-" not in text
 
 
-def test_numbers_of_types_that_can_be_negative_keep_their_sign(tmp_path: Path) -> None:
+def test_numbers_of_types_that_can_be_negative_keep_their_sign(tmp_path):
     for kind in ("int64", "time-since-epoch"):
         table = Table("s", 1, TableState.ROWS, (Column("id", kind),), (integer_cells([-5]),), 1)
         assert ">-5<" in written(table, tmp_path / "table.xml")
@@ -187,9 +187,7 @@ def test_numbers_of_types_that_can_be_negative_keep_their_sign(tmp_path: Path) -
         ([None], [None]),
     ],
 )
-def test_a_type_that_was_never_seen_is_numbers_where_all_its_cells_are(
-    tmp_path: Path, kind: str, texts: list[str | None], expected: list[object]
-) -> None:
+def test_a_type_that_was_never_seen_is_numbers_where_all_its_cells_are(tmp_path, kind, texts, expected):
     cells = ["<sentinel/>" if text is None else f'<{kind} fmt="shown">{text}</{kind}>' for text in texts]
     rows = "".join(f"<row>{cell}</row>" for cell in cells)
     schema = (
@@ -206,7 +204,7 @@ def test_a_type_that_was_never_seen_is_numbers_where_all_its_cells_are(
     assert isinstance(table.cells[0], CodedCells if any(isinstance(each, str) for each in expected) else IntegerCells)
 
 
-def test_every_number_of_a_bundle_is_one_in_an_export_too() -> None:
+def test_every_number_of_a_bundle_is_one_in_an_export_too():
     from tracekit.recording.bundle.types import KNOWN, REPORTED, Storage
     from tracekit.recording.engineering_types import Kind, kind_of
 
@@ -233,9 +231,7 @@ def sampled(table: Table) -> Table:
 
 @pytest.mark.corpus
 @pytest.mark.parametrize("name", sweep_rest("output", "hello_coreml", "quick_probe", "fp16_w8_60s_all"))
-def test_every_table_of_a_real_bundle_reads_back_as_it_was(
-    corpus: Path, tmp_path: Path, name: str, request: pytest.FixtureRequest
-) -> None:
+def test_every_table_of_a_real_bundle_reads_back_as_it_was(corpus, tmp_path, name, request):
     """Of large tables a part. All rows of all tables were compared once."""
     if name not in ("hello_coreml", "output") and not request.config.getoption("--every-case"):
         pytest.skip("takes seconds: run with --every-case")
@@ -253,7 +249,7 @@ def test_every_table_of_a_real_bundle_reads_back_as_it_was(
     assert compared == len(recording.run.tables) - 2 * (name in ("hello_coreml", "fp16_w8_60s_all"))
 
 
-def test_a_character_that_xml_cannot_hold_is_replaced(tmp_path: Path) -> None:
+def test_a_character_that_xml_cannot_hold_is_replaced(tmp_path):
     path = tmp_path / "table.xml"
     table = Table("s", 1, TableState.ROWS, (Column("t", "string"),), (coded_cells(["a\x00b", "\udc80"]),), 2)
     with path.open("wb") as stream:

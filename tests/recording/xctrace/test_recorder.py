@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -52,19 +52,19 @@ class Listener:
 
 
 @pytest.fixture(autouse=True)
-def briefly(monkeypatch: pytest.MonkeyPatch) -> None:
+def briefly(monkeypatch):
     monkeypatch.setattr(watching, "_SETTLED_S", 0.0)
     monkeypatch.setattr(watching, "_POLL_S", 0.02)
     monkeypatch.setattr(running, "TERMINATE_S", 0.2)
 
 
 @pytest.fixture
-def request_(tmp_path: Path) -> Request:
+def request_(tmp_path):
     return Request(tmp_path / "run.trace", "Core ML", attach="App", time_limit="1s", no_prompt=True)
 
 
 @pytest.fixture
-def run(standin, request_: Request) -> Iterator[Callable[..., tuple[str, ...]]]:
+def run(standin, request_):
     """Record with a mode of the stand-in. Afterwards nothing may be left at work."""
 
     def call(mode: str = "", listener: Listener | None = None, patience: Patience = BRIEF, **changes: object):
@@ -76,7 +76,7 @@ def run(standin, request_: Request) -> Iterator[Callable[..., tuple[str, ...]]]:
         wait_until_none(request_.output, 2.0)
 
 
-def test_counting_starts_when_the_recording_has_started(run, request_: Request) -> None:
+def test_counting_starts_when_the_recording_has_started(run, request_):
     listener = Listener()
     assert run(listener=listener) == ()
     assert (request_.output / "form.template").exists()
@@ -99,11 +99,11 @@ def test_counting_starts_when_the_recording_has_started(run, request_: Request) 
         ("partly", ("error while recording: Hangs is not supported on this platform",)),
     ],
 )
-def test_the_bundle_decides_and_not_the_exit_status(run, mode: str, warnings: tuple[str, ...]) -> None:
+def test_the_bundle_decides_and_not_the_exit_status(run, mode, warnings):
     assert run(mode) == warnings
 
 
-def test_a_recording_that_was_saved_before_xctrace_hung_is_kept(run) -> None:
+def test_a_recording_that_was_saved_before_xctrace_hung_is_kept(run):
     assert run("hangs-when-saved", patience=replace(BRIEF, saving=1.0)) == (
         "xctrace did not finish saving within 1 s (--save-timeout), but the recording is complete",
     )
@@ -124,7 +124,7 @@ def test_a_recording_that_was_saved_before_xctrace_hung_is_kept(run) -> None:
         ("deaf", "the recording did not start within 0.5 s", False),
     ],
 )
-def test_a_failed_recording_ends_with_one_sentence(run, request_: Request, mode: str, message: str, left: bool) -> None:
+def test_a_failed_recording_ends_with_one_sentence(run, request_, mode, message, left):
     with pytest.raises(TracekitError) as caught:
         run(
             mode,
@@ -138,7 +138,7 @@ def test_a_failed_recording_ends_with_one_sentence(run, request_: Request, mode:
     assert ("an incomplete recording remains at" in str(caught.value), request_.output.exists()) == (left, left)
 
 
-def test_an_app_that_is_still_starting_is_looked_for_once_more(run, standin, standin_log, tmp_path: Path) -> None:
+def test_an_app_that_is_still_starting_is_looked_for_once_more(run, standin, standin_log, tmp_path):
     standin(times="1", state=str(tmp_path / "count"))
     listener = Listener()
     assert run("no-name", listener) == ()
@@ -146,14 +146,14 @@ def test_an_app_that_is_still_starting_is_looked_for_once_more(run, standin, sta
     assert len(standin_log()) == 2
 
 
-def test_a_disk_with_hardly_any_space_is_called_full(run, monkeypatch) -> None:
+def test_a_disk_with_hardly_any_space_is_called_full(run, monkeypatch):
     usage = shutil.disk_usage(".")._replace(free=3_000_000)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
     with pytest.raises(TracekitError, match=r"the disk is full \(3 MB left\)"):
         run("unfinished")
 
 
-def test_a_time_limit_that_is_ignored_is_enforced(run) -> None:
+def test_a_time_limit_that_is_ignored_is_enforced(run):
     listener = Listener()
     assert run("over-limit", listener, time_limit="100ms") == ()
     assert "xctrace ignores the time limit; stopping and saving, which can take minutes" in listener.told
@@ -171,7 +171,7 @@ def test_a_time_limit_that_is_ignored_is_enforced(run) -> None:
         ("hangs-saving", ("recording;", "count saving", "still saving"), "stopped before the recording was saved"),
     ],
 )
-def test_ctrl_c_at_every_stage(run, request_: Request, mode: str, at: tuple[str, ...], failure: str | None) -> None:
+def test_ctrl_c_at_every_stage(run, request_, mode, at, failure):
     listener = Listener(*at)
     patience = replace(BRIEF, saving=0.5 if failure and "finish" in failure else 20.0, start=20.0)
     if failure is None:
@@ -183,7 +183,7 @@ def test_ctrl_c_at_every_stage(run, request_: Request, mode: str, at: tuple[str,
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_what_ends_the_program_is_waited_for_once(run, number: int) -> None:
+def test_what_ends_the_program_is_waited_for_once(run, number):
     ended: list[int] = []
     before = signal.signal(number, lambda got, _: ended.append(got))
     try:
@@ -195,7 +195,7 @@ def test_what_ends_the_program_is_waited_for_once(run, number: int) -> None:
 
 
 @pytest.fixture
-def typed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+def typed(monkeypatch):
     """Type into the standard input that programs inherit."""
     reading, writing = os.pipe()
     kept = os.dup(0)
@@ -209,7 +209,7 @@ def typed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
 QUESTION = "Recording may capture private data. Continue? [y/n] "
 
 
-def test_a_question_is_passed_on_and_waited_for(run, typed) -> None:
+def test_a_question_is_passed_on_and_waited_for(run, typed):
     listener = Listener()
     listener.answer = lambda: typed("y\n")
     # The question stands longer than a recording may take to start.
@@ -218,7 +218,7 @@ def test_a_question_is_passed_on_and_waited_for(run, typed) -> None:
     assert listener.told[0].startswith("recording for 1 s")
 
 
-def test_what_a_refused_question_means_is_told(run, typed) -> None:
+def test_what_a_refused_question_means_is_told(run, typed):
     listener = Listener()
     listener.answer = lambda: typed("n\n")
     with pytest.raises(TracekitError, match=r"recording failed: Recording was not allowed \(xctrace exited"):
@@ -229,35 +229,35 @@ def test_what_a_refused_question_means_is_told(run, typed) -> None:
 @pytest.mark.parametrize(
     ("mode", "passed_on"), [("asks", []), ("chatter", ["xctrace[123:456] a warning of some library"])]
 )
-def test_what_xctrace_prints_is_passed_on(run, mode: str, passed_on: list[str]) -> None:
+def test_what_xctrace_prints_is_passed_on(run, mode, passed_on):
     listener = Listener()
     assert run(mode, listener) == ()
     assert listener.passed_on == passed_on
 
 
-def test_ctrl_c_at_a_question(run, typed, request_: Request) -> None:
+def test_ctrl_c_at_a_question(run, typed, request_):
     with pytest.raises(TracekitError, match="stopped before the recording started"):
         run("asks", Listener("Recording may"), no_prompt=False)
 
 
 @pytest.mark.parametrize(("mode", "count"), [("", 0), ("partly", 1)])
 def test_a_bundle_that_only_xctrace_reads_is_opened_by_it_where_it_is_in_doubt(
-    run, standin, standin_log, sample_bundle: Path, mode: str, count: int
-) -> None:
+    run, standin, standin_log, sample_bundle, mode, count
+):
     standin(bundle=str(sample_bundle.rename(sample_bundle.with_name("prepared.trace"))))
     run(mode)
     assert [words[2] for words in standin_log()] == ["record", *["export"] * count]
 
 
 @needs_proc
-def test_a_guard_that_is_killed_takes_the_recording_with_it(run, request_: Request) -> None:
+def test_a_guard_that_is_killed_takes_the_recording_with_it(run, request_):
     listener = Listener()
     listener.on_message = lambda _: os.kill(min(at_work(request_.output)), signal.SIGKILL)
     with pytest.raises(TracekitError, match="recording failed"):
         run("", listener, time_limit=None)
 
 
-def test_run_issues_are_read_with_their_suggestions() -> None:
+def test_run_issues_are_read_with_their_suggestions():
     text = (
         "Run issues were detected (trace is still ready to be viewed):\n* [Error] Recording of 'Network Connections' "
         "is not supported in the Simulator.\n\n\t* [Error] Recovery Suggestion: Remove the `Network Connections` "

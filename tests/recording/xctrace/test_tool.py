@@ -1,7 +1,5 @@
 """What the user says, and the devices that it may mean."""
 
-from __future__ import annotations
-
 import pytest
 
 from tracekit.errors import UsageError
@@ -29,10 +27,10 @@ DEVICES = [MAC, PHONE, OFFLINE, OLD, NEW]
         ("old", [OFFLINE]),
     ],
 )
-def test_a_device_is_found_by_id_by_name_or_by_a_part_of_it(wanted: str, expected: list[ListedDevice]) -> None:
+def test_a_device_is_found_by_id_by_name_or_by_a_part_of_it(wanted, expected):
     assert find_devices(DEVICES, wanted) == expected
 
 
-def test_an_unknown_device_is_told_with_those_that_there_are() -> None:
+def test_an_unknown_device_is_told_with_those_that_there_are():
     with pytest.raises(UsageError, match=r"unknown device 'iPad' \(available: .*Old iPhone, iPhone 16\)"):
         find_devices(DEVICES, "iPad")

@@ -1,7 +1,5 @@
 """Keyed archives: what goes in comes out, and the layout is Apple's."""
 
-from __future__ import annotations
-
 import plistlib
 
 import pytest

@@ -1,7 +1,5 @@
 """What written bundles say of their runs, judged by what holds of real ones."""
 
-from __future__ import annotations
-
 import plistlib
 import sqlite3
 import struct

@@ -1,7 +1,5 @@
 """Tables of written bundles, judged by what holds of real ones."""
 
-from __future__ import annotations
-
 import pytest
 
 from tracekit.testing.bundle.write import write_bundle

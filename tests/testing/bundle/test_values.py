@@ -1,7 +1,5 @@
 """Shared values of written bundles, judged by what holds of real ones."""
 
-from __future__ import annotations
-
 import pytest
 
 from tracekit.testing.bundle.values import BLOCK_BYTES, TYPES, Arrays, Values

@@ -1,7 +1,5 @@
 """Whole bundles: layout, compression, several runs, same bytes."""
 
-from __future__ import annotations
-
 import plistlib
 import re
 import time

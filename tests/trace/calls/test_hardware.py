@@ -32,18 +32,18 @@ def reach(*times: tuple[int, int], slack: int = 3) -> Reach:
         (44, 41, 47),
     ],
 )
-def test_a_prediction_waits_while_units_work(time: int, earliest: int, latest: int) -> None:
+def test_a_prediction_waits_while_units_work(time, earliest, latest):
     working = reach((20, 30), (32, 40))
     assert working.earliest_start(time * MS) == earliest * MS
     assert working.latest_end(time * MS) == latest * MS
 
 
-def test_without_work_it_reaches_no_farther_than_samples_lie_apart() -> None:
+def test_without_work_it_reaches_no_farther_than_samples_lie_apart():
     assert (reach().earliest_start(9 * MS), reach().latest_end(9 * MS)) == (6 * MS, 12 * MS)
 
 
 @given(st.lists(st.tuples(st.integers(0, 200), st.integers(0, 30)), max_size=12), st.integers(0, 240))
-def test_it_reaches_as_far_as_steps_of_the_slack_over_work(rows: list[tuple[int, int]], time: int) -> None:
+def test_it_reaches_as_far_as_steps_of_the_slack_over_work(rows, time):
     times = [(start, start + length) for start, length in rows]
     working = reach(*times)
     latest, earliest = time, time

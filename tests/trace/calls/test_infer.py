@@ -1,12 +1,8 @@
 """Calls that are inferred from samples and hardware, against the threads that were simulated."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-
 import pytest
 
-from support.simulated_threads import MS, SCENES, Measured, Simulated, measured, simulated
+from support.simulated_threads import MS, SCENES, Measured, measured, simulated
 
 SEEDS = range(2)
 
@@ -14,9 +10,7 @@ SEEDS = range(2)
 @pytest.mark.turns(11)
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.__name__)
 @pytest.mark.parametrize(("period_ns", "missed"), [(MS, 0.0), (MS, 0.1), (5 * MS, 0.0)])
-def test_calls_begin_and_end_within_their_bounds_and_are_never_too_many(
-    scene: Callable[[Simulated], None], period_ns: int, missed: float
-) -> None:
+def test_calls_begin_and_end_within_their_bounds_and_are_never_too_many(scene, period_ns, missed):
     total = Measured()
     for seed in SEEDS:
         total += measured(simulated(scene, seed, period_ns, missed))

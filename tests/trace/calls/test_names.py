@@ -42,7 +42,7 @@ def models(found: Inferred) -> dict[str, set[str]]:
     }
 
 
-def test_loads_and_predictions_from_one_line_of_the_app_are_of_one_model() -> None:
+def test_loads_and_predictions_from_one_line_of_the_app_are_of_one_model():
     run, other = app("App.run", 7), app("App.other", 9)
     load, predict = app("Wrapper.load", 30), app("Wrapper.predict", 40)
     samples = [*loaded(10, 40, load, run), *loaded(50, 80, load, other)]
@@ -54,7 +54,7 @@ def test_loads_and_predictions_from_one_line_of_the_app_are_of_one_model() -> No
     }
 
 
-def test_methods_of_one_class_are_of_one_model() -> None:
+def test_methods_of_one_class_are_of_one_model():
     samples = [*loaded(10, 40, app("App.Captions.init", 30)), *loaded(50, 80, app("App.Faces.init", 60))]
     for at in range(100, 300, 20):
         samples += predicted(at, at + 4, app("App.Captions.describe", 33))
@@ -65,7 +65,7 @@ def test_methods_of_one_class_are_of_one_model() -> None:
     }
 
 
-def test_two_loads_that_nothing_ties_to_predictions_keep_their_own_names() -> None:
+def test_two_loads_that_nothing_ties_to_predictions_keep_their_own_names():
     samples = [*loaded(10, 40, app("one", 30)), *loaded(50, 80, app("two", 60))]
     for at in range(100, 300, 20):
         samples += [*predicted(at, at + 4, app("three", 33)), *predicted(at + 8, at + 14, app("four", 66))]
@@ -74,7 +74,7 @@ def test_two_loads_that_nothing_ties_to_predictions_keep_their_own_names() -> No
     assert models(found)["model called at main.swift:33"] == {"prediction"}
 
 
-def test_work_goes_to_the_place_whose_samples_lie_at_it() -> None:
+def test_work_goes_to_the_place_whose_samples_lie_at_it():
     samples: list[Sample] = []
     engine = []
     for at in range(100, 900, 40):
@@ -91,7 +91,7 @@ def test_work_goes_to_the_place_whose_samples_lie_at_it() -> None:
     assert found.activity["single"].all()
 
 
-def test_work_that_the_app_never_waits_for_is_of_another_process() -> None:
+def test_work_that_the_app_never_waits_for_is_of_another_process():
     samples: list[Sample] = []
     ours, others = [], []
     for at in range(20, 950, 30):
@@ -119,9 +119,7 @@ def test_work_that_the_app_never_waits_for_is_of_another_process() -> None:
     ],
     ids=["idle", "a unit works", "preparing"],
 )
-def test_a_gap_without_samples_ends_a_call_where_no_unit_works(
-    inner: tuple[Call, ...], works: tuple[tuple[int, int, str], ...], calls: int
-) -> None:
+def test_a_gap_without_samples_ends_a_call_where_no_unit_works(inner, works, calls):
     place = app("run", 33)
     executing = [*inner, EXECUTE, DELEGATE, PREDICT, place, WQ]
     samples = [*predicted(5, 10, place, inner=inner), *((at, WORKER, executing) for at in range(40, 50))]

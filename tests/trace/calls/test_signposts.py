@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from support.handover import trace_of
@@ -33,7 +31,7 @@ CORE_ML = "coreml-os-signpost"
 
 
 @pytest.fixture
-def app() -> App:
+def app():
     app = start_recording(Draws(3), jitter=0, noise=False, code=True)
     app.code.on_main = True
     return app
@@ -62,7 +60,7 @@ def loads(trace: Trace) -> list[tuple[str, int, int, str, str, int]]:
     return [tuple(row) for row in rows[columns].itertuples(index=False)]
 
 
-def test_an_inferred_load_is_the_one_that_was_logged(app: App) -> None:
+def test_an_inferred_load_is_the_one_that_was_logged(app):
     scenario = use(app)
     trace = trace_of(scenario)
     (load,) = [row for row in scenario.coreml if row.label == LOAD_COLD]
@@ -80,7 +78,7 @@ def test_an_inferred_load_is_the_one_that_was_logged(app: App) -> None:
     assert trace.inferred
 
 
-def test_files_say_the_same(app: App, tmp_path: Path) -> None:
+def test_files_say_the_same(app, tmp_path):
     scenario = use(app)
     write_bundle(scenario, tmp_path / "a.trace", rows_per_block=64)
     write_export(scenario, tmp_path / "a")
@@ -88,7 +86,7 @@ def test_files_say_the_same(app: App, tmp_path: Path) -> None:
     assert [loads(open_trace(tmp_path / name)) for name in ("a.trace", "a")] == [expected, expected]
 
 
-def test_loads_that_no_stack_shows_are_added() -> None:
+def test_loads_that_no_stack_shows_are_added():
     scenario = Scenario(Process("App", 900), 1_000 * MS)
     other = Process("Other", 901)
     elsewhere = SignpostRow(5 * MS, MS, "MLModel_Load", "com.apple.coreml", "coreml", "Foreign", Thread(7, other, "T"))
@@ -110,7 +108,7 @@ def test_loads_that_no_stack_shows_are_added() -> None:
     assert trace.activity["parent_model"].tolist()[2] == "Pipeline"
 
 
-def test_a_load_of_another_thread_or_time_is_another_load(app: App) -> None:
+def test_a_load_of_another_thread_or_time_is_another_load(app):
     scenario = use(app)
     worker = Thread(99_999, scenario.target, "Worker")
     (first,) = scenario.core_ml_signposts
@@ -126,13 +124,13 @@ def test_a_load_of_another_thread_or_time_is_another_load(app: App) -> None:
     }
 
 
-def test_what_core_ml_recorded_counts_alone(app: App) -> None:
+def test_what_core_ml_recorded_counts_alone(app):
     scenario = use(app)
     scenario.emptied.clear()
     assert {origin for _, _, _, origin, _, _ in loads(trace_of(scenario))} == {"core-ml"}
 
 
-def test_hardware_rows_keep_their_calls(app: App) -> None:
+def test_hardware_rows_keep_their_calls(app):
     """Rows move to other places; what belongs to a prediction stays with it."""
     from tracekit.testing import gpu
 
@@ -151,7 +149,7 @@ def test_hardware_rows_keep_their_calls(app: App) -> None:
     assert starts[0] == starts[1]
 
 
-def test_a_load_on_the_main_thread_is_found_with_its_exact_times(app: App) -> None:
+def test_a_load_on_the_main_thread_is_found_with_its_exact_times(app):
     scenario = use(app, 3_000 * MS)
     (load,) = [row for row in scenario.coreml if row.label == LOAD_COLD]
     trace = trace_of(scenario)

@@ -1,7 +1,5 @@
 """What an instrument needs, tried with the one that CONTRIBUTING.md adds."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,14 +1,12 @@
 """Core AI's own table, by the names of columns that are reported."""
 
-from __future__ import annotations
-
 from support.handover import trace_of
 from tracekit.testing import Process, Scenario
 
 MS = 1_000_000
 
 
-def test_category_says_the_phase_and_labels_are_without_durations() -> None:
+def test_category_says_the_phase_and_labels_are_without_durations():
     scenario = Scenario(Process("App", 7), duration_ns=900 * MS, xcode_version="27.2")
     head = ("main", "main")
     scenario.language_models["CoreAIProfile"] = [

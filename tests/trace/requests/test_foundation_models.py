@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -33,7 +32,7 @@ def cells(session: Session) -> pd.DataFrame:
 
 @pytest.mark.parametrize("order", sweep_rest(((3, 2, 1, 0),), ((0, 1, 2, 3),), ((0, 3, 2, 1),)))
 @pytest.mark.parametrize("events", [True, False])
-def test_each_request_is_what_was_asked(order: tuple[int, int, int, int], events: bool) -> None:
+def test_each_request_is_what_was_asked(order, events):
     session = cook(order=order, events=events)
     session.instruct(50 * MS, 50_000 * MS)
     first = session.request(100 * MS, prompt_ns=500 * MS, generation_ns=900 * MS, consumed=300, generated=31)
@@ -59,7 +58,7 @@ def test_each_request_is_what_was_asked(order: tuple[int, int, int, int], events
     assert list(frame["appended"]) == [None, True if events else None]
 
 
-def test_texts_are_equal_or_not_and_nothing_else() -> None:
+def test_texts_are_equal_or_not_and_nothing_else():
     session = cook()
     texts = ["Today is day 1.", "Today is day 2.", "Today is day 1.", "Other."]
     for number, text in enumerate(texts):
@@ -93,7 +92,7 @@ ERRORS = (
 )
 
 
-def test_errors_are_named_by_kind() -> None:
+def test_errors_are_named_by_kind():
     session = cook()
     for number, (text, _, _) in enumerate(ERRORS):
         at = number * 1_000 * MS
@@ -107,7 +106,7 @@ def test_errors_are_named_by_kind() -> None:
         assert set(frame[name]) == {None}, name
 
 
-def test_loads_before_the_first_token_are_counted_and_unloads_are_none() -> None:
+def test_loads_before_the_first_token_are_counted_and_unloads_are_none():
     session = cook()
     session.loads(50 * MS, 200 * MS)
     session.loads(300 * MS, 900 * MS, to="unloaded")
@@ -118,7 +117,7 @@ def test_loads_before_the_first_token_are_counted_and_unloads_are_none() -> None
     assert "variant" not in str(set(trace.phases["name"]))
 
 
-def test_the_kind_of_an_error_is_unknown_without_its_text() -> None:
+def test_the_kind_of_an_error_is_unknown_without_its_text():
     session = cook()
     session.request(0, prompt_ns=9 * MS, generation_ns=0, error="refusal", consumed=None, generated=None)
     session.request(1_000 * MS, prompt_ns=9 * MS, generation_ns=MS)
@@ -127,7 +126,7 @@ def test_the_kind_of_an_error_is_unknown_without_its_text() -> None:
     assert [*cells(session)["error"]] == ["unknown kind", "none"]
 
 
-def test_without_a_table_of_requests_each_inference_is_one() -> None:
+def test_without_a_table_of_requests_each_inference_is_one():
     session = cook(events=False)
     for number in range(3):
         session.request(number * 1_000 * MS, prompt_ns=90 * MS, generation_ns=80 * MS)
@@ -138,7 +137,7 @@ def test_without_a_table_of_requests_each_inference_is_one() -> None:
     assert set(frame["tools"]) == {None}
 
 
-def test_what_belongs_to_several_requests_belongs_to_none() -> None:
+def test_what_belongs_to_several_requests_belongs_to_none():
     session = cook(events=False)
     for _ in range(2):
         session.request(100 * MS, prompt_ns=90 * MS, generation_ns=80 * MS)
@@ -152,7 +151,7 @@ def test_what_belongs_to_several_requests_belongs_to_none() -> None:
     assert set(cells(session)["prompt_ns"]) == {90 * MS}
 
 
-def test_cut_off_messages_are_counted_in_a_note() -> None:
+def test_cut_off_messages_are_counted_in_a_note():
     session = cook()
     session.request(100 * MS, prompt_ns=90 * MS, generation_ns=80 * MS)
     rows = session.scenario.language_models["FMEventTable"]
@@ -173,7 +172,7 @@ def test_cut_off_messages_are_counted_in_a_note() -> None:
         max_size=25,
     )
 )
-def test_no_rows_are_too_strange(rows: list[tuple[str, int, int | None, list[str | None]]]) -> None:
+def test_no_rows_are_too_strange(rows):
     scenario = cook().scenario
     for schema, start_ns, duration_ns, texts in rows:
         more = zip(columns_of(schema, 27)[1:], (duration_ns, *texts), strict=False)
@@ -189,7 +188,7 @@ def test_no_rows_are_too_strange(rows: list[tuple[str, int, int | None, list[str
     summarize_requests(trace)
 
 
-def test_both_forms_of_files_say_the_same(tmp_path: Path) -> None:
+def test_both_forms_of_files_say_the_same(tmp_path):
     session = cook()
     session.loads(50 * MS, 200 * MS)
     session.instruct(0, 9_000 * MS)

@@ -48,7 +48,7 @@ def assert_true(found: dict[str, object], truth: Truth) -> None:
     ),
     st.booleans(),
 )
-def test_each_request_is_what_was_asked(asked: list[tuple[int, int, list[int], int]], bracket: bool) -> None:
+def test_each_request_is_what_was_asked(asked, bracket):
     language_model = chat()
     language_model.bracket = bracket
     now = language_model.load(5 * MS, 400 * MS, 100 * MS)
@@ -74,7 +74,7 @@ def test_each_request_is_what_was_asked(asked: list[tuple[int, int, list[int], i
     assert trace.phases["request"].isna().sum() == 2  # the load and the warm-up
 
 
-def test_a_last_request_whose_interval_never_ended_is_unfinished() -> None:
+def test_a_last_request_whose_interval_never_ended_is_unfinished():
     scenario = local_chat()
     (last,) = (row for row in scenario.logged if row.name == "Inference" and row.form == "open")
     scenario.logged.remove(last)
@@ -89,7 +89,7 @@ def test_a_last_request_whose_interval_never_ended_is_unfinished() -> None:
     assert len(trace_of(scenario).requests) == len(REQUESTS) - 1
 
 
-def test_what_is_unknown_is_null_and_no_zero() -> None:
+def test_what_is_unknown_is_null_and_no_zero():
     language_model = chat()
     truth = language_model.request(
         MS, prompt_tokens=90, prompt_ns=40 * MS, tokens_ns=[9 * MS, 9 * MS], processed_tokens=20, finished=False
@@ -102,14 +102,14 @@ def test_what_is_unknown_is_null_and_no_zero() -> None:
     assert (found["origin"], found["unvalidated"]) == ("signposts", False)
 
 
-def test_a_load_before_the_first_token_is_a_part_of_the_wait() -> None:
+def test_a_load_before_the_first_token_is_a_part_of_the_wait():
     language_model = chat()
     language_model.load(150 * MS, 80 * MS)
     language_model.request(100 * MS, prompt_tokens=9, prompt_ns=200 * MS, tokens_ns=[9 * MS])
     assert one(trace_of(language_model.scenario).requests)["load_ns"] == 80 * MS
 
 
-def test_rows_of_requests_at_once_are_told_apart_by_thread_or_not_at_all() -> None:
+def test_rows_of_requests_at_once_are_told_apart_by_thread_or_not_at_all():
     language_model = chat()
     first = language_model.request(100 * MS, prompt_tokens=9, prompt_ns=200 * MS, tokens_ns=[9 * MS] * 9)
     language_model.thread = 3
@@ -128,7 +128,7 @@ def test_rows_of_requests_at_once_are_told_apart_by_thread_or_not_at_all() -> No
     assert list(frame["generated_tokens"]) == [9, 9]
 
 
-def test_other_runtimes_are_read_by_their_phases() -> None:
+def test_other_runtimes_are_read_by_their_phases():
     scenario = Scenario(Process("Bench", 9), duration_ns=9_000 * MS)
     now = 10 * MS
     for name, length in [("model_load", 500), ("prefill", 90), *[("decode_step", 20), ("sampler", 1)] * 5] * 2:
@@ -146,19 +146,19 @@ def test_other_runtimes_are_read_by_their_phases() -> None:
     assert trace_of(dictation()).requests.empty
 
 
-def test_the_sample_is_what_was_built() -> None:
+def test_the_sample_is_what_was_built():
     frame = trace_of(local_chat()).requests
     assert list(zip(frame["consumed_tokens"], frame["generated_tokens"], strict=True)) == list(REQUESTS)
     assert list(frame["duration_ns"].isna()) == [False, False, True]
 
 
-def test_a_frame_has_its_columns_with_and_without_rows() -> None:
+def test_a_frame_has_its_columns_with_and_without_rows():
     for frame in (no_requests(), trace_of(local_chat()).requests):
         assert {name: str(dtype) for name, dtype in frame.dtypes.items()} == dict(DTYPES)
     assert trace_of(Scenario(Process("App", 1), duration_ns=MS)).requests.empty
 
 
-def test_each_of_many_requests_is_told_apart() -> None:
+def test_each_of_many_requests_is_told_apart():
     phases = trace_of(local_chat()).phases
     times = 20_000 // len(phases)
     many = phases.take(np.tile(np.arange(len(phases)), times)).reset_index(drop=True)

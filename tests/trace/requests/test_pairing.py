@@ -1,7 +1,5 @@
 """Pairing of Foundation Models' rows: by membership of ids, never by position, and never by guessing."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -13,7 +11,7 @@ NONE = ("", "")
 
 
 @given(st.lists(st.integers(0, 10**9), min_size=1, max_size=20, unique=True), st.randoms())
-def test_of_two_rows_with_one_id_the_first_is_the_prompt_in_any_order(starts: list[int], random: object) -> None:
+def test_of_two_rows_with_one_id_the_first_is_the_prompt_in_any_order(starts, random):
     rows = [(f"inference-{start}", start + later) for start in starts for later in (0, 10**10)]
     random.shuffle(rows)  # type: ignore[attr-defined]
     phases = phases_of([name for name, _ in rows], [start for _, start in rows], [("Blue", "success")] * len(rows))
@@ -34,12 +32,12 @@ def test_of_two_rows_with_one_id_the_first_is_the_prompt_in_any_order(starts: li
         (["inference"] * 2, [5, 6], [("Orange", "NResolve"), ("Yellow", "NPrompt")], [PROMPT, GENERATION]),
     ],
 )
-def test_what_is_not_clear_is_no_phase(ids, starts, signs, phases) -> None:
+def test_what_is_not_clear_is_no_phase(ids, starts, signs, phases):
     assert phases_of(ids, starts, signs) == phases
 
 
 @given(st.permutations(range(4)), st.integers(1, 6))
-def test_ids_are_joined_wherever_they_stand(order: list[int], requests: int) -> None:
+def test_ids_are_joined_wherever_they_stand(order, requests):
     events = []
     for number in range(requests):
         ids = [f"event-{number}", f"inference-{number}", f"request-{number}", "session-1"]
@@ -53,7 +51,7 @@ def test_ids_are_joined_wherever_they_stand(order: list[int], requests: int) -> 
     assert owners.of(["unheard", None, ""]) is None
 
 
-def test_ids_that_name_several_requests_name_none() -> None:
+def test_ids_that_name_several_requests_name_none():
     events = [Event(0, frozenset({"request-1", "request-2", "inference"}))]
     owners = Owners([("request-1", 1), ("request-2", 2), ("7", 3)], events)
     assert owners.of(["inference"]) is None
@@ -61,7 +59,7 @@ def test_ids_that_name_several_requests_name_none() -> None:
     assert owners.of(["7"]) is None
 
 
-def test_messages_give_counts_and_never_texts() -> None:
+def test_messages_give_counts_and_never_texts():
     data = {"cachedTokenCount": 12, "consumedTokenCount": 40, "text": "secret", "deltasCount": True, "huge": 10**30}
     said = json.dumps({"event": "response_complete", "data": data})
     event = event_of(5, f"RSP,event-1,inference-1,request-1,1::{said}")
@@ -79,11 +77,11 @@ def test_messages_give_counts_and_never_texts() -> None:
 
 
 @pytest.mark.parametrize("text", ['{"event":"resp', "[1]", "[" * 100_000, "5", "{]"])
-def test_a_message_that_is_cut_off_keeps_its_ids(text: str) -> None:
+def test_a_message_that_is_cut_off_keeps_its_ids(text):
     event = event_of(5, f"RSP,event-1,inference-1,request-1,session-1::{text}")
     assert (event.broken, event.name, len(event.ids)) == (True, "", 4)
 
 
 @given(st.text(max_size=60))
-def test_no_message_is_too_strange(text: str) -> None:
+def test_no_message_is_too_strange(text):
     assert event_of(1, text).time_ns == 1

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pandas as pd
 import pytest
 
@@ -25,7 +23,7 @@ def core_ai(start_ms: int, length_ms: int, name: str, message: str = "", **more:
 
 
 @pytest.fixture
-def scenario() -> Scenario:
+def scenario():
     scenario = Scenario(Process("Chat", 412), duration_ns=END)
     scenario.logged = [
         core_ai(
@@ -49,7 +47,7 @@ def scenario() -> Scenario:
 
 
 @pytest.fixture
-def trace(scenario: Scenario) -> Trace:
+def trace(scenario):
     return trace_of(scenario)
 
 
@@ -58,7 +56,7 @@ def rows(trace: Trace, *columns: str) -> list[tuple[object, ...]]:
     return list(frame.where(frame.notna(), None).itertuples(index=False, name=None))
 
 
-def test_what_was_logged_is_what_is_read(trace: Trace) -> None:
+def test_what_was_logged_is_what_is_read(trace):
     runtime = "Core AI language model"
     assert rows(trace, "name", "runtime", "phase", "lane", "form", "start_ns", "duration_ns") == [
         ("Inference", runtime, "request", "Request", "interval", 0, 500 * MS),
@@ -75,7 +73,7 @@ def test_what_was_logged_is_what_is_read(trace: Trace) -> None:
     assert "Core AI language model: 1 signpost with unknown names ('Speculate') on the lane Other." in trace.notes
 
 
-def test_only_declared_keys_of_messages_leave_the_reader(trace: Trace) -> None:
+def test_only_declared_keys_of_messages_leave_the_reader(trace):
     keys = ("tokens", "strategy", "step", "prompt_tokens", "max_tokens", "generated_tokens", "memory")
     said = dict(zip(trace.phases["name"], rows(trace, *keys), strict=True))
     assert said["Inference"] == (None, None, None, 12, 5, 4, None)
@@ -96,7 +94,7 @@ def test_only_declared_keys_of_messages_leave_the_reader(trace: Trace) -> None:
     assert "to somebody" in texts
 
 
-def test_a_bundle_gives_the_same_phases(scenario: Scenario, trace: Trace, tmp_path: Path) -> None:
+def test_a_bundle_gives_the_same_phases(scenario, trace, tmp_path):
     path = tmp_path / "chat.trace"
     write_bundle(scenario, path, rows_per_block=64)
     columns = [name for name in trace.phases if name not in ("row", "thread")]
@@ -104,7 +102,7 @@ def test_a_bundle_gives_the_same_phases(scenario: Scenario, trace: Trace, tmp_pa
     pd.testing.assert_frame_equal(read[columns], trace.phases[columns], check_categorical=False)
 
 
-def test_lanes_say_what_has_no_end(trace: Trace) -> None:
+def test_lanes_say_what_has_no_end(trace):
     lanes = {lane.title: lane for lane in lanes_of(trace, Grouping.LANES) if lane.id.startswith("phases/")}
     assert list(lanes) == ["Answer", "Shown", "Request", "Tokenizer", "Prompt", "Generate", "Memory", "Other"]
     assert {lane.section for lane in lanes.values()} == {"Operations", "Core AI language model"}
@@ -120,7 +118,7 @@ def test_lanes_say_what_has_no_end(trace: Trace) -> None:
     assert trace.phases["name"][shown.context["phases"]].tolist() == ["Extend"]
 
 
-def test_settings_say_what_an_operation_is(scenario: Scenario) -> None:
+def test_settings_say_what_an_operation_is(scenario):
     def names(units: Units) -> set[str]:
         phases = build_trace(recording_of(scenario), units).phases
         return set(phases["name"][phases["runtime"].isna()])
@@ -130,7 +128,7 @@ def test_settings_say_what_an_operation_is(scenario: Scenario) -> None:
     assert names(Units(only=("Client*", "Answer"))) == {"Answer", "ClientDrawable"}
 
 
-def test_finished_intervals_and_other_processes(trace: Trace, scenario: Scenario) -> None:
+def test_finished_intervals_and_other_processes(trace, scenario):
     scenario.logged = []
     without = trace_of(scenario).phases
     assert without.empty

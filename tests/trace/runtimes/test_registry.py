@@ -1,7 +1,5 @@
 """The files of runtimes, and what is said of one that is wrong."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -21,7 +19,7 @@ keys = ["tokens"]
 """
 
 
-def test_all_that_ship_are_valid_and_say_what_is_certain() -> None:
+def test_all_that_ship_are_valid_and_say_what_is_certain():
     files = sorted(Path(runtimes.__wrapped__.__code__.co_filename).parent.glob("*.toml"))
     assert len(runtimes()) == len(files) >= 8
     for path in files:
@@ -29,7 +27,7 @@ def test_all_that_ship_are_valid_and_say_what_is_certain() -> None:
         assert any(mark in " ".join(comments) for mark in ("seen", "measured", "reported", "guess")), path.name
 
 
-def test_names_of_core_ai_mean_what_its_source_says() -> None:
+def test_names_of_core_ai_mean_what_its_source_says():
     (core_ai,) = [each for each in runtimes() if each.name == "Core AI language model"]
     phases = {name: core_ai.signpost(core_ai.subsystems[0], "performance", name) for name in ("Decode", "Extend")}
     assert {name: entry.phase for name, entry in phases.items() if entry} == {
@@ -54,7 +52,7 @@ def test_names_of_core_ai_mean_what_its_source_says() -> None:
         (('["org.net"]', "[]"), "net.toml: 'subsystems' and [[signposts]] need each other"),
     ],
 )
-def test_a_mistake_is_one_sentence(tmp_path: Path, change: tuple[str, str], sentence: str) -> None:
+def test_a_mistake_is_one_sentence(tmp_path, change, sentence):
     path = tmp_path / "net.toml"
     path.write_text(GOOD)
     assert read_runtime(path).signposts[0].lane == PHASES["forward pass"]
@@ -65,7 +63,7 @@ def test_a_mistake_is_one_sentence(tmp_path: Path, change: tuple[str, str], sent
     assert "\n" not in str(error.value).strip()
 
 
-def test_two_runtimes_cannot_claim_one_subsystem(tmp_path: Path) -> None:
+def test_two_runtimes_cannot_claim_one_subsystem(tmp_path):
     known = []
     for name in ("Net", "Other"):
         path = tmp_path / f"{name}.toml"
