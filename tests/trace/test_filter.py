@@ -129,13 +129,7 @@ PIPELINE = [("Pipeline", None), ("Stage", 0)]
         ([], (11, 12), [("Stage", None)], [("input_copy", 0)]),
     ],
 )
-def test_models_and_ranges_keep_their_rows_and_links(
-    trace,
-    models,
-    span,
-    activity,
-    data,
-):
+def test_models_and_ranges_keep_their_rows_and_links(trace, models, span, activity, data):
     kept = of_range(trace, *span) if span else of_models(trace, *models)
     assert links(kept.activity, "model") == activity
     assert links(kept.data, "kind") == data

@@ -1,9 +1,6 @@
 import pytest
 
-from tracekit.recording.open import open_recording
-from tracekit.testing import Model, Process, Scenario, write_export
-from tracekit.testing.scenario import CORE_ML
-from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
+from tracekit.trace.build import build_trace
 from tracekit.trace.sharing import MAX_OUTSIDE_SHARE, PADDING_NS, SharingState
 
 MS = 1_000_000
@@ -116,22 +113,3 @@ def test_the_coverage_says_so_once_and_only_where_it_matters(make):
         "with.",
         (),
     )
-
-
-@pytest.mark.parametrize(
-    ("others", "emptied", "state"), [(0, False, "own"), (1, False, "own"), (20, False, "shared"), (20, True, "unknown")]
-)
-def test_recordings_with_and_without_others_are_told_apart(tmp_path, others, emptied, state):
-    scenario = Scenario(Process("Camera", 412), duration_ns=5_000 * MS)
-    model = Model("Segmenter")
-    for k in range(20):
-        scenario.predict(model, 100 * (k + 1) * MS, 50 * MS).neural_engine(MS, 40 * MS, GENERIC)
-    for k in range(others):
-        scenario.other_neural_engine((100 * (k + 1) + 70) * MS, 20 * MS)
-    if emptied:
-        scenario.emptied.add(CORE_ML)
-    write_export(scenario, tmp_path)
-    sharing = build_trace(open_recording(tmp_path, schemas=NEEDED_SCHEMAS)).sharing
-    assert sharing.state == state
-    if not emptied:
-        assert sharing.outside_share == pytest.approx(others * 20 / (others * 20 + 800))
