@@ -5,13 +5,11 @@ Whatever the lengths of prompts and answers are, no detector of requests may fin
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from suite.chats import MS, closed, growing, own_chat, recording, system_chat
 from suite.frame import FINDING, named
-from suite.processes import on_all_processors, printed
 from support.handover import trace_of
 from tracekit.detectors.runner import run_detectors
 from tracekit.testing import CoreAIChat, Draws, Scenario, Session
@@ -122,17 +120,3 @@ def false_alarms(seed: int) -> list[str]:
     outcomes, errors = named(run_detectors(trace_of(build(Draws(70_000 + seed)))))
     found = [str(key) for key, outcome in outcomes.items() if outcome == FINDING]
     return [f"{build.__name__} {seed}: {line}" for line in (*found, *errors)]
-
-
-def false_alarms_in(seeds: range) -> list[str]:
-    """The same for many."""
-    return [line for lines in on_all_processors(false_alarms, seeds) for line in lines]
-
-
-def main(count: int = 500) -> int:
-    """Judge so many chats."""
-    return printed(false_alarms, count, "chats")
-
-
-if __name__ == "__main__":
-    sys.exit(main(*map(int, sys.argv[1:])))

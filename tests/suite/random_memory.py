@@ -6,14 +6,12 @@ PYTHONPATH=tests python -m suite.random_memory 500
 
 from __future__ import annotations
 
-import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from math import exp
 
 from suite.frame import FINDING, named, read_back
 from suite.memory_apps import MB
-from suite.processes import printed
 from suite.random_apps import healthy
 from suite.random_sessions import session
 from tracekit.detectors.runner import run_detectors
@@ -85,12 +83,3 @@ def false_alarms(seed: int) -> list[str]:
     allowed = {("duplicate-memory", model) for check, model in made.allowed if check == "duplicate-instances"}
     found = sorted(key for key, outcome in outcomes.items() if outcome == FINDING and key not in allowed)
     return [f"{seed}: {key} [{'; '.join(made.story)}]" for key in found] + [f"{seed}: {error}" for error in errors]
-
-
-def main(count: int = 500) -> int:
-    """Judge so many sessions."""
-    return printed(false_alarms, count, "sessions")
-
-
-if __name__ == "__main__":
-    sys.exit(main(*map(int, sys.argv[1:])))

@@ -9,7 +9,6 @@ does not run. In other random apps, the slowest prediction of each model has the
 
 from __future__ import annotations
 
-import sys
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -19,7 +18,6 @@ import numpy as np
 import pandas as pd
 
 from suite import random_apps
-from suite.processes import on_all_processors
 from suite.queued import Works
 from support.handover import trace_of
 from tracekit.analysis.why.parts import CAUSES, Cause, differences, parts_of
@@ -334,19 +332,3 @@ def table(answers: Iterable[Answer]) -> str:
         kind = "right" if answer.right else "abstained" if answer.abstains else str(answer.found or "error")
         counts.setdefault(answer.wanted, Counter())[kind] += 1
     return "\n".join(f"{cause:18} {dict(count.most_common())}" for cause, count in counts.items())
-
-
-def main(count: int = 2_000, first: int = 0) -> int:
-    """Judge, print, and return the exit status."""
-    answers = on_all_processors(answered, range(first, first + count))
-    answers += [each for some in on_all_processors(answered_in_apps, range(first, first + count)) for each in some]
-    for answer in answers:
-        if not answer.right:
-            sys.stdout.write(f"{answer.seed} {answer.wanted}: {answer.found} [{answer.story}] {answer.complaint}\n")
-    right, silent = (sum(getattr(answer, name) for answer in answers) for name in ("right", "abstains"))
-    sys.stdout.write(f"{table(answers)}\n{right} right, {silent} not visible, of {len(answers)}\n")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(*map(int, sys.argv[1:])))
