@@ -14,7 +14,9 @@ from tracekit.detectors.outcomes import (
     Cost,
     DetectorFailed,
     Evidence,
+    EvidenceColumns,
     Finding,
+    Metric,
     NotApplicable,
     NotEvaluated,
     Passed,
@@ -32,6 +34,7 @@ from tracekit.testing.rows import Model
 from tracekit.testing.scenario import CORE_ML, Scenario
 
 MS = 1_000_000
+ONE, NONE = np.ones(1, np.int64), np.zeros(0, np.int64)
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +100,19 @@ def found(model="A", affected=((0, 5),), evidence=(), **cost):
         (found(affected=[(0, 5), (3, 6)]), "overlap"),
         (found(affected=[(10, 12), (0, 5)]), "not sorted"),
         (found(evidence=(Evidence(5, 3, "A", "", "t", 0),)), "evidence ends before it starts"),
+        (found(evidence=(Evidence(0, 1, "A", None, "t", 0),)), "label is of type NoneType, not text"),
+        (Passed("A", None), "summary is of type NoneType, not text"),
+        (NotApplicable("A", 5), "reason is of type int, not text"),
+        (type("Mine", (Passed,), {})("A", ""), "the answer is of type Mine, not an outcome"),
+        (Passed("A", "", [Metric("a", "a", 1, "ns")]), "metrics is not a tuple of Metric"),
+        (Passed("A", "", (Metric("a", "a", "b", "ns"),)), "metric 'a' is a str, not a number"),
+        (Passed("A", "", (Metric("a", "a", 10**5000, "ns"),)), "metric 'a' does not fit in 64 bits"),
+        (Passed("A", "", (Metric("a", "one", 1, "ns"), Metric("a", "two", 1, "ns"))), "two metrics have the same id"),
+        (replace(found(), affected=([0], [1])), "affected is of type tuple, not Intervals"),
+        (replace(found(), affected=type("Mine", (Intervals,), {})(ONE, ONE + 1)), "affected is of type Mine"),
+        (replace(found(), all_evidence=EvidenceColumns(Intervals.none(), [], [], (7,))), "must be int64 arrays"),
+        (replace(found(), all_evidence=EvidenceColumns(Intervals.none(), NONE, NONE, (7,))), "is not a tuple of str"),
+        (replace(found(), all_evidence=EvidenceColumns(Intervals(ONE, ONE + 1), ONE, ONE, ("t",))), "without name"),
     ],
 )
 def test_an_answer_that_cannot_be_fails_alone(trace, answer, message):

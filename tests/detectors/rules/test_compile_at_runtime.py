@@ -86,8 +86,6 @@ def test_the_neural_engine_compiles_the_same_program_again(scenario, judge, coun
 @pytest.mark.parametrize(
     "labels",
     [
-        pytest.param([YOLO.engine_label(k, "Compile") for k in range(5)], id="the segments of a model"),
-        pytest.param([Model("Foreign").engine_label(1, "Compile")] * 5, id="another process"),
         pytest.param(["Neural Engine Compile"] * 5, id="no name"),
         pytest.param([YOLO.engine_label(1)] * 5, id="predictions"),
     ],

@@ -47,8 +47,6 @@ def test_a_session_for_each_request_builds_them_again(scenario, judge):
 @pytest.mark.parametrize(
     ("sessions", "again", "outcome"),
     [
-        pytest.param([1, 2] * 6, "", Passed, id="two by turns"),
-        pytest.param([1, 2, 3] * 4, "", Passed, id="three by turns", marks=pytest.mark.sweep),
         pytest.param([1, 2] * 6, NAME, Finding, id="two by turns, each told again"),
         pytest.param(range(1, 13), "", Finding, id="one for each request"),
     ],

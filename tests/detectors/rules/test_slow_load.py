@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed
+from tracekit.detectors.outcomes import NotApplicable, NotEvaluated, Passed
 from tracekit.testing.rows import LOAD, LOAD_CACHED, LOAD_COLD, Model
 from tracekit.testing.scenario import Scenario
 
@@ -52,22 +52,3 @@ def test_length_wait_and_label_decide(scenario, judge, length, later, label, exp
     end = scenario.load(ENCODER, 100 * MS, length * MS, label)
     calls(scenario, end + later * MS)
     assert isinstance(judge(scenario, ID)["Encoder"], expected)
-
-
-def test_further_setup_is_part_of_the_wait(scenario, judge):
-    end = scenario.load(ENCODER, 0, 2_000 * MS, LOAD_CACHED)
-    end = scenario.compile(VOICE, end + 90 * MS, 400 * MS)
-    end = scenario.load(VOICE, end + 90 * MS, 300 * MS)
-    scenario.predict(VOICE, end + 90 * MS, 250 * MS)
-    calls(scenario, end + 430 * MS)
-    assert isinstance(judge(scenario, ID)["Encoder"], Finding)
-
-
-def test_reloads_are_left_to_their_own_checks(scenario, judge):
-    now = 0
-    for _ in range(6):
-        now = scenario.load(ENCODER, now, 1_500 * MS, LOAD_CACHED)
-        scenario.predict(ENCODER, now, 20 * MS)
-        now += 30 * MS
-    assert isinstance(judge(scenario, ID)["Encoder"], NotApplicable)
-    assert isinstance(judge(scenario, "reload-before-predict")["Encoder"], Finding)
