@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -231,35 +230,32 @@ async def test_the_line_above_events_and_predictions_names_range_and_filter(scre
 @pytest.mark.sweep
 @pytest.mark.turns(2)
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
-def test_what_range_and_filter_leave_as_it_is_says_so(size, run_view, samples: Path) -> None:
-    async def test(screen) -> None:
-        def above() -> str:
-            return screen.app.browse.pane.query_one(Static).render().plain
+@pytest.mark.view("style_transfer_reload", "style_transfer_fixed")
+async def test_what_range_and_filter_leave_as_it_is_says_so(screen, size) -> None:
+    def above() -> str:
+        return screen.app.browse.pane.query_one(Static).render().plain
 
-        # The findings of both, which no range narrows, are the way to compare after the counts.
-        screen.app.change(measure=None)
-        for key in "158":
-            await screen.press(key)
-            assert not above().startswith(("not filtered", "whole"))
-        assert "(all)" not in screen.text()
-        found = len(screen.state.session.report.results)
-        screen.app.change(filter=EventFilter(model="Mosaic"))
-        for key in "158":
-            await screen.press(key)
-            assert above().startswith("not filtered · ")
-            assert len(above()) > len("not filtered · ") + 10
-        # One overview for each recording.
-        assert screen.text().count("(all)") == 2
-        assert len(screen.state.session.report.results) == found
-        screen.app.change(range=Span(0, 10**9))
-        await screen.press("1")
-        assert above().startswith("whole recording, not filtered · ")
-        screen.app.change(filter=EventFilter())
-        await screen.press("1")
-        assert above().startswith("whole recording · ")
-
-    paths = (samples / f"style_transfer_{name}.trace" for name in ("reload", "fixed"))
-    run_view(test, *paths, size=size)
+    # The findings of both, which no range narrows, are the way to compare after the counts.
+    screen.app.change(measure=None)
+    for key in "158":
+        await screen.press(key)
+        assert not above().startswith(("not filtered", "whole"))
+    assert "(all)" not in screen.text()
+    found = len(screen.state.session.report.results)
+    screen.app.change(filter=EventFilter(model="Mosaic"))
+    for key in "158":
+        await screen.press(key)
+        assert above().startswith("not filtered · ")
+        assert len(above()) > len("not filtered · ") + 10
+    # One overview for each recording.
+    assert screen.text().count("(all)") == 2
+    assert len(screen.state.session.report.results) == found
+    screen.app.change(range=Span(0, 10**9))
+    await screen.press("1")
+    assert above().startswith("whole recording, not filtered · ")
+    screen.app.change(filter=EventFilter())
+    await screen.press("1")
+    assert above().startswith("whole recording · ")
 
 
 @pytest.mark.sweep

@@ -253,21 +253,17 @@ def test_with_16_colors_those_side_by_side_differ_and_text_on_them_can_be_read(s
     assert contrast(seen(palette.categories[Category.FADED]), seen(palette.background)) > LEAST_FADED
 
 
-def test_a_terminal_with_16_colors_is_sent_only_those_of_its_palette(run_view, samples) -> None:
-    told = set()
-
-    async def test(screen) -> None:
-        await screen.press("n", "n", "f")
-        # Detail and inspector have one ground.
-        assert sum("│" in line for line in screen.text().splitlines()) == screen.app.browse.pane.size.height + 1
-        for line in screen.app.browse.query_one(Timeline).render_lines(Region(0, 0, 120, 15)):
-            told.update(segment.style.color.name for segment in line if segment.style and segment.style.color)
-        await screen.press("T")
-        assert palette_of(screen.app.current_theme) is SIXTEEN[False]
-
-    run_view(test, samples / "sharpen_8bit.trace", sixteen_colors=True)
+@pytest.mark.view("sharpen_8bit", sixteen_colors=True)
+async def test_a_terminal_with_16_colors_is_sent_only_those_of_its_palette(screen) -> None:
+    await screen.press("n", "n", "f")
+    # Detail and inspector have one ground.
+    assert sum("│" in line for line in screen.text().splitlines()) == screen.app.browse.pane.size.height + 1
+    lines = screen.app.browse.query_one(Timeline).render_lines(Region(0, 0, 120, 15))
+    told = {segment.style.color.name for line in lines for segment in line if segment.style and segment.style.color}
     assert told <= set(SIXTEEN_COLORS)
     assert len(told) > 5
+    await screen.press("T")
+    assert palette_of(screen.app.current_theme) is SIXTEEN[False]
 
 
 @pytest.mark.parametrize(

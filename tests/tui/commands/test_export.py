@@ -95,54 +95,50 @@ async def test_statistics_are_copied_of_the_range_or_of_all(screen) -> None:
     assert "nothing to copy" in screen.text()
 
 
-def test_reports_are_saved_in_the_format_of_their_ending_and_replaced_when_asked_twice(
-    run_view, reload_sample, tmp_path, monkeypatch
+async def test_reports_are_saved_in_the_format_of_their_ending_and_replaced_when_asked_twice(
+    screen, tmp_path, monkeypatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-
-    async def test(screen) -> None:
-        await screen.press("S")
-        endings = [ENDINGS[form][0] for form in REPORT_FORMS]
-        for words in (save_report.help, screen.text()):
-            assert re.findall(r"\.(?:txt|md|html|json|pdf)\b", words.replace("reload.md", "")) == endings
-        await screen.press("enter")
-        text = (tmp_path / "style_transfer_reload.md").read_text("utf-8")
-        assert text.startswith("**1 finding (critical) in 5 models")
-        assert "Saved the report of the recording to style_transfer_reload.md" in screen.text()
-        there = tmp_path / "style_transfer_reload.md"
-        there.write_text("mine", "utf-8")
-        await screen.press("S", "enter")
-        assert "exists; enter again" in screen.text()
-        await screen.press("escape")
-        assert there.read_text("utf-8") == "mine"
-        await screen.press("S", "enter", "enter")
-        assert there.read_text("utf-8") == text
-        await screen.press("S")
-        await screen.answer("a.json")
-        saved = json.loads((tmp_path / "a.json").read_text("utf-8"))
-        assert saved["recording"]["redacted"] is True
-        assert saved["summary"]["models"] == 5
-        await screen.press("S")
-        await screen.answer("a.pdf")
-        assert "a.pdf: unknown extension" in screen.text()
-        await screen.answer("missing/a.md")
-        assert "No such folder: 'missing'" in screen.text()
-        # The report of a range is of that range.
-        await screen.press("escape")
-        await screen.press("R")
-        assert "No range; set one with v" in screen.text()
-        activity = screen.state.session.trace.activity
-        screen.app.change(range=Span(0, 3_000_000_000))
-        await screen.press("R")
-        await screen.answer("part.json")
-        saved = json.loads((tmp_path / "part.json").read_text("utf-8"))
-        inside = activity[activity["start_ns"] < 3_000_000_000]
-        assert {model["name"] for model in saved["models"]} == set(inside["model"].dropna())
-        assert sum(model["predictions"] for model in saved["models"]) == (inside["kind"] == "prediction").sum()
-        assert any("from 0.000000 s to 3.000000 s" in note for note in saved["recording"]["notes"])
-        assert "Saved the report of the range of 3.00 s" in screen.text()
-
-    run_view(test, reload_sample)
+    await screen.press("S")
+    endings = [ENDINGS[form][0] for form in REPORT_FORMS]
+    for words in (save_report.help, screen.text()):
+        assert re.findall(r"\.(?:txt|md|html|json|pdf)\b", words.replace("reload.md", "")) == endings
+    await screen.press("enter")
+    text = (tmp_path / "style_transfer_reload.md").read_text("utf-8")
+    assert text.startswith("**1 finding (critical) in 5 models")
+    assert "Saved the report of the recording to style_transfer_reload.md" in screen.text()
+    there = tmp_path / "style_transfer_reload.md"
+    there.write_text("mine", "utf-8")
+    await screen.press("S", "enter")
+    assert "exists; enter again" in screen.text()
+    await screen.press("escape")
+    assert there.read_text("utf-8") == "mine"
+    await screen.press("S", "enter", "enter")
+    assert there.read_text("utf-8") == text
+    await screen.press("S")
+    await screen.answer("a.json")
+    saved = json.loads((tmp_path / "a.json").read_text("utf-8"))
+    assert saved["recording"]["redacted"] is True
+    assert saved["summary"]["models"] == 5
+    await screen.press("S")
+    await screen.answer("a.pdf")
+    assert "a.pdf: unknown extension" in screen.text()
+    await screen.answer("missing/a.md")
+    assert "No such folder: 'missing'" in screen.text()
+    # The report of a range is of that range.
+    await screen.press("escape")
+    await screen.press("R")
+    assert "No range; set one with v" in screen.text()
+    activity = screen.state.session.trace.activity
+    screen.app.change(range=Span(0, 3_000_000_000))
+    await screen.press("R")
+    await screen.answer("part.json")
+    saved = json.loads((tmp_path / "part.json").read_text("utf-8"))
+    inside = activity[activity["start_ns"] < 3_000_000_000]
+    assert {model["name"] for model in saved["models"]} == set(inside["model"].dropna())
+    assert sum(model["predictions"] for model in saved["models"]) == (inside["kind"] == "prediction").sum()
+    assert any("from 0.000000 s to 3.000000 s" in note for note in saved["recording"]["notes"])
+    assert "Saved the report of the range of 3.00 s" in screen.text()
 
 
 def test_a_name_that_cannot_be_written_is_told(tmp_path: Path) -> None:

@@ -113,21 +113,17 @@ async def test_a_prediction_leads_to_the_finding_that_its_copies_are_evidence_of
 
 
 @pytest.mark.sweep
-def test_the_way_back_from_a_walk_is_one_key_and_the_help_says_so(run_view, reload_sample) -> None:
+async def test_the_way_back_from_a_walk_is_one_key_and_the_help_says_so(screen) -> None:
     assert "before a series of steps" in ACTIONS_BY_ID["back"].help
-
-    async def test(screen) -> None:
-        await screen.press("n", "f")
-        before = screen.state.view
-        # Walking begins at the finding that has the cursor at first.
-        await screen.press("1", "full_stop")
-        assert screen.state.selection.finding == FindingRef(0, 0)
-        first = screen.state.view
-        await screen.press("full_stop", "comma", "full_stop", "left_square_bracket")
-        assert before != first
-        assert screen.state.view == before
-
-    run_view(test, reload_sample)
+    await screen.press("n", "f")
+    before = screen.state.view
+    # Walking begins at the finding that has the cursor at first.
+    await screen.press("1", "full_stop")
+    assert screen.state.selection.finding == FindingRef(0, 0)
+    first = screen.state.view
+    await screen.press("full_stop", "comma", "full_stop", "left_square_bracket")
+    assert before != first
+    assert screen.state.view == before
 
 
 @pytest.mark.sweep

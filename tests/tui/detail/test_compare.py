@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -140,44 +139,41 @@ def test_a_hidden_order_is_named_as_fully_as_there_is_room(width, descending, ex
 
 
 @pytest.mark.sweep
-def test_columns_without_room_are_named_where_columns_are_chosen(run_view, samples: Path) -> None:
+@pytest.mark.view("style_transfer_reload", "style_transfer_fixed", size=(112, 40))
+async def test_columns_without_room_are_named_where_columns_are_chosen(screen) -> None:
     def lines(screen) -> dict[str, str]:
         rows = [line.partition("│")[2].rpartition("│")[0].split() for line in screen.text().splitlines()]
         return {row[2]: " ".join(row) for row in rows if len(row) > 2 and row[1] in ("shown", "hidden")}
 
-    async def test(screen) -> None:
-        await screen.press("8", "u", "C")
-        shown = lines(screen)
-        assert list(shown) == ["event", "model", "lane", "before", "after", "difference", "ratio"]
-        assert {name for name, line in shown.items() if "does not fit" in line} == {"lane", "difference"}
-        # Without the model, there is room for the difference; what is not ticked needs none.
-        await screen.press("down", "space")
-        shown = lines(screen)
-        assert "does not fit" not in shown["difference"]
-        assert shown["model"].endswith("hidden model")
-        assert "shown event" in shown["event"]
-        await screen.press("space")
-        assert "does not fit" in lines(screen)["difference"]
-        # Nothing is known of room behind the inspector.
-        await screen.press("escape")
-        await screen.pilot.resize_terminal(100, 40)
-        screen.app.change(inspector=True)
-        await screen.press("C")
-        assert len(lines(screen)) == 7
-        assert "does not fit" not in screen.text()
-        # The order of a column that is hidden is named.
-        await screen.press("escape")
-        screen.app.change(inspector=False)
-        await screen.pilot.resize_terminal(160, 50)
-        await screen.settle()
-        assert "difference▾" in screen.text()
-        assert "by difference▾" not in screen.text()
-        await screen.press("C", *["down"] * 5, "space", "escape")
-        assert screen.state.hidden == {("compare", "difference")}
-        assert "event, by difference▾" in screen.text()
-
-    paths = (samples / f"style_transfer_{name}.trace" for name in ("reload", "fixed"))
-    run_view(test, *paths, size=(112, 40))
+    await screen.press("8", "u", "C")
+    shown = lines(screen)
+    assert list(shown) == ["event", "model", "lane", "before", "after", "difference", "ratio"]
+    assert {name for name, line in shown.items() if "does not fit" in line} == {"lane", "difference"}
+    # Without the model, there is room for the difference; what is not ticked needs none.
+    await screen.press("down", "space")
+    shown = lines(screen)
+    assert "does not fit" not in shown["difference"]
+    assert shown["model"].endswith("hidden model")
+    assert "shown event" in shown["event"]
+    await screen.press("space")
+    assert "does not fit" in lines(screen)["difference"]
+    # Nothing is known of room behind the inspector.
+    await screen.press("escape")
+    await screen.pilot.resize_terminal(100, 40)
+    screen.app.change(inspector=True)
+    await screen.press("C")
+    assert len(lines(screen)) == 7
+    assert "does not fit" not in screen.text()
+    # The order of a column that is hidden is named.
+    await screen.press("escape")
+    screen.app.change(inspector=False)
+    await screen.pilot.resize_terminal(160, 50)
+    await screen.settle()
+    assert "difference▾" in screen.text()
+    assert "by difference▾" not in screen.text()
+    await screen.press("C", *["down"] * 5, "space", "escape")
+    assert screen.state.hidden == {("compare", "difference")}
+    assert "event, by difference▾" in screen.text()
 
 
 @pytest.mark.view("sharpen_8bit", "sharpen_float16", size=(180, 50))

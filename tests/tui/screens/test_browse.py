@@ -191,7 +191,8 @@ async def test_the_sign_of_the_cursor_is_filled_where_the_keys_are(screen) -> No
 
 
 @pytest.mark.sweep
-def test_of_two_sizes_that_come_at_once_the_last_one_stays(run_view, reload_sample, monkeypatch) -> None:
+@pytest.mark.view(size=(80, 24))
+async def test_of_two_sizes_that_come_at_once_the_last_one_stays(screen, monkeypatch) -> None:
     laid_out = []
     lay_out = BrowseScreen._refresh_layout
 
@@ -200,18 +201,15 @@ def test_of_two_sizes_that_come_at_once_the_last_one_stays(run_view, reload_samp
         if len(laid_out) < 40:
             lay_out(browse, size, scroll)
 
-    async def test(screen) -> None:
-        browse, last = screen.app.browse, Size(100, 30)
-        monkeypatch.setattr(BrowseScreen, "_refresh_layout", noted)
-        screen.app._size = last
-        for size in (Size(90, 30), last, Size(90, 30)):
-            browse.post_message(Resize(size, size))
-            browse.post_message(RedrawWanted())
-        await screen.wait()
-        assert browse.size == last
-        assert Size(90, 30) not in laid_out
-
-    run_view(test, reload_sample, size=(80, 24))
+    browse, last = screen.app.browse, Size(100, 30)
+    monkeypatch.setattr(BrowseScreen, "_refresh_layout", noted)
+    screen.app._size = last
+    for size in (Size(90, 30), last, Size(90, 30)):
+        browse.post_message(Resize(size, size))
+        browse.post_message(RedrawWanted())
+    await screen.wait()
+    assert browse.size == last
+    assert Size(90, 30) not in laid_out
 
 
 @pytest.mark.sweep
