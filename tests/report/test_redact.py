@@ -208,7 +208,8 @@ def planted(report: Report, text: str, secret: str) -> Report:
         ),
         tables=tuple(replace(t, attributes={"device-name": secret, "x": text}, reason=text) for t in report.tables),
         coverage=tuple(replace(entry, conclusion=text, advice=text) for entry in report.coverage),
-        aggregation=tuple(replace(row, label=text) for row in report.aggregation),
+        models=report.models[:1],
+        aggregation=tuple(replace(row, label=text) for row in report.aggregation[:6]),
         results=checks,
         summary=replace(report.summary, verdict=text),
     )

@@ -68,20 +68,6 @@ async def test_walking_through_the_events_of_a_lane(screen) -> None:
     assert screen.state.selection.event is None
 
 
-@pytest.mark.view(size=(120, 60))
-async def test_all_ways_of_grouping_show_lanes_and_keep_the_selection(screen) -> None:
-    await screen.press("n", "t")
-    assert screen.state.grouping is Grouping.EVENTS
-    assert screen.state.lane == "activity/Load (cached)"
-    assert "Neural Engine Request" in screen.text()
-    await screen.press("t")
-    assert screen.state.grouping is Grouping.MODELS
-    assert screen.state.lane == "Watercolor/activity"
-    await screen.press("t")
-    assert screen.state.grouping is Grouping.LANES
-    assert screen.state.selection.event == EventRef("activity", 0)
-
-
 @pytest.mark.view("captions_concurrent")
 async def test_expanding_a_lane_shows_all_its_rows(screen) -> None:
     timeline = screen.app.browse.query_one(Timeline)
@@ -261,8 +247,13 @@ async def test_a_recording_opens_with_all_of_it_in_view_and_marks_evidence_howev
     assert [check.evidence_total for check in checks if check.outcome == "finding"] == [80, 83, 69, 60, 76]
     assert {name: int(mask.sum()) for name, mask in marked.items()} == {"activity": 80 + 83 + 69 + 60 + 76}
     lanes = [lane.id for lane in screen.app.lanes.lanes]
+    await screen.press("n")
+    for grouping, lane in ((Grouping.EVENTS, "activity/Load (cached)"), (Grouping.MODELS, "Watercolor/activity")):
+        await screen.press("t")
+        assert (screen.state.grouping, screen.state.lane) == (grouping, lane)
+        assert [lane.id for lane in screen.app.lanes.lanes] != lanes
+        assert screen.app.lanes.evidence is marked
     await screen.press("t")
-    assert [lane.id for lane in screen.app.lanes.lanes] != lanes
-    assert screen.app.lanes.evidence is marked
-    await screen.press("t", "t")
+    assert screen.state.grouping is Grouping.LANES
     assert [lane.id for lane in screen.app.lanes.lanes] == lanes
+    assert screen.state.selection.event == EventRef("activity", 0)
