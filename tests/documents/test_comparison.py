@@ -76,6 +76,13 @@ def test_loads_of_all_models_are_added_up(measured):
     assert text.count("  unchanged within ±5%  ") == 5
 
 
+@pytest.mark.parametrize(("side", "words"), [(0, "before"), (1, "after")])
+def test_the_side_in_which_core_ml_recorded_nothing_is_named(measured, side, words):
+    sides = [[measured("sharpen_8bit")], [measured("sharpen_float16")]]
+    sides[side] = [replace(sides[side][0], core_ml=False)]
+    assert f"Core ML recorded no events {words};" in " ".join(text_of(compare(*sides)).split())
+
+
 def test_what_got_worse_stands_before_what_is_as_it_was(measured):
     text = markdown_of(compare([measured("style_transfer_fixed")], [measured("style_transfer_reload")]))
     worst = "1 new finding (critical): reload-before-predict (5 models), est. savings 6.3 s"

@@ -70,6 +70,10 @@ def test_the_timeline_draws_what_was_recorded(sharpen) -> None:
     assert words.startswith("Neural Engine: ")
     assert f"{within['duration_ms'].iloc[0]:.2f} ms at {drawn[0][0]:.6f} s" in words
     assert axes.format_coord(1.1, -0.1) == "1.100000 s"
+    # The first lane stands above the others.
+    assert axes.get_yticklabels()[0].get_text() == "Activity"
+    below, above = axes.get_ylim()
+    assert above < axes.get_yticks()[0] < axes.get_yticks()[-1] < below
     assert "not recorded" in {text.get_text() for text in axes.texts}
     legend = {text.get_text() for text in axes.get_legend().get_texts()}
     assert {"prediction", "Neural Engine", "load (cached)"} <= legend

@@ -6,7 +6,7 @@ import pytest
 
 from tracekit.detectors.outcomes import Cost, Savings
 from tracekit.report.report import Report, Result, Rule
-from tracekit.report.verdict import summarize
+from tracekit.report.verdict import STACKS_ALONE, summarize
 
 
 def check(
@@ -103,6 +103,15 @@ def test_a_recording_of_which_only_its_own_health_could_be_judged_is_not_judged(
     assert not summary.evaluated
     assert summary.verdict == "Inconclusive: the Core ML table is empty."
     assert (summary.findings, summary.passed) == (1, 1)
+
+
+def test_checks_of_call_stacks_do_not_make_up_for_core_ml() -> None:
+    stacks = check("passed", name="app-conversion")
+    blind = check("not_evaluated", "The Core ML table is empty.", name="blind")
+    assert "app-conversion" in STACKS_ALONE
+    assert summarize([stacks, blind]).verdict == "Inconclusive: the Core ML table is empty."
+    # Asked for alone, they answer.
+    assert summarize([stacks]).verdict == "No findings. 1 check passed."
 
 
 def test_the_health_of_a_recording_is_judged_where_nothing_else_was_asked() -> None:

@@ -40,6 +40,13 @@ def test_a_text_that_names_a_unit_finds_its_requests_and_its_work(reload_trace) 
     assert len(requests) > 100
 
 
+def test_durations_that_a_filter_names_pass_it(reload_trace) -> None:
+    durations = reload_trace.activity["duration_ns"].to_numpy()
+    known = int(durations[5])
+    passed = passing(reload_trace, "activity", EventFilter(min_ns=known, max_ns=known), None)
+    assert passed.tolist() == (durations == known).tolist()
+
+
 def test_work_for_another_process_is_found_by_its_name_in_the_aggregation(reload_trace) -> None:
     hardware = reload_trace.hardware
     other = (hardware["process"] == "backboardd").to_numpy().nonzero()[0]
