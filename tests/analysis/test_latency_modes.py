@@ -1,6 +1,6 @@
 """Modes of durations, on seeded random draws whose modes are known."""
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,9 @@ def drawn(seed, *groups):
     return values[order].astype(np.int64), owner[order]
 
 
-@pytest.mark.parametrize("seed", range(10))
+SEEDS = range(10)
+
+
 @pytest.mark.parametrize(
     "groups",
     [
@@ -32,34 +34,30 @@ def drawn(seed, *groups):
     ],
     ids=["two", "few slow ones", "three", "close and narrow"],
 )
-def test_well_separated_modes_are_found_with_their_members(seed, groups):
-    values, owner = drawn(seed, *groups)
-    assert modes(values)[0].tolist() == owner.tolist()
+def test_well_separated_modes_are_found_with_their_members(groups):
+    for seed in SEEDS:
+        values, owner = drawn(seed, *groups)
+        assert modes(values)[0].tolist() == owner.tolist(), seed
     shown = summarize_latency_trend(pd.DataFrame({"start_ns": np.arange(len(values)), "duration_ns": values}))
     assert [mode.count for mode in shown.modes] == [n for n, *_ in groups]
     assert sum(mode.share for mode in shown.modes) == pytest.approx(1)
     assert [mode.median_ns for mode in shown.modes] == [np.median(values[owner == k]) for k in range(len(groups))]
 
 
-@pytest.mark.parametrize("seed", range(10))
-@pytest.mark.parametrize("count", [12, 60, 500])
 @pytest.mark.parametrize("spread", [0.02, 0.1, 0.3])
-def test_one_bell_is_one_mode(seed, count, spread):
-    values, _ = drawn(seed, (count, 12, spread))
-    assert modes(values)[0].tolist() == [0] * count
+def test_one_bell_is_one_mode(spread):
+    for seed, count in product(SEEDS, (12, 60, 500)):
+        values, _ = drawn(seed, (count, 12, spread))
+        assert modes(values)[0].tolist() == [0] * count, (seed, count)
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_a_few_outliers_are_no_mode(seed):
-    values, _ = drawn(seed, (95, 10, 0.05), (5, 40, 0.05))
-    assert not modes(values)[0].any()
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_modes_closer_than_the_ratio_are_one(seed):
-    values, _ = drawn(seed, (100, 10, 0.03), (100, 13, 0.03))
-    assert not modes(values)[0].any()
-    assert len(modes(values, min_ratio=1.2)[1]) == 2
+def test_a_few_outliers_are_no_mode_and_modes_closer_than_the_ratio_are_one():
+    for seed in SEEDS:
+        values, _ = drawn(seed, (95, 10, 0.05), (5, 40, 0.05))
+        assert not modes(values)[0].any(), seed
+        values, _ = drawn(seed, (100, 10, 0.03), (100, 13, 0.03))
+        assert not modes(values)[0].any(), seed
+        assert len(modes(values, min_ratio=1.2)[1]) == 2, seed
 
 
 def test_no_value_has_no_mode_and_equal_values_have_one():

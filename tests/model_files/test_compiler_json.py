@@ -81,11 +81,11 @@ def test_other_forms_are_refused(read, document):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("value", [None, 1, "x", [], {}, [[]], [{}], [{"name": 1}], [{"name": "x", "type": 5}]])
 @pytest.mark.parametrize("key", ["inputs", "outputs", "states"])
-def test_damaged_parts_are_passed_over(read, key, value):
-    model = read({"summary": {"functions": [FUNCTION | {key: value}], "operationDistribution": value}})
-    assert model.kind == Kind.CORE_AI
+def test_damaged_parts_are_passed_over(read, key):
+    for value in (None, 1, "x", [], {}, [[]], [{}], [{"name": 1}], [{"name": "x", "type": 5}]):
+        model = read({"summary": {"functions": [FUNCTION | {key: value}], "operationDistribution": value}})
+        assert model.kind == Kind.CORE_AI, value
 
 
 def test_the_model_itself_names_the_way(tmp_path):

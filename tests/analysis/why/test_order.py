@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from support.choice import sweep_rest
 from support.handover import trace_of
 from tracekit.analysis.why.order import in_order
 from tracekit.testing import Draws, Model, Process, Scenario
@@ -50,7 +51,7 @@ def test_a_recording_without_overlap_is_the_same_object():
 
 
 @pytest.mark.parametrize("unit", ["neural engine", "gpu"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", sweep_rest(*range(4)))
 def test_rows_of_overlapping_predictions_are_those_that_the_app_made(seed, unit):
     app = async_app(Draws(seed), in_flight=5, unit=unit, noise=False, generic_labels=False)
     scenario = app.finish()
