@@ -6,21 +6,19 @@ from dataclasses import replace
 
 import pytest
 
-import tracekit
 from support.analyses import kept_analysis
 from support.forms import short_text
+from support.handover import trace_of
+from tracekit.api import judge as judge_trace
 from tracekit.detectors import RecordingView
 from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed
 from tracekit.detectors.rules.core_ml_not_instrumented import Options, detect
 from tracekit.detectors.runner import run_detectors
-from tracekit.recording import open_recording
 from tracekit.recording.contents import TableEntry
 from tracekit.recording.table import TableState
 from tracekit.report.serialize import to_json
-from tracekit.testing import write_export, write_single_export
 from tracekit.testing.rows import ENGINE_LOAD, Model, SignpostRow
 from tracekit.testing.scenario import CORE_ML
-from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
 
 ID = "core-ml-not-instrumented"
 MS = 1_000_000
@@ -96,16 +94,10 @@ def test_an_instrument_that_was_not_recorded_is_named_where_the_target_ran_a_mod
     assert "the Core ML instrument was not recorded" in finding.summary
 
 
-def trace_of(scenario, tmp_path):
-    write_single_export(scenario, tmp_path / "all.xml")
-    return build_trace(open_recording(tmp_path / "all.xml", schemas=NEEDED_SCHEMAS))
-
-
-def test_an_export_without_the_table_may_have_left_it_out(scenario, tmp_path):
+def test_an_export_without_the_table_may_have_left_it_out(scenario):
     scenario.missing.add(CORE_ML)
     scenario.gpu_work(100 * MS, 3 * MS, scenario.target, "Compute", ON_GPU)
-    trace = trace_of(scenario, tmp_path)
-    (judgment,) = run_detectors(trace, only=[ID])
+    (judgment,) = run_detectors(trace_of(scenario, with_toc=False), only=[ID])
     assert isinstance(judgment.outcome, NotEvaluated)
     assert "unknown" in judgment.outcome.reason
 
@@ -114,9 +106,9 @@ def with_run(trace, **changes):
     return replace(trace, run=replace(trace.run, **changes))
 
 
-def test_models_of_another_framework_need_no_core_ml(scenario, tmp_path):
+def test_models_of_another_framework_need_no_core_ml(scenario):
     executions(scenario, 30)
-    trace = trace_of(scenario, tmp_path)
+    trace = trace_of(scenario)
     assert isinstance(detect(RecordingView(trace), Options()), Finding)
     tables = (TableEntry("CoreAIProfile", TableState.ROWS, rows=12),)
     outcome = detect(RecordingView(with_run(trace, tables=tables)), Options())
@@ -126,18 +118,17 @@ def test_models_of_another_framework_need_no_core_ml(scenario, tmp_path):
     assert isinstance(detect(RecordingView(with_run(trace, tables=without_rows)), Options()), Finding)
 
 
-def test_a_damaged_log_is_named_as_the_cause(scenario, tmp_path):
+def test_a_damaged_log_is_named_as_the_cause(scenario):
     executions(scenario, 30)
     issues = ("Fatal logging system error: The log archive is corrupt or incomplete",)
-    outcome = detect(RecordingView(with_run(trace_of(scenario, tmp_path), issues=issues)), Options())
+    outcome = detect(RecordingView(with_run(trace_of(scenario), issues=issues)), Options())
     assert "a damaged log archive" in outcome.summary
 
 
-def test_an_import_is_named_as_the_cause(scenario, tmp_path):
+def test_an_import_is_named_as_the_cause(scenario):
     executions(scenario, 30)
     scenario.imported_from = "/Users/me/Attachments/trace-data.atrc"
-    write_export(scenario, tmp_path)
-    report = tracekit.analyze(tmp_path)
+    report = judge_trace(trace_of(scenario))
     assert report.recording.imported_from == "trace-data.atrc"
     (findings,) = (check for check in report.results if check.outcome == "finding" and check.id == ID)
     assert "imported from" in findings.summary

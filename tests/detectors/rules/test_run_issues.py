@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from support.handover import trace_of
 from tracekit.detectors import NoOptions, RecordingView
 from tracekit.detectors.outcomes import NotEvaluated, Passed
 from tracekit.detectors.rules.run_issues import detect
 from tracekit.detectors.runner import run_detectors
 from tracekit.recording import open_recording
-from tracekit.testing import write_bundle
+from tracekit.testing import Process, Scenario, write_bundle
 from tracekit.testing.rows import Model
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
 
@@ -23,19 +24,11 @@ LIVE = (
 )
 
 
-@pytest.fixture
-def outcome(scenario, tmp_path):
-    """`outcome(*issues)`: the answer for a bundle with these issues."""
-
-    def run(*issues: str):
-        scenario.load(Model("Net"), 0, 5 * MS)
-        scenario.issues.extend(issues)
-        write_bundle(scenario, tmp_path / "run.trace", rows_per_block=64)
-        trace = build_trace(open_recording(tmp_path / "run.trace", schemas=NEEDED_SCHEMAS))
-        (judgment,) = run_detectors(trace, only=[ID])
-        return judgment.outcome
-
-    return run
+@pytest.fixture(scope="module")
+def outcome():
+    """`outcome(*issues)`: the answer for a recording with these issues."""
+    trace = trace_of(Scenario(Process("Camera", 412), duration_ns=1_000 * MS))
+    return lambda *issues: detect(RecordingView(replace(trace, run=replace(trace.run, issues=issues))), NoOptions())
 
 
 def test_issues_of_the_live_display_are_no_problem(outcome):
@@ -45,8 +38,11 @@ def test_issues_of_the_live_display_are_no_problem(outcome):
     assert finding.summary == "Instruments reported no issues while recording except 1 issue about its live display."
 
 
-def test_an_issue_is_quoted(outcome):
-    finding = outcome(LIVE, "Lost events of the kernel.")
+def test_an_issue_of_a_bundle_is_quoted(scenario, tmp_path):
+    scenario.issues += [LIVE, "Lost events of the kernel."]
+    write_bundle(scenario, tmp_path / "run.trace", rows_per_block=64)
+    trace = build_trace(open_recording(tmp_path / "run.trace", schemas=NEEDED_SCHEMAS))
+    ((_, finding, _),) = run_detectors(trace, only=[ID])
     assert finding.cost is None
     assert finding.summary == 'Instruments reported 1 issue while recording: "Lost events of the kernel".'
 

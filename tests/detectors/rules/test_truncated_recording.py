@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from support.handover import trace_of
 from tracekit.detectors import RecordingView
 from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed
 from tracekit.detectors.rules.truncated_recording import Options, detect
 from tracekit.detectors.runner import run_detectors
 from tracekit.recording import open_recording
-from tracekit.testing import write_bundle, write_single_export
+from tracekit.testing import Process, Scenario, write_bundle
 from tracekit.testing.rows import LOAD_COLD, Model
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
 
@@ -83,11 +84,11 @@ def with_run(trace, **changes):
     return replace(trace, run=replace(trace.run, **changes))
 
 
-@pytest.fixture
-def trace(scenario, tmp_path):
+@pytest.fixture(scope="module")
+def trace():
+    scenario = Scenario(Process("Camera", 412), duration_ns=END)
     use(scenario)
-    write_single_export(scenario, tmp_path / "all.xml")
-    return build_trace(open_recording(tmp_path / "all.xml", schemas=NEEDED_SCHEMAS))
+    return trace_of(scenario)
 
 
 @pytest.mark.parametrize(

@@ -5,36 +5,28 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from support.handover import trace_of
 from tracekit.analysis.autoregression import opens_sequence
 from tracekit.detectors import ModelView
 from tracekit.detectors.shared.comparable_predictions import comparable_calls
 from tracekit.detectors.views import model_views
-from tracekit.recording import open_recording
-from tracekit.testing.export_xml import write_export
 from tracekit.testing.machines import WINDOW_SERVER
 from tracekit.testing.rows import Model
-from tracekit.trace.build import build_trace
 
 MS = 1_000_000
 MODEL, OTHER = Model("Segmenter"), Model("Other")
 VIEW = ModelView("Segmenter", *[None] * 7)
 
 
-@pytest.fixture
-def calls_of(tmp_path):
-    def build(scenario):
-        write_export(scenario, tmp_path)
-        views = tuple(model_views(build_trace(open_recording(tmp_path))))
-        return comparable_calls(next(view for view in views if view.name == MODEL.base))[0]
-
-    return build
+def calls_of(scenario):
+    return comparable_calls(next(view for view in model_views(trace_of(scenario)) if view.name == MODEL.base))[0]
 
 
 def durations(calls):
     return [duration // MS for duration in calls.durations.tolist()]
 
 
-def test_the_first_after_a_load_and_overlapping_ones_are_left_out(scenario, calls_of):
+def test_the_first_after_a_load_and_overlapping_ones_are_left_out(scenario):
     scenario.load(MODEL, 0, 10 * MS)
     for start, length in ((20, 9), (40, 5), (60, 6), (64, 6), (80, 7), (100, 0)):
         scenario.predict(MODEL, start * MS, length * MS)
@@ -44,7 +36,7 @@ def test_the_first_after_a_load_and_overlapping_ones_are_left_out(scenario, call
     assert calls.exclusion_words == "1 first after a load, 2 overlapping"
 
 
-def test_what_was_left_out_says_what_to_record(scenario, calls_of):
+def test_what_was_left_out_says_what_to_record(scenario):
     for index in range(25):
         start = 100 * index * MS
         scenario.load(MODEL, start, 10 * MS)
@@ -55,7 +47,7 @@ def test_what_was_left_out_says_what_to_record(scenario, calls_of):
     assert answer.record == "Keep the model loaded between predictions and record again."
 
 
-def test_overlapping_calls_ask_for_one_at_a_time(scenario, calls_of):
+def test_overlapping_calls_ask_for_one_at_a_time(scenario):
     for index in range(21):
         scenario.predict(MODEL, 10 * index * MS, 15 * MS)
     answer = calls_of(scenario).too_few(VIEW, 20)
@@ -71,7 +63,7 @@ def test_overlapping_calls_ask_for_one_at_a_time(scenario, calls_of):
         (3, "3 comparable predictions, 20 needed; not compared: 1 first after a load."),
     ],
 )
-def test_few_calls_ask_for_more(scenario, calls_of, calls, reason):
+def test_few_calls_ask_for_more(scenario, calls, reason):
     scenario.load(MODEL, 0, 10 * MS)
     for index in range(calls + 1):
         scenario.predict(MODEL, (20 + 20 * index) * MS, 5 * MS)
@@ -79,7 +71,7 @@ def test_few_calls_ask_for_more(scenario, calls_of, calls, reason):
     assert (answer.reason, answer.record) == (reason, "Record longer, with more predictions.")
 
 
-def test_predictions_that_overlap_are_to_be_recorded_alone(scenario, calls_of):
+def test_predictions_that_overlap_are_to_be_recorded_alone(scenario):
     for index in range(3):
         scenario.predict(Model(MODEL.base, index), (20 + 4 * index) * MS, 5 * MS)
     scenario.predict(MODEL, 90 * MS, 5 * MS)
@@ -104,7 +96,7 @@ def gpu_calls(scenario, lengths):
         ([(1001, 7)], 1),
     ],
 )
-def test_a_long_call_waited_if_others_worked_for_its_extra_time(scenario, calls_of, others, waiting):
+def test_a_long_call_waited_if_others_worked_for_its_extra_time(scenario, others, waiting):
     gpu_calls(scenario, [10] * 9 + [20])
     for start, length in others:
         scenario.gpu_work(start * MS, length * MS, WINDOW_SERVER)
@@ -112,7 +104,7 @@ def test_a_long_call_waited_if_others_worked_for_its_extra_time(scenario, calls_
     assert (calls.waiting, len(calls.rows)) == (waiting, 10 - waiting)
 
 
-def test_work_on_another_unit_explains_nothing(scenario, calls_of):
+def test_work_on_another_unit_explains_nothing(scenario):
     gpu_calls(scenario, [10] * 9 + [20])
     scenario.other_neural_engine(1001 * MS, 15 * MS)
     assert calls_of(scenario).waiting == 0
@@ -122,14 +114,14 @@ def cpu_call(scenario, model, start_ms, length_ms):
     scenario.predict(model, start_ms * MS, length_ms * MS).event("CPU", 1_000, length_ms * MS - 2_000)
 
 
-def test_work_of_another_model_on_the_cpu_explains_a_long_call_on_the_cpu(scenario, calls_of):
+def test_work_of_another_model_on_the_cpu_explains_a_long_call_on_the_cpu(scenario):
     for index, length in enumerate([10] * 9 + [20]):
         cpu_call(scenario, MODEL, 100 + 100 * index, length)
     cpu_call(scenario, OTHER, 1001, 10)
     assert calls_of(scenario).waiting == 1
 
 
-def test_a_prediction_of_another_model_on_another_unit_explains_nothing(scenario, calls_of):
+def test_a_prediction_of_another_model_on_another_unit_explains_nothing(scenario):
     for index, length in enumerate([10] * 9 + [20]):
         cpu_call(scenario, MODEL, 100 + 100 * index, length)
     scenario.predict(OTHER, 1001 * MS, 12 * MS).gpu(MS, 10 * MS)
@@ -138,7 +130,7 @@ def test_a_prediction_of_another_model_on_another_unit_explains_nothing(scenario
 
 
 @pytest.mark.parametrize("hidden", ["own", "others"])
-def test_a_unit_that_is_not_known_leaves_it_unclear(scenario, calls_of, hidden):
+def test_a_unit_that_is_not_known_leaves_it_unclear(scenario, hidden):
     for index, length in enumerate([10] * 9 + [20]):
         if hidden == "own":
             scenario.predict(MODEL, (100 + 100 * index) * MS, length * MS)
@@ -153,7 +145,7 @@ def test_a_unit_that_is_not_known_leaves_it_unclear(scenario, calls_of, hidden):
     assert (durations(calls), durations(calls.with_unclear)) == ([10] * 9, [10] * 9 + [20])
 
 
-def test_a_row_without_a_name_is_not_the_models_own_where_its_rows_are_named(scenario, calls_of):
+def test_a_row_without_a_name_is_not_the_models_own_where_its_rows_are_named(scenario):
     for index, length in enumerate([10] * 9 + [20]):
         prediction = scenario.predict(MODEL, (100 + 100 * index) * MS, length * MS)
         prediction.neural_engine((length - 9) * MS, 8 * MS)
@@ -180,7 +172,7 @@ def test_long_calls_that_open_sequences(groups, expected):
     assert opens_sequence(values, burst).tolist() == [bool(flag) for flag in expected]
 
 
-def test_a_load_beside_ordinary_calls_does_not_hide_that_others_make_calls_long(scenario, calls_of):
+def test_a_load_beside_ordinary_calls_does_not_hide_that_others_make_calls_long(scenario):
     for index in range(60):
         start, slow = (100 + 30 * index) * MS, index % 2 == 1
         scenario.predict(MODEL, start, (20 if slow else 10) * MS).event("CPU", 0, (20 if slow else 10) * MS)
