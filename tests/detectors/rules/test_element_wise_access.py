@@ -9,7 +9,7 @@ import pytest
 from support.analyses import kept_analysis
 from support.scenarios import READ_ELEMENT, WRITE_ELEMENT
 from tracekit.detectors import value_of
-from tracekit.detectors.outcomes import Finding
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated
 from tracekit.testing import Draws, Model, cpu
 from tracekit.testing.recorder import App, start_recording
 from tracekit.testing.stacks import app_function
@@ -48,6 +48,14 @@ def test_a_thread_that_never_touches_elements_does_not_count(app: App, judge) ->
     finding = judge(app.finish(), ID)[None]
     assert isinstance(finding, Finding)
     assert "30 of 30 samples" in finding.summary
+
+
+def test_too_few_samples_and_no_core_ml_are_no_verdict(app: App, judge) -> None:
+    app.predict(NET, cpu(9 * MS), inputs=0)
+    assert isinstance(judge(app.finish(), ID)[None], NotEvaluated)
+    other = start_recording(Draws(3), noise=False, code=True)
+    other.busy(200 * MS, READ)
+    assert isinstance(judge(other.finish(), ID)[None], NotApplicable)
 
 
 @pytest.mark.sweep

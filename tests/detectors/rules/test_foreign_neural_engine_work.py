@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from support.choice import sweep_rest
 from support.outcomes import values
 from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed
 from tracekit.testing.rows import ENGINE_LOAD, ENGINE_PREDICTION, Model
@@ -34,9 +35,9 @@ def test_a_target_that_has_the_engine_for_itself(scenario, judge):
 
 @pytest.mark.parametrize(
     ("length", "settings", "expected"),
-    [(50, {}, Finding), (49, {}, Passed), (100, {"min_share": 0.09}, Finding), (100, {"min_share": 0.1}, Passed)],
+    [(50, {}, Finding), (49, {}, Passed), (100, {"min_share": 0.1}, Passed)],
 )
-@pytest.mark.parametrize("label", [ENGINE_PREDICTION, Model("Photos").engine_label()])
+@pytest.mark.parametrize("label", sweep_rest(ENGINE_PREDICTION, Model("Photos").engine_label()))
 def test_the_share_of_others_decides(scenario, judge, label, length, settings, expected):
     # 50 of 1,000 ms are the threshold of 5 %.
     use(scenario)
