@@ -31,12 +31,13 @@ MODELS = programs.MODELS | compressed.MODELS | older.MODELS
 def build(folder: Path) -> None:
     """Write every model into the folder, by the name of what it shows."""
     folder.mkdir(parents=True)
-    # coremltools collects garbage for every model, and would look through all that other tests left each time.
-    gc.collect()
-    gc.freeze()
     with warnings.catch_warnings():
         # coremltools leaves its temporary folders to the garbage collector.
         warnings.simplefilter("ignore")
+        coremltools()
+        # It collects garbage for every model, and would look through itself and all that other tests left each time.
+        gc.collect()
+        gc.freeze()
         for name, make in MODELS.items():
             make().save(str(folder / name))
         _save_multifunction(folder)
