@@ -16,7 +16,7 @@ from tracekit.cli.dispatch import main
 
 def test_a_comparison_is_that_of_the_command(samples: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before, after = samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"
-    assert main(["compare", str(before), str(after), "--json"]) == 0
+    assert main(["compare", str(before), str(after), "--json", "--jobs", "1"]) == 0
     printed = capsys.readouterr().out
     # A recording that is open already is taken, too.
     comparison = tracekit.compare(tracekit.read(before), [after])

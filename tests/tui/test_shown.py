@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from tracekit.tui import opening
 from tracekit.tui.export import save_report
 from tracekit.tui.opening import calls_of
 from tracekit.tui.ranges import aggregation
+from tracekit.tui.selection import waits_of
 from tracekit.tui.state import EventFilter
 from tracekit.tui.viewport import Span
 
@@ -73,6 +75,16 @@ def test_predictions_have_the_parts_that_they_have_among_all(session, waiting):
     for index in calls.index[:3].tolist():
         row = session.whole_trace.activity.loc[session.label_in_whole_trace(index)]
         assert (row["model"], row["start_ns"]) == (waiting, activity["start_ns"].iloc[index])
+
+
+def test_only_waits_for_what_is_shown_are_marked(session, queued, waiting):
+    whole = opening.read(str(queued))
+    whole = replace(whole, calls=calls_of(whole.trace))
+    for each, marked in ((whole, {*whole.trace.models["name"]} - {waiting}), (session, set())):
+        models = each.trace.activity["model"].to_numpy()[each.calls.index]
+        waits = [waits_of(each, int(index)).rows for index in each.calls.index[models == waiting]]
+        rows = each.trace.hardware.iloc[np.unique(np.concatenate(waits)).astype(int)]
+        assert set(rows["model"]) == marked
 
 
 def test_a_filter_that_lets_all_through_counts_what_the_report_counts(session):

@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from suite.cases.neural_engine_contention import behind_another_model
-from tests.tui.conftest import kept_judged
-from tracekit.request import Request
-from tracekit.testing import Draws, write_export
-from tracekit.tui import opening
-from tracekit.tui.selection import waits_of
-from tracekit.tui.state import EventRef, FindingRef, RowRef, Selection, Session
+from tracekit.tui.state import EventRef, FindingRef, RowRef, Selection
 
 CONCURRENT = pytest.mark.view("captions_concurrent", size=(200, 50))
 
@@ -131,23 +124,6 @@ def test_metal_pipelines_compiled_during_it_are_marked(run_view, corpus: Path) -
         assert not underlined(screen, "Metal pipelines").strip()
 
     run_view(test, path, size=(100, 40))
-
-
-def test_only_what_is_shown_is_marked(tmp_path: Path) -> None:
-    write_export(behind_another_model(Draws(1)).finish(), tmp_path / "export")
-
-    def judged(request: Request) -> Session:
-        return kept_judged(opening.read(str(tmp_path / "export"), request), only=("neural-engine-contention",))
-
-    whole = judged(Request())
-    (waiting,) = (check.model for check in whole.report.results if check.outcome == "finding")
-    others = set(whole.trace.models["name"]) - {waiting}
-    for session, marked in ((whole, others), (judged(Request(models=(waiting,))), set())):
-        calls, activity = session.calls, session.trace.activity
-        of_model = calls.index[(activity["model"].iloc[calls.index] == waiting).to_numpy()]
-        waits = [waits_of(session, int(index)).rows for index in of_model]
-        rows = session.trace.hardware.iloc[np.unique(np.concatenate(waits)).astype(int)]
-        assert set(rows["model"]) == marked
 
 
 @pytest.mark.sweep
