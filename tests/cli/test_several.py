@@ -64,14 +64,6 @@ def test_each_has_a_line_and_the_worst_status_counts(tracekit, samples: Path, br
     assert tracekit("analyze", clean, faulty, blind, "--fail-on", "high").status == 1
 
 
-@pytest.mark.sweep
-def test_jobs_change_no_byte(tracekit, samples: Path) -> None:
-    paths = [samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"]
-    one, two = (tracekit("analyze", *paths, "--jobs", count) for count in (1, 2))
-    assert (one.status, one.out) == (two.status, two.out)
-    assert one.status == 0
-
-
 def test_reports_go_into_a_folder_and_pages_have_their_lanes(tracekit, samples: Path, tmp_path: Path) -> None:
     paths = [samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"]
     folder = tmp_path / "reports"
