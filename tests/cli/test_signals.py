@@ -126,6 +126,7 @@ def test_no_stage_of_recording_outlives_the_end(
     assert "Traceback" not in recording.heard
 
 
+@pytest.mark.sweep
 @needs_proc
 def test_saving_is_waited_for_and_a_second_signal_gives_up(standin, tmp_path: Path) -> None:
     standin(record="hangs-saving")
