@@ -16,7 +16,6 @@ import pytest
 import yaml
 
 import tracekit
-from support.choice import sweep_rest
 
 ROOT = Path(__file__).resolve().parents[1]
 PATHS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -210,7 +209,8 @@ run()
 """
 
 
-@pytest.mark.parametrize("recording", sweep_rest("style_transfer_reload.trace", "style_transfer_reload_xml"))
+@pytest.mark.sweep
+@pytest.mark.parametrize("recording", ["style_transfer_reload.trace", "style_transfer_reload_xml"])
 def test_a_recording_is_analyzed_without_what_windows_does_not_have(samples, recording):
     command = [sys.executable, "-c", WITHOUT_POSIX, "analyze", str(samples / recording)]
     result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)

@@ -51,6 +51,7 @@ def test_the_page_of_several_recordings_draws_the_most_typical_of_each_side(trac
     assert 'id="lanes-meta"' not in page.read_text("utf-8")
 
 
+@pytest.mark.sweep
 def test_recordings_of_one_name_are_named_by_the_folders_that_differ(tracekit, samples, tmp_path, unchanged_folders):
     for folder, sample in (("before", "sharpen_8bit"), ("after", "sharpen_float16")):
         (tmp_path / folder / "out").mkdir(parents=True)

@@ -40,6 +40,7 @@ def test_cells_are_redacted_as_sql_shows_them_unless_asked_for(tracekit, samples
             assert next(csv.DictReader(stream))["prompt-tokens"] == "412"
 
 
+@pytest.mark.sweep
 def test_the_xml_is_analyzed_to_the_same_report(tracekit, samples: Path, tmp_path: Path) -> None:
     source = samples / "captions_concurrent_xml"
     assert (

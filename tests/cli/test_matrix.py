@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from support.choice import sweep_rest
 from support.performance_reports import PRIVATE, article_2026, wwdc22
 
 
@@ -89,7 +90,7 @@ def test_other_commands_name_the_one_that_takes_performance_reports(tracekit, tm
 
 
 @pytest.mark.parametrize(
-    "command", ["matrix", "compare", "check", "analyze -v", "analyze --format markdown", "analyze --json"]
+    "command", sweep_rest("matrix", "compare", "check", "analyze -v", "analyze --format markdown", "analyze --json")
 )
 def test_models_that_are_left_out_are_counted_everywhere(tracekit, samples, monkeypatch, command):
     monkeypatch.setattr("tracekit.report.choice.MAX_MODELS", 3)

@@ -73,6 +73,7 @@ def test_a_full_disk_gives_status_2_and_no_traceback() -> None:
     assert result.stderr == "tracekit: cannot write to standard output: No space left on device\n"
 
 
+@pytest.mark.sweep
 def test_a_reader_that_leaves_is_no_error() -> None:
     reader, writer = os.pipe()
     os.close(reader)

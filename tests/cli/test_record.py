@@ -221,7 +221,8 @@ def test_a_device_that_cannot_be_recorded_on_is_refused(record, standin_log, dev
 
 
 @pytest.mark.parametrize(
-    ("typed", "chosen"), [("2\n", "00000000-0000-0000-0000-000000000001"), ("\n", "00000000-0000000000000002")]
+    ("typed", "chosen"),
+    sweep_rest(("2\n", "00000000-0000-0000-0000-000000000001"), ("\n", "00000000-0000000000000002")),
 )
 def test_a_device_is_picked_from_a_list(record, standin_log, monkeypatch, typed: str, chosen: str) -> None:
     monkeypatch.setattr("tracekit.cli.record.is_interactive", lambda: True)
@@ -246,7 +247,7 @@ def test_simulators_that_hang_are_not_listed(record, standin, monkeypatch) -> No
     assert "iPhone 16" not in result.err
 
 
-@pytest.mark.parametrize("typed", ["", "4\n", "0\n", "phone\n"])
+@pytest.mark.parametrize("typed", sweep_rest("4\n", "", "0\n", "phone\n"))
 def test_what_is_no_number_of_the_list_picks_nothing(record, monkeypatch, typed: str) -> None:
     monkeypatch.setattr("tracekit.cli.record.is_interactive", lambda: True)
     monkeypatch.setattr("sys.stdin", io.StringIO(typed))

@@ -63,7 +63,8 @@ def test_a_command_in_the_background_does_not_hear_ctrl_c(tmp_path: Path) -> Non
     assert interrupted_at("tracekit.cli.dispatch", tmp_path, command).returncode == 0
 
 
-@pytest.mark.parametrize("number", sweep_rest(signal.SIGTERM, signal.SIGHUP))
+@pytest.mark.sweep
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_what_ends_a_command_leaves_nothing_half_done(tmp_path: Path, clean: Path, number: signal.Signals) -> None:
     report = tmp_path / "out" / "report.md"
     report.parent.mkdir()

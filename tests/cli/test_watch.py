@@ -230,6 +230,7 @@ def test_what_is_no_recording_is_one_sentence(tracekit, reports, tmp_path: Path,
     assert len(result.err.splitlines()) == 1
 
 
+@pytest.mark.sweep
 def test_ctrl_c_ends_it_with_status_0(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tracekit", "watch", str(tmp_path)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

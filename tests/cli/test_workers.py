@@ -25,6 +25,7 @@ def square(number):
     return number * number
 
 
+@pytest.mark.sweep
 def test_results_of_processes_come_in_order_and_one_that_dies_costs_no_other():
     assert list(in_processes(square, [3, -1, 2], 2)) == [9, None, 4]
 
