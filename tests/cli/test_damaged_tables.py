@@ -146,17 +146,6 @@ def test_every_table_of_every_instrument_counts(
             assert "bad.trace: table" in " ".join(f"{result.out} {result.err}".split())
 
 
-@pytest.mark.sweep
-def test_workers_say_the_same(tracekit, recordings: Path, damaged, request: pytest.FixtureRequest) -> None:
-    bad = damaged(file_of(recordings / "good.trace", SHARED[0]))
-    both = (recordings / "good.trace", bad)
-    commands = [["matrix", *both, "--label", "app"], ["analyze", *both], ["check", *both, "--no-config"]]
-    for command in commands if request.config.getoption("--every-case") else commands[:1]:
-        alone, together = tracekit(*command), tracekit(*command, "--jobs", 2)
-        assert (together.status, together.out) == (2, alone.out)
-        assert alone.err in together.err
-
-
 def test_a_report_on_a_damaged_recording_stands_for_it(tracekit, recordings: Path, damaged, tmp_path: Path) -> None:
     bad = damaged(file_of(recordings / "good.trace", CORE_ML))
     assert tracekit("analyze", bad, "-q", "-o", tmp_path / "bad.json").status == 2

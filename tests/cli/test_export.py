@@ -41,20 +41,6 @@ def test_cells_are_redacted_as_sql_shows_them_unless_asked_for(tracekit, samples
 
 
 @pytest.mark.sweep
-def test_the_xml_is_analyzed_to_the_same_report(tracekit, samples: Path, tmp_path: Path) -> None:
-    source = samples / "captions_concurrent_xml"
-    assert (
-        tracekit("export", source, "--folder", tmp_path / source.name, "--format", "xml", "-q", "--no-redact").err == ""
-    )
-    again = tracekit("analyze", tmp_path / source.name, "--format", "json")
-    report, before = (each.json for each in (again, tracekit("analyze", source, "--format", "json")))
-    for each in (report, before):
-        for table in each["tables"]:
-            table.pop("source")
-    assert report == before
-
-
-@pytest.mark.sweep
 def test_xml_has_samples_without_their_call_stacks(tracekit, tmp_path: Path, reload_xml: Path) -> None:
     tracekit("export", reload_xml, "--folder", tmp_path / "again", "--format", "xml", "-q", "--no-redact")
     report = tracekit("analyze", tmp_path / "again", "--format", "json").json

@@ -294,11 +294,7 @@ def test_the_reason_for_missing_rows_is_that_of_recordings_without_them(tracekit
 
 
 @pytest.mark.sweep
-def test_broken_recordings_are_named_and_the_others_are_added(tracekit, fleet, runs, tmp_path):
-    lake = tmp_path / "lake"
-    result = tracekit("lake", "add", lake, runs, "--jobs", 2, "--no-config")
-    fleet.check(result.status, result.err, NUMBERS, BROKEN, partial(asked, tracekit, lake))
-    assert list((lake / ".adding").iterdir()) == []
+def test_what_is_no_lake_or_holds_nothing_is_one_sentence(tracekit, runs, tmp_path):
     assert tracekit("lake", "add", tmp_path / "empty", runs / "0.trace").status == 2
     for arguments, sentence in (
         (("lake", "add", runs, runs), "is a folder that is no lake"),

@@ -70,13 +70,9 @@ def test_permissions_and_links_stay(tracekit, clean: Path, tmp_path: Path) -> No
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link.md", "new.md", "real.md"]
 
 
-@pytest.fixture
-def bundle(tmp_path: Path, clean: Path) -> Path:
-    return Path(shutil.copytree(clean, tmp_path / "run.trace"))
-
-
 @pytest.mark.parametrize("way", ["inside", "through a link of the folder", "through a link of the bundle", "below"])
-def test_a_report_never_lands_in_the_bundle(tracekit, bundle: Path, tmp_path: Path, way: str) -> None:
+def test_a_report_never_lands_in_the_bundle(tracekit, clean: Path, tmp_path: Path, way: str) -> None:
+    bundle = Path(shutil.copytree(clean, tmp_path / "run.trace"))
     (tmp_path / "folder").symlink_to(bundle)
     (tmp_path / "other.trace").symlink_to(bundle)
     below = next(path for path in bundle.iterdir() if path.is_dir())

@@ -127,23 +127,6 @@ def test_no_stage_of_recording_outlives_the_end(
     assert "Traceback" not in recording.heard
 
 
-@pytest.mark.sweep
-@needs_proc
-def test_saving_is_waited_for_and_a_second_signal_gives_up(standin, tmp_path: Path) -> None:
-    standin(record="hangs-saving")
-    output = tmp_path / "run.trace"
-    recording = Recording(output)
-    recording.until("recording;")
-    recording.process.send_signal(signal.SIGTERM)
-    recording.until("saving, which")
-    assert recording.process.poll() is None
-    recording.process.send_signal(signal.SIGTERM)
-    status, out = recording.ended()
-    assert (status, out) == (143, "")
-    assert "terminated before the recording was saved" in recording.heard
-    assert at_work(output) == []
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_query_ends_at_once(tracekit, clean: Path, monkeypatch, number: signal.Signals) -> None:
     query_database = pytest.importorskip("tracekit.query.database", exc_type=ImportError)

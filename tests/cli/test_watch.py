@@ -91,18 +91,6 @@ def test_a_new_recording_is_four_lines_and_compared_with_the_last_of_its_app(wat
 
 
 @pytest.mark.sweep
-def test_each_is_compared_with_the_one_before_it(watched, samples, tmp_path: Path) -> None:
-    names = ("style_transfer_fixed", "style_transfer_reload", "captions_concurrent")
-    result = watched(*(copied(samples / f"{name}.trace", tmp_path / f"{name}.trace") for name in names))
-    first, second, third = (block[2] for block in blocks(result.out))
-    assert first == "not compared: no earlier recording of StyleCam on iPhone 14 Pro here"
-    new = "1 new finding (critical): reload-before-predict (5 models), est. savings 6.3 s"
-    last = "Core ML time 2.77 s → 9.09 s (+228%): loads 5 → 373 · latency of all 5 models unchanged within ±5%"
-    assert second == f"since style_transfer_fixed.trace: {new} · {last}"
-    assert third == "not compared: no earlier recording of Captions on iPhone Air here"
-
-
-@pytest.mark.sweep
 def test_many_at_once_come_in_the_order_of_their_time(watched, samples, tmp_path: Path) -> None:
     def both() -> None:
         for name in ("sharpen_8bit", "sharpen_float16"):
