@@ -1,7 +1,5 @@
 """The page of a comparison: complete without scripts, and both recordings on one scale."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The Markdown of a bug report fits an issue and says what it left out."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -9,12 +7,11 @@ import pytest
 from support.choice import sweep_rest
 from tracekit.cli.archive import LIMIT, issue_text
 from tracekit.report.groups import findings
-from tracekit.report.report import Report
 
 HOW = ("tracekit analyze -v run.trace", "SHA-256 `0123abcd` (5 bytes).", "Python 3.13, Linux")
 
 
-def test_everything_is_there_where_there_is_room(full: Report) -> None:
+def test_everything_is_there_where_there_is_room(full):
     text = issue_text(full, *HOW)
     for part in (
         "**2 findings",
@@ -29,7 +26,7 @@ def test_everything_is_there_where_there_is_room(full: Report) -> None:
     assert len(text) < LIMIT
 
 
-def test_the_worst_finding_comes_first_whatever_order_the_report_has(full: Report) -> None:
+def test_the_worst_finding_comes_first_whatever_order_the_report_has(full):
     turned = replace(full, results=tuple(sorted(full.results, key=lambda check: check.severity != "low")))
     assert findings(turned.results)[0].severity == "low"
     headings = [line for line in issue_text(turned, *HOW).splitlines() if line.startswith("### ")]
@@ -37,7 +34,7 @@ def test_the_worst_finding_comes_first_whatever_order_the_report_has(full: Repor
 
 
 @pytest.mark.parametrize("limit", [6_000, 4_000, 2_500])
-def test_what_has_no_room_is_left_out_and_named(full: Report, limit: int) -> None:
+def test_what_has_no_room_is_left_out_and_named(full, limit):
     text = issue_text(full, *HOW, limit=limit)
     assert len(text.encode()) < limit
     assert "### How to reproduce" in text
@@ -51,7 +48,7 @@ def test_what_has_no_room_is_left_out_and_named(full: Report, limit: int) -> Non
     assert (f"`{other}`\n" in text) != (f"; {other}" in note or f": {other}" in note)
 
 
-def test_the_smallest_limit_keeps_what_identifies_the_recording(full: Report) -> None:
+def test_the_smallest_limit_keeps_what_identifies_the_recording(full):
     text = issue_text(full, *HOW, limit=1)
     assert text.startswith("**2 findings")
     assert "SHA-256 `0123abcd`" in text
@@ -59,13 +56,13 @@ def test_the_smallest_limit_keeps_what_identifies_the_recording(full: Report) ->
 
 
 @pytest.mark.parametrize("report", sweep_rest("hostile", "many", "not_judged", "failed", "clean"))
-def test_every_kind_of_report_fits_an_issue(report: str, request: pytest.FixtureRequest) -> None:
+def test_every_kind_of_report_fits_an_issue(report, request):
     text = issue_text(request.getfixturevalue(report), *HOW)
     assert len(text.encode("utf-8", "backslashreplace")) < 65_536
     assert text.count("<details>") == text.count("</details>")
 
 
-def test_no_fact_is_so_long_that_it_drives_out_the_rest(full: Report) -> None:
+def test_no_fact_is_so_long_that_it_drives_out_the_rest(full):
     recording = replace(full.recording, template="@" * 100_000, end_reason="x" * 100_000)
     text = issue_text(replace(full, recording=recording), *HOW)
     assert len(text.encode()) < LIMIT

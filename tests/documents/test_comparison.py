@@ -1,7 +1,5 @@
 """Comparisons as they are printed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -59,7 +58,7 @@ def check_sentences(report: Report) -> None:
 
 
 @pytest.mark.parametrize("name", sweep_rest(*SAMPLES))
-def test_counts_of_a_sample_agree(name: str, samples: Path) -> None:
+def test_counts_of_a_sample_agree(name, samples):
     report = kept_analysis(samples / f"{name}.trace").report
     check_counts(report)
     check_sentences(report)
@@ -68,7 +67,7 @@ def test_counts_of_a_sample_agree(name: str, samples: Path) -> None:
 @pytest.mark.sweep
 @pytest.mark.corpus
 @pytest.mark.parametrize("name", CORPUS)
-def test_counts_of_a_recording_agree(name: str, corpus: Path) -> None:
+def test_counts_of_a_recording_agree(name, corpus):
     report = kept_analysis(corpus / name).report
     check_counts(report)
     check_sentences(report)
@@ -78,7 +77,7 @@ def test_counts_of_a_recording_agree(name: str, corpus: Path) -> None:
     "rule",
     sweep_rest("reload_before_predict", "thermal_throttling", "slow_after_idle", "gpu_contention", "missed_deadline"),
 )
-def test_a_sentence_counts_the_rows_below_it(rule: str) -> None:
+def test_a_sentence_counts_the_rows_below_it(rule):
     number, case = next((number, case) for number, case in enumerate(load(rule)) if case.kind == "positive")
     trace = read_back(case.build(draws_of(case, number)), bundle=False)
     report = judge(trace, request_of(only=(case.detector,), settings=case.settings))

@@ -1,7 +1,5 @@
 """The verdict as text and Markdown."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """What a history says in every form."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Matrices as they are printed."""
 
-from __future__ import annotations
-
 import csv
 import io
 

@@ -32,7 +32,7 @@ def report_on(inspected, name: str):
 
 @pytest.mark.turns(5)
 @pytest.mark.parametrize("name", NAMES)
-def test_every_model_fits_every_width(inspected, name: str) -> None:
+def test_every_model_fits_every_width(inspected, name):
     report = report_on(inspected, name)
     short = text_of(report, 100)
     assert not too_long(short, 100, report.results)
@@ -43,13 +43,13 @@ def test_every_model_fits_every_width(inspected, name: str) -> None:
     assert short[0].endswith(("not applicable", "passed", "not evaluated"))
 
 
-def test_each_function_has_its_interface(inspected) -> None:
+def test_each_function_has_its_interface(inspected):
     text = text_of(report_on(inspected, "multifunction"), 100)
     assert "INTERFACE OF DECODE" in text
     assert "INTERFACE OF ENCODE" in text
 
 
-def test_a_card_tells_functions_and_states_apart(inspected) -> None:
+def test_a_card_tells_functions_and_states_apart(inspected):
     both = [value for name, value in card(report_on(inspected, "multifunction").model) if name == "function"]
     assert both == ["decode", "encode"]
     facts = list(card(report_on(inspected, "stateful").model))
@@ -59,7 +59,7 @@ def test_a_card_tells_functions_and_states_apart(inspected) -> None:
     assert dict(card(report_on(inspected, "custom_layer").model))["custom layers"] == "AppOwnLayer"
 
 
-def test_sizes_of_images_say_which_is_which(inspected) -> None:
+def test_sizes_of_images_say_which_is_which(inspected):
     """In the redacted report, whose texts are copies."""
     report = report_on(inspected, "image_classifier")
     (row,) = [line.split(maxsplit=5) for line in text_of(report, 100).splitlines() if line.startswith("  input ")]
@@ -70,14 +70,14 @@ def test_sizes_of_images_say_which_is_which(inspected) -> None:
     assert (shape["dimensions"], shape["axes"]) == ([299, 320], ["height", "width"])
 
 
-def test_stages_and_custom_layers_are_named(inspected) -> None:
+def test_stages_and_custom_layers_are_named(inspected):
     stages = text_of(report_on(inspected, "pipeline"), 100)
     assert "pipeline of 2 stages" in stages
     assert "stage 2, neural network, 1 operation: between (Double) → y (Double)" in stages
     assert "custom layers: AppOwnLayer" in text_of(report_on(inspected, "custom_layer"), 100)
 
 
-def test_what_compression_could_save(inspected) -> None:
+def test_what_compression_could_save(inspected):
     """9,216 weights of two bytes: one byte each; six or four bits and a palette; half of them and a mask."""
     text = text_of(report_on(inspected, "float16_interface"), 100)
     assert "18.4 KB, 9,216 parameters, in a file of the package" in text
@@ -91,7 +91,7 @@ def test_what_compression_could_save(inspected) -> None:
     assert "could save" not in packed
 
 
-def test_the_estimates_are_what_coremltools_makes(inspected) -> None:
+def test_the_estimates_are_what_coremltools_makes(inspected):
     savings = {
         entry.technique: entry.bytes for entry in report_on(inspected, "float16_interface").model.weights.savings
     }
@@ -101,7 +101,7 @@ def test_the_estimates_are_what_coremltools_makes(inspected) -> None:
     assert savings["8-bit quantization"] == pytest.approx(made["quantized_8bit"], rel=0.02)
 
 
-def test_markdown_holds_the_fix_and_all_checks(inspected) -> None:
+def test_markdown_holds_the_fix_and_all_checks(inspected):
     text = render(model_file_document(report_on(inspected, "passed_state")), "markdown", width=100)
     assert "### Speed: State is passed in and out of every prediction" in text
     assert "ct.StateType(" in text

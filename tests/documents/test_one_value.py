@@ -1,7 +1,5 @@
 """A number has one value for a model of a recording, wherever it is shown."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 import re

@@ -1,7 +1,5 @@
 """A status has one word in every form of a report, a comparison and a verdict, and in `view`: that of the glossary."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """How predictions follow each other and how their latency runs, in words."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from support.analyses import kept_analysis
 from tracekit.analysis.code.phases import FIRST, LOAD, OTHER, OTHERS, WAITING, CallPhases, Phase
-from tracekit.analysis.models import ModelSummary
 from tracekit.documents.phases import calls_words, headline, phase_lines, phase_rows, source_words
 from tracekit.report.inferred_calls import inferred_facts
-from tracekit.report.report import Report
 from tracekit.trace.calls.stacks import LoadPhase
 from tracekit.trace.frames import CALL_DTYPES
 
@@ -31,7 +28,7 @@ def calls(kind: str, count: int, busy: dict[str, float], **times: float) -> Call
 
 
 @pytest.fixture
-def inferred(full: Report) -> ModelSummary:
+def inferred(full):
     """A model with a load and predictions that stacks alone show, to 1 ms."""
     other, waiting = OTHER.replace(" ", "_"), WAITING
     times = {other: 10.0, waiting: 20.0}
@@ -43,14 +40,14 @@ def inferred(full: Report) -> ModelSummary:
     return replace(full.models[0], loads=1, predictions=9, phases=phases, resolution_ns=MS)
 
 
-def test_loads_and_first_predictions_are_taken_apart(inferred: ModelSummary) -> None:
+def test_loads_and_first_predictions_are_taken_apart(inferred):
     assert phase_lines(inferred) == (
         "load ≥ 990 ms: compiling 960 ms (500 ms trying), waiting 20 ms, other 10 ms",
         "first prediction 200 ms: CPU time in GPU code 180 ms (100 ms specializing), waiting 18 ms, other 2 ms",
     )
 
 
-def test_a_load_that_compiles_says_so_first_and_in_one_unit(inferred: ModelSummary) -> None:
+def test_a_load_that_compiles_says_so_first_and_in_one_unit(inferred):
     program, compiling, engine = LoadPhase.PROGRAM, LoadPhase.COMPILING, LoadPhase.NEURAL_ENGINE
     means = {(program,): 3_110, (program, compiling): 2_950, (program, compiling, engine): 1_570, (WAITING,): 120}
     phases = tuple(Phase(path, ms * MS, ms / 3_230) for path, ms in means.items())
@@ -62,7 +59,7 @@ def test_a_load_that_compiles_says_so_first_and_in_one_unit(inferred: ModelSumma
 
 @pytest.mark.sweep
 @pytest.mark.corpus
-def test_a_call_site_and_the_phases_of_its_calls_give_one_share(corpus: Path) -> None:
+def test_a_call_site_and_the_phases_of_its_calls_give_one_share(corpus):
     report = kept_analysis(corpus / "bundles" / "quick_probe.trace").report
     (model,), shares = report.models, {}
     for site in report.code.call_sites:
@@ -82,12 +79,12 @@ def test_a_call_site_and_the_phases_of_its_calls_give_one_share(corpus: Path) ->
     )
 
 
-def test_a_prediction_is_said_by_units_and_what_takes_most(inferred: ModelSummary) -> None:
+def test_a_prediction_is_said_by_units_and_what_takes_most(inferred):
     assert headline(inferred) == "GPU busy 3.05 ms, CPU time in GPU code 90%, CPU compute 10%"
     assert headline(replace(inferred, phases=inferred.phases[:2])).startswith("CPU time in GPU code 90%")
 
 
-def test_calls_are_counted_with_what_loads_took(inferred: ModelSummary) -> None:
+def test_calls_are_counted_with_what_loads_took(inferred):
     load = inferred.load
     assert load is not None
     timed = replace(inferred, load=replace(load, total_ns=3_225 * MS))
@@ -95,19 +92,19 @@ def test_calls_are_counted_with_what_loads_took(inferred: ModelSummary) -> None:
     assert calls_words(replace(inferred, load=None, loads=None, predictions=1)) == "1 prediction"
 
 
-def test_each_phase_has_a_row_and_an_id(inferred: ModelSummary) -> None:
+def test_each_phase_has_a_row_and_an_id(inferred):
     rows = list(phase_rows([inferred]))
     assert [row.words for row in rows[:3]] == ["whole call", "compiling", "of which trying"]
     assert rows[0].share == 1
     assert len({row.quantity for row in rows}) == len(rows)
 
 
-def test_the_source_is_named_where_core_ml_recorded_nothing(full: Report, inferred: ModelSummary) -> None:
+def test_the_source_is_named_where_core_ml_recorded_nothing(full, inferred):
     assert source_words(full.models) == source_words(()) == source_words((inferred, *full.models)) == ""
     assert source_words((replace(inferred, breakdown=None),)) == "inferred from call stacks"
 
 
-def test_a_call_says_what_shows_it_and_between_which_times_it_began_and_ended() -> None:
+def test_a_call_says_what_shows_it_and_between_which_times_it_began_and_ended():
     rows = [
         ("core-ml", 0, 5 * MS, 5 * MS, 9 * MS, 9 * MS, True),
         ("call-stacks", MS, 704_614_250, 707_614_250, 3_931_614_000, 3_932_615_083, True),

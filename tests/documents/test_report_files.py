@@ -1,19 +1,17 @@
 """Every format shows which model files were used, and what they say; names in them stay text."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
 
 from support.forms import html_page, long_text, markdown, short_text
-from tracekit.report.report import ModelFact, ModelFileInfo, ModelFileResult, Report, Rule
+from tracekit.report.report import ModelFact, ModelFileInfo, ModelFileResult, Rule
 
 SUMMARY = "ML program · 1.00 MB · specification 7 (iOS 16, macOS 13 or later)"
 
 
 @pytest.fixture
-def report(full: Report) -> Report:
+def report(full):
     rule = Rule("flexible-shapes", "", "", "", "", "", ())
     result = ModelFileResult("flexible-shapes", "finding", "Segmenter", "Ranges.", "", "", rule)
     used = ModelFileInfo(
@@ -44,7 +42,7 @@ RENDERERS = {
 
 
 @pytest.mark.parametrize("name", RENDERERS)
-def test_the_used_file_is_shown_with_what_it_says(name: str, report: Report) -> None:
+def test_the_used_file_is_shown_with_what_it_says(name, report):
     text = RENDERERS[name](report)
     words = " ".join(text.split())
     assert "model files" in words.lower()
@@ -57,7 +55,7 @@ def test_the_used_file_is_shown_with_what_it_says(name: str, report: Report) -> 
     assert ("<b>Seg" in text) == (name in ("concise", "text"))
 
 
-def test_the_page_has_a_card_with_the_facts(report: Report) -> None:
+def test_the_page_has_a_card_with_the_facts(report):
     page = html_page(report)
     assert "<dt>input</dt><dd>&lt;i&gt;x&lt;/i&gt;" in page
     assert "Float32, 1 × 4</dd>" in page
@@ -65,5 +63,5 @@ def test_the_page_has_a_card_with_the_facts(report: Report) -> None:
 
 
 @pytest.mark.parametrize("name", RENDERERS)
-def test_without_files_nothing_is_said_of_them(name: str, full: Report) -> None:
+def test_without_files_nothing_is_said_of_them(name, full):
     assert "model files" not in RENDERERS[name](full).lower()

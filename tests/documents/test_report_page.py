@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from hashlib import sha256
-from pathlib import Path
 
 import pytest
 from lxml import html
@@ -13,7 +12,6 @@ from lxml import html
 from support.analyses import kept_analysis
 from support.choice import sweep_rest
 from support.forms import html_page
-from tracekit.api import Analysis
 from tracekit.documents.report import summary_line
 from tracekit.render.blocks import Document, Paragraph, Role, Span
 from tracekit.render.html import html_of
@@ -28,7 +26,7 @@ SAMPLES = sweep_rest("sharpen_8bit", "captions_concurrent", "not_instrumented", 
 
 
 @pytest.fixture(scope="module", params=SAMPLES)
-def sample(request: pytest.FixtureRequest, samples: Path) -> tuple[Analysis, str]:
+def sample(request, samples):
     analysis = kept_analysis(samples / f"{request.param}.trace")
     return analysis, html_page(analysis.report, analysis.timeline())
 
@@ -39,7 +37,7 @@ def words(page: html.HtmlElement) -> str:
     return " ".join(page.text_content().split())
 
 
-def test_everything_that_decides_is_text(sample: tuple[Analysis, str]) -> None:
+def test_everything_that_decides_is_text(sample):
     report, text = sample[0].report, words(html.fromstring(sample[1]))
     if report.summary.evaluated:
         assert summary_line(report) in text
@@ -57,7 +55,7 @@ def test_everything_that_decides_is_text(sample: tuple[Analysis, str]) -> None:
         assert entry.conclusion.replace("`", "") in text
 
 
-def test_the_policy_allows_the_script_and_the_style_and_nothing_else(sample: tuple[Analysis, str]) -> None:
+def test_the_policy_allows_the_script_and_the_style_and_nothing_else(sample):
     page = sample[1]
     (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
     (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
@@ -70,7 +68,7 @@ def test_the_policy_allows_the_script_and_the_style_and_nothing_else(sample: tup
     )
 
 
-def test_nothing_is_asked_for_and_the_file_is_small(sample: tuple[Analysis, str]) -> None:
+def test_nothing_is_asked_for_and_the_file_is_small(sample):
     page = html.fromstring(sample[1])
     assert not page.xpath("//*[@src or @srcset or @style]|//link|//img|//iframe|//object|//*[local-name()='image']")
     assert not [name for element in page.iter() for name in element.attrib if name.startswith("on")]
@@ -81,7 +79,7 @@ def test_nothing_is_asked_for_and_the_file_is_small(sample: tuple[Analysis, str]
 
 
 @pytest.mark.parametrize("name", sweep_rest("hostile", "full", "clean", "not_judged", "failed", "hundred"))
-def test_texts_of_a_recording_add_no_element(name: str, request: pytest.FixtureRequest) -> None:
+def test_texts_of_a_recording_add_no_element(name, request):
     report: Report = request.getfixturevalue(name)
     page = html.fromstring(html_page(report))
     assert not page.xpath("//img|//b")
@@ -92,7 +90,7 @@ def test_texts_of_a_recording_add_no_element(name: str, request: pytest.FixtureR
     assert targets <= set(ids)
 
 
-def test_only_addresses_of_the_web_become_links(full: Report) -> None:
+def test_only_addresses_of_the_web_become_links(full):
     from dataclasses import replace
 
     from tracekit.detectors.pages import Reference
@@ -104,18 +102,18 @@ def test_only_addresses_of_the_web_become_links(full: Report) -> None:
     assert 'href="javascript' not in page
 
 
-def test_the_heading_is_not_said_again_below_it(sample: tuple[Analysis, str]) -> None:
+def test_the_heading_is_not_said_again_below_it(sample):
     header = html.fromstring(sample[1]).find(".//header")
     assert header.find("h1").text_content() == sample[0].report.recording.source
     assert header.text_content().count(sample[0].report.recording.source) == 1
 
 
-def test_a_page_without_rows_and_code_has_its_theme_from_the_script_too() -> None:
+def test_a_page_without_rows_and_code_has_its_theme_from_the_script_too():
     page = html_of(Document("Nothing to explain", "", Role.PLAIN))
     assert len(html.fromstring(page).xpath("//script")) == 1
 
 
-def test_a_command_goes_on_in_another_line_between_its_words_alone() -> None:
+def test_a_command_goes_on_in_another_line_between_its_words_alone():
     command = "tracekit fix Net.mlpackage type-conversion-at-model-io -o fixed.mlpackage"
     page = html_of(Document("Net", "", Role.PLAIN, blocks=(Paragraph(Span(command, Role.CODE), lead="or run"),)))
     (code,) = html.fromstring(page).xpath("//code[@class='command']")
@@ -123,14 +121,14 @@ def test_a_command_goes_on_in_another_line_between_its_words_alone() -> None:
     assert [word.text for word in code.xpath("span")] == command.split()
 
 
-def test_a_page_of_the_web_does_not_take_the_place_of_the_report(full: Report) -> None:
+def test_a_page_of_the_web_does_not_take_the_place_of_the_report(full):
     links = html.fromstring(html_page(full)).xpath("//a[starts-with(@href, 'http')]")
     assert links
     assert {(link.get("target"), link.get("rel")) for link in links} == {("_blank", "noopener noreferrer")}
     assert not html.fromstring(html_page(full)).xpath("//a[starts-with(@href, '#')][@target]")
 
 
-def test_the_first_thing_are_the_numbers_of_all_models_and_the_lanes(samples: Path) -> None:
+def test_the_first_thing_are_the_numbers_of_all_models_and_the_lanes(samples):
     analysis = kept_analysis(samples / "style_transfer_fixed.trace")
     main = html.fromstring(html_page(analysis.report, analysis.timeline())).find(".//main")
     tiles, *sections = main
@@ -148,7 +146,7 @@ def test_the_first_thing_are_the_numbers_of_all_models_and_the_lanes(samples: Pa
     assert "est. savings" not in said
 
 
-def test_savings_of_each_prediction_are_a_tile_where_none_add_up(samples: Path) -> None:
+def test_savings_of_each_prediction_are_a_tile_where_none_add_up(samples):
     analysis = kept_analysis(samples / "captions_concurrent.trace")
     assert not analysis.report.summary.savings_ns
     tiles = html.fromstring(html_page(analysis.report, analysis.timeline())).find(".//main")[0]
@@ -156,7 +154,7 @@ def test_savings_of_each_prediction_are_a_tile_where_none_add_up(samples: Path) 
     assert said["est. savings"] == ["up to 31.4 of 51.5 ms", "per prediction (61%)"]
 
 
-def test_the_numbers_of_a_language_model_are_tiles_too(samples: Path) -> None:
+def test_the_numbers_of_a_language_model_are_tiles_too(samples):
     analysis = kept_analysis(samples / "meal_planner.trace")
     tiles = html.fromstring(html_page(analysis.report, analysis.timeline())).find(".//main")[0]
     said = {tile.findtext("dt"): [each.text_content() for each in tile.findall("dd")] for tile in tiles}
@@ -174,24 +172,24 @@ def test_the_numbers_of_a_language_model_are_tiles_too(samples: Path) -> None:
         ("dictation", ["WhisperKit request", "233 ms", "median; 24 times"]),
     ),
 )
-def test_operations_and_requests_of_a_runtime_are_the_first_tile(sample: str, tile: list[str], samples: Path) -> None:
+def test_operations_and_requests_of_a_runtime_are_the_first_tile(sample, tile, samples):
     analysis = kept_analysis(samples / f"{sample}.trace")
     first = html.fromstring(html_page(analysis.report, analysis.timeline())).find(".//main")[0][0]
     assert [each.text_content() for each in first] == tile
 
 
-def test_a_table_of_other_quantities_in_each_row_is_not_sorted(samples: Path) -> None:
+def test_a_table_of_other_quantities_in_each_row_is_not_sorted(samples):
     analysis = kept_analysis(samples / "meal_planner.trace")
     page = html.fromstring(html_page(analysis.report, analysis.timeline()))
     sorts = {table.get("aria-label"): table.get("data-filter") is not None for table in page.iter("table")}
     assert (sorts["Language models"], sorts["Runtimes"]) == (False, True)
 
 
-def test_fixes_are_folded(sample: tuple[Analysis, str]) -> None:
+def test_fixes_are_folded(sample):
     assert not html.fromstring(sample[1]).xpath("//details[@open]")
 
 
-def test_a_finding_says_where_what_it_saves_and_how_to_verify(samples: Path) -> None:
+def test_a_finding_says_where_what_it_saves_and_how_to_verify(samples):
     analysis = kept_analysis(samples / "sharpen_8bit.trace")
     page = html.fromstring(html_page(analysis.report, analysis.timeline()))
     for check in analysis.report.results:

@@ -1,10 +1,6 @@
 """The short report: what it says of each sample, in how many lines, and that nothing of it is untrue or cut in vain."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
@@ -18,7 +14,6 @@ from support.samples import SAMPLES
 from tracekit.api import judge
 from tracekit.documents.report import LINES, SCREEN, summary_document
 from tracekit.render.forms import render
-from tracekit.report.report import Report
 from tracekit.report.verdict import summarize
 from tracekit.testing import Model, Process, Scenario, write_export
 
@@ -27,12 +22,12 @@ SAMPLE = sweep_rest("style_transfer_reload", *(name for name in SAMPLES if name 
 
 
 @pytest.fixture(scope="module")
-def report_of(samples: Path) -> Callable[[str], Report]:
+def report_of(samples):
     return lambda name: kept_analysis(samples / f"{name}.trace").report
 
 
 @pytest.mark.parametrize("name", SAMPLE)
-def test_a_sample_takes_some_forty_lines_of_a_hundred_columns(report_of, name: str) -> None:
+def test_a_sample_takes_some_forty_lines_of_a_hundred_columns(report_of, name):
     lines = short_text(report_of(name)).splitlines()
     # Of a language model alone, verdict and first finding are on a screen of 24 lines.
     assert len(lines) <= (SCREEN if report_of(name).requests else 41)
@@ -42,12 +37,12 @@ def test_a_sample_takes_some_forty_lines_of_a_hundred_columns(report_of, name: s
 @pytest.mark.turns(5)
 @pytest.mark.parametrize("width", [30, 60, 80, 200])
 @pytest.mark.parametrize("name", SAMPLE)
-def test_lines_fit_any_width(report_of, name: str, width: int) -> None:
+def test_lines_fit_any_width(report_of, name, width):
     assert not too_long(short_text(report_of(name), width=width), width)
 
 
 @pytest.mark.parametrize("name", SAMPLE)
-def test_the_first_finding_and_its_fix_are_on_the_first_screen_of_80_by_24(report_of, name: str) -> None:
+def test_the_first_finding_and_its_fix_are_on_the_first_screen_of_80_by_24(report_of, name):
     worst = [check.id for check in report_of(name).results if check.outcome == "finding"][:1]
     short, long = (text(report_of(name), width=80).splitlines()[:24] for text in (short_text, long_text))
     assert all(any(check in line for line in lines) for check in worst for lines in (short, long))
@@ -55,7 +50,7 @@ def test_the_first_finding_and_its_fix_are_on_the_first_screen_of_80_by_24(repor
 
 
 @pytest.mark.parametrize("name", SAMPLE)
-def test_the_summary_comes_last_and_says_once_how_to_read_about_findings(report_of, name: str) -> None:
+def test_the_summary_comes_last_and_says_once_how_to_read_about_findings(report_of, name):
     report = report_of(name)
     text = short_text(report)
     assert text.endswith(render(summary_document(report), "text", width=100, verbose=False))
@@ -67,7 +62,7 @@ def test_the_summary_comes_last_and_says_once_how_to_read_about_findings(report_
     assert not found or f"tracekit explain {found.pop() if len(found) == 1 else 'ID'}" in text.splitlines()[-1]
 
 
-def test_the_reload_sample_says_what_the_session_measured(report_of) -> None:
+def test_the_reload_sample_says_what_the_session_measured(report_of):
     text = short_text(report_of("style_transfer_reload"))
     # WWDC22 session 10027: 373 loads of 6.41 s; each model needs one of them.
     assert "saves up to 17.2 ms per load, 6.3 s of the models' 9.09 s" in text
@@ -76,7 +71,7 @@ def test_the_reload_sample_says_what_the_session_measured(report_of) -> None:
 
 
 @pytest.mark.sweep
-def test_ten_models_with_many_findings_stay_below_the_limit() -> None:
+def test_ten_models_with_many_findings_stay_below_the_limit():
     scenario = Scenario(Process("App", 7), duration_ns=60_000 * MS)
     for number in range(10):
         model, start = Model(f"Model{number}"), (100 + 5_000 * number) * MS
@@ -90,7 +85,7 @@ def test_ten_models_with_many_findings_stay_below_the_limit() -> None:
     assert len(short_text(report).splitlines()) <= LINES
 
 
-def test_ten_models_with_every_check_failing_them_stay_below_the_limit(full: Report) -> None:
+def test_ten_models_with_every_check_failing_them_stay_below_the_limit(full):
     names = [f"StyleTransferForTheBackgroundOfTheFrame{number}" for number in range(10)]
     checks = [
         replace(full.results[0], id=f"check-number-{k}", model=name, caveats=("It may be otherwise. " * 12,))
@@ -116,7 +111,7 @@ def test_ten_models_with_every_check_failing_them_stay_below_the_limit(full: Rep
     assert "14 findings (14 critical) in 10 models · " in text
 
 
-def test_names_of_a_recording_cannot_steer_the_terminal(tmp_path: Path) -> None:
+def test_names_of_a_recording_cannot_steer_the_terminal(tmp_path):
     scenario = Scenario(Process("App", 7), duration_ns=3_000 * MS)
     model = Model("Net\u202egnp\u009b2J")
     for k in range(20):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
@@ -41,19 +40,19 @@ def flat(text: str) -> str:
 @pytest.mark.parametrize("name", REPORTS)
 @pytest.mark.parametrize("width", [30, 80, 120])
 @pytest.mark.parametrize("verbose", [False, True])
-def test_every_line_fits_the_width(name: str, width: int, verbose: bool, request: pytest.FixtureRequest) -> None:
+def test_every_line_fits_the_width(name, width, verbose, request):
     report = request.getfixturevalue(name)
     text = plain(report, width, verbose=verbose)
     assert not too_long(text, width, report.results)
     assert all(line == line.rstrip() for line in text.splitlines())
 
 
-def test_widths_beyond_reason_are_met_halfway(full: Report) -> None:
+def test_widths_beyond_reason_are_met_halfway(full):
     assert plain(full, 1) == plain(full, NARROWEST)
     assert plain(full, 999) == plain(full, WIDEST)
 
 
-def test_the_verdict_is_the_first_thing(full: Report, clean: Report, not_judged: Report) -> None:
+def test_the_verdict_is_the_first_thing(full, clean, not_judged):
     for report in (full, clean):
         assert flat(plain(report)).startswith(summary_line(report))
     assert flat(plain(not_judged)).startswith(not_judged.summary.verdict)
@@ -67,18 +66,18 @@ def test_the_verdict_is_the_first_thing(full: Report, clean: Report, not_judged:
         ("2025-06-03T08:15:00Z", "started 2025-06-03 08:15 UTC duration"),
     ],
 )
-def test_a_start_in_utc_is_not_taken_for_the_time_of_the_place(full: Report, date: str, shown: str) -> None:
+def test_a_start_in_utc_is_not_taken_for_the_time_of_the_place(full, date, shown):
     dated = replace(full, recording=replace(full.recording, start_date=date))
     assert shown in flat(plain(dated))
 
 
-def test_color_changes_nothing_but_the_color(full: Report) -> None:
+def test_color_changes_nothing_but_the_color(full):
     colored = long_text(full, width=80, color=True)
     assert "\x1b[" in colored
     assert [line.rstrip() for line in ANSI.sub("", colored).splitlines()] == plain(full, 80).splitlines()
 
 
-def test_the_environment_decides_nothing(clean: Report, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_decides_nothing(clean, monkeypatch):
     expected = plain(clean, 70), long_text(clean, width=70, color=True)
     for variable in ("COLUMNS", "FORCE_COLOR", "NO_COLOR", "TERM", "TTY_COMPATIBLE", "JUPYTER_COLUMNS"):
         with monkeypatch.context() as environment:
@@ -86,7 +85,7 @@ def test_the_environment_decides_nothing(clean: Report, monkeypatch: pytest.Monk
             assert (plain(clean, 70), long_text(clean, width=70, color=True)) == expected, variable
 
 
-def test_a_finding_gives_numbers_place_cost_and_fix_once(full: Report) -> None:
+def test_a_finding_gives_numbers_place_cost_and_fix_once(full):
     text = flat(plain(full))
     assert "est. savings up to 7.7 s" in text
     assert re.search(r"Watercolor .*? 1\.3 s +69% 1\.644 s", text)
@@ -99,14 +98,14 @@ def test_a_finding_gives_numbers_place_cost_and_fix_once(full: Report) -> None:
     assert "more (-v)" not in plain(full, verbose=False).partition("MODELS")[0]
 
 
-def test_the_time_of_which_a_fix_saves_a_part_is_named(full: Report) -> None:
+def test_the_time_of_which_a_fix_saves_a_part_is_named(full):
     saved = replace(full.results[0].savings, of="the time from first to last prediction")
     check = replace(full.results[0], savings=saved)
     text = flat(plain(replace(full, results=(check,))))
     assert "saves up to 1.3 s (69% of the time from first to last prediction)" in text
 
 
-def test_the_long_text_adds_metrics_references_and_passed_checks(full: Report) -> None:
+def test_the_long_text_adds_metrics_references_and_passed_checks(full):
     text = flat(plain(full))
     for part in (
         "loads per prediction 1 ≥ 0.5",
@@ -121,13 +120,13 @@ def test_the_long_text_adds_metrics_references_and_passed_checks(full: Report) -
     assert "(-v)" not in text
 
 
-def test_the_models_are_added_up_without_inventing_quantiles(full: Report) -> None:
+def test_the_models_are_added_up_without_inventing_quantiles(full):
     line = next(line for line in plain(full, 120).splitlines() if "all models" in line)
     # 6 × 75 loads of 17.2 ms and predictions of 7.2 ms.
     assert line.split() == ["all", "models", "450", "7.73", "s", "17.2", "ms", "450", "3.24", "s", "7.20", "ms"]
 
 
-def test_columns_go_by_rank_when_there_is_no_room(full: Report) -> None:
+def test_columns_go_by_rank_when_there_is_no_room(full):
     headers = [
         next(line.split() for line in plain(full, width).splitlines() if line.startswith("    event "))
         for width in (120, 80, 40)
@@ -139,19 +138,19 @@ def test_columns_go_by_rank_when_there_is_no_room(full: Report) -> None:
 @pytest.mark.parametrize(
     "sample", sweep_rest("sharpen_8bit", "style_transfer_fixed", "captions_concurrent", "not_instrumented")
 )
-def test_80_columns_have_room_for_every_name(sample: str, samples: Path) -> None:
+def test_80_columns_have_room_for_every_name(sample, samples):
     text = plain(kept_analysis(samples / f"{sample}.trace").report, width=80)
     assert "GPU execution, process " in text
     assert "…" not in text.partition("EVENTS BY MODEL")[2]
 
 
-def test_the_title_of_a_finding_hangs_beside_its_severity(full: Report) -> None:
+def test_the_title_of_a_finding_hangs_beside_its_severity(full):
     lines = plain(full, width=75).splitlines()
     title = next(index for index, line in enumerate(lines) if line.startswith("CRITICAL  reload-before-predict: the"))
     assert lines[title + 1] == "          prediction"
 
 
-def test_elapsed_stands_only_where_it_differs_from_the_sum(full: Report) -> None:
+def test_elapsed_stands_only_where_it_differs_from_the_sum(full):
     lines = plain(full, 120).partition("EVENTS BY MODEL")[2].splitlines()
     request = next(line for line in lines if "GPU Request" in line)
     load = next(line for line in lines if line.startswith("    Load"))
@@ -161,38 +160,38 @@ def test_elapsed_stands_only_where_it_differs_from_the_sum(full: Report) -> None
     assert "elapsed: time covered by at least one row" in flat("\n".join(lines))
 
 
-def test_a_missing_value_is_a_dash_with_a_footnote_and_no_footnote_without_one(full: Report) -> None:
+def test_a_missing_value_is_a_dash_with_a_footnote_and_no_footnote_without_one(full):
     assert "–: not recorded, or too few values" in plain(full)
     report = replace(full, aggregation=tuple(row for row in full.aggregation if row.label == "Vertex"))
     assert "too few values" not in plain(report)
 
 
 @pytest.mark.parametrize("name", REPORTS)
-def test_predictions_over_time_explain_dashes_where_there_are_some(name: str, request: pytest.FixtureRequest) -> None:
+def test_predictions_over_time_explain_dashes_where_there_are_some(name, request):
     part = plain(request.getfixturevalue(name)).partition("PREDICTIONS OVER TIME")[2]
     above, note, _ = re.split(r"\n(?=[A-Z])", part)[0].partition("–: not recorded")
     assert bool(note) == (" –" in above)
 
 
-def test_a_recording_that_cannot_be_judged_says_what_to_do(not_judged: Report) -> None:
+def test_a_recording_that_cannot_be_judged_says_what_to_do(not_judged):
     text = flat(plain(not_judged, verbose=False))
     assert text.count("get-task-allow") == 1
     assert text.lower().count("sign the app for development") == 1
 
 
-def test_most_checks_that_could_not_look_are_counted_and_named_where_asked_for(full: Report) -> None:
+def test_most_checks_that_could_not_look_are_counted_and_named_where_asked_for(full):
     blind = next(check for check in full.results if check.outcome == "not_evaluated")
     report = replace(full, results=tuple(replace(blind, id=f"check-{n}") for n in range(20)))
     assert "20 checks: record longer" in flat(plain(report, verbose=False))
     assert "check-7, check-8" in flat(plain(report))
 
 
-def test_a_failed_check_is_shown(failed: Report) -> None:
+def test_a_failed_check_is_shown(failed):
     assert "reload-before-predict, error on Watercolor: KeyError: 'start_ns'" in flat(plain(failed))
 
 
 @pytest.mark.parametrize("width", [40, 100])
-def test_hostile_names_reach_no_terminal_and_no_markup(hostile: Report, width: int) -> None:
+def test_hostile_names_reach_no_terminal_and_no_markup(hostile, width):
     text = plain(hostile, width)
     assert all(character == "\n" or character.isprintable() for character in text)
     assert "[bold]b[/bold]" in flat(plain(hostile, 120))
@@ -200,7 +199,7 @@ def test_hostile_names_reach_no_terminal_and_no_markup(hostile: Report, width: i
     assert styles <= set(ANSI.findall(long_text(renamed(hostile, "harmless"), width=width, color=True)))
 
 
-def test_a_command_is_never_parted(full: Report) -> None:
+def test_a_command_is_never_parted(full):
     text = plain(full, 30)
     commands = (
         "`tracekit compare before.trace after.trace`",
@@ -211,7 +210,7 @@ def test_a_command_is_never_parted(full: Report) -> None:
     assert "tracekit explain ID" in plain(full, 30, verbose=False)
 
 
-def test_the_long_text_says_its_summary_once_and_has_each_finding_whole(full: Report) -> None:
+def test_the_long_text_says_its_summary_once_and_has_each_finding_whole(full):
     lines = plain(full).splitlines()
     headings = [line.split()[0] for line in lines if re.match(r"(CRITICAL|LOW|MODELS|NOT EVALUATED)\b", line)]
     assert headings == ["CRITICAL", "LOW", "MODELS", "NOT"]
@@ -222,7 +221,7 @@ def test_the_long_text_says_its_summary_once_and_has_each_finding_whole(full: Re
     assert first < details[0] < second < details[-1] < models
 
 
-def test_very_long_names_are_shortened_in_the_middle(many: Report) -> None:
+def test_very_long_names_are_shortened_in_the_middle(many):
     text = plain(many, 100, verbose=False)
     assert re.search(r"模型 0 x+…x+ Ünïcødé-0", text)
     assert len(text.splitlines()) <= 60
@@ -230,7 +229,7 @@ def test_very_long_names_are_shortened_in_the_middle(many: Report) -> None:
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(name=st.text(min_size=1, max_size=60), width=st.integers(30, 120))
-def test_any_model_name_leaves_the_layout_whole(hostile: Report, name: str, width: int) -> None:
+def test_any_model_name_leaves_the_layout_whole(hostile, name, width):
     report = renamed(hostile, name)
     text = plain(report, width)
     assert not too_long(text, width, report.results)
@@ -257,7 +256,7 @@ func load() {
 """
 
 
-def test_code_that_is_too_long_stays_a_line_and_items_hang(full: Report) -> None:
+def test_code_that_is_too_long_stays_a_line_and_items_hang(full):
     check = replace(next(check for check in full.results if check.outcome == "finding"), own_fix=FIX_WITH_A_LIST)
     lines = plain(replace(full, results=(check,)), 42).splitlines()
     line_number = lines.index("          let model = try await MLModel.load(contentsOf: url)")
@@ -278,7 +277,7 @@ let model = load()  // opens the model and gets its program
 """
 
 
-def test_a_comment_that_wraps_goes_on_as_a_comment(full: Report) -> None:
+def test_a_comment_that_wraps_goes_on_as_a_comment(full):
     check = replace(next(check for check in full.results if check.outcome == "finding"), own_fix=FIX_WITH_COMMENTS)
     lines = plain(replace(full, results=(check,)), 42).splitlines()
     at = lines.index("      // Load the model once, and keep it")
@@ -292,7 +291,7 @@ def test_a_comment_that_wraps_goes_on_as_a_comment(full: Report) -> None:
 
 @pytest.mark.parametrize("width", [60, 80, 100])
 @pytest.mark.parametrize("verbose", [False, True])
-def test_bars_are_whole_and_have_a_legend_or_neither_is_there(width: int, verbose: bool, samples: Path) -> None:
+def test_bars_are_whole_and_have_a_legend_or_neither_is_there(width, verbose, samples):
     for name in ("sharpen_8bit", "style_transfer_fixed"):
         lines = plain(kept_analysis(samples / f"{name}.trace").report, width, verbose=verbose).splitlines()
         bars = [bar for line in lines for bar in re.findall("[█▓▒░…]{3,}", line)]
@@ -301,7 +300,7 @@ def test_bars_are_whole_and_have_a_legend_or_neither_is_there(width: int, verbos
         assert bool(bars) == any(legend in line for line in lines)
 
 
-def test_a_short_text_ends_with_a_clause(samples: Path) -> None:
+def test_a_short_text_ends_with_a_clause(samples):
     report = kept_analysis(samples / "style_transfer_reload.trace").report
     for width in (60, 80):
         lines = plain(report, width, verbose=False).splitlines()
@@ -320,7 +319,7 @@ def test_a_short_text_ends_with_a_clause(samples: Path) -> None:
         (0, "of the model's 1.88 s in Core ML (69%), part of the savings above Watercolor: "),
     ],
 )
-def test_time_that_findings_above_claim_is_told(full: Report, extra_ns: int, shown: str) -> None:
+def test_time_that_findings_above_claim_is_told(full, extra_ns, shown):
     saved = full.results[0].saved
     assert saved is not None
     assert saved.total_ns == 1_300_000_000
@@ -328,7 +327,7 @@ def test_time_that_findings_above_claim_is_told(full: Report, extra_ns: int, sho
     assert shown in flat(plain(replace(full, results=(first,))))
 
 
-def test_savings_that_are_unknown_say_why_and_what_is_hidden_saves_nothing(samples: Path) -> None:
+def test_savings_that_are_unknown_say_why_and_what_is_hidden_saves_nothing(samples):
     report = kept_analysis(samples / "sharpen_8bit.trace").report
     found = report.results[0]
     assert found.saved is not None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from support.analyses import kept_analysis
@@ -16,7 +14,7 @@ def text(entries: list[Analyzed], width: int) -> str:
 
 
 @pytest.fixture(scope="module")
-def entries(samples: Path) -> list[Analyzed]:
+def entries(samples):
     names = (
         "style_transfer_reload.trace",
         "style_transfer_fixed.trace",
@@ -29,7 +27,7 @@ def entries(samples: Path) -> list[Analyzed]:
     ]
 
 
-def test_each_recording_has_a_line_and_all_have_a_summary(entries) -> None:
+def test_each_recording_has_a_line_and_all_have_a_summary(entries):
     titles, *lines, blank, summary, _more = text(entries, 120).splitlines()
     assert titles.split() == ["recording", "verdict", "est.", "savings", "checks"]
     reload, fixed, sharpen, blind, gone = lines
@@ -49,13 +47,13 @@ def test_each_recording_has_a_line_and_all_have_a_summary(entries) -> None:
 
 
 @pytest.mark.parametrize("width", [40, 80, 100])
-def test_lines_fit_and_cannot_steer_a_terminal(entries, width: int) -> None:
+def test_lines_fit_and_cannot_steer_a_terminal(entries, width):
     for line in text(entries, width).splitlines():
         assert len(line) <= width
         assert line.isprintable()
 
 
-def test_savings_say_why_there_is_no_number(samples: Path) -> None:
+def test_savings_say_why_there_is_no_number(samples):
     names = ("captions_concurrent", "meal_planner", "album_memory", "dictation")
     entries = [Analyzed(name, kept_analysis(samples / f"{name}.trace").report) for name in names]
     concurrent, unknown, memory, clean = text(entries, 120).splitlines()[1:5]

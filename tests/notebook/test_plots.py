@@ -30,12 +30,12 @@ def page_color(name: str, *, dark: bool = False) -> tuple[float, ...]:
 
 
 @pytest.fixture(scope="module")
-def sharpen(samples: Path):
+def sharpen(samples):
     return tracekit.read(samples / "sharpen_8bit.trace")
 
 
 @pytest.fixture(scope="module")
-def captions(samples: Path):
+def captions(samples):
     return tracekit.read(samples / "captions_concurrent.trace")
 
 
@@ -52,7 +52,7 @@ def bars_on(axes, lane: str) -> list[tuple[float, float, tuple[float, ...]]]:
     return sorted(found)
 
 
-def test_the_timeline_draws_what_was_recorded(sharpen) -> None:
+def test_the_timeline_draws_what_was_recorded(sharpen):
     axes = sharpen.plot.timeline(start_ms=1000, end_ms=1200)
     assert axes.get_title(loc="left") == "Timeline of sharpen_8bit.trace"
     assert axes.get_xlabel() == "time (s)"
@@ -79,7 +79,7 @@ def test_the_timeline_draws_what_was_recorded(sharpen) -> None:
     assert {"prediction", "Neural Engine", "load (cached)"} <= legend
 
 
-def test_a_timeline_that_is_moved_draws_what_is_seen(sharpen) -> None:
+def test_a_timeline_that_is_moved_draws_what_is_seen(sharpen):
     axes = sharpen.plot.timeline()
     assert len(bars_on(axes, "Activity")) == len(sharpen.activity)
     axes.set_xlim(1, 1.2)
@@ -88,7 +88,7 @@ def test_a_timeline_that_is_moved_draws_what_is_seen(sharpen) -> None:
         sharpen.plot.timeline(start_ms=2000, end_ms=1000)
 
 
-def test_latency_over_time_has_median_p95_and_budget(captions) -> None:
+def test_latency_over_time_has_median_p95_and_budget(captions):
     (axes,) = captions.plot.latency(budget_ms=33)
     assert axes.get_title(loc="left") == "Latency of CaptionEncoder"
     assert (axes.get_ylabel(), axes.get_xlabel()) == ("latency (ms)", "time (s)")
@@ -109,7 +109,7 @@ def test_latency_over_time_has_median_p95_and_budget(captions) -> None:
 
 
 @pytest.mark.sweep
-def test_the_distribution_counts_all_predictions_of_all_models(samples: Path) -> None:
+def test_the_distribution_counts_all_predictions_of_all_models(samples):
     trace = tracekit.read(samples / "style_transfer_reload.trace")
     drawn = trace.plot.distribution()
     counts = trace.predictions["model"].value_counts()
@@ -128,7 +128,7 @@ def test_the_distribution_counts_all_predictions_of_all_models(samples: Path) ->
     assert "Mosaic" in one.get_title(loc="left")
 
 
-def test_the_breakdown_adds_up_to_the_mean_and_dark_styles_get_dark_colors(samples: Path, sharpen) -> None:
+def test_the_breakdown_adds_up_to_the_mean_and_dark_styles_get_dark_colors(samples, sharpen):
     trace = tracekit.read(samples / "style_transfer_reload.trace")
     axes = trace.plot.breakdown()
     means = tracekit.in_ms(trace.breakdown()).groupby("model", observed=True)["duration_ms"].mean()
@@ -150,7 +150,7 @@ def test_the_breakdown_adds_up_to_the_mean_and_dark_styles_get_dark_colors(sampl
     assert axes.containers[0].patches[0].get_facecolor()[:3] == page_color("c-ane", dark=True)
 
 
-def test_a_comparison_is_drawn_with_its_answers(samples: Path) -> None:
+def test_a_comparison_is_drawn_with_its_answers(samples):
     before, after = (samples / f"sharpen_{kind}.trace" for kind in ("8bit", "float16"))
     axes = tracekit.compare(before, after).plot()
     medians = [
@@ -164,7 +164,7 @@ def test_a_comparison_is_drawn_with_its_answers(samples: Path) -> None:
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["before", "after: improved"]
 
 
-def test_a_history_is_drawn_with_its_change() -> None:
+def test_a_history_is_drawn_with_its_change():
     logs = np.where(np.arange(40) < 25, 0.0, 0.3) + 0.01 * np.random.default_rng(7).standard_normal(40)
     history = with_methods(NotebookHistory, history_of(latencies(logs)))
     (axes,) = history.plot()
@@ -181,7 +181,7 @@ def test_a_history_is_drawn_with_its_change() -> None:
 
 
 @pytest.mark.sweep
-def test_names_are_no_mathematics(tmp_path: Path) -> None:
+def test_names_are_no_mathematics(tmp_path):
     name = r"$\x{$"
     scenario = Scenario(Process(name, 412), duration_ns=2_000 * MS)
     scenario.load(Model(name), 0, 20 * MS)
@@ -200,7 +200,7 @@ def test_names_are_no_mathematics(tmp_path: Path) -> None:
     assert sum(name in text.get_text() for axes in np.hstack(drawn) for text in axes.findobj(Text)) >= 7
 
 
-def test_what_cannot_be_drawn_is_one_sentence(samples: Path, sharpen, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_drawn_is_one_sentence(samples, sharpen, monkeypatch):
     plots = tracekit.read(samples / "not_instrumented.trace").plot
     for draw in (plots.latency, plots.distribution, plots.breakdown):
         with pytest.raises(tracekit.UsageError, match="shows no prediction with a known duration"):

@@ -21,11 +21,11 @@ PAGE = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
-def trace(samples: Path):
+def trace(samples):
     return tracekit.read(samples / "style_transfer_reload.trace")
 
 
-def test_predictions_and_loads_are_those_of_the_session_whose_parts_add_up(trace) -> None:
+def test_predictions_and_loads_are_those_of_the_session_whose_parts_add_up(trace):
     # WWDC22 session 10027: 373 loads of 6.41 s in all, and as many predictions of 2.69 s.
     assert len(trace.loads) == len(trace.predictions) == 373
     assert trace.loads["duration_ns"].sum() / 1e9 == pytest.approx(6.41, abs=0.005)
@@ -47,7 +47,7 @@ def test_predictions_and_loads_are_those_of_the_session_whose_parts_add_up(trace
     assert "; called from StyleCam.StyleView.apply (StyleView.swift:43)" in repr(trace.why())
 
 
-def test_frames_are_copies(trace, samples: Path) -> None:
+def test_frames_are_copies(trace, samples):
     for name in ("activity", "data", "compute", "neural_engine", "gpu", "predictions", "loads", "models", "coverage"):
         frame = getattr(trace, name)
         before = frame.copy()
@@ -63,7 +63,7 @@ def test_frames_are_copies(trace, samples: Path) -> None:
 
 @pytest.mark.sweep
 @pytest.mark.corpus
-def test_calls_of_core_ml_are_there_where_it_recorded_none(corpus: Path) -> None:
+def test_calls_of_core_ml_are_there_where_it_recorded_none(corpus):
     trace = tracekit.read(corpus / "bundles/quick_probe.trace")
     for name in ("samples", "stacks", "core_ml_calls"):
         assert getattr(trace, name) is not getattr(trace, name)
@@ -78,7 +78,7 @@ def report(trace):
     return trace.analyze()
 
 
-def test_a_report_is_a_frame_and_text(report) -> None:
+def test_a_report_is_a_frame_and_text(report):
     frame = report.to_frame()
     assert {finding.id for finding in report.findings} == {"reload-before-predict"}
     # One finding, in each of the five models.
@@ -89,7 +89,7 @@ def test_a_report_is_a_frame_and_text(report) -> None:
     assert report.to_markdown().startswith("**1 finding (critical) in 5 models")
 
 
-def test_what_a_notebook_shows_is_short_and_private(trace, report) -> None:
+def test_what_a_notebook_shows_is_short_and_private(trace, report):
     opened = trace.trace
     device = opened.run.device
     assert device is not None
@@ -113,7 +113,7 @@ def page_in(shown: object) -> str:
     return unescape(frame[1])
 
 
-def test_a_report_and_a_trace_show_themselves(report, trace) -> None:
+def test_a_report_and_a_trace_show_themselves(report, trace):
     page = page_in(report)
     assert page == report_file(report.analysis.report, "html", report.analysis.timeline())
     assert '<div id="lanes">' in page
@@ -128,7 +128,7 @@ def test_a_report_and_a_trace_show_themselves(report, trace) -> None:
     assert "Inconclusive" not in page
 
 
-def test_several_recordings_are_frames_with_their_names(samples: Path) -> None:
+def test_several_recordings_are_frames_with_their_names(samples):
     names = ["sharpen_8bit.trace", "sharpen_float16.trace"]
     both = tracekit.read_many(samples / name for name in names)
     for name in ("activity", "predictions", "loads", "neural_engine", "models", "coverage"):
@@ -146,7 +146,7 @@ def test_several_recordings_are_frames_with_their_names(samples: Path) -> None:
         tracekit.read_many([samples / names[0]] * 2)
 
 
-def test_analyze_gives_the_same_object_as_that_of_a_trace(report, samples: Path) -> None:
+def test_analyze_gives_the_same_object_as_that_of_a_trace(report, samples):
     read = tracekit.analyze(samples / "style_transfer_reload.trace")
     assert isinstance(read, tracekit.Report)
     assert type(read) is type(report)
@@ -158,7 +158,7 @@ def test_analyze_gives_the_same_object_as_that_of_a_trace(report, samples: Path)
     assert page_in(read) == page_in(report)
 
 
-def test_what_fixes_would_bring_is_a_frame_and_text(trace, report) -> None:
+def test_what_fixes_would_bring_is_a_frame_and_text(trace, report):
     said = trace.whatif("reload-before-predict", models="Mosaic")
     frame = said.to_frame()
     assert list(zip(frame["findings"], frame["model"], strict=True)) == [(("reload-before-predict",), "Mosaic")]
@@ -172,7 +172,7 @@ def test_what_fixes_would_bring_is_a_frame_and_text(trace, report) -> None:
         trace.whatif("cold-load")
 
 
-def test_one_text_is_one_name(trace, samples: Path) -> None:
+def test_one_text_is_one_name(trace, samples):
     path = samples / "style_transfer_reload.trace"
     for analyze in (trace.analyze, lambda **options: tracekit.analyze(path, **options)):
         assert {check.id for check in analyze(only="cold-load").results} == {"cold-load"}
@@ -187,7 +187,7 @@ def test_one_text_is_one_name(trace, samples: Path) -> None:
     assert tracekit.open_recording(xml, schemas="coreml-os-signpost").tables("coreml-os-signpost")[0].rows
 
 
-def test_the_code_of_the_page_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_code_of_the_page_runs(monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     names: dict[str, object] = {}
     for code in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
@@ -199,7 +199,7 @@ def test_the_code_of_the_page_runs(monkeypatch: pytest.MonkeyPatch, capsys: pyte
 
 @pytest.mark.sweep
 @pytest.mark.usefixtures("figures")
-def test_the_gallery_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_gallery_runs(monkeypatch):
     from matplotlib import pyplot as plt
 
     monkeypatch.chdir(ROOT / "docs")

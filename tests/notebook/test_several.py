@@ -1,10 +1,7 @@
 """Recordings side by side in a notebook: what the commands say, as frames and pages."""
 
-from __future__ import annotations
-
 import json
 from html import unescape
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +11,7 @@ from support.performance_reports import wwdc22
 from tracekit.cli.dispatch import main
 
 
-def test_a_comparison_is_that_of_the_command(samples: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_comparison_is_that_of_the_command(samples, capsys):
     before, after = samples / "sharpen_8bit.trace", samples / "sharpen_float16.trace"
     assert main(["compare", str(before), str(after), "--json", "--jobs", "1"]) == 0
     printed = capsys.readouterr().out
@@ -35,7 +32,7 @@ def test_a_comparison_is_that_of_the_command(samples: Path, capsys: pytest.Captu
         tracekit.compare(before, [])
 
 
-def test_a_matrix_is_a_frame(samples: Path) -> None:
+def test_a_matrix_is_a_frame(samples):
     paths = [samples / f"sharpen_{kind}.trace" for kind in ("8bit", "float16")]
     matrix = tracekit.matrix(paths)
     frame = matrix.to_frame()
@@ -49,7 +46,7 @@ def test_a_matrix_is_a_frame(samples: Path) -> None:
     assert "2 recordings" in matrix._repr_html_()
 
 
-def test_reports_and_history_files_stand_for_recordings(samples: Path, tmp_path: Path) -> None:
+def test_reports_and_history_files_stand_for_recordings(samples, tmp_path):
     recording, report, file = samples / "sharpen_8bit.trace", tmp_path / "sharpen.json", tmp_path / "history.jsonl"
     assert main(["analyze", str(recording), "-q", "-o", str(report), "--commit", "abc1234"]) == 0
     assert main(["history", str(report), "--add-to", str(file), "-q"]) == 0
@@ -67,7 +64,7 @@ def test_reports_and_history_files_stand_for_recordings(samples: Path, tmp_path:
         tracekit.history(report, run=1)
 
 
-def test_inspected_files_show_themselves(tmp_path: Path, built_models: Path) -> None:
+def test_inspected_files_show_themselves(tmp_path, built_models):
     path = tmp_path / "YOLO.json"
     path.write_text(json.dumps(wwdc22()), encoding="utf-8")
     inspected = tracekit.inspect(path)

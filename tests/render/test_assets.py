@@ -22,7 +22,7 @@ def run(*command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["node", *command], cwd=WEB, capture_output=True, text=True, check=False)
 
 
-def test_the_committed_assets_are_built_from_the_sources(tmp_path: Path) -> None:
+def test_the_committed_assets_are_built_from_the_sources(tmp_path):
     built = run("build.mjs", str(tmp_path))
     assert built.returncode == 0, built.stderr
     assets = files("tracekit.render").joinpath("assets")
@@ -31,14 +31,14 @@ def test_the_committed_assets_are_built_from_the_sources(tmp_path: Path) -> None
         assert (tmp_path / name).read_bytes() == assets.joinpath(name).read_bytes(), message
 
 
-def test_the_sources_have_sound_types() -> None:
+def test_the_sources_have_sound_types():
     # What was found sound and did not change is not read again.
     kept = ("--incremental", "--tsBuildInfoFile", "build/types.tsbuildinfo")
     checked = run("node_modules/typescript/bin/tsc", "--noEmit", *kept)
     assert checked.returncode == 0, checked.stdout
 
 
-def test_the_arithmetic_of_the_drawing_is_right() -> None:
+def test_the_arithmetic_of_the_drawing_is_right():
     assert run("build.mjs", "--tests").returncode == 0
     tested = run("--test", "build/")
     assert tested.returncode == 0, tested.stdout

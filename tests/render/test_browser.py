@@ -114,12 +114,12 @@ def look(analysis: Analysis, samples: Path, shared_folder: Path, looked_at: Sequ
 
 
 @pytest.fixture(scope="module")
-def analysis(samples: Path) -> Analysis:
+def analysis(samples):
     return kept_analysis(samples / f"{DRIVEN}.trace")
 
 
 @pytest.fixture(scope="module")
-def seen(request: pytest.FixtureRequest, analysis: Analysis, samples: Path, shared_folder: Path) -> dict[str, Any]:
+def seen(request, analysis, samples, shared_folder):
     """What the browser saw, looked at by the process that comes first."""
     result_file = shared_folder / "browser.json"
     with (shared_folder / "browser.lock").open("w") as lock:
@@ -133,7 +133,7 @@ def seen(request: pytest.FixtureRequest, analysis: Analysis, samples: Path, shar
 
 
 @pytest.fixture(scope="module")
-def steps(seen: dict[str, Any]) -> dict[str, Any]:
+def steps(seen):
     driven: dict[str, Any] = seen["driven"]["steps"]
     return driven
 
@@ -154,13 +154,13 @@ def view(steps: dict[str, Any], name: str) -> tuple[int, int]:
     return start, end
 
 
-def test_no_canvas_is_larger_than_the_window_however_long_the_recording(seen: dict[str, Any]) -> None:
+def test_no_canvas_is_larger_than_the_window_however_long_the_recording(seen):
     for noted in seen["files"]:
         assert noted["canvases"]
         assert all(0 < width <= 1280 and 0 < height <= 2 * 900 for width, height in noted["canvases"]), noted["file"]
 
 
-def test_no_page_complains_asks_for_anything_overflows_shifts_or_shuts_out(seen: dict[str, Any]) -> None:
+def test_no_page_complains_asks_for_anything_overflows_shifts_or_shuts_out(seen):
     assert len(seen["files"]) >= 1 + len(LOOKED_AT)
     for noted in (*seen["files"], seen["driven"]["noted"]):
         assert noted["complaints"] == []
@@ -175,7 +175,7 @@ def test_no_page_complains_asks_for_anything_overflows_shifts_or_shuts_out(seen:
         assert noted["axe"] == [], noted
 
 
-def test_all_ways_to_move_the_view_do_so(steps: dict[str, Any]) -> None:
+def test_all_ways_to_move_the_view_do_so(steps):
     whole = view(steps, "opened")
     assert whole == (0, 5204)
     for name in ("zoomed out", "key s", "key 0", "whole", "key 0 again", "escaped", "all cleared"):
@@ -193,9 +193,7 @@ def test_all_ways_to_move_the_view_do_so(steps: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(("step", "start", "end"), [("range on the axis", 0, 0.5), ("range with shift", 0.25, 0.5)])
-def test_statistics_of_a_range_are_those_of_the_recording(
-    analysis: Analysis, steps: dict[str, Any], step: str, start: float, end: float
-) -> None:
+def test_statistics_of_a_range_are_those_of_the_recording(analysis, steps, step, start, end):
     panel, trace = steps[step]["panel"], analysis.trace
     low, high = map(int, re.search(r"range=(\d+)-(\d+)", steps[step]["hash"]).groups())  # type: ignore[union-attr]
     assert (low, high) == pytest.approx((start * 5_204_630_250, end * 5_204_630_250), abs=5_000_000)
@@ -208,9 +206,7 @@ def test_statistics_of_a_range_are_those_of_the_recording(
     assert f"Prediction · SharpenFilter Activity {len(predictions)} {expected}" in panel
 
 
-def test_a_finding_leads_to_its_evidence_one_interval_after_the_other(
-    analysis: Analysis, steps: dict[str, Any]
-) -> None:
+def test_a_finding_leads_to_its_evidence_one_interval_after_the_other(analysis, steps):
     check = next(check for check in analysis.report.results if check.outcome == "finding")
     assert steps["finding"] == check.id
     assert check.evidence_total > len(check.evidence)
@@ -227,7 +223,7 @@ def test_a_finding_leads_to_its_evidence_one_interval_after_the_other(
     assert steps["all cleared"]["hash"] == ""
 
 
-def test_search_finds_what_the_recording_holds(analysis: Analysis, steps: dict[str, Any]) -> None:
+def test_search_finds_what_the_recording_holds(analysis, steps):
     trace = analysis.trace
     frames = [getattr(trace, name) for name in EVENT_FRAMES]
     held = sum(int(frame["label"].astype(str).str.contains("prediction", case=False).sum()) for frame in frames)
@@ -236,7 +232,7 @@ def test_search_finds_what_the_recording_holds(analysis: Analysis, steps: dict[s
     assert steps["next match"]["panel"] != steps["searched"]["panel"]
 
 
-def test_a_click_selects_what_lies_there_and_a_double_click_shows_it(analysis: Analysis, steps: dict[str, Any]) -> None:
+def test_a_click_selects_what_lies_there_and_a_double_click_shows_it(analysis, steps):
     call = first_prediction(analysis)
     for step in ("clicked", "double click"):
         panel = steps[step]["panel"]
@@ -250,7 +246,7 @@ def test_a_click_selects_what_lies_there_and_a_double_click_shows_it(analysis: A
     assert steps["fragment"]["panel"].count("Range of 1.00 s from 1.000") == 1
 
 
-def test_a_strip_leads_to_evidence_and_on_to_its_prediction(analysis: Analysis, steps: dict[str, Any]) -> None:
+def test_a_strip_leads_to_evidence_and_on_to_its_prediction(analysis, steps):
     check = next(check for check in analysis.report.results if check.outcome == "finding")
     data, activity = analysis.trace.data, analysis.trace.activity
     middle = 5_204_630_250 / 2
@@ -274,7 +270,7 @@ def shortest_time(ns: float) -> str:
     return f"{ns / 1e6:.1f} ms"
 
 
-def test_charts_lead_to_the_prediction_under_the_pointer(analysis: Analysis, steps: dict[str, Any]) -> None:
+def test_charts_lead_to_the_prediction_under_the_pointer(analysis, steps):
     first, longest = first_prediction(analysis), slowest(analysis)
     assert steps["dot"] == f"{shortest_time(first.duration_ns)} at {moment(first.start_ns)}"
     assert f"start {to_ms(first.start_ns)}" in steps["dot clicked"]["panel"]
@@ -288,7 +284,7 @@ def slowest(analysis: Analysis) -> Any:
     return activity.loc[activity["duration_ns"].where(activity["kind"] == Kind.PREDICTION).idxmax()]
 
 
-def test_a_click_on_a_slow_prediction_says_why(analysis: Analysis, steps: dict[str, Any]) -> None:
+def test_a_click_on_a_slow_prediction_says_why(analysis, steps):
     call, clicked = slowest(analysis), steps["slow clicked"]
     sentence = f"SharpenFilter at {moment(call.start_ns)}: {format_time(call.duration_ns)} instead of the usual"
     for step in ("slow chosen", "slow clicked"):
@@ -302,7 +298,7 @@ def test_a_click_on_a_slow_prediction_says_why(analysis: Analysis, steps: dict[s
     assert f"For this one: tracekit why --at {to_ms(first_prediction(analysis).start_ns)}" in steps["clicked"]["panel"]
 
 
-def test_what_a_slow_prediction_waited_for_is_stepped_through(seen: dict[str, Any], samples: Path) -> None:
+def test_what_a_slow_prediction_waited_for_is_stepped_through(seen, samples):
     trace = kept_analysis(samples / f"{CONCURRENT}.trace").trace
     call = slowest(kept_analysis(samples / f"{CONCURRENT}.trace"))
     engine = trace.hardware[trace.hardware["lane"] == "neural engine"]
@@ -316,7 +312,7 @@ def test_what_a_slow_prediction_waited_for_is_stepped_through(seen: dict[str, An
         assert f"start {to_ms(waits['start_ns'].iloc[number - 1])}" in text
 
 
-def test_a_slow_prediction_names_the_line_that_called_it_among_several(seen: dict[str, Any]) -> None:
+def test_a_slow_prediction_names_the_line_that_called_it_among_several(seen):
     said = [noted["slow"][0] for noted in seen["files"] if "quick_probe" in noted["file"]]
     if not said:
         pytest.skip("needs the real recordings")
@@ -324,7 +320,7 @@ def test_a_slow_prediction_names_the_line_that_called_it_among_several(seen: dic
     assert "code called from MambaASRRunner.runStreaming (main.swift:1229), main thread" in said[0]
 
 
-def test_the_flame_graph_counts_the_samples_of_what_is_looked_at(analysis: Analysis, steps: dict[str, Any]) -> None:
+def test_the_flame_graph_counts_the_samples_of_what_is_looked_at(analysis, steps):
     of_evidence, of_range, about, of_function, back, of_model, found, innermost = steps["flame"]
     check = next(check for check in analysis.report.results if check.outcome == "finding")
     times = stacks().times.tolist()
@@ -344,14 +340,14 @@ def test_the_flame_graph_counts_the_samples_of_what_is_looked_at(analysis: Analy
     assert of_model == f"{held} samples, in Core ML, for SharpenFilter"
 
 
-def test_tables_can_be_sorted_and_searched(steps: dict[str, Any]) -> None:
+def test_tables_can_be_sorted_and_searched(steps):
     counts = [int(count.replace(",", "")) for count in steps["descending"]]
     assert counts == sorted(counts, reverse=True)
     assert steps["ascending"] == steps["descending"][::-1]
     assert sorted(steps["filtered"]) == ["Input Copy", "Neural Engine - Data Copy"]
 
 
-def test_the_page_has_two_schemes_opens_for_print_and_is_accessible(steps: dict[str, Any]) -> None:
+def test_the_page_has_two_schemes_opens_for_print_and_is_accessible(steps):
     light, dark = steps["ground"]
     assert light != dark
     before, printed, after = steps["closed"]
@@ -359,7 +355,7 @@ def test_the_page_has_two_schemes_opens_for_print_and_is_accessible(steps: dict[
     assert steps["axe"] == {"dark": [], "light": []}
 
 
-def test_without_scripts_everything_but_the_lanes_is_there(analysis: Analysis, seen: dict[str, Any]) -> None:
+def test_without_scripts_everything_but_the_lanes_is_there(analysis, seen):
     text = seen["driven"]["withoutScripts"]
     assert "Scripts are switched off, so the lanes are not drawn." in text
     for check in analysis.report.results:
@@ -368,7 +364,7 @@ def test_without_scripts_everything_but_the_lanes_is_there(analysis: Analysis, s
             assert check.summary in text
 
 
-def test_two_recordings_show_the_same_time_from_their_first_predictions(seen: dict[str, Any], samples: Path) -> None:
+def test_two_recordings_show_the_same_time_from_their_first_predictions(seen, samples):
     pair = next(page["pair"] for page in seen["files"] if "pair" in page)
     traces = [kept_analysis(samples / f"{name}.trace").trace for name in (DRIVEN, CONCURRENT)]
     called = [trace.activity[trace.activity["kind"].isin([Kind.PREDICTION])]["start_ns"].min() for trace in traces]
@@ -382,7 +378,7 @@ def test_two_recordings_show_the_same_time_from_their_first_predictions(seen: di
     assert spans[0] > spans[1] > spans[2]
 
 
-def test_a_history_says_what_a_build_is_and_leads_to_its_report(tmp_path: Path) -> None:
+def test_a_history_says_what_a_build_is_and_leads_to_its_report(tmp_path):
     (tmp_path / "report.html").write_text("A report", "utf-8")
     medians, long_name = np.linspace(8e6, 12e6, 41).round(), "NetOfAVeryLongNameThatFillsThePhone"
     recordings = [
@@ -400,7 +396,7 @@ def test_a_history_says_what_a_build_is_and_leads_to_its_report(tmp_path: Path) 
     assert seen["address"].endswith("/report.html")
 
 
-def test_a_matrix_is_sorted_by_recording_and_filtered_by_model_and_by_figure(tmp_path: Path) -> None:
+def test_a_matrix_is_sorted_by_recording_and_filtered_by_model_and_by_figure(tmp_path):
     latencies = {"Decoder": 900e3, "Encoder": 1.2e6}
     figures = [Figures(name, {"predictions": 3, "p50_ns": ns}, ()) for name, ns in latencies.items()]
     page = tmp_path / "matrix.html"
@@ -422,7 +418,7 @@ def test_a_matrix_is_sorted_by_recording_and_filtered_by_model_and_by_figure(tmp
     assert of_figure == ["Decoder", "predictions", "Encoder", "predictions"]
 
 
-def test_commands_are_copied_and_no_line_ends_within_a_word_of_them(tmp_path: Path) -> None:
+def test_commands_are_copied_and_no_line_ends_within_a_word_of_them(tmp_path):
     commands = ["tracekit explain float32-compute", "tracekit fix Net.mlpackage float32-compute -o Net-fixed.mlpackage"]
     page = tmp_path / "commands.html"
     blocks = tuple(Paragraph(Span(command, Role.CODE), lead="or run") for command in commands)

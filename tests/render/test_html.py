@@ -18,7 +18,7 @@ def looks(count: int, *, drop: int = 0, parts: bool = False) -> str | None:
     return found
 
 
-def test_a_table_stays_one_on_a_phone_only_where_columns_can_go_or_are_alike() -> None:
+def test_a_table_stays_one_on_a_phone_only_where_columns_can_go_or_are_alike():
     assert looks(WIDE) == "stacked"
     assert looks(WIDE + 1) == "wide stacked"
     assert looks(WIDE + 1, drop=1) == "wide"

@@ -1,7 +1,5 @@
 """Markup in which every text stays text, and the little Markdown of fixes."""
 
-from __future__ import annotations
-
 import pytest
 from lxml import html
 
@@ -11,19 +9,19 @@ from tracekit.render.prose import html_of, sentence
 HOSTILE = "</p><script>x</script> \" onclick='y' & <img src=x>"
 
 
-def test_a_text_stays_text_wherever_it_is_put() -> None:
+def test_a_text_stays_text_wherever_it_is_put():
     element = html.fromstring(tag("p", HOSTILE, title=HOSTILE))
     assert element.text_content() == HOSTILE
     assert dict(element.attrib) == {"title": HOSTILE}
     assert not len(element)
 
 
-def test_finished_markup_is_not_escaped_again() -> None:
+def test_finished_markup_is_not_escaped_again():
     assert tag("p", tag("b", "a<b"), " & ") == "<p><b>a&lt;b</b> &amp; </p>"
     assert isinstance(join([Html("<i>"), "<"]), Html)
 
 
-def test_attributes_are_left_out_without_a_value_and_kept_at_zero() -> None:
+def test_attributes_are_left_out_without_a_value_and_kept_at_zero():
     assert tag("td", class_=None, hidden=False, open=True, data_v=0, x=0.126) == '<td open data-v="0" x="0.13"></td>'
 
 
@@ -38,11 +36,11 @@ def test_attributes_are_left_out_without_a_value_and_kept_at_zero() -> None:
         ("`a.b(to:c:)` in `/x/y.z-w:1`", "<code>a.<wbr>b(<wbr>to:<wbr>c:)</code> in <code>/x/y.<wbr>z-w:<wbr>1</code>"),
     ],
 )
-def test_sentences_mark_code_and_emphasis_and_nothing_else(text: str, markup: str) -> None:
+def test_sentences_mark_code_and_emphasis_and_nothing_else(text, markup):
     assert sentence(text) == markup
 
 
-def test_fixes_have_paragraphs_lists_and_code() -> None:
+def test_fixes_have_paragraphs_lists_and_code():
     source = "One line.\n\n1. first\n2. second\n   goes on\n\n```swift\nlet a = b<C>()\n\n`x`\n```\nEnd"
     page = html.fromstring(f"<div>{html_of(source)}</div>")
     assert [child.tag for child in page] == ["p", "ol", "pre", "p"]

@@ -1,7 +1,5 @@
 """On pages, the colors of severities mean severity alone."""
 
-from __future__ import annotations
-
 import pytest
 
 from support.colors import contrast, distance
@@ -17,7 +15,7 @@ COLORS = page_colors()
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("severity", SEVERITIES)
-def test_no_category_on_the_lanes_looks_like_a_severity(severity: Role, dark: bool) -> None:
+def test_no_category_on_the_lanes_looks_like_a_severity(severity, dark):
     names = [f"c-{category.name.lower().replace('_', '-')}" for category in Category]
     distances = {name: distance(COLORS[name][dark], COLORS[severity][dark], "usual") for name in names}
     assert {name for name, apart in distances.items() if apart < LEAST_DISTANCE} == set()
@@ -25,7 +23,7 @@ def test_no_category_on_the_lanes_looks_like_a_severity(severity: Role, dark: bo
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("tone", [Role.BAD, Role.GOOD, Role.OPEN])
-def test_what_a_comparison_says_has_other_colors_that_can_be_read(tone: Role, dark: bool) -> None:
+def test_what_a_comparison_says_has_other_colors_that_can_be_read(tone, dark):
     color, *grounds = (COLORS[name][dark] for name in (KINDS[tone], "ground", "raised"))
     assert min(contrast(color, ground) for ground in grounds) >= 4.5
     assert min(distance(color, COLORS[severity][dark], "usual") for severity in SEVERITIES) >= LEAST_DISTANCE

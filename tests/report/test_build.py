@@ -23,11 +23,11 @@ from tracekit.trace.trace import Trace
 
 
 @pytest.fixture(scope="module")
-def trace(samples: Path) -> Trace:
+def trace(samples):
     return kept_analysis(samples / "style_transfer_reload.trace").trace
 
 
-def test_facts_of_the_recording_are_taken_over(trace: Trace) -> None:
+def test_facts_of_the_recording_are_taken_over(trace):
     report = build_report(trace, [])
     assert report.recording.target == trace.run.target.process.name
     assert report.recording.duration_ns == trace.run.duration_ns
@@ -37,7 +37,7 @@ def test_facts_of_the_recording_are_taken_over(trace: Trace) -> None:
 
 
 @pytest.mark.parametrize("with_stacks", [True, False])
-def test_only_tables_that_checks_read_are_noted_in_the_short_report(trace: Trace, with_stacks: bool) -> None:
+def test_only_tables_that_checks_read_are_noted_in_the_short_report(trace, with_stacks):
     entry = trace.run.tables[0]
     incomplete = [
         replace(entry, schema=schema, state=TableState.ROWS, rows=1, reason=f"{schema} lacks a column")
@@ -56,7 +56,7 @@ def test_only_tables_that_checks_read_are_noted_in_the_short_report(trace: Trace
     assert unneeded in long_text(report, width=120)
 
 
-def test_issues_about_the_live_display_are_no_note(trace: Trace) -> None:
+def test_issues_about_the_live_display_are_no_note(trace):
     about_display = (
         "Intervals were emitted that are not visualized on the timeline until immediate mode recording is stopped."
     )
@@ -67,7 +67,7 @@ def test_issues_about_the_live_display_are_no_note(trace: Trace) -> None:
     ]
 
 
-def test_a_recording_of_all_processes_says_so(trace: Trace) -> None:
+def test_a_recording_of_all_processes_says_so(trace):
     run = replace(trace.run, target=Target(kind="all-processes"))
     assert build_report(replace(trace, run=run), []).recording.target == "all processes"
     run = replace(trace.run, target=Target())
@@ -89,7 +89,7 @@ def private(trace: Trace) -> Trace:
 SECRETS = ("Berta", "berta", "s3cretkey", "00AA00BB00CC00", "backboardd")
 
 
-def test_what_is_private_leaves_only_on_request(trace: Trace) -> None:
+def test_what_is_private_leaves_only_on_request(trace):
     shown, kept = (build_report(private(trace), [], redact=redact) for redact in (True, False))
     for form in REPORT_FORMS:
         text = report_file(shown, form)
@@ -101,7 +101,7 @@ def test_what_is_private_leaves_only_on_request(trace: Trace) -> None:
 
 @pytest.mark.sweep
 @pytest.mark.corpus
-def test_nothing_private_of_a_real_recording_is_in_its_report(corpus: Path) -> None:
+def test_nothing_private_of_a_real_recording_is_in_its_report(corpus):
     contents = sorted(corpus.glob("xml/*toc*.xml"))
     assert contents
     looked = 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -61,7 +60,7 @@ def site(api: Api, *busy: Busy) -> CallSite:
         ((READYING,), "making operations ready 7%"),
     ],
 )
-def test_phases_of_a_load_stand_in_those_that_they_are_part_of(busy: tuple[Busy, ...], words: str) -> None:
+def test_phases_of_a_load_stand_in_those_that_they_are_part_of(busy, words):
     assert busy_words(site(Api.LOAD, *busy)) == f"{words} of 100 samples"
     outside = words
     while "(" in outside:
@@ -69,21 +68,21 @@ def test_phases_of_a_load_stand_in_those_that_they_are_part_of(busy: tuple[Busy,
     assert sum(map(int, re.findall(r"(\d+)%", outside))) <= 100
 
 
-def test_the_short_report_leaves_out_what_compiling_says_already() -> None:
+def test_the_short_report_leaves_out_what_compiling_says_already():
     words = main_work(site(Api.LOAD, *COMPILED))
     assert words == "compiling 95% (50% trying the Neural Engine)"
     words = main_work(site(Api.LOAD, PROGRAM, CACHE_KEY))
     assert words == "nothing compiled, getting the compiled program 92% (17% computing the cache key)"
 
 
-def test_samples_of_a_prediction_are_time_of_the_cpu() -> None:
+def test_samples_of_a_prediction_are_time_of_the_cpu():
     call = site(Api.PREDICTION, Busy(Unit.GPU, 94, 0.94), Busy(Unit.CPU, 4, 0.04))
     assert main_work(call) == "CPU time in GPU code 94%"
     assert busy_words(call) == "CPU time in GPU code 94%, CPU compute 4% of 100 samples"
     assert main_work(site(Api.PREDICTION)) == ""
 
 
-def test_of_some_models_the_code_counts_their_calls_alone(samples: Path) -> None:
+def test_of_some_models_the_code_counts_their_calls_alone(samples):
     trace = kept_analysis(samples / "style_transfer_reload.trace").trace
     activity, shown = trace.activity, only_models(everything(trace), trace, {"Mosaic"})
     calls = activity[activity["model"] == "Mosaic"]["kind"].value_counts()

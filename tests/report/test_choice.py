@@ -34,7 +34,7 @@ NET, OTHER = Model("Net", 1), Model("Other", 1)
 
 
 @pytest.fixture(scope="module")
-def two() -> Trace:
+def two():
     """Two models, and a model of another process on the Neural Engine."""
     scenario = Scenario(Process("Camera", 412), duration_ns=60_000 * MS)
     scenario.processes.append(Process("secretd", 66))
@@ -194,7 +194,7 @@ def test_the_target_is_all_that_is_judged_without_it(two):
         assert (part.results, part.summary, part.models) == (full.results, full.summary, full.models)
 
 
-def test_a_gate_fails_for_what_is_shown_alone(tmp_path: Path, capsys):
+def test_a_gate_fails_for_what_is_shown_alone(tmp_path, capsys):
     app = forgotten(Draws(3))
     used = next(row.model.base for row in app.scenario.coreml if row.label == "Prediction")
     unused = next(row.model.base for row in app.scenario.coreml if row.model.base != used)

@@ -23,7 +23,7 @@ MS = 1_000_000
 
 
 @pytest.fixture(scope="module")
-def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def bundle(tmp_path_factory):
     """A recording of an app in a home folder, with a finding of each sort."""
     app = start_recording(Draws(3), jitter=0, noise=False, code=True)
     for _ in range(10):
@@ -45,13 +45,13 @@ def trees(path: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
     return texts
 
 
-def test_no_output_has_a_path_or_an_address(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_output_has_a_path_or_an_address(bundle, capsys):
     for text in (*outputs(kept_analysis(bundle, redact=False).report), *trees(bundle, capsys)):
         assert "somebody" not in text
         assert not ADDRESS.search(text)
 
 
-def test_names_of_functions_and_files_are_hidden_on_request(bundle: Path) -> None:
+def test_names_of_functions_and_files_are_hidden_on_request(bundle):
     naming = [text for text in outputs(kept_analysis(bundle).report) if "App.apply" in text]
     assert len(naming) == 5
     hidden = kept_analysis(bundle, functions=False).report
@@ -64,7 +64,7 @@ def test_names_of_functions_and_files_are_hidden_on_request(bundle: Path) -> Non
     assert names <= {site.function for site in hidden.code.call_sites}
 
 
-def test_a_page_without_names_has_no_flame_graph(bundle: Path) -> None:
+def test_a_page_without_names_has_no_flame_graph(bundle):
     for functions in (True, False):
         analysis = kept_analysis(bundle, functions=functions)
         timeline = analysis.timeline()
@@ -72,7 +72,7 @@ def test_a_page_without_names_has_no_flame_graph(bundle: Path) -> None:
         assert ("App.apply" in report_file(analysis.report, "html", timeline)) == functions
 
 
-def test_the_flag_hides_them_on_screen(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_flag_hides_them_on_screen(bundle, capsys):
     assert main(["analyze", str(bundle), "--no-functions"]) == 0
     screen = capsys.readouterr().out
     assert "function A" in screen
@@ -81,7 +81,7 @@ def test_the_flag_hides_them_on_screen(bundle: Path, capsys: pytest.CaptureFixtu
 
 @pytest.mark.sweep
 @pytest.mark.corpus
-def test_no_output_of_a_public_recording_has_an_address(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_output_of_a_public_recording_has_an_address(corpus, capsys):
     path = corpus / "bundles/quick_probe.trace"
     for text in (*outputs(kept_analysis(path).report), *trees(path, capsys)):
         assert not ADDRESS.search(text)

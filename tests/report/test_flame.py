@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from tracekit.analysis.code.tree import CallTree, in_functions
 from tracekit.recording.table import Process, Thread
 from tracekit.report.flame import flame_of
 from tracekit.trace.filter import everything, only_range
-from tracekit.trace.trace import Trace
 
 RUN, AGAIN, LOAD = app("run", 3), app("run", 9), core_ml("load")
 OTHER = Thread("Main Thread (0x8) (Secret, pid: 8)", 8, Process("Secret", 8))
@@ -28,7 +26,7 @@ SAMPLES = [
 
 
 @pytest.fixture(scope="module")
-def trace(samples: Path) -> Trace:
+def trace(samples):
     opened = kept_analysis(samples / "sharpen_8bit.trace").trace
     run = replace(opened.run, target=replace(opened.run.target, process=APP))
     return replace(opened, run=run, sample_source=source(*SAMPLES))
@@ -42,7 +40,7 @@ def path(tree: CallTree, node: int) -> str:
     return ";".join(reversed(names))
 
 
-def test_each_sample_of_the_target_ends_in_its_node(trace: Trace) -> None:
+def test_each_sample_of_the_target_ends_in_its_node(trace):
     flame = flame_of(trace)
     assert flame is not None
     assert flame.times.tolist() == [1 * MS, 2 * MS, 5 * MS]
@@ -55,7 +53,7 @@ def test_each_sample_of_the_target_ends_in_its_node(trace: Trace) -> None:
     assert app_functions == {"run"}
 
 
-def test_what_other_processes_ran_stays_here(trace: Trace) -> None:
+def test_what_other_processes_ran_stays_here(trace):
     flame = flame_of(trace)
     assert flame is not None
     assert "secretWork" not in flame.tree.names
@@ -63,7 +61,7 @@ def test_what_other_processes_ran_stays_here(trace: Trace) -> None:
     assert flame_of(nobody) is None
 
 
-def test_only_samples_in_the_range_that_is_shown_count(trace: Trace) -> None:
+def test_only_samples_in_the_range_that_is_shown_count(trace):
     shown = only_range(everything(trace), trace, 2 * MS, 5 * MS)
     flame = flame_of(trace, shown=shown)
     assert flame is not None
@@ -71,11 +69,11 @@ def test_only_samples_in_the_range_that_is_shown_count(trace: Trace) -> None:
     assert flame_of(trace, shown=only_range(everything(trace), trace, 6 * MS, 7 * MS)) is None
 
 
-def test_without_call_stacks_there_is_none(samples: Path) -> None:
+def test_without_call_stacks_there_is_none(samples):
     assert flame_of(kept_analysis(samples / "captions_concurrent.trace").trace) is None
 
 
-def test_names_are_redacted_and_fit_for_a_screen(trace: Trace) -> None:
+def test_names_are_redacted_and_fit_for_a_screen(trace):
     named = replace(trace, sample_source=source((1, MAIN, [app("/Users/berta/main \u202eevil", 1), START])))
     kept, unredacted = flame_of(named, redact=False), flame_of(named)
     assert kept is not None
@@ -84,7 +82,7 @@ def test_names_are_redacted_and_fit_for_a_screen(trace: Trace) -> None:
     assert not any("berta" in name or "\u202e" in name for name in unredacted.tree.names)
 
 
-def test_a_function_that_calls_itself_counts_once(trace: Trace) -> None:
+def test_a_function_that_calls_itself_counts_once(trace):
     flame = flame_of(trace)
     assert flame is not None
     inside, itself = in_functions(flame.tree)

@@ -1,7 +1,5 @@
 """Values on screen."""
 
-from __future__ import annotations
-
 import unicodedata
 from dataclasses import replace
 
@@ -11,7 +9,6 @@ from rich.cells import cell_len
 
 from tracekit.detectors.outcomes import Metric
 from tracekit.report import formatting
-from tracekit.report.report import Report
 from tracekit.trace.trace import Coverage
 from tracekit.units import format_error, format_estimate, format_percent, format_time
 
@@ -31,7 +28,7 @@ from tracekit.units import format_error, format_estimate, format_percent, format
         (-895_450_000, 1_000, "-0.895 450 s"),
     ],
 )
-def test_a_moment_has_the_digits_that_the_resolution_needs(time, resolution, text) -> None:
+def test_a_moment_has_the_digits_that_the_resolution_needs(time, resolution, text):
     assert formatting.moment(time, resolution) == text
     if resolution == 1_000_000:
         assert formatting.moment(time) == text
@@ -54,7 +51,7 @@ def test_a_moment_has_the_digits_that_the_resolution_needs(time, resolution, tex
         (0.00001, "fps", "0.000010 fps"),
     ],
 )
-def test_a_quantity_is_written_in_its_unit(value: float | None, unit: str, text: str) -> None:
+def test_a_quantity_is_written_in_its_unit(value, unit, text):
     assert formatting.quantity(value, unit) == text
 
 
@@ -71,17 +68,17 @@ def test_a_quantity_is_written_in_its_unit(value: float | None, unit: str, text:
         (16_499_000, 0, "16.5 ms"),
     ],
 )
-def test_a_duration_has_no_more_digits_than_are_known(ns: int, resolution_ns: int, text: str) -> None:
+def test_a_duration_has_no_more_digits_than_are_known(ns, resolution_ns, text):
     assert formatting.duration(ns, resolution_ns) == formatting.quantity(ns, "ns", resolution_ns) == text
 
 
-def test_a_condition_says_on_which_side_the_problem_is() -> None:
+def test_a_condition_says_on_which_side_the_problem_is():
     assert formatting.condition(Metric("a", "a", 1, "ratio", 0.5, "above")) == "≥ 0.5"
     assert formatting.condition(Metric("a", "a", 1, "share", 0.8, "below")) == "≤ 80%"
     assert formatting.condition(Metric("a", "a", 1, "ratio", None, None)) == ""
 
 
-def test_lists_read_as_in_a_sentence() -> None:
+def test_lists_read_as_in_a_sentence():
     assert [formatting.word_list(words) for words in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == [
         "",
         "a",
@@ -90,29 +87,29 @@ def test_lists_read_as_in_a_sentence() -> None:
     ]
 
 
-def test_nothing_that_steers_a_terminal_stays_visible() -> None:
+def test_nothing_that_steers_a_terminal_stays_visible():
     hostile = "\x1b[31m\x9b2J\u202e\u2066\u200b\ufeff\u00ad\u2028\ud800\ue000\x00\x7f"
     assert set(formatting.visible(hostile)) <= set("[31m2J\ufffd")
 
 
-def test_line_breaks_become_blanks_unless_the_text_has_several_lines() -> None:
+def test_line_breaks_become_blanks_unless_the_text_has_several_lines():
     assert formatting.visible("a\r\n\tb") == "a   b"
     assert formatting.visible("a\n  b\x1b", multiline=True) == "a\n  b\ufffd"
 
 
-def test_joined_emoji_and_other_scripts_stay() -> None:
+def test_joined_emoji_and_other_scripts_stay():
     text = "Ünïcødé 模型 नमस्ते 👩‍💻"
     assert formatting.visible(text) == text
 
 
 @given(st.text())
-def test_visible_text_holds_no_control_and_no_surrogate(text: str) -> None:
+def test_visible_text_holds_no_control_and_no_surrogate(text):
     categories = {unicodedata.category(character) for character in formatting.visible(text).replace("\u200d", "")}
     assert categories.isdisjoint({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=["C", "M", "Z"])), st.integers(0, 30))
-def test_a_shortened_name_fits_and_keeps_both_ends(text: str, cells: int) -> None:
+def test_a_shortened_name_fits_and_keeps_both_ends(text, cells):
     short = formatting.shorten(text, cells)
     assert cell_len(short) <= cells
     if short != text and cells:
@@ -121,7 +118,7 @@ def test_a_shortened_name_fits_and_keeps_both_ends(text: str, cells: int) -> Non
         assert text.endswith(tail)
 
 
-def test_a_name_that_fits_is_not_shortened() -> None:
+def test_a_name_that_fits_is_not_shortened():
     assert formatting.shorten("Watercolor", 10) == "Watercolor"
     assert formatting.shorten("Watercolors", 10) == "Water…lors"
 
@@ -137,7 +134,7 @@ def test_a_name_that_fits_is_not_shortened() -> None:
         (3e9, "±3 s"),
     ],
 )
-def test_how_exact_a_time_is_has_two_digits(ns: float, text: str) -> None:
+def test_how_exact_a_time_is_has_two_digits(ns, text):
     assert format_error(ns) == text
 
 
@@ -155,14 +152,14 @@ def test_how_exact_a_time_is_has_two_digits(ns: float, text: str) -> None:
         (0, "0 ns"),
     ],
 )
-def test_estimates_have_two_significant_digits(ns: int, text: str) -> None:
+def test_estimates_have_two_significant_digits(ns, text):
     assert format_estimate(ns) == text
 
 
 @pytest.mark.parametrize(
     ("share", "text"), [(0.29, "29%"), (0.004, "<1%"), (0.0, "0%"), (0.996, ">99%"), (1.0, "100%")]
 )
-def test_percentages_are_whole_and_never_a_false_none_or_all(share: float, text: str) -> None:
+def test_percentages_are_whole_and_never_a_false_none_or_all(share, text):
     assert format_percent(share) == text
 
 
@@ -213,5 +210,5 @@ def test_a_normal_end_is_put_in_words_and_another_one_kept():
 @pytest.mark.parametrize(
     ("target", "pid", "suffix"), [("App", 7, " (pid 7)"), ("App", None, ""), ("pid 7", 7, ""), (None, 7, " (pid 7)")]
 )
-def test_a_pid_stands_once(full: Report, target: str | None, pid: int | None, suffix: str) -> None:
+def test_a_pid_stands_once(full, target, pid, suffix):
     assert formatting.pid_suffix(replace(full.recording, target=target, target_pid=pid)) == suffix

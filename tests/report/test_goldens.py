@@ -81,7 +81,7 @@ def often_first(pairs: list[tuple[str, ...]], ids: list[str]) -> list[Any]:
 @pytest.mark.parametrize(
     ("name", "form"), often_first(GOLDEN_REPORTS, [golden_of(*pair).name for pair in GOLDEN_REPORTS])
 )
-def test_the_report_of_a_sample_is_the_golden_one(name, form, samples: Path, update_goldens: bool) -> None:
+def test_the_report_of_a_sample_is_the_golden_one(name, form, samples, update_goldens):
     text = report_file(sample_report(samples, name), form)
     if form == "json":
         document = json.loads(text)
@@ -91,7 +91,7 @@ def test_the_report_of_a_sample_is_the_golden_one(name, form, samples: Path, upd
 
 
 @pytest.mark.parametrize("name", often_first([(name,) for name in SAMPLES], [*SAMPLES]))
-def test_the_short_report_of_a_sample_is_the_golden_one(name, samples: Path, update_goldens: bool) -> None:
+def test_the_short_report_of_a_sample_is_the_golden_one(name, samples, update_goldens):
     text = short_text(sample_report(samples, name))
     same_as_golden(GOLDENS / f"{name}.short.txt", text, update_goldens)
 
@@ -99,9 +99,7 @@ def test_the_short_report_of_a_sample_is_the_golden_one(name, samples: Path, upd
 @pytest.mark.sweep
 @pytest.mark.corpus
 @pytest.mark.parametrize(("name", "run"), BUNDLES, ids=[name for name, _ in BUNDLES])
-def test_the_short_report_of_a_real_recording_is_the_golden_one(
-    corpus: Path, name: str, run: int, update_goldens: bool
-) -> None:
+def test_the_short_report_of_a_real_recording_is_the_golden_one(corpus, name, run, update_goldens):
     path = corpus / f"bundles/{name}.trace"
     report = kept_analysis(path).report if run == 1 else tracekit.analyze(path, run=run)
     text = short_text(report)
@@ -116,7 +114,7 @@ def same_as_golden(golden: Path, text: str, update: bool) -> None:
     assert golden.read_bytes().decode() == text, "read the difference; --update-goldens accepts it"
 
 
-def test_every_sample_has_its_goldens_and_no_golden_is_left_over(samples: Path) -> None:
+def test_every_sample_has_its_goldens_and_no_golden_is_left_over(samples):
     assert {path.stem for path in samples.glob("*.trace")} == set(SAMPLES)
     assert set(WRITTEN) == {*FORMS, "json"} - {"html"}
     expected = {f"{name}.short.txt" for name in SAMPLES} | {golden_of(*pair).name for pair in GOLDEN_REPORTS}
@@ -126,7 +124,7 @@ def test_every_sample_has_its_goldens_and_no_golden_is_left_over(samples: Path) 
 
 @pytest.mark.turns(4)
 @pytest.mark.parametrize("name", sweep_rest(*SAMPLES))
-def test_json_obeys_the_schema_and_text_and_markdown_give_its_verdict(name, samples: Path) -> None:
+def test_json_obeys_the_schema_and_text_and_markdown_give_its_verdict(name, samples):
     report = sample_report(samples, name)
     document = json.loads(report_file(report, "json"))
     jsonschema.Draft202012Validator(json.loads(schema_text("report"))).validate(document)

@@ -10,11 +10,11 @@ import pytest
 from tracekit.report.groups import Group, names, skip_reasons
 
 if TYPE_CHECKING:
-    from tracekit.report.report import Report, Result
+    from tracekit.report.report import Result
 
 
 @pytest.fixture
-def blind(full: Report):
+def blind(full):
     """Makes checks that could not look, of a detector for a model, with a reason and an advice."""
     template = next(check for check in full.results if check.outcome == "not_evaluated")
 
@@ -24,12 +24,12 @@ def blind(full: Report):
     return make
 
 
-def test_reasons_that_differ_in_the_numbers_of_each_model_are_taken_together(blind) -> None:
+def test_reasons_that_differ_in_the_numbers_of_each_model_are_taken_together(blind):
     checks = [blind("jitter", f"m{n}", f"Only {n} predictions.", "Record more.") for n in (1, 2, 3)]
     assert skip_reasons(checks) == [("Only 1 predictions.", "Record more.", tuple(checks))]
 
 
-def test_reasons_of_other_detectors_or_with_other_advice_stay_apart(blind) -> None:
+def test_reasons_of_other_detectors_or_with_other_advice_stay_apart(blind):
     checks = [
         blind("jitter", "m1", "Only 1.", "Record more."),
         blind("shape", "m1", "Only 1 of each.", "Record more."),
@@ -42,19 +42,19 @@ def test_reasons_of_other_detectors_or_with_other_advice_stay_apart(blind) -> No
     ]
 
 
-def test_one_reason_of_several_detectors_is_told_once(blind) -> None:
+def test_one_reason_of_several_detectors_is_told_once(blind):
     checks = [blind(name, "m1", "Only 1.", "Record more.") for name in ("jitter", "shape")]
     assert len(skip_reasons(checks)) == 1
 
 
-def test_a_detector_says_of_how_many_models_only_where_it_is_not_all(blind) -> None:
+def test_a_detector_says_of_how_many_models_only_where_it_is_not_all(blind):
     every = [blind(name, model, "", "") for name in ("jitter", "shape") for model in ("m1", "m2", "m3")]
     every.append(blind("whole", None, "", ""))
     assert names(every, every) == ("jitter", "shape", "whole")
     assert names(every[1:], every) == ("jitter (2 of 3 models)", "shape", "whole")
 
 
-def test_fixes_that_differ_are_told_for_each_model(full: Report) -> None:
+def test_fixes_that_differ_are_told_for_each_model(full):
     template = next(check for check in full.results if check.outcome == "finding")
     first, second, third = (
         replace(template, model=name, own_fix=fix)

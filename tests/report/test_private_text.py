@@ -1,7 +1,5 @@
 """What is private by its form is found wherever it stands."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, strategies as st
 
@@ -25,11 +23,11 @@ IN_FULL = TextRedactor(aliases={"\0 is in no text": ""})
 
 
 @pytest.mark.parametrize("private", PRIVATE)
-def test_each_form_is_found_amid_other_words(private: str) -> None:
+def test_each_form_is_found_amid_other_words(private):
     assert private not in TextRedactor()(f"12 predictions of {private} were slow")
 
 
 @given(st.lists(st.sampled_from([*PRIVATE, " of ", "/", "\\", "@", "0123456", ".local", "a"]) | st.text(max_size=9)))
-def test_texts_that_are_passed_over_hold_nothing(parts: list[str]) -> None:
+def test_texts_that_are_passed_over_hold_nothing(parts):
     text = "".join(parts)
     assert TextRedactor()(text) == IN_FULL(text)

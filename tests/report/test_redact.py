@@ -61,11 +61,11 @@ def cleaned(report: Report, text: str, facts: PrivateFacts = NOBODY) -> str:
         ("1,295 of 1,295 predictions at 1.234 s", "1,295 of 1,295 predictions at 1.234 s"),
     ],
 )
-def test_private_forms_are_replaced_and_others_stay(full: Report, text: str, message: str) -> None:
+def test_private_forms_are_replaced_and_others_stay(full, text, message):
     assert cleaned(full, text) == message
 
 
-def test_processes_get_the_same_alias_everywhere(full: Report) -> None:
+def test_processes_get_the_same_alias_everywhere(full):
     facts = PrivateFacts((), ("WindowServer", "secretd", "StyleTransfer"), "StyleTransfer")
     text = "secretd and WindowServer beside StyleTransfer, then secretd_helper and (secretd (5))"
     assert cleaned(full, text, facts) == (
@@ -73,7 +73,7 @@ def test_processes_get_the_same_alias_everywhere(full: Report) -> None:
     )
 
 
-def test_there_is_an_alias_for_any_number_of_processes(full: Report) -> None:
+def test_there_is_an_alias_for_any_number_of_processes(full):
     names = tuple(f"daemon{n:04d}" for n in range(800))
     text = ", ".join(names)
     aliases = cleaned(full, text, PrivateFacts((), names, None)).split(", ")
@@ -86,20 +86,20 @@ def test_there_is_an_alias_for_any_number_of_processes(full: Report) -> None:
     assert len(set(aliases)) == 800
 
 
-def test_a_longer_name_wins_over_one_inside_it(full: Report) -> None:
+def test_a_longer_name_wins_over_one_inside_it(full):
     facts = PrivateFacts((), ("Style", "StyleTransfer Helper"), "StyleTransfer")
     assert cleaned(full, "StyleTransfer Helper, StyleTransfer, Style", facts) == "process B, StyleTransfer, process A"
 
 
 @pytest.mark.parametrize("name", ["Prediction", "find", "Instruments", "ls"])
-def test_a_program_named_like_our_own_words_goes_only_where_its_pid_follows(full: Report, name: str) -> None:
+def test_a_program_named_like_our_own_words_goes_only_where_its_pid_follows(full, name):
     facts = PrivateFacts((), (name,), None)
     assert cleaned(full, f"{name} of a model", facts) == f"{name} of a model"
     assert cleaned(full, f"by {name} (12)", facts) == "by process A (12)"
 
 
 @pytest.mark.parametrize("name", ["top", "ns", "passed", "Watercolor", "rows", "finding", "Core ML"])
-def test_a_process_cannot_rename_the_words_of_the_format(full: Report, name: str) -> None:
+def test_a_process_cannot_rename_the_words_of_the_format(full, name):
     redacted = redact(full, PrivateFacts((), (name,), None))
     assert [model.name for model in redacted.models] == [model.name for model in full.models]
     assert [row.level for row in redacted.aggregation] == [row.level for row in full.aggregation]
@@ -109,7 +109,7 @@ def test_a_process_cannot_rename_the_words_of_the_format(full: Report, name: str
     assert [(c.state, c.instrument) for c in redacted.coverage] == [(c.state, c.instrument) for c in full.coverage]
 
 
-def test_model_names_stay_even_where_they_look_private(full: Report) -> None:
+def test_model_names_stay_even_where_they_look_private(full):
     name = f"Net-{UUID}"
     model = replace(full.models[0], name=name)
     report = replace(full, models=(model, *full.models[1:]))
@@ -117,7 +117,7 @@ def test_model_names_stay_even_where_they_look_private(full: Report) -> None:
     assert cleaned(report, f"{name} ran; {UUID} did not") == f"{name} ran; <uuid> did not"
 
 
-def test_device_name_and_arguments_go_and_are_not_quoted(full: Report) -> None:
+def test_device_name_and_arguments_go_and_are_not_quoted(full):
     recording = replace(
         full.recording, device_name="Anna's phone", arguments="--token s3cret", notes=("Anna's phone slept",)
     )
@@ -127,7 +127,7 @@ def test_device_name_and_arguments_go_and_are_not_quoted(full: Report) -> None:
     assert redacted.notes == ("<private> slept",)
 
 
-def test_a_source_is_reduced_to_its_last_part(full: Report) -> None:
+def test_a_source_is_reduced_to_its_last_part(full):
     report = replace(full, recording=replace(full.recording, source="/srv/builds/acme/a.xml"))
     report = replace(report, tables=tuple(replace(table, source=r"D:\acme\b.xml") for table in report.tables))
     redacted = redact(report, NOBODY)
@@ -135,7 +135,7 @@ def test_a_source_is_reduced_to_its_last_part(full: Report) -> None:
     assert {table.source for table in redacted.tables} == {"b.xml"}
 
 
-def test_attributes_are_private_by_their_name(full: Report) -> None:
+def test_attributes_are_private_by_their_name(full):
     attributes = {"device-uuid": "abc", "category": "DynamicTracing", "path": "/Users/anna/x", "Target-Arguments": "x"}
     assert public_attributes(attributes) == {
         "device-uuid": "<private>",
@@ -145,7 +145,7 @@ def test_attributes_are_private_by_their_name(full: Report) -> None:
     }
 
 
-def test_nothing_else_changes(full: Report) -> None:
+def test_nothing_else_changes(full):
     redacted = redact(full, NOBODY)
     assert replace(redacted, recording=replace(redacted.recording, redacted=full.recording.redacted)) == full
 
@@ -168,7 +168,7 @@ PLANTS = (
 
 @settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(secret=WORD, plant=st.sampled_from(PLANTS), around=st.text(alphabet="ab (){}[]/\\:,.\"'\n", max_size=12))
-def test_no_planted_secret_survives_in_any_format(full: Report, secret: str, plant: str, around: str) -> None:
+def test_no_planted_secret_survives_in_any_format(full, secret, plant, around):
     text = f"{around} {plant.format(secret)} {around}"
     report = planted(full, text, secret)
     redacted = redact(report, PrivateFacts((secret,), (secret,), "StyleTransfer"))
@@ -177,7 +177,7 @@ def test_no_planted_secret_survives_in_any_format(full: Report, secret: str, pla
         assert secret not in re.sub(r"\s", "", report_file(redacted, name)), name
 
 
-def test_the_plants_show_where_redaction_is_off(full: Report) -> None:
+def test_the_plants_show_where_redaction_is_off(full):
     report = planted(full, PLANTS[0].format("Secret123"), "Secret123")
     for name in REPORT_FORMS:
         assert "Secret123" in report_file(report, name)
@@ -215,7 +215,7 @@ def planted(report: Report, text: str, secret: str) -> Report:
     )
 
 
-def test_a_text_loses_what_a_report_would_lose() -> None:
+def test_a_text_loses_what_a_report_would_lose():
     facts = PrivateFacts(("Ann's phone",), ("WindowServer", "MyApp"), "MyApp")
     text = "| gpu | Command Buffer (python (99926)) | WindowServer | MyApp | Ann's phone | /Users/ann/x | python_net |"
     redacted = redact_text(text, facts, ["python_net"])
@@ -225,7 +225,7 @@ def test_a_text_loses_what_a_report_would_lose() -> None:
     )
 
 
-def test_models_of_other_processes_get_an_alias_in_every_field() -> None:
+def test_models_of_other_processes_get_an_alias_in_every_field():
     scenario = Scenario(Process("App", 7), duration_ns=1_000_000_000)
     for k in range(20):
         prediction = scenario.predict(Model("Own-Net"), k * 40_000_000, 10_000_000)
@@ -252,18 +252,18 @@ def test_models_of_other_processes_get_an_alias_in_every_field() -> None:
         ("Neural Engine Prediction",) * 2,
     ],
 )
-def test_what_another_process_calls_its_work_goes(label: str, message: str) -> None:
+def test_what_another_process_calls_its_work_goes(label, message):
     assert redact_label(label, replace(NOBODY, models=("Own-Net",))) == message
 
 
-def test_labels_of_a_report_lose_it_too(full: Report) -> None:
+def test_labels_of_a_report_lose_it_too(full):
     facts = replace(NOBODY, processes=("Secret",))
     rows = tuple(replace(row, label="Draw diary (Secret (77))") for row in full.aggregation)
     redacted = redact(replace(full, aggregation=rows), facts)
     assert {row.label for row in redacted.aggregation} == {"GPU work (process A (77))"}
 
 
-def test_what_was_replaced_is_counted_by_kind() -> None:
+def test_what_was_replaced_is_counted_by_kind():
     facts = PrivateFacts(("Ann's phone",), ("Secret", "Silent", "App"), "App", foreign_models=("Diary",))
     text = f"Secret and (Secret (5)) at /Users/ann/x and C:\\Users\\ann\\x on Ann's phone, {UUID}; App"
     assert replacement_counts(redact_text(text, facts, []), facts) == {
@@ -292,7 +292,7 @@ print("done")
 
 
 @pytest.mark.sweep
-def test_no_text_takes_longer_than_its_length() -> None:
+def test_no_text_takes_longer_than_its_length():
     """A name of 60,000 backslashes was looked at once for each of them."""
     command = [sys.executable, "-c", LONG_TEXTS]
     assert subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip() == "done"

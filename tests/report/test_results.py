@@ -59,7 +59,7 @@ def result_of(outcome: Outcome):
     return results_from([Judgment(DETECTOR, outcome)])[0]
 
 
-def test_a_finding_carries_problem_severity_cost_and_fix() -> None:
+def test_a_finding_carries_problem_severity_cost_and_fix():
     check = result_of(finding())
     assert (check.outcome, check.title, check.severity, check.fix) == ("finding", "The problem", "high", "Do this.")
     assert check.cost == Cost(30, 0.3, "Basis.")
@@ -77,20 +77,18 @@ def test_a_finding_carries_problem_severity_cost_and_fix() -> None:
         (DetectorFailed("Net", "KeyError: 'x'"), "error", "KeyError: 'x'", ""),
     ],
 )
-def test_other_outcomes_keep_their_sentence_and_have_no_cost(
-    outcome: Outcome, name: str, summary: str, record: str
-) -> None:
+def test_other_outcomes_keep_their_sentence_and_have_no_cost(outcome, name, summary, record):
     check = result_of(outcome)
     assert (check.outcome, check.summary, check.record, check.title) == (name, summary, record, "Good state")
     assert (check.severity, check.cost, check.fix, check.evidence, check.evidence_total) == (None, None, "", (), 0)
 
 
-def test_the_total_of_evidence_is_never_below_what_is_shown() -> None:
+def test_the_total_of_evidence_is_never_below_what_is_shown():
     evidence = tuple(Evidence(n, n + 1, None, "Load", "t", n) for n in range(3))
     assert result_of(Finding(None, "", (), Cost(1, 1.0, ""), evidence)).evidence_total == 3
 
 
-def test_checks_are_ordered_by_what_a_fix_wins_back_then_by_outcome_id_and_model() -> None:
+def test_checks_are_ordered_by_what_a_fix_wins_back_then_by_outcome_id_and_model():
     def judged_finding(name: str, model: str | None, start_ns: int, cost_ns: int) -> Judgment:
         affected = Intervals(np.array([start_ns]), np.array([start_ns + cost_ns]))
         outcome = Finding(model, "", (), Cost(cost_ns, 0.1, ""), (), affected=affected)
@@ -122,6 +120,6 @@ def test_checks_are_ordered_by_what_a_fix_wins_back_then_by_outcome_id_and_model
         assert results_from(shuffled) == expected
 
 
-def test_a_check_passes_on_what_limits_its_answer() -> None:
+def test_a_check_passes_on_what_limits_its_answer():
     check = results_from([Judgment(DETECTOR, Passed("M", ""), ("Others were at work too.",))])[0]
     assert (check.caveats, check.pattern) == (("Others were at work too.",), "2b all predictions slow")

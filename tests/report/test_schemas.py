@@ -39,12 +39,12 @@ def validate(kind: str, text: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", SCHEMAS)
-def test_the_published_schemas_are_those_of_the_dataclasses(kind: str) -> None:
+def test_the_published_schemas_are_those_of_the_dataclasses(kind):
     assert schema_text(kind) == MADE["text"](kind), "run `make docs`"
     jsonschema.Draft202012Validator.check_schema(json.loads(schema_text(kind)))
 
 
-def test_every_key_of_a_report_is_described() -> None:
+def test_every_key_of_a_report_is_described():
     """Pages lead to the schema for what keys mean."""
     owners = [SCHEMA["report"], *SCHEMA["report"]["$defs"].values()]
     keys = [each for owner in owners for each in owner.get("properties", {}).items()]
@@ -52,7 +52,7 @@ def test_every_key_of_a_report_is_described() -> None:
     assert [key for key, value in keys if "description" not in value] == []
 
 
-def test_a_schema_says_what_the_dataclass_does() -> None:
+def test_a_schema_says_what_the_dataclass_does():
     definitions = MADE["schema"]("report")["$defs"]
     rule, result = definitions["rule"], definitions["result"]
     assert rule["properties"]["why"] == {
@@ -88,7 +88,7 @@ def test_a_schema_says_what_the_dataclass_does() -> None:
         pytest.param(("recording", "duration_ns"), -1, id="a duration"),
     ],
 )
-def test_a_number_out_of_its_bounds_is_refused(samples, path: tuple[Any, ...], wrong: float) -> None:
+def test_a_number_out_of_its_bounds_is_refused(samples, path, wrong):
     document = json.loads(to_json(kept_analysis(samples / "sharpen_8bit.trace").report))
     owner: Any = document
     for key in path[:-1]:
@@ -100,20 +100,20 @@ def test_a_number_out_of_its_bounds_is_refused(samples, path: tuple[Any, ...], w
 
 
 @pytest.mark.parametrize("name", sweep_rest("sharpen_8bit", "captions_concurrent", "style_transfer_fixed"))
-def test_what_fixes_would_bring_obeys_the_schema(samples, name: str) -> None:
+def test_what_fixes_would_bring_obeys_the_schema(samples, name):
     document = validate("whatif", to_json(what_if_fixed(kept_analysis(samples / f"{name}.trace").trace)))
     document["replays"].append({"findings": ["cold-load"]})
     with pytest.raises(jsonschema.ValidationError):
         validate("whatif", json.dumps(document))
 
 
-def test_a_moment_may_lie_before_the_start(samples) -> None:
+def test_a_moment_may_lie_before_the_start(samples):
     document = validate("report", to_json(kept_analysis(samples / "sharpen_8bit.trace").report))
     document["results"][0]["evidence"][0]["start_ns"] = -1
     validate("report", json.dumps(document))
 
 
-def test_versions_are_those_of_the_program() -> None:
+def test_versions_are_those_of_the_program():
     versions = (report.SCHEMA_VERSION, model_report.SCHEMA_VERSION, SCHEMA_VERSION)
     versions += (why.SCHEMA_VERSION, model_fix.SCHEMA_VERSION, 1, history.SCHEMA_VERSION)
     assert versions == tuple(SCHEMAS.values())
@@ -121,7 +121,7 @@ def test_versions_are_those_of_the_program() -> None:
 
 @pytest.mark.parametrize("name", sweep_rest("captions_concurrent", "sharpen_8bit", "not_instrumented"))
 @pytest.mark.parametrize("choice", [Choice(slowest=60), Choice(at_ns=10**15)], ids=["all", "none"])
-def test_why_predictions_were_slow_obeys_the_schema(samples, name: str, choice: Choice) -> None:
+def test_why_predictions_were_slow_obeys_the_schema(samples, name, choice):
     document = validate("why", to_json(explain(kept_trace(samples / f"{name}.trace"), choice=choice)))
     parts = [part for model in document["models"] for each in model["predictions"] for part in each["parts"]]
     # Of most samples some take less than usual.
@@ -134,13 +134,13 @@ def test_why_predictions_were_slow_obeys_the_schema(samples, name: str, choice: 
 
 
 @pytest.mark.parametrize("name", sweep_rest(*NAMES))
-def test_what_can_be_fixed_in_every_model_obeys_the_schema(inspected, name: str) -> None:
+def test_what_can_be_fixed_in_every_model_obeys_the_schema(inspected, name):
     offers = model_fix.offers_of(inspected(name), f"{name}.mlpackage", {})
     document = validate("fix", to_json(model_fix.ModelFix(source=name, offers=offers)))
     assert [each["finding"] for each in document["offers"]] == [*model_fix.findings_of(inspected(name), {})]
 
 
-def test_what_was_fixed_obeys_the_schema(inspected) -> None:
+def test_what_was_fixed_obeys_the_schema(inspected):
     model = inspected(NAMES[0])
     change = model_fix.Change("float32-compute", "compute in Float16", ("computes in Float16",))
     for compared in (({}, "not on a Mac"), ({"out": 0.25}, "")):
@@ -150,7 +150,7 @@ def test_what_was_fixed_obeys_the_schema(inspected) -> None:
 
 
 @pytest.mark.parametrize("name", sweep_rest(*NAMES))
-def test_the_report_on_every_model_obeys_the_schema(inspected, name: str) -> None:
+def test_the_report_on_every_model_obeys_the_schema(inspected, name):
     target = parse_target("iOS16")
     report = model_report.model_report(inspected(name), run_model_detectors(inspected(name), target), target)
     document = validate("model", to_json(report))
@@ -158,7 +158,7 @@ def test_the_report_on_every_model_obeys_the_schema(inspected, name: str) -> Non
         validate("model", json.dumps(document | {"extra": 1}))
 
 
-def test_what_a_file_does_not_say_obeys_it_too(inspected) -> None:
+def test_what_a_file_does_not_say_obeys_it_too(inspected):
     model = inspected("ranged")
     bare = replace(
         model, specification_version=None, bytes=None, weights=facts.Weights(facts.WeightState.UNKNOWN, None)
@@ -172,7 +172,7 @@ def test_what_a_file_does_not_say_obeys_it_too(inspected) -> None:
     "document",
     [wwdc22(), article_2026(), article_2026(cpu_only=True), profiler_json(), coremltools_json(), dumped_json("short")],
 )
-def test_every_form_of_a_performance_report_obeys_the_schema(document: object) -> None:
+def test_every_form_of_a_performance_report_obeys_the_schema(document):
     report = report_of(document, Path("report.json"))
     assert report is not None
     written = performance.inspected_performance(report)

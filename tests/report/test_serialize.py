@@ -27,11 +27,11 @@ def valid(report: Report) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("report", sweep_rest("hostile", "full", "clean", "not_judged", "failed", "hundred"))
-def test_every_report_obeys_the_schema(report: str, request: pytest.FixtureRequest) -> None:
+def test_every_report_obeys_the_schema(report, request):
     valid(request.getfixturevalue(report))
 
 
-def test_a_report_names_the_schema_that_describes_it(full: Report) -> None:
+def test_a_report_names_the_schema_that_describes_it(full):
     assert valid(full)["$schema"] == SCHEMA["$id"] == "urn:tracekit:report:3"
 
 
@@ -48,14 +48,14 @@ def test_a_report_names_the_schema_that_describes_it(full: Report) -> None:
         lambda document: document.update(schema_version=2),
     ],
 )
-def test_the_schema_refuses_what_is_not_published(full: Report, change: Any) -> None:
+def test_the_schema_refuses_what_is_not_published(full, change):
     document = valid(full)
     change(document)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.Draft202012Validator(SCHEMA).validate(document)
 
 
-def test_keys_stand_in_the_order_of_the_architecture(full: Report) -> None:
+def test_keys_stand_in_the_order_of_the_architecture(full):
     order = ["$schema", "schema_version", "tool", "recording", "tables", "coverage", "models", "aggregation"]
     assert list(json.loads(to_json(full))) == [
         *order,
@@ -68,7 +68,7 @@ def test_keys_stand_in_the_order_of_the_architecture(full: Report) -> None:
     ]
 
 
-def test_what_is_written_about_a_check_stands_once(full: Report) -> None:
+def test_what_is_written_about_a_check_stands_once(full):
     document = valid(full)
     ids = [rule["id"] for rule in document["rules"]]
     assert ids == sorted({result["id"] for result in document["results"]})
@@ -80,7 +80,7 @@ def test_what_is_written_about_a_check_stands_once(full: Report) -> None:
     assert [result["own_fix"] for result in valid(own)["results"][:2]] == ["Do this.", ""]
 
 
-def test_numbers_of_numpy_become_plain_and_infinite_ones_null(full: Report) -> None:
+def test_numbers_of_numpy_become_plain_and_infinite_ones_null(full):
     metrics = tuple(
         Metric("a", "a", value, "ratio", None, None)
         for value in (np.int64(3), np.float64(0.1) + np.float64(0.2), float("nan"), float("inf"))
@@ -91,17 +91,17 @@ def test_numbers_of_numpy_become_plain_and_infinite_ones_null(full: Report) -> N
     assert [type(value) for value in values] == [int, float, type(None), type(None)]
 
 
-def test_text_is_kept_whole_and_cannot_act_on_a_terminal(hostile: Report) -> None:
+def test_text_is_kept_whole_and_cannot_act_on_a_terminal(hostile):
     text = to_json(hostile)
     assert json.loads(text)["models"][0]["name"] == hostile.models[0].name
     assert all(character == "\n" or character.isprintable() for character in text)
 
 
-def test_text_of_other_scripts_stays_readable(clean: Report) -> None:
+def test_text_of_other_scripts_stays_readable(clean):
     assert "模型 0" in to_json(replace(clean, models=(replace(clean.models[0], name="模型 0"),)))
 
 
-def test_what_json_does_not_know_is_refused(full: Report) -> None:
+def test_what_json_does_not_know_is_refused(full):
     wrong = Coverage("GPU", "rows", (), 1, "", "", {"exact": object()})
     with pytest.raises(TypeError, match="object"):
         to_dict(replace(full, coverage=(wrong,)))

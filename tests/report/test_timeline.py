@@ -1,9 +1,6 @@
 """The lanes that leave the machine: all rows, held to the redaction of the report."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,24 +8,22 @@ import pytest
 from support.analyses import kept_analysis
 from support.samples import SAMPLES
 from tracekit.analysis.loads import first_after_load
-from tracekit.api import Analysis
 from tracekit.lanes.categories import Category
 from tracekit.report.redact import private_facts
 from tracekit.report.timeline import CALL, COLD, timeline_of
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES, everything, only_models, only_range
-from tracekit.trace.trace import Trace
 
 pytestmark = pytest.mark.usefixtures("kept_samples")
 
 
 @pytest.fixture(scope="module")
-def reload_analysis(samples: Path) -> Analysis:
+def reload_analysis(samples):
     return kept_analysis(samples / "style_transfer_reload.trace")
 
 
 @pytest.mark.parametrize("name", ["captions_concurrent", "not_instrumented"])
-def test_every_row_is_there_once(name: str, samples: Path) -> None:
+def test_every_row_is_there_once(name, samples):
     assert name in SAMPLES
     analysis = kept_analysis(samples / f"{name}.trace")
     timeline = analysis.timeline()
@@ -41,7 +36,7 @@ def test_every_row_is_there_once(name: str, samples: Path) -> None:
         assert (np.diff(lane.starts) >= 0).all()
 
 
-def test_evidence_leads_to_its_row(reload_analysis: Analysis) -> None:
+def test_evidence_leads_to_its_row(reload_analysis):
     timeline, checks = reload_analysis.timeline(), reload_analysis.report.results
     looked = 0
     for check, marked in zip(checks, timeline.evidence, strict=True):
@@ -56,7 +51,7 @@ def test_evidence_leads_to_its_row(reload_analysis: Analysis) -> None:
     assert looked == sum(len(check.evidence) for check in checks)
 
 
-def test_calls_are_the_predictions_of_the_app_and_the_cold_ones_marked(reload_analysis: Analysis) -> None:
+def test_calls_are_the_predictions_of_the_app_and_the_cold_ones_marked(reload_analysis):
     activity = reload_analysis.trace.activity
     lane = reload_analysis.timeline().lanes[0]
     assert lane.id == "activity"
@@ -64,7 +59,7 @@ def test_calls_are_the_predictions_of_the_app_and_the_cold_ones_marked(reload_an
     assert ((lane.flags & COLD) > 0).tolist() == first_after_load(activity).tolist()
 
 
-def test_only_what_is_shown_is_drawn(reload_analysis: Analysis) -> None:
+def test_only_what_is_shown_is_drawn(reload_analysis):
     trace = reload_analysis.trace
     shown = only_models(everything(trace), trace, {"Mosaic"})
     timeline = timeline_of(trace, reload_analysis.report.results, shown=shown)
@@ -75,7 +70,7 @@ def test_only_what_is_shown_is_drawn(reload_analysis: Analysis) -> None:
 
 
 @pytest.mark.parametrize("name", ["not_instrumented", "sharpen_8bit"])
-def test_names_of_other_processes_stay_here_as_in_the_report(name: str, samples: Path) -> None:
+def test_names_of_other_processes_stay_here_as_in_the_report(name, samples):
     analysis = kept_analysis(samples / f"{name}.trace")
     others = set(private_facts(analysis.trace).processes) - {analysis.report.recording.target}
     plain = timeline_of(analysis.trace, analysis.report.results, redact=False)
@@ -89,7 +84,7 @@ def test_names_of_other_processes_stay_here_as_in_the_report(name: str, samples:
     assert in_lanes <= {str(alias) for alias in aliases}
 
 
-def test_ids_of_pieces_of_work_stand_apart_from_their_labels(samples: Path) -> None:
+def test_ids_of_pieces_of_work_stand_apart_from_their_labels(samples):
     analysis = kept_analysis(samples / "not_instrumented.trace")
     timeline = timeline_of(analysis.trace, (), redact=False)
     lane = next(lane for lane in timeline.lanes if lane.id == "gpu other")
@@ -100,7 +95,7 @@ def test_ids_of_pieces_of_work_stand_apart_from_their_labels(samples: Path) -> N
     assert len(set(lane.works.tolist())) > 100
 
 
-def test_a_hostile_label_reaches_no_screen(reload_analysis: Analysis) -> None:
+def test_a_hostile_label_reaches_no_screen(reload_analysis):
     trace = reload_analysis.trace
     label = trace.activity["label"].cat.rename_categories({"Prediction": "\u202eevil\x1b[2J"})
     timeline = timeline_of(replace(trace, activity=trace.activity.assign(label=label)), ())
@@ -108,7 +103,7 @@ def test_a_hostile_label_reaches_no_screen(reload_analysis: Analysis) -> None:
     assert "\ufffdevil\ufffd[2J" in timeline.texts
 
 
-def test_inferred_calls_bring_their_bounds_and_the_lane_of_the_main_thread(sampled_trace: Trace) -> None:
+def test_inferred_calls_bring_their_bounds_and_the_lane_of_the_main_thread(sampled_trace):
     timeline = timeline_of(sampled_trace, ())
     lanes = {lane.title: lane for lane in timeline.lanes}
     activity = lanes["Activity"]
@@ -120,14 +115,14 @@ def test_inferred_calls_bring_their_bounds_and_the_lane_of_the_main_thread(sampl
     assert set(thread.categories.tolist()) == set(activity.categories.tolist()) == {Category.INFERRED}
 
 
-def test_a_choice_of_time_holds_for_the_main_thread_too(sampled_trace: Trace) -> None:
+def test_a_choice_of_time_holds_for_the_main_thread_too(sampled_trace):
     first = int(sampled_trace.activity["start_ns"].iloc[1])
     shown = only_range(everything(sampled_trace), sampled_trace, first, first + 1)
     lanes = {lane.title: lane for lane in timeline_of(sampled_trace, (), shown=shown).lanes}
     assert len(lanes["Main thread"].starts) == len(lanes["Activity"].starts) == 1
 
 
-def test_recorded_calls_have_no_bounds(samples: Path) -> None:
+def test_recorded_calls_have_no_bounds(samples):
     timeline = kept_analysis(samples / "sharpen_8bit.trace").timeline()
     assert all(lane.calls_inferred is None for lane in timeline.lanes)
     assert "Main thread" not in {lane.title for lane in timeline.lanes}

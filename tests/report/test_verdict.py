@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tracekit.detectors.outcomes import Cost, Savings
-from tracekit.report.report import Report, Result, Rule
+from tracekit.report.report import Result, Rule
 from tracekit.report.verdict import STACKS_ALONE, summarize
 
 
@@ -76,13 +76,13 @@ PASSED, UNJUDGED = {"outcome": "passed"}, {"outcome": "not_evaluated"}
         ((UNJUDGED | {"summary": "Core ML was not recorded."},) * 3, "Inconclusive: Core ML was not recorded."),
     ],
 )
-def test_a_verdict_counts_what_was_found_and_admits_what_was_not_evaluated(checks, words) -> None:
+def test_a_verdict_counts_what_was_found_and_admits_what_was_not_evaluated(checks, words):
     summary = summarize([check(**fields) for fields in checks])
     assert summary.verdict == words
     assert summary.evaluated == (not words.startswith("Inconclusive"))
 
 
-def test_counts_add_up(full: Report) -> None:
+def test_counts_add_up(full):
     summary = full.summary
     assert (summary.findings, summary.critical, summary.high, summary.medium, summary.low) == (2, 1, 0, 0, 1)
     counted = (summary.passed, summary.not_applicable, summary.not_evaluated, summary.errors)
@@ -91,7 +91,7 @@ def test_counts_add_up(full: Report) -> None:
     assert sum(counted) + summary.findings == len({check.id for check in full.results})
 
 
-def test_a_recording_of_which_only_its_own_health_could_be_judged_is_not_judged() -> None:
+def test_a_recording_of_which_only_its_own_health_could_be_judged_is_not_judged():
     about_recording = "the recording itself"
     summary = summarize(
         [
@@ -105,7 +105,7 @@ def test_a_recording_of_which_only_its_own_health_could_be_judged_is_not_judged(
     assert (summary.findings, summary.passed) == (1, 1)
 
 
-def test_checks_of_call_stacks_do_not_make_up_for_core_ml() -> None:
+def test_checks_of_call_stacks_do_not_make_up_for_core_ml():
     stacks = check("passed", name="app-conversion")
     blind = check("not_evaluated", "The Core ML table is empty.", name="blind")
     assert "app-conversion" in STACKS_ALONE
@@ -114,7 +114,7 @@ def test_checks_of_call_stacks_do_not_make_up_for_core_ml() -> None:
     assert summarize([stacks]).verdict == "No findings. 1 check passed."
 
 
-def test_the_health_of_a_recording_is_judged_where_nothing_else_was_asked() -> None:
+def test_the_health_of_a_recording_is_judged_where_nothing_else_was_asked():
     about_recording = "the recording itself"
     passed = summarize([check("passed", model=None, pattern=about_recording)])
     assert (passed.evaluated, passed.verdict) == (True, "No findings. 1 check passed.")
@@ -124,6 +124,6 @@ def test_the_health_of_a_recording_is_judged_where_nothing_else_was_asked() -> N
     assert (blind.evaluated, blind.verdict) == (False, "Inconclusive: no table says.")
 
 
-def test_what_all_fixes_save_is_added_up_only_where_something_was_measured() -> None:
+def test_what_all_fixes_save_is_added_up_only_where_something_was_measured():
     assert summarize([check("finding", severity="high"), check("finding", severity="low")]).savings_ns == 2
     assert summarize([check("passed")]).savings_ns is None

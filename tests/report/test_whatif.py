@@ -1,7 +1,5 @@
 """What fixing findings would bring, from a trace and its findings."""
 
-from __future__ import annotations
-
 import pytest
 
 from support.handover import trace_of

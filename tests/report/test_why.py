@@ -1,7 +1,5 @@
 """Findings that are about a cause."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -11,14 +9,13 @@ from tracekit.analysis.why.choice import Choice, chosen
 from tracekit.analysis.why.explain import FINDINGS, LOADS, why
 from tracekit.analysis.why.parts import Cause, differences
 from tracekit.detectors.registry import DETECTORS
-from tracekit.report.report import Result
 from tracekit.report.why import finding_about, known_tails, model_why
 
 MS = 1_000_000
 
 
 @pytest.fixture
-def results(samples) -> tuple[Result, ...]:
+def results(samples):
     return kept_analysis(samples / "captions_concurrent.trace").report.results
 
 

@@ -15,7 +15,7 @@ from tracekit.tui.action_line import ALWAYS, FooterKey, KeysFooter, Tab, keys_th
 KEYS = [FooterKey("w s", "Zoom", "zoom_in"), FooterKey("/", "Filter", "filter")]
 
 
-def test_help_and_quit_are_never_left_out() -> None:
+def test_help_and_quit_are_never_left_out():
     assert [key.action for key in ALWAYS] == ["help", "quit"]
     for width in range(80):
         shown = keys_that_fit(KEYS, width)
@@ -27,7 +27,7 @@ def test_help_and_quit_are_never_left_out() -> None:
 
 
 @pytest.mark.parametrize("size", sweep_rest(((60, 16),), ((120, 40),)))
-async def test_keys_say_what_they_do_here(screen, size) -> None:
+async def test_keys_say_what_they_do_here(screen, size):
     def shown() -> str:
         return screen.text().splitlines()[-1]
 
@@ -52,7 +52,7 @@ async def test_keys_say_what_they_do_here(screen, size) -> None:
 
 
 @pytest.mark.sweep
-def test_enter_is_named_only_where_a_check_has_something_to_list(run_view, samples, fixed_sample) -> None:
+def test_enter_is_named_only_where_a_check_has_something_to_list(run_view, samples, fixed_sample):
     async def one_model(screen) -> None:
         await screen.press("1")
         assert "enter" not in screen.text().splitlines()[-1]
@@ -67,7 +67,7 @@ def test_enter_is_named_only_where_a_check_has_something_to_list(run_view, sampl
     run_view(five_models, fixed_sample)
 
 
-def test_without_events_no_key_is_offered_that_needs_one(run_view, samples, monkeypatch) -> None:
+def test_without_events_no_key_is_offered_that_needs_one(run_view, samples, monkeypatch):
     read = opening.read
 
     def without_events(*request: object):
@@ -93,7 +93,7 @@ def test_without_events_no_key_is_offered_that_needs_one(run_view, samples, monk
     run_view(test, samples / "captions_concurrent.trace")
 
 
-async def test_one_part_of_the_screen_can_have_all_of_it(screen) -> None:
+async def test_one_part_of_the_screen_can_have_all_of_it(screen):
     lines = screen.text().splitlines()
     await screen.press("Z")
     timeline = screen.app.browse.query_one("#timelines")
@@ -109,7 +109,7 @@ async def test_one_part_of_the_screen_can_have_all_of_it(screen) -> None:
 
 
 @pytest.mark.parametrize("width", [30, 48, 60, 80, 200])
-def test_tabs_fit_or_lose_what_matters_least(width) -> None:
+def test_tabs_fit_or_lose_what_matters_least(width):
     tabs = [Tab(str(at), f"{at} Title of {at}", "1,234", f"{at} Short") for at in range(6)]
     texts = tab_texts(tabs, width)
     assert len(texts) == 6

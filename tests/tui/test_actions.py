@@ -30,25 +30,25 @@ def rendered(block) -> str:
     return console.file.getvalue()
 
 
-def test_ids_and_titles_are_unique() -> None:
+def test_ids_and_titles_are_unique():
     assert len(ACTIONS) > 20
     assert max(Counter(action.id for action in ACTIONS).values()) == 1
     assert max(Counter(action.title for action in ACTIONS).values()) == 1
 
 
-def test_no_key_does_two_things_in_one_scope() -> None:
+def test_no_key_does_two_things_in_one_scope():
     used = Counter((action.scope, key) for action in ACTIONS for key in action.keys)
     assert [entry for entry, count in used.items() if count > 1] == []
 
 
-def test_every_action_is_in_the_help_exactly_once() -> None:
+def test_every_action_is_in_the_help_exactly_once():
     text = rendered(help_text(PALETTES[True], ACTIONS))
     for action in ACTIONS:
         sentence = action.help.removesuffix(".")
         assert text.count(f"{sentence}.") + text.count(f"{sentence} (") == 1, action.id
 
 
-def test_every_look_on_the_lanes_is_in_the_help() -> None:
+def test_every_look_on_the_lanes_is_in_the_help():
     text = rendered(help_text(PALETTES[True], ACTIONS)).partition("On the lanes")[2]
     for look in Category:
         assert f" {look.letter} " in text
@@ -57,7 +57,7 @@ def test_every_look_on_the_lanes_is_in_the_help() -> None:
 
 
 @pytest.mark.parametrize("letters", [False, True])
-def test_every_sign_on_and_around_the_lanes_is_in_the_help(letters) -> None:
+def test_every_sign_on_and_around_the_lanes_is_in_the_help(letters):
     text = rendered(help_text(PALETTES[True], ACTIONS, monochrome=letters)).partition("On the lanes")[2]
     lines = [line.split("  ")[1].strip() for line in text.splitlines() if line.startswith("  ") and line.strip()]
     assert {"▼", "◆", "◇", "▸ ▹", "+", "▾ ▴", "╱╱╱", "underlined"} <= set(lines)
@@ -68,7 +68,7 @@ def test_every_sign_on_and_around_the_lanes_is_in_the_help(letters) -> None:
     assert "unknown state" in Category.OTHER.title
 
 
-def test_the_page_tells_the_signs_that_stand_for_colors() -> None:
+def test_the_page_tells_the_signs_that_stand_for_colors():
     page = (Path(__file__).parents[2] / "docs" / "view.md").read_text("utf-8")
     section = page.partition("With `NO_COLOR` set")[2].partition("\n## ")[0]
     signs = [sign for sign, _ in LETTER_SIGNS if not sign.isalpha()]
@@ -76,7 +76,7 @@ def test_the_page_tells_the_signs_that_stand_for_colors() -> None:
     assert [sign for sign in (*signs, Category.FADED.letter) if f"`{sign}`" not in section] == []
 
 
-def test_every_action_is_in_the_palette_exactly_once() -> None:
+def test_every_action_is_in_the_palette_exactly_once():
     async def discovered() -> list[str]:
         app: App[None] = App()
         async with app.run_test():
@@ -87,7 +87,7 @@ def test_every_action_is_in_the_palette_exactly_once() -> None:
     assert names == [f"{action.section}: {action.title}  ({key_signs(action)})" for action in ACTIONS]
 
 
-def test_the_palette_finds_an_action_by_its_title() -> None:
+def test_the_palette_finds_an_action_by_its_title():
     async def found(query: str) -> list[str]:
         app: App[None] = App()
         async with app.run_test():
@@ -100,7 +100,7 @@ def test_the_palette_finds_an_action_by_its_title() -> None:
     assert all("ookmark" in text.partition(": ")[2] for text in asyncio.run(found("bookm"))[:3])
 
 
-def test_every_action_is_bound_where_its_scope_says() -> None:
+def test_every_action_is_bound_where_its_scope_says():
     places = {Scope.APP: ViewApp, Scope.TIMELINE: Timeline, Scope.LIST: RowList}
     for action in ACTIONS:
         owner = places[action.scope]
@@ -110,7 +110,7 @@ def test_every_action_is_bound_where_its_scope_says() -> None:
     assert sum(len(bindings(scope)) for scope in Scope) == len(ACTIONS)
 
 
-def test_every_action_says_what_it_does_in_one_sentence() -> None:
+def test_every_action_says_what_it_does_in_one_sentence():
     for action in ACTIONS:
         assert action.help.endswith(".")
         assert action.help[0].isupper()
@@ -119,18 +119,18 @@ def test_every_action_says_what_it_does_in_one_sentence() -> None:
         assert action.section in Section
 
 
-def test_the_help_says_what_enter_does_on_rows_that_stand_for_many() -> None:
+def test_the_help_says_what_enter_does_on_rows_that_stand_for_many():
     text = " ".join(rendered(help_text(PALETTES[True], ACTIONS)).split())
     assert "List a finding's intervals, or the events behind a row of numbers; zoom to an event" in text
     assert "double click On a lane title, show all its rows; on a list row, same as enter." in text
 
 
-def test_every_pane_has_an_action() -> None:
+def test_every_pane_has_an_action():
     assert len(PANES) >= 3
     for pane in PANES:
         assert ACTIONS_BY_ID[f"pane_{pane.PANE}"].title == pane.TITLE
 
 
-def test_an_unknown_action_is_no_action() -> None:
+def test_an_unknown_action_is_no_action():
     with pytest.raises(KeyError):
         ACTIONS_BY_ID["fly"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tracekit.lanes.lanes import Grouping
@@ -15,7 +13,7 @@ from tracekit.tui.timeline.widget import Timeline
 from tracekit.tui.viewport import column_of
 
 
-async def test_zooming_panning_and_going_back(screen) -> None:
+async def test_zooming_panning_and_going_back(screen):
     whole = screen.state.view
     await screen.press("w")
     assert screen.state.view.span_ns == pytest.approx(whole.span_ns / 2, rel=0.001)
@@ -46,7 +44,7 @@ async def test_zooming_panning_and_going_back(screen) -> None:
     assert view.end_ns == bounds.end_ns
 
 
-async def test_walking_through_the_events_of_a_lane(screen) -> None:
+async def test_walking_through_the_events_of_a_lane(screen):
     activity = screen.state.session.trace.activity
     await screen.press("n")
     assert screen.state.selection.event == EventRef("activity", 0)
@@ -69,7 +67,7 @@ async def test_walking_through_the_events_of_a_lane(screen) -> None:
 
 
 @pytest.mark.view("captions_concurrent")
-async def test_expanding_a_lane_shows_all_its_rows(screen) -> None:
+async def test_expanding_a_lane_shows_all_its_rows(screen):
     timeline = screen.app.browse.query_one(Timeline)
     lane = next(lane for lane in timeline.renderer.lanes.lanes if lane.id == "activity")
     assert len(timeline.renderer.tracks(lane)) == 4
@@ -80,7 +78,7 @@ async def test_expanding_a_lane_shows_all_its_rows(screen) -> None:
     assert len(timeline.renderer.tracks(lane)) == 4
 
 
-async def test_help_opens_over_everything_and_themes_change_with_a_key(screen) -> None:
+async def test_help_opens_over_everything_and_themes_change_with_a_key(screen):
     assert screen.app.theme == DARK
     await screen.press("T")
     assert screen.app.theme == LIGHT
@@ -94,14 +92,14 @@ async def test_help_opens_over_everything_and_themes_change_with_a_key(screen) -
 
 
 @pytest.mark.sweep
-async def test_an_action_is_found_in_the_palette(screen) -> None:
+async def test_an_action_is_found_in_the_palette(screen):
     await screen.press("ctrl+p", *"dark theme")
     await screen.pilot.pause(0.3)
     await screen.press("enter")
     assert screen.app.theme == LIGHT
 
 
-async def test_clicks_select_what_is_under_the_pointer_and_a_tab_shows_its_pane(screen) -> None:
+async def test_clicks_select_what_is_under_the_pointer_and_a_tab_shows_its_pane(screen):
     await screen.pilot.click("TabLine", offset=(30, 0))
     await screen.settle()
     assert screen.state.pane == "events"
@@ -115,7 +113,7 @@ async def test_clicks_select_what_is_under_the_pointer_and_a_tab_shows_its_pane(
 
 @pytest.mark.sweep
 @pytest.mark.view(size=(80, 24))
-async def test_rows_of_lanes_that_are_out_of_sight_are_announced_at_both_ends(screen) -> None:
+async def test_rows_of_lanes_that_are_out_of_sight_are_announced_at_both_ends(screen):
     def titles() -> list[str]:
         renderer = screen.app.browse.query_one(Timeline).renderer
         shown = screen.text().splitlines()[3 : 3 + renderer.arrangement.visible]
@@ -145,7 +143,7 @@ async def test_rows_of_lanes_that_are_out_of_sight_are_announced_at_both_ends(sc
 
 def test_without_colors_categories_are_letters_and_range_and_filter_are_told_by_signs(
     run_view, reload_sample, monkeypatch
-) -> None:
+):
     monkeypatch.setenv("NO_COLOR", "1")
 
     async def test(screen) -> None:
@@ -174,7 +172,7 @@ def test_without_colors_categories_are_letters_and_range_and_filter_are_told_by_
 
 
 @pytest.mark.view("not_instrumented")
-async def test_a_recording_that_cannot_be_judged_opens_and_says_why(screen) -> None:
+async def test_a_recording_that_cannot_be_judged_opens_and_says_why(screen):
     assert screen.state.pane == "facts"
     text = " ".join(screen.text().split())
     assert "Inconclusive: the Core ML instrument recorded no events" in text
@@ -189,7 +187,7 @@ async def test_a_recording_that_cannot_be_judged_opens_and_says_why(screen) -> N
 
 
 @pytest.mark.view("local_chat")
-async def test_a_recording_without_checks_opens_on_what_ran(screen) -> None:
+async def test_a_recording_without_checks_opens_on_what_ran(screen):
     assert screen.state.pane == "facts"
     text = " ".join(screen.text().split())
     assert "Core AI language model ran 3 requests" in text
@@ -210,7 +208,7 @@ async def test_a_recording_without_checks_opens_on_what_ran(screen) -> None:
     assert "No Core ML models in this recording; 6 has its language models." in screen.text()
 
 
-def test_what_cannot_be_opened_is_explained(run_view, tmp_path: Path) -> None:
+def test_what_cannot_be_opened_is_explained(run_view, tmp_path):
     async def test(screen) -> None:
         assert isinstance(screen.app.screen, TroubleScreen)
         assert str(tmp_path / "no.trace") in screen.app.failure
@@ -225,14 +223,14 @@ def test_what_cannot_be_opened_is_explained(run_view, tmp_path: Path) -> None:
 
 
 @pytest.mark.view(wait=False)
-async def test_giving_up_while_reading_ends_the_program(screen, held_reading) -> None:
+async def test_giving_up_while_reading_ends_the_program(screen, held_reading):
     await screen.pilot.press("q")
     await screen.pilot.pause()
     assert screen.app._exit
     held_reading.set()
 
 
-async def test_a_recording_opens_with_all_of_it_in_view_and_marks_evidence_however_lanes_are_grouped(screen) -> None:
+async def test_a_recording_opens_with_all_of_it_in_view_and_marks_evidence_however_lanes_are_grouped(screen):
     assert screen.state.view == screen.state.bounds
     assert screen.state.session.report.summary.findings == 1
     text = screen.text()

@@ -99,7 +99,7 @@ def never(_: Session) -> Session:
 @pytest.mark.parametrize("judged", [True, False], ids=["judged", "not judged"])
 def test_every_key_does_something_or_says_why_not(
     judged, names, size, pane, run_view, samples, monkeypatch, tmp_path, pytestconfig
-) -> None:
+):
     every_case = pytestconfig.getoption("--every-case")
     # Reports are saved there.
     monkeypatch.chdir(tmp_path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import unicodedata
-from pathlib import Path
 
 import pytest
 from rich.segment import Segment
@@ -25,7 +24,7 @@ def steering(text: str) -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def hostile(tmp_path_factory) -> Path:
+def hostile(tmp_path_factory):
     scenario = Scenario(Process(f"App{HOSTILE}", 412), duration_ns=2_000 * MS)
     for name in (HOSTILE, f"Other{HOSTILE}"):
         for k in range(30):
@@ -37,7 +36,7 @@ def hostile(tmp_path_factory) -> Path:
 
 
 @pytest.mark.sweep
-def test_no_pane_draws_it_whatever_is_opened_in_it(run_view, hostile: Path) -> None:
+def test_no_pane_draws_it_whatever_is_opened_in_it(run_view, hostile):
     async def test(screen) -> None:
         for place, pane in enumerate([pane for pane in PANES if pane.RECORDINGS == 1], 1):
             for keys in ([str(place)], ["enter"], ["down", "enter"], ["i"], ["i"]):
@@ -59,7 +58,7 @@ def test_no_pane_draws_it_whatever_is_opened_in_it(run_view, hostile: Path) -> N
 
 
 @pytest.mark.sweep
-def test_two_of_them_and_the_prompts_neither(run_view, hostile: Path, tmp_path: Path, monkeypatch) -> None:
+def test_two_of_them_and_the_prompts_neither(run_view, hostile, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     async def test(screen) -> None:
@@ -70,7 +69,7 @@ def test_two_of_them_and_the_prompts_neither(run_view, hostile: Path, tmp_path: 
     run_view(test, hostile, hostile)
 
 
-def test_a_recording_that_cannot_be_opened_is_named_without_it(run_view, tmp_path: Path, monkeypatch) -> None:
+def test_a_recording_that_cannot_be_opened_is_named_without_it(run_view, tmp_path, monkeypatch):
     from tracekit.errors import UnreadableRecording
     from tracekit.tui import opening
 
@@ -86,7 +85,7 @@ def test_a_recording_that_cannot_be_opened_is_named_without_it(run_view, tmp_pat
     run_view(test, tmp_path / PATH)
 
 
-def test_the_opening_screen_has_signs_for_it(run_view, held_reading, tmp_path: Path) -> None:
+def test_the_opening_screen_has_signs_for_it(run_view, held_reading, tmp_path):
     async def test(screen) -> None:
         try:
             await screen.pilot.pause()
@@ -98,7 +97,7 @@ def test_the_opening_screen_has_signs_for_it(run_view, held_reading, tmp_path: P
     run_view(test, tmp_path / PATH, wait=False)
 
 
-def test_what_a_widget_draws_keeps_its_cells() -> None:
+def test_what_a_widget_draws_keeps_its_cells():
     line = [Segment(f"a{HOSTILE}b"), Segment("模型 👩\u200d💻"), Segment("\ue000")]
     shown = VisibleText().apply(line, Color(0, 0, 0))
     assert steering("".join(part.text for part in shown)) <= {"\u200d"}

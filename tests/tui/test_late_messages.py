@@ -28,7 +28,7 @@ def held_list(monkeypatch) -> Event:
 
 
 @pytest.mark.view("sharpen_8bit", "style_transfer_reload")
-async def test_a_late_message_is_about_the_recording_that_it_came_from(screen) -> None:
+async def test_a_late_message_is_about_the_recording_that_it_came_from(screen):
     app = screen.app
     await screen.press("3")
     listed = app.browse.pane.focus_target()
@@ -53,7 +53,7 @@ async def test_a_late_message_is_about_the_recording_that_it_came_from(screen) -
 
 @pytest.mark.sweep
 @pytest.mark.view("sharpen_8bit", "sharpen_float16")
-async def test_the_title_of_a_column_that_is_no_longer_listed_sorts_nothing(screen) -> None:
+async def test_the_title_of_a_column_that_is_no_longer_listed_sorts_nothing(screen):
     await screen.press("8")
     pane = screen.app.browse.pane
     gone = pane.focus_target().rows.columns[-1]
@@ -65,7 +65,7 @@ async def test_the_title_of_a_column_that_is_no_longer_listed_sorts_nothing(scre
 
 
 @pytest.mark.sweep
-async def test_a_search_for_commands_ends_with_its_screen(screen) -> None:
+async def test_a_search_for_commands_ends_with_its_screen(screen):
     ACTIONS_BY_ID["palette"].run(screen.app)
     await screen.pilot.pause()
     palette = screen.app.screen
@@ -76,7 +76,7 @@ async def test_a_search_for_commands_ends_with_its_screen(screen) -> None:
     assert palette._no_matches_timer is None
 
 
-async def test_keys_typed_before_a_list_is_made_move_in_it(screen, monkeypatch) -> None:
+async def test_keys_typed_before_a_list_is_made_move_in_it(screen, monkeypatch):
     made = held_list(monkeypatch)
     for key in ("3", "C", "escape", "o", "y", "down", "down", "up", "down", "enter"):
         screen.app.simulate_key(key)
@@ -92,7 +92,7 @@ async def test_keys_typed_before_a_list_is_made_move_in_it(screen, monkeypatch) 
 
 
 @pytest.mark.sweep
-async def test_keys_typed_while_a_list_is_made_again_move_in_the_new_one(screen, monkeypatch) -> None:
+async def test_keys_typed_while_a_list_is_made_again_move_in_the_new_one(screen, monkeypatch):
     await screen.press("3")
     listed = screen.app.browse.pane.focus_target()
     before = listed.rows
@@ -121,7 +121,7 @@ def predictions_of(screen):
 
 
 @pytest.mark.sweep
-async def test_keys_typed_at_once_sort_a_list_before_they_open_its_row(screen) -> None:
+async def test_keys_typed_at_once_sort_a_list_before_they_open_its_row(screen):
     called = predictions_of(screen)
     slowest = int(called["duration_ns"].idxmax())
     assert slowest != called.index[0]
@@ -138,7 +138,7 @@ async def test_keys_typed_at_once_sort_a_list_before_they_open_its_row(screen) -
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("key", ["W", "V", "f"])
-async def test_a_key_about_a_row_waits_for_the_row_that_was_gone_to(screen, key: str) -> None:
+async def test_a_key_about_a_row_waits_for_the_row_that_was_gone_to(screen, key):
     called = predictions_of(screen)
     await type_at_once(screen, "4", "down", "down", key)
     third = called.index[2]
@@ -151,7 +151,7 @@ async def test_a_key_about_a_row_waits_for_the_row_that_was_gone_to(screen, key:
 
 
 @pytest.mark.sweep
-async def test_a_key_waits_for_a_row_that_the_cursor_is_on_already(screen) -> None:
+async def test_a_key_waits_for_a_row_that_the_cursor_is_on_already(screen):
     """Of a range, the list has one row; nothing is selected before."""
     third = predictions_of(screen).index[2]
     await screen.press("4", "down", "down", "V", "1")
@@ -160,7 +160,7 @@ async def test_a_key_waits_for_a_row_that_the_cursor_is_on_already(screen) -> No
         assert (screen.state.selection.prediction, screen.state.selection.waits is None) == (third, False)
 
 
-def test_a_name_is_cut_alike_in_all_lists_that_have_room() -> None:
+def test_a_name_is_cut_alike_in_all_lists_that_have_room():
     long = "x" * 22
     columns = {
         width: column_widths([ListColumn("start", str, width=11), model_column(["short", long], str)], width)

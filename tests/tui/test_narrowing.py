@@ -39,7 +39,7 @@ def categories(screen, lane_id: str) -> list[int]:
 
 
 @pytest.mark.view(size=(200, 50))
-async def test_a_filter_narrows_the_aggregation_is_said_in_the_header_and_goes_with_one_key(screen) -> None:
+async def test_a_filter_narrows_the_aggregation_is_said_in_the_header_and_goes_with_one_key(screen):
     await screen.press("2")
     rows = len(lines_of(screen))
     await screen.press("slash")
@@ -73,7 +73,7 @@ async def test_a_filter_narrows_the_aggregation_is_said_in_the_header_and_goes_w
     assert "c clears" not in screen.text()
 
 
-async def test_what_does_not_pass_the_filter_is_faded_on_the_lanes(screen) -> None:
+async def test_what_does_not_pass_the_filter_is_faded_on_the_lanes(screen):
     whole = categories(screen, "activity")
     assert Category.FADED not in whole
     await screen.press("slash")
@@ -95,7 +95,7 @@ async def test_what_does_not_pass_the_filter_is_faded_on_the_lanes(screen) -> No
     assert categories(screen, "activity") == whole
 
 
-def test_what_is_chosen_stays_and_the_rest_fades() -> None:
+def test_what_is_chosen_stays_and_the_rest_fades():
     whole = Picture(["█", "▃", " ", "▅"], [4, 4, -1, 7], [Ink.LABEL, Ink.BLOCK, Ink.BLOCK, Ink.BLOCK])
     chosen = Picture(["P", " ", " ", "▂"], [4, -1, -1, 4], [Ink.LABEL, Ink.BLOCK, Ink.BLOCK, Ink.BLOCK])
     codes = [4, Category.FADED, -1, 4]
@@ -103,7 +103,7 @@ def test_what_is_chosen_stays_and_the_rest_fades() -> None:
     assert fade_letters(whole, chosen) == Picture(["P", "·", " ", "▂"], codes, whole.inks)
 
 
-def test_rows_keep_their_intervals_where_some_are_left_out(make_events) -> None:
+def test_rows_keep_their_intervals_where_some_are_left_out(make_events):
     events = make_events((0, 100), (10, 20), (50, 20), (200, 10))
     rows = tracks(events, 4)
     kept = [passing_track(events, row, np.array([False, True, False, True])) for row in rows]
@@ -113,7 +113,7 @@ def test_rows_keep_their_intervals_where_some_are_left_out(make_events) -> None:
 
 
 @pytest.mark.view("sharpen_8bit")
-async def test_predictions_of_a_range_are_warm_by_the_loads_before_it(screen) -> None:
+async def test_predictions_of_a_range_are_warm_by_the_loads_before_it(screen):
     session = screen.state.session
     activity = session.trace.activity
     (load,) = activity[activity["kind"] == "load_cached"].itertuples()
@@ -134,7 +134,7 @@ async def test_predictions_of_a_range_are_warm_by_the_loads_before_it(screen) ->
 
 @pytest.mark.sweep
 @pytest.mark.view("sharpen_8bit", "sharpen_float16")
-async def test_a_filter_narrows_the_comparison_of_numbers(screen) -> None:
+async def test_a_filter_narrows_the_comparison_of_numbers(screen):
     for measure, keys in (("mean", ""), ("count", "uuu")):
         await screen.press(*keys)
         listed = screen.app.browse.query_one("#pane-compare").query_one(RowList)
@@ -147,7 +147,7 @@ async def test_a_filter_narrows_the_comparison_of_numbers(screen) -> None:
 
 
 @pytest.mark.view("style_transfer_reload", "style_transfer_fixed")
-async def test_an_empty_list_names_only_what_keeps_events_away(screen) -> None:
+async def test_an_empty_list_names_only_what_keeps_events_away(screen):
     nothing = EventFilter(text="no event is called so")
     # Before the first event: the sample's first load starts later than 1 ns.
     early = Span(0, 1)
@@ -174,7 +174,7 @@ REACHING = "events overlapping it"
 
 @pytest.mark.turns(3)
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50)])
-async def test_the_line_above_events_and_predictions_names_range_and_filter(screen, size) -> None:
+async def test_the_line_above_events_and_predictions_names_range_and_filter(screen, size):
     def above() -> str:
         line = screen.app.browse.pane.query_one(".heading").render().plain
         assert line in screen.text()
@@ -231,7 +231,7 @@ async def test_the_line_above_events_and_predictions_names_range_and_filter(scre
 @pytest.mark.turns(2)
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 @pytest.mark.view("style_transfer_reload", "style_transfer_fixed")
-async def test_what_range_and_filter_leave_as_it_is_says_so(screen, size) -> None:
+async def test_what_range_and_filter_leave_as_it_is_says_so(screen, size):
     def above() -> str:
         return screen.app.browse.pane.query_one(Static).render().plain
 
@@ -260,7 +260,7 @@ async def test_what_range_and_filter_leave_as_it_is_says_so(screen, size) -> Non
 
 @pytest.mark.sweep
 @pytest.mark.view("local_chat", size=(120, 40))
-async def test_phases_are_listed_and_filtered_and_fade_as_events_do(screen) -> None:
+async def test_phases_are_listed_and_filtered_and_fade_as_events_do(screen):
     phases = screen.state.session.trace.phases
     (lane,) = [lane.id for lane in screen.app.browse.query_one(Timeline).renderer.lanes.lanes if lane.title == "Prompt"]
     await screen.press("3")

@@ -1,7 +1,5 @@
 """Filters and times as they are typed."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from string import ascii_letters, digits
 
@@ -45,7 +43,7 @@ KNOWN = Known(("My Model", "Style-A", "Style-B", "none"), ("load", "load_cached"
         ("a:b", EventFilter(text="a:b")),
     ],
 )
-def test_a_text_means_a_filter(text, meant) -> None:
+def test_a_text_means_a_filter(text, meant):
     assert parse_filter(text, KNOWN) == meant
 
 
@@ -63,13 +61,13 @@ def test_a_text_means_a_filter(text, meant) -> None:
         ("models:my", "Unknown filter 'models:'; did you mean model:my?"),
     ],
 )
-def test_what_means_nothing_is_explained(text, told) -> None:
+def test_what_means_nothing_is_explained(text, told):
     with pytest.raises(QueryError) as caught:
         parse_filter(text, KNOWN)
     assert str(caught.value) == told
 
 
-def test_what_is_alike_is_named_first_and_the_rest_is_counted() -> None:
+def test_what_is_alike_is_named_first_and_the_rest_is_counted():
     kinds = ("ane_exec", "ane_load", "compile", "gpu_exec", "gpu_prepare", "load", "other", "prediction")
     with pytest.raises(QueryError) as caught:
         parse_filter("kind:foo", Known((), kinds, ()))
@@ -86,7 +84,7 @@ def test_what_is_alike_is_named_first_and_the_rest_is_counted() -> None:
         parse_filter("device:cpu", Known((), (), ("gpu",)))
 
 
-def test_the_prompt_offers_what_occurs() -> None:
+def test_the_prompt_offers_what_occurs():
     told = filter_hint(KNOWN)
     assert told.startswith("text, model:NAME, kind:KIND, device:ane|cpu|gpu, >5ms, <20ms; quote names with spaces")
     assert told.endswith("\nkinds: load, load_cached, prediction")
@@ -94,7 +92,7 @@ def test_the_prompt_offers_what_occurs() -> None:
     assert filter_hint(Known((), (), ())) == "text, >5ms, <20ms"
 
 
-def test_a_recording_without_devices_says_so() -> None:
+def test_a_recording_without_devices_says_so():
     with pytest.raises(QueryError, match="No event in this recording has a device"):
         parse_filter("device:gpu", Known((), (), ()))
 
@@ -112,18 +110,18 @@ FILTERS = st.builds(
 
 @settings(deadline=None)
 @given(FILTERS)
-def test_the_text_of_a_filter_means_that_filter(chosen) -> None:
+def test_the_text_of_a_filter_means_that_filter(chosen):
     assert parse_filter(filter_text(chosen), KNOWN) == chosen
 
 
 @settings(deadline=None)
 @given(st.text())
-def test_any_text_means_something_or_is_explained(text) -> None:
+def test_any_text_means_something_or_is_explained(text):
     with suppress(QueryError):
         assert isinstance(parse_filter(text, KNOWN), EventFilter)
 
 
-def test_a_filter_is_said_in_words() -> None:
+def test_a_filter_is_said_in_words():
     chosen = EventFilter("copy", "", "load", "gpu", 5_000_000, 20_000_000)
     assert filter_words(chosen) == "copy, unattributed, load, gpu, ≥ 5 ms, ≤ 20 ms"
 
@@ -132,7 +130,7 @@ def test_a_filter_is_said_in_words() -> None:
     ("text", "ns"),
     [("1ns", 1), ("1.5us", 1500), ("2.5µs", 2500), ("250 ms", 250_000_000), ("0.000000001s", 1), ("12s", 12 * 10**9)],
 )
-def test_durations_have_a_unit(text, ns) -> None:
+def test_durations_have_a_unit(text, ns):
     assert parse_duration(text) == ns
 
 
@@ -152,12 +150,12 @@ def test_durations_have_a_unit(text, ns) -> None:
         ("00:12.345 678", 12_345_678_000),
     ],
 )
-def test_times_count_from_the_start_or_from_the_cursor(text, ns) -> None:
+def test_times_count_from_the_start_or_from_the_cursor(text, ns):
     assert parse_time(text, 100_000_000) == ns
 
 
 @pytest.mark.parametrize("text", ["", "12 parsecs", "soon", "1:2:3:4", "+", "--1s"])
-def test_what_is_no_time_is_explained(text) -> None:
+def test_what_is_no_time_is_explained(text):
     with pytest.raises(QueryError, match="Invalid time"):
         parse_time(text, 0)
 
@@ -180,6 +178,6 @@ def test_what_is_no_time_is_explained(text) -> None:
         ("kinds:load", "kinds:load"),
     ],
 )
-def test_the_last_word_of_a_filter_is_completed(text, more) -> None:
+def test_the_last_word_of_a_filter_is_completed(text, more):
     assert complete_last_word(text, KNOWN, "Style-B") == more
     assert complete_last_word("", Known((), ("load",), ()), None) == ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from textual.widgets import Input
@@ -23,7 +22,7 @@ def places(trace, name: str, text: str) -> list[int]:
     ("text", "kind"),
     [("Neural Engine execution", "ane_exec"), ("gpu EXECUTION", "gpu_exec"), ("MPS graph dispatch", "mps_dispatch")],
 )
-def test_work_of_the_hardware_is_found_by_its_name_in_the_aggregation(text, kind, reload_trace) -> None:
+def test_work_of_the_hardware_is_found_by_its_name_in_the_aggregation(text, kind, reload_trace):
     own = (reload_trace.hardware["kind"] == kind).to_numpy().nonzero()[0]
     assert len(own) > 50
     assert places(reload_trace, "hardware", text) == list(own)
@@ -31,7 +30,7 @@ def test_work_of_the_hardware_is_found_by_its_name_in_the_aggregation(text, kind
         assert places(reload_trace, name, text) == []
 
 
-def test_a_text_that_names_a_unit_finds_its_requests_and_its_work(reload_trace) -> None:
+def test_a_text_that_names_a_unit_finds_its_requests_and_its_work(reload_trace):
     hardware, compute = reload_trace.hardware, reload_trace.compute
     engine = (hardware["lane"] == "neural engine").to_numpy().nonzero()[0]
     assert set(engine) <= set(places(reload_trace, "hardware", "neural engine"))
@@ -40,14 +39,14 @@ def test_a_text_that_names_a_unit_finds_its_requests_and_its_work(reload_trace) 
     assert len(requests) > 100
 
 
-def test_durations_that_a_filter_names_pass_it(reload_trace) -> None:
+def test_durations_that_a_filter_names_pass_it(reload_trace):
     durations = reload_trace.activity["duration_ns"].to_numpy()
     known = int(durations[5])
     passed = passing(reload_trace, "activity", EventFilter(min_ns=known, max_ns=known), None)
     assert passed.tolist() == (durations == known).tolist()
 
 
-def test_work_for_another_process_is_found_by_its_name_in_the_aggregation(reload_trace) -> None:
+def test_work_for_another_process_is_found_by_its_name_in_the_aggregation(reload_trace):
     hardware = reload_trace.hardware
     other = (hardware["process"] == "backboardd").to_numpy().nonzero()[0]
     assert 0 < len(other) < (hardware["kind"] == "gpu_exec").sum()
@@ -55,7 +54,7 @@ def test_work_for_another_process_is_found_by_its_name_in_the_aggregation(reload
 
 
 @pytest.mark.parametrize("sample", sweep_rest("style_transfer_reload", "captions_concurrent", "sharpen_8bit"))
-def test_every_event_of_the_aggregation_is_found_by_its_name(sample, samples: Path) -> None:
+def test_every_event_of_the_aggregation_is_found_by_its_name(sample, samples):
     session = kept_judged(kept_session(str(samples / f"{sample}.trace")))
     for row in session.report.aggregation:
         chosen = EventFilter(text=row.label, model=row.model or "", kind=row.kind)
@@ -64,7 +63,7 @@ def test_every_event_of_the_aggregation_is_found_by_its_name(sample, samples: Pa
         assert passed >= row.statistics.count > 0
 
 
-async def test_a_filter_works_while_it_is_typed_and_esc_takes_it_back(screen) -> None:
+async def test_a_filter_works_while_it_is_typed_and_esc_takes_it_back(screen):
     await screen.press("3", "slash")
     prompt = screen.app.screen.query_one(Input)
     prompt.value = "model:InkWas"
@@ -84,7 +83,7 @@ async def test_a_filter_works_while_it_is_typed_and_esc_takes_it_back(screen) ->
     assert screen.state.filter.model == "InkWash"
 
 
-async def test_tab_completes_a_filter_to_the_model_on_screen(screen) -> None:
+async def test_tab_completes_a_filter_to_the_model_on_screen(screen):
     # The first finding is about Pointillism.
     await screen.press("slash", "tab", *">8ms", "enter")
     assert screen.state.filter == EventFilter(model="Pointillism", min_ns=8_000_000)
@@ -95,7 +94,7 @@ async def test_tab_completes_a_filter_to_the_model_on_screen(screen) -> None:
     assert screen.state.filter == EventFilter(model=first)
 
 
-async def test_a_prompt_that_was_left_is_told_nothing_any_more(screen) -> None:
+async def test_a_prompt_that_was_left_is_told_nothing_any_more(screen):
     await screen.press("slash")
     prompt = screen.app.screen
     told = []

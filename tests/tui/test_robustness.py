@@ -23,7 +23,7 @@ from tracekit.tui.terminal import TerminalDriver
 
 
 @pytest.mark.sweep
-async def test_closing_a_screen_twice_closes_nothing_below_it(screen) -> None:
+async def test_closing_a_screen_twice_closes_nothing_below_it(screen):
     for key in ("slash", "S", "C", "g", "question_mark", "ctrl+p"):
         await screen.press(key)
         over = screen.app.screen
@@ -36,7 +36,7 @@ async def test_closing_a_screen_twice_closes_nothing_below_it(screen) -> None:
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("key", ["C", "B", "ctrl+p"])
-async def test_a_list_over_the_screen_can_be_paged_where_there_is_no_room(screen, key) -> None:
+async def test_a_list_over_the_screen_can_be_paged_where_there_is_no_room(screen, key):
     await screen.press("b", "n", "b")
     for size in ((1, 1), (2, 2), (5, 3), (200, 1), (1, 50), (40, 10)):
         await screen.press(key)
@@ -49,7 +49,7 @@ async def test_a_list_over_the_screen_can_be_paged_where_there_is_no_room(screen
 
 @pytest.mark.sweep
 @pytest.mark.view("style_transfer_reload", "style_transfer_fixed")
-async def test_what_a_list_told_of_other_rows_selects_nothing(screen) -> None:
+async def test_what_a_list_told_of_other_rows_selects_nothing(screen):
     session = screen.state.session
     beyond = len(session.report.results)
     intervals = len(session.report.results[0].evidence)
@@ -80,9 +80,7 @@ def fail(**_: object) -> None:
 
 
 @pytest.mark.parametrize("way", sweep_rest("handler", "thread", "silent"))
-def test_an_internal_error_ends_with_one_sentence_and_its_own_status(
-    way: str, monkeypatch, capsys, reload_sample, tmp_path
-) -> None:
+def test_an_internal_error_ends_with_one_sentence_and_its_own_status(way, monkeypatch, capsys, reload_sample, tmp_path):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
 
     async def press(pilot) -> None:
@@ -103,7 +101,7 @@ def test_an_internal_error_ends_with_one_sentence_and_its_own_status(
     assert (shown.out, shown.err) == ("", f"tracekit: internal error ({reason}); {advice}\n")
 
 
-def test_leaving_is_no_error(monkeypatch, capsys, reload_sample, tmp_path) -> None:
+def test_leaving_is_no_error(monkeypatch, capsys, reload_sample, tmp_path):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
 
     async def press(pilot) -> None:
@@ -114,7 +112,7 @@ def test_leaving_is_no_error(monkeypatch, capsys, reload_sample, tmp_path) -> No
     assert capsys.readouterr().err == ""
 
 
-def test_bytes_that_are_no_keys_are_dropped(monkeypatch) -> None:
+def test_bytes_that_are_no_keys_are_dropped(monkeypatch):
     reads = [b"\xff\xfe", b"\x1b[99999999999u", b"w"]
     heard = []
 
@@ -133,9 +131,7 @@ def test_bytes_that_are_no_keys_are_dropped(monkeypatch) -> None:
 
 
 @pytest.mark.parametrize("alone", sweep_rest(True, False))
-def test_a_damaged_bundle_opens_and_says_which_tables_could_not_be_read(
-    run_view, samples: Path, tmp_path: Path, alone: bool
-) -> None:
+def test_a_damaged_bundle_opens_and_says_which_tables_could_not_be_read(run_view, samples, tmp_path, alone):
     good, bad = samples / "sharpen_float16.trace", tmp_path / "bad.trace"
     shutil.copytree(good, bad)
     (bad / "corespace/run1/core/uniquing/strings").write_bytes(b"damage")
@@ -151,7 +147,7 @@ def test_a_damaged_bundle_opens_and_says_which_tables_could_not_be_read(
 
 
 @pytest.mark.sweep
-def test_a_damaged_table_of_signposts_is_named_before_the_signature(run_view, samples: Path, tmp_path: Path) -> None:
+def test_a_damaged_table_of_signposts_is_named_before_the_signature(run_view, samples, tmp_path):
     bad = Path(shutil.copytree(samples / "local_chat.trace", tmp_path / "bad.trace"))
     tables = open_recording(bad, schemas=()).run.tables
     sources = [entry.source for entry in tables if entry.schema == "os-signpost" and entry.rows]

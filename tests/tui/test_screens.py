@@ -46,7 +46,7 @@ OFTEN = {"findings", "events", "by-model", "aggregation", "compare"}
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=() if name in OFTEN else pytest.mark.sweep) for name in SCREENS]
 )
-def test_a_screen_is_the_golden_one_at_its_sizes(name, run_view, samples: Path, update_goldens: bool) -> None:
+def test_a_screen_is_the_golden_one_at_its_sizes(name, run_view, samples, update_goldens):
     names, keys, at = SCREENS[name]
     shown = {}
 
@@ -71,6 +71,6 @@ def test_a_screen_is_the_golden_one_at_its_sizes(name, run_view, samples: Path, 
         assert golden.read_text("utf-8") == text, "read the difference; --update-goldens accepts it"
 
 
-def test_no_golden_screen_is_left_over() -> None:
+def test_no_golden_screen_is_left_over():
     expected = {f"{name}-{width}x{height}.txt" for name, (_, _, at) in SCREENS.items() for width, height in at}
     assert {path.name for path in SNAPSHOTS.iterdir()} == expected

@@ -1,10 +1,7 @@
 """`view --model`: one model is on screen, and all of the recording was judged."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,7 +26,7 @@ NAME = "neural-engine-contention"
 
 
 @pytest.fixture(scope="module")
-def queued(tmp_path_factory) -> Path:
+def queued(tmp_path_factory):
     """A short model waits for a long one on the Neural Engine in every frame."""
     path = tmp_path_factory.mktemp("queued") / "export"
     write_export(behind_another_model(Draws(1)).finish(), path)
@@ -42,7 +39,7 @@ def report(queued):
 
 
 @pytest.fixture(scope="module")
-def waiting(report) -> str:
+def waiting(report):
     """The model that waits."""
     (model,) = (check.model for check in report.results if check.id == NAME and check.outcome == "finding")
     return model

@@ -101,7 +101,7 @@ screens = st.lists(st.lists(lines(), min_size=HEIGHT, max_size=HEIGHT), min_size
 
 
 @given(screens)
-def test_the_terminal_shows_what_was_drawn_last(drawn: list[list[Strip]]) -> None:
+def test_the_terminal_shows_what_was_drawn_last(drawn):
     terminal, cells = Terminal(), TerminalCells()
     for screen in drawn:
         update = LayoutUpdate([[strip] for strip in screen], Region(0, 0, WIDTH, HEIGHT))
@@ -117,7 +117,7 @@ def strip(text: str) -> Strip:
 
 
 @pytest.fixture
-def shown() -> TerminalCells:
+def shown():
     cells = TerminalCells()
     update = LayoutUpdate([[strip("one   "), strip("ab")], [strip("two     ")]], Region(0, 0, WIDTH, HEIGHT))
     Changes(cells, update).render_segments(CONSOLE)
@@ -129,17 +129,17 @@ def partly(*first: Strip) -> ChopsUpdate:
     return ChopsUpdate(chops, [(0, 0, 6)], [[6, 8], [8]])
 
 
-def test_what_is_there_already_is_not_written_again(shown) -> None:
+def test_what_is_there_already_is_not_written_again(shown):
     assert Changes(shown, partly(strip("one   "))).render_segments(CONSOLE) == ""
     assert Changes(shown, partly(strip("onE   "))).render_segments(CONSOLE) == "\x1b[1;3HE"
 
 
-def test_after_the_terminal_was_resized_all_is_written(shown) -> None:
+def test_after_the_terminal_was_resized_all_is_written(shown):
     shown.forget()
     assert Changes(shown, partly(strip("one   "))).render_segments(CONSOLE) == "\x1b[1;1Hone   "
 
 
-def test_nothing_reads_from_a_terminal_that_is_gone_once_the_driver_is_closed() -> None:
+def test_nothing_reads_from_a_terminal_that_is_gone_once_the_driver_is_closed():
     other_end, terminal = os.openpty()
 
     async def driver_of(app: App[None]) -> TerminalDriver:

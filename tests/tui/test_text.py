@@ -30,24 +30,24 @@ def lines(text: str, width: int, indent: int = 0) -> list[str]:
         ("", [""]),
     ],
 )
-def test_a_word_longer_than_a_line_is_broken_between_its_parts(text: str, expected: list[str]) -> None:
+def test_a_word_longer_than_a_line_is_broken_between_its_parts(text, expected):
     assert lines(text, 24) == expected
 
 
 @pytest.mark.parametrize("width", range(2, 40))
-def test_no_line_is_too_long_and_no_character_is_lost(width: int) -> None:
+def test_no_line_is_too_long_and_no_character_is_lost(width):
     text = "+[MLModel modelWithContentsOfURL:configuration:error:] 漢字/漢字漢字漢字"
     shown = lines(text, width)
     assert all(Text(line).cell_len <= width for line in shown)
     assert "".join("".join(shown).split()) == "".join(text.split())
 
 
-def test_all_lines_are_indented_by_half_a_line_at_most() -> None:
+def test_all_lines_are_indented_by_half_a_line_at_most():
     assert lines("one two three", 10, indent=4) == ["    one", "    two", "    three"]
     assert lines("one two three", 10, indent=80) == ["     one", "     two", "     three"]
 
 
-def test_a_table_gives_indented_text_the_room_of_its_indent() -> None:
+def test_a_table_gives_indented_text_the_room_of_its_indent():
     grid = Table.grid()
     grid.add_column()
     grid.add_row(Broken(Text("Library.sharpenAll"), 6))

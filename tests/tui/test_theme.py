@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import colorsys
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -62,7 +61,7 @@ TOGETHER = {
 """Categories that stand beside one another: in a lane, in lanes one below the other, in a strip, in a bar."""
 
 
-def test_contrast_and_distance_are_the_published_ones() -> None:
+def test_contrast_and_distance_are_the_published_ones():
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
     # The lightest gray that WCAG lets text have on white.
     assert contrast("#767676", "#ffffff") == pytest.approx(4.54, abs=0.01)
@@ -76,7 +75,7 @@ def test_contrast_and_distance_are_the_published_ones() -> None:
 
 @pytest.mark.parametrize("dark", [True, False], ids=["dark", "light"])
 @pytest.mark.parametrize("name", TOGETHER)
-def test_colors_side_by_side_differ(name, dark) -> None:
+def test_colors_side_by_side_differ(name, dark):
     colors = PALETTES[dark].categories
     # Of the faded, each against it; of the others, each against each.
     pairs = (pair for pair in combinations(TOGETHER[name], 2) if name != "faded" or Category.FADED in pair)
@@ -91,7 +90,7 @@ def test_colors_side_by_side_differ(name, dark) -> None:
 
 
 @pytest.mark.parametrize("dark", [True, False], ids=["dark", "light"])
-def test_text_can_be_read_on_all_that_it_stands_on(dark) -> None:
+def test_text_can_be_read_on_all_that_it_stands_on(dark):
     palette = PALETTES[dark]
     grounds = (palette.background, palette.gutter, palette.pinned, palette.cursor, palette.range)
     pairs = [(palette.text, ground) for ground in grounds]
@@ -106,7 +105,7 @@ def test_text_can_be_read_on_all_that_it_stands_on(dark) -> None:
 
 @pytest.mark.sweep
 @pytest.mark.view("captions_concurrent")
-async def test_all_text_of_a_screen_can_be_read(screen) -> None:
+async def test_all_text_of_a_screen_can_be_read(screen):
     faint = {}
     for look_of in ("dark", "light"):
         for keys in (("ctrl+p",), ("4", "C"), ("1", "I")):
@@ -126,14 +125,14 @@ async def test_all_text_of_a_screen_can_be_read(screen) -> None:
 
 
 @pytest.mark.parametrize("dark", [True, False], ids=["dark", "light"])
-def test_text_of_16_colors_can_be_read_on_the_ground_of_the_cursor(dark) -> None:
+def test_text_of_16_colors_can_be_read_on_the_ground_of_the_cursor(dark):
     palette = SIXTEEN[dark]
     texts = {palette.text_on(palette.cursor, color) for color in (palette.text, palette.dim, palette.accent, None)}
     assert {text for text in texts if contrast(text, palette.cursor) < LEAST_TEXT} == set()
 
 
 @pytest.mark.parametrize("dark", [True, False], ids=["dark", "light"])
-def test_blocks_can_be_seen_on_all_that_they_stand_on(dark) -> None:
+def test_blocks_can_be_seen_on_all_that_they_stand_on(dark):
     palette = PALETTES[dark]
     shapes = [color for code, color in palette.categories.items() if code is not Category.FADED] + [palette.selected]
     faint = {
@@ -158,7 +157,7 @@ def is_orange(color: str) -> bool:
 
 
 @pytest.mark.parametrize("dark", [True, False], ids=["dark", "light"])
-def test_orange_means_severity_and_nothing_on_the_lanes_is_warm(dark) -> None:
+def test_orange_means_severity_and_nothing_on_the_lanes_is_warm(dark):
     palette = PALETTES[dark]
     assert [category.name for category, color in palette.categories.items() if is_warm(color)] == []
     assert is_orange(palette.severity)
@@ -179,7 +178,7 @@ def test_orange_means_severity_and_nothing_on_the_lanes_is_warm(dark) -> None:
         pytest.param("high", False, marks=pytest.mark.view("captions_concurrent")),
     ],
 )
-async def test_critical_and_high_differ_in_their_ground(screen, severity, on_orange) -> None:
+async def test_critical_and_high_differ_in_their_ground(screen, severity, on_orange):
     visible_screen_stack.set(screen.app._background_screens)
     strips = screen.app.screen._compositor.render_strips()
     looks = [look for strip in strips for text, look, _ in strip if f"▲ {severity}" in " ".join(text.split())]
@@ -205,7 +204,7 @@ def number(color: str) -> int:
 
 
 @pytest.mark.parametrize("dark", [True, False], ids=["dark", "light"])
-def test_with_few_colors_no_two_categories_of_a_lane_share_one(dark) -> None:
+def test_with_few_colors_no_two_categories_of_a_lane_share_one(dark):
     palette = SIXTEEN[dark]
     reserved = {number(color) for color in (palette.background, palette.selected)}
     for name, categories in ON_ONE_LANE.items():
@@ -218,7 +217,7 @@ def test_with_few_colors_no_two_categories_of_a_lane_share_one(dark) -> None:
 
 
 @pytest.mark.sweep
-def test_with_16_colors_no_two_categories_of_a_lane_of_the_samples_share_one(samples) -> None:
+def test_with_16_colors_no_two_categories_of_a_lane_of_the_samples_share_one(samples):
     for path in sorted(samples.glob("*.trace")):
         for grouping in Grouping:
             for lane in lanes_of(kept_session(str(path)).trace, grouping):
@@ -230,7 +229,7 @@ def test_with_16_colors_no_two_categories_of_a_lane_of_the_samples_share_one(sam
 
 @pytest.mark.parametrize("dark", [True, False], ids=["dark", "light"])
 @pytest.mark.parametrize("shown", [SIXTEEN_COLORS, XTERM], ids=["VGA", "xterm"])
-def test_with_16_colors_those_side_by_side_differ_and_text_on_them_can_be_read(shown, dark) -> None:
+def test_with_16_colors_those_side_by_side_differ_and_text_on_them_can_be_read(shown, dark):
     palette = SIXTEEN[dark]
 
     def seen(color: str) -> str:
@@ -254,7 +253,7 @@ def test_with_16_colors_those_side_by_side_differ_and_text_on_them_can_be_read(s
 
 
 @pytest.mark.view("sharpen_8bit", sixteen_colors=True)
-async def test_a_terminal_with_16_colors_is_sent_only_those_of_its_palette(screen) -> None:
+async def test_a_terminal_with_16_colors_is_sent_only_those_of_its_palette(screen):
     await screen.press("n", "n", "f")
     # Detail and inspector have one ground.
     assert sum("│" in line for line in screen.text().splitlines()) == screen.app.browse.pane.size.height + 1
@@ -270,19 +269,19 @@ async def test_a_terminal_with_16_colors_is_sent_only_those_of_its_palette(scree
     ("term", "colorterm", "sixteen"),
     [("xterm", "", True), ("screen", "", True), ("xterm-256color", "", False), ("xterm", "truecolor", False)],
 )
-def test_the_terminal_says_how_many_colors_it_has(term, colorterm, sixteen, monkeypatch) -> None:
+def test_the_terminal_says_how_many_colors_it_has(term, colorterm, sixteen, monkeypatch):
     monkeypatch.setenv("TERM", term)
     monkeypatch.setenv("COLORTERM", colorterm)
     assert has_sixteen_colors() is sixteen
 
 
 @pytest.fixture(autouse=True)
-def state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def state_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     return tmp_path
 
 
-def test_the_theme_that_was_chosen_last_is_taken_again() -> None:
+def test_the_theme_that_was_chosen_last_is_taken_again():
     assert remembered_theme() is None
     app = ViewApp(Viewed(("x.trace",)), remember=True)
     assert app.theme == DARK
@@ -294,7 +293,7 @@ def test_the_theme_that_was_chosen_last_is_taken_again() -> None:
     assert remembered_theme() == "dark"
 
 
-def test_without_memory_nothing_is_read_or_written(state_folder: Path) -> None:
+def test_without_memory_nothing_is_read_or_written(state_folder):
     remember_theme("light")
     app = ViewApp(Viewed(("x.trace",)))
     assert app.theme == DARK
@@ -304,13 +303,13 @@ def test_without_memory_nothing_is_read_or_written(state_folder: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"blue", b"\xff\xfe", b""])
-def test_what_is_no_theme_is_none(content: bytes) -> None:
+def test_what_is_no_theme_is_none(content):
     remember_theme("light")
     theme_file().write_bytes(content)
     assert remembered_theme() is None
 
 
-def test_a_folder_that_cannot_be_written_holds_nothing_up(state_folder: Path) -> None:
+def test_a_folder_that_cannot_be_written_holds_nothing_up(state_folder):
     (state_folder / "tracekit").write_text("a file in place of the folder")
     remember_theme("light")
     assert remembered_theme() is None

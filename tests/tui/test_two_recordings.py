@@ -25,7 +25,7 @@ from tracekit.tui.viewport import Span, column_of
 
 
 @pytest.mark.view("style_transfer_reload", "style_transfer_fixed", size=(120, 60))
-async def test_two_recordings_share_scale_and_cursor_and_strips_of_one_model(screen) -> None:
+async def test_two_recordings_share_scale_and_cursor_and_strips_of_one_model(screen):
     timelines = list(screen.app.browse.query(Timeline))
     assert len(timelines) == 2
     # A step beyond the latency, which is the last way to compare, are the findings.
@@ -54,7 +54,7 @@ async def test_two_recordings_share_scale_and_cursor_and_strips_of_one_model(scr
 
 @pytest.mark.sweep
 @pytest.mark.view("style_transfer_reload", "captions_concurrent", size=(120, 60))
-async def test_strips_of_two_recordings_have_one_scale(screen) -> None:
+async def test_strips_of_two_recordings_have_one_scale(screen):
     renderers = [timeline.renderer for timeline in screen.app.browse.query(Timeline)]
     for strip, scale in ((Line.IN_FLIGHT, "max 8"), (Line.LATENCY, "97.5 ms")):
         tops = []
@@ -68,7 +68,7 @@ async def test_strips_of_two_recordings_have_one_scale(screen) -> None:
 
 
 @pytest.mark.view("sharpen_8bit", "style_transfer_reload")
-async def test_first_predictions_are_put_under_one_another(screen) -> None:
+async def test_first_predictions_are_put_under_one_another(screen):
     firsts = [session.first_prediction_ns for session in screen.state.sessions]
     assert firsts[0] != firsts[1]
     whole = screen.state.bounds
@@ -87,7 +87,7 @@ async def test_first_predictions_are_put_under_one_another(screen) -> None:
 
 
 @pytest.mark.view("style_transfer_reload", "sharpen_8bit")
-async def test_the_other_recording_takes_over_keys_and_detail(screen) -> None:
+async def test_the_other_recording_takes_over_keys_and_detail(screen):
     await screen.press("n", "w", "w")
     view = screen.state.view
     await screen.press("z")
@@ -111,7 +111,7 @@ async def test_the_other_recording_takes_over_keys_and_detail(screen) -> None:
     assert screen.state.view == before.moved(1_000_000)
 
 
-async def test_one_recording_has_nothing_to_compare_with(screen) -> None:
+async def test_one_recording_has_nothing_to_compare_with(screen):
     for key in "8uzA":
         await screen.press("0")
         assert "Only one recording is open" not in screen.text()
@@ -123,7 +123,7 @@ async def test_one_recording_has_nothing_to_compare_with(screen) -> None:
 
 @pytest.mark.sweep
 @pytest.mark.view("style_transfer_reload", "style_transfer_fixed")
-async def test_a_comparison_without_events_says_so_of_both(screen) -> None:
+async def test_a_comparison_without_events_says_so_of_both(screen):
     emptied = []
     for session in screen.state.sessions:
         whole = session.trace
@@ -139,7 +139,7 @@ async def test_a_comparison_without_events_says_so_of_both(screen) -> None:
 
 @pytest.mark.sweep
 @pytest.mark.view("style_transfer_reload", "style_transfer_fixed")
-async def test_a_row_of_a_comparison_leads_to_the_events_that_it_counts(screen) -> None:
+async def test_a_row_of_a_comparison_leads_to_the_events_that_it_counts(screen):
     screen.app.change(filter=EventFilter(min_ns=15_000_000))
     await screen.press("8", "u")
     pane = screen.app.browse.query_one(ComparePane)
@@ -158,7 +158,7 @@ async def test_a_row_of_a_comparison_leads_to_the_events_that_it_counts(screen) 
 
 
 @pytest.mark.view("style_transfer_reload", "style_transfer_fixed")
-async def test_the_first_line_says_the_loads_where_no_latency_changed_for_certain(screen) -> None:
+async def test_the_first_line_says_the_loads_where_no_latency_changed_for_certain(screen):
     # As the samples were made: 81 loads before as many predictions, and one.
     assert "  Loads of Pointillism 81 → 1 (1.47 s → 17.5 ms); 1 finding fixed" in screen.text().splitlines()[0]
     title = title_line(screen.state, 120, palette_of(screen.app.current_theme))
@@ -181,7 +181,7 @@ async def test_the_first_line_says_the_loads_where_no_latency_changed_for_certai
 
 
 @pytest.mark.view("sharpen_8bit", "sharpen_float16")
-async def test_two_recordings_open_on_means_with_what_changed_in_the_first_line(screen) -> None:
+async def test_two_recordings_open_on_means_with_what_changed_in_the_first_line(screen):
     assert (screen.state.pane, screen.state.measure) == ("compare", "mean")
     # The medians of the warm predictions of both samples, as they were made.
     assert "Prediction 12.4 → 8.68 ms (−30%, improved); 1 finding fixed" in screen.text().splitlines()[0]
@@ -200,7 +200,7 @@ async def test_two_recordings_open_on_means_with_what_changed_in_the_first_line(
 
 @pytest.mark.sweep
 @pytest.mark.view("style_transfer_reload", "style_transfer_fixed", size=(120, 40))
-async def test_a_row_of_numbers_in_a_range_is_inspected(screen) -> None:
+async def test_a_row_of_numbers_in_a_range_is_inspected(screen):
     bounds = screen.state.bounds
     screen.app.change(range=Span(bounds.start_ns, bounds.start_ns + bounds.span_ns // 2))
     await screen.settle()

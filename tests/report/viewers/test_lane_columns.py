@@ -6,25 +6,22 @@ import json
 import zlib
 from base64 import b64decode
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from support.analyses import kept_analysis
 from support.forms import html_page
-from tracekit.api import Analysis
 from tracekit.report.timeline import timeline_of
 from tracekit.report.viewers.lane_columns import HARDWARE, SEVERAL, fit_page, payload
 from tracekit.trace.events import BOUNDS
-from tracekit.trace.trace import Trace
 
 pytestmark = pytest.mark.usefixtures("kept_samples")
 NAMES = ("gaps", "durations", "categories", "labels", "works", "models", "flags", "predictions")
 
 
 @pytest.fixture(scope="module")
-def analysis(samples: Path) -> Analysis:
+def analysis(samples):
     return kept_analysis(samples / "style_transfer_reload.trace")
 
 
@@ -33,7 +30,7 @@ def flame_bytes(head: dict) -> int:
     return sum(size * planes for size, planes in zip(sizes, head["planes"], strict=True))
 
 
-def test_every_value_of_every_lane_comes_back(analysis: Analysis) -> None:
+def test_every_value_of_every_lane_comes_back(analysis):
     timeline = analysis.timeline()
     meta, columns = payload(analysis.report, timeline)
     described, data = json.loads(meta), zlib.decompress(b64decode(columns))
@@ -73,7 +70,7 @@ def test_every_value_of_every_lane_comes_back(analysis: Analysis) -> None:
     assert (drawn, finding["loose"]) == (finding["total"], 0)
 
 
-def test_bounds_of_inferred_calls_come_back(analysis: Analysis, sampled_trace: Trace) -> None:
+def test_bounds_of_inferred_calls_come_back(analysis, sampled_trace):
     hidden = sampled_trace.activity.assign(
         origin=sampled_trace.activity["origin"].cat.set_categories(["call-stacks", "hardware"]),
         single=[True, True, False],
@@ -98,7 +95,7 @@ def test_bounds_of_inferred_calls_come_back(analysis: Analysis, sampled_trace: T
     assert all("inferred" not in each for each in described["lanes"][1:])
 
 
-def test_all_evidence_is_marked(analysis: Analysis) -> None:
+def test_all_evidence_is_marked(analysis):
     timeline = analysis.timeline()
     meta, columns = payload(analysis.report, timeline)
     (finding,) = json.loads(meta)["findings"]
@@ -116,7 +113,7 @@ def test_all_evidence_is_marked(analysis: Analysis) -> None:
     assert all("Load" in label for label in labels)
 
 
-def test_slow_predictions_say_why_and_what_they_waited_for(samples: Path) -> None:
+def test_slow_predictions_say_why_and_what_they_waited_for(samples):
     analysis = kept_analysis(samples / "captions_concurrent.trace")
     trace, timeline = analysis.trace, analysis.timeline()
     meta, columns = payload(analysis.report, timeline, words=lambda why: (why.model, [("usual", f"{why.usual_ns}")]))
@@ -139,7 +136,7 @@ def test_slow_predictions_say_why_and_what_they_waited_for(samples: Path) -> Non
 
 @pytest.mark.sweep
 @pytest.mark.corpus
-def test_metal_pipelines_that_made_a_prediction_slow_are_marked(corpus: Path) -> None:
+def test_metal_pipelines_that_made_a_prediction_slow_are_marked(corpus):
     analysis = kept_analysis(corpus / "bundles" / "quick_probe.trace")
     timeline, compiled = analysis.timeline(), analysis.trace.context["metal_pipelines"]["start_ns"]
     slow = timeline.slow[0]
@@ -148,7 +145,7 @@ def test_metal_pipelines_that_made_a_prediction_slow_are_marked(corpus: Path) ->
     assert {timeline.lanes[lane].title for lane in slow.due_to.lanes} == {"Metal pipelines"}
 
 
-def test_a_slow_prediction_stays_where_its_waits_are_on_no_lane(samples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_prediction_stays_where_its_waits_are_on_no_lane(samples, monkeypatch):
     timeline = kept_analysis(samples / "captions_concurrent.trace").timeline()
     monkeypatch.setattr("tracekit.report.viewers.lane_columns.MOST_ROWS", len(timeline.lanes[0].starts))
     slow = fit_page(timeline).slow
@@ -158,7 +155,7 @@ def test_a_slow_prediction_stays_where_its_waits_are_on_no_lane(samples: Path, m
     assert fit_page(timeline).slow == ()
 
 
-def test_lanes_that_are_too_much_for_a_page_say_so(analysis: Analysis, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lanes_that_are_too_much_for_a_page_say_so(analysis, monkeypatch):
     timeline = analysis.timeline()
     sizes = {lane.title: len(lane.starts) for lane in timeline.lanes}
     core_ml = sizes["Activity"] + sizes["Data"] + sizes["Compute"]
@@ -174,14 +171,14 @@ def test_lanes_that_are_too_much_for_a_page_say_so(analysis: Analysis, monkeypat
     assert "too many for a page" in html_page(analysis.report, timeline)
 
 
-def test_a_place_that_calls_several_models_is_one_of_each(samples: Path) -> None:
+def test_a_place_that_calls_several_models_is_one_of_each(samples):
     analysis = kept_analysis(samples / "style_transfer_reload.trace")
     sites = json.loads(payload(analysis.report, analysis.timeline())[0])["sites"]
     assert {(api, model) for api, model, _ in sites} == {("load", None), ("prediction", None)}
     assert all(words.startswith("in StyleCam.StyleView.apply") for _, _, words in sites)
 
 
-def test_no_text_can_end_the_script_that_holds_it(analysis: Analysis) -> None:
+def test_no_text_can_end_the_script_that_holds_it(analysis):
     timeline = analysis.timeline()
     hostile = ("</script><script>alert(1)</script>", "<!--", *timeline.texts[2:])
     meta, _ = payload(analysis.report, replace(timeline, texts=hostile))

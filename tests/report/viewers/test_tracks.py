@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from support.analyses import kept_analysis
-from tracekit.api import Analysis
 from tracekit.report.inferred_calls import inferred_facts
 from tracekit.report.timeline import timeline_of
 from tracekit.report.viewers.tracks import FINDINGS, PREDICTIONS, CounterTrack, SliceTrack, Tracks, tracks_of
 from tracekit.trace.events import LOAD_KINDS, Kind
-from tracekit.trace.trace import Trace
 
 
 @pytest.fixture(scope="module")
-def concurrent(samples: Path) -> Analysis:
+def concurrent(samples):
     return kept_analysis(samples / "captions_concurrent.trace", functions=False)
 
 
 @pytest.fixture(scope="module")
-def tracks(concurrent: Analysis) -> Tracks:
+def tracks(concurrent):
     return tracks_of(concurrent.report, concurrent.timeline())
 
 
@@ -31,7 +28,7 @@ def group(tracks: Tracks, title: str) -> dict[str, object]:
     return {track.title: track for track in dict(tracks.groups)[title]}
 
 
-def test_no_row_overlaps_and_none_is_missing(concurrent: Analysis, tracks: Tracks) -> None:
+def test_no_row_overlaps_and_none_is_missing(concurrent, tracks):
     lanes = {lane.title: lane for lane in concurrent.timeline().lanes}
     several = 0
     for track in tracks.slices:
@@ -45,7 +42,7 @@ def test_no_row_overlaps_and_none_is_missing(concurrent: Analysis, tracks: Track
     assert several
 
 
-def test_counters_are_those_of_the_predictions(concurrent: Analysis, tracks: Tracks) -> None:
+def test_counters_are_those_of_the_predictions(concurrent, tracks):
     activity = concurrent.trace.activity
     predictions = activity[activity["kind"] == Kind.PREDICTION]
     counters = group(tracks, PREDICTIONS)
@@ -62,7 +59,7 @@ def test_counters_are_those_of_the_predictions(concurrent: Analysis, tracks: Tra
         assert latency.values.tolist() == is_own["duration_ns"].tolist()
 
 
-def test_findings_bring_their_evidence_and_their_texts(concurrent: Analysis, tracks: Tracks) -> None:
+def test_findings_bring_their_evidence_and_their_texts(concurrent, tracks):
     findings = [check for check in concurrent.report.results if check.outcome == "finding"]
     assert {f"Finding: {check.title}" for check in findings} == group(tracks, FINDINGS).keys()
     for check in findings:
@@ -84,7 +81,7 @@ def test_findings_bring_their_evidence_and_their_texts(concurrent: Analysis, tra
             assert track.markers
 
 
-def test_a_finding_brings_all_of_its_evidence_not_only_what_a_report_lists(samples: Path) -> None:
+def test_a_finding_brings_all_of_its_evidence_not_only_what_a_report_lists(samples):
     analysis = kept_analysis(samples / "style_transfer_reload.trace", functions=False)
     tracks = tracks_of(analysis.report, analysis.timeline())
     activity = analysis.trace.activity
@@ -99,7 +96,7 @@ def test_a_finding_brings_all_of_its_evidence_not_only_what_a_report_lists(sampl
     assert not any("evidence" in dict(details) for details in tracks.details)
 
 
-def test_a_flow_joins_a_prediction_to_its_parts_only(concurrent: Analysis, tracks: Tracks) -> None:
+def test_a_flow_joins_a_prediction_to_its_parts_only(concurrent, tracks):
     core_ml = group(tracks, "Core ML")
     trace = concurrent.trace
     is_prediction = trace.activity["kind"] == Kind.PREDICTION
@@ -116,7 +113,7 @@ def test_a_flow_joins_a_prediction_to_its_parts_only(concurrent: Analysis, track
     assert joined
 
 
-def test_thermal_states_are_a_counter_too(concurrent: Analysis) -> None:
+def test_thermal_states_are_a_counter_too(concurrent):
     timeline = concurrent.timeline()
     at = next(number for number, lane in enumerate(timeline.lanes) if lane.id == "thermal")
     hot = replace(
@@ -135,7 +132,7 @@ def test_thermal_states_are_a_counter_too(concurrent: Analysis) -> None:
     assert (level.times.tolist(), level.values.tolist()) == ([0, 10], [3, 0])
 
 
-def test_inferred_calls_say_what_shows_them_and_how_exactly(concurrent: Analysis, sampled_trace: Trace) -> None:
+def test_inferred_calls_say_what_shows_them_and_how_exactly(concurrent, sampled_trace):
     report = replace(concurrent.report, results=())
     tracks = tracks_of(report, timeline_of(sampled_trace, ()))
     (activity,) = [track for track in tracks.slices if track.title == "Activity"]

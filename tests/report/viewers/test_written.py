@@ -8,7 +8,6 @@ from collections import Counter
 from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -32,7 +31,7 @@ HOSTILE = 'a"b\\c</script> é 名 \U0001f600'
 
 
 @pytest.fixture(scope="module")
-def concurrent(samples: Path) -> Analysis:
+def concurrent(samples):
     return analysis_of(samples / "captions_concurrent.trace", Request(redact=False, functions=False))
 
 
@@ -51,7 +50,7 @@ def with_hard_rows(timeline: Timeline) -> Timeline:
 
 
 @pytest.mark.parametrize("form", VIEWERS)
-def test_every_interval_arrives_with_its_exact_times(form: str, concurrent: Analysis) -> None:
+def test_every_interval_arrives_with_its_exact_times(form, concurrent):
     engine()
     tracks = tracks_of(concurrent.report, with_hard_rows(concurrent.timeline()))
     stream = io.BytesIO()
@@ -122,7 +121,7 @@ def arrows(analysis: Analysis) -> Counter[tuple[int, int]]:
     return Counter(pair for starts in (*chains.values(), hard[::2], hard[1::2]) for pair in pairwise(sorted(starts)))
 
 
-def test_perfetto_knows_the_time_of_day_at_the_start(concurrent: Analysis) -> None:
+def test_perfetto_knows_the_time_of_day_at_the_start(concurrent):
     pytest.importorskip("perfetto")
     from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace
 

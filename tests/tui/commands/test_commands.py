@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from threading import Event
 
 import numpy as np
@@ -19,7 +18,7 @@ from tracekit.tui.viewport import Span
 NO_EVENT = "No event selected; press n or click one."
 
 
-async def test_what_needs_an_event_says_that_none_is_selected(screen) -> None:
+async def test_what_needs_an_event_says_that_none_is_selected(screen):
     for before, key in (("0", "F"), ("1", "P"), ("down", "V")):
         await screen.press(before)
         assert NO_EVENT not in screen.text()
@@ -29,7 +28,7 @@ async def test_what_needs_an_event_says_that_none_is_selected(screen) -> None:
 
 
 @pytest.mark.view(size=(200, 50))
-async def test_an_event_leads_to_its_prediction(screen) -> None:
+async def test_an_event_leads_to_its_prediction(screen):
     trace = screen.state.session.trace
     within = np.flatnonzero(trace.hardware["prediction"].notna().to_numpy())
     index = int(within[len(within) // 2])
@@ -47,7 +46,7 @@ async def test_an_event_leads_to_its_prediction(screen) -> None:
 
 
 @pytest.mark.view(size=(200, 80))
-async def test_two_events_are_measured_from_edge_to_edge(screen) -> None:
+async def test_two_events_are_measured_from_edge_to_edge(screen):
     activity = screen.state.session.trace.activity
     starts = activity["start_ns"].to_numpy()
     ends = starts + activity["duration_ns"].to_numpy()
@@ -76,7 +75,7 @@ async def test_two_events_are_measured_from_edge_to_edge(screen) -> None:
     assert screen.state.range == Span(start, far - start)
 
 
-async def test_bookmarks_are_set_listed_visited_and_taken_away(screen) -> None:
+async def test_bookmarks_are_set_listed_visited_and_taken_away(screen):
     await screen.press("B")
     assert "No bookmarks" in screen.text()
     await screen.press("n", "b")
@@ -97,12 +96,12 @@ async def test_bookmarks_are_set_listed_visited_and_taken_away(screen) -> None:
     assert [entry.time_ns for entry in screen.state.bookmarks] == [first]
 
 
-def test_every_attribution_is_said_in_words() -> None:
+def test_every_attribution_is_said_in_words():
     assert set(ATTRIBUTION_WORDS) == set(Attribution)
 
 
 @pytest.mark.sweep
-async def test_a_result_that_comes_when_the_app_was_left_is_dropped(screen) -> None:
+async def test_a_result_that_comes_when_the_app_was_left_is_dropped(screen):
     app, held, shown, seen = screen.app, [], [], Event()
 
     def call_later(show) -> None:
@@ -123,7 +122,7 @@ async def test_a_result_that_comes_when_the_app_was_left_is_dropped(screen) -> N
 
 
 @pytest.mark.sweep
-async def test_what_became_of_a_report_is_said_in_the_room_there_is(screen, tmp_path: Path) -> None:
+async def test_what_became_of_a_report_is_said_in_the_room_there_is(screen, tmp_path):
     await screen.press("n", "V", "R")
     await screen.answer(str(tmp_path / "range.md"))
     line = screen.text().splitlines()[-2]
@@ -132,7 +131,7 @@ async def test_what_became_of_a_report_is_said_in_the_room_there_is(screen, tmp_
 
 @pytest.mark.sweep
 @pytest.mark.view("style_transfer_reload", size=(80, 24))
-async def test_a_pane_that_is_asked_for_is_seen_where_the_inspector_took_its_place(screen) -> None:
+async def test_a_pane_that_is_asked_for_is_seen_where_the_inspector_took_its_place(screen):
     await screen.press("i", "4")
     assert "where the time went" in screen.text() or "latency" in screen.text().lower()
     assert screen.app.focused is screen.app.browse.pane.focus_target()
@@ -145,7 +144,7 @@ async def test_a_pane_that_is_asked_for_is_seen_where_the_inspector_took_its_pla
 
 @pytest.mark.sweep
 @pytest.mark.view("captions_concurrent")
-async def test_findings_are_inspected_when_they_are_asked_for(screen) -> None:
+async def test_findings_are_inspected_when_they_are_asked_for(screen):
     # The load is evidence of nothing, a prediction of a burst is.
     await screen.press("n", "1")
     assert screen.state.selection == NOTHING
@@ -170,7 +169,7 @@ async def test_findings_are_inspected_when_they_are_asked_for(screen) -> None:
 
 
 @pytest.mark.view("sharpen_8bit")
-async def test_the_legend_names_what_is_on_the_lanes_and_leaves_them_in_sight(screen) -> None:
+async def test_the_legend_names_what_is_on_the_lanes_and_leaves_them_in_sight(screen):
     lanes = screen.text().splitlines()[:20]
     await screen.press("L")
     shown = screen.text()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -20,7 +19,7 @@ from tracekit.tui.viewport import Span
 
 
 @pytest.mark.view("sharpen_8bit")
-async def test_a_row_is_copied_as_markdown_without_private_names(screen) -> None:
+async def test_a_row_is_copied_as_markdown_without_private_names(screen):
     await screen.press("y")
     assert "No row to copy" in screen.text()
     await screen.press("n", "y")
@@ -37,7 +36,7 @@ async def test_a_row_is_copied_as_markdown_without_private_names(screen) -> None
     assert "process" in screen.app.clipboard
 
 
-async def test_a_finding_is_copied_as_markdown(screen) -> None:
+async def test_a_finding_is_copied_as_markdown(screen):
     await screen.press("5", "Y")
     assert "No finding selected" in screen.text()
     await screen.press("1", "down", "Y")
@@ -52,7 +51,7 @@ async def test_a_finding_is_copied_as_markdown(screen) -> None:
     assert f"Copied the check {check.id} as Markdown" in screen.text()
 
 
-def test_a_check_without_finding_is_copied_as_what_it_is(samples: Path) -> None:
+def test_a_check_without_finding_is_copied_as_what_it_is(samples):
     session = kept_judged(kept_session(str(samples / "style_transfer_reload.trace")))
     first = session.report.results[0]
     assert (first.id, first.model) == ("reload-before-predict", "Pointillism")
@@ -72,7 +71,7 @@ def test_a_check_without_finding_is_copied_as_what_it_is(samples: Path) -> None:
 @pytest.mark.parametrize(
     "name", sweep_rest("sharpen_8bit", "style_transfer_reload", "album_memory", "captions_concurrent")
 )
-def test_a_copied_check_has_at_most_20_lines(name, samples: Path) -> None:
+def test_a_copied_check_has_at_most_20_lines(name, samples):
     session = kept_judged(kept_session(str(samples / f"{name}.trace")))
     checks = session.report.results
     crowded = replace(checks[0], caveats=tuple(f"Note {number}." for number in range(30)))
@@ -81,7 +80,7 @@ def test_a_copied_check_has_at_most_20_lines(name, samples: Path) -> None:
         assert len(finding_markdown(session, check).splitlines()) <= 20
 
 
-async def test_statistics_are_copied_of_the_range_or_of_all(screen) -> None:
+async def test_statistics_are_copied_of_the_range_or_of_all(screen):
     await screen.press("ctrl+y")
     assert screen.app.clipboard.startswith("Whole recording\n\n| model | event |")
     assert "| `Pointillism` | Load (cached) | Activity | 81 |" in screen.app.clipboard
@@ -97,7 +96,7 @@ async def test_statistics_are_copied_of_the_range_or_of_all(screen) -> None:
 
 async def test_reports_are_saved_in_the_format_of_their_ending_and_replaced_when_asked_twice(
     screen, tmp_path, monkeypatch
-) -> None:
+):
     monkeypatch.chdir(tmp_path)
     await screen.press("S")
     endings = [ENDINGS[form][0] for form in REPORT_FORMS]
@@ -141,7 +140,7 @@ async def test_reports_are_saved_in_the_format_of_their_ending_and_replaced_when
     assert "Saved the report of the range of 3.00 s" in screen.text()
 
 
-def test_a_name_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_a_name_that_cannot_be_written_is_told(tmp_path):
     parse = FileName()
 
     def check(name: str) -> str:
@@ -164,7 +163,7 @@ def test_a_name_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.sweep
 @pytest.mark.view("style_transfer_reload", "style_transfer_fixed")
-async def test_what_is_copied_of_two_recordings_names_them(screen) -> None:
+async def test_what_is_copied_of_two_recordings_names_them(screen):
     names = r"before: style\_transfer\_reload.trace, after: style\_transfer\_fixed.trace"
     await screen.press(*["u"] * 5, "y")
     assert screen.app.clipboard.splitlines()[0] == names
@@ -179,7 +178,7 @@ async def test_what_is_copied_of_two_recordings_names_them(screen) -> None:
 
 @pytest.mark.sweep
 @pytest.mark.view(size=(80, 24))
-async def test_what_was_copied_is_told_in_whole(screen, monkeypatch) -> None:
+async def test_what_was_copied_is_told_in_whole(screen, monkeypatch):
     for width in (80, 120, 200):
         await screen.pilot.resize_terminal(width, 24)
         for tmux in (False, True):
@@ -195,7 +194,7 @@ async def test_what_was_copied_is_told_in_whole(screen, monkeypatch) -> None:
                 assert "redacted" in line
 
 
-def test_private_names_are_found_in_what_is_copied_before_anything_is_escaped(sharpen_renamed) -> None:
+def test_private_names_are_found_in_what_is_copied_before_anything_is_escaped(sharpen_renamed):
     titles, texts = ["event", "process"], ["GPU execution, photo_helper0 (66)", "photo_helper0"]
     copied = row_markdown([sharpen_renamed("photo_helper0")], titles, texts, about="photo_helper0.trace")
     assert "helper" not in copied
@@ -204,7 +203,7 @@ def test_private_names_are_found_in_what_is_copied_before_anything_is_escaped(sh
     assert alias in copied.splitlines()[-1].split("|")[1]
 
 
-def test_private_names_of_both_recordings_are_left_out_of_a_comparison(sharpen_renamed) -> None:
+def test_private_names_of_both_recordings_are_left_out_of_a_comparison(sharpen_renamed):
     traces = [sharpen_renamed("first_secret"), sharpen_renamed("second_secret")]
     copied = row_markdown(traces, ["event"], ["GPU execution, second_secret and first_secret"])
     assert "secret" not in copied
@@ -212,7 +211,7 @@ def test_private_names_of_both_recordings_are_left_out_of_a_comparison(sharpen_r
 
 
 @pytest.fixture
-def sharpen_renamed(samples: Path):
+def sharpen_renamed(samples):
     """Makes the trace of a sample in which another process has this name."""
 
     def make(name: str) -> Trace:

@@ -1,7 +1,5 @@
 """Filters, matches and going to a time, with keys."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -13,7 +11,7 @@ from tracekit.tui.state import EventFilter
 
 
 @pytest.mark.parametrize("size", [(80, 24), pytest.param((120, 40), marks=pytest.mark.sweep)])
-async def test_a_wrong_filter_is_explained_and_can_be_corrected(screen, size) -> None:
+async def test_a_wrong_filter_is_explained_and_can_be_corrected(screen, size):
     await screen.press("slash")
     boxed = [line.split("│")[1] for line in screen.text().splitlines() if line.count("│") == 2]
     told = " ".join(" ".join(boxed).split())
@@ -29,7 +27,7 @@ async def test_a_wrong_filter_is_explained_and_can_be_corrected(screen, size) ->
     assert screen.state.filter == EventFilter(device="gpu")
 
 
-def test_only_values_that_occur_can_be_filtered_by(reload_trace) -> None:
+def test_only_values_that_occur_can_be_filtered_by(reload_trace):
     known = filter_values(reload_trace)
     assert "load" not in known.kind
     assert {"load_cached", "prediction", "gpu_exec"} <= set(known.kind)
@@ -37,7 +35,7 @@ def test_only_values_that_occur_can_be_filtered_by(reload_trace) -> None:
     assert set(known.model) == set(reload_trace.models["name"])
 
 
-async def test_matches_are_walked_through_in_all_lanes_by_time(screen) -> None:
+async def test_matches_are_walked_through_in_all_lanes_by_time(screen):
     await screen.press("m")
     assert "No filter set" in screen.text()
     await screen.press("slash")
@@ -59,7 +57,7 @@ async def test_matches_are_walked_through_in_all_lanes_by_time(screen) -> None:
     assert "No earlier match" in screen.text()
 
 
-async def test_going_to_a_time_moves_cursor_and_view(screen) -> None:
+async def test_going_to_a_time_moves_cursor_and_view(screen):
     await screen.press("w", "w", "w", "g")
     await screen.answer("0:08.5")
     assert screen.state.cursor_ns == 8_500_000_000

@@ -17,7 +17,7 @@ from tracekit.tui.state import EventRef, FindingRef, Selection, Session
 
 
 @pytest.mark.view(size=(200, 50))
-async def test_evidence_is_walked_through_and_leads_back(screen) -> None:
+async def test_evidence_is_walked_through_and_leads_back(screen):
     await screen.press("5", "full_stop")
     assert "No finding selected" in screen.text()
     await screen.press("1", "down", "full_stop", "full_stop")
@@ -40,7 +40,7 @@ async def test_evidence_is_walked_through_and_leads_back(screen) -> None:
 
 @pytest.mark.sweep
 @pytest.mark.view(size=(200, 50))
-async def test_evidence_that_is_listed_whole_or_by_its_bytes_is_told_so(screen) -> None:
+async def test_evidence_that_is_listed_whole_or_by_its_bytes_is_told_so(screen):
     # What is there in full has a last one.
     session = screen.state.session
     first = session.report.results[0]
@@ -65,7 +65,7 @@ async def test_evidence_that_is_listed_whole_or_by_its_bytes_is_told_so(screen) 
 
 
 @pytest.mark.view(size=(200, 50))
-async def test_an_event_leads_to_the_finding_that_it_is_evidence_of(screen) -> None:
+async def test_an_event_leads_to_the_finding_that_it_is_evidence_of(screen):
     check = screen.state.session.report.results[0]
     event = screen.state.session.locate(check.evidence[0])
     screen.app.select(Selection(event=event))
@@ -95,7 +95,7 @@ async def test_an_event_leads_to_the_finding_that_it_is_evidence_of(screen) -> N
 
 @pytest.mark.sweep
 @pytest.mark.view("sharpen_8bit", size=(200, 50))
-async def test_a_prediction_leads_to_the_finding_that_its_copies_are_evidence_of(screen) -> None:
+async def test_a_prediction_leads_to_the_finding_that_its_copies_are_evidence_of(screen):
     await screen.press("4", "down")
     session, index = screen.state.session, screen.state.selection.prediction
     copies = session.evidence[0]["data"]
@@ -113,7 +113,7 @@ async def test_a_prediction_leads_to_the_finding_that_its_copies_are_evidence_of
 
 
 @pytest.mark.sweep
-async def test_the_way_back_from_a_walk_is_one_key_and_the_help_says_so(screen) -> None:
+async def test_the_way_back_from_a_walk_is_one_key_and_the_help_says_so(screen):
     assert "before a series of steps" in ACTIONS_BY_ID["back"].help
     await screen.press("n", "f")
     before = screen.state.view
@@ -127,7 +127,7 @@ async def test_the_way_back_from_a_walk_is_one_key_and_the_help_says_so(screen) 
 
 
 @pytest.mark.sweep
-async def test_walking_goes_on_from_where_one_went(screen) -> None:
+async def test_walking_goes_on_from_where_one_went(screen):
     starts = screen.state.session.trace.activity["start_ns"].to_numpy()
 
     def after(time_ns: int) -> int:
@@ -153,7 +153,7 @@ async def test_walking_goes_on_from_where_one_went(screen) -> None:
     assert screen.state.cursor_ns > right
 
 
-async def test_an_event_that_is_chosen_elsewhere_takes_the_list_of_findings_along(screen) -> None:
+async def test_an_event_that_is_chosen_elsewhere_takes_the_list_of_findings_along(screen):
     await screen.press("1", "enter", "down")
     rows = screen.app.focused
     interval = rows.rows.rows[rows.cursor].ref
@@ -175,7 +175,7 @@ def marked_lanes(screen) -> set[str]:
     return marked
 
 
-def test_a_finding_about_requests_leads_to_its_request_on_the_lanes(run_view, samples, monkeypatch) -> None:
+def test_a_finding_about_requests_leads_to_its_request_on_the_lanes(run_view, samples, monkeypatch):
     monkeypatch.setattr(opening, "judge_session", partial(kept_judged, only=("request-errors",)))
 
     async def test(screen) -> None:
@@ -197,7 +197,7 @@ def test_a_finding_about_requests_leads_to_its_request_on_the_lanes(run_view, sa
 
 
 @pytest.mark.sweep
-def test_a_request_without_a_bracket_is_marked_as_all_its_phases(run_view, tmp_path, monkeypatch) -> None:
+def test_a_request_without_a_bracket_is_marked_as_all_its_phases(run_view, tmp_path, monkeypatch):
     scenario = slow_sampling(Draws(1))
     scenario.logged = [row for row in scenario.logged if row.name != "Inference"]
     write_export(scenario, tmp_path / "export")
@@ -221,7 +221,7 @@ def test_a_request_without_a_bracket_is_marked_as_all_its_phases(run_view, tmp_p
 
 
 @pytest.mark.sweep
-async def test_a_step_does_not_ask_where_a_row_lies_for_each_check(screen, monkeypatch) -> None:
+async def test_a_step_does_not_ask_where_a_row_lies_for_each_check(screen, monkeypatch):
     asked, span = [], Session.span
     monkeypatch.setattr(Session, "span", lambda session, ref: asked.append(ref) or span(session, ref))
     session = screen.state.session

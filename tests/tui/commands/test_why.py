@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tracekit.tui.state import EventRef, FindingRef, RowRef, Selection
@@ -34,7 +32,7 @@ def underlined(screen, lane: str) -> str:
 
 
 @CONCURRENT
-async def test_the_waits_of_a_prediction_are_numbered_and_walked_through(screen) -> None:
+async def test_the_waits_of_a_prediction_are_numbered_and_walked_through(screen):
     waits = work_before_its_own(screen, slowest(screen))
     assert len(waits) == 7
     assert "2 " not in underlined(screen, "Neural Engine")
@@ -62,7 +60,7 @@ async def test_the_waits_of_a_prediction_are_numbered_and_walked_through(screen)
 
 
 @CONCURRENT
-async def test_it_is_asked_of_a_model_of_statistics_of_a_finding_and_of_what_is_under_the_cursor(screen) -> None:
+async def test_it_is_asked_of_a_model_of_statistics_of_a_finding_and_of_what_is_under_the_cursor(screen):
     await screen.press("5", "down", "W")
     assert screen.state.selection.prediction == slowest(screen)
     screen.app.select(Selection(finding=FindingRef(0)))
@@ -84,7 +82,7 @@ async def test_it_is_asked_of_a_model_of_statistics_of_a_finding_and_of_what_is_
 
 @pytest.mark.sweep
 @pytest.mark.view("sharpen_8bit", size=(80, 24))
-async def test_where_no_queue_is_known_there_is_nothing_to_step_through(screen) -> None:
+async def test_where_no_queue_is_known_there_is_nothing_to_step_through(screen):
     await screen.press("1", "full_stop", "W")
     assert screen.state.inspector
     assert "instead of the usual 12.4 ms" in screen.text()
@@ -96,7 +94,7 @@ async def test_where_no_queue_is_known_there_is_nothing_to_step_through(screen) 
 
 
 @pytest.mark.sweep
-async def test_of_a_finding_about_loads_it_is_the_slowest_prediction_of_the_model(screen) -> None:
+async def test_of_a_finding_about_loads_it_is_the_slowest_prediction_of_the_model(screen):
     check = screen.state.session.report.results[1]
     assert check.id == "reload-before-predict"
     screen.app.select(Selection(finding=FindingRef(1)))
@@ -108,7 +106,7 @@ async def test_of_a_finding_about_loads_it_is_the_slowest_prediction_of_the_mode
 
 @pytest.mark.sweep
 @pytest.mark.corpus
-def test_metal_pipelines_compiled_during_it_are_marked(run_view, corpus: Path) -> None:
+def test_metal_pipelines_compiled_during_it_are_marked(run_view, corpus):
     path = corpus / "bundles" / "quick_probe.trace"
 
     async def test(screen) -> None:
@@ -128,7 +126,7 @@ def test_metal_pipelines_compiled_during_it_are_marked(run_view, corpus: Path) -
 
 @pytest.mark.sweep
 @pytest.mark.view("sharpen_8bit")
-async def test_of_a_row_of_warm_predictions_the_slowest_of_those_is_explained(screen) -> None:
+async def test_of_a_row_of_warm_predictions_the_slowest_of_those_is_explained(screen):
     await screen.press("2")
     listed = screen.app.browse.pane.focus_target()
     warm = next(at for at, line in enumerate(listed.rows.records) if line.statistics is line.source.warm)
@@ -142,6 +140,6 @@ async def test_of_a_row_of_warm_predictions_the_slowest_of_those_is_explained(sc
 
 @pytest.mark.sweep
 @pytest.mark.view("sharpen_8bit", "sharpen_float16")
-async def test_of_a_row_of_the_comparison_the_slowest_prediction_of_its_model_is_explained(screen) -> None:
+async def test_of_a_row_of_the_comparison_the_slowest_prediction_of_its_model_is_explained(screen):
     await screen.press("W")
     assert screen.state.selection.prediction == slowest(screen)

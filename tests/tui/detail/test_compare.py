@@ -41,7 +41,7 @@ def difference(before, after, presence=Presence.BOTH) -> Difference:
         ((0, 20), (0, 20), "–"),
     ],
 )
-def test_a_ratio_is_never_rounded_to_nothing(before, after, expected) -> None:
+def test_a_ratio_is_never_rounded_to_nothing(before, after, expected):
     assert ratio_text(difference(before, after), Measure.MEAN) == expected
 
 
@@ -57,7 +57,7 @@ def test_a_ratio_is_never_rounded_to_nothing(before, after, expected) -> None:
         ((1000, 20), (1000, 40), Measure.COUNT, "× 2.00"),
     ],
 )
-def test_better_and_worse_are_told_in_words(before, after, measure, expected) -> None:
+def test_better_and_worse_are_told_in_words(before, after, measure, expected):
     (ratio,) = [column for column in number_columns(measure) if column.title == "ratio"]
     row = difference(before, after)
     told = {"better": Role.GOOD, "worse": Role.BAD}
@@ -73,7 +73,7 @@ def test_better_and_worse_are_told_in_words(before, after, measure, expected) ->
         ((0, 0), (1000, 20), Presence.NOT_RECORDED_BEFORE, ("not recorded", None), "–"),
     ],
 )
-def test_one_side_alone_is_told_in_words(before, after, presence, sides, expected) -> None:
+def test_one_side_alone_is_told_in_words(before, after, presence, sides, expected):
     row = difference(before, after, presence)
     for measure in Measure:
         texts = {column.title: plain(column.text(row)) for column in number_columns(measure)}
@@ -82,7 +82,7 @@ def test_one_side_alone_is_told_in_words(before, after, presence, sides, expecte
             assert words is None or texts[side] == words
 
 
-def test_the_ratio_is_the_last_number_to_go() -> None:
+def test_the_ratio_is_the_last_number_to_go():
     rows = [difference((422_260, 20), (1_720, 20))]
     columns = records_of(rows, number_columns(Measure.SUM), BY_DIFFERENCE, "").columns
     for width in range(45, 100):
@@ -92,7 +92,7 @@ def test_the_ratio_is_the_last_number_to_go() -> None:
 
 
 @pytest.mark.parametrize("one_model", [True, False])
-def test_the_name_of_the_only_model_goes_before_names_of_events_are_cut(one_model) -> None:
+def test_the_name_of_the_only_model_goes_before_names_of_events_are_cut(one_model):
     rows = [replace(difference((422_260, 20), (1_720, 20)), label="Neural Engine execution", model="SharpenFilter")]
     columns = records_of(rows, number_columns(Measure.MEAN, one_model=one_model), BY_DIFFERENCE, "").columns
     widths = dict(zip([column.title for column in columns], column_widths(columns, 80), strict=True))
@@ -102,7 +102,7 @@ def test_the_name_of_the_only_model_goes_before_names_of_events_are_cut(one_mode
     assert all(wide.values())
 
 
-def test_the_order_is_told_where_its_column_has_no_room() -> None:
+def test_the_order_is_told_where_its_column_has_no_room():
     rows = [difference((422_260, 20), (1_720, 20))]
     listed = records_of(rows, number_columns(Measure.SUM), BY_DIFFERENCE, "")
     told = {}
@@ -131,7 +131,7 @@ def test_the_order_is_told_where_its_column_has_no_room() -> None:
         (55, False, "by difference▴"),
     ],
 )
-def test_a_hidden_order_is_named_as_fully_as_there_is_room(width, descending, expected) -> None:
+def test_a_hidden_order_is_named_as_fully_as_there_is_room(width, descending, expected):
     rows = [difference((422_260, 20), (1_720, 20))]
     listed = records_of(rows, number_columns(Measure.SUM), replace(BY_DIFFERENCE, descending=descending), "")
     widths = column_widths(listed.columns, width, frozenset({"difference", "lane"}))
@@ -140,7 +140,7 @@ def test_a_hidden_order_is_named_as_fully_as_there_is_room(width, descending, ex
 
 @pytest.mark.sweep
 @pytest.mark.view("style_transfer_reload", "style_transfer_fixed", size=(112, 40))
-async def test_columns_without_room_are_named_where_columns_are_chosen(screen) -> None:
+async def test_columns_without_room_are_named_where_columns_are_chosen(screen):
     def lines(screen) -> dict[str, str]:
         rows = [line.partition("│")[2].rpartition("│")[0].split() for line in screen.text().splitlines()]
         return {row[2]: " ".join(row) for row in rows if len(row) > 2 and row[1] in ("shown", "hidden")}
@@ -177,7 +177,7 @@ async def test_columns_without_room_are_named_where_columns_are_chosen(screen) -
 
 
 @pytest.mark.view("sharpen_8bit", "sharpen_float16", size=(180, 50))
-async def test_the_answers_are_those_of_the_command(screen) -> None:
+async def test_the_answers_are_those_of_the_command(screen):
     await screen.press("8", *["u"] * 4)
     (line,) = [line for line in screen.text().splitlines()[1:] if "improved" in line]
     assert [word in line for word in ("SharpenFilter", "12.4 ms", "8.68 ms", "−30%", "−31% to −29%")] == [True] * 5
@@ -186,7 +186,7 @@ async def test_the_answers_are_those_of_the_command(screen) -> None:
     assert "u: [findings]" in screen.text()
 
 
-def test_what_makes_the_answers_unfair_stands_above_them() -> None:
+def test_what_makes_the_answers_unfair_stands_above_them():
     unfair = (EnvironmentDifference("device", "iPhone 14 Pro", "Mac Studio"), EnvironmentDifference("system", "a", "b"))
     state = SimpleNamespace(measure=LATENCY, comparison=SimpleNamespace(unfair=unfair))
     wide, narrow = (ComparePane().heading(state, None, room) for room in (150, 50))
@@ -196,7 +196,7 @@ def test_what_makes_the_answers_unfair_stands_above_them() -> None:
 
 @pytest.mark.sweep
 @pytest.mark.view("sharpen_float16", "sharpen_8bit", size=(180, 50))
-async def test_what_only_the_other_recording_has_is_shown_from_there(screen) -> None:
+async def test_what_only_the_other_recording_has_is_shown_from_there(screen):
     other = screen.state.sessions[1]
     # An answer has the color of better or worse.
     (model,) = screen.state.comparison.models

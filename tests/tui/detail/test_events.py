@@ -18,7 +18,7 @@ from tracekit.tui.ranges import passing, ranks
 from tracekit.tui.state import EventFilter, Sort
 
 
-def test_events_of_all_frames_sort_by_text_with_nameless_ones_last(reload_trace) -> None:
+def test_events_of_all_frames_sort_by_text_with_nameless_ones_last(reload_trace):
     rows = event_rows(reload_trace, EventFilter(), None, Sort("model", descending=False))
     models = [getattr(reload_trace, rows.ref(row).frame)["model"].iloc[rows.ref(row).index] for row in range(len(rows))]
     named = [str(model).casefold() for model in models if isinstance(model, str)]
@@ -27,7 +27,7 @@ def test_events_of_all_frames_sort_by_text_with_nameless_ones_last(reload_trace)
     assert len(rows) == sum(len(getattr(reload_trace, name)) for name in EVENT_FRAMES)
 
 
-def test_columns_of_which_a_recording_has_nothing_are_left_out(samples) -> None:
+def test_columns_of_which_a_recording_has_nothing_are_left_out(samples):
     trace = kept_trace(samples / "meal_planner.trace")
 
     def titles(sort: Sort) -> list[str]:
@@ -38,7 +38,7 @@ def test_columns_of_which_a_recording_has_nothing_are_left_out(samples) -> None:
     assert "model" in titles(Sort("model", descending=False))
 
 
-def test_rows_name_their_lanes_as_the_lanes_are_titled(reload_trace) -> None:
+def test_rows_name_their_lanes_as_the_lanes_are_titled(reload_trace):
     titles = {lane.title.partition(" · ")[0] for lane in lanes_of(reload_trace, Grouping.LANES)}
     rows = event_rows(reload_trace, EventFilter(), None)
     column = next(column for column in rows.columns if column.title == "lane")
@@ -46,7 +46,7 @@ def test_rows_name_their_lanes_as_the_lanes_are_titled(reload_trace) -> None:
     assert {"Activity", "Neural Engine", "GPU"} <= shown <= titles
 
 
-def test_ranks_put_texts_in_order_and_none_last(reload_trace) -> None:
+def test_ranks_put_texts_in_order_and_none_last(reload_trace):
     column = reload_trace.hardware["model"]
     found = ranks(column)
     assert (found[column.isna().to_numpy()] == found.max()).all()
@@ -55,7 +55,7 @@ def test_ranks_put_texts_in_order_and_none_last(reload_trace) -> None:
     assert by_rank == sorted(texts, key=str.casefold)
 
 
-def test_rows_that_name_no_model_can_be_asked_for(reload_trace) -> None:
+def test_rows_that_name_no_model_can_be_asked_for(reload_trace):
     hardware = reload_trace.hardware
     passed = passing(reload_trace, "hardware", EventFilter(model=""), None)
     assert passed.sum() == hardware["model"].isna().sum() > 0
@@ -71,7 +71,7 @@ def test_rows_that_name_no_model_can_be_asked_for(reload_trace) -> None:
         ("Neural Engine Request", None, 18, "Neural En… Request"),
     ],
 )
-def test_the_ends_by_which_events_differ_survive(event, process, room, expected, samples) -> None:
+def test_the_ends_by_which_events_differ_survive(event, process, room, expected, samples):
     row = kept_judged(kept_session(str(samples / "style_transfer_reload.trace"))).report.aggregation[0]
     told = short_event(EventRow(replace(row, process=process), event, row.statistics), room)
     assert len(told) <= room

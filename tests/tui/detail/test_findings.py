@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from tests.tui.conftest import kept_judged, kept_session
 from tracekit.render.blocks import plain
-from tracekit.report.report import Report
 from tracekit.tui.detail.columns import column_widths
 from tracekit.tui.detail.findings import FindingsPane, check_rows
 from tracekit.tui.detail.rowlist import RowList
@@ -24,11 +22,11 @@ RELOADED = "The model is reloaded before every prediction"
 
 
 @pytest.fixture
-def report(samples: Path) -> Report:
+def report(samples):
     return kept_judged(kept_session(str(samples / "style_transfer_reload.trace"))).report
 
 
-async def test_findings_come_one_by_one_and_rows_of_several_models_open_and_shut(screen) -> None:
+async def test_findings_come_one_by_one_and_rows_of_several_models_open_and_shut(screen):
     listed = screen.app.browse.query_one(FindingsPane).query_one(RowList)
     shown = texts(listed.rows)
     # The sample reloads each of its five models; the other two detectors have nothing to say of any.
@@ -59,7 +57,7 @@ async def test_findings_come_one_by_one_and_rows_of_several_models_open_and_shut
     assert "also for" not in screen.text()
 
 
-def test_a_check_without_a_row_of_its_own_is_found_in_the_one_that_it_shares(report) -> None:
+def test_a_check_without_a_row_of_its_own_is_found_in_the_one_that_it_shares(report):
     last = len(report.results) - 1
     shut, opened = check_rows(report, None), check_rows(report, last)
     assert last in shut.rows[shut.row_of(FindingRef(last), 0)].alike
@@ -67,14 +65,14 @@ def test_a_check_without_a_row_of_its_own_is_found_in_the_one_that_it_shares(rep
     assert shut.row_of(FindingRef(0, 3), 0) is None
 
 
-def test_reasons_that_differ_are_not_told_as_one(report) -> None:
+def test_reasons_that_differ_are_not_told_as_one(report):
     same = tuple(replace(check, summary="Alike.") for check in report.results)
     other = (*same[:-1], replace(same[-1], summary="Something else."))
     assert texts(check_rows(replace(report, results=same), None))[-1][-1] == "Alike."
     assert "enter lists them" in texts(check_rows(replace(report, results=other), None))[-1][-1]
 
 
-def test_intervals_have_their_times_under_a_heading_of_their_own(report) -> None:
+def test_intervals_have_their_times_under_a_heading_of_their_own(report):
     rows = check_rows(report, 0)
     titles = [column.title for column in rows.columns]
     lines = texts(rows)
@@ -97,7 +95,7 @@ def test_intervals_have_their_times_under_a_heading_of_their_own(report) -> None
 
 
 @pytest.mark.parametrize("size", [(80, 24), pytest.param((120, 40), marks=pytest.mark.sweep)])
-async def test_what_was_seen_is_said_above_the_list_where_it_has_no_column(screen, size) -> None:
+async def test_what_was_seen_is_said_above_the_list_where_it_has_no_column(screen, size):
     await screen.press("1", "down")
     shown = " ".join(screen.text().split())
     assert "summary" not in shown
@@ -125,7 +123,7 @@ async def test_what_was_seen_is_said_above_the_list_where_it_has_no_column(scree
         (1234, 33, "interval 2 of 50 listed"),
     ],
 )
-def test_the_number_of_an_interval_is_told_before_all_of_its_name(report, total, room, expected) -> None:
+def test_the_number_of_an_interval_is_told_before_all_of_its_name(report, total, room, expected):
     first = report.results[0]
     named = tuple(replace(entry, label=f"Mamba/Op0{'+' * 60}s/Command") for entry in first.evidence)
     shown = replace(first, evidence=named, evidence_total=total)
@@ -135,7 +133,7 @@ def test_the_number_of_an_interval_is_told_before_all_of_its_name(report, total,
     assert told == expected
 
 
-async def test_the_first_finding_is_told_before_anything_is_selected(screen) -> None:
+async def test_the_first_finding_is_told_before_anything_is_selected(screen):
     assert screen.state.selection == NOTHING
     assert "severity      critical" in screen.text()
     # In another list that is its first row.
@@ -145,7 +143,7 @@ async def test_the_first_finding_is_told_before_anything_is_selected(screen) -> 
     assert screen.state.inspector_selection.event is not None
 
 
-async def test_findings_are_sorted_like_other_lists(screen) -> None:
+async def test_findings_are_sorted_like_other_lists(screen):
     listed = screen.app.browse.query_one(FindingsPane).query_one(RowList)
     checks = screen.state.session.report.results
     ranked = [line[2] for line in texts(listed.rows)[:5]]
@@ -174,7 +172,7 @@ async def test_findings_are_sorted_like_other_lists(screen) -> None:
     assert listed.cursor == 2 + ranked[::-1].index(models[0])
 
 
-def test_one_reason_of_many_detectors_is_told_once(report) -> None:
+def test_one_reason_of_many_detectors_is_told_once(report):
     unjudged = [
         replace(report.results[5], id=f"check-{at}", model=None, outcome="not_evaluated", summary="Too little.")
         for at in range(20)
@@ -196,7 +194,7 @@ def test_one_reason_of_many_detectors_is_told_once(report) -> None:
     assert len(check_rows(replace(report, results=passed), None)) == 20
 
 
-def test_no_finding_is_cut_for_the_sake_of_summaries(report) -> None:
+def test_no_finding_is_cut_for_the_sake_of_summaries(report):
     rows = check_rows(report, None)
     for width in range(60, 200):
         widths = column_widths(rows.columns, width)
@@ -204,7 +202,7 @@ def test_no_finding_is_cut_for_the_sake_of_summaries(report) -> None:
         assert not room["summary"] or room["finding"] >= len(RELOADED), width
 
 
-def test_columns_that_say_nothing_of_any_finding_leave_their_room(samples) -> None:
+def test_columns_that_say_nothing_of_any_finding_leave_their_room(samples):
     judged = kept_judged(kept_session(str(samples / "meal_planner.trace")), only=("request-errors",))
     rows = check_rows(judged.report, None, Sort("est. savings", descending=True))
     assert [column.title for column in rows.columns] == ["outcome", "finding", "summary"]
@@ -214,7 +212,7 @@ def test_columns_that_say_nothing_of_any_finding_leave_their_room(samples) -> No
 
 @pytest.mark.sweep
 @pytest.mark.view("sharpen_8bit", size=(60, 50))
-async def test_the_key_for_more_stays_on_one_line(screen) -> None:
+async def test_the_key_for_more_stays_on_one_line(screen):
     for width in range(60, 100, 3):
         await screen.pilot.resize_terminal(width, 50)
         await screen.settle()

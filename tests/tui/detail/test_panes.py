@@ -22,7 +22,7 @@ async def drag_range(screen) -> None:
 
 
 @pytest.mark.view(size=(200, 50))
-async def test_models_are_listed_with_their_facts_and_facts_of_the_recording_are_not_sorted(screen) -> None:
+async def test_models_are_listed_with_their_facts_and_facts_of_the_recording_are_not_sorted(screen):
     await screen.press("6", "O")
     assert "Nothing to sort here" in screen.text()
     assert screen.state.sorts == {}
@@ -43,7 +43,7 @@ async def test_models_are_listed_with_their_facts_and_facts_of_the_recording_are
 @pytest.mark.sweep
 @pytest.mark.turns(3)
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 50)])
-async def test_the_line_above_a_list_is_never_cut(screen, size) -> None:
+async def test_the_line_above_a_list_is_never_cut(screen, size):
     for inspector in (False, True):
         screen.app.change(inspector=inspector and size[0] > 110)
         await screen.settle()
@@ -66,7 +66,7 @@ async def test_the_line_above_a_list_is_never_cut(screen, size) -> None:
 
 
 @pytest.mark.view("sharpen_8bit", size=(200, 50))
-async def test_a_recording_without_events_says_so_in_every_list(screen) -> None:
+async def test_a_recording_without_events_says_so_in_every_list(screen):
     session = screen.state.session
     whole = session.trace
     emptied = narrow(whole, only_range(everything(whole), whole, -2, -1))

@@ -1,7 +1,5 @@
 """The list of predictions: what it counts, and where it leads."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +11,7 @@ from tracekit.tui.opening import calls_of
 from tracekit.tui.state import EventRef, Sort
 
 
-async def test_the_predictions_are_those_that_the_app_called(screen) -> None:
+async def test_the_predictions_are_those_that_the_app_called(screen):
     await screen.press("4")
     activity = screen.state.session.trace.activity
     called = activity[(activity["kind"] == "prediction") & (activity["level"] == "top")]
@@ -28,7 +26,7 @@ async def test_the_predictions_are_those_that_the_app_called(screen) -> None:
     assert int(activity["duration_ns"][rows.index(0)]) == called["duration_ns"].max()
 
 
-async def test_a_prediction_is_chosen_from_its_list_and_zoomed_to(screen) -> None:
+async def test_a_prediction_is_chosen_from_its_list_and_zoomed_to(screen):
     # Before any was chosen it is the first.
     await screen.press("4", "enter")
     called = listed(screen, PredictionsPane).rows
@@ -42,7 +40,7 @@ async def test_a_prediction_is_chosen_from_its_list_and_zoomed_to(screen) -> Non
         assert view.span_ns == pytest.approx(span.span_ns * 1.2, rel=0.01)
 
 
-def test_the_parts_of_every_prediction_are_its_duration(reload_trace) -> None:
+def test_the_parts_of_every_prediction_are_its_duration(reload_trace):
     calls = calls_of(reload_trace)
     assert len(calls) > 100
     assert (calls.time_ns.sum(axis=0) == calls.durations).all()
@@ -56,7 +54,7 @@ def test_the_parts_of_every_prediction_are_its_duration(reload_trace) -> None:
 
 
 @pytest.mark.sweep
-async def test_the_line_above_inferred_predictions_says_so(screen) -> None:
+async def test_the_line_above_inferred_predictions_says_so(screen):
     session = screen.state.session
     for inferred, line, few in (
         (373, "373 predictions, inferred · ", "373, inferred · "),

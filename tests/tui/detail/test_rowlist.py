@@ -17,7 +17,7 @@ async def burst(screen, *keys: str) -> None:
 
 
 @pytest.mark.sweep
-async def test_no_key_of_a_burst_is_lost(screen) -> None:
+async def test_no_key_of_a_burst_is_lost(screen):
     await burst(screen, *["full_stop"] * 5)
     assert screen.state.selection.finding.evidence == 4
     for pane in "13":
@@ -39,7 +39,7 @@ async def test_no_key_of_a_burst_is_lost(screen) -> None:
     assert rows.cursor == 7
 
 
-async def test_the_cursor_stays_in_sight_at_both_ends_of_a_page(screen) -> None:
+async def test_the_cursor_stays_in_sight_at_both_ends_of_a_page(screen):
     await screen.press("3", "home")
     rows = screen.app.focused
     for row, first in ((rows.page - 1, 0), (rows.page, 1), (1, 1), (0, 0)):
@@ -48,7 +48,7 @@ async def test_the_cursor_stays_in_sight_at_both_ends_of_a_page(screen) -> None:
         assert (rows.cursor, rows.scroll_offset.y) == (row, first)
 
 
-async def test_enter_in_a_burst_opens_the_row_that_was_reached(screen) -> None:
+async def test_enter_in_a_burst_opens_the_row_that_was_reached(screen):
     await screen.press("3")
     await burst(screen, "1", "home", "down", "down", "enter")
     assert screen.state.opened == screen.state.session.report.results.index(
@@ -56,7 +56,7 @@ async def test_enter_in_a_burst_opens_the_row_that_was_reached(screen) -> None:
     )
 
 
-async def test_columns_can_be_hidden_and_stay_so(screen) -> None:
+async def test_columns_can_be_hidden_and_stay_so(screen):
     await screen.press("4", "C")
     await screen.press("space", "down", "down", "space", "escape")
     assert screen.state.hidden == {("predictions", "start"), ("predictions", "model")}
@@ -77,7 +77,7 @@ async def test_columns_can_be_hidden_and_stay_so(screen) -> None:
 
 @pytest.mark.sweep
 @pytest.mark.view("sharpen_8bit")
-async def test_what_was_selected_while_a_list_was_hidden_has_its_cursor(screen) -> None:
+async def test_what_was_selected_while_a_list_was_hidden_has_its_cursor(screen):
     await screen.press("4", "home")
     rows = screen.app.focused
     await burst(screen, "down", "down", "down", "1")

@@ -15,7 +15,7 @@ from tracekit.tui.state import Sort
 
 
 @pytest.mark.view(size=(200, 50))
-async def test_the_aggregation_is_that_of_the_report_by_sum(screen) -> None:
+async def test_the_aggregation_is_that_of_the_report_by_sum(screen):
     await screen.press("2")
     rows = listed(screen, AggregationPane).rows
     activity = screen.state.session.trace.activity
@@ -34,7 +34,7 @@ async def test_the_aggregation_is_that_of_the_report_by_sum(screen) -> None:
 
 @pytest.mark.sweep
 @pytest.mark.view(size=(200, 50))
-async def test_every_column_sorts_both_ways(screen) -> None:
+async def test_every_column_sorts_both_ways(screen):
     await screen.press("2")
     pane = screen.app.browse.query_one(AggregationPane)
     shown = [entry.title for entry in listed(screen, AggregationPane).visible_columns()]
@@ -62,7 +62,7 @@ async def test_every_column_sorts_both_ways(screen) -> None:
     assert events[:3] == ["GPU execution", "GPU execution, backboardd (66)", "GPU Request"]
 
 
-async def test_a_click_on_a_title_sorts_and_a_second_one_turns_it_round(screen) -> None:
+async def test_a_click_on_a_title_sorts_and_a_second_one_turns_it_round(screen):
     await screen.press("3")
     await screen.pilot.click(listed(screen, EventsPane), offset=(20, 0))
     await screen.settle()
@@ -80,7 +80,7 @@ async def test_a_click_on_a_title_sorts_and_a_second_one_turns_it_round(screen) 
 
 
 @pytest.mark.view("sharpen_8bit", size=(200, 50))
-async def test_a_row_of_the_aggregation_leads_to_the_events_that_it_counts(screen) -> None:
+async def test_a_row_of_the_aggregation_leads_to_the_events_that_it_counts(screen):
     trace = screen.state.session.trace
     lines = screen.state.session.report.aggregation
     assert len(lines) > 5
@@ -94,5 +94,5 @@ async def test_a_row_of_the_aggregation_leads_to_the_events_that_it_counts(scree
     assert heading(screen, EventsPane).startswith(f"{lines[0].statistics.count:,} events · ")
 
 
-def test_signs_of_bars_are_unique() -> None:
+def test_signs_of_bars_are_unique():
     assert len({group.sign for group in GROUPS}) == len(GROUPS)

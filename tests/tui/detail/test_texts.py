@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from support.choice import sweep_rest
@@ -13,7 +11,7 @@ MS = 1_000_000
 
 
 @pytest.fixture(scope="module")
-def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def bundle(tmp_path_factory):
     """One load on the main thread, and predictions of a worker."""
     app = start_recording(Draws(3), jitter=0, noise=False, code=True)
     app.code.on_main = True
@@ -24,7 +22,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_bundle(app.finish(), tmp_path_factory.mktemp("code") / "a.trace", rows_per_block=64)
 
 
-def test_the_inspector_names_the_caller_of_a_load_and_of_a_prediction(run_view, bundle: Path) -> None:
+def test_the_inspector_names_the_caller_of_a_load_and_of_a_prediction(run_view, bundle):
     async def test(screen) -> None:
         await screen.press("n")
         text = screen.text()
@@ -39,7 +37,7 @@ def test_the_inspector_names_the_caller_of_a_load_and_of_a_prediction(run_view, 
     run_view(test, bundle, size=(200, 60))
 
 
-def test_the_pane_shows_the_tree_of_the_selection_and_of_everything(run_view, bundle: Path) -> None:
+def test_the_pane_shows_the_tree_of_the_selection_and_of_everything(run_view, bundle):
     async def test(screen) -> None:
         await screen.press("7")
         assert "40 samples of running threads; threads" in screen.text()
@@ -64,7 +62,7 @@ def test_the_pane_shows_the_tree_of_the_selection_and_of_everything(run_view, bu
 
 
 @pytest.mark.sweep
-def test_what_is_longer_than_a_line_goes_on_below_its_beginning(run_view, bundle: Path) -> None:
+def test_what_is_longer_than_a_line_goes_on_below_its_beginning(run_view, bundle):
     async def test(screen) -> None:
         await screen.press("n", "7", "Z")
         shown = screen.text().splitlines()
@@ -78,7 +76,7 @@ def test_what_is_longer_than_a_line_goes_on_below_its_beginning(run_view, bundle
 
 @pytest.mark.view("captions_concurrent", size=(120, 40))
 @pytest.mark.parametrize("key", sweep_rest("7", "6"))
-async def test_a_text_has_all_of_the_width_until_something_is_selected(screen, key) -> None:
+async def test_a_text_has_all_of_the_width_until_something_is_selected(screen, key):
     inspector = screen.app.browse.query_one("#inspector")
     await screen.press(key)
     assert ("Call Stacks were not recorded. Record with --instrument 'Time Profiler'." in screen.text()) == (key == "7")
@@ -100,7 +98,7 @@ async def test_a_text_has_all_of_the_width_until_something_is_selected(screen, k
 
 @pytest.mark.sweep
 @pytest.mark.corpus
-def test_calls_that_core_ml_did_not_record_name_their_callers(run_view, corpus: Path) -> None:
+def test_calls_that_core_ml_did_not_record_name_their_callers(run_view, corpus):
     async def test(screen) -> None:
         await screen.press("n")
         assert all(words in screen.text() for words in ("MambaASRRunner_main", "(main.swift:1514)"))

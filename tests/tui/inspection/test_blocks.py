@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,7 +25,7 @@ def lines(durations) -> list[str]:
     return shown.get().splitlines()
 
 
-def test_every_value_is_counted_in_its_range() -> None:
+def test_every_value_is_counted_in_its_range():
     durations = [1_000_000 * value for value in (10, 10, 11, 12, 22)]
     shown = [line for line in lines(durations) if " – " in line and "max" not in line]
     # From 13 to 21 ms there is none.
@@ -40,13 +39,13 @@ def test_every_value_is_counted_in_its_range() -> None:
     assert sum(int(line.split()[-1]) for line in shown) == len(durations)
 
 
-def test_equal_values_have_no_ranges_and_few_are_not_shown() -> None:
+def test_equal_values_have_no_ranges_and_few_are_not_shown():
     assert "all of 6 values: 5.00 ms" in lines([5_000_000] * 6)
     assert lines([1, 2, 3, 4]) == []
 
 
 @pytest.mark.parametrize("name", sweep_rest("captions_concurrent", "style_transfer_reload", "sharpen_8bit"))
-def test_rows_of_the_aggregation_have_as_many_durations_as_they_count(samples: Path, name: str) -> None:
+def test_rows_of_the_aggregation_have_as_many_durations_as_they_count(samples, name):
     state = first_state((kept_judged(kept_session(str(samples / f"{name}.trace"))),))
     half = replace(state, range=Span(0, state.bounds.span_ns // 2))
     for shown in (state, half):
@@ -59,7 +58,7 @@ def test_rows_of_the_aggregation_have_as_many_durations_as_they_count(samples: P
                 assert len(durations_of_row(shown, RowRef(row, warm=True))) == row.warm.count
 
 
-def test_a_model_and_a_range_have_the_durations_of_their_predictions(samples: Path) -> None:
+def test_a_model_and_a_range_have_the_durations_of_their_predictions(samples):
     state = first_state((kept_judged(kept_session(str(samples / "style_transfer_reload.trace"))),))
     # As the sample was made: 81 predictions of this model, 373 in all.
     assert len(durations_of_model(state.session, "Pointillism")) == 81
@@ -67,7 +66,7 @@ def test_a_model_and_a_range_have_the_durations_of_their_predictions(samples: Pa
 
 
 @pytest.mark.view("captions_concurrent", size=(120, 60))
-async def test_the_first_row_of_a_list_fills_the_inspector_with_its_distribution(screen) -> None:
+async def test_the_first_row_of_a_list_fills_the_inspector_with_its_distribution(screen):
     await screen.press("2")
     assert "Durations of these events" in screen.text()
     assert re.search(r" – +\d[\d.]+ ms █+ \d+", screen.text())

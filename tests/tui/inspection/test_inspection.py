@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,7 +17,7 @@ from tracekit.tui import opening
 from tracekit.tui.inspection.event import directions, event_blocks, why_blocks
 from tracekit.tui.inspection.report import finding_blocks, model_blocks
 from tracekit.tui.screens.title import title_line
-from tracekit.tui.state import NOTHING, EventRef, FindingRef, Selection, Session, WaitsRef, first_state
+from tracekit.tui.state import NOTHING, EventRef, FindingRef, Selection, WaitsRef, first_state
 from tracekit.tui.theme import PALETTES
 
 ANE, GPU, CPU = 0, 1, 2
@@ -32,13 +31,13 @@ ANE, GPU, CPU = 0, 1, 2
         ([ANE, GPU] * 3, "Neural Engine → GPU 3 times, GPU → Neural Engine 2 times"),
     ],
 )
-def test_hand_offs_are_told_with_their_directions(units, expected) -> None:
+def test_hand_offs_are_told_with_their_directions(units, expected):
     units = np.array(units, np.int8)
     assert directions(Handoffs(np.zeros(len(units) - 1, np.int64), units[:-1], units[1:])) == expected
 
 
 @pytest.mark.view(size=(200, 60))
-async def test_an_inspected_prediction_is_named_and_says_which_unit_handed_over_to_which(screen) -> None:
+async def test_an_inspected_prediction_is_named_and_says_which_unit_handed_over_to_which(screen):
     await screen.press("4", "home")
     assert screen.state.session.trace.activity["model"][screen.state.selection.prediction] == "Watercolor"
     text = screen.text()
@@ -55,7 +54,7 @@ async def test_an_inspected_prediction_is_named_and_says_which_unit_handed_over_
     assert f"{row['duration_ns'] / 1e6:.2f} ms, at {row['start_ns'] / 1e9:.3f}"[:-1] in text
 
 
-def test_a_prediction_is_compared_with_a_usual_one(samples: Path) -> None:
+def test_a_prediction_is_compared_with_a_usual_one(samples):
     session = kept_judged(kept_session(str(samples / "captions_concurrent.trace")))
     slowest = int(session.trace.activity["duration_ns"].where(session.trace.activity["kind"] == "prediction").idxmax())
     words = " ".join(told(why_blocks(session, slowest, None)).split())
@@ -63,7 +62,7 @@ def test_a_prediction_is_compared_with_a_usual_one(samples: Path) -> None:
     assert "the median of 275 warm predictions without time in queues" in words
 
 
-def test_a_slower_prediction_of_another_model_is_named(samples: Path) -> None:
+def test_a_slower_prediction_of_another_model_is_named(samples):
     session = kept_judged(kept_session(str(samples / "style_transfer_reload.trace")))
     calls, models = session.calls, session.trace.activity["model"]
 
@@ -76,7 +75,7 @@ def test_a_slower_prediction_of_another_model_is_named(samples: Path) -> None:
     assert "another model" not in words("Watercolor")
 
 
-def test_a_model_has_the_card_of_its_file(samples: Path, built_models: Path) -> None:
+def test_a_model_has_the_card_of_its_file(samples, built_models):
     given = f"SharpenFilter={built_models / 'target_iOS16.mlpackage'}"
     path = str(samples / "sharpen_8bit.trace")
     session = opening.judge_session(opening.read(path, Request(model_files=(given,))))
@@ -98,7 +97,7 @@ def test_a_model_has_the_card_of_its_file(samples: Path, built_models: Path) -> 
 
 
 @pytest.mark.view(size=(200, 70))
-async def test_what_a_detector_measured_is_named_in_full(screen) -> None:
+async def test_what_a_detector_measured_is_named_in_full(screen):
     await screen.press("1")
     check = screen.state.session.report.results[0]
     names = [line.ljust(200)[156:179] for line in screen.text().splitlines()]
@@ -108,7 +107,7 @@ async def test_what_a_detector_measured_is_named_in_full(screen) -> None:
         assert metric.name in words
 
 
-def test_the_first_line_says_as_much_of_the_verdict_as_fits(judged) -> None:
+def test_the_first_line_says_as_much_of_the_verdict_as_fits(judged):
     for width, verdict, shown in (
         (80, "1 finding (critical) in 5 models; 7 checks not evaluated.", "1 finding (critical) in 5 models"),
         (200, "1 finding (critical) in 5 models; 7 checks not evaluated.", "7 checks not evaluated."),
@@ -122,7 +121,7 @@ def test_the_first_line_says_as_much_of_the_verdict_as_fits(judged) -> None:
 
 
 @pytest.fixture
-def judged(samples: Path) -> Session:
+def judged(samples):
     return kept_judged(kept_session(str(samples / "style_transfer_reload.trace")))
 
 
@@ -134,7 +133,7 @@ def judged(samples: Path) -> Session:
         (0, ", part of the savings above"),
     ],
 )
-def test_what_findings_above_count_is_told_alike(judged, share, shown) -> None:
+def test_what_findings_above_count_is_told_alike(judged, share, shown):
     first = judged.report.results[0]
     saved = replace(first.saved, total_ns=1_000_000_000, extra_ns=round(share * 1_000_000_000))
     report = replace(judged.report, results=(replace(first, savings=saved), *judged.report.results[1:]))
@@ -142,7 +141,7 @@ def test_what_findings_above_count_is_told_alike(judged, share, shown) -> None:
     assert shown in " ".join(words.split())
 
 
-def test_a_check_is_headed_by_what_it_found_only_where_it_judged(judged) -> None:
+def test_a_check_is_headed_by_what_it_found_only_where_it_judged(judged):
     for outcome, heading in (
         ("finding", "The model is reloaded before every prediction"),
         ("not_evaluated", "reload-before-predict: not evaluated"),
@@ -154,14 +153,14 @@ def test_a_check_is_headed_by_what_it_found_only_where_it_judged(judged) -> None
         assert str(next(finding_blocks(changed, FindingRef(0), PALETTES[True]))) == heading
 
 
-def test_code_in_the_words_of_a_fix_has_its_blanks(judged) -> None:
+def test_code_in_the_words_of_a_fix_has_its_blanks(judged):
     said = told(finding_blocks(judged, FindingRef(0), PALETTES[True]), 100)
     assert "lazy var or static let" in said
     assert "\N{REPLACEMENT CHARACTER}" not in said
 
 
 @pytest.mark.view("sharpen_float16", size=(200, 50))
-async def test_the_first_check_is_inspected_where_there_is_no_finding(screen) -> None:
+async def test_the_first_check_is_inspected_where_there_is_no_finding(screen):
     await screen.press("1")
     assert screen.state.session.report.summary.findings == 0
     assert screen.state.selection == NOTHING
@@ -172,7 +171,7 @@ async def test_the_first_check_is_inspected_where_there_is_no_finding(screen) ->
 
 @pytest.mark.sweep
 @pytest.mark.corpus
-def test_a_finding_names_the_code_that_made_the_calls(corpus: Path) -> None:
+def test_a_finding_names_the_code_that_made_the_calls(corpus):
     session = opening.judge_session(opening.read(str(corpus / "bundles" / "quick_probe.trace"), Request()))
     assert session.report is not None
     places = {
@@ -187,7 +186,7 @@ def test_a_finding_names_the_code_that_made_the_calls(corpus: Path) -> None:
 
 @pytest.mark.sweep
 @pytest.mark.corpus
-def test_inferred_calls_have_their_phases_and_no_digits_that_samples_do_not_carry(corpus: Path) -> None:
+def test_inferred_calls_have_their_phases_and_no_digits_that_samples_do_not_carry(corpus):
     path = str(corpus / "bundles" / "quick_probe.trace")
     session = opening.judge_session(opening.read(path, Request()))
     text = told(model_blocks(session, "MambaASR_fp16_w8", PALETTES[True], monochrome=True), 120)
@@ -198,7 +197,7 @@ def test_inferred_calls_have_their_phases_and_no_digits_that_samples_do_not_carr
     assert "unaccounted" not in text
 
 
-def test_an_inferred_call_says_what_shows_it_and_a_metal_pipeline_what_it_is_of(samples: Path) -> None:
+def test_an_inferred_call_says_what_shows_it_and_a_metal_pipeline_what_it_is_of(samples):
     session = opening.read(str(samples / "sharpen_float16.trace"), Request())
     activity = session.trace.activity
     stacked = activity.assign(
@@ -221,7 +220,7 @@ def told(blocks, width: int = 80) -> str:
 
 
 @pytest.mark.view("album_memory")
-async def test_a_sample_of_memory_is_named_by_its_size_and_has_no_length(screen) -> None:
+async def test_a_sample_of_memory_is_named_by_its_size_and_has_no_length(screen):
     memory = screen.state.session.trace.memory
     index = int(np.flatnonzero(memory["kind"] == "gpu")[0])
     screen.app.select(Selection(event=EventRef("memory", index)))
@@ -235,7 +234,7 @@ async def test_a_sample_of_memory_is_named_by_its_size_and_has_no_length(screen)
     assert " MB · at 1.7" in screen.text().splitlines()[-2]
 
 
-def test_an_operation_has_the_parts_of_its_time(samples: Path) -> None:
+def test_an_operation_has_the_parts_of_its_time(samples):
     session = kept_judged(kept_session(str(samples / "frame_camera.trace")))
     phases = session.trace.phases
     first = {name: int(np.flatnonzero(phases["name"] == name)[0]) for name in ("ProcessFrame", "Resize", "Shutter")}
@@ -250,6 +249,6 @@ def test_an_operation_has_the_parts_of_its_time(samples: Path) -> None:
     assert "Where its time went" not in words("Shutter")
 
 
-def test_phases_of_a_runtime_are_no_operations(samples: Path) -> None:
+def test_phases_of_a_runtime_are_no_operations(samples):
     session = kept_judged(kept_session(str(samples / "local_chat.trace")))
     assert "Where its time went" not in told(event_blocks(session, EventRef("phases", 0)))

@@ -17,7 +17,7 @@ from tracekit.units import format_time
 
 
 @pytest.mark.view(size=(80, 24))
-async def test_the_inspector_comes_and_goes_with_the_room_for_it(screen) -> None:
+async def test_the_inspector_comes_and_goes_with_the_room_for_it(screen):
     async def resize(width: int) -> bool:
         await screen.pilot.resize_terminal(width, 40)
         await screen.settle()
@@ -35,7 +35,7 @@ async def test_the_inspector_comes_and_goes_with_the_room_for_it(screen) -> None
 
 
 @pytest.mark.view("not_instrumented", size=(200, 60))
-async def test_lines_that_lanes_do_not_need_are_those_of_the_lists(screen) -> None:
+async def test_lines_that_lanes_do_not_need_are_those_of_the_lists(screen):
     timeline, browse = screen.app.browse.query_one(Timeline), screen.app.browse
     assert Line.BLANK not in [line.line for line in timeline.renderer.arrangement.lines]
     few = timeline.size.height
@@ -47,7 +47,7 @@ async def test_lines_that_lanes_do_not_need_are_those_of_the_lists(screen) -> No
 
 
 @pytest.mark.view(size=(80, 24))
-async def test_the_inspector_takes_the_place_of_the_detail_where_it_is_narrow(screen) -> None:
+async def test_the_inspector_takes_the_place_of_the_detail_where_it_is_narrow(screen):
     assert not screen.state.inspector
     await screen.press("n")
     # Without it the status line names the selection.
@@ -69,7 +69,7 @@ async def test_the_inspector_takes_the_place_of_the_detail_where_it_is_narrow(sc
 
 
 @pytest.mark.view(size=(79, 24))
-async def test_a_terminal_that_leaves_things_out_says_so_until_the_next_key(screen) -> None:
+async def test_a_terminal_that_leaves_things_out_says_so_until_the_next_key(screen):
     def status() -> str:
         return screen.text().splitlines()[-2].strip()
 
@@ -99,7 +99,7 @@ async def test_a_terminal_that_leaves_things_out_says_so_until_the_next_key(scre
 
 @pytest.mark.sweep
 @pytest.mark.view(size=(30, 7))
-async def test_where_nothing_fits_only_that_is_said_until_there_is_room(screen) -> None:
+async def test_where_nothing_fits_only_that_is_said_until_there_is_room(screen):
     for width, height in ((30, 7), (39, 24), (80, 9)):
         await screen.pilot.resize_terminal(width, height)
         await screen.settle()
@@ -117,7 +117,7 @@ async def test_where_nothing_fits_only_that_is_said_until_there_is_room(screen) 
 
 @pytest.mark.sweep
 @pytest.mark.view(size=(80, 24))
-async def test_the_status_line_leaves_out_what_has_no_room_in_whole_parts(screen) -> None:
+async def test_the_status_line_leaves_out_what_has_no_room_in_whole_parts(screen):
     await screen.press("n", "V")
     for width, told in (
         (80, ["Load (cached)", "0.000 s – 16.481 s", "range"]),
@@ -135,7 +135,7 @@ async def test_the_status_line_leaves_out_what_has_no_room_in_whole_parts(screen
 
 
 @pytest.mark.sweep
-async def test_the_ends_of_the_view_are_told_in_one_notation(screen) -> None:
+async def test_the_ends_of_the_view_are_told_in_one_notation(screen):
     await screen.press("n")
     previous = 0
     while screen.state.view.span_ns > 1_000:
@@ -157,7 +157,7 @@ async def test_the_ends_of_the_view_are_told_in_one_notation(screen) -> None:
 
 
 @pytest.mark.sweep
-async def test_a_range_is_told_with_its_length_so_far_and_how_far_its_events_are_apart(screen) -> None:
+async def test_a_range_is_told_with_its_length_so_far_and_how_far_its_events_are_apart(screen):
     def line() -> str:
         return screen.text().splitlines()[-2]
 
@@ -184,7 +184,7 @@ async def test_a_range_is_told_with_its_length_so_far_and_how_far_its_events_are
     assert f"range {format_time(screen.state.range.span_ns)}, v to finish" in told
 
 
-async def test_the_sign_of_the_cursor_is_filled_where_the_keys_are(screen) -> None:
+async def test_the_sign_of_the_cursor_is_filled_where_the_keys_are(screen):
     for key, signs in (("0", "▸▹"), ("1", "▹▸"), ("shift+tab", "▸▹")):
         await screen.press(key)
         assert "".join(line[0] for line in screen.text().splitlines() if line.startswith(("▸", "▹"))) == signs
@@ -192,7 +192,7 @@ async def test_the_sign_of_the_cursor_is_filled_where_the_keys_are(screen) -> No
 
 @pytest.mark.sweep
 @pytest.mark.view(size=(80, 24))
-async def test_of_two_sizes_that_come_at_once_the_last_one_stays(screen, monkeypatch) -> None:
+async def test_of_two_sizes_that_come_at_once_the_last_one_stays(screen, monkeypatch):
     laid_out = []
     lay_out = BrowseScreen._refresh_layout
 
@@ -214,7 +214,7 @@ async def test_of_two_sizes_that_come_at_once_the_last_one_stays(screen, monkeyp
 
 @pytest.mark.sweep
 @pytest.mark.view("meal_planner", size=(80, 24))
-async def test_the_status_line_names_a_phase_of_a_runtime(screen) -> None:
+async def test_the_status_line_names_a_phase_of_a_runtime(screen):
     await screen.press("n")
     phase = screen.state.session.trace.phases.iloc[screen.state.selection.event.index]
     assert screen.text().splitlines()[-2].startswith(f" {phase['name']} · ")
@@ -222,7 +222,7 @@ async def test_the_status_line_names_a_phase_of_a_runtime(screen) -> None:
 
 @pytest.mark.sweep
 @pytest.mark.view("local_chat", size=(60, 16))
-async def test_a_view_of_a_narrow_terminal_is_fitted_to_a_wide_one_and_so_is_one_that_is_gone_back_to(screen) -> None:
+async def test_a_view_of_a_narrow_terminal_is_fitted_to_a_wide_one_and_so_is_one_that_is_gone_back_to(screen):
     await screen.press("n")
     browse, narrow = screen.app.browse, screen.app.browse.columns
     while screen.state.view.span_ns > narrow:

@@ -25,17 +25,17 @@ from tracekit.tui.screens.small import OpeningScreen, progress_text
         (5, 0, "0.0 MB read"),
     ],
 )
-def test_the_bar_shows_the_share_that_is_read(done, total, first) -> None:
+def test_the_bar_shows_the_share_that_is_read(done, total, first):
     assert progress_text(Progress(done, total, "a.xml"), 72).split("\n") == [first, "", "a.xml"]
 
 
-def test_names_of_files_are_cut_and_cannot_steer_the_terminal() -> None:
+def test_names_of_files_are_cut_and_cannot_steer_the_terminal():
     name = progress_text(Progress(1, 2, "\x1b[2J" + "n" * 200), 72).split("\n")[2]
     assert len(name) == 72
     assert "\x1b" not in name
 
 
-def test_the_bar_and_its_share_fit_into_narrow_terminals() -> None:
+def test_the_bar_and_its_share_fit_into_narrow_terminals():
     assert progress_text(Progress(1, 2, "a.xml"), 17).split("\n")[0] == "█████░░░░░░  50%"
 
 
@@ -43,7 +43,7 @@ def test_the_bar_and_its_share_fit_into_narrow_terminals() -> None:
     "size", [(44, 12), *(pytest.param(size, marks=pytest.mark.sweep) for size in ((80, 24), (200, 50)))]
 )
 @pytest.mark.view(wait=False)
-async def test_the_screen_shows_progress_and_how_to_give_up(screen, size, held_reading) -> None:
+async def test_the_screen_shows_progress_and_how_to_give_up(screen, size, held_reading):
     while "75%" not in screen.text():
         await screen.pilot.pause()
     assert isinstance(screen.app.screen, OpeningScreen)
@@ -57,7 +57,7 @@ async def test_the_screen_shows_progress_and_how_to_give_up(screen, size, held_r
 
 @pytest.mark.sweep
 @pytest.mark.view(wait=False)
-async def test_help_that_is_read_meanwhile_stays_and_leads_to_the_lanes(screen, held_reading) -> None:
+async def test_help_that_is_read_meanwhile_stays_and_leads_to_the_lanes(screen, held_reading):
     await screen.pilot.press("question_mark", *["down"] * 7)
     await screen.pilot.pause()
     assert isinstance(screen.app.screen, HelpScreen)
@@ -75,9 +75,7 @@ async def test_help_that_is_read_meanwhile_stays_and_leads_to_the_lanes(screen, 
 
 @pytest.mark.sweep
 @pytest.mark.parametrize(("before", "after"), [(160, 90), (90, 160)])
-def test_a_size_that_changes_meanwhile_is_the_one_to_begin_with(
-    before, after, run_view, held_reading, reload_sample
-) -> None:
+def test_a_size_that_changes_meanwhile_is_the_one_to_begin_with(before, after, run_view, held_reading, reload_sample):
     async def test(screen) -> None:
         await screen.pilot.resize_terminal(after, 40)
         held_reading.set()
@@ -93,7 +91,7 @@ def test_a_size_that_changes_meanwhile_is_the_one_to_begin_with(
 
 
 @pytest.mark.usefixtures("run_view")
-def test_the_first_picture_is_told_once_when_lanes_are_on_screen(reload_sample) -> None:
+def test_the_first_picture_is_told_once_when_lanes_are_on_screen(reload_sample):
     pictures = []
 
     async def main() -> None:

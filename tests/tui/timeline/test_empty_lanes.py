@@ -22,7 +22,7 @@ SILENT = (
 )
 
 
-def test_lanes_of_one_reason_stand_together() -> None:
+def test_lanes_of_one_reason_stand_together():
     told = (
         "GPU · Core ML: no rows attributed to a model; MPS, GPU clock: recorded, no events; "
         "Thermal, Hangs: not recorded"
@@ -30,7 +30,7 @@ def test_lanes_of_one_reason_stand_together() -> None:
     assert reasons(SILENT, len(told), 1) == (told,)
 
 
-def test_lines_break_between_reasons_where_that_takes_no_more_of_them() -> None:
+def test_lines_break_between_reasons_where_that_takes_no_more_of_them():
     assert reasons(SILENT, 66, 2) == (
         "GPU · Core ML: no rows attributed to a model;",
         "MPS, GPU clock: recorded, no events; Thermal, Hangs: not recorded",
@@ -41,14 +41,14 @@ def test_lines_break_between_reasons_where_that_takes_no_more_of_them() -> None:
     )
 
 
-def test_what_has_no_room_is_counted_and_no_reason_is_cut() -> None:
+def test_what_has_no_room_is_counted_and_no_reason_is_cut():
     assert reasons(SILENT, 63, 1) == ("GPU · Core ML: no rows attributed to a model; 4 more",)
     assert reasons(SILENT, 20, 1) == ("5 lanes",)
 
 
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(Reason), min_size=1, max_size=9), st.integers(24, 200), st.integers(1, 6))
-def test_reasons_fit_and_name_every_lane_or_count_it(words, columns, most) -> None:
+def test_reasons_fit_and_name_every_lane_or_count_it(words, columns, most):
     lanes = [(f"Lane {number}", word) for number, word in enumerate(words)]
     lines = reasons(lanes, columns, most)
     assert len(lines) <= most
@@ -62,7 +62,7 @@ def test_reasons_fit_and_name_every_lane_or_count_it(words, columns, most) -> No
 
 
 @pytest.mark.parametrize(("cells", "text"), [(22, "no events in this lane"), (21, "no events in this …"), (9, "no …")])
-def test_a_text_is_cut_behind_a_word(cells, text) -> None:
+def test_a_text_is_cut_behind_a_word(cells, text):
     assert whole_words(Reason.OTHER_LANES, cells) == text
 
 
@@ -76,7 +76,7 @@ def test_a_text_is_cut_behind_a_word(cells, text) -> None:
         ("sharpen_8bit sharpen_float16", (130, 38)),
     ),
 )
-def test_every_lane_without_rows_says_why(names, size, run_view, samples: Path) -> None:
+def test_every_lane_without_rows_says_why(names, size, run_view, samples):
     async def test(screen) -> None:
         lines = [line[24 if size[0] >= 100 else 17 :] for line in screen.text().splitlines()]
         told = " ".join(lines)
@@ -88,20 +88,20 @@ def test_every_lane_without_rows_says_why(names, size, run_view, samples: Path) 
 
 
 @pytest.mark.view("sharpen_8bit", "sharpen_float16", size=(130, 38))
-async def test_two_recordings_show_all_lanes_with_rows_at_130_by_38(screen) -> None:
+async def test_two_recordings_show_all_lanes_with_rows_at_130_by_38(screen):
     for timeline in screen.app.browse.query(Timeline):
         renderer = timeline.renderer
         drawn = {line.lanes[0] for line in renderer.arrangement.lines if line.line is Line.TRACK}
         assert drawn == {at for at, lane in enumerate(renderer.lanes.lanes) if lane.events is not None}
 
 
-def test_the_page_tells_every_reason() -> None:
+def test_the_page_tells_every_reason():
     page = " ".join((Path(__file__).parents[3] / "docs" / "view.md").read_text("utf-8").split())
     assert [reason for reason in Reason if f"| {reason} |" not in page] == []
 
 
 @pytest.mark.view("captions_concurrent", size=(80, 24))
-async def test_lanes_keep_their_name_when_their_first_rows_are_scrolled_away(screen) -> None:
+async def test_lanes_keep_their_name_when_their_first_rows_are_scrolled_away(screen):
     # An expanded lane keeps all its rows.
     await screen.press("x")
     renderer = screen.app.browse.query_one("#timeline-0").renderer

@@ -51,15 +51,15 @@ def axis_of():
         ((0, 9_000), 1_200, (), "..▼................."),
     ],
 )
-def test_a_range_keeps_its_brackets_beside_other_signs(span, cursor, bookmarks, line, axis_of) -> None:
+def test_a_range_keeps_its_brackets_beside_other_signs(span, cursor, bookmarks, line, axis_of):
     assert axis_of(Span(*span), cursor, *bookmarks) == line
 
 
-def test_with_colors_a_range_has_no_brackets(axis_of) -> None:
+def test_with_colors_a_range_has_no_brackets(axis_of):
     assert axis_of(Span(1_300, 700), 1_300, monochrome=False) == "...▼................"
 
 
-def test_the_overview_of_a_recording_without_length_shows_nothing_in_it() -> None:
+def test_the_overview_of_a_recording_without_length_shows_nothing_in_it():
     whole, none = Viewport(0, 1), Intervals.none().covered_time()
     state = SimpleNamespace(bounds=whole, view=whole, filter=EventFilter(), sessions=())
     look = TimelineStyle(PALETTES[True], TITLE, COLUMNS, monochrome=False, leads=True)
@@ -69,7 +69,7 @@ def test_the_overview_of_a_recording_without_length_shows_nothing_in_it() -> Non
 
 @settings(deadline=None)
 @given(st.integers(0, 10**13), st.integers(1, 10**13), st.integers(20, 300))
-def test_labels_do_not_touch_and_ticks_stand_at_whole_steps(start, span, columns) -> None:
+def test_labels_do_not_touch_and_ticks_stand_at_whole_steps(start, span, columns):
     view = Viewport(start, max(span, columns))
     found = ruler(view, columns)
     ends = [tick.column + 1 + len(tick.label) for tick in found]
@@ -84,7 +84,7 @@ def test_labels_do_not_touch_and_ticks_stand_at_whole_steps(start, span, columns
 
 @settings(deadline=None)
 @given(st.integers(0, 10**12), st.integers(100, 10**12))
-def test_neighboring_labels_differ(start, span) -> None:
+def test_neighboring_labels_differ(start, span):
     labels = [tick.label for tick in ruler(Viewport(start, span), 100)]
     assert len(set(labels)) == len(labels)
 
@@ -101,7 +101,7 @@ def test_neighboring_labels_differ(start, span) -> None:
         (-2 * S, 10 * S, ["-2.000 s", "0.000 s", "2.000 s"]),
     ],
 )
-def test_labels_are_moments_with_the_digits_that_their_distance_needs(start, span, labels) -> None:
+def test_labels_are_moments_with_the_digits_that_their_distance_needs(start, span, labels):
     assert [tick.label for tick in ruler(Viewport(start, span), 100)][: len(labels)] == labels
 
 
@@ -120,17 +120,17 @@ TWO_TICKS = (Tick(0, "0 s"), Tick(12, "5 s"))
         ({4: "▼", 16: "◆", 25: "◇", -1: "◇"}, "╵0 s▼       ╵5 s◆   "),
     ],
 )
-def test_a_sign_never_stands_in_a_label_and_a_label_never_behind_a_sign_that_is_not_its_tick(signs, line) -> None:
+def test_a_sign_never_stands_in_a_label_and_a_label_never_behind_a_sign_that_is_not_its_tick(signs, line):
     assert axis(TWO_TICKS, signs, 20) == line
 
 
-def test_a_label_before_its_tick_does_not_touch_the_one_before() -> None:
+def test_a_label_before_its_tick_does_not_touch_the_one_before():
     for gap in range(4, 12):
         ticks = (Tick(0, "0 s"), Tick(gap, "5 s"))
         line = axis(ticks, {gap + 1: "▼"}, 20)
         assert line.startswith("╵0 s" + ("     5 s"[-(gap - 4) :] if gap >= 8 else " " * (gap - 4)) + "╵▼")
 
 
-def test_a_range_fills_the_blanks_of_the_axis() -> None:
+def test_a_range_fills_the_blanks_of_the_axis():
     assert axis(TWO_TICKS, {2: "[", 16: "]"}, 20, (2, 17)) == "╵ [=========╵5 s]   "
     assert axis(TWO_TICKS, {}, 20, (6, 10)) == "╵0 s  ====  ╵5 s    "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,7 +25,7 @@ def by_id(trace: Trace, grouping: Grouping):
 @pytest.mark.turns(4)
 @pytest.mark.parametrize("grouping", Grouping)
 @pytest.mark.parametrize("name", SAMPLES)
-def test_every_row_is_on_exactly_one_lane(name, grouping, samples: Path) -> None:
+def test_every_row_is_on_exactly_one_lane(name, grouping, samples):
     trace = kept_trace(samples / f"{name}.trace")
     shown: dict[str, list[int]] = {frame: [] for frame in EVENT_FRAMES}
     for lane in timeline_lanes(trace, grouping):
@@ -38,7 +37,7 @@ def test_every_row_is_on_exactly_one_lane(name, grouping, samples: Path) -> None
 
 
 @pytest.mark.parametrize("grouping", Grouping)
-def test_lane_ids_are_unique_and_times_are_those_of_the_frame(grouping, reload_trace: Trace) -> None:
+def test_lane_ids_are_unique_and_times_are_those_of_the_frame(grouping, reload_trace):
     lanes = timeline_lanes(reload_trace, grouping)
     assert len({lane.id for lane in lanes}) == len(lanes)
     for lane in lanes:
@@ -53,7 +52,7 @@ def test_lane_ids_are_unique_and_times_are_those_of_the_frame(grouping, reload_t
         assert (events.ends - events.starts).tolist() == frame["duration_ns"].to_numpy()[events.index].tolist()
 
 
-def test_inferred_predictions_have_a_look_of_their_own(reload_trace) -> None:
+def test_inferred_predictions_have_a_look_of_their_own(reload_trace):
     activity = reload_trace.activity
     inferred = activity.assign(attribution=activity["attribution"].cat.set_categories(["inferred"]).fillna("inferred"))
     lanes = timeline_lanes(replace(reload_trace, activity=inferred), Grouping.LANES)
@@ -61,7 +60,7 @@ def test_inferred_predictions_have_a_look_of_their_own(reload_trace) -> None:
     assert Category.INFERRED not in timeline_lanes(reload_trace, Grouping.LANES)[0].events.categories
 
 
-def test_grouped_lanes_stand_as_in_instruments(reload_trace: Trace) -> None:
+def test_grouped_lanes_stand_as_in_instruments(reload_trace):
     lanes = timeline_lanes(reload_trace, Grouping.LANES)
     assert [lane.title for lane in lanes if not lane.pinned] == ["Activity", "Data", "Compute"]
     assert [lane.id for lane in lanes if lane.pinned] == [
@@ -69,14 +68,14 @@ def test_grouped_lanes_stand_as_in_instruments(reload_trace: Trace) -> None:
     ]  # fmt: skip
 
 
-def test_lanes_of_events_carry_the_recorded_text(reload_trace: Trace) -> None:
+def test_lanes_of_events_carry_the_recorded_text(reload_trace):
     found = by_id(reload_trace, Grouping.EVENTS)
     # 373 loads and predictions: sample_traces/README.md.
     assert len(found["activity/Load (cached)"].events) == 373
     assert len(found["activity/Prediction"].events) == 373
 
 
-def test_lanes_of_models_stand_together(reload_trace: Trace) -> None:
+def test_lanes_of_models_stand_together(reload_trace):
     lanes = [lane for lane in timeline_lanes(reload_trace, Grouping.MODELS) if not lane.pinned]
     sections = [lane.section for lane in lanes]
     assert sections == sorted(sections, key=sections.index)
@@ -84,7 +83,7 @@ def test_lanes_of_models_stand_together(reload_trace: Trace) -> None:
     assert sum(len(lane.events) for lane in lanes if lane.title == "Activity") == 746
 
 
-def test_core_mls_own_work_on_the_gpu_stands_apart(reload_trace: Trace) -> None:
+def test_core_mls_own_work_on_the_gpu_stands_apart(reload_trace):
     found = by_id(reload_trace, Grouping.LANES)
     rows = reload_trace.hardware
     own = rows.iloc[found["gpu"].events.index]
@@ -94,7 +93,7 @@ def test_core_mls_own_work_on_the_gpu_stands_apart(reload_trace: Trace) -> None:
     assert set(found["gpu other"].events.categories) == {Category.FOREIGN}
 
 
-def test_silence_is_put_in_words(samples: Path) -> None:
+def test_silence_is_put_in_words(samples):
     found = by_id(kept_trace(samples / "not_instrumented.trace"), Grouping.LANES)
     words = {name: lane.words for name, lane in found.items()}
     # The scenario records the Core ML table without rows, and neither Thermal State nor Hangs.
@@ -103,13 +102,13 @@ def test_silence_is_put_in_words(samples: Path) -> None:
     assert words["gpu"] == "no rows attributed to a model"
 
 
-def test_what_was_not_exported_is_not_said_to_be_missing_from_the_recording(samples: Path) -> None:
+def test_what_was_not_exported_is_not_said_to_be_missing_from_the_recording(samples):
     table = next((samples / "style_transfer_reload_xml").glob("coreml-os-signpost*.xml"))
     words = {lane.id: lane.words for lane in timeline_lanes(tracekit.open_trace(table), Grouping.LANES)}
     assert words["neural engine"] == words["thermal"] == "not in this input"
 
 
-def test_every_category_has_a_letter_of_its_own_and_every_kind_a_category() -> None:
+def test_every_category_has_a_letter_of_its_own_and_every_kind_a_category():
     letters = [category.letter for category in Category]
     assert len(set(letters)) == len(letters)
     from tracekit.trace.events import Kind

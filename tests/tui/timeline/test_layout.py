@@ -8,7 +8,6 @@ import pytest
 
 from support.choice import sweep_rest
 from tracekit.lanes.lanes import Grouping
-from tracekit.trace.trace import Trace
 from tracekit.tui.timeline.layout import HEADER, Line, ScreenLine, arrange
 from tracekit.tui.timeline.tracks import timeline_lanes
 from tracekit.tui.timeline.widget import Timeline
@@ -18,12 +17,12 @@ COLUMNS = 63
 
 
 @pytest.fixture(params=list(Grouping))
-def lanes(request, reload_trace: Trace):
+def lanes(request, reload_trace):
     return timeline_lanes(reload_trace, request.param)
 
 
 @pytest.mark.parametrize("height", [2, 5, 8, 11, 16, 22, 40, 80])
-def test_every_line_is_used_once_and_scrolling_reaches_every_lane(lanes, height: int) -> None:
+def test_every_line_is_used_once_and_scrolling_reaches_every_lane(lanes, height):
     rows = [len(lane.tracks) for lane in lanes]
     seen: set[int] = set()
     last = arrange(lanes, rows, height, COLUMNS, 0).last_top
@@ -38,7 +37,7 @@ def test_every_line_is_used_once_and_scrolling_reaches_every_lane(lanes, height:
         assert seen == set(range(len(lanes)))
 
 
-def test_a_high_timeline_shows_all_lanes_at_once_with_pinned_ones_below_the_others(lanes) -> None:
+def test_a_high_timeline_shows_all_lanes_at_once_with_pinned_ones_below_the_others(lanes):
     found = arrange(lanes, [len(lane.tracks) for lane in lanes], 80, COLUMNS, 0, strips=1)
     assert found.last_top == 0
     lines = [line for line in found.lines if line.line is not Line.BLANK]
@@ -53,7 +52,7 @@ def test_a_high_timeline_shows_all_lanes_at_once_with_pinned_ones_below_the_othe
     assert all(len(line.lanes) <= 1 for line in found.lines if line.line is not Line.WORDS)
 
 
-def test_tracks_take_two_lines_where_there_is_room(lanes) -> None:
+def test_tracks_take_two_lines_where_there_is_room(lanes):
     rows = [len(lane.tracks) for lane in lanes]
 
     def parts(height: int, *, pinned: bool) -> set[int]:
@@ -69,7 +68,7 @@ def test_tracks_take_two_lines_where_there_is_room(lanes) -> None:
 
 
 @pytest.mark.parametrize("height", [8, 16, 22, 40])
-def test_pinned_lanes_stay_where_they_are_when_the_view_changes(lanes, height: int) -> None:
+def test_pinned_lanes_stay_where_they_are_when_the_view_changes(lanes, height):
     rows = [len(lane.tracks) for lane in lanes]
 
     def pinned(reached: list[range]) -> list[tuple[int, ScreenLine]]:
@@ -80,7 +79,7 @@ def test_pinned_lanes_stay_where_they_are_when_the_view_changes(lanes, height: i
 
 
 @pytest.mark.parametrize("height", [5, 8, 11, 16, 22, 80])
-def test_the_outer_lines_tell_how_many_rows_are_out_of_sight(lanes, height: int) -> None:
+def test_the_outer_lines_tell_how_many_rows_are_out_of_sight(lanes, height):
     rows = [len(lane.tracks) for lane in lanes]
     top = arrange(lanes, rows, height, COLUMNS, 0)
     all_lines = list(
@@ -106,7 +105,7 @@ def test_the_outer_lines_tell_how_many_rows_are_out_of_sight(lanes, height: int)
 
 
 @pytest.mark.parametrize("height", [5, 6, 7, 8, 10, 12, 14])
-def test_reasons_stay_in_sight_while_lanes_scroll(lanes, height: int) -> None:
+def test_reasons_stay_in_sight_while_lanes_scroll(lanes, height):
     silent = {place for place, lane in enumerate(lanes) if lane.pinned and lane.events is None}
     # Thermal State and Hangs are not recorded, GPU State is empty.
     assert [lanes[place].title for place in sorted(silent)][-3:] == ["Thermal", "GPU clock", "Hangs"]
@@ -117,7 +116,7 @@ def test_reasons_stay_in_sight_while_lanes_scroll(lanes, height: int) -> None:
         assert lines[-1].line is Line.WORDS
 
 
-def test_reasons_take_the_lines_that_pinned_lanes_with_rows_leave(reload_trace: Trace) -> None:
+def test_reasons_take_the_lines_that_pinned_lanes_with_rows_leave(reload_trace):
     lanes = [
         replace(lane, words=f"why {'x' * 40} {number}") if lane.events is None else lane
         for number, lane in enumerate(timeline_lanes(reload_trace, Grouping.EVENTS))
@@ -140,7 +139,7 @@ def test_reasons_take_the_lines_that_pinned_lanes_with_rows_leave(reload_trace: 
     assert len(told(enough - 2)) == 1
 
 
-def test_a_track_with_nothing_in_view_makes_way_where_there_is_little_room(reload_trace: Trace) -> None:
+def test_a_track_with_nothing_in_view_makes_way_where_there_is_little_room(reload_trace):
     lanes = timeline_lanes(reload_trace, Grouping.LANES)
     rows = [len(lane.tracks) for lane in lanes]
     # Only the first track of each lane has anything in view.
@@ -153,7 +152,7 @@ def test_a_track_with_nothing_in_view_makes_way_where_there_is_little_room(reloa
 
 
 @pytest.mark.parametrize(("height", "count"), [(9, 0), (10, 1), (12, 2), (18, 3), (40, 5)])
-def test_strips_stand_below_all_lanes(lanes, height: int, count: int) -> None:
+def test_strips_stand_below_all_lanes(lanes, height, count):
     rows = [len(lane.tracks) for lane in lanes]
     found = arrange(lanes, rows, height, 200, 0, strips=3)
     strips = [line.line for line in found.lines if line.line in (Line.IN_FLIGHT, Line.LATENCY)]
@@ -162,7 +161,7 @@ def test_strips_stand_below_all_lanes(lanes, height: int, count: int) -> None:
     assert lines[len(lines) - count :] == strips
 
 
-def test_rows_of_a_lane_are_joined_where_another_lane_would_be_out_of_sight(reload_trace: Trace) -> None:
+def test_rows_of_a_lane_are_joined_where_another_lane_would_be_out_of_sight(reload_trace):
     lanes = timeline_lanes(reload_trace, Grouping.LANES)
     free = [at for at, lane in enumerate(lanes) if not lane.pinned and lane.events is not None]
     assert [lanes[at].title for at in free] == ["Activity", "Data", "Compute"]
@@ -179,7 +178,7 @@ def test_rows_of_a_lane_are_joined_where_another_lane_would_be_out_of_sight(relo
     assert arrange(lanes, rows, 80, COLUMNS, 0).joined == {}
 
 
-def test_rows_of_a_pinned_lane_are_joined_in_a_low_timeline(reload_trace: Trace) -> None:
+def test_rows_of_a_pinned_lane_are_joined_in_a_low_timeline(reload_trace):
     lanes = timeline_lanes(reload_trace, Grouping.LANES)
     (pinned,) = [at for at, lane in enumerate(lanes) if lane.title == "Neural Engine"]
     rows = [3 if at == pinned else len(lane.tracks) for at, lane in enumerate(lanes)]
@@ -194,7 +193,7 @@ def with_long_reasons(lanes, cells: int):
     return [replace(lane, words="x" * cells) if lane.events is None else lane for lane in lanes]
 
 
-def test_rows_are_joined_so_that_reasons_and_the_first_strip_have_room(reload_trace: Trace) -> None:
+def test_rows_are_joined_so_that_reasons_and_the_first_strip_have_room(reload_trace):
     lanes = timeline_lanes(reload_trace, Grouping.LANES)
     rows = [2 if lane.title == "Data" else min(len(lane.tracks), 1) for lane in lanes]
     tracks, silent = sum(rows), [lane for lane in lanes if lane.events is None]
@@ -211,7 +210,7 @@ def test_rows_are_joined_so_that_reasons_and_the_first_strip_have_room(reload_tr
     assert "more" not in " ".join(reasons)
 
 
-def test_the_first_strip_stays_and_the_others_make_way_for_reasons(lanes) -> None:
+def test_the_first_strip_stays_and_the_others_make_way_for_reasons(lanes):
     rows = [len(lane.tracks) for lane in lanes]
     seen = set()
     for words in (5, 40, 80, 200):
@@ -226,7 +225,7 @@ def test_the_first_strip_stays_and_the_others_make_way_for_reasons(lanes) -> Non
 
 
 @pytest.mark.parametrize("height", [9, 12, 16])
-def test_the_heading_of_what_is_first_in_sight_stands_above_it(reload_trace: Trace, height: int) -> None:
+def test_the_heading_of_what_is_first_in_sight_stands_above_it(reload_trace, height):
     lanes = timeline_lanes(reload_trace, Grouping.MODELS)
     rows = [len(lane.tracks) for lane in lanes]
     top = arrange(lanes, rows, height, COLUMNS, 0)
@@ -244,7 +243,7 @@ def test_the_heading_of_what_is_first_in_sight_stands_above_it(reload_trace: Tra
 
 
 @pytest.mark.parametrize("name", sweep_rest("local_chat", "sharpen_8bit", "album_memory"))
-def test_the_name_of_a_lane_stands_beside_its_first_bars(run_view, samples, name) -> None:
+def test_the_name_of_a_lane_stands_beside_its_first_bars(run_view, samples, name):
     async def test(screen) -> None:
         lanes = timeline_lanes(screen.state.session.trace, Grouping.LANES)
         titles = [lane.title for lane in lanes if lane.events is not None]

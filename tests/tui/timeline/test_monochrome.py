@@ -39,56 +39,56 @@ def text(found) -> str:
     return "".join(found.characters)
 
 
-def test_a_block_has_brackets_its_letter_and_its_label(drawn) -> None:
+def test_a_block_has_brackets_its_letter_and_its_label(drawn):
     assert text(drawn((100, 600, P), labels=["Hi"])) == "  [HiPPPPPPPP]      "
     assert text(drawn((100, 600, P))) == "  [PPPPPPPPPP]      "
     assert text(drawn((100, 250, P), labels=["Prediction"])) == "  [Pr…]" + " " * 13
 
 
-def test_a_block_is_one_where_it_fills_its_outer_columns_in_part(drawn) -> None:
+def test_a_block_is_one_where_it_fills_its_outer_columns_in_part(drawn):
     # From 0.8 of column 1 to 0.2 of column 5, of 50 ns each.
     assert text(drawn((90, 170, P))) == " [PPP]" + " " * 14
     # One whole column, and a little of both beside it.
     assert text(drawn((90, 80, P))) == " [P]" + " " * 16
 
 
-def test_the_column_between_two_blocks_goes_to_the_one_that_covers_more_of_it(drawn) -> None:
+def test_the_column_between_two_blocks_goes_to_the_one_that_covers_more_of_it(drawn):
     # Column 5 is 250 to 300.
     assert text(drawn((0, 260, P), (260, 240, P))) == "[PPP][PPP]" + " " * 10
     assert text(drawn((0, 290, P), (290, 210, P))) == "[PPPP][PP]" + " " * 10
     assert text(drawn((0, 275, P), (275, 225, L))) == "[PPPP][LL]" + " " * 10
 
 
-def test_narrow_intervals_keep_a_column_that_they_cover_more_of(drawn) -> None:
+def test_narrow_intervals_keep_a_column_that_they_cover_more_of(drawn):
     # In column 2 the load is on for 30 of 50 ns, the prediction for 10; then the other way round.
     assert text(drawn((100, 30, L), (140, 160, P))) == "  L[P]" + " " * 14
     assert text(drawn((100, 10, L), (120, 180, P))) == "  [PP]" + " " * 14
 
 
-def test_blocks_in_two_columns_are_told_apart_too(drawn) -> None:
+def test_blocks_in_two_columns_are_told_apart_too(drawn):
     assert text(drawn((100, 100, P), (300, 100, P))) == "  PP  PP" + " " * 12
     assert text(drawn((100, 100, P), (200, 100, P), (300, 100, L))) == "  PP[P[L" + " " * 12
     assert text(drawn((100, 200, P), (300, 100, P), (400, 150, P))) == "  [PP][P[P]" + " " * 9
 
 
-def test_what_goes_on_out_of_view_has_no_end_there(drawn) -> None:
+def test_what_goes_on_out_of_view_has_no_end_there(drawn):
     view = Viewport(100, 1_000)
     assert text(drawn((0, 300, P), (950, 500, L), view=view)) == "PPP]" + " " * 13 + "[LL"
     assert text(drawn((0, 2_000, P), view=view)) == "P" * 20
 
 
-def test_narrow_intervals_have_their_letter_or_the_sign_for_little(drawn) -> None:
+def test_narrow_intervals_have_their_letter_or_the_sign_for_little(drawn):
     # 20, 16 and 0 of 50 ns.
     assert text(drawn((0, 20, L), (100, 16, L), (200, 0, L), (300, 25, P))) == "L : : P" + " " * 13
     assert LITTLE not in {category.letter for category in Category}
 
 
-def test_the_letter_is_that_of_the_narrow_category_that_covers_most(drawn) -> None:
+def test_the_letter_is_that_of_the_narrow_category_that_covers_most(drawn):
     # Of column 1 the end of the block covers 20, two loads 15 each.
     assert text(drawn((0, 70, P), (70, 15, L), (85, 15, L))) == "PL" + " " * 18
 
 
-def test_a_filter_changes_no_end_and_leaves_brackets_and_dots(drawn) -> None:
+def test_a_filter_changes_no_end_and_leaves_brackets_and_dots(drawn):
     rows = ((0, 290, L), (290, 310, P), (650, 10, P), (700, 20, L), (800, 100, L))
     assert text(drawn(*rows)) == "[LLLL][PPPP] :L LL  "
     assert text(drawn(*rows, keep=[False, True, False, False, False])) == "[····][PPPP] ·· ··  "
@@ -99,7 +99,7 @@ def test_a_filter_changes_no_end_and_leaves_brackets_and_dots(drawn) -> None:
     assert text(drawn(*rows, keep=[False, True])) == "[···][PPPPP]        "
 
 
-def test_the_selected_block_is_reversed_and_nothing_else(drawn) -> None:
+def test_the_selected_block_is_reversed_and_nothing_else(drawn):
     found = drawn((0, 290, P), (290, 310, P))
     assert found.blocks == {0: (0, 6), 1: (6, 12)}
     shown = segments(
@@ -109,15 +109,13 @@ def test_the_selected_block_is_reversed_and_nothing_else(drawn) -> None:
     assert cells == [False] * 6 + [True] * 6 + [False] * 8
 
 
-def test_an_inferred_call_has_a_mark_instead_of_a_letter(drawn) -> None:
+def test_an_inferred_call_has_a_mark_instead_of_a_letter(drawn):
     assert text(drawn((0, 250, Category.INFERRED), (500, 250, P))) == "[~~~]     [PPP]     "
 
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 120), st.integers(0, 200)), min_size=1, max_size=20), st.integers(5, 60))
-def test_wide_intervals_are_blocks_in_columns_of_their_own_and_nothing_is_left_out(
-    make_events, pieces, columns
-) -> None:
+def test_wide_intervals_are_blocks_in_columns_of_their_own_and_nothing_is_left_out(make_events, pieces, columns):
     rows, at = [], 0
     for gap, length in pieces:
         rows.append((at + gap, length, P))
@@ -145,7 +143,7 @@ def test_wide_intervals_are_blocks_in_columns_of_their_own_and_nothing_is_left_o
 
 
 @pytest.mark.sweep
-def test_on_screen_the_selected_block_is_reversed_from_bracket_to_bracket(run_view, reload_sample, monkeypatch) -> None:
+def test_on_screen_the_selected_block_is_reversed_from_bracket_to_bracket(run_view, reload_sample, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
 
     async def test(screen) -> None:
@@ -160,7 +158,7 @@ def test_on_screen_the_selected_block_is_reversed_from_bracket_to_bracket(run_vi
 
 
 @pytest.mark.sweep
-def test_the_part_in_view_has_both_brackets_however_small(run_view, reload_sample, monkeypatch) -> None:
+def test_the_part_in_view_has_both_brackets_however_small(run_view, reload_sample, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
 
     async def test(screen) -> None:
@@ -178,7 +176,7 @@ def test_the_part_in_view_has_both_brackets_however_small(run_view, reload_sampl
     run_view(test, reload_sample)
 
 
-def test_what_passes_a_filter_on_a_row_that_overlaps_is_no_dots(make_events) -> None:
+def test_what_passes_a_filter_on_a_row_that_overlaps_is_no_dots(make_events):
     """Three intervals share the only row; only the first passes, and nothing overlaps it any more."""
     events = make_events((100, 500), (150, 600), (200, 300))
     (row,) = tracks(events, 1)

@@ -38,7 +38,7 @@ def check(strips: PredictionsOverTime, starts: np.ndarray, ends: np.ndarray, bou
 
 
 @pytest.mark.parametrize("columns", [1, 7, 200])
-def test_each_column_shows_most_in_flight_and_the_longest_that_is_on(captions, columns: int) -> None:
+def test_each_column_shows_most_in_flight_and_the_longest_that_is_on(captions, columns):
     bounds = np.linspace(1_900_000_000, 3_300_000_000, columns + 1).astype(np.int64)
     check(predictions_over_time(captions, None), *spans(captions), bounds)
 
@@ -47,7 +47,7 @@ def test_each_column_shows_most_in_flight_and_the_longest_that_is_on(captions, c
     st.lists(st.tuples(st.integers(0, 60), st.integers(0, 40)), min_size=1, max_size=30),
     st.lists(st.integers(-5, 110), min_size=2, max_size=12, unique=True),
 )
-def test_any_predictions(reload_trace, intervals: list[tuple[int, int]], edges: list[int]) -> None:
+def test_any_predictions(reload_trace, intervals, edges):
     starts, durations = np.array(sorted(intervals), np.int64).T
     template = reload_trace.activity.query("kind == 'prediction' and level == 'top'").iloc[[0] * len(starts)]
     rows = template.assign(start_ns=starts, duration_ns=durations)
@@ -55,14 +55,14 @@ def test_any_predictions(reload_trace, intervals: list[tuple[int, int]], edges: 
     check(strips, starts, starts + durations, np.array(sorted(edges)))
 
 
-def test_as_many_are_in_flight_as_the_sample_was_made_with(captions) -> None:
+def test_as_many_are_in_flight_as_the_sample_was_made_with(captions):
     strips = predictions_over_time(captions, "CaptionEncoder")
     assert strips.values(Line.IN_FLIGHT, np.array([0, 11_000_000_000])).tolist() == [8]
     assert len(spans(captions, "CaptionEncoder")[0]) == 276
     assert predictions_over_time(captions, "Segmenter") is None
 
 
-def test_a_prediction_at_the_edge_of_two_columns_is_in_one(reload_trace) -> None:
+def test_a_prediction_at_the_edge_of_two_columns_is_in_one(reload_trace):
     prediction = reload_trace.activity.query("kind == 'prediction' and level == 'top'").iloc[[0]]
     rows = prediction.assign(start_ns=10, duration_ns=10)
     one = predictions_over_time(replace(reload_trace, activity=rows), None)
@@ -71,13 +71,13 @@ def test_a_prediction_at_the_edge_of_two_columns_is_in_one(reload_trace) -> None
     assert one.latency.largest(np.array([12, 15, 18])).tolist() == [10, 10]
 
 
-def test_the_largest_value_fills_all_lines_and_none_but_0_is_blank() -> None:
+def test_the_largest_value_fills_all_lines_and_none_but_0_is_blank():
     top, bottom = (blocks(np.array([0, 1, 50, 100]), 100, part, 2).characters for part in (0, 1))
     assert bottom == [" ", "▁", "█", "█"]
     assert top == [" ", " ", " ", "█"]
 
 
-def test_the_model_is_that_of_the_selection_then_of_the_filter(reload_trace) -> None:
+def test_the_model_is_that_of_the_selection_then_of_the_filter(reload_trace):
     session = OpenSession("x", reload_trace, None, bounds_of(reload_trace))
     state = first_state((session,))
     assert model_of(state) is None

@@ -25,7 +25,7 @@ def events_of(rows) -> Events:
 
 @settings(deadline=None)
 @given(ROWS, st.integers(1, 5))
-def test_every_event_is_in_one_row_and_rows_but_the_last_do_not_overlap(rows, limit) -> None:
+def test_every_event_is_in_one_row_and_rows_but_the_last_do_not_overlap(rows, limit):
     events = events_of(rows)
     found = tracks(events, limit)
     assert len(found) <= limit
@@ -38,7 +38,7 @@ def test_every_event_is_in_one_row_and_rows_but_the_last_do_not_overlap(rows, li
 
 @settings(deadline=None)
 @given(ROWS, VIEWS, st.integers(1, 20), st.integers(1, 3))
-def test_bars_are_the_intervals_that_fill_that_many_columns(rows, view, columns, least) -> None:
+def test_bars_are_the_intervals_that_fill_that_many_columns(rows, view, columns, least):
     columns = min(columns, view.span_ns)
     bounds = edges(view, columns)
     for track in tracks(events_of(rows), 50):
@@ -52,7 +52,7 @@ def test_bars_are_the_intervals_that_fill_that_many_columns(rows, view, columns,
 
 @settings(deadline=None)
 @given(ROWS, st.integers(0, 120), st.integers(1, 30), st.integers(1, 3))
-def test_a_cell_shows_the_interval_that_covers_most_of_it(rows, low, width, limit) -> None:
+def test_a_cell_shows_the_interval_that_covers_most_of_it(rows, low, width, limit):
     events = events_of(rows)
     for track in tracks(events, limit):
         covered = {
@@ -69,7 +69,7 @@ def test_a_cell_shows_the_interval_that_covers_most_of_it(rows, low, width, limi
 
 @settings(deadline=None)
 @given(ROWS, st.integers(-10, 150))
-def test_the_nearest_event_is_the_innermost_that_is_on(rows, time) -> None:
+def test_the_nearest_event_is_the_innermost_that_is_on(rows, time):
     events = events_of(rows)
     found = nearest(events, time)
     ends = np.maximum(events.ends, events.starts + 1)
@@ -82,20 +82,20 @@ def test_the_nearest_event_is_the_innermost_that_is_on(rows, time) -> None:
         assert abs(int(events.starts[found]) - time) == min(abs(int(start) - time) for start in events.starts)
 
 
-def test_steps_go_from_event_to_event_and_stop_at_the_ends() -> None:
+def test_steps_go_from_event_to_event_and_stop_at_the_ends():
     events = events_of([(0, 5, 1), (10, 5, 1), (20, 5, 1)])
     assert [step(events, place, True) for place in (-1, 0, 1, 2)] == [0, 1, 2, None]
     assert [step(events, place, False) for place in (3, 2, 1, 0)] == [2, 1, 0, None]
 
 
-def test_steps_skip_what_is_not_chosen() -> None:
+def test_steps_skip_what_is_not_chosen():
     events = events_of([(start, 5, 1) for start in range(0, 50, 10)])
     chosen = np.array([True, False, False, True, False])
     assert [step(events, place, True, chosen) for place in (-1, 0, 1, 3)] == [0, 3, 3, None]
     assert [step(events, place, False, chosen) for place in (5, 3, 1, 0)] == [3, 0, 0, None]
 
 
-def test_an_end_snaps_to_the_nearest_edge_within_reach() -> None:
+def test_an_end_snaps_to_the_nearest_edge_within_reach():
     events = events_of([(100, 50, 1), (300, 10, 1)])
     assert snapped(events, 103, 5) == 100
     assert snapped(events, 148, 5) == 150
@@ -103,13 +103,13 @@ def test_an_end_snaps_to_the_nearest_edge_within_reach() -> None:
     assert snapped(events, 305, 5) == 300
 
 
-def test_of_edges_equally_near_an_end_snaps_to_a_start_then_to_the_earlier_one() -> None:
+def test_of_edges_equally_near_an_end_snaps_to_a_start_then_to_the_earlier_one():
     events = events_of([(0, 40, 1), (10, 10, 1), (60, 5, 1)])
     assert snapped(events, 30, 10) == 20
     assert snapped(events, 50, 10) == 60
 
 
-def test_an_instant_can_be_hit() -> None:
+def test_an_instant_can_be_hit():
     track = tracks(events_of([(50, 0, 1)]), 4)[0]
     assert hit(track, 40, 60) == 0
     assert hit(track, 51, 60) is None
@@ -135,7 +135,7 @@ def counted(intervals, low, high):
 
 @settings(deadline=None)
 @given(INTERVALS, VIEWS, st.integers(1, 40))
-def test_busy_time_of_each_column_is_what_counting_gives(intervals, view, columns) -> None:
+def test_busy_time_of_each_column_is_what_counting_gives(intervals, view, columns):
     bounds = edges(view, columns)
     found = covered(*arrays(intervals)).between(bounds)
     assert found.tolist() == [
@@ -145,21 +145,21 @@ def test_busy_time_of_each_column_is_what_counting_gives(intervals, view, column
 
 @settings(deadline=None)
 @given(INTERVALS, VIEWS, st.integers(1, 30))
-def test_columns_add_up_to_the_whole_view(intervals, view, columns) -> None:
+def test_columns_add_up_to_the_whole_view(intervals, view, columns):
     whole = covered(*arrays(intervals)).between(edges(view, 1))
     assert covered(*arrays(intervals)).between(edges(view, columns)).sum() == whole[0]
 
 
 @settings(deadline=None)
 @given(st.integers(-(2**62), 2**61), st.integers(1, 2**61), st.integers(1, 500))
-def test_edges_are_those_of_the_viewport_even_where_products_pass_64_bits(start, span, columns) -> None:
+def test_edges_are_those_of_the_viewport_even_where_products_pass_64_bits(start, span, columns):
     view = Viewport(start, span)
     assert edges(view, columns).tolist() == [time_of(view, columns, column) for column in range(columns + 1)]
 
 
 @settings(deadline=None)
 @given(st.integers(-1000, 1000), st.integers(1, 5000), st.integers(1, 300), st.integers(-200, 6000))
-def test_a_time_lies_in_its_column(start, span, columns, offset) -> None:
+def test_a_time_lies_in_its_column(start, span, columns, offset):
     view = Viewport(start, max(span, columns))
     column = column_of(view, columns, start + offset)
     assert time_of(view, columns, column) <= start + offset < time_of(view, columns, column + 1)
@@ -167,7 +167,7 @@ def test_a_time_lies_in_its_column(start, span, columns, offset) -> None:
 
 @settings(deadline=None)
 @given(INTERVALS, INTERVALS, VIEWS, st.integers(1, 20))
-def test_shares_name_the_category_that_covers_most(first, second, view, columns) -> None:
+def test_shares_name_the_category_that_covers_most(first, second, view, columns):
     columns = min(columns, view.span_ns)
     bounds = edges(view, columns)
     both = first + second
@@ -186,7 +186,7 @@ def test_shares_name_the_category_that_covers_most(first, second, view, columns)
             assert amounts[int(found.category[column])] == max(amounts.values())
 
 
-def test_an_instant_is_there_though_it_covers_nothing() -> None:
+def test_an_instant_is_there_though_it_covers_nothing():
     starts = np.array([55], np.int64)
     on = covered(starts, starts)
     found = Track(np.zeros(1, np.int64), starts, starts + 1, ((2, on),), on, disjoint=True).shares(
@@ -197,5 +197,5 @@ def test_an_instant_is_there_though_it_covers_nothing() -> None:
     assert found.category[5] == 2
 
 
-def test_starts_are_counted_in_the_column_whose_first_ns_they_are() -> None:
+def test_starts_are_counted_in_the_column_whose_first_ns_they_are():
     assert starting(np.array([0, 10, 10, 19, 30]), np.array([0, 10, 20, 30])).tolist() == [1, 3, 0]
