@@ -88,10 +88,10 @@ def make(rows: int, predictions: int) -> Trace:
 
 def with_loop(trace: Trace, places: range) -> list[tuple[int, int, int]]:
     """Neural Engine, GPU and unaccounted time of some predictions."""
-    rows = pd.concat([trace.data, trace.compute, trace.hardware])
+    rows = pd.concat([trace.data.frame(), trace.compute.frame(), trace.hardware.frame()])
     answers = []
     for place in places:
-        call = trace.activity.loc[place]
+        call = trace.activity.frame().loc[place]
         start, end = call["start_ns"], call["start_ns"] + call["duration_ns"]
         own = rows[rows["prediction"] == place]
         times = [
@@ -131,9 +131,9 @@ def main() -> None:
     columns = ["ane_ns", "gpu_ns", "unaccounted_ns"]
     assert [tuple(row) for row in found[columns].fillna(0).head(count).to_numpy().tolist()] == expected
     print(f"{'a loop, scaled':28} {scaled:10.0f} s, ratio {scaled / ours:.0f}")
-    durations = trace.activity["duration_ns"].to_numpy()
+    durations = trace.activity.duration_ns
     for name, work in (
-        ("bursts", lambda: bursts(trace.activity)),
+        ("bursts", lambda: bursts(trace.activity.frame())),
         ("modes", lambda: modes(durations)),
         ("trend", lambda: trend(durations)),
         ("change points", lambda: change_points(durations)),

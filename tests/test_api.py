@@ -186,6 +186,6 @@ def test_text_kept_by_pyarrow_or_not_gives_the_same_report(samples: Path, name: 
     for storage in ("python", "pyarrow"):
         with pd.option_context("mode.string_storage", storage):
             trace = tracekit.open_trace(samples / f"{name}.trace")
-            assert trace.activity.columns.dtype == pd.StringDtype(storage, na_value=float("nan"))
+            assert trace.activity.frame().columns.dtype == pd.StringDtype(storage, na_value=float("nan"))
             reports_by_kind[storage] = to_json(tracekit.analyze(samples / f"{name}.trace"))
     assert reports_by_kind["python"] == reports_by_kind["pyarrow"]

@@ -1,7 +1,7 @@
 """The pipeline from a recording to its report: everything the command line does, without a terminal.
 
 analysis = analysis_of("recording")
-analysis.report, analysis.trace.activity
+analysis.report, analysis.trace.activity.frame()
 """
 
 from __future__ import annotations

@@ -48,10 +48,10 @@ class Rows:
 
     def frame(self) -> pd.DataFrame:
         """The rows as a DataFrame of pandas: texts as categories, what may be null as `Int64` and `boolean`. A column
-        `id` becomes the index. Whoever changes it changes nothing else."""
-        from tracekit.frame import frame_of
+        `id` becomes the index."""
+        from tracekit.frame import kept_frame
 
-        return frame_of(self.columns())
+        return kept_frame(self)
 
     @classmethod
     def none(cls) -> Self:

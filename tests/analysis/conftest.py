@@ -9,9 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tracekit.frame import rows_of
 from tracekit.recording.contents import Contents, Run
 from tracekit.recording.table import TableState
 from tracekit.trace.calls.infer import recorded_calls
+from tracekit.trace.events import Calls, Events
 from tracekit.trace.frames import EVENT_DTYPES, sort_events
 from tracekit.trace.instruments.catalogue import INSTRUMENTS
 from tracekit.trace.models import model_frame
@@ -65,11 +67,11 @@ def trace_of() -> Callable[..., Trace]:
         return Trace(
             contents=Contents("x", "xctrace export XML", False, (Run(1),)),
             run=Run(1),
-            activity=recorded_calls(activity),
-            data=frames.get("data", empty),
-            compute=frames.get("compute", empty),
-            other=frames.get("other", empty),
-            hardware=frames.get("hardware", empty),
+            activity=rows_of(Calls, recorded_calls(activity)),
+            data=rows_of(Events, frames.get("data", empty)),
+            compute=rows_of(Events, frames.get("compute", empty)),
+            other=rows_of(Events, frames.get("other", empty)),
+            hardware=rows_of(Events, frames.get("hardware", empty)),
             models=model_frame(sort_events(core_ml)),
             context={},
             coverage=tuple(

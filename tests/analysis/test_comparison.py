@@ -10,7 +10,9 @@ from hypothesis import given, strategies as st
 from tracekit.analysis.aggregation import AggregationRow, aggregate
 from tracekit.analysis.comparison import FEW, Measure, Presence, differences, recorded_lanes
 from tracekit.analysis.statistics import duration_statistics
+from tracekit.frame import rows_of
 from tracekit.recording.table import TableState
+from tracekit.trace.events import Events
 from tracekit.trace.trace import Coverage
 
 CORE_ML = frozenset({"activity", "data", "compute", "unknown"})
@@ -23,7 +25,7 @@ def row(frame, trace_of):
     def make(durations, **columns) -> AggregationRow:
         values = {"kind": "input_copy", "lane": "data", "label": "Input Copy"} | columns
         rows = frame(*((at * 1000, at * 1000 + length) for at, length in enumerate(durations)), **values)
-        (difference,) = aggregate(replace(trace_of(frame()), data=rows))
+        (difference,) = aggregate(replace(trace_of(frame()), data=rows_of(Events, rows)))
         return difference
 
     return make

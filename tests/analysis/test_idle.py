@@ -26,7 +26,7 @@ def activity(*rows):
 
 def calls_of(rows):
     """What was asked of Core ML in a trace with these rows of the activity."""
-    return core_ml_calls(SimpleNamespace(activity=rows, cache=Cache()))
+    return core_ml_calls(SimpleNamespace(activity=SimpleNamespace(frame=lambda: rows), cache=Cache()))
 
 
 def test_only_time_without_any_activity_is_idle():

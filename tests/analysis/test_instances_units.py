@@ -27,7 +27,7 @@ GPU_TABLES = ("metal-gpu-intervals", "mps-hw-intervals")
 
 
 def of(trace: Trace, model: str):
-    activity = trace.activity
+    activity = trace.activity.frame()
     chosen = is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP)
     return suggested_unit(trace, activity.index[chosen & is_any(activity["model"], model)])
 

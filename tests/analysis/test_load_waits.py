@@ -153,6 +153,6 @@ def test_a_call_waits_for_loads_of_other_models_in_line_with_its_own(frame, trac
     kinds = [Kind.LOAD_UNCACHED] * len(loads) + [Kind.PREDICTION] * len(calls)
     activity = frame(*rows, kind=kinds, model=[*names, *"AAA"])
     trace = trace_of(activity)
-    surely, perhaps = waits_for_loads(trace.activity[: len(loads)], trace, 10 / 1e6, 1_000 / 1e9)
+    surely, perhaps = waits_for_loads(trace.activity.frame()[: len(loads)], trace, 10 / 1e6, 1_000 / 1e9)
     assert surely.tolist() == waited
     assert not perhaps.any()

@@ -98,7 +98,7 @@ def test_a_cost_is_a_share_of_all_that_the_model_or_the_app_did(scenario):
 def test_a_finding_without_a_cost_affects_no_time(scenario):
     scenario.predict(Model("Net"), 0, MS)
     trace = trace_of(scenario)
-    assert len(RecordingView(trace).finding("", (), rows=trace.activity).affected) == 0
+    assert len(RecordingView(trace).finding("", (), rows=trace.activity.frame()).affected) == 0
 
 
 @pytest.mark.parametrize(

@@ -209,7 +209,7 @@ CHANGES = {
     "rows": "frame.drop(frame.index, inplace=True)",
     "columns": "frame['model'] = 'Other'",
     "categories": "values = frame['model'].cat.categories.array; values._readonly = False; values[:] = 'Other'",
-    "field": "object.__setattr__(trace, 'activity', trace.activity.iloc[:0])",
+    "field": "object.__setattr__(trace, 'activity', trace.activity.frame().iloc[:0])",
     "context": "trace.context.clear()",
     "run": "object.__setattr__(trace.run, 'duration_ns', 1)",
 }
@@ -234,7 +234,8 @@ def test_what_a_plug_in_does_to_the_trace_changes_no_number(install, recording, 
     code = (
         HEAD
         + "def change(trace):\n"
-        + "    for frame in (trace.activity, trace.data, trace.compute, trace.hardware):\n"
+        + "    for rows in (trace.activity, trace.data, trace.compute, trace.hardware):\n"
+        + "        frame = rows.frame()\n"
         + "        try:\n"
         + f"            {CHANGES[change]}\n"
         + "        except (AttributeError, TypeError, ValueError):\n"

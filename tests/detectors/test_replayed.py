@@ -30,8 +30,8 @@ def test_each_model_saves_its_reloads():
     trace = trace_of(SAMPLES["style_transfer_reload"]())
     answers = run_detectors(trace, only=["reload-before-predict"])
     for result in results_from(answers, Replays(trace, answers)):
-        loads = trace.activity[
-            (trace.activity["model"] == result.model) & trace.activity["kind"].str.startswith("load")
+        loads = trace.activity.frame()[
+            (trace.activity.frame()["model"] == result.model) & trace.activity.frame()["kind"].str.startswith("load")
         ]
         reloads = loads["duration_ns"].iloc[1:]
         assert result.savings.total_ns == result.savings.extra_ns == reloads.sum()

@@ -50,7 +50,7 @@ def test_pictures_have_both_sides_on_one_scale(samples):
     comparison = compare(*([measure(each.trace, each.report)] for each in both))
     (picture,) = pictures_of_both(comparison, (sides[0], sides[1]))
     root = html.fromstring(f"<div>{picture.markup}</div>")
-    activity = [each.trace.activity for each in both]
+    activity = [each.trace.activity.frame() for each in both]
     # The first one follows the load.
     warm = [frame[frame["kind"] == Kind.PREDICTION]["duration_ns"].iloc[1:].mean() for frame in activity]
     bars = [sum(float(each.get("width")) for each in bar.xpath(".//rect")) for bar in root.xpath("//*[@class='pair']")]
@@ -134,7 +134,7 @@ def test_what_is_unfair_is_said_first(measured):
 def test_both_recordings_are_as_long_and_begin_together(page, analyses):
     metas = [json.loads(page.xpath(f"//script[@id='{name}-meta']/text()")[0]) for name in ("lanes", "lanes-after")]
     for meta, analysis in zip(metas, analyses, strict=True):
-        activity = analysis.trace.activity
+        activity = analysis.trace.activity.frame()
         assert meta["origin"] == activity[activity["kind"].isin([Kind.PREDICTION])]["start_ns"].min()
         assert meta["start"] <= 0
         assert meta["end"] >= analysis.timeline().end_ns

@@ -133,7 +133,7 @@ def test_the_first_thing_are_the_numbers_of_all_models_and_the_lanes(samples):
     main = html.fromstring(html_page(analysis.report, analysis.timeline())).find(".//main")
     tiles, *sections = main
     assert [section.get("id") for section in sections][:2] == ["timeline", "models"]
-    activity = analysis.trace.activity
+    activity = analysis.trace.activity.frame()
     predictions = activity[activity["kind"] == Kind.PREDICTION]
     # The first one of each model follows its load.
     warm = predictions[predictions.groupby("model", observed=True).cumcount() > 0]

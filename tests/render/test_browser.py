@@ -139,7 +139,7 @@ def steps(seen):
 
 
 def first_prediction(analysis: Analysis) -> Any:
-    activity = analysis.trace.activity
+    activity = analysis.trace.activity.frame()
     return next(activity[activity["kind"] == Kind.PREDICTION].itertuples())
 
 
@@ -197,7 +197,7 @@ def test_statistics_of_a_range_are_those_of_the_recording(analysis, steps, step,
     panel, trace = steps[step]["panel"], analysis.trace
     low, high = map(int, re.search(r"range=(\d+)-(\d+)", steps[step]["hash"]).groups())  # type: ignore[union-attr]
     assert (low, high) == pytest.approx((start * 5_204_630_250, end * 5_204_630_250), abs=5_000_000)
-    frames = [getattr(trace, name) for name in EVENT_FRAMES]
+    frames = [trace.framed(name) for name in EVENT_FRAMES]
     chosen = [frame[(frame["start_ns"] >= low) & (frame["start_ns"] < high)] for frame in frames]
     assert f"{sum(map(len, chosen)):,} events starting in it" in panel
     predictions = chosen[0][chosen[0]["kind"] == Kind.PREDICTION]["duration_ns"]
@@ -225,7 +225,7 @@ def test_a_finding_leads_to_its_evidence_one_interval_after_the_other(analysis, 
 
 def test_search_finds_what_the_recording_holds(analysis, steps):
     trace = analysis.trace
-    frames = [getattr(trace, name) for name in EVENT_FRAMES]
+    frames = [trace.framed(name) for name in EVENT_FRAMES]
     held = sum(int(frame["label"].astype(str).str.contains("prediction", case=False).sum()) for frame in frames)
     assert steps["matches"] == f"{held} matches"
     assert to_ms(first_prediction(analysis).start_ns) in steps["searched"]["panel"]
@@ -248,7 +248,7 @@ def test_a_click_selects_what_lies_there_and_a_double_click_shows_it(analysis, s
 
 def test_a_strip_leads_to_evidence_and_on_to_its_prediction(analysis, steps):
     check = next(check for check in analysis.report.results if check.outcome == "finding")
-    data, activity = analysis.trace.data, analysis.trace.activity
+    data, activity = analysis.trace.data.frame(), analysis.trace.activity.frame()
     middle = 5_204_630_250 / 2
     away = np.maximum(check.marked.starts - middle, middle - check.marked.ends)
     near = check.marked.starts[int(np.argmin(away))]
@@ -280,7 +280,7 @@ def test_charts_lead_to_the_prediction_under_the_pointer(analysis, steps):
 
 
 def slowest(analysis: Analysis) -> Any:
-    activity = analysis.trace.activity
+    activity = analysis.trace.activity.frame()
     return activity.loc[activity["duration_ns"].where(activity["kind"] == Kind.PREDICTION).idxmax()]
 
 
@@ -301,7 +301,7 @@ def test_a_click_on_a_slow_prediction_says_why(analysis, steps):
 def test_what_a_slow_prediction_waited_for_is_stepped_through(seen, samples):
     trace = kept_analysis(samples / f"{CONCURRENT}.trace").trace
     call = slowest(kept_analysis(samples / f"{CONCURRENT}.trace"))
-    engine = trace.hardware[trace.hardware["lane"] == "neural engine"]
+    engine = trace.hardware.frame()[trace.hardware.frame()["lane"] == "neural engine"]
     waits = engine[(engine["start_ns"] + engine["duration_ns"] > call.start_ns)].head(7)
     chosen, first, last = next(noted["slow"] for noted in seen["files"] if CONCURRENT in noted["file"])
     assert "behind 7 earlier predictions" in chosen
@@ -334,7 +334,7 @@ def test_the_flame_graph_counts_the_samples_of_what_is_looked_at(analysis, steps
     assert found == "5 samples, 50%"
     assert innermost == "run [App]: 5 samples, 50%"
     # Every second sample is in Core ML.
-    activity = analysis.trace.activity
+    activity = analysis.trace.activity.frame()
     calls = list(zip(activity["start_ns"], activity["start_ns"] + activity["duration_ns"], strict=True))
     held = sum(any(start <= time < end for start, end in calls) for time in times[1::2])
     assert of_model == f"{held} samples, in Core ML, for SharpenFilter"
@@ -367,7 +367,10 @@ def test_without_scripts_everything_but_the_lanes_is_there(analysis, seen):
 def test_two_recordings_show_the_same_time_from_their_first_predictions(seen, samples):
     pair = next(page["pair"] for page in seen["files"] if "pair" in page)
     traces = [kept_analysis(samples / f"{name}.trace").trace for name in (DRIVEN, CONCURRENT)]
-    called = [trace.activity[trace.activity["kind"].isin([Kind.PREDICTION])]["start_ns"].min() for trace in traces]
+    called = [
+        trace.activity.frame()[trace.activity.frame()["kind"].isin([Kind.PREDICTION])]["start_ns"].min()
+        for trace in traces
+    ]
     offset = (int(called[1]) - int(called[0])) / 1e9
     spans = []
     for step in pair["steps"]:

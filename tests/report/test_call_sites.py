@@ -84,7 +84,7 @@ def test_samples_of_a_prediction_are_time_of_the_cpu():
 
 def test_of_some_models_the_code_counts_their_calls_alone(samples):
     trace = kept_analysis(samples / "style_transfer_reload.trace").trace
-    activity, shown = trace.activity, only_models(everything(trace), trace, {"Mosaic"})
+    activity, shown = trace.activity.frame(), only_models(everything(trace), trace, {"Mosaic"})
     calls = activity[activity["model"] == "Mosaic"]["kind"].value_counts()
     sites = code_info(trace, shown).call_sites
     assert {site.api: site.of for site in sites} == {

@@ -240,9 +240,8 @@ def test_errors_about_processes_give_pids_for_those_that_are_private(two):
 
 def test_names_in_errors_cannot_steer_a_terminal(two):
     hostile = "\x1b]0;owned\x07\u202e"
-    renamed = replace(
-        two, activity=two.activity.assign(model=two.activity["model"].cat.rename_categories({"Net": hostile}))
-    )
+    model = two.activity.model.recoded(lambda name: hostile if name == "Net" else name)
+    renamed = replace(two, activity=replace(two.activity, model=model))
     for error in (unknown_model(renamed, "x", redact=True), unknown_model(two, hostile, redact=False)):
         assert str(error).isprintable()
 
@@ -259,7 +258,7 @@ def with_signposts(trace: Trace) -> Trace:
 def test_of_a_signpost_what_starts_within_its_intervals_is_shown(two):
     trace = with_signposts(two)
     shown = choose_shown(trace, part=Part(signpost="frame"))
-    started = trace.activity[shown.rows["activity"]]
+    started = trace.activity.frame()[shown.rows["activity"]]
     # Predictions start every 100 ms at 1,000 and at 1,040 ms; the interval of the other process does not count.
     assert sorted(started["start_ns"] // MS) == [1_000, 1_040, 1_200, 1_240]
     assert [(start // MS, end // MS) for start, end in zip(shown.ranges.starts, shown.ranges.ends, strict=True)] == [
@@ -272,7 +271,7 @@ def test_of_a_signpost_what_starts_within_its_intervals_is_shown(two):
 def test_a_range_cuts_the_intervals_of_a_signpost(two):
     trace = with_signposts(two)
     shown = choose_shown(trace, part=Part(1_020 * MS, 1_210 * MS, "frame"))
-    assert sorted(trace.activity[shown.rows["activity"]]["start_ns"] // MS) == [1_040, 1_200]
+    assert sorted(trace.activity.frame()[shown.rows["activity"]]["start_ns"] // MS) == [1_040, 1_200]
 
 
 def test_a_finding_between_the_intervals_of_a_signpost_is_outside(two):

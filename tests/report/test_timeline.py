@@ -8,10 +8,11 @@ import pytest
 from support.analyses import kept_analysis
 from support.samples import SAMPLES
 from tracekit.analysis.loads import first_after_load
+from tracekit.frame import rows_of
 from tracekit.lanes.categories import Category
 from tracekit.report.redact import private_facts
 from tracekit.report.timeline import CALL, COLD, timeline_of
-from tracekit.trace.events import Kind
+from tracekit.trace.events import Calls, Kind
 from tracekit.trace.filter import EVENT_FRAMES, everything, only_models, only_range
 
 pytestmark = pytest.mark.usefixtures("kept_samples")
@@ -52,7 +53,7 @@ def test_evidence_leads_to_its_row(reload_analysis):
 
 
 def test_calls_are_the_predictions_of_the_app_and_the_cold_ones_marked(reload_analysis):
-    activity = reload_analysis.trace.activity
+    activity = reload_analysis.trace.activity.frame()
     lane = reload_analysis.timeline().lanes[0]
     assert lane.id == "activity"
     assert ((lane.flags & CALL) > 0).tolist() == (activity["kind"] == Kind.PREDICTION).tolist()
@@ -88,7 +89,7 @@ def test_ids_of_pieces_of_work_stand_apart_from_their_labels(samples):
     analysis = kept_analysis(samples / "not_instrumented.trace")
     timeline = timeline_of(analysis.trace, (), redact=False)
     lane = next(lane for lane in timeline.lanes if lane.id == "gpu other")
-    hardware = analysis.trace.hardware
+    hardware = analysis.trace.hardware.frame()
     recorded = hardware[(hardware["attribution"] == "foreign") & (hardware["lane"] == "gpu")]["label"].astype(str)
     drawn = zip(lane.labels.tolist(), lane.works.tolist(), strict=True)
     assert [f"{timeline.texts[label]} {work:#x}" for label, work in drawn] == recorded.tolist()
@@ -97,8 +98,8 @@ def test_ids_of_pieces_of_work_stand_apart_from_their_labels(samples):
 
 def test_a_hostile_label_reaches_no_screen(reload_analysis):
     trace = reload_analysis.trace
-    label = trace.activity["label"].cat.rename_categories({"Prediction": "\u202eevil\x1b[2J"})
-    timeline = timeline_of(replace(trace, activity=trace.activity.assign(label=label)), ())
+    label = trace.activity.frame()["label"].cat.rename_categories({"Prediction": "\u202eevil\x1b[2J"})
+    timeline = timeline_of(replace(trace, activity=rows_of(Calls, trace.activity.frame().assign(label=label))), ())
     assert not [text for text in timeline.texts if "\u202e" in text or "\x1b" in text]
     assert "\ufffdevil\ufffd[2J" in timeline.texts
 
@@ -116,7 +117,7 @@ def test_inferred_calls_bring_their_bounds_and_the_lane_of_the_main_thread(sampl
 
 
 def test_a_choice_of_time_holds_for_the_main_thread_too(sampled_trace):
-    first = int(sampled_trace.activity["start_ns"].iloc[1])
+    first = int(sampled_trace.activity.frame()["start_ns"].iloc[1])
     shown = only_range(everything(sampled_trace), sampled_trace, first, first + 1)
     lanes = {lane.title: lane for lane in timeline_of(sampled_trace, (), shown=shown).lanes}
     assert len(lanes["Main thread"].starts) == len(lanes["Activity"].starts) == 1

@@ -54,7 +54,10 @@ def _all_of(trace: Trace) -> Shown:
     """Everything, said in another way: the target, from the first row to the last."""
     target = trace.run.target.process
     shown = None if target is None else choose_shown(trace, process=target.name)
-    start = min((int(frame["start_ns"].iloc[0]) for frame in (trace.activity, trace.hardware) if len(frame)), default=0)
+    start = min(
+        (int(frame["start_ns"].iloc[0]) for frame in (trace.activity.frame(), trace.hardware.frame()) if len(frame)),
+        default=0,
+    )
     return only_range(shown or everything(trace), trace, min(start, 0), 1 << 62)
 
 

@@ -44,7 +44,7 @@ class Reported:
         return covered_ns(self._rows(model, Kind.PREDICTION, *SETUP_KINDS))
 
     def _rows(self, model: str | None, *kinds: Kind) -> pd.DataFrame:
-        activity = self.trace.activity
+        activity = self.trace.activity.frame()
         chosen = is_any(activity["kind"], *kinds) & is_any(activity["level"], Level.TOP)
         if model is not None:
             chosen &= (activity["model"] == model).to_numpy()

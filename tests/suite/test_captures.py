@@ -33,12 +33,12 @@ def shares(split, model):
 
 
 def test_every_neural_engine_row_finds_its_call(trace):
-    engine = trace.hardware[(trace.hardware["kind"] == Kind.ANE_EXEC).to_numpy()]
+    engine = trace.hardware.frame()[(trace.hardware.frame()["kind"] == Kind.ANE_EXEC).to_numpy()]
     decode = engine[(engine["model"] == DECODE.base).to_numpy()]
     assert len(decode) == 1_295
     assert decode["prediction"].nunique() == 1_295
     assert set(decode["attribution"]) == {Attribution.LABEL}
-    assert set(trace.activity.loc[decode["prediction"], "model"]) == {DECODE.base}
+    assert set(trace.activity.frame().loc[decode["prediction"], "model"]) == {DECODE.base}
 
 
 def test_the_neural_engine_covers_most_of_the_decode_calls(split):
@@ -49,7 +49,7 @@ def test_overlapping_requests_are_counted_once(trace, split):
     shares_of_parts = shares(split, PARTITION_A)
     assert shares_of_parts["gpu_ns"] + shares_of_parts["gpu_queue_ns"] <= 1
     assert shares_of_parts["unaccounted_ns"] < 0.01
-    compute = trace.compute[(trace.compute["model"] == PARTITION_A.base).to_numpy()]
+    compute = trace.compute.frame()[(trace.compute.frame()["model"] == PARTITION_A.base).to_numpy()]
     summed = compute.loc[compute["kind"].isin([Kind.GPU_PREPARE, Kind.GPU_REQUEST]).to_numpy(), "duration_ns"].sum()
     assert summed == 3_051_400_000
 

@@ -29,10 +29,10 @@ def graphs(make, *rows):
 
 def answers(trace):
     """(row of the prediction in the Core ML table, model, attribution) of each hardware row, by lane and row."""
-    hardware = trace.hardware.sort_values(["table", "row"], key=lambda column: column.astype(object))
+    hardware = trace.hardware.frame().sort_values(["table", "row"], key=lambda column: column.astype(object))
     return [
         (
-            None if pd.isna(prediction) else int(trace.activity["row"][prediction]),
+            None if pd.isna(prediction) else int(trace.activity.frame()["row"][prediction]),
             None if pd.isna(model) else model,
             attribution,
         )

@@ -88,18 +88,21 @@ def depth(activity, index):
 @settings(deadline=None, max_examples=50)
 def test_any_rows_are_linked_as_the_rules_say_row_by_row(make, core_ml, engine):
     trace = build_trace(make.recording(make.coreml(*core_ml), make.engine(*engine)))
-    every = pd.concat([trace.activity, trace.data, trace.compute])
+    every = pd.concat([trace.activity.frame(), trace.data.frame(), trace.compute.frame()])
     names = set(every["model"].dropna()) | set(every["parent_model"].dropna())
     stages = set(every[["model", "parent_model"]].dropna().itertuples(index=False, name=None))
-    before = trace.hardware.assign(model=trace.hardware["model"].astype(object))
+    before = trace.hardware.frame().assign(model=trace.hardware.frame()["model"].astype(object))
     generic = before["label"].astype(object) == "Neural Engine Prediction"
     before.loc[generic.to_numpy(dtype=bool), "model"] = None
     linked = [
-        top(trace.activity, index) for index in trace.hardware["prediction"][~generic.to_numpy(dtype=bool)].dropna()
+        top(trace.activity.frame(), index)
+        for index in trace.hardware.frame()["prediction"][~generic.to_numpy(dtype=bool)].dropna()
     ]
-    by_label = set(before["model"].dropna()) & names | set(trace.activity["model"][linked])
+    by_label = set(before["model"].dropna()) & names | set(trace.activity.frame()["model"][linked])
     for index, row in before.iterrows():
-        linked_row = trace.hardware.loc[index]
+        linked_row = trace.hardware.frame().loc[index]
         prediction = None if pd.isna(linked_row["prediction"]) else linked_row["prediction"]
         model = linked_row["model"] if isinstance(linked_row["model"], str) else None
-        assert (prediction, model, linked_row["attribution"]) == expected(trace.activity, names, stages, row, by_label)
+        assert (prediction, model, linked_row["attribution"]) == expected(
+            trace.activity.frame(), names, stages, row, by_label
+        )

@@ -41,12 +41,12 @@ def test_every_row_of_a_recording_is_linked_to_the_prediction_that_caused_it(tmp
     write_export(scenario, tmp_path)
     trace = build_trace(open_recording(tmp_path, schemas=NEEDED_SCHEMAS))
     truth = ground_truth(scenario)
-    core_ml_row = trace.activity["row"]
+    core_ml_row = trace.activity.frame()["row"]
     for schema in (scenario.xcode.neural_engine_schema, "metal-gpu-intervals"):
-        rows = trace.hardware[trace.hardware["table"] == schema].sort_values("row")
+        rows = trace.hardware.frame()[trace.hardware.frame()["table"] == schema].sort_values("row")
         linked = [None if pd.isna(label) else int(core_ml_row[label]) for label in rows["prediction"]]
         assert tuple(linked) == truth.parents[schema]
-    graph = trace.hardware[trace.hardware["lane"] == Lane.MPS]
+    graph = trace.hardware.frame()[trace.hardware.frame()["lane"] == Lane.MPS]
     assert len(graph) == 10
     assert graph["attribution"].eq("exact").all()
     assert graph["model"].eq("Seg-menter").all()
@@ -59,10 +59,10 @@ def test_no_row_of_a_sample_is_linked_to_a_wrong_prediction(samples, name):
     truth = ground_truth(scenario)
     trace = build_trace(open_recording(samples / f"{name}.trace", schemas=NEEDED_SCHEMAS))
     for schema, parents in truth.parents.items():
-        rows = trace.hardware[trace.hardware["table"] == schema].sort_values("row")
+        rows = trace.hardware.frame()[trace.hardware.frame()["table"] == schema].sort_values("row")
         if rows.empty:
             continue
-        linked = [None if pd.isna(label) else int(trace.activity["row"][label]) for label in rows["prediction"]]
+        linked = [None if pd.isna(label) else int(trace.activity.frame()["row"][label]) for label in rows["prediction"]]
         # Calls of one model overlap in this sample, which leaves labels without a single prediction.
         overlap = name == "captions_concurrent"
         assert all(a == b or (overlap and a is None) for a, b in zip(linked, parents, strict=True))
@@ -95,6 +95,6 @@ def test_many_rows_find_their_predictions(make):
             coreml, make.engine(*((int(k) * 100 + 10, 50, label) for k, label in zip(index, labels, strict=True)))
         )
     )
-    assert trace.hardware["prediction"].tolist() == list(range(count))
-    assert trace.hardware["attribution"].eq(np.where(index % 7 % 2, "label", "contained")).all()
-    assert trace.hardware["model"].tolist() == [f"m{k % 7}" for k in index]
+    assert trace.hardware.frame()["prediction"].tolist() == list(range(count))
+    assert trace.hardware.frame()["attribution"].eq(np.where(index % 7 % 2, "label", "contained")).all()
+    assert trace.hardware.frame()["model"].tolist() == [f"m{k % 7}" for k in index]

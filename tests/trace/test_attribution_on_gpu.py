@@ -105,5 +105,5 @@ def test_a_graph_shares_what_is_known_of_its_command_buffer(make):
         (None, None, "ambiguous"),
         (None, None, "foreign"),
     ]
-    rows = trace.hardware[trace.hardware["lane"] == Lane.MPS]
+    rows = trace.hardware.frame()[trace.hardware.frame()["lane"] == Lane.MPS]
     assert rows.set_index("row")["operation"].dropna().to_dict() == {0: 2, 1: 0}

@@ -12,7 +12,7 @@ FRAMES = ("activity", "data", "compute", "other", "hardware")
 def assert_sound(trace):
     """What holds for the event frames of every trace."""
     for name in FRAMES:
-        frame = getattr(trace, name)
+        frame = trace.framed(name)
         assert {column: str(dtype) for column, dtype in frame.dtypes.items()} == EVENT_DTYPES | (
             CALL_DTYPES if name == "activity" else {}
         )
@@ -21,7 +21,7 @@ def assert_sound(trace):
         assert (frame["duration_ns"] >= 0).all()
         assert frame[["lane", "kind", "attribution", "table"]].notna().all().all()
         linked = frame["prediction"].dropna().astype(int)
-        assert trace.activity.loc[linked, "kind"].eq("prediction").all()
+        assert trace.activity.frame().loc[linked, "kind"].eq("prediction").all()
         assert (frame["prediction"].notna() == (frame["attribution"] == "contained")).all()
 
 
@@ -29,7 +29,7 @@ def test_a_recording_without_tables_gives_empty_frames_of_the_right_shape(make):
     for recording in (make.recording(), make.recording(toc=False), make.recording(make.coreml(), make.engine())):
         trace = build_trace(recording)
         assert_sound(trace)
-        assert all(getattr(trace, name).empty for name in FRAMES)
+        assert all(trace.framed(name).empty for name in FRAMES)
         assert trace.models.empty
         assert (trace.contents, trace.run) == (recording.contents, recording.run)
 
@@ -49,7 +49,7 @@ def test_each_core_ml_row_is_in_exactly_one_frame(make):
     labels = ["Prediction", "Load", "Input Copy", "CPU", "Quux", None]
     trace = build_trace(make.recording(make.coreml(*((index, 1, label, "n") for index, label in enumerate(labels)))))
     assert_sound(trace)
-    lanes = {name: list(getattr(trace, name)["row"]) for name in FRAMES[:4]}
+    lanes = {name: list(trace.framed(name)["row"]) for name in FRAMES[:4]}
     assert lanes == {"activity": [0, 1], "data": [2], "compute": [3], "other": [4, 5]}
 
 

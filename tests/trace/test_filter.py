@@ -8,10 +8,13 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from tracekit.frame import rows_of
 from tracekit.recording.contents import Contents, Run, Target
 from tracekit.recording.table import Process
+from tracekit.trace.calls.infer import recorded_calls
+from tracekit.trace.events import Calls, Events
 from tracekit.trace.filter import EVENT_FRAMES, everything, model_names, narrow, only_models, only_process, only_range
-from tracekit.trace.frames import EVENT_DTYPES, empty_events, sort_events
+from tracekit.trace.frames import CALL_DTYPES, EVENT_DTYPES, empty_events, sort_events
 from tracekit.trace.models import model_frame
 from tracekit.trace.trace import Trace
 
@@ -69,11 +72,11 @@ def trace():
     return Trace(
         contents=Contents("x", "xctrace export XML", has_table_of_contents=True, runs=(run,)),
         run=run,
-        activity=activity,
-        data=data,
-        compute=events(),
-        other=events(),
-        hardware=hardware,
+        activity=rows_of(Calls, recorded_calls(activity)),
+        data=rows_of(Events, data),
+        compute=rows_of(Events, events()),
+        other=rows_of(Events, events()),
+        hardware=rows_of(Events, hardware),
         models=model_frame(sort_events([activity, data])),
         context={"signposts": signposts, "clock": pd.DataFrame({"start_ns": [0]})},
         coverage=(),
@@ -96,7 +99,7 @@ def of_range(trace: Trace, start_ns: int, end_ns: int) -> Trace:
 def test_everything_leaves_all_as_it_is(trace):
     unfiltered = narrow(trace, everything(trace))
     for name in EVENT_FRAMES:
-        pd.testing.assert_frame_equal(getattr(unfiltered, name), getattr(trace, name))
+        pd.testing.assert_frame_equal(unfiltered.framed(name), trace.framed(name))
     assert unfiltered.notes == trace.notes
 
 
@@ -131,12 +134,14 @@ PIPELINE = [("Pipeline", None), ("Stage", 0)]
 )
 def test_models_and_ranges_keep_their_rows_and_links(trace, models, span, activity, data):
     kept = of_range(trace, *span) if span else of_models(trace, *models)
-    assert links(kept.activity, "model") == activity
-    assert links(kept.data, "kind") == data
-    assert list(kept.activity.index) == list(range(len(activity)))
+    assert links(kept.activity.frame(), "model") == activity
+    assert links(kept.data.frame(), "kind") == data
+    assert list(kept.activity.frame().index) == list(range(len(activity)))
     assert set(kept.models["name"]) == {name for name, _ in activity}
     of_style_b = [row for row, (name, _) in enumerate(activity) if name == "Style-B"]
-    assert links(kept.hardware[kept.hardware["model"].notna()], "kind") == [("ane_exec", row) for row in of_style_b]
+    assert links(kept.hardware.where(kept.hardware.model.known).frame(), "kind") == [
+        ("ane_exec", row) for row in of_style_b
+    ]
     assert kept.notes[0] == "A note."
     assert ("from 0.000000 s to 0.000000 s" if span else ", ".join(models)) in kept.notes[-1]
 
@@ -144,17 +149,19 @@ def test_models_and_ranges_keep_their_rows_and_links(trace, models, span, activi
 def test_every_frame_keeps_its_columns_and_types(trace):
     filtered = narrow(trace, only_models(only_process(everything(trace), trace, "App"), trace, ["Style-A"]))
     for name in EVENT_FRAMES:
-        frame = getattr(filtered, name)
-        assert {column: str(dtype) for column, dtype in frame.dtypes.items()} == EVENT_DTYPES
+        frame = filtered.framed(name)
+        assert {column: str(dtype) for column, dtype in frame.dtypes.items()} == EVENT_DTYPES | (
+            CALL_DTYPES if name == "activity" else {}
+        )
         assert list(frame.index) == list(range(len(frame)))
 
 
 @pytest.mark.parametrize("process", ["App", "7", 7])
 def test_the_target_keeps_core_ml_and_what_names_no_process(trace, process):
     filtered = of_process(trace, process)
-    assert len(filtered.activity) == 5
-    assert list(filtered.hardware["pid"].dropna()) == [7]
-    assert len(filtered.hardware) == 2
+    assert len(filtered.activity.frame()) == 5
+    assert list(filtered.hardware.frame()["pid"].dropna()) == [7]
+    assert len(filtered.hardware.frame()) == 2
     assert list(filtered.context["signposts"]["pid"]) == [7]
     assert len(filtered.context["clock"]) == 1
     assert "1 hardware rows do not name a process" in filtered.notes[-1]
@@ -162,11 +169,11 @@ def test_the_target_keeps_core_ml_and_what_names_no_process(trace, process):
 
 def test_another_process_than_the_target_has_no_core_ml_rows(trace):
     filtered = of_process(trace, "other")
-    assert filtered.activity.empty
-    assert filtered.data.empty
-    assert list(filtered.hardware["pid"].dropna()) == [8]
+    assert filtered.activity.frame().empty
+    assert filtered.data.frame().empty
+    assert list(filtered.hardware.frame()["pid"].dropna()) == [8]
     # The row that worked for a prediction names no process, but is the target's.
-    assert len(filtered.hardware) == 1
+    assert len(filtered.hardware.frame()) == 1
     assert "belong to the target" in filtered.notes[-1]
 
 
@@ -177,7 +184,7 @@ def test_names_of_models_come_from_every_frame(trace):
 def test_states_that_reach_into_a_range_stay_and_what_starts_at_its_end_does_not(trace):
     states = pd.DataFrame({"start_ns": [0, 10, 25], "duration_ns": [10, 15, 5]})
     # The end of a range is not in it.
-    assert list(of_range(trace, 0, 10).activity["start_ns"]) == [0]
+    assert list(of_range(trace, 0, 10).activity.frame()["start_ns"]) == [0]
     cut = of_range(replace(trace, context={**trace.context, "thermal": states}), 20, 25)
     assert list(cut.context["thermal"]["start_ns"]) == [10]
     assert cut.context["signposts"].empty

@@ -10,8 +10,8 @@ from tracekit.trace.instruments.coreml import split_names
 
 def coreml_rows(trace):
     """Every Core ML row by its row in the table, with the table's row of the prediction that it is linked to."""
-    activity = trace.activity
-    frames = pd.concat([activity, trace.data, trace.compute, trace.other])
+    activity = trace.activity.frame()
+    frames = pd.concat([activity, trace.data.frame(), trace.compute.frame(), trace.other.frame()])
     frames = frames.assign(inside=[None if pd.isna(p) else int(activity.loc[p, "row"]) for p in frames["prediction"]])
     return frames.set_index("row").sort_index()
 

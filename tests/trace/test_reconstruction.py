@@ -36,12 +36,16 @@ def built(make, *tables, target=("app", 42)):
 
 def spans(trace):
     return list(
-        zip(trace.activity["start_ns"], trace.activity["start_ns"] + trace.activity["duration_ns"], strict=True)
+        zip(
+            trace.activity.frame()["start_ns"],
+            trace.activity.frame()["start_ns"] + trace.activity.frame()["duration_ns"],
+            strict=True,
+        )
     )
 
 
 def links(trace):
-    return [None if pd.isna(value) else int(value) for value in trace.hardware["prediction"]]
+    return [None if pd.isna(value) else int(value) for value in trace.hardware.frame()["prediction"]]
 
 
 def test_the_first_command_buffer_begins_a_prediction(make):
@@ -50,13 +54,13 @@ def test_the_first_command_buffer_begins_a_prediction(make):
     trace = built(make, gpu(make, *rows))
     assert spans(trace) == [(0, 25), (30, 55)]
     assert links(trace) == [0, 0, 0, 1, 1, 1]
-    first = trace.activity.iloc[0]
+    first = trace.activity.frame().iloc[0]
     assert tuple(first[["lane", "kind", "label", "level"]]) == ("activity", "prediction", INFERRED_LABEL, "top")
     assert tuple(first[["attribution", "model", "device", "process", "pid"]]) == ("inferred", "net", "gpu", "app", 42)
     assert first["table"] == "metal-gpu-intervals"
-    assert trace.activity["row"].tolist() == [0, 3]
-    assert trace.activity[["instance", "parent_model", "depth", "operation", "prediction"]].isna().all().all()
-    assert {name: str(dtype) for name, dtype in trace.activity.dtypes.items()} == EVENT_DTYPES | CALL_DTYPES
+    assert trace.activity.frame().row.tolist() == [0, 3]
+    assert trace.activity.frame()[["instance", "parent_model", "depth", "operation", "prediction"]].isna().all().all()
+    assert {name: str(dtype) for name, dtype in trace.activity.frame().dtypes.items()} == EVENT_DTYPES | CALL_DTYPES
     assert trace.inferred
     assert tuple(trace.models.loc[0, ["name", "level", "rows", "prediction", "inferred"]]) == ("net", "top", 2, 2, True)
 
@@ -116,7 +120,7 @@ def test_rows_of_other_processes_make_no_prediction(make):
     assert spans(trace) == [(0, 75), (50, 55)]
     assert links(trace) == [0, None, None, None, 0, 1, None, 0]
     attributions = "exact foreign foreign foreign label label foreign label"
-    assert trace.hardware["attribution"].tolist() == attributions.split()
+    assert trace.hardware.frame()["attribution"].tolist() == attributions.split()
 
 
 def test_without_a_single_target_each_process_has_its_own_predictions(make):
@@ -129,9 +133,9 @@ def test_without_a_single_target_each_process_has_its_own_predictions(make):
     ]
     trace = built(make, gpu(make, *rows), target=None)
     assert links(trace) == [0, 1, 0, 1]
-    assert trace.activity["pid"].tolist() == [1, 2]
+    assert trace.activity.frame()["pid"].tolist() == [1, 2]
     only = narrow(trace, only_process(everything(trace), trace, 2))
-    assert (only.activity["pid"].tolist(), links(only)) == ([2], [0, 0])
+    assert (only.activity.frame()["pid"].tolist(), links(only)) == ([2], [0, 0])
     assert only.models["prediction"].tolist() == [1]
     assert "unless their rows name another process" in only.notes[-1]
 
@@ -148,9 +152,16 @@ def test_neural_engine_rows_with_specific_labels_make_predictions(make):
     trace = built(make, engine)
     assert spans(trace) == [(0, 15), (20, 25), (40, 45)]
     assert links(trace) == [0, 0, 1, None, 2, None]
-    assert trace.activity["device"].tolist() == ["ane"] * 3
-    assert trace.activity["process"].isna().all()
-    assert trace.hardware["attribution"].tolist() == ["label", "label", "label", "unattributed", "label", "label"]
+    assert trace.activity.frame()["device"].tolist() == ["ane"] * 3
+    assert trace.activity.frame()["process"].isna().all()
+    assert trace.hardware.frame()["attribution"].tolist() == [
+        "label",
+        "label",
+        "label",
+        "unattributed",
+        "label",
+        "label",
+    ]
 
 
 def test_a_prediction_on_two_devices_is_one(make):
@@ -161,7 +172,7 @@ def test_a_prediction_on_two_devices_is_one(make):
     )
     trace = built(make, engine, table)
     assert spans(trace) == [(0, 25), (100, 160)]
-    assert trace.activity["device"].isna().all()
+    assert trace.activity.frame()["device"].isna().all()
 
 
 def test_models_that_overlap_are_kept_apart_and_sorted_by_start(make):
@@ -172,7 +183,7 @@ def test_models_that_overlap_are_kept_apart_and_sorted_by_start(make):
         (30, 5, engine_label(0, "a")),
     )
     trace = built(make, engine)
-    assert trace.activity["model"].tolist() == ["b", "a", "a"]
+    assert trace.activity.frame()["model"].tolist() == ["b", "a", "a"]
     assert spans(trace) == [(0, 50), (10, 15), (30, 35)]
     assert links(trace) == [0, 1, 0, 2]
 
@@ -180,7 +191,7 @@ def test_models_that_overlap_are_kept_apart_and_sorted_by_start(make):
 def test_a_core_ml_row_of_any_kind_keeps_the_hardware_from_making_predictions(make):
     trace = build_trace(make.recording(make.coreml((0, 5, "Load", "net-1")), make.engine((10, 5, engine_label()))))
     assert not trace.inferred
-    assert trace.activity["kind"].tolist() == ["load"]
+    assert trace.activity.frame()["kind"].tolist() == ["load"]
     assert not trace.models["inferred"].any()
 
 
@@ -200,7 +211,7 @@ def test_a_recording_without_labels_of_models_shows_no_prediction(make):
     app = make.process("app", 42)
     trace = built(make, gpu(make, (0, 5, "Render", app, 1)), make.engine((0, 5, "Neural Engine Prediction")))
     assert not trace.inferred
-    assert trace.activity.empty
+    assert not len(trace.activity)
     assert trace.notes == ()
 
 
@@ -224,9 +235,9 @@ def test_the_predictions_of_a_scenario_are_found_without_its_core_ml_table(tmp_p
     write_export(scenario, tmp_path)
     trace = build_trace(open_recording(tmp_path, schemas=NEEDED_SCHEMAS))
     assert spans(trace) == calls
-    assert trace.activity["model"].tolist() == ["Segmenter", "Depth"] * 15
+    assert trace.activity.frame()["model"].tolist() == ["Segmenter", "Depth"] * 15
     # 4 + 3 GPU rows, their 2 graphs and 1 Neural Engine row; and 1 of the other model.
-    assert trace.hardware["prediction"].value_counts().sort_index().tolist() == [10, 1] * 15
+    assert trace.hardware.frame()["prediction"].value_counts().sort_index().tolist() == [10, 1] * 15
 
 
 @pytest.mark.corpus
@@ -243,7 +254,9 @@ def test_real_recordings_show_the_predictions_of_the_reference(corpus, name, pre
     trace = build_trace(open_recording(corpus / "bundles" / f"{name}.trace", schemas=NEEDED_SCHEMAS))
     assert trace.coverage_of("Core ML").state == "empty"
     assert trace.models.loc[0, ["name", "prediction", "inferred"]].tolist() == ["MambaASR_fp16_w8", predictions, True]
-    on_gpu = trace.hardware[(trace.hardware["lane"] == "gpu") & trace.hardware["prediction"].notna()]
+    on_gpu = trace.hardware.frame()[
+        (trace.hardware.frame()["lane"] == "gpu") & trace.hardware.frame()["prediction"].notna()
+    ]
     groups = on_gpu.groupby("prediction")
     # One command buffer in each of two recordings has a second row, on the Fragment channel.
     assert sorted(groups.size())[: predictions - 1] == [34] * (predictions - 1)
@@ -255,7 +268,7 @@ def test_real_recordings_show_the_predictions_of_the_reference(corpus, name, pre
         groups["start_ns"].min(), ends.groupby(on_gpu["prediction"]).max(), groups["duration_ns"].sum(), strict=True
     )
     assert list(reach)[: len(first)] == first
-    graphs = trace.hardware[trace.hardware["lane"] == "mps"]
+    graphs = trace.hardware.frame()[trace.hardware.frame()["lane"] == "mps"]
     # Before them stands the load that call stacks show.
     assert graphs["prediction"].tolist() == list(range(1, predictions + 1))
     assert graphs["attribution"].eq("exact").all()
@@ -302,5 +315,5 @@ def test_many_rows_make_many_predictions(make):
     app, count = make.process("app", 42), 3000
     rows = [(k * 10, 5, gpu_label(k % 10), app, k + 1) for k in range(count * 10)]
     trace = built(make, gpu(make, *rows))
-    assert np.array_equal(trace.activity["start_ns"], np.arange(count) * 100)
+    assert np.array_equal(trace.activity.frame()["start_ns"], np.arange(count) * 100)
     assert links(trace) == [k // 10 for k in range(count * 10)]

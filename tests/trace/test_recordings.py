@@ -19,8 +19,12 @@ def opened(path):
 
 def links(trace):
     """Row of the prediction's table row, or None, by row of the Core ML table; and the attributions."""
-    rows = pd.concat([trace.activity, trace.data, trace.compute, trace.other]).set_index("row").sort_index()
-    row_number = trace.activity["row"]
+    rows = (
+        pd.concat([trace.activity.frame(), trace.data.frame(), trace.compute.frame(), trace.other.frame()])
+        .set_index("row")
+        .sort_index()
+    )
+    row_number = trace.activity.frame()["row"]
     inside = [None if pd.isna(label) else int(row_number[label]) for label in rows["prediction"]]
     return inside, rows["attribution"].astype(str).tolist()
 
@@ -55,14 +59,14 @@ def test_a_sample_means_what_its_scenario_says(samples, name):
         assert row["load_uncached"] == model.cold_loads
         assert row["prediction"] == model.predictions
         assert row["instances"] == len(model.instances)
-        mine = trace.activity[trace.activity["model"] == model.name]
+        mine = trace.activity.frame()[trace.activity.frame()["model"] == model.name]
         assert mine.loc[mine["kind"] == "prediction", "duration_ns"].sum() == model.prediction_total_ns
         assert mine.loc[mine["kind"] != "prediction", "duration_ns"].sum() == model.load_total_ns
 
 
 def test_the_reload_sample_holds_the_figures_of_the_talk(samples):
     # WWDC22 talk 10027: mean load 17.17 ms, total 6.41 s; mean prediction 7.2 ms, total 2.69 s.
-    activity = opened(samples / "style_transfer_reload.trace").activity
+    activity = opened(samples / "style_transfer_reload.trace").activity.frame()
     predictions = activity.loc[activity["kind"] == "prediction", "duration_ns"]
     loads = activity.loc[activity["kind"] != "prediction", "duration_ns"]
     assert round(loads.mean() / 1e6, 2) == 17.17
@@ -90,8 +94,8 @@ def test_a_pipeline_and_its_stages_survive_the_way_through_files(tmp_path, versi
     models = trace.models.set_index("name")
     assert models["level"].to_dict() == {"Detector-2": "top", "Crop": "sub", "Classify": "sub"}
     assert models.loc["Crop", "parents"] == ("Detector-2",)
-    assert set(trace.compute["parent_model"]) == {"Detector-2"}
-    assert set(trace.activity.loc[trace.activity["level"] == "top", "model"]) == {"Detector-2"}
+    assert set(trace.compute.frame()["parent_model"]) == {"Detector-2"}
+    assert set(trace.activity.frame().loc[trace.activity.frame()["level"] == "top", "model"]) == {"Detector-2"}
 
 
 @pytest.mark.corpus
@@ -103,9 +107,9 @@ def test_a_real_export_of_mps_rows_beside_an_empty_core_ml_table_is_explained(co
     assert "MPS graphs were sent to the GPU (10 rows)" in core_ml.conclusion
     assert "get-task-allow" in core_ml.conclusion
     # Sum and first row as the reference gives them for this recording.
-    assert trace.hardware["duration_ns"].sum() == 2554876
-    assert trace.hardware.loc[0, ["start_ns", "duration_ns"]].tolist() == [4397573333, 259167]
-    assert trace.hardware["process"].isna().all()
+    assert trace.hardware.frame().duration_ns.sum() == 2554876
+    assert trace.hardware.frame().loc[0, ["start_ns", "duration_ns"]].tolist() == [4397573333, 259167]
+    assert trace.hardware.frame()["process"].isna().all()
 
 
 @pytest.mark.corpus
@@ -151,5 +155,5 @@ def test_real_hangs_have_the_durations_of_the_reference(corpus):
 def test_identical_neural_engine_rows_of_a_fixture_are_one(corpus):
     # Its author says that the last two rows are duplicates.
     trace = opened(corpus / "xml" / "snippet-ane-hw-intervals-activitymonitor.xml")
-    assert trace.hardware["kind"].astype(str).tolist() == ["ane_exec", "ane_exec", "ane_load"]
+    assert trace.hardware.frame()["kind"].astype(str).tolist() == ["ane_exec", "ane_exec", "ane_load"]
     assert any("1 of 4 rows" in note for note in trace.notes)

@@ -45,7 +45,7 @@ async def test_zooming_panning_and_going_back(screen):
 
 
 async def test_walking_through_the_events_of_a_lane(screen):
-    activity = screen.state.session.trace.activity
+    activity = screen.state.session.trace.activity.frame()
     await screen.press("n")
     assert screen.state.selection.event == EventRef("activity", 0)
     await screen.press("n", "n")

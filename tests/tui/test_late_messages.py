@@ -116,7 +116,7 @@ async def type_at_once(screen, *keys: str) -> None:
 
 
 def predictions_of(screen):
-    activity = screen.state.session.trace.activity
+    activity = screen.state.session.trace.activity.frame()
     return activity[activity["kind"] == "prediction"]
 
 

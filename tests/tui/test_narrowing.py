@@ -47,7 +47,7 @@ async def test_a_filter_narrows_the_aggregation_is_said_in_the_header_and_goes_w
     await screen.answer("kind:prediction model:mosaic >7ms")
     assert screen.state.filter == EventFilter(model="Mosaic", kind="prediction", min_ns=7_000_000)
     assert screen.state.pane == "aggregation"
-    activity = screen.state.session.trace.activity
+    activity = screen.state.session.trace.activity.frame()
     chosen = activity[(activity["model"] == "Mosaic") & (activity["kind"] == "prediction")]
     long = chosen["duration_ns"][chosen["duration_ns"] >= 7_000_000]
     assert 0 < len(long) < len(chosen)
@@ -79,7 +79,7 @@ async def test_what_does_not_pass_the_filter_is_faded_on_the_lanes(screen):
     await screen.press("slash")
     await screen.answer("model:watercolor")
     shown = categories(screen, "activity")
-    activity, columns = screen.state.session.trace.activity, screen.app.browse.columns
+    activity, columns = screen.state.session.trace.activity.frame(), screen.app.browse.columns
     own = activity[activity["model"] == "Watercolor"]
     first, last = (column_of(screen.state.view, columns, int(own["start_ns"].iloc[at])) for at in (0, -1))
     # The models of this sample take turns, each for some seconds.
@@ -115,7 +115,7 @@ def test_rows_keep_their_intervals_where_some_are_left_out(make_events):
 @pytest.mark.view("sharpen_8bit")
 async def test_predictions_of_a_range_are_warm_by_the_loads_before_it(screen):
     session = screen.state.session
-    activity = session.trace.activity
+    activity = session.trace.activity.frame()
     (load,) = activity[activity["kind"] == "load_cached"].itertuples()
     calls = activity[activity["kind"] == "prediction"].iloc[:5]
     # From after the load to the fifth prediction, of which the first one is not warm.
@@ -182,11 +182,11 @@ async def test_the_line_above_events_and_predictions_names_range_and_filter(scre
         return line
 
     trace = screen.state.session.trace
-    frames = [getattr(trace, name) for name in EVENT_FRAMES]
+    frames = [trace.framed(name) for name in EVENT_FRAMES]
     await screen.press("3")
     assert above() == f"{sum(map(len, frames)):,} events · whole recording"
     # From the beginning of the first prediction to 200 ms later.
-    calls = trace.activity[trace.activity["kind"] == "prediction"]
+    calls = trace.activity.frame()[trace.activity.frame()["kind"] == "prediction"]
     start = int(calls["start_ns"].iloc[0])
     span = Span(start, 200_000_000)
 

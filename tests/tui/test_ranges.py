@@ -23,7 +23,7 @@ def places(trace, name: str, text: str) -> list[int]:
     [("Neural Engine execution", "ane_exec"), ("gpu EXECUTION", "gpu_exec"), ("MPS graph dispatch", "mps_dispatch")],
 )
 def test_work_of_the_hardware_is_found_by_its_name_in_the_aggregation(text, kind, reload_trace):
-    own = (reload_trace.hardware["kind"] == kind).to_numpy().nonzero()[0]
+    own = (reload_trace.hardware.frame()["kind"] == kind).to_numpy().nonzero()[0]
     assert len(own) > 50
     assert places(reload_trace, "hardware", text) == list(own)
     for name in ("activity", "data", "compute"):
@@ -31,7 +31,7 @@ def test_work_of_the_hardware_is_found_by_its_name_in_the_aggregation(text, kind
 
 
 def test_a_text_that_names_a_unit_finds_its_requests_and_its_work(reload_trace):
-    hardware, compute = reload_trace.hardware, reload_trace.compute
+    hardware, compute = reload_trace.hardware.frame(), reload_trace.compute.frame()
     engine = (hardware["lane"] == "neural engine").to_numpy().nonzero()[0]
     assert set(engine) <= set(places(reload_trace, "hardware", "neural engine"))
     requests = (compute["label"] == "Neural Engine Request").to_numpy().nonzero()[0]
@@ -40,14 +40,14 @@ def test_a_text_that_names_a_unit_finds_its_requests_and_its_work(reload_trace):
 
 
 def test_durations_that_a_filter_names_pass_it(reload_trace):
-    durations = reload_trace.activity["duration_ns"].to_numpy()
+    durations = reload_trace.activity.duration_ns
     known = int(durations[5])
     passed = passing(reload_trace, "activity", EventFilter(min_ns=known, max_ns=known), None)
     assert passed.tolist() == (durations == known).tolist()
 
 
 def test_work_for_another_process_is_found_by_its_name_in_the_aggregation(reload_trace):
-    hardware = reload_trace.hardware
+    hardware = reload_trace.hardware.frame()
     other = (hardware["process"] == "backboardd").to_numpy().nonzero()[0]
     assert 0 < len(other) < (hardware["kind"] == "gpu_exec").sum()
     assert places(reload_trace, "hardware", "GPU execution, backboardd (66)") == list(other)
@@ -69,7 +69,7 @@ async def test_a_filter_works_while_it_is_typed_and_esc_takes_it_back(screen):
     prompt.value = "model:InkWas"
     await screen.press("h")
     activity = screen.state.session.trace
-    count = sum(int((getattr(activity, name)["model"] == "InkWash").sum()) for name in EVENT_FRAMES)
+    count = sum(int((activity.framed(name)["model"] == "InkWash").sum()) for name in EVENT_FRAMES)
     assert f"{count:,} events match" in screen.text()
     assert screen.state.filter.model == "InkWash"
     # No number of events is that of a filter that is none.
@@ -90,7 +90,7 @@ async def test_tab_completes_a_filter_to_the_model_on_screen(screen):
     # Of the predictions, the first.
     await screen.press("c", "4", "slash", "tab", "enter")
     session = screen.state.session
-    first = session.trace.activity["model"].iloc[session.calls.index[0]]
+    first = session.trace.activity.frame()["model"].iloc[session.calls.index[0]]
     assert screen.state.filter == EventFilter(model=first)
 
 

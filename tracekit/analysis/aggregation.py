@@ -96,7 +96,7 @@ def aggregate(
     """
     rows: list[AggregationRow] = []
     for name in (*CORE_ML_FRAMES, "hardware"):
-        frame: pd.DataFrame = getattr(trace, name)
+        frame = trace.framed(name)
         cold = first_predictions(trace) if name == "activity" else np.zeros(len(frame), dtype=bool)
         titles = hardware_titles(trace) if name == "hardware" else None
         if counted is not None:
@@ -108,7 +108,7 @@ def aggregate(
 
 def hardware_titles(trace: Trace) -> Titles:
     """The titles of the rows of `Trace.hardware`. O(rows); each title is made once."""
-    hardware, target = trace.hardware, trace.run.target.process
+    hardware, target = trace.hardware.frame(), trace.run.target.process
     owner, owners = _owners(hardware)
     kinds, lanes = hardware["kind"].cat, hardware["lane"].cat
     foreign = (hardware["attribution"] == Attribution.FOREIGN).to_numpy(dtype=np.intp)

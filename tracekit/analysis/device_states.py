@@ -127,7 +127,7 @@ class Sustained:
 
 def sustained(trace: Trace) -> tuple[Sustained, ...]:
     """Models that predict for a minute or more, by name. O(n log n)."""
-    activity = trace.activity
+    activity = trace.activity.frame()
     called = is_any(activity["level"], Level.TOP) & is_any(activity["kind"], Kind.PREDICTION)
     ended = activity["duration_ns"].to_numpy() > 0
     predictions = rows_where(columns_of(activity, ("model", "start_ns", "duration_ns")), called & ended)

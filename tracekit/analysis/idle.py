@@ -144,7 +144,7 @@ class CoreMLCalls:
 @cached_by_trace
 def core_ml_calls(trace: Trace) -> CoreMLCalls:
     """Rows of `Trace.activity` that the app asked for, without those of stages. O(n log n), once for each trace."""
-    activity = trace.activity
+    activity = trace.activity.frame()
     top = is_any(cells(activity, "level"), Level.TOP)
     times = Intervals.from_rows(activity).where(top)
     model = activity["model"].cat.codes.to_numpy()[top].astype(np.intp)

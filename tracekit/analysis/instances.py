@@ -101,13 +101,13 @@ def _suggestions(trace: Trace) -> IntArray:
         linked = or_minus_one(rows["prediction"])
         return sums_by_label(frame.index, linked if chosen is None else linked[chosen])
 
-    data, compute = trace.data, trace.compute
+    data, compute = trace.data.frame(), trace.compute.frame()
     validations = count(data, is_any(cells(data, "kind"), Kind.INPUT_VALIDATION))
     casts = count(data, is_any(cells(data, "kind"), Kind.DATA_CAST))
     requests = count(compute, is_any(cells(compute, "kind"), Kind.GPU_PREPARE, Kind.GPU_REQUEST))
     others = count(compute, ~is_any(cells(compute, "kind"), Kind.GPU_PREPARE, Kind.GPU_REQUEST, Kind.CPU_COMPUTE))
     # The stages of a pipeline have rows of their own, and hardware that was recorded is better evidence.
-    alone = (count(trace.activity) == 0) & (count(trace.hardware) == 0) & (others == 0)
+    alone = (count(trace.activity.frame()) == 0) & (count(trace.hardware.frame()) == 0) & (others == 0)
     cpu = frame["cpu_busy_ns"].to_numpy(dtype=np.int64, na_value=0)
     duration = frame["duration_ns"].to_numpy()
     all_on_cpu = (duration > 0) & (cpu >= WHOLE * duration)

@@ -156,7 +156,7 @@ def _ready(work: Intervals, setup: pd.DataFrame, calls: IntArray, max_delay_ns: 
 def setup_work(trace: Trace) -> pd.DataFrame:
     """Times and bounds of what an app works through before it can use its models: loads, compilations and first
     predictions after a load, of all models that it called. O(n log n); kept as long as the trace is."""
-    activity = trace.activity
+    activity = trace.activity.frame()
     chosen = is_any(cells(activity, "kind"), *SETUP_KINDS) | first_predictions(trace)
     chosen &= is_any(cells(activity, "level"), Level.TOP)
     columns = [name for name in ("start_ns", "duration_ns", *BOUNDS) if name in activity]

@@ -50,7 +50,7 @@ def first_after_load(activity: pd.DataFrame) -> BoolArray:
 @cached_by_trace
 def first_predictions(trace: Trace) -> BoolArray:
     """`first_after_load` of the rows of the activity, kept as long as the trace is."""
-    return first_after_load(trace.activity)
+    return first_after_load(trace.activity.frame())
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class ColdLoads:
 @cached_by_trace
 def preparations(trace: Trace) -> pd.DataFrame:
     """Rows of the Neural Engine that compile a model or prepare it for the cache, less those of others. O(rows)."""
-    return rows_where(trace.hardware, prepares(trace.hardware))
+    return rows_where(trace.hardware.frame(), prepares(trace.hardware.frame()))
 
 
 def cold_loads(

@@ -93,13 +93,15 @@ def summarize_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSum
     of_trace = _OfTrace(
         trace,
         breakdown(in_order(trace)),
-        Intervals.from_rows(trace.hardware).covered_time()
+        Intervals.from_rows(trace.hardware.frame()).covered_time()
         if all(trace.coverage_of(unit).recorded for unit in (NEURAL_ENGINE, GPU))
         else None,
         first_predictions(trace),
         core_ml_calls(trace),
     )
-    rows_of = _rows_by_model(trace.activity if shown is None else trace.activity[shown.rows["activity"]])
+    rows_of = _rows_by_model(
+        trace.activity.frame() if shown is None else trace.activity.frame()[shown.rows["activity"]]
+    )
     summaries = [
         _summary(
             of_trace,
@@ -112,8 +114,10 @@ def summarize_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSum
         )
         for name, level, parents, instances in models[["name", "level", "parents", "instances"]].itertuples(index=False)
     ]
-    inferred = is_any(cells(trace.activity, "attribution"), Attribution.INFERRED)
-    if inferred.all() and not any(len(frame) for frame in (trace.data, trace.compute, trace.other)):
+    inferred = trace.activity.attribution.is_any(Attribution.INFERRED)
+    if inferred.all() and not any(
+        len(frame) for frame in (trace.data.frame(), trace.compute.frame(), trace.other.frame())
+    ):
         # Core ML recorded nothing: what was not seen may still have been there.
         summaries = [
             replace(
@@ -134,7 +138,7 @@ def summarize_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSum
 def rates_of_called(trace: Trace, shown: Shown | None = None) -> dict[str, float | None]:
     """The models that the app calls or loads, in the order of `summarize_models`, with their predictions per second:
     what a comparison takes from there, in a tenth of the time. O(n log n) in the rows of the activity."""
-    models, activity = shown_models(trace, shown), trace.activity
+    models, activity = shown_models(trace, shown), trace.activity.frame()
     counted = is_any(cells(activity, "level"), Level.TOP) & (True if shown is None else shown.rows["activity"])
     predicted, loaded = (counted & is_any(activity["kind"], *kinds) for kinds in ((Kind.PREDICTION,), LOAD_KINDS))
     times = columns_of(activity, ("start_ns", "duration_ns"))

@@ -141,7 +141,11 @@ def _period_ns(trace: Trace) -> int:
 @cached_by_trace
 def _known(trace: Trace) -> tuple[Intervals, Intervals, Intervals]:
     """When the target was in Core ML, in Core ML or another runtime, and when the GPU worked for it."""
-    activity, phases, gpu = trace.activity, trace.phases, trace.hardware[is_any(trace.hardware["lane"], Lane.GPU)]
+    activity, phases, gpu = (
+        trace.activity.frame(),
+        trace.phases,
+        trace.hardware.frame()[trace.hardware.lane.is_any(Lane.GPU)],
+    )
     core_ml = Intervals.from_rows(activity[~is_any(activity["level"], Level.SUB) & _of_target(trace, activity)]).union()
     own = is_any(phases["form"], INTERVAL) & phases["runtime"].notna().to_numpy() & _of_target(trace, phases)
     starts, durations = phases["start_ns"].to_numpy()[own], or_minus_one(phases["duration_ns"])[own]

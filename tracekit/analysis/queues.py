@@ -28,11 +28,11 @@ from tracekit.trace.trace import Trace, cached_by_trace
 def ready_for(trace: Trace, prediction: IntArray, begin: IntArray, called: IntArray) -> IntArray:
     """When the prediction of each piece of work, given by its label, begin, and start of the prediction, was ready for
     it: the latest end of what it did before; its start where it did nothing, the begin where it went on. O(n log n)."""
-    owner = np.append(top_predictions(trace.activity), -1)
+    owner = np.append(top_predictions(trace.activity.frame()), -1)
     asked = np.zeros(len(owner), np.bool_)
     asked[prediction] = True
     parts = [(prediction, begin, called)]
-    for frame in (trace.data, trace.compute, trace.hardware):
+    for frame in (trace.data.frame(), trace.compute.frame(), trace.hardware.frame()):
         executed = is_any(cells(frame, "kind"), Kind.ANE_EXEC, Kind.GPU_EXEC, Kind.CPU_COMPUTE)
         of_row = owner[or_minus_one(cells(frame, "prediction"))]
         ours = np.flatnonzero((executed | is_any(cells(frame, "lane"), Lane.DATA)) & asked[of_row])
@@ -150,7 +150,7 @@ class Waits:
 @cached_by_trace
 def unit_rows(trace: Trace) -> dict[Device, UnitRows]:
     """What Neural Engine and GPU executed. Rows in stages of a pipeline are those of the app's prediction. O(n)."""
-    activity, hardware = trace.activity, trace.hardware
+    activity, hardware = trace.activity.frame(), trace.hardware.frame()
     owner = np.append(top_predictions(activity), -1)
     code_of_call = np.append(activity["model"].cat.codes.to_numpy().astype(np.int64), -1)
     code = codes_in(cells(hardware, "model"), activity["model"].cat.categories)
@@ -175,7 +175,7 @@ def all_waits(trace: Trace) -> dict[Device, Waits]:
 
 
 def _waits(trace: Trace, rows: UnitRows) -> Waits:
-    activity = trace.activity
+    activity = trace.activity.frame()
     called = activity["start_ns"].to_numpy()[np.where(rows.call >= 0, rows.call, 0)]
     inferred = np.append(is_any(cells(activity, "attribution"), Attribution.INFERRED), True)
     own = ~inferred[rows.call]
@@ -294,7 +294,7 @@ def engine_waits(trace: Trace, predictions: pd.DataFrame, hardware: pd.DataFrame
     labels = hardware.index.to_numpy()[executed]
     # Rows of several predictions may be its own, unless its own bear its name.
     if not is_any(cells(hardware, "attribution"), *NAMED)[executed].any():
-        ambiguous = is_any(cells(trace.hardware, "attribution"), Attribution.AMBIGUOUS)
-        labels = np.append(labels, trace.hardware.index.to_numpy()[ambiguous])
+        ambiguous = trace.hardware.attribution.is_any(Attribution.AMBIGUOUS)
+        labels = np.append(labels, trace.hardware.frame().index.to_numpy()[ambiguous])
     own = rows.held.where(np.isin(rows.label, labels))
     return EngineWaits(waits.call[ours], times, rows.held.covered_within(times) - own.covered_within(times))

@@ -59,14 +59,14 @@ def recorded_schedule(trace: Trace) -> Recorded:
     gap = times.starts - times.ends[np.maximum(previous, 0)] if len(times) else times.starts
     user = (previous < 0) | (~from_start & (gap >= USER_NS))
     # Of several calls in flight, units work in the order of submission.
-    hardware = in_order(trace).hardware
+    hardware = in_order(trace).hardware.frame()
     worked = is_any(hardware["kind"], Kind.ANE_EXEC, Kind.GPU_EXEC) & (hardware["duration_ns"].to_numpy() > 0)
     # Begin and end of inferred calls are known within bounds: not what in them waited for a unit.
     pieces = rows_where(
         columns_of(hardware, ("start_ns", "duration_ns", "lane", "prediction")), worked & (not trace.inferred)
     )
     unit = categorical(pieces["lane"]).codes.astype(np.int64)
-    owner = np.append(top_predictions(trace.activity), -1)
+    owner = np.append(top_predictions(trace.activity.frame()), -1)
     call = places_of(calls.index, owner[or_minus_one(pieces["prediction"])])
     first, work = _joined(Intervals.from_rows(pieces), unit, call)
     pieces, unit, call = pieces.iloc[first], unit[first], call[first]

@@ -132,7 +132,7 @@ def sums_by_label(labels: pd.Index, of_rows: CodeArray, values: IntArray | None 
 
 def top_calls(trace: Trace, *kinds: Kind) -> pd.DataFrame:
     """Rows of the activity that the app called, of these kinds; found once for each trace."""
-    activity = trace.activity
+    activity = trace.activity.frame()
     return trace.cache.get(
         (top_calls, kinds),
         lambda: unchanging(

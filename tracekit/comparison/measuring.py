@@ -39,7 +39,7 @@ from tracekit.recording.table import TableState
 from tracekit.report.choice import LEFT_OUT
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.trace.events import BOUNDS, COPY_KINDS, LOAD_KINDS, Attribution, Kind, Level, Origin
-from tracekit.trace.frames import columns_of, hardware_only, is_any, or_minus_one, resolution_of, rows_where, texts_in
+from tracekit.trace.frames import columns_of, hardware_only, is_any, resolution_of, rows_where, texts_in
 from tracekit.trace.instruments import coreml
 from tracekit.trace.instruments.catalogue import CORE_ML, NEURAL_ENGINE
 from tracekit.trace.trace import identity_of
@@ -73,7 +73,7 @@ def measure(trace: Trace, report: Report, shown: Shown | None = None) -> Measure
 def measure_with(trace: Trace, facts: Facts, shown: Shown | None) -> Measurements:
     """`measure` where there is no report. O(n log n) in the rows of the trace."""
     read = ("start_ns", "duration_ns", "kind", "model", "level", "attribution", "origin", "resolution_ns", *BOUNDS)
-    activity = columns_of(trace.activity, read)
+    activity = columns_of(trace.activity.frame(), read)
     rows = activity if shown is None else activity[shown.rows["activity"]]
     top = rows_where(rows, is_any(rows["level"], Level.TOP))
     of_trace = _OfTrace.of(trace, top)
@@ -96,7 +96,7 @@ def measure_with(trace: Trace, facts: Facts, shown: Shown | None) -> Measurement
     return Measurements(
         source=facts.recording.source,
         environment=environment_of(asdict(facts.recording), thermal),
-        core_ml=not trace.inferred and not trace.activity.empty,
+        core_ml=not trace.inferred and (len(trace.activity) > 0),
         models=(*models, *_operation(trace, shown), *language_models),
         checks=facts.checks,
         unreadable=unreadable_tables(facts.tables),
@@ -206,13 +206,13 @@ class _OfTrace(NamedTuple):
     @classmethod
     def of(cls, trace: Trace, top: pd.DataFrame) -> _OfTrace:
         """For the rows of the activity that the app called."""
-        copies = is_any(trace.data["kind"], *COPY_KINDS)
+        copies = trace.data.kind.is_any(*COPY_KINDS)
         times = breakdown(in_order(trace))
         known = {part: times.frame[part.column].array.to_numpy(np.float64, na_value=0.0) for part in Part}
         return cls(
             is_any(top["kind"], Kind.PREDICTION),
             first_predictions(trace),
-            or_minus_one(trace.data["prediction"])[copies],
+            trace.data.prediction.filled()[copies],
             times,
             np.column_stack([np.sum([known[part] for part in group.parts], axis=0) for group in GROUPS]),
             np.column_stack([np.any([times.unknown[part] >= 0 for part in group.parts], axis=0) for group in GROUPS]),

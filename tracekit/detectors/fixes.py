@@ -19,7 +19,7 @@ from tracekit.detectors.answers import metric_of
 from tracekit.detectors.outcomes import Finding
 from tracekit.intervals import Intervals
 from tracekit.trace.events import Kind, Lane
-from tracekit.trace.frames import categorical, is_any, or_minus_one, places_of, rows_where
+from tracekit.trace.frames import categorical, is_any, places_of, rows_where
 from tracekit.trace.linking import top_predictions
 from tracekit.trace.trace import Trace
 
@@ -58,39 +58,45 @@ def _calls(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
 def _copies(trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
     """The rows of the data lane that the finding shows, and the time between two of them in which the model did
     nothing else: then it prepares the next."""
-    chosen = _shown(trace.data, finding)
-    (between, gaps), rest = gaps_between(trace.data[chosen]), (trace.data[~chosen], trace.compute, trace.hardware)
+    chosen = _shown(trace.data.frame(), finding)
+    (between, gaps), rest = (
+        gaps_between(trace.data.frame()[chosen]),
+        (trace.data.frame()[~chosen], trace.compute.frame(), trace.hardware.frame()),
+    )
     worked = [is_any(frame["model"], finding.model or "") & ~is_any(frame["kind"], *REQUESTS) for frame in rest]
     busy = Intervals.from_rows(*(rows_where(*each) for each in zip(rest, worked, strict=True)))
     # Where no row shows the work of a compute unit, as without the table of the Neural Engine, a gap may hold it.
     computed = any(each.any() for each in worked[1:])
     idle = (busy.covered_within(gaps) == 0) & computed
-    times = Intervals.from_rows(trace.data[chosen]).joined(gaps.where(idle))
-    linked = np.append(or_minus_one(trace.data["prediction"])[chosen], between[idle])
+    times = Intervals.from_rows(trace.data.frame()[chosen]).joined(gaps.where(idle))
+    linked = np.append(trace.data.prediction.filled()[chosen], between[idle])
     return _without_times(trace, recorded, times, linked)
 
 
 def _data_rows(trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
     """The rows of the data lane that the finding shows."""
-    return _without_rows(trace, recorded, _shown(trace.data, finding))
+    return _without_rows(trace, recorded, _shown(trace.data.frame(), finding))
 
 
 def _state(trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
     """The kinds of rows that the finding shows, in all predictions: where the state is small, too."""
-    kinds = trace.data["kind"][_shown(trace.data, finding)].unique()
-    model = is_any(trace.data["model"], finding.model or "")
-    return _without_rows(trace, recorded, model & is_any(trace.data["kind"], *kinds))
+    kinds = trace.data.frame()["kind"][_shown(trace.data.frame(), finding)].unique()
+    model = trace.data.model.is_any(finding.model or "")
+    return _without_rows(trace, recorded, model & trace.data.kind.is_any(*kinds))
 
 
 def _without_rows(trace: Trace, recorded: Recorded, chosen: BoolArray) -> Changes:
     index = np.flatnonzero(chosen)
-    times, linked = Intervals.from_rows(trace.data).where(index), or_minus_one(trace.data["prediction"])[index]
+    times, linked = (
+        Intervals.from_rows(trace.data.frame()).where(index),
+        trace.data.prediction.filled()[index],
+    )
     return _without_times(trace, recorded, times, linked)
 
 
 def _without_times(trace: Trace, recorded: Recorded, times: Intervals, linked: IntArray) -> Changes:
     """Own time of the predictions that times are linked to; -1: to none."""
-    owner = np.append(top_predictions(trace.activity), -1)
+    owner = np.append(top_predictions(trace.activity.frame()), -1)
     call = places_of(recorded.calls.index, owner[linked])
     return replace(_nothing(recorded), own=times.where(call >= 0), own_call=call[call >= 0])
 

@@ -18,12 +18,13 @@ from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.characters import lower_first
 from tracekit.detectors.framework import AnyDetector
 from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Outcome, Passed
+from tracekit.frame import rows_of
 from tracekit.intervals import Intervals
 from tracekit.recording.table import TableState
 from tracekit.trace.calls.infer import Follows, call_order, keep_in_order, next_of, threads_of
 from tracekit.trace.calls.stacks import Unit
-from tracekit.trace.events import BOUNDS, LOAD_KINDS, SETUP_KINDS, Attribution, Kind, Origin
-from tracekit.trace.frames import cells, is_any, or_minus_one, rows_where, texts_in
+from tracekit.trace.events import BOUNDS, LOAD_KINDS, SETUP_KINDS, Attribution, Calls, Events, Kind, Origin
+from tracekit.trace.frames import cells, is_any, rows_where, texts_in
 from tracekit.trace.instruments.catalogue import CORE_ML
 from tracekit.trace.samples import SampleSource
 from tracekit.trace.trace import Trace, cached_by_trace
@@ -49,7 +50,7 @@ def stands_in(detector: AnyDetector, rows: pd.DataFrame) -> bool:
 @cached_by_trace
 def source_sentence(trace: Trace) -> str:
     """Where inferred calls come from, and how exact they are."""
-    activity = trace.activity
+    activity = trace.activity.frame()
     if not is_any(activity["origin"], Origin.CALL_STACKS).any():
         if is_any(activity["origin"], Origin.SIGNPOSTS).all():
             return "From Core ML's signposts, with exact times."
@@ -96,13 +97,13 @@ def variants(trace: Trace) -> Iterator[Variant]:
     Calls of one thread do not overlap, nor does a prediction begin before its model is loaded. Calls of the hardware
     alone keep their times, which are lower bounds.
     """
-    bounds, follows = _Bounds.of(trace.activity), call_order(trace.activity, trace.sites)
-    told, durations = bounds.told(trace), trace.activity["duration_ns"]
-    by = [trace.activity["model"], trace.activity["kind"]]
+    bounds, follows = _Bounds.of(trace.activity.frame()), call_order(trace.activity.frame(), trace.sites)
+    told, durations = bounds.told(trace), trace.activity.frame()["duration_ns"]
+    by = [trace.activity.frame()["model"], trace.activity.frame()["kind"]]
     # The median duration of those of the model and kind of each.
     usual = durations.groupby(by, observed=True, dropna=False).transform("median").to_numpy(np.float64)
     less = np.random.default_rng(len(usual)).random(bounds.width.shape) / 2
-    loads = is_any(trace.activity["kind"], *SETUP_KINDS)[:, None]
+    loads = trace.activity.kind.is_any(*SETUP_KINDS)[:, None]
     least = durations.to_numpy()[:, None] > usual[:, None]
     yield Variant(_with_times(trace, follows, *told.times(told.share_for(usual))), Finding | Passed, single=True)
     longest = _with_times(trace, follows, *bounds.times(1.0))
@@ -128,7 +129,7 @@ beyond the work of the hardware: as far as most of them, whose ends are sampled 
 
 def _work_times(trace: Trace) -> tuple[FloatArray, FloatArray]:
     """Begin and end of the work of the hardware for each call: shape (calls,) each, NaN where there is none."""
-    linked, spans = or_minus_one(trace.hardware["prediction"]), Intervals.from_rows(trace.hardware)
+    linked, spans = trace.hardware.prediction.filled(), Intervals.from_rows(trace.hardware.frame())
     begin, end = (np.full(len(trace.activity), np.nan) for _ in range(2))
     np.fmin.at(begin, linked[linked >= 0], spans.starts[linked >= 0])
     np.fmax.at(end, linked[linked >= 0], spans.ends[linked >= 0])
@@ -161,7 +162,7 @@ class _Bounds:
         """The bounds where no sample was missed, and where calls reach no further beyond the work of the hardware than
         others of their model, which samples tell."""
         narrow = np.where(self.wide, self.width, np.minimum(self.width, self.resolution))
-        model = trace.activity["model"].cat.codes.to_numpy()
+        model = trace.activity.frame()["model"].cat.codes.to_numpy()
         for edge, (sign, work) in enumerate(zip((-1, 1), _work_times(trace), strict=True)):
             seen = sign * (self.inner[:, edge] - work)
             beyond = pd.Series(seen + narrow[:, edge]).where(~self.wide[:, edge]).groupby(model)
@@ -185,7 +186,7 @@ class _Bounds:
 
 
 def _with_times(trace: Trace, follows: tuple[Follows, ...], start: IntArray, end: IntArray) -> Trace:
-    activity = trace.activity
+    activity = trace.activity.frame()
     stacked = is_any(activity["origin"], Origin.CALL_STACKS)
     keep_in_order(activity, follows, start, end)
     start = np.where(stacked, start, activity["start_ns"].to_numpy())
@@ -194,12 +195,14 @@ def _with_times(trace: Trace, follows: tuple[Follows, ...], start: IntArray, end
     order = np.argsort(start, kind="stable")
     row = np.empty_like(order)
     row[order] = np.arange(len(order))
-    linked, sites = or_minus_one(trace.hardware["prediction"]), trace.sites
+    linked, sites = trace.hardware.prediction.filled(), trace.sites
     prediction = pd.arrays.IntegerArray(np.maximum(np.append(row, -1)[linked], 0), linked < 0)
     variant = replace(
         trace,
-        activity=activity.assign(start_ns=start, duration_ns=duration).take(order).reset_index(drop=True),
-        hardware=trace.hardware.assign(prediction=prediction),
+        activity=rows_of(
+            Calls, activity.assign(start_ns=start, duration_ns=duration).take(order).reset_index(drop=True)
+        ),
+        hardware=rows_of(Events, trace.hardware.frame().assign(prediction=prediction)),
         sites=None if sites is None else sites.set_axis(pd.Index(row[sites.index], name=sites.index.name)).sort_index(),
     )
     variant.cache.get(SampleSource, lambda: trace.sampled)
@@ -235,7 +238,7 @@ def settled(
 
 
 def _of(outcome: Outcome, trace: Trace) -> pd.DataFrame:
-    activity = trace.activity
+    activity = trace.activity.frame()
     return activity if outcome.model is None else activity[is_any(activity["model"], outcome.model)]
 
 
@@ -243,7 +246,7 @@ def _doubt(detector: AnyDetector, outcome: Outcome, trace: Trace) -> str:
     """Why what was found or not found says nothing; empty where it does."""
     if not isinstance(outcome, Finding | Passed):
         return ""
-    activity, of_model = trace.activity, _of(outcome, trace)
+    activity, of_model = trace.activity.frame(), _of(outcome, trace)
     found = isinstance(outcome, Finding)
     if not found and is_any(of_model["origin"], Origin.HARDWARE).any():
         return "Some of its calls are known by their work on the hardware alone, which is shorter than they were."
@@ -281,7 +284,7 @@ def _shares_code(trace: Trace, of_model: pd.DataFrame) -> bool:
     """Whether other calls come from the same code as these, which are of another model as far as the hardware tells."""
     if trace.sites is None:
         return False
-    path = trace.sites["path"].reindex(trace.activity.index)
+    path = trace.sites["path"].reindex(trace.activity.frame().index)
     own = of_model.index
     return bool(path.drop(own).isin(path[own].dropna()).any())
 
@@ -312,7 +315,7 @@ def _each_known(trace: Trace) -> BoolArray:
 
 def _may_work(trace: Trace, name: str) -> bool:
     """Whether the hardware worked for a model of which no call is known: it may be this one, known by its code."""
-    return name not in _worked_for(trace) and bool(_worked_for(trace) - texts_in(trace.activity["model"]))
+    return name not in _worked_for(trace) and bool(_worked_for(trace) - set(trace.activity.model.held()))
 
 
 @cached_by_trace
@@ -322,8 +325,8 @@ def _worked_for(trace: Trace) -> set[str]:
 
 def _executed(trace: Trace) -> pd.DataFrame:
     """Work of models that may be the target's."""
-    own = is_any(trace.hardware["attribution"], Attribution.EXACT, Attribution.LABEL)
-    return rows_where(trace.hardware, own & trace.hardware["operation"].notna().to_numpy())
+    own = trace.hardware.attribution.is_any(Attribution.EXACT, Attribution.LABEL)
+    return rows_where(trace.hardware.frame(), own & trace.hardware.frame()["operation"].notna().to_numpy())
 
 
 def _without_call(trace: Trace) -> set[str]:
@@ -336,7 +339,7 @@ def _without_call(trace: Trace) -> set[str]:
 
 def _find_known(trace: Trace) -> BoolArray:
     """A prediction is one that the hardware works for; else calls must exceed sampling periods, and lie apart."""
-    activity = trace.activity
+    activity = trace.activity.frame()
     known: BoolArray = activity["single"].to_numpy(np.bool_).copy()
     start, end = activity["start_ns"].to_numpy(), Intervals.from_rows(activity).ends
     resolution = activity["resolution_ns"].to_numpy()

@@ -17,7 +17,7 @@ from tracekit.detectors.registry import DETECTORS
 from tracekit.detectors.views import RecordingView, model_views, unnamed_predictions
 from tracekit.errors import words_of
 from tracekit.recording.table import TableState
-from tracekit.trace.frames import cells, is_any, rows_where
+from tracekit.trace.frames import rows_where
 from tracekit.trace.instruments.catalogue import CORE_ML, NEURAL_ENGINE
 from tracekit.trace.requests.frame import INSTRUMENT as FOUNDATION_MODELS
 from tracekit.trace.trace import Trace
@@ -99,8 +99,8 @@ def _outcomes(
         if models and view.name not in models:
             continue
         own_options, left_out = of_model(view.name)
-        of_view = is_any(cells(trace.activity, "model"), view.name)
-        rows = unchanging(rows_where(trace.activity, of_view)) if trace.inferred else None
+        of_view = trace.activity.model.is_any(view.name)
+        rows = unchanging(rows_where(trace.activity.frame(), of_view)) if trace.inferred else None
         for detector in judging:
             outcomes[detector.id].append(
                 NotApplicable(view.name, "Skipped for this model by the config file.")
@@ -135,7 +135,7 @@ def _missing_evidence(detector: AnyDetector, trace: Trace) -> NotEvaluated | Non
     """Why the detector could not look, if one of the instruments it needs holds no rows."""
     for instrument in detector.needs:
         coverage = trace.coverage_of(instrument)
-        stand_in = instrument == CORE_ML and trace.inferred and stands_in(detector, trace.activity)
+        stand_in = instrument == CORE_ML and trace.inferred and stands_in(detector, trace.activity.frame())
         if coverage.state is not TableState.ROWS and not stand_in:
             return NotEvaluated(model=None, reason=coverage.conclusion, record=coverage.advice)
     return None

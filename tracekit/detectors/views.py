@@ -62,7 +62,7 @@ class RecordingView(Seen):
     @property
     def resolution_ns(self) -> int:
         """That of all calls."""
-        return resolution_of(self.trace.activity)
+        return resolution_of(self.trace.activity.frame())
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ def model_views(trace: Trace) -> Iterator[ModelView]:
     spent inside it. A view is cut when its turn comes, so that the rows of one model at a time stand in memory twice.
     O(n log n) in the rows of the trace.
     """
-    activity = trace.activity
+    activity = trace.activity.frame()
     top = rows_where(activity, is_any(cells(activity, "level"), Level.TOP))
     group = np.select([is_any(cells(top, "kind"), *kinds) for kinds in _GROUPS], range(len(_GROUPS)), -1)
     names = pd.Index(sorted(texts_in(categorical(cells(top, "model"))[group >= 0])), dtype=object)
@@ -192,7 +192,7 @@ def model_views(trace: Trace) -> Iterator[ModelView]:
     model = codes_in(cells(top, "model"), names)
     calls = _split(top, [np.where(group < 0, -1, len(_GROUPS) * model + group)], len(_GROUPS) * len(names))
     parts: list[Iterable[pd.DataFrame]] = [calls] * len(_GROUPS)
-    for frame in (trace.data, trace.compute, trace.hardware):
+    for frame in (trace.data.frame(), trace.compute.frame(), trace.hardware.frame()):
         if frame.empty:
             parts.append([frame] * len(names))
             continue

@@ -88,7 +88,7 @@ def lanes_of(trace: Trace, grouping: Grouping) -> tuple[LaneRows, ...]:
 
 def _frame_lanes(trace: Trace, *, by_event: bool = False) -> Iterator[LaneRows]:
     for name in CORE_ML_FRAMES:
-        frame: pd.DataFrame = getattr(trace, name)
+        frame = trace.framed(name)
         title, intervals = lane_title(name), frame_events(name, frame)
         section = title if by_event else CORE_ML
         if by_event and len(frame):
@@ -102,7 +102,7 @@ def _frame_lanes(trace: Trace, *, by_event: bool = False) -> Iterator[LaneRows]:
 def _by_model(trace: Trace) -> Iterator[LaneRows]:
     lanes_of_model: dict[str, list[LaneRows]] = {str(name): [] for name in trace.models["name"]}
     for name in CORE_ML_FRAMES:
-        frame: pd.DataFrame = getattr(trace, name)
+        frame = trace.framed(name)
         intervals = frame_events(name, frame)
         for model, positions in rows_by(frame, "model"):
             section = model or NO_MODEL
@@ -113,7 +113,7 @@ def _by_model(trace: Trace) -> Iterator[LaneRows]:
 
 def _hardware(trace: Trace, grouping: Grouping) -> Iterator[LaneRows]:
     """Lanes of the units, and of GPU functions as they were compiled, where any was."""
-    frame = trace.hardware
+    frame = trace.hardware.frame()
     intervals = frame_events("hardware", frame)
     others, named = is_any(frame["attribution"], Attribution.FOREIGN), frame["model"].notna().to_numpy(dtype=bool)
     for name, entry in HARDWARE.items():

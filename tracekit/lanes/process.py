@@ -53,7 +53,7 @@ def main_thread_frame(trace: Trace) -> pd.DataFrame:
     seen, calls, apis = np.full(len(samples), none), Intervals.none(), np.empty(0, np.int64)
     if trace.sites is not None and trace.sampled is not None:
         seen = np.append(_positions(core_ml_stacks(trace.sampled)["api"]), none)[or_minus_one(samples["stack"])]
-        activity = trace.activity.loc[trace.sites.index]
+        activity = trace.activity.frame().loc[trace.sites.index]
         mine = _of_main_thread(trace, trace.sites.assign(pid=activity["pid"]))
         calls, apis = Intervals.from_rows(activity[mine]), _positions(trace.sites["api"])[mine]
     outside = ~in_ranges(calls.union(), times)

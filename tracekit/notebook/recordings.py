@@ -47,17 +47,17 @@ class LoadedTrace:
     @property
     def activity(self) -> pd.DataFrame:
         """Rows of the Activity lane: loads, compilations and predictions."""
-        return self.trace.activity.copy()
+        return self.trace.activity.frame().copy()
 
     @property
     def data(self) -> pd.DataFrame:
         """Rows of the Data lane: copies and conversions of inputs and outputs."""
-        return self.trace.data.copy()
+        return self.trace.data.frame().copy()
 
     @property
     def compute(self) -> pd.DataFrame:
         """Rows of the Compute lane: work on the CPU, and requests to the GPU and the Neural Engine."""
-        return self.trace.compute.copy()
+        return self.trace.compute.frame().copy()
 
     @property
     def phases(self) -> pd.DataFrame:
@@ -127,7 +127,7 @@ class LoadedTrace:
     def core_ml_calls(self) -> pd.DataFrame | None:
         """Calls of Core ML that samples lie in, and the code that made them; None where no samples were recorded."""
         sites = call_sites(self.trace)
-        return None if sites is None else self.trace.activity.loc[sites.index].join(sites)
+        return None if sites is None else self.trace.activity.frame().loc[sites.index].join(sites)
 
     def breakdown(self) -> pd.DataFrame:
         """Where the time of each of the app's predictions went, in ns, indexed like `predictions`.
@@ -183,11 +183,11 @@ class LoadedTrace:
         return TracePlots(self.trace)
 
     def _on(self, lane: Lane) -> pd.DataFrame:
-        hardware = self.trace.hardware
+        hardware = self.trace.hardware.frame()
         return hardware[is_any(hardware["lane"], lane)].copy()
 
     def _of_kind(self, *kinds: Kind) -> pd.DataFrame:
-        activity = self.trace.activity
+        activity = self.trace.activity.frame()
         return activity[is_any(activity["kind"], *kinds)].copy()
 
     def __repr__(self) -> str:

@@ -126,7 +126,7 @@ def coverage_of(view: View, rows: int, source: Source) -> ViewCoverage:
         runtimes = format_names([*trace.requests["runtime"].unique()])
         notes.insert(0, f"All are of {runtimes}. If the app uses another runtime:")
     if view.name in ("requests", "phases"):
-        of = UNVALIDATED.intersection(getattr(trace, view.name)["runtime"])
+        of = UNVALIDATED.intersection(trace.framed(view.name)["runtime"])
         notes[:0] = [f"{runtime}: {UNVALIDATED_WORDS}." for runtime in sorted(of)]
     if view.name in ("findings", "evidence"):
         summary = source.report().summary

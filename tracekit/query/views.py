@@ -86,7 +86,7 @@ def _predictions(source: Source) -> pd.DataFrame:
 
 
 def _loads(source: Source) -> pd.DataFrame:
-    activity = source.trace.activity
+    activity = source.trace.activity.frame()
     loads = rows_where(activity, is_any(activity["kind"], *LOAD_KINDS))
     cold, known = is_any(loads["kind"], Kind.LOAD_UNCACHED), ~is_any(loads["kind"], Kind.LOAD)
     return _events(loads, of.EVENTS + of.CALLS + of.COLD, is_cold=pd.arrays.BooleanArray(cold, ~known))
@@ -94,16 +94,18 @@ def _loads(source: Source) -> pd.DataFrame:
 
 def _lane(name: str) -> Callable[[Source], pd.DataFrame]:
     columns = of.EVENTS + of.CALLS if name == "activity" else of.EVENTS
-    return lambda source: _events(getattr(source.trace, name), columns)
+    return lambda source: _events(source.trace.framed(name), columns)
 
 
 def _unit(lane: Lane) -> Callable[[Source], pd.DataFrame]:
-    return lambda source: _events(rows_where(rows := source.trace.hardware, is_any(rows["lane"], lane)), of.EVENTS)
+    return lambda source: _events(
+        rows_where(rows := source.trace.hardware.frame(), is_any(rows["lane"], lane)), of.EVENTS
+    )
 
 
 def _breakdown(source: Source) -> pd.DataFrame:
     frame = breakdown(source.trace).frame
-    starts = source.trace.activity["start_ns"].to_numpy()[frame.index]
+    starts = source.trace.activity.start_ns[frame.index]
     return _of(frame.assign(prediction_id=frame.index.to_numpy(np.int64), start_ns=starts), of.BREAKDOWN)
 
 
@@ -186,7 +188,7 @@ def _recording(source: Source) -> pd.DataFrame:
 
 
 def _of_samples(name: str, columns: Sequence[Column]) -> Callable[[Source], pd.DataFrame | None]:
-    return lambda source: None if (frame := getattr(source.trace, name)) is None else _of(frame, columns)
+    return lambda source: None if (frame := source.trace.framed(name)) is None else _of(frame, columns)
 
 
 def typed(rows: Sequence[Sequence[object]], columns: Sequence[Column]) -> pd.DataFrame:

@@ -100,7 +100,7 @@ def within_limits(trace: Trace, shown: filters.Shown | None) -> filters.Shown | 
     names = filters.shown_model_names(trace, shown)
     if len(names) <= MAX_MODELS:
         return shown
-    calls = trace.activity[shown.rows["activity"]]
+    calls = trace.activity.frame()[shown.rows["activity"]]
     times = calls.groupby(calls["model"].astype("object"))["duration_ns"].sum()
     others = frozenset(sorted(names, key=lambda name: (-int(times.get(name, 0)), name))[MAX_MODELS:])
     hidden = calls[calls["model"].isin(others).to_numpy(dtype=bool)]
@@ -111,8 +111,7 @@ def within_limits(trace: Trace, shown: filters.Shown | None) -> filters.Shown | 
         f"({format_time(int(hidden['duration_ns'].sum()))}) {LEFT_OUT}. Checks ran on all; others: --model NAME."
     )
     rows = {
-        name: mask & ~getattr(trace, name)["model"].isin(others).to_numpy(dtype=bool)
-        for name, mask in shown.rows.items()
+        name: mask & ~trace.framed(name)["model"].isin(others).to_numpy(dtype=bool) for name, mask in shown.rows.items()
     }
     return replace(shown, rows=rows, models=names - others, notes=(*shown.notes, note))
 
@@ -231,7 +230,7 @@ def why_nothing(trace: Trace, shown: filters.Shown) -> str:
     is, and where the recording shows neither calls nor requests of any. O(rows)."""
     if shown.foreign:
         return ""
-    calls, asked = trace.activity, trace.requests
+    calls, asked = trace.activity.frame(), trace.requests
     ran, requested = is_any(calls["level"], Level.TOP), of_target(asked, trace.run.target.process)
     if shown.models is not None:
         ran, requested = ran & is_any(calls["model"], *shown.models), np.zeros_like(requested)
@@ -249,9 +248,9 @@ def why_nothing(trace: Trace, shown: filters.Shown) -> str:
 
 def asks_alone(trace: Trace) -> bool:
     """Whether the app asked language models and nothing shows that it called Core ML too. O(rows)."""
-    models = trace.hardware["model"][~is_any(trace.hardware["attribution"], Attribution.FOREIGN)]
+    models = trace.hardware.frame()["model"][~trace.hardware.attribution.is_any(Attribution.FOREIGN)]
     lost = trace.coverage_of(CORE_ML).state is TableState.UNREADABLE
-    return _asks(trace) and trace.activity.empty and not models.notna().any() and not lost
+    return _asks(trace) and (not len(trace.activity)) and not models.notna().any() and not lost
 
 
 def _asks(trace: Trace) -> bool:
@@ -262,7 +261,7 @@ def without_the_other_kind(judgments: Iterable[Judgment], trace: Trace) -> list[
     """The answers but for those that say no more than that of Core ML and language models the app uses the other: what
     was recorded for it and shows nothing stays. O(judgments + rows)."""
     alone = asks_alone(trace)
-    of_core_ml = not _asks(trace) and not (trace.activity.empty and trace.coverage_of(FOUNDATION_MODELS).recorded)
+    of_core_ml = not _asks(trace) and not ((not len(trace.activity)) and trace.coverage_of(FOUNDATION_MODELS).recorded)
 
     def is_other(judgment: Judgment) -> bool:
         detector, outcome = judgment.detector, judgment.outcome

@@ -110,17 +110,23 @@ def private_facts(trace: Trace) -> PrivateFacts:
     # What only cleans texts needs no frames.
     from tracekit.trace.events import Attribution
     from tracekit.trace.filter import model_names
-    from tracekit.trace.frames import categorical, held_texts, is_any, texts_in
+    from tracekit.trace.frames import categorical, held_texts, texts_in
 
     run = trace.run
     devices = [device for device in (run.device, run.host) if device is not None]
     quotes = [run.target.arguments, *(text for device in devices for text in (device.name, device.uuid))]
     known = {(device.model or "").casefold() for device in devices} | GENERIC_DEVICES
-    lanes = (trace.activity, trace.data, trace.compute, trace.other, trace.hardware)
+    lanes = (
+        trace.activity.frame(),
+        trace.data.frame(),
+        trace.compute.frame(),
+        trace.other.frame(),
+        trace.hardware.frame(),
+    )
     frames = [frame for frame in (*lanes, *trace.context.values()) if len(frame)]
     # The target did not use them.
-    of_others = is_any(trace.hardware["attribution"], Attribution.FOREIGN)
-    models = texts_in(categorical(trace.hardware["model"])[of_others]) - set(trace.models["name"])
+    of_others = trace.hardware.attribution.is_any(Attribution.FOREIGN)
+    models = texts_in(categorical(trace.hardware.frame()["model"])[of_others]) - set(trace.models["name"])
     foreign = tuple(sorted(text for text in models if text.strip()))
     names = {name for frame in frames for column in ("process", "process_name") for name in _texts(frame, column)}
     # Some processes are named in labels alone.

@@ -224,7 +224,7 @@ def _draw_lane(lane: LaneRows, kept: IntArray, trace: Trace, words: _Words) -> D
     starts, ends = events.starts[kept], events.ends[kept]
     is_activity, flags = events.frame == "activity", np.zeros(len(kept), np.int64)
     if is_activity:
-        rows = trace.activity
+        rows = trace.activity.frame()
         called = is_any(rows["kind"], Kind.PREDICTION) & is_any(rows["level"], Level.TOP) & ~hardware_only(rows)
         flags = np.where(called, CALL + COLD * first_after_load(rows), 0)[events.index[kept]]
     held = None
@@ -233,7 +233,7 @@ def _draw_lane(lane: LaneRows, kept: IntArray, trace: Trace, words: _Words) -> D
         known = sizes(trace, Memory(lane.id.partition("/")[2]))
         between = (known.times >= starts[0]) & (known.times <= ends[-1])
         held = Sizes(known.times[between], known.bytes[between])
-    calls = trace.activity[[*CALL_DTYPES]] if is_activity and trace.inferred else None
+    calls = trace.activity.frame()[[*CALL_DTYPES]] if is_activity and trace.inferred else None
     return DrawnLane(
         id=lane.id,
         title=lane.title,
@@ -257,7 +257,7 @@ def _draw_lane(lane: LaneRows, kept: IntArray, trace: Trace, words: _Words) -> D
 def _predictions(trace: Trace, events: Events) -> IntArray:
     if events.frame not in EVENT_FRAMES:
         return np.full(len(events), -1, np.int64)
-    frame: pd.DataFrame = getattr(trace, events.frame).iloc[events.index]
+    frame = trace.framed(events.frame).iloc[events.index]
     predictions = or_minus_one(frame["prediction"])
     if events.frame == "activity":
         is_prediction = is_any(frame["kind"], Kind.PREDICTION) & is_any(frame["level"], Level.TOP)
@@ -349,7 +349,7 @@ def _lanes_of_evidence(
         if lane.events is None or not positions.size:
             continue
         name = lane.events.frame
-        frame = getattr(trace, name) if name in EVENT_FRAMES else trace.context.get(name)
+        frame = trace.framed(name) if name in EVENT_FRAMES else trace.context.get(name)
         if frame is None or not {"table", "row"} <= set(frame.columns):
             continue
         at = lane.events.index[positions]

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit.errors import UnreadableRecording, naming_keywords
+from tracekit.frame import rows_of
 from tracekit.recording import Progress, XctraceOptions, open_recording
 from tracekit.recording.contents import Recording
 from tracekit.recording.open import Paths
@@ -18,7 +19,7 @@ from tracekit.trace.attribution import attribute_hardware, graph_rows, with_grap
 from tracekit.trace.calls.infer import infer_calls, recorded_calls
 from tracekit.trace.collect import Rows, collect
 from tracekit.trace.coverage import coverage, doubts, mark_unreadable
-from tracekit.trace.events import Lane
+from tracekit.trace.events import Calls, Events, Lane
 from tracekit.trace.frames import context_frame, empty_events, is_any, sort_events
 from tracekit.trace.instruments import coreml, memory, signposts
 from tracekit.trace.instruments.catalogue import CONTEXT, GPU, HARDWARE, NEEDED_SCHEMAS, NEURAL_ENGINE
@@ -69,11 +70,11 @@ def build_trace(recording: Recording, units: Units = ALL_OWN) -> Trace:
     run = replace(recording.run, tables=mark_unreadable(recording.run.tables, binding.failures))
     trace = Trace(
         contents=recording.contents,
-        activity=activity,
-        data=_lane(events, Lane.DATA),
-        compute=_lane(events, Lane.COMPUTE),
-        other=_lane(events, Lane.UNKNOWN),
-        hardware=hardware,
+        activity=rows_of(Calls, activity),
+        data=rows_of(Events, _lane(events, Lane.DATA)),
+        compute=rows_of(Events, _lane(events, Lane.COMPUTE)),
+        other=rows_of(Events, _lane(events, Lane.UNKNOWN)),
+        hardware=rows_of(Events, hardware),
         models=model_frame(activity if events.empty else events),
         context=context,
         coverage=coverage(recording.contents, run, hardware, shared, context.get(PHASES, pd.DataFrame())),

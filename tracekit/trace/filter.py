@@ -16,7 +16,9 @@ import numpy as np
 import pandas as pd
 
 from tracekit.arrays import BoolArray, IntArray
+from tracekit.frame import rows_of
 from tracekit.intervals import Intervals
+from tracekit.trace.events import Calls, Events
 from tracekit.trace.frames import categorical, concat_frames, ends_of, held_texts, or_minus_one, or_null
 from tracekit.trace.instruments import coreml
 from tracekit.trace.instruments.catalogue import TIMELESS
@@ -69,7 +71,7 @@ def only_models(shown: Shown, trace: Trace, names: Collection[str]) -> Shown:
         f"Only rows of {words} are counted, without rows that do not name a model. Checks "
         "ran on the whole recording; results for other models are hidden."
     )
-    rows = {name: mask & of_model(getattr(trace, name)) for name, mask in shown.rows.items()}
+    rows = {name: mask & of_model(trace.framed(name)) for name, mask in shown.rows.items()}
     return replace(shown, rows=rows, models=frozenset(names), notes=(*shown.notes, note))
 
 
@@ -120,10 +122,10 @@ def only_process(shown: Shown, trace: Trace, process: str | int) -> Shown:
     foreign = target is not None and wanted not in spellings(target.name, target.pid)
     rows = dict(shown.rows)
     for name in ("hardware", "activity") if trace.inferred else ("hardware",):
-        rows[name] = rows[name] & _of_process(getattr(trace, name), wanted)
+        rows[name] = rows[name] & _of_process(trace.framed(name), wanted)
     if foreign:
         rows |= {name: np.zeros_like(rows[name]) for name in CORE_ML_FRAMES}
-        rows["hardware"] = rows["hardware"] & trace.hardware["prediction"].isna().to_numpy(dtype=bool)
+        rows["hardware"] = rows["hardware"] & trace.hardware.frame()["prediction"].isna().to_numpy(dtype=bool)
     # The list of processes stays whole: it is about the machine.
     context = {
         name: mask if name == "processes" else mask & _of_process(trace.context[name], wanted)
@@ -131,7 +133,7 @@ def only_process(shown: Shown, trace: Trace, process: str | int) -> Shown:
     }
     # Redaction puts its own word in front of the name of a process.
     notes = [f"Only rows of {f'process {wanted}' if wanted.isdecimal() else wanted} are counted"]
-    unnamed = int(trace.hardware["process"].isna().to_numpy()[rows["hardware"]].sum())
+    unnamed = int(trace.hardware.frame()["process"].isna().to_numpy()[rows["hardware"]].sum())
     if unnamed:
         notes.append(f"{unnamed} hardware rows do not name a process and are counted too")
     if target is None and trace.inferred:
@@ -158,8 +160,9 @@ def narrow(trace: Trace, shown: Shown) -> Trace:
     new_index = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)
     frames: dict[str, Any] = {}
     for name in EVENT_FRAMES:
-        frame = getattr(trace, name)[shown.rows[name]].reset_index(drop=True)
-        frames[name] = frame.assign(prediction=or_null(new_index[or_minus_one(frame["prediction"])]))
+        frame = trace.framed(name)[shown.rows[name]].reset_index(drop=True)
+        of_lane = Calls if name == "activity" else Events
+        frames[name] = rows_of(of_lane, frame.assign(prediction=or_null(new_index[or_minus_one(frame["prediction"])])))
     return replace(
         trace,
         **frames,
@@ -174,7 +177,7 @@ def shown_models(trace: Trace, shown: Shown | None) -> pd.DataFrame:
     """`Trace.models` of the rows that are shown; None: all. O(rows)."""
     if shown is None:
         return trace.models
-    frames = [getattr(trace, name)[list(COLUMNS_READ)][shown.rows[name]] for name in CORE_ML_FRAMES]
+    frames = [trace.framed(name)[list(COLUMNS_READ)][shown.rows[name]] for name in CORE_ML_FRAMES]
     return model_frame(concat_frames(frames, COLUMNS_READ))
 
 
@@ -182,7 +185,7 @@ def shown_model_names(trace: Trace, shown: Shown) -> frozenset[str]:
     """Base names of `shown_models`, without counting anything of them. O(rows)."""
     names: set[str] = set()
     for frame in CORE_ML_FRAMES:
-        cells = categorical(getattr(trace, frame)["model"])
+        cells = categorical(trace.framed(frame)["model"])
         rows_of_code = np.bincount(cells.codes[shown.rows[frame]] + 1, minlength=len(cells.categories) + 1)
         names.update(map(str, cells.categories[rows_of_code[1:] > 0]))
     return frozenset(names)
@@ -203,9 +206,9 @@ def rows_in_ranges(trace: Trace, ranges: Intervals) -> dict[str, BoolArray]:
         return starting
 
     # Twice, because a row in a stage of a pipeline belongs to the stage, which belongs to the call.
-    called = in_ranges(ranges, trace.activity["start_ns"].to_numpy())
-    called = within(trace.activity, called)
-    return {name: within(getattr(trace, name), called) for name in EVENT_FRAMES}
+    called = in_ranges(ranges, trace.activity.start_ns)
+    called = within(trace.activity.frame(), called)
+    return {name: within(trace.framed(name), called) for name in EVENT_FRAMES}
 
 
 def in_ranges(ranges: Intervals, times_ns: IntArray) -> BoolArray:
@@ -223,7 +226,7 @@ def reach_ranges(ranges: Intervals, starts_ns: IntArray, ends_ns: IntArray) -> B
 @cached_by_trace
 def model_names(trace: Trace) -> tuple[str, ...]:
     """Base names that any event frame mentions, sorted; looked for once for each trace."""
-    frames: list[pd.DataFrame] = [getattr(trace, name) for name in EVENT_FRAMES]
+    frames: list[pd.DataFrame] = [trace.framed(name) for name in EVENT_FRAMES]
     columns = (frame[name] for frame in frames if len(frame) for name in ("model", "parent_model"))
     return tuple(sorted(set().union(*map(held_texts, columns))))
 
@@ -237,7 +240,7 @@ def process_names(trace: Trace) -> list[tuple[str, int | None]]:
     """Processes that the target, the hardware rows and the context name: name and pid, sorted. O(rows)."""
     target = trace.run.target.process
     processes: set[tuple[str, int | None]] = set() if target is None else {(target.name, target.pid)}
-    for frame in (trace.hardware, *trace.context.values()):
+    for frame in (trace.hardware.frame(), *trace.context.values()):
         if {"process", "pid"} <= set(frame.columns):
             pairs = frame[["process", "pid"]].dropna(subset=["process"]).drop_duplicates()
             processes |= {

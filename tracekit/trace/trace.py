@@ -6,14 +6,14 @@ import hashlib
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from tracekit.by_frame import unchanging
 from tracekit.characters import visible
 from tracekit.recording.table import TableState
+from tracekit.rows import Rows
 from tracekit.trace.cache import Cache, cached
-from tracekit.trace.events import Attribution, Origin
-from tracekit.trace.frames import is_any
+from tracekit.trace.events import Attribution, Calls, Events, Origin
 from tracekit.trace.instruments.memory import MEMORY, no_memory
 from tracekit.trace.requests.frame import REQUESTS, no_requests
 from tracekit.trace.runtimes.phases import PHASES, no_phases
@@ -87,18 +87,17 @@ class Joined(Generic[Facts]):
 class Trace:
     """The Activity, Data, Compute and hardware lanes of one run, their context, and what is known of the run.
 
-    The event frames share the columns of `tracekit.trace.events`, are sorted by start, and are indexed 0..n-1. Nothing
-    changes them once the trace is built, so that what is worked out from a trace can be kept for it.
+    Nothing changes once the trace is built, so that what is worked out from a trace can be kept for it.
     """
 
     contents: Contents
     run: Run
-    activity: pd.DataFrame
-    data: pd.DataFrame
-    compute: pd.DataFrame
-    other: pd.DataFrame
+    activity: Calls
+    data: Events
+    compute: Events
+    other: Events
     """Core ML rows whose lane is unknown."""
-    hardware: pd.DataFrame
+    hardware: Events
     """Neural Engine, GPU and MPS rows."""
     models: pd.DataFrame
     """One row per base name in `activity`, `data` or `compute`; see `tracekit.trace.models`."""
@@ -124,7 +123,7 @@ class Trace:
 
     def __post_init__(self) -> None:
         """Lets what is worked out from its frames be kept."""
-        for frame in (self.activity, self.data, self.compute, self.other, self.hardware, *self.context.values()):
+        for frame in self.context.values():
             unchanging(frame)
 
     def __repr__(self) -> str:
@@ -135,6 +134,12 @@ class Trace:
             format_count(len(self.hardware), "hardware row"),
         )
         return f"<Trace of {visible(self.contents.source)}, run {self.run.number}: {', '.join(counts)}>"
+
+    def framed(self, name: str) -> pd.DataFrame:
+        """The frame of one of its fields, for rooms that still read frames."""
+        rows: Any = getattr(self, name)
+        frame: pd.DataFrame = rows.frame() if isinstance(rows, Rows) else rows
+        return frame
 
     @property
     def phases(self) -> pd.DataFrame:
@@ -159,7 +164,7 @@ class Trace:
         (`tracekit.trace.calls`)."""
         # Asked by each detector.
         return self.cache.get(
-            Attribution.INFERRED, lambda: bool(is_any(self.activity["attribution"], Attribution.INFERRED).any())
+            Attribution.INFERRED, lambda: bool(self.activity.attribution.is_any(Attribution.INFERRED).any())
         )
 
     @property
@@ -217,9 +222,9 @@ def identity_of(trace: Trace) -> str | None:
     except (ValueError, OverflowError):
         began = None
     # Of what Core ML recorded, or else of what was recorded beside it: inferred calls are no facts of a recording.
-    is_core_ml = bool(is_any(trace.activity["origin"], Origin.CORE_ML).any())
-    frame = trace.activity if is_core_ml else trace.hardware
-    arrays = [frame["start_ns"].to_numpy(), frame["duration_ns"].to_numpy()]
+    is_core_ml = bool(trace.activity.origin.is_any(Origin.CORE_ML).any())
+    rows: Events = trace.activity if is_core_ml else trace.hardware
+    arrays = [rows.start_ns, rows.duration_ns]
     if not is_core_ml and trace.sampled is not None:
         arrays.append(trace.sampled.samples["time_ns"].to_numpy())
     times = [array for array in arrays if len(array)]

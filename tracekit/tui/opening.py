@@ -115,7 +115,7 @@ def evidence_rows(trace: Trace, report: Report, answers: Iterable[Judgment]) -> 
     @cache
     def of_table(name: str, table: str) -> tuple[IntArray, IntArray]:
         """Positions of the rows of a frame that are of a table, and their numbers there."""
-        frame: pd.DataFrame = getattr(trace, name)
+        frame = trace.framed(name)
         found = np.flatnonzero(is_any(frame["table"], table))
         return found, frame["row"].to_numpy(np.int64)[found]
 
@@ -168,7 +168,7 @@ def calls_of(trace: Trace, shown: Shown | None = None) -> Calls:
         is_shown = shown.rows["activity"]
         parts = parts.of(parts.frame.index[is_shown[index]])
         index = np.cumsum(is_shown)[index[is_shown[index]]] - 1
-    predictions = trace.activity.loc[parts.frame.index]
+    predictions = trace.activity.frame().loc[parts.frame.index]
     return Calls(
         index=index,
         starts=predictions["start_ns"].to_numpy(),

@@ -41,7 +41,7 @@ def _phases(trace: Trace) -> pd.DataFrame:
 def listed(trace: Trace, name: str) -> pd.DataFrame:
     """A frame of `EVIDENCE_FRAMES` with the columns of event frames. Phases are of no model and no device; one without
     an end lasts until that of the recording."""
-    frame: pd.DataFrame = _phases(trace) if name == PHASES else getattr(trace, name)
+    frame: pd.DataFrame = _phases(trace) if name == PHASES else trace.framed(name)
     return frame
 
 
@@ -98,7 +98,7 @@ def durations_of_row(state: State, ref: RowRef) -> IntArray:
     """Durations in ns of the events that a row of the aggregation counts: shape (n,). O(n)."""
     session, row, trace = state.session, ref.source, state.session.whole_trace
     name = coreml.INSTRUMENT.frames.get(row.lane, "hardware")
-    frame = getattr(trace, name)
+    frame = trace.framed(name)
     keep = session.in_whole_trace(name, passing(session.trace, name, state.filter, None)).copy()
     if state.range is not None:
         keep &= rows_in_range(trace, state.range.start_ns, state.range.end_ns)[name]
@@ -122,7 +122,7 @@ def durations_of_row(state: State, ref: RowRef) -> IntArray:
 
 def durations_of_model(session: Session, name: str) -> IntArray:
     """Durations in ns of the predictions of a model, as a stage too: shape (n,). O(n)."""
-    activity = session.trace.activity
+    activity = session.trace.activity.frame()
     rows = is_any(activity["kind"], Kind.PREDICTION) & (activity["model"] == name).to_numpy(dtype=bool)
     durations: IntArray = activity["duration_ns"].to_numpy()[rows]
     return durations
@@ -130,7 +130,7 @@ def durations_of_model(session: Session, name: str) -> IntArray:
 
 def durations_in_range(state: State, span: Span) -> IntArray:
     """Durations in ns of the predictions that the app called, that pass the filter and start in a range: shape (n,)."""
-    activity = state.session.trace.activity
+    activity = state.session.trace.activity.frame()
     starts = activity["start_ns"].to_numpy()
     rows = is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP)
     rows &= passing(state.session.trace, "activity", state.filter, None)

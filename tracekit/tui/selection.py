@@ -13,7 +13,7 @@ from tracekit.lanes.events import Events
 from tracekit.lanes.process import TITLES
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.trace.frames import cells, is_any, or_minus_one
+from tracekit.trace.frames import cells, or_minus_one
 from tracekit.tui.state import EVIDENCE_FRAMES, NOTHING, EventRef, FindingRef, Selection, Session, State, WaitsRef
 from tracekit.tui.timeline.tracks import snapped
 from tracekit.tui.viewport import Span, span_between
@@ -91,9 +91,9 @@ def prediction_of(session: Session, event: EventRef, *, by_order: bool = False) 
     whether the order of submission, too, may tell that."""
     if event.frame not in EVENT_FRAMES:
         return None
-    frame: pd.DataFrame = getattr(in_order(session.trace) if by_order else session.trace, event.frame)
+    frame = (in_order(session.trace) if by_order else session.trace).framed(event.frame)
     calls, row = session.calls, frame.iloc[event.index]
-    parents = session.trace.activity["prediction"]
+    parents = session.trace.activity.frame()["prediction"]
     index = event.index if event.frame == "activity" else -1
     above = row["prediction"]
     while not pd.isna(above):
@@ -121,7 +121,7 @@ def prediction_here(state: State, under_cursor: EventRef | None) -> int | None:
     model = about if source is None or source.kind != Kind.PREDICTION else source.model
     if calls is None or model is None:
         return None
-    fitting = is_any(session.trace.activity["model"], model)[calls.index]
+    fitting = session.trace.activity.model.is_any(model)[calls.index]
     if chosen.row is not None and chosen.row.warm:
         fitting &= ~calls.first
     return int(calls.index[np.where(fitting, calls.durations, -1).argmax()]) if fitting.any() else None

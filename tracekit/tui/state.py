@@ -225,8 +225,7 @@ class Session:
         """The frame that an `EventRef` names."""
         if name == FRAME:
             return main_thread_frame(self.whole_trace)
-        frame: pd.DataFrame = getattr(self.trace, name) if name in EVIDENCE_FRAMES else self.trace.context[name]
-        return frame
+        return self.trace.framed(name) if name in EVIDENCE_FRAMES else self.trace.context[name]
 
     def row(self, ref: EventRef) -> pd.Series:
         """The row that an `EventRef` names."""
@@ -235,7 +234,7 @@ class Session:
     @property
     def first_prediction_ns(self) -> int | None:
         """When the first prediction begins; None where there is none. O(n)."""
-        activity = self.trace.activity
+        activity = self.trace.activity.frame()
         starts = activity["start_ns"].to_numpy()[is_any(activity["kind"], Kind.PREDICTION)]
         return int(starts[0]) if starts.size else None
 
@@ -377,7 +376,7 @@ def bounds_of(trace: Trace) -> Bounds:
     """From the start of the run to its end, or to the end of its last row where that is later or the end not known."""
     low, high = 0, trace.run.duration_ns or 0
     for name in EVENT_FRAMES:
-        frame: pd.DataFrame = getattr(trace, name)
+        frame = trace.framed(name)
         if len(frame):
             times = Intervals.from_rows(frame)
             low, high = min(low, int(times.starts[0])), max(high, int(times.ends.max()))

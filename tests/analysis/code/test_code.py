@@ -13,9 +13,11 @@ from support.call_stacks import MAIN, MS, START, WORKER, WQ, Call, Held, Sample,
 from support.choice import sweep_rest
 from tracekit.analysis.code.call_sites import call_sites
 from tracekit.analysis.code.sites import Place, all_sites, sites_of
+from tracekit.frame import rows_of
 from tracekit.recording.table import IntegerCells
 from tracekit.trace.calls.infer import Inferred, infer_calls
 from tracekit.trace.calls.stacks import Api, LoadPhase, Unit
+from tracekit.trace.events import Calls
 from tracekit.trace.frames import empty_events
 from tracekit.trace.instruments.instrument import CommandBuffers
 from tracekit.trace.samples import SampleSource
@@ -60,7 +62,7 @@ def of_inferred(trace_of: Callable[..., Trace], *samples: Sample) -> Trace:
     """A trace of the same."""
     found = inferred(*samples)
     trace = replace(trace_of(found.activity), sites=found.sites, sample_source=source(*samples))
-    return replace(trace, activity=found.activity)
+    return replace(trace, activity=rows_of(Calls, found.activity))
 
 
 def starts_of(found: Inferred) -> list[int]:
@@ -252,7 +254,7 @@ PLACES = {"quick_probe": ([1514], {1229, 1261}), "fp16_w8_60s_all": ([1514], {12
 @pytest.mark.parametrize("name", sweep_rest(*LOADS))
 def test_loads_and_calls_of_public_recordings(corpus, name):
     trace = kept_trace(corpus / f"bundles/{name}.trace")
-    calls = trace.activity.join(trace.sites)
+    calls = trace.activity.frame().join(trace.sites)
     (load,) = calls[calls["api"] == Api.LOAD].to_dict("records")
     outer = [each.samples for site in all_sites(trace) if site.api == Api.LOAD for each in site.busy if not each.within]
     assert sum(outer) <= load["samples"]
@@ -275,4 +277,4 @@ def test_loads_and_calls_of_public_recordings(corpus, name):
     assert (calls["origin"] == "call-stacks").all()
     assert calls["single"].all()
     assert set(calls["model"]) == {"MambaASR_fp16_w8"}
-    assert set(trace.hardware["prediction"].dropna()) == set(predictions.index)
+    assert set(trace.hardware.frame()["prediction"].dropna()) == set(predictions.index)

@@ -11,9 +11,10 @@ import pytest
 
 from support.call_stacks import MAIN, MS, START, Call, Sample, app, core_ml, source
 from tracekit.analysis.code.phases import FIRST, LOAD, OTHER, OTHERS, WAITING, CallPhases, call_phases
+from tracekit.frame import rows_of
 from tracekit.trace.calls.infer import infer_calls
 from tracekit.trace.calls.stacks import DataPhase, LoadPhase, Unit
-from tracekit.trace.events import Kind
+from tracekit.trace.events import Calls, Kind
 from tracekit.trace.frames import empty_events, is_any
 from tracekit.trace.instruments.instrument import CommandBuffers
 
@@ -54,7 +55,7 @@ def phases(trace_of):
             watched=False,
         )
         trace = replace(trace_of(found.activity), sites=found.sites, sample_source=source(*samples))
-        trace = replace(trace, activity=found.activity)
+        trace = replace(trace, activity=rows_of(Calls, found.activity))
         kinds = found.activity["kind"]
         predictions = pd.Index(np.flatnonzero(is_any(kinds, Kind.PREDICTION)))
         loads = pd.Index(np.flatnonzero(~is_any(kinds, Kind.PREDICTION)))

@@ -18,8 +18,8 @@ NET = Model("Net")
 def owners(scenario: Scenario) -> list[int]:
     """Number of the prediction of each row of the Neural Engine, by start; -1 for none."""
     ordered = in_order(trace_of(scenario))
-    rows = ordered.hardware["lane"].isin(["neural engine", "gpu"]).to_numpy()
-    return [int(label) for label in or_minus_one(ordered.hardware["prediction"])[rows]]
+    rows = ordered.hardware.frame()["lane"].isin(["neural engine", "gpu"]).to_numpy()
+    return [int(label) for label in or_minus_one(ordered.hardware.frame()["prediction"])[rows]]
 
 
 def overlapping(*pieces: tuple[int, int, int]) -> Scenario:
@@ -59,6 +59,6 @@ def test_rows_of_overlapping_predictions_are_those_that_the_app_made(seed, unit)
     truth = [row.prediction for row in sorted(rows, key=lambda row: row.start_ns) if row.prediction is not None]
     numbers = {prediction.index: number for number, prediction in enumerate(app.predictions)}
     trace = in_order(trace_of(scenario))
-    predicted = trace.activity.index[trace.activity["kind"] == "prediction"].tolist()
-    hardware = trace.hardware[trace.hardware["kind"].isin(["ane_exec", "gpu_exec"])]
+    predicted = trace.activity.frame().index[trace.activity.frame()["kind"] == "prediction"].tolist()
+    hardware = trace.hardware.frame()[trace.hardware.frame()["kind"].isin(["ane_exec", "gpu_exec"])]
     assert [predicted.index(label) for label in hardware["prediction"]] == [numbers[index] for index in truth]

@@ -15,6 +15,7 @@ from tracekit.recording import open_recording
 from tracekit.testing import Process, Scenario, write_bundle
 from tracekit.testing.rows import LOAD_COLD, Model
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
+from tracekit.trace.events import Calls, Events
 
 ID = "truncated-recording"
 MS = 1_000_000
@@ -96,7 +97,7 @@ def trace():
 def test_a_window_cuts_what_is_longer(trace, mode, seconds, expected):
     changes = {"recording_mode": mode, "duration_ns": round(seconds * 1e9) or None, "end_reason": "User pressed Stop"}
     # The rows lie at 1 to 3 s; they play no part here.
-    empty = replace(trace, activity=trace.activity.head(0), hardware=trace.hardware.head(0))
+    empty = replace(trace, activity=Calls.none(), hardware=Events.none())
     outcome = detect(RecordingView(with_run(empty, **changes)), Options())
     assert isinstance(outcome, expected)
     if expected is Finding:

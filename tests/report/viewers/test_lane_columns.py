@@ -12,9 +12,10 @@ import pytest
 
 from support.analyses import kept_analysis
 from support.forms import html_page
+from tracekit.frame import rows_of
 from tracekit.report.timeline import timeline_of
 from tracekit.report.viewers.lane_columns import HARDWARE, SEVERAL, fit_page, payload
-from tracekit.trace.events import BOUNDS
+from tracekit.trace.events import BOUNDS, Calls
 
 pytestmark = pytest.mark.usefixtures("kept_samples")
 NAMES = ("gaps", "durations", "categories", "labels", "works", "models", "flags", "predictions")
@@ -71,12 +72,12 @@ def test_every_value_of_every_lane_comes_back(analysis):
 
 
 def test_bounds_of_inferred_calls_come_back(analysis, sampled_trace):
-    hidden = sampled_trace.activity.assign(
-        origin=sampled_trace.activity["origin"].cat.set_categories(["call-stacks", "hardware"]),
+    hidden = sampled_trace.activity.frame().assign(
+        origin=sampled_trace.activity.frame()["origin"].cat.set_categories(["call-stacks", "hardware"]),
         single=[True, True, False],
     )
     hidden.loc[1, "origin"] = "hardware"
-    timeline = timeline_of(replace(sampled_trace, activity=hidden), ())
+    timeline = timeline_of(replace(sampled_trace, activity=rows_of(Calls, hidden)), ())
     meta, columns = payload(replace(analysis.report, results=()), replace(timeline, flame=None))
     described, data = json.loads(meta), zlib.decompress(b64decode(columns))
     assert [described["categories"][code][0] for code in described["outlined"]] == ["inferred"]
@@ -118,8 +119,9 @@ def test_slow_predictions_say_why_and_what_they_waited_for(samples):
     trace, timeline = analysis.trace, analysis.timeline()
     meta, columns = payload(analysis.report, timeline, words=lambda why: (why.model, [("usual", f"{why.usual_ns}")]))
     slow, data = json.loads(meta)["slow"], zlib.decompress(b64decode(columns))
-    calls = trace.activity[trace.activity["kind"] == "prediction"].sort_values("duration_ns", ascending=False).head(10)
-    engine = trace.hardware[trace.hardware["lane"] == "neural engine"].reset_index()
+    predictions = trace.activity.where(trace.activity.kind.is_any("prediction")).frame()
+    calls = predictions.sort_values("duration_ns", ascending=False).head(10)
+    engine = trace.hardware.frame()[trace.hardware.frame()["lane"] == "neural engine"].reset_index()
     assert len(slow) == len(calls)
     for head, start, length in reversed([*zip(slow, calls["start_ns"], calls["duration_ns"], strict=True)]):
         lane = timeline.lanes[head["lane"]]

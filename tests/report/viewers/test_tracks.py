@@ -43,7 +43,7 @@ def test_no_row_overlaps_and_none_is_missing(concurrent, tracks):
 
 
 def test_counters_are_those_of_the_predictions(concurrent, tracks):
-    activity = concurrent.trace.activity
+    activity = concurrent.trace.activity.frame()
     predictions = activity[activity["kind"] == Kind.PREDICTION]
     counters = group(tracks, PREDICTIONS)
     flight = counters["In flight"]
@@ -84,7 +84,7 @@ def test_findings_bring_their_evidence_and_their_texts(concurrent, tracks):
 def test_a_finding_brings_all_of_its_evidence_not_only_what_a_report_lists(samples):
     analysis = kept_analysis(samples / "style_transfer_reload.trace", functions=False)
     tracks = tracks_of(analysis.report, analysis.timeline())
-    activity = analysis.trace.activity
+    activity = analysis.trace.activity.frame()
     loads = activity[activity["kind"].isin(LOAD_KINDS)]
     # Each of the five models is loaded again for every frame after its first.
     again = loads[loads.duplicated("model")]
@@ -99,13 +99,13 @@ def test_a_finding_brings_all_of_its_evidence_not_only_what_a_report_lists(sampl
 def test_a_flow_joins_a_prediction_to_its_parts_only(concurrent, tracks):
     core_ml = group(tracks, "Core ML")
     trace = concurrent.trace
-    is_prediction = trace.activity["kind"] == Kind.PREDICTION
+    is_prediction = trace.activity.frame()["kind"] == Kind.PREDICTION
     flows = core_ml["Activity"].slices["flow"].to_numpy()
     assert (flows[~is_prediction.to_numpy()] == 0).all()
-    starts = trace.activity["start_ns"].to_numpy()
+    starts = trace.activity.start_ns
     of_flow = dict(zip(flows.tolist(), starts.tolist(), strict=True))
     joined = 0
-    for frame, title in ((trace.data, "Data"), (trace.compute, "Compute")):
+    for frame, title in ((trace.data.frame(), "Data"), (trace.compute.frame(), "Compute")):
         inside = frame["prediction"].to_numpy(np.int64, na_value=-1)
         for flow, prediction in zip(core_ml[title].slices["flow"].tolist(), inside.tolist(), strict=True):
             assert (of_flow[flow] == starts[prediction]) if prediction >= 0 else flow == 0
@@ -140,7 +140,7 @@ def test_inferred_calls_say_what_shows_them_and_how_exactly(concurrent, sampled_
     assert [tracks.names[code].split(" (")[1].split(")")[0] for code in activity.slices["name"]] == [
         "inferred from call stacks"
     ] * 3
-    for each, facts in zip(told, inferred_facts(sampled_trace.activity), strict=True):
+    for each, facts in zip(told, inferred_facts(sampled_trace.activity.frame()), strict=True):
         assert each.items() >= dict(facts).items()
     assert {each["inferred from"] for each in told} == {"call stacks"}
     assert len({each["started"] for each in told}) == 3

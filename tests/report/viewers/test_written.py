@@ -85,7 +85,7 @@ def expected(analysis: Analysis) -> Counter[tuple[int, int, str]]:
     """Start, duration and name of all that a viewer should show, from the trace and the report."""
     rows: Counter[tuple[int, int, str]] = Counter()
     for name in EVENT_FRAMES:
-        frame = getattr(analysis.trace, name)
+        frame = analysis.trace.framed(name)
         for start, duration, label, model in zip(
             frame["start_ns"], frame["duration_ns"], frame["label"], frame["model"], strict=True
         ):
@@ -108,10 +108,10 @@ def expected(analysis: Analysis) -> Counter[tuple[int, int, str]]:
 def arrows(analysis: Analysis) -> Counter[tuple[int, int]]:
     """Starts of what each arrow joins: a prediction and the rows that belong to it, each to the next one in time."""
     trace = analysis.trace
-    own = trace.activity[trace.activity["kind"] == Kind.PREDICTION]
+    own = trace.activity.frame()[trace.activity.frame()["kind"] == Kind.PREDICTION]
     chains = {prediction: [start] for prediction, start in own["start_ns"].items()}
     for name in EVENT_FRAMES:
-        frame = getattr(trace, name)
+        frame = trace.framed(name)
         for prediction, start in frame.loc[frame["prediction"].notna(), ["prediction", "start_ns"]].itertuples(
             index=False
         ):

@@ -22,7 +22,6 @@ from tracekit.testing.machines import Thread
 from tracekit.testing.recorder import App
 from tracekit.testing.rows import LOAD_COLD, PREDICTION
 from tracekit.trace.build import open_trace
-from tracekit.trace.frames import texts_in
 from tracekit.trace.trace import Trace
 
 MS = 1_000_000
@@ -55,7 +54,9 @@ def use(app: App, load_ns: int = 300 * MS) -> Scenario:
 
 
 def loads(trace: Trace) -> list[tuple[str, int, int, str, str, int]]:
-    rows = trace.activity[trace.activity["kind"].isin(["load", "load_cached", "load_uncached", "compile"])]
+    rows = trace.activity.frame()[
+        trace.activity.frame()["kind"].isin(["load", "load_cached", "load_uncached", "compile"])
+    ]
     columns = ["model", "start_ns", "duration_ns", "origin", "kind", "resolution_ns"]
     return [tuple(row) for row in rows[columns].itertuples(index=False)]
 
@@ -66,12 +67,12 @@ def test_an_inferred_load_is_the_one_that_was_logged(app):
     (load,) = [row for row in scenario.coreml if row.label == LOAD_COLD]
     # The times and the name are those of the signpost; that it was cold is known from call stacks.
     assert loads(trace) == [("Net", load.start_ns, load.duration_ns, "signposts", "load_uncached", 0)]
-    row = trace.activity.iloc[0]
+    row = trace.activity.frame().iloc[0]
     assert (row["start_min_ns"], row["end_max_ns"]) == (load.start_ns, load.end_ns)
     predictions = [row for row in scenario.coreml if row.label == PREDICTION]
-    assert trace.activity["kind"].eq("prediction").sum() == len(predictions)
+    assert trace.activity.frame()["kind"].eq("prediction").sum() == len(predictions)
     # The one model that predicts was taken for the one that is loaded; now its name is known.
-    assert texts_in(trace.activity["model"]) == {"Net"}
+    assert set(trace.activity.model.held()) == {"Net"}
     assert trace.sites is not None
     assert trace.sites.loc[0, "line"] == 42
     assert trace.sites.index.tolist() == list(range(len(trace.activity)))
@@ -104,8 +105,8 @@ def test_loads_that_no_stack_shows_are_added():
         ("Stage", 500 * MS, 20 * MS, "signposts", "load", 0),
         ("model without a name", 700 * MS, 5 * MS, "signposts", "load", 0),
     ]
-    assert trace.activity["level"].tolist() == ["top", "top", "sub", "top"]
-    assert trace.activity["parent_model"].tolist()[2] == "Pipeline"
+    assert trace.activity.frame()["level"].tolist() == ["top", "top", "sub", "top"]
+    assert trace.activity.frame()["parent_model"].tolist()[2] == "Pipeline"
 
 
 def test_a_load_of_another_thread_or_time_is_another_load(app):
@@ -143,9 +144,11 @@ def test_hardware_rows_keep_their_calls(app):
     before = trace_of(scenario)
     scenario.core_ml_signposts = [logged(MS, 2 * MS, "Early")]
     after = trace_of(scenario)
-    owners = [trace.hardware["prediction"].dropna().astype(int) for trace in (before, after)]
+    owners = [trace.hardware.frame()["prediction"].dropna().astype(int) for trace in (before, after)]
     assert len(owners[0])
-    starts = [trace.activity["start_ns"].loc[own].tolist() for trace, own in zip((before, after), owners, strict=True)]
+    starts = [
+        trace.activity.frame()["start_ns"].loc[own].tolist() for trace, own in zip((before, after), owners, strict=True)
+    ]
     assert starts[0] == starts[1]
 
 

@@ -83,9 +83,9 @@ def test_the_event_type_names_a_lane_or_none(make):
 
 def test_rows_of_unknown_lane_stay_visible_with_their_raw_text(make):
     trace = build_trace(make.recording(make.coreml((0, 1, "  Quux", "n"), (1, 1, None, "n"))))
-    assert list(trace.other["kind"]) == ["other", "other"]
-    assert trace.other.loc[0, "label"] == "  Quux"
-    assert trace.other["label"].isna().tolist() == [False, True]
+    assert list(trace.other.frame()["kind"]) == ["other", "other"]
+    assert trace.other.frame().loc[0, "label"] == "  Quux"
+    assert trace.other.frame()["label"].isna().tolist() == [False, True]
 
 
 def test_rows_are_sorted_by_start_then_longest_first_then_row(make):

@@ -13,7 +13,7 @@ def gpu(make, *rows):
 
 
 def hardware(make, *tables, target=None):
-    return build_trace(make.recording(*tables, target=target)).hardware
+    return build_trace(make.recording(*tables, target=target)).hardware.frame()
 
 
 def test_neural_engine_rows_have_kind_model_and_no_process(make):
@@ -38,7 +38,7 @@ def test_neural_engine_rows_have_kind_model_and_no_process(make):
 def test_identical_neural_engine_rows_are_one_and_overlapping_ones_are_not(make):
     table = make.engine((0, 5, "Neural Engine Load"), (0, 5, "Neural Engine Load"), (3, 5, "Neural Engine Load"))
     trace = build_trace(make.recording(table))
-    assert list(trace.hardware["start_ns"]) == [0, 3]
+    assert trace.hardware.frame().start_ns.tolist() == [0, 3]
     assert trace.notes[0] == "Ignored 1 of 3 rows of ane-hw-intervals: identical to another row."
 
 

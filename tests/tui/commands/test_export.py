@@ -27,7 +27,7 @@ async def test_a_row_is_copied_as_markdown_without_private_names(screen):
     assert lines[0] == "| start | duration | lane | event | model |"
     assert lines[2].endswith("| Activity | Load (cached) | SharpenFilter |")
     assert "Copied the row as Markdown (3 lines, redacted)" in screen.text()
-    others = screen.state.session.trace.hardware["process"].dropna().unique()
+    others = screen.state.session.trace.hardware.frame()["process"].dropna().unique()
     foreign = next(name for name in others if name != "Sharpen")
     await screen.press("slash")
     await screen.answer(f"kind:gpu_exec {foreign}")
@@ -128,7 +128,7 @@ async def test_reports_are_saved_in_the_format_of_their_ending_and_replaced_when
     await screen.press("escape")
     await screen.press("R")
     assert "No range; set one with v" in screen.text()
-    activity = screen.state.session.trace.activity
+    activity = screen.state.session.trace.activity.frame()
     screen.app.change(range=Span(0, 3_000_000_000))
     await screen.press("R")
     await screen.answer("part.json")
@@ -216,8 +216,9 @@ def sharpen_renamed(samples):
 
     def make(name: str) -> Trace:
         trace = tracekit.open_trace(samples / "sharpen_8bit.trace")
-        process = trace.hardware["process"]
-        foreign = next(found for found in process.dropna().unique() if found != "Sharpen")
-        return replace(trace, hardware=trace.hardware.assign(process=process.cat.rename_categories({foreign: name})))
+        process = trace.hardware.process
+        foreign = next(found for found in process.held() if found != "Sharpen")
+        renamed = process.recoded(lambda held: name if held == foreign else held)
+        return replace(trace, hardware=replace(trace.hardware, process=renamed))
 
     return make

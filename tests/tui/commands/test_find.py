@@ -43,7 +43,7 @@ async def test_matches_are_walked_through_in_all_lanes_by_time(screen):
     trace, chosen = screen.state.session.trace, EventFilter(model="Watercolor", device="gpu")
     starts = np.sort(
         np.concatenate(
-            [getattr(trace, name)["start_ns"].to_numpy()[passing(trace, name, chosen, None)] for name in EVENT_FRAMES]
+            [trace.framed(name)["start_ns"].to_numpy()[passing(trace, name, chosen, None)] for name in EVENT_FRAMES]
         )
     )
     await screen.press("m")

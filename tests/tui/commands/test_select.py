@@ -76,7 +76,7 @@ async def test_an_event_leads_to_the_finding_that_it_is_evidence_of(screen):
     assert screen.state.selection.finding == FindingRef(0, 0)
     assert screen.state.opened == 0
     # A reload that is not among the longest is one all the same.
-    activity = screen.state.session.trace.activity
+    activity = screen.state.session.trace.activity.frame()
     loads = activity[(activity["model"] == check.model) & (activity["kind"] == "load_cached")]
     screen.app.select(Selection(event=EventRef("activity", int(loads["duration_ns"].idxmin()))))
     await screen.press("F")
@@ -100,7 +100,7 @@ async def test_a_prediction_leads_to_the_finding_that_its_copies_are_evidence_of
     session, index = screen.state.session, screen.state.selection.prediction
     copies = session.evidence[0]["data"]
     assert "activity" not in session.evidence[0]
-    assert (session.trace.data["prediction"].iloc[copies] == index).any()
+    assert (session.trace.data.frame()["prediction"].iloc[copies] == index).any()
     assert "F Its finding" in screen.text()
     await screen.press("F")
     assert screen.state.selection.finding == FindingRef(0)
@@ -128,7 +128,7 @@ async def test_the_way_back_from_a_walk_is_one_key_and_the_help_says_so(screen):
 
 @pytest.mark.sweep
 async def test_walking_goes_on_from_where_one_went(screen):
-    starts = screen.state.session.trace.activity["start_ns"].to_numpy()
+    starts = screen.state.session.trace.activity.start_ns
 
     def after(time_ns: int) -> int:
         return int(starts[np.searchsorted(starts, time_ns)])

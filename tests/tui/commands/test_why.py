@@ -10,15 +10,15 @@ CONCURRENT = pytest.mark.view("captions_concurrent", size=(200, 50))
 
 
 def slowest(screen) -> int:
-    activity = screen.state.session.trace.activity
+    activity = screen.state.session.trace.activity.frame()
     return int(activity["duration_ns"].where(activity["kind"] == "prediction", 0).idxmax())
 
 
 def work_before_its_own(screen, prediction: int) -> list[int]:
     """The engine takes one after the other: what ends on it during a prediction, without the last, its own."""
     trace = screen.state.session.trace
-    start, length = trace.activity.loc[prediction, ["start_ns", "duration_ns"]]
-    engine = trace.hardware[trace.hardware["lane"] == "neural engine"]
+    start, length = trace.activity.frame().loc[prediction, ["start_ns", "duration_ns"]]
+    engine = trace.hardware.frame()[trace.hardware.frame()["lane"] == "neural engine"]
     ends = engine["start_ns"] + engine["duration_ns"]
     return engine.index[(ends > start) & (ends <= start + length)].tolist()[:-1]
 
@@ -68,7 +68,7 @@ async def test_it_is_asked_of_a_model_of_statistics_of_a_finding_and_of_what_is_
     evidence = screen.state.session.report.results[0].evidence[0]
     assert screen.state.session.row(screen.state.selection.event)["row"] == evidence.row
     await screen.press("escape")
-    screen.app.change(cursor_ns=int(screen.state.session.trace.activity["start_ns"][slowest(screen)]) + 1)
+    screen.app.change(cursor_ns=int(screen.state.session.trace.activity.frame()["start_ns"][slowest(screen)]) + 1)
     await screen.press("W")
     start = screen.state.session.span(screen.state.selection.event).start_ns
     assert start <= screen.state.session.span(EventRef("activity", slowest(screen))).start_ns
@@ -99,7 +99,7 @@ async def test_of_a_finding_about_loads_it_is_the_slowest_prediction_of_the_mode
     assert check.id == "reload-before-predict"
     screen.app.select(Selection(finding=FindingRef(1)))
     await screen.press("W")
-    calls = screen.state.session.trace.activity
+    calls = screen.state.session.trace.activity.frame()
     of_model = calls[(calls["kind"] == "prediction") & (calls["model"] == check.model)]
     assert screen.state.selection.prediction == of_model["duration_ns"].idxmax()
 
@@ -113,7 +113,7 @@ def test_metal_pipelines_compiled_during_it_are_marked(run_view, corpus):
         await screen.press("5", "down", "W")
         trace, index = screen.state.session.trace, slowest(screen)
         assert screen.state.selection.prediction == index
-        start, length = trace.activity.loc[index, ["start_ns", "duration_ns"]]
+        start, length = trace.activity.frame().loc[index, ["start_ns", "duration_ns"]]
         compiled = trace.context["metal_pipelines"]["start_ns"].between(start, start + length, inclusive="left")
         assert compiled.sum() > 0
         assert f"{compiled.sum()} Metal pipelines compiled during it; the lanes mark them." in screen.text()
@@ -132,7 +132,7 @@ async def test_of_a_row_of_warm_predictions_the_slowest_of_those_is_explained(sc
     warm = next(at for at, line in enumerate(listed.rows.records) if line.statistics is line.source.warm)
     listed.go(warm)
     await screen.press("W")
-    activity = screen.state.session.trace.activity
+    activity = screen.state.session.trace.activity.frame()
     called = activity[activity["kind"] == "prediction"]
     # Loaded once: all but the first are warm.
     assert screen.state.selection.prediction == called["duration_ns"].iloc[1:].idxmax()

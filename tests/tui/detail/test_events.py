@@ -20,7 +20,7 @@ from tracekit.tui.state import EventFilter, Sort
 
 def test_events_of_all_frames_sort_by_text_with_nameless_ones_last(reload_trace):
     rows = event_rows(reload_trace, EventFilter(), None, Sort("model", descending=False))
-    models = [getattr(reload_trace, rows.ref(row).frame)["model"].iloc[rows.ref(row).index] for row in range(len(rows))]
+    models = [reload_trace.framed(rows.ref(row).frame)["model"].iloc[rows.ref(row).index] for row in range(len(rows))]
     named = [str(model).casefold() for model in models if isinstance(model, str)]
     assert named == sorted(named)
     assert all(isinstance(model, str) for model in models[: len(named)])
@@ -47,7 +47,7 @@ def test_rows_name_their_lanes_as_the_lanes_are_titled(reload_trace):
 
 
 def test_ranks_put_texts_in_order_and_none_last(reload_trace):
-    column = reload_trace.hardware["model"]
+    column = reload_trace.hardware.frame()["model"]
     found = ranks(column)
     assert (found[column.isna().to_numpy()] == found.max()).all()
     texts = column.dropna().unique().astype(str)
@@ -56,7 +56,7 @@ def test_ranks_put_texts_in_order_and_none_last(reload_trace):
 
 
 def test_rows_that_name_no_model_can_be_asked_for(reload_trace):
-    hardware = reload_trace.hardware
+    hardware = reload_trace.hardware.frame()
     passed = passing(reload_trace, "hardware", EventFilter(model=""), None)
     assert passed.sum() == hardware["model"].isna().sum() > 0
 

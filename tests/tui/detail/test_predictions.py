@@ -13,7 +13,7 @@ from tracekit.tui.state import EventRef, Sort
 
 async def test_the_predictions_are_those_that_the_app_called(screen):
     await screen.press("4")
-    activity = screen.state.session.trace.activity
+    activity = screen.state.session.trace.activity.frame()
     called = activity[(activity["kind"] == "prediction") & (activity["level"] == "top")]
     rows = listed(screen, PredictionsPane).rows
     assert [rows.index(row) for row in range(len(rows))] == list(called.index)
@@ -49,7 +49,7 @@ def test_the_parts_of_every_prediction_are_its_duration(reload_trace):
         assert sum(part.share for part in row.slices) == pytest.approx(1)
         assert len(row.bar(37)) == 37
     assert calls.position(int(calls.index[3])) == 3
-    loads = np.flatnonzero((reload_trace.activity["kind"] == "load_cached").to_numpy())
+    loads = np.flatnonzero((reload_trace.activity.frame()["kind"] == "load_cached").to_numpy())
     assert calls.position(int(loads[0])) is None
 
 

@@ -18,7 +18,7 @@ from tracekit.tui.state import Sort
 async def test_the_aggregation_is_that_of_the_report_by_sum(screen):
     await screen.press("2")
     rows = listed(screen, AggregationPane).rows
-    activity = screen.state.session.trace.activity
+    activity = screen.state.session.trace.activity.frame()
     sums = activity.groupby(["label", "model"], observed=True)["duration_ns"].sum()
     best = sums.idxmax()
     assert (rows.records[0].event, rows.records[0].source.model) == best
@@ -68,7 +68,7 @@ async def test_a_click_on_a_title_sorts_and_a_second_one_turns_it_round(screen):
     await screen.settle()
     assert screen.state.sorts["events"] == Sort("duration", descending=True)
     rows = listed(screen, EventsPane).rows
-    frames = [getattr(screen.state.session.trace, name) for name in EVENT_FRAMES]
+    frames = [screen.state.session.trace.framed(name) for name in EVENT_FRAMES]
     longest = max(int(frame["duration_ns"].max()) for frame in frames if len(frame))
     assert int(screen.state.session.row(rows.ref(0))["duration_ns"]) == longest
     await screen.pilot.click(listed(screen, EventsPane), offset=(20, 0))

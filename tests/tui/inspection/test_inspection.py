@@ -12,7 +12,9 @@ from rich.console import Console
 
 from tests.tui.conftest import kept_judged, kept_session
 from tracekit.analysis.breakdown.device_runs import Handoffs
+from tracekit.frame import rows_of
 from tracekit.request import Request
+from tracekit.trace.events import Calls
 from tracekit.tui import opening
 from tracekit.tui.inspection.event import directions, event_blocks, why_blocks
 from tracekit.tui.inspection.report import finding_blocks, model_blocks
@@ -39,14 +41,16 @@ def test_hand_offs_are_told_with_their_directions(units, expected):
 @pytest.mark.view(size=(200, 60))
 async def test_an_inspected_prediction_is_named_and_says_which_unit_handed_over_to_which(screen):
     await screen.press("4", "home")
-    assert screen.state.session.trace.activity["model"][screen.state.selection.prediction] == "Watercolor"
+    assert screen.state.session.trace.activity.frame()["model"][screen.state.selection.prediction] == "Watercolor"
     text = screen.text()
     assert "hand-offs     1 between compute units" in text
     assert "from → to     Neural Engine → GPU" in text
     await screen.press("down", "down")
     trace = screen.state.session.trace
-    row = trace.activity.loc[screen.state.selection.prediction]
-    same = trace.activity[(trace.activity["kind"] == "prediction") & (trace.activity["model"] == row["model"])]
+    row = trace.activity.frame().loc[screen.state.selection.prediction]
+    same = trace.activity.frame()[
+        (trace.activity.frame()["kind"] == "prediction") & (trace.activity.frame()["model"] == row["model"])
+    ]
     number = same.index.get_loc(row.name) + 1
     text = screen.text()
     assert number > 1
@@ -56,7 +60,11 @@ async def test_an_inspected_prediction_is_named_and_says_which_unit_handed_over_
 
 def test_a_prediction_is_compared_with_a_usual_one(samples):
     session = kept_judged(kept_session(str(samples / "captions_concurrent.trace")))
-    slowest = int(session.trace.activity["duration_ns"].where(session.trace.activity["kind"] == "prediction").idxmax())
+    slowest = int(
+        session.trace.activity.frame()["duration_ns"]
+        .where(session.trace.activity.frame()["kind"] == "prediction")
+        .idxmax()
+    )
     words = " ".join(told(why_blocks(session, slowest, None)).split())
     assert "Compared with a usual one +84.7 ms queued for the Neural Engine behind 7 earlier predictions" in words
     assert "the median of 275 warm predictions without time in queues" in words
@@ -64,11 +72,11 @@ def test_a_prediction_is_compared_with_a_usual_one(samples):
 
 def test_a_slower_prediction_of_another_model_is_named(samples):
     session = kept_judged(kept_session(str(samples / "style_transfer_reload.trace")))
-    calls, models = session.calls, session.trace.activity["model"]
+    calls, models = session.calls, session.trace.activity.frame()["model"]
 
     def words(model: str) -> str:
         own = calls.index[(models.iloc[calls.index] == model).to_numpy()]
-        slowest = int(session.trace.activity["duration_ns"].iloc[own].idxmax())
+        slowest = int(session.trace.activity.frame()["duration_ns"].iloc[own].idxmax())
         return " ".join(told(why_blocks(session, slowest, WaitsRef(0, ()))).split())
 
     assert "slower in another model: Watercolor, 8.50 ms" in words("Pointillism")
@@ -199,13 +207,13 @@ def test_inferred_calls_have_their_phases_and_no_digits_that_samples_do_not_carr
 
 def test_an_inferred_call_says_what_shows_it_and_a_metal_pipeline_what_it_is_of(samples):
     session = opening.read(str(samples / "sharpen_float16.trace"), Request())
-    activity = session.trace.activity
+    activity = session.trace.activity.frame()
     stacked = activity.assign(
         origin=activity["origin"].cat.set_categories(["call-stacks"]).fillna("call-stacks"), resolution_ns=1_000_000
     )
     pipelines = pd.DataFrame({"start_ns": [5_000_000], "function": pd.Categorical(["softmax"])})
     context = {**session.trace.context, "metal_pipelines": pipelines}
-    changed = replace(session, trace=replace(session.trace, activity=stacked, context=context))
+    changed = replace(session, trace=replace(session.trace, activity=rows_of(Calls, stacked), context=context))
     assert "inferred from" not in told(event_blocks(session, EventRef("activity", 0)))
     words = told(event_blocks(changed, EventRef("activity", 0)))
     assert "inferred from call stacks" in " ".join(words.split())

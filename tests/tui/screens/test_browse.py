@@ -51,7 +51,7 @@ async def test_the_inspector_takes_the_place_of_the_detail_where_it_is_narrow(sc
     assert not screen.state.inspector
     await screen.press("n")
     # Without it the status line names the selection.
-    first = screen.state.session.trace.activity.iloc[0]
+    first = screen.state.session.trace.activity.frame().iloc[0]
     assert f" {first['label']} · {first['model']} · " in screen.text().splitlines()[-2]
     await screen.press("i")
     assert " in view" in screen.text().splitlines()[-2]
@@ -161,7 +161,7 @@ async def test_a_range_is_told_with_its_length_so_far_and_how_far_its_events_are
     def line() -> str:
         return screen.text().splitlines()[-2]
 
-    activity = screen.state.session.trace.activity
+    activity = screen.state.session.trace.activity.frame()
     first, second = activity.iloc[0], activity.iloc[2]
     whole = second["start_ns"] + second["duration_ns"] - first["start_ns"]
     await screen.press("n", "v", "n", "n")

@@ -10,9 +10,10 @@ import pytest
 import tracekit
 from support.analyses import kept_trace
 from support.samples import SAMPLES
+from tracekit.frame import rows_of
 from tracekit.lanes.categories import OF_KIND, Category
 from tracekit.lanes.lanes import Grouping
-from tracekit.trace.events import Attribution
+from tracekit.trace.events import Attribution, Calls
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.trace.trace import Trace
 from tracekit.tui.timeline.tracks import timeline_lanes
@@ -45,7 +46,7 @@ def test_lane_ids_are_unique_and_times_are_those_of_the_frame(grouping, reload_t
             continue
         events = lane.events
         frame = (
-            getattr(reload_trace, events.frame) if events.frame in EVENT_FRAMES else reload_trace.context[events.frame]
+            reload_trace.framed(events.frame) if events.frame in EVENT_FRAMES else reload_trace.context[events.frame]
         )
         assert (np.diff(events.index) > 0).all()
         assert events.starts.tolist() == frame["start_ns"].to_numpy()[events.index].tolist()
@@ -53,9 +54,9 @@ def test_lane_ids_are_unique_and_times_are_those_of_the_frame(grouping, reload_t
 
 
 def test_inferred_predictions_have_a_look_of_their_own(reload_trace):
-    activity = reload_trace.activity
+    activity = reload_trace.activity.frame()
     inferred = activity.assign(attribution=activity["attribution"].cat.set_categories(["inferred"]).fillna("inferred"))
-    lanes = timeline_lanes(replace(reload_trace, activity=inferred), Grouping.LANES)
+    lanes = timeline_lanes(replace(reload_trace, activity=rows_of(Calls, inferred)), Grouping.LANES)
     assert set(lanes[0].events.categories.tolist()) == {Category.INFERRED}
     assert Category.INFERRED not in timeline_lanes(reload_trace, Grouping.LANES)[0].events.categories
 
@@ -85,7 +86,7 @@ def test_lanes_of_models_stand_together(reload_trace):
 
 def test_core_mls_own_work_on_the_gpu_stands_apart(reload_trace):
     found = by_id(reload_trace, Grouping.LANES)
-    rows = reload_trace.hardware
+    rows = reload_trace.hardware.frame()
     own = rows.iloc[found["gpu"].events.index]
     assert own["model"].notna().all()
     assert (own["attribution"] != Attribution.FOREIGN).all()

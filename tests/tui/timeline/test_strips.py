@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from support.analyses import kept_trace
+from tracekit.frame import rows_of
+from tracekit.trace.events import Calls
 from tracekit.tui.state import EventRef, Selection, Session as OpenSession, bounds_of, first_state
 from tracekit.tui.timeline.layout import Line
 from tracekit.tui.timeline.strips import PredictionsOverTime, blocks, model_of, predictions_over_time
@@ -21,7 +23,7 @@ def captions(samples):
 
 def spans(trace, model: str | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Starts and ends of the predictions of an app with models that run nothing else."""
-    rows = trace.activity.query("kind == 'prediction' and level == 'top'")
+    rows = trace.activity.frame().query("kind == 'prediction' and level == 'top'")
     rows = rows if model is None else rows[rows["model"] == model]
     starts = rows["start_ns"].to_numpy()
     return starts, starts + rows["duration_ns"].to_numpy()
@@ -49,9 +51,9 @@ def test_each_column_shows_most_in_flight_and_the_longest_that_is_on(captions, c
 )
 def test_any_predictions(reload_trace, intervals, edges):
     starts, durations = np.array(sorted(intervals), np.int64).T
-    template = reload_trace.activity.query("kind == 'prediction' and level == 'top'").iloc[[0] * len(starts)]
+    template = reload_trace.activity.frame().query("kind == 'prediction' and level == 'top'").iloc[[0] * len(starts)]
     rows = template.assign(start_ns=starts, duration_ns=durations)
-    strips = predictions_over_time(replace(reload_trace, activity=rows), None)
+    strips = predictions_over_time(replace(reload_trace, activity=rows_of(Calls, rows)), None)
     check(strips, starts, starts + durations, np.array(sorted(edges)))
 
 
@@ -63,9 +65,9 @@ def test_as_many_are_in_flight_as_the_sample_was_made_with(captions):
 
 
 def test_a_prediction_at_the_edge_of_two_columns_is_in_one(reload_trace):
-    prediction = reload_trace.activity.query("kind == 'prediction' and level == 'top'").iloc[[0]]
+    prediction = reload_trace.activity.frame().query("kind == 'prediction' and level == 'top'").iloc[[0]]
     rows = prediction.assign(start_ns=10, duration_ns=10)
-    one = predictions_over_time(replace(reload_trace, activity=rows), None)
+    one = predictions_over_time(replace(reload_trace, activity=rows_of(Calls, rows)), None)
     assert one.in_flight.largest(np.array([0, 10, 20, 30])).tolist() == [0, 1, 0]
     assert one.latency.largest(np.array([0, 10, 20, 30])).tolist() == [0, 10, 0]
     assert one.latency.largest(np.array([12, 15, 18])).tolist() == [10, 10]
@@ -84,6 +86,6 @@ def test_the_model_is_that_of_the_selection_then_of_the_filter(reload_trace):
     filtered = replace(state, filter=replace(state.filter, model="InkWash"))
     assert model_of(filtered) == "InkWash"
     assert model_of(replace(filtered, selection=Selection(model="Mosaic"))) == "Mosaic"
-    event = reload_trace.activity["model"].first_valid_index()
+    event = reload_trace.activity.frame()["model"].first_valid_index()
     chosen = replace(state, selection=Selection(event=EventRef("activity", int(event))))
-    assert model_of(chosen) == reload_trace.activity["model"].iloc[event]
+    assert model_of(chosen) == reload_trace.activity.frame()["model"].iloc[event]

@@ -104,9 +104,9 @@ def linked_rows(trace: Trace, predictions: pd.DataFrame) -> tuple[Rows, Shared]:
 
     `predictions` are top-level rows of `Trace.activity`. O(n log n).
     """
-    finder = _Finder(trace.activity, predictions)
-    recorded = [frame for frame in (trace.data, trace.compute, trace.other) if len(frame)]
-    for frame in (*recorded, trace.hardware):
+    finder = _Finder(trace.activity.frame(), predictions)
+    recorded = [frame for frame in (trace.data.frame(), trace.compute.frame(), trace.other.frame()) if len(frame)]
+    for frame in (*recorded, trace.hardware.frame()):
         finder.add(frame, _layers(frame))
     for unit, waits in all_waits(trace).items():
         finder.add_waits(waits, Layer.ANE_WAIT if unit is Device.ANE else Layer.GPU_WAIT)

@@ -83,7 +83,7 @@ def call_sites(trace: Trace) -> pd.DataFrame | None:
     rows = rows_where(sampled.samples, ~sampled.samples["stack"].array.isna())
     stack = rows["stack"].to_numpy(np.int64) if len(rows) else np.zeros(0, np.int64)
     api = categorical(kinds["api"]).codes[stack]
-    time, activity = rows["time_ns"].to_numpy(), trace.activity
+    time, activity = rows["time_ns"].to_numpy(), trace.activity.frame()
     # Those of stages belong to the call of their pipeline.
     own = is_any(activity["attribution"], Attribution.EXACT) & ~is_any(activity["level"], Level.SUB)
     pairs = []
@@ -128,7 +128,7 @@ def _most_frequent(trace: Trace, event: IndexArray, samples: pd.DataFrame, calle
     stack = samples["stack"].to_numpy(np.int64)[order[call >= 0]]
     for name, inside in busy_with(trace).items():
         columns[name] = np.bincount(call[call >= 0], inside[stack], minlength=len(chosen)).astype(np.int64)
-    kinds = trace.activity["kind"].iloc[events]
+    kinds = trace.activity.frame()["kind"].iloc[events]
     codes = np.full(len(events), -1)
     for code, api in enumerate(_KINDS):
         codes[is_any(kinds, *_KINDS[api])] = code
@@ -154,7 +154,7 @@ def of_model(trace: Trace, name: str) -> BoolArray:
     Raises `UsageError` for a model that the recording does not hold.
     """
     sampled, kinds = trace.sampled, core_ml_stacks(trace)
-    events = trace.activity[is_any(trace.activity["model"], name)]
+    events = trace.activity.frame()[trace.activity.model.is_any(name)]
     if events.empty:
         raise unknown("model", name, [str(model) for model in trace.models.index])
     if sampled is None or kinds is None or sampled.samples.empty:

@@ -87,7 +87,7 @@ def _stack_times(trace: Trace) -> pd.DataFrame:
     samples = sampled.samples[sampled.samples["stack"].notna().to_numpy()]
     time, thread = samples["time_ns"].to_numpy(), or_minus_one(samples["tid"])
     order = np.lexsort((time, thread))
-    calls = trace.activity.loc[events]
+    calls = trace.activity.frame().loc[events]
     spans = Intervals.from_rows(calls)
     thread_of_call = or_minus_one(sites["tid"])
     first, after = (np.zeros(len(events), np.int64) for _ in range(2))
@@ -122,7 +122,7 @@ def call_phases(trace: Trace, loads: pd.Index, predictions: pd.Index, warm: Bool
     result = []
     for kind, api, every in groups:
         if len(events := every.intersection(trace.sites.index)):
-            total_ns, count = int(trace.activity["duration_ns"].loc[events].sum()), len(events)
+            total_ns, count = int(trace.activity.frame()["duration_ns"].loc[events].sum()), len(events)
             found, ran_ns = phase_times(trace, api, events)
             outer_ns = sum(ns for path, ns in found if len(path) == 1)
             found += [((OTHER,), ran_ns - outer_ns), ((WAITING,), total_ns - ran_ns)]

@@ -116,7 +116,7 @@ def all_sites(trace: Trace, models: frozenset[str] | None = None) -> tuple[CallS
         return ()
     chosen = np.arange(len(sites))
     if models is not None:
-        model = trace.activity["model"].reindex(sites.index)
+        model = trace.activity.frame()["model"].reindex(sites.index)
         chosen = np.flatnonzero((model.isin(models) | model.isna()).to_numpy())
     order = [str(api) for api in _REPORTED_APIS]
     places = (*_places(trace, _called(trace, sites, chosen)), *_places(trace, _elements(trace)))
@@ -196,7 +196,7 @@ def _split(number: IndexArray) -> list[IndexArray]:
 
 def _called(trace: Trace, sites: pd.DataFrame, chosen: IndexArray) -> _Columns:
     """Call sites of rows, those at some positions, with their model and times."""
-    rows, activity = sites.index.to_numpy()[chosen], trace.activity
+    rows, activity = sites.index.to_numpy()[chosen], trace.activity.frame()
     spans = Intervals.from_rows(activity).where(rows)
     return _arrays({name: cells(sites, name).take(chosen) for name in map(str, sites)}) | {
         "model": cells(activity, "model").take(rows).to_numpy(object),

@@ -63,7 +63,9 @@ def main_thread_calls(trace: Trace, apis: Sequence[call_stacks.Api], min_ns: int
     sure = np.flatnonzero(~sites["ambiguous"].to_numpy(dtype=bool) & is_any(sites["api"], *apis))
     on_main_thread = sites["main_thread"].array.take(sure)
     known = len(sure) - int(on_main_thread.isna().sum())
-    calls = rows_at(trace.activity, sites.index.to_numpy()[sure[on_main_thread.to_numpy(np.bool_, na_value=False)]])
+    calls = rows_at(
+        trace.activity.frame(), sites.index.to_numpy()[sure[on_main_thread.to_numpy(np.bool_, na_value=False)]]
+    )
     spans = Intervals.from_rows(calls)
     joined = Intervals(spans.starts, spans.ends + FRAME_NS).union()
     periods = Intervals(joined.starts, joined.ends - FRAME_NS)
@@ -73,8 +75,8 @@ def main_thread_calls(trace: Trace, apis: Sequence[call_stacks.Api], min_ns: int
 
 def core_ml_time(trace: Trace) -> int:
     """Time in ns that loads, compilations and predictions of the app cover."""
-    called = is_any(trace.activity["kind"], *SETUP_KINDS, Kind.PREDICTION)
-    return Intervals.from_rows(trace.activity).where(called).covered_ns
+    called = trace.activity.kind.is_any(*SETUP_KINDS, Kind.PREDICTION)
+    return Intervals.from_rows(trace.activity.frame()).where(called).covered_ns
 
 
 LEAST: Final = 100
@@ -103,7 +105,7 @@ def own_code(trace: Trace) -> tuple[float, CallSite] | None:
     is_own = np.append(own, False)[stack]
     if len(ran) < LEAST or not is_own.any():
         return None
-    calls = Intervals.from_rows(trace.activity)
+    calls = Intervals.from_rows(trace.activity.frame())
     without = ran.where(is_own).joined(calls).covered_ns - calls.covered_ns
     (site, *_) = between_sites(trace, rows_where(rows, is_own), app[stack[is_own]])
     return without / ran.joined(calls).covered_ns, site

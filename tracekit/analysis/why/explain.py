@@ -160,7 +160,7 @@ class Why:
 def why(trace: Trace, prediction: int) -> Why | None:
     """Why a prediction, given by its label in `Trace.activity`, took as long as it did; None where its model has too
     few predictions to compare. O(n log n) for the first of a trace, then O(rows)."""
-    model = str(trace.activity["model"].iloc[prediction])
+    model = str(trace.activity.frame()["model"].iloc[prediction])
     found = differences(trace).get(model)
     if found is None or prediction not in found.calls.index:
         return None
@@ -220,7 +220,7 @@ def _parts(trace: Trace, found: Differences, at: int, against: Parts) -> Iterato
 def _is_ordered(trace: Trace, call: Intervals) -> bool:
     """Whether rows during a call, one interval, are linked by the order of submission alone."""
     ordered = in_order(trace)
-    frames = ((getattr(each, name) for each in (trace, ordered)) for name in ("data", "compute", "hardware"))
+    frames = ((each.framed(name) for each in (trace, ordered)) for name in ("data", "compute", "hardware"))
     for old, new in frames:
         if new is old:
             continue
@@ -232,7 +232,11 @@ def _is_ordered(trace: Trace, call: Intervals) -> bool:
 
 def _blockers(trace: Trace, predictions: Sequence[int] | IndexArray) -> dict[Cause, tuple[Blocker, ...]]:
     """Whose work filled waits of some predictions of a model: by cause, longest first; no process for the app's own."""
-    ordered, called, hardware = in_order(trace), categorical(cells(trace.activity, "model")), trace.hardware
+    ordered, called, hardware = (
+        in_order(trace),
+        categorical(cells(trace.activity.frame(), "model")),
+        trace.hardware.frame(),
+    )
     found: dict[Cause, list[Blocker]] = {}
     for unit, waits in all_waits(ordered).items():
         windows = waits.of(np.sort(np.asarray(predictions, np.int64)))

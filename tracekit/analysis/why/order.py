@@ -15,9 +15,10 @@ import pandas as pd
 from tracekit.analysis.breakdown.rows import POSSIBLE
 from tracekit.analysis.statistics import top_calls
 from tracekit.arrays import BoolArray, IntArray
+from tracekit.frame import rows_of
 from tracekit.intervals import Intervals
 from tracekit.trace.attribution import GPU_OUTLIVES_NS
-from tracekit.trace.events import Attribution, Kind, Lane
+from tracekit.trace.events import Attribution, Events, Kind, Lane
 from tracekit.trace.frames import categorical, cells, is_any, or_minus_one, rows_where
 from tracekit.trace.prediction_lookup import codes_in
 from tracekit.trace.trace import Trace, cached_by_trace
@@ -29,11 +30,13 @@ def in_order(trace: Trace) -> Trace:
     of a pipeline are linked to its prediction. O(n log n)."""
     calls = top_calls(trace, Kind.PREDICTION)
     calls = rows_where(calls, ~is_any(cells(calls, "attribution"), Attribution.INFERRED))
-    frames = trace.data, trace.compute, trace.hardware
+    frames = trace.data.frame(), trace.compute.frame(), trace.hardware.frame()
     data, compute, hardware = (_linked(frame, calls) for frame in frames)
     if all(new is old for new, old in zip((data, compute, hardware), frames, strict=True)):
         return trace
-    return replace(trace, data=data, compute=compute, hardware=hardware)
+    return replace(
+        trace, data=rows_of(Events, data), compute=rows_of(Events, compute), hardware=rows_of(Events, hardware)
+    )
 
 
 def _linked(frame: pd.DataFrame, calls: pd.DataFrame) -> pd.DataFrame:

@@ -127,7 +127,7 @@ def differences(trace: Trace) -> dict[str, Differences]:
     ordered = in_order(trace)
     times = breakdown(ordered)
     frame = times.frame
-    calls = columns_of(trace.activity, _KEPT)
+    calls = columns_of(trace.activity.frame(), _KEPT)
     calls = rows_at(calls, frame.index.to_numpy())
     seen = _Seen(*time_spent(ordered, times, calls), _facts(ordered, calls))
     first = first_predictions(trace)[calls.index.to_numpy()]
@@ -200,7 +200,7 @@ def _facts(ordered: Trace, calls: pd.DataFrame) -> dict[str, AnyArray]:
 @cached_by_trace
 def _compilations(trace: Trace) -> Intervals:
     """When the Neural Engine compiled a model. O(n)."""
-    hardware = trace.hardware
+    hardware = trace.hardware.frame()
     return Intervals.from_rows(hardware).where(is_any(hardware["kind"], Kind.ANE_COMPILE))
 
 

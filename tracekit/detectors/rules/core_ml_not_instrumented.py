@@ -39,9 +39,9 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
             f"Core ML recorded no events, but {others} did, so the models may not have run through Core ML.",
             "If the app uses Core ML too, check that the target has com.apple.security.get-task-allow.",
         )
-    if tk.is_any(trace.activity["origin"], tk.Origin.CALL_STACKS).any():
+    if trace.activity.origin.is_any(tk.Origin.CALL_STACKS).any():
         return view.not_applicable("Core ML recorded no events, and its calls are inferred from call stacks instead.")
-    hardware = trace.hardware
+    hardware = trace.hardware.frame()
     own = ~tk.is_any(hardware["attribution"], tk.Attribution.FOREIGN)
     named_gpu = own & tk.is_any(hardware["lane"], tk.Lane.GPU) & hardware["model"].notna().to_numpy()
     target_rows = tk.rows_where(hardware, named_gpu)

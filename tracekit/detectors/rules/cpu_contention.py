@@ -109,8 +109,8 @@ _WORDS = ContentionWords(
 @tk.cached_by_trace
 def _cpu_work(trace: tk.Trace) -> pd.DataFrame:
     """CPU work of all models of the app, with the columns of times and `model`; found once per trace."""
-    chosen = tk.is_any(trace.compute["kind"], tk.Kind.CPU_COMPUTE) & (trace.compute["duration_ns"].to_numpy() > 0)
-    return tk.rows_where(trace.compute[["start_ns", "duration_ns", "model"]], chosen)
+    chosen = trace.compute.kind.is_any(tk.Kind.CPU_COMPUTE) & (trace.compute.duration_ns > 0)
+    return tk.rows_where(trace.compute.frame()[["start_ns", "duration_ns", "model"]], chosen)
 
 
 def _calls(view: tk.ModelView, cpu_rows: pd.DataFrame, others: pd.DataFrame, chosen: tk.BoolArray) -> Calls:

@@ -26,7 +26,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if not len(gpu_work[0]):
         return view.not_applicable("None of the recorded work ran on the GPU.")
     # Rows of the GPU that are not the model's.
-    others = tk.is_any(view.trace.hardware["kind"], tk.Kind.GPU_EXEC)
+    others = view.trace.hardware.kind.is_any(tk.Kind.GPU_EXEC)
     others[view.hardware.index.to_numpy()] = False
     return judge_groups(view, lambda chosen: _judge_calls(view, gpu_work, others, chosen, options))
 
@@ -93,12 +93,12 @@ def _own_work(view: tk.ModelView) -> tuple[tk.IndexArray, tk.Intervals]:
 
 def _times(view: tk.ModelView, chosen: tk.BoolArray) -> tk.Intervals:
     """When the chosen hardware rows of the trace were active."""
-    return tk.Intervals.from_rows(view.trace.hardware).where(chosen)
+    return tk.Intervals.from_rows(view.trace.hardware.frame()).where(chosen)
 
 
 def _whose(view: tk.ModelView, others: tk.BoolArray, affected: tk.Intervals) -> str:
     """Sentence for whose work that was, as far as rows name it."""
-    hardware = view.trace.hardware
+    hardware = view.trace.hardware.frame()
     foreign = tk.is_any(hardware["attribution"], tk.Attribution.FOREIGN)
     own_app = others & ~foreign & hardware["process"].notna().to_numpy(dtype=bool)
     affected_ns = max(affected.covered_ns, 1)

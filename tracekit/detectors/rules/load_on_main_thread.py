@@ -19,7 +19,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     trace = view.trace
     blocking = main_thread_calls(trace, PREPARING, round(options.min_ms * 1e6))
     if blocking is None or not blocking.known:
-        loads = tk.is_any(trace.activity["kind"], *tk.SETUP_KINDS)
+        loads = trace.activity.kind.is_any(*tk.SETUP_KINDS)
         if not loads.any():
             return view.not_applicable("No load or compilation was recorded.")
         return view.unknown(

@@ -75,7 +75,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
 
 def _whose(view: tk.ModelView, affected: tk.Intervals) -> str:
     """Sentence for whose work the engine did in these times. Other processes are not named: labels do not name them."""
-    hardware = view.trace.hardware
+    hardware = view.trace.hardware.frame()
     mine = np.zeros(len(hardware), np.bool_)
     mine[view.engine_rows.index.to_numpy()] = True
     executed = tk.is_any(tk.cells(hardware, "kind"), tk.Kind.ANE_EXEC) & ~mine
@@ -83,7 +83,7 @@ def _whose(view: tk.ModelView, affected: tk.Intervals) -> str:
     by_model = time_by_model(tk.rows_where(hardware[["start_ns", "duration_ns", "model"]], of_app), affected)
     working = list(by_model)
     if not working:
-        activity = view.trace.activity
+        activity = view.trace.activity.frame()
         called = tk.is_any(activity["kind"], tk.Kind.PREDICTION) & ~tk.is_any(activity["model"], view.name)
         if 2 * tk.Intervals.from_rows(activity).where(called).intersection(affected).covered_ns >= affected.covered_ns:
             return "Other models of this app predicted for most of that time, but no row shows whose work it was."

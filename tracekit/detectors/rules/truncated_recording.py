@@ -33,18 +33,18 @@ class Options(tk.Options):
 
 def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     """Looks for signs that loads and predictions are missing or cut."""
-    trace, rows, duration = view.trace, view.trace.activity, view.trace.run.duration_ns
+    trace, rows, duration = view.trace, view.trace.activity.frame(), view.trace.run.duration_ns
     # Loads, compilations and predictions that Core ML recorded.
     recorded = tk.is_any(rows["level"], tk.Level.TOP) & ~tk.is_any(rows["attribution"], tk.Attribution.INFERRED)
     # Executions whose label names a model that Core ML names too.
-    kind, attribution, model = (tk.cells(trace.hardware, name) for name in ("kind", "attribution", "model"))
+    kind, attribution, model = (tk.cells(trace.hardware.frame(), name) for name in ("kind", "attribution", "model"))
     own = tk.is_any(kind, tk.Kind.ANE_EXEC, tk.Kind.GPU_EXEC)
     own &= tk.is_any(attribution, tk.Attribution.LABEL, tk.Attribution.EXACT)
     names, named = tk.texts_in(tk.categorical(tk.cells(rows, "model"))[recorded]), tk.categorical(model)
     own &= np.array([*(name in names for name in named.categories), False])[named.codes]
     end_ns = np.iinfo(np.int64).max if duration is None else duration - AT_END_NS
-    called, worked = (tk.Intervals.from_rows(rows) for rows in (trace.activity, trace.hardware))
-    others = map(tk.Intervals.from_rows, (trace.data, trace.compute, trace.other))
+    called, worked = (tk.Intervals.from_rows(rows) for rows in (trace.activity.frame(), trace.hardware.frame()))
+    others = map(tk.Intervals.from_rows, (trace.data.frame(), trace.compute.frame(), trace.other.frame()))
     last_ns = max(int(times.ends.max(initial=0)) for times in (called.where(recorded), *others))
     cut, late = recorded & (called.ends >= end_ns), own & (worked.starts > last_ns)
     share = options.cut_share
@@ -54,12 +54,14 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     )
     shown = {
         metric.id: tk.rows_where(rows, chosen)
-        for metric, rows, chosen in zip(metrics, (trace.activity, trace.hardware), (cut, late), strict=True)
+        for metric, rows, chosen in zip(
+            metrics, (trace.activity.frame(), trace.hardware.frame()), (cut, late), strict=True
+        )
         if metric.reached
     }
     signs = [*_of_the_file(trace), *_of_the_rows(shown, metrics, last_ns)]
     if signs:
-        rows = pd.concat(list(shown.values()) or [trace.activity.head(0)])
+        rows = pd.concat(list(shown.values()) or [trace.activity.frame().head(0)])
         return view.finding(" ".join(signs), metrics, rows=rows)
     return _unclear(view) or view.passed("The recording ended normally.", metrics)
 

@@ -89,17 +89,19 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
 def _unused_models(trace: tk.Trace, loads: pd.DataFrame, calls: pd.DataFrame) -> list[Unused]:
     """Models of the loads that no prediction and no work of the hardware belongs to, by name."""
     # Used are those with a prediction, also as a stage or of one, and those that the hardware names.
-    predicted = tk.is_any(tk.cells(trace.activity, "kind"), tk.Kind.PREDICTION)
-    hardware = trace.hardware
+    predicted = tk.is_any(tk.cells(trace.activity.frame(), "kind"), tk.Kind.PREDICTION)
+    hardware = trace.hardware.frame()
     named = tk.is_any(tk.cells(hardware, "attribution"), tk.Attribution.LABEL, tk.Attribution.EXACT)
     ran = named & ~tk.is_any(tk.cells(hardware, "kind"), tk.Kind.ANE_LOAD, tk.Kind.ANE_COMPILE)
     used: set[str] = set()
-    for frame, chosen in ((trace.activity, predicted), (hardware, ran)):
+    for frame, chosen in ((trace.activity.frame(), predicted), (hardware, ran)):
         for column in ("model", "parent_model"):
             used |= tk.texts_in(tk.categorical(tk.cells(frame, column))[chosen])
     starts, ends = calls["start_ns"].to_numpy(), tk.Intervals.from_rows(loads).ends
     # Where the run does not say how long it was, its last row ends it.
-    duration_ns = trace.run.duration_ns or int(tk.Intervals.from_rows(trace.activity, trace.hardware).ends.max())
+    duration_ns = trace.run.duration_ns or int(
+        tk.Intervals.from_rows(trace.activity.frame(), trace.hardware.frame()).ends.max()
+    )
     unused = []
     for name in sorted(tk.texts_in(tk.cells(loads, "model")) - used):
         first_end = int(ends[tk.is_any(tk.cells(loads, "model"), name)].min())

@@ -222,29 +222,29 @@ class _Work(NamedTuple):
 
 @tk.cached_by_trace
 def _work(trace: tk.Trace) -> _Work:
-    hardware, predictions = trace.hardware, top_calls(trace, tk.Kind.PREDICTION)
+    hardware, predictions = trace.hardware.frame(), top_calls(trace, tk.Kind.PREDICTION)
     return _Work(
         hardware=_rows(hardware, (tk.Lane.NEURAL_ENGINE, tk.Lane.GPU), "lane"),
         ambiguous=tk.is_any(tk.cells(hardware, "attribution"), tk.Attribution.AMBIGUOUS),
         named=tk.is_any(tk.cells(hardware, "attribution"), tk.Attribution.EXACT, tk.Attribution.LABEL),
         inside=_inside(trace, predictions),
-        compute=_rows(trace.compute, (tk.Kind.ANE_REQUEST, tk.Kind.GPU_REQUEST, tk.Kind.CPU_COMPUTE), "kind"),
+        compute=_rows(trace.compute.frame(), (tk.Kind.ANE_REQUEST, tk.Kind.GPU_REQUEST, tk.Kind.CPU_COMPUTE), "kind"),
         predicted=_rows(predictions, (), "kind"),
         known=np.asarray(sum(_unit_times(breakdown(trace)))) > 0,
         loads=setup_times(trace),
         recorded=(trace.coverage_of(tk.NEURAL_ENGINE).recorded, trace.coverage_of(tk.GPU).recorded, False),
-        models={str(name): number for number, name in enumerate(trace.activity["model"].cat.categories)},
+        models={str(name): number for number, name in enumerate(trace.activity.frame()["model"].cat.categories)},
     )
 
 
 def _inside(trace: tk.Trace, predictions: pd.DataFrame) -> tk.BoolArray:
-    called, times = tk.Intervals.from_rows(predictions), tk.Intervals.from_rows(trace.hardware)
+    called, times = tk.Intervals.from_rows(predictions), tk.Intervals.from_rows(trace.hardware.frame())
     if not called.in_turn() or not len(called):
         return np.zeros(len(times), np.bool_)
-    owner = np.append(top_predictions(trace.activity), -1)
-    call = places_of(predictions.index, owner[tk.or_minus_one(tk.cells(trace.hardware, "prediction"))])
+    owner = np.append(top_predictions(trace.activity.frame()), -1)
+    call = places_of(predictions.index, owner[tk.or_minus_one(tk.cells(trace.hardware.frame(), "prediction"))])
     inside: tk.BoolArray = (times.starts >= called.starts[call]) & (times.ends <= called.ends[call])
-    return inside & (call >= 0) & ~tk.is_any(tk.cells(trace.hardware, "attribution"), tk.Attribution.FOREIGN)
+    return inside & (call >= 0) & ~tk.is_any(tk.cells(trace.hardware.frame(), "attribution"), tk.Attribution.FOREIGN)
 
 
 def _rows(frame: pd.DataFrame, values: tuple[tk.Lane | tk.Kind, ...], column: str) -> _Rows:

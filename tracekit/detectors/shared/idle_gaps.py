@@ -155,7 +155,7 @@ def read_gaps(view: tk.ModelView, min_calls: int) -> SequenceGaps:
 
 
 def _gaps(view: tk.ModelView, starts_ns: tk.IntArray, sequence: tk.IntArray, min_calls: int) -> SequenceGaps:
-    activity = view.trace.activity
+    activity = view.trace.activity.frame()
     model_code = activity["model"].cat.categories.tolist().index(view.name)
     idle = idleness.idle_times(idleness.core_ml_calls(view.trace), model_code, starts_ns, sequence, min_calls)
     stretch = idleness.paced_stretches(idle)
@@ -232,7 +232,7 @@ def device_idle(view: tk.ModelView, idle: idleness.Idle) -> tk.IntArray:
 
     For a model without hardware rows, which runs on the CPU, it is the whole gap.
     """
-    hardware = view.trace.hardware
+    hardware = view.trace.hardware.frame()
     lanes = [lane for lane in (tk.Lane.NEURAL_ENGINE, tk.Lane.GPU) if (view.hardware["lane"] == lane).any()]
     rows = hardware[tk.is_any(tk.cells(hardware, "lane"), *lanes)]
     return idle.gaps.durations - tk.Intervals.from_rows(rows).covered_within(idle.gaps)
@@ -286,7 +286,7 @@ def gap_finding(
         "first to the last prediction of the sequences.",
         of="the time from first to last prediction",
     )
-    activity = view.trace.activity
+    activity = view.trace.activity.frame()
     following = activity.iloc[np.searchsorted(activity["start_ns"].to_numpy(), gaps.ends, side="left")]
     # Each gap is shown by the row that ends it.
     rows = following.assign(

@@ -79,7 +79,9 @@ def copies_finding(
     fix: str = "",
 ) -> tk.Finding:
     """The finding that the data rows of `copies`, inside predictions, show; `words` begin the basis of its cost."""
-    rows = columns_of(view.trace.data, ("start_ns", "duration_ns", "model", "label", "table", "row")).iloc[copies.rows]
+    rows = columns_of(view.trace.data.frame(), ("start_ns", "duration_ns", "model", "label", "table", "row")).iloc[
+        copies.rows
+    ]
     copied = tk.Intervals.from_rows(rows).union()
     return view.finding(
         summary,

@@ -93,7 +93,7 @@ def sampled_ns(view: tk.ModelView) -> tk.IntArray:
 @tk.cached_by_trace
 def _unattributed_times(trace: tk.Trace) -> dict[tk.Lane, CoveredTime]:
     """When each unit executed rows of which nothing says whose they are: the same for all models of a recording."""
-    hardware = trace.hardware
+    hardware = trace.hardware.frame()
     executed = tk.is_any(tk.cells(hardware, "kind"), tk.Kind.ANE_EXEC, tk.Kind.GPU_EXEC)
     unattributed = executed & tk.is_any(tk.cells(hardware, "attribution"), tk.Attribution.UNATTRIBUTED)
     times = tk.Intervals.from_rows(hardware)

@@ -74,7 +74,7 @@ class EventRows(Rows[Event]):
     def start(self, row: int) -> int:
         """When the event of a row starts, in ns."""
         ref = self.ref(row)
-        return int(getattr(self.trace, ref.frame)["start_ns"].to_numpy()[ref.index])
+        return int(self.trace.framed(ref.frame)["start_ns"].to_numpy()[ref.index])
 
     def row(self, ref: EventRef) -> int | None:
         """Where an event stands; None where it is not in the list."""
@@ -194,7 +194,7 @@ def _call_columns(trace: Trace, calls: Calls, longest_ns: int) -> tuple[ListColu
     """From left to right; a record is a position in `calls`. Bars are as long as predictions beside the longest."""
 
     def cell(name: str, at: int) -> Any:
-        return trace.activity[name].iloc[int(calls.index[at])]
+        return trace.activity.frame()[name].iloc[int(calls.index[at])]
 
     def model(at: int) -> str:
         name = cell("model", at)
@@ -234,7 +234,7 @@ def _call_columns(trace: Trace, calls: Calls, longest_ns: int) -> tuple[ListColu
 def call_rows(state: State, calls: Calls, sort: Sort) -> CallRows:
     """Predictions that pass the filter and lie in the range at least in part, sorted. O(n log n)."""
     trace = state.session.trace
-    activity = trace.activity
+    activity = trace.activity.frame()
     chosen = np.flatnonzero(passing(trace, "activity", state.filter, state.range)[calls.index])
     keys: dict[str, IntArray] = {
         "start": calls.starts,

@@ -72,7 +72,7 @@ def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
         known += [] if device is None else [("device", DEVICE_NAMES[device])]
         known += [(name.replace("_", " "), str(row[name])) for name in _NAMED if not pd.isna(row[name])]
         if not pd.isna(row["prediction"]):
-            call = session.trace.activity.iloc[int(row["prediction"])]
+            call = session.trace.activity.frame().iloc[int(row["prediction"])]
             when = f"{duration(int(call['duration_ns']))} at {moment(int(call['start_ns']))}"
             known.append(("prediction", f"{when} (P to jump)"))
         known.append(("attribution", ATTRIBUTION_WORDS[Attribution(row["attribution"])]))
@@ -130,11 +130,11 @@ UNKNOWN = "unknown in this recording"
 def top_blocks(session: Session, index: int, *, explained: bool) -> Iterator[RenderableType]:
     """Which prediction a row of `Trace.activity` is, of those of its model that the app called, and when, which one
     that is `explained` says itself; nothing where it is none of them, or not yet known."""
-    calls, row = session.calls, session.trace.activity.iloc[index]
+    calls, row = session.calls, session.trace.activity.frame().iloc[index]
     if calls is None or calls.position(index) is None:
         return
     named = isinstance(row["model"], str)
-    of_model = (session.trace.activity["model"].iloc[calls.index] == row["model"]).to_numpy(dtype=bool)
+    of_model = (session.trace.activity.frame()["model"].iloc[calls.index] == row["model"]).to_numpy(dtype=bool)
     same = calls.index[of_model] if named else calls.index
     of = f" of {row['model']}" if named else ""
     yield heading(f"Prediction {np.searchsorted(same, index) + 1:,} of {len(same):,}{of}")

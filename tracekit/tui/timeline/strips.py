@@ -75,7 +75,7 @@ class PredictionsOverTime:
 
 def predictions_over_time(trace: Trace, model: str | None) -> PredictionsOverTime | None:
     """The predictions that the app called, of a model (None: all); None where there is none. O(n log n)."""
-    activity = trace.activity
+    activity = trace.activity.frame()
     called = is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP)
     if model is not None:
         called &= (activity["model"] == model).to_numpy(dtype=bool)
