@@ -75,42 +75,6 @@ def _raise(number: int, _frame: FrameType | None) -> None:
     raise Terminated(number)
 
 
-def lighten() -> None:
-    """Let what is imported from here on do without what tracekit has no use for. For processes of our own only; those
-    of a notebook are left as they are. numpy starts no threads for linear algebra, and asks Linux for no huge pages:
-    most arrays are filled once, and to clear whole huge pages for them takes twice as long as what they save. pandas
-    starts as where pyarrow is not installed: a fourth sooner, and frames of tracekit are made and searched no slower.
-    Whoever else imports pyarrow gets it. Data classes compile a method when it is first called, which most never are:
-    to compile it for hundreds of classes takes an eighth of the time of a short command. Python 3.13 compiles all of a
-    class at once; there they are left alone."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
-    if "pandas" not in sys.modules:
-        sys.meta_path.insert(0, _NotForPandas())
-    compile_method = getattr(dataclasses, _COMPILE, None)
-    if compile_method is not None and not isinstance(compile_method, _CompiledLate):
-        setattr(dataclasses, _COMPILE, _CompiledLate(compile_method))
-
-
-def keep_freed_memory() -> None:
-    """Let glibc keep what arrays leave for those that come, in one place for all threads: the system clears what it
-    gives anew, which is a twelfth of the time of a large recording."""
-    if sys.platform != "linux":
-        return
-    # numpy has loaded it by now.
-    import ctypes
-
-    # Other C libraries of Linux have no such function.
-    set_option = getattr(ctypes.CDLL(None), "mallopt", lambda *_: None)
-    # M_TRIM_THRESHOLD and M_MMAP_THRESHOLD in bytes, M_ARENA_MAX of glibc.
-    for option, value in ((-1, 1 << 28), (-3, 1 << 25), (-8, 1)):
-        set_option(option, value)
-
-
-_COMPILE = "_create_fn"
-"""What compiles one method of a data class, up to Python 3.12."""
-
-
 class _CompiledLate:
     """Compiles methods of data classes when they are first called."""
 
@@ -146,3 +110,39 @@ class _NotForPandas:
             if getattr(getattr(pandas, "__spec__", None), "_initializing", False):
                 raise ModuleNotFoundError("tracekit has no use for it in pandas", name=fullname)
         return None
+
+
+def lighten() -> None:
+    """Let what is imported from here on do without what tracekit has no use for. For processes of our own only; those
+    of a notebook are left as they are. numpy starts no threads for linear algebra, and asks Linux for no huge pages:
+    most arrays are filled once, and to clear whole huge pages for them takes twice as long as what they save. pandas
+    starts as where pyarrow is not installed: a fourth sooner, and frames of tracekit are made and searched no slower.
+    Whoever else imports pyarrow gets it. Data classes compile a method when it is first called, which most never are:
+    to compile it for hundreds of classes takes an eighth of the time of a short command. Python 3.13 compiles all of a
+    class at once; there they are left alone."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
+    if "pandas" not in sys.modules:
+        sys.meta_path.insert(0, _NotForPandas())
+    compile_method = getattr(dataclasses, _COMPILE, None)
+    if compile_method is not None and not isinstance(compile_method, _CompiledLate):
+        setattr(dataclasses, _COMPILE, _CompiledLate(compile_method))
+
+
+def keep_freed_memory() -> None:
+    """Let glibc keep what arrays leave for those that come, in one place for all threads: the system clears what it
+    gives anew, which is a twelfth of the time of a large recording."""
+    if sys.platform != "linux":
+        return
+    # numpy has loaded it by now.
+    import ctypes
+
+    # Other C libraries of Linux have no such function.
+    set_option = getattr(ctypes.CDLL(None), "mallopt", lambda *_: None)
+    # M_TRIM_THRESHOLD and M_MMAP_THRESHOLD in bytes, M_ARENA_MAX of glibc.
+    for option, value in ((-1, 1 << 28), (-3, 1 << 25), (-8, 1)):
+        set_option(option, value)
+
+
+_COMPILE = "_create_fn"
+"""What compiles one method of a data class, up to Python 3.12."""

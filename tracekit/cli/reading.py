@@ -63,56 +63,6 @@ def xctrace_options(arguments: Namespace) -> XctraceOptions:
     return XctraceOptions(arguments.timeout, on_message, on_progress)
 
 
-@contextmanager
-def showing_progress(
-    quiet: bool = False, *, label: str = "", then: str = ""
-) -> Iterator[Callable[[Progress], None] | None]:
-    """Give the callback of a reader; None where nothing is to be shown. `label` stands before the name of the file, as
-    in `2 of 5:`; `then` says what goes on when all is read."""
-    if quiet or sys.stderr is None or not sys.stderr.isatty():
-        yield None
-        return
-    bar = _LateBar(label, then)
-    try:
-        yield bar.report
-    finally:
-        bar.close()
-
-
-def tell_unreadable(source: str, tables: Iterable[Listed], schemas: Collection[str] | None = None) -> ExitStatus:
-    """Name the tables of a recording that could not be read on standard error; `UNUSABLE` where there are any, else
-    `DONE`. Those of an instrument count, or of the given schemas."""
-    # A model is inspected without pandas.
-    from tracekit.trace.coverage import unreadable_tables
-
-    clauses = unreadable_tables(tables) if schemas is None else unreadable_tables(tables, schemas)
-    for clause in clauses:
-        narrate(f"tracekit: {source}: {clause}")
-    return ExitStatus.UNUSABLE if clauses else ExitStatus.DONE
-
-
-@contextmanager
-def showing_log(verbose: bool) -> Iterator[None]:
-    """Let the readers say which of them read each file."""
-    logger, handler = logging.getLogger("tracekit"), _Narrator()
-    level = logger.level
-    if verbose:
-        logger.addHandler(handler)
-        logger.setLevel(logging.INFO)
-    try:
-        yield
-    finally:
-        logger.removeHandler(handler)
-        logger.setLevel(level)
-
-
-class _Narrator(logging.Handler):
-    """One line on standard error for each record."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        narrate(f"tracekit: {record.getMessage()}")
-
-
 class _LateBar:
     """A progress bar that appears only when the work turns out to be long, and leaves nothing behind."""
 
@@ -144,6 +94,56 @@ class _LateBar:
     def close(self) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+
+@contextmanager
+def showing_progress(
+    quiet: bool = False, *, label: str = "", then: str = ""
+) -> Iterator[Callable[[Progress], None] | None]:
+    """Give the callback of a reader; None where nothing is to be shown. `label` stands before the name of the file, as
+    in `2 of 5:`; `then` says what goes on when all is read."""
+    if quiet or sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+    bar = _LateBar(label, then)
+    try:
+        yield bar.report
+    finally:
+        bar.close()
+
+
+def tell_unreadable(source: str, tables: Iterable[Listed], schemas: Collection[str] | None = None) -> ExitStatus:
+    """Name the tables of a recording that could not be read on standard error; `UNUSABLE` where there are any, else
+    `DONE`. Those of an instrument count, or of the given schemas."""
+    # A model is inspected without pandas.
+    from tracekit.trace.coverage import unreadable_tables
+
+    clauses = unreadable_tables(tables) if schemas is None else unreadable_tables(tables, schemas)
+    for clause in clauses:
+        narrate(f"tracekit: {source}: {clause}")
+    return ExitStatus.UNUSABLE if clauses else ExitStatus.DONE
+
+
+class _Narrator(logging.Handler):
+    """One line on standard error for each record."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        narrate(f"tracekit: {record.getMessage()}")
+
+
+@contextmanager
+def showing_log(verbose: bool) -> Iterator[None]:
+    """Let the readers say which of them read each file."""
+    logger, handler = logging.getLogger("tracekit"), _Narrator()
+    level = logger.level
+    if verbose:
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
 
 
 @dataclass(frozen=True, slots=True)

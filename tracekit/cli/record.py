@@ -29,6 +29,52 @@ from tracekit.units import DURATION_UNITS_NS
 MARKS = {"ok": "ok", "missing": "FAIL", "optional": "-", "unchecked": "?"}
 
 
+class Narrator:
+    """Reports what becomes of a recording: its time every second on a terminal, else each minute of waiting."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self._quiet = quiet
+        self._shown = ""
+        self._minutes = 0
+
+    def on_message(self, text: str) -> None:
+        """A clause of our own."""
+        self.close()
+        narrate(f"tracekit: {text}")
+
+    def note(self, text: str) -> None:
+        """What is not worth a word where it should be quiet."""
+        if not self._quiet:
+            self.on_message(text)
+
+    def pass_on(self, text: str) -> None:
+        """A line of `xctrace`."""
+        self.close()
+        narrate(f"xctrace: {text.strip()}")
+
+    def count(self, phase: Phase, seconds: float) -> None:
+        """How long the phase lasts so far."""
+        if self._quiet:
+            return
+        minutes, rest = divmod(int(seconds), 60)
+        if not self._show(f"  {phase.value} {minutes}:{rest:02}") and minutes != self._minutes:
+            self._minutes = minutes
+            if minutes and phase.value != "recording":
+                narrate(f"tracekit: {phase.value} for {minutes} min so far")
+
+    def close(self) -> None:
+        """Remove the line with the time."""
+        self._show("")
+
+    def _show(self, text: str) -> bool:
+        """Show a line in place of the last one. False where that cannot be."""
+        if text == self._shown:
+            return True
+        shown = narrate_in_place(text)
+        self._shown = text if shown else ""
+        return shown
+
+
 def run(arguments: Namespace) -> ExitStatus | Next:
     """Record, and print the path of the recording or go on to the command that reports on it."""
     request = request_of(arguments)
@@ -125,52 +171,6 @@ def _with_path_of_program(launch: tuple[str, ...]) -> tuple[str, ...]:
         return ()
     program = shutil.which(launch[0]) or (launch[0] if Path(launch[0]).exists() else None)
     return (str(Path(program).absolute()) if program else launch[0], *launch[1:])
-
-
-class Narrator:
-    """Reports what becomes of a recording: its time every second on a terminal, else each minute of waiting."""
-
-    def __init__(self, quiet: bool = False) -> None:
-        self._quiet = quiet
-        self._shown = ""
-        self._minutes = 0
-
-    def on_message(self, text: str) -> None:
-        """A clause of our own."""
-        self.close()
-        narrate(f"tracekit: {text}")
-
-    def note(self, text: str) -> None:
-        """What is not worth a word where it should be quiet."""
-        if not self._quiet:
-            self.on_message(text)
-
-    def pass_on(self, text: str) -> None:
-        """A line of `xctrace`."""
-        self.close()
-        narrate(f"xctrace: {text.strip()}")
-
-    def count(self, phase: Phase, seconds: float) -> None:
-        """How long the phase lasts so far."""
-        if self._quiet:
-            return
-        minutes, rest = divmod(int(seconds), 60)
-        if not self._show(f"  {phase.value} {minutes}:{rest:02}") and minutes != self._minutes:
-            self._minutes = minutes
-            if minutes and phase.value != "recording":
-                narrate(f"tracekit: {phase.value} for {minutes} min so far")
-
-    def close(self) -> None:
-        """Remove the line with the time."""
-        self._show("")
-
-    def _show(self, text: str) -> bool:
-        """Show a line in place of the last one. False where that cannot be."""
-        if text == self._shown:
-            return True
-        shown = narrate_in_place(text)
-        self._shown = text if shown else ""
-        return shown
 
 
 def choose_device(tool: xctrace.Tool, wanted: str) -> xctrace.ListedDevice:

@@ -24,6 +24,32 @@ _SWITCH_S = 0.0005
 back thousands of times."""
 
 
+class _Ahead:
+    """Reads recordings in a thread, one after another, from before there is a screen."""
+
+    def __init__(self, paths: Sequence[str], request: Request) -> None:
+        self._tell: Callable[[Progress], None] = lambda _: None
+        sys.setswitchinterval(_SWITCH_S)
+        pool = ThreadPoolExecutor(1)
+        request = replace(request, progress=self._progressed)
+        self._read = {path: pool.submit(read_trace, path, request) for path in dict.fromkeys(paths)}
+        pool.shutdown(wait=False)
+
+    def _progressed(self, done: Progress) -> None:
+        self._tell(done)
+
+    def trace_of(self, path: str, request: Request) -> Trace:
+        """As `read_trace`, which reports its progress from now on. Raises as that, and what the progress raises."""
+        self._tell = request.progress or self._tell
+        return self._read[path].result()
+
+    def stop(self) -> None:
+        """Give up what is still to be read: nobody waits for it."""
+        for future in self._read.values():
+            future.cancel()
+        self._tell = _give_up
+
+
 def run(arguments: Namespace) -> ExitStatus:
     """Open the terminal UI."""
     if not (sys.stdin is not None and sys.stdin.isatty() and is_terminal()):
@@ -54,32 +80,6 @@ def run(arguments: Namespace) -> ExitStatus:
     for problem in problems:
         narrate(f"tracekit: {problem}")
     return ExitStatus.UNUSABLE if problems else ExitStatus.DONE
-
-
-class _Ahead:
-    """Reads recordings in a thread, one after another, from before there is a screen."""
-
-    def __init__(self, paths: Sequence[str], request: Request) -> None:
-        self._tell: Callable[[Progress], None] = lambda _: None
-        sys.setswitchinterval(_SWITCH_S)
-        pool = ThreadPoolExecutor(1)
-        request = replace(request, progress=self._progressed)
-        self._read = {path: pool.submit(read_trace, path, request) for path in dict.fromkeys(paths)}
-        pool.shutdown(wait=False)
-
-    def _progressed(self, done: Progress) -> None:
-        self._tell(done)
-
-    def trace_of(self, path: str, request: Request) -> Trace:
-        """As `read_trace`, which reports its progress from now on. Raises as that, and what the progress raises."""
-        self._tell = request.progress or self._tell
-        return self._read[path].result()
-
-    def stop(self) -> None:
-        """Give up what is still to be read: nobody waits for it."""
-        for future in self._read.values():
-            future.cancel()
-        self._tell = _give_up
 
 
 def _give_up(_: Progress) -> None:

@@ -50,25 +50,6 @@ class Subject:
     """Whether the recording was ended and saved."""
 
 
-def run(arguments: Namespace) -> ExitStatus:
-    """Watch a folder until Ctrl-C, or report on one recording."""
-    path, history = Path(arguments.path), History(arguments)
-    if not path.exists():
-        raise UsageError(f"{path}: no such file or directory{suggest_path(str(path))}")
-    if not path.is_dir() or is_recording(path):
-        is_read = history.report_on(path, _mark_of(path), _marks(path.parent))
-        return ExitStatus.DONE if is_read else ExitStatus.UNUSABLE
-    count = 0
-    try:
-        for new, others in _new_recordings(path, history):
-            if history.report_on(new, others[new], others):
-                emit("\n")
-                count += 1
-    except KeyboardInterrupt:
-        narrate(f"tracekit: stopped watching {path} after {format_count(count, 'new recording')}")
-    return ExitStatus.DONE
-
-
 class History:
     """The recordings of one folder. What was read of one is kept until it changes."""
 
@@ -130,6 +111,25 @@ class History:
     def _measure(self, path: Path, _mark: Mark) -> Measured:
         (measured,) = measure_all([str(path)], self._arguments, self._request, report=True)
         return measured
+
+
+def run(arguments: Namespace) -> ExitStatus:
+    """Watch a folder until Ctrl-C, or report on one recording."""
+    path, history = Path(arguments.path), History(arguments)
+    if not path.exists():
+        raise UsageError(f"{path}: no such file or directory{suggest_path(str(path))}")
+    if not path.is_dir() or is_recording(path):
+        is_read = history.report_on(path, _mark_of(path), _marks(path.parent))
+        return ExitStatus.DONE if is_read else ExitStatus.UNUSABLE
+    count = 0
+    try:
+        for new, others in _new_recordings(path, history):
+            if history.report_on(new, others[new], others):
+                emit("\n")
+                count += 1
+    except KeyboardInterrupt:
+        narrate(f"tracekit: stopped watching {path} after {format_count(count, 'new recording')}")
+    return ExitStatus.DONE
 
 
 def _new_recordings(folder: Path, history: History) -> Iterator[tuple[Path, dict[Path, Mark]]]:

@@ -36,28 +36,39 @@ CONNECT_S = 10
 _NO_SCHEDULER = "what answers there is no scheduler"
 
 
-def in_processes(work: Callable[[Item], Result], items: Sequence[Item], jobs: int) -> Iterator[Result | None]:
-    """The results of `work`, by up to `jobs` processes, which end where this one does. An item whose process dies is
-    done again with all memory to itself; None for one whose process dies once more."""
-    waiting, died = deque(enumerate(items)), deque[tuple[int, Item]]()
-    results: dict[int, Result | None] = {}
-    retried = set[int]()
-    with closing(_Workers(work)) as workers:
-        for number in range(len(items)):
-            while number not in results:
-                while waiting and not died and workers.busy < jobs:
-                    workers.begin(waiting.popleft())
-                if died and not workers.busy:
-                    workers.begin(died.popleft())
-                (done, item), answer = workers.next_answer()
-                if answer is not None:
-                    results[done] = answer[0]
-                elif done in retried:
-                    results[done] = None
-                else:
-                    retried.add(done)
-                    died.append((done, item))
-            yield results.pop(number)
+class _Process:
+    """A process that inherits no thread and no open file of this one, and hears no Ctrl-C. It imports from the folders
+    that this one imports from, and never from the current one, where a recording may lie, and what came with it."""
+
+    def __init__(self) -> None:
+        own = [flag for flag, is_on in (("-E", sys.flags.ignore_environment), ("-s", sys.flags.no_user_site)) if is_on]
+        folders = ascii([folder for folder in sys.path if folder])
+        code = f"import sys; sys.path[:] = {folders}; from tracekit.cli.workers import serve; serve()"
+        command = [sys.executable, "-P", *own, "-c", code]
+        pipe = subprocess.PIPE
+        with refusals("start another process"):
+            self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, start_new_session=True)  # noqa: S603
+        self._orders, self.answers = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
+
+    def begin(self, work: Callable[[Any], Any], item: Any) -> None:
+        order = pickle.dumps((work, item))
+        with suppress(BrokenPipeError):
+            pickle.dump(order, self._orders)
+            self._orders.flush()
+
+    def let_go(self) -> None:
+        """Ask it to end, by closing its pipes."""
+        for pipe in (self._orders, self.answers):
+            with suppress(BrokenPipeError):
+                pipe.close()
+
+    def end(self) -> None:
+        """Wait for its end, and bring it about where it does not come."""
+        try:
+            self._process.wait(END_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
 
 
 class _Workers:
@@ -106,39 +117,28 @@ class _Workers:
         return numbered, (result,)
 
 
-class _Process:
-    """A process that inherits no thread and no open file of this one, and hears no Ctrl-C. It imports from the folders
-    that this one imports from, and never from the current one, where a recording may lie, and what came with it."""
-
-    def __init__(self) -> None:
-        own = [flag for flag, is_on in (("-E", sys.flags.ignore_environment), ("-s", sys.flags.no_user_site)) if is_on]
-        folders = ascii([folder for folder in sys.path if folder])
-        code = f"import sys; sys.path[:] = {folders}; from tracekit.cli.workers import serve; serve()"
-        command = [sys.executable, "-P", *own, "-c", code]
-        pipe = subprocess.PIPE
-        with refusals("start another process"):
-            self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, start_new_session=True)  # noqa: S603
-        self._orders, self.answers = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
-
-    def begin(self, work: Callable[[Any], Any], item: Any) -> None:
-        order = pickle.dumps((work, item))
-        with suppress(BrokenPipeError):
-            pickle.dump(order, self._orders)
-            self._orders.flush()
-
-    def let_go(self) -> None:
-        """Ask it to end, by closing its pipes."""
-        for pipe in (self._orders, self.answers):
-            with suppress(BrokenPipeError):
-                pipe.close()
-
-    def end(self) -> None:
-        """Wait for its end, and bring it about where it does not come."""
-        try:
-            self._process.wait(END_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+def in_processes(work: Callable[[Item], Result], items: Sequence[Item], jobs: int) -> Iterator[Result | None]:
+    """The results of `work`, by up to `jobs` processes, which end where this one does. An item whose process dies is
+    done again with all memory to itself; None for one whose process dies once more."""
+    waiting, died = deque(enumerate(items)), deque[tuple[int, Item]]()
+    results: dict[int, Result | None] = {}
+    retried = set[int]()
+    with closing(_Workers(work)) as workers:
+        for number in range(len(items)):
+            while number not in results:
+                while waiting and not died and workers.busy < jobs:
+                    workers.begin(waiting.popleft())
+                if died and not workers.busy:
+                    workers.begin(died.popleft())
+                (done, item), answer = workers.next_answer()
+                if answer is not None:
+                    results[done] = answer[0]
+                elif done in retried:
+                    results[done] = None
+                else:
+                    retried.add(done)
+                    died.append((done, item))
+            yield results.pop(number)
 
 
 def serve() -> None:

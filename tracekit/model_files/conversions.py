@@ -23,6 +23,16 @@ _NOT_COMPUTING = frozenset(
 """What only passes values on, converts them, or stands for the operations of its blocks."""
 
 
+class _Flow(NamedTuple):
+    """Where the values of operations come from and go to."""
+
+    operations: Sequence[facts.Operation]
+    users: Mapping[str, Sequence[facts.Operation]]
+    """The operations that use each value."""
+    producers: Mapping[str, facts.Operation]
+    """The operation that makes each value."""
+
+
 def with_operations(
     function: facts.Function, opset: str, parameters: tuple[facts.Value, ...], operations: tuple[facts.Operation, ...]
 ) -> facts.Function:
@@ -86,16 +96,6 @@ def _is_convertible(feature: facts.Feature) -> bool:
     if feature.kind is facts.FeatureKind.IMAGE:
         return True
     return feature.kind is facts.FeatureKind.ARRAY and (feature.element in facts.FLOATS or feature.element == "Int8")
-
-
-class _Flow(NamedTuple):
-    """Where the values of operations come from and go to."""
-
-    operations: Sequence[facts.Operation]
-    users: Mapping[str, Sequence[facts.Operation]]
-    """The operations that use each value."""
-    producers: Mapping[str, facts.Operation]
-    """The operation that makes each value."""
 
 
 def _to_cast(name: str, flow: _Flow) -> tuple[list[facts.Operation], facts.Operation | None]:

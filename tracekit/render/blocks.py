@@ -76,6 +76,26 @@ class Column(Generic[Row]):
 
 
 @dataclass(frozen=True, slots=True)
+class Entry:
+    """An item of a list with labeled lines below it."""
+
+    head: Line
+    facts: tuple[tuple[str, Line], ...] = ()
+    """Label and text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list of lines, or of entries, which a page shows as cards."""
+
+    entries: tuple[Entry, ...]
+    brief: int | None = None
+    """Items of the short text, of at most two lines each; None for all of them, and 0 where it leaves out the list.
+    Where there is no room, a third of them have a line each."""
+    role: Role = Role.PLAIN
+
+
+@dataclass(frozen=True, slots=True)
 class Table(Generic[Row]):
     """Rows of columns."""
 
@@ -95,26 +115,6 @@ class Table(Generic[Row]):
     """What text shows in place of rows that say much the same."""
     quantities: bool = False
     """Whether each row is another quantity, so that no page sorts them: milliseconds do not compare with shares."""
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """An item of a list with labeled lines below it."""
-
-    head: Line
-    facts: tuple[tuple[str, Line], ...] = ()
-    """Label and text."""
-
-
-@dataclass(frozen=True, slots=True)
-class Items:
-    """A list of lines, or of entries, which a page shows as cards."""
-
-    entries: tuple[Entry, ...]
-    brief: int | None = None
-    """Items of the short text, of at most two lines each; None for all of them, and 0 where it leaves out the list.
-    Where there is no room, a third of them have a line each."""
-    role: Role = Role.PLAIN
 
 
 @dataclass(frozen=True, slots=True)

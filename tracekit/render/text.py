@@ -34,26 +34,6 @@ STYLES = {
 """Colors of the terminal's own palette, so that they suit its background."""
 
 
-def text_of(document: blocks.Document, *, width: int, color: bool, verbose: bool = True) -> str:
-    """The document in lines of at most `width` cells, with a line break at the end. Without `verbose`, folded sections
-    and what is `long` are left out, and lists are as long as they say. `color` writes ANSI styles."""
-    writer = _Writer(Layout(min(max(width, NARROWEST), WIDEST)), verbose)
-    lines, fits = writer.document(document)
-    if not fits:
-        lines, _ = replace(writer, tight=True).document(document)
-    return lines_text(lines, color)
-
-
-def styled_line(line: Line, indent: int = 0) -> Text:
-    """A line with its looks; nothing in it can act on the screen."""
-    text = Text(" " * indent)
-    for span in blocks.spans(line):
-        text.append(keep_commands(keep_units(visible(span.text))), STYLES[span.role])
-        if span.link and not span.link.startswith("#"):
-            text.append(f": {visible(span.link)}", "dim")
-    return text
-
-
 @dataclass(frozen=True, slots=True)
 class _Writer:
     layout: Layout
@@ -218,6 +198,26 @@ class _Writer:
         """The rows that are shown, and a line on those that are not."""
         shown = rows if self.verbose or brief is None else rows[:brief]
         return shown, [_more(len(rows) - len(shown), indent)] if len(shown) < len(rows) else []
+
+
+def text_of(document: blocks.Document, *, width: int, color: bool, verbose: bool = True) -> str:
+    """The document in lines of at most `width` cells, with a line break at the end. Without `verbose`, folded sections
+    and what is `long` are left out, and lists are as long as they say. `color` writes ANSI styles."""
+    writer = _Writer(Layout(min(max(width, NARROWEST), WIDEST)), verbose)
+    lines, fits = writer.document(document)
+    if not fits:
+        lines, _ = replace(writer, tight=True).document(document)
+    return lines_text(lines, color)
+
+
+def styled_line(line: Line, indent: int = 0) -> Text:
+    """A line with its looks; nothing in it can act on the screen."""
+    text = Text(" " * indent)
+    for span in blocks.spans(line):
+        text.append(keep_commands(keep_units(visible(span.text))), STYLES[span.role])
+        if span.link and not span.link.startswith("#"):
+            text.append(f": {visible(span.link)}", "dim")
+    return text
 
 
 def _more(count: int, indent: int = 0) -> Text:

@@ -28,29 +28,6 @@ MODES = {"RGB": "RGB", "BGR": "RGB", "Grayscale": "L", "Grayscale16Half": "F"}
 """Modes of Pillow by color space."""
 
 
-def runtime() -> CoreML:
-    """Core ML on this machine. Raises `TracekitError` where there is none."""
-    if platform.system() != "Darwin":
-        raise TracekitError(
-            "profiling runs the model with Core ML, which needs a Mac; run `tracekit profile` there, and "
-            "`tracekit inspect` and `tracekit matrix` read its reports on any machine"
-        )
-    return CoreML()
-
-
-def coremltools() -> Any:
-    """The library, without its notices. Raises `TracekitError` where it is not installed. That takes a second."""
-    # It logs each native library that it does not find, and draws bars of its own.
-    logging.getLogger("coremltools").setLevel(logging.CRITICAL)
-    os.environ.setdefault("TQDM_DISABLE", "1")
-    try:
-        return import_module("coremltools")
-    except ImportError:
-        raise TracekitError(
-            "coremltools is not installed, and this needs it; install tracekit with Python 3.11 to 3.13"
-        ) from None
-
-
 class CoreML:
     """Core ML on this machine. Choices are the names of `MLComputeUnits`, such as `cpuOnly`. Any method may raise any
     exception: coremltools raises bare ones."""
@@ -98,3 +75,26 @@ class CoreML:
 
     def _unit(self, choice: str) -> Any:
         return self._tools.ComputeUnit[COREMLTOOLS_UNITS[choice]]
+
+
+def runtime() -> CoreML:
+    """Core ML on this machine. Raises `TracekitError` where there is none."""
+    if platform.system() != "Darwin":
+        raise TracekitError(
+            "profiling runs the model with Core ML, which needs a Mac; run `tracekit profile` there, and "
+            "`tracekit inspect` and `tracekit matrix` read its reports on any machine"
+        )
+    return CoreML()
+
+
+def coremltools() -> Any:
+    """The library, without its notices. Raises `TracekitError` where it is not installed. That takes a second."""
+    # It logs each native library that it does not find, and draws bars of its own.
+    logging.getLogger("coremltools").setLevel(logging.CRITICAL)
+    os.environ.setdefault("TQDM_DISABLE", "1")
+    try:
+        return import_module("coremltools")
+    except ImportError:
+        raise TracekitError(
+            "coremltools is not installed, and this needs it; install tracekit with Python 3.11 to 3.13"
+        ) from None

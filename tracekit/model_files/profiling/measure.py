@@ -39,38 +39,6 @@ class Profile:
     """Why others could not be timed, in one sentence each."""
 
 
-def profile(
-    path: Path,
-    runtime: CoreML,
-    *,
-    choices: Sequence[str] = tuple(CHOICES),
-    predictions: int = 50,
-    clock: Callable[[], int] = time.perf_counter_ns,
-    on_choice: Callable[[str], None] = lambda _: None,
-) -> Profile:
-    """Times of a model for each choice of compute units (names of `MLComputeUnits`); `clock` gives ns, `on_choice` gets
-    each choice when it begins. A choice that fails stops no other one.
-
-    Raises `UnreadableModel` for a file that is no model or whose inputs cannot be made up.
-    """
-    model = read_model(path)
-    if model.form == Form.COMPILER_JSON:
-        raise UnreadableModel(f"{quote(path)} only describes a model; give the model itself to run it")
-    inputs = inputs_for(model.main.inputs, runtime.image)
-    reports: list[tuple[str, PerformanceReport]] = []
-    failures = []
-    for choice in choices:
-        on_choice(choice)
-        try:
-            # A folder of its own: what Core ML cached for another choice or an earlier run does not count.
-            with tempfile.TemporaryDirectory(prefix="tracekit-") as folder:
-                run = _Run(model, path, runtime, choice, Path(folder), clock)
-                reports.append((choice, run.report(inputs, predictions)))
-        except TracekitError as error:
-            failures.append(str(error))
-    return Profile(tuple(reports), tuple(failures))
-
-
 @dataclass(frozen=True, slots=True)
 class _Run:
     """One model with one choice of compute units."""
@@ -144,6 +112,38 @@ class _Run:
         except Exception as error:  # coremltools raises bare exceptions
             raise TracekitError(f"{doing} failed for {self.choice}: {_words(error)}") from None
         return result, self.clock() - start
+
+
+def profile(
+    path: Path,
+    runtime: CoreML,
+    *,
+    choices: Sequence[str] = tuple(CHOICES),
+    predictions: int = 50,
+    clock: Callable[[], int] = time.perf_counter_ns,
+    on_choice: Callable[[str], None] = lambda _: None,
+) -> Profile:
+    """Times of a model for each choice of compute units (names of `MLComputeUnits`); `clock` gives ns, `on_choice` gets
+    each choice when it begins. A choice that fails stops no other one.
+
+    Raises `UnreadableModel` for a file that is no model or whose inputs cannot be made up.
+    """
+    model = read_model(path)
+    if model.form == Form.COMPILER_JSON:
+        raise UnreadableModel(f"{quote(path)} only describes a model; give the model itself to run it")
+    inputs = inputs_for(model.main.inputs, runtime.image)
+    reports: list[tuple[str, PerformanceReport]] = []
+    failures = []
+    for choice in choices:
+        on_choice(choice)
+        try:
+            # A folder of its own: what Core ML cached for another choice or an earlier run does not count.
+            with tempfile.TemporaryDirectory(prefix="tracekit-") as folder:
+                run = _Run(model, path, runtime, choice, Path(folder), clock)
+                reports.append((choice, run.report(inputs, predictions)))
+        except TracekitError as error:
+            failures.append(str(error))
+    return Profile(tuple(reports), tuple(failures))
 
 
 def _words(error: Exception) -> str:

@@ -51,18 +51,6 @@ def numbered_dictionary(pairs: Iterable[tuple[int, object]]) -> Coded:
     return Coded("XRIntKeyedDictionary", {"$0": len(listed), **fields})
 
 
-def archive(**roots: object) -> bytes:
-    """A binary property list with the given named roots. Names may hold any character: pass them by `**`.
-
-    Takes None, bool, int, float, str, bytes, list, dict, frozenset and the classes above. An object that occurs
-    several times is stored once.
-    """
-    writer = _Writer()
-    top = {name: writer.reference(value) for name, value in roots.items()}
-    document = {"$version": 100_000, "$archiver": "NSKeyedArchiver", "$top": top, "$objects": writer.objects}
-    return plistlib.dumps(document, fmt=plistlib.FMT_BINARY, sort_keys=False)
-
-
 class _Writer:
     """Objects of one archive, in the order in which they are met."""
 
@@ -128,3 +116,15 @@ class _Writer:
             self._classes[names] = UID(len(self.objects))
             self.objects.append({"$classname": names[0], "$classes": list(names)})
         return {"$class": self._classes[names]}
+
+
+def archive(**roots: object) -> bytes:
+    """A binary property list with the given named roots. Names may hold any character: pass them by `**`.
+
+    Takes None, bool, int, float, str, bytes, list, dict, frozenset and the classes above. An object that occurs
+    several times is stored once.
+    """
+    writer = _Writer()
+    top = {name: writer.reference(value) for name, value in roots.items()}
+    document = {"$version": 100_000, "$archiver": "NSKeyedArchiver", "$top": top, "$objects": writer.objects}
+    return plistlib.dumps(document, fmt=plistlib.FMT_BINARY, sort_keys=False)

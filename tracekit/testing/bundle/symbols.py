@@ -64,22 +64,6 @@ def symbol_files(samples: Iterable[SampleRow], images: dict[str, Placed]) -> dic
     }
 
 
-def _archive(image: Placed, frames: list[Frame]) -> Written:
-    symbols, lines = {}, {}
-    for frame in frames:
-        start = image.starts[frame.name, frame.symbol]
-        # Names of C and Objective-C are displayed; mangled ones have no such name.
-        shown = "" if frame.symbol.startswith(("_$", "__Z")) else frame.name
-        symbols[start] = Symbol(start, FUNCTION_BYTES, frame.symbol, shown)
-        if frame.line:
-            at = image.offset(frame)
-            lines[at] = Line(at, LINE_BYTES, f"/Users/somebody/src/{frame.file}", frame.line, 9)
-    return Written(image.identity, [symbols[at] for at in sorted(symbols)], [lines[at] for at in sorted(lines)])
-
-
-NOTHING = -1
-
-
 @dataclass
 class Symbol:
     """A function."""
@@ -92,14 +76,6 @@ class Symbol:
 
 
 @dataclass
-class Call(Symbol):
-    """An inlined call."""
-
-    at: tuple[str, int, int] = ("", 0, 0)
-    """Where it was called: file, line, column."""
-
-
-@dataclass
 class Line:
     """A line of source code."""
 
@@ -108,6 +84,21 @@ class Line:
     file: str
     line: int
     column: int = 0
+
+
+class _Strings:
+    def __init__(self) -> None:
+        self.data = bytearray()
+        self._known: dict[str, int] = {}
+
+    def add(self, text: str) -> int:
+        """Place of a text; none is the first one."""
+        if not text:
+            return 0
+        if text not in self._known:
+            self._known[text] = len(self.data)
+            self.data += text.encode() + b"\0"
+        return self._known[text]
 
 
 @dataclass
@@ -148,19 +139,28 @@ class Written:
         return struct.pack("<5Ii", each.start, each.size, 0, strings.add(each.display), strings.add(each.name), child)
 
 
-class _Strings:
-    def __init__(self) -> None:
-        self.data = bytearray()
-        self._known: dict[str, int] = {}
+def _archive(image: Placed, frames: list[Frame]) -> Written:
+    symbols, lines = {}, {}
+    for frame in frames:
+        start = image.starts[frame.name, frame.symbol]
+        # Names of C and Objective-C are displayed; mangled ones have no such name.
+        shown = "" if frame.symbol.startswith(("_$", "__Z")) else frame.name
+        symbols[start] = Symbol(start, FUNCTION_BYTES, frame.symbol, shown)
+        if frame.line:
+            at = image.offset(frame)
+            lines[at] = Line(at, LINE_BYTES, f"/Users/somebody/src/{frame.file}", frame.line, 9)
+    return Written(image.identity, [symbols[at] for at in sorted(symbols)], [lines[at] for at in sorted(lines)])
 
-    def add(self, text: str) -> int:
-        """Place of a text; none is the first one."""
-        if not text:
-            return 0
-        if text not in self._known:
-            self._known[text] = len(self.data)
-            self.data += text.encode() + b"\0"
-        return self._known[text]
+
+NOTHING = -1
+
+
+@dataclass
+class Call(Symbol):
+    """An inlined call."""
+
+    at: tuple[str, int, int] = ("", 0, 0)
+    """Where it was called: file, line, column."""
 
 
 def _number_records(symbols: list[Symbol]) -> tuple[list[tuple[Symbol, int]], list[tuple[Call, int]]]:
