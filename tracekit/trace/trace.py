@@ -142,6 +142,12 @@ class Trace:
         return frame
 
     @property
+    def events(self) -> dict[str, Events]:
+        """The rows of each lane of events by its name, one of `tracekit.trace.filter.EVENT_FRAMES`."""
+        lanes: tuple[Events, ...] = (self.activity, self.data, self.compute, self.other, self.hardware)
+        return dict(zip(("activity", "data", "compute", "other", "hardware"), lanes, strict=True))
+
+    @property
     def phases(self) -> pd.DataFrame:
         """Phases of runtimes and operations of the app; see `tracekit.trace.runtimes.phases`."""
         return self.context[PHASES] if PHASES in self.context else self.cache.get(PHASES, no_phases)
