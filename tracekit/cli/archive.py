@@ -104,8 +104,8 @@ def archive_of(
         "recording": {"name": report.recording.source, "digest": None if digest is None else asdict(digest)},
         "redaction": redaction,
         "files": [
-            {"name": each.name, "bytes": len(each.data), "sha256": hashlib.sha256(each.data).hexdigest()}
-            for each in files
+            {"name": file.name, "bytes": len(file.data), "sha256": hashlib.sha256(file.data).hexdigest()}
+            for file in files
         ],
     }
     text = json.dumps(manifest, indent=2) + "\n"
@@ -120,10 +120,10 @@ def zip_of(files: Sequence[BugFile]) -> bytes:
     """The files as a zip archive without dates, users or permissions of this machine."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
-        for each in files:
-            entry = zipfile.ZipInfo(each.name, _DATE)
+        for file in files:
+            entry = zipfile.ZipInfo(file.name, _DATE)
             entry.create_system, entry.external_attr = 3, 0o644 << 16
-            archive.writestr(entry, each.data, zipfile.ZIP_DEFLATED, 9)
+            archive.writestr(entry, file.data, zipfile.ZIP_DEFLATED, 9)
     return stream.getvalue()
 
 

@@ -210,7 +210,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
         raise _error_on_word(options.command, rest[0])
     if options.command is None:
         raise UsageError("missing command (see 'tracekit --help')")
-    if len(arguments) == 2 and any(PATHS in each.arguments for each in COMMANDS if each.name == arguments[0]):
+    if len(arguments) == 2 and any(PATHS in command.arguments for command in COMMANDS if command.name == arguments[0]):
         _check_there(arguments[1])
     return options
 

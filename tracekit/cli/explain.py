@@ -110,7 +110,9 @@ def run_completion(arguments: Namespace) -> ExitStatus:
 
         checks = [detector.id for detector in listed_detectors()]
     choices = {option.value: option.choices for option in OPTIONS.values() if option.choices} | {"PARTS": PARTS}
-    choices |= {each.shown: each.choices for command in COMMANDS for each in command.arguments if each.choices}
+    choices |= {
+        argument.shown: argument.choices for command in COMMANDS for argument in command.arguments if argument.choices
+    }
     for command in parser.commands.values():
         of_command = choices | {"CHECK": checks, "FORMAT": command.get_default("forms")}
         for action in command._actions:  # noqa: SLF001 - argparse offers no public way to list arguments

@@ -186,7 +186,7 @@ def choose_device(tool: xctrace.Tool, wanted: str) -> xctrace.ListedDevice:
 
 def _device_of_number(devices: Sequence[xctrace.ListedDevice], wanted: str) -> xctrace.ListedDevice:
     """The one whose number is typed. Raises `UsageError` where nobody can type, or types something else."""
-    listed = [f"{each.name} ({', '.join(filter(None, (each.os_version, each.kind)))})" for each in devices]
+    listed = [f"{device.name} ({', '.join(filter(None, (device.os_version, device.kind)))})" for device in devices]
     if not is_interactive():
         which = f"several devices match '{wanted}'" if wanted else "--device needs a value where there is no terminal"
         choices = ", ".join(f"{text} {each.identifier}" for text, each in zip(listed, devices, strict=True))

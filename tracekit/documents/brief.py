@@ -119,7 +119,9 @@ def brief_report(report: Report, limit: int | None = None, following: Sequence[s
     found = with_outcome(report.results, "finding")
     more = {} if limit is None or len(found) <= limit else {"findings": len(found) - limit}
     signposts = {
-        "operations": [projection(each, OPERATION) for each in report.operations if each.statistics is not None],
+        "operations": [
+            projection(operation, OPERATION) for operation in report.operations if operation.statistics is not None
+        ],
         "phases": [
             {"runtime": runtime.name} | projection(phase, PHASE)
             for runtime in report.runtimes

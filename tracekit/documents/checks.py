@@ -78,7 +78,7 @@ def _by_model(answers: Iterable[Result]) -> Iterator[Line]:
 
 def _by_reason(answers: Iterable[Result]) -> Iterator[Line]:
     """The reasons of checks, with the models, a line each; checks with the same ones share it."""
-    models = grouped(((each.id, each.summary), each.model) for each in answers)
+    models = grouped(((answer.id, answer.summary), answer.model) for answer in answers)
     for (reason, about), ids in grouped(((reason, tuple(of)), check) for (check, reason), of in models.items()).items():
         named = ", ".join(filter(None, about))
         yield (Span(", ".join(ids), Role.STRONG), f"{named and f' ({named})'}: {reason}")

@@ -167,8 +167,8 @@ def _heights(trend: Trend, count: int) -> Iterator[tuple[int, float, float]]:
 def _names(builds: Iterable[Sequence[Build]], link: Callable[[str], str]) -> Html:
     """Name and address of each build of each series, for the script of the page (`web/src/trends.ts`)."""
     named = [
-        [(visible(f"{one.day:%Y-%m-%d} {(one.commit or '')[:12]}"), link(one.report)) for one in each]
-        for each in builds
+        [(visible(f"{one.day:%Y-%m-%d} {(one.commit or '')[:12]}"), link(one.report)) for one in build]
+        for build in builds
     ]
     return tag("script", Html(page_json(named)), type="application/json", id="history-builds")
 
@@ -212,9 +212,11 @@ def _board(current: Sequence[Series], drawn: Drawn) -> Section | None:
 
     def news(series: Series) -> Line:
         said = [
-            Span(f"{FIGURES[each.figure].title} {moved_words(each)}", Role.STRONG if each.worsening() else Role.PLAIN)
-            for each in series.trends
-            if each.news()
+            Span(
+                f"{FIGURES[trend.figure].title} {moved_words(trend)}", Role.STRONG if trend.worsening() else Role.PLAIN
+            )
+            for trend in series.trends
+            if trend.news()
         ]
         return join(said, ", ") if said else STEADY if series.judged else "too few builds"
 

@@ -106,7 +106,7 @@ def lanes_of_both(comparison: Comparison, sides: tuple[Drawing, Drawing] | None)
 
 def pictures_of_both(comparison: Comparison, sides: tuple[Drawing, Drawing] | None) -> list[Figure]:
     """The pictures of each model that can be compared; without `sides`, no latencies are known one by one."""
-    calls = [{each.model: each for each in pictures.calls_of(timeline)} for _, timeline in sides or ()]
+    calls = [{call.model: call for call in pictures.calls_of(timeline)} for _, timeline in sides or ()]
     found = []
     for model in comparison.compared:
         latencies = [
@@ -141,7 +141,7 @@ def _latencies(before: IntArray, after: IntArray) -> Html:
     """The distributions of both sides over each other, each as shares of its own predictions."""
     scale = Scale.of(np.concatenate((before, after)))
     shares = [scale.counts(durations) / len(durations) for durations in (before, after)]
-    top = max(float(each.max()) for each in shares)
+    top = max(float(share.max()) for share in shares)
     marks = (tag("path", d=_steps(each / top), class_=side) for side, each in zip((BEFORE, AFTER), shares, strict=True))
     chart = drawing(list(marks), f"0 0 {BINS} 100", "Distribution of the latencies of both sides")
     x = map(axis_time, (scale.low, scale.value(0.5), scale.high))

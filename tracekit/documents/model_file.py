@@ -162,8 +162,8 @@ def _offer(offer: Offer) -> blocks.Card:
 
 def model_fix_document(fix: ModelFix, sources: Sequence[str], target: str, again: str) -> blocks.Document:
     """What was changed in `sources` and written to `target`; the command `again` fixes what is new too."""
-    joined = [each.title for each in fix.changes if each.finding == JOINED]
-    done = [each for each in fix.changes if each.finding != JOINED]
+    joined = [change.title for change in fix.changes if change.finding == JOINED]
+    done = [change for change in fix.changes if change.finding != JOINED]
     fixed, partly = ([each.finding for each in done if bool(each.left) is left] for left in (False, True))
     start = f"{len(sources)} models combined into {target} as functions {joined[0]}" if joined else ""
     parts = ((fixed, "{} fixed"), (partly, "{} fixed in part"), (fix.new_findings, "new finding: {}"))

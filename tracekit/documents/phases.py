@@ -65,7 +65,7 @@ def headline(model: ModelSummary) -> str:
 
 def phase_lines(model: ModelSummary) -> tuple[str, ...]:
     """Where the time of loads and first predictions went, a line each; what is in parentheses is a part."""
-    return tuple(_phase_line(each, model.resolution_ns) for each in model.phases if each.kind != OTHERS)
+    return tuple(_phase_line(phase, model.resolution_ns) for phase in model.phases if phase.kind != OTHERS)
 
 
 def _phase_line(calls: CallPhases, resolution_ns: int) -> str:

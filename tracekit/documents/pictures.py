@@ -226,7 +226,7 @@ def latency_section(report: Report, timeline: Timeline) -> Section | None:
         return None
     known = {model.name: model for model in report.models}
     most = POINTS * MANY // max(len(calls), MANY)
-    figures = [Figure(_latency(each, known.get(each.model), report, timeline, most)) for each in calls]
+    figures = [Figure(_latency(call, known.get(call.model), report, timeline, most)) for call in calls]
     folded = figures[LATENCIES_OPEN:]
     return section(
         "Latency",

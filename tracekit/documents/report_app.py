@@ -160,7 +160,7 @@ def memory_section(report: Report, timeline: Timeline | None = None) -> Section 
     return section(
         "Memory",
         items(map(_level, report.memory.levels)),
-        *(each for each in pictures if each is not None),
+        *(picture for picture in pictures if picture is not None),
         table("Loads in memory", shown, loads, brief=LOADS),
         Paragraph(f"footprint: {lower_first(ENGINE_MEMORY[counts_engine(system)]).rstrip('.')}", Role.DIM),
         *(Paragraph(note, Role.DIM, brief=0) for note in ((STEP, NO_RELEASE) if loads else ())),

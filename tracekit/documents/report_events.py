@@ -101,7 +101,7 @@ def events_section(aggregation: Sequence[AggregationRow]) -> Section | None:
 
 def operations_section(report: Report) -> Section | None:
     """How long the operations of the app take, and where their time goes; None where its signposts show none."""
-    known = [each for each in report.operations if each.statistics is not None]
+    known = [operation for operation in report.operations if operation.statistics is not None]
     columns: tuple[Column[Operation], ...] = (
         names("operation", lambda each: each.name),
         numbers("count", lambda each: each.statistics.count if each.statistics else None),
@@ -151,14 +151,16 @@ def requests_section(report: Report) -> Section | None:
     columns: tuple[Column[str], ...] = (
         words("number", lambda name: operations.REQUEST_TITLES[name]),
         *(
-            Column(each.name, partial(operations.request_number, each), partial(operations.request_value, each))
-            for each in report.requests
+            Column(
+                request.name, partial(operations.request_number, request), partial(operations.request_value, request)
+            )
+            for request in report.requests
         ),
     )
     shown = [
         name
         for name in operations.REQUEST_TITLES
-        if any(operations.request_value(each, name) is not None for each in report.requests)
+        if any(operations.request_value(request, name) is not None for request in report.requests)
     ]
     alone = report.requests[0] if len(report.requests) == 1 else None
     said = alone and "; ".join(
@@ -166,7 +168,10 @@ def requests_section(report: Report) -> Section | None:
     )
     instead = items([(Span(alone.name, Role.STRONG), f": {said}")]) if alone else None
     grid = table("Language models", columns, shown, instead=instead, quantities=True)
-    notes = ("; ".join((*([] if alone else [each.name]), *operations.request_notes(each))) for each in report.requests)
+    notes = (
+        "; ".join((*([] if alone else [request.name]), *operations.request_notes(request)))
+        for request in report.requests
+    )
     return section("Language models", grid, items(notes), absent_note(grid), name="language-models")
 
 
@@ -191,7 +196,7 @@ def runtimes_section(report: Report) -> Section | None:
         *(f"{each.name}: {operations.UNVALIDATED_WORDS}" for each in report.runtimes if each.unvalidated),
     )
     # Requests are told, and these are their parts.
-    told = {each.runtime for each in report.requests}
+    told = {request.runtime for request in report.requests}
     return section(
         "Runtimes",
         grid,

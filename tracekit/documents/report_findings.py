@@ -144,10 +144,10 @@ def finding_savings(check: Result) -> str:
 def each_words(parts: Sequence[Each], resolution_ns: int) -> tuple[str, str, str]:
     """Mean savings of each time: `3.62 of 12.4 ms`, `per prediction`, `(29%)`; empty where nothing, or of several
     kinds."""
-    if sum(each.saved_ns for each in parts) <= 0 or len({each.what for each in parts}) != 1:
+    if sum(part.saved_ns for part in parts) <= 0 or len({part.what for part in parts}) != 1:
         return "", "", ""
     saved_ns, of_ns = (sum(ns) for ns in zip(*((e.saved_ns * e.count, e.of_ns * e.count) for e in parts), strict=True))
-    count = sum(each.count for each in parts)
+    count = sum(part.count for part in parts)
     saved, of = format_time(saved_ns / count, resolution_ns), format_time(of_ns / count, resolution_ns)
     what = "from one prediction to the next" if parts[0].what == "step" else f"per {parts[0].what}"
     if saved == of:

@@ -33,9 +33,13 @@ def tiles(report: Report) -> Figure | None:
 
 
 def _tiles(report: Report, models: Sequence[ModelSummary]) -> Iterator[Html | None]:
-    timed = [(visible(each.name), each.statistics) for each in report.operations if each.statistics][:1]
+    timed = [
+        (visible(operation.name), operation.statistics) for operation in report.operations if operation.statistics
+    ][:1]
     # Those of a language model have tiles below.
-    others = [each for each in report.runtimes if each.name not in {asked.runtime for asked in report.requests}]
+    others = [
+        runtime for runtime in report.runtimes if runtime.name not in {asked.runtime for asked in report.requests}
+    ]
     asks = [(each.name, phase) for each in others for phase in each.phases if phase.phase == "request"]
     for name, known in (*timed, *((f"{name} request", phase.statistics) for name, phase in asks)):
         if known:

@@ -110,7 +110,7 @@ def schema(recordings: Recordings, call: Call, path: str, view: str | None) -> s
         for known, rows in map(database.counted, VIEWS)
     ]
     macros = [f"{signature}: {use}" for signature, (_, use) in MACROS.items()]
-    tables = sorted({f'raw."{each.schema}"' for each in kept.trace.run.tables if each.state is TableState.ROWS})
+    tables = sorted({f'raw."{table.schema}"' for table in kept.trace.run.tables if table.state is TableState.ROWS})
     return brief.capped({"views": views, "macros": macros, "recorded_tables": tables})
 
 
@@ -137,7 +137,7 @@ def stacks(
         chosen &= is_any(sampled.samples["stack"], *inside)
     drawn = call_tree(sampled, chosen, Frames.APP if app_only else Frames.FOLDED)
     tree = fit_to_leave(drawn, trace, sampled, redact=True)
-    lines = [f"{each.numbers} {each.indent}{each.name}" for each in branches(tree)]
+    lines = [f"{branch.numbers} {branch.indent}{branch.name}" for branch in branches(tree)]
     said = {
         "samples": int(chosen.sum()),
         "unit": sampled.unit or "samples of running threads, 1 ms each; waiting threads are not sampled",
@@ -173,7 +173,7 @@ def inspect(recordings: Recordings, call: Call, path: str) -> str:
     skip, settings = project.skipped_checks(subject.name), project.settings_of(subject.name)
     judgments = run_model_detectors(subject, None, only=project.only, skip=skip, settings=settings)
     report = model_report(subject, judgments, None, redact=True)
-    commands = {each.detector.id: fix_command(each.detector.id, subject, path) for each in judgments}
+    commands = {judgment.detector.id: fix_command(judgment.detector.id, subject, path) for judgment in judgments}
     return brief.brief_model_file(report, model_file_document(report, commands), commands)
 
 

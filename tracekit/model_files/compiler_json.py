@@ -50,8 +50,8 @@ def read_json(data: bytes, path: Path) -> facts.ModelFile:
     """Facts from what either compiler printed. Raises `UnreadableModel`."""
     printed = _first(data, path)
     summary = mapping(mapping(printed).get("summary"))
-    functions = [each for each in entries(summary.get("functions")) if isinstance(each, Mapping)]
-    if any("inputs" in each for each in functions):
+    functions = [entry for entry in entries(summary.get("functions")) if isinstance(entry, Mapping)]
+    if any("inputs" in function for function in functions):
         return _core_ai_model(functions, summary.get("operationDistribution"), path)
     document = _checked(printed, path)
     name = words(document.get("generatedClassName")) or path.stem

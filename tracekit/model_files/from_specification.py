@@ -46,7 +46,7 @@ def model_of(message: Any, name: str, source: str, form: facts.Form, folder: Pat
             for index, stage in enumerate(inner.models)
         )
         weights = weights_of_stages([stage.weights for stage in stages])
-        classes = tuple(dict.fromkeys(each for stage in stages for each in stage.custom_layers))
+        classes = tuple(dict.fromkeys(layer for stage in stages for layer in stage.custom_layers))
     elif kind == "customModel":
         classes = (message.customModel.className,)
     described = message.description.metadata

@@ -20,7 +20,7 @@ _SPELLINGS = {name.upper(): name for name in BITS} | {"FLOAT64": "Double", "STRI
 @cache
 def _names_of(types: Any) -> dict[int, str]:
     """Types by the number that they have in an enumeration of coremltools."""
-    return {each.number: _SPELLINGS[each.name] for each in types.values if each.name in _SPELLINGS}
+    return {value.number: _SPELLINGS[value.name] for value in types.values if value.name in _SPELLINGS}
 
 
 def data_type(message: Any) -> str | None:

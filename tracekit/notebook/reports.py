@@ -145,7 +145,7 @@ class NotebookWhatIf(Page, WhatIf):
         and the fields of `Figures` before and after, as `median_ns_before` and `median_ns_after`."""
         figures = [(field.name, side) for field in fields(Figures) for side in ("before", "after")]
         taken = attrgetter("model", "saved_ns", *(f"{side}.{name}" for name, side in figures))
-        rows = [(replay.findings, *taken(each)) for replay in self.replays for each in replay.models]
+        rows = [(replay.findings, *taken(model)) for replay in self.replays for model in replay.models]
         columns = ["findings", "model", "saved_ns", *(f"{name}_{side}" for name, side in figures)]
         return pd.DataFrame(rows, columns=columns)
 

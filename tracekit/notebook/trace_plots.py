@@ -39,10 +39,10 @@ def new_axes(heights: float, count: int = 1, *, sharex: bool = False) -> list[Ax
     size = (WIDTH, heights * count)
     figure, axes = plt.subplots(count, squeeze=False, sharex=sharex, figsize=size, layout="constrained")
     figure.set_facecolor(axes[0, 0].get_facecolor())
-    for each in axes[:, 0]:
-        each.spines[["top", "right"]].set_visible(False)
-        each.grid(alpha=0.25, linewidth=0.6)
-        each.set_axisbelow(True)
+    for axis in axes[:, 0]:
+        axis.spines[["top", "right"]].set_visible(False)
+        axis.grid(alpha=0.25, linewidth=0.6)
+        axis.set_axisbelow(True)
     return list(axes[:, 0])
 
 
@@ -181,7 +181,7 @@ class TracePlots:
     def _models(self, pattern: str | None) -> list[tuple[Calls, ModelSummary]]:
         """Predictions with a known duration, by model. Raises `UsageError` where there are none."""
         report, timeline = seen(self._trace)
-        calls = {each.model: each for each in calls_of(timeline)}
+        calls = {call.model: call for call in calls_of(timeline)}
         if not calls:
             raise _without_predictions(report)
         patterns = ["*"] if pattern is None else [pattern]

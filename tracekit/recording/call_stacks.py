@@ -100,7 +100,7 @@ def is_system_path(path: str) -> bool:
 
 def owners(thread: CodedCells) -> CodedCells:
     """The processes of threads."""
-    processes = [each.process if isinstance(each, Thread) else None for each in thread.values]
+    processes = [value.process if isinstance(value, Thread) else None for value in thread.values]
     known = {process: code for code, process in enumerate(dict.fromkeys(filter(None, processes)))}
     target = np.array([*(-1 if each is None else known[each] for each in processes), -1], np.int32)
     return CodedCells(target[thread.codes], tuple(known))

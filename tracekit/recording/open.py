@@ -101,9 +101,9 @@ def open_contents(
     # The tool answers for one run at a time.
     runs = [
         recording.run
-        if each.number == recording.run.number
-        else open_recording(paths, run=each.number, schemas=(), reader=reader, xctrace=xctrace).run
-        for each in recording.contents.runs
+        if run.number == recording.run.number
+        else open_recording(paths, run=run.number, schemas=(), reader=reader, xctrace=xctrace).run
+        for run in recording.contents.runs
     ]
     return replace(recording.contents, runs=tuple(runs))
 

@@ -115,7 +115,7 @@ def _refused(what: str) -> Iterator[None]:
 
 def _edited_program(finding: str, model: ModelFile, spec: Any, weights: str, wanted: Wanted, tools: Any) -> Any:
     """The program of a specification and a folder of weights after an edit, as a model of coremltools."""
-    lists = finding == SHAPES and len(wanted.shapes) > 1 and any(len(each) > 1 for each in wanted.shapes.values())
+    lists = finding == SHAPES and len(wanted.shapes) > 1 and any(len(shape) > 1 for shape in wanted.shapes.values())
     version = max(int(spec.specificationVersion), _SEVERAL_LISTS if lists else REMEDIES[finding].version)
     load = import_module("coremltools.converters.mil.frontend.milproto.load").load
     program, description = load(spec, version, weights), spec.description
@@ -128,7 +128,7 @@ def _edited_program(finding: str, model: ModelFile, spec: Any, weights: str, wan
         _pass("common::add_fp16_cast", op_selector=lambda operation: operation.op_type != "classify").apply(program)
     elif finding == INTERFACE:
         for facts in model.functions:
-            names = {each.feature for each in facts.conversions or () if convertible(facts, each)}
+            names = {conversion.feature for conversion in facts.conversions or () if convertible(facts, conversion)}
             _make_interface_half(program, program.functions[facts.name], described[facts.name], names)
     elif finding == SHAPES:
         _fix_shapes(program, described, wanted.shapes)

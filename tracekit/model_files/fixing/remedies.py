@@ -80,14 +80,16 @@ def problem_of(finding: str, model: ModelFile) -> str:
     if model.kind != Kind.ML_PROGRAM and not (model.kind == Kind.NEURAL_NETWORK and finding in OF_NETWORKS):
         stages = "; fix its models before they are put together" if model.kind == Kind.PIPELINE else ""
         return f"coremltools does not do that for a {model.kind}{stages}"
-    if finding == HALF and any(each.technique for each in model.weights.tensors or ()):
+    if finding == HALF and any(tensor.technique for tensor in model.weights.tensors or ()):
         return "its weights are compressed for Float32; compress those of the Float16 model"
-    stored = {each.stored for each in model.weights.tensors or ()}
+    stored = {tensor.stored for tensor in model.weights.tensors or ()}
     if finding == WEIGHTS and model.kind == Kind.NEURAL_NETWORK and "Float32" not in stored:
         return "coremltools compresses only weights of a neural network that are stored as Float32"
     if finding == WEIGHTS and model.updatable:
         return "its weights are trained further on the device, as floats"
-    conversions = [convertible(function, each) for function in model.functions for each in function.conversions or ()]
+    conversions = [
+        convertible(function, conversion) for function in model.functions for conversion in function.conversions or ()
+    ]
     if finding == INTERFACE and not any(conversions):
         return "8-bit color images and integers have no Float16 form, and Float32 inside comes first: `float32-compute`"
     if finding == SHAPES and not _ranged(model):
@@ -111,8 +113,10 @@ def refusal(finding: str, model: ModelFile, problem: str) -> TracekitError:
 
 def words_of(finding: str, fixed: ModelFile, shapes: Mapping[str, Sequence[object]], weights: str) -> tuple[str, str]:
     """What was done in a model, and what that means for the app."""
-    several = any(len(each) > 1 for each in shapes.values())
-    image = any(each.color_space == "Grayscale16Half" for function in fixed.functions for each in function.features)
+    several = any(len(shape) > 1 for shape in shapes.values())
+    image = any(
+        feature.color_space == "Grayscale16Half" for function in fixed.functions for feature in function.features
+    )
     words = {
         "weights": weights.replace("palettes", "palette"),
         "shapes": "listed shapes" if several else "fixed shape",
@@ -158,7 +162,9 @@ def convertible(function: Function, conversion: Conversion) -> bool:
     if conversion.inside != "Float16":
         return False
     if conversion.image:
-        return any(each.name == conversion.feature and each.color_space == "Grayscale" for each in function.features)
+        return any(
+            feature.name == conversion.feature and feature.color_space == "Grayscale" for feature in function.features
+        )
     return conversion.outside == "Float32"
 
 

@@ -141,7 +141,7 @@ def _block(plan: Any, block: Any, function: str, depth: int) -> Iterator[Planned
 def _operation(name: str, kind: str, usage: Any, cost: Any, function: str) -> PlannedOperation:
     """All is None where the deployment target of the model is too old for a plan."""
     preferred = None if usage is None else type(usage.preferred_compute_device).__name__
-    supported = None if usage is None else [type(each).__name__ for each in usage.supported_compute_devices]
+    supported = None if usage is None else [type(device).__name__ for device in usage.supported_compute_devices]
     return values.planned_operation(
         0, name, kind, preferred, supported, None if cost is None else float(cost.weight), function=function
     )

@@ -135,8 +135,8 @@ class StackReader:
 
 def stack_column(store: Store) -> StoredColumn | None:
     """The column of a table that holds call stacks of programs; None where it has none."""
-    columns = [each for each in store.columns if each.type.mnemonic in ("backtrace", "kperf-bt")]
-    return next((each for each in columns if each.column.mnemonic == _USER), columns[0] if columns else None)
+    columns = [column for column in store.columns if column.type.mnemonic in ("backtrace", "kperf-bt")]
+    return next((column for column in columns if column.column.mnemonic == _USER), columns[0] if columns else None)
 
 
 def _raw_frames(references: IntArray, kind: str, arrays: SharedArrays) -> _RawFrames:

@@ -214,7 +214,7 @@ def _root(member: str) -> str | None:
         if name.endswith(BUNDLE_SUFFIX) and depth < len(folders) - 1:
             return "/".join(folders[: depth + 1]) + "/"
         if name in BUNDLE_PARTS:
-            return "".join(f"{each}/" for each in folders[:depth])
+            return "".join(f"{folder}/" for folder in folders[:depth])
     return None
 
 

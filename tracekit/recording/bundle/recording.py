@@ -51,7 +51,9 @@ def open_bundle(files: BundleFiles, run: int | None, progress: Callable[[Progres
             )
     except DamageError as damage:
         notes.append(f"run information is unknown: {damage}")
-    runs = [BundleRecording(files, each, requirements, information.get(each), notes, progress) for each in numbers]
+    runs = [
+        BundleRecording(files, number, requirements, information.get(number), notes, progress) for number in numbers
+    ]
     if streams := layout.raw_streams(files):
         notes.append(
             f"the recording was not finished: the raw stream '{streams[0].rsplit('/', 1)[-1]}' was left behind, and "
@@ -102,7 +104,7 @@ class BundleRecording:
     @property
     def run(self) -> Run:
         """The run that this recording shows. A table that could not be read so far is `unreadable` in its list."""
-        return replace(self._run, tables=tuple(self._damaged.get(each.source, each) for each in self._run.tables))
+        return replace(self._run, tables=tuple(self._damaged.get(table.source, table) for table in self._run.tables))
 
     def tables(self, schema: str, **attributes: str) -> list[Table]:
         """All tables of that schema in this run whose attributes contain the given ones, in order of their stores.
@@ -158,7 +160,7 @@ class BundleRecording:
                 entry = replace(entry, state=TableState.UNREADABLE, rows=None, reason=reason)
                 self._damaged[entry.source] = entry
         columns = () if entry.source in self._damaged else store.columns
-        return entry.table(self._number, tuple(each.column for each in columns), cells)
+        return entry.table(self._number, tuple(column.column for column in columns), cells)
 
     def _entry(self, store: Store) -> TableEntry:
         """Line of a table in the list of tables, as far as it is known without reading rows."""

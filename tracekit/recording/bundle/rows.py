@@ -121,8 +121,8 @@ def _header(files: BundleFiles, store: Store) -> tuple[int, int]:
 def decode(files: BundleFiles, store: Store, values: RunValues) -> tuple[Cells, ...]:
     """Cells of a table, rows in order of time and, where times are equal, of insertion. Raises `DamageError`."""
     values.budget.begin(store.path)
-    fields = ordered_fields(files, store, [each.field for each in store.columns])
-    return tuple(cells_of(each, fields[each.field], values) for each in store.columns)
+    fields = ordered_fields(files, store, [column.field for column in store.columns])
+    return tuple(cells_of(column, fields[column.field], values) for column in store.columns)
 
 
 def ordered_fields(files: BundleFiles, store: Store, names: Iterable[str]) -> Mapping[str, UnsignedArray]:
@@ -138,7 +138,7 @@ def ordered_fields(files: BundleFiles, store: Store, names: Iterable[str]) -> Ma
 
 def ordered_columns(files: BundleFiles, store: Store, *mnemonics: str) -> list[UInt64Array]:
     """Columns of a table that must have them, in the same order. Raises `DamageError`."""
-    field_of = {each.column.mnemonic: each.field for each in store.columns}
+    field_of = {column.column.mnemonic: column.field for column in store.columns}
     if missing := [name for name in mnemonics if name not in field_of]:
         raise DamageError(f"{store.spec.schema} has no column '{missing[0]}'")
     fields = ordered_fields(files, store, [field_of[name] for name in mnemonics])

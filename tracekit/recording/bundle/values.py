@@ -103,7 +103,7 @@ class RunValues:
         """All strings; the index is the reference."""
         data = self._files.read(f"{self._folder}/strings", limits.MAX_STRINGS_BYTES, limits.STRINGS_FREE_BYTES)
         strings = read_plist(data, "'strings'")
-        if not isinstance(strings, list) or not all(isinstance(each, str) for each in strings):
+        if not isinstance(strings, list) or not all(isinstance(string, str) for string in strings):
             raise DamageError("'strings' is not a list of strings")
         if max(map(len, strings), default=0) > limits.MAX_STRING_CHARS:
             raise DamageError(f"'strings' contains a text of more than {limits.MAX_STRING_CHARS:,} characters")
@@ -164,7 +164,7 @@ class RunValues:
     def texts(self, engineering_type: EngineeringType, numbers: UInt64Array) -> list[str]:
         """The same as text; for parts of labels."""
         values = self.distinct(engineering_type, numbers)
-        self.budget.spend(sum(len(each.name) for each in values if isinstance(each, Process)))
+        self.budget.spend(sum(len(value.name) for value in values if isinstance(value, Process)))
         return list(map(str, values))
 
     def text_of_strings(self, numbers: UInt64Array) -> list[str]:
@@ -188,7 +188,7 @@ class RunValues:
     def process_of(self, pid: int) -> Process:
         """The process of a pid."""
         known = np.fromiter(self.names.processes, np.int64, len(self.names.processes))
-        return next((each for each in self.processes(known) if each.pid == pid), Process(f"pid {pid}", pid))
+        return next((process for process in self.processes(known) if process.pid == pid), Process(f"pid {pid}", pid))
 
     def threads(self, references: IntArray) -> list[Thread]:
         """Threads. The array holds the thread id and the process."""

@@ -130,18 +130,20 @@ def read_call_stacks(source: Source, index: int) -> call_stacks.CallStacks | Non
     node = NodeReader(source, None, StackValues(source.size)).read(Meter(None, None)).nodes[index]
     if node.cells is None:
         return None
-    stacks = next((each for each in _columns(node, Kind.STACK) if isinstance(each, CodedCells)), None)
-    times = next((each for each in _columns(node, Kind.TIME) if isinstance(each, IntegerCells)), None)
+    stacks = next((column for column in _columns(node, Kind.STACK) if isinstance(column, CodedCells)), None)
+    times = next((column for column in _columns(node, Kind.TIME) if isinstance(column, IntegerCells)), None)
     if stacks is None or times is None:
         return None
     order = np.argsort(times.values, kind="stable")
     cells = {each.mnemonic: cells.take(order) for each, cells in zip(node.columns, node.cells, strict=True)}
-    is_time = any(each.mnemonic == "weight" and kind_of(each.engineering_type) is Kind.TIME for each in node.columns)
+    is_time = any(
+        column.mnemonic == "weight" and kind_of(column.engineering_type) is Kind.TIME for column in node.columns
+    )
     values: list[object] = list(stacks.values)
     # A stack that names no frame is none.
-    with_frames = [each for each in values if isinstance(each, Stack) and each.frames]
+    with_frames = [value for value in values if isinstance(value, Stack) and value.frames]
     numbers = iter(range(len(with_frames)))
-    number = [next(numbers) if isinstance(each, Stack) and each.frames else -1 for each in values]
+    number = [next(numbers) if isinstance(value, Stack) and value.frames else -1 for value in values]
     # The distinct frames of stacks, place of the first frame of each stack, and the frames of all.
     lengths = np.fromiter((len(stack.frames) for stack in with_frames), np.int64, len(with_frames))
     # Equal frames are one object each: they are distinguished by what is quickest to compare.

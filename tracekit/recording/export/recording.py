@@ -72,7 +72,7 @@ class ExportRecording:
             for table in self._tables
             if table.schema == schema and table.file is not None and matches(table.attributes, attributes)
         ]
-        return [each for each in stacks if each is not None]
+        return [stack for stack in stacks if stack is not None]
 
 
 @dataclass(slots=True)

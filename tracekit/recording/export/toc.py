@@ -68,7 +68,7 @@ def read_toc(source: Source, meter: Meter) -> tuple[TocRun, ...]:
     runs = tuple(_run(source.label, index, element) for index, element in enumerate(root.findall("run"), 1))
     if not runs:
         raise unusable(f"{source.label} is a table of contents without any run")
-    numbers = [each.run.number for each in runs]
+    numbers = [run.run.number for run in runs]
     if len(set(numbers)) < len(numbers):
         raise unusable(f"{source.label} lists the same run twice")
     return runs

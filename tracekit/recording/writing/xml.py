@@ -94,7 +94,7 @@ class _RowWriter:
             texts.append(lookup[chunk.inverse])
         for row, index, element in definitions:
             texts[index][row] = element
-        return list(map("".join, zip(*(each.tolist() for each in texts), strict=True)))
+        return list(map("".join, zip(*(text.tolist() for text in texts), strict=True)))
 
     def _element(self, tag: str, value: CellValue | int) -> str:
         """A value: itself at first, then a reference to it."""

@@ -148,17 +148,17 @@ def _instruments(tool: xctrace.Tool) -> Iterator[Check]:
 def _devices(tool: xctrace.Tool, private: bool, version: xctrace.Version) -> Iterator[Check]:
     devices = xctrace.list_devices(tool)
     if private:
-        shown = [f"{each.name} ({each.identifier}; {each.kind})" for each in devices]
+        shown = [f"{device.name} ({device.identifier}; {device.kind})" for device in devices]
     else:
-        counts = Counter(each.kind for each in devices)
+        counts = Counter(device.kind for device in devices)
         shown = [
             format_count(count, kind) if kind in _NOUNS else kind if kind == "this Mac" else f"{count} {kind}"
             for kind, count in counts.items()
         ]
-    offline = any(each.is_offline for each in devices)
+    offline = any(device.is_offline for device in devices)
     go_online = f"to record on one that is offline, {xctrace.GO_ONLINE}" if offline else ""
     yield Check("devices", "ok", ", ".join(shown) or "none", go_online)
-    if any(each.is_simulator for each in devices) and version.hangs_on_simulators:
+    if any(device.is_simulator for device in devices) and version.hangs_on_simulators:
         hangs = "cannot be recorded: xctrace of Xcode 26.4 to 27.0 hangs"
         yield Check("simulators", "optional", hangs, xctrace.USE_DEVICE)
 

@@ -163,7 +163,7 @@ def find_devices(devices: Sequence[ListedDevice], wanted: str) -> list[ListedDev
     Raises `UsageError` where there is none.
     """
     if not wanted:
-        can_be_chosen = [each for each in devices if not each.is_offline]
+        can_be_chosen = [device for device in devices if not device.is_offline]
         return sorted(can_be_chosen, key=lambda each: (each.is_simulator, each.is_host))
     ways: tuple[Callable[[ListedDevice], bool], ...] = (
         lambda each: each.identifier.lower() == wanted.lower(),
@@ -174,7 +174,7 @@ def find_devices(devices: Sequence[ListedDevice], wanted: str) -> list[ListedDev
         matching = sorted(filter(way, devices), key=_preference)
         if matching:
             return [each for each in matching if _preference(each) == _preference(matching[0])]
-    raise unknown("device", wanted, dict.fromkeys(each.name for each in devices))
+    raise unknown("device", wanted, dict.fromkeys(device.name for device in devices))
 
 
 def _typeable_name(name: str) -> str:

@@ -126,7 +126,7 @@ class Written:
             body += self._call(each, child, strings) + struct.pack("<III", strings.add(file), line, column)
         for at in self.lines:
             body += struct.pack("<5I", at.start, at.size, strings.add(at.file), at.line, at.column)
-        displayed = [0 for each in self.symbols if each.display]
+        displayed = [0 for symbol in self.symbols if symbol.display]
         body += struct.pack(f"<{len(displayed)}I", *displayed) + bytes(4 * len(self.symbols))
         size = 0x60 + len(body) + len(strings.data)
         counts = (len(segments), len(sections), len(records), len(inlined), len(self.lines))
@@ -174,6 +174,6 @@ def _number_records(symbols: list[Symbol]) -> tuple[list[tuple[Symbol, int]], li
             inlined += parent.calls
             parents += parent.calls
     return (
-        [(each, first.get(id(each), NOTHING)) for each in symbols],
+        [(symbol, first.get(id(symbol), NOTHING)) for symbol in symbols],
         [(each, first.get(id(each), NOTHING)) for each in inlined],
     )

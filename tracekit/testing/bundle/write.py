@@ -119,7 +119,8 @@ def _tables(run: Scenario) -> list[TableContent]:
     threads = dict.fromkeys((main, *(cell for cell in cells if isinstance(cell, Thread))))
     # The main thread has no name of its own in real recordings.
     rows = tuple(
-        (0, each.process.pid, each.tid, each.process, each, None, int(each.name == "Main Thread")) for each in threads
+        (0, thread.process.pid, thread.tid, thread.process, thread, None, int(thread.name == "Main Thread"))
+        for thread in threads
     )
     return [*tables, TableContent("thread-info", (), _THREAD_INFO, rows)]
 
