@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tracekit.columns import Codes, Numbers
 from tracekit.lanes.lanes import Grouping, lanes_of
 from tracekit.recording.contents import Contents, Run, TableEntry, Target
-from tracekit.recording.table import CodedCells, Column, IntegerCells, Process, Table, TableState, Thread
+from tracekit.recording.table import CellValue, Column, Process, Table, TableState, Thread
 from tracekit.trace.build import build_trace
 
 _NAMES = ("Extend", "LogitsInference", "Sample", "Decode")
@@ -51,15 +52,15 @@ def signposts(rows: int, target: Process) -> Table:
     pair = order // 2
     constant = np.zeros(rows, np.int32)
     cells = {
-        "time": IntegerCells(order * 1_000, np.ones(rows, np.bool_)),
-        "thread": CodedCells(constant, (Thread("main", 7, target),)),
-        "process": CodedCells(constant, (target,)),
-        "event-type": CodedCells((order % 2).astype(np.int32), ("Begin", "End")),
-        "identifier": IntegerCells(pair + 1, np.ones(rows, np.bool_)),
-        "name": CodedCells((pair % len(_NAMES)).astype(np.int32), _NAMES),
-        "subsystem": CodedCells(constant, ("com.apple.coreai-models.performance",)),
-        "category": CodedCells(constant, ("performance",)),
-        "message": CodedCells(
+        "time": Numbers(order * 1_000, np.ones(rows, np.bool_)),
+        "thread": Codes[CellValue](constant, (Thread("main", 7, target),)),
+        "process": Codes[CellValue](constant, (target,)),
+        "event-type": Codes[CellValue]((order % 2).astype(np.int32), ("Begin", "End")),
+        "identifier": Numbers(pair + 1, np.ones(rows, np.bool_)),
+        "name": Codes[CellValue]((pair % len(_NAMES)).astype(np.int32), _NAMES),
+        "subsystem": Codes[CellValue](constant, ("com.apple.coreai-models.performance",)),
+        "category": Codes[CellValue](constant, ("performance",)),
+        "message": Codes[CellValue](
             np.where(order % 2 == 0, pair, -1).astype(np.int32),
             tuple(f"tokens=1, step={step}, strategy=Vanilla" for step in range(pairs)),
         ),

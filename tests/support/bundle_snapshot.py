@@ -7,8 +7,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tracekit.columns import Numbers
 from tracekit.recording import open_recording
-from tracekit.recording.table import IntegerCells, Process, TableState, Thread
+from tracekit.recording.table import Process, TableState, Thread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,7 +49,7 @@ def snapshot(path: Path) -> Snapshot:
             assert all(len(cells) == table.rows for cells in table.cells)
             content: dict[str, Any] = {"": ("identity", dict(table.attributes), table.state, table.rows)}
             for column, cells in zip(table.columns, table.cells, strict=table.state is not TableState.UNREADABLE):
-                form = "numbers" if isinstance(cells, IntegerCells) else "texts"
+                form = "numbers" if isinstance(cells, Numbers) else "texts"
                 content[column.mnemonic] = (form, column, [cells.item(row) for row in range(table.rows)])
             tables[table.source] = ToldTable(schema, table.reason, content)
     return Snapshot(facts, recording.contents.notes, tables)

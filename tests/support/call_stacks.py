@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tracekit.columns import Codes, Numbers
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.call_stacks import FRAME, CallStacks, Function, Image, owners
-from tracekit.recording.table import CodedCells, IntegerCells, Process, Thread
+from tracekit.recording.table import Process, Thread
 from tracekit.trace.samples import SampleSource
 
 APP = Process("App", 7)
@@ -63,7 +64,7 @@ def call_stacks(
     threads = list(dict.fromkeys(thread for _, thread, _ in samples))
     place_of = {each: index for index, each in enumerate(threads)}
     frame_at = {each: index for index, each in enumerate(frames)}
-    thread = CodedCells(np.array([place_of[each] for _, each, _ in samples], np.int32), tuple(threads))
+    thread = Codes(np.array([place_of[each] for _, each, _ in samples], np.int32), tuple(threads))
 
     described = np.zeros(len(frames), FRAME)
     described["image"] = [of[frame] for frame in frames]
@@ -80,9 +81,9 @@ def call_stacks(
         time_ns=np.array([time * unit_ns for time, _, _ in samples], np.int64),
         thread=thread,
         process=owners(thread),
-        state=CodedCells(np.zeros(len(samples), np.int32), ("Running",)),
-        weight_ns=IntegerCells(np.full(len(samples), weight_ns), np.ones(len(samples), bool)),
-        weight_count=IntegerCells(np.zeros(len(samples), np.int64), np.zeros(len(samples), bool)),
+        state=Codes(np.zeros(len(samples), np.int32), ("Running",)),
+        weight_ns=Numbers(np.full(len(samples), weight_ns), np.ones(len(samples), bool)),
+        weight_count=Numbers(np.zeros(len(samples), np.int64), np.zeros(len(samples), bool)),
         stack=np.array([number[tuple(each)] if each else -1 for _, _, each in samples], np.int64),
         starts=np.cumsum([0, *(len(stack) for stack in stacks)]),
         order=np.array([frame_at[frame] for stack in stacks for frame in stack], np.int32),

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from support.call_stacks import Call, Held, call_stacks
+from tracekit.columns import Codes, Numbers
 from tracekit.recording import table as read
 from tracekit.recording.engineering_types import NUMERIC, STACK_SEPARATOR, Kind, kind_of
 from tracekit.recording.export.loading import ExportedFile, LoadedFiles
@@ -130,7 +131,7 @@ def _cells(column: Column, values: Sequence[Cell], newer: bool) -> read.Cells:
     if kind in NUMERIC or (kind is Kind.NUMBER and all(isinstance(value, int | None) for value in values)):
         valid = np.array([value is not None and (value != 0 or column.type != "duration") for value in values], bool)
         numbers = np.array([(value or 0) & _UNSIGNED for value in values], np.uint64).astype(np.int64)
-        return read.IntegerCells(numbers, valid)
+        return Numbers(numbers, valid)
     numbered: dict[Cell, int] = {}
     # To hash a cell takes most of the time.
     each = [numbered.setdefault(value, len(numbered)) for value in values]
@@ -139,7 +140,7 @@ def _cells(column: Column, values: Sequence[Cell], newer: bool) -> read.Cells:
         -1 if value is None else index_of.setdefault(_value(value, column.type, newer), len(index_of))
         for value in numbered
     ]
-    return read.CodedCells(np.array(codes, np.int32)[each], tuple(index_of))
+    return Codes(np.array(codes, np.int32)[each], tuple(index_of))
 
 
 _UNSIGNED = 2**64 - 1

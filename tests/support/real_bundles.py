@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracekit.recording.table import IntegerCells, Process
+from tracekit.columns import Numbers
+from tracekit.recording.table import Process
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +26,7 @@ def only(recording: Recording, schema: str, **attributes: str) -> Table:
 def numbers(table: Table, mnemonic: str) -> np.ndarray:
     """Cells of a column of numbers, shape (rows,)."""
     cells = table.column(mnemonic)
-    assert isinstance(cells, IntegerCells)
+    assert isinstance(cells, Numbers)
     return cells.values
 
 

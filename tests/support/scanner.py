@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 from lxml import etree
 
+from tracekit.columns import Numbers
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.export.nodes import FileNodes, NodeReader
 from tracekit.recording.progress import Meter
 from tracekit.recording.sources import Source
-from tracekit.recording.table import IntegerCells
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "tracekit" / "recording" / "export" / "scan"
@@ -169,9 +169,9 @@ def difference(one: FileNodes, other: FileNodes) -> str:
         if (node.cells is None) != (twin.cells is None):
             return "cells"
         for column, left, right in zip(node.columns, node.cells or (), twin.cells or (), strict=True):
-            if isinstance(left, IntegerCells) != isinstance(right, IntegerCells):
+            if isinstance(left, Numbers) != isinstance(right, Numbers):
                 return f"form of {column}"
-            names = ("values", "valid") if isinstance(left, IntegerCells) else ("values", "codes")
+            names = ("values", "known") if isinstance(left, Numbers) else ("values", "codes")
             for name in names:
                 mine, theirs = getattr(left, name), getattr(right, name)
                 same = np.array_equal(mine, theirs) if isinstance(mine, np.ndarray) else mine == theirs

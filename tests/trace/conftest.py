@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
+from tracekit.columns import Codes, Numbers
 from tracekit.recording.contents import Contents, Run, TableEntry, Target
-from tracekit.recording.table import CodedCells, Column, IntegerCells, Process, Table, TableState, Thread
+from tracekit.recording.table import Column, Process, Table, TableState, Thread
 
 TYPES = {"full-layout-id": "layout-id", "color": "render-buffer-depth"}
 
@@ -17,10 +18,10 @@ def cells_of(values):
     """Cells of one column: numbers where all values are, else codes; None is no value."""
     if all(value is None or isinstance(value, int) for value in values) and any(value is not None for value in values):
         numbers = np.array([0 if value is None else value for value in values], np.int64)
-        return IntegerCells(numbers, np.array([value is not None for value in values], bool))
+        return Numbers(numbers, np.array([value is not None for value in values], bool))
     index_of = {}
     codes = [-1 if value is None else index_of.setdefault(value, len(index_of)) for value in values]
-    return CodedCells(np.array(codes, np.int32), tuple(index_of))
+    return Codes(np.array(codes, np.int32), tuple(index_of))
 
 
 class Make:

@@ -13,10 +13,11 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from tracekit.columns import Codes, Numbers
 from tracekit.grouping import grouped
 from tracekit.query.reading import RAW
 from tracekit.recording.coding import merge_codes
-from tracekit.recording.table import Cells, CellValue, CodedCells, IntegerCells, Process, Table, Thread
+from tracekit.recording.table import Cells, CellValue, Process, Table, Thread
 from tracekit.report.private_text import PRIVATE, alias_names
 from tracekit.report.redact import PrivateFacts, private_facts, redact_label, redact_names, redact_texts
 from tracekit.trace.filter import model_names
@@ -78,7 +79,7 @@ def public_tables(trace: Trace) -> Callable[[Sequence[Table]], list[Table]]:
         # A table that cannot be read has columns, and no cells.
         columns = [each for table in tables for each in zip(table.columns, table.cells, strict=False)]
         cells = [(column.mnemonic.replace("-", "_"), each) for column, each in columns]
-        values = [(name, value) for name, each in cells if isinstance(each, CodedCells) for value in each.values]
+        values = [(name, value) for name, each in cells if isinstance(each, Codes) for value in each.values]
         values += [(_PROCESS, each.process) for _, each in values if isinstance(each, Thread) and each.process]
         texts = grouped(((f"{RAW}.{tables[0].schema}", name), str(value)) for name, value in values)
         clean = {name: held for (_, name), held in _public_texts(texts, facts, names).items()}
@@ -89,7 +90,7 @@ def public_tables(trace: Trace) -> Callable[[Sequence[Table]], list[Table]]:
 
 
 def _public_cells(name: str, cells: Cells, clean: Mapping[str, Mapping[str, str]]) -> Cells:
-    if isinstance(cells, IntegerCells) or name not in clean:
+    if isinstance(cells, Numbers) or name not in clean:
         return cells
     return merge_codes(cells.codes, [_public_value(value, name, clean) for value in cells.values])
 

@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from tracekit.columns import Numbers
 from tracekit.errors import UnreadableRecording, UsageError, unknown
 from tracekit.recording import XctraceOptions, open_recording
 from tracekit.recording.open import Paths
-from tracekit.recording.table import IntegerCells, Table, TableState
+from tracekit.recording.table import Table, TableState
 from tracekit.recording.writing.forms import column_names, is_unsigned
 from tracekit.trace.binding import recode
 
@@ -133,9 +134,9 @@ def raw_frame(
 def _frame(table: Table) -> pd.DataFrame:
     columns: dict[str, object] = {}
     for name, column, cells in zip(column_names(table.columns), table.columns, table.cells, strict=True):
-        if isinstance(cells, IntegerCells):
+        if isinstance(cells, Numbers):
             values = cells.values.astype(np.uint64) if is_unsigned(column.engineering_type) else cells.values
-            columns[name.replace("-", "_")] = pd.arrays.IntegerArray(values, ~cells.valid)
+            columns[name.replace("-", "_")] = pd.arrays.IntegerArray(values, ~cells.known)
         else:
             columns[name.replace("-", "_")] = recode(cells.codes, [str(value) for value in cells.values])
     return pd.DataFrame(columns, copy=False)

@@ -14,7 +14,8 @@ from typing import Final
 import numpy as np
 
 from tracekit.arrays import Int32Array, IntArray, RecordArray
-from tracekit.recording.table import Cells, CodedCells, IntegerCells, Thread
+from tracekit.columns import Codes, Numbers, constant, no_numbers
+from tracekit.recording.table import Cells, CellValue, Thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +63,13 @@ class CallStacks:
 
     time_ns: IntArray
     """Shape (samples,)."""
-    thread: CodedCells
-    process: CodedCells
-    state: CodedCells
+    thread: Codes[CellValue]
+    process: Codes[CellValue]
+    state: Codes[CellValue]
     """`Running`, `Blocked`; without any value where the table does not state it."""
-    weight_ns: IntegerCells
+    weight_ns: Numbers
     """Time that a sample stands for; without any value where the table does not state it."""
-    weight_count: IntegerCells
+    weight_count: Numbers
     """What a sample stands for where that is no time: CPU cycles or events of a counter, by its table."""
     stack: IntArray
     """Place of the stack of each sample; -1 where it has none."""
@@ -98,26 +99,23 @@ def is_system_path(path: str) -> bool:
     return path.startswith(("/System/", "/usr/lib/", "/Library/Apple/"))
 
 
-def owners(thread: CodedCells) -> CodedCells:
+def owners(thread: Codes[CellValue]) -> Codes[CellValue]:
     """The processes of threads."""
-    processes = [value.process if isinstance(value, Thread) else None for value in thread.values]
-    known = {process: code for code, process in enumerate(dict.fromkeys(filter(None, processes)))}
-    target = np.array([*(-1 if each is None else known[each] for each in processes), -1], np.int32)
-    return CodedCells(target[thread.codes], tuple(known))
+    return thread.recoded(lambda value: value.process if isinstance(value, Thread) else None)
 
 
 def sample_columns(
     cells: Mapping[str, Cells], rows: int, *, weight_is_time: bool
-) -> tuple[CodedCells, CodedCells, CodedCells, IntegerCells, IntegerCells]:
+) -> tuple[Codes[CellValue], Codes[CellValue], Codes[CellValue], Numbers, Numbers]:
     """Thread, process, state and both weights of samples, as `CallStacks` has them, from the columns of a table by
     mnemonic. What the table lacks has no value anywhere."""
 
-    def column_cells(mnemonic: str) -> CodedCells:
+    def column_cells(mnemonic: str) -> Codes[CellValue]:
         column = cells.get(mnemonic)
-        return column if isinstance(column, CodedCells) else CodedCells(np.full(rows, -1, np.int32), ())
+        return column if isinstance(column, Codes) else constant(None, rows)
 
-    weight, nothing = cells.get("weight"), IntegerCells(np.zeros(rows, np.int64), np.zeros(rows, np.bool_))
-    weight = weight if isinstance(weight, IntegerCells) else nothing
+    weight, nothing = cells.get("weight"), no_numbers(rows)
+    weight = weight if isinstance(weight, Numbers) else nothing
     thread = column_cells("thread")
     process = column_cells("process") if "process" in cells else owners(thread)
     weights = (weight, nothing) if weight_is_time else (nothing, weight)

@@ -12,7 +12,8 @@ from typing import Final
 import numpy as np
 
 from tracekit.arrays import BoolArray, CodeArray, Int32Array
-from tracekit.recording.table import Cells, CellValue, CodedCells, IntegerCells
+from tracekit.columns import Codes, Numbers, codes_of
+from tracekit.recording.table import Cells, CellValue
 
 _WHOLE_NUMBER: Final = re.compile(r"\s*(-?[0-9]{1,20})\s*")
 
@@ -37,14 +38,9 @@ def number_codes(numbers: CodeArray, valid: BoolArray) -> tuple[CodeArray, Int32
     return distinct, all_codes
 
 
-def merge_codes(codes: Int32Array, values: Sequence[CellValue]) -> CodedCells:
+def merge_codes(codes: CodeArray, values: Sequence[CellValue]) -> Codes[CellValue]:
     """Codes into distinct values, where several codes may stand for one value."""
-    if len(set(values)) == len(values):
-        return CodedCells(codes, tuple(values))
-    new_codes: dict[CellValue, int] = {}
-    target = [new_codes.setdefault(value, len(new_codes)) for value in values]
-    # Code -1 takes the last entry.
-    return CodedCells(np.array([*target, -1], np.int32)[codes], tuple(new_codes))
+    return Codes(codes, tuple(values)) if len(set(values)) == len(values) else codes_of(codes, values)
 
 
 def any_cells(codes: Int32Array, values: Sequence[str | int | None]) -> Cells:
@@ -56,7 +52,7 @@ def any_cells(codes: Int32Array, values: Sequence[str | int | None]) -> Cells:
     return numbers_or_texts(cells) if texts else cells
 
 
-def numbers_or_texts(cells: CodedCells) -> Cells:
+def numbers_or_texts(cells: Codes[CellValue]) -> Cells:
     """Numbers in 64 bits of two's complement where every value is a whole number, else the texts as they are."""
     numbers = []
     for value in cells.values:
@@ -66,4 +62,4 @@ def numbers_or_texts(cells: CodedCells) -> Cells:
             return cells
         numbers.append(number - (1 << 64) if number >= 1 << 63 else number)
     # Code -1, no value, is the last entry.
-    return IntegerCells(np.array([*numbers, 0], np.int64)[cells.codes], cells.codes >= 0)
+    return Numbers(np.array([*numbers, 0], np.int64)[cells.codes], cells.codes >= 0)

@@ -12,10 +12,11 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from tracekit.columns import Codes, Numbers
 from tracekit.errors import MissingColumn
 
 if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, IndexArray, Int32Array, IntArray
+    from tracekit.arrays import Int32Array
 
 
 NOT_EXPORTED = "listed in the table of contents but not exported"
@@ -71,53 +72,10 @@ class Column:
     """Title shown by Instruments."""
 
 
-@dataclass(frozen=True, slots=True)
-class IntegerCells:
-    """Whole numbers: times and durations in ns, ids, counts, booleans as 0 and 1."""
-
-    values: IntArray
-    """Shape (rows,). 0 where `valid` is False. Unsigned 64-bit ids above 2^63 - 1 are stored in two's complement."""
-    valid: BoolArray
-    """Shape (rows,). False where the recording holds no value (`sentinel`)."""
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def item(self, row: int) -> int | None:
-        """Value of one row; None where the recording holds no value."""
-        return int(self.values[row]) if self.valid[row] else None
-
-    def take(self, rows: IndexArray) -> IntegerCells:
-        """The cells of only these rows, in this order."""
-        return IntegerCells(self.values[rows], self.valid[rows])
-
-
 CellValue = str | Process | Thread
 
 
-@dataclass(frozen=True, slots=True)
-class CodedCells:
-    """Values that repeat, as codes into the distinct values in order of first appearance."""
-
-    codes: Int32Array
-    """Shape (rows,). -1 where the recording holds no value."""
-    values: tuple[CellValue, ...]
-    """Distinct values: all `str`, all `Process` or all `Thread`."""
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    def item(self, row: int) -> CellValue | None:
-        """Value of one row; None where the recording holds no value."""
-        code = int(self.codes[row])
-        return None if code < 0 else self.values[code]
-
-    def take(self, rows: IndexArray) -> CodedCells:
-        """The cells of only these rows, in this order."""
-        return CodedCells(self.codes[rows], self.values)
-
-
-class LateCells(CodedCells):
+class LateCells(Codes[CellValue]):
     """Values that repeat, whose distinct ones are made when they are first asked for."""
 
     __slots__ = ("_made", "_make")
@@ -130,7 +88,7 @@ class LateCells(CodedCells):
 
     @property
     def values(self) -> tuple[CellValue, ...]:
-        """As `CodedCells.values`."""
+        """As `Codes.values`."""
         # Made values are in place before what makes them is let go, since another thread may ask too.
         make = self._make
         if make is not None:
@@ -139,7 +97,9 @@ class LateCells(CodedCells):
         return self._made
 
 
-Cells = IntegerCells | CodedCells
+Cells = Numbers | Codes[CellValue]
+"""A column: no value where the recording holds none (`sentinel`). The distinct values of `Codes`, in order of first
+appearance, are all `str`, all `Process` or all `Thread`."""
 
 NO_ATTRIBUTES: Mapping[str, str] = MappingProxyType({})
 

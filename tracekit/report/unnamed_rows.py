@@ -11,8 +11,9 @@ import re
 from collections.abc import Collection, Iterable
 from typing import Any
 
+from tracekit.columns import Numbers
 from tracekit.recording.contents import Recording
-from tracekit.recording.table import Cells, IntegerCells, Table, TableState
+from tracekit.recording.table import Cells, Table, TableState
 from tracekit.report.private_text import ordinal_letters
 from tracekit.trace.instruments.coreml import KNOWN_COLUMNS, is_known
 
@@ -64,7 +65,7 @@ def unnamed_rows(recording: Recording) -> str:
         text
         for table in tables
         for column, cells in zip(table.columns, table.cells, strict=True)
-        if column.mnemonic == "event-label" and not isinstance(cells, IntegerCells)
+        if column.mnemonic == "event-label" and not isinstance(cells, Numbers)
         for text in map(str, cells.values)
     }
     document = {
@@ -87,7 +88,7 @@ def _as_json(table: Table, names: dict[str, str]) -> dict[str, Any]:
 
 
 def _values(cells: Cells, names: dict[str, str], kept: Collection[str]) -> Iterable[int | str | None]:
-    if isinstance(cells, IntegerCells):
+    if isinstance(cells, Numbers):
         return map(cells.item, range(len(cells)))
     texts = [_without_names(str(value), names, kept) for value in cells.values]
     return (None if code < 0 else texts[code] for code in cells.codes.tolist())

@@ -14,20 +14,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from tracekit import columns
 from tracekit.arrays import BoolArray, CodeArray
+from tracekit.columns import Codes, Numbers, no_numbers
 from tracekit.errors import UnreadableRecording
-from tracekit.recording.table import Cells, CodedCells, IntegerCells, Process, Table, Thread
+from tracekit.recording.table import Cells, CellValue, Process, Table, Thread
 
 FEW = 32
 """Most categories of a categorical that shares them with others."""
 
 
-def required_integers(table: Table, mnemonic: str) -> IntegerCells:
+def required_integers(table: Table, mnemonic: str) -> Numbers:
     """Numbers that meaning depends on. Raises `MissingColumn`, or `UnreadableRecording` for something else."""
     if not table.rows:
         return optional_integers(table, mnemonic)
     cells = table.column(mnemonic)
-    if not isinstance(cells, IntegerCells):
+    if not isinstance(cells, Numbers):
         raise UnreadableRecording(
             f"column '{mnemonic}' of table '{table.schema}' does not contain numbers; export that table again with "
             "xctrace, complete and unedited"
@@ -35,42 +37,42 @@ def required_integers(table: Table, mnemonic: str) -> IntegerCells:
     return cells
 
 
-def optional_integers(table: Table, mnemonic: str) -> IntegerCells:
+def optional_integers(table: Table, mnemonic: str) -> Numbers:
     """Numbers of a column; no value in any row where the column is absent or holds no numbers."""
     cells = table.column(mnemonic) if table.has(mnemonic) else None
-    if isinstance(cells, IntegerCells):
+    if isinstance(cells, Numbers):
         return cells
-    return IntegerCells(np.zeros(table.rows, np.int64), np.zeros(table.rows, np.bool_))
+    return no_numbers(table.rows)
 
 
-def required_values(table: Table, mnemonic: str) -> CodedCells:
+def required_values(table: Table, mnemonic: str) -> Codes[CellValue]:
     """Repeating values of a column that the table's meaning depends on. Raises `MissingColumn`."""
     return as_coded(table.column(mnemonic)) if table.rows else optional_values(table, mnemonic)
 
 
-def optional_values(table: Table, mnemonic: str) -> CodedCells:
+def optional_values(table: Table, mnemonic: str) -> Codes[CellValue]:
     """Repeating values of a column; no value in any row where the column is absent."""
     if table.has(mnemonic):
         return as_coded(table.column(mnemonic))
-    return CodedCells(np.full(table.rows, -1, np.int32), ())
+    return columns.constant(None, table.rows)
 
 
-def as_coded(cells: Cells) -> CodedCells:
+def as_coded(cells: Cells) -> Codes[CellValue]:
     """The cells as codes into distinct values; numbers become their decimal text."""
-    if isinstance(cells, CodedCells):
+    if isinstance(cells, Codes):
         return cells
-    distinct, inverse = np.unique(cells.values[cells.valid], return_inverse=True)
+    distinct, inverse = np.unique(cells.values[cells.known], return_inverse=True)
     codes = np.full(len(cells), -1, np.int32)
-    codes[cells.valid] = inverse
-    return CodedCells(codes, tuple(str(value) for value in distinct.tolist()))
+    codes[cells.known] = inverse
+    return Codes(codes, tuple(str(value) for value in distinct.tolist()))
 
 
-def nullable(cells: IntegerCells) -> pd.arrays.IntegerArray:
+def nullable(cells: Numbers) -> pd.arrays.IntegerArray:
     """The numbers as a pandas `Int64` array, null where the recording holds no value."""
-    return pd.arrays.IntegerArray(cells.values.astype(np.int64), ~cells.valid)
+    return pd.arrays.IntegerArray(cells.values.astype(np.int64), ~cells.known)
 
 
-def text(cells: CodedCells) -> pd.Categorical:
+def text(cells: Codes[CellValue]) -> pd.Categorical:
     """The texts as a categorical. Empty text stays text; only cells without a value are null."""
     if not cells.values or not isinstance(cells.values[0], str):
         return recode(cells.codes, [str(value) for value in cells.values])

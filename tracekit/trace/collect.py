@@ -14,8 +14,9 @@ import numpy as np
 import pandas as pd
 
 from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
+from tracekit.columns import Codes, Numbers, joined_codes, no_numbers
 from tracekit.recording.contents import Recording
-from tracekit.recording.table import Cells, CellValue, CodedCells, IntegerCells, Table, TableState
+from tracekit.recording.table import Cells, CellValue, Table, TableState
 from tracekit.trace.binding import as_coded, optional_integers, required_integers
 
 DRAWING_TYPES = frozenset({"layout-id", "render-buffer-depth", "event-concept"})
@@ -31,7 +32,7 @@ class Rows:
     """Rows of the tables of an instrument. `table` holds them with one set of columns."""
 
     table: Table
-    schema: CodedCells
+    schema: Codes[CellValue]
     row: IntArray
     """0-based position of each row, counted through the tables of its schema in order of position."""
     notes: tuple[str, ...] = ()
@@ -73,12 +74,12 @@ def collect(recording: Recording, schemas: Sequence[str], *, once: bool = False)
         columns = tuple(column for column in one.columns if all(table.has(column.mnemonic) for table in tables))
         cells = tuple(_join([table.column(column.mnemonic) for table in tables]) for column in columns)
         one = Table(one.schema, one.run, one.state, columns, cells, sum(counts))
-    rows = Rows(one, CodedCells(codes, names), np.concatenate(numbers))
+    rows = Rows(one, Codes(codes, names), np.concatenate(numbers))
     if not rows.table.rows:
         return rows
     rows = _without_repeats(rows, np.repeat(np.arange(len(tables)), [table.rows for table in tables]), once=once)
     times = _time_column(rows.table)
-    keep = times.valid & (np.abs(times.values) < _FARTHEST_NS)
+    keep = times.known & (np.abs(times.values) < _FARTHEST_NS)
     if rows.table.has("duration"):
         duration = optional_integers(rows.table, "duration").values
         keep &= (duration >= 0) & (duration < _FARTHEST_NS)
@@ -103,31 +104,21 @@ def select_rows(rows: Rows, keep: BoolArray, why: str = "", names: str = "") -> 
 
 def _join(parts: Sequence[Cells]) -> Cells:
     """Cells of several tables, one after the other. A column that is numbers in some tables only becomes text."""
-    if any(isinstance(part, IntegerCells) for part in parts):
+    if any(isinstance(part, Numbers) for part in parts):
         # What cells without any value would hold is not known.
-        parts = [
-            part
-            if isinstance(part, IntegerCells) or part.values
-            else IntegerCells(np.zeros(len(part), np.int64), np.zeros(len(part), np.bool_))
-            for part in parts
-        ]
-    numbers = [part for part in parts if isinstance(part, IntegerCells)]
+        parts = [part if isinstance(part, Numbers) or part.values else no_numbers(len(part)) for part in parts]
+    numbers = [part for part in parts if isinstance(part, Numbers)]
     if len(numbers) == len(parts):
-        return IntegerCells(
-            np.concatenate([part.values for part in numbers]), np.concatenate([part.valid for part in numbers])
+        return Numbers(
+            np.concatenate([part.values for part in numbers]), np.concatenate([part.known for part in numbers])
         )
-    code_of: dict[CellValue, int] = {}
-    codes = []
-    for part in map(as_coded, parts):
-        target = np.array([*(code_of.setdefault(value, len(code_of)) for value in part.values), -1], np.int32)
-        codes.append(target[part.codes])
-    return CodedCells(np.concatenate(codes), tuple(code_of))
+    return joined_codes([as_coded(part) for part in parts])
 
 
 def _without_repeats(rows: Rows, origin: IndexArray, *, once: bool) -> Rows:
     """Rows that are in an earlier table (or, with `once`, anywhere before) left out."""
     times = _time_column(rows.table)
-    apart = times.valid.all() and (times.values[1:] > times.values[:-1]).all()
+    apart = times.known.all() and (times.values[1:] > times.values[:-1]).all()
     if apart or (not once and origin[0] == origin[-1]):
         return rows
     # Columns that make a row what it is, as numbers: all but the drawing aids.
@@ -135,8 +126,8 @@ def _without_repeats(rows: Rows, origin: IndexArray, *, once: bool) -> Rows:
     for column, cells in zip(rows.table.columns, rows.table.cells, strict=True):
         if column.engineering_type in DRAWING_TYPES:
             continue
-        if isinstance(cells, IntegerCells):
-            columns += [cells.values, cells.valid.astype(np.int64)]
+        if isinstance(cells, Numbers):
+            columns += [cells.values, cells.known.astype(np.int64)]
         else:
             columns.append(cells.codes.astype(np.int64))
     identity = group_ids(columns, rows.table.rows)
@@ -155,7 +146,7 @@ TIME_TYPES = frozenset({"start-time", "event-time", "sample-time"})
 """Engineering types of the time column of others: the first column of one."""
 
 
-def _time_column(table: Table) -> IntegerCells:
+def _time_column(table: Table) -> Numbers:
     times = (column.mnemonic for column in table.columns if column.engineering_type in TIME_TYPES)
     present = next((name for name in TIME_COLUMNS if table.has(name)), next(times, TIME_COLUMNS[0]))
     return required_integers(table, present)

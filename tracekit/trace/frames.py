@@ -20,9 +20,9 @@ from pandas.api.extensions import ExtensionArray
 
 from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
 from tracekit.by_frame import kept_of
-from tracekit.columns import columns_of as columns_of_rows
+from tracekit.columns import Codes, Numbers, columns_of as columns_of_rows
 from tracekit.frame import dtypes_of
-from tracekit.recording.table import CellValue, CodedCells, Column, IntegerCells, Table, TableState, Thread
+from tracekit.recording.table import Cells, CellValue, Column, Table, TableState, Thread
 from tracekit.trace import binding
 from tracekit.trace.binding import constant, optional_integers, recode, required_integers, text
 from tracekit.trace.collect import Rows
@@ -62,7 +62,7 @@ def durations(table: Table) -> IntArray:
     if not table.rows:
         return optional_integers(table, "duration").values
     cells = table.column("duration")
-    if isinstance(cells, CodedCells) and not cells.values:
+    if isinstance(cells, Codes) and not cells.values:
         return np.zeros(table.rows, np.int64)
     return required_integers(table, "duration").values
 
@@ -308,10 +308,10 @@ class Field:
 def context_frame(rows: Rows, fields: Iterable[Field]) -> pd.DataFrame:
     """The rows as a context frame. Raises `MissingColumn` where a required field is absent. O(n log n)."""
     table = rows.table
-    if table.rows or any(isinstance(cells, CodedCells) and cells.values for cells in table.cells):
+    if table.rows or any(isinstance(cells, Codes) and cells.values for cells in table.cells):
         return sorted_by_start(_context_columns(rows, fields))
     # Most tables of most recordings are empty, and to make one more frame without rows takes a millisecond.
-    coded = tuple(isinstance(cells, CodedCells) for cells in table.cells)
+    coded = tuple(isinstance(cells, Codes) for cells in table.cells)
     kept = _empty_context(table.columns, coded, rows.schema.values, tuple(fields))
     return kept.copy(deep=False)
 
@@ -325,9 +325,11 @@ def _empty_context(
 ) -> pd.DataFrame:
     """The frame of a table without rows."""
     none, codes = np.zeros(0, np.int64), np.zeros(0, np.int32)
-    cells = tuple(CodedCells(codes, ()) if each else IntegerCells(none, np.zeros(0, np.bool_)) for each in coded)
+    cells: tuple[Cells, ...] = tuple(
+        Codes(codes, ()) if each else Numbers(none, np.zeros(0, np.bool_)) for each in coded
+    )
     table = Table("", 0, TableState.EMPTY, columns, cells, 0)
-    return _context_columns(Rows(table, CodedCells(codes, schemas), none), fields)
+    return _context_columns(Rows(table, Codes(codes, schemas), none), fields)
 
 
 def _context_columns(rows: Rows, fields: Iterable[Field]) -> pd.DataFrame:

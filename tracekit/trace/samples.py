@@ -127,7 +127,7 @@ def _frames(table: CallStacks, failures: Mapping[str, str], unit: str | None = N
     # Whether the thread of each sample ran, as far as its table says.
     ran = ~flags(table.state.codes, [str(value).casefold() != "running" for value in table.state.values])
     for weight in (table.weight_ns, table.weight_count):
-        ran &= ~weight.valid | (weight.values > 0)
+        ran &= ~weight.known | (weight.values > 0)
     return Samples(
         samples if ran.all() else samples[ran].reset_index(drop=True),
         _stack_frame(table),

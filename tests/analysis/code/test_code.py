@@ -13,8 +13,8 @@ from support.call_stacks import MAIN, MS, START, WORKER, WQ, Call, Held, Sample,
 from support.choice import sweep_rest
 from tracekit.analysis.code.call_sites import call_sites
 from tracekit.analysis.code.sites import Place, all_sites, sites_of
+from tracekit.columns import Numbers
 from tracekit.frame import rows_of
-from tracekit.recording.table import IntegerCells
 from tracekit.trace.calls.infer import Inferred, infer_calls
 from tracekit.trace.calls.stacks import Api, LoadPhase, Unit
 from tracekit.trace.events import Calls
@@ -112,7 +112,7 @@ def test_samples_without_stack_or_name_end_nothing_and_threads_are_apart():
 def test_threads_that_wait_are_in_a_call_and_not_counted():
     waits = replace(
         call_stacks([(time, MAIN, prediction(EXECUTE)) for time in range(1, 60)]),
-        weight_ns=IntegerCells(np.array([MS, *([0] * 57), MS]), np.ones(59, bool)),
+        weight_ns=Numbers(np.array([MS, *([0] * 57), MS]), np.ones(59, bool)),
     )
     sampled = SampleSource(Held({"time-profile": [waits]})).read()  # type: ignore[arg-type]
     nothing = CommandBuffers(np.zeros(0, np.int64), np.zeros(0, bool))

@@ -255,4 +255,4 @@ def test_stacks_that_are_sampled_by_a_counter_are_read_too(stacks_of, schema):
     samples = [(100, THREAD, [BASE + 0x142])]
     table = stacks_of(samples, EVENTS, dumped(), schema=schema)
     assert frames_at(table, 0)[0][:2] == ("App", "App.Load")
-    assert not table.weight_ns.valid.any()
+    assert not table.weight_ns.known.any()

@@ -13,8 +13,9 @@ import tracekit
 from support.choice import sweep_rest
 from support.samples import SAMPLES
 from support.scenarios import derive_gpu_states
+from tracekit.columns import Numbers
 from tracekit.recording import open_recording
-from tracekit.recording.table import IntegerCells, Process as TargetProcess, Thread
+from tracekit.recording.table import Process as TargetProcess, Thread
 from tracekit.report.serialize import to_dict
 from tracekit.report.verdict import STACKS_ALONE
 from tracekit.testing import Model, PointRow, Process, Scenario, SignpostRow, StateRow, write_bundle, write_export
@@ -151,7 +152,7 @@ def test_tables_are_equal(both):
                 continue
             assert numbers(mine, one, column) == numbers(theirs, other, column), (mine.schema, column.mnemonic)
             if column.engineering_type != "time-since-epoch":
-                assert isinstance(one, IntegerCells) == isinstance(other, IntegerCells)
+                assert isinstance(one, Numbers) == isinstance(other, Numbers)
             compared += mine.rows
     assert compared > 20
 

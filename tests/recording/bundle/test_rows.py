@@ -4,10 +4,11 @@ import zlib
 
 import pytest
 
+from tracekit.columns import Numbers
 from tracekit.recording import open_recording
 from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.files import _PIECE, _STORED_PIECE, _inflate
-from tracekit.recording.table import IntegerCells, TableState
+from tracekit.recording.table import TableState
 
 ROWS = 60_000
 
@@ -28,7 +29,7 @@ def test_rows_of_several_pieces_are_all_there(made_bundle, made_table, tmp_path,
         ("id", (row * row for row in range(ROWS))),
     ):
         cells = table.column(mnemonic)
-        assert isinstance(cells, IntegerCells)
+        assert isinstance(cells, Numbers)
         assert cells.values.tolist() == list(expected)
 
 

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tracekit.columns import Numbers
 from tracekit.errors import UnreadableRecording
 from tracekit.recording import open_recording
 from tracekit.recording.export import cells
 from tracekit.recording.quoting import excerpt
-from tracekit.recording.table import IntegerCells, Process, Thread
+from tracekit.recording.table import Process, Thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,7 +118,7 @@ def test_a_column_of_any_type_is_text_unless_all_its_cells_are_whole_numbers(xml
     for rows, expected in ((numbers, [5, -7, None, 9]), (mixed, ["5", "-7", None, "9", "no", f"{2**64 - 1}", "p"])):
         (table,) = open_recording(write(xml.one_table("value:any", *rows))).tables("sample")
         assert items(table.cells[0]) == expected
-        assert isinstance(table.cells[0], IntegerCells) == (rows is numbers)
+        assert isinstance(table.cells[0], Numbers) == (rows is numbers)
 
 
 def test_repeated_values_share_a_code_in_order_of_first_appearance(xml, write):
@@ -126,7 +127,7 @@ def test_repeated_values_share_a_code_in_order_of_first_appearance(xml, write):
         write(xml.one_table("unused:string value:string", *(f"<sentinel/>{row}" for row in rows)))
     ).tables("sample")
     cells = table.cells[1]
-    assert not isinstance(cells, IntegerCells)
+    assert not isinstance(cells, Numbers)
     assert (cells.values, cells.codes.tolist()) == (("b", "a"), [0, -1, 1, 0])
     assert table.cells[0].codes.tolist() == [-1] * 4
 

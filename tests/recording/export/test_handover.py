@@ -11,8 +11,8 @@ from recording.bundle.test_round_trip import random_scenario
 from suite.frame import SHARED, detector_ids, load, module_of
 from support.handover import recording_of
 from support.samples import EXPORTED, SAMPLES
+from tracekit.columns import Numbers
 from tracekit.recording import open_recording
-from tracekit.recording.table import IntegerCells
 from tracekit.testing import Draws, Model, Process, Scenario, write_export
 from tracekit.testing.recorder import App
 from tracekit.trace.build import NEEDED_SCHEMAS
@@ -39,9 +39,9 @@ def assert_same(written, handed) -> None:
                 assert getattr(mine, name) == getattr(its, name), (schema, name)
             for column, one, other in zip(mine.columns, mine.cells, its.cells, strict=True):
                 where = f"{schema}, {column.mnemonic}"
-                assert isinstance(one, IntegerCells) == isinstance(other, IntegerCells), where
-                if isinstance(one, IntegerCells):
-                    arrays = ((one.values, other.values), (one.valid, other.valid))
+                assert isinstance(one, Numbers) == isinstance(other, Numbers), where
+                if isinstance(one, Numbers):
+                    arrays = ((one.values, other.values), (one.known, other.known))
                 else:
                     assert one.values == other.values, where
                     arrays = ((one.codes, other.codes),)

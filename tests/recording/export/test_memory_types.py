@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tracekit.columns import Codes, Numbers
 from tracekit.recording import open_recording
-from tracekit.recording.table import CodedCells, IntegerCells
 
 NODE = """<?xml version="1.0"?>
 <trace-query-result><node xpath='//trace-toc[1]/run[1]/data[1]/table[1]'><schema name="{schema}">{columns}</schema>
@@ -36,9 +36,9 @@ def test_counts_and_sizes_are_numbers_and_percentages_are_kept_to_the_digit(tmp_
     rows = (("1000000000", "28.745141400", "12", "97928328"), ("2000000000", "0", "14", "97928329"))
     table = table_of(tmp_path, "sysmon-process", types, *rows)
     percent, threads, footprint = (table.column(name) for name in [*types][1:])
-    assert isinstance(percent, CodedCells)
+    assert isinstance(percent, Codes)
     assert [percent.item(row) for row in range(2)] == ["28.745141400", "0"]
-    assert isinstance(threads, IntegerCells)
+    assert isinstance(threads, Numbers)
     assert threads.values.tolist() == [12, 14]
     assert footprint.item(1) == 97_928_329
 

@@ -23,11 +23,12 @@ from support.scanner import (
     small_document,
     source_of,
 )
+from tracekit.columns import Codes
 from tracekit.errors import UnreadableRecording
 from tracekit.recording import limits as shared_limits, open_recording
 from tracekit.recording.export import limits, loading
 from tracekit.recording.progress import Meter
-from tracekit.recording.table import CodedCells, LateCells
+from tracekit.recording.table import LateCells
 
 pytest.importorskip("tracekit.recording.export._scan", reason="the scanner is not built: there was no C compiler")
 scanned = pytest.importorskip("tracekit.recording.export.scanned")
@@ -99,7 +100,7 @@ def test_many_texts_are_made_when_they_are_asked_for():
     assert len(many) == 3000
     assert many.item(2999) == "é2999"
     assert many.values is many.values
-    assert isinstance(few, CodedCells)
+    assert isinstance(few, Codes)
     assert few.values == ("",)
 
 

@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tracekit.columns import Codes, Numbers
 from tracekit.errors import TracekitError
-from tracekit.recording.table import CodedCells, Column, IntegerCells, Process, Table, TableState
+from tracekit.recording.table import Column, Process, Table, TableState
 from tracekit.recording.writing import forms
 from tracekit.recording.writing.files import FileNames, check_folder, complete_file, make_folder
 from tracekit.recording.writing.folder import writer_for
@@ -23,10 +24,10 @@ TABLE = Table(
     TableState.ROWS,
     (Column("start", "start-time"), Column("id", "uint64"), Column("label", "string"), Column("label", "process")),
     (
-        IntegerCells(np.array([5, 0, 7]), np.array([True, False, True])),
-        IntegerCells(np.array([-1, 2, 3]), np.array([True, True, True])),
-        CodedCells(np.array([0, 1, -1], dtype=np.int32), ("=1+1", 'say "a",\n100 %')),
-        CodedCells(np.array([0, 0, -1], dtype=np.int32), (Process("app", 7),)),
+        Numbers(np.array([5, 0, 7]), np.array([True, False, True])),
+        Numbers(np.array([-1, 2, 3]), np.array([True, True, True])),
+        Codes(np.array([0, 1, -1], dtype=np.int32), ("=1+1", 'say "a",\n100 %')),
+        Codes(np.array([0, 0, -1], dtype=np.int32), (Process("app", 7),)),
     ),
     3,
 )
@@ -58,7 +59,7 @@ def test_csv_is_read_by_any_reader_and_runs_no_formula(chunk):
     "text", ["+1", "-1", "@SUM(A1)", "\tx", "\rx", "＝1", "\ufeff=1", "\ufeff\ufeff+1", "\u200b@A1", "\x00=1"]
 )
 def test_no_beginning_of_a_formula_reaches_a_spreadsheet(text):
-    table = Table("s", 1, TableState.ROWS, (Column(text, "string"),), (CodedCells(np.zeros(1, np.int32), (text,)),), 1)
+    table = Table("s", 1, TableState.ROWS, (Column(text, "string"),), (Codes(np.zeros(1, np.int32), (text,)),), 1)
     rows = list(csv.reader(io.StringIO(written("csv", table).decode(), newline="")))
     assert rows == [[f"'{text}"], [f"'{text}"]]
 

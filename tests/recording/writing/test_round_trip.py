@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from support.choice import sweep_rest
+from tracekit.columns import Codes, Numbers
 from tracekit.recording import open_recording
-from tracekit.recording.table import CodedCells, Column, IntegerCells, Process, Table, TableState, Thread
+from tracekit.recording.table import CellValue, Column, Process, Table, TableState, Thread
 from tracekit.recording.writing import forms, xml
 from tracekit.recording.writing.folder import write_folder
 
@@ -40,15 +41,15 @@ VALUES = {
 INTEGERS = {"start-time", "duration", "uint64", "int64", "kdebug-arg", "time-since-epoch"}
 
 
-def integer_cells(values: list[int | None]) -> IntegerCells:
+def integer_cells(values: list[int | None]) -> Numbers:
     valid = np.array([value is not None for value in values], dtype=bool)
-    return IntegerCells(np.array([value or 0 for value in values], dtype=np.int64), valid)
+    return Numbers(np.array([value or 0 for value in values], dtype=np.int64), valid)
 
 
-def coded_cells(values: list[object]) -> CodedCells:
+def coded_cells(values: list[object]) -> Codes[CellValue]:
     distinct = list(dict.fromkeys(value for value in values if value is not None))
     codes = [-1 if value is None else distinct.index(value) for value in values]
-    return CodedCells(np.array(codes, dtype=np.int32), tuple(distinct))
+    return Codes(np.array(codes, dtype=np.int32), tuple(distinct))
 
 
 @st.composite
@@ -68,12 +69,12 @@ def tables(draw: st.DrawFn) -> Table:
 def assert_equal(one: Table, other: Table) -> None:
     assert (one.schema, one.state, one.rows, one.columns) == (other.schema, other.state, other.rows, other.columns)
     for mine, its in zip(one.cells, other.cells, strict=True):
-        if isinstance(mine, IntegerCells):
-            assert isinstance(its, IntegerCells)
+        if isinstance(mine, Numbers):
+            assert isinstance(its, Numbers)
             np.testing.assert_array_equal(mine.values, its.values)
-            np.testing.assert_array_equal(mine.valid, its.valid)
+            np.testing.assert_array_equal(mine.known, its.known)
         else:
-            assert isinstance(its, CodedCells)
+            assert isinstance(its, Codes)
             np.testing.assert_array_equal(mine.codes, its.codes)
             assert mine.values == its.values
 
@@ -201,7 +202,7 @@ def test_a_type_that_was_never_seen_is_numbers_where_all_its_cells_are(tmp_path,
     )
     (table,) = open_recording(path).tables("s")
     assert [table.cells[0].item(row) for row in range(table.rows)] == expected
-    assert isinstance(table.cells[0], CodedCells if any(isinstance(each, str) for each in expected) else IntegerCells)
+    assert isinstance(table.cells[0], Codes if any(isinstance(each, str) for each in expected) else Numbers)
 
 
 def test_every_number_of_a_bundle_is_one_in_an_export_too():
@@ -221,8 +222,8 @@ def sampled(table: Table) -> Table:
     """A part of the rows, spread over all of them."""
     rows = np.unique(np.linspace(0, table.rows - 1, SAMPLED_ROWS).astype(int)) if table.rows else np.array([], int)
     cells = tuple(
-        IntegerCells(column.values[rows], column.valid[rows])
-        if isinstance(column, IntegerCells)
+        Numbers(column.values[rows], column.known[rows])
+        if isinstance(column, Numbers)
         else coded_cells([column.item(int(row)) for row in rows])
         for column in table.cells
     )

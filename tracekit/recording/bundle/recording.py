@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from tracekit.columns import Numbers
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.bundle import DamageError, layout, run_metadata
 from tracekit.recording.bundle.files import BundleFiles
@@ -18,7 +19,7 @@ from tracekit.recording.bundle.values import RunValues
 from tracekit.recording.contents import Contents, Device, Run, TableEntry, Target, chosen_run, matches
 from tracekit.recording.progress import Meter, Progress
 from tracekit.recording.quoting import export_command
-from tracekit.recording.table import Cells, IntegerCells, Process, Table, TableState
+from tracekit.recording.table import Cells, Process, Table, TableState
 
 if TYPE_CHECKING:
     from tracekit.recording.bundle.call_stacks import StackReader
@@ -261,7 +262,7 @@ class BundleRecording:
             except DamageError:
                 return None
             for stored, column in zip(store.columns, cells, strict=True):
-                if stored.column.mnemonic == "trace-start-time" and isinstance(column, IntegerCells):
+                if stored.column.mnemonic == "trace-start-time" and isinstance(column, Numbers):
                     return column.item(0)
         return None
 

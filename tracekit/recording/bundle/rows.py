@@ -19,6 +19,7 @@ from typing import Final
 import numpy as np
 
 from tracekit.arrays import BoolArray, RecordArray, UInt64Array, UnsignedArray
+from tracekit.columns import Numbers
 from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.files import BundleFiles
 from tracekit.recording.bundle.stores import TIME, Store, StoredColumn
@@ -27,7 +28,7 @@ from tracekit.recording.bundle.values import Names, RunValues, since_epoch
 from tracekit.recording.coding import any_cells, merge_codes, number_codes
 from tracekit.recording.engineering_types import DURATIONS
 from tracekit.recording.limits import MAX_TIME_NS, MAX_TIME_SUM_NS
-from tracekit.recording.table import Cells, IntegerCells
+from tracekit.recording.table import Cells
 
 _HEADER: Final = struct.Struct("<8I")
 _MAGIC: Final = 0x12340A0A
@@ -160,8 +161,8 @@ def cells_of(stored: StoredColumn, numbers: UnsignedArray, values: RunValues) ->
         if stored.type.mnemonic in DURATIONS and float(wide.sum(dtype=np.float64)) > MAX_TIME_SUM_NS:
             raise DamageError(f"the times of column '{stored.column.mnemonic}' add up to too much")
         if stored.type.storage is Storage.PACKED:
-            return IntegerCells(np.where(valid, since_epoch(wide), 0), valid)
-        return IntegerCells(wide.view(np.int64), valid)
+            return Numbers(np.where(valid, since_epoch(wide), 0), valid)
+        return Numbers(wide.view(np.int64), valid)
     distinct, codes = number_codes(numbers, valid)
     if kind.mnemonic == "any":
         return any_cells(codes, values.labels.values(distinct.astype(np.int64)) if len(distinct) else [])

@@ -16,6 +16,7 @@ from typing import cast
 import numpy as np
 from lxml.etree import _Element
 
+from tracekit.columns import Codes, Numbers
 from tracekit.recording import call_stacks
 from tracekit.recording.coding import number_codes
 from tracekit.recording.engineering_types import Kind, kind_of
@@ -24,7 +25,7 @@ from tracekit.recording.export.nodes import Node, NodeReader
 from tracekit.recording.function_names import short_name
 from tracekit.recording.progress import Meter
 from tracekit.recording.sources import Source
-from tracekit.recording.table import Cells, CellValue, CodedCells, IntegerCells
+from tracekit.recording.table import Cells, CellValue
 
 _MAX_LINE = 1 << 31
 
@@ -130,8 +131,8 @@ def read_call_stacks(source: Source, index: int) -> call_stacks.CallStacks | Non
     node = NodeReader(source, None, StackValues(source.size)).read(Meter(None, None)).nodes[index]
     if node.cells is None:
         return None
-    stacks = next((column for column in _columns(node, Kind.STACK) if isinstance(column, CodedCells)), None)
-    times = next((column for column in _columns(node, Kind.TIME) if isinstance(column, IntegerCells)), None)
+    stacks = next((column for column in _columns(node, Kind.STACK) if isinstance(column, Codes)), None)
+    times = next((column for column in _columns(node, Kind.TIME) if isinstance(column, Numbers)), None)
     if stacks is None or times is None:
         return None
     order = np.argsort(times.values, kind="stable")

@@ -17,11 +17,12 @@ from typing import Protocol
 from lxml.etree import _Element
 
 from tracekit.arrays import Int32Array, IntArray
+from tracekit.columns import Codes
 from tracekit.recording.engineering_types import NUMERIC, PLAIN, SENTINEL, STACK_SEPARATOR, Kind, kind_of
 from tracekit.recording.export import limits
 from tracekit.recording.limits import MAX_TIME_NS
 from tracekit.recording.quoting import excerpt
-from tracekit.recording.table import CellValue, CodedCells, Process, Thread
+from tracekit.recording.table import CellValue, Process, Thread
 
 Part = tuple[int, int]
 """Code of a tag, and payload."""
@@ -223,9 +224,9 @@ class Values:
         """The distinct value of that index."""
         return self.distinct[payload]
 
-    def coded_cells(self, codes: Int32Array, indexes: IntArray) -> CodedCells:
+    def coded_cells(self, codes: Int32Array, indexes: IntArray) -> Codes[CellValue]:
         """Cells with codes into the distinct values of these indexes."""
-        return CodedCells(codes, tuple(map(self.distinct.__getitem__, indexes.tolist())))
+        return Codes(codes, tuple(map(self.distinct.__getitem__, indexes.tolist())))
 
     def intern(self, value: CellValue) -> int:
         """Index of a value among the distinct ones."""

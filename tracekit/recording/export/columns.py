@@ -9,13 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from tracekit.arrays import AnyArray, CodeArray, UInt16Array
+from tracekit.columns import Numbers
 from tracekit.recording.coding import any_cells, number_codes, numbers_or_texts
 from tracekit.recording.engineering_types import ANY, DURATIONS, NUMERIC, SENTINEL, Kind, kind_of
 from tracekit.recording.export import limits
 from tracekit.recording.export.cells import CellError, Values, as_tag
 from tracekit.recording.limits import MAX_TIME_SUM_NS
 from tracekit.recording.quoting import excerpt
-from tracekit.recording.table import Cells, Column, IntegerCells
+from tracekit.recording.table import Cells, Column
 
 _FLUSH_CELLS = 1_000_000
 """Payloads collected row by row before they are moved into one array per column."""
@@ -150,7 +151,7 @@ def _cells(column: Column, payloads: CodeArray, codes: UInt16Array, values: Valu
         codes = np.broadcast_to(codes, len(payloads))
         present = np.unique(codes[valid])
         if len(present) and all(values.kinds[code] in NUMERIC for code in present):
-            return IntegerCells(payloads.astype(np.int64, copy=False), valid)
+            return Numbers(payloads.astype(np.int64, copy=False), valid)
         pairs, inverse = np.unique(np.stack([codes.astype(np.int64), payloads]), axis=1, return_inverse=True)
         distinct, numbers = number_codes(inverse.reshape(-1), valid)
         return any_cells(numbers, [values.text(code, payload) for code, payload in pairs.T[distinct].tolist()])
@@ -158,7 +159,7 @@ def _cells(column: Column, payloads: CodeArray, codes: UInt16Array, values: Valu
     if kind in NUMERIC:
         if column.engineering_type in DURATIONS and float(payloads.sum(dtype=np.float64)) > MAX_TIME_SUM_NS:
             raise CellError(f"the times of column {excerpt(column.mnemonic)} add up to too much")
-        return IntegerCells(payloads.astype(np.int64, copy=False), valid)
+        return Numbers(payloads.astype(np.int64, copy=False), valid)
     distinct, numbers = number_codes(payloads, valid)
     coded = values.coded_cells(numbers, distinct.astype(np.int64))
     return numbers_or_texts(coded) if kind is Kind.NUMBER else coded

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from tracekit.columns import Numbers
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.call_stacks import CallStacks
 from tracekit.recording.contents import Contents, Run, TableEntry, chosen_run, matches
@@ -18,7 +19,7 @@ from tracekit.recording.export.xml import unusable
 from tracekit.recording.progress import Progress
 from tracekit.recording.quoting import excerpt, export_command
 from tracekit.recording.sources import Inputs
-from tracekit.recording.table import NO_ATTRIBUTES, NOT_EXPORTED, Cells, IntegerCells, Table, TableState
+from tracekit.recording.table import NO_ATTRIBUTES, NOT_EXPORTED, Cells, Table, TableState
 
 FORM = "xctrace export XML"
 """What `Contents.form` says of such a recording."""
@@ -202,9 +203,9 @@ def _without_duplicates(tables: list[_PlacedTable], notes: list[str]) -> list[_P
             node = table.node
             digest = hashlib.sha256(repr((table.schema, node and (node.columns, node.rows))).encode())
             for cells in table.table().cells if node is not None and node.rows else ():
-                if isinstance(cells, IntegerCells):
+                if isinstance(cells, Numbers):
                     digest.update(cells.values.tobytes())
-                    digest.update(cells.valid.tobytes())
+                    digest.update(cells.known.tobytes())
                 else:
                     digest.update(repr(cells.values).encode())
                     digest.update(cells.codes.tobytes())

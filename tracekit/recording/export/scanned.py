@@ -19,6 +19,7 @@ import numpy as np
 from lxml import etree
 
 from tracekit.arrays import CodeArray, Int32Array, IntArray
+from tracekit.columns import Codes
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.engineering_types import ANY, NUMERIC, PLAIN, SENTINEL, Kind, kind_of
 from tracekit.recording.export._scan import Declined, Scanner
@@ -29,7 +30,7 @@ from tracekit.recording.export.rows import RowReader
 from tracekit.recording.export.xml import pull_parser
 from tracekit.recording.progress import Meter
 from tracekit.recording.sources import Source
-from tracekit.recording.table import CellValue, CodedCells, LateCells
+from tracekit.recording.table import CellValue, LateCells
 
 _INTEGER, _TIME, _TEXT, _LABEL, _COMPOUND = range(5)
 """`enum mode` of the scanner."""
@@ -77,10 +78,10 @@ class _ScannedValues(Values):
         """The distinct value of that index."""
         return self._compounds[payload] if payload in self._compounds else self._scanner.text(payload)
 
-    def coded_cells(self, codes: Int32Array, indexes: IntArray) -> CodedCells:
+    def coded_cells(self, codes: Int32Array, indexes: IntArray) -> Codes[CellValue]:
         """As `Values.coded_cells`. Many texts become objects when they are first asked for."""
         if len(indexes) <= _FEW or int(indexes[0]) in self._compounds:
-            return CodedCells(codes, tuple(map(self.at, indexes.tolist())))
+            return Codes(codes, tuple(map(self.at, indexes.tolist())))
         return LateCells(codes, partial(self._scanner.texts, indexes.astype(np.int64, copy=False)))
 
     def compose(self) -> CodeArray | None:

@@ -16,10 +16,11 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 
 from tracekit.arrays import AnyArray, ObjectArray
+from tracekit.columns import Numbers
 from tracekit.errors import import_extra
 from tracekit.recording.coding import merge_codes
 from tracekit.recording.engineering_types import ANY, Kind, kind_of
-from tracekit.recording.table import Column, IntegerCells, Table
+from tracekit.recording.table import Column, Table
 
 CHUNK_ROWS: Final = 65_536
 """Rows rendered at a time, so that memory does not grow with the table."""
@@ -97,9 +98,9 @@ def write_parquet(table: Table, stream: BinaryIO) -> None:
 
     arrays: list[Any] = []
     for column, cells in zip(table.columns, table.cells, strict=True):
-        if isinstance(cells, IntegerCells):
+        if isinstance(cells, Numbers):
             values = cells.values.astype(np.uint64) if is_unsigned(column.engineering_type) else cells.values
-            arrays.append(pa.array(values, mask=~cells.valid))
+            arrays.append(pa.array(values, mask=~cells.known))
             continue
         # Two values may look the same, and a dictionary holds each text once.
         texts = merge_codes(
@@ -143,14 +144,14 @@ def rendered_rows(
     """
     texts: dict[int, ObjectArray] = {}
     for index, cells in enumerate(table.cells):
-        if not isinstance(cells, IntegerCells):
+        if not isinstance(cells, Numbers):
             # Code -1, no value, is the last entry.
             texts[index] = np.array([*(as_text(str(value)) for value in cells.values), missing], object)
     for part in parts(table.rows):
         yield zip(
             *(
                 _integers(column, cells, part, missing)
-                if isinstance(cells, IntegerCells)
+                if isinstance(cells, Numbers)
                 else texts[index][cells.codes[part]].tolist()
                 for index, (column, cells) in enumerate(zip(table.columns, table.cells, strict=True))
             ),
@@ -158,11 +159,11 @@ def rendered_rows(
         )
 
 
-def _integers(column: Column, cells: IntegerCells, part: slice, missing: object) -> list[object]:
+def _integers(column: Column, cells: Numbers, part: slice, missing: object) -> list[object]:
     values: AnyArray = cells.values[part]
     if is_unsigned(column.engineering_type):
         values = values.astype(np.uint64)
-    absent = ~cells.valid[part]
+    absent = ~cells.known[part]
     if absent.any():
         values = values.astype(object)
         values[absent] = missing

@@ -15,8 +15,9 @@ from typing import Any, BinaryIO, Final, NamedTuple
 import numpy as np
 
 from tracekit.arrays import AnyArray, CodeArray
+from tracekit.columns import Numbers
 from tracekit.recording.engineering_types import ANY, DURATIONS, PLAIN, SENTINEL, STACK_SEPARATOR, Kind, kind_of
-from tracekit.recording.table import Cells, CellValue, Column, IntegerCells, Process, Table, Thread
+from tracekit.recording.table import Cells, CellValue, Column, Process, Table, Thread
 from tracekit.recording.writing.forms import UnwritableTable, is_unsigned, parts
 
 DECLARATION: Final = '<?xml version="1.0"?>\n'
@@ -151,10 +152,10 @@ class _Cells:
 
     def chunk(self, part: slice) -> _Chunk:
         """The values of these rows."""
-        if isinstance(self._cells, IntegerCells):
+        if isinstance(self._cells, Numbers):
             raw: AnyArray = self._cells.values[part]
             raw = raw.astype(np.uint64) if self._unsigned else raw
-            valid = self._cells.valid[part]
+            valid = self._cells.known[part]
         else:
             raw = self._cells.codes[part]
             valid = raw >= 0
@@ -163,7 +164,7 @@ class _Cells:
         everywhere = np.full(len(raw), len(values), dtype=np.int64)
         everywhere[present] = inverse
         chunk: list[Any] = values.tolist()
-        if not isinstance(self._cells, IntegerCells):
+        if not isinstance(self._cells, Numbers):
             texts = self._cells.values
             chunk = [texts[code] for code in chunk]
         return _Chunk(chunk, present[first].tolist(), everywhere)

@@ -23,7 +23,8 @@ import numpy as np
 import pandas as pd
 
 from tracekit.arrays import CodeArray
-from tracekit.recording.table import CodedCells
+from tracekit.columns import Codes
+from tracekit.recording.table import CellValue
 from tracekit.trace.binding import flags, optional_values, recode, required_values, text, values_by_code
 from tracekit.trace.collect import Rows
 from tracekit.trace.events import Device, Kind, Lane, Level
@@ -160,13 +161,13 @@ def bind(rows: Rows) -> tuple[pd.DataFrame, CodeArray, CodeArray, tuple[ModelNam
     return reorder(events, order), model[order], parent[order], names
 
 
-def _names(model: CodedCells, parent: CodedCells) -> tuple[CodeArray, CodeArray, tuple[ModelName, ...]]:
+def _names(model: Codes[CellValue], parent: Codes[CellValue]) -> tuple[CodeArray, CodeArray, tuple[ModelName, ...]]:
     """Codes of models and parents into one list of names, split by the rule for the whole table."""
     raw = list(dict.fromkeys(str(value) for value in (*model.values, *parent.values) if str(value)))
     split = split_names(raw)
     code_of = {name: index for index, name in enumerate(raw)}
 
-    def codes(cells: CodedCells) -> CodeArray:
+    def codes(cells: Codes[CellValue]) -> CodeArray:
         target = np.array([*(code_of.get(str(value), -1) for value in cells.values), -1], np.int32)
         return target[cells.codes]
 

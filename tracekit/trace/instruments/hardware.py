@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 
 from tracekit.arrays import BoolArray, CodeArray, IntArray
-from tracekit.recording.table import CellValue, CodedCells, Process, Table, Thread
+from tracekit.columns import Codes
+from tracekit.recording.table import CellValue, Process, Table, Thread
 from tracekit.trace import binding
 from tracekit.trace.collect import Rows, select_rows
 from tracekit.trace.events import Attribution, Device, Kind, Lane
@@ -53,7 +54,7 @@ def active(rows: Rows) -> Rows:
 
 def hardware_frame(
     rows: Rows,
-    label: CodedCells,
+    label: Codes[CellValue],
     codes: CodeArray,
     meanings: Sequence[HardwareLabel],
     target: Process | None,
@@ -142,7 +143,7 @@ def bind_gpu(rows: Rows, known: KnownModels, target: Process | None) -> tuple[pd
     frame = hardware_frame(rows, label, codes, meanings, target, lane=Lane.GPU, kind=Kind.GPU_EXEC, device=Device.GPU)
     ids = binding.optional_integers(rows.table, "cmdbuffer-id")
     first = binding.flags(codes, [meaning.buffer == 0 for meaning in meanings])
-    return frame, buffers_by_row(rows.row, np.where(ids.valid, ids.values, 0), first)
+    return frame, buffers_by_row(rows.row, np.where(ids.known, ids.values, 0), first)
 
 
 def bind_graphs(rows: Rows, _known: KnownModels, target: Process | None) -> tuple[pd.DataFrame, CommandBuffers]:

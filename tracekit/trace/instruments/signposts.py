@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 
 from tracekit.arrays import BoolArray, IndexArray
-from tracekit.recording.table import Cells, Column, IntegerCells, Process, Table
+from tracekit.columns import Numbers
+from tracekit.recording.table import Cells, Column, Process, Table
 from tracekit.trace.binding import flags, optional_values, recode, required_values
 from tracekit.trace.collect import Rows, group_ids, select_rows
 from tracekit.trace.frames import Field, Form, categorical, context_frame, is_any, sorted_by_start
@@ -57,8 +58,8 @@ def bind_signposts(rows: Rows) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame
     start = rows.starts[begin]
     valid = np.ones(len(begin), np.bool_)
     cells: dict[str, Cells] = {
-        "start": IntegerCells(start, valid),
-        "duration": IntegerCells(rows.starts[end] - start, valid),
+        "start": Numbers(start, valid),
+        "duration": Numbers(rows.starts[end] - start, valid),
         **{name: taken[name] for name in _PAIR_COLUMNS},
         "start-thread": taken["thread"],
         "start-message": taken["message"],

@@ -134,7 +134,7 @@ def _rows(schema: str, rows: Rows) -> list[_Row]:
             schema,
             int(rows.row[at]),
             int(start),
-            int(length.values[at]) if length.valid[at] else None,
+            int(length.values[at]) if length.known[at] else None,
             {name: column[at] for name, column in texts.items()},
         )
         for at, start in enumerate(rows.starts.tolist())
