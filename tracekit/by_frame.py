@@ -20,7 +20,7 @@ def unchanging(frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def kept_of(frame: pd.DataFrame) -> dict[object, Any]:
+def kept_of(frame: object) -> dict[object, Any]:
     """What is kept of this frame and no other that is like it, by key; empty at first, and always if it may change."""
     key = id(frame)
     return _KEPT[key][1] if key in _KEPT else {}

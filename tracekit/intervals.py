@@ -10,7 +10,7 @@ starts raise ValueError. n is the number of intervals, m the number of windows o
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
@@ -24,6 +24,24 @@ if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
 
 
+class Timed(Protocol):
+    """Rows of any sort that have times."""
+
+    @property
+    def start_ns(self) -> IntArray:
+        """Shape (rows,)."""
+
+    @property
+    def duration_ns(self) -> IntArray:
+        """Shape (rows,)."""
+
+    def __len__(self) -> int: ...
+
+
+AnyTimed: TypeAlias = "Timed | pd.DataFrame"
+"""Until no room reads frames."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Intervals:
     """A set of intervals: two aligned arrays, shape (n,) each, in ns. In any order; they may overlap."""
@@ -32,15 +50,15 @@ class Intervals:
     ends: IntArray
 
     @classmethod
-    def from_rows(cls, *frames: pd.DataFrame) -> Intervals:
-        """The times of the rows of event frames, one frame after the other. O(n)."""
-        if len(frames) > 1:
-            return cls.none().joined(*(cls.from_rows(rows) for rows in frames))
-        (rows,) = frames
+    def from_rows(cls, *parts: AnyTimed) -> Intervals:
+        """The times of rows, one part after the other. O(n)."""
+        if len(parts) > 1:
+            return cls.none().joined(*(cls.from_rows(rows) for rows in parts))
+        (rows,) = parts
         kept = kept_of(rows) if len(rows) <= _FEW else {}
         if cls not in kept:
-            starts = rows["start_ns"].to_numpy()
-            kept[cls] = cls(starts, starts + rows["duration_ns"].to_numpy())
+            starts = np.asarray(rows.start_ns)
+            kept[cls] = cls(starts, starts + np.asarray(rows.duration_ns))
         times: Intervals = kept[cls]
         return times
 

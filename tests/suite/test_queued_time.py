@@ -9,13 +9,13 @@ from suite.frame import load
 from support.handover import trace_of
 from support.samples import SAMPLES
 from tracekit.analysis.breakdown.partition import breakdown
-from tracekit.analysis.statistics import sums_by_label
 from tracekit.analysis.why.explain import QUEUES
 from tracekit.analysis.why.order import in_order
 from tracekit.analysis.why.parts import CAUSES, differences, parts_of
 from tracekit.detectors.outcomes import Finding
 from tracekit.detectors.runner import run_detectors
 from tracekit.detectors.views import model_views
+from tracekit.rows import sums_by
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, draw_models
 from tracekit.testing.recorder import start_recording
@@ -31,7 +31,7 @@ def test_what_a_finding_calls_queued_is_queued_in_the_breakdown(number):
     parts = breakdown(trace)
     for view in model_views(trace):
         waits = view.engine_waits
-        inferred = sums_by_label(view.predictions.index, waits.prediction, waits.times.durations)
+        inferred = sums_by(view.predictions.index.to_numpy(), waits.prediction, waits.times.durations)
         frame = parts.of(view.predictions.index).frame
         queued = frame["ane_queue_ns"].to_numpy(dtype="int64", na_value=0)
         assert (queued + frame["ane_busy_ns"].to_numpy(dtype="int64", na_value=0) >= inferred).all()

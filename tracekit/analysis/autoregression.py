@@ -124,7 +124,7 @@ def opened_by_another_model(trace: Trace, predictions: pd.DataFrame, sequence: I
     opens = opens[np.diff(opens, append=len(sequence)) >= MIN_SEQUENCE]
     if len(opens) < 2:
         return False
-    calls = top_calls(trace, Kind.PREDICTION)
+    calls = top_calls(trace, Kind.PREDICTION).frame()
     others = calls[(calls["model"] != predictions["model"].iloc[0]).to_numpy(dtype=bool)]
     begin = others["start_ns"].to_numpy()
     opened = np.searchsorted(starts[opens], begin, side="right")

@@ -22,9 +22,10 @@ import pandas as pd
 from tracekit.analysis.breakdown.device_runs import UNITS
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.loads import Uses, uses_of_loads
-from tracekit.analysis.statistics import medians_by_group, sums_by_label
+from tracekit.analysis.statistics import medians_by_group
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals, depth_profile, union_by_group
+from tracekit.rows import counts_by
 from tracekit.trace.events import Device, Kind
 from tracekit.trace.frames import cells, is_any, or_minus_one, places_of, rows_at, rows_where
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
@@ -76,7 +77,7 @@ def units_used(trace: Trace, predictions: pd.Index, compute: pd.DataFrame, hardw
         linked = or_minus_one(cells(hardware, "prediction"))[is_any(cells(hardware, "kind"), executed)]
         if not trace.coverage_of(instrument).recorded:
             linked = np.append(linked, or_minus_one(compute["prediction"])[is_any(compute["kind"], requested)])
-        used[:, UNITS.index(unit)] |= sums_by_label(predictions, linked) > 0
+        used[:, UNITS.index(unit)] |= counts_by(predictions.to_numpy(), linked) > 0
     times = breakdown(trace)
     row = places_of(times.frame.index, predictions.to_numpy())
     cpu, duration = (np.append(times.numbers(name), 0)[row] for name in ("cpu_busy_ns", "duration_ns"))
@@ -99,7 +100,7 @@ def _suggestions(trace: Trace) -> IntArray:
     def count(rows: pd.DataFrame, chosen: BoolArray | None = None) -> IntArray:
         """Rows in each prediction."""
         linked = or_minus_one(rows["prediction"])
-        return sums_by_label(frame.index, linked if chosen is None else linked[chosen])
+        return counts_by(frame.index.to_numpy(), linked if chosen is None else linked[chosen])
 
     data, compute = trace.data.frame(), trace.compute.frame()
     validations = count(data, is_any(cells(data, "kind"), Kind.INPUT_VALIDATION))
@@ -169,7 +170,7 @@ def traits(
     """Traits of the instances of a model; rows of the other lanes are linked by `prediction`. O(n log n)."""
     instance = pd.factorize(or_minus_one(cells(predictions, "instance")))[0]
     copied = or_minus_one(cells(data, "prediction"))[is_any(cells(data, "kind"), Kind.INPUT_COPY)]
-    copies = sums_by_label(predictions.index, copied)
+    copies = counts_by(predictions.index.to_numpy(), copied)
     used = units_used(trace, predictions.index, compute, hardware)
     ran = np.column_stack([np.bincount(instance, of_unit, minlength=1) for of_unit in used.T])
     share = ran / np.maximum(np.bincount(instance, minlength=1), 1)[:, np.newaxis]

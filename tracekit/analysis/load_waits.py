@@ -98,13 +98,17 @@ def waits_for_loads(
     """
     delay_ns, gap_ns = round(soon_ms * 1e6), round(gap_s * 1e9)
     answers = trace.cache.get((waits_for_loads, delay_ns, gap_ns), lambda: _waits(trace, delay_ns, gap_ns))
-    surely, perhaps = answers[:, top_calls(trace, *LOAD_KINDS).index.get_indexer(loads.index)]
+    surely, perhaps = answers[:, top_calls(trace, *LOAD_KINDS).frame().index.get_indexer(loads.index)]
     return surely, perhaps
 
 
 def _waits(trace: Trace, max_delay_ns: int, min_gap_ns: int) -> BoolArray:
     """Both answers about all loads that the app called for."""
-    loads, calls, setup = top_calls(trace, *LOAD_KINDS), top_calls(trace, Kind.PREDICTION), setup_work(trace)
+    loads, calls, setup = (
+        top_calls(trace, *LOAD_KINDS).frame(),
+        top_calls(trace, Kind.PREDICTION).frame(),
+        setup_work(trace),
+    )
     of_load, of_call = (frame["model"].cat.codes.to_numpy() for frame in (loads, calls))
     times, answers, called_for = Intervals.from_rows(loads), np.zeros((2, len(loads)), np.bool_), of_load < 0
     begun, over = np.full((2, len(calls)), -1, np.int64)
@@ -219,7 +223,7 @@ def hang_calls(trace: Trace, min_ns: int, call_share: float, hang_share: float, 
     hangs = every[(every["duration_ns"] >= min_ns).to_numpy(dtype=bool)]
     hang_times = Intervals.from_rows(hangs)
     length = np.maximum(hang_times.durations, 1)
-    called = top_calls(trace, *SETUP_KINDS, Kind.PREDICTION)
+    called = top_calls(trace, *SETUP_KINDS, Kind.PREDICTION).frame()
     called = called if len(hangs) else called.iloc[:0]
     inside = hung_share(called, trace) >= call_share
     # The loads and the predictions of each model are sorts of their own.

@@ -179,7 +179,7 @@ def _preparation(loads: pd.DataFrame, trace: Trace) -> tuple[BoolArray, BoolArra
     named = _inside(Intervals.from_rows(loads), times.where(names_it)) > 0
     unnamed = times.where(rows["model"].isna().to_numpy(dtype=bool))
     # Inside loads of several models at once, a row without a name may be of either.
-    every = top_calls(trace, *LOAD_KINDS)
+    every = top_calls(trace, *LOAD_KINDS).frame()
     covered = _inside(Intervals.from_rows(every), unnamed)[every.index.get_indexer(loads.index)]
     return named, covered >= np.maximum(loads["duration_ns"].to_numpy() * PREPARE_SHARE, 1)
 
@@ -215,7 +215,7 @@ class LoadChain(NamedTuple):
 def top_loads(trace: Trace) -> tuple[pd.DataFrame, BoolArray, BoolArray]:
     """The loads that the app called for, sorted by start, and of each whether it is cold, and whether neither cold nor
     cached can be shown: shape (loads,). O(l log l + models × rows of the hardware)."""
-    rows = top_calls(trace, *LOAD_KINDS)
+    rows = top_calls(trace, *LOAD_KINDS).frame()
     rows = rows_where(rows, categorical(rows["model"]).codes >= 0)
     cold, unknown = np.zeros(len(rows), dtype=bool), np.zeros(len(rows), dtype=bool)
     codes = rows["model"].cat.codes.to_numpy()

@@ -138,10 +138,10 @@ def load_memory(trace: Trace) -> tuple[LoadMemory, ...]:
 
 
 def _of_loads(trace: Trace, known: Sizes) -> Iterator[LoadMemory]:
-    loads = top_calls(trace, *LOAD_KINDS)
+    loads = top_calls(trace, *LOAD_KINDS).frame()
     if loads.empty:
         return
-    predictions, spans = top_calls(trace, Kind.PREDICTION), Intervals.from_rows(loads)
+    predictions, spans = top_calls(trace, Kind.PREDICTION).frame(), Intervals.from_rows(loads)
     usual = usual_change(known, spans)
     codes, called = (rows["model"].cat.codes.to_numpy() for rows in (loads, predictions))
     for code in np.unique(codes[codes >= 0]).tolist():

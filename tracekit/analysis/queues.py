@@ -14,9 +14,10 @@ from enum import IntEnum
 import numpy as np
 import pandas as pd
 
-from tracekit.analysis.statistics import sorted_by_group, sums_by_label
+from tracekit.analysis.statistics import sorted_by_group
 from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.intervals import Intervals, positions_between, running_end
+from tracekit.rows import sums_by
 from tracekit.sorting import few_bits
 from tracekit.trace.events import Attribution, Device, Kind, Lane
 from tracekit.trace.frames import cells, columns_of, is_any, or_minus_one, rows_where
@@ -280,7 +281,7 @@ class EngineWaits:
 
     def by_prediction(self, predictions: pd.Index) -> IntArray:
         """`others_ns` added up for each of the predictions, given by label."""
-        return sums_by_label(predictions, self.prediction, self.others_ns)
+        return sums_by(predictions.to_numpy(), self.prediction, self.others_ns)
 
 
 def engine_waits(trace: Trace, predictions: pd.DataFrame, hardware: pd.DataFrame) -> EngineWaits:

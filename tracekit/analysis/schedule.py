@@ -51,7 +51,7 @@ def recorded_schedule(trace: Trace) -> Recorded:
     Core ML's rows name no thread. Models whose calls hardly ever overlap count as used by one thread, and those that it
     mostly asks at once; where calls of such models overlap, one was made without waiting for the other.
     """
-    calls = top_calls(trace, *SETUP_KINDS, Kind.PREDICTION)
+    calls = top_calls(trace, *SETUP_KINDS, Kind.PREDICTION).frame()
     times, model = Intervals.from_rows(calls), categorical(calls["model"]).codes.astype(np.int64)
     thread = _threads(times, model, is_any(calls["kind"], Kind.PREDICTION))
     previous, from_start = _followed(times, thread, model)

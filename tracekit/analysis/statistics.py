@@ -6,15 +6,12 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.quantities import median_of, quantiles
-from tracekit.arrays import AnyArray, CodeArray, FloatArray, IntArray
-from tracekit.by_frame import unchanging
-from tracekit.intervals import Intervals
+from tracekit.arrays import AnyArray, FloatArray, IntArray
+from tracekit.intervals import AnyTimed, Intervals
 from tracekit.sorting import few_bits
-from tracekit.trace.events import Kind, Level
-from tracekit.trace.frames import cells, is_any, places_of, rows_where
+from tracekit.trace.events import Calls, Kind, Level
 from tracekit.trace.trace import Trace
 
 Values = TypeVar("Values", IntArray, FloatArray)
@@ -76,9 +73,9 @@ def exact_sum(times_ns: IntArray) -> int:
     return int(times_ns.sum()) if largest * len(times_ns) < np.iinfo(np.int64).max else sum(times_ns.tolist())
 
 
-def row_statistics(rows: pd.DataFrame) -> Statistics | None:
-    """Statistics of the durations of rows of an event frame; None without rows. O(n log n)."""
-    return duration_statistics(cells(rows, "start_ns").to_numpy(), cells(rows, "duration_ns").to_numpy())
+def row_statistics(rows: AnyTimed) -> Statistics | None:
+    """Statistics of the durations of rows; None without rows. O(n log n)."""
+    return duration_statistics(np.asarray(rows.start_ns), np.asarray(rows.duration_ns))
 
 
 def medians_of_others(values: IntArray, of: IntArray) -> FloatArray:
@@ -121,26 +118,14 @@ def medians_by_group(values: IntArray | FloatArray, group: IntArray, count: int)
     return medians
 
 
-def sums_by_label(labels: pd.Index, of_rows: CodeArray, values: IntArray | None = None) -> IntArray:
-    """Shape (labels,): the values of the rows with each label, added up; their number where no values are given.
-    `of_rows` holds the label of each row; those with another one count for nothing. O(n)."""
-    position = places_of(labels, of_rows)
-    known = position >= 0
-    weights = None if values is None else values[known]
-    return np.bincount(position[known], weights, minlength=len(labels)).astype(np.int64)
-
-
-def top_calls(trace: Trace, *kinds: Kind) -> pd.DataFrame:
+def top_calls(trace: Trace, *kinds: Kind) -> Calls:
     """Rows of the activity that the app called, of these kinds; found once for each trace."""
-    activity = trace.activity.frame()
+    calls = trace.activity
     return trace.cache.get(
-        (top_calls, kinds),
-        lambda: unchanging(
-            rows_where(activity, is_any(activity["level"], Level.TOP) & is_any(activity["kind"], *kinds))
-        ),
+        (top_calls, kinds), lambda: calls.where(calls.level.is_any(Level.TOP) & calls.kind.is_any(*kinds))
     )
 
 
-def covered_ns(*frames: pd.DataFrame) -> int:
-    """Time in ns that at least one row of the event frames covers. O(n log n)."""
-    return Intervals.from_rows(*frames).covered_ns
+def covered_ns(*parts: AnyTimed) -> int:
+    """Time in ns that at least one of the rows covers. O(n log n)."""
+    return Intervals.from_rows(*parts).covered_ns

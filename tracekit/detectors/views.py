@@ -211,7 +211,7 @@ _GROUPS = (LOAD_KINDS, (Kind.COMPILE,), (Kind.PREDICTION,))
 @cached_by_trace
 def unnamed_predictions(trace: Trace) -> int:
     """Number of top-level predictions whose row names no model, so that no view holds them."""
-    return int((categorical(top_calls(trace, Kind.PREDICTION)["model"]).codes < 0).sum())
+    return int((categorical(top_calls(trace, Kind.PREDICTION).frame()["model"]).codes < 0).sum())
 
 
 def _relink(frame: pd.DataFrame, owner: IntArray, activity: pd.DataFrame) -> pd.DataFrame:

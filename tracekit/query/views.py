@@ -80,7 +80,7 @@ def _of(frame: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
 
 
 def _predictions(source: Source) -> pd.DataFrame:
-    rows = top_calls(source.trace, Kind.PREDICTION)
+    rows = top_calls(source.trace, Kind.PREDICTION).frame()
     first = first_predictions(source.trace)[rows.index]
     return _events(rows, of.EVENTS + of.CALLS + of.FIRST, is_first_after_load=first)
 

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.breakdown.rows import Layer, Rows, no_time
-from tracekit.analysis.statistics import sums_by_label
 from tracekit.arrays import BoolArray, CodeArray, Int8Array, IntArray
 from tracekit.intervals import Intervals, depth_profile, integrate, running_end, union_by_group
+from tracekit.rows import counts_by
 from tracekit.trace.events import Device, Kind
 from tracekit.trace.frames import cells, is_any, places_of, rows_where
 
@@ -56,7 +56,7 @@ class DeviceRuns:
 
     def changes(self, predictions: pd.Index) -> IntArray:
         """How often the unit changes in each of the predictions, given by number."""
-        return np.maximum(sums_by_label(predictions, self.prediction) - 1, 0)
+        return np.maximum(counts_by(predictions.to_numpy(), self.prediction) - 1, 0)
 
     def handoffs(self) -> tuple[Handoffs, IntArray]:
         """The changes of the unit, and for each the ns from the end of all work before it to its start. O(n log n)."""

@@ -149,7 +149,7 @@ def breakdown(trace: Trace) -> Breakdown:
 
     Rows are cut to their prediction. O(n log n) in the rows of the trace; kept as long as the trace is.
     """
-    predictions = top_calls(trace, Kind.PREDICTION)
+    predictions = top_calls(trace, Kind.PREDICTION).frame()
     # In this order, so that what one step needs for itself is gone before the next one.
     others = other_models(predictions)
     rows, shared = linked_rows(trace, predictions)

@@ -10,8 +10,8 @@ import pandas as pd
 from tracekit.analysis.breakdown.partition import Breakdown
 from tracekit.analysis.code.call_sites import call_sites
 from tracekit.analysis.queues import all_waits
-from tracekit.analysis.statistics import sums_by_label
 from tracekit.arrays import BoolArray, IntArray
+from tracekit.rows import sums_by
 from tracekit.trace.calls.stacks import HANDLING_DATA, LoadPhase
 from tracekit.trace.events import Attribution
 from tracekit.trace.frames import is_any
@@ -65,7 +65,7 @@ def time_spent(ordered: Trace, times: Breakdown, calls: pd.DataFrame) -> tuple[I
     waits = np.zeros((len(calls), 3), np.int64, order="F")
     for unit in all_waits(ordered).values():
         for behind in range(3):
-            if (time := sums_by_label(calls.index, unit.call, unit.behind_ns[:, behind])).any():
+            if (time := sums_by(calls.index.to_numpy(), unit.call, unit.behind_ns[:, behind])).any():
                 waits[:, behind] += time
     ambiguous = column("ambiguous")
     spent[:, Layer.REST] = calls["duration_ns"].to_numpy() - spent.sum(axis=1) - waits.sum(axis=1) - ambiguous

@@ -28,7 +28,7 @@ from tracekit.trace.trace import Trace, cached_by_trace
 def in_order(trace: Trace) -> Trace:
     """The trace with such rows linked to one prediction each; the trace itself where there are none. Those in stages
     of a pipeline are linked to its prediction. O(n log n)."""
-    calls = top_calls(trace, Kind.PREDICTION)
+    calls = top_calls(trace, Kind.PREDICTION).frame()
     calls = rows_where(calls, ~is_any(cells(calls, "attribution"), Attribution.INFERRED))
     frames = trace.data.frame(), trace.compute.frame(), trace.hardware.frame()
     data, compute, hardware = (_linked(frame, calls) for frame in frames)

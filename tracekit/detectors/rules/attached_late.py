@@ -14,10 +14,10 @@ _LAUNCHING = "initializing"
 def detect(view: tk.RecordingView, _options: tk.NoOptions) -> tk.Outcome:
     """Looks for predictions of models whose load is not in the recording."""
     trace = view.trace
-    calls = top_calls(trace, tk.Kind.PREDICTION)
+    calls = top_calls(trace, tk.Kind.PREDICTION).frame()
     if calls.empty:
         return view.not_applicable("No prediction was recorded.")
-    loads, named = top_calls(trace, *tk.LOAD_KINDS), tk.categorical(calls["model"])
+    loads, named = top_calls(trace, *tk.LOAD_KINDS).frame(), tk.categorical(calls["model"])
     model, index = np.unique(named.codes, return_index=True)
     loaded, load = np.unique(tk.categorical(loads["model"]).codes, return_index=True)
     first_load = np.full(len(named.categories) + 1, np.iinfo(np.int64).max)

@@ -6,8 +6,8 @@ import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.analysis.breakdown.device_runs import gaps_between
-from tracekit.analysis.statistics import sums_by_label
 from tracekit.detectors.shared.competing_work import waits_for_others
+from tracekit.rows import counts_by
 
 
 class Options(tk.Options):
@@ -31,7 +31,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             "be counted.",
             "Record with a newer Xcode and OS, whose rows name the model, or with nothing else running.",
         )
-    with_rows = sums_by_label(view.predictions.index, engine_rows["prediction"].to_numpy(dtype=np.int64)) > 0
+    with_rows = counts_by(view.predictions.index.to_numpy(), engine_rows["prediction"].to_numpy(dtype=np.int64)) > 0
     rows = tk.rows_where(view.predictions, with_rows)
     if len(rows) < options.min_predictions:
         return view.too_few_predictions(len(rows), options.min_predictions, "with Neural Engine work")
@@ -41,7 +41,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     busy = on_cpu.joined(on_gpu, view.engine_waits.times)
     # The part of each in which no other unit worked for the model and the engine was not busy with others.
     idle = gaps.durations - busy.covered_within(gaps)
-    pieces = 1 + sums_by_label(rows.index, within)
+    pieces = 1 + counts_by(rows.index.to_numpy(), within)
     queued_ns = int(waits_for_others(view)[0][with_rows].sum())
     running_ns = int(rows["duration_ns"].sum()) - queued_ns
     share = int(idle.sum()) / running_ns if running_ns else 0.0

@@ -39,7 +39,7 @@ class Unused(NamedTuple):
 def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     """Looks for models without any prediction long after their load."""
     trace = view.trace
-    loads = top_calls(trace, *tk.LOAD_KINDS)
+    loads = top_calls(trace, *tk.LOAD_KINDS).frame()
     if loads.empty:
         return view.not_applicable(NO_LOAD)
     models = tk.categorical(tk.cells(loads, "model"))
@@ -50,7 +50,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
             "is unknown which models were used.",
             tk.RECORD_EARLIER,
         )
-    unused = _unused_models(trace, loads, top_calls(trace, tk.Kind.PREDICTION))
+    unused = _unused_models(trace, loads, top_calls(trace, tk.Kind.PREDICTION).frame())
     if not unused:
         return view.passed(f"Every loaded model was used ({tk.format_count(len(tk.texts_in(models)), 'model')}).")
     sure = [

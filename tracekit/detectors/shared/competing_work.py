@@ -222,7 +222,7 @@ class _Work(NamedTuple):
 
 @tk.cached_by_trace
 def _work(trace: tk.Trace) -> _Work:
-    hardware, predictions = trace.hardware.frame(), top_calls(trace, tk.Kind.PREDICTION)
+    hardware, predictions = trace.hardware.frame(), top_calls(trace, tk.Kind.PREDICTION).frame()
     return _Work(
         hardware=_rows(hardware, (tk.Lane.NEURAL_ENGINE, tk.Lane.GPU), "lane"),
         ambiguous=tk.is_any(tk.cells(hardware, "attribution"), tk.Attribution.AMBIGUOUS),

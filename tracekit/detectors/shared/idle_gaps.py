@@ -263,7 +263,7 @@ def may_be_one_answer(view: tk.ModelView) -> bool:
 def _follows_other_model(view: tk.ModelView, first: tk.IndexArray) -> bool:
     """Whether most of the calls at these positions follow a call of another model that is made for nothing else.
     Models that are called more often run beside both, and say nothing of it."""
-    rows, calls = view.predictions, top_calls(view.trace, tk.Kind.PREDICTION)
+    rows, calls = view.predictions, top_calls(view.trace, tk.Kind.PREDICTION).frame()
     models = calls["model"].astype("object")
     rare = models.map(models.value_counts()).to_numpy(dtype=np.float64, na_value=np.inf) <= 2 * len(first)
     eligible = rare | (models == view.name).to_numpy(dtype=bool)

@@ -18,12 +18,12 @@ from tracekit.analysis.device_states import THERMAL_STATES, ThermalComparison, c
 from tracekit.analysis.latency import MIN_RATIO, modes
 from tracekit.analysis.latency_growth import Growth, GrowthRule, growth
 from tracekit.analysis.quantities import sample_quantiles
-from tracekit.analysis.statistics import sums_by_label
 from tracekit.detectors.shared.comparable_latency import LARGER_WORK, latencies, work_by_unit
 from tracekit.detectors.shared.comparable_predictions import MIN_CALLS, Calls, judge_by_load_kind
 from tracekit.detectors.shared.options import HEAT_RATIO
 from tracekit.detectors.shared.unit_work import sampled_ns
 from tracekit.detectors.shared.wording import FOLLOWS_INPUT_SIZE
+from tracekit.rows import sums_by
 from tracekit.trace.events import COPY_KINDS
 
 MIN_IN_STATE = 10
@@ -140,7 +140,7 @@ def follows_input_size(view: tk.ModelView, calls: Calls) -> bool:
     """
     copies = tk.rows_where(view.data, tk.is_any(view.data["kind"], *COPY_KINDS))
     copied = tk.or_minus_one(copies["prediction"])
-    copying = sums_by_label(calls.rows.index, copied, copies["duration_ns"].to_numpy())
+    copying = sums_by(calls.rows.index.to_numpy(), copied, copies["duration_ns"].to_numpy())
     rest = calls.durations - copying
     known = (copying > 0) & (rest > 0)
     if known.mean() < KNOWN_SHARE or not np.ptp(copying[known]) or not np.ptp(rest[known]):

@@ -136,7 +136,7 @@ def reloads(view: tk.ModelView, idle_ns: int) -> Reloads:
     if late.any():
         back &= ~late | outweigh_use(view)
     rows, spent = tk.rows_where(view.loads, back), tk.covered_ns(view.loads, view.predictions)
-    every = top_calls(view.trace, *tk.LOAD_KINDS)["start_ns"].to_numpy()
+    every = top_calls(view.trace, *tk.LOAD_KINDS).frame()["start_ns"].to_numpy()
     of_all, own = (np.searchsorted(each, starts) - np.searchsorted(each, last_end) for each in (every, starts))
     between = of_all - own
     return Reloads(

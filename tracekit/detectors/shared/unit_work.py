@@ -118,7 +118,7 @@ def unit_suggestion(view: tk.ModelView) -> str:
 
 def unit_suggestion_notes(trace: tk.Trace, models: Iterable[str]) -> tuple[str, ...]:
     """The unit that they suggest for each of these models, in one sentence; none where they suggest nothing."""
-    called = top_calls(trace, tk.Kind.PREDICTION)
+    called = top_calls(trace, tk.Kind.PREDICTION).frame()
     words = []
     for model in models:
         suggestion = suggested_unit(trace, called.index[tk.is_any(called["model"], model)])
