@@ -35,12 +35,15 @@ class Rows:
     def where(self, chosen: BoolArray) -> Self:
         """The rows that are chosen, shape (n,): these rows themselves where all are, and no copy where they stand side
         by side. O(n + rows taken x columns)."""
-        at = np.flatnonzero(chosen)
-        if len(at) == len(self):
+        return self.at(np.flatnonzero(chosen))
+
+    def at(self, places: IndexArray) -> Self:
+        """The rows at ascending places, as `where`."""
+        if len(places) == len(self):
             return self
-        if len(at) and int(at[-1]) + 1 - int(at[0]) == len(at):
-            return self.take(slice(int(at[0]), int(at[-1]) + 1))
-        return self.take(at) if len(at) else self.take(slice(0))
+        if len(places) and int(places[-1]) + 1 - int(places[0]) == len(places):
+            return self.take(slice(int(places[0]), int(places[-1]) + 1))
+        return self.take(places) if len(places) else self.take(slice(0))
 
     def columns(self) -> dict[str, Any]:
         """The columns by name."""

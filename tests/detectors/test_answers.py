@@ -64,7 +64,7 @@ def test_a_finding_counts_the_rows_that_it_does_not_show(scenario):
     for k in range(MAX_EVIDENCE + 5):
         scenario.predict(Model("Net"), k * 10 * MS, (k + 1) * MS // 10)
     (view,) = model_views(trace_of(scenario))
-    answer = view.finding("", (), rows=view.predictions, cost=Cost(2, 0.25, "basis"))
+    answer = view.finding("", (), rows=view.predictions.frame(), cost=Cost(2, 0.25, "basis"))
     assert answer.evidence_total == MAX_EVIDENCE + 5
     assert len(answer.evidence) == MAX_EVIDENCE
     assert answer.evidence[0].start_ns == (MAX_EVIDENCE + 4) * 10 * MS

@@ -243,7 +243,7 @@ def test_what_a_plug_in_does_to_the_trace_changes_no_number(install, recording, 
         + "def detect(view, _):\n"
         + "    for trace in (view.trace,):\n"
         + "        change(trace)\n"
-        + "    for frame in (view.predictions, view.loads):\n"
+        + "    for frame in (view.predictions.frame(), view.loads.frame()):\n"
         + "        try:\n"
         + f"            {CHANGES[change]}\n"
         + "        except Exception:\n"

@@ -31,8 +31,8 @@ def test_what_a_finding_calls_queued_is_queued_in_the_breakdown(number):
     parts = breakdown(trace)
     for view in model_views(trace):
         waits = view.engine_waits
-        inferred = sums_by(view.predictions.index.to_numpy(), waits.prediction, waits.times.durations)
-        frame = parts.of(view.predictions.index).frame
+        inferred = sums_by(view.predictions.id, waits.prediction, waits.times.durations)
+        frame = parts.of(view.predictions.frame().index).frame
         queued = frame["ane_queue_ns"].to_numpy(dtype="int64", na_value=0)
         assert (queued + frame["ane_busy_ns"].to_numpy(dtype="int64", na_value=0) >= inferred).all()
         assert (frame.loc[inferred > 0, "unaccounted_ns"] <= (frame["duration_ns"] - inferred)[inferred > 0]).all()

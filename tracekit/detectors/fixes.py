@@ -88,7 +88,7 @@ def _state(trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
 def _without_rows(trace: Trace, recorded: Recorded, chosen: BoolArray) -> Changes:
     index = np.flatnonzero(chosen)
     times, linked = (
-        Intervals.from_rows(trace.data.frame()).where(index),
+        Intervals.from_rows(trace.data).where(index),
         trace.data.prediction.filled()[index],
     )
     return _without_times(trace, recorded, times, linked)

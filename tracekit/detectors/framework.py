@@ -29,14 +29,14 @@ Precondition = Callable[[Any, Any], "Outcome | None"]
 
 def any_prediction(view: ModelView, _options: Any = None) -> Outcome | None:
     """There is a prediction."""
-    return view.not_applicable("No prediction was recorded.") if view.predictions.empty else None
+    return view.not_applicable("No prediction was recorded.") if not len(view.predictions) else None
 
 
 def any_load(unknown: str) -> Precondition:
     """A load was recorded; `unknown` says what cannot be known otherwise."""
 
     def check(view: ModelView, _options: Any) -> Outcome | None:
-        if not view.loads.empty:
+        if len(view.loads):
             return None
         reason = f"No load of this model was recorded, so it is unknown {unknown}."
         return view.unknown(reason, "Start recording before the app loads the model.")

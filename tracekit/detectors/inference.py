@@ -129,7 +129,7 @@ beyond the work of the hardware: as far as most of them, whose ends are sampled 
 
 def _work_times(trace: Trace) -> tuple[FloatArray, FloatArray]:
     """Begin and end of the work of the hardware for each call: shape (calls,) each, NaN where there is none."""
-    linked, spans = trace.hardware.prediction.filled(), Intervals.from_rows(trace.hardware.frame())
+    linked, spans = trace.hardware.prediction.filled(), Intervals.from_rows(trace.hardware)
     begin, end = (np.full(len(trace.activity), np.nan) for _ in range(2))
     np.fmin.at(begin, linked[linked >= 0], spans.starts[linked >= 0])
     np.fmax.at(end, linked[linked >= 0], spans.ends[linked >= 0])

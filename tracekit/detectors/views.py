@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.breakdown.partition import Breakdown, breakdown
 from tracekit.analysis.code.threads import core_ml_time
@@ -17,33 +16,26 @@ from tracekit.analysis.instances import processes_of
 from tracekit.analysis.loads import Uses, uses_of_loads
 from tracekit.analysis.queues import EngineWaits, engine_executions, engine_waits
 from tracekit.analysis.statistics import covered_ns, top_calls
-from tracekit.by_frame import unchanging
+from tracekit.columns import Codes, or_null
 from tracekit.detectors.answers import RECORD_LONGER, Seen
+from tracekit.rows import AnyRows
 from tracekit.sorting import few_bits, group_edges
 from tracekit.trace.cache import Cache, cached
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
-from tracekit.trace.frames import (
-    categorical,
-    cells,
-    fixed_categorical,
-    is_any,
-    or_minus_one,
-    resolution_of,
-    rows_at,
-    rows_where,
-    texts_in,
-)
+from tracekit.trace.frames import resolution_of
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.linking import top_predictions
-from tracekit.trace.prediction_lookup import codes_in
 from tracekit.trace.trace import cached_by_trace
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from tracekit.arrays import BoolArray, IntArray
     from tracekit.detectors.outcomes import NotEvaluated
     from tracekit.model_files.facts import ModelFile
     from tracekit.model_files.performance.facts import PerformanceReport
+    from tracekit.trace.events import Calls, Events
     from tracekit.trace.trace import Trace
 
 
@@ -67,7 +59,8 @@ class RecordingView(Seen):
 
 @dataclass(frozen=True)
 class ModelView(Seen):
-    """What a detector sees of one model that the app called. Every frame is sorted by start and keeps its index.
+    """What a detector sees of one model that the app called. Rows are sorted by start; their `id` is that in
+    the lane.
 
     What several detectors ask for is worked out for the first and kept.
 
@@ -78,17 +71,17 @@ class ModelView(Seen):
 
     name: str
     trace: Trace
-    loads: pd.DataFrame
+    loads: Calls
     """Its load rows of the Activity lane."""
-    compiles: pd.DataFrame
+    compiles: Calls
     """Its compilation rows of the Activity lane."""
-    predictions: pd.DataFrame
+    predictions: Calls
     """Its prediction rows of the Activity lane, level `top`."""
-    data: pd.DataFrame
+    data: Events
     """Data rows of the model and, for a pipeline, of its stages."""
-    compute: pd.DataFrame
+    compute: Events
     """Compute rows, chosen and linked in the same way."""
-    hardware: pd.DataFrame
+    hardware: Events
     """Neural Engine, GPU and MPS rows that belong to the model, by their label or by time; `attribution` says how
     sure that is. Work of others is not among them."""
     cache: Cache = field(default_factory=Cache, init=False, repr=False)
@@ -106,17 +99,17 @@ class ModelView(Seen):
     @cached_property
     def durations(self) -> IntArray:
         """Shape (predictions,): of each, in ns."""
-        return self.predictions["duration_ns"].to_numpy()
+        return self.predictions.duration_ns
 
     @cached_property
     def resolution_ns(self) -> int:
         """That of its calls."""
-        return resolution_of(self.loads, self.compiles, self.predictions)
+        return resolution_of(self.loads.frame(), self.compiles.frame(), self.predictions.frame())
 
     @cached_property
     def breakdown(self) -> Breakdown:
         """Breakdown of this model's predictions, in their order. O(predictions)."""
-        return breakdown(self.trace).of(self.predictions.index)
+        return breakdown(self.trace).of(self.predictions.frame().index)
 
     @cached_property
     def warm(self) -> BoolArray:
@@ -128,22 +121,22 @@ class ModelView(Seen):
     @cached_property
     def processes(self) -> IntArray:
         """Shape (predictions,): the process that hardware rows name for the prediction; -1 where none does."""
-        return processes_of(self.predictions, self.hardware)
+        return processes_of(self.predictions.frame(), self.hardware.frame())
 
     @cached_property
     def uses(self) -> Uses:
         """Predictions by process, instance and load. O(n log n)."""
-        return uses_of_loads(self.loads, self.predictions, self.processes)
+        return uses_of_loads(self.loads.frame(), self.predictions.frame(), self.processes)
 
     @cached_property
     def engine_rows(self) -> pd.DataFrame:
         """Execution rows of the Neural Engine in `hardware`, with the columns that `engine_executions` leaves."""
-        return engine_executions(self.hardware)
+        return engine_executions(self.hardware.frame())
 
     @cached_property
     def engine_waits(self) -> EngineWaits:
         """Times in which its predictions waited for the Neural Engine."""
-        return engine_waits(self.trace, self.predictions, self.hardware)
+        return engine_waits(self.trace, self.predictions.frame(), self.hardware.frame())
 
     @cached_property
     def reference_time(self) -> tuple[int, str]:
@@ -183,91 +176,82 @@ def model_views(trace: Trace) -> Iterator[ModelView]:
     spent inside it. A view is cut when its turn comes, so that the rows of one model at a time stand in memory twice.
     O(n log n) in the rows of the trace.
     """
-    activity = trace.activity.frame()
-    top = rows_where(activity, is_any(cells(activity, "level"), Level.TOP))
-    group = np.select([is_any(cells(top, "kind"), *kinds) for kinds in _GROUPS], range(len(_GROUPS)), -1)
-    names = pd.Index(sorted(texts_in(categorical(cells(top, "model"))[group >= 0])), dtype=object)
-    owner = top_predictions(activity)
-    of_prediction = codes_in(cells(activity, "model"), names)
-    model = codes_in(cells(top, "model"), names)
+    activity = trace.activity
+    top = activity.where(activity.level.is_any(Level.TOP))
+    group = np.select([top.kind.is_any(*kinds) for kinds in _GROUPS], range(len(_GROUPS)), -1)
+    names = sorted(top.model.take(group >= 0).held())
+    owner = top_predictions(activity.frame())
+    of_prediction = activity.model.codes_in(names)
+    model = top.model.codes_in(names)
     calls = _split(top, [np.where(group < 0, -1, len(_GROUPS) * model + group)], len(_GROUPS) * len(names))
-    parts: list[Iterable[pd.DataFrame]] = [calls] * len(_GROUPS)
-    for frame in (trace.data.frame(), trace.compute.frame(), trace.hardware.frame()):
-        if frame.empty:
-            parts.append([frame] * len(names))
-            continue
-        linked = _relink(frame, owner, activity)
-        others = is_any(cells(frame, "attribution"), Attribution.FOREIGN)
-        parts.append(_split(linked, _models_of_rows(linked, of_prediction, names, others), len(names)))
-    for name, *frames in zip(names, *parts, strict=True):
-        yield ModelView(name, trace, *frames)
-        frames.clear()
+    lanes = (
+        _split(linked, _models_of_rows(linked, of_prediction, names), len(names))
+        for linked in (_relink(rows, owner, activity) for rows in (trace.data, trace.compute, trace.hardware))
+    )
+    for name, loads, compiles, predictions, *others in zip(names, *[calls] * len(_GROUPS), *lanes, strict=True):
+        yield ModelView(name, trace, loads, compiles, predictions, *others)
+        del loads, compiles, predictions
+        others.clear()
 
 
 _GROUPS = (LOAD_KINDS, (Kind.COMPILE,), (Kind.PREDICTION,))
-"""Kinds of the calls in the frames of a view, one after the other."""
+"""Kinds of the calls of a view, one after the other."""
 
 
 @cached_by_trace
 def unnamed_predictions(trace: Trace) -> int:
     """Number of top-level predictions whose row names no model, so that no view holds them."""
-    return int((categorical(top_calls(trace, Kind.PREDICTION).frame()["model"]).codes < 0).sum())
+    return int((~top_calls(trace, Kind.PREDICTION).model.known).sum())
 
 
-def _relink(frame: pd.DataFrame, owner: IntArray, activity: pd.DataFrame) -> pd.DataFrame:
-    """`frame` with `prediction` replaced by the outermost prediction.
+def _relink(rows: Events, owner: IntArray, activity: Calls) -> Events:
+    """`rows` with `prediction` replaced by the outermost prediction.
 
     A row in a stage that lies in no single prediction of its pipeline has none either, and the stage's attribution.
     """
-    if not is_any(cells(activity, "level"), Level.SUB).any():
-        return frame
-    linked = or_minus_one(cells(frame, "prediction"))
-    known = linked >= 0
-    outer = np.zeros_like(linked)
-    outer[known] = owner[linked[known]]
-    in_no_call = known.copy()
-    in_no_call[known] = is_any(cells(activity, "level"), Level.SUB)[outer[known]]
-    attribution = categorical(cells(frame, "attribution")).codes.copy()
-    attribution[in_no_call] = categorical(cells(activity, "attribution")).codes[outer[in_no_call]]
-    return frame.assign(
-        prediction=pd.arrays.IntegerArray(np.where(in_no_call, 0, outer), mask=~known | in_no_call),
-        attribution=fixed_categorical("attribution", attribution, tuple(Attribution)),
+    of_stage = activity.level.is_any(Level.SUB)
+    if not of_stage.any():
+        return rows
+    outer = np.append(owner, -1)[rows.prediction.filled()]
+    in_no_call = np.append(of_stage, False)[outer]
+    order = tuple(Attribution)
+    attribution = rows.attribution.codes_in(order)
+    attribution[in_no_call] = activity.attribution.codes_in(order)[outer[in_no_call]]
+    return replace(
+        rows,
+        prediction=or_null(np.where(in_no_call, -1, outer)),
+        attribution=Codes(attribution, order),
     )
 
 
-def _models_of_rows(frame: pd.DataFrame, of_prediction: IntArray, names: pd.Index, others: BoolArray) -> list[IntArray]:
+def _models_of_rows(rows: Events, of_prediction: IntArray, names: Sequence[str]) -> list[IntArray]:
     """Indices in `names` of the models that each row belongs to, -1 for none: of the model whose prediction it lies in;
-    where it lies in no single one, of its own model, and of the pipeline that this is a stage of.
+    where it lies in no single one, of its own model, and of the pipeline that this is a stage of. Rows of other
+    processes belong to none.
 
-    `of_prediction` gives the index of the model of each row of the activity; `others` are rows of other processes,
-    which belong to none. Shape (rows,) each.
+    `of_prediction` gives the index of the model of each row of the activity. Shape (rows,) each.
     """
-    linked = or_minus_one(cells(frame, "prediction"))
-    alone = linked < 0
-    by_prediction = np.full(len(frame), -1, np.int64)
-    by_prediction[~alone] = of_prediction[linked[~alone]]
+    linked, others = rows.prediction.filled(), rows.attribution.is_any(Attribution.FOREIGN)
+    by_prediction = np.append(of_prediction, -1)[linked]
     by_prediction[others] = -1
-    alone &= ~others
+    alone = (linked < 0) & ~others
     if not alone.any():
         return [by_prediction]
-    model, parent = (np.where(alone, codes_in(cells(frame, column), names), -1) for column in ("model", "parent_model"))
+    model, parent = (np.where(alone, column.codes_in(names), -1) for column in (rows.model, rows.parent_model))
     return [by_prediction, model, np.where(parent == model, -1, parent)]
 
 
-def _split(frame: pd.DataFrame, models: Sequence[IntArray], count: int) -> Iterator[pd.DataFrame]:
-    """The frame in `count` parts: a row stands in each part that one of `models` names for it. O(n log n)."""
+def _split(rows: AnyRows, models: Sequence[IntArray], count: int) -> Iterator[AnyRows]:
+    """The rows in `count` parts: a row stands in each part that one of `models` names for it. O(n log n)."""
     rows_of = [np.flatnonzero(model >= 0) for model in models]
-    model = np.concatenate([each[rows] for each, rows in zip(models, rows_of, strict=True)])
+    model = np.concatenate([each[at] for each, at in zip(models, rows_of, strict=True)])
     row = np.concatenate(rows_of)
     order = np.lexsort((row, few_bits(model))) if len(models) > 1 else np.argsort(few_bits(model), kind="stable")
     row, edges = row[order], group_edges(model, count)
     # Parts of few rows come in half the time and less; larger ones may stand side by side, and are not copied then.
     if len(row) < 10_000 * count and (row[1:] != row[:-1] + 1).any():
-        frame, row = frame.take(row), np.arange(len(row))
-    none = unchanging(frame.iloc[:0])
-    return (
-        unchanging(rows_at(frame, row[start:end])) if start < end else none for start, end in pairwise(edges.tolist())
-    )
+        rows, row = rows.take(row), np.arange(len(row))
+    return (rows.at(row[start:end]) for start, end in pairwise(edges.tolist()))
 
 
 cached_by_model = cached

@@ -15,11 +15,10 @@ class Options(tk.Options):
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks at the time between the end of the first load and the first prediction after it."""
-    if view.loads.empty:
+    loads, starts = view.loads, view.predictions.start_ns
+    if not len(loads):
         return view.not_applicable("Its load was not recorded.")
-    load = view.loads.iloc[0]
-    loaded = int(load["start_ns"] + load["duration_ns"])
-    starts = view.predictions["start_ns"].to_numpy()
+    loaded = int(loads.ends_ns[0])
     later = starts[starts >= loaded]
     if not len(later):
         return view.not_applicable("No prediction after its first load was recorded.")
@@ -34,11 +33,11 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         metrics=(wait,),
         cost=tk.Cost(
             used - loaded,
-            (used - loaded) / (used - int(load["start_ns"])),
+            (used - loaded) / (used - int(loads.start_ns[0])),
             "Time from the end of the first load to the first prediction, as a share of the time since its start.",
             of="the time since the load began",
         ),
-        evidence=(tk.Evidence(loaded, used, view.name, "wait", str(load["table"]), int(load["row"])),),
+        evidence=(tk.Evidence(loaded, used, view.name, "wait", loads.table.item(0) or "", int(loads.row[0])),),
         affected=tk.Intervals(np.array([loaded]), np.array([used])),
     )
 

@@ -31,7 +31,7 @@ class Options(tk.Options):
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for loads that prepared the model for the device while a call or the main thread waited."""
-    loads = view.loads
+    loads = view.loads.frame()
     known = cold_loads(loads, view.trace, options.ratio, round(options.ratio_min_ms * 1e6), options.min_compared)
     durations = loads["duration_ns"].to_numpy()
     long = durations >= options.min_wait_ms * 1e6
@@ -71,7 +71,7 @@ def _finding(
 ) -> tk.Outcome:
     """The finding with its cost: the cold loads that were waited for."""
     chosen = known.cold & felt
-    rows = view.loads[chosen]
+    rows = view.loads.frame()[chosen]
     cost_ns = tk.covered_ns(rows)
     took = view.time(cost_ns)
     if len(rows) > 1:

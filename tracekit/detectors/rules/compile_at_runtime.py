@@ -29,11 +29,11 @@ class Options(tk.Options):
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for compilations beyond those that a model needs."""
-    compiles, hardware = view.compiles, view.hardware
+    compiles, hardware = view.compiles.frame(), view.hardware.frame()
     named = tk.is_any(tk.cells(hardware, "attribution"), tk.Attribution.LABEL, tk.Attribution.EXACT)
     of_programs = named & tk.is_any(tk.cells(hardware, "kind"), tk.Kind.ANE_COMPILE)
     if compiles.empty and not of_programs.any():
-        if cold_loads(view.loads, view.trace).cold.any():
+        if cold_loads(view.loads.frame(), view.trace).cold.any():
             return view.not_applicable("The app compiled no model itself; cold-load reports compilations during loads.")
         return view.passed("No compilation of this model was recorded.", _metrics(options, 0, 0, 0, 0))
     programs = tk.rows_where(hardware, of_programs)

@@ -30,20 +30,23 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for predictions whose main unit is interrupted by others again and again."""
     counts = view.breakdown.numbers("handoffs", -1)
     has_handoffs = (counts >= 0) & (view.durations > 0)
-    calls = view.predictions.index[has_handoffs]
+    calls = view.predictions.frame().index[has_handoffs]
     if len(calls) < options.min_predictions:
         not_recorded = view.missing_units_answer(after=f"{unit_suggestion(view)}{of_hand_offs(view)}")
         if len(calls) < len(view.predictions) and not_recorded is not None:
             return not_recorded
         return view.too_few_predictions(
-            len(calls), options.min_predictions, "with known compute units", record=record_alone(view.predictions)
+            len(calls),
+            options.min_predictions,
+            "with known compute units",
+            record=record_alone(view.predictions.frame()),
         )
     handoffs = counts[has_handoffs]
     runs = None
     changes = handoffs
     # The quick count holds every change that the exact one does.
     if np.median(handoffs) >= options.hand_offs:
-        runs = device_runs_of(view.compute, view.hardware, calls, round(options.min_cpu_us * 1e3))
+        runs = device_runs_of(view.compute.frame(), view.hardware.frame(), calls, round(options.min_cpu_us * 1e3))
         changes = runs.changes(calls)
     usual = float(np.median(changes))
     if runs is None or usual < options.hand_offs:
@@ -71,7 +74,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         f"interrupt the {main}, which does most of the work, for {tk.format_time(mean)} per prediction on average "
         f"({tk.format_share(share)} of its time).{of_hand_offs(view, main)}",
         (*metrics, tk.Metric("mean-interruption", "mean interruption per prediction", mean, "ns")),
-        rows=view.predictions.loc[calls[changes >= options.hand_offs]],
+        rows=view.predictions.frame().loc[calls[changes >= options.hand_offs]],
         cost=view.cost(
             affected.covered_ns,
             f"Time between two runs on the {main} in one prediction",

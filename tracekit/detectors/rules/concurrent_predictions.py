@@ -35,7 +35,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return view.not_applicable(
             f"Only {tk.format_count(count, 'prediction')}, so no more than {options.limit} can be in flight."
         )
-    concurrency = summarize_concurrency(view.predictions, options.limit)
+    concurrency = summarize_concurrency(view.predictions.frame(), options.limit)
     if not concurrency.busy_ns:
         return view.unknown(
             f"None of {tk.format_count(count, 'prediction')} has a duration, so it is unknown how many overlap.",
@@ -68,9 +68,9 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             f"Up to {concurrency.max_depth} in flight, hardly slower than alone ({slowdown:.1f}x).", metrics
         )
     if slowdown is None:
-        deep = summarize_concurrency(view.predictions, max(options.unsupported_depth - 1, options.limit))
+        deep = summarize_concurrency(view.predictions.frame(), max(options.unsupported_depth - 1, options.limit))
         # Several instances may well run on different devices, where depth alone shows nothing.
-        if deep.share_above < options.busy_share or view.predictions["instance"].nunique() > 1:
+        if deep.share_above < options.busy_share or view.predictions.frame()["instance"].nunique() > 1:
             return view.unknown(
                 f"Up to {concurrency.max_depth} in flight, but too few predictions ran alone to tell whether they slow "
                 "each other down.",
@@ -94,7 +94,7 @@ def _finding(
         f"Up to {tk.format_count(concurrency.max_depth, 'prediction')} in flight (more than {limit} for "
         f"{share} of busy time). {slower}",
         metrics,
-        rows=tk.rows_where(view.predictions, concurrency.is_above),
+        rows=tk.rows_where(view.predictions.frame(), concurrency.is_above),
         cost=tk.Cost(
             concurrency.excess_ns,
             concurrency.excess_ns / max(concurrency.busy_ns, 1),

@@ -47,13 +47,13 @@ class Calls(NamedTuple):
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Compares predictions during whose CPU work other models used the CPU with those that met none."""
-    computed = view.compute
+    computed = view.compute.frame()
     on_cpu = tk.is_any(tk.cells(computed, "kind"), tk.Kind.CPU_COMPUTE) & ~computed["prediction"].array.isna()
     if not on_cpu.any():
         return view.not_applicable("None of the recorded work ran on the CPU.")
     cpu_rows = tk.rows_where(computed, on_cpu)
     every = _cpu_work(view.trace)
-    mine = every.index.isin(view.compute.index)
+    mine = every.index.isin(view.compute.frame().index)
     if mine.all():
         return view.not_applicable(f"No other model of the app used the CPU. {_UNKNOWN}")
     others = every[~mine]
@@ -115,7 +115,7 @@ def _cpu_work(trace: tk.Trace) -> pd.DataFrame:
 
 def _calls(view: tk.ModelView, cpu_rows: pd.DataFrame, others: pd.DataFrame, chosen: tk.BoolArray) -> Calls:
     """The comparable ones among the `chosen` predictions. O(n log n) in the predictions and CPU rows."""
-    rows = view.predictions
+    rows = view.predictions.frame()
     predicted, work = tk.Intervals.from_rows(rows), tk.Intervals.from_rows(cpu_rows)
     owner = rows.index.get_indexer(pd.Index(cpu_rows["prediction"].to_numpy(dtype=np.int64)))
     known = owner >= 0
@@ -137,8 +137,8 @@ def _calls(view: tk.ModelView, cpu_rows: pd.DataFrame, others: pd.DataFrame, cho
 
 def _elsewhere(view: tk.ModelView) -> bool:
     """Whether work of the model ran on the Neural Engine or the GPU, or was asked of them."""
-    return not view.hardware.empty or bool(
-        tk.is_any(view.compute["kind"], tk.Kind.GPU_REQUEST, tk.Kind.ANE_REQUEST).any()
+    return not view.hardware.frame().empty or bool(
+        tk.is_any(view.compute.frame()["kind"], tk.Kind.GPU_REQUEST, tk.Kind.ANE_REQUEST).any()
     )
 
 

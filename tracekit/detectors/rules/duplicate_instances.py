@@ -40,7 +40,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if answer is not None:
         return answer
     known, turns = traits_of(view), Turns(options.min_switches, options.parallel_share, options.alike)
-    parts = instances_by_kind(view.loads, view.predictions, known, options.min_predictions // 2)
+    parts = instances_by_kind(view.loads.frame(), view.predictions.frame(), known, options.min_predictions // 2)
     unused, perhaps = _unused_loads(view, options)
     # Those that could be one come first, then those that change places most often.
     instances = max(parts, key=lambda part: (turns.one_suffices(part), turns.taken(part), part.switches))
@@ -72,7 +72,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             )
         return view.passed(_purpose(view, instances, known, options), metrics)
     unused = unused[: 0 if elsewhere else None]
-    rows = view.loads.iloc[np.union1d(instances.together if doubled else instances.together[:0], unused)]
+    rows = view.loads.frame().iloc[np.union1d(instances.together if doubled else instances.together[:0], unused)]
     cost_ns = tk.covered_ns(rows)
     why = []
     if doubled:
@@ -85,7 +85,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     return view.finding(
         f"{words[0].upper()}{words[1:]}; {time}. Each instance also holds memory.",
         metrics,
-        rows=rows if len(rows) else view.predictions.drop_duplicates("instance"),
+        rows=rows if len(rows) else view.predictions.frame().drop_duplicates("instance"),
         cost=view.cost(cost_ns, "Time covered by the unnecessary loads that were recorded") if cost_ns else None,
         call_sites=sites_of(view.trace, rows.index),
     )
@@ -97,14 +97,14 @@ def _unused_loads(view: tk.ModelView, options: Options) -> tuple[tk.IntArray, in
 
     A cold load that nothing used prepares the model for the next one, which some apps do on purpose.
     """
-    loads = view.loads
-    uses = uses_of_loads(loads, view.predictions)
+    loads = view.loads.frame()
+    uses = uses_of_loads(loads, view.predictions.frame())
     durations = loads["duration_ns"].to_numpy().astype(np.float64)
     used = np.isin(np.arange(len(loads)), uses.load)
     usual = float(np.median(durations[used])) if used.any() else np.inf
     same = (durations <= usual * options.alike) & (durations * options.alike >= usual)
     ends = tk.Intervals.from_rows(loads).ends
-    starts = view.predictions["start_ns"].to_numpy()
+    starts = view.predictions.frame()["start_ns"].to_numpy()
     later = len(starts) - np.searchsorted(starts, ends)
     long = (starts[-1] - ends >= options.unused_s * 1e9) | loads["instance"].duplicated(keep="last").to_numpy()
     cold = tk.is_any(loads["kind"], tk.Kind.LOAD_UNCACHED)
@@ -114,7 +114,7 @@ def _unused_loads(view: tk.ModelView, options: Options) -> tuple[tk.IntArray, in
 
 
 def _purpose(view: tk.ModelView, instances: Instances, known: Traits, options: Options) -> str:
-    count, used = tk.format_count(instances.count, "instance"), view.predictions["instance"].nunique()
+    count, used = tk.format_count(instances.count, "instance"), view.predictions.frame()["instance"].nunique()
     if known.difference():
         return f"The instances differ ({known.difference()}); none duplicates another."
     if used < instances.count:

@@ -33,7 +33,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if (answer := before_comparing(view, options.min_predictions)) is not None:
         return answer
     known, turns = traits_of(view), Turns(options.min_switches, options.parallel_share, options.alike)
-    parts = instances_by_kind(view.loads, view.predictions, known, options.min_predictions // 2)
+    parts = instances_by_kind(view.loads.frame(), view.predictions.frame(), known, options.min_predictions // 2)
     part = next((each for each in parts if turns.one_suffices(each)), None)
     if part is None:
         return view.passed("No instance of the model takes turns with another that could stand for it.")
@@ -44,7 +44,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if (answer := unsampled(view)) is not None:
         return answer
     by_start = {each.start_ns: each for each in load_memory(view.trace) if each.model == view.name}
-    of_load = [by_start.get(start) for start in view.loads["start_ns"].to_numpy().tolist()]
+    of_load = [by_start.get(start) for start in view.loads.frame()["start_ns"].to_numpy().tolist()]
     extra = [of_load[position] for position in part.together.tolist()]
     first = next((each for at, each in enumerate(of_load) if at not in part.together), None)
     return _judge(view, first, extra, options)
@@ -76,7 +76,7 @@ def _judge(
     if not tk.all_reached(metrics):
         return view.passed(f"{words}: hardly any memory is held twice. {engine_memory(view)}", metrics)
     by_start = {each.start_ns: each.step_bytes for each in extra if each is not None}
-    rows = tk.rows_where(view.loads, np.isin(view.loads["start_ns"].to_numpy(), [*by_start]))
+    rows = tk.rows_where(view.loads.frame(), np.isin(view.loads.frame()["start_ns"].to_numpy(), [*by_start]))
     return view.finding(
         f"{words}, although the instances take turns and one would do.",
         metrics,

@@ -29,7 +29,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
         tk.is_any(tk.cells(trace.hardware.frame(), "kind"), tk.Kind.ANE_EXEC),
         trace.hardware.frame()["attribution"],
     )
-    times = tk.Intervals.from_rows(trace.hardware.frame())
+    times = tk.Intervals.from_rows(trace.hardware)
     executed_ns = times.where(executed).covered_ns
     named_ns = times.where(executed & tk.is_any(attribution, tk.Attribution.FOREIGN)).covered_ns
     foreign_share = named_ns / executed_ns if executed_ns else 0.0

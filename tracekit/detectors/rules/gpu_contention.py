@@ -27,7 +27,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return view.not_applicable("None of the recorded work ran on the GPU.")
     # Rows of the GPU that are not the model's.
     others = view.trace.hardware.kind.is_any(tk.Kind.GPU_EXEC)
-    others[view.hardware.index.to_numpy()] = False
+    others[view.hardware.frame().index.to_numpy()] = False
     return judge_groups(view, lambda chosen: _judge_calls(view, gpu_work, others, chosen, options))
 
 
@@ -45,7 +45,9 @@ def _judge_calls(
     times, working = spans.where(comparable), _times(view, others).covered_time()
     others_ns = working.within(times.starts, times.ends)
     contention = Contention(view, options, _WORDS)
-    met = contention.split(tk.rows_where(view.predictions, comparable), others_ns / np.maximum(times.durations, 1))
+    met = contention.split(
+        tk.rows_where(view.predictions.frame(), comparable), others_ns / np.maximum(times.durations, 1)
+    )
     if not isinstance(met, Met):
         return met
 
@@ -82,18 +84,18 @@ def _own_work(view: tk.ModelView) -> tuple[tk.IndexArray, tk.Intervals]:
     those of the model, and when, shape (rows,) each."""
     parts = [
         (frame, tk.is_any(frame["kind"], kind))
-        for frame, kind in ((view.hardware, tk.Kind.GPU_EXEC), (view.compute, tk.Kind.GPU_REQUEST))
+        for frame, kind in ((view.hardware.frame(), tk.Kind.GPU_EXEC), (view.compute.frame(), tk.Kind.GPU_REQUEST))
     ]
     times = tk.Intervals.none().joined(*(tk.Intervals.from_rows(frame).where(rows) for frame, rows in parts))
     called = [tk.or_minus_one(frame["prediction"])[rows] for frame, rows in parts]
-    prediction_index = view.predictions.index.get_indexer(pd.Index(np.concatenate(called)))
+    prediction_index = view.predictions.frame().index.get_indexer(pd.Index(np.concatenate(called)))
     known = prediction_index >= 0
     return prediction_index[known], times.where(known)
 
 
 def _times(view: tk.ModelView, chosen: tk.BoolArray) -> tk.Intervals:
     """When the chosen hardware rows of the trace were active."""
-    return tk.Intervals.from_rows(view.trace.hardware.frame()).where(chosen)
+    return tk.Intervals.from_rows(view.trace.hardware).where(chosen)
 
 
 def _whose(view: tk.ModelView, others: tk.BoolArray, affected: tk.Intervals) -> str:

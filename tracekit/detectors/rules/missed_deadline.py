@@ -36,7 +36,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if not options.budget_ms:
         return _by_frames(view, options)
     warm, timed = _warm_and_timed(view)
-    judged = view.predictions[warm & timed]
+    judged = view.predictions.frame()[warm & timed]
     if len(judged) < options.min_predictions:
         record = keep_loaded(view, tk.RECORD_LONGER)
         return view.too_few_predictions(len(judged), options.min_predictions, adjective="warm", record=record)
@@ -66,7 +66,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
 def _warm_and_timed(view: tk.ModelView) -> tuple[tk.BoolArray, tk.BoolArray]:
     """Which predictions are not the first after a load, and which have a duration: shape (predictions,) each."""
     timed: tk.BoolArray = view.durations > 0
-    return ~first_predictions(view.trace)[view.predictions.index], timed
+    return ~first_predictions(view.trace)[view.predictions.frame().index], timed
 
 
 def _latency(warm_ns: tk.IntArray) -> tuple[tk.Metric, tk.Metric]:
@@ -96,7 +96,7 @@ _NO_BUDGET = "No time budget given; set one with --budget, for example --budget 
 
 def _by_frames(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Without a budget: looks for frames that are dropped because a prediction takes longer than a frame."""
-    steps = frame_steps(view.predictions)
+    steps = frame_steps(view.predictions.frame())
     if steps is None:
         return view.not_applicable(_NO_BUDGET)
     steady = view.warm[steps.index]
@@ -129,7 +129,7 @@ def _by_frames(view: tk.ModelView, options: Options) -> tk.Outcome:
         few = f"{int(dropped.sum()):,} of {int(steady.sum()):,}" if dropped.any() else "none"
         words = f"{few} took longer than a frame and dropped the next one"
         return view.passed(f"{rate}; {words}{left_out}.", metrics)
-    loads = np.searchsorted(view.predictions["start_ns"].to_numpy(), view.loads["start_ns"].to_numpy())
+    loads = np.searchsorted(view.predictions.frame()["start_ns"].to_numpy(), view.loads.frame()["start_ns"].to_numpy())
     # What call stacks show has no instances.
     if view.trace.inferred and (np.diff(loads) == 0).any():
         return view.unknown(
@@ -138,7 +138,7 @@ def _by_frames(view: tk.ModelView, options: Options) -> tk.Outcome:
             _GIVE_BUDGET,
         )
     # A user that follows another, as in reloads, does not alternate with it.
-    users = (tk.or_minus_one(view.predictions["instance"]), view.processes[view.processes >= 0])
+    users = (tk.or_minus_one(view.predictions.frame()["instance"]), view.processes[view.processes >= 0])
     if any(np.count_nonzero(np.diff(known)) >= len(np.unique(known)) > 1 for known in users):
         return view.unknown(
             f"{rate}, but several instances or processes run the model by turns, and the recording does not show which "
@@ -150,7 +150,7 @@ def _by_frames(view: tk.ModelView, options: Options) -> tk.Outcome:
         f"({tk.format_share(share)}) took longer than a frame ({tk.format_time(frame_ns)}) and dropped the next one"
         f"{left_out}"
     )
-    return _finding(view, view.predictions.iloc[steps.index[dropped]], share, frame_ns, words, metrics)
+    return _finding(view, view.predictions.frame().iloc[steps.index[dropped]], share, frame_ns, words, metrics)
 
 
 def _finding(

@@ -24,7 +24,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for predictions whose work on the Neural Engine begins when work of others ends."""
     engine_rows = view.engine_rows
     called = tk.or_minus_one(tk.cells(engine_rows, "prediction"))
-    on_engine = view.predictions.index.isin(called) & (view.durations > 0)
+    on_engine = view.predictions.frame().index.isin(called) & (view.durations > 0)
     named = tk.is_any(tk.cells(engine_rows, "attribution"), *NAMED).any()
     # Share of the predictions during which the engine worked for them or for another one in flight.
     ambiguous = view.breakdown.unknown[Part.ANE] == REASONS.index(Unknown.AMBIGUOUS)
@@ -41,7 +41,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if count < options.min_predictions:
         return view.too_few_predictions(count, options.min_predictions, "with known Neural Engine work")
     waits = view.engine_waits
-    waited = waits.by_prediction(view.predictions.index)
+    waited = waits.by_prediction(view.predictions.frame().index)
     delayed = on_engine & (waited > 0) & (waited >= options.wait_share * view.durations)
     share = int(delayed.sum()) / count
     least = tk.format_share(options.wait_share)
@@ -53,7 +53,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         some = f"{int(delayed.sum()):,} of {tk.format_count(count, 'prediction')}"
         words, whose = (some, "their") if delayed.any() else ("No prediction", "its")
         return view.passed(f"{words} queued behind other work for {least} or more of {whose} time.", metrics)
-    rows = view.predictions[delayed]
+    rows = view.predictions.frame()[delayed]
     chosen = (waits.others_ns > 0) & np.isin(waits.prediction, rows.index.to_numpy())
     affected = waits.times.where(chosen).union()
     cost_ns = min(int(waited[delayed].sum()), affected.covered_ns)

@@ -31,13 +31,13 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             "be counted.",
             "Record with a newer Xcode and OS, whose rows name the model, or with nothing else running.",
         )
-    with_rows = counts_by(view.predictions.index.to_numpy(), engine_rows["prediction"].to_numpy(dtype=np.int64)) > 0
-    rows = tk.rows_where(view.predictions, with_rows)
+    with_rows = counts_by(view.predictions.id, engine_rows["prediction"].to_numpy(dtype=np.int64)) > 0
+    rows = tk.rows_where(view.predictions.frame(), with_rows)
     if len(rows) < options.min_predictions:
         return view.too_few_predictions(len(rows), options.min_predictions, "with Neural Engine work")
     within, gaps = gaps_between(engine_rows)
-    on_cpu = tk.Intervals.from_rows(view.compute).where(tk.is_any(tk.cells(view.compute, "device"), tk.Device.CPU))
-    on_gpu = tk.Intervals.from_rows(view.hardware).where(tk.is_any(tk.cells(view.hardware, "kind"), tk.Kind.GPU_EXEC))
+    on_cpu = tk.Intervals.from_rows(view.compute).where(view.compute.device.is_any(tk.Device.CPU))
+    on_gpu = tk.Intervals.from_rows(view.hardware).where(view.hardware.kind.is_any(tk.Kind.GPU_EXEC))
     busy = on_cpu.joined(on_gpu, view.engine_waits.times)
     # The part of each in which no other unit worked for the model and the engine was not busy with others.
     idle = gaps.durations - busy.covered_within(gaps)

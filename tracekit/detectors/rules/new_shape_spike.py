@@ -56,7 +56,7 @@ def _judge(view: tk.ModelView, calls: Calls, without_waits_ns: tk.IntArray, opti
     """The answer for calls among predictions that take so long without their waits, shape (predictions,)."""
     groups = group_by_work(view, calls, without_waits_ns, options)
     if not groups.stands_out.any():
-        index = view.predictions.index.get_indexer(calls.rows.index)
+        index = view.predictions.frame().index.get_indexer(calls.rows.index)
         usual = groups.usual_ns[groups.group]
         worst = float(((without_waits_ns[index] - groups.expected_ns + usual) / usual).max())
         return view.passed(
@@ -144,7 +144,7 @@ class Firsts(NamedTuple):
 def group_by_work(view: tk.ModelView, calls: Calls, without_waits_ns: tk.IntArray, options: Options) -> Groups:
     """Groups of comparable calls by their work; one where the work shows no others. `without_waits_ns` is the time of
     each of the model's predictions without its waits, shape (predictions,). O(n log n)."""
-    index = view.predictions.index.get_indexer(calls.rows.index)
+    index = view.predictions.frame().index.get_indexer(calls.rows.index)
     work, without_waits_ns = latencies(view).work_ns[index], without_waits_ns[index]
     group = np.zeros(len(work), np.int64)
     if float((work > 0).mean()) >= KNOWN_SHARE:
@@ -178,14 +178,14 @@ def first_of_work(
 
     Predictions that are not compared belong to the group whose work is nearest. O(n log n).
     """
-    rows, count = tk.rows_where(view.predictions, calls.chosen_from), len(groups.work_ns)
+    rows, count = tk.rows_where(view.predictions.frame(), calls.chosen_from), len(groups.work_ns)
     gap_ns = round(options.gap_s * 1e9)
     index = rows.index.get_indexer(calls.rows.index)
     without_waits_ns, work = without_waits_ns[calls.chosen_from], latencies(view).work_ns[calls.chosen_from]
     distance = np.log(np.maximum(work, 1.0))[:, None] - np.log(np.maximum(groups.work_ns, 1.0))[None, :]
     group = np.abs(distance).argmin(axis=1)
     group[index] = groups.group
-    uses = uses_of_loads(view.loads, rows, view.processes[calls.chosen_from])
+    uses = uses_of_loads(view.loads.frame(), rows, view.processes[calls.chosen_from])
     first = np.zeros(len(rows), np.bool_)
     first[np.unique(uses.group * count + group, return_index=True)[1]] = True
     surely_warms, perhaps_warms = _warming_up(rows, uses, first, gap_ns)

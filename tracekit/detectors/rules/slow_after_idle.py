@@ -37,7 +37,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     times = tk.Intervals.from_rows(view.predictions)
     pauses = times.starts[1:] - np.maximum.accumulate(times.ends)[:-1]
     # A model that is called that seldom opens no burst with each call.
-    opens, long = np.diff(burst_numbers(view.predictions)) != 0, pauses >= options.gap_s * 1e9
+    opens, long = np.diff(burst_numbers(view.predictions.frame())) != 0, pauses >= options.gap_s * 1e9
     after = np.append(False, opens & long)
     if not after.any():
         if not long.any() or len(times) - int(long.sum()) >= options.min_predictions:
@@ -53,7 +53,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
 
 
 def _judge(view: tk.ModelView, calls: Calls, after_pause: tk.BoolArray, options: Options) -> tk.Outcome:
-    after = after_pause[view.predictions.index.get_indexer(calls.rows.index)]
+    after = after_pause[view.predictions.frame().index.get_indexer(calls.rows.index)]
     pauses, others = int(after.sum()), int((~after).sum())
     if pauses < options.min_gaps or others < options.min_predictions:
         return view.unknown(

@@ -28,11 +28,11 @@ class Options(tk.Options):
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for calls that continue each other and copy something large in and out."""
-    rows = view.predictions
+    rows = view.predictions.frame()
     times = tk.Intervals.from_rows(rows)
     if int((times.starts[1:] < times.ends[:-1]).sum()) > (1 - USUAL_CALLS) * len(rows):
         return view.not_applicable("Predictions overlap, so none continues the previous one.")
-    copies = autoregression.state_copies(rows, view.data)
+    copies = autoregression.state_copies(rows, view.data.frame())
     large = copies.both >= options.copy_share * np.maximum(times.durations, 1)
     balanced = np.minimum(copies.into, copies.out) >= options.balance * np.maximum(copies.into, copies.out)
     passed_on = large & balanced
@@ -59,7 +59,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             "Record a longer answer, or several.",
         )
     copied_ns, predicted_ns = int(copies.both[passed_on].sum()), int(times.durations.sum())
-    data = view.data.loc[copies.rows]
+    data = view.data.frame().loc[copies.rows]
     data = data[data["prediction"].isin(rows.index[passed_on]).to_numpy(dtype=bool)]
     copied = tk.Intervals.from_rows(data).union()
     return view.finding(
@@ -81,7 +81,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
 
 def _sign(view: tk.ModelView, copies: autoregression.StateCopies) -> str:
     """What shows that calls continue each other, as a clause; empty where nothing does."""
-    rows = view.predictions
+    rows = view.predictions.frame()
     sequence = burst_numbers(rows)
     # As a cache does that holds what came before.
     if growth(np.maximum(copies.both, 1), sequence).usual:

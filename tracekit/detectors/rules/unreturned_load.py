@@ -62,7 +62,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             metrics,
         )
     by_start = dict(zip((then.start_ns for _, then in cycles), kept.astype(np.int64).tolist(), strict=True))
-    rows = tk.rows_where(view.loads, np.isin(view.loads["start_ns"].to_numpy(), [*by_start]))
+    rows = tk.rows_where(view.loads.frame(), np.isin(view.loads.frame()["start_ns"].to_numpy(), [*by_start]))
     # Samples around it are noisy: a little more may stay than a load adds.
     still = f"{tk.format_bytes(round(stays))} of it are" if stays < step else "all of it is"
     return view.finding(

@@ -99,9 +99,7 @@ def _unused_models(trace: tk.Trace, loads: pd.DataFrame, calls: pd.DataFrame) ->
             used |= tk.texts_in(tk.categorical(tk.cells(frame, column))[chosen])
     starts, ends = calls["start_ns"].to_numpy(), tk.Intervals.from_rows(loads).ends
     # Where the run does not say how long it was, its last row ends it.
-    duration_ns = trace.run.duration_ns or int(
-        tk.Intervals.from_rows(trace.activity.frame(), trace.hardware.frame()).ends.max()
-    )
+    duration_ns = trace.run.duration_ns or int(tk.Intervals.from_rows(trace.activity, trace.hardware).ends.max())
     unused = []
     for name in sorted(tk.texts_in(tk.cells(loads, "model")) - used):
         first_end = int(ends[tk.is_any(tk.cells(loads, "model"), name)].min())

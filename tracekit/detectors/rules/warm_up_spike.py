@@ -59,7 +59,7 @@ def _judge_spikes(view: tk.ModelView, latency_ns: tk.IntArray, options: Options)
             KEEP_LOADED,
         )
     whole, calls, resumed, special = firsts.whole, firsts.calls, firsts.resumed, firsts.slower_than_resumed
-    alone, perhaps_alone = stand_alone(view.predictions, calls.index, round(options.gap_s * 1e9))
+    alone, perhaps_alone = stand_alone(view.predictions.frame(), calls.index, round(options.gap_s * 1e9))
     chosen = calls.stands_out & special
     late = chosen & ~(alone | perhaps_alone)
     # Of several first predictions, the one that stands out most.
@@ -112,11 +112,11 @@ def _finding(
     view: tk.ModelView, firsts: FirstCalls, chosen: tk.BoolArray, metrics: tuple[tk.Metric, ...]
 ) -> tk.Finding:
     """The finding with its cost: what first predictions took beyond the usual."""
-    rows: pd.DataFrame = view.predictions.iloc[firsts.index[chosen]]
+    rows: pd.DataFrame = view.predictions.frame().iloc[firsts.index[chosen]]
     worst = int(np.flatnonzero(chosen)[np.argmax(firsts.extra_ns[chosen])])
     first_ns = firsts.usual_ns[worst] + firsts.extra_ns[worst]
     # What may be several predictions takes longer than each of them.
-    several = view.trace.inferred and not view.predictions["single"].all()
+    several = view.trace.inferred and not view.predictions.frame()["single"].all()
     least, most = ("at least ", ", at most ") if several else ("", " ")
     summary = (
         f"The first prediction after a load took {least}{view.time(first_ns)}, {least}{firsts.ratio[worst]:.1f}x the "
@@ -254,7 +254,7 @@ def _usual_by_use(view: tk.ModelView, values: tk.IntArray | tk.FloatArray) -> tk
 def _predictions_after_gaps(view: tk.ModelView, latency_ns: tk.IntArray, index: tk.IntArray, gap_ns: int) -> Resumed:
     """Predictions after gaps among those that compare with each of the firsts at `index`."""
     latency, uses = latencies(view), view.uses
-    paused = after_gap(view.predictions, gap_ns)
+    paused = after_gap(view.predictions.frame(), gap_ns)
     paused[uses.first] = False
     # Where no work was recorded, what takes longer may have more.
     work = latency.work_ns if latency.work_ns.any() else latency_ns.astype(np.float64)
@@ -288,7 +288,7 @@ def _due_to_work(view: tk.ModelView, firsts: FirstCalls, longest_ns: tk.FloatArr
     model was recorded. Where what looks like one prediction may be several, no more than it makes others longer that
     follow a gap: these are shorter than they look."""
     work, extra = latencies(view).work_ns, np.maximum(firsts.extra_ns, 0.0)
-    if not work.any() and view.trace.inferred and not view.predictions["single"].all():
+    if not work.any() and view.trace.inferred and not view.predictions.frame()["single"].all():
         return np.where(np.isnan(longest_ns), extra, np.minimum(extra, longest_ns))
     if not work.any():
         return extra

@@ -158,6 +158,9 @@ def _several_processes(view: tk.ModelView) -> bool:
     """Whether predictions of several processes may stand under one name and number, with nothing to tell them apart."""
     if view.trace.run.target.kind != "all-processes" or (view.processes >= 0).any():
         return False
-    numbers, loaded = tk.or_minus_one(view.predictions["instance"]), tk.or_minus_one(view.loads["instance"])
+    numbers, loaded = (
+        view.predictions.instance.filled(),
+        view.loads.instance.filled(),
+    )
     times = np.array([int((loaded == number).sum()) for number in np.unique(numbers)])
     return bool((times != 1).any())

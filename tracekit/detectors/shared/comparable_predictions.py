@@ -120,7 +120,7 @@ def calls_of_same_concurrency(view: tk.ModelView) -> tuple[Calls, ...]:
     every = comparable_calls(view)
     if all(calls.overlapping <= len(calls.rows) for calls in every):
         return every
-    depth = _in_flight(view.predictions)
+    depth = _in_flight(view.predictions.frame())
     usual = [np.median(depth[calls.chosen_from & view.warm & (depth > 0)]) for calls in every]
     return tuple(
         calls
@@ -173,13 +173,13 @@ def calls_with_openings(view: tk.ModelView) -> tuple[Calls, ...]:
 
 
 def _of_each_kind(view: tk.ModelView, openings: bool = False) -> tuple[Calls, ...]:
-    alone = _in_flight(view.predictions) == 1
+    alone = _in_flight(view.predictions.frame()) == 1
     return tuple(_comparable(view, chosen, alone, openings) for chosen in latencies(view).comparable_groups)
 
 
 def _comparable(view: tk.ModelView, chosen: tk.BoolArray, alike: tk.BoolArray, openings: bool = False) -> Calls:
     """The comparable ones of the `chosen` predictions that are `alike` in concurrency; both shape (predictions,)."""
-    rows = tk.rows_where(view.predictions, chosen)
+    rows = tk.rows_where(view.predictions.frame(), chosen)
     burst = burst_numbers(rows)
     warm, alike, timed = view.warm[chosen], alike[chosen], rows["duration_ns"].to_numpy() > 0
     comparable = warm & alike & timed

@@ -81,11 +81,11 @@ def waits_for_others(view: tk.ModelView) -> tuple[tk.IntArray, tk.IntArray]:
     prediction's model ran meanwhile. Loads hold neither: what they do on the Neural Engine has rows of its own.
     O(n log n) in the rows of the trace; found once per view."""
     predicted, waits = tk.Intervals.from_rows(view.predictions), view.engine_waits
-    surely = np.minimum(waits.by_prediction(view.predictions.index), predicted.durations)
+    surely = np.minimum(waits.by_prediction(view.predictions.frame().index), predicted.durations)
     units = [unit for unit in _units([int(each.sum()) for each in _unit_times(view.breakdown)]) if unit != _CPU]
     if not units:
         return surely, surely
-    requests = tk.is_any(tk.cells(view.compute, "kind"), tk.Kind.ANE_REQUEST, tk.Kind.GPU_REQUEST)
+    requests = tk.is_any(tk.cells(view.compute.frame(), "kind"), tk.Kind.ANE_REQUEST, tk.Kind.GPU_REQUEST)
     computed = tk.Intervals.from_rows(view.compute).where(~requests)
     model_work = computed.joined(tk.Intervals.from_rows(view.hardware, view.data))
     others = tk.Intervals.none().joined(*_of_others(view, units, loads=False, meets=True))
@@ -167,12 +167,12 @@ def _of_others(view: tk.ModelView, units: list[int], *, loads: bool, meets: bool
     for unit in units:
         if not work.recorded[unit]:
             rows = work.compute.unit == unit
-            rows[view.compute.index.to_numpy()] = False
+            rows[view.compute.frame().index.to_numpy()] = False
             sure.append(work.compute.times.where(rows))
             blind = True
             continue
         rows = work.hardware.unit == unit
-        model_rows = view.hardware.index.to_numpy()
+        model_rows = view.hardware.frame().index.to_numpy()
         # Where rows of the model bear its name, a row without a name is not one of them.
         unsure = rows & work.ambiguous & (not (rows[model_rows] & work.named[model_rows]).any())
         rows[model_rows] = unsure[model_rows] = False
@@ -238,7 +238,7 @@ def _work(trace: tk.Trace) -> _Work:
 
 
 def _inside(trace: tk.Trace, predictions: pd.DataFrame) -> tk.BoolArray:
-    called, times = tk.Intervals.from_rows(predictions), tk.Intervals.from_rows(trace.hardware.frame())
+    called, times = tk.Intervals.from_rows(predictions), tk.Intervals.from_rows(trace.hardware)
     if not called.in_turn() or not len(called):
         return np.zeros(len(times), np.bool_)
     owner = np.append(top_predictions(trace.activity.frame()), -1)

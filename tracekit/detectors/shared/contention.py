@@ -104,7 +104,7 @@ class Contention(NamedTuple):
                 f"with {words.unit} work",
                 adjective="comparable",
                 left_out=NOT_COMPARED,
-                record=keep_loaded(view, record_alone(view.predictions)),
+                record=keep_loaded(view, record_alone(view.predictions.frame())),
             )
         disturbed, calm = overlap >= options.overlap_share, overlap <= options.calm_share
         share = float(disturbed.mean())

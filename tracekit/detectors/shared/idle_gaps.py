@@ -118,7 +118,10 @@ def unclear(view: tk.ModelView, gaps: SequenceGaps, rests: str) -> tk.NotEvaluat
 
 def pacing_words(view: tk.ModelView, gaps: SequenceGaps) -> str:
     """Says that calls keep a rate, and what is seen between them; at no rate of frames, loads may be what makes it."""
-    calls, loads = tk.Intervals.from_rows(view.predictions), tk.Intervals.from_rows(top_calls(view.trace, *SETUP_KINDS))
+    calls, loads = (
+        tk.Intervals.from_rows(view.predictions),
+        tk.Intervals.from_rows(top_calls(view.trace, *SETUP_KINDS)),
+    )
     between = (loads.starts >= calls.starts[0]) & (loads.ends <= calls.starts[-1])
     free = any(frame_rate(np.array([beat])) is None for beat in gaps.beats_ns)
     if free and 2 * between.sum() >= len(gaps.idle.distance_ns):
@@ -139,7 +142,7 @@ pace, and not the time that calls take (heuristic)."""
 
 def keeps_pace(view: tk.ModelView) -> bool:
     """Whether the calls keep a frame rate: what generates a text calls a model again at once, and keeps none."""
-    rows, code = view.predictions, int(view.predictions["model"].cat.codes.iloc[0])
+    rows, code = view.predictions.frame(), int(view.predictions.frame()["model"].cat.codes.iloc[0])
     return steady_rate(rows, bursts(rows), idleness.core_ml_calls(view.trace), code, slack=_IDLE_SHARE) is not None
 
 
@@ -147,7 +150,7 @@ def read_gaps(view: tk.ModelView, min_calls: int) -> SequenceGaps:
     """Gaps in sequences of at least `min_calls` calls. O(n log n), once for all numbers that the same sequences
     reach: checks ask for different ones, and most apps call a model in long sequences."""
     has_length = view.durations > 0
-    rows = view.predictions if has_length.all() else view.predictions[has_length]
+    rows = view.predictions.frame() if has_length.all() else view.predictions.frame()[has_length]
     sequence = view.cache.get((read_gaps, "sequences"), lambda: burst_numbers(rows))
     counts = np.bincount(sequence)
     fewest = int(counts[counts >= min_calls].min(initial=np.iinfo(np.int64).max))
@@ -192,7 +195,7 @@ def _gaps(view: tk.ModelView, starts_ns: tk.IntArray, sequence: tk.IntArray, min
 def _blurred(view: tk.ModelView, idle: idleness.Idle) -> bool:
     """Whether distances vary no more than sampling makes them vary, and not so little that a beat is sure: where each
     start is off by chance, each distance makes up for the one before as on a beat."""
-    error_ns = int(view.predictions["resolution_ns"].max()) if view.trace.inferred else 0
+    error_ns = int(view.predictions.frame()["resolution_ns"].max()) if view.trace.inferred else 0
     if not error_ns or not len(idle.distance_ns):
         return False
     return (
@@ -233,7 +236,7 @@ def device_idle(view: tk.ModelView, idle: idleness.Idle) -> tk.IntArray:
     For a model without hardware rows, which runs on the CPU, it is the whole gap.
     """
     hardware = view.trace.hardware.frame()
-    lanes = [lane for lane in (tk.Lane.NEURAL_ENGINE, tk.Lane.GPU) if (view.hardware["lane"] == lane).any()]
+    lanes = [lane for lane in (tk.Lane.NEURAL_ENGINE, tk.Lane.GPU) if (view.hardware.frame()["lane"] == lane).any()]
     rows = hardware[tk.is_any(tk.cells(hardware, "lane"), *lanes)]
     return idle.gaps.durations - tk.Intervals.from_rows(rows).covered_within(idle.gaps)
 
@@ -242,7 +245,7 @@ def is_autoregressive(view: tk.ModelView) -> bool:
     """Whether the calls look like those of a model whose input is its last output: at least two sequences, of which
     most open with a long call of its own (a prompt), or follow a call of another model that is made for nothing else.
     """
-    sequence = burst_numbers(view.predictions)
+    sequence = burst_numbers(view.predictions.frame())
     if opens_sequence(view.durations, sequence).any():
         return True
     first = np.flatnonzero(np.diff(sequence, prepend=-1))
@@ -252,7 +255,7 @@ def is_autoregressive(view: tk.ModelView) -> bool:
 def may_be_one_answer(view: tk.ModelView) -> bool:
     """Whether the calls are a single sequence that looks like one prompt and one answer: its first call is
     long enough for one, with as much more work, or follows a call of a model that hardly does else."""
-    sequence = burst_numbers(view.predictions)
+    sequence = burst_numbers(view.predictions.frame())
     if sequence[-1]:
         return False
     first = np.zeros(1, np.int64)
@@ -263,7 +266,7 @@ def may_be_one_answer(view: tk.ModelView) -> bool:
 def _follows_other_model(view: tk.ModelView, first: tk.IndexArray) -> bool:
     """Whether most of the calls at these positions follow a call of another model that is made for nothing else.
     Models that are called more often run beside both, and say nothing of it."""
-    rows, calls = view.predictions, top_calls(view.trace, tk.Kind.PREDICTION).frame()
+    rows, calls = view.predictions.frame(), top_calls(view.trace, tk.Kind.PREDICTION).frame()
     models = calls["model"].astype("object")
     rare = models.map(models.value_counts()).to_numpy(dtype=np.float64, na_value=np.inf) <= 2 * len(first)
     eligible = rare | (models == view.name).to_numpy(dtype=bool)

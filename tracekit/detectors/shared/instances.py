@@ -36,13 +36,13 @@ class Turns(NamedTuple):
 @cached
 def traits_of(view: tk.ModelView) -> Traits:
     """Traits of the model's instances, which several rules compare. O(n log n)."""
-    return traits(view.trace, view.predictions, view.data, view.compute, view.hardware)
+    return traits(view.trace, view.predictions.frame(), view.data.frame(), view.compute.frame(), view.hardware.frame())
 
 
 def before_comparing(view: tk.ModelView, least: int) -> tk.Outcome | None:
     """The answer where there is one instance, or too little is known of several; None where they can be compared.
     `least` predictions are needed. O(n log n)."""
-    numbers = np.concatenate([tk.or_minus_one(tk.cells(frame, "instance")) for frame in (view.loads, view.predictions)])
+    numbers = np.concatenate([rows.instance.filled() for rows in (view.loads, view.predictions)])
     numbers = numbers[numbers >= 0]
     if not len(numbers) and len(view.loads) > 1:
         return view.unknown(

@@ -89,7 +89,7 @@ def copies_finding(
         rows=rows,
         cost=view.cost(min(copies.covered_ns, copied.covered_ns), f"{words}, with overlaps counted once"),
         affected=copied,
-        call_sites=sites_of(view.trace, view.predictions.index),
+        call_sites=sites_of(view.trace, view.predictions.frame().index),
         fix=fix,
     )
 

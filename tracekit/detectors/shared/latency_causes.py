@@ -138,7 +138,7 @@ def follows_input_size(view: tk.ModelView, calls: Calls) -> bool:
 
     Copying is compared with the rest of the call, so that slow copies alone do not count. O(n log n).
     """
-    copies = tk.rows_where(view.data, tk.is_any(view.data["kind"], *COPY_KINDS))
+    copies = tk.rows_where(view.data.frame(), tk.is_any(view.data.frame()["kind"], *COPY_KINDS))
     copied = tk.or_minus_one(copies["prediction"])
     copying = sums_by(calls.rows.index.to_numpy(), copied, copies["duration_ns"].to_numpy())
     rest = calls.durations - copying
@@ -215,7 +215,7 @@ def read_switching(
     """
     durations = calls.durations
     without_waits = np.maximum(
-        latencies(view).without_waits_ns[view.predictions.index.get_indexer(calls.rows.index)], 1
+        latencies(view).without_waits_ns[view.predictions.frame().index.get_indexer(calls.rows.index)], 1
     )
     # Ratios are compared as logarithms; a hair below, so that the ratio itself is reached.
     min_share = min(options.group_share * requested_ratio, 0.5)
@@ -265,7 +265,7 @@ def busy_times(view: tk.ModelView, calls: Calls) -> tk.FloatArray:
     busy = work_by_unit(view).copy()
     unknown = ~busy.any(axis=1)
     busy[unknown, list(tk.DEVICE_NAMES).index(tk.Device.CPU)] = sampled_ns(view)[unknown]
-    return busy[view.predictions.index.get_indexer(calls.rows.index)]
+    return busy[view.predictions.frame().index.get_indexer(calls.rows.index)]
 
 
 def _work(view: tk.ModelView, calls: Calls, slow: tk.BoolArray) -> tuple[Work, tuple[str, str]]:

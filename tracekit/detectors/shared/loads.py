@@ -50,16 +50,16 @@ def outweigh_use(view: tk.ModelView) -> tk.BoolArray:
 
     Loads that prepare the model for the device are left out: the cache is what they lack. O((l + p) log(l + p)).
     """
-    uses = uses_of_loads(view.loads, view.predictions)
-    durations = view.loads["duration_ns"].to_numpy()
+    uses = uses_of_loads(view.loads.frame(), view.predictions.frame())
+    durations = view.loads.frame()["duration_ns"].to_numpy()
     known = uses.load >= 0
     predicting = np.zeros(len(durations))
     each = np.bincount(uses.group, view.durations, minlength=len(known))
     predicting[uses.load[known]] = each[known]
     chosen = (durations >= FELT_MS * 1_000_000) & (predicting > 0) & (durations >= TIMES_USE * predicting)
-    chosen &= ~tk.is_any(tk.cells(view.loads, "kind"), tk.Kind.LOAD_UNCACHED)
+    chosen &= ~tk.is_any(tk.cells(view.loads.frame(), "kind"), tk.Kind.LOAD_UNCACHED)
     if chosen.any():
-        chosen &= waits_for_loads(view.loads, view.trace)[0]
+        chosen &= waits_for_loads(view.loads.frame(), view.trace)[0]
     return chosen
 
 
@@ -78,7 +78,7 @@ def load_pattern(view: tk.ModelView, options: ReloadOptions) -> tuple[tuple[tk.M
     """How loads and predictions compare, with the thresholds of the rule, and which loads are reloads, shape (loads,):
     used since the previous load, at most the idle time ago or with loads that outweigh the use.
     O((l + p) log(l + p))."""
-    load_starts, load_times = (view.loads[name].to_numpy() for name in ("start_ns", "duration_ns"))
+    load_starts, load_times = (view.loads.frame()[name].to_numpy() for name in ("start_ns", "duration_ns"))
     calls = tk.Intervals.from_rows(view.predictions)
     latest_end = np.maximum.accumulate(calls.ends)
     before = np.searchsorted(calls.starts, load_starts, side="left")
@@ -87,7 +87,7 @@ def load_pattern(view: tk.ModelView, options: ReloadOptions) -> tuple[tuple[tk.M
     last_use = np.where(before > 0, latest_end[np.maximum(before - 1, 0)], np.iinfo(np.int64).min // 2)
     late = used_since_load & (load_starts - last_use > round(options.idle_s * 1e9))
     counts = ~late | outweigh_use(view) if late.any() else ~late
-    is_reload = used_since_load & counts & ~beside_cold(view.loads)
+    is_reload = used_since_load & counts & ~beside_cold(view.loads.frame())
     loads, single_use = len(load_times), float((after <= 1).mean())
     metrics = (
         tk.above("loads", "loads", loads, "count", options.min_loads),
@@ -124,19 +124,19 @@ class Reloads(NamedTuple):
 
 def reloads(view: tk.ModelView, idle_ns: int) -> Reloads:
     """What was released and loaded again. O((l + p) log(l + p))."""
-    starts = view.loads["start_ns"].to_numpy()
-    uses = uses_of_loads(view.loads, view.predictions)
+    starts = view.loads.frame()["start_ns"].to_numpy()
+    uses = uses_of_loads(view.loads.frame(), view.predictions.frame())
     begun = np.searchsorted(uses.first_ns, starts, side="left")
     before = np.maximum(begun - 1, 0)
     # What began earlier and is still called later was not released: this load makes one more instance.
     released = np.maximum.accumulate(uses.last_ns)[before] < starts
     last_end = np.maximum.accumulate(uses.end_ns)[before]
-    back = (begun > 0) & released & np.isin(np.arange(len(starts)), uses.load) & ~beside_cold(view.loads)
+    back = (begun > 0) & released & np.isin(np.arange(len(starts)), uses.load) & ~beside_cold(view.loads.frame())
     late = back & (starts - last_end > idle_ns)
     if late.any():
         back &= ~late | outweigh_use(view)
-    rows, spent = tk.rows_where(view.loads, back), tk.covered_ns(view.loads, view.predictions)
-    every = top_calls(view.trace, *tk.LOAD_KINDS).frame()["start_ns"].to_numpy()
+    rows, spent = tk.rows_where(view.loads.frame(), back), tk.covered_ns(view.loads, view.predictions)
+    every = top_calls(view.trace, *tk.LOAD_KINDS).start_ns
     of_all, own = (np.searchsorted(each, starts) - np.searchsorted(each, last_end) for each in (every, starts))
     between = of_all - own
     return Reloads(

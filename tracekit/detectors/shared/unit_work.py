@@ -85,8 +85,8 @@ def sampled_ns(view: tk.ModelView) -> tk.IntArray:
     """Time of each prediction in which call stacks show its thread compute for it, of what Core ML did not record."""
     if view.trace.sites is None or Unit.CPU not in view.trace.sites:
         return np.zeros(len(view.predictions), np.int64)
-    samples = view.trace.sites[Unit.CPU].reindex(view.predictions.index, fill_value=0).to_numpy(np.int64)
-    result: tk.IntArray = samples * view.predictions["resolution_ns"].to_numpy(np.int64)
+    samples = view.trace.sites[Unit.CPU].reindex(view.predictions.frame().index, fill_value=0).to_numpy(np.int64)
+    result: tk.IntArray = samples * view.predictions.frame()["resolution_ns"].to_numpy(np.int64)
     return result
 
 
@@ -105,7 +105,7 @@ def _unattributed_times(trace: tk.Trace) -> dict[tk.Lane, CoveredTime]:
 
 def unit_suggestion(view: tk.ModelView) -> str:
     """The unit that they suggest, and that this is weaker evidence: a sentence after a space, or nothing."""
-    suggestion = suggested_unit(view.trace, view.predictions.index)
+    suggestion = suggested_unit(view.trace, view.predictions.frame().index)
     if suggestion is None:
         return ""
     device, count = suggestion
