@@ -49,6 +49,7 @@ def test_texts_are_asked_as_a_list_of_them(values, names):
     assert dict(zip(column.values, column.counts().tolist(), strict=True)) == {
         value: values.count(value) for value in column.values
     }
+    assert column.passing(names.__contains__).tolist() == [value in names for value in values]
     assert sorted(column.held()) == sorted({value for value in values if value is not None})
     assert column.codes_in(names).tolist() == [names.index(value) if value in names else -1 for value in values]
 

@@ -101,8 +101,9 @@ def test_rows_stand_by_start_then_longest_first_then_as_they_stood(values):
     assert listed(in_order(rows, start_order(rows.start_ns))) == sorted(values, key=lambda value: value[0])
 
 
-def test_no_rows_have_all_columns():
+def test_no_rows_and_blank_ones_have_all_columns():
     assert listed(Visits.none()) == []
+    assert listed(Visits.blank(2)) == [(0, 0, None, None, False, None)] * 2
     assert list(Visits.none().columns()) == ["id", "start_ns", "duration_ns", "guest", "room", "paid", "back"]
 
 

@@ -56,6 +56,11 @@ class Codes(Generic[Value]):
             found |= self.codes == code
         return found
 
+    def passing(self, test: Callable[[Value], object]) -> BoolArray:
+        """Shape (n,): whether there is a value that passes. Each distinct one is tested once. O(n + values)."""
+        passes: BoolArray = np.array([*(bool(test(value)) for value in self.values), False], np.bool_)
+        return passes[self.codes]
+
     def counts(self) -> IntArray:
         """Shape (values,): how many cells hold each value. O(n + values)."""
         return np.bincount(self.codes[self.codes >= 0], minlength=len(self.values))

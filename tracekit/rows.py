@@ -6,13 +6,13 @@ of event rows. n is the number of rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
-from tracekit.columns import Codes, Flags, Numbers, Type, columns_of, joined_codes
+from tracekit.columns import Codes, Flags, Type, columns_of, joined_codes, no_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,7 +59,12 @@ class Rows:
     @classmethod
     def none(cls) -> Self:
         """No rows."""
-        return cls(*(_EMPTY[each.type]() for each in columns_of(cls)))
+        return cls.blank(0)
+
+    @classmethod
+    def blank(cls, count: int) -> Self:
+        """So many rows of nulls; of 0 and False in columns that are never null."""
+        return cls(*(_BLANK[each.type](count) for each in columns_of(cls)))
 
 
 AnyRows = TypeVar("AnyRows", bound=Rows)
@@ -73,13 +78,13 @@ def _taken(cells: Any, at: Places) -> Any:
     return cells[at] if isinstance(cells, np.ndarray) else cells.take(at)
 
 
-_EMPTY: dict[Type, Any] = {
-    Type.NUMBER: lambda: np.zeros(0, np.int64),
-    Type.REAL: lambda: np.zeros(0, np.float64),
-    Type.FLAG: lambda: np.zeros(0, np.bool_),
-    Type.TEXT: lambda: Codes(np.zeros(0, np.int32), ()),
-    Type.NULLABLE_NUMBER: lambda: Numbers(np.zeros(0, np.int64), np.zeros(0, np.bool_)),
-    Type.NULLABLE_FLAG: lambda: Flags(np.zeros(0, np.bool_), np.zeros(0, np.bool_)),
+_BLANK: dict[Type, Callable[[int], Any]] = {
+    Type.NUMBER: lambda count: np.zeros(count, np.int64),
+    Type.REAL: lambda count: np.zeros(count, np.float64),
+    Type.FLAG: lambda count: np.zeros(count, np.bool_),
+    Type.TEXT: lambda count: Codes(np.full(count, -1, np.int32), ()),
+    Type.NULLABLE_NUMBER: no_numbers,
+    Type.NULLABLE_FLAG: lambda count: Flags(np.zeros(count, np.bool_), np.zeros(count, np.bool_)),
 }
 
 

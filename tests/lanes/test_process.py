@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
-import pandas as pd
+import numpy as np
 import pytest
 
 from support.handover import trace_of
+from tracekit.columns import Flags, numbers_by_code
 from tracekit.lanes.categories import Category
 from tracekit.lanes.lanes import main_thread
 from tracekit.lanes.process import main_thread_frame
@@ -15,19 +17,19 @@ from tracekit.testing import Draws, Model, cpu
 from tracekit.testing.recorder import start_recording
 from tracekit.testing.scenario import CORE_ML
 from tracekit.trace.cache import Cache
+from tracekit.trace.samples import SampleRows
 
 MS = 1_000_000
 
 
 def trace(*times_ms: float, main=True, pid=7, weight=MS, target=7):
     count = len(times_ms)
-    samples = pd.DataFrame(
-        {
-            "time_ns": [round(time * MS) for time in times_ms],
-            "main_thread": pd.array([main] * count, "boolean"),
-            "pid": pd.array([pid] * count, "Int64"),
-            "weight_ns": pd.array([weight] * count, "Int64"),
-        }
+    samples = replace(
+        SampleRows.blank(count),
+        time_ns=np.array([round(time * MS) for time in times_ms], np.int64),
+        main_thread=Flags(np.full(count, main is True), np.full(count, main is not None)),
+        pid=numbers_by_code(np.zeros(count, np.int64), [pid]),
+        weight_ns=numbers_by_code(np.zeros(count, np.int64), [weight]),
     )
     process = SimpleNamespace(pid=target)
     run = SimpleNamespace(target=SimpleNamespace(process=process))
@@ -46,7 +48,7 @@ def test_samples_one_after_another_are_one_stretch_and_a_gap_ends_it():
     [
         trace(),
         trace(1, 2, main=False),
-        trace(1, 2, main=pd.NA),
+        trace(1, 2, main=None),
         trace(1, 2, pid=8),
         SimpleNamespace(cache=Cache(), samples=None, sites=None),
     ],
@@ -57,10 +59,10 @@ def test_without_a_sample_of_the_main_thread_there_is_no_lane(without):
 
 
 def test_a_weight_that_is_not_recorded_is_that_of_instruments_and_samples_stay_as_they_were():
-    assert main_thread_frame(trace(1, weight=pd.NA))["duration_ns"].tolist() == [MS]
+    assert main_thread_frame(trace(1, weight=None))["duration_ns"].tolist() == [MS]
     other = trace(1, 2, pid=8)
     assert main_thread_frame(other).empty
-    assert other.samples["main_thread"].tolist() == [True, True]
+    assert other.samples.main_thread.values.tolist() == [True, True]
 
 
 def test_the_lane_is_a_pinned_strip():

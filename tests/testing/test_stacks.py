@@ -51,8 +51,8 @@ def test_all_forms_of_a_scenario_tell_the_same(scenario, tmp_path):
 def test_a_bundle_without_symbols_tells_libraries_alone(scenario, tmp_path):
     scenario.symbols = False
     trace = open_trace(write_bundle(scenario, tmp_path / "a.trace", rows_per_block=64))
-    assert not trace.stacks["function"].notna().any()
-    assert {"CoreML", "dyld", scenario.target.name} <= set(trace.stacks["image"])
+    assert not trace.stacks.function.known.any()
+    assert {"CoreML", "dyld", scenario.target.name} <= set(trace.stacks.image.held())
     assert all_sites(trace) == ()
 
 

@@ -29,35 +29,34 @@ def samples_of(*samples: tuple[int, Thread, list[Call]]) -> Samples:
 def test_frames_stand_innermost_first_and_are_kept_once():
     stack = [LOAD, OVERLAY, app("run", 12), START]
     read = samples_of((1, MAIN, stack), (2, MAIN, []), (3, MAIN, stack))
-    assert read.samples["stack"].isna().tolist() == [False, True, False]
-    assert read.samples["stack"].dropna().tolist() == [0, 0]
-    assert read.samples["weight_ns"].sum() == 3_000_000
-    assert read.stacks["depth"].tolist() == [0, 1, 2, 3]
-    assert read.stacks["function"].tolist()[1:] == ["MLModel.init", "run", "start"]
-    assert read.stacks["owner"].tolist() == ["system", "app", "app", "system"]
-    assert read.stacks["overlay"].tolist() == [False, True, False, False]
-    assert read.stacks["line"].isna().tolist() == [True, True, False, True]
+    assert read.samples.stack.filled().tolist() == [0, -1, 0]
+    assert read.samples.weight_ns.filled().sum() == 3_000_000
+    assert read.stacks.depth.tolist() == [0, 1, 2, 3]
+    assert read.stacks.function.as_objects().tolist()[1:] == ["MLModel.init", "run", "start"]
+    assert read.stacks.owner.as_objects().tolist() == ["system", "app", "app", "system"]
+    assert read.stacks.overlay.tolist() == [False, True, False, False]
+    assert read.stacks.line.known.tolist() == [False, False, True, False]
     assert read.starts.tolist() == [0, 4]
 
 
 def test_the_main_thread_is_told_by_where_its_stacks_begin():
     unnamed = Thread("0x9 (App, pid: 7)", 9, MAIN.process)
     read = samples_of((1, unnamed, [app("run", 1), START]), (2, WORKER, [app("work", 2), WQ]), (3, unnamed, []))
-    assert read.samples["main_thread"].tolist() == [True, False, True]
+    assert [read.samples.main_thread.item(at) for at in range(3)] == [True, False, True]
 
 
 def test_where_nothing_tells_the_main_thread_it_is_not_known():
     other = Thread("0x20 (Other, pid: 8)", 32, Process("Other", 8))
     read = samples_of((1, MAIN, [Call("App")]), (2, other, [Call("Other")]))
-    assert read.samples["main_thread"].isna().tolist() == [False, True]
+    assert read.samples.main_thread.known.tolist() == [True, False]
 
 
 def test_functions_that_are_not_known_are_null():
     read = samples_of((1, MAIN, [Call("Thing", None, 0x42, is_system=None)]))
-    (row,) = read.stacks.itertuples()
-    assert row.image == "Thing"
-    assert row.offset == 0x42
-    assert read.stacks[["function", "file", "line", "owner"]].isna().all(axis=None)
+    rows = read.stacks
+    assert rows.image.as_objects().tolist() == ["Thing"]
+    assert rows.offset.filled().tolist() == [0x42]
+    assert not any(each.known.any() for each in (rows.function, rows.file, rows.line, rows.owner))
 
 
 def test_the_better_table_is_read_and_damage_is_told():
@@ -70,13 +69,13 @@ def test_the_better_table_is_read_and_damage_is_told():
     assert len(cut.samples) == 0
     assert cut.notes == ("call stacks of the table time-profile: its rows are cut off",)
     assert SampleSource(Held({})).read() is None
-    # Where no table can be read, there are frames all the same, with the columns of others.
+    # Where no table can be read, there are rows all the same, with the columns of others.
     lost = SampleSource(Held({"time-profile": tables["time-profile"]}, unreadable="time-profile")).read()
     assert lost is not None
     for none, some in ((lost.samples, samples.samples), (lost.stacks, samples.stacks)):
-        assert none.empty
-        assert [(name, str(kind)) for name, kind in none.dtypes.items()] == [
-            (name, str(kind)) for name, kind in some.dtypes.items()
+        assert not len(none)
+        assert [(name, type(cells)) for name, cells in none.columns().items()] == [
+            (name, type(cells)) for name, cells in some.columns().items()
         ]
 
 
@@ -106,7 +105,7 @@ def trace_with(make):
 def test_a_copy_for_other_code_has_samples_of_its_own_and_another_process_none(trace_with):
     trace = trace_with(source((1, MAIN, [START])))
     copied = copy_of(trace)
-    assert copied.samples.equals(trace.samples)
+    assert copied.samples.frame().equals(trace.samples.frame())
     assert copied.samples is not trace.samples
     assert pickle.loads(pickle.dumps(trace)).samples is None  # noqa: S301
     assert copy.deepcopy(trace).samples is None
@@ -119,13 +118,13 @@ def test_a_copy_for_other_code_has_samples_of_its_own_and_another_process_none(t
 )
 def test_public_recordings(corpus, name, samples, of_main, with_stack):
     trace = kept_trace(corpus / f"bundles/{name}.trace")
-    frame = trace.samples
-    assert len(frame) == samples
-    assert int(frame["main_thread"].sum()) == of_main
-    assert int(frame["stack"].notna().sum()) == with_stack
-    assert (np.diff(frame["time_ns"]) >= 0).all()
-    assert set(frame["weight_ns"]) == {1_000_000}
-    assert set(trace.stacks.loc[trace.stacks["owner"] == "app", "image"]) == {trace.run.target.process.name}
+    rows = trace.samples
+    assert len(rows) == samples
+    assert int(rows.main_thread.values.sum()) == of_main
+    assert int(rows.stack.known.sum()) == with_stack
+    assert (np.diff(rows.time_ns) >= 0).all()
+    assert set(rows.weight_ns.filled().tolist()) == {1_000_000}
+    own = trace.stacks.where(trace.stacks.owner.is_any("app"))
+    assert set(own.image.held()) == {trace.run.target.process.name}
     # Nothing of where the app lies on its Mac.
-    assert not any("/" in text for text in trace.stacks["file"].cat.categories)
-    assert not any("/" in text for text in trace.stacks["image"].cat.categories)
+    assert not any("/" in text for text in (*trace.stacks.file.values, *trace.stacks.image.values))

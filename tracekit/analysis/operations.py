@@ -166,7 +166,7 @@ def _parts(trace: Trace, tid: IntArray, windows: Intervals) -> dict[Part, IntArr
         at = tid == thread
         own, covered = windows.where(at), others
         if samples is not None and thread >= 0:
-            time = samples["time_ns"].to_numpy()[or_minus_one(samples["tid"]) == thread]
+            time = samples.time_ns[samples.tid.filled() == thread]
             has[at] = len(time) > 0
             covered = others.joined(Intervals(np.maximum(time - period_ns, 0), time)).union()
         ran = covered.covered_within(own)
@@ -238,11 +238,11 @@ def _in_app(trace: Trace) -> tuple[pd.DataFrame, IntArray]:
     """Samples outside of Core ML and other runtimes, and of each the row of `Trace.stacks` with the innermost code of
     the app, shape (of them,); -1 for none."""
     sampled = trace.sampled
-    if sampled is None or sampled.samples.empty or sampled.stacks.empty:
+    if sampled is None or not len(sampled.samples) or not len(sampled.stacks):
         return pd.DataFrame({"time_ns": np.zeros(0, np.int64), "tid": pd.array([], "Int64")}), np.zeros(0, np.int64)
     # A sample stands for the time before it.
-    outside = ~in_ranges(_known(trace)[1], sampled.samples["time_ns"].to_numpy() - 1)
-    rows = sampled.samples[outside & sampled.samples["stack"].notna().to_numpy()]
+    outside = ~in_ranges(_known(trace)[1], sampled.samples.time_ns - 1)
+    rows = sampled.samples.frame()[outside & sampled.samples.stack.known]
     return rows, innermost(sampled, app_frames(sampled.stacks))[rows["stack"].to_numpy(np.int64)]
 
 

@@ -101,12 +101,11 @@ def _phase(of: Hashable, rows: pd.DataFrame) -> PhaseSummary:
 def recognized(trace: Trace) -> tuple[RuntimeSummary, ...]:
     """Runtimes that models, call stacks and GPU functions of the target show. None of these names was seen in a
     recording of such a runtime, so each is probable. O(frames)."""
-    if trace.samples is None or trace.stacks is None or trace.samples.empty:
+    if trace.samples is None or trace.stacks is None or not len(trace.samples):
         stacks = None
     else:
-        own = trace.samples["stack"][of_target(trace.samples, trace.run.target.process)]
-        seen = trace.stacks["stack"].isin(own.dropna().unique())
-        stacks = trace.stacks[seen.to_numpy()]
+        own = trace.samples.stack.filled()[of_target(trace.samples.frame(), trace.run.target.process)]
+        stacks = trace.stacks.frame()[np.isin(trace.stacks.stack, own)]
     reasons = {runtime.name: [*_reasons(trace, stacks, runtime.recognized)] for runtime in runtimes()}
     return tuple(RuntimeSummary(name, f"Probably used: {'; '.join(why)}.") for name, why in reasons.items() if why)
 

@@ -84,8 +84,8 @@ def run(arguments: Namespace) -> ExitStatus:
 
 
 def _title(sampled: Samples, tree: CallTree, chosen: BoolArray) -> str:
-    stack = sampled.samples["stack"]
-    stacks = stack[chosen & stack.notna().to_numpy()].to_numpy("int64")
+    stack = sampled.samples.stack
+    stacks = stack.values[chosen & stack.known]
     in_tree, of_all = int((tree.leaf[stacks] >= 0).sum()), int(chosen.sum())
     title = f"{in_tree:,} samples of running threads"
     if sampled.weights is not None:
@@ -100,18 +100,20 @@ def _mask_of_choice(trace: Trace, sampled: Samples, arguments: Namespace, part: 
     samples = sampled.samples
     chosen = np.ones(len(samples), np.bool_)
     if part is not None:
-        times = samples["time_ns"].to_numpy()
+        times = samples.time_ns
         ranges = ranges_of(trace, part)
         chosen &= reach_ranges(ranges, times, times + 1)
     if arguments.thread == MAIN_THREAD:
-        chosen &= samples["main_thread"].fillna(False).to_numpy(np.bool_)
+        chosen &= samples.main_thread.values
     elif arguments.thread is not None:
-        named = samples["thread"].astype(str).str.contains(arguments.thread, case=False, regex=False)
-        numbered = samples["tid"].astype(str) == arguments.thread
-        if not (named | numbered).any():
-            label = "tid" if arguments.redact else "thread"
-            raise unknown("thread", arguments.thread, (MAIN_THREAD, *samples[label].astype(str).unique()))
-        chosen &= (named | numbered).to_numpy(np.bool_)
+        wanted = arguments.thread.lower()
+        named = samples.thread.passing(lambda name: wanted in name.lower())
+        named |= samples.tid.known & (samples.tid.values.astype(str) == arguments.thread)
+        if not named.any():
+            tids = dict.fromkeys(samples.tid.values[samples.tid.known].tolist())
+            known = map(str, tids) if arguments.redact else samples.thread.held()
+            raise unknown("thread", arguments.thread, (MAIN_THREAD, *known))
+        chosen &= named
     if arguments.models:
         names = chosen_models(trace, arguments.models, redact=arguments.redact)
         chosen &= np.logical_or.reduce([of_model(trace, name) for name in sorted(names)])

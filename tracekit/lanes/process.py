@@ -43,9 +43,9 @@ def main_thread_frame(trace: Trace) -> pd.DataFrame:
     one; else it is `RUNNING`. A thread that waits is not sampled, so a gap is waiting, or work shorter than the
     distance of two samples. Ends are exact to that distance. Reads the samples. O(samples log samples).
     """
-    samples = trace.samples
-    if samples is None:
+    if trace.samples is None:
         return _frame({})
+    samples = trace.samples.frame()
     samples = samples[_of_main_thread(trace, samples)]
     times, none = samples["time_ns"].to_numpy(), len(IN_CALLS)
     usual = int(np.median(samples["weight_ns"].fillna(SAMPLE_NS)) if len(samples) else 0) or SAMPLE_NS

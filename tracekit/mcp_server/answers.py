@@ -39,7 +39,6 @@ from tracekit.report.choice import chosen_models
 from tracekit.report.flame import branches, fit_to_leave
 from tracekit.report.model_report import model_report
 from tracekit.report.performance import inspected_performance
-from tracekit.trace.frames import is_any
 from tracekit.trace.instruments.catalogue import CALL_STACKS
 
 TEXT_WIDTH = 120
@@ -130,11 +129,12 @@ def stacks(
         names = chosen_models(trace, [model], redact=True)
         chosen = np.logical_or.reduce([of_model(trace, name) for name in sorted(names)])
     if function is not None:
-        named = sampled.stacks["function"].astype(str).str.contains(function, case=False, regex=False)
-        inside = sampled.stacks["stack"][named.to_numpy()].unique()
+        wanted = function.lower()
+        named = sampled.stacks.function.passing(lambda name: wanted in name.lower())
+        inside = np.unique(sampled.stacks.stack[named])
         if not len(inside):
             raise UsageError("no sample was in a function with that in its name; call stacks without function")
-        chosen &= is_any(sampled.samples["stack"], *inside)
+        chosen &= np.isin(sampled.samples.stack.filled(), inside)
     drawn = call_tree(sampled, chosen, Frames.APP if app_only else Frames.FOLDED)
     tree = fit_to_leave(drawn, trace, sampled, redact=True)
     lines = [f"{branch.numbers} {branch.indent}{branch.name}" for branch in branches(tree)]

@@ -116,12 +116,12 @@ class LoadedTrace:
     @property
     def samples(self) -> pd.DataFrame | None:
         """Samples of running threads; None where none were recorded. Columns: `tracekit.trace.samples`."""
-        return None if self.trace.samples is None else self.trace.samples.copy()
+        return None if self.trace.samples is None else self.trace.samples.frame().copy()
 
     @property
     def stacks(self) -> pd.DataFrame | None:
         """Frames of the distinct call stacks that `samples` refers to, innermost first."""
-        return None if self.trace.stacks is None else self.trace.stacks.copy()
+        return None if self.trace.stacks is None else self.trace.stacks.frame().copy()
 
     @property
     def core_ml_calls(self) -> pd.DataFrame | None:

@@ -12,6 +12,7 @@ from tracekit.report.formatting import STATE_WORDS
 from tracekit.rows import Rows
 from tracekit.trace.events import BOUNDS, Calls, Events
 from tracekit.trace.requests.frame import Requests
+from tracekit.trace.samples import SampleRows, StackRows
 
 SQL_TYPES = {
     Type.TEXT: "VARCHAR",
@@ -219,26 +220,10 @@ VIEW_COVERAGE = (
     text("note", "what is missing and how to get it"),
 )
 
-SAMPLES = (
-    number("time_ns", "when the sample was taken"),
-    *THREAD,
-    flag("main_thread", "whether it is a main thread; null where that is not known"),
-    *PROCESS,
-    text("state", "state of the thread"),
-    number("weight_ns", "time that the sample stands for; null where the table does not state it"),
-    number("stack_id", "its call stack, in `stacks`; null where none was caught"),
+SAMPLES = of_rows(
+    SampleRows, "time_ns", "thread", "tid", "main_thread", "process", "pid", "state", "weight_ns", "stack_id"
 )
-
-STACKS = (
-    number("stack_id", "the call stack"),
-    number("depth", "0 is the innermost frame"),
-    text("image", "binary"),
-    text("function", "function"),
-    text("file", "source file; null where it is not known"),
-    number("line", "line; null where it is not known"),
-    text("owner", "`app`, `system`, or null"),
-    flag("inlined", "whether the compiler put the function into the next one"),
-)
+STACKS = of_rows(StackRows, "stack_id", "depth", "image", "function", "file", "line", "owner", "inlined")
 
 SIGNPOST = (
     text("name", "name of the signpost"),

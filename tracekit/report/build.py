@@ -135,7 +135,7 @@ def recording_info(trace: Trace, notes: Sequence[str]) -> RecordingInfo:
     contents, run = trace.contents, trace.run
     process, sampled = run.target.process, trace.sampled
     # Another table of samples may have had all stacks.
-    has_stacks = sampled is not None and not sampled.failures and not sampled.stacks.empty
+    has_stacks = sampled is not None and not sampled.failures and len(sampled.stacks)
     needed = NEEDED_SCHEMAS if has_stacks else SCHEMAS
     return RecordingInfo(
         source=contents.source,

@@ -16,7 +16,6 @@ from tracekit.analysis.code.threads import own_code
 from tracekit.grouping import grouped
 from tracekit.trace.calls.stacks import Api, LoadPhase
 from tracekit.trace.filter import Shown, reach_ranges
-from tracekit.trace.frames import is_any
 from tracekit.trace.samples import APP
 from tracekit.trace.trace import Trace
 from tracekit.units import format_count, format_percent, format_time
@@ -79,7 +78,7 @@ def code_info(trace: Trace, shown: Shown | None) -> CodeInfo | None:
     if sampled is None:
         return None
     stacks, weights = sampled.stacks, sampled.weights
-    is_app = is_any(stacks["owner"], APP) if len(stacks) else np.zeros(0, np.bool_)
+    is_app = stacks.owner.is_any(APP)
     sites = [] if shown is not None and shown.foreign else all_sites(trace, shown.models if shown else None)
     if shown is not None and shown.ranges is not None:
         times = np.array([(site.first_ns, site.last_ns + 1) for site in sites], np.int64).reshape(-1, 2)
@@ -91,9 +90,9 @@ def code_info(trace: Trace, shown: Shown | None) -> CodeInfo | None:
         samples=len(sampled.samples),
         unit=sampled.unit,
         weight=None if weights is None else int(weights.sum()),
-        stacks=int(sampled.samples["stack"].notna().sum()),
-        named=float(stacks["function"].notna().mean()) if len(stacks) else None,
-        source_lines=bool(is_app.any()) and bool(stacks["line"][is_app].notna().any()),
+        stacks=int(sampled.samples.stack.known.sum()),
+        named=float(stacks.function.known.mean()) if len(stacks) else None,
+        source_lines=bool(is_app.any()) and bool(stacks.line.known[is_app].any()),
         inferred=trace.inferred,
         call_sites=tuple(sites),
         notes=sampled.notes,

@@ -15,7 +15,6 @@ from tracekit.arrays import BoolArray, IntArray
 from tracekit.characters import visible
 from tracekit.report.redact import private_facts, redact_texts
 from tracekit.trace.filter import Shown, in_ranges, model_names
-from tracekit.trace.frames import or_minus_one, texts_in
 from tracekit.trace.samples import Samples
 from tracekit.trace.trace import Trace
 
@@ -35,11 +34,11 @@ class Flame:
 def flame_of(trace: Trace, *, shown: Shown | None = None, redact: bool = True) -> Flame | None:
     """Samples of the target in the range `shown`; None without a stack of a known target. O(frames log frames)."""
     sampled, target = trace.sampled, trace.run.target.process
-    if sampled is None or target is None or sampled.samples.empty:
+    if sampled is None or target is None or not len(sampled.samples):
         return None
-    chosen: BoolArray = or_minus_one(sampled.samples["pid"]) == target.pid
+    chosen: BoolArray = sampled.samples.pid.filled() == target.pid
     if shown is not None and shown.ranges is not None:
-        chosen &= in_ranges(shown.ranges, sampled.samples["time_ns"].to_numpy(np.int64))
+        chosen &= in_ranges(shown.ranges, sampled.samples.time_ns)
     tree = call_tree(sampled, chosen)
     if not tree.total:
         return None
@@ -48,10 +47,10 @@ def flame_of(trace: Trace, *, shown: Shown | None = None, redact: bool = True) -
 
 def flame_in(sampled: Samples, chosen: BoolArray, tree: CallTree) -> Flame:
     """The chosen samples that are in a tree. chosen: shape (samples,)."""
-    stack = or_minus_one(sampled.samples["stack"])
+    stack = sampled.samples.stack.filled()
     rows = np.flatnonzero(chosen & (stack >= 0))
     rows = rows[tree.leaf[stack[rows]] >= 0]
-    times = sampled.samples["time_ns"].to_numpy(np.int64)[rows]
+    times = sampled.samples.time_ns[rows]
     order = np.argsort(times, kind="stable")
     return Flame(times[order], tree.leaf[stack[rows[order]]], tree)
 
@@ -63,7 +62,7 @@ def fit_to_leave(tree: CallTree, trace: Trace, sampled: Samples, *, redact: bool
     if redact:
         facts = private_facts(trace)
         # Programs are libraries of their own processes, of which samples know more than the other tables.
-        running = {name for name in texts_in(sampled.samples["process"]) if name.strip()}
+        running = {name for name in sampled.samples.process.held() if name.strip()}
         facts = replace(facts, processes=tuple(sorted({*facts.processes, *running})))
         texts = redact_texts(texts, facts, model_names(trace))
     fit = tuple(map(visible, texts))

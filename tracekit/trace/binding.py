@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 
 from tracekit import columns
 from tracekit.arrays import BoolArray, CodeArray
-from tracekit.columns import Codes, Numbers, no_numbers
+from tracekit.columns import Codes, Numbers, Texts, codes_of, no_numbers
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.table import Cells, CellValue, Process, Table, Thread
 
@@ -78,6 +78,14 @@ def text(cells: Codes[CellValue]) -> pd.Categorical:
         return recode(cells.codes, [str(value) for value in cells.values])
     # Distinct by contract, so the mapping of `recode` would only cost time; labels may be a million.
     return pd.Categorical.from_codes(cells.codes, dtype=_dtype(cells.values))
+
+
+def as_texts(cells: Codes[CellValue]) -> Texts:
+    """The texts of a column, or those of its values. Empty text stays text."""
+    if not cells.values or not isinstance(cells.values[0], str):
+        return codes_of(cells.codes, [str(value) for value in cells.values])
+    # Distinct by contract, so to number them would only cost time; labels may be a million.
+    return Codes(cells.codes, cast("tuple[str, ...]", cells.values))
 
 
 def recode(codes: CodeArray, texts: Sequence[str | None], order: Iterable[str] = ()) -> pd.Categorical:

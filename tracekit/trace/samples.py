@@ -1,9 +1,6 @@
 """What the threads of a run were doing: samples, and the call stacks that they caught.
 
 Read when something asks for it, since most answers need none of it.
-
-samples   one row for each sample, in order of time
-stacks    one row for each frame of each distinct stack, innermost first; `samples.stack` refers to `stacks.stack`
 """
 
 from __future__ import annotations
@@ -12,16 +9,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-import pandas as pd
 
-from tracekit.arrays import IntArray
+from tracekit.arrays import BoolArray, IntArray
+from tracekit.columns import Flags, Numbers, Texts, codes_of, column, numbers_by_code, or_null
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.call_stacks import CallStacks, no_samples
 from tracekit.recording.contents import Recording
 from tracekit.recording.table import Process, Thread
-from tracekit.trace.binding import flags, nullable, recode, text, values_by_code
+from tracekit.rows import Rows
+from tracekit.trace.binding import as_texts, flags
 from tracekit.trace.cache import Cache
-from tracekit.trace.frames import or_null
 
 TIMED = ("time-profile", "time-sample")
 """Tables of samples that are taken by time, the better one first: in the second a caller may be missing."""
@@ -37,21 +34,47 @@ _ENTRY = ("dyld", "start")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class SampleRows(Rows):
+    """Samples, in order of time."""
+
+    time_ns: IntArray = column("when the sample was taken")
+    thread: Texts = column("the thread, as Instruments shows it")
+    tid: Numbers = column("id of the thread")
+    main_thread: Flags = column("whether it is a main thread; null where that is not known")
+    process: Texts = column("name of the process")
+    pid: Numbers = column("id of the process")
+    state: Texts = column("state of the thread")
+    weight_ns: Numbers = column("time that the sample stands for; null where the table does not state it")
+    weight_count: Numbers = column("the same in `Samples.unit`")
+    stack: Numbers = column("its call stack, in `stacks`; null where none was caught")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StackRows(Rows):
+    """Frames of each distinct stack, sorted by stack and depth: innermost first."""
+
+    stack: IntArray = column("the call stack")
+    depth: IntArray = column("0 is the innermost frame")
+    image: Texts = column("binary")
+    function: Texts = column("function")
+    offset: Numbers = column("bytes from the begin of the image")
+    file: Texts = column("source file; null where it is not known")
+    line: Numbers = column("line; null where it is not known")
+    owner: Texts = column("`app`, `system`, or null")
+    inlined: BoolArray = column("whether the compiler put the function into the next one")
+    overlay: BoolArray = column("whether it is the Swift face of Core ML in the app's own code")
+    certain: BoolArray = column("whether the address is known to lie in the image")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Samples:
     """Samples of a run and their stacks."""
 
-    samples: pd.DataFrame
-    """`time_ns` (int64), `thread`, `tid`, `main_thread` (null where it is not known), `process`, `pid`, `state`,
-    `weight_ns` (time that a sample stands for; null where the table does not state it), `weight_count` (the same in
-    `unit`), `stack` (null where none was caught)."""
-    stacks: pd.DataFrame
-    """`stack`, `depth` (0 is the innermost frame), `image`, `function`, `offset` (bytes from the begin of the image),
-    `file`, `line` (null where they are not known), `owner` (`app`, `system`, or null), `inlined` (whether the compiler
-    put the function into the next one), `overlay` (whether it is the Swift face of Core ML in the app's own code),
-    `certain` (whether the address is known to lie in the image). Sorted by stack and depth."""
+    samples: SampleRows
+    stacks: StackRows
     starts: IntArray
     """Shape (stacks + 1,): row of `stacks` at which each stack begins, and their number."""
-    waiting: pd.DataFrame = field(default_factory=pd.DataFrame)
+    waiting: SampleRows = field(default_factory=SampleRows.none)
     """As `samples`, of threads that waited: only some recordings hold them."""
     notes: tuple[str, ...] = ()
     """What could not be read and what it cost, one sentence each."""
@@ -64,14 +87,14 @@ class Samples:
     @property
     def period_ns(self) -> int:
         """From one sample of a running thread to the next: what most samples say that they stand for."""
-        weight = self.samples["weight_ns"].to_numpy(np.int64, na_value=SAMPLE_NS)
+        weight = self.samples.weight_ns.filled(SAMPLE_NS)
         return (int(np.median(weight)) if len(weight) else 0) or SAMPLE_NS
 
     @property
     def weights(self) -> IntArray | None:
         """Shape (samples,): what each sample stands for, in `unit`; None where it is time, or not stated for all."""
-        weight = self.samples["weight_count"]
-        return None if self.unit is None or weight.isna().any() else weight.to_numpy(np.int64)
+        weight = self.samples.weight_count
+        return None if self.unit is None or not weight.known.all() else weight.values
 
 
 class SampleSource:
@@ -97,79 +120,72 @@ class SampleSource:
             if tables:
                 # Several tables of one schema show the same samples, of one process or of all.
                 largest = max(tables, key=lambda table: len(table.time_ns))
-                return _frames(largest, failures, COUNTED.get(schema))
-        return _frames(no_samples(), failures) if failures else None
+                return _read(largest, failures, COUNTED.get(schema))
+        return _read(no_samples(), failures) if failures else None
 
     def __reduce__(self) -> tuple[type[SampleSource], tuple[()]]:
         return SampleSource, ()
 
 
-def _frames(table: CallStacks, failures: Mapping[str, str], unit: str | None = None) -> Samples:
+def _read(table: CallStacks, failures: Mapping[str, str], unit: str | None = None) -> Samples:
     notes = tuple(f"call stacks of the table {schema}: {why}" for schema, why in failures.items())
     thread, process = table.thread, table.process
     tids = [each.tid if isinstance(each, Thread) else None for each in thread.values]
     owners = [each if isinstance(each, Process) else None for each in process.values]
-    samples = pd.DataFrame(
-        {
-            "time_ns": table.time_ns,
-            "thread": text(thread),
-            "tid": values_by_code(thread.codes, tids),
-            "main_thread": _on_main_thread(table),
-            "process": recode(process.codes, [None if each is None else each.name for each in owners]),
-            "pid": values_by_code(process.codes, [None if each is None else each.pid for each in owners]),
-            "state": text(table.state),
-            "weight_ns": nullable(table.weight_ns),
-            "weight_count": nullable(table.weight_count),
-            "stack": or_null(table.stack.astype(np.int64)),
-        },
-        copy=False,
+    samples = SampleRows(
+        time_ns=table.time_ns,
+        thread=as_texts(thread),
+        tid=numbers_by_code(thread.codes, tids),
+        main_thread=_on_main_thread(table),
+        process=codes_of(process.codes, [None if each is None else each.name for each in owners]),
+        pid=numbers_by_code(process.codes, [None if each is None else each.pid for each in owners]),
+        state=as_texts(table.state),
+        weight_ns=table.weight_ns,
+        weight_count=table.weight_count,
+        stack=or_null(table.stack.astype(np.int64)),
     )
     # Whether the thread of each sample ran, as far as its table says.
     ran = ~flags(table.state.codes, [str(value).casefold() != "running" for value in table.state.values])
     for weight in (table.weight_ns, table.weight_count):
         ran &= ~weight.known | (weight.values > 0)
     return Samples(
-        samples if ran.all() else samples[ran].reset_index(drop=True),
-        _stack_frame(table),
+        samples.where(ran),
+        _stack_rows(table),
         table.starts,
-        samples[~ran].reset_index(drop=True),
+        samples.where(~ran),
         (*notes, *table.notes),
         failures,
         unit,
     )
 
 
-def _stack_frame(table: CallStacks) -> pd.DataFrame:
+def _stack_rows(table: CallStacks) -> StackRows:
     """All frames of all stacks. Codes are taken from the distinct frames, so that no frame costs a step of Python."""
     from tracekit.recording.function_names import is_core_ml_overlay
 
-    frames, order = table.frames, table.order
+    frames, order = table.frames, table.order.astype(np.intp)
     image, function = frames["image"], frames["function"]
     lengths = np.diff(table.starts)
     stack = np.repeat(np.arange(len(lengths)), lengths)
     systems = [None if each.is_system is None else SYSTEM if each.is_system else APP for each in table.images]
     overlay = flags(function, [is_core_ml_overlay(each.symbol) for each in table.functions])
-    owner = recode(image, systems, (APP, SYSTEM))
-    overlay &= owner.codes == 0
-    distinct = pd.DataFrame(
-        {
-            "image": recode(image, [each.name for each in table.images]),
-            "function": recode(function, [each.name for each in table.functions]),
-            "offset": or_null(frames["offset"].astype(np.int64)),
-            "file": recode(frames["file"], table.files),
-            "line": or_null(np.where(frames["line"] > 0, frames["line"], -1).astype(np.int64)),
-            "owner": owner,
-            "inlined": frames["inlined"],
-            "overlay": overlay,
-            "certain": frames["certain"],
-        },
-        copy=False,
+    owner = codes_of(image, systems, (APP, SYSTEM))
+    return StackRows(
+        stack=stack,
+        depth=np.arange(len(order)) - table.starts[stack],
+        image=codes_of(image, [each.name for each in table.images]).take(order),
+        function=codes_of(function, [each.name for each in table.functions]).take(order),
+        offset=or_null(frames["offset"].astype(np.int64)).take(order),
+        file=codes_of(frames["file"], table.files).take(order),
+        line=or_null(np.where(frames["line"] > 0, frames["line"], -1).astype(np.int64)).take(order),
+        owner=owner.take(order),
+        inlined=frames["inlined"][order],
+        overlay=(overlay & owner.is_any(APP))[order],
+        certain=frames["certain"][order],
     )
-    positions = {"stack": stack, "depth": np.arange(len(order)) - table.starts[stack]}
-    return pd.DataFrame(positions | {name: distinct[name].array.take(order) for name in distinct.columns}, copy=False)
 
 
-def _on_main_thread(table: CallStacks) -> pd.arrays.BooleanArray:
+def _on_main_thread(table: CallStacks) -> Flags:
     """Whether each sample is of the main thread of its process: null where no thread of the process is known to be."""
     # Whether the outermost frame of each stack is the one in which main threads begin.
     images = [image.name for image in table.images]
@@ -186,4 +202,4 @@ def _on_main_thread(table: CallStacks) -> pd.arrays.BooleanArray:
     process = table.process.codes
     known = np.zeros(len(table.process.values) + 1, np.bool_)
     known[process[main]] = True
-    return pd.arrays.BooleanArray(main, ~known[process])
+    return Flags(main, known[process])

@@ -17,7 +17,7 @@ from tracekit.trace.events import Attribution, Calls, Events, Origin
 from tracekit.trace.instruments.memory import MEMORY, no_memory
 from tracekit.trace.requests.frame import REQUESTS, no_requests
 from tracekit.trace.runtimes.phases import PHASES, no_phases
-from tracekit.trace.samples import COUNTED, Samples, SampleSource
+from tracekit.trace.samples import COUNTED, SampleRows, Samples, SampleSource, StackRows
 from tracekit.trace.sharing import Sharing
 from tracekit.units import format_count
 
@@ -188,12 +188,12 @@ class Trace:
         return self.sampled if counted is None else counted
 
     @property
-    def samples(self) -> pd.DataFrame | None:
+    def samples(self) -> SampleRows | None:
         """One row for each sample; see `tracekit.trace.samples`."""
         return None if self.sampled is None else self.sampled.samples
 
     @property
-    def stacks(self) -> pd.DataFrame | None:
+    def stacks(self) -> StackRows | None:
         """One row for each frame of each distinct call stack; see `tracekit.trace.samples`."""
         return None if self.sampled is None else self.sampled.stacks
 
@@ -232,7 +232,7 @@ def identity_of(trace: Trace) -> str | None:
     rows: Events = trace.activity if is_core_ml else trace.hardware
     arrays = [rows.start_ns, rows.duration_ns]
     if not is_core_ml and trace.sampled is not None:
-        arrays.append(trace.sampled.samples["time_ns"].to_numpy())
+        arrays.append(trace.sampled.samples.time_ns)
     times = [array for array in arrays if len(array)]
     if began is None and not times:
         return None

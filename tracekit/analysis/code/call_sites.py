@@ -17,7 +17,7 @@ from tracekit.trace.calls import stacks
 from tracekit.trace.calls.stacks import API, Api, LoadPhase, app_frames, place_of, stacks_with
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.filter import in_ranges
-from tracekit.trace.frames import categorical, is_any, or_minus_one, rows_where
+from tracekit.trace.frames import categorical, is_any, rows_where
 from tracekit.trace.samples import SAMPLE_NS, TIMED
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -35,7 +35,7 @@ def busy_with(trace: Trace) -> dict[str, BoolArray]:
 def source_of(trace: Trace, times_ns: IntArray) -> dict[str, Any]:
     """Columns of evidence that say where samples at these times stand: `row` counts samples in order of time."""
     assert trace.samples is not None  # noqa: S101 - the samples are among them
-    row = np.searchsorted(trace.samples["time_ns"].to_numpy(), times_ns)
+    row = np.searchsorted(trace.samples.time_ns, times_ns)
     return {"model": None, "table": TIMED[0], "row": row, "resolution_ns": SAMPLE_NS}
 
 
@@ -80,7 +80,7 @@ def call_sites(trace: Trace) -> pd.DataFrame | None:
     sampled, kinds = trace.sampled, core_ml_stacks(trace)
     if sampled is None or kinds is None:
         return None
-    rows = rows_where(sampled.samples, ~sampled.samples["stack"].array.isna())
+    rows = rows_where(sampled.samples.frame(), sampled.samples.stack.known)
     stack = rows["stack"].to_numpy(np.int64) if len(rows) else np.zeros(0, np.int64)
     api = categorical(kinds["api"]).codes[stack]
     time, activity = rows["time_ns"].to_numpy(), trace.activity.frame()
@@ -104,8 +104,8 @@ def _most_frequent(trace: Trace, event: IndexArray, samples: pd.DataFrame, calle
     assert trace.stacks is not None  # noqa: S101 - samples were found in them
     stacks = trace.stacks
     # One place may be in many stacks: image and offset identify it.
-    image = np.where(caller < 0, -1, categorical(stacks["image"]).codes[caller])
-    offset = np.where(caller < 0, -1, or_minus_one(stacks["offset"])[caller])
+    image = np.where(caller < 0, -1, stacks.image.codes[caller])
+    offset = np.where(caller < 0, -1, stacks.offset.filled()[caller])
     keys = (event, categorical(samples["thread"]).codes, image, offset)
     # One site after the other, and the samples of each in order.
     order = np.lexsort(keys[::-1])
@@ -140,10 +140,10 @@ def of_calls(trace: Trace, spans: Intervals, apis: Collection[str]) -> BoolArray
     """Shape (samples,): a sample ends in one of these spans, which do not overlap, and is in such a call of Core ML; in
     code of the app where none is named. A sample stands for the time before it. O(samples log spans)."""
     sampled, kinds = trace.sampled, core_ml_stacks(trace)
-    if sampled is None or kinds is None or sampled.samples.empty or not len(spans):
+    if sampled is None or kinds is None or not len(sampled.samples) or not len(spans):
         return np.zeros(0 if sampled is None else len(sampled.samples), np.bool_)
-    inside = in_ranges(spans, sampled.samples["time_ns"].to_numpy() - 1)
-    stack = or_minus_one(sampled.samples["stack"])
+    inside = in_ranges(spans, sampled.samples.time_ns - 1)
+    stack = sampled.samples.stack.filled()
     busy = is_any(kinds["api"], *apis) if apis else stacks_with(sampled, app_frames(sampled.stacks))
     return inside & flags(stack, busy)
 
@@ -157,14 +157,14 @@ def of_model(trace: Trace, name: str) -> BoolArray:
     events = trace.activity.frame()[trace.activity.model.is_any(name)]
     if events.empty:
         raise unknown("model", name, [str(model) for model in trace.models.index])
-    if sampled is None or kinds is None or sampled.samples.empty:
+    if sampled is None or kinds is None or not len(sampled.samples):
         return np.zeros(0 if sampled is None else len(sampled.samples), np.bool_)
     spans = Intervals.from_rows(events)
     starts, ends = spans.starts, spans.ends
-    time = sampled.samples["time_ns"].to_numpy()
+    time = sampled.samples.time_ns
     order = np.argsort(starts, kind="stable")
     event_index = np.searchsorted(starts[order], time, "right") - 1
     under_way: BoolArray = (event_index >= 0) & (time < np.maximum.accumulate(ends[order])[event_index])
-    stack = or_minus_one(sampled.samples["stack"])
+    stack = sampled.samples.stack.filled()
     in_core_ml = flags(stack, kinds["api"].notna().to_numpy(dtype=bool))
     return under_way & in_core_ml

@@ -84,7 +84,7 @@ def _stack_times(trace: Trace) -> pd.DataFrame:
     if sites is None or sampled is None or kinds is None:
         return pd.DataFrame({"event": np.zeros(0, np.int64), "stack": np.zeros(0, np.int64), "ns": np.zeros(0)})
     events = sites.index.to_numpy()
-    samples = sampled.samples[sampled.samples["stack"].notna().to_numpy()]
+    samples = sampled.samples.frame()[sampled.samples.stack.known]
     time, thread = samples["time_ns"].to_numpy(), or_minus_one(samples["tid"])
     order = np.lexsort((time, thread))
     calls = trace.activity.frame().loc[events]

@@ -14,7 +14,7 @@ from tracekit.analysis.code.phases import LEVELS, phase_times
 from tracekit.arrays import AnyArray, BoolArray, IndexArray, ObjectArray
 from tracekit.intervals import Intervals
 from tracekit.trace.calls.stacks import Api, LoadPhase, Unit, app_frames, place_of
-from tracekit.trace.frames import categorical, cells, is_any, or_minus_one, rows_where
+from tracekit.trace.frames import categorical, cells, is_any, rows_where
 from tracekit.trace.trace import Trace
 
 MAIN, OTHER, MIXED, UNKNOWN = "main", "other", "mixed", "unknown"
@@ -212,7 +212,7 @@ def _elements(trace: Trace) -> _Columns:
     sampled, kinds = trace.sampled, core_ml_stacks(trace)
     if sampled is None or kinds is None or trace.stacks is None:
         return {}
-    rows = rows_where(sampled.samples, ~sampled.samples["stack"].array.isna())
+    rows = rows_where(sampled.samples.frame(), sampled.samples.stack.known)
     if rows.empty:
         return {}
     rows = rows.iloc[np.lexsort((rows["time_ns"].to_numpy(), categorical(rows["thread"]).codes))]
@@ -221,9 +221,9 @@ def _elements(trace: Trace) -> _Columns:
     entry, caller = (kinds[name].to_numpy()[stack] for name in ("entry", "caller"))
     keys = (
         categorical(rows["thread"]).codes,
-        np.where(accesses, np.append(categorical(trace.stacks["function"]).codes, -1)[entry], -2),
-        np.where(caller < 0, -1, or_minus_one(trace.stacks["offset"])[caller]),
-        np.where(caller < 0, -1, categorical(trace.stacks["image"]).codes[caller]),
+        np.where(accesses, np.append(trace.stacks.function.codes, -1)[entry], -2),
+        np.where(caller < 0, -1, trace.stacks.offset.filled()[caller]),
+        np.where(caller < 0, -1, trace.stacks.image.codes[caller]),
     )
     begins = np.flatnonzero(np.logical_or.reduce([np.diff(key, prepend=-3) != 0 for key in keys]))
     ends = np.append(begins[1:], len(rows)) - 1
@@ -306,11 +306,10 @@ def _callers(trace: Trace, row: int) -> tuple[Place, ...]:
     """Functions of the app outside of the one in a row of `Trace.stacks`; none for row -1."""
     if row < 0 or trace.stacks is None:
         return ()
-    stack = trace.stacks["stack"].to_numpy()
-    outer = trace.stacks.iloc[row + 1 : int(np.searchsorted(stack, stack[row], "right"))]
-    named = np.flatnonzero(app_frames(outer) & ~outer["function"].array.isna())[:MAX_CALLERS]
-    columns = (outer[name].array.take(named).to_numpy(object) for name in ("function", "file", "line"))
-    return tuple(Place(str(function), _text(file), _line(line)) for function, file, line in zip(*columns, strict=True))
+    stack = trace.stacks.stack
+    outer = trace.stacks.take(slice(row + 1, int(np.searchsorted(stack, stack[row], "right"))))
+    named = np.flatnonzero(app_frames(outer) & outer.function.known)[:MAX_CALLERS].tolist()
+    return tuple(Place(str(outer.function.item(at)), outer.file.item(at), outer.line.item(at)) for at in named)
 
 
 def _line(value: object) -> int | None:

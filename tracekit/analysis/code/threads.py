@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import translate
@@ -32,10 +33,10 @@ FRAME_NS: Final = 16_666_667
 def runs_interface(trace: Trace) -> bool | None:
     """Whether a main thread is seen in the loop of an interface; None where no call stack of one was caught."""
     sampled = trace.sampled
-    if sampled is None or sampled.samples.empty:
+    if sampled is None or not len(sampled.samples):
         return None
-    stacks = or_minus_one(sampled.samples["stack"])
-    on_main_thread = sampled.samples["main_thread"].to_numpy(np.bool_, na_value=False)
+    stacks = sampled.samples.stack.filled()
+    on_main_thread = sampled.samples.main_thread.values
     caught = stacks[(stacks >= 0) & on_main_thread]
     if not len(caught):
         return None
@@ -93,13 +94,13 @@ def own_code(trace: Trace) -> tuple[float, CallSite] | None:
         return None
     frames = sampled.stacks
     patterns = "|".join(translate(name) for runtime in runtimes() for name in runtime.recognized.libraries)
-    of_runtime = frames["image"].str.match(patterns).to_numpy(np.bool_, na_value=False)
+    of_runtime = frames.image.passing(re.compile(patterns).match)
     app = call_stacks.innermost(sampled, call_stacks.app_frames(frames) | of_runtime)
     loop = call_stacks.innermost(sampled, call_stacks.matches_function(frames, call_stacks.INTERFACE))
     # The loop of an interface, entered from `main`, is code of the system.
     own = (app >= 0) & ~((loop >= 0) & (loop < app))
-    own &= ~call_stacks.stacks_with(sampled, is_any(frames["image"], call_stacks.CORE_ML))
-    rows = rows_where(sampled.samples, (sampled.samples["pid"] == target.pid).to_numpy(np.bool_, na_value=False))
+    own &= ~call_stacks.stacks_with(sampled, frames.image.is_any(call_stacks.CORE_ML))
+    rows = rows_where(sampled.samples.frame(), sampled.samples.pid.filled() == target.pid)
     stack, ended = or_minus_one(rows["stack"]), rows["time_ns"].to_numpy()
     ran = Intervals(np.maximum(ended - sampled.period_ns, 0), ended)
     is_own = np.append(own, False)[stack]
@@ -127,15 +128,15 @@ def work_between(trace: Trace, gaps: Intervals) -> Between | None:
     """What code of the app ran in the gaps, which do not overlap; None where no samples were recorded, or where the
     gaps are too short for any. O(samples log gaps)."""
     sampled, kinds = trace.sampled, core_ml_stacks(trace)
-    if sampled is None or kinds is None or sampled.samples.empty or gaps.covered_ns < sampled.period_ns:
+    if sampled is None or kinds is None or not len(sampled.samples) or gaps.covered_ns < sampled.period_ns:
         return None
-    inside = in_ranges(gaps, sampled.samples["time_ns"].to_numpy())
-    inside &= sampled.samples["stack"].notna().to_numpy()
+    inside = in_ranges(gaps, sampled.samples.time_ns)
+    inside &= sampled.samples.stack.known
     app_frame = call_stacks.innermost(sampled, call_stacks.app_frames(sampled.stacks))
     predicts = np.append(is_any(kinds["api"], call_stacks.Api.PREDICTION), False)
-    thread = categorical(sampled.samples["thread"]).codes
-    calling = np.isin(thread, thread[predicts[or_minus_one(sampled.samples["stack"])]])
-    rows, calling = sampled.samples[inside], calling[inside]
+    thread = sampled.samples.thread.codes
+    calling = np.isin(thread, thread[predicts[sampled.samples.stack.filled()]])
+    rows, calling = sampled.samples.frame()[inside], calling[inside]
     frame = app_frame[rows["stack"].to_numpy(np.int64)]
     rows, calling, frame = rows[frame >= 0], calling[frame >= 0], frame[frame >= 0]
     time = rows["time_ns"].to_numpy()
@@ -188,7 +189,7 @@ def app_work(trace: Trace, api: call_stacks.Api) -> AppWork | None:
         caller = np.where(kinds["api"].notna().to_numpy(), -1, _converting(sampled))
     else:
         caller = np.where(is_any(kinds["api"], api), kinds["caller"].to_numpy(), -1)
-    rows = rows_where(sampled.samples, ~sampled.samples["stack"].array.isna())
+    rows = rows_where(sampled.samples.frame(), sampled.samples.stack.known)
     stack = rows["stack"].to_numpy(np.int64) if len(rows) else np.zeros(0, np.int64)
     thread = categorical(rows["thread"]).codes if len(rows) else stack
     predicts, period_ns = is_any(kinds["api"], call_stacks.Api.PREDICTION)[stack], sampled.period_ns
@@ -211,7 +212,7 @@ def app_work(trace: Trace, api: call_stacks.Api) -> AppWork | None:
 
 def _converting(sampled: Samples) -> IndexArray:
     """Shape (stacks,): row of the frame of the app that converts; -1 for none."""
-    if sampled.stacks.empty:
+    if not len(sampled.stacks):
         return np.zeros(0, np.int64)
     converts = call_stacks.matches_function(sampled.stacks, call_stacks.CONVERSIONS)
     return call_stacks.callers(sampled, call_stacks.outermost(sampled, converts))

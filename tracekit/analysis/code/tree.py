@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from tracekit.arrays import BoolArray, IndexArray, IntArray
-from tracekit.trace.frames import categorical, is_any, or_minus_one
 from tracekit.trace.samples import APP, Samples
 from tracekit.units import format_count
 
@@ -67,12 +66,12 @@ def call_tree(sampled: Samples, chosen: BoolArray, frames: Frames = Frames.ALL, 
 
     Those without a stack, and with `Frames.APP` those without a frame of the app, are not in it.
     """
-    stack = or_minus_one(sampled.samples["stack"]) if len(sampled.samples) else np.zeros(0, np.int64)
+    stack = sampled.samples.stack.filled() if len(sampled.samples) else np.zeros(0, np.int64)
     count = len(sampled.starts) - 1
     counted, weights = chosen & (stack >= 0), sampled.weights
     weight = np.bincount(stack[counted], None if weights is None else weights[counted], count).astype(np.int64)
     name, names, images, owners = _names(sampled)
-    of_stack = sampled.stacks["stack"].to_numpy(np.int64)
+    of_stack = sampled.stacks.stack
     rows = np.flatnonzero((weight[of_stack] > 0) & _kept(sampled, frames)) if count else np.zeros(0, np.int64)
     if not invert:
         # Stacks stand innermost first.
@@ -85,17 +84,17 @@ def call_tree(sampled: Samples, chosen: BoolArray, frames: Frames = Frames.ALL, 
 def _kept(sampled: Samples, frames: Frames) -> BoolArray:
     """Shape (frames,): whether each frame of `Samples.stacks` is in the tree."""
     stacks = sampled.stacks
-    is_app = is_any(stacks["owner"], APP) if len(stacks) else np.zeros(0, np.bool_)
+    is_app = stacks.owner.is_any(APP)
     if frames is Frames.APP:
         return is_app
     kept = np.ones(len(stacks), np.bool_)
     if frames is Frames.ALL or not is_app.any():
         return kept
-    stack, index = stacks["stack"].to_numpy(np.int64), np.arange(len(stacks))
+    stack, index = stacks.stack, np.arange(len(stacks))
     first = np.flatnonzero(np.append(True, (stack[1:] != stack[:-1]) | (is_app[1:] != is_app[:-1])))
     last = np.append(first[1:], len(stacks)) - 1
     # Stacks stand innermost first: of a run, the last frame is the outermost.
-    working = np.maximum.reduceat(np.where(is_any(stacks["image"], *THREAD_LIBRARIES), -1, index), first)
+    working = np.maximum.reduceat(np.where(stacks.image.is_any(*THREAD_LIBRARIES), -1, index), first)
     kept = is_app.copy()
     kept[np.where(working < 0, last, working)] = True
     return kept
@@ -106,10 +105,10 @@ def _places(
 ) -> tuple[IntArray, tuple[str, ...]]:
     """`CallTree.place` and `CallTree.places`, given the rows of `Samples.stacks` in the tree and the node of each."""
     place = np.full(count, -1)
-    known = np.flatnonzero(sampled.stacks["line"].notna().to_numpy()[rows]) if len(rows) else rows
+    known = np.flatnonzero(sampled.stacks.line.known[rows]) if len(rows) else rows
     if not len(known):
         return place, ()
-    frames = sampled.stacks.iloc[rows[known]]
+    frames = sampled.stacks.frame().iloc[rows[known]]
     weights = weight[frames["stack"].to_numpy(np.int64)]
     found = pd.DataFrame({"node": node[known], "file": frames["file"].array, "line": frames["line"].array})
     lines = found.assign(weight=weights).groupby(["node", "file", "line"], observed=True)["weight"].sum().reset_index()
@@ -128,19 +127,19 @@ def _places(
 def _names(sampled: Samples) -> tuple[IntArray, tuple[str, ...], tuple[str, ...], tuple[bool, ...]]:
     """Name of each frame, as a place among the distinct ones, and these."""
     stacks = sampled.stacks
-    if stacks.empty:
+    if not len(stacks):
         return np.zeros(0, np.int64), (), (), ()
-    function, image = categorical(stacks["function"]), categorical(stacks["image"])
-    offset = or_minus_one(stacks["offset"])
+    function, image = stacks.function, stacks.image
+    offset = stacks.offset.filled()
     keys = pd.DataFrame({"f": function.codes, "i": image.codes, "o": np.where(function.codes < 0, offset, -1)})
     name_index: IntArray = keys.groupby(["f", "i", "o"], sort=False).ngroup().to_numpy().astype(np.int64)
     _, first = np.unique(name_index, return_index=True)
-    images = ["" if code < 0 else str(image.categories[code]) for code in image.codes[first]]
+    images = ["" if code < 0 else image.values[code] for code in image.codes[first]]
     names = [
-        str(function.categories[code]) if code >= 0 else f"{library} + {at:#x}" if library and at >= 0 else library
+        function.values[code] if code >= 0 else f"{library} + {at:#x}" if library and at >= 0 else library
         for code, library, at in zip(function.codes[first], images, offset[first].tolist(), strict=True)
     ]
-    is_app = is_any(stacks["owner"], APP)[first].tolist()
+    is_app = stacks.owner.is_any(APP)[first].tolist()
     return name_index.astype(np.int64), tuple(name or UNKNOWN for name in names), tuple(images), tuple(is_app)
 
 

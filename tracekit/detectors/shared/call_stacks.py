@@ -34,21 +34,21 @@ class AppWorkWords(NamedTuple):
 def core_ml_in_stacks(view: tk.RecordingView, _options: Any) -> tk.Outcome | None:
     """Precondition: call stacks show calls of Core ML."""
     sampled, profiled = view.trace.sampled, view.trace.profiled
-    if sampled is not None and sampled.failures and sampled.stacks.empty:
+    if sampled is not None and sampled.failures and not len(sampled.stacks):
         stacks = stacks_coverage(view.trace)
         return view.unknown(stacks.conclusion, stacks.advice)
-    if sampled is None or sampled.stacks.empty:
+    if sampled is None or not len(sampled.stacks):
         if profiled is None or profiled is sampled:
             return view.unknown("No call stack could be read.", f"{BY_TIME}.")
         reason = "Call stacks were sampled by what a CPU counted, as cycles, and not by time."
         return view.unknown(reason, f"{BY_TIME}; `tracekit stacks` shows these.")
-    if not sampled.stacks["image"].notna().any():
+    if not sampled.stacks.image.known.any():
         return view.unknown(
             "The call stacks are addresses alone: the recording does not show which libraries were loaded, so calls of "
             "Core ML cannot be identified.",
             "Record again and let Instruments launch the app; of an export, use the whole bundle instead.",
         )
-    if not sampled.stacks["function"].notna().any():
+    if not sampled.stacks.function.known.any():
         return view.unknown(
             "The call stacks have no symbols, so calls of Core ML cannot be identified.",
             "Use the whole bundle with its folder `symbols`, as Instruments saved it.",

@@ -172,7 +172,7 @@ def _stacked_calls(
             "level": Level.TOP,
             "attribution": Attribution.INFERRED,
             "table": TIMED[0],
-            "row": np.searchsorted(line.samples.samples["time_ns"].to_numpy(), line.time[first]),
+            "row": np.searchsorted(line.samples.samples.time_ns, line.time[first]),
         },
     )
     single = [call.single and not several for call, several in zip(stacked, mistakable, strict=True)]

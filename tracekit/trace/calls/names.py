@@ -23,7 +23,7 @@ from tracekit.trace.calls.join import Joined
 from tracekit.trace.calls.owners import Owners
 from tracekit.trace.calls.pieces import Pieces, Timeline
 from tracekit.trace.calls.stacks import Api, app_frames
-from tracekit.trace.frames import categorical, or_minus_one
+from tracekit.trace.frames import categorical
 
 _VERBS: Final = {Api.PREDICTION: "called", Api.LOAD: "loaded", Api.COMPILE: "compiled"}
 _SOME: Final = 0.1
@@ -97,12 +97,12 @@ def _site(line: Timeline, stack: int) -> _Site:
     api = Api(line.kinds["api"].iloc[stack])
     if caller < 0:
         return _Site(api, ("by the system",), frozenset(), frozenset())
-    rows = stacks.iloc[caller : int(line.samples.starts[stack + 1])]
-    rows = rows[app_frames(rows)]
-    places = zip(categorical(rows["image"]).codes.tolist(), or_minus_one(rows["offset"]).tolist(), strict=True)
-    found = (_TYPE.match(name) for name in rows["function"].dropna())
+    rows = stacks.take(slice(caller, int(line.samples.starts[stack + 1])))
+    rows = rows.where(app_frames(rows))
+    places = zip(rows.image.codes.tolist(), rows.offset.filled().tolist(), strict=True)
+    found = map(_TYPE.match, rows.function.held())
     types = frozenset(match[1] or match[2] for match in found if match)
-    return _Site(api, tuple(map(_where, rows.to_dict("records"))), frozenset(places), types)
+    return _Site(api, tuple(map(_where, rows.frame().to_dict("records"))), frozenset(places), types)
 
 
 def _where(frame: Mapping[Hashable, Any]) -> str:

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from tracekit.arrays import BoolArray, IntArray
+from tracekit.rows import joined
 from tracekit.trace.calls import stacks
-from tracekit.trace.frames import categorical
 from tracekit.trace.samples import SAMPLE_NS, Samples
 
 _MISSED_NS: Final = 3_500_000
@@ -95,25 +95,23 @@ class Pieces:
 def timeline(sampled: Samples) -> Timeline:
     """All samples of a recording, some with stacks, that bear on calls. O(n log n)."""
     kinds = stacks.with_progress(sampled, stacks.core_ml_stacks(sampled))
-    rows = sampled.samples.assign(ran=True)
-    if len(sampled.waiting):
-        rows = pd.concat([rows, sampled.waiting.assign(ran=False)], ignore_index=True)
-        rows["thread"] = rows["thread"].astype("category")
-    stack = rows["stack"].to_numpy(np.int64, na_value=-1)
+    both = joined((sampled.samples, sampled.waiting))
+    rows = both.frame().assign(ran=np.arange(len(both)) < len(sampled.samples))
+    stack = both.stack.filled()
     # A stack in functions of Core ML without names is neither in a call nor outside of one.
     told = np.flatnonzero((stack >= 0) & (np.append(kinds["key"].to_numpy(), stacks.HIDDEN)[stack] != stacks.HIDDEN))
-    thread = categorical(rows["thread"]).codes[told].astype(np.int64)
-    order = np.lexsort((rows["time_ns"].to_numpy()[told], thread))
+    thread = both.thread.codes[told].astype(np.int64)
+    order = np.lexsort((both.time_ns[told], thread))
     told, thread = told[order], thread[order]
     stack = stack[told]
     busy = stacks.busy_stacks(sampled)
     # Time between two samples of a running thread: what they say that they stand for, or more where more is seen.
     samples = sampled.samples
-    weight = samples["weight_ns"].to_numpy(np.int64, na_value=SAMPLE_NS)
+    weight = samples.weight_ns.filled(SAMPLE_NS)
     stated = int(np.median(weight)) if len(weight) else SAMPLE_NS
-    threads = categorical(samples["thread"]).codes
-    by_time = np.lexsort((samples["time_ns"].to_numpy(), threads))
-    apart = np.diff(samples["time_ns"].to_numpy()[by_time])[np.diff(threads[by_time]) == 0]
+    threads = samples.thread.codes
+    by_time = np.lexsort((samples.time_ns, threads))
+    apart = np.diff(samples.time_ns[by_time])[np.diff(threads[by_time]) == 0]
     seen = int(np.sort(apart)[len(apart) // 50]) if len(apart) else stated
     # Threads that hardly run are seldom seen twice in a row, which says nothing of the period.
     often = len(apart) > 0 and (apart <= 1.5 * seen).mean() >= _RUNNING
@@ -121,7 +119,7 @@ def timeline(sampled: Samples) -> Timeline:
         sampled,
         kinds,
         rows.iloc[told],
-        rows["time_ns"].to_numpy()[told],
+        both.time_ns[told],
         thread,
         stack,
         kinds["key"].to_numpy()[stack],
@@ -130,7 +128,7 @@ def timeline(sampled: Samples) -> Timeline:
         stacks.stacks_in(sampled, stacks.PREPARING)[stack],
         busy[stacks.Unit.GPU][stack],
         max(seen if 1.5 * stated < seen <= _LONGEST_NS and often else stated, 1),
-        np.sort(rows["time_ns"].to_numpy()),
+        np.sort(both.time_ns),
     )
 
 

@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 
 from tracekit.arrays import BoolArray, IndexArray, IntArray
-from tracekit.trace.binding import flags
+from tracekit.frame import array_of
 from tracekit.trace.cache import cached
-from tracekit.trace.frames import categorical, is_any, or_minus_one
-from tracekit.trace.samples import APP, Samples
+from tracekit.trace.frames import is_any
+from tracekit.trace.samples import APP, Samples, StackRows
 
 CORE_ML: Final = "CoreML"
 """Name of the image that an app calls."""
@@ -139,10 +139,9 @@ PIPELINE: Final = r"-\[ML\w*Pipeline\w* "
 """A pipeline that calls its stages (guess: no stack of one was seen)."""
 
 
-def matches_function(stacks: pd.DataFrame, pattern: str) -> BoolArray:
+def matches_function(stacks: StackRows, pattern: str) -> BoolArray:
     """Shape (frames,): the function of a frame begins with the pattern."""
-    cells = categorical(stacks["function"])
-    return flags(cells.codes, map(bool, map(re.compile(pattern).match, cells.categories.to_list())))
+    return stacks.function.passing(re.compile(pattern).match)
 
 
 def stacks_in(sampled: Samples, pattern: str) -> BoolArray:
@@ -153,7 +152,7 @@ def stacks_in(sampled: Samples, pattern: str) -> BoolArray:
 def stacks_with(sampled: Samples, frames: BoolArray) -> BoolArray:
     """Shape (stacks,): a stack has any of the chosen frames."""
     result = np.zeros(len(sampled.starts) - 1, np.bool_)
-    result[sampled.stacks["stack"].to_numpy()[frames]] = True
+    result[sampled.stacks.stack[frames]] = True
     return result
 
 
@@ -170,13 +169,13 @@ def innermost(sampled: Samples, frames: BoolArray) -> IndexArray:
 
 def _last_of_each(sampled: Samples, rows: IndexArray) -> IndexArray:
     result = np.full(len(sampled.starts) - 1, -1)
-    result[sampled.stacks["stack"].to_numpy()[rows]] = rows
+    result[sampled.stacks.stack[rows]] = rows
     return result
 
 
-def app_frames(stacks: pd.DataFrame) -> BoolArray:
+def app_frames(stacks: StackRows) -> BoolArray:
     """Shape (frames,): code of the app itself. The Swift face of Core ML, which compilers copy into apps, is not."""
-    result: BoolArray = is_any(stacks["owner"], APP) & ~stacks["overlay"].to_numpy()
+    result: BoolArray = stacks.owner.is_any(APP) & ~stacks.overlay
     return result
 
 
@@ -203,7 +202,7 @@ def core_ml_stacks(sampled: Samples) -> pd.DataFrame:
     """One row for each distinct stack, indexed by its number: `api` (category of `Api`, null where the stack is not in
     Core ML), `entry` (row of `Samples.stacks` of the function of Core ML), `caller` (row of the app's frame that called
     it; -1 where there is none). O(frames)."""
-    in_core_ml = is_any(sampled.stacks["image"], CORE_ML)
+    in_core_ml = sampled.stacks.image.is_any(CORE_ML)
     entry = np.full(len(sampled.starts) - 1, -1)
     api = np.full(len(entry), -1)
     for code, pattern in enumerate(API.values()):
@@ -220,14 +219,14 @@ def with_progress(sampled: Samples, kinds: pd.DataFrame) -> pd.DataFrame:
     entry, caller = kinds["entry"].to_numpy(), kinds["caller"].to_numpy()
     stacks = sampled.stacks
     called = is_any(kinds["api"], *CALLED)
-    function = np.append(categorical(stacks["function"]).codes, -1)[entry]
-    image = np.append(categorical(stacks["image"]).codes, -1)[caller]
-    offset = np.append(or_minus_one(stacks["offset"]), -1)[caller]
+    function = np.append(stacks.function.codes, -1)[entry]
+    image = np.append(stacks.image.codes, -1)[caller]
+    offset = np.append(stacks.offset.filled(), -1)[caller]
     places = pd.DataFrame({"f": function, "i": np.where(caller < 0, -1, image), "o": np.where(caller < 0, -1, offset)})
     place = places.groupby(["f", "i", "o"], sort=False).ngroup().to_numpy()
     numbers = _with_paths(sampled, place.astype(np.int64), caller)
-    outer = outermost(sampled, is_any(stacks["image"], CORE_ML))
-    unnamed = np.append(stacks["function"].isna().to_numpy(), False)[outer] & (outer >= 0)
+    outer = outermost(sampled, stacks.image.is_any(CORE_ML))
+    unnamed = np.append(~stacks.function.known, False)[outer] & (outer >= 0)
     hidden = unnamed & kinds["api"].isna().to_numpy()
     predicts, loads = is_any(kinds["api"], Api.PREDICTION), is_any(kinds["api"], Api.LOAD)
     under_way = predicts & stacks_in(sampled, EXECUTING)
@@ -235,8 +234,8 @@ def with_progress(sampled: Samples, kinds: pd.DataFrame) -> pd.DataFrame:
     under_way |= loads & ~begun
     nested = predicts & stacks_in(sampled, PIPELINE)
     # One function of Core ML that predicts is on the stack twice, as where one model calls another.
-    frames = np.flatnonzero(matches_function(stacks, API[Api.PREDICTION]) & is_any(stacks["image"], CORE_ML))
-    predicting = pd.DataFrame({"s": stacks["stack"].array[frames], "f": categorical(stacks["function"]).codes[frames]})
+    frames = np.flatnonzero(matches_function(stacks, API[Api.PREDICTION]) & stacks.image.is_any(CORE_ML))
+    predicting = pd.DataFrame({"s": stacks.stack[frames], "f": stacks.function.codes[frames]})
     twice = predicting["s"][predicting.duplicated()].to_numpy()
     nested[twice] = predicts[twice]
     return kinds.assign(
@@ -250,14 +249,14 @@ def _with_paths(sampled: Samples, place: IntArray, caller: IndexArray) -> IntArr
     """Shape (stacks,): a number for each place that calls and the code of the app that leads there. A stack that was
     cut short, which does not begin where threads do, counts as the most common one of its place. O(frames)."""
     stacks, count = sampled.stacks, len(place)
-    stack = stacks["stack"].to_numpy()
+    stack = stacks.stack
     leads = np.flatnonzero(app_frames(stacks) & (np.arange(len(stacks)) >= np.append(caller, -1)[stack]))
-    frame = pd.DataFrame({"i": categorical(stacks["image"]).codes[leads], "o": or_minus_one(stacks["offset"])[leads]})
+    frame = pd.DataFrame({"i": stacks.image.codes[leads], "o": stacks.offset.filled()[leads]})
     code = pd.util.hash_array(frame.groupby(["i", "o"], sort=False).ngroup().to_numpy())
     inwards = frame.groupby(stack[leads]).cumcount(ascending=False).to_numpy(np.uint64)
     path = np.zeros(count, np.uint64)
     np.add.at(path, stack[leads], code * (2 * inwards + 1))
-    outermost_function = categorical(stacks["function"]).codes[sampled.starts[1:] - 1]
+    outermost_function = stacks.function.codes[sampled.starts[1:] - 1]
     common = np.bincount(outermost_function + 1, minlength=1)[outermost_function + 1] >= _ROOT_SHARE * count
     numbers = pd.DataFrame({"place": place, "path": path}).groupby(["place", "path"], sort=False).ngroup()
     usual = numbers[common].groupby(place[common]).agg(lambda own: own.mode().iloc[0])
@@ -269,26 +268,26 @@ def _with_paths(sampled: Samples, place: IntArray, caller: IndexArray) -> IntArr
 @cached
 def busy_stacks(sampled: Samples) -> dict[str, BoolArray]:
     """For each phase of a call and unit of a prediction: stacks in it, shape (stacks,); {} without any. O(frames)."""
-    if sampled.stacks.empty:
+    if not len(sampled.stacks):
         return {}
     patterns = (*LOAD_PHASES.items(), *UNIT_PATTERNS.items(), *DATA_PHASES.items())
     flags = {str(name): stacks_in(sampled, pattern) for name, pattern in patterns}
     flags[HANDLING_DATA] = np.logical_or.reduce([flags[phase] for phase in DataPhase])
-    flags[LoadPhase.NEURAL_ENGINE] |= stacks_with(sampled, is_any(sampled.stacks["image"], NEURAL_ENGINE_COMPILER))
+    flags[LoadPhase.NEURAL_ENGINE] |= stacks_with(sampled, sampled.stacks.image.is_any(NEURAL_ENGINE_COMPILER))
     return flags
 
 
-def place_of(stacks: pd.DataFrame, rows: IndexArray) -> dict[str, object]:
+def place_of(stacks: StackRows, rows: IndexArray) -> dict[str, object]:
     """Function, image, file and line of frames of the app, as columns, null for row -1; and `frame`, their row."""
-    columns = {"caller": "function", "image": "image", "file": "file", "line": "line"}
-    location = {name: stacks[source].array.take(rows, allow_fill=True) for name, source in columns.items()}
+    columns = {"caller": stacks.function, "image": stacks.image, "file": stacks.file, "line": stacks.line}
+    location = {name: array_of(cells).take(rows, allow_fill=True) for name, cells in columns.items()}
     return {**location, "frame": rows}
 
 
 def same_depth(sampled: Samples, one: int, other: int) -> int:
     """How many frames two stacks share, from the outermost on. O(frames of a stack)."""
     # Function and image of their frames, from the outermost on: shape (frames, 2) each.
-    names = [categorical(sampled.stacks[name]).codes for name in ("function", "image")]
+    names = (sampled.stacks.function.codes, sampled.stacks.image.codes)
     spans = [slice(int(sampled.starts[stack]), int(sampled.starts[stack + 1])) for stack in (one, other)]
     sides = [np.stack([codes[rows] for codes in names], axis=1)[::-1] for rows in spans]
     count = min(map(len, sides))

@@ -95,10 +95,10 @@ def code_text(state: State) -> RenderableType:
     its beginning. The checks have read the samples by now."""
     session, span = state.session, chosen_span(state)
     sampled = session.whole_trace.profiled
-    if sampled is None or sampled.samples.empty:
+    if sampled is None or not len(sampled.samples):
         entry = session.whole_trace.coverage_of(CALL_STACKS)
         return Text(f"{entry.conclusion} {entry.advice}".rstrip())
-    time = sampled.samples["time_ns"].to_numpy()
+    time = sampled.samples.time_ns
     chosen = np.ones(len(time), np.bool_) if span is None else (time >= span.start_ns) & (time < span.end_ns)
     where = "" if span is None else f" from {formatting.moment(span.start_ns)} to {formatting.moment(span.end_ns)}"
     samples = format_count(int(chosen.sum()), "sample")
