@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pandas as pd
+import numpy as np
 import pytest
 
 from support.analyses import kept_analysis
 from tracekit.analysis.code.phases import FIRST, LOAD, OTHER, OTHERS, WAITING, CallPhases, Phase
+from tracekit.columns import codes_of
 from tracekit.documents.phases import calls_words, headline, phase_lines, phase_rows, source_words
 from tracekit.report.inferred_calls import inferred_facts
 from tracekit.trace.calls.stacks import LoadPhase
-from tracekit.trace.frames import CALL_DTYPES
+from tracekit.trace.events import BOUNDS, Calls
 
 MS = 1_000_000
 
@@ -112,7 +113,10 @@ def test_a_call_says_what_shows_it_and_between_which_times_it_began_and_ended():
         ("signposts", 0, 5 * MS, 5 * MS, 9 * MS, 9 * MS, True),
         ("hardware", 0, 0, 20 * MS, 30 * MS, 900 * MS, True),
     ]
-    recorded, sampled, several, logged, hardware = map(dict, inferred_facts(pd.DataFrame(rows, columns=[*CALL_DTYPES])))
+    origins, *columns = zip(*rows, strict=True)
+    told = replace(Calls.none(), origin=codes_of(np.arange(len(rows)), origins))
+    told = replace(told, **dict(zip(("resolution_ns", *BOUNDS, "single"), map(np.array, columns), strict=True)))
+    recorded, sampled, several, logged, hardware = map(dict, inferred_facts(told))
     assert recorded == {}
     assert sampled == {
         "inferred from": "call stacks",

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from tracekit.lanes.events import frame_events
+from tracekit.lanes.events import events_of
 
 
 @pytest.mark.parametrize("every", [1, 3])
 def test_rows_of_a_lane_are_those_of_the_frame_at_their_places(reload_trace, every):
     frame = reload_trace.data.frame()
     positions = np.arange(0, len(frame), every)
-    events = frame_events("data", frame).at(positions)
+    events = events_of("data", reload_trace.data).at(positions)
     chosen = frame.iloc[positions]
     assert events.index.tolist() == positions.tolist()
     assert events.starts.tolist() == chosen["start_ns"].tolist()
@@ -20,7 +20,7 @@ def test_rows_of_a_lane_are_those_of_the_frame_at_their_places(reload_trace, eve
 
 
 def test_every_lane_of_a_frame_shares_its_texts_and_not_its_rows(reload_trace):
-    drawn = frame_events("data", reload_trace.data.frame())
+    drawn = events_of("data", reload_trace.data)
     all_rows, first = drawn.at(np.arange(len(reload_trace.data))), drawn.at(np.arange(1))
     assert all_rows.label_texts is first.label_texts
     assert len(first) == 1

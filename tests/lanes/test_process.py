@@ -12,7 +12,7 @@ from support.handover import trace_of
 from tracekit.columns import Flags, numbers_by_code
 from tracekit.lanes.categories import Category
 from tracekit.lanes.lanes import main_thread
-from tracekit.lanes.process import main_thread_frame
+from tracekit.lanes.process import main_thread_stretches
 from tracekit.testing import Draws, Model, cpu
 from tracekit.testing.recorder import start_recording
 from tracekit.testing.scenario import CORE_ML
@@ -38,9 +38,9 @@ def trace(*times_ms: float, main=True, pid=7, weight=MS, target=7):
 
 def test_samples_one_after_another_are_one_stretch_and_a_gap_ends_it():
     # Distances of real samples vary a little; the thread waits from 4 to 9.
-    frame = main_thread_frame(trace(1, 2.03, 3, 9, 10.02))
-    assert (frame["start_ns"] / MS).tolist() == [1, 9]
-    assert ((frame["start_ns"] + frame["duration_ns"]) / MS).tolist() == [4, 11.02]
+    seen = main_thread_stretches(trace(1, 2.03, 3, 9, 10.02))
+    assert (seen.start_ns / MS).tolist() == [1, 9]
+    assert ((seen.start_ns + seen.duration_ns) / MS).tolist() == [4, 11.02]
 
 
 @pytest.mark.parametrize(
@@ -54,14 +54,14 @@ def test_samples_one_after_another_are_one_stretch_and_a_gap_ends_it():
     ],
 )
 def test_without_a_sample_of_the_main_thread_there_is_no_lane(without):
-    assert main_thread_frame(without).empty
+    assert len(main_thread_stretches(without)) == 0
     assert main_thread(without) == ()
 
 
 def test_a_weight_that_is_not_recorded_is_that_of_instruments_and_samples_stay_as_they_were():
-    assert main_thread_frame(trace(1, weight=None))["duration_ns"].tolist() == [MS]
+    assert main_thread_stretches(trace(1, weight=None)).duration_ns.tolist() == [MS]
     other = trace(1, 2, pid=8)
-    assert main_thread_frame(other).empty
+    assert len(main_thread_stretches(other)) == 0
     assert other.samples.main_thread.values.tolist() == [True, True]
 
 
@@ -86,18 +86,18 @@ def recorded(*, on_main=True, instrumented=False):
 
 def test_inferred_calls_of_the_main_thread_stand_between_what_else_it_does():
     load, call, seen = recorded()
-    frame = main_thread_frame(seen)
-    assert frame["state"].tolist() == ["in a load", "running", "in a prediction"]
-    starts, lengths = frame["start_ns"].to_numpy(), frame["duration_ns"].to_numpy()
+    stretches = main_thread_stretches(seen)
+    assert stretches.state.as_objects().tolist() == ["in a load", "running", "in a prediction"]
+    starts, lengths = stretches.start_ns, stretches.duration_ns
     assert (starts[1:] >= (starts + lengths)[:-1]).all()
     for row, truth in ((0, load), (2, call)):
         assert (starts[row], starts[row] + lengths[row]) == pytest.approx(truth, abs=MS)
     (lane,) = main_thread(seen)
     assert lane.events.categories.tolist() == [Category.INFERRED, Category.APP, Category.INFERRED]
-    assert [lane.events.label(row) for row in range(3)] == frame["state"].tolist()
+    assert [lane.events.label(row) for row in range(3)] == stretches.state.as_objects().tolist()
 
 
 @pytest.mark.parametrize("where", [{"on_main": False}, {"instrumented": True}])
 def test_calls_of_other_threads_and_recorded_ones_are_not_put_on_the_main_thread(where):
     _, _, seen = recorded(**where)
-    assert set(main_thread_frame(seen)["state"]) == {"running"}
+    assert set(main_thread_stretches(seen).state.held()) == {"running"}

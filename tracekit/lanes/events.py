@@ -8,12 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pandas as pd
 
 from tracekit.arrays import CodeArray, Int8Array, IntArray
+from tracekit.columns import Texts
 from tracekit.lanes.categories import OF_DEVICE, OF_KIND, Category
-from tracekit.trace.events import Attribution, Device
-from tracekit.trace.frames import is_any
+from tracekit.trace.events import Attribution, Device, Events as EventRows
 from tracekit.trace.instruments.catalogue import HARDWARE
 
 
@@ -62,33 +61,20 @@ def position_of(values: IntArray, value: int) -> int | None:
     return at if at < len(values) and values[at] == value else None
 
 
-def frame_events(name: str, frame: pd.DataFrame) -> Events:
-    """All rows of an event frame."""
-    kinds, kind_texts = category_codes(frame, "kind")
-    devices, device_texts = category_codes(frame, "device")
-    category = by_code(kinds, [OF_KIND.get(text, Category.OTHER) for text in kind_texts])
-    device = by_code(devices, [OF_DEVICE[Device(text)] for text in device_texts])
+def events_of(name: str, rows: EventRows) -> Events:
+    """All rows of one of the `EVENT_FRAMES`."""
+    category = by_code(rows.kind.codes, [OF_KIND.get(text, Category.OTHER) for text in rows.kind.values])
+    device = by_code(rows.device.codes, [OF_DEVICE[Device(text)] for text in rows.device.values])
     by_device = (category == Category.OTHER) & (device != Category.OTHER)
     category[by_device] = device[by_device]
-    unnamed = is_any(frame["lane"], *_BY_OWNER) & (category_codes(frame, "model")[0] < 0)
-    category[is_any(frame["attribution"], Attribution.INFERRED)] = Category.INFERRED
-    category[unnamed] = Category.APP
-    category[is_any(frame["attribution"], Attribution.FOREIGN)] = Category.FOREIGN
+    category[rows.attribution.is_any(Attribution.INFERRED)] = Category.INFERRED
+    category[rows.lane.is_any(*_BY_OWNER) & ~rows.model.known] = Category.APP
+    category[rows.attribution.is_any(Attribution.FOREIGN)] = Category.FOREIGN
+    label, model = rows.label, rows.model
     return Events(
-        name,
-        np.arange(len(frame)),
-        *_times(frame),
-        category,
-        *category_codes(frame, "label"),
-        *category_codes(frame, "model"),
+        *(name, np.arange(len(rows)), rows.start_ns, rows.ends_ns, category),
+        *(label.codes, label.values, model.codes, model.values),
     )
-
-
-def state_events(
-    name: str, frame: pd.DataFrame, categories: CodeArray, labels: CodeArray, texts: tuple[str, ...]
-) -> Events:
-    """All rows of a context frame, which name no model."""
-    return events_without_models(name, np.arange(len(frame)), *_times(frame), categories, labels, texts)
 
 
 def events_without_models(
@@ -97,27 +83,16 @@ def events_without_models(
     starts: IntArray,
     ends: IntArray,
     categories: CodeArray,
-    labels: CodeArray,
-    texts: tuple[str, ...],
+    labels: Texts,
 ) -> Events:
     """Intervals of rows that name no model."""
-    return Events(frame, index, starts, ends, categories, labels, texts, np.full(len(starts), -1, np.int32), ())
-
-
-def category_codes(frame: pd.DataFrame, column: str) -> tuple[CodeArray, tuple[str, ...]]:
-    """Codes of a category column, -1 for none, and their texts."""
-    values = frame[column].cat
-    return values.codes.to_numpy(), tuple(values.categories.tolist())
+    none = np.full(len(starts), -1, np.int32)
+    return Events(frame, index, starts, ends, categories, labels.codes, labels.values, none, ())
 
 
 def by_code(codes: CodeArray, categories: Sequence[Category]) -> Int8Array:
     """Categories by code; `OTHER` for code -1."""
     return np.array([*categories, Category.OTHER], np.int8)[codes]
-
-
-def _times(frame: pd.DataFrame) -> tuple[IntArray, IntArray]:
-    starts = frame["start_ns"].to_numpy()
-    return starts, starts + frame["duration_ns"].to_numpy() if "duration_ns" in frame else starts
 
 
 _BY_OWNER = tuple(hardware.lane for hardware in HARDWARE.values() if hardware.by_owner)
@@ -139,15 +114,15 @@ class LaneRows:
     """A thin strip of states, which tile time."""
 
 
-def rows_by(frame: pd.DataFrame, column: str) -> Iterator[tuple[str, IntArray]]:
-    """Places of the rows of each value of a category column, values in order of first appearance; "" for none."""
-    codes, texts = category_codes(frame, column)
+def rows_by(column: Texts) -> Iterator[tuple[str, IntArray]]:
+    """Places of the rows of each text of a column, texts in order of first appearance; "" for none."""
+    codes = column.codes
     order = np.argsort(codes, kind="stable")
     cuts = np.flatnonzero(np.diff(codes[order])) + 1
     groups = [positions for positions in np.split(order, cuts) if positions.size]
     for positions in sorted(groups, key=lambda positions: int(positions[0])):
         code = int(codes[positions[0]])
-        yield (texts[code] if code >= 0 else ""), positions
+        yield (column.values[code] if code >= 0 else ""), positions
 
 
 def stack(starts: IntArray, ends: IntArray) -> IntArray:

@@ -11,14 +11,15 @@ from enum import StrEnum
 import numpy as np
 import pandas as pd
 
-from tracekit.arrays import IntArray
+from tracekit.arrays import Int8Array, IntArray
+from tracekit.columns import Texts
+from tracekit.frame import cells_of
 from tracekit.lanes.categories import Category
-from tracekit.lanes.events import Events, LaneRows, by_code, category_codes, frame_events, rows_by, state_events
-from tracekit.lanes.process import FRAME, IN_CALLS, RUNNING, main_thread_frame, memory_lanes, phase_lanes
+from tracekit.lanes.events import Events, LaneRows, by_code, events_of, events_without_models, rows_by
+from tracekit.lanes.process import FRAME, IN_CALLS, RUNNING, main_thread_stretches, memory_lanes, phase_lanes
 from tracekit.recording.table import TableState
 from tracekit.trace.events import Attribution
 from tracekit.trace.filter import CORE_ML_FRAMES
-from tracekit.trace.frames import is_any
 from tracekit.trace.instruments.catalogue import CONTEXT, CORE_ML, HARDWARE, lane_title
 from tracekit.trace.trace import Trace
 
@@ -88,23 +89,23 @@ def lanes_of(trace: Trace, grouping: Grouping) -> tuple[LaneRows, ...]:
 
 def _frame_lanes(trace: Trace, *, by_event: bool = False) -> Iterator[LaneRows]:
     for name in CORE_ML_FRAMES:
-        frame = trace.framed(name)
-        title, intervals = lane_title(name), frame_events(name, frame)
+        rows = trace.events[name]
+        title, intervals = lane_title(name), events_of(name, rows)
         section = title if by_event else CORE_ML
-        if by_event and len(frame):
-            for label, positions in rows_by(frame, "label"):
+        if by_event and len(rows):
+            for label, positions in rows_by(rows.label):
                 text = label or "unnamed event"
                 yield _lane(f"{name}/{text}", text, section, intervals, "", positions)
-        elif name != "other" or len(frame):
+        elif name != "other" or len(rows):
             yield _lane(name, title, section, intervals, _words(trace, CORE_ML, Reason.OTHER_LANES))
 
 
 def _by_model(trace: Trace) -> Iterator[LaneRows]:
     lanes_of_model: dict[str, list[LaneRows]] = {str(name): [] for name in trace.models["name"]}
     for name in CORE_ML_FRAMES:
-        frame = trace.framed(name)
-        intervals = frame_events(name, frame)
-        for model, positions in rows_by(frame, "model"):
+        rows = trace.events[name]
+        intervals = events_of(name, rows)
+        for model, positions in rows_by(rows.model):
             section = model or NO_MODEL
             lane = _lane(f"{section}/{name}", lane_title(name), section, intervals, "", positions)
             lanes_of_model.setdefault(section, []).append(lane)
@@ -113,11 +114,11 @@ def _by_model(trace: Trace) -> Iterator[LaneRows]:
 
 def _hardware(trace: Trace, grouping: Grouping) -> Iterator[LaneRows]:
     """Lanes of the units, and of GPU functions as they were compiled, where any was."""
-    frame = trace.hardware.frame()
-    intervals = frame_events("hardware", frame)
-    others, named = is_any(frame["attribution"], Attribution.FOREIGN), frame["model"].notna().to_numpy(dtype=bool)
+    rows = trace.hardware
+    intervals = events_of("hardware", rows)
+    others, named = rows.attribution.is_any(Attribution.FOREIGN), rows.model.known
     for name, entry in HARDWARE.items():
-        here = is_any(frame["lane"], entry.lane)
+        here = rows.lane.is_any(entry.lane)
         if not entry.by_owner:
             words = _words(trace, name, Reason.NONE_SHOWN)
             yield _hardware_lane(entry.lane, name, intervals, np.flatnonzero(here), words)
@@ -132,10 +133,9 @@ def _hardware(trace: Trace, grouping: Grouping) -> Iterator[LaneRows]:
             # Other processes on a lane, the busiest apart and the rest in one lane.
             groups = [
                 (process or "unknown process", foreign[positions])
-                for process, positions in rows_by(frame.iloc[foreign], "process")
+                for process, positions in rows_by(rows.process.take(foreign))
             ]
-            durations = frame["duration_ns"].to_numpy()
-            groups.sort(key=lambda group: -int(durations[group[1]].sum()))
+            groups.sort(key=lambda group: -int(rows.duration_ns[group[1]].sum()))
             for process, positions in groups[:PROCESS_LIMIT]:
                 yield _hardware_lane(f"{entry.lane}/{process}", f"{name} · {process}", intervals, positions)
             if rest := [positions for _, positions in groups[PROCESS_LIMIT:]]:
@@ -145,9 +145,8 @@ def _hardware(trace: Trace, grouping: Grouping) -> Iterator[LaneRows]:
             yield _hardware_lane(f"{entry.lane} other", f"{name} · others", intervals, foreign)
     compiled = trace.context.get(PIPELINES)
     if compiled is not None and len(compiled):
-        codes, texts = category_codes(compiled, "function")
-        categories = by_code(np.zeros(len(compiled), np.int8), [Category.COMPILE])
-        events = state_events(PIPELINES, compiled, categories, codes, texts)
+        categories = np.full(len(compiled), Category.COMPILE, np.int8)
+        events = _context_events(PIPELINES, compiled, categories, cells_of(compiled["function"].array))
         yield LaneRows(PIPELINES, "Metal pipelines", "Hardware", events, pinned=True)
 
 
@@ -166,18 +165,32 @@ def _strips(trace: Trace) -> Iterator[LaneRows]:
 
 def main_thread(trace: Trace) -> tuple[LaneRows, ...]:
     """The lane of the main thread; none where no call stack shows when it ran. Reads the samples."""
-    frame = main_thread_frame(trace)
-    if frame.empty:
+    rows = main_thread_stretches(trace)
+    if not len(rows):
         return ()
     colors = {RUNNING: Category.APP.name, **dict.fromkeys(IN_CALLS, Category.INFERRED.name)}
-    states = _states(FRAME, frame, "state", colors)
-    return (LaneRows(FRAME, "Main thread", "System", states, pinned=True, strip=True),)
+    events = events_without_models(
+        *(FRAME, np.arange(len(rows)), rows.start_ns, rows.start_ns + rows.duration_ns),
+        *(_categories(rows.state, colors), rows.state),
+    )
+    return (LaneRows(FRAME, "Main thread", "System", events, pinned=True, strip=True),)
 
 
 def _states(name: str, frame: pd.DataFrame, column: str, colors: Mapping[str, str]) -> Events:
-    codes, texts = category_codes(frame, column)
-    categories = [Category[colors.get(text.casefold(), Category.OTHER.name)] for text in texts]
-    return state_events(name, frame, by_code(codes, categories), codes, texts)
+    states: Texts = cells_of(frame[column].array)
+    return _context_events(name, frame, _categories(states, colors), states)
+
+
+def _categories(states: Texts, colors: Mapping[str, str]) -> Int8Array:
+    by_text = [Category[colors.get(text.casefold(), Category.OTHER.name)] for text in states.values]
+    return by_code(states.codes, by_text)
+
+
+def _context_events(name: str, frame: pd.DataFrame, categories: Int8Array, labels: Texts) -> Events:
+    """All rows of a context frame, which name no model."""
+    starts = frame["start_ns"].to_numpy()
+    ends = starts + frame["duration_ns"].to_numpy() if "duration_ns" in frame else starts
+    return events_without_models(name, np.arange(len(frame)), starts, ends, categories, labels)
 
 
 def _words(trace: Trace, instrument: str, with_rows: Reason) -> Reason:

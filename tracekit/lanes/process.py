@@ -4,21 +4,25 @@ the app's own operations and phases of runtimes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import pandas as pd
 
 from tracekit.arrays import BoolArray, IntArray
+from tracekit.columns import Codes, Flags, Numbers, Texts, column
+from tracekit.frame import cells_of
 from tracekit.intervals import Intervals
 from tracekit.lanes.categories import Category
-from tracekit.lanes.events import Events, LaneRows, category_codes, events_without_models, rows_by
+from tracekit.lanes.events import Events, LaneRows, events_without_models, rows_by
+from tracekit.rows import Rows, start_order
 from tracekit.trace.calls.infer import NOUNS
 from tracekit.trace.calls.stacks import core_ml_stacks
 from tracekit.trace.collect import group_ids
 from tracekit.trace.filter import in_ranges
-from tracekit.trace.frames import ends_of, or_minus_one
+from tracekit.trace.frames import ends_of
 from tracekit.trace.instruments.memory import MEMORY, Memory, of_process
 from tracekit.trace.runtimes.phases import OPEN, OPERATION, PHASES, UNKNOWN, of_target
 from tracekit.trace.runtimes.registry import LANES, PHASES as LANE_OF
@@ -35,27 +39,39 @@ IN_CALLS = tuple(f"in a {noun.lower()}" for noun in NOUNS.values())
 """What the main thread is in during a call, in the order of `NOUNS`."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Stretches(Rows):
+    """What a thread was seen in, by start, without overlaps."""
+
+    start_ns: IntArray = column("start")
+    duration_ns: IntArray = column("duration")
+    state: Texts = column("one of `IN_CALLS`, or `RUNNING`")
+
+
 @cached_by_trace
-def main_thread_frame(trace: Trace) -> pd.DataFrame:
-    """What the target's main thread was seen in, without overlaps: `start_ns`, `duration_ns`, `state`; or no rows.
+def main_thread_stretches(trace: Trace) -> Stretches:
+    """What the target's main thread was seen in; or no rows.
 
     It is in an inferred call (`IN_CALLS`) from its begin to its end, waiting or not, and wherever a sample shows it in
     one; else it is `RUNNING`. A thread that waits is not sampled, so a gap is waiting, or work shorter than the
     distance of two samples. Ends are exact to that distance. Reads the samples. O(samples log samples).
     """
-    if trace.samples is None:
-        return _frame({})
-    samples = trace.samples.frame()
-    samples = samples[_of_main_thread(trace, samples)]
-    times, none = samples["time_ns"].to_numpy(), len(IN_CALLS)
-    usual = int(np.median(samples["weight_ns"].fillna(SAMPLE_NS)) if len(samples) else 0) or SAMPLE_NS
+    samples = trace.samples
+    if samples is None:
+        return Stretches.none()
+    at = np.flatnonzero(_of_main_thread(trace, samples.main_thread, samples.pid))
+    times, weights, none = samples.time_ns[at], samples.weight_ns.take(at).filled(SAMPLE_NS), len(IN_CALLS)
+    usual = int(np.median(weights) if len(at) else 0) or SAMPLE_NS
     # The call of each sample, and those of inferred calls, as positions in `IN_CALLS`. Core ML names no thread.
-    seen, calls, apis = np.full(len(samples), none), Intervals.none(), np.empty(0, np.int64)
+    seen, calls, apis = np.full(len(at), none), Intervals.none(), np.empty(0, np.int64)
     if trace.sites is not None and trace.sampled is not None:
-        seen = np.append(_positions(core_ml_stacks(trace.sampled)["api"]), none)[or_minus_one(samples["stack"])]
-        activity = trace.activity.frame().loc[trace.sites.index]
-        mine = _of_main_thread(trace, trace.sites.assign(pid=activity["pid"]))
-        calls, apis = Intervals.from_rows(activity[mine]), _positions(trace.sites["api"])[mine]
+        seen = np.append(_positions(cells_of(core_ml_stacks(trace.sampled)["api"].array)), none)[
+            samples.stack.take(at).filled()
+        ]
+        rows = trace.sites.index.to_numpy()
+        mine = _of_main_thread(trace, cells_of(trace.sites["main_thread"].array), trace.activity.pid.take(rows))
+        calls = Intervals.from_rows(trace.activity).where(rows[mine])
+        apis = _positions(cells_of(trace.sites["api"].array))[mine]
     outside = ~in_ranges(calls.union(), times)
     stretches: dict[str, Intervals] = {}
     for code, state in enumerate((*IN_CALLS, RUNNING)):
@@ -66,32 +82,21 @@ def main_thread_frame(trace: Trace) -> pd.DataFrame:
         joined = Intervals(own.starts, own.ends + slack).union()
         free = Intervals(np.append(_EVER.min, others.ends), np.append(others.starts, _EVER.max))
         stretches[state] = Intervals(joined.starts, joined.ends - slack).intersection(free)
-    return _frame(stretches)
-
-
-def _frame(stretches: Mapping[str, Intervals]) -> pd.DataFrame:
     spans = Intervals.none().joined(*stretches.values())
-    states = np.repeat(np.array([*stretches], object), [len(each) for each in stretches.values()])
-    frame = pd.DataFrame(
-        {
-            "start_ns": spans.starts,
-            "duration_ns": spans.durations,
-            "state": pd.Categorical(states, [*IN_CALLS, RUNNING]),
-        }
-    )
-    return frame.sort_values("start_ns", kind="stable", ignore_index=True)
+    codes = np.repeat(np.arange(len(stretches), dtype=np.int32), [len(each) for each in stretches.values()])
+    return Stretches(spans.starts, spans.durations, Codes(codes, tuple(stretches))).take(start_order(spans.starts))
 
 
-def _of_main_thread(trace: Trace, rows: pd.DataFrame) -> BoolArray:
+def _of_main_thread(trace: Trace, main_thread: Flags, pid: Numbers) -> BoolArray:
     """Shape (rows,): samples or call sites of the main thread of the target; of any process if its pid is not known."""
-    on_main_thread = rows["main_thread"].to_numpy(np.bool_, na_value=False)
-    return on_main_thread & of_target(rows, trace.run.target.process)
+    target = trace.run.target.process
+    return main_thread.values & (True if target is None or target.pid is None else pid.filled() == target.pid)
 
 
-def _positions(apis: pd.Series) -> IntArray:
+def _positions(apis: Texts) -> IntArray:
     """Position of each in `IN_CALLS`; its length for what is not a call."""
-    found = pd.Index([*NOUNS]).get_indexer(pd.Index(apis))
-    return np.where(found < 0, len(IN_CALLS), found).astype(np.int64)
+    found = apis.codes_in([*NOUNS])
+    return np.where(found < 0, len(IN_CALLS), found)
 
 
 TITLES: Final = {Memory.FOOTPRINT: "Footprint", Memory.GPU: "GPU memory"}
@@ -122,12 +127,12 @@ def _levels(trace: Trace, frame: pd.DataFrame) -> Events:
     starts, sizes = times[begins], np.maximum.reduceat(held, begins)
     usual = int(np.median(np.diff(times))) if len(times) > 1 else 0
     end = max(min(int(times[-1]) + usual, trace.run.duration_ns or 0), int(times[-1]))
-    texts, labels = np.unique([format_bytes(each) for each in sizes.tolist()], return_inverse=True)
+    texts, codes = np.unique([format_bytes(each) for each in sizes.tolist()], return_inverse=True)
     share = sizes / peak
     colors = np.where(share >= _HIGH, Category.HIGH, np.where(share >= _MEDIUM, Category.MEDIUM, Category.LOW))
     index, ends = frame.index.to_numpy(np.int64)[begins], np.append(starts[1:], end)
-    codes = labels.astype(np.int32)
-    return events_without_models(MEMORY, index, starts, ends, colors.astype(np.int8), codes, tuple(map(str, texts)))
+    labels = Codes(codes.astype(np.int32), tuple(map(str, texts)))
+    return events_without_models(MEMORY, index, starts, ends, colors.astype(np.int8), labels)
 
 
 OPERATIONS: Final = "Operations"
@@ -146,9 +151,9 @@ def phase_lanes(trace: Trace) -> Iterator[LaneRows]:
         return
     frame = trace.phases.take(rows)
     events = _events(frame, rows, trace.run.duration_ns or 0)
-    for runtime, members in sorted(rows_by(frame, "runtime"), key=lambda each: each[0]):
+    for runtime, members in sorted(rows_by(cells_of(frame["runtime"].array)), key=lambda each: each[0]):
         section = runtime or OPERATIONS
-        lanes = {name: members[at] for name, at in rows_by(frame.take(members), "lane")}
+        lanes = {name: members[at] for name, at in rows_by(cells_of(frame["lane"].array.take(members)))}
         in_order = ((name, lanes[name]) for name in LANES if name in lanes)
         for name, positions in in_order if runtime else _longest(lanes, events):
             yield LaneRows(f"{PHASES}/{section}/{name}", name, section, events.at(positions))
@@ -166,15 +171,14 @@ def _longest(lanes: dict[str, IntArray], events: Events) -> Iterator[tuple[str, 
 def _events(frame: pd.DataFrame, rows: IntArray, end_ns: int) -> Events:
     """What is drawn: name and phase of each; what has no end lasts until that of the recording, and says so."""
     is_app = frame["runtime"].isna().to_numpy()
-    columns = [category_codes(frame, name) for name in ("name", "phase", "form")]
-    labels = group_ids([codes for codes, _ in columns], len(frame))
+    texts_of: list[Texts] = [cells_of(frame[name].array) for name in ("name", "phase", "form")]
+    labels = group_ids([cells.codes for cells in texts_of], len(frame))
     _, first = np.unique(labels, return_index=True)
     texts = []
-    for name, phase, form in zip(*(codes[first].tolist() for codes, _ in columns), strict=True):
-        words = columns[1][1][phase]
-        label = columns[0][1][name] if name >= 0 else ""
-        label += "" if words in (OPERATION, UNKNOWN) or words == label.casefold() else f" ({words})"
-        texts.append(f"{label}, no end recorded" if columns[2][1][form] == OPEN else label)
+    for name, phase, form in zip(*(cells.take(first).as_objects() for cells in texts_of), strict=True):
+        label = name or ""
+        label += "" if phase in (OPERATION, UNKNOWN) or phase == label.casefold() else f" ({phase})"
+        texts.append(f"{label}, no end recorded" if form == OPEN else label)
     starts, ends = frame["start_ns"].to_numpy(), ends_of(frame, end_ns)
     colors = np.where(is_app, Category.OPERATION, Category.PHASE).astype(np.int8)
-    return events_without_models(PHASES, rows, starts, ends, colors, labels.astype(np.int32), tuple(texts))
+    return events_without_models(PHASES, rows, starts, ends, colors, Codes(labels.astype(np.int32), tuple(texts)))

@@ -26,7 +26,7 @@ from tracekit.report.formatting import moment, visible
 from tracekit.report.redact import PrivateFacts, private_facts, redact_text
 from tracekit.trace import filter as filters
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
-from tracekit.trace.frames import is_any, or_minus_one
+from tracekit.trace.frames import or_minus_one
 from tracekit.trace.instruments.catalogue import CORE_ML
 from tracekit.trace.requests.frame import INSTRUMENT as FOUNDATION_MODELS, REQUESTS
 from tracekit.trace.runtimes.phases import of_target
@@ -100,19 +100,20 @@ def within_limits(trace: Trace, shown: filters.Shown | None) -> filters.Shown | 
     names = filters.shown_model_names(trace, shown)
     if len(names) <= MAX_MODELS:
         return shown
-    calls = trace.activity.frame()[shown.rows["activity"]]
-    times = calls.groupby(calls["model"].astype("object"))["duration_ns"].sum()
-    others = frozenset(sorted(names, key=lambda name: (-int(times.get(name, 0)), name))[MAX_MODELS:])
-    hidden = calls[calls["model"].isin(others).to_numpy(dtype=bool)]
-    predictions, loads = (int(is_any(hidden["kind"], *kinds).sum()) for kinds in ((Kind.PREDICTION,), LOAD_KINDS))
+    calls, of_call = trace.activity, trace.activity.model.codes
+    known = shown.rows["activity"] & (of_call >= 0)
+    sums = np.zeros(len(calls.model.values), np.int64)
+    np.add.at(sums, of_call[known], calls.duration_ns[known])
+    times = dict(zip(calls.model.values, sums.tolist(), strict=True))
+    others = frozenset(sorted(names, key=lambda name: (-times.get(name, 0), name))[MAX_MODELS:])
+    hidden = calls.where(shown.rows["activity"] & calls.model.passing(others.__contains__))
+    predictions, loads = (int(hidden.kind.is_any(*kinds).sum()) for kinds in ((Kind.PREDICTION,), LOAD_KINDS))
     note = (
         f"{len(names):,} models: shown are the {MAX_MODELS:,} with most time; {len(others):,} with "
         f"{format_count(predictions, 'prediction')} and {format_count(loads, 'load')} "
-        f"({format_time(int(hidden['duration_ns'].sum()))}) {LEFT_OUT}. Checks ran on all; others: --model NAME."
+        f"({format_time(int(hidden.duration_ns.sum()))}) {LEFT_OUT}. Checks ran on all; others: --model NAME."
     )
-    rows = {
-        name: mask & ~trace.framed(name)["model"].isin(others).to_numpy(dtype=bool) for name, mask in shown.rows.items()
-    }
+    rows = {name: mask & ~trace.events[name].model.passing(others.__contains__) for name, mask in shown.rows.items()}
     return replace(shown, rows=rows, models=names - others, notes=(*shown.notes, note))
 
 
@@ -230,16 +231,16 @@ def why_nothing(trace: Trace, shown: filters.Shown) -> str:
     is, and where the recording shows neither calls nor requests of any. O(rows)."""
     if shown.foreign:
         return ""
-    calls, asked = trace.activity.frame(), trace.requests
-    ran, requested = is_any(calls["level"], Level.TOP), of_target(asked, trace.run.target.process)
+    calls, asked = trace.activity, trace.requests
+    ran, requested = calls.level.is_any(Level.TOP), of_target(asked, trace.run.target.process)
     if shown.models is not None:
-        ran, requested = ran & is_any(calls["model"], *shown.models), np.zeros_like(requested)
+        ran, requested = ran & calls.model.is_any(*shown.models), np.zeros_like(requested)
     if (ran & shown.rows["activity"]).any() or (requested & shown.context.get(REQUESTS, False)).any():
         return ""
-    starts = np.concatenate([calls["start_ns"][ran], asked["start_ns"][requested]])
+    starts = np.concatenate([calls.start_ns[ran], asked["start_ns"][requested]])
     if not len(starts):
         return _STAGE if shown.models is not None else ""
-    ends = np.concatenate([starts, (calls["start_ns"] + calls["duration_ns"])[ran], asked["last_ns"][requested]])
+    ends = np.concatenate([starts, calls.ends_ns[ran], asked["last_ns"][requested]])
     what = "load, prediction or request" if requested.any() else "load or prediction"
     whose = f" of {format_names(sorted(shown.models))}" if shown.models is not None else ""
     first, last = moment(int(starts.min())), moment(int(ends.max()))
@@ -248,9 +249,9 @@ def why_nothing(trace: Trace, shown: filters.Shown) -> str:
 
 def asks_alone(trace: Trace) -> bool:
     """Whether the app asked language models and nothing shows that it called Core ML too. O(rows)."""
-    models = trace.hardware.frame()["model"][~trace.hardware.attribution.is_any(Attribution.FOREIGN)]
+    named = trace.hardware.model.known & ~trace.hardware.attribution.is_any(Attribution.FOREIGN)
     lost = trace.coverage_of(CORE_ML).state is TableState.UNREADABLE
-    return _asks(trace) and (not len(trace.activity)) and not models.notna().any() and not lost
+    return _asks(trace) and not len(trace.activity) and not named.any() and not lost
 
 
 def _asks(trace: Trace) -> bool:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import pandas as pd
-
 from tracekit.report.formatting import moment
-from tracekit.trace.events import BOUNDS, Origin
+from tracekit.trace.events import Calls, Origin
 from tracekit.units import format_error
 
 INFERRED_FROM = {Origin.CALL_STACKS: "call stacks", Origin.HARDWARE: "hardware rows"}
 RECORDED_AS = ("recorded as", "Core ML's signpost")
 
 
-def inferred_facts(calls: pd.DataFrame) -> Iterator[tuple[tuple[str, str], ...]]:
+def inferred_facts(calls: Calls) -> Iterator[tuple[tuple[str, str], ...]]:
     """Names and words for each of these rows of the Activity lane; none for one that Core ML recorded. O(rows)."""
-    columns = (calls[name].tolist() for name in ("origin", "resolution_ns", "single", *BOUNDS))
+    cells = (calls.origin.as_objects(), calls.resolution_ns, calls.single, *calls.bounds)
+    columns = (each.tolist() for each in cells)
     for origin, resolution, single, start_min, start_max, end_min, end_max in zip(*columns, strict=True):
         if origin == Origin.CORE_ML:
             yield ()

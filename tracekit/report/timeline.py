@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pandas as pd
 
-from tracekit.analysis.loads import first_after_load
+from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.memory import Sizes, sizes
 from tracekit.analysis.why.choice import MOST, Choice
 from tracekit.analysis.why.explain import Why, compiled_for, waited_for, why
 from tracekit.analysis.why.parts import differences
 from tracekit.arrays import BoolArray, CodeArray, IntArray
 from tracekit.characters import visible
+from tracekit.frame import cells_of
 from tracekit.grouping import grouped
 from tracekit.intervals import depth_profile, positions_between
 from tracekit.lanes.events import Events, LaneRows
@@ -28,9 +28,8 @@ from tracekit.report.flame import Flame, flame_of
 from tracekit.report.redact import PrivateFacts, private_facts, redact_label, redact_names, redact_texts, redact_values
 from tracekit.report.report import Result
 from tracekit.report.why import AS_USUAL
-from tracekit.trace.events import Kind, Level
+from tracekit.trace.events import Calls, Kind, Level, Origin
 from tracekit.trace.filter import EVENT_FRAMES, Shown, model_names, reach_ranges
-from tracekit.trace.frames import CALL_DTYPES, hardware_only, is_any, or_minus_one
 from tracekit.trace.instruments.memory import MEMORY, Memory
 from tracekit.trace.trace import Trace
 
@@ -68,8 +67,8 @@ class DrawnLane:
     """Most rows at once."""
     sizes: Sizes | None = None
     """All samples that a lane of memory is drawn of; None for other lanes."""
-    calls_inferred: pd.DataFrame | None = None
-    """The rows of the Activity lane with the columns of `CALL_DTYPES`, where Core ML did not record them; else None."""
+    calls_inferred: Calls | None = None
+    """The rows of the Activity lane where Core ML did not record them; else None."""
 
     @property
     def calls(self) -> BoolArray:
@@ -224,16 +223,15 @@ def _draw_lane(lane: LaneRows, kept: IntArray, trace: Trace, words: _Words) -> D
     starts, ends = events.starts[kept], events.ends[kept]
     is_activity, flags = events.frame == "activity", np.zeros(len(kept), np.int64)
     if is_activity:
-        rows = trace.activity.frame()
-        called = is_any(rows["kind"], Kind.PREDICTION) & is_any(rows["level"], Level.TOP) & ~hardware_only(rows)
-        flags = np.where(called, CALL + COLD * first_after_load(rows), 0)[events.index[kept]]
+        rows = trace.activity
+        called = _predicted(rows) & ~rows.origin.is_any(Origin.HARDWARE)
+        flags = np.where(called, CALL + COLD * first_predictions(trace), 0)[events.index[kept]]
     held = None
     if events.frame == MEMORY:
         # The samples from the first level that is shown to the last.
         known = sizes(trace, Memory(lane.id.partition("/")[2]))
         between = (known.times >= starts[0]) & (known.times <= ends[-1])
         held = Sizes(known.times[between], known.bytes[between])
-    calls = trace.activity.frame()[[*CALL_DTYPES]] if is_activity and trace.inferred else None
     return DrawnLane(
         id=lane.id,
         title=lane.title,
@@ -250,19 +248,22 @@ def _draw_lane(lane: LaneRows, kept: IntArray, trace: Trace, words: _Words) -> D
         predictions=_predictions(trace, events)[kept],
         depth=int(depth_profile(starts, np.maximum(ends, starts + 1))[1].max(initial=0)),
         sizes=held,
-        calls_inferred=None if calls is None else calls.iloc[events.index[kept]],
+        calls_inferred=trace.activity.take(events.index[kept]) if is_activity and trace.inferred else None,
     )
 
 
 def _predictions(trace: Trace, events: Events) -> IntArray:
     if events.frame not in EVENT_FRAMES:
         return np.full(len(events), -1, np.int64)
-    frame = trace.framed(events.frame).iloc[events.index]
-    predictions = or_minus_one(frame["prediction"])
+    predictions = trace.events[events.frame].prediction.filled()[events.index]
     if events.frame == "activity":
-        is_prediction = is_any(frame["kind"], Kind.PREDICTION) & is_any(frame["level"], Level.TOP)
-        return np.where(is_prediction, frame.index.to_numpy(np.int64), predictions)
+        return np.where(_predicted(trace.activity)[events.index], events.index, predictions)
     return predictions
+
+
+def _predicted(calls: Calls) -> BoolArray:
+    """Shape (rows,): a prediction that the app called."""
+    return calls.kind.is_any(Kind.PREDICTION) & calls.level.is_any(Level.TOP)
 
 
 class _Words:
@@ -332,11 +333,27 @@ def _rows_at(lane: DrawnLane, starts: IntArray, ends: IntArray) -> IntArray:
     """For each interval the row of the lane with these very times, each row once; -1 for none."""
     distinct = np.unique(starts)
     some = positions_between(*(np.searchsorted(lane.starts, distinct, side) for side in ("left", "right")))
-    rows = pd.DataFrame({"start": lane.starts[some], "end": lane.ends[some], "row": some})
-    wanted = pd.DataFrame({"start": starts, "end": ends})
-    for frame in (rows, wanted):
-        frame["nth"] = frame.groupby(["start", "end"]).cumcount()
-    return wanted.merge(rows, how="left", on=["start", "end", "nth"])["row"].fillna(-1).to_numpy(np.int64)
+    # Below each other, those with the same times one after the other: the row first, for the interval of its number.
+    start, end = np.concatenate((lane.starts[some], starts)), np.concatenate((lane.ends[some], ends))
+    is_sought = np.arange(len(start)) >= len(some)
+    nth = _occurrence(start, end, is_sought.astype(np.int8))
+    order = np.lexsort((is_sought, nth, end, start))
+    keys = [key[order] for key in (start, end, nth)]
+    paired = np.append(False, np.logical_and.reduce([key[1:] == key[:-1] for key in keys]))
+    rows = np.full(len(starts), -1, np.int64)
+    after = np.flatnonzero(paired)
+    rows[order[after] - len(some)] = some[order[after - 1]]
+    return rows
+
+
+def _occurrence(*columns: CodeArray) -> IntArray:
+    """Shape (n,): how many rows before each have the same values in all columns. O(n log n)."""
+    order = np.lexsort(columns)
+    begins = np.append(True, np.logical_or.reduce([np.diff(column[order]) != 0 for column in columns]))[: len(order)]
+    first = np.maximum.accumulate(np.where(begins, np.arange(len(order)), 0))
+    nth = np.empty(len(order), np.int64)
+    nth[order] = np.arange(len(order)) - first
+    return nth
 
 
 def _lanes_of_evidence(
@@ -349,12 +366,14 @@ def _lanes_of_evidence(
         if lane.events is None or not positions.size:
             continue
         name = lane.events.frame
-        frame = trace.framed(name) if name in EVENT_FRAMES else trace.context.get(name)
-        if frame is None or not {"table", "row"} <= set(frame.columns):
+        if name in EVENT_FRAMES:
+            tables, rows = trace.events[name].table, trace.events[name].row
+        elif name in trace.context and {"table", "row"} <= set(trace.context[name].columns):
+            tables, rows = cells_of(trace.context[name]["table"].array), trace.context[name]["row"].to_numpy()
+        else:
             continue
         at = lane.events.index[positions]
-        at = at[np.isin(frame["row"].to_numpy()[at], [*wanted])]
-        sources = zip(frame["table"].iloc[at].astype(str), map(int, frame["row"].iloc[at]), strict=True)
-        located |= dict.fromkeys(sources, number)
+        at = at[np.isin(rows[at], [*wanted])]
+        located |= dict.fromkeys(zip(tables.take(at).as_objects(), rows[at].tolist(), strict=True), number)
     places = ([located.get((entry.table, entry.row)) for entry in check.evidence] for check in checks)
     return [sorted({lane for lane in each if lane is not None}) for each in places]

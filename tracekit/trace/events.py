@@ -187,3 +187,8 @@ class Calls(Events):
     end_min_ns: IntArray = column("earliest end")
     end_max_ns: IntArray = column("latest end")
     single: BoolArray = column("whether the row is known to be one call; false where it may be several")
+
+    @property
+    def bounds(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """The columns named in `BOUNDS`: shape (rows,) each."""
+        return self.start_min_ns, self.start_max_ns, self.end_min_ns, self.end_max_ns

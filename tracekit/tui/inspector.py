@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pandas as pd
 from rich.console import Group, RenderableType
 from rich.text import Text
 from textual.app import ComposeResult
@@ -49,7 +48,7 @@ def inspector_group(state: State, palette: Palette, *, monochrome: bool, events:
             event = [*title, *parts, *event] if selection.prediction is not None else [*event, *parts]
         elif waits is not None and waits.step is not None:
             row = session.row(selection.event)
-            about = [("behind", str(row["process"] if pd.isna(row["model"]) else row["model"]))]
+            about = [("behind", str(row["process"] if row["model"] is None else row["model"]))]
             about.append(("keys", ". , to step · W why slow"))
             event = [heading(f"Wait {waits.step + 1} of {len(waits.rows)}"), facts(about), "", *event, *why]
         blocks = [*event, *blocks] if selection.finding is None else [*blocks, "", *event]

@@ -26,6 +26,7 @@ from tracekit.trace.filter import Shown, narrow
 from tracekit.trace.frames import is_any, or_minus_one
 from tracekit.trace.runtimes.phases import PHASES
 from tracekit.trace.trace import Trace
+from tracekit.tui.ranges import listed
 from tracekit.tui.state import EVIDENCE_FRAMES, Calls, Session, bounds_of
 
 if TYPE_CHECKING:
@@ -115,9 +116,9 @@ def evidence_rows(trace: Trace, report: Report, answers: Iterable[Judgment]) -> 
     @cache
     def of_table(name: str, table: str) -> tuple[IntArray, IntArray]:
         """Positions of the rows of a frame that are of a table, and their numbers there."""
-        frame = trace.framed(name)
-        found = np.flatnonzero(is_any(frame["table"], table))
-        return found, frame["row"].to_numpy(np.int64)[found]
+        rows = listed(trace, name)
+        found = np.flatnonzero(rows.table.is_any(table))
+        return found, rows.row[found]
 
     rows = [_rows(check, findings.get((check.id, check.model)), of_table) for check in report.results]
     return tuple(each | _whole_requests(trace.phases, each) for each in rows)
@@ -154,7 +155,7 @@ def evidence_masks(trace: Trace, evidence: Iterable[Mapping[str, IntArray]]) -> 
     masks: dict[str, BoolArray] = {}
     for rows in evidence:
         for name, indices in rows.items():
-            mask = masks.setdefault(name, np.zeros(len(getattr(trace, name)), np.bool_))
+            mask = masks.setdefault(name, np.zeros(len(listed(trace, name)), np.bool_))
             mask[indices] = True
     return masks
 
@@ -168,13 +169,13 @@ def calls_of(trace: Trace, shown: Shown | None = None) -> Calls:
         is_shown = shown.rows["activity"]
         parts = parts.of(parts.frame.index[is_shown[index]])
         index = np.cumsum(is_shown)[index[is_shown[index]]] - 1
-    predictions = trace.activity.frame().loc[parts.frame.index]
+    activity, at = trace.activity, parts.frame.index.to_numpy(np.int64)
     return Calls(
         index=index,
-        starts=predictions["start_ns"].to_numpy(),
-        durations=predictions["duration_ns"].to_numpy(),
-        first=first_predictions(trace)[predictions.index],
-        inferred=is_any(predictions["attribution"], Attribution.INFERRED),
+        starts=activity.start_ns[at],
+        durations=activity.duration_ns[at],
+        first=first_predictions(trace)[at],
+        inferred=activity.attribution.is_any(Attribution.INFERRED)[at],
         time_ns=np.array(
             [
                 sum(parts.frame[part.column].fillna(0).to_numpy(dtype=np.int64) for part in group.parts)

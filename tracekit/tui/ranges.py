@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.aggregation import NO_EVENT, AggregationRow, aggregate, hardware_titles
 from tracekit.analysis.loads import first_predictions
 from tracekit.arrays import BoolArray, IntArray
+from tracekit.columns import Texts
+from tracekit.frame import cells_of
 from tracekit.report.formatting import duration, moment
-from tracekit.trace.events import Kind, Level
+from tracekit.trace.events import Events, Kind, Level
 from tracekit.trace.filter import EVENT_FRAMES, rows_in_range
-from tracekit.trace.frames import ends_of, is_any
+from tracekit.trace.frames import ends_of
 from tracekit.trace.instruments import coreml
 from tracekit.trace.runtimes.phases import PHASES
 from tracekit.trace.trace import Trace, cached_by_trace
@@ -31,18 +33,28 @@ NO_EVENTS = "No events in this recording; 6 shows its coverage."
 
 
 @cached_by_trace
-def _phases(trace: Trace) -> pd.DataFrame:
+def _phases(trace: Trace) -> Events:
     frame = trace.phases
-    none = frame["name"].where(np.zeros(len(frame), np.bool_))
-    durations = ends_of(frame, trace.run.duration_ns or 0) - frame["start_ns"]
-    return frame.assign(label=frame["name"], kind=frame["phase"], model=none, device=none, duration_ns=durations)
+    starts = frame["start_ns"].to_numpy()
+    return replace(
+        Events.blank(len(frame)),
+        id=np.arange(len(frame)),
+        start_ns=starts,
+        duration_ns=ends_of(frame, trace.run.duration_ns or 0) - starts,
+        lane=cells_of(frame["lane"].array),
+        kind=cells_of(frame["phase"].array),
+        label=cells_of(frame["name"].array),
+        process=cells_of(frame["process"].array),
+        pid=cells_of(frame["pid"].array),
+        table=cells_of(frame["table"].array),
+        row=frame["row"].to_numpy(),
+    )
 
 
-def listed(trace: Trace, name: str) -> pd.DataFrame:
-    """A frame of `EVIDENCE_FRAMES` with the columns of event frames. Phases are of no model and no device; one without
-    an end lasts until that of the recording."""
-    frame: pd.DataFrame = _phases(trace) if name == PHASES else trace.framed(name)
-    return frame
+def listed(trace: Trace, name: str) -> Events:
+    """The rows of one of `EVIDENCE_FRAMES`. Phases are of no model and no device; one without an end lasts until that
+    of the recording."""
+    return _phases(trace) if name == PHASES else trace.events[name]
 
 
 def passing(trace: Trace, name: str, chosen: EventFilter, span: Span | None) -> BoolArray:
@@ -50,20 +62,19 @@ def passing(trace: Trace, name: str, chosen: EventFilter, span: Span | None) -> 
 
     An instant lies in the ranges that hold its time. O(n); each distinct text is looked at once.
     """
-    frame = listed(trace, name)
-    starts = frame["start_ns"].to_numpy()
-    durations = frame["duration_ns"].to_numpy()
-    keep = np.ones(len(frame), np.bool_)
+    rows = listed(trace, name)
+    starts, durations = rows.start_ns, rows.duration_ns
+    keep = np.ones(len(rows), np.bool_)
     if span is not None:
         keep &= (starts < span.end_ns) & (np.maximum(starts + durations, starts + 1) > span.start_ns)
-    for column, value in (("model", chosen.model), ("kind", chosen.kind), ("device", chosen.device)):
+    for texts, value in ((rows.model, chosen.model), (rows.kind, chosen.kind), (rows.device, chosen.device)):
         if value is not None:
-            keep &= _where(frame[column], value.__eq__) if value else frame[column].isna().to_numpy(dtype=bool)
+            keep &= texts.is_any(value) if value else ~texts.known
     if chosen.text:
         # The aggregation calls hardware otherwise than its labels, which name single pieces of work.
-        wanted, holds = chosen.text.casefold(), np.zeros(len(frame), np.bool_)
-        for column in ("label", "model", "process", *(("kind",) if name == PHASES else ())):
-            holds |= _where(frame[column], lambda text: wanted in text.casefold())
+        wanted, holds = chosen.text.casefold(), np.zeros(len(rows), np.bool_)
+        for texts in (rows.label, rows.model, rows.process, *((rows.kind,) if name == PHASES else ())):
+            holds |= texts.passing(lambda text: wanted in text.casefold())
         if name == "hardware":
             titles = _titles(trace)
             holds |= np.array([wanted in text.casefold() for text in titles.texts], np.bool_)[titles.codes]
@@ -98,44 +109,38 @@ def durations_of_row(state: State, ref: RowRef) -> IntArray:
     """Durations in ns of the events that a row of the aggregation counts: shape (n,). O(n)."""
     session, row, trace = state.session, ref.source, state.session.whole_trace
     name = coreml.INSTRUMENT.frames.get(row.lane, "hardware")
-    frame = trace.framed(name)
+    rows = trace.events[name]
     keep = session.in_whole_trace(name, passing(session.trace, name, state.filter, None)).copy()
     if state.range is not None:
         keep &= rows_in_range(trace, state.range.start_ns, state.range.end_ns)[name]
-    wanted = {"lane": row.lane, "kind": row.kind, "model": row.model}
+    wanted = [(rows.lane, row.lane), (rows.kind, row.kind), (rows.model, row.model)]
     if name != "hardware":
-        wanted["label"] = None if row.label == NO_EVENT else row.label
-    for column, value in wanted.items():
-        keep &= (frame[column].isna() if value is None else frame[column] == value).to_numpy(dtype=bool)
-    level = frame["level"]
-    keep &= ((level == row.level) | (level.isna() & (row.level == Level.TOP))).to_numpy(dtype=bool)
+        wanted.append((rows.label, None if row.label == NO_EVENT else row.label))
+    for texts, value in wanted:
+        keep &= ~texts.known if value is None else texts.is_any(value)
+    keep &= rows.level.is_any(row.level) | (~rows.level.known & (row.level == Level.TOP))
     if name == "hardware":
         titles = hardware_titles(trace)
         pairs = zip(titles.texts, titles.processes, strict=True)
         keep &= np.array([pair == (row.label, row.process) for pair in pairs], np.bool_)[titles.codes]
-    chosen = frame[keep]
     if ref.warm:
-        chosen = chosen[~first_predictions(trace)[chosen.index]]
-    durations: IntArray = chosen["duration_ns"].to_numpy()
-    return durations
+        keep &= ~first_predictions(trace)
+    return rows.duration_ns[keep]
 
 
 def durations_of_model(session: Session, name: str) -> IntArray:
     """Durations in ns of the predictions of a model, as a stage too: shape (n,). O(n)."""
-    activity = session.trace.activity.frame()
-    rows = is_any(activity["kind"], Kind.PREDICTION) & (activity["model"] == name).to_numpy(dtype=bool)
-    durations: IntArray = activity["duration_ns"].to_numpy()[rows]
-    return durations
+    activity = session.trace.activity
+    return activity.duration_ns[activity.kind.is_any(Kind.PREDICTION) & activity.model.is_any(name)]
 
 
 def durations_in_range(state: State, span: Span) -> IntArray:
     """Durations in ns of the predictions that the app called, that pass the filter and start in a range: shape (n,)."""
-    activity = state.session.trace.activity.frame()
-    starts = activity["start_ns"].to_numpy()
-    rows = is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP)
+    activity = state.session.trace.activity
+    rows = activity.kind.is_any(Kind.PREDICTION) & activity.level.is_any(Level.TOP)
     rows &= passing(state.session.trace, "activity", state.filter, None)
-    durations: IntArray = activity["duration_ns"].to_numpy()[rows & (starts >= span.start_ns) & (starts < span.end_ns)]
-    return durations
+    rows &= (activity.start_ns >= span.start_ns) & (activity.start_ns < span.end_ns)
+    return activity.duration_ns[rows]
 
 
 def range_words(span: Span) -> str:
@@ -163,7 +168,7 @@ def narrowing_wordings(span: Span | None, chosen: EventFilter) -> tuple[str, ...
 
 def holds_events(trace: Trace) -> bool:
     """Whether there is any event at all."""
-    return any(len(getattr(trace, name)) for name in EVENT_FRAMES)
+    return any(len(rows) for rows in trace.events.values())
 
 
 def none_words(
@@ -185,18 +190,9 @@ def none_words(
     return f"No {what}s in this range; esc clears it."
 
 
-def _where(column: pd.Series, holds: Callable[[str], bool]) -> BoolArray:
-    """Rows of a category column whose text fulfils a condition; asked once for each distinct text."""
-    texts = [holds(text) for text in column.cat.categories.to_numpy()]
-    mask: BoolArray = np.array([*texts, False], np.bool_)[column.cat.codes.to_numpy()]
-    return mask
-
-
-def ranks(column: pd.Series) -> IntArray:
-    """Place of each text of a category column in alphabetical order, rows without one last: shape (n,)."""
-    texts = [str(text).casefold() for text in column.cat.categories]
-    order = np.empty(len(texts) + 1, np.int64)
-    order[np.argsort(np.array(texts, dtype=object), kind="stable")] = np.arange(len(texts))
-    order[-1] = len(texts)
-    ranks_of_rows: IntArray = order[column.cat.codes.to_numpy()]
-    return ranks_of_rows
+def ranks(column: Texts) -> IntArray:
+    """Place of each text of a column in alphabetical order, rows without one last: shape (n,)."""
+    texts = column.values
+    order = np.full(len(texts) + 1, len(texts), np.int64)
+    order[sorted(range(len(texts)), key=lambda code: (texts[code].casefold(), texts[code]))] = np.arange(len(texts))
+    return order[column.codes]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.why.explain import compiled_for, waited_for, why
 from tracekit.analysis.why.order import in_order
@@ -13,7 +13,6 @@ from tracekit.lanes.events import Events
 from tracekit.lanes.process import TITLES
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES
-from tracekit.trace.frames import cells, or_minus_one
 from tracekit.tui.state import EVIDENCE_FRAMES, NOTHING, EventRef, FindingRef, Selection, Session, State, WaitsRef
 from tracekit.tui.timeline.tracks import snapped
 from tracekit.tui.viewport import Span, span_between
@@ -47,7 +46,7 @@ def finding_here(state: State) -> FindingRef | None:
 _NAMES = ("label", "state", "hang_type", "function", "name")
 
 
-def name_of(row: pd.Series) -> str | None:
+def name_of(row: Mapping[str, Any]) -> str | None:
     """What a row of any frame is called, the phase of a runtime by its signpost; None where it has no name."""
     if "bytes" in row:
         return f"{TITLES[row['kind']]}: {format_bytes(int(row['bytes']))}"
@@ -66,9 +65,9 @@ def findings_of(session: Session, event: EventRef) -> Iterator[int]:
     # The row and, where it is a prediction, those that belong to it.
     own = {event.frame: np.array([event.index])}
     for name in EVENT_FRAMES if event.frame == "activity" else ():
-        frame, span = session.frame(name), session.span(event)
-        first, after = np.searchsorted(frame["start_ns"].to_numpy(), (span.start_ns, span.end_ns))
-        inside = first + np.flatnonzero(or_minus_one(cells(frame, "prediction")[first:after]) == event.index)
+        lane, span = session.trace.events[name], session.span(event)
+        first, after = np.searchsorted(lane.start_ns, (span.start_ns, span.end_ns))
+        inside = first + np.flatnonzero(lane.prediction.take(slice(first, after)).filled() == event.index)
         own[name] = np.append(own.get(name, inside[:0]), inside)
     for check, rows in enumerate(session.evidence if session.report is not None else ()):
         pairs = ((rows[name], own[name]) for name in rows.keys() & own.keys())
@@ -81,7 +80,7 @@ def interval_of(session: Session, check: int, event: EventRef) -> FindingRef | N
     if session.report is None or event.frame not in EVIDENCE_FRAMES:
         return None
     row = session.row(event)
-    source = (str(row["table"]), int(row["row"]))
+    source = (row["table"], row["row"])
     evidence = session.report.results[check].evidence
     return next((FindingRef(check, at) for at, each in enumerate(evidence) if (each.table, each.row) == source), None)
 
@@ -91,14 +90,13 @@ def prediction_of(session: Session, event: EventRef, *, by_order: bool = False) 
     whether the order of submission, too, may tell that."""
     if event.frame not in EVENT_FRAMES:
         return None
-    frame = (in_order(session.trace) if by_order else session.trace).framed(event.frame)
-    calls, row = session.calls, frame.iloc[event.index]
-    parents = session.trace.activity.frame()["prediction"]
+    trace = in_order(session.trace) if by_order else session.trace
+    calls, parents = session.calls, session.trace.activity.prediction
     index = event.index if event.frame == "activity" else -1
-    above = row["prediction"]
-    while not pd.isna(above):
-        index = int(above)
-        above = parents.iloc[index]
+    above = trace.events[event.frame].prediction.item(event.index)
+    while above is not None:
+        index = above
+        above = parents.item(index)
     return index if calls is not None and calls.position(index) is not None else None
 
 

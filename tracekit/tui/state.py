@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.breakdown.summary import GROUPS
 from tracekit.analysis.code.tree import Frames
@@ -19,15 +18,14 @@ from tracekit.analysis.comparison import Measure
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.detectors.outcomes import Evidence
 from tracekit.documents.time_breakdown import PartsRow, Slice
-from tracekit.intervals import Intervals
+from tracekit.frame import cells_of
 from tracekit.lanes.events import position_of
 from tracekit.lanes.lanes import Grouping
-from tracekit.lanes.process import FRAME, main_thread_frame
+from tracekit.lanes.process import FRAME, main_thread_stretches
 from tracekit.report.report import Report, Result
 from tracekit.request import ALL, Request
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES, Shown
-from tracekit.trace.frames import cells, is_any
 from tracekit.trace.runtimes.phases import PHASES
 from tracekit.trace.trace import Trace
 from tracekit.tui.viewport import Bounds, History, Span, Viewport
@@ -221,29 +219,31 @@ class Session:
         """The row of the activity of `whole_trace` that a row of the activity of `trace` is. O(n)."""
         return index if self.shown is None else int(np.flatnonzero(self.shown.rows["activity"])[index])
 
-    def frame(self, name: str) -> pd.DataFrame:
-        """The frame that an `EventRef` names."""
+    def columns(self, name: str) -> Mapping[str, Any]:
+        """The columns of the rows that an `EventRef` may name."""
+        if name in EVENT_FRAMES:
+            return self.trace.events[name].columns()
         if name == FRAME:
-            return main_thread_frame(self.whole_trace)
-        return self.trace.framed(name) if name in EVIDENCE_FRAMES else self.trace.context[name]
+            return main_thread_stretches(self.whole_trace).columns()
+        frame = self.trace.phases if name == PHASES else self.trace.context[name]
+        return {str(column): cells_of(frame[column].array) for column in frame}
 
-    def row(self, ref: EventRef) -> pd.Series:
-        """The row that an `EventRef` names."""
-        return self.frame(ref.frame).iloc[ref.index]
+    def row(self, ref: EventRef) -> dict[str, Any]:
+        """The cells of the row that an `EventRef` names, None where there is none."""
+        return {name: cells.item(ref.index) for name, cells in self.columns(ref.frame).items()}
 
     @property
     def first_prediction_ns(self) -> int | None:
         """When the first prediction begins; None where there is none. O(n)."""
-        activity = self.trace.activity.frame()
-        starts = activity["start_ns"].to_numpy()[is_any(activity["kind"], Kind.PREDICTION)]
+        starts = self.trace.activity.start_ns[self.trace.activity.kind.is_any(Kind.PREDICTION)]
         return int(starts[0]) if starts.size else None
 
     def span(self, ref: EventRef) -> Span:
         """Where a row lies; an instant is 1 ns long."""
-        frame = self.frame(ref.frame)
-        start = int(cells(frame, "start_ns")[ref.index])
-        length = cells(frame, "duration_ns")[ref.index] if "duration_ns" in frame else 0
-        return Span(start, max((self.trace.run.duration_ns or 0) - start if pd.isna(length) else int(length), 1))
+        columns = self.columns(ref.frame)
+        start = int(columns["start_ns"][ref.index])
+        length = columns["duration_ns"].item(ref.index) if "duration_ns" in columns else 0
+        return Span(start, max((self.trace.run.duration_ns or 0) - start if length is None else length, 1))
 
     def check(self, ref: FindingRef | None) -> Result | None:
         """The check that a `FindingRef` names; None without one, or while the report is not there."""
@@ -252,7 +252,7 @@ class Session:
     def holds(self, selection: Selection) -> bool:
         """Whether there is such a row, check and interval: a list may have named one of another recording."""
         event, finding = selection.event, selection.finding
-        if event is not None and event.index >= len(self.frame(event.frame)):
+        if event is not None and event.index >= len(self.columns(event.frame)["start_ns"]):
             return False
         if finding is None:
             return True
@@ -262,10 +262,8 @@ class Session:
     def locate(self, evidence: Evidence) -> EventRef | None:
         """The row that an interval of evidence was made from. O(n)."""
         for name in EVIDENCE_FRAMES:
-            frame = self.frame(name)
-            rows = np.flatnonzero(frame["row"].to_numpy() == evidence.row)
-            tables = frame["table"].iloc[rows].astype(str).to_numpy()
-            matches = rows[tables == evidence.table]
+            columns = self.columns(name)
+            matches = np.flatnonzero((columns["row"] == evidence.row) & columns["table"].is_any(evidence.table))
             if matches.size:
                 return EventRef(name, int(matches[0]))
         return None
@@ -376,10 +374,9 @@ def bounds_of(trace: Trace) -> Bounds:
     """From the start of the run to its end, or to the end of its last row where that is later or the end not known."""
     low, high = 0, trace.run.duration_ns or 0
     for name in EVENT_FRAMES:
-        frame = trace.framed(name)
-        if len(frame):
-            times = Intervals.from_rows(frame)
-            low, high = min(low, int(times.starts[0])), max(high, int(times.ends.max()))
+        rows = trace.events[name]
+        if len(rows):
+            low, high = min(low, int(rows.start_ns[0])), max(high, int(rows.ends_ns.max()))
     return Bounds(low, max(high - low, 1))
 
 

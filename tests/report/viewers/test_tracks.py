@@ -140,7 +140,7 @@ def test_inferred_calls_say_what_shows_them_and_how_exactly(concurrent, sampled_
     assert [tracks.names[code].split(" (")[1].split(")")[0] for code in activity.slices["name"]] == [
         "inferred from call stacks"
     ] * 3
-    for each, facts in zip(told, inferred_facts(sampled_trace.activity.frame()), strict=True):
+    for each, facts in zip(told, inferred_facts(sampled_trace.activity), strict=True):
         assert each.items() >= dict(facts).items()
     assert {each["inferred from"] for each in told} == {"call stacks"}
     assert len({each["started"] for each in told}) == 3

@@ -47,11 +47,11 @@ def test_rows_name_their_lanes_as_the_lanes_are_titled(reload_trace):
 
 
 def test_ranks_put_texts_in_order_and_none_last(reload_trace):
-    column = reload_trace.hardware.frame()["model"]
+    column = reload_trace.hardware.model
     found = ranks(column)
-    assert (found[column.isna().to_numpy()] == found.max()).all()
-    texts = column.dropna().unique().astype(str)
-    by_rank = sorted(texts, key=lambda text: found[(column == text).to_numpy()][0])
+    assert (found[~column.known] == found.max()).all()
+    texts = set(column.held())
+    by_rank = sorted(texts, key=lambda text: found[column.is_any(text)][0])
     assert by_rank == sorted(texts, key=str.casefold)
 
 

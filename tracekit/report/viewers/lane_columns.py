@@ -14,7 +14,6 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.code.tree import without_deeper
 from tracekit.lanes.categories import FILLINGS, Category
@@ -22,8 +21,7 @@ from tracekit.report.call_sites import caller_words
 from tracekit.report.flame import MAX_LEVELS, Flame
 from tracekit.report.formatting import visible
 from tracekit.report.groups import INCONCLUSIVE, Group, explains
-from tracekit.trace.events import BOUNDS, Lane, Origin
-from tracekit.trace.frames import hardware_only, is_any, resolution_of
+from tracekit.trace.events import Calls, Lane, Origin
 from tracekit.units import format_error, format_time
 
 if TYPE_CHECKING:
@@ -128,16 +126,17 @@ def page_json(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=True).replace("<", "\\u003c")
 
 
-def _rows_of_predictions(lanes: Sequence[DrawnLane]) -> pd.Series[Any]:
-    """The row of the Activity lane of each prediction that the app called, by its index label."""
+def _rows_of_predictions(lanes: Sequence[DrawnLane]) -> IntArray:
+    """The row of the Activity lane of each prediction that the app called, by its id; -1 for others, and at the end."""
     activity = next((lane for lane in lanes if lane.id == Lane.ACTIVITY), None)
-    if activity is None:
-        return pd.Series(np.empty(0, np.int64))
-    rows = np.flatnonzero(activity.calls)
-    return pd.Series(rows, index=pd.Index(activity.predictions[rows]))
+    rows_of = np.full(max((int(lane.predictions.max(initial=-1)) for lane in lanes), default=-1) + 2, -1, np.int64)
+    if activity is not None:
+        rows = np.flatnonzero(activity.calls)
+        rows_of[activity.predictions[rows]] = rows
+    return rows_of
 
 
-def _lane(lane: DrawnLane, rows_of: pd.Series[Any], pieces: list[bytes]) -> dict[str, Any]:
+def _lane(lane: DrawnLane, rows_of: IntArray, pieces: list[bytes]) -> dict[str, Any]:
     """What is said of a lane; its columns are added to the pieces."""
     head: dict[str, Any] = {"id": lane.id, "title": lane.title, "section": lane.section, "words": lane.words}
     head |= {"strip": lane.strip, "depth": lane.depth, "count": len(lane.starts)}
@@ -145,7 +144,7 @@ def _lane(lane: DrawnLane, rows_of: pd.Series[Any], pieces: list[bytes]) -> dict
         return head
     first = int(lane.starts[0])
     # The prediction that each row belongs to, which is no part of itself.
-    rows = rows_of.reindex(lane.predictions).fillna(-1).to_numpy(np.int64)
+    rows = rows_of[lane.predictions]
     is_itself = (lane.id == Lane.ACTIVITY) & (rows == np.arange(len(rows)))
     # Neighbors differ little. From 0 on, steps of 0, -1, 1, -2, … become 0, 1, 2, 3, ….
     steps = np.diff(np.where(is_itself, 0, rows + 1), prepend=0)
@@ -163,14 +162,14 @@ def _lane(lane: DrawnLane, rows_of: pd.Series[Any], pieces: list[bytes]) -> dict
     return head if lane.calls_inferred is None else head | {"inferred": _inferred(lane, lane.calls_inferred, pieces)}
 
 
-def _inferred(lane: DrawnLane, calls: pd.DataFrame, pieces: list[bytes]) -> dict[str, Any]:
+def _inferred(lane: DrawnLane, calls: Calls, pieces: list[bytes]) -> dict[str, Any]:
     """What is said of inferred calls; how far their bounds are from their times is added to the pieces."""
-    flags = HARDWARE * hardware_only(calls) + SEVERAL * ~calls["single"].to_numpy(np.bool_)
-    flags += SIGNPOST * is_any(calls["origin"], Origin.SIGNPOSTS)
-    start_min, start_max, end_min, end_max = (calls[name].to_numpy() for name in BOUNDS)
+    flags = HARDWARE * calls.origin.is_any(Origin.HARDWARE) + SEVERAL * ~calls.single
+    flags += SIGNPOST * calls.origin.is_any(Origin.SIGNPOSTS)
+    start_min, start_max, end_min, end_max = calls.bounds
     ahead = (lane.starts - start_min, start_max - lane.starts, lane.ends - end_min, end_max - lane.ends)
     planes = [_planes(values, pieces) for values in (flags, *ahead)]
-    return {"resolution": format_error(resolution_of(calls)), "planes": planes}
+    return {"resolution": format_error(int(calls.resolution_ns.max(initial=0))), "planes": planes}
 
 
 HARDWARE, SEVERAL, SIGNPOST = 1, 2, 4

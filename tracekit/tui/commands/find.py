@@ -7,8 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache, partial
 
-import numpy as np
-
 from tracekit.report.formatting import moment
 from tracekit.trace.trace import Trace
 from tracekit.tui import query
@@ -86,10 +84,7 @@ def filter_values(trace: Trace) -> query.Known:
     def texts(column: str) -> list[str]:
         values_present: set[str] = set()
         for name in EVIDENCE_FRAMES:
-            values = listed(trace, name)[column].cat
-            # The last place counts rows without a value.
-            occurs = np.bincount(values.codes.to_numpy() + 1, minlength=1)[1:] > 0
-            values_present.update(str(text) for text in values.categories[np.flatnonzero(occurs)])
+            values_present.update(listed(trace, name).columns()[column].held())
         return sorted(values_present)
 
     return query.Known(*map(texts, query.Known._fields))

@@ -9,10 +9,10 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.breakdown.summary import GROUPS
 from tracekit.arrays import Int8Array, IntArray
+from tracekit.columns import joined_codes
 from tracekit.render.blocks import Line, Role, Span
 from tracekit.report.formatting import ABSENT, duration, moment
 from tracekit.trace.instruments.catalogue import lane_title
@@ -50,8 +50,8 @@ def event_columns(trace: Trace, sort: Sort) -> tuple[ListColumn[Event], ...]:
 
 def event_record(trace: Trace, ref: EventRef) -> Event:
     """An event, for these columns."""
-    frame = listed(trace, ref.frame)
-    return {name: frame[name].iloc[ref.index] for name in _SORTED.values()}
+    columns = listed(trace, ref.frame).columns()
+    return {name: columns[name].item(ref.index) for name in _SORTED.values()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ class EventRows(Rows[Event]):
     def start(self, row: int) -> int:
         """When the event of a row starts, in ns."""
         ref = self.ref(row)
-        return int(self.trace.framed(ref.frame)["start_ns"].to_numpy()[ref.index])
+        return int(listed(self.trace, ref.frame).start_ns[ref.index])
 
     def row(self, ref: EventRef) -> int | None:
         """Where an event stands; None where it is not in the list."""
@@ -105,31 +105,30 @@ def event_rows(trace: Trace, chosen: EventFilter, span: viewport.Span | None, so
     return EventRows(event_columns(trace, sort), sort, empty, trace, frames[by_start], index[by_start])
 
 
-_SORTED = {
-    "start": "start_ns",
-    "duration": "duration_ns",
+_TEXTS = {
     "lane": "lane",
     "event": "label",
     "model": "model",
     "device": "device",
     "process": "process",
 }
-"""Columns of the frames by title."""
+_SORTED = {"start": "start_ns", "duration": "duration_ns", **_TEXTS}
+"""Columns of events by title."""
 
 
 @cached_by_trace
 def _known_columns(trace: Trace) -> frozenset[str]:
-    frames = [listed(trace, name) for name in EVIDENCE_FRAMES]
-    return frozenset(title for title, name in _SORTED.items() if any(frame[name].notna().any() for frame in frames))
+    lanes = [rows.columns() for rows in (listed(trace, name) for name in EVIDENCE_FRAMES) if len(rows)]
+    timed = {"start", "duration"} if lanes else set[str]()
+    return frozenset(timed | {title for title, name in _TEXTS.items() if any(lane[name].known.any() for lane in lanes)})
 
 
 def _key(trace: Trace, rows_of_frames: Sequence[IntArray], column: str) -> IntArray:
     """Numbers in the order of a column, for the chosen rows of all frames: shape (chosen,)."""
-    frames = [listed(trace, name) for name in EVIDENCE_FRAMES]
+    columns = [listed(trace, name).columns()[column] for name in EVIDENCE_FRAMES]
     if column.endswith("_ns"):
-        return np.concatenate([frame[column].to_numpy()[at] for frame, at in zip(frames, rows_of_frames, strict=True)])
-    texts = pd.concat([frame[column].iloc[at].astype(object) for frame, at in zip(frames, rows_of_frames, strict=True)])
-    return ranks(texts.astype("category"))
+        return np.concatenate([cells[at] for cells, at in zip(columns, rows_of_frames, strict=True)])
+    return ranks(joined_codes([cells.take(at) for cells, at in zip(columns, rows_of_frames, strict=True)]))
 
 
 class EventsPane(ListPane[EventRows]):
@@ -193,12 +192,13 @@ class CallRows(Rows[int]):
 def _call_columns(trace: Trace, calls: Calls, longest_ns: int) -> tuple[ListColumn[int], ...]:
     """From left to right; a record is a position in `calls`. Bars are as long as predictions beside the longest."""
 
-    def cell(name: str, at: int) -> Any:
-        return trace.activity.frame()[name].iloc[int(calls.index[at])]
+    activity = trace.activity
 
     def model(at: int) -> str:
-        name = cell("model", at)
-        return name if isinstance(name, str) else ABSENT
+        return activity.model.item(int(calls.index[at])) or ABSENT
+
+    def length(at: int) -> str:
+        return duration(int(calls.durations[at]), int(activity.resolution_ns[calls.index[at]]))
 
     def phase(at: int) -> Span:
         if calls.inferred[at]:
@@ -210,11 +210,11 @@ def _call_columns(trace: Trace, calls: Calls, longest_ns: int) -> tuple[ListColu
         return calls.parts(at).bar(max(round(room * share), 1)).ljust(room)
 
     def attribution(at: int) -> Span:
-        return Span(str(cell("attribution", at)), Role.DIM)
+        return Span(activity.attribution.item(int(calls.index[at])) or "", Role.DIM)
 
     return (
         ListColumn("start", lambda at: moment(int(calls.starts[at])), width=12),
-        ListColumn("duration", lambda at: duration(int(calls.durations[at]), int(cell("resolution_ns", at))), width=10),
+        ListColumn("duration", length, width=10),
         model_column(trace.models["name"], model),
         ListColumn("phase", phase, words=True, width=5),
         ListColumn("attribution", attribution, words=True, drop=WEIGHTY + 1, width=11),
@@ -234,14 +234,13 @@ def _call_columns(trace: Trace, calls: Calls, longest_ns: int) -> tuple[ListColu
 def call_rows(state: State, calls: Calls, sort: Sort) -> CallRows:
     """Predictions that pass the filter and lie in the range at least in part, sorted. O(n log n)."""
     trace = state.session.trace
-    activity = trace.activity.frame()
     chosen = np.flatnonzero(passing(trace, "activity", state.filter, state.range)[calls.index])
     keys: dict[str, IntArray] = {
         "start": calls.starts,
         "duration": calls.durations,
-        "model": ranks(activity["model"])[calls.index],
+        "model": ranks(trace.activity.model)[calls.index],
         "phase": np.where(calls.inferred, 2, np.where(calls.first, 0, 1)),
-        "attribution": ranks(activity["attribution"])[calls.index],
+        "attribution": ranks(trace.activity.attribution)[calls.index],
     }
     key = keys[sort.column][chosen]
     order = chosen[np.argsort(-key if sort.descending else key, kind="stable")]

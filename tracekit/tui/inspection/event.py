@@ -61,23 +61,23 @@ def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
     known = [("at" if "duration_ns" not in row else "start", moment(span.start_ns, 1))]
     if "duration_ns" in row:
         length = row["duration_ns"]
-        known.insert(0, ("duration", "no end recorded" if pd.isna(length) else exact(int(length))))
-        known += [] if pd.isna(length) else [("end", moment(span.start_ns + int(length), 1))]
+        known.insert(0, ("duration", "no end recorded" if length is None else exact(length)))
+        known += [] if length is None else [("end", moment(span.start_ns + length, 1))]
     if ref.frame == PHASES:
-        said = (name for name in row.index if name not in _PLAIN)
-        known += [(name.replace("_", " "), str(row[name])) for name in said if not pd.isna(row[name])]
+        said = (name for name in row if name not in _PLAIN)
+        known += [(name.replace("_", " "), str(row[name])) for name in said if row[name] is not None]
     if ref.frame in EVENT_FRAMES:
         known += [("lane", lane_title(row["lane"]))]
-        device = None if pd.isna(row["device"]) else Device(row["device"])
+        device = None if row["device"] is None else Device(row["device"])
         known += [] if device is None else [("device", DEVICE_NAMES[device])]
-        known += [(name.replace("_", " "), str(row[name])) for name in _NAMED if not pd.isna(row[name])]
-        if not pd.isna(row["prediction"]):
-            call = session.trace.activity.frame().iloc[int(row["prediction"])]
-            when = f"{duration(int(call['duration_ns']))} at {moment(int(call['start_ns']))}"
+        known += [(name.replace("_", " "), str(row[name])) for name in _NAMED if row[name] is not None]
+        if row["prediction"] is not None:
+            call = session.trace.activity.take(slice(row["prediction"], row["prediction"] + 1))
+            when = f"{duration(int(call.duration_ns[0]))} at {moment(int(call.start_ns[0]))}"
             known.append(("prediction", f"{when} (P to jump)"))
         known.append(("attribution", ATTRIBUTION_WORDS[Attribution(row["attribution"])]))
         if ref.frame == "activity":
-            known += next(inferred_facts(session.frame(ref.frame).iloc[[ref.index]]))
+            known += next(inferred_facts(session.trace.activity.take(slice(ref.index, ref.index + 1))))
         known.append(("filter", f"kind:{row['kind']}{f' device:{device}' if device else ''}"))
         if row["guessed"]:
             known.append(("note", "kind inferred from the beginning of an unrecognized event name"))
@@ -86,7 +86,7 @@ def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
         checks = session.report.results if session.report is not None else ()
         known += [("evidence of", f"{checks[at].title} (F to jump)") for at in findings_of(session, ref)]
     yield from section(name_of(row) or "unnamed event", known)
-    if ref.frame == PHASES and (parts := parts_of_one(session.whole_trace, session.frame(PHASES).iloc[[ref.index]])):
+    if ref.frame == PHASES and (parts := parts_of_one(session.whole_trace, session.trace.phases.iloc[[ref.index]])):
         yield from section("Where its time went", parts_words(parts), MEASURES)
 
 
@@ -130,15 +130,15 @@ UNKNOWN = "unknown in this recording"
 def top_blocks(session: Session, index: int, *, explained: bool) -> Iterator[RenderableType]:
     """Which prediction a row of `Trace.activity` is, of those of its model that the app called, and when, which one
     that is `explained` says itself; nothing where it is none of them, or not yet known."""
-    calls, row = session.calls, session.trace.activity.frame().iloc[index]
+    calls, activity = session.calls, session.trace.activity
     if calls is None or calls.position(index) is None:
         return
-    named = isinstance(row["model"], str)
-    of_model = (session.trace.activity.frame()["model"].iloc[calls.index] == row["model"]).to_numpy(dtype=bool)
-    same = calls.index[of_model] if named else calls.index
-    of = f" of {row['model']}" if named else ""
+    model = activity.model.item(index)
+    same = calls.index if model is None else calls.index[activity.model.is_any(model)[calls.index]]
+    of = "" if model is None else f" of {model}"
     yield heading(f"Prediction {np.searchsorted(same, index) + 1:,} of {len(same):,}{of}")
-    yield "" if explained else Text(f"{duration(int(row['duration_ns']))}, at {moment(int(row['start_ns']))}\n")
+    length, start = duration(int(activity.duration_ns[index])), moment(int(activity.start_ns[index]))
+    yield "" if explained else Text(f"{length}, at {start}\n")
 
 
 def prediction_blocks(session: Session, index: int, palette: Palette, *, monochrome: bool) -> Iterator[RenderableType]:

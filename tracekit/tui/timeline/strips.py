@@ -11,8 +11,7 @@ from tracekit.arrays import IntArray
 from tracekit.characters import shorten, visible
 from tracekit.intervals import Intervals, depth_profile
 from tracekit.lanes.categories import Category
-from tracekit.trace.events import Kind, Level
-from tracekit.trace.frames import hardware_only, is_any
+from tracekit.trace.events import Kind, Level, Origin
 from tracekit.trace.trace import Trace
 from tracekit.tui.state import State
 from tracekit.tui.timeline.glyphs import Picture, of_level
@@ -75,21 +74,21 @@ class PredictionsOverTime:
 
 def predictions_over_time(trace: Trace, model: str | None) -> PredictionsOverTime | None:
     """The predictions that the app called, of a model (None: all); None where there is none. O(n log n)."""
-    activity = trace.activity.frame()
-    called = is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP)
+    activity = trace.activity
+    called = activity.kind.is_any(Kind.PREDICTION) & activity.level.is_any(Level.TOP)
     if model is not None:
-        called &= (activity["model"] == model).to_numpy(dtype=bool)
+        called &= activity.model.is_any(model)
     rows = np.flatnonzero(called)
     if not rows.size:
         return None
     predicted = Intervals.from_rows(activity).where(rows)
-    inferred = bool(hardware_only(activity)[rows].any())
+    inferred = bool(activity.origin.is_any(Origin.HARDWARE)[rows].any())
     in_flight = _steps(*depth_profile(predicted.starts, predicted.ends))
     times = np.sort(np.concatenate((predicted.starts, predicted.ends)), kind="stable")
     times = times[np.append(True, times[1:] != times[:-1])]
     first, after = np.searchsorted(times, predicted.starts), np.searchsorted(times, predicted.ends)
     longest = _longest(first, after, predicted.durations, len(times))
-    resolution_ns = int(activity["resolution_ns"].to_numpy()[rows].max())
+    resolution_ns = int(activity.resolution_ns[rows].max())
     return PredictionsOverTime(in_flight, _steps(times, longest), inferred, resolution_ns)
 
 
