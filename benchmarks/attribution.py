@@ -3,7 +3,7 @@
     python benchmarks/attribution.py [--rows N] [--predictions N]
 
 Makes N Neural Engine, GPU and MPS rows of 20 models, the Neural Engine's of half of them with generic labels, and
-predictions of which a tenth overlap another one. Times `tracekit.trace.attribution` on the finished frames (the rows of
+predictions of which a tenth overlap another one. Times `tracekit.trace.attribution` on the finished rows (the rows of
 all lanes, with answers, models and command buffers), and for the same rows only the question which predictions contain
 them: with a pandas `IntervalIndex` per model, and with a loop that tries every prediction. Those two are timed on a
 part of the rows and scaled up. All must give the same answers.
@@ -13,44 +13,39 @@ from __future__ import annotations
 
 import argparse
 import time
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
+from tracekit.arrays import IntArray
+from tracekit.columns import codes_of, constant
 from tracekit.trace.attribution import attribute_hardware, graph_rows
-from tracekit.trace.binding import constant, recode
-from tracekit.trace.events import Attribution, Kind, Lane
-from tracekit.trace.frames import EVENT_DTYPES, FIXED_CATEGORIES, sort_events
+from tracekit.trace.events import Attribution, Events, Kind, Lane, bare_events, lane_of
 
 MODELS = [f"model{number}" for number in range(20)]
 STEP = 100_000
 """Between the starts of two predictions, in ns."""
 
 
-def frame(rows: int, **columns: object) -> pd.DataFrame:
-    """An event frame of so many rows; what is not given is null."""
-    null = pd.arrays.IntegerArray(np.zeros(rows, np.int64), np.ones(rows, np.bool_))
-    filled: dict[str, object] = {"guessed": np.zeros(rows, np.bool_), "row": np.arange(rows)}
-    for name, dtype in EVENT_DTYPES.items():
-        value = columns.get(name, filled.get(name))
-        if value is None or isinstance(value, str):
-            value = constant(value, rows, FIXED_CATEGORIES.get(name, ())) if dtype == "category" else null
-        filled[name] = value
-    return pd.DataFrame({name: filled[name] for name in EVENT_DTYPES})
+def event_rows(count: int, *, start_ns: IntArray, duration_ns: IntArray, **columns: object) -> Events:
+    """So many rows; what is not given is null, and a text is that of all of them."""
+    filled = {name: constant(str(each), count) if isinstance(each, str) else each for name, each in columns.items()}
+    return replace(bare_events(start_ns, duration_ns), row=np.arange(count), **filled)
 
 
-def make(rows: int, predictions: int) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
+def make(rows: int, predictions: int) -> tuple[Events, Events, np.ndarray]:
     """Hardware rows, Core ML rows, and the command buffer of each hardware row."""
     draw = np.random.default_rng(1)
     call = np.arange(predictions)
     length = np.where(draw.random(predictions) < 0.1, STEP + STEP // 2, STEP - STEP // 10)
-    events = frame(
+    events = event_rows(
         predictions,
         start_ns=call * STEP,
         duration_ns=length,
         lane=Lane.ACTIVITY,
         kind=Kind.PREDICTION,
-        model=recode(call % len(MODELS), MODELS),
+        model=codes_of(call % len(MODELS), MODELS),
         attribution=Attribution.EXACT,
         table="coreml-os-signpost",
     )
@@ -65,19 +60,19 @@ def make(rows: int, predictions: int) -> tuple[pd.DataFrame, pd.DataFrame, np.nd
         named = np.full(count, lane is Lane.GPU) | ((lane is Lane.NEURAL_ENGINE) & (cause % 2 == 1))
         told = Attribution.EXACT if lane is Lane.GPU else Attribution.LABEL
         lanes.append(
-            frame(
+            event_rows(
                 count,
                 start_ns=cause * STEP + draw.integers(STEP, size=count),
                 duration_ns=draw.integers(1, STEP // 5, size=count),
                 lane=lane,
                 kind=kind,
-                model=recode(np.where(named, cause % len(MODELS), -1), MODELS),
-                attribution=recode(named.astype(int), [Attribution.UNATTRIBUTED, told], tuple(Attribution)),
+                model=codes_of(np.where(named, cause % len(MODELS), -1), MODELS),
+                attribution=codes_of(named.astype(int), [Attribution.UNATTRIBUTED, told]),
                 table=lane,
             )
         )
-    hardware = sort_events(lanes)
-    buffer = np.where(hardware["lane"] == Lane.NEURAL_ENGINE, 0, hardware["row"].to_numpy() + 1)
+    hardware = lane_of(*lanes)
+    buffer = np.where(hardware.lane.is_any(Lane.NEURAL_ENGINE), 0, hardware.row + 1)
     return hardware, events, buffer
 
 
@@ -129,7 +124,7 @@ def main() -> None:
         answer = attribute_hardware(hardware, events, graph_rows(hardware, buffer))
         seconds.append(time.perf_counter() - begin)
     ours = min(seconds)
-    linked = answer["prediction"].notna().mean()
+    linked = answer.prediction.known.mean()
     print(f"{len(hardware):,} hardware rows, {len(events):,} predictions, {linked:.0%} linked")
     print(f"{'by':28} {'s':>10} {'ratio':>10}")
     print(f"{'tracekit, whole attribution':28} {ours:10.2f} {1:10.2f}")
@@ -137,11 +132,11 @@ def main() -> None:
         ("pandas IntervalIndex", with_interval_index, 300),
         ("a loop over predictions", with_loop, 20),
     ):
-        part = chosen(hardware, count)
+        part = chosen(hardware.frame(), count)
         begin = time.perf_counter()
-        found = find(part, events)
+        found = find(part, events.frame())
         scaled = (time.perf_counter() - begin) * len(hardware) / len(part)
-        assert found == answer["prediction"].fillna(-1)[part.index].tolist(), f"{name} disagrees"
+        assert found == answer.prediction.filled()[part.index].tolist(), f"{name} disagrees"
         print(f"{name + ', scaled':28} {scaled:10.0f} {scaled / ours:10.0f}")
 
 

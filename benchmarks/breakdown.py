@@ -17,16 +17,17 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
-from attribution import frame
+from attribution import event_rows
 
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.latency import change_points, modes, trend
 from tracekit.analysis.throughput import bursts
+from tracekit.columns import all_known, codes_of
 from tracekit.recording.contents import Contents, Run
 from tracekit.recording.table import TableState
-from tracekit.trace.binding import recode
-from tracekit.trace.events import Attribution, Device, Kind, Lane, Level
-from tracekit.trace.frames import sort_events
+from tracekit.trace.calls.infer import recorded_calls
+from tracekit.trace.events import Attribution, Device, Events, Kind, Lane, Level, lane_of, no_events
+from tracekit.trace.models import models_of
 from tracekit.trace.trace import Coverage, Trace
 
 STEP = 10_000_000
@@ -47,29 +48,29 @@ def make(rows: int, predictions: int) -> Trace:
     """A trace of 20 models whose predictions do not overlap."""
     draw = np.random.default_rng(1)
     call = np.arange(predictions)
-    activity = frame(
+    activity = event_rows(
         predictions,
         start_ns=call * STEP,
         duration_ns=draw.integers(STEP // 2, STEP, size=predictions),
         lane=Lane.ACTIVITY,
         kind=Kind.PREDICTION,
         level=Level.TOP,
-        model=recode(call % 20, [f"model{number}" for number in range(20)]),
+        model=codes_of(call % 20, [f"model{number}" for number in range(20)]),
         attribution=Attribution.EXACT,
     )
-    parts: dict[str, list[pd.DataFrame]] = {"data": [], "compute": [], "hardware": []}
+    parts: dict[str, list[Events]] = {"data": [], "compute": [], "hardware": []}
     for name, share, lane, kind, device in KINDS:
         count = rows * share // 10
         owner = draw.integers(predictions, size=count)
         parts[name].append(
-            frame(
+            event_rows(
                 count,
                 start_ns=owner * STEP + draw.integers(STEP // 2, size=count),
                 duration_ns=draw.integers(STEP // 5, size=count),
                 lane=lane,
                 kind=kind,
-                device=device,
-                prediction=pd.arrays.IntegerArray(owner, np.zeros(count, np.bool_)),
+                **({} if device is None else {"device": device}),
+                prediction=all_known(owner),
                 attribution=Attribution.CONTAINED,
             )
         )
@@ -77,12 +78,12 @@ def make(rows: int, predictions: int) -> Trace:
     return Trace(
         contents=Contents("benchmark", "made", False, (Run(1),)),
         run=Run(1),
-        activity=activity,
-        other=frame(0, start_ns=np.zeros(0, np.int64), duration_ns=np.zeros(0, np.int64)),
-        models=pd.DataFrame(),
+        activity=recorded_calls(activity),
+        other=no_events(),
+        models=models_of(no_events()),
         context={},
         coverage=recorded,
-        **{name: sort_events(frames) for name, frames in parts.items()},
+        **{name: lane_of(*lanes) for name, lanes in parts.items()},
     )
 
 

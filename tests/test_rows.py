@@ -88,6 +88,8 @@ def test_rows_side_by_side_are_not_copied():
 def test_parts_are_joined_below_one_another(parts):
     whole = joined([visits(part) for part in parts])
     assert listed(whole) == [value for part in parts for value in part]
+    backwards = np.arange(len(whole))[::-1]
+    assert listed(joined([visits(part) for part in parts], backwards)) == listed(whole)[::-1]
     assert held_texts([visits(part).guest for part in parts]) == {
         guest for part in parts for _, _, guest, *_ in part if guest is not None
     }

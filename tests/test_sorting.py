@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from tracekit.sorting import few_bits, group_edges, places, stable_order
+from tracekit.sorting import few_bits, group_edges, places, ranks, stable_order
 
 SIZES = (0, 1, 2, 2999, 3000, 5000)
 
@@ -50,3 +50,14 @@ def test_fractions_are_ordered_and_codes_keep_their_bits() -> None:
 def test_edges_hold_the_groups_between_them(size: int) -> None:
     groups = np.sort(np.random.default_rng(size).integers(0, 700, size))
     assert np.array_equal(group_edges(groups, 700), np.searchsorted(groups, np.arange(701)))
+
+
+@pytest.mark.parametrize("span", [0, 1, 1000, 1 << 62])
+@pytest.mark.parametrize("low", [0, -3, -(1 << 62), 1 << 61])
+@pytest.mark.parametrize("size", SIZES)
+def test_ranks_are_the_places_among_the_distinct_values(size: int, low: int, span: int) -> None:
+    values = low + np.random.default_rng(size).integers(0, span, size, endpoint=True)
+    distinct, rank = ranks(values)
+    expected = sorted(set(values.tolist()))
+    assert distinct.tolist() == expected
+    assert [expected[place] for place in rank.tolist()] == values.tolist()

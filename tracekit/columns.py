@@ -99,8 +99,13 @@ def codes_of(codes: CodeArray, values: Sequence[Value | None], order: Iterable[V
         if value is not None and value not in code_of:
             code_of[value] = len(code_of)
     distinct = tuple(value for value in code_of if value is not None)
-    target = np.array([*(-1 if value is None else code_of[value] for value in values), -1], np.int32)
+    target = np.array([*(-1 if value is None else code_of[value] for value in values), -1], _code_type(distinct))
     return Codes(target[codes], distinct)
+
+
+def _code_type(values: Sequence[object]) -> np.dtype[np.integer]:
+    """The narrowest codes into so many values: most columns of a million rows hold few."""
+    return np.min_scalar_type(-len(values) - 1)
 
 
 def constant(value: Value | None, count: int, order: Iterable[Value] = ()) -> Codes[Value]:
@@ -114,7 +119,7 @@ def joined_codes(parts: Sequence[Codes[Value]]) -> Codes[Value]:
     if all(part.values is first.values or part.values == first.values for part in parts):
         return Codes(np.concatenate([part.codes for part in parts]), first.values)
     values = tuple(dict.fromkeys(value for part in parts for value in part.values))
-    return Codes(np.concatenate([part.codes_in(values) for part in parts]).astype(np.int32), values)
+    return Codes(np.concatenate([part.codes_in(values) for part in parts]).astype(_code_type(values)), values)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -88,12 +88,14 @@ _BLANK: dict[Type, Callable[[int], Any]] = {
 }
 
 
-def joined(parts: Sequence[AnyRows]) -> AnyRows:
-    """The rows of several parts, at least one, below one another. O(n x columns)."""
-    if len(parts) == 1:
-        return parts[0]
+def joined(parts: Sequence[AnyRows], order: IndexArray | None = None) -> AnyRows:
+    """The rows of several parts, at least one, below one another, or in an order of them all. O(n x columns)."""
     first = parts[0]
-    return type(first)(*(_joined([getattr(part, name) for part in parts]) for name in _names(first)))
+    if len(parts) == 1:
+        return first if order is None else in_order(first, order)
+    # Column by column, so that not all of the rows are held twice.
+    columns = (_joined([getattr(part, name) for part in parts]) for name in _names(first))
+    return type(first)(*columns) if order is None else type(first)(*(_taken(cells, order) for cells in columns))
 
 
 def _joined(parts: Sequence[Any]) -> Any:

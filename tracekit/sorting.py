@@ -33,6 +33,17 @@ def stable_order(values: IntArray | FloatArray) -> IndexArray:
     return np.argsort(values, kind="stable")
 
 
+def ranks(values: IntArray) -> tuple[IntArray, IntArray]:
+    """The distinct values, ascending, and the place of each value among them: shape (n,). O(n) where they lie close
+    together, as codes do; else O(n log n)."""
+    low, high = int(values.min(initial=0)), int(values.max(initial=0))
+    if high - low > 4 * len(values):
+        return np.unique(values, return_inverse=True)
+    above = values - low
+    held = np.bincount(above) > 0
+    return np.flatnonzero(held) + low, (np.cumsum(held) - 1)[above]
+
+
 def places(ascending: IntArray, sought: IntArray, side: Literal["left", "right"] = "left") -> IndexArray:
     """`np.searchsorted`: how many of n ascending values lie below each of m (`right`: or are equal to it). Where these
     are many and ascend as well, the two are merged in O(n + m); else O(m log n)."""

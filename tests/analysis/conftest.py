@@ -13,10 +13,10 @@ from tracekit.frame import rows_of
 from tracekit.recording.contents import Contents, Run
 from tracekit.recording.table import TableState
 from tracekit.trace.calls.infer import recorded_calls
-from tracekit.trace.events import Calls, Events
-from tracekit.trace.frames import EVENT_DTYPES, sort_events
+from tracekit.trace.events import Events
+from tracekit.trace.frames import EVENT_DTYPES
 from tracekit.trace.instruments.catalogue import INSTRUMENTS
-from tracekit.trace.models import model_frame
+from tracekit.trace.models import models_of
 from tracekit.trace.trace import Coverage, Trace
 
 DEFAULTS = {
@@ -67,12 +67,12 @@ def trace_of() -> Callable[..., Trace]:
         return Trace(
             contents=Contents("x", "xctrace export XML", False, (Run(1),)),
             run=Run(1),
-            activity=rows_of(Calls, recorded_calls(activity)),
+            activity=recorded_calls(rows_of(Events, activity)),
             data=rows_of(Events, frames.get("data", empty)),
             compute=rows_of(Events, frames.get("compute", empty)),
             other=rows_of(Events, frames.get("other", empty)),
             hardware=rows_of(Events, frames.get("hardware", empty)),
-            models=model_frame(sort_events(core_ml)),
+            models=models_of(*(rows_of(Events, frame) for frame in core_ml)),
             context={},
             coverage=tuple(
                 Coverage(entry.name, TableState.ROWS if entry.name in recorded else TableState.MISSING, (), None, "")

@@ -43,7 +43,7 @@ def judge(traces: dict[bytes, Trace]) -> Judge:
         key = pickle.dumps(scenario)
         trace = traces.get(key) or traces.setdefault(key, trace_of(scenario))
         if file is not None:
-            joined = (Joined(file.source, name, Match.GIVEN, file) for name in trace.models["name"])
+            joined = (Joined(file.source, name, Match.GIVEN, file) for name in trace.models.name)
             trace = replace(trace, model_files=tuple(joined))
         chosen = {f"{detector_id}.{name}": value for name, value in settings.items()}
         outcomes = [outcome for _, outcome, _ in run_detectors(trace, only=[detector_id], settings=chosen)]

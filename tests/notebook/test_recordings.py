@@ -122,7 +122,7 @@ def test_a_report_and_a_trace_show_themselves(report, trace):
     page = page_in(trace)
     assert '<div id="lanes">' in page
     assert re.findall(r"<h2>(.*?)</h2>", page)[:3] == ["Timeline", "Models", "Latency"]
-    assert all(f"<code>{name}</code>" in page for name in trace.models["name"])
+    assert all(f"<code>{name}</code>" in page for name in trace.models.name)
     # No check ran, so nothing is said of any.
     assert "not evaluated" not in page
     assert "Inconclusive" not in page

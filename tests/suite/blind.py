@@ -161,7 +161,7 @@ def compared(key: RecordingKey) -> Compared:
         trace = trace_of(replace(whole, emptied={*whole.emptied, CORE_ML}))
         truth, blind = (
             run_detectors(trace_of(whole), **settings),
-            run_detectors(trace, **_by_inferred_name(settings, trace.models["name"], calls)),
+            run_detectors(trace, **_by_inferred_name(settings, trace.models.name, calls)),
         )
         answers = tuple(compare_answers(truth, blind, calls, may_hold, period_ns))
         errors = named(blind)[1]

@@ -16,8 +16,8 @@ from support.call_stacks import START, WQ, Call, Sample, app, core_ml, source
 from tracekit.recording.table import Process, Thread
 from tracekit.trace.calls.infer import Inferred, infer_calls
 from tracekit.trace.calls.stacks import Api
-from tracekit.trace.events import Attribution, Device, Kind, Lane
-from tracekit.trace.frames import FIXED_CATEGORIES, empty_events
+from tracekit.trace.events import Attribution, Device, Kind, Lane, no_events
+from tracekit.trace.frames import FIXED_CATEGORIES
 from tracekit.trace.instruments.instrument import CommandBuffers
 
 MS = 1_000_000
@@ -161,7 +161,8 @@ def hardware_of(engine: Sequence[tuple[int, int, str]]) -> tuple[pd.DataFrame, C
     count = len(rows)
     fixed = {"lane": Lane.NEURAL_ENGINE, "kind": Kind.ANE_EXEC, "device": Device.ANE, "attribution": Attribution.LABEL}
     frame = (
-        empty_events()
+        no_events()
+        .frame()
         .reindex(range(count))
         .assign(
             start_ns=[start for start, _, _ in rows],

@@ -38,4 +38,4 @@ def test_a_row_in_many_pipelines_leads_to_the_call_of_the_app(make, levels):
     (row,) = trace.hardware.frame().itertuples()
     assert row.attribution == "contained"
     assert trace.activity.frame().loc[row.prediction, "model"] == f"s{min(levels, 16) - 1}"
-    assert top_predictions(trace.activity.frame())[row.prediction] == 0
+    assert top_predictions(trace.activity)[row.prediction] == 0

@@ -135,7 +135,7 @@ def test_the_name_of_a_model_cannot_lead_out_of_the_folder(put, tmp_path):
     for name in ("../Evil", "..", "x" * 300):
         scenario.predict(Model(name), 1_000_000, 1_000_000)
     trace = trace_of(scenario)
-    assert "../Evil" in set(trace.models["name"])
+    assert "../Evil" in set(trace.models.name)
     put("Evil.mlmodel")
     assert join_files(trace, tmp_path / "folder" / "run.trace") is trace
 

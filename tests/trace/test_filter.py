@@ -12,10 +12,10 @@ from tracekit.frame import rows_of
 from tracekit.recording.contents import Contents, Run, Target
 from tracekit.recording.table import Process
 from tracekit.trace.calls.infer import recorded_calls
-from tracekit.trace.events import Calls, Events
+from tracekit.trace.events import Events, no_events
 from tracekit.trace.filter import EVENT_FRAMES, everything, model_names, narrow, only_models, only_process, only_range
-from tracekit.trace.frames import CALL_DTYPES, EVENT_DTYPES, empty_events, sort_events
-from tracekit.trace.models import model_frame
+from tracekit.trace.frames import CALL_DTYPES, EVENT_DTYPES
+from tracekit.trace.models import models_of
 from tracekit.trace.trace import Trace
 
 DEFAULTS: dict[str, Any] = {
@@ -39,7 +39,7 @@ def events(*rows: dict[str, Any]) -> pd.DataFrame:
     for name, dtype in EVENT_DTYPES.items():
         values = [row[name] for row in full]
         if dtype == "category":
-            texts = empty_events()[name].cat.categories.dtype
+            texts = no_events().frame()[name].cat.categories.dtype
             categories = pd.Index(sorted({value for value in values if value is not None}), dtype=texts)
             columns[name] = pd.Categorical(values, categories=categories)
         else:
@@ -72,12 +72,12 @@ def trace():
     return Trace(
         contents=Contents("x", "xctrace export XML", has_table_of_contents=True, runs=(run,)),
         run=run,
-        activity=rows_of(Calls, recorded_calls(activity)),
+        activity=recorded_calls(rows_of(Events, activity)),
         data=rows_of(Events, data),
         compute=rows_of(Events, events()),
         other=rows_of(Events, events()),
         hardware=rows_of(Events, hardware),
-        models=model_frame(sort_events([activity, data])),
+        models=models_of(rows_of(Events, activity), rows_of(Events, data)),
         context={"signposts": signposts, "clock": pd.DataFrame({"start_ns": [0]})},
         coverage=(),
         notes=("A note.",),
@@ -137,7 +137,7 @@ def test_models_and_ranges_keep_their_rows_and_links(trace, models, span, activi
     assert links(kept.activity.frame(), "model") == activity
     assert links(kept.data.frame(), "kind") == data
     assert list(kept.activity.frame().index) == list(range(len(activity)))
-    assert set(kept.models["name"]) == {name for name, _ in activity}
+    assert set(kept.models.name) == {name for name, _ in activity}
     of_style_b = [row for row, (name, _) in enumerate(activity) if name == "Style-B"]
     assert links(kept.hardware.where(kept.hardware.model.known).frame(), "kind") == [
         ("ane_exec", row) for row in of_style_b

@@ -17,7 +17,7 @@ MODEL_DTYPES = {
 
 
 def models_of(make, *rows):
-    return build_trace(make.recording(make.coreml(*rows))).models
+    return build_trace(make.recording(make.coreml(*rows))).models.frame()
 
 
 def test_each_base_name_is_one_row_with_counts_by_kind(make):

@@ -62,7 +62,13 @@ def test_the_first_command_buffer_begins_a_prediction(make):
     assert trace.activity.frame()[["instance", "parent_model", "depth", "operation", "prediction"]].isna().all().all()
     assert {name: str(dtype) for name, dtype in trace.activity.frame().dtypes.items()} == EVENT_DTYPES | CALL_DTYPES
     assert trace.inferred
-    assert tuple(trace.models.loc[0, ["name", "level", "rows", "prediction", "inferred"]]) == ("net", "top", 2, 2, True)
+    assert tuple(trace.models.frame().loc[0, ["name", "level", "rows", "prediction", "inferred"]]) == (
+        "net",
+        "top",
+        2,
+        2,
+        True,
+    )
 
 
 def test_segments_of_one_prediction_each_begin_with_a_first_buffer(make):
@@ -86,7 +92,7 @@ def test_what_ran_before_the_first_beginning_is_of_no_prediction(make):
     rows = [(0, 5, gpu_label(7), app, 1), (10, 5, gpu_label(), app, 2), (0, 5, gpu_label(3, model="other"), app, 3)]
     trace = built(make, gpu(make, *rows))
     assert links(trace) == [None, None, 0]
-    assert trace.models["name"].tolist() == ["net"]
+    assert list(trace.models.name) == ["net"]
 
 
 def test_what_is_left_of_a_prediction_that_began_before_the_recording_is_none(make):
@@ -136,7 +142,7 @@ def test_without_a_single_target_each_process_has_its_own_predictions(make):
     assert trace.activity.frame()["pid"].tolist() == [1, 2]
     only = narrow(trace, only_process(everything(trace), trace, 2))
     assert (only.activity.frame()["pid"].tolist(), links(only)) == ([2], [0, 0])
-    assert only.models["prediction"].tolist() == [1]
+    assert only.models.counts["prediction"].tolist() == [1]
     assert "unless their rows name another process" in only.notes[-1]
 
 
@@ -192,7 +198,7 @@ def test_a_core_ml_row_of_any_kind_keeps_the_hardware_from_making_predictions(ma
     trace = build_trace(make.recording(make.coreml((0, 5, "Load", "net-1")), make.engine((10, 5, engine_label()))))
     assert not trace.inferred
     assert trace.activity.frame()["kind"].tolist() == ["load"]
-    assert not trace.models["inferred"].any()
+    assert not trace.models.inferred.any()
 
 
 @pytest.mark.parametrize("state", ["empty", "missing", "unreadable"])
@@ -253,7 +259,11 @@ def test_the_predictions_of_a_scenario_are_found_without_its_core_ml_table(tmp_p
 def test_real_recordings_show_the_predictions_of_the_reference(corpus, name, predictions, rows, first):
     trace = build_trace(open_recording(corpus / "bundles" / f"{name}.trace", schemas=NEEDED_SCHEMAS))
     assert trace.coverage_of("Core ML").state == "empty"
-    assert trace.models.loc[0, ["name", "prediction", "inferred"]].tolist() == ["MambaASR_fp16_w8", predictions, True]
+    assert trace.models.frame().loc[0, ["name", "prediction", "inferred"]].tolist() == [
+        "MambaASR_fp16_w8",
+        predictions,
+        True,
+    ]
     on_gpu = trace.hardware.frame()[
         (trace.hardware.frame()["lane"] == "gpu") & trace.hardware.frame()["prediction"].notna()
     ]

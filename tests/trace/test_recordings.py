@@ -46,12 +46,12 @@ def test_a_sample_means_what_its_scenario_says(samples, name):
     truth = ground_truth(SAMPLES[name]())
     trace = opened(samples / f"{name}.trace")
     if not truth.judgeable:
-        assert (trace.coverage_of("Core ML").state, trace.models.empty) == ("empty", True)
+        assert (trace.coverage_of("Core ML").state, len(trace.models)) == ("empty", 0)
         return
     assert_links_are_true(trace, truth)
     # Only predictions that overlap leave rows ambiguous.
     assert ("ambiguous" in links(trace)[1]) == (name == "captions_concurrent")
-    models = trace.models.set_index("name")
+    models = trace.models.frame().set_index("name")
     assert sorted(models.index) == [model.name for model in truth.models]
     for model in truth.models:
         row = models.loc[model.name]
@@ -91,7 +91,7 @@ def test_a_pipeline_and_its_stages_survive_the_way_through_files(tmp_path, versi
     write_export(scenario, tmp_path)
     trace = opened(tmp_path)
     assert_links_are_true(trace, ground_truth(scenario))
-    models = trace.models.set_index("name")
+    models = trace.models.frame().set_index("name")
     assert models["level"].to_dict() == {"Detector-2": "top", "Crop": "sub", "Classify": "sub"}
     assert models.loc["Crop", "parents"] == ("Detector-2",)
     assert set(trace.compute.frame()["parent_model"]) == {"Detector-2"}

@@ -54,7 +54,7 @@ def test_the_findings_are_those_of_the_whole_recording(session, report, waiting)
     def about(checks):
         return [(check.id, check.outcome, check.metrics, check.cost) for check in checks if check.model == waiting]
 
-    assert list(session.trace.models["name"]) == [waiting]
+    assert list(session.trace.models.name) == [waiting]
     assert sorted(about(session.report.results), key=str) == sorted(about(report.results), key=str)
     assert NAME in {check.id for check in session.report.results if check.outcome == "finding"}
 
@@ -77,7 +77,7 @@ def test_predictions_have_the_parts_that_they_have_among_all(session, waiting):
 def test_only_waits_for_what_is_shown_are_marked(session, queued, waiting):
     whole = opening.read(str(queued))
     whole = replace(whole, calls=calls_of(whole.trace))
-    for each, marked in ((whole, {*whole.trace.models["name"]} - {waiting}), (session, set())):
+    for each, marked in ((whole, {*whole.trace.models.name} - {waiting}), (session, set())):
         models = each.trace.activity.frame()["model"].to_numpy()[each.calls.index]
         waits = [waits_of(each, int(index)).rows for index in each.calls.index[models == waiting]]
         rows = each.trace.hardware.frame().iloc[np.unique(np.concatenate(waits)).astype(int)]

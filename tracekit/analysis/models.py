@@ -105,14 +105,14 @@ def summarize_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSum
     summaries = [
         _summary(
             of_trace,
-            str(name),
-            str(level),
+            name,
+            level,
             parents,
-            None if pd.isna(instances) else int(instances),
-            rows_of(str(name), str(level), LOAD_KINDS),
-            rows_of(str(name), str(level), (Kind.PREDICTION,)),
+            models.instances.item(at),
+            rows_of(name, level, LOAD_KINDS),
+            rows_of(name, level, (Kind.PREDICTION,)),
         )
-        for name, level, parents, instances in models[["name", "level", "parents", "instances"]].itertuples(index=False)
+        for at, (name, level, parents) in enumerate(zip(models.name, models.level, models.parents, strict=True))
     ]
     inferred = trace.activity.attribution.is_any(Attribution.INFERRED)
     if inferred.all() and not any(
@@ -143,7 +143,7 @@ def rates_of_called(trace: Trace, shown: Shown | None = None) -> dict[str, float
     predicted, loaded = (counted & is_any(activity["kind"], *kinds) for kinds in ((Kind.PREDICTION,), LOAD_KINDS))
     times = columns_of(activity, ("start_ns", "duration_ns"))
     rates, total_ns = dict[str, float | None](), dict[str, int]()
-    for name in map(str, models["name"][models["level"] == Level.TOP]):
+    for name in (each for each, level in zip(models.name, models.level, strict=True) if level == Level.TOP):
         of_model = is_any(cells(activity, "model"), name)
         predictions = rows_where(times, of_model & predicted)
         calls = (predictions, rows_where(times, of_model & loaded))

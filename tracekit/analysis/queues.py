@@ -29,7 +29,7 @@ from tracekit.trace.trace import Trace, cached_by_trace
 def ready_for(trace: Trace, prediction: IntArray, begin: IntArray, called: IntArray) -> IntArray:
     """When the prediction of each piece of work, given by its label, begin, and start of the prediction, was ready for
     it: the latest end of what it did before; its start where it did nothing, the begin where it went on. O(n log n)."""
-    owner = np.append(top_predictions(trace.activity.frame()), -1)
+    owner = np.append(top_predictions(trace.activity), -1)
     asked = np.zeros(len(owner), np.bool_)
     asked[prediction] = True
     parts = [(prediction, begin, called)]
@@ -152,7 +152,7 @@ class Waits:
 def unit_rows(trace: Trace) -> dict[Device, UnitRows]:
     """What Neural Engine and GPU executed. Rows in stages of a pipeline are those of the app's prediction. O(n)."""
     activity, hardware = trace.activity.frame(), trace.hardware.frame()
-    owner = np.append(top_predictions(activity), -1)
+    owner = np.append(top_predictions(trace.activity), -1)
     code_of_call = np.append(activity["model"].cat.codes.to_numpy().astype(np.int64), -1)
     code = codes_in(cells(hardware, "model"), activity["model"].cat.categories)
     call = owner[or_minus_one(cells(hardware, "prediction"))]

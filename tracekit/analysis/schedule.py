@@ -66,7 +66,7 @@ def recorded_schedule(trace: Trace) -> Recorded:
         columns_of(hardware, ("start_ns", "duration_ns", "lane", "prediction")), worked & (not trace.inferred)
     )
     unit = categorical(pieces["lane"]).codes.astype(np.int64)
-    owner = np.append(top_predictions(trace.activity.frame()), -1)
+    owner = np.append(top_predictions(trace.activity), -1)
     call = places_of(calls.index, owner[or_minus_one(pieces["prediction"])])
     first, work = _joined(Intervals.from_rows(pieces), unit, call)
     pieces, unit, call = pieces.iloc[first], unit[first], call[first]

@@ -39,7 +39,7 @@ from tracekit.recording.table import TableState
 from tracekit.report.choice import LEFT_OUT
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.trace.events import BOUNDS, COPY_KINDS, LOAD_KINDS, Attribution, Kind, Level, Origin
-from tracekit.trace.frames import columns_of, hardware_only, is_any, resolution_of, rows_where, texts_in
+from tracekit.trace.frames import columns_of, hardware_only, is_any, resolution_of, rows_where
 from tracekit.trace.instruments import coreml
 from tracekit.trace.instruments.catalogue import CORE_ML, NEURAL_ENGINE
 from tracekit.trace.trace import identity_of
@@ -115,7 +115,7 @@ def _operation(trace: Trace, shown: Shown | None) -> Iterator[ModelMeasurements]
     durations = rows["duration_ns"].to_numpy()
     depth = depth_over_time(rows).depth if len(rows) else durations
     name = shown.operation
-    if name in texts_in(trace.models["name"].astype("category")):
+    if name in trace.models.name:
         name = f"{name} (signpost)"
     yield _timed(name, durations, int(depth.max(initial=0)), "signposts")
 

@@ -96,7 +96,7 @@ def _without_rows(trace: Trace, recorded: Recorded, chosen: BoolArray) -> Change
 
 def _without_times(trace: Trace, recorded: Recorded, times: Intervals, linked: IntArray) -> Changes:
     """Own time of the predictions that times are linked to; -1: to none."""
-    owner = np.append(top_predictions(trace.activity.frame()), -1)
+    owner = np.append(top_predictions(trace.activity), -1)
     call = places_of(recorded.calls.index, owner[linked])
     return replace(_nothing(recorded), own=times.where(call >= 0), own_call=call[call >= 0])
 

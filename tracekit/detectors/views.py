@@ -180,7 +180,7 @@ def model_views(trace: Trace) -> Iterator[ModelView]:
     top = activity.where(activity.level.is_any(Level.TOP))
     group = np.select([top.kind.is_any(*kinds) for kinds in _GROUPS], range(len(_GROUPS)), -1)
     names = sorted(top.model.take(group >= 0).held())
-    owner = top_predictions(activity.frame())
+    owner = top_predictions(activity)
     of_prediction = activity.model.codes_in(names)
     model = top.model.codes_in(names)
     calls = _split(top, [np.where(group < 0, -1, len(_GROUPS) * model + group)], len(_GROUPS) * len(names))

@@ -101,7 +101,7 @@ def _frame_lanes(trace: Trace, *, by_event: bool = False) -> Iterator[LaneRows]:
 
 
 def _by_model(trace: Trace) -> Iterator[LaneRows]:
-    lanes_of_model: dict[str, list[LaneRows]] = {str(name): [] for name in trace.models["name"]}
+    lanes_of_model: dict[str, list[LaneRows]] = {name: [] for name in trace.models.name}
     for name in CORE_ML_FRAMES:
         rows = trace.events[name]
         intervals = events_of(name, rows)

@@ -98,7 +98,7 @@ class LoadedTrace:
     @property
     def models(self) -> pd.DataFrame:
         """One row per model, with the columns of `tracekit.trace.models`."""
-        return self.trace.models.copy()
+        return self.trace.models.frame()
 
     @property
     def coverage(self) -> pd.DataFrame:

@@ -26,7 +26,6 @@ from tracekit.report.formatting import moment, visible
 from tracekit.report.redact import PrivateFacts, private_facts, redact_text
 from tracekit.trace import filter as filters
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
-from tracekit.trace.frames import or_minus_one
 from tracekit.trace.instruments.catalogue import CORE_ML
 from tracekit.trace.requests.frame import INSTRUMENT as FOUNDATION_MODELS, REQUESTS
 from tracekit.trace.runtimes.phases import of_target
@@ -120,15 +119,15 @@ def within_limits(trace: Trace, shown: filters.Shown | None) -> filters.Shown | 
 def check_limits(trace: Trace) -> None:
     """Raise `UnreadableRecording` where a report would be too large, or its sums would wrap around."""
     models = trace.models
-    if models.empty:
+    if not len(models):
         return
-    if max(map(len, models["name"])) > MAX_NAME_CHARS:
+    if max(map(len, models.name)) > MAX_NAME_CHARS:
         raise UnreadableRecording(
             f"the recording has a model name of more than {MAX_NAME_CHARS:,} characters, longer than any file name; "
             "record the app again"
         )
-    instances = int(np.maximum(or_minus_one(models["instances"]), 1).sum())
-    span_ns = int(models["last_ns"].max()) - int(models["first_ns"].min())
+    instances = int(np.maximum(models.instances.filled(), 1).sum())
+    span_ns = int(models.last_ns.max()) - int(models.first_ns.min())
     if instances * span_ns > MAX_INSTANCE_SPAN_NS:
         raise UnreadableRecording(
             f"the recording has too many model instances ({instances:,}) over too long a time for 64-bit sums; record "

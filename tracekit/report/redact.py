@@ -126,7 +126,7 @@ def private_facts(trace: Trace) -> PrivateFacts:
     frames = [frame for frame in (*lanes, *trace.context.values()) if len(frame)]
     # The target did not use them.
     of_others = trace.hardware.attribution.is_any(Attribution.FOREIGN)
-    models = texts_in(categorical(trace.hardware.frame()["model"])[of_others]) - set(trace.models["name"])
+    models = texts_in(categorical(trace.hardware.frame()["model"])[of_others]) - set(trace.models.name)
     foreign = tuple(sorted(text for text in models if text.strip()))
     names = {name for frame in frames for column in ("process", "process_name") for name in _texts(frame, column)}
     # Some processes are named in labels alone.

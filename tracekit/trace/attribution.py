@@ -28,17 +28,15 @@ after the prediction in which it began.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-import pandas as pd
 
 from tracekit.arrays import BoolArray, IndexArray, IntArray
+from tracekit.columns import Numbers, codes_of
 from tracekit.intervals import Intervals
 from tracekit.trace import prediction_lookup as lookup
-from tracekit.trace.binding import recode
-from tracekit.trace.events import Attribution, Kind, Lane
-from tracekit.trace.frames import categorical, cells, fixed_categorical, is_any, or_minus_one
+from tracekit.trace.events import ATTRIBUTIONS, Attribution, Events, Kind, Lane
 
 GPU_OUTLIVES_NS = 1_000_000
 """How long after the end of a prediction its GPU work may end (heuristic)."""
@@ -46,28 +44,25 @@ GPU_OUTLIVES_NS = 1_000_000
 _UNNAMED = "Unnamed_Model"
 """What Core ML calls a model without a display name (reported). Labels of the hardware may still name it."""
 
-_VALUES = tuple(Attribution)
 
-
-def attribute_hardware(hardware: pd.DataFrame, events: pd.DataFrame, graphs: IntArray) -> pd.DataFrame:
+def attribute_hardware(hardware: Events, events: Events, graphs: IntArray) -> Events:
     """The hardware rows with `prediction`, `model`, `parent_model` and `attribution` filled.
 
     `hardware` holds what each row itself states (`tracekit.trace.instruments.hardware.attribution`); `events` are the
     linked Core ML rows, of which there is at least one; `graphs` is the answer of `graph_rows`. `prediction` counts
-    the rows of the Activity lane, as the index of `Trace.activity` does. O((rows + predictions) log predictions).
+    the rows of the Activity lane. O((rows + predictions) log predictions).
     """
     calls = lookup.calls_of(events)
-    on_gpu, graph = (is_any(cells(hardware, "lane"), lane) for lane in (Lane.GPU, Lane.MPS))
-    executed = is_any(cells(hardware, "kind"), Kind.ANE_EXEC)
+    on_gpu, graph = (hardware.lane.is_any(lane) for lane in (Lane.GPU, Lane.MPS))
+    executed = hardware.kind.is_any(Kind.ANE_EXEC)
     times = Intervals.from_rows(hardware)
     # What may be of a prediction that has ended is sought by the part that no slack explains.
     end = np.where(on_gpu | graph, np.maximum(times.starts, times.ends - GPU_OUTLIVES_NS), times.ends)
-    rows = lookup.Rows(times.starts, end, lookup.codes_in(cells(hardware, "model"), events["model"].cat.categories))
+    rows = lookup.Rows(times.starts, end, hardware.model.codes_in(events.model.values))
     answer = _Answer.of(hardware)
-    models = categorical(cells(events, "model"))
-    unnamed = is_any(cells(events, "lane"), Lane.ACTIVITY) & (models.codes < 0)
+    unnamed = events.lane.is_any(Lane.ACTIVITY) & ~events.model.known
     # Where Core ML does not name each model that it loaded or called, a label may name one of these.
-    if not unnamed.any() and _UNNAMED not in models.categories:
+    if not unnamed.any() and _UNNAMED not in events.model.values:
         unknown = (answer.attribution == _code(Attribution.LABEL)) & (rows.model < 0)
         answer.set(np.flatnonzero(unknown), Attribution.FOREIGN)
 
@@ -78,9 +73,9 @@ def attribute_hardware(hardware: pd.DataFrame, events: pd.DataFrame, graphs: Int
     answer.call[in_none], _ = lookup.of_pipelines(calls, events, rows.at(in_none))
     # Take back links of rows where those of one prediction name several processes: Core ML names its process nowhere,
     # and it is of one of them only.
-    owned = by_label[(answer.call[by_label] >= 0) & ~hardware["pid"].array.isna()[by_label]]
+    owned = by_label[(answer.call[by_label] >= 0) & hardware.pid.known[by_label]]
     _, outermost = calls.tiers()
-    call, owner = outermost[answer.call[owned]], or_minus_one(hardware["pid"])[owned]
+    call, owner = outermost[answer.call[owned]], hardware.pid.values[owned]
     lowest_pid, highest_pid = np.full(len(outermost), np.iinfo(np.int64).max), np.full(len(outermost), -1)
     np.minimum.at(lowest_pid, call, owner)
     np.maximum.at(highest_pid, call, owner)
@@ -94,19 +89,18 @@ def attribute_hardware(hardware: pd.DataFrame, events: pd.DataFrame, graphs: Int
     return with_graphs(_with_answer(hardware, answer, calls, events), graphs)
 
 
-def graph_rows(hardware: pd.DataFrame, buffer: IntArray) -> IntArray:
+def graph_rows(hardware: Events, buffer: IntArray) -> IntArray:
     """For each MPS row the index of the GPU row that ran its command buffer; -1 for other rows and where there is none.
 
     `buffer` is the id of the command buffer of each row, 0 where it has none. Several GPU rows may share one: the first
     that names a model counts, else the first. O(n log n).
     """
     partner = np.full(len(hardware), -1, np.int64)
-    lane = hardware["lane"]
-    graph = np.flatnonzero(is_any(lane, Lane.MPS) & (buffer != 0))
-    ran = np.flatnonzero(is_any(lane, Lane.GPU) & np.isin(buffer, buffer[graph]) & (buffer != 0))
+    graph = np.flatnonzero(hardware.lane.is_any(Lane.MPS) & (buffer != 0))
+    ran = np.flatnonzero(hardware.lane.is_any(Lane.GPU) & np.isin(buffer, buffer[graph]) & (buffer != 0))
     if not len(graph) or not len(ran):
         return partner
-    unnamed = np.asarray(hardware["model"].cat.codes)[ran] < 0
+    unnamed = ~hardware.model.known[ran]
     ran = ran[np.lexsort((ran, unnamed, buffer[ran]))]
     index = np.searchsorted(buffer[ran], buffer[graph])
     gpu_row = ran[np.minimum(index, len(ran) - 1)]
@@ -114,17 +108,23 @@ def graph_rows(hardware: pd.DataFrame, buffer: IntArray) -> IntArray:
     return partner
 
 
-def with_graphs(hardware: pd.DataFrame, graphs: IntArray) -> pd.DataFrame:
+def with_graphs(hardware: Events, graphs: IntArray) -> Events:
     """The hardware rows, with the MPS rows sharing what is known of the GPU row that ran their command buffer.
 
     A row that names its own process keeps what that says.
     """
     if (graphs < 0).all():
         return hardware
-    is_foreign = is_any(cells(hardware, "attribution"), Attribution.FOREIGN)
+    is_foreign = hardware.attribution.is_any(Attribution.FOREIGN)
     source = np.where((graphs >= 0) & ~is_foreign, graphs, np.arange(len(hardware)))
-    shared = ("model", "parent_model", "operation", "prediction", "attribution")
-    return hardware.assign(**{name: hardware[name].array.take(source) for name in shared})
+    return replace(
+        hardware,
+        model=hardware.model.take(source),
+        parent_model=hardware.parent_model.take(source),
+        operation=hardware.operation.take(source),
+        prediction=hardware.prediction.take(source),
+        attribution=hardware.attribution.take(source),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +134,12 @@ class _Answer:
     call: IntArray
     """Index among the predictions; -1 where there is not one."""
     attribution: IntArray
-    """Index in `Attribution`."""
+    """Index in `ATTRIBUTIONS`."""
 
     @staticmethod
-    def of(hardware: pd.DataFrame) -> _Answer:
+    def of(hardware: Events) -> _Answer:
         """What the rows themselves say."""
-        codes = lookup.codes_in(cells(hardware, "attribution"), pd.Index(_VALUES, dtype=object))
-        return _Answer(np.full(len(hardware), -1, np.int64), codes)
+        return _Answer(np.full(len(hardware), -1, np.int64), hardware.attribution.codes_in(ATTRIBUTIONS))
 
     @property
     def named(self) -> BoolArray:
@@ -155,7 +154,7 @@ class _Answer:
 
 
 def _code(value: Attribution) -> int:
-    return _VALUES.index(value)
+    return ATTRIBUTIONS.index(value)
 
 
 def _link_by_time(answer: _Answer, calls: lookup.Calls, rows: lookup.Rows, row_numbers: IndexArray) -> None:
@@ -183,22 +182,23 @@ def _doubt(answer: _Answer, calls: lookup.Calls, rows: lookup.Rows, generic: Ind
     answer.set(alone[lookup.running(calls, rows.at(alone))], Attribution.AMBIGUOUS)
 
 
-def _with_answer(hardware: pd.DataFrame, answer: _Answer, calls: lookup.Calls, events: pd.DataFrame) -> pd.DataFrame:
+def _with_answer(hardware: Events, answer: _Answer, calls: lookup.Calls, events: Events) -> Events:
     linked = answer.call >= 0
     call = np.where(linked, answer.call, 0)
     by_time = answer.attribution == _code(Attribution.CONTAINED)
-    models, names = hardware["model"].cat, events["model"].cat.categories
+    models, names = hardware.model, events.model.values
     # Of no prediction there is nothing to take; the appended value stands for it.
     called = np.append(calls.model, -1)[answer.call]
-    model = np.where(by_time & (called >= 0), called + len(models.categories), np.asarray(models.codes))
+    model = np.where(by_time & (called >= 0), called + len(models.values), models.codes)
     # A row that names a stage and lies in the pipeline's own prediction has that pipeline around it.
-    in_pipeline = linked & ~by_time & (called >= 0) & (called != lookup.codes_in(cells(hardware, "model"), names))
-    parents = events["parent_model"].cat
-    parent = np.append(np.asarray(parents.codes)[calls.row], -1)[answer.call]
-    around = np.where(in_pipeline, called + len(parents.categories), parent)
-    return hardware.assign(
-        model=recode(model, [*models.categories, *names]),
-        parent_model=recode(around, [*parents.categories, *names]),
-        prediction=pd.arrays.IntegerArray(np.append(calls.label, 0)[call], ~linked),
-        attribution=fixed_categorical("attribution", answer.attribution, _VALUES),
+    in_pipeline = linked & ~by_time & (called >= 0) & (called != models.codes_in(names))
+    parents = events.parent_model
+    parent = np.append(parents.codes[calls.row], -1)[answer.call]
+    around = np.where(in_pipeline, called + len(parents.values), parent)
+    return replace(
+        hardware,
+        model=codes_of(model, [*models.values, *names]),
+        parent_model=codes_of(around, [*parents.values, *names]),
+        prediction=Numbers(np.where(linked, np.append(calls.label, 0)[call], 0), linked),
+        attribution=codes_of(answer.attribution, ATTRIBUTIONS),
     )

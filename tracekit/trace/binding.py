@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from tracekit import columns
-from tracekit.arrays import BoolArray, CodeArray
+from tracekit.arrays import BoolArray, CodeArray, IntArray
 from tracekit.columns import Codes, Numbers, Texts, codes_of, no_numbers
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.table import Cells, CellValue, Process, Table, Thread
@@ -86,6 +86,26 @@ def as_texts(cells: Codes[CellValue]) -> Texts:
         return codes_of(cells.codes, [str(value) for value in cells.values])
     # Distinct by contract, so to number them would only cost time; labels may be a million.
     return Codes(cells.codes, cast("tuple[str, ...]", cells.values))
+
+
+def owners(table: Table, mnemonic: str = "process") -> tuple[Texts, Numbers]:
+    """Process names and ids of a column; null where it is absent or holds no value."""
+    cells = optional_values(table, mnemonic)
+    processes = [value.process if isinstance(value, Thread) else value for value in cells.values]
+    names = [each.name if isinstance(each, Process) else each for each in processes]
+    pids = [each.pid if isinstance(each, Process) else None for each in processes]
+    return columns.codes_of(cells.codes, names), columns.numbers_by_code(cells.codes, pids)
+
+
+def durations(table: Table) -> IntArray:
+    """Durations in ns, shape (rows,): 0, Apple's own sentinel, where a cell holds none. Raises `MissingColumn` where a
+    table with rows has no such column, and `UnreadableRecording` where it holds something else than numbers."""
+    if not table.rows:
+        return optional_integers(table, "duration").values
+    cells = table.column("duration")
+    if isinstance(cells, Codes) and not cells.values:
+        return np.zeros(table.rows, np.int64)
+    return required_integers(table, "duration").values
 
 
 def recode(codes: CodeArray, texts: Sequence[str | None], order: Iterable[str] = ()) -> pd.Categorical:

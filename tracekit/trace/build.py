@@ -19,15 +19,15 @@ from tracekit.trace.attribution import attribute_hardware, graph_rows, with_grap
 from tracekit.trace.calls.infer import infer_calls, recorded_calls
 from tracekit.trace.collect import Rows, collect
 from tracekit.trace.coverage import coverage, doubts, mark_unreadable
-from tracekit.trace.events import Calls, Events, Lane
-from tracekit.trace.frames import context_frame, empty_events, is_any, sort_events
+from tracekit.trace.events import Calls, Events, Lane, lane_of, no_events, numbered
+from tracekit.trace.frames import context_frame
 from tracekit.trace.instruments import coreml, memory, signposts
 from tracekit.trace.instruments.catalogue import CONTEXT, GPU, HARDWARE, NEEDED_SCHEMAS, NEURAL_ENGINE
 from tracekit.trace.instruments.hardware import in_order
 from tracekit.trace.instruments.instrument import Binder, CommandBuffers
 from tracekit.trace.labels import KnownModels
 from tracekit.trace.linking import link_events
-from tracekit.trace.models import model_frame
+from tracekit.trace.models import models_of
 from tracekit.trace.requests.frame import CORE_AI, FOUNDATION_MODELS, REQUESTS
 from tracekit.trace.runtimes.phases import FRAMES, PHASES, bind_phases
 from tracekit.trace.runtimes.registry import ALL_OWN, Units
@@ -53,15 +53,16 @@ def build_trace(recording: Recording, units: Units = ALL_OWN) -> Trace:
     sampled, sites = None, None
     context = _context(binding, units)
     recording.forget(NEEDED_SCHEMAS)
-    if events.empty:
+    if not len(events):
         # Most recordings have rows of Core ML.
         from tracekit.trace.calls.signposts import with_signposts
 
         sampled = source.read()
         watched = binding.recorded(NEURAL_ENGINE) and binding.recorded(GPU)
-        inferred = infer_calls(hardware, buffers, sampled, recording.run.duration_ns or 0, watched=watched)
+        inferred = infer_calls(hardware.frame(), buffers, sampled, recording.run.duration_ns or 0, watched=watched)
         inferred = with_signposts(inferred, context.get("signposts"), recording.run.target.process)
-        activity, hardware, sites = inferred.activity, with_graphs(inferred.hardware, graphs), inferred.sites
+        activity, sites = rows_of(Calls, inferred.activity), inferred.sites
+        hardware = with_graphs(rows_of(Events, inferred.hardware), graphs)
     else:
         activity = recorded_calls(_lane(events, Lane.ACTIVITY))
         hardware = attribute_hardware(hardware, events, graphs)
@@ -70,21 +71,21 @@ def build_trace(recording: Recording, units: Units = ALL_OWN) -> Trace:
     run = replace(recording.run, tables=mark_unreadable(recording.run.tables, binding.failures))
     trace = Trace(
         contents=recording.contents,
-        activity=rows_of(Calls, activity),
-        data=rows_of(Events, _lane(events, Lane.DATA)),
-        compute=rows_of(Events, _lane(events, Lane.COMPUTE)),
-        other=rows_of(Events, _lane(events, Lane.UNKNOWN)),
-        hardware=rows_of(Events, hardware),
-        models=model_frame(activity if events.empty else events),
+        activity=activity,
+        data=_lane(events, Lane.DATA),
+        compute=_lane(events, Lane.COMPUTE),
+        other=_lane(events, Lane.UNKNOWN),
+        hardware=hardware,
+        models=models_of(events if len(events) else activity),
         context=context,
         coverage=coverage(recording.contents, run, hardware, shared, context.get(PHASES, pd.DataFrame())),
-        notes=(*binding.notes, *doubts(recording, run, events, hardware, activity if events.empty else None)),
+        notes=(*binding.notes, *doubts(recording, run, events, hardware, None if len(events) else activity)),
         sites=sites,
         sharing=shared,
         sample_source=source,
         run=run,
     )
-    if events.empty:
+    if not len(events):
         # What was read for the calls is not read again.
         trace.cache.get(SampleSource, lambda: sampled)
     return trace
@@ -142,44 +143,42 @@ class _Binding:
         return readable and TableState.UNREADABLE not in states and not self.failures.keys() & set(schemas)
 
 
-def _core_ml(binding: _Binding) -> tuple[pd.DataFrame, KnownModels]:
+def _core_ml(binding: _Binding) -> tuple[Events, KnownModels]:
     """The Core ML rows, linked, and the models that they name."""
     rows = collect(binding.recording, coreml.INSTRUMENT.schemas)
     if rows is None:
-        return empty_events(), KnownModels()
+        return no_events(), KnownModels()
     binding.notes += rows.notes
     if not rows.table.rows:
-        return empty_events(), KnownModels()
+        return no_events(), KnownModels()
     events, model, parent, names = coreml.bind(rows)
     del rows
     binding.recording.forget(coreml.INSTRUMENT.schemas)
     return link_events(events, model, parent, names), KnownModels(name.base for name in names)
 
 
-def _lane(events: pd.DataFrame, lane: Lane) -> pd.DataFrame:
-    chosen = np.flatnonzero(is_any(events["lane"], lane))
-    if len(chosen) == len(events):
-        return events
-    # Copied: a frame that is a part of the events would keep all of them in memory.
-    return events.take(chosen).set_axis(pd.RangeIndex(len(chosen))) if len(chosen) else events.iloc[:0].copy()
+def _lane(events: Events, lane: Lane) -> Events:
+    chosen = np.flatnonzero(events.lane.is_any(lane))
+    # Copied: a slice would keep all of the events in memory.
+    return events if len(chosen) == len(events) else numbered(events.take(chosen))
 
 
-def _hardware(binding: _Binding, known: KnownModels) -> tuple[pd.DataFrame, CommandBuffers]:
-    """Rows of all hardware as one frame, and the command buffer of each of them."""
-    frames, buffers = [], {}
+def _hardware(binding: _Binding, known: KnownModels) -> tuple[Events, CommandBuffers]:
+    """Rows of all hardware as one lane, and the command buffer of each of them."""
+    lanes, buffers = [], {}
     target = binding.recording.run.target.process
     for entry in HARDWARE.values():
         bound = binding.bind(entry.schemas, _of_rows, entry.bind, known, target, once=entry.once)
         binding.recording.forget(entry.schemas)
         if bound is not None:
-            frames.append(bound[0])
+            lanes.append(bound[0])
             buffers[entry.lane] = bound[1]
-    frame = sort_events(frames)
-    return frame, in_order(frame, buffers)
+    rows = lane_of(*lanes) if lanes else no_events()
+    return rows, in_order(rows, buffers)
 
 
-def _of_rows(rows: Rows, bind: Binder, *given: Any) -> tuple[pd.DataFrame, CommandBuffers | None] | None:
-    """What `bind` makes of rows; None without any: an empty frame takes as long to make as one with a few."""
+def _of_rows(rows: Rows, bind: Binder, *given: Any) -> tuple[Events, CommandBuffers | None] | None:
+    """What `bind` makes of rows; None without any: no rows take as long to make as a few."""
     return bind(rows, *given) if rows.table.rows else None
 
 

@@ -12,14 +12,17 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Final, Protocol
 
+import numpy as np
 import pandas as pd
 
+from tracekit.arrays import IndexArray
 from tracekit.characters import lower_first
+from tracekit.columns import Texts
 from tracekit.intervals import Intervals
 from tracekit.recording.contents import Contents, Recording, Run, TableEntry
 from tracekit.recording.table import NOT_EXPORTED, TableState
-from tracekit.trace.events import LOAD_KINDS, SETUP_KINDS, Attribution, Kind, Lane, Origin
-from tracekit.trace.frames import categorical, is_any, resolution_of, texts_in
+from tracekit.trace.events import LOAD_KINDS, SETUP_KINDS, Attribution, Calls, Events, Kind, Lane, Origin
+from tracekit.trace.frames import texts_in
 from tracekit.trace.instruments import coreml
 from tracekit.trace.instruments.catalogue import CALL_STACKS, CORE_ML, HARDWARE, INSTRUMENTS, NEURAL_ENGINE, SCHEMAS
 from tracekit.trace.instruments.instrument import Instrument
@@ -53,10 +56,10 @@ BY_TIME: Final = "Record with --instrument 'Time Profiler'"
 
 
 def coverage(
-    contents: Contents, run: Run, hardware: pd.DataFrame, shared: Sharing, phases: pd.DataFrame
+    contents: Contents, run: Run, hardware: Events, shared: Sharing, phases: pd.DataFrame
 ) -> tuple[Coverage, ...]:
     """Coverage of every instrument, in the order of `INSTRUMENTS`. `run` says of each table whether it was understood,
-    `hardware` is the finished frame, `shared` says whose rows of the Neural Engine are, `phases` what was logged."""
+    `hardware` are the finished rows, `shared` says whose rows of the Neural Engine are, `phases` what was logged."""
     entries = {entry.name: _coverage_of(contents, run, entry) for entry in INSTRUMENTS}
     core_ml = entries[CORE_ML]
     if core_ml.state is TableState.EMPTY:
@@ -65,10 +68,9 @@ def coverage(
         clauses = unreadable_tables(run.tables, [schema for each in logs for schema in each.tables])
         damaged = " and ".join(clauses), logs[0].advice if logs else ""
         entries[CORE_ML] = _empty_core_ml(core_ml, run, hardware, phases, damaged)
-    whose, lane = categorical(hardware["attribution"]), hardware["lane"]
     for name, of in HARDWARE.items():
-        here = is_any(lane, of.lane)
-        rows_of = {str(kind): int((is_any(whose, kind) & here).sum()) for kind in Attribution}
+        here = hardware.lane.is_any(of.lane)
+        rows_of = {str(kind): int((hardware.attribution.is_any(kind) & here).sum()) for kind in Attribution}
         shares = {kind: rows / int(here.sum()) for kind, rows in rows_of.items() if rows}
         entries[name] = replace(entries[name], shares=shares)
     engine = entries[NEURAL_ENGINE]
@@ -141,19 +143,18 @@ def _export_command(contents: Contents, run: Run, schemas: Iterable[str]) -> str
 
 
 def _empty_core_ml(
-    entry: Coverage, run: Run, hardware: pd.DataFrame, phases: pd.DataFrame, damage: tuple[str, str]
+    entry: Coverage, run: Run, hardware: Events, phases: pd.DataFrame, damage: tuple[str, str]
 ) -> Coverage:
     """Coverage of Core ML without rows: what else shows work of the target, or why nothing does."""
     # The GPU works for the screen, so its rows count with a model.
-    lane = hardware["lane"]
     work = (
-        ("the Neural Engine was active", int(is_any(hardware["kind"], Kind.ANE_EXEC).sum())),
-        ("the GPU ran a Core ML model", int(((lane == Lane.GPU) & hardware["model"].notna()).sum())),
+        ("the Neural Engine was active", int(hardware.kind.is_any(Kind.ANE_EXEC).sum())),
+        ("the GPU ran a Core ML model", int((hardware.lane.is_any(Lane.GPU) & hardware.model.known).sum())),
     )
     # Neither adds anything where execution shows a model.
     weaker = (
-        ("the Neural Engine prepared models", int(is_any(hardware["kind"], *_PREPARING).sum())),
-        ("MPS graphs were sent to the GPU", int((lane == Lane.MPS).sum())),
+        ("the Neural Engine prepared models", int(hardware.kind.is_any(*_PREPARING).sum())),
+        ("MPS graphs were sent to the GPU", int(hardware.lane.is_any(Lane.MPS).sum())),
     )
     signs = work if any(count for _, count in work) else weaker
     evidence = [f"{what} ({format_count(count, 'row')})" for what, count in signs if count]
@@ -243,9 +244,7 @@ def issues_about_data(issues: Iterable[str]) -> list[str]:
     return [issue for issue in issues if not any(part in issue.casefold() for part in _ABOUT_DISPLAY)]
 
 
-def doubts(
-    recording: Recording, run: Run, events: pd.DataFrame, hardware: pd.DataFrame, inferred: pd.DataFrame | None
-) -> list[str]:
+def doubts(recording: Recording, run: Run, events: Events, hardware: Events, inferred: Calls | None) -> list[str]:
     """One sentence for each sign, in rows of Core ML (`events`) or the hardware, or inferred calls. `run` is the
     one whose tables were read. O(rows)."""
     lost = any(each.state is TableState.UNREADABLE and each.schema in coreml.INSTRUMENT.schemas for each in run.tables)
@@ -258,8 +257,8 @@ def doubts(
             f"Core ML rows come from {len(files)} files; without a table of contents, it is unknown whether they are "
             "from the same recording."
         )
-    calls = is_any(events["kind"], *LOAD_KINDS, Kind.PREDICTION)
-    if count := int((calls & (events["duration_ns"].to_numpy() == 0)).sum()):
+    calls = events.kind.is_any(*LOAD_KINDS, Kind.PREDICTION)
+    if count := int((calls & (events.duration_ns == 0)).sum()):
         total = format_count(int(calls.sum()), "load or prediction", "loads and predictions")
         verbs = ("has", "counts") if count == 1 else ("have", "count")
         notes.append(f"{count:,} of {total} {verbs[0]} no duration and {verbs[1]} as 0 ns.")
@@ -273,35 +272,41 @@ def doubts(
             )
     if inferred is not None:
         notes.append(_inferred(inferred, why))
-        ready = hardware[is_any(hardware["kind"], *_PREPARING) & ~is_any(hardware["attribution"], Attribution.FOREIGN)]
+        ready, times = ~hardware.attribution.is_any(Attribution.FOREIGN), Intervals.from_rows(hardware)
         clauses = [
-            f"{format_count(len(some), noun)}{name and f' of {name}'} "
-            f"({format_time(Intervals.from_rows(some).covered_ns)})"
+            f"{format_count(len(some), noun)}{name and f' of {name}'} ({format_time(times.where(some).covered_ns)})"
             for kind, noun in _PREPARING.items()
-            for name, some in ready[is_any(ready["kind"], kind)].groupby(ready["model"].astype("object").fillna(""))
+            for name, some in _by_model(hardware.model, np.flatnonzero(ready & hardware.kind.is_any(kind)))
         ]
         # Where nothing else shows loads and compilations.
-        if clauses and not is_any(inferred["kind"], *SETUP_KINDS).any():
+        if clauses and not inferred.kind.is_any(*SETUP_KINDS).any():
             named = format_names(clauses, 5)
             notes.append(f"Inferred from Neural Engine rows, which name no process: {named}.")
     return [note for note in notes if note]
 
 
-def _inferred(calls: pd.DataFrame, why: str) -> str:
-    logged = is_any(calls["origin"], Origin.SIGNPOSTS)
+def _by_model(model: Texts, rows: IndexArray) -> list[tuple[str, IndexArray]]:
+    """The rows of each model by its name; empty for none. O(n log n)."""
+    order = rows[np.argsort(model.codes[rows], kind="stable")]
+    parts = np.split(order, np.flatnonzero(np.diff(model.codes[order])) + 1)
+    named = ((model.item(int(part[0])) or "", part) for part in parts if len(part))
+    return sorted(named, key=lambda pair: pair[0])
+
+
+def _inferred(calls: Calls, why: str) -> str:
+    logged = calls.origin.is_any(Origin.SIGNPOSTS)
     if logged.any():
         count = format_count(int(logged.sum()), "load or compilation", "loads and compilations")
         said = f"{count} from Core ML's signposts (its table holds none), with exact times."
-        return f"{said} {_inferred(calls[~logged], why)}".rstrip()
-    if calls.empty:
+        return f"{said} {_inferred(calls.where(~logged), why)}".rstrip()
+    if not len(calls):
         return ""
-    stacked = is_any(calls["origin"], Origin.CALL_STACKS)
+    stacked = calls.origin.is_any(Origin.CALL_STACKS)
     if stacked.any():
-        return (
-            f"Calls are inferred from call stacks ({why}): {format_error(resolution_of(calls))} where the thread ran."
-        )
+        error = format_error(int(calls.resolution_ns.max()))
+        return f"Calls are inferred from call stacks ({why}): {error} where the thread ran."
     units = {"gpu": "GPU activity", "ane": "Neural Engine activity"}
-    devices = texts_in(calls["device"])
+    devices = set(calls.device.held())
     source = units.get(devices.pop(), "hardware activity") if len(devices) == 1 else "hardware activity"
     return (
         f"{format_count(len(calls), 'prediction')} inferred from {source} ({why}); actual durations "

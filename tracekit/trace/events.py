@@ -30,12 +30,15 @@ A call of which Core ML recorded nothing is `inferred` (`tracekit.trace.calls`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import TypeVar
 
-from tracekit.arrays import BoolArray, IntArray
-from tracekit.columns import Numbers, Texts, column
-from tracekit.rows import Rows
+import numpy as np
+
+from tracekit.arrays import BoolArray, IndexArray, IntArray
+from tracekit.columns import Numbers, Texts, column, constant, no_numbers
+from tracekit.rows import Rows, joined, start_order
 
 
 class Lane(StrEnum):
@@ -132,6 +135,11 @@ class Origin(StrEnum):
     HARDWARE = "hardware"
 
 
+LANES, KINDS, LEVELS, DEVICES, ATTRIBUTIONS, ORIGINS = (
+    tuple(map(str, each)) for each in (Lane, Kind, Level, Device, Attribution, Origin)
+)
+"""The values of these columns, whatever their rows hold."""
+
 BOUNDS = ("start_min_ns", "start_max_ns", "end_min_ns", "end_max_ns")
 """Columns between which a call begins and ends; its `start_ns` and `duration_ns` lie inside."""
 
@@ -192,3 +200,56 @@ class Calls(Events):
     def bounds(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
         """The columns named in `BOUNDS`: shape (rows,) each."""
         return self.start_min_ns, self.start_max_ns, self.end_min_ns, self.end_max_ns
+
+
+def bare_events(start_ns: IntArray, duration_ns: IntArray) -> Events:
+    """Rows of which nothing but their times is known, in any order."""
+    count = len(start_ns)
+    no_text: Texts = constant(None, count)
+    no_number = no_numbers(count)
+    return Events(
+        id=np.arange(count),
+        start_ns=start_ns,
+        duration_ns=duration_ns,
+        lane=constant(None, count, LANES),
+        kind=constant(None, count, KINDS),
+        guessed=np.zeros(count, np.bool_),
+        label=no_text,
+        model=no_text,
+        instance=no_number,
+        parent_model=no_text,
+        level=constant(None, count, LEVELS),
+        device=constant(None, count, DEVICES),
+        process=no_text,
+        pid=no_number,
+        depth=no_number,
+        operation=no_number,
+        prediction=no_number,
+        attribution=constant(None, count, ATTRIBUTIONS),
+        table=no_text,
+        row=np.zeros(count, np.int64),
+    )
+
+
+def no_events() -> Events:
+    """No rows."""
+    return bare_events(np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+AnyEvents = TypeVar("AnyEvents", bound=Events)
+
+
+def numbered(rows: AnyEvents) -> AnyEvents:
+    """The rows as those of a lane of their own."""
+    return replace(rows, id=np.arange(len(rows)))
+
+
+def order_of(*parts: Events) -> IndexArray:
+    """Positions of the rows of all parts by start, then longest first, then as they stand. O(n log n)."""
+    starts = np.concatenate([part.start_ns for part in parts])
+    return start_order(starts, np.concatenate([part.duration_ns for part in parts]))
+
+
+def lane_of(*parts: AnyEvents) -> AnyEvents:
+    """The rows of all parts as one lane. O(n log n)."""
+    return numbered(joined(parts, order_of(*parts)))

@@ -65,7 +65,7 @@ def join_files(
     are read where they are used. Raises `TracekitError` for one that is given and cannot be read; what is wrong with
     others is their `problem`.
     """
-    names = sorted(map(str, trace.models["name"]))
+    names = sorted(trace.models.name)
     model_files: list[Joined[ModelFile]] = []
     for strict, texts in zip((True, False), files, strict=True):
         entries = [_parse(text) for text in dict.fromkeys(texts)]

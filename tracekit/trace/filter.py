@@ -19,10 +19,10 @@ from tracekit.arrays import BoolArray, IntArray
 from tracekit.frame import rows_of
 from tracekit.intervals import Intervals
 from tracekit.trace.events import Calls, Events
-from tracekit.trace.frames import categorical, concat_frames, ends_of, held_texts, or_minus_one, or_null
+from tracekit.trace.frames import categorical, ends_of, held_texts, or_minus_one, or_null
 from tracekit.trace.instruments import coreml
 from tracekit.trace.instruments.catalogue import TIMELESS
-from tracekit.trace.models import COLUMNS_READ, model_frame
+from tracekit.trace.models import Models, models_of
 from tracekit.trace.trace import Trace, cached_by_trace
 
 CORE_ML_FRAMES = tuple(coreml.INSTRUMENT.frames.values())
@@ -173,12 +173,11 @@ def narrow(trace: Trace, shown: Shown) -> Trace:
     )
 
 
-def shown_models(trace: Trace, shown: Shown | None) -> pd.DataFrame:
+def shown_models(trace: Trace, shown: Shown | None) -> Models:
     """`Trace.models` of the rows that are shown; None: all. O(rows)."""
     if shown is None:
         return trace.models
-    frames = [trace.framed(name)[list(COLUMNS_READ)][shown.rows[name]] for name in CORE_ML_FRAMES]
-    return model_frame(concat_frames(frames, COLUMNS_READ))
+    return models_of(*(trace.events[name].where(shown.rows[name]) for name in CORE_ML_FRAMES))
 
 
 def shown_model_names(trace: Trace, shown: Shown) -> frozenset[str]:

@@ -24,7 +24,7 @@ from tracekit.columns import Codes, Numbers, columns_of as columns_of_rows
 from tracekit.frame import dtypes_of
 from tracekit.recording.table import Cells, CellValue, Column, Table, TableState, Thread
 from tracekit.trace import binding
-from tracekit.trace.binding import constant, optional_integers, recode, required_integers, text
+from tracekit.trace.binding import constant, durations, recode
 from tracekit.trace.collect import Rows
 from tracekit.trace.events import Attribution, Calls, Device, Events, Kind, Lane, Level, Origin
 
@@ -54,23 +54,6 @@ _PLAIN: Final = ("int64", "bool")
 def fixed_categorical(column: str, codes: CodeArray, values: Iterable[str | None]) -> pd.Categorical:
     """A categorical column with its fixed categories, if it has any: `values[code]`, null for code -1."""
     return recode(codes, list(values), FIXED_CATEGORIES.get(column, ()))
-
-
-def durations(table: Table) -> IntArray:
-    """Durations in ns, shape (rows,): 0, Apple's own sentinel, where a cell holds none. Raises `MissingColumn` where a
-    table with rows has no such column, and `UnreadableRecording` where it holds something else than numbers."""
-    if not table.rows:
-        return optional_integers(table, "duration").values
-    cells = table.column("duration")
-    if isinstance(cells, Codes) and not cells.values:
-        return np.zeros(table.rows, np.int64)
-    return required_integers(table, "duration").values
-
-
-def event_frame(rows: Rows, columns: Mapping[str, EventColumn]) -> pd.DataFrame:
-    """The shared columns of rows of a table: times, source table and row from `rows`, the others from `columns`."""
-    times: dict[str, EventColumn] = {"start_ns": rows.starts, "duration_ns": durations(rows.table)}
-    return made_events(rows.table.rows, {**times, "table": text(rows.schema), "row": rows.row, **columns})
 
 
 def made_events(count: int, columns: Mapping[str, EventColumn]) -> pd.DataFrame:
@@ -191,24 +174,6 @@ def made_once(make: Callable[[], pd.DataFrame]) -> Callable[[], pd.DataFrame]:
     """What makes a frame without rows, which nothing but the first call does: each call gets a copy of that frame."""
     kept = cache(make)
     return wraps(make)(lambda: kept().copy(deep=False))
-
-
-@made_once
-def empty_events() -> pd.DataFrame:
-    """An event frame without rows."""
-    return made_events(0, {name: np.zeros(0, dtype) for name, dtype in EVENT_DTYPES.items() if dtype in _PLAIN})
-
-
-def sort_events(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """The frames as one, sorted by start, then longest first, then order of the frames and their rows. Indexed 0..n-1,
-    with exactly the dtypes of `EVENT_DTYPES`; without rows where there are no frames. O(n log n)."""
-    if len(frames) == 1:
-        return reorder(frames[0], sort_order(frames[0]))
-    if not frames:
-        return empty_events()
-    order = sort_order(concat_frames(frames, ("start_ns", "duration_ns")))
-    # Column by column, so that no frame of unsorted rows is held beside the sorted one.
-    return pd.DataFrame({name: _stack(frames, name).take(order) for name in EVENT_DTYPES}, copy=False)
 
 
 def reorder(frame: pd.DataFrame, order: IndexArray) -> pd.DataFrame:

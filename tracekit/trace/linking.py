@@ -17,27 +17,27 @@ The same model means the same base and instance; a name without instance stands 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 
 from tracekit.arrays import CodeArray, IndexArray, IntArray
+from tracekit.columns import Numbers, codes_of
 from tracekit.intervals import Intervals, containing
 from tracekit.sorting import few_bits
-from tracekit.trace.events import Attribution, Kind, Lane, Level
-from tracekit.trace.frames import fixed_categorical, is_any, or_minus_one
+from tracekit.trace.events import ATTRIBUTIONS, Attribution, Events, Kind, Lane, Level
 from tracekit.trace.instruments.coreml import ModelName
 
 
-def link_events(events: pd.DataFrame, model: CodeArray, parent: CodeArray, names: Sequence[ModelName]) -> pd.DataFrame:
+def link_events(events: Events, model: CodeArray, parent: CodeArray, names: Sequence[ModelName]) -> Events:
     """The Core ML rows with `prediction` and `attribution` filled.
 
     `events` is sorted by start; `model` and `parent` name its rows as codes into `names`, -1 for none. `prediction`
-    counts the rows of the Activity lane, as the index of `Trace.activity` does. O(n log n).
+    counts the rows of the Activity lane. O(n log n).
     """
-    activity = is_any(events["lane"], Lane.ACTIVITY)
-    prediction = is_any(events["kind"], Kind.PREDICTION) & activity
-    sub = is_any(events["level"], Level.SUB)
+    activity = events.lane.is_any(Lane.ACTIVITY)
+    prediction = events.kind.is_any(Kind.PREDICTION) & activity
+    sub = events.level.is_any(Level.SUB)
     keys = _Names(model, parent, names)
     times = Intervals.from_rows(events)
     # Row of the one prediction that contains each, 0 where there is not one, and how many contain it.
@@ -60,11 +60,11 @@ def link_events(events: pd.DataFrame, model: CodeArray, parent: CodeArray, names
     search(rest, keys.sought_parent(rest), *keys.offers(np.flatnonzero(prediction)))
     alone = count == 1
     label = np.cumsum(activity) - 1
-    column = pd.arrays.IntegerArray(np.where(alone, label[container], 0), ~alone)
+    linked = Numbers(np.where(alone, label[container], 0), alone)
     named_activity = activity & (model >= 0) & (~prediction | ~sub)
     order = (Attribution.UNATTRIBUTED, Attribution.EXACT, Attribution.CONTAINED, Attribution.AMBIGUOUS)
     choice = np.select([count > 1, alone, named_activity], [3, 2, 1], 0)
-    return events.assign(prediction=column, attribution=fixed_categorical("attribution", choice, order))
+    return replace(events, prediction=linked, attribution=codes_of(choice, order, ATTRIBUTIONS))
 
 
 class _Names:
@@ -127,19 +127,19 @@ def containing_by_key(
     return result, count
 
 
-def top_predictions(activity: pd.DataFrame) -> IntArray:
+def top_predictions(activity: Events) -> IntArray:
     """For each row of `activity`, the row of the outermost prediction it leads to (itself where it is outermost).
 
     Stages of a pipeline link to the prediction around them; following those links ends at the call of the app, or at a
     stage that lies in no single prediction of its pipeline. Shape (rows,); O(n log n).
     """
-    parent = or_minus_one(activity["prediction"])
+    parent = activity.prediction.filled()
     here = np.arange(len(activity), dtype=np.int64)
     if (parent < 0).all():
         return here
     owner = np.where(parent >= 0, parent, here)
     # Each pass doubles the number of links followed, so a chain of n stages takes log n passes; the bound keeps a
-    # damaged frame whose links run in a circle from looping for ever.
+    # damaged table whose links run in a circle from looping for ever.
     for _ in range(max(len(activity), 1).bit_length()):
         further = owner[owner]
         if np.array_equal(further, owner):

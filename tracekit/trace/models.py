@@ -1,83 +1,111 @@
-"""The models of a recording: one row per base name of Core ML's rows and of predictions inferred from hardware.
-
-| column     | dtype  | holds                                                                                     |
-|------------|--------|-------------------------------------------------------------------------------------------|
-| name       | object | base name                                                                                 |
-| level      | object | `top` where the app called it at least once, else `sub`                                   |
-| parents    | object | tuple of base names of the pipelines it is a stage of, sorted                             |
-| instances  | Int64  | distinct instance numbers seen; null where names carry none                               |
-| first_ns   | int64  | start of its first row                                                                    |
-| last_ns    | int64  | end of its last row                                                                       |
-| rows       | int64  | rows that name it                                                                         |
-| inferred   | bool   | its rows are predictions put together from hardware rows, since Core ML recorded none     |
-| *kind*     | int64  | rows of that kind, one column for each of `COUNTED_KINDS`                                 |
-
-Sorted by first row, then name; indexed 0..n-1. Counts are of rows at all levels.
-"""
+"""The models of a recording: one for each base name of Core ML's rows and of predictions inferred from hardware."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
 import numpy as np
-import pandas as pd
 
-from tracekit.arrays import IntArray
+from tracekit.arrays import BoolArray, IntArray
+from tracekit.columns import Numbers, joined_codes
 from tracekit.intervals import Intervals
-from tracekit.trace.events import Attribution, Level
-from tracekit.trace.frames import categorical, columns_of, is_any, rows_at
+from tracekit.sorting import ranks
+from tracekit.trace.events import Attribution, Events, Level
 from tracekit.trace.instruments import coreml
-from tracekit.trace.prediction_lookup import codes_in
 
-COUNTED_KINDS: tuple[str, ...] = tuple(coreml.INSTRUMENT.kinds)
+if TYPE_CHECKING:
+    import pandas as pd
+
+COUNTED_KINDS: Final = tuple(map(str, coreml.INSTRUMENT.kinds))
 """Kinds that rows of the Core ML instrument can have."""
 
-COLUMNS_READ = ("model", "parent_model", "instance", "start_ns", "duration_ns", "level", "attribution", "kind")
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Models:
+    """Models by first row, then name. Counts are of rows at all levels. Shape (models,) each."""
+
+    name: tuple[str, ...]
+    """Base names."""
+    level: tuple[str, ...]
+    """`top` where the app called it at least once, else `sub`."""
+    parents: tuple[tuple[str, ...], ...]
+    """Base names of the pipelines it is a stage of, sorted."""
+    instances: Numbers
+    """Distinct instance numbers seen; null where names carry none."""
+    first_ns: IntArray
+    """Start of its first row."""
+    last_ns: IntArray
+    """End of its last row."""
+    rows: IntArray
+    """Rows that name it."""
+    inferred: BoolArray
+    """Its rows are predictions put together from hardware rows, since Core ML recorded none."""
+    counts: Mapping[str, IntArray]
+    """Rows of each of `COUNTED_KINDS`."""
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+    def frame(self) -> pd.DataFrame:
+        """The same as a DataFrame, with a column for each kind."""
+        import pandas as pd
+
+        from tracekit.frame import array_of
+
+        texts = {name: pd.Series(getattr(self, name), dtype=object) for name in ("name", "level", "parents")}
+        numbers = {name: array_of(getattr(self, name)) for name in ("instances", "first_ns", "last_ns", "rows")}
+        return pd.DataFrame(texts | numbers | {"inferred": self.inferred, **self.counts})
 
 
-def model_frame(events: pd.DataFrame) -> pd.DataFrame:
+def models_of(*parts: Events) -> Models:
     """The models that these Core ML rows, or inferred predictions, name, in whatever order they stand. O(n log n)."""
-    cells = categorical(events["model"].astype("category"))
-    named = np.flatnonzero(cells.codes >= 0)
-    rows = events if len(named) == len(events) else rows_at(columns_of(events, COLUMNS_READ), named)
+    cells = joined_codes([rows.model for rows in parts])
+    named = np.flatnonzero(cells.known)
     code = cells.codes[named]
-    held = np.bincount(code, minlength=len(cells.categories)) > 0
+    held = np.bincount(code, minlength=len(cells.values)) > 0
     codes, model = np.flatnonzero(held), (np.cumsum(held) - 1)[code]
-    names, count = [str(name) for name in cells.categories[codes]], len(codes)
-    times = Intervals.from_rows(rows)
+    names, count = [cells.values[place] for place in codes.tolist()], len(codes)
+    times = Intervals.from_rows(*parts).where(named)
     first_ns, last_ns = np.full(count, np.iinfo(np.int64).max), np.full(count, np.iinfo(np.int64).min)
     np.minimum.at(first_ns, model, times.starts)
     np.maximum.at(last_ns, model, times.ends)
-    called = np.bincount(model[is_any(rows["level"], Level.TOP)], minlength=count) > 0
-    recorded = np.bincount(model[~is_any(rows["attribution"], Attribution.INFERRED)], minlength=count) > 0
-    instance = pd.factorize(rows["instance"])[0]
+
+    def rows_with(*cells: BoolArray) -> IntArray:
+        """Shape (models,): of how many of its rows this is true."""
+        return np.bincount(model[np.concatenate(cells)[named]], minlength=count)
+
+    called = rows_with(*(rows.level.is_any(Level.TOP) for rows in parts)) > 0
+    recorded = rows_with(*(~rows.attribution.is_any(Attribution.INFERRED) for rows in parts)) > 0
+    numbers = np.concatenate([rows.instance.filled() for rows in parts])[named]
+    instance = np.where(numbers < 0, -1, ranks(numbers)[1])
     instances = np.bincount(_pairs(model, instance)[0], minlength=count)
-    parent = categorical(rows["parent_model"].astype("category"))
+    parent = joined_codes([rows.parent_model for rows in parts]).take(named)
     parents: list[list[str]] = [[] for _ in names]
-    for stage, code in zip(*_pairs(model, parent.codes.astype(np.int64)), strict=True):
-        parents[stage].append(str(parent.categories[code]))
-    order = sorted(range(count), key=lambda code: (first_ns[code], names[code]))
-    kind = codes_in(rows["kind"], pd.Index(list(map(str, COUNTED_KINDS))))
+    for stage, around in zip(*_pairs(model, parent.codes.astype(np.int64)), strict=True):
+        parents[stage].append(parent.values[around])
+    order = sorted(range(count), key=lambda place: (first_ns[place], names[place]))
+    kind = np.concatenate([rows.kind.codes_in(COUNTED_KINDS) for rows in parts])[named]
     counts = np.bincount((kind * count + model)[kind >= 0], minlength=len(COUNTED_KINDS) * count)
-    return pd.DataFrame(
-        {
-            "name": pd.Series([names[code] for code in order], dtype=object),
-            "level": pd.Series([str(Level.TOP if called[code] else Level.SUB) for code in order], dtype=object),
-            "parents": pd.Series([tuple(sorted(parents[code])) for code in order], dtype=object),
-            "instances": pd.arrays.IntegerArray(instances[order], mask=instances[order] == 0),
-            "first_ns": first_ns[order],
-            "last_ns": last_ns[order],
-            "rows": np.bincount(model, minlength=count)[order],
-            "inferred": ~recorded[order],
-            **{
-                str(kind): row[order]
-                for kind, row in zip(COUNTED_KINDS, counts.reshape(len(COUNTED_KINDS), count), strict=True)
-            },
-        }
+    return Models(
+        name=tuple(names[place] for place in order),
+        level=tuple(str(Level.TOP if called[place] else Level.SUB) for place in order),
+        parents=tuple(tuple(sorted(parents[place])) for place in order),
+        instances=Numbers(instances[order], instances[order] > 0),
+        first_ns=first_ns[order],
+        last_ns=last_ns[order],
+        rows=np.bincount(model, minlength=count)[order],
+        inferred=~recorded[order],
+        counts={
+            name: row[order] for name, row in zip(COUNTED_KINDS, counts.reshape(len(COUNTED_KINDS), count), strict=True)
+        },
     )
 
 
 def _pairs(model: IntArray, code: IntArray) -> tuple[IntArray, IntArray]:
-    """The different pairs of a model and a code, in their order; -1 is no code. O(n + pairs log pairs)."""
+    """The different pairs of a model and a code, in their order; -1 is no code. O(n log n)."""
     known = code >= 0
     span = int(code.max(initial=0)) + 1
-    pairs = np.sort(pd.unique(model[known] * span + code[known]))
+    pairs, _ = ranks(model[known] * span + code[known])
     return pairs // span, pairs % span

@@ -14,8 +14,8 @@ from pandas.api.extensions import ExtensionArray
 from tracekit.arrays import BoolArray, IndexArray, IntArray
 from tracekit.intervals import Intervals, containing
 from tracekit.sorting import few_bits
-from tracekit.trace.events import Kind, Lane
-from tracekit.trace.frames import categorical, cells, is_any, or_minus_one
+from tracekit.trace.events import Events, Kind, Lane
+from tracekit.trace.frames import categorical
 from tracekit.trace.linking import containing_by_key
 
 CallAndCount = tuple[IntArray, IntArray]
@@ -30,11 +30,11 @@ class Calls:
     """Predictions of the Core ML table; shape (predictions,) each."""
 
     label: IntArray
-    """Index label in `Trace.activity`."""
+    """Its row in `Trace.activity`."""
     start: IntArray
     end: IntArray
     model: IntArray
-    """Index in the categories of column `model`; -1 where it is not named."""
+    """Code of column `model`; -1 where it is not named."""
     outer: IntArray
     """Index of the prediction around it, for a stage of a pipeline; -1 where there is none."""
     row: IndexArray
@@ -60,24 +60,24 @@ class Rows:
     start: IntArray
     end: IntArray
     model: IntArray
-    """Index in the categories of the Core ML rows' column `model`; -1 where the row names none of them."""
+    """Code of the Core ML rows' column `model`; -1 where the row names none of them."""
 
     def at(self, row_numbers: IndexArray) -> Rows:
         """Some of the rows."""
         return Rows(self.start[row_numbers], self.end[row_numbers], self.model[row_numbers])
 
 
-def calls_of(events: pd.DataFrame) -> Calls:
+def calls_of(events: Events) -> Calls:
     """The predictions among the linked Core ML rows."""
-    activity = is_any(cells(events, "lane"), Lane.ACTIVITY)
-    row = np.flatnonzero(activity & is_any(cells(events, "kind"), Kind.PREDICTION))
+    activity = events.lane.is_any(Lane.ACTIVITY)
+    row = np.flatnonzero(activity & events.kind.is_any(Kind.PREDICTION))
     times = Intervals.from_rows(events).where(row)
     label = (np.cumsum(activity) - 1)[row]
     call_of_label = np.full(int(activity.sum()) + 1, -1, np.int64)
     call_of_label[label] = np.arange(len(row))
-    outer = call_of_label[or_minus_one(cells(events, "prediction"))[row]]
-    model = codes_in(cells(events, "model"), events["model"].cat.categories)
-    return Calls(label, times.starts, times.ends, model[row], outer, row)
+    outer = call_of_label[events.prediction.filled()[row]]
+    model = events.model.codes[row].astype(np.int64)
+    return Calls(label, times.starts, times.ends, model, outer, row)
 
 
 def codes_in(column: pd.Series | ExtensionArray, names: pd.Index) -> IntArray:
@@ -92,13 +92,13 @@ def of_model(calls: Calls, rows: Rows) -> CallAndCount:
     return _of_keys(calls, np.arange(len(calls.model)), calls.model, rows, rows.model)
 
 
-def of_pipelines(calls: Calls, events: pd.DataFrame, rows: Rows) -> CallAndCount:
+def of_pipelines(calls: Calls, events: Events, rows: Rows) -> CallAndCount:
     """The prediction of one of the pipelines of which the model that each row names is a stage.
 
     Stages of the same pipelines are sought together, so that a pipeline of many stages is offered once.
     """
-    names = events["model"].cat.categories
-    stages, pipelines = (codes_in(cells(events, name), names) for name in ("model", "parent_model"))
+    names = events.model.values
+    stages, pipelines = (cells.codes_in(names) for cells in (events.model, events.parent_model))
     known = (stages >= 0) & (pipelines >= 0)
     around: dict[int, list[int]] = {stage: [] for stage in np.unique(rows.model).tolist()}
     for pair in np.unique(stages[known] * len(names) + pipelines[known]).tolist():

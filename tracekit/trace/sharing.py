@@ -9,12 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-import pandas as pd
-
+from tracekit.arrays import BoolArray
 from tracekit.intervals import Intervals
-from tracekit.trace.events import Attribution, Kind, Lane
-from tracekit.trace.frames import categorical, cells, columns_of, is_any, rows_where, texts_in
-from tracekit.trace.prediction_lookup import codes_in
+from tracekit.trace.events import Attribution, Events, Kind, Lane
 from tracekit.units import format_names, format_share
 
 MAX_OUTSIDE_SHARE = 0.05
@@ -57,19 +54,17 @@ class Sharing:
         return self.state is SharingState.SHARED
 
 
-def sharing(hardware: pd.DataFrame, events: pd.DataFrame) -> Sharing:
-    """Who used the Neural Engine. `hardware` is the finished frame, `events` the Core ML rows. O(n log n)."""
-    engine = is_any(cells(hardware, "lane"), Lane.NEURAL_ENGINE)
+def sharing(hardware: Events, events: Events) -> Sharing:
+    """Who used the Neural Engine. `hardware` are the finished rows, `events` the Core ML rows. O(n log n)."""
+    engine = hardware.lane.is_any(Lane.NEURAL_ENGINE)
     if not engine.any():
         return Sharing()
-    named = columns_of(hardware, ("start_ns", "duration_ns", "model", "attribution"))
-    executed = rows_where(named, engine & is_any(cells(hardware, "kind"), Kind.ANE_EXEC))
-    of_others = engine & is_any(cells(hardware, "attribution"), Attribution.FOREIGN)
-    foreign = categorical(cells(hardware, "model"))[of_others]
-    models = tuple(sorted(texts_in(foreign)))
-    if events.empty:
+    executed = engine & hardware.kind.is_any(Kind.ANE_EXEC)
+    of_others = engine & hardware.attribution.is_any(Attribution.FOREIGN)
+    models = tuple(sorted(hardware.model.take(of_others).held()))
+    if not len(events):
         return _unknown("there are no Core ML rows to compare with")
-    outside = _outside_share(executed, events)
+    outside = _outside_share(hardware, executed, events)
     if models or (outside is not None and outside > MAX_OUTSIDE_SHARE):
         signs = []
         if outside is not None and outside > MAX_OUTSIDE_SHARE:
@@ -79,7 +74,7 @@ def sharing(hardware: pd.DataFrame, events: pd.DataFrame) -> Sharing:
             signs.append(f"labels name {some} that the target never loaded ({format_names(models)})")
         sentence = f"Other processes used the Neural Engine too: {', and '.join(signs)}."
         return Sharing(SharingState.SHARED, outside, models, sentence)
-    if outside is None and not executed.empty:
+    if outside is None and executed.any():
         return _unknown("Core ML recorded no predictions to compare with")
     sentence = "Nothing suggests that other processes used the Neural Engine."
     return Sharing(SharingState.OWN, outside, (), sentence)
@@ -90,14 +85,14 @@ def _unknown(why: str) -> Sharing:
     return Sharing(SharingState.UNKNOWN, sentence=sentence)
 
 
-def _outside_share(executed: pd.DataFrame, events: pd.DataFrame) -> float | None:
-    calls = is_any(cells(events, "lane"), Lane.ACTIVITY) & is_any(cells(events, "kind"), Kind.PREDICTION)
-    times, called = Intervals.from_rows(executed), Intervals.from_rows(events).where(calls)
+def _outside_share(hardware: Events, executed: BoolArray, events: Events) -> float | None:
+    calls = events.lane.is_any(Lane.ACTIVITY) & events.kind.is_any(Kind.PREDICTION)
+    times, called = Intervals.from_rows(hardware).where(executed), Intervals.from_rows(events).where(calls)
     executed_ns = times.covered_ns
     if not len(called) or not executed_ns:
         return None
-    loaded = codes_in(executed["model"], events["model"].cat.categories) >= 0
-    of_target = is_any(executed["attribution"], Attribution.LABEL) & loaded
+    loaded = hardware.model.codes_in(events.model.values) >= 0
+    of_target = (hardware.attribution.is_any(Attribution.LABEL) & loaded)[executed]
     # Time under work of the target counts as inside, as time under a prediction does.
     inside = Intervals(called.starts - PADDING_NS, called.ends + PADDING_NS).joined(times.where(of_target))
     return (executed_ns - int(inside.covered_within(times.union()).sum())) / executed_ns

@@ -15,6 +15,7 @@ from tracekit.rows import Rows
 from tracekit.trace.cache import Cache, cached
 from tracekit.trace.events import Attribution, Calls, Events, Origin
 from tracekit.trace.instruments.memory import MEMORY, no_memory
+from tracekit.trace.models import Models
 from tracekit.trace.requests.frame import REQUESTS, no_requests
 from tracekit.trace.runtimes.phases import PHASES, no_phases
 from tracekit.trace.samples import COUNTED, SampleRows, Samples, SampleSource, StackRows
@@ -99,8 +100,8 @@ class Trace:
     """Core ML rows whose lane is unknown."""
     hardware: Events
     """Neural Engine, GPU and MPS rows."""
-    models: pd.DataFrame
-    """One row per base name in `activity`, `data` or `compute`; see `tracekit.trace.models`."""
+    models: Models
+    """One for each base name in `activity`, `data` or `compute`."""
     context: dict[str, pd.DataFrame]
     """Further frames by name: `gpu_states`, `gpu_performance`, `thermal`, `hangs`, `hang_risks`, `signposts`,
     `signpost_events`, `metal_pipelines`, `points_of_interest`, `life_cycle`, `processes`, `clock`, `memory`. Each has

@@ -17,8 +17,7 @@ from tracekit.columns import Numbers
 from tracekit.frame import rows_of
 from tracekit.trace.calls.infer import Inferred, infer_calls
 from tracekit.trace.calls.stacks import Api, LoadPhase, Unit
-from tracekit.trace.events import Calls
-from tracekit.trace.frames import empty_events
+from tracekit.trace.events import Calls, no_events
 from tracekit.trace.instruments.instrument import CommandBuffers
 from tracekit.trace.samples import SampleSource
 from tracekit.trace.trace import Trace
@@ -55,7 +54,7 @@ def inferred(*samples: Sample) -> Inferred:
     """What these samples alone show of a second."""
     sampled = source(*samples).read()
     nothing = CommandBuffers(np.zeros(0, np.int64), np.zeros(0, bool))
-    return infer_calls(empty_events(), nothing, sampled, 1_000 * MS, watched=False)
+    return infer_calls(no_events().frame(), nothing, sampled, 1_000 * MS, watched=False)
 
 
 def of_inferred(trace_of: Callable[..., Trace], *samples: Sample) -> Trace:
@@ -116,7 +115,7 @@ def test_threads_that_wait_are_in_a_call_and_not_counted():
     )
     sampled = SampleSource(Held({"time-profile": [waits]})).read()  # type: ignore[arg-type]
     nothing = CommandBuffers(np.zeros(0, np.int64), np.zeros(0, bool))
-    found = infer_calls(empty_events(), nothing, sampled, 1_000 * MS, watched=False)
+    found = infer_calls(no_events().frame(), nothing, sampled, 1_000 * MS, watched=False)
     (call,) = found.activity.to_dict("records")
     assert found.sites["samples"].tolist() == [2]
     assert call["end_max_ns"] > 59 * MS

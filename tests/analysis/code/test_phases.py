@@ -14,8 +14,8 @@ from tracekit.analysis.code.phases import FIRST, LOAD, OTHER, OTHERS, WAITING, C
 from tracekit.frame import rows_of
 from tracekit.trace.calls.infer import infer_calls
 from tracekit.trace.calls.stacks import DataPhase, LoadPhase, Unit
-from tracekit.trace.events import Calls, Kind
-from tracekit.trace.frames import empty_events, is_any
+from tracekit.trace.events import Calls, Kind, no_events
+from tracekit.trace.frames import is_any
 from tracekit.trace.instruments.instrument import CommandBuffers
 
 LOADS = core_ml("+[MLModel modelWithContentsOfURL:configuration:error:]")
@@ -48,7 +48,7 @@ def phases(trace_of):
         # Between calls, the app runs.
         samples = sorted((sample for part in parts for sample in part), key=lambda sample: sample[0])
         found = infer_calls(
-            empty_events(),
+            no_events().frame(),
             CommandBuffers(np.zeros(0, np.int64), np.zeros(0, bool)),
             source(*samples).read(),
             900 * MS,

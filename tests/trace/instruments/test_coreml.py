@@ -13,7 +13,7 @@ FULL = (
 
 
 def events(make, table):
-    return bind(collect(make.recording(table), INSTRUMENT.schemas))[0]
+    return bind(collect(make.recording(table), INSTRUMENT.schemas))[0].frame()
 
 
 def test_the_columns_of_xcode_16_bind_by_name(make):

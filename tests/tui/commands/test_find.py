@@ -32,7 +32,7 @@ def test_only_values_that_occur_can_be_filtered_by(reload_trace):
     assert "load" not in known.kind
     assert {"load_cached", "prediction", "gpu_exec"} <= set(known.kind)
     assert parse_filter("kind:load", known) == EventFilter(kind="load_cached")
-    assert set(known.model) == set(reload_trace.models["name"])
+    assert set(known.model) == set(reload_trace.models.name)
 
 
 async def test_matches_are_walked_through_in_all_lanes_by_time(screen):

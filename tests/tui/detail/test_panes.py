@@ -29,7 +29,7 @@ async def test_models_are_listed_with_their_facts_and_facts_of_the_recording_are
     await screen.press("5", "down")
     trace = screen.state.session.trace
     names = column(screen, ModelsPane, "model")
-    assert set(names) == set(trace.models["name"])
+    assert set(names) == set(trace.models.name)
     assert screen.state.selection.model == names[1]
     of_model = trace.activity.frame()[trace.activity.frame()["model"] == names[1]]
     loads = int((of_model["kind"] == "load_cached").sum())

@@ -80,7 +80,7 @@ def test_lanes_of_models_stand_together(reload_trace):
     lanes = [lane for lane in timeline_lanes(reload_trace, Grouping.MODELS) if not lane.pinned]
     sections = [lane.section for lane in lanes]
     assert sections == sorted(sections, key=sections.index)
-    assert set(sections) == set(reload_trace.models["name"])
+    assert set(sections) == set(reload_trace.models.name)
     assert sum(len(lane.events) for lane in lanes if lane.title == "Activity") == 746
 
 

@@ -18,7 +18,7 @@ from tracekit.analysis.queues import Waits, all_waits
 from tracekit.arrays import AnyArray, BoolArray, CodeArray, Int8Array, Int32Array, IntArray
 from tracekit.intervals import Intervals, sums_between, union_by_group
 from tracekit.sorting import group_edges
-from tracekit.trace.events import Attribution, Device, Kind, Lane
+from tracekit.trace.events import Attribution, Calls, Device, Kind, Lane
 from tracekit.trace.frames import categorical, cells, is_any, or_minus_one
 from tracekit.trace.linking import top_predictions
 from tracekit.trace.prediction_lookup import codes_in
@@ -104,7 +104,7 @@ def linked_rows(trace: Trace, predictions: pd.DataFrame) -> tuple[Rows, Shared]:
 
     `predictions` are top-level rows of `Trace.activity`. O(n log n).
     """
-    finder = _Finder(trace.activity.frame(), predictions)
+    finder = _Finder(trace.activity, predictions)
     recorded = [frame for frame in (trace.data.frame(), trace.compute.frame(), trace.other.frame()) if len(frame)]
     for frame in (*recorded, trace.hardware.frame()):
         finder.add(frame, _layers(frame))
@@ -147,7 +147,7 @@ _BY_DEVICE: dict[str, int] = {
 class _Finder:
     """Collects rows of several frames by the prediction of the app that they lie in."""
 
-    def __init__(self, activity: pd.DataFrame, predictions: pd.DataFrame) -> None:
+    def __init__(self, activity: Calls, predictions: pd.DataFrame) -> None:
         self._windows = Intervals.from_rows(predictions)
         self._models = predictions["model"].cat.categories
         index = np.full(len(activity) + 1, -1, np.int32)
@@ -155,7 +155,7 @@ class _Finder:
         owner = top_predictions(activity)
         self._prediction_of = np.append(index[owner], index[-1:])
         """Index of the app's prediction for each row of the activity; -1 for none, and for label -1."""
-        self._several = np.append(is_any(cells(activity, "attribution"), Attribution.AMBIGUOUS)[owner], False)
+        self._several = np.append(activity.attribution.is_any(Attribution.AMBIGUOUS)[owner], False)
         """Whether the stage that a row leads to lies in several predictions of its pipeline."""
         self._linked: list[tuple[AnyArray, ...]] = []
         self._shared: list[tuple[AnyArray, ...]] = []

@@ -156,7 +156,7 @@ def of_model(trace: Trace, name: str) -> BoolArray:
     sampled, kinds = trace.sampled, core_ml_stacks(trace)
     events = trace.activity.frame()[trace.activity.model.is_any(name)]
     if events.empty:
-        raise unknown("model", name, [str(model) for model in trace.models.index])
+        raise unknown("model", name, trace.models.name)
     if sampled is None or kinds is None or not len(sampled.samples):
         return np.zeros(0 if sampled is None else len(sampled.samples), np.bool_)
     spans = Intervals.from_rows(events)

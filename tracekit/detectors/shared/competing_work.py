@@ -241,7 +241,7 @@ def _inside(trace: tk.Trace, predictions: pd.DataFrame) -> tk.BoolArray:
     called, times = tk.Intervals.from_rows(predictions), tk.Intervals.from_rows(trace.hardware)
     if not called.in_turn() or not len(called):
         return np.zeros(len(times), np.bool_)
-    owner = np.append(top_predictions(trace.activity.frame()), -1)
+    owner = np.append(top_predictions(trace.activity), -1)
     call = places_of(predictions.index, owner[tk.or_minus_one(tk.cells(trace.hardware.frame(), "prediction"))])
     inside: tk.BoolArray = (times.starts >= called.starts[call]) & (times.ends <= called.ends[call])
     return inside & (call >= 0) & ~tk.is_any(tk.cells(trace.hardware.frame(), "attribution"), tk.Attribution.FOREIGN)

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import pandas as pd
 
+from tracekit import columns
 from tracekit.arrays import IndexArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.binding import constant
 from tracekit.trace.calls.hardware import FEW, Work, prepares, reconstruct_predictions
 from tracekit.trace.calls.stacks import Api, LoadPhase, busy_stacks, place_of
-from tracekit.trace.events import BOUNDS, SETUP_KINDS, Attribution, Kind, Lane, Level, Origin
+from tracekit.trace.events import BOUNDS, ORIGINS, SETUP_KINDS, Attribution, Calls, Events, Kind, Lane, Level, Origin
 from tracekit.trace.frames import (
     EVENT_DTYPES,
     FIXED_CATEGORIES,
@@ -93,15 +94,24 @@ def infer_calls(
     return Inferred(activity, hardware, sites)
 
 
-def recorded_calls(activity: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the Activity lane that Core ML recorded, with the columns that all calls have. O(n)."""
-    starts, count = activity["start_ns"], len(activity)
-    # Series share their values with the frame; an array would be copied for each column.
-    return activity.assign(
-        origin=constant(Origin.CORE_ML, count, FIXED_CATEGORIES["origin"]),
-        resolution_ns=pd.Series(np.zeros(count, np.int64), activity.index, copy=False),
-        **dict.fromkeys(BOUNDS[:2], starts),
-        **dict.fromkeys(BOUNDS[2:], starts + activity["duration_ns"]),
+def recorded_calls(activity: Events) -> Calls:
+    """Rows of the Activity lane that Core ML recorded. O(n)."""
+    return calls_with(activity, Origin.CORE_ML, *[activity.start_ns] * 2, *[activity.ends_ns] * 2)
+
+
+def calls_with(
+    activity: Events, origin: Origin, start_min: IntArray, start_max: IntArray, end_min: IntArray, end_max: IntArray
+) -> Calls:
+    """Rows of single calls with what shows them, and their bounds. O(1)."""
+    count = len(activity)
+    return Calls(
+        **activity.columns(),
+        origin=columns.constant(origin, count, ORIGINS),
+        resolution_ns=np.zeros(count, np.int64),
+        start_min_ns=start_min,
+        start_max_ns=start_max,
+        end_min_ns=end_min,
+        end_max_ns=end_max,
         single=np.ones(count, np.bool_),
     )
 

@@ -20,16 +20,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pandas as pd
 
 from tracekit.arrays import CodeArray
-from tracekit.columns import Codes
+from tracekit.columns import Codes, codes_of, numbers_by_code
 from tracekit.recording.table import CellValue
-from tracekit.trace.binding import flags, optional_values, recode, required_values, text, values_by_code
+from tracekit.rows import in_order
+from tracekit.trace.binding import as_texts, flags, optional_values, required_values
 from tracekit.trace.collect import Rows
-from tracekit.trace.events import Device, Kind, Lane, Level
-from tracekit.trace.frames import event_frame, fixed_categorical, reorder, sort_order
-from tracekit.trace.instruments.instrument import Instrument, Work
+from tracekit.trace.events import DEVICES, KINDS, LANES, LEVELS, Device, Events, Kind, Lane, Level, numbered, order_of
+from tracekit.trace.instruments.instrument import Instrument, Work, bare_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +122,7 @@ def is_known(label: str) -> bool:
     return fold(label) in _LITERAL
 
 
-def bind(rows: Rows) -> tuple[pd.DataFrame, CodeArray, CodeArray, tuple[ModelName, ...]]:
+def bind(rows: Rows) -> tuple[Events, CodeArray, CodeArray, tuple[ModelName, ...]]:
     """The rows of the Core ML table, sorted by start, with null `prediction` and `attribution`; the model of each and
     the pipeline around it, shape (rows,) each: index in the names, which are last, -1 where there is none. Raises
     `MissingColumn` where a required column is absent."""
@@ -143,22 +142,20 @@ def bind(rows: Rows) -> tuple[pd.DataFrame, CodeArray, CodeArray, tuple[ModelNam
     by_label = np.array([lanes.index(meaning.lane) for meaning in meanings], np.int32)[codes]
     type_codes = [-1 if lane is None else lanes.index(lane) for lane in lane_of_type]
     by_type = np.array([*type_codes, -1], np.int32)[event_type.codes]
-    events = event_frame(
-        rows,
-        {
-            "lane": fixed_categorical("lane", np.where(by_type < 0, by_label, by_type), lanes),
-            "kind": fixed_categorical("kind", codes, [meaning.kind for meaning in meanings]),
-            "guessed": flags(codes, [meaning.guessed for meaning in meanings]),
-            "label": text(label),
-            "model": recode(model, bases),
-            "instance": values_by_code(model, [name.instance for name in names]),
-            "parent_model": recode(parent, bases),
-            "level": fixed_categorical("level", sub.astype(np.int32), [Level.TOP, Level.SUB]),
-            "device": fixed_categorical("device", codes, [meaning.device for meaning in meanings]),
-        },
+    events = replace(
+        bare_rows(rows),
+        lane=codes_of(np.where(by_type < 0, by_label, by_type), lanes, LANES),
+        kind=codes_of(codes, [meaning.kind for meaning in meanings], KINDS),
+        guessed=flags(codes, [meaning.guessed for meaning in meanings]),
+        label=as_texts(label),
+        model=codes_of(model, bases),
+        instance=numbers_by_code(model, [name.instance for name in names]),
+        parent_model=codes_of(parent, bases),
+        level=codes_of(sub.astype(np.int8), [Level.TOP, Level.SUB], LEVELS),
+        device=codes_of(codes, [meaning.device for meaning in meanings], DEVICES),
     )
-    order = sort_order(events)
-    return reorder(events, order), model[order], parent[order], names
+    order = order_of(events)
+    return numbered(in_order(events, order)), model[order], parent[order], names
 
 
 def _names(model: Codes[CellValue], parent: Codes[CellValue]) -> tuple[CodeArray, CodeArray, tuple[ModelName, ...]]:

@@ -7,18 +7,17 @@ interval written twice (public evidence). `metal-gpu-intervals` holds every proc
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 
 from tracekit.arrays import BoolArray, CodeArray, IntArray
-from tracekit.columns import Codes
+from tracekit.columns import Codes, Texts, codes_of, constant, numbers_by_code
 from tracekit.recording.table import CellValue, Process, Table, Thread
 from tracekit.trace import binding
 from tracekit.trace.collect import Rows, select_rows
-from tracekit.trace.events import Attribution, Device, Kind, Lane
-from tracekit.trace.frames import ColumnValues, event_frame, fixed_categorical, is_any
-from tracekit.trace.instruments.instrument import CommandBuffers, Hardware, Instrument, Work
+from tracekit.trace.events import ATTRIBUTIONS, DEVICES, KINDS, LANES, Attribution, Device, Events, Kind, Lane
+from tracekit.trace.instruments.instrument import CommandBuffers, Hardware, Instrument, Work, bare_rows
 from tracekit.trace.labels import HardwareLabel, KnownModels, gpu_labels, mps_command_buffers, neural_engine_label
 
 _IDS_END = 1 << 63
@@ -33,14 +32,14 @@ def buffers_by_row(row: IntArray, ids: IntArray, first: BoolArray) -> CommandBuf
     return buffers
 
 
-def in_order(hardware: pd.DataFrame, by_row: Mapping[str, CommandBuffers | None]) -> CommandBuffers:
-    """Command buffers of the rows of the hardware frame; `by_row`: of each lane (one schema), by column `row`."""
+def in_order(hardware: Events, by_row: Mapping[str, CommandBuffers | None]) -> CommandBuffers:
+    """Command buffers of the hardware rows; `by_row`: of each lane (one schema), by column `row`."""
     buffers = CommandBuffers(np.zeros(len(hardware), np.int64), np.zeros(len(hardware), np.bool_))
     for lane, of_lane in by_row.items():
         if of_lane is None:
             continue
-        lane_rows = np.flatnonzero(is_any(hardware["lane"], lane))
-        row = hardware["row"].to_numpy()[lane_rows]
+        lane_rows = np.flatnonzero(hardware.lane.is_any(lane))
+        row = hardware.row[lane_rows]
         buffers.id[lane_rows], buffers.first[lane_rows] = of_lane.id[row], of_lane.first[row]
     return buffers
 
@@ -52,48 +51,49 @@ def active(rows: Rows) -> Rows:
     return select_rows(rows, ~idle)
 
 
-def hardware_frame(
+def hardware_events(
     rows: Rows,
     label: Codes[CellValue],
     codes: CodeArray,
     meanings: Sequence[HardwareLabel],
     target: Process | None,
-    **columns: ColumnValues | str,
-) -> pd.DataFrame:
-    """The event frame of hardware rows: what all tables have alike, and the columns that are given. `codes`: of each
-    row, what its label says, as index in `meanings`; -1 for nothing. Rows of depth 1 lie inside rows of depth 0, so add
-    durations of one depth only, or use unions."""
-    process, pid = binding.processes(rows.table)
-    model = binding.recode(codes, [meaning.model for meaning in meanings])
-    return event_frame(
-        rows,
-        {
-            "label": binding.text(label),
-            "model": model,
-            "process": process,
-            "pid": pid,
-            "depth": binding.nullable(binding.optional_integers(rows.table, "event-depth")),
-            "operation": binding.values_by_code(codes, [meaning.operation for meaning in meanings]),
-            "attribution": attribution(rows.table, model, target),
-            **columns,
-        },
+    work: tuple[Lane, Kind, Device],
+) -> Events:
+    """Hardware rows with what all tables have alike, and the `work` of all of them. `codes`: of each row, what its
+    label says, as index in `meanings`; -1 for nothing. Rows of depth 1 lie inside rows of depth 0, so add durations of
+    one depth only, or use unions."""
+    count, (lane, kind, device) = rows.table.rows, work
+    process, pid = binding.owners(rows.table)
+    model = codes_of(codes, [meaning.model for meaning in meanings])
+    return replace(
+        bare_rows(rows),
+        lane=constant(lane, count, LANES),
+        kind=constant(kind, count, KINDS),
+        label=binding.as_texts(label),
+        model=model,
+        device=constant(device, count, DEVICES),
+        process=process,
+        pid=pid,
+        depth=binding.optional_integers(rows.table, "event-depth"),
+        operation=numbers_by_code(codes, [meaning.operation for meaning in meanings]),
+        attribution=attribution(rows.table, model, target),
     )
 
 
-def attribution(table: Table, model: pd.Categorical, target: Process | None) -> pd.Categorical:
+def attribution(table: Table, model: Texts, target: Process | None) -> Texts:
     """Whose each row is, from the row alone: `foreign` where its process is known and is not the target; where its
     label names a model, `exact` if the process is known to be the target's, else `label`; otherwise `unattributed`.
 
-    What needs other tables is decided on the finished frames (`tracekit.trace.attribution`). `target` is None where
+    What needs other tables is decided on the rows of all of them (`tracekit.trace.attribution`). `target` is None where
     the recording has no single target; then no row is foreign, and none exact.
     """
     process = binding.optional_values(table, "process")
     of_target = [_is_target(value, target) for value in process.values]
     foreign = binding.flags(process.codes, [whose is False for whose in of_target])
     exact = binding.flags(process.codes, [whose is True for whose in of_target])
-    named = np.asarray(model.codes) >= 0
+    named = model.known
     order = (Attribution.UNATTRIBUTED, Attribution.LABEL, Attribution.EXACT, Attribution.FOREIGN)
-    return fixed_categorical("attribution", np.select([foreign, named & exact, named], [3, 2, 1], 0), order)
+    return codes_of(np.select([foreign, named & exact, named], [3, 2, 1], 0), order, ATTRIBUTIONS)
 
 
 def _is_target(value: CellValue, target: Process | None) -> bool | None:
@@ -107,14 +107,15 @@ def _is_target(value: CellValue, target: Process | None) -> bool | None:
     return name == target.name if target.name else None
 
 
-def bind_neural_engine(rows: Rows, known: KnownModels, target: Process | None) -> tuple[pd.DataFrame, None]:
+def bind_neural_engine(rows: Rows, known: KnownModels, target: Process | None) -> tuple[Events, None]:
     """Active intervals of the Neural Engine. Raises `MissingColumn` where the table has no time or no label."""
     rows = active(rows)
     label = binding.required_values(rows.table, "event-label")
     meanings = [neural_engine_label(str(value), known) for value in label.values]
-    kind = fixed_categorical("kind", label.codes, [meaning.kind for meaning in meanings]).fillna(Kind.OTHER)
-    columns: dict[str, ColumnValues | str] = {"lane": Lane.NEURAL_ENGINE, "kind": kind, "device": Device.ANE}
-    return hardware_frame(rows, label, label.codes, meanings, target, **columns), None
+    work = Lane.NEURAL_ENGINE, Kind.OTHER, Device.ANE
+    events = hardware_events(rows, label, label.codes, meanings, target, work)
+    kinds = [*(meaning.kind for meaning in meanings), Kind.OTHER]
+    return replace(events, kind=codes_of(np.where(label.known, label.codes, len(meanings)), kinds, KINDS)), None
 
 
 NEURAL_ENGINE = Instrument(
@@ -133,20 +134,20 @@ NEURAL_ENGINE = Instrument(
 )
 
 
-def bind_gpu(rows: Rows, known: KnownModels, target: Process | None) -> tuple[pd.DataFrame, CommandBuffers]:
+def bind_gpu(rows: Rows, known: KnownModels, target: Process | None) -> tuple[Events, CommandBuffers]:
     """Active intervals of the GPU's channels, and their command buffers. Raises `MissingColumn` without a time."""
     rows = active(rows)
     label = binding.optional_values(rows.table, "event-label")
     label_codes, meanings = gpu_labels(map(str, label.values), known)
     # The entry behind the last stands for no label.
     codes = np.array([*label_codes, -1], np.int32)[label.codes]
-    frame = hardware_frame(rows, label, codes, meanings, target, lane=Lane.GPU, kind=Kind.GPU_EXEC, device=Device.GPU)
+    events = hardware_events(rows, label, codes, meanings, target, (Lane.GPU, Kind.GPU_EXEC, Device.GPU))
     ids = binding.optional_integers(rows.table, "cmdbuffer-id")
     first = binding.flags(codes, [meaning.buffer == 0 for meaning in meanings])
-    return frame, buffers_by_row(rows.row, np.where(ids.known, ids.values, 0), first)
+    return events, buffers_by_row(rows.row, ids.filled(0), first)
 
 
-def bind_graphs(rows: Rows, _known: KnownModels, target: Process | None) -> tuple[pd.DataFrame, CommandBuffers]:
+def bind_graphs(rows: Rows, _known: KnownModels, target: Process | None) -> tuple[Events, CommandBuffers]:
     """Graph dispatches, and their command buffers. Raises `MissingColumn` where the table has no time.
 
     A row covers the first command buffer of its graph only, about a twelfth of the GPU's work in real recordings: count
@@ -156,11 +157,11 @@ def bind_graphs(rows: Rows, _known: KnownModels, target: Process | None) -> tupl
     rows = active(rows)
     label = binding.optional_values(rows.table, "event-label")
     none = np.full(rows.table.rows, -1)
-    frame = hardware_frame(rows, label, none, (), target, lane=Lane.MPS, kind=Kind.MPS_DISPATCH, device=Device.GPU)
+    events = hardware_events(rows, label, none, (), target, (Lane.MPS, Kind.MPS_DISPATCH, Device.GPU))
     named = mps_command_buffers(map(str, label.values))
     # The entry behind the last stands for no label.
     ids = np.array([*(0 if value is None or value >= _IDS_END else value for value in named), 0], np.int64)
-    return frame, buffers_by_row(rows.row, ids[label.codes], np.ones(rows.table.rows, np.bool_))
+    return events, buffers_by_row(rows.row, ids[label.codes], np.ones(rows.table.rows, np.bool_))
 
 
 GPU = Instrument(

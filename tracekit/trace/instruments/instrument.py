@@ -4,14 +4,14 @@ emptiness and absence of them mean."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
-
-import pandas as pd
 
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.recording.table import Process
+from tracekit.trace.binding import as_texts, durations
 from tracekit.trace.collect import Rows
+from tracekit.trace.events import Events, bare_events
 from tracekit.trace.frames import Field
 from tracekit.trace.labels import KnownModels
 
@@ -26,7 +26,12 @@ class CommandBuffers:
     """Whether the label says that it is the first one of its operation."""
 
 
-Binder = Callable[[Rows, KnownModels, Process | None], tuple[pd.DataFrame, CommandBuffers | None]]
+Binder = Callable[[Rows, KnownModels, Process | None], tuple[Events, CommandBuffers | None]]
+
+
+def bare_rows(rows: Rows) -> Events:
+    """The rows of a table, as yet without what its other columns say. Raises what `durations` raises."""
+    return replace(bare_events(rows.starts, durations(rows.table)), table=as_texts(rows.schema), row=rows.row)
 
 
 class Work(NamedTuple):
@@ -46,7 +51,7 @@ class Hardware:
     """What column `lane` of the frame holds."""
     schemas: tuple[str, ...]
     bind: Binder
-    """Event frame and command buffers of the rows, for the models that Core ML names and the target. Raises
+    """Events and command buffers of the rows, for the models that Core ML names and the target. Raises
     `UnreadableRecording` where they cannot be understood."""
     once: bool = False
     """Whether identical rows of its tables are one row written twice."""

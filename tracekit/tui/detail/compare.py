@@ -192,7 +192,7 @@ class ComparePane(ListPane[Compared]):
         if state.measure == LATENCY:
             return records_of(state.comparison.models, ANSWER_COLUMNS, sort, "No models.", BY_MODEL)
         measure = Measure(state.measure)
-        models = {model for session in state.sessions for model in session.trace.models["name"]}
+        models = {model for session in state.sessions for model in session.trace.models.name}
         columns = number_columns(measure, one_model=len(models) <= 1)
         spans = [state.range and state.range.moved(state.shift(index)) for index in range(2)]
         rows = self._aggregations = tuple(

@@ -41,7 +41,7 @@ def event_columns(trace: Trace, sort: Sort) -> tuple[ListColumn[Event], ...]:
         ListColumn("duration", lambda row: duration(row["duration_ns"], row.get("resolution_ns", 0)), width=10),
         ListColumn("lane", _text("lane", Role.DIM, lane_title), words=True, width=13, drop=2),
         ListColumn("event", _text("label"), words=True, width=0, min_width=18),
-        model_column(trace.models["name"], _text("model")),
+        model_column(trace.models.name, _text("model")),
         ListColumn("device", _text("device", Role.DIM), words=True, width=6, drop=3),
         ListColumn("process", _text("process", Role.DIM), words=True, width=16, drop=4),
     )
@@ -215,7 +215,7 @@ def _call_columns(trace: Trace, calls: Calls, longest_ns: int) -> tuple[ListColu
     return (
         ListColumn("start", lambda at: moment(int(calls.starts[at])), width=12),
         ListColumn("duration", length, width=10),
-        model_column(trace.models["name"], model),
+        model_column(trace.models.name, model),
         ListColumn("phase", phase, words=True, width=5),
         ListColumn("attribution", attribution, words=True, drop=WEIGHTY + 1, width=11),
         ListColumn(
