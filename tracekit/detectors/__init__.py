@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     # Read at run time too: these lines are the one list of what the facade holds.
     from tracekit.analysis.statistics import covered_ns
     from tracekit.arrays import BoolArray, FloatArray, IndexArray, IntArray
-    from tracekit.detectors.answers import RECORD_EARLIER, RECORD_LONGER, all_reached, reached, value_of
+    from tracekit.columns import Texts
+    from tracekit.detectors.answers import RECORD_EARLIER, RECORD_LONGER, Showing, Shown, all_reached, reached, value_of
     from tracekit.detectors.expectations import UNIT_NUMBERS
     from tracekit.detectors.framework import (
         Detector,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from tracekit.intervals import Intervals, union_length_by_group
     from tracekit.model_files.facts import ModelFile
     from tracekit.recording.table import TableState
+    from tracekit.rows import counts_by, places_of, sums_by
     from tracekit.trace.calls.stacks import Api
     from tracekit.trace.coverage import issues_about_data
     from tracekit.trace.events import (
@@ -59,7 +61,9 @@ if TYPE_CHECKING:
         LOAD_KINDS,
         SETUP_KINDS,
         Attribution,
+        Calls,
         Device,
+        Events,
         Kind,
         Lane,
         Level,

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.code.sites import CallSite
 from tracekit.arrays import IntArray
+from tracekit.columns import Texts, column
 from tracekit.detectors.outcomes import Answering, Cost, Evidence, EvidenceColumns, Finding, Metric
 from tracekit.intervals import Intervals
-from tracekit.trace.frames import categorical, resolution_of
+from tracekit.rows import Rows, joined
+from tracekit.trace.events import Calls
 from tracekit.units import format_time
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MAX_EVIDENCE = 50
 """Intervals kept per finding: enough to walk through by hand, small enough for a bug report (heuristic)."""
@@ -20,6 +27,64 @@ RECORD_LONGER = "Record longer, with more predictions."
 
 RECORD_EARLIER = "Start recording before the app loads its models: Core ML emits model names only at load time."
 """Advice where rows have no model name."""
+
+
+class Showing(Protocol):
+    """Rows of any sort that can show a finding: shape (rows,) each."""
+
+    @property
+    def start_ns(self) -> IntArray:
+        """When each begins."""
+
+    @property
+    def duration_ns(self) -> IntArray:
+        """How long each takes."""
+
+    @property
+    def model(self) -> Texts:
+        """Model that it is of."""
+
+    @property
+    def label(self) -> Texts:
+        """Event as recorded."""
+
+    @property
+    def table(self) -> Texts:
+        """Schema of the recorded table."""
+
+    @property
+    def row(self) -> IntArray:
+        """Row in that table."""
+
+    def __len__(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shown(Rows):
+    """Rows that show a finding, where they are of several sorts or of none that a lane has."""
+
+    start_ns: IntArray = column("start")
+    duration_ns: IntArray = column("duration")
+    model: Texts = column("model")
+    label: Texts = column("event as recorded")
+    table: Texts = column("schema of the source table")
+    row: IntArray = column("row in that table")
+    resolution_ns: IntArray = column("time between two samples where call stacks show it, else 0")
+
+    @classmethod
+    def of(cls, *parts: Showing) -> Shown:
+        """The rows of several parts, at least one, below one another. O(n)."""
+        return joined(
+            [
+                cls(each.start_ns, each.duration_ns, each.model, each.label, each.table, each.row, resolutions(each))
+                for each in parts
+            ]
+        )
+
+
+def resolutions(rows: Showing) -> IntArray:
+    """Shape (rows,): the time between two samples where call stacks show calls, else 0."""
+    return rows.resolution_ns if isinstance(rows, Calls | Shown) else np.zeros(len(rows), np.int64)
 
 
 class Seen(Answering):
@@ -47,7 +112,7 @@ class Seen(Answering):
         summary: str,
         metrics: tuple[Metric, ...],
         *,
-        rows: pd.DataFrame,
+        rows: Showing | pd.DataFrame,
         cost: Cost | None = None,
         affected: Intervals | None = None,
         call_sites: tuple[CallSite, ...] = (),
@@ -56,13 +121,12 @@ class Seen(Answering):
         held: float | None = None,
         sizes: IntArray | None = None,
     ) -> Finding:
-        """The antipattern is there, as rows of an event frame show; the rest as in `Finding`.
+        """The antipattern is there, as rows show; the rest as in `Finding`.
 
         `affected` is where the time of the cost lies; without it, that is the time that the rows cover. `sizes`, shape
         (rows,), are the bytes of each row where memory is what weighs. O(n log n).
         """
-        # Rows that a check put together need not have categories.
-        table, numbers = categorical(rows["table"].astype("category")), rows["row"].to_numpy(dtype=np.int64)
+        rows = rows_that_show(rows)
         if affected is None:
             affected = Intervals.none() if cost is None else Intervals.from_rows(rows).union()
         return Finding(
@@ -77,10 +141,8 @@ class Seen(Answering):
             fix=fix,
             missed=missed,
             held=held,
-            resolution_ns=resolution_of(rows),
-            all_evidence=EvidenceColumns(
-                Intervals.from_rows(rows), table.codes, numbers, tuple(map(str, table.categories))
-            ),
+            resolution_ns=int(resolutions(rows).max(initial=0)),
+            all_evidence=EvidenceColumns(Intervals.from_rows(rows), rows.table.codes, rows.row, rows.table.values),
         )
 
     def cost(
@@ -100,28 +162,31 @@ class Seen(Answering):
         )
 
 
-def evidence_of(rows: pd.DataFrame, sizes: IntArray | None = None) -> tuple[Evidence, ...]:
-    """The longest rows of an event frame first, or the largest, at most `MAX_EVIDENCE`; ties by start, then by index.
+def evidence_of(rows: Showing, sizes: IntArray | None = None) -> tuple[Evidence, ...]:
+    """The longest rows first, or the largest, at most `MAX_EVIDENCE`; ties by start, then as they
+    stand.
     O(n log n)."""
-    starts, durations = rows["start_ns"].to_numpy(), rows["duration_ns"].to_numpy()
+    starts, durations = rows.start_ns, rows.duration_ns
     weights = durations if sizes is None else sizes
-    # Sorting those that are long enough and taking few values of some is much faster than sorting the frame.
+    # Sorting those that are long enough and taking few values of some is much faster than sorting the rows.
     few = min(MAX_EVIDENCE, len(rows))
     long = np.flatnonzero(weights >= np.partition(weights, -few)[-few]) if few else np.zeros(0, np.intp)
     order = long[np.lexsort((starts[long], -weights[long]))][:few]
-    columns = (rows[name].array.take(order) for name in ("start_ns", "duration_ns", "model", "label", "table", "row"))
-    known = [None] * len(order) if sizes is None else sizes[order].tolist()
+    models, labels, tables = (texts.take(order).as_objects() for texts in (rows.model, rows.label, rows.table))
+    times = zip(starts[order].tolist(), durations[order].tolist(), rows.row[order].tolist(), strict=True)
     return tuple(
         Evidence(
-            start_ns=int(start),
-            end_ns=int(start) + int(duration),
-            model=None if not isinstance(model, str) else model,
-            label=str(label),
-            table=str(table),
-            row=int(row),
-            bytes=size,
+            start_ns=start,
+            end_ns=start + duration,
+            model=model,
+            label=label,
+            table=table,
+            row=row,
+            bytes=None if sizes is None else int(sizes[at]),
         )
-        for start, duration, model, label, table, row, size in zip(*columns, known, strict=True)
+        for at, (start, duration, row), model, label, table in zip(
+            order.tolist(), times, models.tolist(), labels.tolist(), tables.tolist(), strict=True
+        )
     )
 
 
@@ -143,3 +208,24 @@ def all_reached(metrics: tuple[Metric, ...]) -> bool:
 def value_of(metrics: tuple[Metric, ...], metric_id: str) -> float:
     """The value of the metric with this id; 0 where it could not be measured. Raises KeyError."""
     return metric_of(metrics, metric_id).value or 0
+
+
+def rows_that_show(rows: Showing | pd.DataFrame) -> Showing:
+    """Until no rule reads frames."""
+    import pandas as pd
+
+    if not isinstance(rows, pd.DataFrame):
+        return rows
+    from tracekit.frame import cells_of
+
+    nothing = pd.Series(0, rows.index) if "resolution_ns" not in rows else rows["resolution_ns"].fillna(0)
+    model, label, table = (cells_of(rows[name].astype("category").array) for name in ("model", "label", "table"))
+    return Shown(
+        rows["start_ns"].to_numpy(),
+        rows["duration_ns"].to_numpy(),
+        model,
+        label,
+        table,
+        rows["row"].to_numpy(np.int64),
+        nothing.to_numpy(np.int64).astype(np.int64),
+    )

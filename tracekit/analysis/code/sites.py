@@ -11,7 +11,7 @@ import pandas as pd
 
 from tracekit.analysis.code.call_sites import call_sites, core_ml_stacks, enclosing_phases, of_calls
 from tracekit.analysis.code.phases import LEVELS, phase_times
-from tracekit.arrays import AnyArray, BoolArray, IndexArray, ObjectArray
+from tracekit.arrays import AnyArray, BoolArray, IndexArray, IntArray, ObjectArray
 from tracekit.intervals import Intervals
 from tracekit.trace.calls.stacks import Api, LoadPhase, Unit, app_frames, place_of
 from tracekit.trace.frames import categorical, cells, is_any, rows_where
@@ -100,7 +100,7 @@ class CallSite:
     """How exactly the calls are known: the time between two samples, where only call stacks show them."""
 
 
-def sites_of(trace: Trace, events: Sequence[int] | pd.Index[int]) -> tuple[CallSite, ...]:
+def sites_of(trace: Trace, events: Sequence[int] | IntArray | pd.Index[int]) -> tuple[CallSite, ...]:
     """Places that made the calls of these rows of `Trace.activity`, most rows first; none without samples."""
     sites = call_sites(trace)
     if sites is None:

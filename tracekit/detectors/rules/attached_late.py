@@ -14,16 +14,16 @@ _LAUNCHING = "initializing"
 def detect(view: tk.RecordingView, _options: tk.NoOptions) -> tk.Outcome:
     """Looks for predictions of models whose load is not in the recording."""
     trace = view.trace
-    calls = top_calls(trace, tk.Kind.PREDICTION).frame()
-    if calls.empty:
+    calls = top_calls(trace, tk.Kind.PREDICTION)
+    if not len(calls):
         return view.not_applicable("No prediction was recorded.")
-    loads, named = top_calls(trace, *tk.LOAD_KINDS).frame(), tk.categorical(calls["model"])
+    loads, named = top_calls(trace, *tk.LOAD_KINDS), calls.model
     model, index = np.unique(named.codes, return_index=True)
-    loaded, load = np.unique(tk.categorical(loads["model"]).codes, return_index=True)
-    first_load = np.full(len(named.categories) + 1, np.iinfo(np.int64).max)
-    first_load[loaded] = loads["start_ns"].to_numpy()[load]
+    loaded, load = np.unique(loads.model.codes, return_index=True)
+    first_load = np.full(len(named.values) + 1, np.iinfo(np.int64).max)
+    first_load[loaded] = loads.start_ns[load]
     # The first prediction of each model that no load of it precedes.
-    firsts = np.sort(index[(model >= 0) & (first_load[model] > calls["start_ns"].to_numpy()[index])])
+    firsts = np.sort(index[(model >= 0) & (first_load[model] > calls.start_ns[index])])
     unnamed = tk.unnamed_predictions(trace)
     metrics = (
         tk.above("unloaded-models", "models whose load was not recorded", len(firsts), "count", 1),
@@ -36,7 +36,7 @@ def detect(view: tk.RecordingView, _options: tk.NoOptions) -> tk.Outcome:
         return view.not_applicable(
             f"Only the last part of the recording was kept ({trace.run.recording_mode}), so loads may be missing."
         )
-    names = [str(name) for name in calls["model"].iloc[firsts]]
+    names = list(named.take(firsts).as_objects())
     parts = []
     if names:
         parts.append(f"no load of {tk.format_names(names)} was recorded")
@@ -57,7 +57,7 @@ def detect(view: tk.RecordingView, _options: tk.NoOptions) -> tk.Outcome:
     return view.finding(
         f"The app was already running when the recording started: {missing}. Earlier loads are not in the recording.",
         metrics,
-        rows=calls.iloc[np.append(firsts, np.flatnonzero(named.codes < 0)[:1])],
+        rows=calls.take(np.append(firsts, np.flatnonzero(~named.known)[:1])),
     )
 
 

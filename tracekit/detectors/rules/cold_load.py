@@ -31,13 +31,15 @@ class Options(tk.Options):
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for loads that prepared the model for the device while a call or the main thread waited."""
-    loads = view.loads.frame()
-    known = cold_loads(loads, view.trace, options.ratio, round(options.ratio_min_ms * 1e6), options.min_compared)
-    durations = loads["duration_ns"].to_numpy()
+    loads = view.loads
+    known = cold_loads(
+        loads.frame(), view.trace, options.ratio, round(options.ratio_min_ms * 1e6), options.min_compared
+    )
+    durations = loads.duration_ns
     long = durations >= options.min_wait_ms * 1e6
-    waits = waits_for_loads(loads, view.trace, options.soon_ms, options.warm_up_gap_s)
+    waits = waits_for_loads(loads.frame(), view.trace, options.soon_ms, options.warm_up_gap_s)
     waited, perhaps = (long & each for each in waits)
-    hung = long & (hung_share(loads, view.trace) >= max(options.hung_share, 1e-9))
+    hung = long & (hung_share(loads.frame(), view.trace) >= max(options.hung_share, 1e-9))
     felt = waited | hung
     rest, longest_ns = durations[~known.cold & ~known.unknown], int(durations[felt].max(initial=0))
     metrics = (
@@ -71,11 +73,11 @@ def _finding(
 ) -> tk.Outcome:
     """The finding with its cost: the cold loads that were waited for."""
     chosen = known.cold & felt
-    rows = view.loads.frame()[chosen]
+    rows = view.loads.where(chosen)
     cost_ns = tk.covered_ns(rows)
     took = view.time(cost_ns)
     if len(rows) > 1:
-        longest = view.time(int(rows["duration_ns"].max()))
+        longest = view.time(int(rows.duration_ns.max()))
         took = f"for {tk.format_count(len(rows), 'load')} ({took} in total, longest {longest})"
     who = "A prediction" if len(rows) == 1 else "Predictions"
     summary = f"{who} waited {took} while Core ML compiled the model."
@@ -103,7 +105,7 @@ def _finding(
         summary += f" By its file, the model has {' and '.join(parts)}." if parts else ""
     summary += of_load(view)
     cost = view.cost(cost_ns, "Time covered by the cold loads the app waited for", once=True)
-    return view.finding(summary, metrics, rows=rows, cost=cost, call_sites=sites_of(view.trace, rows.index))
+    return view.finding(summary, metrics, rows=rows, cost=cost, call_sites=sites_of(view.trace, rows.id))
 
 
 DETECTOR = tk.Detector(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pandas as pd
+import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
@@ -29,18 +29,18 @@ class Options(tk.Options):
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for compilations beyond those that a model needs."""
-    compiles, hardware = view.compiles.frame(), view.hardware.frame()
-    named = tk.is_any(tk.cells(hardware, "attribution"), tk.Attribution.LABEL, tk.Attribution.EXACT)
-    of_programs = named & tk.is_any(tk.cells(hardware, "kind"), tk.Kind.ANE_COMPILE)
-    if compiles.empty and not of_programs.any():
+    compiles, hardware = view.compiles, view.hardware
+    named = hardware.attribution.is_any(tk.Attribution.LABEL, tk.Attribution.EXACT)
+    of_programs = named & hardware.kind.is_any(tk.Kind.ANE_COMPILE)
+    if not len(compiles) and not of_programs.any():
         if cold_loads(view.loads.frame(), view.trace).cold.any():
             return view.not_applicable("The app compiled no model itself; cold-load reports compilations during loads.")
         return view.passed("No compilation of this model was recorded.", _metrics(options, 0, 0, 0, 0))
-    programs = tk.rows_where(hardware, of_programs)
-    again = compiles.iloc[1:] if len(compiles) >= max(options.min_compiles, 2) else compiles.iloc[:0]
+    programs = hardware.where(of_programs)
+    again = compiles.take(slice(1 if len(compiles) >= max(options.min_compiles, 2) else len(compiles), None))
     programs_again = repeated_programs(programs, options.min_engine_compiles)
     repeated_ns = tk.covered_ns(again, programs_again)
-    of_one_part = int(programs["label"].value_counts().max()) if len(programs) else 0
+    of_one_part = int(programs.label.counts().max(initial=0))
     metrics = _metrics(options, len(compiles), of_one_part, repeated_ns, tk.covered_ns(compiles, programs))
     if repeated_ns and repeated_ns >= options.min_lost_ms * 1e6:
         # Whether one name stands for several models or processes.
@@ -54,14 +54,14 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             )
         why = [f"The app compiled the model {len(again) + 1:,} times"] if len(again) else []
         if len(programs_again):
-            count = int(programs_again["label"].value_counts().max()) + 1
+            count = int(programs_again.label.counts().max()) + 1
             why.append(f"{'the' if why else 'The'} same part was compiled for the Neural Engine {count:,} times")
         return view.finding(
             f"{', and '.join(why)}; all but the first took {view.time(repeated_ns)} in total.",
             metrics,
-            rows=pd.concat([again, programs_again]),
+            rows=tk.Shown.of(again, programs_again),
             cost=view.cost(repeated_ns, "Time covered by the compilations after the first one", once=True),
-            call_sites=sites_of(view.trace, again.index),
+            call_sites=sites_of(view.trace, again.id),
         )
     if len(compiles) == 1 and tk.covered_ns(compiles) >= options.min_lost_ms * 1e6:
         return view.unknown(
@@ -85,13 +85,11 @@ def _metrics(options: Options, calls: int, of_one_part: int, repeated_ns: int, t
     )
 
 
-def repeated_programs(programs: pd.DataFrame, minimum: int) -> pd.DataFrame:
+def repeated_programs(programs: tk.Events, minimum: int) -> tk.Events:
     """Rows after the first of their label, where that label occurs at least `minimum` times. O(n log n)."""
-    if programs.empty:
-        return programs
-    labels = programs["label"].astype("object")
-    often = labels.map(labels.value_counts()).to_numpy() >= max(minimum, 2)
-    return programs[labels.duplicated().to_numpy() & often]
+    again = np.append(programs.label.counts(), 0)[programs.label.codes] >= max(minimum, 2)
+    again[np.unique(programs.label.codes, return_index=True)[1]] = False
+    return programs.where(again)
 
 
 DETECTOR = tk.Detector(

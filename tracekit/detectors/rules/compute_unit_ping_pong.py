@@ -30,7 +30,8 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for predictions whose main unit is interrupted by others again and again."""
     counts = view.breakdown.numbers("handoffs", -1)
     has_handoffs = (counts >= 0) & (view.durations > 0)
-    calls = view.predictions.frame().index[has_handoffs]
+    rows = view.predictions.where(has_handoffs)
+    calls = rows.frame().index
     if len(calls) < options.min_predictions:
         not_recorded = view.missing_units_answer(after=f"{unit_suggestion(view)}{of_hand_offs(view)}")
         if len(calls) < len(view.predictions) and not_recorded is not None:
@@ -39,7 +40,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             len(calls),
             options.min_predictions,
             "with known compute units",
-            record=record_alone(view.predictions.frame()),
+            record=record_alone(view.predictions),
         )
     handoffs = counts[has_handoffs]
     runs = None
@@ -74,7 +75,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         f"interrupt the {main}, which does most of the work, for {tk.format_time(mean)} per prediction on average "
         f"({tk.format_share(share)} of its time).{of_hand_offs(view, main)}",
         (*metrics, tk.Metric("mean-interruption", "mean interruption per prediction", mean, "ns")),
-        rows=view.predictions.frame().loc[calls[changes >= options.hand_offs]],
+        rows=rows.where(changes >= options.hand_offs),
         cost=view.cost(
             affected.covered_ns,
             f"Time between two runs on the {main} in one prediction",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 import tracekit.detectors as tk
 from tracekit.analysis.concurrency import ConcurrencySummary, summarize_concurrency
 
@@ -69,8 +71,9 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         )
     if slowdown is None:
         deep = summarize_concurrency(view.predictions.frame(), max(options.unsupported_depth - 1, options.limit))
+        instances = view.predictions.instance
         # Several instances may well run on different devices, where depth alone shows nothing.
-        if deep.share_above < options.busy_share or view.predictions.frame()["instance"].nunique() > 1:
+        if deep.share_above < options.busy_share or len(np.unique(instances.values[instances.known])) > 1:
             return view.unknown(
                 f"Up to {concurrency.max_depth} in flight, but too few predictions ran alone to tell whether they slow "
                 "each other down.",
@@ -94,7 +97,7 @@ def _finding(
         f"Up to {tk.format_count(concurrency.max_depth, 'prediction')} in flight (more than {limit} for "
         f"{share} of busy time). {slower}",
         metrics,
-        rows=tk.rows_where(view.predictions.frame(), concurrency.is_above),
+        rows=view.predictions.where(concurrency.is_above),
         cost=tk.Cost(
             concurrency.excess_ns,
             concurrency.excess_ns / max(concurrency.busy_ns, 1),

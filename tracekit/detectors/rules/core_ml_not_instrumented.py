@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
 import tracekit.detectors as tk
 
 OTHER_FRAMEWORKS = {"CoreAIProfile": "Core AI", "ODIEProfile": "Core AI", "ModelInferenceTable": "Foundation Models"}
@@ -41,11 +39,11 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
         )
     if trace.activity.origin.is_any(tk.Origin.CALL_STACKS).any():
         return view.not_applicable("Core ML recorded no events, and its calls are inferred from call stacks instead.")
-    hardware = trace.hardware.frame()
-    own = ~tk.is_any(hardware["attribution"], tk.Attribution.FOREIGN)
-    named_gpu = own & tk.is_any(hardware["lane"], tk.Lane.GPU) & hardware["model"].notna().to_numpy()
-    target_rows = tk.rows_where(hardware, named_gpu)
-    unattributed = tk.rows_where(hardware, own & tk.is_any(hardware["kind"], tk.Kind.ANE_EXEC))
+    hardware = trace.hardware
+    own = ~hardware.attribution.is_any(tk.Attribution.FOREIGN)
+    named_gpu = own & hardware.lane.is_any(tk.Lane.GPU) & hardware.model.known
+    target_rows = hardware.where(named_gpu)
+    unattributed = hardware.where(own & hardware.kind.is_any(tk.Kind.ANE_EXEC))
     # None where the instrument was not recorded or cannot be read.
     gpu_rows, executions = (
         len(rows) if trace.coverage_of(instrument).recorded else None
@@ -63,10 +61,10 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
 
 
 def _finding(
-    view: tk.RecordingView, rows: pd.DataFrame, metrics: tuple[tk.Metric, ...], *, is_certain: bool
+    view: tk.RecordingView, rows: tk.Events, metrics: tuple[tk.Metric, ...], *, is_certain: bool
 ) -> tk.Outcome:
     busy = tk.format_time(tk.covered_ns(rows))
-    names = sorted(tk.texts_in(rows["model"]))
+    names = sorted(rows.model.held())
     if is_certain:
         what = f"The target ran {tk.format_names(names)} on the GPU ({tk.format_count(len(rows), 'row')}, {busy})"
     else:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.detectors.shared.comparable_latency import judge_groups
@@ -29,10 +28,17 @@ class Options(ContentionOptions):
     )
 
 
+class Others(NamedTuple):
+    """CPU work of other models: shape (rows,) each."""
+
+    times: tk.Intervals
+    model: tk.Texts
+
+
 class Calls(NamedTuple):
     """Predictions with CPU work that can be compared: shape (predictions,) each."""
 
-    rows: pd.DataFrame
+    rows: tk.Calls
     """None overlaps another one of the model, or is the first after a load."""
     cpu_ns: tk.IntArray
     """Time with CPU work of the prediction."""
@@ -47,25 +53,25 @@ class Calls(NamedTuple):
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Compares predictions during whose CPU work other models used the CPU with those that met none."""
-    computed = view.compute.frame()
-    on_cpu = tk.is_any(tk.cells(computed, "kind"), tk.Kind.CPU_COMPUTE) & ~computed["prediction"].array.isna()
+    on_cpu = view.compute.kind.is_any(tk.Kind.CPU_COMPUTE) & view.compute.prediction.known
     if not on_cpu.any():
         return view.not_applicable("None of the recorded work ran on the CPU.")
-    cpu_rows = tk.rows_where(computed, on_cpu)
+    cpu_rows = view.compute.where(on_cpu)
     every = _cpu_work(view.trace)
-    mine = every.index.isin(view.compute.frame().index)
+    mine = np.isin(every, view.compute.id)
     if mine.all():
         return view.not_applicable(f"No other model of the app used the CPU. {_UNKNOWN}")
-    others = every[~mine]
+    computed, at = view.trace.compute, every[~mine]
+    others = Others(tk.Intervals.from_rows(computed).where(at), computed.model.take(at))
     return judge_groups(view, lambda chosen: _judge_calls(view, cpu_rows, others, chosen, options))
 
 
 def _judge_calls(
-    view: tk.ModelView, cpu_rows: pd.DataFrame, others: pd.DataFrame, chosen: tk.BoolArray, options: Options
+    view: tk.ModelView, cpu_rows: tk.Events, others: Others, chosen: tk.BoolArray, options: Options
 ) -> tk.Outcome:
     """The answer for the `chosen` predictions, which compare with each other."""
     calls = _calls(view, cpu_rows, others, chosen)
-    part = float(np.median(calls.cpu_ns / calls.rows["duration_ns"].to_numpy())) if len(calls.rows) else 1.0
+    part = float(np.median(calls.cpu_ns / calls.rows.duration_ns)) if len(calls.rows) else 1.0
     if part < options.cpu_share:
         words = f"CPU work is {tk.format_share(part)} of prediction time, too little to slow predictions down much."
         return view.not_applicable(words)
@@ -86,11 +92,11 @@ def _judge_calls(
     metrics = contention.slowdown(met, explained, chance)
     if isinstance(metrics, tk.Passed):
         return metrics
-    rows = met.rows[met.disturbed]
-    at_risk = cpu_rows[cpu_rows["prediction"].isin(rows.index).to_numpy()] if _elsewhere(view) else rows
-    affected = tk.Intervals.from_rows(at_risk).intersection(tk.Intervals.from_rows(others))
+    rows = met.rows.where(met.disturbed)
+    at_risk = cpu_rows.where(np.isin(cpu_rows.prediction.filled(), rows.id)) if _elsewhere(view) else rows
+    affected = tk.Intervals.from_rows(at_risk).intersection(others.times)
     # The models that worked in the affected time, most time first.
-    working = list(time_by_model(others, affected))
+    working = list(time_by_model(others.model, others.times, affected))
     names = tk.format_names(working, 2) if len(working) > 2 else " and ".join(working) or "other models"
     return contention.finding(met, metrics, filled, affected, f"{names} used the CPU")
 
@@ -107,17 +113,16 @@ _WORDS = ContentionWords(
 
 
 @tk.cached_by_trace
-def _cpu_work(trace: tk.Trace) -> pd.DataFrame:
-    """CPU work of all models of the app, with the columns of times and `model`; found once per trace."""
-    chosen = trace.compute.kind.is_any(tk.Kind.CPU_COMPUTE) & (trace.compute.duration_ns > 0)
-    return tk.rows_where(trace.compute.frame()[["start_ns", "duration_ns", "model"]], chosen)
+def _cpu_work(trace: tk.Trace) -> tk.IndexArray:
+    """CPU work of all models of the app, as rows of the compute lane; found once per trace."""
+    return np.flatnonzero(trace.compute.kind.is_any(tk.Kind.CPU_COMPUTE) & (trace.compute.duration_ns > 0))
 
 
-def _calls(view: tk.ModelView, cpu_rows: pd.DataFrame, others: pd.DataFrame, chosen: tk.BoolArray) -> Calls:
+def _calls(view: tk.ModelView, cpu_rows: tk.Events, others: Others, chosen: tk.BoolArray) -> Calls:
     """The comparable ones among the `chosen` predictions. O(n log n) in the predictions and CPU rows."""
-    rows = view.predictions.frame()
+    rows = view.predictions
     predicted, work = tk.Intervals.from_rows(rows), tk.Intervals.from_rows(cpu_rows)
-    owner = rows.index.get_indexer(pd.Index(cpu_rows["prediction"].to_numpy(dtype=np.int64)))
+    owner = tk.places_of(rows.id, cpu_rows.prediction.values)
     known = owner >= 0
     owner, linked = owner[known], work.where(known)
     worked = spans_of(len(rows), owner, linked)
@@ -129,17 +134,15 @@ def _calls(view: tk.ModelView, cpu_rows: pd.DataFrame, others: pd.DataFrame, cho
         at_risk = spans = predicted.where(comparable)
     first = beginnings(spans)
     working = at_risk.covered_time()
-    both = at_risk.intersection(tk.Intervals.from_rows(others)).covered_time()
+    both = at_risk.intersection(others.times).covered_time()
     at_risk_ns, shared_ns = (covered.within(spans.starts, spans.ends) for covered in (working, both))
     overlap = both.within(first.starts, first.ends) / np.maximum(working.within(first.starts, first.ends), 1)
-    return Calls(rows[comparable], cpu_ns, at_risk_ns, shared_ns, overlap)
+    return Calls(rows.where(comparable), cpu_ns, at_risk_ns, shared_ns, overlap)
 
 
 def _elsewhere(view: tk.ModelView) -> bool:
     """Whether work of the model ran on the Neural Engine or the GPU, or was asked of them."""
-    return not view.hardware.frame().empty or bool(
-        tk.is_any(view.compute.frame()["kind"], tk.Kind.GPU_REQUEST, tk.Kind.ANE_REQUEST).any()
-    )
+    return bool(len(view.hardware) or view.compute.kind.is_any(tk.Kind.GPU_REQUEST, tk.Kind.ANE_REQUEST).any())
 
 
 DETECTOR = tk.Detector(needs=("Core ML",), options=Options, detect=detect)

@@ -72,9 +72,9 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             )
         return view.passed(_purpose(view, instances, known, options), metrics)
     unused = unused[: 0 if elsewhere else None]
-    rows = view.loads.frame().iloc[np.union1d(instances.together if doubled else instances.together[:0], unused)]
+    rows = view.loads.take(np.union1d(instances.together if doubled else instances.together[:0], unused))
     cost_ns = tk.covered_ns(rows)
-    why = []
+    why, first_use = [], np.sort(np.unique(view.predictions.instance.filled(), return_index=True)[1])
     if doubled:
         why.append(f"{instances.count:,} instances alternate and hardly ever run at the same time")
     if len(unused):
@@ -85,9 +85,9 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     return view.finding(
         f"{words[0].upper()}{words[1:]}; {time}. Each instance also holds memory.",
         metrics,
-        rows=rows if len(rows) else view.predictions.frame().drop_duplicates("instance"),
+        rows=rows if len(rows) else view.predictions.take(first_use),
         cost=view.cost(cost_ns, "Time covered by the unnecessary loads that were recorded") if cost_ns else None,
-        call_sites=sites_of(view.trace, rows.index),
+        call_sites=sites_of(view.trace, rows.id),
     )
 
 
@@ -97,24 +97,27 @@ def _unused_loads(view: tk.ModelView, options: Options) -> tuple[tk.IntArray, in
 
     A cold load that nothing used prepares the model for the next one, which some apps do on purpose.
     """
-    loads = view.loads.frame()
-    uses = uses_of_loads(loads, view.predictions.frame())
-    durations = loads["duration_ns"].to_numpy().astype(np.float64)
+    loads = view.loads
+    uses = uses_of_loads(loads.frame(), view.predictions.frame())
+    durations = loads.duration_ns.astype(np.float64)
     used = np.isin(np.arange(len(loads)), uses.load)
     usual = float(np.median(durations[used])) if used.any() else np.inf
     same = (durations <= usual * options.alike) & (durations * options.alike >= usual)
     ends = tk.Intervals.from_rows(loads).ends
-    starts = view.predictions.frame()["start_ns"].to_numpy()
+    starts = view.predictions.start_ns
     later = len(starts) - np.searchsorted(starts, ends)
-    long = (starts[-1] - ends >= options.unused_s * 1e9) | loads["instance"].duplicated(keep="last").to_numpy()
-    cold = tk.is_any(loads["kind"], tk.Kind.LOAD_UNCACHED)
+    again = np.ones(len(loads), np.bool_)
+    again[::-1][np.unique(loads.instance.filled()[::-1], return_index=True)[1]] = False
+    long = (starts[-1] - ends >= options.unused_s * 1e9) | again
+    cold = loads.kind.is_any(tk.Kind.LOAD_UNCACHED)
     perhaps = ~used & ~cold & ~beside_cold(loads, either_side=True) & (later > 0)
     surely = perhaps & same & long & (later >= options.min_predictions)
     return np.flatnonzero(surely).astype(np.int64), int((perhaps & ~surely).sum())
 
 
 def _purpose(view: tk.ModelView, instances: Instances, known: Traits, options: Options) -> str:
-    count, used = tk.format_count(instances.count, "instance"), view.predictions.frame()["instance"].nunique()
+    numbers = view.predictions.instance
+    count, used = tk.format_count(instances.count, "instance"), len(np.unique(numbers.values[numbers.known]))
     if known.difference():
         return f"The instances differ ({known.difference()}); none duplicates another."
     if used < instances.count:

@@ -44,7 +44,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if (answer := unsampled(view)) is not None:
         return answer
     by_start = {each.start_ns: each for each in load_memory(view.trace) if each.model == view.name}
-    of_load = [by_start.get(start) for start in view.loads.frame()["start_ns"].to_numpy().tolist()]
+    of_load = [by_start.get(start) for start in view.loads.start_ns.tolist()]
     extra = [of_load[position] for position in part.together.tolist()]
     first = next((each for at, each in enumerate(of_load) if at not in part.together), None)
     return _judge(view, first, extra, options)
@@ -76,14 +76,14 @@ def _judge(
     if not tk.all_reached(metrics):
         return view.passed(f"{words}: hardly any memory is held twice. {engine_memory(view)}", metrics)
     by_start = {each.start_ns: each.step_bytes for each in extra if each is not None}
-    rows = tk.rows_where(view.loads.frame(), np.isin(view.loads.frame()["start_ns"].to_numpy(), [*by_start]))
+    rows = view.loads.where(np.isin(view.loads.start_ns, [*by_start]))
     return view.finding(
         f"{words}, although the instances take turns and one would do.",
         metrics,
         rows=rows,
-        call_sites=sites_of(view.trace, rows.index),
+        call_sites=sites_of(view.trace, rows.id),
         held=held(added, view.trace),
-        sizes=rows["start_ns"].map(by_start).to_numpy(np.int64),
+        sizes=np.array([by_start[start] for start in rows.start_ns.tolist()], np.int64),
     )
 
 

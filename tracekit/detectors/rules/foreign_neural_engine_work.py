@@ -25,13 +25,10 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
         return view.unknown(
             sharing.sentence, "Start recording before the app loads its models, and use its Core ML features."
         )
-    executed, attribution = (
-        tk.is_any(tk.cells(trace.hardware.frame(), "kind"), tk.Kind.ANE_EXEC),
-        trace.hardware.frame()["attribution"],
-    )
+    executed, attribution = trace.hardware.kind.is_any(tk.Kind.ANE_EXEC), trace.hardware.attribution
     times = tk.Intervals.from_rows(trace.hardware)
     executed_ns = times.where(executed).covered_ns
-    named_ns = times.where(executed & tk.is_any(attribution, tk.Attribution.FOREIGN)).covered_ns
+    named_ns = times.where(executed & attribution.is_any(tk.Attribution.FOREIGN)).covered_ns
     foreign_share = named_ns / executed_ns if executed_ns else 0.0
     metrics = (
         tk.above("outside", "execution outside all predictions", sharing.outside_share, "share", options.min_share),
@@ -53,9 +50,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
         f"{sharing.sentence} In total, the engine was busy for {tk.format_time(executed_ns)}{part}. The app's "
         "predictions may have queued behind this work.",
         metrics,
-        rows=trace.hardware.frame()[
-            executed & tk.is_any(attribution, tk.Attribution.FOREIGN, tk.Attribution.UNATTRIBUTED)
-        ],
+        rows=trace.hardware.where(executed & attribution.is_any(tk.Attribution.FOREIGN, tk.Attribution.UNATTRIBUTED)),
     )
 
 

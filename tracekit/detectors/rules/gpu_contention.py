@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.detectors.shared.comparable_latency import judge_groups
@@ -27,7 +26,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return view.not_applicable("None of the recorded work ran on the GPU.")
     # Rows of the GPU that are not the model's.
     others = view.trace.hardware.kind.is_any(tk.Kind.GPU_EXEC)
-    others[view.hardware.frame().index.to_numpy()] = False
+    others[view.hardware.id] = False
     return judge_groups(view, lambda chosen: _judge_calls(view, gpu_work, others, chosen, options))
 
 
@@ -45,9 +44,7 @@ def _judge_calls(
     times, working = spans.where(comparable), _times(view, others).covered_time()
     others_ns = working.within(times.starts, times.ends)
     contention = Contention(view, options, _WORDS)
-    met = contention.split(
-        tk.rows_where(view.predictions.frame(), comparable), others_ns / np.maximum(times.durations, 1)
-    )
+    met = contention.split(view.predictions.where(comparable), others_ns / np.maximum(times.durations, 1))
     if not isinstance(met, Met):
         return met
 
@@ -83,12 +80,12 @@ def _own_work(view: tk.ModelView) -> tuple[tk.IndexArray, tk.Intervals]:
     """Rows that show when the GPU was asked or worked for a prediction of the model: position of that prediction among
     those of the model, and when, shape (rows,) each."""
     parts = [
-        (frame, tk.is_any(frame["kind"], kind))
-        for frame, kind in ((view.hardware.frame(), tk.Kind.GPU_EXEC), (view.compute.frame(), tk.Kind.GPU_REQUEST))
+        (rows, rows.kind.is_any(kind))
+        for rows, kind in ((view.hardware, tk.Kind.GPU_EXEC), (view.compute, tk.Kind.GPU_REQUEST))
     ]
-    times = tk.Intervals.none().joined(*(tk.Intervals.from_rows(frame).where(rows) for frame, rows in parts))
-    called = [tk.or_minus_one(frame["prediction"])[rows] for frame, rows in parts]
-    prediction_index = view.predictions.frame().index.get_indexer(pd.Index(np.concatenate(called)))
+    times = tk.Intervals.none().joined(*(tk.Intervals.from_rows(rows).where(chosen) for rows, chosen in parts))
+    called = [rows.prediction.filled()[chosen] for rows, chosen in parts]
+    prediction_index = tk.places_of(view.predictions.id, np.concatenate(called))
     known = prediction_index >= 0
     return prediction_index[known], times.where(known)
 
@@ -100,9 +97,9 @@ def _times(view: tk.ModelView, chosen: tk.BoolArray) -> tk.Intervals:
 
 def _whose(view: tk.ModelView, others: tk.BoolArray, affected: tk.Intervals) -> str:
     """Sentence for whose work that was, as far as rows name it."""
-    hardware = view.trace.hardware.frame()
-    foreign = tk.is_any(hardware["attribution"], tk.Attribution.FOREIGN)
-    own_app = others & ~foreign & hardware["process"].notna().to_numpy(dtype=bool)
+    hardware = view.trace.hardware
+    foreign = hardware.attribution.is_any(tk.Attribution.FOREIGN)
+    own_app = others & ~foreign & hardware.process.known
     affected_ns = max(affected.covered_ns, 1)
     app, other_processes = (
         int(_times(view, chosen).covered_within(affected).sum()) / affected_ns for chosen in (own_app, others & foreign)

@@ -19,7 +19,7 @@ def detect(view: tk.ModelView, options: ChurnOptions) -> tk.Outcome:
         tk.above("reloads", "reloads after use", len(rows), "count", needed),
         tk.above("time-share", "time spent on reloads", share, "share", options.load_share),
         tk.Metric("loads", "loads", len(view.loads), "count"),
-        tk.Metric("mean-reload", "mean reload", float(rows["duration_ns"].mean()) if len(rows) else None, "ns"),
+        tk.Metric("mean-reload", "mean reload", float(rows.duration_ns.mean()) if len(rows) else None, "ns"),
     )
     loads = tk.format_count(len(view.loads), "load")
     if not len(rows):

@@ -31,7 +31,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     if (answer := unsampled(view)) is not None:
         return answer
     known = sizes(view.trace)
-    if top_calls(view.trace, tk.Kind.PREDICTION).frame().empty:
+    if not len(top_calls(view.trace, tk.Kind.PREDICTION)):
         return view.not_applicable("No prediction was recorded.")
     grown = growth(view.trace)
     if grown is None:
@@ -67,9 +67,8 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
             f"({_size(grown.low)} to {_size(grown.high)} per prediction, 99% interval).",
             "Record longer, with predictions throughout.",
         )
-    rows = top_calls(view.trace, tk.Kind.PREDICTION).frame()
-    starts = rows["start_ns"].to_numpy()
-    rows = tk.rows_where(rows, (starts >= grown.start_ns) & (starts <= grown.end_ns))
+    rows = top_calls(view.trace, tk.Kind.PREDICTION)
+    rows = rows.where((rows.start_ns >= grown.start_ns) & (rows.start_ns <= grown.end_ns))
     at = known.before(tk.Intervals.from_rows(rows).ends)
     return view.finding(
         f"The footprint grows by {tk.format_bytes(round(grown.per_prediction))} per prediction "

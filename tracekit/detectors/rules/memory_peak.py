@@ -39,11 +39,11 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     words = f"The footprint reaches {tk.format_bytes(peak)}, {beside} the limit of {tk.format_bytes(round(limit))}"
     if not tk.reached(metrics, "peak"):
         return view.passed(f"{words}. {engine_memory(view)}", metrics)
-    calls = top_calls(view.trace, tk.Kind.PREDICTION, *tk.SETUP_KINDS).frame()
+    calls = top_calls(view.trace, tk.Kind.PREDICTION, *tk.SETUP_KINDS)
     at = known.before(tk.Intervals.from_rows(calls).ends)
     footprint = np.append(known.bytes, 0)[at]
     near = footprint >= options.near_share * limit
-    shown = tk.rows_where(calls, near)
+    shown = calls.where(near)
     during = f", during {tk.format_count(len(shown), 'call')}{of_models(shown)}" if near.any() else ""
     return view.finding(
         f"{words}{during}. {engine_memory(view)}",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.loads import first_predictions
@@ -36,18 +35,18 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if not options.budget_ms:
         return _by_frames(view, options)
     warm, timed = _warm_and_timed(view)
-    judged = view.predictions.frame()[warm & timed]
+    judged = view.predictions.where(warm & timed)
     if len(judged) < options.min_predictions:
         record = keep_loaded(view, tk.RECORD_LONGER)
         return view.too_few_predictions(len(judged), options.min_predictions, adjective="warm", record=record)
     budget = round(options.budget_ms * 1e6)
-    late = judged[judged["duration_ns"].to_numpy() > budget]
+    late = judged.where(judged.duration_ns > budget)
     share = len(late) / len(judged)
     metrics = (
         tk.above("over-budget", "predictions over budget", share, "share", options.missed_share),
         tk.Metric("budget", "budget", budget, "ns"),
         *_latency(view.durations[warm & timed]),
-        tk.Metric("longest", "longest prediction", int(judged["duration_ns"].max()), "ns"),
+        tk.Metric("longest", "longest prediction", int(judged.duration_ns.max()), "ns"),
     )
     words = (
         f"{len(late):,} of {tk.format_count(len(judged), 'prediction')} ({tk.format_share(share)}) took longer than "
@@ -56,7 +55,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     left_out = _exclusion_clause(
         (int((~warm & timed).sum()), _COLD), (int((~timed).sum()), "prediction without a duration")
     )
-    if not tk.reached(metrics, "over-budget") or late.empty:
+    if not tk.reached(metrics, "over-budget") or not len(late):
         said = words if len(late) else f"None of {tk.format_count(len(judged), 'prediction')} exceeded the budget"
         return view.passed(f"{said}{left_out}.", metrics)
     words = f"{words}{left_out}; median {view.time(tk.value_of(metrics, 'median'))}"
@@ -66,7 +65,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
 def _warm_and_timed(view: tk.ModelView) -> tuple[tk.BoolArray, tk.BoolArray]:
     """Which predictions are not the first after a load, and which have a duration: shape (predictions,) each."""
     timed: tk.BoolArray = view.durations > 0
-    return ~first_predictions(view.trace)[view.predictions.frame().index], timed
+    return ~first_predictions(view.trace)[view.predictions.id], timed
 
 
 def _latency(warm_ns: tk.IntArray) -> tuple[tk.Metric, tk.Metric]:
@@ -129,7 +128,7 @@ def _by_frames(view: tk.ModelView, options: Options) -> tk.Outcome:
         few = f"{int(dropped.sum()):,} of {int(steady.sum()):,}" if dropped.any() else "none"
         words = f"{few} took longer than a frame and dropped the next one"
         return view.passed(f"{rate}; {words}{left_out}.", metrics)
-    loads = np.searchsorted(view.predictions.frame()["start_ns"].to_numpy(), view.loads.frame()["start_ns"].to_numpy())
+    loads = np.searchsorted(view.predictions.start_ns, view.loads.start_ns)
     # What call stacks show has no instances.
     if view.trace.inferred and (np.diff(loads) == 0).any():
         return view.unknown(
@@ -138,7 +137,7 @@ def _by_frames(view: tk.ModelView, options: Options) -> tk.Outcome:
             _GIVE_BUDGET,
         )
     # A user that follows another, as in reloads, does not alternate with it.
-    users = (tk.or_minus_one(view.predictions.frame()["instance"]), view.processes[view.processes >= 0])
+    users = (view.predictions.instance.filled(), view.processes[view.processes >= 0])
     if any(np.count_nonzero(np.diff(known)) >= len(np.unique(known)) > 1 for known in users):
         return view.unknown(
             f"{rate}, but several instances or processes run the model by turns, and the recording does not show which "
@@ -150,11 +149,11 @@ def _by_frames(view: tk.ModelView, options: Options) -> tk.Outcome:
         f"({tk.format_share(share)}) took longer than a frame ({tk.format_time(frame_ns)}) and dropped the next one"
         f"{left_out}"
     )
-    return _finding(view, view.predictions.frame().iloc[steps.index[dropped]], share, frame_ns, words, metrics)
+    return _finding(view, view.predictions.take(steps.index[dropped]), share, frame_ns, words, metrics)
 
 
 def _finding(
-    view: tk.ModelView, late: pd.DataFrame, share: float, budget_ns: int, words: str, metrics: tuple[tk.Metric, ...]
+    view: tk.ModelView, late: tk.Calls, share: float, budget_ns: int, words: str, metrics: tuple[tk.Metric, ...]
 ) -> tk.Outcome:
     """The finding. It has no cost: how much of the time can be saved is not known, only how often it is too long."""
     typical_ns, slow_ns = tk.value_of(metrics, "median"), tk.value_of(metrics, "p95")

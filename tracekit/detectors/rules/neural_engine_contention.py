@@ -24,7 +24,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for predictions whose work on the Neural Engine begins when work of others ends."""
     engine_rows = view.engine_rows
     called = tk.or_minus_one(tk.cells(engine_rows, "prediction"))
-    on_engine = view.predictions.frame().index.isin(called) & (view.durations > 0)
+    on_engine = np.isin(view.predictions.id, called) & (view.durations > 0)
     named = tk.is_any(tk.cells(engine_rows, "attribution"), *NAMED).any()
     # Share of the predictions during which the engine worked for them or for another one in flight.
     ambiguous = view.breakdown.unknown[Part.ANE] == REASONS.index(Unknown.AMBIGUOUS)
@@ -53,15 +53,15 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         some = f"{int(delayed.sum()):,} of {tk.format_count(count, 'prediction')}"
         words, whose = (some, "their") if delayed.any() else ("No prediction", "its")
         return view.passed(f"{words} queued behind other work for {least} or more of {whose} time.", metrics)
-    rows = view.predictions.frame()[delayed]
-    chosen = (waits.others_ns > 0) & np.isin(waits.prediction, rows.index.to_numpy())
+    rows = view.predictions.where(delayed)
+    chosen = (waits.others_ns > 0) & np.isin(waits.prediction, rows.id)
     affected = waits.times.where(chosen).union()
     cost_ns = min(int(waited[delayed].sum()), affected.covered_ns)
     median = float(np.median(waited[delayed]))
     return view.finding(
         f"{len(rows):,} of {tk.format_count(count, 'prediction')} queued behind other work on the Neural Engine for "
         f"{least} or more of their time: {tk.format_time(median)} of "
-        f"{tk.format_time(float(rows['duration_ns'].median()))} each (medians). {_whose(view, affected)}",
+        f"{tk.format_time(float(np.median(rows.duration_ns)))} each (medians). {_whose(view, affected)}",
         (*metrics, tk.Metric("median-wait", "median time queued", median, "ns")),
         rows=rows,
         cost=view.cost(
@@ -75,16 +75,17 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
 
 def _whose(view: tk.ModelView, affected: tk.Intervals) -> str:
     """Sentence for whose work the engine did in these times. Other processes are not named: labels do not name them."""
-    hardware = view.trace.hardware.frame()
+    hardware = view.trace.hardware
     mine = np.zeros(len(hardware), np.bool_)
     mine[view.engine_rows.index.to_numpy()] = True
-    executed = tk.is_any(tk.cells(hardware, "kind"), tk.Kind.ANE_EXEC) & ~mine
-    of_app = executed & tk.is_any(tk.cells(hardware, "attribution"), *NAMED, tk.Attribution.CONTAINED)
-    by_model = time_by_model(tk.rows_where(hardware[["start_ns", "duration_ns", "model"]], of_app), affected)
+    executed = hardware.kind.is_any(tk.Kind.ANE_EXEC) & ~mine
+    of_app = executed & hardware.attribution.is_any(*NAMED, tk.Attribution.CONTAINED)
+    at = np.flatnonzero(of_app)
+    by_model = time_by_model(hardware.model.take(at), tk.Intervals.from_rows(hardware).where(at), affected)
     working = list(by_model)
     if not working:
-        activity = view.trace.activity.frame()
-        called = tk.is_any(activity["kind"], tk.Kind.PREDICTION) & ~tk.is_any(activity["model"], view.name)
+        activity = view.trace.activity
+        called = activity.kind.is_any(tk.Kind.PREDICTION) & ~activity.model.is_any(view.name)
         if 2 * tk.Intervals.from_rows(activity).where(called).intersection(affected).covered_ns >= affected.covered_ns:
             return "Other models of this app predicted for most of that time, but no row shows whose work it was."
         return "No row names another model of this app, so the other work was most likely for other processes."

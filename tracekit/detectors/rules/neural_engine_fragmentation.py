@@ -7,7 +7,6 @@ import numpy as np
 import tracekit.detectors as tk
 from tracekit.analysis.breakdown.device_runs import gaps_between
 from tracekit.detectors.shared.competing_work import waits_for_others
-from tracekit.rows import counts_by
 
 
 class Options(tk.Options):
@@ -31,8 +30,8 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             "be counted.",
             "Record with a newer Xcode and OS, whose rows name the model, or with nothing else running.",
         )
-    with_rows = counts_by(view.predictions.id, engine_rows["prediction"].to_numpy(dtype=np.int64)) > 0
-    rows = tk.rows_where(view.predictions.frame(), with_rows)
+    with_rows = tk.counts_by(view.predictions.id, engine_rows["prediction"].to_numpy(dtype=np.int64)) > 0
+    rows = view.predictions.where(with_rows)
     if len(rows) < options.min_predictions:
         return view.too_few_predictions(len(rows), options.min_predictions, "with Neural Engine work")
     within, gaps = gaps_between(engine_rows)
@@ -41,9 +40,9 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     busy = on_cpu.joined(on_gpu, view.engine_waits.times)
     # The part of each in which no other unit worked for the model and the engine was not busy with others.
     idle = gaps.durations - busy.covered_within(gaps)
-    pieces = 1 + counts_by(rows.index.to_numpy(), within)
+    pieces = 1 + tk.counts_by(rows.id, within)
     queued_ns = int(waits_for_others(view)[0][with_rows].sum())
-    running_ns = int(rows["duration_ns"].sum()) - queued_ns
+    running_ns = int(rows.duration_ns.sum()) - queued_ns
     share = int(idle.sum()) / running_ns if running_ns else 0.0
     metrics = (
         tk.above("segments", "segments per prediction (median)", float(np.median(pieces)), "count", options.segments),
@@ -64,7 +63,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         f"Between them, all compute units idle for {tk.format_time(mean)} per prediction on average "
         f"({tk.format_share(share)} of its time{besides}).",
         (*metrics, tk.Metric("mean-gap", "mean gap time per prediction", mean, "ns")),
-        rows=rows[rows.index.isin(within[chosen])],
+        rows=rows.where(np.isin(rows.id, within[chosen])),
         cost=view.cost(
             min(int(idle.sum()), affected.covered_ns),
             "Time between Neural Engine segments in which no compute unit worked for the prediction",

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.latency import modes
@@ -56,7 +55,7 @@ def _judge(view: tk.ModelView, calls: Calls, without_waits_ns: tk.IntArray, opti
     """The answer for calls among predictions that take so long without their waits, shape (predictions,)."""
     groups = group_by_work(view, calls, without_waits_ns, options)
     if not groups.stands_out.any():
-        index = view.predictions.frame().index.get_indexer(calls.rows.index)
+        index = tk.places_of(view.predictions.id, calls.rows.id)
         usual = groups.usual_ns[groups.group]
         worst = float(((without_waits_ns[index] - groups.expected_ns + usual) / usual).max())
         return view.passed(
@@ -144,7 +143,7 @@ class Firsts(NamedTuple):
 def group_by_work(view: tk.ModelView, calls: Calls, without_waits_ns: tk.IntArray, options: Options) -> Groups:
     """Groups of comparable calls by their work; one where the work shows no others. `without_waits_ns` is the time of
     each of the model's predictions without its waits, shape (predictions,). O(n log n)."""
-    index = view.predictions.frame().index.get_indexer(calls.rows.index)
+    index = tk.places_of(view.predictions.id, calls.rows.id)
     work, without_waits_ns = latencies(view).work_ns[index], without_waits_ns[index]
     group = np.zeros(len(work), np.int64)
     if float((work > 0).mean()) >= KNOWN_SHARE:
@@ -178,14 +177,14 @@ def first_of_work(
 
     Predictions that are not compared belong to the group whose work is nearest. O(n log n).
     """
-    rows, count = tk.rows_where(view.predictions.frame(), calls.chosen_from), len(groups.work_ns)
+    rows, count = view.predictions.where(calls.chosen_from), len(groups.work_ns)
     gap_ns = round(options.gap_s * 1e9)
-    index = rows.index.get_indexer(calls.rows.index)
+    index = tk.places_of(rows.id, calls.rows.id)
     without_waits_ns, work = without_waits_ns[calls.chosen_from], latencies(view).work_ns[calls.chosen_from]
     distance = np.log(np.maximum(work, 1.0))[:, None] - np.log(np.maximum(groups.work_ns, 1.0))[None, :]
     group = np.abs(distance).argmin(axis=1)
     group[index] = groups.group
-    uses = uses_of_loads(view.loads.frame(), rows, view.processes[calls.chosen_from])
+    uses = uses_of_loads(view.loads.frame(), rows.frame(), view.processes[calls.chosen_from])
     first = np.zeros(len(rows), np.bool_)
     first[np.unique(uses.group * count + group, return_index=True)[1]] = True
     surely_warms, perhaps_warms = _warming_up(rows, uses, first, gap_ns)
@@ -194,12 +193,12 @@ def first_of_work(
     slow_start = np.zeros(len(rows), np.bool_)
     slow_start[uses.first] = _is_long(without_waits_ns, groups.usual_ns[group], options)[uses.first]
     visits = np.bincount(group[np.flatnonzero(np.diff(group, prepend=-1))], minlength=count)
-    unsure = perhaps_warms | after_gap(rows, gap_ns) | np.roll(slow_start, 1) | (visits < _MIN_VISITS)[group]
+    unsure = perhaps_warms | after_gap(rows.frame(), gap_ns) | np.roll(slow_start, 1) | (visits < _MIN_VISITS)[group]
     unsure[index] |= groups.beside_load
     return Firsts((first & ~unsure)[index], (first & unsure)[index])
 
 
-def _warming_up(rows: pd.DataFrame, uses: Uses, first: tk.BoolArray, gap_ns: int) -> tuple[tk.BoolArray, tk.BoolArray]:
+def _warming_up(rows: tk.Calls, uses: Uses, first: tk.BoolArray, gap_ns: int) -> tuple[tk.BoolArray, tk.BoolArray]:
     """Shape (predictions,) each: surely and perhaps begins a load with one prediction for each group, which a gap
     follows to warm the model up. `first` marks the first predictions of each group on each load. O(n log n)."""
     order = np.argsort(uses.group, kind="stable")
@@ -208,7 +207,7 @@ def _warming_up(rows: pd.DataFrame, uses: Uses, first: tk.BoolArray, gap_ns: int
     leading = np.empty(len(rows), np.bool_)
     leading[order] = again == np.repeat(again[opens], uses.count)
     last = order[opens + np.bincount(uses.group[leading], minlength=len(opens)) - 1]
-    surely, perhaps = stand_alone(rows, last, gap_ns)
+    surely, perhaps = stand_alone(rows.frame(), last, gap_ns)
     return leading & surely[uses.group], leading & perhaps[uses.group]
 
 

@@ -23,7 +23,7 @@ def detect(view: tk.ModelView, options: ReloadOptions) -> tk.Outcome:
         view.time(tk.value_of(metrics, name))
         for name in ("load-time", "prediction-time", "mean-load", "mean-prediction")
     )
-    rows = tk.rows_where(view.loads.frame(), is_reload)
+    rows = view.loads.where(is_reload)
     summary = (
         f"{tk.format_count(loads, 'load')} ({tk.format_count(len(rows), 'reload')}) for "
         f"{tk.format_count(predictions, 'prediction')}: {load_time} loading ({load} each) vs. {prediction_time} "

@@ -53,7 +53,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
 
 
 def _judge(view: tk.ModelView, calls: Calls, after_pause: tk.BoolArray, options: Options) -> tk.Outcome:
-    after = after_pause[view.predictions.frame().index.get_indexer(calls.rows.index)]
+    after = after_pause[tk.places_of(view.predictions.id, calls.rows.id)]
     pauses, others = int(after.sum()), int((~after).sum())
     if pauses < options.min_gaps or others < options.min_predictions:
         return view.unknown(

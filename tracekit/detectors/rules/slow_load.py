@@ -21,7 +21,7 @@ class Options(tk.Options):
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for long loads that did not specialize the model, and that a prediction waited for."""
-    known, durations = cold_loads(view.loads.frame(), view.trace), view.loads.frame()["duration_ns"].to_numpy()
+    known, durations = cold_loads(view.loads.frame(), view.trace), view.loads.duration_ns
     long = ~known.cold & (durations >= options.min_wait_ms * 1e6)
     waits = waits_for_loads(view.loads.frame(), view.trace, options.soon_ms, options.warm_up_gap_s)
     felt, perhaps = (long & each for each in waits)
@@ -44,7 +44,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return view.not_applicable("Its long loads are reloads: see reload-before-predict and load-churn.")
     if not count:
         return perhaps_cold(view, "A prediction", int(durations[felt].max()))
-    rows = tk.rows_where(view.loads.frame(), sure)
+    rows = view.loads.where(sure)
     cost_ns = tk.covered_ns(rows)
     if count == 1:
         summary = f"A prediction waited {view.time(cost_ns)} for a load from the cache."

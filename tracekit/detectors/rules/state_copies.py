@@ -28,11 +28,11 @@ class Options(tk.Options):
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for calls that continue each other and copy something large in and out."""
-    rows = view.predictions.frame()
+    rows = view.predictions
     times = tk.Intervals.from_rows(rows)
     if int((times.starts[1:] < times.ends[:-1]).sum()) > (1 - USUAL_CALLS) * len(rows):
         return view.not_applicable("Predictions overlap, so none continues the previous one.")
-    copies = autoregression.state_copies(rows, view.data.frame())
+    copies = autoregression.state_copies(rows.frame(), view.data.frame())
     large = copies.both >= options.copy_share * np.maximum(times.durations, 1)
     balanced = np.minimum(copies.into, copies.out) >= options.balance * np.maximum(copies.into, copies.out)
     passed_on = large & balanced
@@ -59,8 +59,8 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             "Record a longer answer, or several.",
         )
     copied_ns, predicted_ns = int(copies.both[passed_on].sum()), int(times.durations.sum())
-    data = view.data.frame().loc[copies.rows]
-    data = data[data["prediction"].isin(rows.index[passed_on]).to_numpy(dtype=bool)]
+    data = view.data.take(tk.places_of(view.data.id, copies.rows))
+    data = data.where(np.isin(data.prediction.filled(), rows.id[passed_on]))
     copied = tk.Intervals.from_rows(data).union()
     return view.finding(
         f"Each prediction spends {tk.format_time(float(np.median(copies.into)))} on copies in and "
@@ -81,16 +81,16 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
 
 def _sign(view: tk.ModelView, copies: autoregression.StateCopies) -> str:
     """What shows that calls continue each other, as a clause; empty where nothing does."""
-    rows = view.predictions.frame()
-    sequence = burst_numbers(rows)
+    rows = view.predictions
+    sequence = burst_numbers(rows.frame())
     # As a cache does that holds what came before.
     if growth(np.maximum(copies.both, 1), sequence).usual:
         return "the copies grow with each prediction of a sequence"
     if copies.has_small_input.mean() < USUAL_CALLS:
         return ""
-    if autoregression.opens_sequence(rows["duration_ns"].to_numpy(), sequence, autoregression.SURE_OPENING).any():
+    if autoregression.opens_sequence(rows.duration_ns, sequence, autoregression.SURE_OPENING).any():
         return "sequences open with a long prediction, as for a prompt"
-    if autoregression.opened_by_another_model(view.trace, rows, sequence):
+    if autoregression.opened_by_another_model(view.trace, rows.frame(), sequence):
         return "each sequence follows a prediction of another model, as after a prompt"
     return ""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 import numpy as np
-import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.detectors.shared.wording import what_ran
@@ -33,18 +32,16 @@ class Options(tk.Options):
 
 def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     """Looks for signs that loads and predictions are missing or cut."""
-    trace, rows, duration = view.trace, view.trace.activity.frame(), view.trace.run.duration_ns
+    trace, rows, hardware, duration = view.trace, view.trace.activity, view.trace.hardware, view.trace.run.duration_ns
     # Loads, compilations and predictions that Core ML recorded.
-    recorded = tk.is_any(rows["level"], tk.Level.TOP) & ~tk.is_any(rows["attribution"], tk.Attribution.INFERRED)
+    recorded = rows.level.is_any(tk.Level.TOP) & ~rows.attribution.is_any(tk.Attribution.INFERRED)
     # Executions whose label names a model that Core ML names too.
-    kind, attribution, model = (tk.cells(trace.hardware.frame(), name) for name in ("kind", "attribution", "model"))
-    own = tk.is_any(kind, tk.Kind.ANE_EXEC, tk.Kind.GPU_EXEC)
-    own &= tk.is_any(attribution, tk.Attribution.LABEL, tk.Attribution.EXACT)
-    names, named = tk.texts_in(tk.categorical(tk.cells(rows, "model"))[recorded]), tk.categorical(model)
-    own &= np.array([*(name in names for name in named.categories), False])[named.codes]
+    own = hardware.kind.is_any(tk.Kind.ANE_EXEC, tk.Kind.GPU_EXEC)
+    own &= hardware.attribution.is_any(tk.Attribution.LABEL, tk.Attribution.EXACT)
+    own &= hardware.model.is_any(*rows.model.take(recorded).held())
     end_ns = np.iinfo(np.int64).max if duration is None else duration - AT_END_NS
-    called, worked = (tk.Intervals.from_rows(rows) for rows in (trace.activity.frame(), trace.hardware.frame()))
-    others = map(tk.Intervals.from_rows, (trace.data.frame(), trace.compute.frame(), trace.other.frame()))
+    called, worked = map(tk.Intervals.from_rows, (rows, hardware))
+    others = map(tk.Intervals.from_rows, (trace.data, trace.compute, trace.other))
     last_ns = max(int(times.ends.max(initial=0)) for times in (called.where(recorded), *others))
     cut, late = recorded & (called.ends >= end_ns), own & (worked.starts > last_ns)
     share = options.cut_share
@@ -52,17 +49,11 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
         _share("cut", "load and prediction time cut off at the end", called, cut, recorded, share),
         _share("late", "hardware work after the last Core ML event", worked, late, own, share),
     )
-    shown = {
-        metric.id: tk.rows_where(rows, chosen)
-        for metric, rows, chosen in zip(
-            metrics, (trace.activity.frame(), trace.hardware.frame()), (cut, late), strict=True
-        )
-        if metric.reached
-    }
-    signs = [*_of_the_file(trace), *_of_the_rows(shown, metrics, last_ns)]
+    cut, late = (each & metric.reached for metric, each in zip(metrics, (cut, late), strict=True))
+    cut_rows, late_rows = rows.where(cut), hardware.where(late)
+    signs = [*_of_the_file(trace), *_of_the_rows(cut_rows, late_rows, metrics, last_ns)]
     if signs:
-        rows = pd.concat(list(shown.values()) or [trace.activity.frame().head(0)])
-        return view.finding(" ".join(signs), metrics, rows=rows)
+        return view.finding(" ".join(signs), metrics, rows=tk.Shown.of(cut_rows, late_rows))
     return _unclear(view) or view.passed("The recording ended normally.", metrics)
 
 
@@ -95,17 +86,16 @@ def _of_the_file(trace: tk.Trace) -> list[str]:
     return signs
 
 
-def _of_the_rows(shown: dict[str, pd.DataFrame], metrics: tuple[tk.Metric, ...], last_ns: int) -> list[str]:
-    """Signs in the rows, by the metric that is reached, as sentences."""
+def _of_the_rows(cut: tk.Calls, late: tk.Events, metrics: tuple[tk.Metric, ...], last_ns: int) -> list[str]:
+    """Signs in the rows of metrics that are reached, as sentences."""
     signs = []
-    cut, late = (shown.get(metric.id, pd.DataFrame()) for metric in metrics)
     cut_share, late_share = (tk.format_share(metric.value or 0) for metric in metrics)
     if len(cut):
-        longest = cut.sort_values("duration_ns").iloc[-1]
+        longest = int(np.argsort(cut.duration_ns)[-1])
         signs.append(
             f"{what_ran(cut)} had not ended when the recording did ({cut_share} of "
             "the recorded load and prediction time). "
-            f"The longest, of {longest['model']}, had run for {tk.format_time(int(longest['duration_ns']))}."
+            f"The longest, of {cut.model.item(longest)}, had run for {tk.format_time(int(cut.duration_ns[longest]))}."
         )
     if len(late):
         signs.append(

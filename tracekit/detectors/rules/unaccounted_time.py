@@ -32,7 +32,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         words = f"Recorded events and known queueing account for {tk.format_share(1 - share)} of prediction time."
         metric = tk.above("unaccounted", "unaccounted time", share, "share", options.unaccounted_share)
         return view.passed(words, (metric,))
-    if view.data.frame()["prediction"].array.isna().all() and view.compute.frame()["prediction"].array.isna().all():
+    if not (view.data.prediction.known.any() or view.compute.prediction.known.any()):
         return view.unknown(
             "Core ML recorded no data or compute events in any prediction, although each prediction has some, so the "
             "recording does not show what happens in a prediction.",
@@ -70,7 +70,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             tk.Metric("mean-prediction", "mean prediction", mean, "ns"),
             tk.Metric("mean-unaccounted", "mean unaccounted time", rest, "ns"),
         ),
-        rows=tk.rows_where(view.predictions.frame(), chosen),
+        rows=view.predictions.where(chosen),
     )
 
 

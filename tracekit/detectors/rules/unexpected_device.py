@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
 import tracekit.detectors as tk
 from tracekit.analysis.breakdown.device_runs import SHORT_CPU_NS, device_runs_of
 from tracekit.analysis.code.sites import sites_of
@@ -92,12 +90,12 @@ def _finding(view: tk.ModelView, expected: tk.Device, work: Work, metrics: tuple
     """The finding. It has no cost: no recording shows how fast the expected unit would be."""
     unit, count = tk.DEVICE_NAMES[expected], tk.format_count(len(view.predictions), "prediction")
     others = [_rows(view, device) for device in work.known_ns if device != expected and work.known_ns[device]]
-    rows = pd.concat([frame for frame in others if len(frame)] or [view.predictions.frame()])
+    rows = tk.Shown.of(*others) if any(map(len, others)) else view.predictions
     usual_order = device_runs_of(
         view.compute.frame(), view.hardware.frame(), view.predictions.frame().index, SHORT_CPU_NS
     ).usual_order()
     order = f" The usual order is {order_words(usual_order)}." if len(usual_order) > 1 else ""
-    by_time = view.hardware.frame()["attribution"].eq(tk.Attribution.CONTAINED).any()
+    by_time = view.hardware.attribution.is_any(tk.Attribution.CONTAINED).any()
     doubt = " Possible but not certain: some rows do not name a model." if by_time else ""
     return view.finding(
         f"Expected on the {unit}, but {tk.format_share(1 - work.share(expected))} of the recorded work of {count} "
@@ -105,17 +103,16 @@ def _finding(view: tk.ModelView, expected: tk.Device, work: Work, metrics: tuple
         metrics,
         rows=rows,
         missed=tk.value_of(metrics, "mostly-elsewhere"),
-        call_sites=sites_of(view.trace, view.predictions.frame().index),
+        call_sites=sites_of(view.trace, view.predictions.id),
     )
 
 
-def _rows(view: tk.ModelView, device: tk.Device) -> pd.DataFrame:
+def _rows(view: tk.ModelView, device: tk.Device) -> tk.Events:
     """The rows that show work of a unit: its execution, or requests to it where none was recorded."""
     linked, requested = (
-        tk.rows_where(rows, tk.is_any(rows["device"], device) & rows["prediction"].notna().to_numpy())
-        for rows in (view.hardware.frame(), view.compute.frame())
+        rows.where(rows.device.is_any(device) & rows.prediction.known) for rows in (view.hardware, view.compute)
     )
-    executed = tk.rows_where(linked, tk.is_any(linked["kind"], tk.Kind.ANE_EXEC, tk.Kind.GPU_EXEC))
+    executed = linked.where(linked.kind.is_any(tk.Kind.ANE_EXEC, tk.Kind.GPU_EXEC))
     return executed if len(executed) else requested
 
 

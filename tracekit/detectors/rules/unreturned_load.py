@@ -62,7 +62,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             metrics,
         )
     by_start = dict(zip((then.start_ns for _, then in cycles), kept.astype(np.int64).tolist(), strict=True))
-    rows = tk.rows_where(view.loads.frame(), np.isin(view.loads.frame()["start_ns"].to_numpy(), [*by_start]))
+    rows = view.loads.where(np.isin(view.loads.start_ns, [*by_start]))
     # Samples around it are noisy: a little more may stay than a load adds.
     still = f"{tk.format_bytes(round(stays))} of it are" if stays < step else "all of it is"
     return view.finding(
@@ -70,9 +70,9 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         f"{still} still there at the next one: {tk.format_bytes(round(kept.sum()))} in all.",
         metrics,
         rows=rows,
-        call_sites=sites_of(view.trace, rows.index),
+        call_sites=sites_of(view.trace, rows.id),
         held=held(float(kept.sum()), view.trace),
-        sizes=rows["start_ns"].map(by_start).to_numpy(np.int64),
+        sizes=np.array([by_start[start] for start in rows.start_ns.tolist()], np.int64),
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.statistics import top_calls
@@ -39,20 +38,19 @@ class Unused(NamedTuple):
 def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     """Looks for models without any prediction long after their load."""
     trace = view.trace
-    loads = top_calls(trace, *tk.LOAD_KINDS).frame()
-    if loads.empty:
+    loads = top_calls(trace, *tk.LOAD_KINDS)
+    if not len(loads):
         return view.not_applicable(NO_LOAD)
-    models = tk.categorical(tk.cells(loads, "model"))
-    unnamed = tk.unnamed_predictions(trace) + int((models.codes < 0).sum())
+    unnamed = tk.unnamed_predictions(trace) + int((~loads.model.known).sum())
     if unnamed:
         return view.unknown(
             f"{tk.format_count(unnamed, 'load or prediction has', 'loads and predictions have')} no model name, so it "
             "is unknown which models were used.",
             tk.RECORD_EARLIER,
         )
-    unused = _unused_models(trace, loads, top_calls(trace, tk.Kind.PREDICTION).frame())
+    unused = _unused_models(trace, loads, top_calls(trace, tk.Kind.PREDICTION))
     if not unused:
-        return view.passed(f"Every loaded model was used ({tk.format_count(len(tk.texts_in(models)), 'model')}).")
+        return view.passed(f"Every loaded model was used ({tk.format_count(len([*loads.model.held()]), 'model')}).")
     sure = [
         entry for entry in unused if entry.since_ns >= options.unused_s * 1e9 and entry.calls >= options.min_predictions
     ]
@@ -68,7 +66,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
         )
     names, many = [entry.name for entry in sure], len(sure) > 1
     since_ns, calls = min(entry.since_ns for entry in sure), min(entry.calls for entry in sure)
-    rows = tk.rows_where(loads, tk.is_any(tk.cells(loads, "model"), *names))
+    rows = loads.where(loads.model.is_any(*names))
     cost_ns = tk.covered_ns(rows)
     return view.finding(
         f"{tk.format_count(len(names), 'model was', 'models were')} loaded and never used: "
@@ -86,23 +84,22 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     )
 
 
-def _unused_models(trace: tk.Trace, loads: pd.DataFrame, calls: pd.DataFrame) -> list[Unused]:
+def _unused_models(trace: tk.Trace, loads: tk.Calls, calls: tk.Calls) -> list[Unused]:
     """Models of the loads that no prediction and no work of the hardware belongs to, by name."""
     # Used are those with a prediction, also as a stage or of one, and those that the hardware names.
-    predicted = tk.is_any(tk.cells(trace.activity.frame(), "kind"), tk.Kind.PREDICTION)
-    hardware = trace.hardware.frame()
-    named = tk.is_any(tk.cells(hardware, "attribution"), tk.Attribution.LABEL, tk.Attribution.EXACT)
-    ran = named & ~tk.is_any(tk.cells(hardware, "kind"), tk.Kind.ANE_LOAD, tk.Kind.ANE_COMPILE)
+    predicted = trace.activity.kind.is_any(tk.Kind.PREDICTION)
+    hardware = trace.hardware
+    named = hardware.attribution.is_any(tk.Attribution.LABEL, tk.Attribution.EXACT)
+    ran = named & ~hardware.kind.is_any(tk.Kind.ANE_LOAD, tk.Kind.ANE_COMPILE)
     used: set[str] = set()
-    for frame, chosen in ((trace.activity.frame(), predicted), (hardware, ran)):
-        for column in ("model", "parent_model"):
-            used |= tk.texts_in(tk.categorical(tk.cells(frame, column))[chosen])
-    starts, ends = calls["start_ns"].to_numpy(), tk.Intervals.from_rows(loads).ends
+    for rows, chosen in ((trace.activity, predicted), (hardware, ran)):
+        used |= {name for column in (rows.model, rows.parent_model) for name in column.take(chosen).held()}
+    starts, ends = calls.start_ns, tk.Intervals.from_rows(loads).ends
     # Where the run does not say how long it was, its last row ends it.
     duration_ns = trace.run.duration_ns or int(tk.Intervals.from_rows(trace.activity, trace.hardware).ends.max())
     unused = []
-    for name in sorted(tk.texts_in(tk.cells(loads, "model")) - used):
-        first_end = int(ends[tk.is_any(tk.cells(loads, "model"), name)].min())
+    for name in sorted({*loads.model.held()} - used):
+        first_end = int(ends[loads.model.is_any(name)].min())
         later = len(starts) - int(np.searchsorted(starts, first_end))
         unused.append(Unused(name, max(duration_ns - first_end, 0), later))
     return unused

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
@@ -112,11 +111,11 @@ def _finding(
     view: tk.ModelView, firsts: FirstCalls, chosen: tk.BoolArray, metrics: tuple[tk.Metric, ...]
 ) -> tk.Finding:
     """The finding with its cost: what first predictions took beyond the usual."""
-    rows: pd.DataFrame = view.predictions.frame().iloc[firsts.index[chosen]]
+    rows = view.predictions.take(firsts.index[chosen])
     worst = int(np.flatnonzero(chosen)[np.argmax(firsts.extra_ns[chosen])])
     first_ns = firsts.usual_ns[worst] + firsts.extra_ns[worst]
     # What may be several predictions takes longer than each of them.
-    several = view.trace.inferred and not view.predictions.frame()["single"].all()
+    several = view.trace.inferred and not view.predictions.single.all()
     least, most = ("at least ", ", at most ") if several else ("", " ")
     summary = (
         f"The first prediction after a load took {least}{view.time(first_ns)}, {least}{firsts.ratio[worst]:.1f}x the "
@@ -135,11 +134,11 @@ def _finding(
             usual_ns=float(firsts.usual_ns[chosen].max()),
         ),
         rows=rows,
-        call_sites=sites_of(view.trace, rows.index),
+        call_sites=sites_of(view.trace, rows.id),
     )
 
 
-def _pipelines(view: tk.ModelView, rows: pd.DataFrame) -> str:
+def _pipelines(view: tk.ModelView, rows: tk.Calls) -> str:
     """What of the time Metal explains: a sentence after a space, or nothing."""
     compiled = view.trace.context.get("metal_pipelines")
     if compiled is None or compiled.empty:
@@ -288,7 +287,7 @@ def _due_to_work(view: tk.ModelView, firsts: FirstCalls, longest_ns: tk.FloatArr
     model was recorded. Where what looks like one prediction may be several, no more than it makes others longer that
     follow a gap: these are shorter than they look."""
     work, extra = latencies(view).work_ns, np.maximum(firsts.extra_ns, 0.0)
-    if not work.any() and view.trace.inferred and not view.predictions.frame()["single"].all():
+    if not work.any() and view.trace.inferred and not view.predictions.single.all():
         return np.where(np.isnan(longest_ns), extra, np.minimum(extra, longest_ns))
     if not work.any():
         return extra

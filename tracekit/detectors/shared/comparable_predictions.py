@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.autoregression import opens_sequence
@@ -37,7 +36,7 @@ SAME_CONCURRENCY = 0.25
 class Calls:
     """Comparable calls of one model, and how many others were left out for which reason."""
 
-    rows: pd.DataFrame
+    rows: tk.Calls
     """Prediction rows, sorted by start."""
     burst: tk.IntArray
     """Shape (calls,): number of the sequence, which counts all predictions that these are chosen from."""
@@ -70,7 +69,7 @@ class Calls:
 
     def where(self, chosen: tk.BoolArray) -> Calls:
         """Some of the calls, with the same counts beside them."""
-        return replace(self, rows=tk.rows_where(self.rows, chosen), burst=self.burst[chosen])
+        return replace(self, rows=self.rows.where(chosen), burst=self.burst[chosen])
 
     @property
     def requested_ratio(self) -> float:
@@ -120,7 +119,7 @@ def calls_of_same_concurrency(view: tk.ModelView) -> tuple[Calls, ...]:
     every = comparable_calls(view)
     if all(calls.overlapping <= len(calls.rows) for calls in every):
         return every
-    depth = _in_flight(view.predictions.frame())
+    depth = _in_flight(view.predictions)
     usual = [np.median(depth[calls.chosen_from & view.warm & (depth > 0)]) for calls in every]
     return tuple(
         calls
@@ -154,7 +153,7 @@ def _judge_both_ways(view: tk.ModelView, calls: Calls, judge: Callable[[Calls], 
     return other if isinstance(outcome, tk.NotEvaluated) else outcome
 
 
-def _in_flight(predictions: pd.DataFrame) -> tk.FloatArray:
+def _in_flight(predictions: tk.Calls) -> tk.FloatArray:
     """Shape (predictions,): mean number in flight during each, 1 where it is alone; 0 without duration. O(n log n)."""
     times = tk.Intervals.from_rows(predictions)
     if times.in_turn():
@@ -173,18 +172,18 @@ def calls_with_openings(view: tk.ModelView) -> tuple[Calls, ...]:
 
 
 def _of_each_kind(view: tk.ModelView, openings: bool = False) -> tuple[Calls, ...]:
-    alone = _in_flight(view.predictions.frame()) == 1
+    alone = _in_flight(view.predictions) == 1
     return tuple(_comparable(view, chosen, alone, openings) for chosen in latencies(view).comparable_groups)
 
 
 def _comparable(view: tk.ModelView, chosen: tk.BoolArray, alike: tk.BoolArray, openings: bool = False) -> Calls:
     """The comparable ones of the `chosen` predictions that are `alike` in concurrency; both shape (predictions,)."""
-    rows = tk.rows_where(view.predictions.frame(), chosen)
-    burst = burst_numbers(rows)
-    warm, alike, timed = view.warm[chosen], alike[chosen], rows["duration_ns"].to_numpy() > 0
+    rows = view.predictions.where(chosen)
+    burst = burst_numbers(rows.frame())
+    warm, alike, timed = view.warm[chosen], alike[chosen], rows.duration_ns > 0
     comparable = warm & alike & timed
     calls = Calls(
-        tk.rows_where(rows, comparable),
+        rows.where(comparable),
         burst[comparable],
         chosen,
         cold=int((~warm & timed).sum()),
@@ -196,7 +195,7 @@ def _comparable(view: tk.ModelView, chosen: tk.BoolArray, alike: tk.BoolArray, o
     )
     if not _uneven(calls.durations):
         return calls
-    in_bursts = bursts(rows)
+    in_bursts = bursts(rows.frame())
     surely, perhaps = find_held_up(view, calls.rows, chosen, tk.Intervals(in_bursts.start_ns, in_bursts.end_ns))
     waiting, unclear = int(surely.sum()), int(perhaps.sum())
     choose = (lambda calls: calls) if openings else _without_openings

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.breakdown.partition import Breakdown, breakdown
@@ -14,7 +13,7 @@ from tracekit.analysis.load_waits import setup_times
 from tracekit.analysis.quantities import sample_quantiles
 from tracekit.analysis.statistics import top_calls
 from tracekit.arrays import CodeArray
-from tracekit.trace.frames import places_of
+from tracekit.columns import Texts
 from tracekit.trace.linking import top_predictions
 
 LONGER = 0.2
@@ -38,7 +37,7 @@ _UNITS = _ENGINE, _GPU, _CPU = range(3)
 
 
 def find_held_up(
-    view: tk.ModelView, rows: pd.DataFrame, chosen_from: tk.BoolArray, windows: tk.Intervals
+    view: tk.ModelView, rows: tk.Calls, chosen_from: tk.BoolArray, windows: tk.Intervals
 ) -> tuple[tk.BoolArray, tk.BoolArray]:
     """Which of some predictions of a model others made long, shape (rows,) each. Surely, where others worked on a unit
     of the model in the extra time, and not so during ordinary calls; perhaps, if work whose unit or owner the recording
@@ -59,16 +58,16 @@ def find_held_up(
         surely |= _fill(working, calls, windows, own_ns, max_share=1.0)
     if _ENGINE in units:
         waits = view.engine_waits
-        surely |= calls.longer & (waits.by_prediction(rows.index) >= WAITED_SHARE * calls.extra_ns)
+        surely |= calls.longer & (waits.by_prediction(rows.frame().index) >= WAITED_SHARE * calls.extra_ns)
     perhaps = _fill(sure.joined(doubtful), calls, windows, own_ns, max_share=LIKELY_SHARE)
     worked_longer = _longer_work(view, rows, calls)
     return surely & ~worked_longer, perhaps & ~surely & ~worked_longer
 
 
-def _longer_work(view: tk.ModelView, rows: pd.DataFrame, calls: _Calls) -> tk.BoolArray:
+def _longer_work(view: tk.ModelView, rows: tk.Calls, calls: _Calls) -> tk.BoolArray:
     """Shape (calls,): the Neural Engine, which works for one after the other, worked so much longer for the call itself
     that it would be long without others too."""
-    work = view.breakdown.frame.loc[rows.index, "ane_busy_ns"].to_numpy(dtype=np.float64, na_value=0.0)
+    work = view.breakdown.frame.loc[rows.id, "ane_busy_ns"].to_numpy(dtype=np.float64, na_value=0.0)
     usual = float(np.median(work[~calls.longer])) if not calls.longer.all() else np.inf
     longer: tk.BoolArray = work - usual >= LONGER * calls.usual_ns
     return longer
@@ -85,7 +84,7 @@ def waits_for_others(view: tk.ModelView) -> tuple[tk.IntArray, tk.IntArray]:
     units = [unit for unit in _units([int(each.sum()) for each in _unit_times(view.breakdown)]) if unit != _CPU]
     if not units:
         return surely, surely
-    requests = tk.is_any(tk.cells(view.compute.frame(), "kind"), tk.Kind.ANE_REQUEST, tk.Kind.GPU_REQUEST)
+    requests = view.compute.kind.is_any(tk.Kind.ANE_REQUEST, tk.Kind.GPU_REQUEST)
     computed = tk.Intervals.from_rows(view.compute).where(~requests)
     model_work = computed.joined(tk.Intervals.from_rows(view.hardware, view.data))
     others = tk.Intervals.none().joined(*_of_others(view, units, loads=False, meets=True))
@@ -132,11 +131,15 @@ def _fill(work: tk.Intervals, calls: _Calls, windows: tk.Intervals, own_ns: int,
     return explained
 
 
-def time_by_model(rows: pd.DataFrame, windows: tk.Intervals) -> dict[str, int]:
-    """Time in ns within the windows that rows of each model cover, most first; only those with any. O(n log n)."""
+def time_by_model(model: Texts, times: tk.Intervals, windows: tk.Intervals) -> dict[str, int]:
+    """Time in ns within the windows that rows of each model cover, most first; only those with any. `model` and `times`
+    are those of the rows. O(n log n)."""
+    order, counts = np.argsort(model.codes, kind="stable"), model.counts()
+    after = np.cumsum(counts) + len(model) - counts.sum()
     covered = {
-        str(name): int(tk.Intervals.from_rows(model_rows).covered_within(windows).sum())
-        for name, model_rows in rows.groupby("model", observed=True)
+        model.values[code]: int(times.where(order[end - count : end]).covered_within(windows).sum())
+        for code, (end, count) in enumerate(zip(after.tolist(), counts.tolist(), strict=True))
+        if count
     }
     names = sorted((name for name, time in covered.items() if time), key=lambda name: (-covered[name], name))
     return {name: covered[name] for name in names}
@@ -167,12 +170,12 @@ def _of_others(view: tk.ModelView, units: list[int], *, loads: bool, meets: bool
     for unit in units:
         if not work.recorded[unit]:
             rows = work.compute.unit == unit
-            rows[view.compute.frame().index.to_numpy()] = False
+            rows[view.compute.id] = False
             sure.append(work.compute.times.where(rows))
             blind = True
             continue
         rows = work.hardware.unit == unit
-        model_rows = view.hardware.frame().index.to_numpy()
+        model_rows = view.hardware.id
         # Where rows of the model bear its name, a row without a name is not one of them.
         unsure = rows & work.ambiguous & (not (rows[model_rows] & work.named[model_rows]).any())
         rows[model_rows] = unsure[model_rows] = False
@@ -188,7 +191,7 @@ def _of_others(view: tk.ModelView, units: list[int], *, loads: bool, meets: bool
 
 
 class _Rows(NamedTuple):
-    """Rows of a frame: shape (rows,) each."""
+    """Rows of a lane: shape (rows,) each."""
 
     times: tk.Intervals
     unit: CodeArray
@@ -222,34 +225,36 @@ class _Work(NamedTuple):
 
 @tk.cached_by_trace
 def _work(trace: tk.Trace) -> _Work:
-    hardware, predictions = trace.hardware.frame(), top_calls(trace, tk.Kind.PREDICTION).frame()
+    hardware, predictions = trace.hardware, top_calls(trace, tk.Kind.PREDICTION)
     return _Work(
-        hardware=_rows(hardware, (tk.Lane.NEURAL_ENGINE, tk.Lane.GPU), "lane"),
-        ambiguous=tk.is_any(tk.cells(hardware, "attribution"), tk.Attribution.AMBIGUOUS),
-        named=tk.is_any(tk.cells(hardware, "attribution"), tk.Attribution.EXACT, tk.Attribution.LABEL),
+        hardware=_rows(hardware, hardware.lane, (tk.Lane.NEURAL_ENGINE, tk.Lane.GPU)),
+        ambiguous=hardware.attribution.is_any(tk.Attribution.AMBIGUOUS),
+        named=hardware.attribution.is_any(tk.Attribution.EXACT, tk.Attribution.LABEL),
         inside=_inside(trace, predictions),
-        compute=_rows(trace.compute.frame(), (tk.Kind.ANE_REQUEST, tk.Kind.GPU_REQUEST, tk.Kind.CPU_COMPUTE), "kind"),
-        predicted=_rows(predictions, (), "kind"),
+        compute=_rows(
+            trace.compute, trace.compute.kind, (tk.Kind.ANE_REQUEST, tk.Kind.GPU_REQUEST, tk.Kind.CPU_COMPUTE)
+        ),
+        predicted=_rows(predictions, predictions.kind, ()),
         known=np.asarray(sum(_unit_times(breakdown(trace)))) > 0,
         loads=setup_times(trace),
         recorded=(trace.coverage_of(tk.NEURAL_ENGINE).recorded, trace.coverage_of(tk.GPU).recorded, False),
-        models={str(name): number for number, name in enumerate(trace.activity.frame()["model"].cat.categories)},
+        models={name: number for number, name in enumerate(trace.activity.model.values)},
     )
 
 
-def _inside(trace: tk.Trace, predictions: pd.DataFrame) -> tk.BoolArray:
+def _inside(trace: tk.Trace, predictions: tk.Calls) -> tk.BoolArray:
     called, times = tk.Intervals.from_rows(predictions), tk.Intervals.from_rows(trace.hardware)
     if not called.in_turn() or not len(called):
         return np.zeros(len(times), np.bool_)
     owner = np.append(top_predictions(trace.activity), -1)
-    call = places_of(predictions.index, owner[tk.or_minus_one(tk.cells(trace.hardware.frame(), "prediction"))])
+    call = tk.places_of(predictions.id, owner[trace.hardware.prediction.filled()])
     inside: tk.BoolArray = (times.starts >= called.starts[call]) & (times.ends <= called.ends[call])
-    return inside & (call >= 0) & ~tk.is_any(tk.cells(trace.hardware.frame(), "attribution"), tk.Attribution.FOREIGN)
+    return inside & (call >= 0) & ~trace.hardware.attribution.is_any(tk.Attribution.FOREIGN)
 
 
-def _rows(frame: pd.DataFrame, values: tuple[tk.Lane | tk.Kind, ...], column: str) -> _Rows:
-    """Rows of a frame; `values` of a column stand for `_UNITS`."""
-    unit = np.full(len(frame), -1, np.int8)
+def _rows(rows: tk.Events, column: Texts, values: tuple[tk.Lane | tk.Kind, ...]) -> _Rows:
+    """Rows of a lane; `values` of a column stand for `_UNITS`."""
+    unit = np.full(len(rows), -1, np.int8)
     for number, value in enumerate(values):
-        unit[tk.is_any(tk.cells(frame, column), value)] = number
-    return _Rows(tk.Intervals.from_rows(frame), unit, tk.categorical(tk.cells(frame, "model")).codes)
+        unit[column.is_any(value)] = number
+    return _Rows(tk.Intervals.from_rows(rows), unit, rows.model.codes)

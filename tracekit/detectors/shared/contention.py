@@ -34,7 +34,7 @@ class ContentionWords(NamedTuple):
 class Met(NamedTuple):
     """Comparable predictions by the other work that they met: shape (predictions,) each."""
 
-    rows: pd.DataFrame
+    rows: tk.Calls
     disturbed: tk.BoolArray
     calm: tk.BoolArray
     affected: tk.Metric
@@ -43,7 +43,7 @@ class Met(NamedTuple):
     @property
     def durations(self) -> tk.IntArray:
         """Durations of the predictions in ns."""
-        return self.rows["duration_ns"].to_numpy()
+        return self.rows.duration_ns
 
     @property
     def usual_ns(self) -> float:
@@ -94,7 +94,7 @@ class Contention(NamedTuple):
     options: ContentionOptions
     words: ContentionWords
 
-    def split(self, rows: pd.DataFrame, overlap: tk.FloatArray) -> Met | tk.Passed | tk.NotEvaluated:
+    def split(self, rows: tk.Calls, overlap: tk.FloatArray) -> Met | tk.Passed | tk.NotEvaluated:
         """The predictions `rows` by their share of other work, or the answer where too few met any or none."""
         view, options, words = self
         if len(rows) < 2 * options.min_compared:
@@ -104,7 +104,7 @@ class Contention(NamedTuple):
                 f"with {words.unit} work",
                 adjective="comparable",
                 left_out=NOT_COMPARED,
-                record=keep_loaded(view, record_alone(view.predictions.frame())),
+                record=keep_loaded(view, record_alone(view.predictions)),
             )
         disturbed, calm = overlap >= options.overlap_share, overlap <= options.calm_share
         share = float(disturbed.mean())
@@ -161,7 +161,7 @@ class Contention(NamedTuple):
         `filled_ns`, shape (predictions,), is that time of each, `affected` when others worked. `others` are words for
         the other work; the sentence `whose` says for whom it was.
         """
-        rows, filled_ns = met.rows[met.disturbed], filled_ns[met.disturbed]
+        rows, filled_ns = met.rows.where(met.disturbed), filled_ns[met.disturbed]
         cost_ns = min(int(filled_ns.sum()), affected.covered_ns)
         cost = self.view.cost(
             cost_ns,

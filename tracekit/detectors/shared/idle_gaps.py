@@ -142,7 +142,7 @@ pace, and not the time that calls take (heuristic)."""
 
 def keeps_pace(view: tk.ModelView) -> bool:
     """Whether the calls keep a frame rate: what generates a text calls a model again at once, and keeps none."""
-    rows, code = view.predictions.frame(), int(view.predictions.frame()["model"].cat.codes.iloc[0])
+    rows, code = view.predictions.frame(), int(view.predictions.model.codes[0])
     return steady_rate(rows, bursts(rows), idleness.core_ml_calls(view.trace), code, slack=_IDLE_SHARE) is not None
 
 
@@ -150,16 +150,16 @@ def read_gaps(view: tk.ModelView, min_calls: int) -> SequenceGaps:
     """Gaps in sequences of at least `min_calls` calls. O(n log n), once for all numbers that the same sequences
     reach: checks ask for different ones, and most apps call a model in long sequences."""
     has_length = view.durations > 0
-    rows = view.predictions.frame() if has_length.all() else view.predictions.frame()[has_length]
-    sequence = view.cache.get((read_gaps, "sequences"), lambda: burst_numbers(rows))
+    rows = view.predictions.where(has_length)
+    sequence = view.cache.get((read_gaps, "sequences"), lambda: burst_numbers(rows.frame()))
     counts = np.bincount(sequence)
     fewest = int(counts[counts >= min_calls].min(initial=np.iinfo(np.int64).max))
-    return view.cache.get((read_gaps, fewest), lambda: _gaps(view, rows["start_ns"].to_numpy(), sequence, fewest))
+    return view.cache.get((read_gaps, fewest), lambda: _gaps(view, rows.start_ns, sequence, fewest))
 
 
 def _gaps(view: tk.ModelView, starts_ns: tk.IntArray, sequence: tk.IntArray, min_calls: int) -> SequenceGaps:
-    activity = view.trace.activity.frame()
-    model_code = activity["model"].cat.categories.tolist().index(view.name)
+    models = view.trace.activity.model.values
+    model_code = models.index(view.name)
     idle = idleness.idle_times(idleness.core_ml_calls(view.trace), model_code, starts_ns, sequence, min_calls)
     stretch = idleness.paced_stretches(idle)
     rest = stretch < 0
@@ -178,7 +178,7 @@ def _gaps(view: tk.ModelView, starts_ns: tk.IntArray, sequence: tk.IntArray, min
         paced = idleness.pacing(idle.distance_ns, idle.busy_ns)
     named = idle.next_model >= 0
     by_model = np.bincount(idle.next_model[named], weights=idle.gaps.durations[named])
-    culprit = str(activity["model"].cat.categories[int(by_model.argmax())]) if by_model.any() else ""
+    culprit = models[int(by_model.argmax())] if by_model.any() else ""
     marked = () if perhaps else _signposts_in_gaps(view, idle)
     between = work_between(view.trace, idle.gaps)
     gaps = SequenceGaps(idle, Activity.UNCLEAR, marked, between, culprit, beats)
@@ -195,7 +195,7 @@ def _gaps(view: tk.ModelView, starts_ns: tk.IntArray, sequence: tk.IntArray, min
 def _blurred(view: tk.ModelView, idle: idleness.Idle) -> bool:
     """Whether distances vary no more than sampling makes them vary, and not so little that a beat is sure: where each
     start is off by chance, each distance makes up for the one before as on a beat."""
-    error_ns = int(view.predictions.frame()["resolution_ns"].max()) if view.trace.inferred else 0
+    error_ns = int(view.predictions.resolution_ns.max()) if view.trace.inferred else 0
     if not error_ns or not len(idle.distance_ns):
         return False
     return (
@@ -235,10 +235,9 @@ def device_idle(view: tk.ModelView, idle: idleness.Idle) -> tk.IntArray:
 
     For a model without hardware rows, which runs on the CPU, it is the whole gap.
     """
-    hardware = view.trace.hardware.frame()
-    lanes = [lane for lane in (tk.Lane.NEURAL_ENGINE, tk.Lane.GPU) if (view.hardware.frame()["lane"] == lane).any()]
-    rows = hardware[tk.is_any(tk.cells(hardware, "lane"), *lanes)]
-    return idle.gaps.durations - tk.Intervals.from_rows(rows).covered_within(idle.gaps)
+    lanes = [lane for lane in (tk.Lane.NEURAL_ENGINE, tk.Lane.GPU) if view.hardware.lane.is_any(lane).any()]
+    times = tk.Intervals.from_rows(view.trace.hardware).where(view.trace.hardware.lane.is_any(*lanes))
+    return idle.gaps.durations - times.covered_within(idle.gaps)
 
 
 def is_autoregressive(view: tk.ModelView) -> bool:
@@ -266,15 +265,14 @@ def may_be_one_answer(view: tk.ModelView) -> bool:
 def _follows_other_model(view: tk.ModelView, first: tk.IndexArray) -> bool:
     """Whether most of the calls at these positions follow a call of another model that is made for nothing else.
     Models that are called more often run beside both, and say nothing of it."""
-    rows, calls = view.predictions.frame(), top_calls(view.trace, tk.Kind.PREDICTION).frame()
-    models = calls["model"].astype("object")
-    rare = models.map(models.value_counts()).to_numpy(dtype=np.float64, na_value=np.inf) <= 2 * len(first)
-    eligible = rare | (models == view.name).to_numpy(dtype=bool)
-    starts, names = calls["start_ns"].to_numpy()[eligible], models.to_numpy()[eligible]
-    before = np.searchsorted(starts, rows["start_ns"].to_numpy()[first], side="left") - 1
-    openers = [str(name) for name in names[before[before >= 0]] if name != view.name]
-    counts = np.unique(openers, return_counts=True)[1]
-    return bool(len(counts)) and 2 * int(counts.max()) >= len(first)
+    calls = top_calls(view.trace, tk.Kind.PREDICTION)
+    own = calls.model.is_any(view.name)
+    rare = calls.model.known & (np.append(calls.model.counts(), 0)[calls.model.codes] <= 2 * len(first))
+    eligible = np.flatnonzero(rare | own)
+    before = np.searchsorted(calls.start_ns[eligible], view.predictions.start_ns[first], side="left") - 1
+    openers = eligible[before[before >= 0]]
+    most = int(calls.model.take(openers[~own[openers]]).counts().max(initial=0))
+    return most > 0 and 2 * most >= len(first)
 
 
 def gap_finding(
@@ -289,12 +287,9 @@ def gap_finding(
         "first to the last prediction of the sequences.",
         of="the time from first to last prediction",
     )
-    activity = view.trace.activity.frame()
-    following = activity.iloc[np.searchsorted(activity["start_ns"].to_numpy(), gaps.ends, side="left")]
+    activity = view.trace.activity
+    following = tk.Shown.of(activity).take(np.searchsorted(activity.start_ns, gaps.ends, side="left"))
     # Each gap is shown by the row that ends it.
-    rows = following.assign(
-        start_ns=gaps.starts,
-        duration_ns=gaps.durations,
-        label=following["label"].cat.rename_categories(lambda label: f"before {label}"),
-    )
+    label = following.label.recoded(lambda label: f"before {label}")
+    rows = replace(following, start_ns=gaps.starts, duration_ns=gaps.durations, label=label)
     return view.finding(summary, metrics, rows=rows, cost=cost, affected=gaps, call_sites=found.sites)

@@ -8,7 +8,6 @@ import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.copies import ConversionSummary, CopySummary
 from tracekit.characters import lower_first
-from tracekit.trace.frames import columns_of
 
 if TYPE_CHECKING:
     from tracekit.model_files.facts import ModelFile
@@ -79,9 +78,7 @@ def copies_finding(
     fix: str = "",
 ) -> tk.Finding:
     """The finding that the data rows of `copies`, inside predictions, show; `words` begin the basis of its cost."""
-    rows = columns_of(view.trace.data.frame(), ("start_ns", "duration_ns", "model", "label", "table", "row")).iloc[
-        copies.rows
-    ]
+    rows = tk.Shown.of(view.trace.data).take(copies.rows)
     copied = tk.Intervals.from_rows(rows).union()
     return view.finding(
         summary,
@@ -89,7 +86,7 @@ def copies_finding(
         rows=rows,
         cost=view.cost(min(copies.covered_ns, copied.covered_ns), f"{words}, with overlaps counted once"),
         affected=copied,
-        call_sites=sites_of(view.trace, view.predictions.frame().index),
+        call_sites=sites_of(view.trace, view.predictions.id),
         fix=fix,
     )
 

@@ -23,7 +23,6 @@ from tracekit.detectors.shared.comparable_predictions import MIN_CALLS, Calls, j
 from tracekit.detectors.shared.options import HEAT_RATIO
 from tracekit.detectors.shared.unit_work import sampled_ns
 from tracekit.detectors.shared.wording import FOLLOWS_INPUT_SIZE
-from tracekit.rows import sums_by
 from tracekit.trace.events import COPY_KINDS
 
 MIN_IN_STATE = 10
@@ -138,9 +137,8 @@ def follows_input_size(view: tk.ModelView, calls: Calls) -> bool:
 
     Copying is compared with the rest of the call, so that slow copies alone do not count. O(n log n).
     """
-    copies = tk.rows_where(view.data.frame(), tk.is_any(view.data.frame()["kind"], *COPY_KINDS))
-    copied = tk.or_minus_one(copies["prediction"])
-    copying = sums_by(calls.rows.index.to_numpy(), copied, copies["duration_ns"].to_numpy())
+    copies = view.data.where(view.data.kind.is_any(*COPY_KINDS))
+    copying = tk.sums_by(calls.rows.id, copies.prediction.filled(), copies.duration_ns)
     rest = calls.durations - copying
     known = (copying > 0) & (rest > 0)
     if known.mean() < KNOWN_SHARE or not np.ptp(copying[known]) or not np.ptp(rest[known]):
@@ -214,9 +212,7 @@ def read_switching(
     may have.
     """
     durations = calls.durations
-    without_waits = np.maximum(
-        latencies(view).without_waits_ns[view.predictions.frame().index.get_indexer(calls.rows.index)], 1
-    )
+    without_waits = np.maximum(latencies(view).without_waits_ns[tk.places_of(view.predictions.id, calls.rows.id)], 1)
     # Ratios are compared as logarithms; a hair below, so that the ratio itself is reached.
     min_share = min(options.group_share * requested_ratio, 0.5)
     groups, _ = modes(without_waits, min_share=min_share, min_ratio=options.ratio * (1 - 1e-9))
@@ -265,7 +261,7 @@ def busy_times(view: tk.ModelView, calls: Calls) -> tk.FloatArray:
     busy = work_by_unit(view).copy()
     unknown = ~busy.any(axis=1)
     busy[unknown, list(tk.DEVICE_NAMES).index(tk.Device.CPU)] = sampled_ns(view)[unknown]
-    return busy[view.predictions.frame().index.get_indexer(calls.rows.index)]
+    return busy[tk.places_of(view.predictions.id, calls.rows.id)]
 
 
 def _work(view: tk.ModelView, calls: Calls, slow: tk.BoolArray) -> tuple[Work, tuple[str, str]]:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
@@ -51,22 +50,22 @@ def outweigh_use(view: tk.ModelView) -> tk.BoolArray:
     Loads that prepare the model for the device are left out: the cache is what they lack. O((l + p) log(l + p)).
     """
     uses = uses_of_loads(view.loads.frame(), view.predictions.frame())
-    durations = view.loads.frame()["duration_ns"].to_numpy()
+    durations = view.loads.duration_ns
     known = uses.load >= 0
     predicting = np.zeros(len(durations))
     each = np.bincount(uses.group, view.durations, minlength=len(known))
     predicting[uses.load[known]] = each[known]
     chosen = (durations >= FELT_MS * 1_000_000) & (predicting > 0) & (durations >= TIMES_USE * predicting)
-    chosen &= ~tk.is_any(tk.cells(view.loads.frame(), "kind"), tk.Kind.LOAD_UNCACHED)
+    chosen &= ~view.loads.kind.is_any(tk.Kind.LOAD_UNCACHED)
     if chosen.any():
         chosen &= waits_for_loads(view.loads.frame(), view.trace)[0]
     return chosen
 
 
-def beside_cold(loads: pd.DataFrame, *, either_side: bool = False) -> tk.BoolArray:
+def beside_cold(loads: tk.Calls, *, either_side: bool = False) -> tk.BoolArray:
     """Shape (loads,): a load from the cache that comes right after one that prepared the model for the device, or with
     `either_side` right before it: both belong to the model's first run, and neither repeats the other. O(l)."""
-    cold, cached = (tk.is_any(tk.cells(loads, "kind"), kind) for kind in (tk.Kind.LOAD_UNCACHED, tk.Kind.LOAD_CACHED))
+    cold, cached = (loads.kind.is_any(kind) for kind in (tk.Kind.LOAD_UNCACHED, tk.Kind.LOAD_CACHED))
     near = np.append(False, cold)[:-1]
     if either_side:
         near |= np.append(cold, False)[1:]
@@ -78,7 +77,7 @@ def load_pattern(view: tk.ModelView, options: ReloadOptions) -> tuple[tuple[tk.M
     """How loads and predictions compare, with the thresholds of the rule, and which loads are reloads, shape (loads,):
     used since the previous load, at most the idle time ago or with loads that outweigh the use.
     O((l + p) log(l + p))."""
-    load_starts, load_times = (view.loads.frame()[name].to_numpy() for name in ("start_ns", "duration_ns"))
+    load_starts, load_times = view.loads.start_ns, view.loads.duration_ns
     calls = tk.Intervals.from_rows(view.predictions)
     latest_end = np.maximum.accumulate(calls.ends)
     before = np.searchsorted(calls.starts, load_starts, side="left")
@@ -87,7 +86,7 @@ def load_pattern(view: tk.ModelView, options: ReloadOptions) -> tuple[tuple[tk.M
     last_use = np.where(before > 0, latest_end[np.maximum(before - 1, 0)], np.iinfo(np.int64).min // 2)
     late = used_since_load & (load_starts - last_use > round(options.idle_s * 1e9))
     counts = ~late | outweigh_use(view) if late.any() else ~late
-    is_reload = used_since_load & counts & ~beside_cold(view.loads.frame())
+    is_reload = used_since_load & counts & ~beside_cold(view.loads)
     loads, single_use = len(load_times), float((after <= 1).mean())
     metrics = (
         tk.above("loads", "loads", loads, "count", options.min_loads),
@@ -115,7 +114,7 @@ class Reloads(NamedTuple):
     """Loads that bring back a model that had been used since it was last loaded, had been let go, and is used again;
     and either that was a moment before, or the load outweighs its use."""
 
-    rows: pd.DataFrame
+    rows: tk.Calls
     share: float
     """Part of the time with loads or predictions of the model that they cover."""
     in_turns_share: float
@@ -124,18 +123,18 @@ class Reloads(NamedTuple):
 
 def reloads(view: tk.ModelView, idle_ns: int) -> Reloads:
     """What was released and loaded again. O((l + p) log(l + p))."""
-    starts = view.loads.frame()["start_ns"].to_numpy()
+    starts = view.loads.start_ns
     uses = uses_of_loads(view.loads.frame(), view.predictions.frame())
     begun = np.searchsorted(uses.first_ns, starts, side="left")
     before = np.maximum(begun - 1, 0)
     # What began earlier and is still called later was not released: this load makes one more instance.
     released = np.maximum.accumulate(uses.last_ns)[before] < starts
     last_end = np.maximum.accumulate(uses.end_ns)[before]
-    back = (begun > 0) & released & np.isin(np.arange(len(starts)), uses.load) & ~beside_cold(view.loads.frame())
+    back = (begun > 0) & released & np.isin(np.arange(len(starts)), uses.load) & ~beside_cold(view.loads)
     late = back & (starts - last_end > idle_ns)
     if late.any():
         back &= ~late | outweigh_use(view)
-    rows, spent = tk.rows_where(view.loads.frame(), back), tk.covered_ns(view.loads, view.predictions)
+    rows, spent = view.loads.where(back), tk.covered_ns(view.loads, view.predictions)
     every = top_calls(view.trace, *tk.LOAD_KINDS).start_ns
     of_all, own = (np.searchsorted(each, starts) - np.searchsorted(each, last_end) for each in (every, starts))
     between = of_all - own
@@ -146,16 +145,16 @@ def reloads(view: tk.ModelView, idle_ns: int) -> Reloads:
     )
 
 
-def reload_finding(view: tk.ModelView, summary: str, metrics: tuple[tk.Metric, ...], rows: pd.DataFrame) -> tk.Finding:
+def reload_finding(view: tk.ModelView, summary: str, metrics: tuple[tk.Metric, ...], rows: tk.Calls) -> tk.Finding:
     """The finding with its cost: these reloads."""
     return view.finding(
         summary,
         metrics,
         rows=rows,
         cost=view.cost(
-            tk.covered_ns(rows), "Time covered by the reloads after use", longest_wait_ns=int(rows["duration_ns"].max())
+            tk.covered_ns(rows), "Time covered by the reloads after use", longest_wait_ns=int(rows.duration_ns.max())
         ),
-        call_sites=tuple(replace(site, api=Api.RELOAD) for site in sites_of(view.trace, rows.index)),
+        call_sites=tuple(replace(site, api=Api.RELOAD) for site in sites_of(view.trace, rows.id)),
     )
 
 

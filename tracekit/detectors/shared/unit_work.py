@@ -86,19 +86,19 @@ def sampled_ns(view: tk.ModelView) -> tk.IntArray:
     if view.trace.sites is None or Unit.CPU not in view.trace.sites:
         return np.zeros(len(view.predictions), np.int64)
     samples = view.trace.sites[Unit.CPU].reindex(view.predictions.frame().index, fill_value=0).to_numpy(np.int64)
-    result: tk.IntArray = samples * view.predictions.frame()["resolution_ns"].to_numpy(np.int64)
+    result: tk.IntArray = samples * view.predictions.resolution_ns
     return result
 
 
 @tk.cached_by_trace
 def _unattributed_times(trace: tk.Trace) -> dict[tk.Lane, CoveredTime]:
     """When each unit executed rows of which nothing says whose they are: the same for all models of a recording."""
-    hardware = trace.hardware.frame()
-    executed = tk.is_any(tk.cells(hardware, "kind"), tk.Kind.ANE_EXEC, tk.Kind.GPU_EXEC)
-    unattributed = executed & tk.is_any(tk.cells(hardware, "attribution"), tk.Attribution.UNATTRIBUTED)
+    hardware = trace.hardware
+    executed = hardware.kind.is_any(tk.Kind.ANE_EXEC, tk.Kind.GPU_EXEC)
+    unattributed = executed & hardware.attribution.is_any(tk.Attribution.UNATTRIBUTED)
     times = tk.Intervals.from_rows(hardware)
     return {
-        lane: times.where(unattributed & tk.is_any(tk.cells(hardware, "lane"), lane)).covered_time()
+        lane: times.where(unattributed & hardware.lane.is_any(lane)).covered_time()
         for lane in (tk.Lane.NEURAL_ENGINE, tk.Lane.GPU)
     }
 
@@ -118,10 +118,10 @@ def unit_suggestion(view: tk.ModelView) -> str:
 
 def unit_suggestion_notes(trace: tk.Trace, models: Iterable[str]) -> tuple[str, ...]:
     """The unit that they suggest for each of these models, in one sentence; none where they suggest nothing."""
-    called = top_calls(trace, tk.Kind.PREDICTION).frame()
+    called = top_calls(trace, tk.Kind.PREDICTION)
     words = []
     for model in models:
-        suggestion = suggested_unit(trace, called.index[tk.is_any(called["model"], model)])
+        suggestion = suggested_unit(trace, called.frame().index[called.model.is_any(model)])
         if suggestion is not None:
             words.append(f"{model} on the {tk.DEVICE_NAMES[suggestion[0]]} ({SHOWN_BY[suggestion[0]]})")
     if not words:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 import tracekit.detectors as tk
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 RECORD_ALONE = "Record longer, without overlapping predictions."
 RECORD_PHASE_ALONE = "Record a phase without overlapping predictions."
@@ -20,7 +22,7 @@ _MAX_UNITS = 5
 """Units of an order that are named: two hand-offs there and back show the pattern."""
 
 
-def record_alone(predictions: pd.DataFrame) -> str:
+def record_alone(predictions: tk.Calls) -> str:
     """Advice to record longer, and alone where predictions overlap."""
     return tk.RECORD_LONGER if tk.Intervals.from_rows(predictions).alone().all() else RECORD_ALONE
 
@@ -30,10 +32,17 @@ def keep_loaded(view: tk.ModelView, otherwise: str) -> str:
     return KEEP_LOADED if 2 * int(view.warm.sum()) < len(view.warm) else otherwise
 
 
-def of_models(rows: pd.DataFrame) -> str:
+def of_models(rows: tk.Events | pd.DataFrame) -> str:
     """Models of rows, after a noun: ` of A, B and 2 more`; empty where none is known."""
-    names = sorted(str(name) for name in rows["model"].dropna().unique())
+    names = sorted(_rows(rows).model.held())
     return f" of {tk.format_names(names)}" if names else ""
+
+
+def _rows(rows: tk.Events | pd.DataFrame) -> tk.Events:
+    """Until no rule reads frames."""
+    from tracekit.frame import rows_of
+
+    return rows if isinstance(rows, tk.Events) else rows_of(tk.Events, rows)
 
 
 def order_words(devices: Sequence[tk.Device]) -> str:
@@ -42,9 +51,9 @@ def order_words(devices: Sequence[tk.Device]) -> str:
     return " → ".join([*words, "…"] if len(devices) > _MAX_UNITS else words)
 
 
-def what_ran(rows: pd.DataFrame) -> str:
+def what_ran(rows: tk.Events | pd.DataFrame) -> str:
     """Loads, compilations and predictions among rows of the activity, as `2 loads and 25 predictions`."""
     kinds = (("load", tk.LOAD_KINDS), ("compilation", (tk.Kind.COMPILE,)), ("prediction", (tk.Kind.PREDICTION,)))
-    counts = [(int(rows["kind"].isin(list(kind)).sum()), noun) for noun, kind in kinds]
+    counts = [(int(_rows(rows).kind.is_any(*kind).sum()), noun) for noun, kind in kinds]
     *head, last = [tk.format_count(count, noun) for count, noun in counts if count] or ["nothing"]
     return f"{', '.join(head)} and {last}" if head else last
