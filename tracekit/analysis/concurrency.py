@@ -9,7 +9,7 @@ import pandas as pd
 
 from tracekit.analysis.quantities import median
 from tracekit.arrays import BoolArray, IntArray
-from tracekit.intervals import Intervals, depth_profile, integrate, sums_between
+from tracekit.intervals import AnyTimed, Intervals, depth_profile, integrate, sums_between
 from tracekit.sorting import few_bits
 
 
@@ -55,7 +55,7 @@ class DepthOverTime:
         return weighted / busy if busy else None
 
 
-def depth_over_time(predictions: pd.DataFrame) -> DepthOverTime:
+def depth_over_time(predictions: AnyTimed) -> DepthOverTime:
     """Depth of predictions (shared event columns) of one model or of several. O(n log n)."""
     called = Intervals.from_rows(predictions)
     times, depth = depth_profile(called.starts, called.ends)

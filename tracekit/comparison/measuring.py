@@ -9,7 +9,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.breakdown.partition import Breakdown, Part, breakdown
 from tracekit.analysis.breakdown.summary import GROUPS, compute_shares
@@ -37,9 +36,9 @@ from tracekit.errors import UnreadableRecording
 from tracekit.intervals import Intervals
 from tracekit.recording.table import TableState
 from tracekit.report.choice import LEFT_OUT
+from tracekit.rows import places_of
 from tracekit.trace.coverage import unreadable_tables
-from tracekit.trace.events import BOUNDS, COPY_KINDS, LOAD_KINDS, Attribution, Kind, Level, Origin
-from tracekit.trace.frames import columns_of, hardware_only, is_any, resolution_of, rows_where
+from tracekit.trace.events import COPY_KINDS, LOAD_KINDS, Attribution, Kind, Level, Origin
 from tracekit.trace.instruments import coreml
 from tracekit.trace.instruments.catalogue import CORE_ML, NEURAL_ENGINE
 from tracekit.trace.trace import identity_of
@@ -47,6 +46,7 @@ from tracekit.trace.trace import identity_of
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, FloatArray, IntArray
     from tracekit.report.report import RecordingInfo, Report, Result, TableInfo
+    from tracekit.trace.events import Calls
     from tracekit.trace.filter import Shown
     from tracekit.trace.trace import Coverage, Trace
 
@@ -72,13 +72,11 @@ def measure(trace: Trace, report: Report, shown: Shown | None = None) -> Measure
 
 def measure_with(trace: Trace, facts: Facts, shown: Shown | None) -> Measurements:
     """`measure` where there is no report. O(n log n) in the rows of the trace."""
-    read = ("start_ns", "duration_ns", "kind", "model", "level", "attribution", "origin", "resolution_ns", *BOUNDS)
-    activity = columns_of(trace.activity.frame(), read)
-    rows = activity if shown is None else activity[shown.rows["activity"]]
-    top = rows_where(rows, is_any(rows["level"], Level.TOP))
+    is_top = trace.activity.level.is_any(Level.TOP)
+    top = trace.activity.where(is_top if shown is None else is_top & shown.rows["activity"])
     of_trace = _OfTrace.of(trace, top)
     # The hottest thermal state at these times.
-    predicted_ns = top["start_ns"].to_numpy()[of_trace.called]
+    predicted_ns = top.start_ns[of_trace.called]
     states = trace.context.get("thermal")
     if states is None or not len(predicted_ns):
         thermal = None
@@ -204,13 +202,13 @@ class _OfTrace(NamedTuple):
     """Same shape: some of it is not known."""
 
     @classmethod
-    def of(cls, trace: Trace, top: pd.DataFrame) -> _OfTrace:
+    def of(cls, trace: Trace, top: Calls) -> _OfTrace:
         """For the rows of the activity that the app called."""
         copies = trace.data.kind.is_any(*COPY_KINDS)
         times = breakdown(in_order(trace))
         known = {part: times.frame[part.column].array.to_numpy(np.float64, na_value=0.0) for part in Part}
         return cls(
-            is_any(top["kind"], Kind.PREDICTION),
+            top.kind.is_any(Kind.PREDICTION),
             first_predictions(trace),
             trace.data.prediction.filled()[copies],
             times,
@@ -219,21 +217,19 @@ class _OfTrace(NamedTuple):
         )
 
 
-def _model(
-    name: str, per_second: float | None, trace: Trace, top: pd.DataFrame, of_trace: _OfTrace
-) -> ModelMeasurements:
-    of_model = is_any(top["model"], name)
-    predictions = rows_where(top, of_model & of_trace.called)
-    loads = rows_where(top, of_model & is_any(top["kind"], *LOAD_KINDS))
-    labels, loads_ns = predictions.index, loads["duration_ns"].to_numpy()
-    inferred = bool(hardware_only(predictions).any())
-    inferred_calls = not is_any(top["origin"], Origin.CORE_ML).any()
-    untold = bool(is_any(predictions["attribution"], Attribution.INFERRED).any())
-    latencies = predictions["duration_ns"].to_numpy()
+def _model(name: str, per_second: float | None, trace: Trace, top: Calls, of_trace: _OfTrace) -> ModelMeasurements:
+    of_model = top.model.is_any(name)
+    predictions = top.where(of_model & of_trace.called)
+    loads = top.where(of_model & top.kind.is_any(*LOAD_KINDS))
+    labels, loads_ns = predictions.id, loads.duration_ns
+    inferred = bool(predictions.origin.is_any(Origin.HARDWARE).any())
+    inferred_calls = not top.origin.is_any(Origin.CORE_ML).any()
+    untold = bool(predictions.attribution.is_any(Attribution.INFERRED).any())
+    latencies = predictions.duration_ns
     ended = latencies > 0 if not inferred else np.zeros(len(predictions), np.bool_)
     is_warm = ~of_trace.cold[labels[ended]]
     depth = depth_over_time(predictions).depth if len(predictions) and not inferred else None
-    positions = of_trace.times.frame.index.get_indexer(labels)
+    positions = places_of(of_trace.times.frame.index.to_numpy(np.int64), labels)
     timed, timed_ns = positions[ended], latencies[ended]
     parts = _parts(of_trace, timed, timed_ns)
     unseen = trace.coverage_of(NEURAL_ENGINE).state is TableState.EMPTY
@@ -243,39 +239,39 @@ def _model(
         predictions=len(predictions),
         latencies_ns=timed_ns,
         warm=is_warm,
-        cold_loads_ns=loads_ns[is_any(loads["kind"], Kind.LOAD_UNCACHED)],
-        cached_loads_ns=loads_ns[is_any(loads["kind"], Kind.LOAD_CACHED)],
-        other_loads_ns=loads_ns[is_any(loads["kind"], Kind.LOAD)],
-        copies=None if untold else int(np.isin(of_trace.copied_in, labels.to_numpy()).sum()),
+        cold_loads_ns=loads_ns[loads.kind.is_any(Kind.LOAD_UNCACHED)],
+        cached_loads_ns=loads_ns[loads.kind.is_any(Kind.LOAD_CACHED)],
+        other_loads_ns=loads_ns[loads.kind.is_any(Kind.LOAD)],
+        copies=None if untold else int(np.isin(of_trace.copied_in, labels).sum()),
         max_in_flight=None if depth is None else int(depth.max(initial=0)),
-        awaited_load_ns=int(loads_ns[awaited(loads, trace)].max(initial=0)) if len(loads) else None,
+        awaited_load_ns=int(loads_ns[awaited(loads.frame(), trace)].max(initial=0)) if len(loads) else None,
         warm_parts=parts if is_warm.all() else _parts(of_trace, timed[is_warm], timed_ns[is_warm]),
         parts=parts,
         units=tuple(units.items()),
         units_error=units_error,
-        overlap=mostly_overlap(Intervals.from_rows(predictions[ended]).alone(), is_warm),
-        inexact=_inexact(predictions[ended], predictions, loads, top) if inferred_calls else EXACT,
+        overlap=mostly_overlap(Intervals.from_rows(predictions).where(ended).alone(), is_warm),
+        inexact=_inexact(predictions.where(ended), predictions, loads, top) if inferred_calls else EXACT,
         per_second=per_second,
     )
 
 
-def _inexact(timed: pd.DataFrame, predictions: pd.DataFrame, loads: pd.DataFrame, top: pd.DataFrame) -> Inexact:
+def _inexact(timed: Calls, predictions: Calls, loads: Calls, top: Calls) -> Inexact:
     """Of calls that are inferred; `timed` are the predictions with a latency, whose median is off by as much as that of
     the shortest or of the longest calls that fit. Signposts show every load."""
     shortest, given, longest = (float(np.median(values)) if len(values) else 0.0 for values in _durations(timed))
     least, likely, most = _durations(loads)
     return Inexact(
-        resolution_of(loads, predictions),
+        max(int(calls.resolution_ns.max(initial=0)) for calls in (loads, predictions)),
         round(max(given - shortest, longest - given)),
         int(np.maximum(likely - least, most - likely).max(initial=0)),
-        not is_any(top["origin"], Origin.SIGNPOSTS).any(),
+        not top.origin.is_any(Origin.SIGNPOSTS).any(),
     )
 
 
-def _durations(calls: pd.DataFrame) -> tuple[IntArray, IntArray, IntArray]:
+def _durations(calls: Calls) -> tuple[IntArray, IntArray, IntArray]:
     """Shortest, likely and longest durations that fit: shape (calls,) each."""
-    earliest, latest, first_end, last_end = (calls[name].to_numpy(np.int64) for name in BOUNDS)
-    return np.maximum(first_end - latest, 0), calls["duration_ns"].to_numpy(np.int64), last_end - earliest
+    earliest, latest, first_end, last_end = calls.bounds
+    return np.maximum(first_end - latest, 0), calls.duration_ns, last_end - earliest
 
 
 def _parts(of_trace: _OfTrace, positions: IntArray, durations_ns: IntArray) -> Parts | None:

@@ -42,8 +42,6 @@ from tracekit.report.private_text import (
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from tracekit.report.report import RecordingInfo, Report, TableInfo
     from tracekit.trace.trace import Trace
 
@@ -108,29 +106,25 @@ class PrivateFacts:
 def private_facts(trace: Trace) -> PrivateFacts:
     """Private facts of a run, from its description and from all its frames."""
     # What only cleans texts needs no frames.
+    from tracekit.frame import cells_of
+    from tracekit.rows import held_texts
     from tracekit.trace.events import Attribution
     from tracekit.trace.filter import model_names
-    from tracekit.trace.frames import categorical, held_texts, texts_in
 
     run = trace.run
     devices = [device for device in (run.device, run.host) if device is not None]
     quotes = [run.target.arguments, *(text for device in devices for text in (device.name, device.uuid))]
     known = {(device.model or "").casefold() for device in devices} | GENERIC_DEVICES
-    lanes = (
-        trace.activity.frame(),
-        trace.data.frame(),
-        trace.compute.frame(),
-        trace.other.frame(),
-        trace.hardware.frame(),
-    )
-    frames = [frame for frame in (*lanes, *trace.context.values()) if len(frame)]
+    lanes, context = trace.events.values(), [frame for frame in trace.context.values() if len(frame)]
     # The target did not use them.
     of_others = trace.hardware.attribution.is_any(Attribution.FOREIGN)
-    models = texts_in(categorical(trace.hardware.frame()["model"])[of_others]) - set(trace.models.name)
+    models = set(trace.hardware.model.take(of_others).held()) - set(trace.models.name)
     foreign = tuple(sorted(text for text in models if text.strip()))
-    names = {name for frame in frames for column in ("process", "process_name") for name in _texts(frame, column)}
+    named = [frame[column].array for frame in context for column in ("process", "process_name") if column in frame]
+    names = {text for text in held_texts([*(rows.process for rows in lanes), *map(cells_of, named)]) if text.strip()}
     # Some processes are named in labels alone.
-    names |= processes_in(chain.from_iterable(held_texts(frame["label"]) for frame in frames if "label" in frame))
+    labels = (cells_of(frame["label"].array) for frame in context if "label" in frame)
+    names |= processes_in(chain.from_iterable(each.held() for each in (*(rows.label for rows in lanes), *labels)))
     return PrivateFacts(
         quotes=tuple(dict.fromkeys(q for q in quotes if q and len(q) >= 3 and q.casefold() not in known)),
         processes=tuple(sorted(names)),
@@ -278,13 +272,6 @@ def replacement_counts(text: str, facts: PrivateFacts) -> dict[str, int]:
     counts = {"names of processes": occurring(processes), "names of foreign models": occurring(foreign)}
     counts |= {words: len(re.findall(pattern, text)) for words, pattern in _STAND_INS.items()}
     return {words: count for words, count in counts.items() if count}
-
-
-def _texts(frame: pd.DataFrame, column: str) -> set[str]:
-    """Distinct texts of a column; none where the frame lacks it."""
-    from tracekit.trace.frames import texts_in
-
-    return {text for text in texts_in(frame[column]) if text.strip()} if column in frame else set()
 
 
 def _naming_texts(value: object) -> set[str]:

@@ -34,10 +34,10 @@ def test_no_row_overlaps_and_none_is_missing(concurrent, tracks):
     for track in tracks.slices:
         several += track.row_count > 1
         for row in range(track.row_count):
-            in_row = track.slices[track.slices["row"] == row]
-            assert (in_row["start"].to_numpy()[1:] >= in_row["end"].to_numpy()[:-1]).all()
+            in_row = track.slices.where(track.slices.row == row)
+            assert (in_row.start[1:] >= in_row.end[:-1]).all()
         if track.title in lanes:
-            assert track.slices["start"].tolist() == lanes[track.title].starts.tolist()
+            assert track.slices.start.tolist() == lanes[track.title].starts.tolist()
             assert bool(track.markers) == (not len(track.slices))
     assert several
 
@@ -64,7 +64,7 @@ def test_findings_bring_their_evidence_and_their_texts(concurrent, tracks):
     assert {f"Finding: {check.title}" for check in findings} == group(tracks, FINDINGS).keys()
     for check in findings:
         track = next(track for track in dict(tracks.groups)[FINDINGS] if track.title == f"Finding: {check.title}")
-        ours = {tracks.details[code] for code in track.slices["details"]} | {each.details for each in track.markers}
+        ours = {tracks.details[code] for code in track.slices.details} | {each.details for each in track.markers}
         details_of_model = next(details for details in map(dict, ours) if details.get("model") == check.model)
         assert (details_of_model["check"], details_of_model["severity"], details_of_model["summary"]) == (
             check.id,
@@ -74,7 +74,7 @@ def test_findings_bring_their_evidence_and_their_texts(concurrent, tracks):
         assert details_of_model["fix"].split() == check.fix.split()
         if check.evidence:
             assert {(each.start_ns, each.end_ns) for each in check.evidence} <= set(
-                zip(track.slices["start"].tolist(), track.slices["end"].tolist(), strict=True)
+                zip(track.slices.start.tolist(), track.slices.end.tolist(), strict=True)
             )
             assert len(track.slices) == check.evidence_total > len(check.evidence)
         else:
@@ -90,8 +90,8 @@ def test_a_finding_brings_all_of_its_evidence_not_only_what_a_report_lists(sampl
     again = loads[loads.duplicated("model")]
     (track,) = dict(tracks.groups)[FINDINGS]
     assert isinstance(track, SliceTrack)
-    assert (track.slices["start"].tolist(), len(again)) == (again["start_ns"].tolist(), 368)
-    models = [dict(tracks.details[code])["model"] for code in track.slices["details"].tolist()]
+    assert (track.slices.start.tolist(), len(again)) == (again["start_ns"].tolist(), 368)
+    models = [dict(tracks.details[code])["model"] for code in track.slices.details.tolist()]
     assert models == again["model"].tolist()
     assert not any("evidence" in dict(details) for details in tracks.details)
 
@@ -100,14 +100,14 @@ def test_a_flow_joins_a_prediction_to_its_parts_only(concurrent, tracks):
     core_ml = group(tracks, "Core ML")
     trace = concurrent.trace
     is_prediction = trace.activity.frame()["kind"] == Kind.PREDICTION
-    flows = core_ml["Activity"].slices["flow"].to_numpy()
+    flows = core_ml["Activity"].slices.flow
     assert (flows[~is_prediction.to_numpy()] == 0).all()
     starts = trace.activity.start_ns
     of_flow = dict(zip(flows.tolist(), starts.tolist(), strict=True))
     joined = 0
     for frame, title in ((trace.data.frame(), "Data"), (trace.compute.frame(), "Compute")):
         inside = frame["prediction"].to_numpy(np.int64, na_value=-1)
-        for flow, prediction in zip(core_ml[title].slices["flow"].tolist(), inside.tolist(), strict=True):
+        for flow, prediction in zip(core_ml[title].slices.flow.tolist(), inside.tolist(), strict=True):
             assert (of_flow[flow] == starts[prediction]) if prediction >= 0 else flow == 0
             joined += flow > 0
     assert joined
@@ -136,8 +136,8 @@ def test_inferred_calls_say_what_shows_them_and_how_exactly(concurrent, sampled_
     report = replace(concurrent.report, results=())
     tracks = tracks_of(report, timeline_of(sampled_trace, ()))
     (activity,) = [track for track in tracks.slices if track.title == "Activity"]
-    told = [dict(tracks.details[code]) for code in activity.slices["details"]]
-    assert [tracks.names[code].split(" (")[1].split(")")[0] for code in activity.slices["name"]] == [
+    told = [dict(tracks.details[code]) for code in activity.slices.details]
+    assert [tracks.names[code].split(" (")[1].split(")")[0] for code in activity.slices.name] == [
         "inferred from call stacks"
     ] * 3
     for each, facts in zip(told, inferred_facts(sampled_trace.activity), strict=True):

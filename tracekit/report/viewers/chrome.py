@@ -50,9 +50,9 @@ def _events(tracks: Tracks) -> Iterator[bytes]:
     slices = slice_rows(tracks)
     names = [_text(name) for name in tracks.names]
     details = [",".join(f"{_text(name)}:{_text(value)}" for name, value in each) for each in tracks.details]
-    columns = ("start", "end", "line", "name", "details", "work", "flow", "is_first", "is_last")
+    columns = (slices.start, slices.end, slices.line, slices.name, slices.details, slices.work, slices.flow)
     for first in range(0, len(slices), CHUNK):
-        part = (slices[name].iloc[first : first + CHUNK].tolist() for name in columns)
+        part = (cells[first : first + CHUNK].tolist() for cells in (*columns, slices.is_first, slices.is_last))
         for start, end, line, name, detail, work, flow, is_first, is_last in zip(*part, strict=True):
             arguments = f'{details[detail]},"work":"{work:#x}"' if work else details[detail]
             track, time = lines[line], _micros(start)

@@ -7,12 +7,12 @@ time and have no other place for what overlaps, so a track is split into rows in
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-import pandas as pd
 
 from tracekit.arrays import BoolArray, IntArray
+from tracekit.columns import column
 from tracekit.intervals import depth_profile
 from tracekit.lanes.categories import Category
 from tracekit.lanes.events import stack
@@ -20,6 +20,7 @@ from tracekit.report.formatting import duration, extreme_word, visible
 from tracekit.report.inferred_calls import inferred_facts
 from tracekit.report.report import Report, Result
 from tracekit.report.timeline import DrawnLane, Timeline
+from tracekit.rows import Rows, joined
 
 Details = tuple[tuple[str, str], ...]
 """What a viewer shows beside a slice: names and texts."""
@@ -38,20 +39,39 @@ class Marker:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Slices(Rows):
+    """Intervals of a track, by start; none overlaps another of its row."""
+
+    start: IntArray = column("ns since the start of the run")
+    end: IntArray = column("the same")
+    name: IntArray = column("code into `Tracks.names`")
+    details: IntArray = column("code into `Tracks.details`")
+    work: IntArray = column("id of a piece of work; 0 for none")
+    flow: IntArray = column("number of the flow that joins it to others; 0 for none")
+    row: IntArray = column("row of the track that it stands in, from 0")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FileSlices(Slices):
+    """The slices of all tracks, with times as the file has them."""
+
+    line: IntArray = column("its row, counted through those of all tracks from 0")
+    is_first: BoolArray = column("whether it is the first of its flow")
+    is_last: BoolArray = column("whether it is the last of its flow")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class SliceTrack:
     """Intervals of one title."""
 
     title: str
     markers: tuple[Marker, ...]
-    slices: pd.DataFrame
-    """A row for each, of whole numbers: `start` and `end` in ns since the start of the run; `name` and `details`, codes
-    into those of `Tracks`; `work`, the id of a piece of work, 0 for none; `flow`, the number of the flow that joins it
-    to others, 0 for none; `row` of the track that it stands in, from 0: in order of time, and none overlaps another."""
+    slices: Slices
 
     @property
     def row_count(self) -> int:
         """Rows of the track, at least one."""
-        return int(self.slices["row"].max()) + 1 if len(self.slices) else 1
+        return int(self.slices.row.max(initial=0)) + 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,14 +189,15 @@ def _track(lane: DrawnLane, timeline: Timeline, texts: _Texts, joined: BoolArray
         detail_codes = np.array([texts.detail((*known[code], *more)) for code, more in facts], np.int64)
     flows = np.where(joined[lane.predictions], lane.predictions + 1, 0)
     named = np.array(names, np.int64)[codes]
-    slices = _slices(lane.starts, lane.ends, name=named, details=detail_codes, work=lane.works, flow=flows)
+    slices = _slices(lane.starts, lane.ends, named, detail_codes, lane.works, flows)
     return SliceTrack(lane.title, (Marker(lane.words),) if lane.words else (), slices)
 
 
-def _slices(starts: IntArray, ends: IntArray, **columns: IntArray | int) -> pd.DataFrame:
-    """`SliceTrack.slices` of intervals sorted by start, longest first. What takes no time needs a row, too."""
-    rows = stack(starts, np.maximum(ends, starts + 1))
-    return pd.DataFrame({"start": starts, "end": ends, **columns, "row": rows}, copy=False)
+def _slices(
+    starts: IntArray, ends: IntArray, name: IntArray, details: IntArray, work: IntArray, flow: IntArray
+) -> Slices:
+    """Slices of intervals sorted by start, longest first. What takes no time needs a row, too."""
+    return Slices(starts, ends, name, details, work, flow, stack(starts, np.maximum(ends, starts + 1)))
 
 
 def _counters(timeline: Timeline) -> Iterator[CounterTrack]:
@@ -206,10 +227,11 @@ def _findings(report: Report, timeline: Timeline, texts: _Texts) -> Iterator[Sli
             [texts.detail(each) for each in details], [len(marked.starts) for _, marked in answers_of_check]
         )
         markers = zip(details, answers_of_check, strict=True)
+        none = np.zeros(len(order), np.int64)
         yield SliceTrack(
             f"Finding: {title}",
             tuple(Marker(title, each) for each, (_, marked) in markers if not len(marked.starts)),
-            _slices(starts[order], ends[order], name=texts.name(title), details=codes[order], work=0, flow=0),
+            _slices(starts[order], ends[order], none + texts.name(title), codes[order], none, none),
         )
 
 
@@ -238,29 +260,30 @@ CHUNK = 1 << 16
 """Events that are made into Python numbers at a time."""
 
 
-def slice_rows(tracks: Tracks) -> pd.DataFrame:
-    """The slices of all tracks, track by track and row by row, each row in the order of time, with times as the file
-    has them. Beside the columns of a track: `line`, its row counted through those of all tracks from 0, and whether it
-    `is_first` or `is_last` of its flow. O(n log n)."""
+def slice_rows(tracks: Tracks) -> FileSlices:
+    """The slices of all tracks, track by track and row by row, each row in the order of time. O(n log n)."""
     first = np.cumsum([0, *(track.row_count for track in tracks.slices)])
-    slices = pd.concat([track.slices for track in tracks.slices], ignore_index=True)
-    slices["line"] = slices["row"] + np.repeat(first[:-1], [len(track.slices) for track in tracks.slices])
-    slices = slices.sort_values("line", kind="stable", ignore_index=True)
-    for name in ("start", "end"):
-        slices[name] += tracks.shift_ns
-    flows = slices.loc[slices["flow"] > 0, ["start", "flow"]].sort_values("start", kind="stable")["flow"]
-    slices["is_first"] = (~flows.duplicated()).reindex(slices.index, fill_value=False)
-    slices["is_last"] = (~flows.duplicated(keep="last")).reindex(slices.index, fill_value=False)
-    return slices
+    slices = joined([track.slices for track in tracks.slices])
+    line = slices.row + np.repeat(first[:-1], [len(track.slices) for track in tracks.slices])
+    order = np.argsort(line, kind="stable")
+    slices, line = slices.take(order), line[order]
+    flowing = np.flatnonzero(slices.flow)
+    flowing = flowing[np.lexsort((slices.start[flowing], slices.flow[flowing]))]
+    changes = np.diff(slices.flow[flowing]) != 0
+    is_first, is_last = np.zeros((2, len(line)), np.bool_)
+    if len(flowing):
+        is_first[flowing], is_last[flowing] = np.append(True, changes), np.append(changes, True)
+    shifted = replace(slices, start=slices.start + tracks.shift_ns, end=slices.end + tracks.shift_ns)
+    return FileSlices(**shifted.columns(), line=line, is_first=is_first, is_last=is_last)
 
 
-def events_of(slices: pd.DataFrame) -> Iterator[tuple[int, bool, int, int, int, int, int, bool]]:
+def events_of(slices: FileSlices) -> Iterator[tuple[int, bool, int, int, int, int, int, bool]]:
     """The begin and the end of each slice, by time: time, whether it is the end, and of the slice line, name, details,
     work, flow and whether it is the last one of its flow. At one time a slice ends before the next of its line
     begins."""
-    times = slices[["start", "end"]].to_numpy().reshape(-1)
+    times = np.column_stack((slices.start, slices.end)).reshape(-1)
     order = np.argsort(times, kind="stable")
-    columns = [slices[name].to_numpy() for name in ("line", "name", "details", "work", "flow", "is_last")]
+    columns = (slices.line, slices.name, slices.details, slices.work, slices.flow, slices.is_last)
     for first in range(0, len(order), CHUNK):
         events = order[first : first + CHUNK]
         places, ends = events >> 1, (events & 1).astype(np.bool_)
