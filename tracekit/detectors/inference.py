@@ -12,19 +12,18 @@ from types import UnionType
 from typing import Final, NamedTuple
 
 import numpy as np
-import pandas as pd
 
+from tracekit.analysis.statistics import medians_by_group, sorted_by_group
 from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.characters import lower_first
+from tracekit.columns import Texts, or_null
 from tracekit.detectors.framework import AnyDetector
 from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Outcome, Passed
-from tracekit.frame import rows_of
 from tracekit.intervals import Intervals
 from tracekit.recording.table import TableState
 from tracekit.trace.calls.infer import Follows, call_order, keep_in_order, next_of, threads_of
 from tracekit.trace.calls.stacks import Unit
-from tracekit.trace.events import BOUNDS, LOAD_KINDS, SETUP_KINDS, Attribution, Calls, Events, Kind, Origin
-from tracekit.trace.frames import cells, is_any, rows_where, texts_in
+from tracekit.trace.events import LOAD_KINDS, SETUP_KINDS, Attribution, Calls, Events, Kind, Origin
 from tracekit.trace.instruments.catalogue import CORE_ML
 from tracekit.trace.samples import SampleSource
 from tracekit.trace.trace import Trace, cached_by_trace
@@ -42,20 +41,20 @@ def unsure(trace: Trace, model: str | None, doubt: str) -> NotEvaluated:
     return NotEvaluated(model, doubt, RECORD_CORE_ML)
 
 
-def stands_in(detector: AnyDetector, rows: pd.DataFrame) -> bool:
-    """Whether a detector may judge calls that other sources than Core ML show: any of these rows is of one."""
-    return bool(is_any(cells(rows, "origin"), *detector.origins).any()) if "origin" in rows else False
+def stands_in(detector: AnyDetector, origin: Texts) -> bool:
+    """Whether a detector may judge calls that other sources than Core ML show: any of these is one."""
+    return bool(origin.is_any(*detector.origins).any())
 
 
 @cached_by_trace
 def source_sentence(trace: Trace) -> str:
     """Where inferred calls come from, and how exact they are."""
-    activity = trace.activity.frame()
-    if not is_any(activity["origin"], Origin.CALL_STACKS).any():
-        if is_any(activity["origin"], Origin.SIGNPOSTS).all():
+    calls = trace.activity
+    if not calls.origin.is_any(Origin.CALL_STACKS).any():
+        if calls.origin.is_any(Origin.SIGNPOSTS).all():
             return "From Core ML's signposts, with exact times."
         return "From hardware rows: actual durations are longer."
-    return stacks_sentence(int(activity["resolution_ns"].max()))
+    return stacks_sentence(int(calls.resolution_ns.max()))
 
 
 def stacks_sentence(resolution_ns: int) -> str:
@@ -97,14 +96,16 @@ def variants(trace: Trace) -> Iterator[Variant]:
     Calls of one thread do not overlap, nor does a prediction begin before its model is loaded. Calls of the hardware
     alone keep their times, which are lower bounds.
     """
-    bounds, follows = _Bounds.of(trace.activity.frame()), call_order(trace.activity.frame(), trace.sites)
-    told, durations = bounds.told(trace), trace.activity.frame()["duration_ns"]
-    by = [trace.activity.frame()["model"], trace.activity.frame()["kind"]]
+    calls = trace.activity
+    bounds, follows = _Bounds.of(calls), call_order(calls.frame(), trace.sites)
+    told = bounds.told(trace)
+    keys = (calls.model.codes + np.int64(1)) * (len(calls.kind.values) + 1) + calls.kind.codes
+    numbers, of_both = np.unique(keys, return_inverse=True)
     # The median duration of those of the model and kind of each.
-    usual = durations.groupby(by, observed=True, dropna=False).transform("median").to_numpy(np.float64)
+    usual = medians_by_group(calls.duration_ns, of_both, len(numbers))[of_both]
     less = np.random.default_rng(len(usual)).random(bounds.width.shape) / 2
-    loads = trace.activity.kind.is_any(*SETUP_KINDS)[:, None]
-    least = durations.to_numpy()[:, None] > usual[:, None]
+    loads = calls.kind.is_any(*SETUP_KINDS)[:, None]
+    least = (calls.duration_ns > usual)[:, None]
     yield Variant(_with_times(trace, follows, *told.times(told.share_for(usual))), Finding | Passed, single=True)
     longest = _with_times(trace, follows, *bounds.times(1.0))
     yield Variant(longest, Finding, single=True, joined=True)
@@ -147,10 +148,10 @@ class _Bounds:
     resolution: IntArray
 
     @classmethod
-    def of(cls, activity: pd.DataFrame) -> _Bounds:
-        low, late, early, high, resolution = (activity[name].to_numpy() for name in (*BOUNDS, "resolution_ns"))
-        width = np.column_stack((late - low, high - early))
-        return cls(np.column_stack((late, early)), width, resolution[:, None])
+    def of(cls, calls: Calls) -> _Bounds:
+        late, early = calls.start_max_ns, calls.end_min_ns
+        width = np.column_stack((late - calls.start_min_ns, calls.end_max_ns - early))
+        return cls(np.column_stack((late, early)), width, calls.resolution_ns[:, None])
 
     @property
     def wide(self) -> BoolArray:
@@ -162,14 +163,11 @@ class _Bounds:
         """The bounds where no sample was missed, and where calls reach no further beyond the work of the hardware than
         others of their model, which samples tell."""
         narrow = np.where(self.wide, self.width, np.minimum(self.width, self.resolution))
-        model = trace.activity.frame()["model"].cat.codes.to_numpy()
+        model = trace.activity.model
         for edge, (sign, work) in enumerate(zip((-1, 1), _work_times(trace), strict=True)):
             seen = sign * (self.inner[:, edge] - work)
-            beyond = pd.Series(seen + narrow[:, edge]).where(~self.wide[:, edge]).groupby(model)
-            known = beyond.count()
-            enough = (known >= _FEWEST) & (known >= _HABIT * beyond.size())
-            usual = beyond.quantile(_MOSTLY).where(enough).reindex(model)
-            left = np.maximum(usual.to_numpy() - seen, 0)
+            beyond = np.where(self.wide[:, edge], np.nan, seen + narrow[:, edge])
+            left = np.maximum(_usually_beyond(beyond, model) - seen, 0)
             narrow[:, edge] = np.where(np.isnan(left), narrow[:, edge], np.minimum(narrow[:, edge], left))
         return replace(self, width=narrow)
 
@@ -185,25 +183,37 @@ class _Bounds:
         return self.inner[:, 0] - used[:, 0], self.inner[:, 1] + used[:, 1]
 
 
+def _usually_beyond(beyond: FloatArray, model: Texts) -> FloatArray:
+    """Shape (calls,): what most calls of its model do not exceed; NaN where that is known of too few. O(n log n)."""
+    group, known = model.codes + np.int64(1), ~np.isnan(beyond)
+    count, every = (np.bincount(each, minlength=len(model.values) + 1) for each in (group[known], group))
+    ordered, last = sorted_by_group(beyond[known], group[known]), np.maximum(count - 1, 0)
+    usual = np.full(len(count), np.nan)
+    enough = (count >= _FEWEST) & (count >= _HABIT * every)
+    place, part = np.divmod(_MOSTLY * last[enough], 1)
+    low = (np.cumsum(count) - count)[enough] + place.astype(np.int64)
+    above = ordered[np.minimum(low + 1, len(ordered) - 1)] if len(ordered) else ordered[low]
+    usual[enough] = ordered[low] + (above - ordered[low]) * part
+    of_calls: FloatArray = usual[group]
+    return of_calls
+
+
 def _with_times(trace: Trace, follows: tuple[Follows, ...], start: IntArray, end: IntArray) -> Trace:
-    activity = trace.activity.frame()
-    stacked = is_any(activity["origin"], Origin.CALL_STACKS)
-    keep_in_order(activity, follows, start, end)
-    start = np.where(stacked, start, activity["start_ns"].to_numpy())
-    duration = np.where(stacked, np.maximum(end - start, 0), activity["duration_ns"].to_numpy())
-    # Frames are sorted by start: which of two calls began first may change.
+    calls = trace.activity
+    stacked = calls.origin.is_any(Origin.CALL_STACKS)
+    keep_in_order(calls.frame(), follows, start, end)
+    start = np.where(stacked, start, calls.start_ns)
+    duration = np.where(stacked, np.maximum(end - start, 0), calls.duration_ns)
+    # Rows are sorted by start: which of two calls began first may change.
     order = np.argsort(start, kind="stable")
     row = np.empty_like(order)
     row[order] = np.arange(len(order))
     linked, sites = trace.hardware.prediction.filled(), trace.sites
-    prediction = pd.arrays.IntegerArray(np.maximum(np.append(row, -1)[linked], 0), linked < 0)
     variant = replace(
         trace,
-        activity=rows_of(
-            Calls, activity.assign(start_ns=start, duration_ns=duration).take(order).reset_index(drop=True)
-        ),
-        hardware=rows_of(Events, trace.hardware.frame().assign(prediction=prediction)),
-        sites=None if sites is None else sites.set_axis(pd.Index(row[sites.index], name=sites.index.name)).sort_index(),
+        activity=replace(calls.take(order), id=calls.id, start_ns=start[order], duration_ns=duration[order]),
+        hardware=replace(trace.hardware, prediction=or_null(np.append(row, -1)[linked])),
+        sites=None if sites is None else sites.set_axis(row[sites.index]).sort_index(),
     )
     variant.cache.get(SampleSource, lambda: trace.sampled)
     variant.cache.get(_each_known, lambda: _each_known(trace)[order])
@@ -229,7 +239,7 @@ def settled(
             if not all(isinstance(other, confirming) for _, other in asked):
                 doubt = doubt or "Call stacks do not tell exactly enough when its calls began and ended."
             answer = unsure(trace, outcome.model, doubt) if doubt else outcome
-        single = _each_known(trace)[_of(answer, trace).index].all()
+        single = _each_known(trace)[_of(answer, trace)].all()
         if isinstance(answer, Finding) and detector.on_evidence and not single:
             # What may be several counts as one: the longest calls are those that it is surely compared with.
             answer = next((other for variant, other in asked if variant.joined and isinstance(other, Finding)), answer)
@@ -237,63 +247,65 @@ def settled(
     return result
 
 
-def _of(outcome: Outcome, trace: Trace) -> pd.DataFrame:
-    activity = trace.activity.frame()
-    return activity if outcome.model is None else activity[is_any(activity["model"], outcome.model)]
+def _of(outcome: Outcome, trace: Trace) -> BoolArray:
+    """Shape (calls,): those that the outcome is about."""
+    calls = trace.activity
+    return np.ones(len(calls), np.bool_) if outcome.model is None else calls.model.is_any(outcome.model)
 
 
 def _doubt(detector: AnyDetector, outcome: Outcome, trace: Trace) -> str:
     """Why what was found or not found says nothing; empty where it does."""
     if not isinstance(outcome, Finding | Passed):
         return ""
-    activity, of_model = trace.activity.frame(), _of(outcome, trace)
+    chosen = _of(outcome, trace)
+    of_model = trace.activity.where(chosen)
     found = isinstance(outcome, Finding)
-    if not found and is_any(of_model["origin"], Origin.HARDWARE).any():
+    if not found and of_model.origin.is_any(Origin.HARDWARE).any():
         return "Some of its calls are known by their work on the hardware alone, which is shorter than they were."
     if not found and outcome.model is not None and (_shares_code(trace, of_model) or _may_work(trace, outcome.model)):
         return "Call stacks do not tell all of its calls from those of another model."
-    known = _each_known(trace)[of_model.index]
+    known = _each_known(trace)[chosen]
     if isinstance(outcome, Finding):
         known |= ~_must_be_known(detector, outcome, of_model, known)
     if (detector.counts or detector.joins or not found) and not known.all():
         return "Call stacks do not tell all of its calls apart."
-    if detector.joins and not _joined(activity, outcome):
+    if detector.joins and not _joined(trace.activity, outcome):
         return "Call stacks do not tell which loads and predictions are of one model."
     return ""
 
 
-def _must_be_known(detector: AnyDetector, finding: Finding, of_model: pd.DataFrame, known: BoolArray) -> BoolArray:
+def _must_be_known(detector: AnyDetector, finding: Finding, of_model: Calls, known: BoolArray) -> BoolArray:
     """Shape (calls,): the finding does not hold where the call is not known to be one: loads and, where it rests on
     single predictions, those of its evidence; the others too, unless they are few even if each is as many as fit in."""
-    loads = is_any(of_model["kind"], *LOAD_KINDS)
+    loads = of_model.kind.is_any(*LOAD_KINDS)
     if not detector.counts:
         return loads
     every = finding.all_evidence
     starts = [each.start_ns for each in finding.evidence] if every is None else every.times.starts
-    shown: BoolArray = loads | of_model["start_ns"].isin(starts).to_numpy()
+    shown: BoolArray = loads | np.isin(of_model.start_ns, starts)
     if detector.on_evidence:
         # Others like it may be overlooked.
-        whole = of_model["single"] & (of_model["duration_ns"] >= _NEAR * of_model["resolution_ns"])
-        return shown & ~(whole.to_numpy(np.bool_) & ~loads)
-    usual = of_model["duration_ns"][known & ~loads].median()
-    hidden = (of_model["end_max_ns"] - of_model["start_min_ns"])[~known & ~loads].sum() / max(usual, 1)
-    return shown if hidden <= _FEW * int((known & ~loads).sum()) else np.ones(len(of_model), np.bool_)
+        whole = of_model.single & (of_model.duration_ns >= _NEAR * of_model.resolution_ns)
+        return shown & ~(whole & ~loads)
+    sure = of_model.duration_ns[known & ~loads]
+    hidden = (of_model.end_max_ns - of_model.start_min_ns)[~known & ~loads].sum()
+    few = len(sure) and hidden / max(np.median(sure), 1) <= _FEW * len(sure)
+    return shown if few else np.ones(len(of_model), np.bool_)
 
 
-def _shares_code(trace: Trace, of_model: pd.DataFrame) -> bool:
+def _shares_code(trace: Trace, of_model: Calls) -> bool:
     """Whether other calls come from the same code as these, which are of another model as far as the hardware tells."""
     if trace.sites is None:
         return False
-    path = trace.sites["path"].reindex(trace.activity.frame().index)
-    own = of_model.index
-    return bool(path.drop(own).isin(path[own].dropna()).any())
+    path, own = trace.sites["path"], np.isin(trace.sites.index, of_model.id)
+    return bool(path[~own].isin(path[own].dropna()).any())
 
 
-def _joined(activity: pd.DataFrame, outcome: Finding | Passed) -> bool:
+def _joined(calls: Calls, outcome: Finding | Passed) -> bool:
     """Whether the loads and the predictions of the models are known that an answer is about. What seems to have only
     the one kind may belong to what has only the other; that nothing was found holds only without any such model."""
-    loaded = texts_in(activity["model"][is_any(activity["kind"], *LOAD_KINDS, Kind.COMPILE)])
-    called = texts_in(activity["model"][is_any(activity["kind"], Kind.PREDICTION)])
+    loaded = {*calls.model.take(calls.kind.is_any(*LOAD_KINDS, Kind.COMPILE)).held()}
+    called = {*calls.model.take(calls.kind.is_any(Kind.PREDICTION)).held()}
     only_loaded, only_called, names = loaded - called, called - loaded, loaded | called
     if isinstance(outcome, Passed):
         about = names if outcome.model is None else {outcome.model}
@@ -320,47 +332,47 @@ def _may_work(trace: Trace, name: str) -> bool:
 
 @cached_by_trace
 def _worked_for(trace: Trace) -> set[str]:
-    return texts_in(_executed(trace)["model"])
+    return {*_executed(trace).model.held()}
 
 
-def _executed(trace: Trace) -> pd.DataFrame:
+def _executed(trace: Trace) -> Events:
     """Work of models that may be the target's."""
     own = trace.hardware.attribution.is_any(Attribution.EXACT, Attribution.LABEL)
-    return rows_where(trace.hardware.frame(), own & trace.hardware.frame()["operation"].notna().to_numpy())
+    return trace.hardware.where(own & trace.hardware.operation.known)
 
 
 def _without_call(trace: Trace) -> set[str]:
     """Models that the hardware worked for behind their first call, and nothing tells in which call."""
     own = _executed(trace)
-    linked = own["prediction"].notna()
-    first = own["start_ns"].where(linked).groupby(own["model"], observed=True).transform("min")
-    return texts_in(own["model"][~linked & (own["start_ns"] > first)])
+    linked, first = own.prediction.known, np.full(len(own.model.values) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(first, own.model.codes[linked], own.start_ns[linked])
+    return {*own.model.take(~linked & (own.start_ns > first[own.model.codes])).held()}
 
 
 def _find_known(trace: Trace) -> BoolArray:
     """A prediction is one that the hardware works for; else calls must exceed sampling periods, and lie apart."""
-    activity = trace.activity.frame()
-    known: BoolArray = activity["single"].to_numpy(np.bool_).copy()
-    start, end = activity["start_ns"].to_numpy(), Intervals.from_rows(activity).ends
-    resolution = activity["resolution_ns"].to_numpy()
+    calls = trace.activity
+    known, start, end, resolution = calls.single.copy(), calls.start_ns, calls.ends_ns, calls.resolution_ns
     shown = ~np.isnan(_work_times(trace)[0])
     short = end - start < _NEAR * resolution
-    known &= ~(short & is_any(activity["kind"], *LOAD_KINDS))
-    predictions = is_any(activity["kind"], Kind.PREDICTION)
-    known &= ~(predictions & is_any(activity["model"], *_without_call(trace)))
-    guessed = is_any(activity["origin"], Origin.CALL_STACKS) & predictions & ~shown
-    model = activity["model"].cat.codes.to_numpy()
+    known &= ~(short & calls.kind.is_any(*LOAD_KINDS))
+    predictions = calls.kind.is_any(Kind.PREDICTION)
+    known &= ~(predictions & calls.model.is_any(*_without_call(trace)))
+    guessed = calls.origin.is_any(Origin.CALL_STACKS) & predictions & ~shown
+    # Those without a model are a group too.
+    model, count = calls.model.codes + np.int64(1), len(calls.model.values) + 1
     if trace.sites is not None and Unit.CPU in trace.sites:
         # One on the CPU may lie between two on other units.
-        computes = trace.sites[Unit.CPU].reindex(activity.index, fill_value=0)
-        usual = computes.where(shown).groupby(model).transform("median")
+        computes = np.zeros(len(calls), np.int64)
+        computes[trace.sites.index] = trace.sites[Unit.CPU].to_numpy(np.int64)
+        usual = medians_by_group(computes[shown], model[shown], count)[model]
         beside = (computes >= _NEAR + 2 * usual) & shown
-        known &= ~(beside & (beside.groupby(model).transform("sum") >= _NEAR)).to_numpy()
+        known &= ~(beside & (np.bincount(model[beside], minlength=count)[model] >= _NEAR))
     if not guessed.any():
         return known
-    first, second = next_of(threads_of(activity, trace.sites))
+    first, second = next_of(threads_of(calls.frame(), trace.sites))
     near = guessed[first] & (model[first] == model[second]) & (start[second] - end[first] < _NEAR * resolution[second])
     short[second[near]] = True
-    doubtful = pd.Series(guessed & short).groupby(model)
-    known &= ~guessed | (doubtful.transform("mean").to_numpy() <= _FEW)
+    doubtful = np.bincount(model[guessed & short], minlength=count) / np.maximum(np.bincount(model, minlength=count), 1)
+    known &= ~guessed | (doubtful[model] <= _FEW)
     return known

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from tracekit.by_frame import unchanging
 from tracekit.detectors.answers import RECORD_EARLIER
 from tracekit.detectors.checking import check_outcome
 from tracekit.detectors.foreign import ForeignCodeFailed, copy_of, run_foreign
@@ -17,7 +16,6 @@ from tracekit.detectors.registry import DETECTORS
 from tracekit.detectors.views import RecordingView, model_views, unnamed_predictions
 from tracekit.errors import words_of
 from tracekit.recording.table import TableState
-from tracekit.trace.frames import rows_where
 from tracekit.trace.instruments.catalogue import CORE_ML, NEURAL_ENGINE
 from tracekit.trace.requests.frame import INSTRUMENT as FOUNDATION_MODELS
 from tracekit.trace.trace import Trace
@@ -99,17 +97,16 @@ def _outcomes(
         if models and view.name not in models:
             continue
         own_options, left_out = of_model(view.name)
-        of_view = trace.activity.model.is_any(view.name)
-        rows = unchanging(rows_where(trace.activity.frame(), of_view)) if trace.inferred else None
+        origin = trace.activity.origin.take(trace.activity.model.is_any(view.name)) if trace.inferred else None
         for detector in judging:
             outcomes[detector.id].append(
                 NotApplicable(view.name, "Skipped for this model by the config file.")
                 if detector.id in left_out
                 else unsure(trace, view.name, "Its calls are known by their work on the hardware alone.")
-                if rows is not None and CORE_ML in detector.needs and not stands_in(detector, rows)
+                if origin is not None and CORE_ML in detector.needs and not stands_in(detector, origin)
                 else _detect(detector, view, own_options[detector.id], view.name)
             )
-        del view, rows
+        del view
     return outcomes
 
 
@@ -135,7 +132,7 @@ def _missing_evidence(detector: AnyDetector, trace: Trace) -> NotEvaluated | Non
     """Why the detector could not look, if one of the instruments it needs holds no rows."""
     for instrument in detector.needs:
         coverage = trace.coverage_of(instrument)
-        stand_in = instrument == CORE_ML and trace.inferred and stands_in(detector, trace.activity.frame())
+        stand_in = instrument == CORE_ML and trace.inferred and stands_in(detector, trace.activity.origin)
         if coverage.state is not TableState.ROWS and not stand_in:
             return NotEvaluated(model=None, reason=coverage.conclusion, record=coverage.advice)
     return None
