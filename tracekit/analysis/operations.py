@@ -32,6 +32,7 @@ from tracekit.trace.events import Lane, Level
 from tracekit.trace.filter import Shown, in_ranges
 from tracekit.trace.frames import is_any, or_minus_one
 from tracekit.trace.runtimes.phases import INTERVAL, OPEN, PHASES, POINT, of_target
+from tracekit.trace.samples import SampleRows
 from tracekit.trace.trace import Trace, cached_by_trace
 
 
@@ -199,7 +200,7 @@ def _operation(
     ended: pd.DataFrame,
     windows: Intervals,
     pieces: dict[Part, IntArray],
-    in_app: tuple[pd.DataFrame, IntArray],
+    in_app: tuple[SampleRows, IntArray],
 ) -> Operation:
     at = np.flatnonzero(is_any(ended["name"], name))
     own = windows.where(at)
@@ -234,27 +235,27 @@ def _told(
             yield OperationPart(str(part), total, total / count, total / (statistics.total_ns or 1), inexact)
 
 
-def _in_app(trace: Trace) -> tuple[pd.DataFrame, IntArray]:
+def _in_app(trace: Trace) -> tuple[SampleRows, IntArray]:
     """Samples outside of Core ML and other runtimes, and of each the row of `Trace.stacks` with the innermost code of
     the app, shape (of them,); -1 for none."""
     sampled = trace.sampled
     if sampled is None or not len(sampled.samples) or not len(sampled.stacks):
-        return pd.DataFrame({"time_ns": np.zeros(0, np.int64), "tid": pd.array([], "Int64")}), np.zeros(0, np.int64)
+        return SampleRows.none(), np.zeros(0, np.int64)
     # A sample stands for the time before it.
     outside = ~in_ranges(_known(trace)[1], sampled.samples.time_ns - 1)
-    rows = sampled.samples.frame()[outside & sampled.samples.stack.known]
-    return rows, innermost(sampled, app_frames(sampled.stacks))[rows["stack"].to_numpy(np.int64)]
+    rows = sampled.samples.where(outside & sampled.samples.stack.known)
+    return rows, innermost(sampled, app_frames(sampled.stacks))[rows.stack.values]
 
 
 def _place(
-    trace: Trace, tid: IntArray, windows: Intervals, in_app: tuple[pd.DataFrame, IntArray]
+    trace: Trace, tid: IntArray, windows: Intervals, in_app: tuple[SampleRows, IntArray]
 ) -> tuple[Place | None, float]:
     """The function of the app that most samples of its threads are in, and the share of these samples in it."""
     rows, frame = in_app
-    inside = np.isin(or_minus_one(rows["tid"]), np.unique(tid))
-    inside &= in_ranges(windows.union(), rows["time_ns"].to_numpy() - 1)
+    inside = np.isin(rows.tid.filled(), np.unique(tid))
+    inside &= in_ranges(windows.union(), rows.time_ns - 1)
     known = inside & (frame >= 0)
-    sites = between_sites(trace, rows[known], frame[known])
+    sites = between_sites(trace, rows.where(known), frame[known])
     if not sites or sites[0].function is None:
         return None, 0.0
     return Place(sites[0].function, sites[0].file, sites[0].line), sites[0].samples / int(inside.sum())

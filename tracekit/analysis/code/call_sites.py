@@ -11,14 +11,15 @@ import pandas as pd
 from tracekit.arrays import BoolArray, IndexArray, IntArray
 from tracekit.by_frame import unchanging
 from tracekit.errors import unknown
+from tracekit.frame import array_of
 from tracekit.intervals import Intervals, positions_between
 from tracekit.trace.binding import flags
 from tracekit.trace.calls import stacks
 from tracekit.trace.calls.stacks import API, Api, LoadPhase, app_frames, place_of, stacks_with
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.filter import in_ranges
-from tracekit.trace.frames import categorical, is_any, rows_where
-from tracekit.trace.samples import SAMPLE_NS, TIMED
+from tracekit.trace.frames import categorical, is_any
+from tracekit.trace.samples import SAMPLE_NS, TIMED, SampleRows
 from tracekit.trace.trace import Trace, cached_by_trace
 
 
@@ -80,33 +81,33 @@ def call_sites(trace: Trace) -> pd.DataFrame | None:
     sampled, kinds = trace.sampled, core_ml_stacks(trace)
     if sampled is None or kinds is None:
         return None
-    rows = rows_where(sampled.samples.frame(), sampled.samples.stack.known)
-    stack = rows["stack"].to_numpy(np.int64) if len(rows) else np.zeros(0, np.int64)
+    rows = sampled.samples.where(sampled.samples.stack.known)
+    stack = rows.stack.values
     api = categorical(kinds["api"]).codes[stack]
-    time, activity = rows["time_ns"].to_numpy(), trace.activity.frame()
+    time, activity = rows.time_ns, trace.activity
     # Those of stages belong to the call of their pipeline.
-    own = is_any(activity["attribution"], Attribution.EXACT) & ~is_any(activity["level"], Level.SUB)
+    own = activity.attribution.is_any(Attribution.EXACT) & ~activity.level.is_any(Level.SUB)
     pairs = []
     for code, kind in enumerate(API):
         if kind not in _KINDS:
             continue
-        ids = np.flatnonzero(own & is_any(activity["kind"], *_KINDS[kind]))
+        ids = np.flatnonzero(own & activity.kind.is_any(*_KINDS[kind]))
         spans = Intervals.from_rows(activity).where(ids)
         of_kind = np.flatnonzero(api == code)
         first, after = (np.searchsorted(time[of_kind], edges) for edges in (spans.starts, spans.ends))
         pairs.append((np.repeat(ids, after - first), of_kind[positions_between(first, after)]))
     event, sample = (np.concatenate(part) for part in zip(*pairs, strict=True))
-    return _most_frequent(trace, event, rows.iloc[sample], kinds["caller"].to_numpy()[stack[sample]])
+    return _most_frequent(trace, event, rows.take(sample), kinds["caller"].to_numpy()[stack[sample]])
 
 
-def _most_frequent(trace: Trace, event: IndexArray, samples: pd.DataFrame, caller: IndexArray) -> pd.DataFrame:
+def _most_frequent(trace: Trace, event: IndexArray, samples: SampleRows, caller: IndexArray) -> pd.DataFrame:
     """Of the threads and frames that the samples in each row show the most frequent."""
     assert trace.stacks is not None  # noqa: S101 - samples were found in them
     stacks = trace.stacks
     # One place may be in many stacks: image and offset identify it.
     image = np.where(caller < 0, -1, stacks.image.codes[caller])
     offset = np.where(caller < 0, -1, stacks.offset.filled()[caller])
-    keys = (event, categorical(samples["thread"]).codes, image, offset)
+    keys = (event, samples.thread.codes, image, offset)
     # One site after the other, and the samples of each in order.
     order = np.lexsort(keys[::-1])
     differs = [np.diff(key[order], prepend=-2) != 0 for key in keys]
@@ -120,18 +121,20 @@ def _most_frequent(trace: Trace, event: IndexArray, samples: pd.DataFrame, calle
     events, first = site_event[chosen], order[start[chosen]]
     threads = np.bincount(np.cumsum(differs[0]) - 1, differs[0] | differs[1])
     columns: dict[str, object] = place_of(stacks, caller[first])
-    columns |= {name: samples[name].array[first] for name in ("thread", "tid", "main_thread")}
+    of_thread = samples.take(first)
+    columns |= {"thread": array_of(of_thread.thread), "tid": array_of(of_thread.tid)}
+    columns["main_thread"] = array_of(of_thread.main_thread)
     columns |= {"samples": size[chosen], "ambiguous": threads > 1}
     of_site = np.full(len(start), -1)
     of_site[chosen] = np.arange(len(chosen))
     call = of_site[np.cumsum(is_first) - 1]
-    stack = samples["stack"].to_numpy(np.int64)[order[call >= 0]]
+    stack = samples.stack.values[order[call >= 0]]
     for name, inside in busy_with(trace).items():
         columns[name] = np.bincount(call[call >= 0], inside[stack], minlength=len(chosen)).astype(np.int64)
-    kinds = trace.activity.frame()["kind"].iloc[events]
+    kinds = trace.activity.kind.take(events)
     codes = np.full(len(events), -1)
     for code, api in enumerate(_KINDS):
-        codes[is_any(kinds, *_KINDS[api])] = code
+        codes[kinds.is_any(*_KINDS[api])] = code
     columns["api"] = pd.Categorical.from_codes(codes, categories=pd.Index(list(_KINDS), dtype=object))
     return unchanging(pd.DataFrame(columns, index=pd.Index(events, name="event")))
 
@@ -154,12 +157,11 @@ def of_model(trace: Trace, name: str) -> BoolArray:
     Raises `UsageError` for a model that the recording does not hold.
     """
     sampled, kinds = trace.sampled, core_ml_stacks(trace)
-    events = trace.activity.frame()[trace.activity.model.is_any(name)]
-    if events.empty:
+    spans = Intervals.from_rows(trace.activity).where(trace.activity.model.is_any(name))
+    if not len(spans):
         raise unknown("model", name, trace.models.name)
     if sampled is None or kinds is None or not len(sampled.samples):
         return np.zeros(0 if sampled is None else len(sampled.samples), np.bool_)
-    spans = Intervals.from_rows(events)
     starts, ends = spans.starts, spans.ends
     time = sampled.samples.time_ns
     order = np.argsort(starts, kind="stable")

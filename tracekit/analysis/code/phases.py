@@ -84,11 +84,10 @@ def _stack_times(trace: Trace) -> pd.DataFrame:
     if sites is None or sampled is None or kinds is None:
         return pd.DataFrame({"event": np.zeros(0, np.int64), "stack": np.zeros(0, np.int64), "ns": np.zeros(0)})
     events = sites.index.to_numpy()
-    samples = sampled.samples.frame()[sampled.samples.stack.known]
-    time, thread = samples["time_ns"].to_numpy(), or_minus_one(samples["tid"])
+    samples = sampled.samples.where(sampled.samples.stack.known)
+    time, thread = samples.time_ns, samples.tid.filled()
     order = np.lexsort((time, thread))
-    calls = trace.activity.frame().loc[events]
-    spans = Intervals.from_rows(calls)
+    spans = Intervals.from_rows(trace.activity).where(events)
     thread_of_call = or_minus_one(sites["tid"])
     first, after = (np.zeros(len(events), np.int64) for _ in range(2))
     for each in np.unique(thread_of_call):
@@ -99,12 +98,12 @@ def _stack_times(trace: Trace) -> pd.DataFrame:
     counts = after - first
     call = np.repeat(np.arange(len(events)), counts)
     at = positions_between(first, after)
-    stack = samples["stack"].to_numpy(np.int64)[order][at]
+    stack = samples.stack.values[order][at]
     # Begin and end of a call are not exact: neighbors in the app's own code are not its samples.
     inside = categorical(kinds["api"]).codes[stack] == categorical(sites["api"]).codes[call] if len(kinds) else []
     call, stack = call[inside], stack[inside]
     number = np.bincount(call, minlength=len(events))
-    period = calls["resolution_ns"].to_numpy()
+    period = trace.activity.resolution_ns[events]
     ns = np.minimum(period, spans.durations / np.maximum(number, 1))
     return pd.DataFrame({"event": events[call], "stack": stack, "ns": ns[call]})
 
@@ -122,7 +121,7 @@ def call_phases(trace: Trace, loads: pd.Index, predictions: pd.Index, warm: Bool
     result = []
     for kind, api, every in groups:
         if len(events := every.intersection(trace.sites.index)):
-            total_ns, count = int(trace.activity.frame()["duration_ns"].loc[events].sum()), len(events)
+            total_ns, count = int(trace.activity.duration_ns[events].sum()), len(events)
             found, ran_ns = phase_times(trace, api, events)
             outer_ns = sum(ns for path, ns in found if len(path) == 1)
             found += [((OTHER,), ran_ns - outer_ns), ((WAITING,), total_ns - ran_ns)]

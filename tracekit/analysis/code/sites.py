@@ -12,9 +12,11 @@ import pandas as pd
 from tracekit.analysis.code.call_sites import call_sites, core_ml_stacks, enclosing_phases, of_calls
 from tracekit.analysis.code.phases import LEVELS, phase_times
 from tracekit.arrays import AnyArray, BoolArray, IndexArray, IntArray, ObjectArray
+from tracekit.frame import array_of
 from tracekit.intervals import Intervals
 from tracekit.trace.calls.stacks import Api, LoadPhase, Unit, app_frames, place_of
-from tracekit.trace.frames import categorical, cells, is_any, rows_where
+from tracekit.trace.frames import cells, is_any
+from tracekit.trace.samples import SampleRows
 from tracekit.trace.trace import Trace
 
 MAIN, OTHER, MIXED, UNKNOWN = "main", "other", "mixed", "unknown"
@@ -116,8 +118,8 @@ def all_sites(trace: Trace, models: frozenset[str] | None = None) -> tuple[CallS
         return ()
     chosen = np.arange(len(sites))
     if models is not None:
-        model = trace.activity.frame()["model"].reindex(sites.index)
-        chosen = np.flatnonzero((model.isin(models) | model.isna()).to_numpy())
+        model = trace.activity.model.take(sites.index.to_numpy())
+        chosen = np.flatnonzero(model.passing(models.__contains__) | ~model.known)
     order = [str(api) for api in _REPORTED_APIS]
     places = (*_places(trace, _called(trace, sites, chosen)), *_places(trace, _elements(trace)))
     return tuple(sorted(places, key=lambda site: order.index(site.api)))
@@ -139,14 +141,12 @@ def of_sites(trace: Trace, sites: Sequence[CallSite], spans: Intervals) -> BoolA
     return of_calls(trace, spans, apis - {Api.BETWEEN})
 
 
-def between_sites(
-    trace: Trace, samples: pd.DataFrame, frame: IndexArray, api: Api = Api.BETWEEN
-) -> tuple[CallSite, ...]:
+def between_sites(trace: Trace, samples: SampleRows, frame: IndexArray, api: Api = Api.BETWEEN) -> tuple[CallSite, ...]:
     """Functions of the app at rows of `Trace.stacks`, one a sample: most samples first, with the most frequent line."""
-    if trace.stacks is None or samples.empty:
+    if trace.stacks is None or not len(samples):
         return ()
-    time, count = samples["time_ns"].to_numpy(), len(samples)
-    calls = _arrays(place_of(trace.stacks, frame) | {"main_thread": samples["main_thread"].array}) | {
+    time, count = samples.time_ns, len(samples)
+    calls = _arrays(place_of(trace.stacks, frame) | {"main_thread": array_of(samples.main_thread)}) | {
         "api": np.full(count, str(api), object),
         "model": np.full(count, None, object),
         "start": time,
@@ -196,13 +196,13 @@ def _split(number: IndexArray) -> list[IndexArray]:
 
 def _called(trace: Trace, sites: pd.DataFrame, chosen: IndexArray) -> _Columns:
     """Call sites of rows, those at some positions, with their model and times."""
-    rows, activity = sites.index.to_numpy()[chosen], trace.activity.frame()
+    rows, activity = sites.index.to_numpy()[chosen], trace.activity
     spans = Intervals.from_rows(activity).where(rows)
     return _arrays({name: cells(sites, name).take(chosen) for name in map(str, sites)}) | {
-        "model": cells(activity, "model").take(rows).to_numpy(object),
+        "model": activity.model.take(rows).as_objects(),
         "start": spans.starts,
         "end": spans.ends,
-        "resolution": cells(activity, "resolution_ns").take(rows).to_numpy(),
+        "resolution": activity.resolution_ns[rows],
         "event": rows,
     }
 
@@ -212,15 +212,15 @@ def _elements(trace: Trace) -> _Columns:
     sampled, kinds = trace.sampled, core_ml_stacks(trace)
     if sampled is None or kinds is None or trace.stacks is None:
         return {}
-    rows = rows_where(sampled.samples.frame(), sampled.samples.stack.known)
-    if rows.empty:
+    rows = sampled.samples.where(sampled.samples.stack.known)
+    if not len(rows):
         return {}
-    rows = rows.iloc[np.lexsort((rows["time_ns"].to_numpy(), categorical(rows["thread"]).codes))]
-    stack = rows["stack"].to_numpy(np.int64)
+    rows = rows.take(np.lexsort((rows.time_ns, rows.thread.codes)))
+    stack = rows.stack.values
     accesses = is_any(kinds["api"], Api.ELEMENT)[stack]
     entry, caller = (kinds[name].to_numpy()[stack] for name in ("entry", "caller"))
     keys = (
-        categorical(rows["thread"]).codes,
+        rows.thread.codes,
         np.where(accesses, np.append(trace.stacks.function.codes, -1)[entry], -2),
         np.where(caller < 0, -1, trace.stacks.offset.filled()[caller]),
         np.where(caller < 0, -1, trace.stacks.image.codes[caller]),
@@ -228,11 +228,11 @@ def _elements(trace: Trace) -> _Columns:
     begins = np.flatnonzero(np.logical_or.reduce([np.diff(key, prepend=-3) != 0 for key in keys]))
     ends = np.append(begins[1:], len(rows)) - 1
     begins, ends = begins[accesses[begins]], ends[accesses[begins]]
-    time = rows["time_ns"].to_numpy()
+    time = rows.time_ns
     by_start = np.argsort(time[begins], kind="stable")
     begins, ends = begins[by_start], ends[by_start]
     place = place_of(trace.stacks, caller[begins])
-    return _arrays(place | {"main_thread": rows["main_thread"].array[begins]}) | {
+    return _arrays(place | {"main_thread": array_of(rows.main_thread.take(begins))}) | {
         "api": np.full(len(begins), str(Api.ELEMENT), object),
         "model": np.full(len(begins), None, object),
         "samples": ends - begins + 1,

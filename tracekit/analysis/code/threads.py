@@ -13,14 +13,14 @@ import pandas as pd
 
 from tracekit.analysis.code.call_sites import call_sites, core_ml_stacks, source_of
 from tracekit.analysis.code.sites import CallSite, between_sites
-from tracekit.arrays import BoolArray, IndexArray
+from tracekit.arrays import BoolArray, CodeArray, IndexArray
 from tracekit.intervals import Intervals
 from tracekit.trace.calls import stacks as call_stacks
 from tracekit.trace.events import SETUP_KINDS, Kind
 from tracekit.trace.filter import in_ranges
-from tracekit.trace.frames import categorical, is_any, or_minus_one, rows_at, rows_where
+from tracekit.trace.frames import is_any, rows_at, rows_where
 from tracekit.trace.runtimes.registry import runtimes
-from tracekit.trace.samples import Samples
+from tracekit.trace.samples import SampleRows, Samples
 from tracekit.trace.trace import Trace, cached_by_trace
 
 PREPARING: Final = (call_stacks.Api.LOAD, call_stacks.Api.COMPILE)
@@ -77,7 +77,7 @@ def main_thread_calls(trace: Trace, apis: Sequence[call_stacks.Api], min_ns: int
 def core_ml_time(trace: Trace) -> int:
     """Time in ns that loads, compilations and predictions of the app cover."""
     called = trace.activity.kind.is_any(*SETUP_KINDS, Kind.PREDICTION)
-    return Intervals.from_rows(trace.activity.frame()).where(called).covered_ns
+    return Intervals.from_rows(trace.activity).where(called).covered_ns
 
 
 LEAST: Final = 100
@@ -100,15 +100,15 @@ def own_code(trace: Trace) -> tuple[float, CallSite] | None:
     # The loop of an interface, entered from `main`, is code of the system.
     own = (app >= 0) & ~((loop >= 0) & (loop < app))
     own &= ~call_stacks.stacks_with(sampled, frames.image.is_any(call_stacks.CORE_ML))
-    rows = rows_where(sampled.samples.frame(), sampled.samples.pid.filled() == target.pid)
-    stack, ended = or_minus_one(rows["stack"]), rows["time_ns"].to_numpy()
+    rows = sampled.samples.where(sampled.samples.pid.filled() == target.pid)
+    stack, ended = rows.stack.filled(), rows.time_ns
     ran = Intervals(np.maximum(ended - sampled.period_ns, 0), ended)
     is_own = np.append(own, False)[stack]
     if len(ran) < LEAST or not is_own.any():
         return None
-    calls = Intervals.from_rows(trace.activity.frame())
+    calls = Intervals.from_rows(trace.activity)
     without = ran.where(is_own).joined(calls).covered_ns - calls.covered_ns
-    (site, *_) = between_sites(trace, rows_where(rows, is_own), app[stack[is_own]])
+    (site, *_) = between_sites(trace, rows.where(is_own), app[stack[is_own]])
     return without / ran.joined(calls).covered_ns, site
 
 
@@ -136,10 +136,10 @@ def work_between(trace: Trace, gaps: Intervals) -> Between | None:
     predicts = np.append(is_any(kinds["api"], call_stacks.Api.PREDICTION), False)
     thread = sampled.samples.thread.codes
     calling = np.isin(thread, thread[predicts[sampled.samples.stack.filled()]])
-    rows, calling = sampled.samples.frame()[inside], calling[inside]
-    frame = app_frame[rows["stack"].to_numpy(np.int64)]
-    rows, calling, frame = rows[frame >= 0], calling[frame >= 0], frame[frame >= 0]
-    time = rows["time_ns"].to_numpy()
+    frame = np.append(app_frame, -1)[sampled.samples.stack.filled()]
+    at = np.flatnonzero(inside & (frame >= 0))
+    rows, calling, frame = sampled.samples.take(at), calling[at], frame[at]
+    time = rows.time_ns
     # A sample stands for one period, also where that begins before a short gap.
     running, on_calling = (
         min(Intervals(each - sampled.period_ns, each).covered_ns / gaps.covered_ns, 1.0)
@@ -189,17 +189,16 @@ def app_work(trace: Trace, api: call_stacks.Api) -> AppWork | None:
         caller = np.where(kinds["api"].notna().to_numpy(), -1, _converting(sampled))
     else:
         caller = np.where(is_any(kinds["api"], api), kinds["caller"].to_numpy(), -1)
-    rows = rows_where(sampled.samples.frame(), sampled.samples.stack.known)
-    stack = rows["stack"].to_numpy(np.int64) if len(rows) else np.zeros(0, np.int64)
-    thread = categorical(rows["thread"]).codes if len(rows) else stack
+    rows = sampled.samples.where(sampled.samples.stack.known)
+    stack, thread = rows.stack.values, rows.thread.codes
     predicts, period_ns = is_any(kinds["api"], call_stacks.Api.PREDICTION)[stack], sampled.period_ns
     is_busy = caller[stack] >= 0
     if api is call_stacks.Api.BETWEEN:
-        is_busy &= _between(rows["time_ns"].to_numpy(), thread, predicts, RUN * period_ns)
+        is_busy &= _between(rows.time_ns, thread, predicts, RUN * period_ns)
     threads = np.unique(thread[is_busy] if is_busy.any() else thread[predicts])
     counted = np.isin(thread, threads) & ~is_any(kinds["api"], *_PREPARING)[stack]
-    busy = rows_where(rows, is_busy)
-    time = busy["time_ns"].to_numpy()
+    busy = rows.where(is_busy)
+    time = busy.time_ns
     return AppWork(
         samples=int(is_busy.sum()),
         of=int(counted.sum()),
@@ -218,7 +217,7 @@ def _converting(sampled: Samples) -> IndexArray:
     return call_stacks.callers(sampled, call_stacks.outermost(sampled, converts))
 
 
-def _between(time: IndexArray, thread: IndexArray, predicts: BoolArray, run_ns: int) -> BoolArray:
+def _between(time: IndexArray, thread: CodeArray, predicts: BoolArray, run_ns: int) -> BoolArray:
     """Whether each sample lies between two calls of its thread that follow each other as usual: a gap of more than
     `BURST` times the usual one separates two bursts."""
     inside = np.zeros(len(time), np.bool_)
@@ -236,8 +235,8 @@ def _between(time: IndexArray, thread: IndexArray, predicts: BoolArray, run_ns: 
     return inside
 
 
-def _pieces(trace: Trace, rows: pd.DataFrame, label: str, period_ns: int) -> pd.DataFrame:
-    time, thread = rows["time_ns"].to_numpy(), categorical(rows["thread"]).codes if len(rows) else np.zeros(0)
+def _pieces(trace: Trace, rows: SampleRows, label: str, period_ns: int) -> pd.DataFrame:
+    time, thread = rows.time_ns, rows.thread.codes
     order = np.lexsort((time, thread))
     time, thread = time[order], thread[order]
     begins = np.append(True, (np.diff(time) > RUN * period_ns) | (np.diff(thread) != 0))[: len(time)]

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
-import pandas as pd
 
 from tracekit.arrays import BoolArray, IndexArray, IntArray
+from tracekit.trace.collect import group_ids
 from tracekit.trace.samples import APP, Samples
 from tracekit.units import format_count
 
@@ -105,23 +105,24 @@ def _places(
 ) -> tuple[IntArray, tuple[str, ...]]:
     """`CallTree.place` and `CallTree.places`, given the rows of `Samples.stacks` in the tree and the node of each."""
     place = np.full(count, -1)
-    known = np.flatnonzero(sampled.stacks.line.known[rows]) if len(rows) else rows
+    stacks = sampled.stacks
+    known = np.flatnonzero((stacks.line.known & stacks.file.known)[rows])
     if not len(known):
         return place, ()
-    frames = sampled.stacks.frame().iloc[rows[known]]
-    weights = weight[frames["stack"].to_numpy(np.int64)]
-    found = pd.DataFrame({"node": node[known], "file": frames["file"].array, "line": frames["line"].array})
-    lines = found.assign(weight=weights).groupby(["node", "file", "line"], observed=True)["weight"].sum().reset_index()
-    lines = lines.sort_values("weight", ascending=False, kind="stable")
-    heaviest = lines.drop_duplicates("node")
-    others = lines["node"].value_counts().reindex(heaviest["node"]).to_numpy() - 1
-    texts = [
-        f"{file}:{line}" + (f" +{format_count(int(more), 'line')}" if more else "")
-        for file, line, more in zip(heaviest["file"].astype(str), heaviest["line"], others, strict=True)
-    ]
-    codes, places = pd.factorize(np.array(texts, dtype=object))
-    place[heaviest["node"].to_numpy()] = codes
-    return place, tuple(places.tolist())
+    frames, node = stacks.take(rows[known]), node[known]
+    keys = (frames.line.values, frames.file.codes, node)
+    order = np.lexsort(keys)
+    # The first frame of each line of a node.
+    begins = np.flatnonzero(np.logical_or.reduce([np.diff(key[order], prepend=-1) != 0 for key in keys]))
+    by_weight = np.argsort(-np.add.reduceat(weight[frames.stack[order]], begins), kind="stable")
+    lines = order[begins][by_weight]
+    heaviest = lines[np.sort(np.unique(node[lines], return_index=True)[1])]
+    others = np.bincount(node[lines])[node[heaviest]] - 1
+    code_of: dict[str, int] = {}
+    for at, more in zip(heaviest.tolist(), others.tolist(), strict=True):
+        text = f"{frames.file.item(at)}:{frames.line.item(at)}" + (f" +{format_count(more, 'line')}" if more else "")
+        place[node[at]] = code_of.setdefault(text, len(code_of))
+    return place, tuple(code_of)
 
 
 def _names(sampled: Samples) -> tuple[IntArray, tuple[str, ...], tuple[str, ...], tuple[bool, ...]]:
@@ -131,8 +132,8 @@ def _names(sampled: Samples) -> tuple[IntArray, tuple[str, ...], tuple[str, ...]
         return np.zeros(0, np.int64), (), (), ()
     function, image = stacks.function, stacks.image
     offset = stacks.offset.filled()
-    keys = pd.DataFrame({"f": function.codes, "i": image.codes, "o": np.where(function.codes < 0, offset, -1)})
-    name_index: IntArray = keys.groupby(["f", "i", "o"], sort=False).ngroup().to_numpy().astype(np.int64)
+    keys = (function.codes, image.codes, np.where(function.codes < 0, offset, -1))
+    name_index = group_ids(keys, len(stacks))
     _, first = np.unique(name_index, return_index=True)
     images = ["" if code < 0 else image.values[code] for code in image.codes[first]]
     names = [
@@ -140,7 +141,7 @@ def _names(sampled: Samples) -> tuple[IntArray, tuple[str, ...], tuple[str, ...]
         for code, library, at in zip(function.codes[first], images, offset[first].tolist(), strict=True)
     ]
     is_app = stacks.owner.is_any(APP)[first].tolist()
-    return name_index.astype(np.int64), tuple(name or UNKNOWN for name in names), tuple(images), tuple(is_app)
+    return name_index, tuple(name or UNKNOWN for name in names), tuple(images), tuple(is_app)
 
 
 def _nodes(
