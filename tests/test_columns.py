@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from tracekit import columns
 from tracekit.columns import (
     Codes,
     Numbers,
@@ -49,6 +50,13 @@ def test_texts_are_asked_as_a_list_of_them(values, names):
     assert dict(zip(column.values, column.counts().tolist(), strict=True)) == {
         value: values.count(value) for value in column.values
     }
+    found = [value if value in names else None for value in values]
+    assert listed(column.changed(~column.is_any(*names), None)) == found
+    assert listed(column.changed(~column.is_any(*names), "new")) == [
+        "new" if value is None else value for value in found
+    ]
+    assert listed(columns.coded(values)) == values
+    assert columns.coded(values, names).values[: len(names)] == tuple(names)
     assert column.passing(names.__contains__).tolist() == [value in names for value in values]
     assert sorted(column.held()) == sorted({value for value in values if value is not None})
     assert column.codes_in(names).tolist() == [names.index(value) if value in names else -1 for value in values]

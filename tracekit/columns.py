@@ -82,6 +82,10 @@ class Codes(Generic[Value]):
         target = np.array([*(place.get(value, -1) for value in self.values), -1], np.int64)
         return target[self.codes]
 
+    def changed(self, at: BoolArray, value: Value | None) -> Codes[Value]:
+        """The cells, with this value, or none, in those that are chosen: shape (n,). O(n + values)."""
+        return codes_of(np.where(at, len(self.values), self.codes), [*self.values, value], self.values)
+
     def recoded(self, change: Callable[[Value], Result | None], order: Iterable[Result] = ()) -> Codes[Result]:
         """Another value in the place of each. As `codes_of`."""
         return codes_of(self.codes, [change(value) for value in self.values], order)
@@ -106,6 +110,11 @@ def codes_of(codes: CodeArray, values: Sequence[Value | None], order: Iterable[V
 def _code_type(values: Sequence[object]) -> np.dtype[np.integer]:
     """The narrowest codes into so many values: most columns of a million rows hold few."""
     return np.min_scalar_type(-len(values) - 1)
+
+
+def coded(values: Sequence[Value | None], order: Iterable[Value] = ()) -> Codes[Value]:
+    """The values as a column. As `codes_of`."""
+    return codes_of(np.arange(len(values)), values, order)
 
 
 def constant(value: Value | None, count: int, order: Iterable[Value] = ()) -> Codes[Value]:

@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 from tracekit.analysis.idle import Idle, Pacing, core_ml_calls, follows, idle_times, paced_stretches, pacing, spread
 from tracekit.intervals import Intervals
 from tracekit.trace.cache import Cache
-from tracekit.trace.frames import FIXED_CATEGORIES
+from tracekit.trace.events import LEVELS
 
 MS = 1_000_000
 
@@ -19,9 +19,7 @@ MS = 1_000_000
 def activity(*rows):
     """Rows of (model, level, start, duration)."""
     frame = pd.DataFrame(rows, columns=["model", "level", "start_ns", "duration_ns"])
-    return frame.assign(
-        model=frame["model"].astype("category"), level=pd.Categorical(frame["level"], FIXED_CATEGORIES["level"])
-    )
+    return frame.assign(model=frame["model"].astype("category"), level=pd.Categorical(frame["level"], list(LEVELS)))
 
 
 def calls_of(rows):

@@ -7,17 +7,28 @@ A thread runs, waits and calls; `Simulated.samples` are what a profiler that loo
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
 
 from support.call_stacks import START, WQ, Call, Sample, app, core_ml, source
+from tracekit.columns import all_known, coded, constant
 from tracekit.recording.table import Process, Thread
 from tracekit.trace.calls.infer import Inferred, infer_calls
 from tracekit.trace.calls.stacks import Api
-from tracekit.trace.events import Attribution, Device, Kind, Lane, no_events
-from tracekit.trace.frames import FIXED_CATEGORIES
+from tracekit.trace.events import (
+    ATTRIBUTIONS,
+    DEVICES,
+    KINDS,
+    LANES,
+    Attribution,
+    Device,
+    Events,
+    Kind,
+    Lane,
+    bare_events,
+)
 from tracekit.trace.instruments.instrument import CommandBuffers
 
 MS = 1_000_000
@@ -155,28 +166,24 @@ class Worker:
         self.to.calls.append(Truth(Api.LOAD, line, begin, self.now_ns, model, self.thread.tid))
 
 
-def hardware_of(engine: Sequence[tuple[int, int, str]]) -> tuple[pd.DataFrame, CommandBuffers]:
+def hardware_of(engine: Sequence[tuple[int, int, str]]) -> tuple[Events, CommandBuffers]:
     """Hardware rows as binding gives them, of executions (start, end, model) on the Neural Engine."""
     rows = [row for row in sorted(engine) if row[2]]
     count = len(rows)
-    fixed = {"lane": Lane.NEURAL_ENGINE, "kind": Kind.ANE_EXEC, "device": Device.ANE, "attribution": Attribution.LABEL}
-    frame = (
-        no_events()
-        .frame()
-        .reindex(range(count))
-        .assign(
-            start_ns=[start for start, _, _ in rows],
-            duration_ns=[end - start for start, end, _ in rows],
-            guessed=False,
-            label=pd.Categorical(["row"] * count),
-            model=pd.Categorical([model for _, _, model in rows]),
-            operation=pd.array([0] * count, dtype="Int64"),
-            table=pd.Categorical(["ane-hw-intervals"] * count),
-            row=np.arange(count),
-            **{name: pd.Categorical([value] * count, FIXED_CATEGORIES[name]) for name, value in fixed.items()},
-        )
+    start, end = (np.array([row[place] for row in rows], np.int64) for place in (0, 1))
+    events = replace(
+        bare_events(start, end - start),
+        lane=constant(Lane.NEURAL_ENGINE, count, LANES),
+        kind=constant(Kind.ANE_EXEC, count, KINDS),
+        label=constant("row", count),
+        model=coded([model for _, _, model in rows], sorted({model for _, _, model in rows})),
+        device=constant(Device.ANE, count, DEVICES),
+        operation=all_known(np.zeros(count, np.int64)),
+        attribution=constant(Attribution.LABEL, count, ATTRIBUTIONS),
+        table=constant("ane-hw-intervals", count),
+        row=np.arange(count),
     )
-    return frame, CommandBuffers(np.zeros(count, np.int64), np.zeros(count, bool))
+    return events, CommandBuffers(np.zeros(count, np.int64), np.zeros(count, bool))
 
 
 @dataclass
@@ -203,7 +210,7 @@ def measured(made: Simulated) -> Measured:
     """The inferred calls of a simulation against its truth: each with the last true call of its place and thread that
     began by its latest start."""
     inferred = made.inferred()
-    activity, result = inferred.activity, Measured()
+    activity, result = inferred.activity.frame(), Measured()
     sites = pd.DataFrame() if inferred.sites is None else inferred.sites
     result.unseen = len(activity) - len(sites)
     for line, tid in {(call.line, call.tid) for call in made.calls}:

@@ -140,7 +140,7 @@ class ColdLoads:
 @cached_by_trace
 def preparations(trace: Trace) -> pd.DataFrame:
     """Rows of the Neural Engine that compile a model or prepare it for the cache, less those of others. O(rows)."""
-    return rows_where(trace.hardware.frame(), prepares(trace.hardware.frame()))
+    return rows_where(trace.hardware.frame(), prepares(trace.hardware))
 
 
 def cold_loads(

@@ -97,7 +97,7 @@ def variants(trace: Trace) -> Iterator[Variant]:
     alone keep their times, which are lower bounds.
     """
     calls = trace.activity
-    bounds, follows = _Bounds.of(calls), call_order(calls.frame(), trace.sites)
+    bounds, follows = _Bounds.of(calls), call_order(calls, trace.sites)
     told = bounds.told(trace)
     keys = (calls.model.codes + np.int64(1)) * (len(calls.kind.values) + 1) + calls.kind.codes
     numbers, of_both = np.unique(keys, return_inverse=True)
@@ -201,7 +201,7 @@ def _usually_beyond(beyond: FloatArray, model: Texts) -> FloatArray:
 def _with_times(trace: Trace, follows: tuple[Follows, ...], start: IntArray, end: IntArray) -> Trace:
     calls = trace.activity
     stacked = calls.origin.is_any(Origin.CALL_STACKS)
-    keep_in_order(calls.frame(), follows, start, end)
+    keep_in_order(calls, follows, start, end)
     start = np.where(stacked, start, calls.start_ns)
     duration = np.where(stacked, np.maximum(end - start, 0), calls.duration_ns)
     # Rows are sorted by start: which of two calls began first may change.
@@ -370,7 +370,7 @@ def _find_known(trace: Trace) -> BoolArray:
         known &= ~(beside & (np.bincount(model[beside], minlength=count)[model] >= _NEAR))
     if not guessed.any():
         return known
-    first, second = next_of(threads_of(calls.frame(), trace.sites))
+    first, second = next_of(threads_of(calls, trace.sites))
     near = guessed[first] & (model[first] == model[second]) & (start[second] - end[first] < _NEAR * resolution[second])
     short[second[near]] = True
     doubtful = np.bincount(model[guessed & short], minlength=count) / np.maximum(np.bincount(model, minlength=count), 1)

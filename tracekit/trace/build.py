@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from tracekit.errors import UnreadableRecording, naming_keywords
-from tracekit.frame import rows_of
 from tracekit.recording import Progress, XctraceOptions, open_recording
 from tracekit.recording.contents import Recording
 from tracekit.recording.open import Paths
@@ -19,7 +18,7 @@ from tracekit.trace.attribution import attribute_hardware, graph_rows, with_grap
 from tracekit.trace.calls.infer import infer_calls, recorded_calls
 from tracekit.trace.collect import Rows, collect
 from tracekit.trace.coverage import coverage, doubts, mark_unreadable
-from tracekit.trace.events import Calls, Events, Lane, lane_of, no_events, numbered
+from tracekit.trace.events import Events, Lane, lane_of, no_events, numbered
 from tracekit.trace.frames import context_frame
 from tracekit.trace.instruments import coreml, memory, signposts
 from tracekit.trace.instruments.catalogue import CONTEXT, GPU, HARDWARE, NEEDED_SCHEMAS, NEURAL_ENGINE
@@ -59,10 +58,9 @@ def build_trace(recording: Recording, units: Units = ALL_OWN) -> Trace:
 
         sampled = source.read()
         watched = binding.recorded(NEURAL_ENGINE) and binding.recorded(GPU)
-        inferred = infer_calls(hardware.frame(), buffers, sampled, recording.run.duration_ns or 0, watched=watched)
+        inferred = infer_calls(hardware, buffers, sampled, recording.run.duration_ns or 0, watched=watched)
         inferred = with_signposts(inferred, context.get("signposts"), recording.run.target.process)
-        activity, sites = rows_of(Calls, inferred.activity), inferred.sites
-        hardware = with_graphs(rows_of(Events, inferred.hardware), graphs)
+        activity, hardware, sites = inferred.activity, with_graphs(inferred.hardware, graphs), inferred.sites
     else:
         activity = recorded_calls(_lane(events, Lane.ACTIVITY))
         hardware = attribute_hardware(hardware, events, graphs)

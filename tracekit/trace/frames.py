@@ -8,11 +8,10 @@ columns between are those of the fields. Frames are sorted by start, then longes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cache, lru_cache, wraps
-from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -24,52 +23,15 @@ from tracekit.columns import Codes, Numbers, columns_of as columns_of_rows
 from tracekit.frame import dtypes_of
 from tracekit.recording.table import Cells, CellValue, Column, Table, TableState, Thread
 from tracekit.trace import binding
-from tracekit.trace.binding import constant, durations, recode
+from tracekit.trace.binding import durations
 from tracekit.trace.collect import Rows
-from tracekit.trace.events import Attribution, Calls, Device, Events, Kind, Lane, Level, Origin
+from tracekit.trace.events import Calls, Events, Origin
 
 ColumnValues = IntArray | BoolArray | ExtensionArray
-EventColumn = ColumnValues | list[Any] | str | None
-"""An array of shape (rows,); of a categorical column also a list of texts, or the one text of all rows; None: null."""
-
-FIXED_CATEGORIES: dict[str, tuple[str, ...]] = {
-    "lane": tuple(Lane),
-    "kind": tuple(Kind),
-    "level": tuple(Level),
-    "device": tuple(Device),
-    "attribution": tuple(Attribution),
-    "origin": tuple(Origin),
-}
-"""Categorical columns whose values are known in advance: every frame has all categories, in this order."""
-
 EVENT_DTYPES = dtypes_of(columns_of_rows(Events))
 """Columns of an event frame."""
 CALL_DTYPES = {name: dtype for name, dtype in dtypes_of(columns_of_rows(Calls)).items() if name not in EVENT_DTYPES}
 """What `Trace.activity` has beyond them."""
-
-_PLAIN: Final = ("int64", "bool")
-"""Types of columns that are never null."""
-
-
-def fixed_categorical(column: str, codes: CodeArray, values: Iterable[str | None]) -> pd.Categorical:
-    """A categorical column with its fixed categories, if it has any: `values[code]`, null for code -1."""
-    return recode(codes, list(values), FIXED_CATEGORIES.get(column, ()))
-
-
-def made_events(count: int, columns: Mapping[str, EventColumn]) -> pd.DataFrame:
-    """The shared columns of so many rows. What is not named is null, and `guessed` False."""
-    given: dict[str, EventColumn] = {"guessed": np.zeros(count, np.bool_), **columns}
-    return pd.DataFrame({name: _column_of(name, given.get(name), count) for name in EVENT_DTYPES}, copy=False)
-
-
-def _column_of(name: str, value: EventColumn, count: int) -> ColumnValues:
-    if isinstance(value, list):
-        return fixed_categorical(name, np.arange(count), value)
-    if value is not None and not isinstance(value, str):
-        return value
-    if EVENT_DTYPES[name] == "category":
-        return constant(value, count, FIXED_CATEGORIES.get(name, ()))
-    return pd.arrays.IntegerArray(np.zeros(count, np.int64), np.ones(count, np.bool_))
 
 
 def cells(frame: pd.DataFrame, name: str) -> ExtensionArray:

@@ -14,10 +14,9 @@ from support.choice import sweep_rest
 from tracekit.analysis.code.call_sites import call_sites
 from tracekit.analysis.code.sites import Place, all_sites, sites_of
 from tracekit.columns import Numbers
-from tracekit.frame import rows_of
 from tracekit.trace.calls.infer import Inferred, infer_calls
 from tracekit.trace.calls.stacks import Api, LoadPhase, Unit
-from tracekit.trace.events import Calls, no_events
+from tracekit.trace.events import no_events
 from tracekit.trace.instruments.instrument import CommandBuffers
 from tracekit.trace.samples import SampleSource
 from tracekit.trace.trace import Trace
@@ -54,23 +53,23 @@ def inferred(*samples: Sample) -> Inferred:
     """What these samples alone show of a second."""
     sampled = source(*samples).read()
     nothing = CommandBuffers(np.zeros(0, np.int64), np.zeros(0, bool))
-    return infer_calls(no_events().frame(), nothing, sampled, 1_000 * MS, watched=False)
+    return infer_calls(no_events(), nothing, sampled, 1_000 * MS, watched=False)
 
 
 def of_inferred(trace_of: Callable[..., Trace], *samples: Sample) -> Trace:
     """A trace of the same."""
     found = inferred(*samples)
-    trace = replace(trace_of(found.activity), sites=found.sites, sample_source=source(*samples))
-    return replace(trace, activity=rows_of(Calls, found.activity))
+    trace = replace(trace_of(found.activity.frame()), sites=found.sites, sample_source=source(*samples))
+    return replace(trace, activity=found.activity)
 
 
 def starts_of(found: Inferred) -> list[int]:
-    return (found.activity["start_max_ns"] // MS).tolist()
+    return (found.activity.start_max_ns // MS).tolist()
 
 
 def test_a_gap_that_nothing_explains_may_end_a_call():
     found = inferred((10, MAIN, prediction(EXECUTE)), (90, MAIN, prediction(GPU, EXECUTE)), (91, MAIN, [RUN, START]))
-    (call,) = found.activity.to_dict("records")
+    (call,) = found.activity.frame().to_dict("records")
     assert (call["start_max_ns"], call["end_min_ns"], call["end_max_ns"]) == (10 * MS, 10 * MS, 91 * MS)
     assert not call["single"]
     (site,) = found.sites.to_dict("records")
@@ -92,7 +91,8 @@ def test_another_place_or_binding_after_executing_begins_another_call():
     assert starts_of(found) == [1, 4, 6, 8]
     assert found.sites["samples"].tolist() == [3, 2, 1, 1]
     assert found.sites["line"].tolist() == [42, 42, 50, 50]
-    assert found.activity["model"].tolist()[1:3] == ["model called at main.swift:42", "model called at main.swift:50"]
+    names = found.activity.model.as_objects().tolist()[1:3]
+    assert names == ["model called at main.swift:42", "model called at main.swift:50"]
 
 
 def test_samples_without_stack_or_name_end_nothing_and_threads_are_apart():
@@ -115,8 +115,8 @@ def test_threads_that_wait_are_in_a_call_and_not_counted():
     )
     sampled = SampleSource(Held({"time-profile": [waits]})).read()  # type: ignore[arg-type]
     nothing = CommandBuffers(np.zeros(0, np.int64), np.zeros(0, bool))
-    found = infer_calls(no_events().frame(), nothing, sampled, 1_000 * MS, watched=False)
-    (call,) = found.activity.to_dict("records")
+    found = infer_calls(no_events(), nothing, sampled, 1_000 * MS, watched=False)
+    (call,) = found.activity.frame().to_dict("records")
     assert found.sites["samples"].tolist() == [2]
     assert call["end_max_ns"] > 59 * MS
 
@@ -125,14 +125,14 @@ def test_the_caller_of_a_load_is_not_the_face_of_core_ml_in_the_app():
     found = inferred((1, MAIN, [COMPILE, LOAD, OVERLAY, APPLY, START]), (2, MAIN, [LOAD, OVERLAY, APPLY, START]))
     (site,) = found.sites.to_dict("records")
     assert (site["caller"], site["line"], site["samples"], site[LoadPhase.COMPILING]) == ("Style.apply", 42, 2, 1)
-    assert found.activity["kind"].tolist() == ["load_uncached"]
-    assert found.activity["model"].tolist() == ["model loaded at main.swift:42"]
+    assert found.activity.kind.as_objects().tolist() == ["load_uncached"]
+    assert found.activity.model.as_objects().tolist() == ["model loaded at main.swift:42"]
 
 
 def test_names_of_core_ml_elsewhere_are_no_calls_and_a_caller_is_code_of_the_app(trace_of, frame):
     assert inferred((1, WORKER, [PREDICT, WQ])).sites["caller"].isna().tolist() == [True]
     found = inferred((1, MAIN, [app("-[MLThing predictionFromX:]", 1), START]), (2, MAIN, [Call("CoreML"), START]))
-    assert found.activity.empty
+    assert not len(found.activity)
     assert found.sites is None
     trace = trace_of(frame())
     assert call_sites(trace) is None

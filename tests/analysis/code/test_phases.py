@@ -11,10 +11,9 @@ import pytest
 
 from support.call_stacks import MAIN, MS, START, Call, Sample, app, core_ml, source
 from tracekit.analysis.code.phases import FIRST, LOAD, OTHER, OTHERS, WAITING, CallPhases, call_phases
-from tracekit.frame import rows_of
 from tracekit.trace.calls.infer import infer_calls
 from tracekit.trace.calls.stacks import DataPhase, LoadPhase, Unit
-from tracekit.trace.events import Calls, Kind, no_events
+from tracekit.trace.events import Kind, no_events
 from tracekit.trace.frames import is_any
 from tracekit.trace.instruments.instrument import CommandBuffers
 
@@ -48,15 +47,15 @@ def phases(trace_of):
         # Between calls, the app runs.
         samples = sorted((sample for part in parts for sample in part), key=lambda sample: sample[0])
         found = infer_calls(
-            no_events().frame(),
+            no_events(),
             CommandBuffers(np.zeros(0, np.int64), np.zeros(0, bool)),
             source(*samples).read(),
             900 * MS,
             watched=False,
         )
-        trace = replace(trace_of(found.activity), sites=found.sites, sample_source=source(*samples))
-        trace = replace(trace, activity=rows_of(Calls, found.activity))
-        kinds = found.activity["kind"]
+        trace = replace(trace_of(found.activity.frame()), sites=found.sites, sample_source=source(*samples))
+        trace = replace(trace, activity=found.activity)
+        kinds = found.activity.frame()["kind"]
         predictions = pd.Index(np.flatnonzero(is_any(kinds, Kind.PREDICTION)))
         loads = pd.Index(np.flatnonzero(~is_any(kinds, Kind.PREDICTION)))
         warm = np.arange(len(predictions)) > 0

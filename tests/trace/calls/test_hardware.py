@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import pandas as pd
+import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from tracekit.intervals import Intervals
 from tracekit.trace.calls.hardware import Reach
 
 MS = 1_000_000
@@ -13,9 +14,8 @@ MS = 1_000_000
 
 def reach(*times: tuple[int, int], slack: int = 3) -> Reach:
     """Of work from when until when, in ms."""
-    starts, ends = zip(*times, strict=True) if times else ((), ())
-    rows = pd.DataFrame({"start_ns": pd.array(starts, "int64"), "end": pd.array(ends, "int64")}).astype("int64") * MS
-    return Reach.of(rows.assign(duration_ns=rows["end"] - rows["start_ns"]), slack * MS)
+    edges = np.array(times, np.int64).reshape(-1, 2) * MS
+    return Reach.of(Intervals(edges[:, 0], edges[:, 1]), slack * MS)
 
 
 @pytest.mark.parametrize(

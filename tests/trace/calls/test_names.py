@@ -35,7 +35,7 @@ def inferred(samples: Sequence[Sample], *engine: tuple[int, int, str]) -> Inferr
 
 def models(found: Inferred) -> dict[str, set[str]]:
     """Kinds of calls by the name of their model."""
-    activity = found.activity
+    activity = found.activity.frame()
     return {
         str(name): {"prediction" if kind == Kind.PREDICTION else "load" for kind in own}
         for name, own in activity.groupby(activity["model"].astype(str))["kind"]
@@ -86,9 +86,9 @@ def test_work_goes_to_the_place_whose_samples_lie_at_it():
         engine.append((at + 1, at + 9, "Net"))
     found = inferred(samples, *engine)
     assert models(found) == {"Net": {"prediction"}, "model called at main.swift:66": {"prediction"}}
-    counts = found.activity["model"].astype(str).value_counts()
+    counts = found.activity.frame()["model"].astype(str).value_counts()
     assert counts.tolist() == [len(engine), len(engine)]
-    assert found.activity["single"].all()
+    assert found.activity.single.all()
 
 
 def test_work_that_the_app_never_waits_for_is_of_another_process():
@@ -102,9 +102,9 @@ def test_work_that_the_app_never_waits_for_is_of_another_process():
         others.append((at + 16, at + 20, "Listener"))
     found = inferred(samples, *others, *ours)
     assert models(found) == {"Net": {"prediction"}}
-    listener = found.hardware["model"] == "Listener"
-    assert (found.hardware["attribution"][listener] == Attribution.FOREIGN).all()
-    assert found.hardware["prediction"][listener].isna().all()
+    listener = found.hardware.where(found.hardware.model.is_any("Listener"))
+    assert listener.attribution.is_any(Attribution.FOREIGN).all()
+    assert not listener.prediction.known.any()
 
 
 @pytest.mark.parametrize(

@@ -17,18 +17,30 @@ which none works and the thread is not sampled lies outside of the call (guess: 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import pandas as pd
 
+from tracekit.columns import constant, no_numbers, or_null
 from tracekit.intervals import Intervals
-from tracekit.trace.binding import constant
+from tracekit.rows import in_order
 from tracekit.trace.collect import group_ids
-from tracekit.trace.events import Attribution, Device, Kind, Lane, Level
-from tracekit.trace.frames import FIXED_CATEGORIES, categorical, is_any, or_minus_one, or_null, reorder, sort_order
+from tracekit.trace.events import (
+    ATTRIBUTIONS,
+    KINDS,
+    LANES,
+    LEVELS,
+    Attribution,
+    Device,
+    Events,
+    Kind,
+    Lane,
+    Level,
+    numbered,
+    order_of,
+)
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, IndexArray, IntArray
@@ -43,15 +55,15 @@ _PREPARE = "prepare"
 """In the label of a load on the Neural Engine that did not come from the cache."""
 
 
-def prepares(hardware: pd.DataFrame) -> BoolArray:
+def prepares(hardware: Events) -> BoolArray:
     """Which rows compile a model for the Neural Engine or prepare it for the cache, less those of others. O(rows)."""
-    chosen, loads = (is_any(hardware["kind"], kind) for kind in (Kind.ANE_COMPILE, Kind.ANE_LOAD))
-    chosen[loads] = [_PREPARE in str(text).casefold() for text in hardware["label"][loads]]
-    result: BoolArray = chosen & ~is_any(hardware["attribution"], Attribution.FOREIGN)
+    chosen, loads = (hardware.kind.is_any(kind) for kind in (Kind.ANE_COMPILE, Kind.ANE_LOAD))
+    chosen |= loads & hardware.label.passing(lambda text: _PREPARE in text.casefold())
+    result: BoolArray = chosen & ~hardware.attribution.is_any(Attribution.FOREIGN)
     return result
 
 
-def reconstruct_predictions(hardware: pd.DataFrame, buffers: CommandBuffers) -> tuple[pd.DataFrame, pd.DataFrame]:
+def reconstruct_predictions(hardware: Events, buffers: CommandBuffers) -> tuple[Events, Events]:
     """The Activity lane with the predictions that labels of the hardware show, and the hardware rows linked to them.
 
     Each prediction has the columns of `tracekit.trace.events`: process, pid, table and row are those of its first
@@ -62,14 +74,12 @@ def reconstruct_predictions(hardware: pd.DataFrame, buffers: CommandBuffers) -> 
     """
     hardware = _without_models_of_others(hardware)
     # Those whose label says that they executed a model that may be the target's.
-    executed = is_any(hardware["kind"], Kind.ANE_EXEC) | is_any(hardware["lane"], Lane.GPU)
-    may_be_target = is_any(hardware["attribution"], Attribution.EXACT, Attribution.LABEL)
-    rows = np.flatnonzero(executed & may_be_target & np.asarray(hardware["operation"].notna()))
+    executed = hardware.kind.is_any(Kind.ANE_EXEC) | hardware.lane.is_any(Lane.GPU)
+    may_be_target = hardware.attribution.is_any(Attribution.EXACT, Attribution.LABEL)
+    rows = np.flatnonzero(executed & may_be_target & hardware.operation.known)
     # A number for each model and process. Rows without a process go with the only one that names their model.
-    chosen = hardware.iloc[rows]
-    model = chosen["model"].cat.codes.to_numpy()
-    names_process = chosen["process"].notna().to_numpy()
-    process = group_ids([chosen["process"].cat.codes.to_numpy(), or_minus_one(chosen["pid"])], len(rows))
+    model, names_process = hardware.model.codes[rows], hardware.process.known[rows]
+    process = group_ids([hardware.process.codes[rows], hardware.pid.filled()[rows]], len(rows))
     size = int(model.max(initial=-1)) + 1
     lowest, highest = np.full(size, len(rows)), np.full(size, -1)
     np.minimum.at(lowest, model[names_process], process[names_process])
@@ -79,12 +89,13 @@ def reconstruct_predictions(hardware: pd.DataFrame, buffers: CommandBuffers) -> 
     order = np.lexsort((rows, who))
     rows, who = rows[order], who[order]
     # Whether a prediction begins with the row. `rows` are sorted by `who`, then time.
-    on_gpu = is_any(hardware["lane"], Lane.GPU)[rows]
+    on_gpu = hardware.lane.is_any(Lane.GPU)[rows]
     # A second row of a command buffer goes on with what the first began.
     buffer = np.where(on_gpu & (buffers.id[rows] != 0), buffers.id[rows], -1 - np.arange(len(rows)))
-    again = pd.DataFrame({"who": who, "buffer": buffer}).duplicated().to_numpy()
+    again = np.ones(len(rows), np.bool_)
+    again[np.unique(group_ids([who, buffer], len(rows)), return_index=True)[1]] = False
     piece = np.flatnonzero(~on_gpu | (buffers.first[rows] & ~again))
-    operation = or_minus_one(hardware["operation"])[rows[piece]]
+    operation = hardware.operation.values[rows[piece]]
     begins = np.zeros(len(rows), np.bool_)
     whose = who[piece]
     opens = np.append(True, whose[1:] != whose[:-1])[: len(piece)]
@@ -98,44 +109,46 @@ def reconstruct_predictions(hardware: pd.DataFrame, buffers: CommandBuffers) -> 
     activity, frame_row = _activity(hardware, rows, call)
     prediction = np.full(len(hardware), -1, np.int64)
     prediction[rows] = frame_row[call]
-    return activity, hardware.assign(prediction=or_null(prediction))
+    return activity, replace(hardware, prediction=or_null(prediction))
 
 
-def _without_models_of_others(hardware: pd.DataFrame) -> pd.DataFrame:
+def _without_models_of_others(hardware: Events) -> Events:
     """The rows, with those marked foreign that name no process and a model that only other processes are seen with."""
-    model = np.asarray(hardware["model"].cat.codes)
-    foreign = is_any(hardware["attribution"], Attribution.FOREIGN)
-    names_process = np.asarray(hardware["process"].notna())
+    model, names_process = hardware.model.codes, hardware.process.known
+    foreign = hardware.attribution.is_any(Attribution.FOREIGN)
     of_others = np.setdiff1d(model[foreign & names_process], model[~foreign & names_process])
     unattributed = ~names_process & (model >= 0) & np.isin(model, of_others)
     if not unattributed.any():
         return hardware
-    attribution = hardware["attribution"].copy()
-    attribution[unattributed] = Attribution.FOREIGN.value
-    return hardware.assign(attribution=attribution)
+    return replace(hardware, attribution=hardware.attribution.changed(unattributed, Attribution.FOREIGN.value))
 
 
-def _activity(hardware: pd.DataFrame, rows: IndexArray, call: IntArray) -> tuple[pd.DataFrame, IntArray]:
+def _activity(hardware: Events, rows: IndexArray, call: IntArray) -> tuple[Events, IntArray]:
     """Predictions of some rows, whose own has an ascending number in `call`; and by that number its row there."""
     firsts = np.flatnonzero(np.diff(call, prepend=-1))
-    chosen = hardware.iloc[rows[firsts]].reset_index(drop=True)
-    ends = Intervals.from_rows(hardware).ends[rows]
-    device = hardware["device"].cat.codes.to_numpy()[rows]
+    chosen = hardware.take(rows[firsts])
     if not len(firsts):
         return chosen, firsts
+    device = hardware.device.codes[rows]
     mixed = np.minimum.reduceat(device, firsts) != np.maximum.reduceat(device, firsts)
     count = len(chosen)
-    null = pd.arrays.IntegerArray(np.zeros(count, np.int64), np.ones(count, np.bool_))
-    fixed = {"lane": Lane.ACTIVITY, "kind": Kind.PREDICTION, "level": Level.TOP, "attribution": Attribution.INFERRED}
-    frame = chosen.assign(
-        duration_ns=np.maximum.reduceat(ends, firsts) - chosen["start_ns"].to_numpy(),
+    none = no_numbers(count)
+    calls = replace(
+        chosen,
+        duration_ns=np.maximum.reduceat(hardware.ends_ns[rows], firsts) - chosen.start_ns,
+        lane=constant(Lane.ACTIVITY, count, LANES),
+        kind=constant(Kind.PREDICTION, count, KINDS),
         label=constant(INFERRED_LABEL, count),
-        device=chosen["device"].mask(mixed),
-        **dict.fromkeys(("instance", "depth", "operation", "prediction"), null),
-        **{name: constant(value, count, FIXED_CATEGORIES[name]) for name, value in fixed.items()},
+        instance=none,
+        level=constant(Level.TOP, count, LEVELS),
+        device=chosen.device.changed(mixed, None),
+        depth=none,
+        operation=none,
+        prediction=none,
+        attribution=constant(Attribution.INFERRED, count, ATTRIBUTIONS),
     )
-    order = sort_order(frame)
-    return reorder(frame, order), np.argsort(order)
+    order = order_of(calls)
+    return numbered(in_order(calls, order)), np.argsort(order)
 
 
 FEW: Final = 3
@@ -151,9 +164,8 @@ class Reach:
     slack_ns: int
 
     @classmethod
-    def of(cls, rows: pd.DataFrame, slack_ns: int) -> Reach:
-        """From rows of hardware. O(n log n)."""
-        work = Intervals.from_rows(rows)
+    def of(cls, work: Intervals, slack_ns: int) -> Reach:
+        """From the times of rows of hardware. O(n log n)."""
         times = Intervals(work.starts - slack_ns, work.ends).union()
         return cls(times.starts + slack_ns, times.ends, slack_ns)
 
@@ -210,22 +222,21 @@ class Work:
         return int(((begun >= 0) & (times < ends[begun])).sum()) if len(ends) else 0
 
     @classmethod
-    def of(cls, activity: pd.DataFrame, hardware: pd.DataFrame, slack_ns: int, *, watched: bool) -> Work:
-        """From the frame of `reconstruct_predictions` and all hardware rows; `watched`: all units were recorded."""
-        times = Intervals.from_rows(activity)
-        units = hardware[is_any(hardware["lane"], Lane.NEURAL_ENGINE, Lane.GPU)]
-        loading = hardware[is_any(hardware["kind"], Kind.ANE_LOAD, Kind.ANE_COMPILE)]
-        reach = Reach.of(units, slack_ns) if watched else None
-        prediction = or_minus_one(hardware["prediction"])
+    def of(cls, activity: Events, hardware: Events, slack_ns: int, *, watched: bool) -> Work:
+        """From the rows of `reconstruct_predictions` and all hardware rows; `watched`: all units were recorded."""
+        times, rows = Intervals.from_rows(activity), Intervals.from_rows(hardware)
+        units = rows.where(hardware.lane.is_any(Lane.NEURAL_ENGINE, Lane.GPU))
+        loading = rows.where(hardware.kind.is_any(Kind.ANE_LOAD, Kind.ANE_COMPILE))
+        prediction = hardware.prediction.filled()
         order = np.argsort(prediction, kind="stable")
         order = order[np.searchsorted(prediction[order], 0) :]
         return cls(
             times.starts,
             times.ends,
-            categorical(activity["model"]).codes.astype(np.int64),
-            is_any(activity["device"], Device.GPU),
-            reach,
+            activity.model.codes.astype(np.int64),
+            activity.device.is_any(Device.GPU),
+            Reach.of(units, slack_ns) if watched else None,
             Reach.of(loading, slack_ns),
-            Intervals.from_rows(hardware).where(order),
+            rows.where(order),
             np.searchsorted(prediction[order], np.arange(len(times) + 1)),
         )

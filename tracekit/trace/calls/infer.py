@@ -3,30 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from tracekit import columns
 from tracekit.arrays import IndexArray, IntArray
+from tracekit.columns import coded, codes_of, constant, or_null
+from tracekit.frame import array_of
 from tracekit.intervals import Intervals
-from tracekit.trace.binding import constant
+from tracekit.rows import joined
 from tracekit.trace.calls.hardware import FEW, Work, prepares, reconstruct_predictions
 from tracekit.trace.calls.stacks import Api, LoadPhase, busy_stacks, place_of
-from tracekit.trace.events import BOUNDS, ORIGINS, SETUP_KINDS, Attribution, Calls, Events, Kind, Lane, Level, Origin
-from tracekit.trace.frames import (
-    EVENT_DTYPES,
-    FIXED_CATEGORIES,
-    categorical,
-    fixed_categorical,
-    is_any,
-    made_events,
-    or_minus_one,
-    or_null,
-    sort_order,
+from tracekit.trace.events import (
+    ATTRIBUTIONS,
+    DEVICES,
+    KINDS,
+    LANES,
+    LEVELS,
+    ORIGINS,
+    SETUP_KINDS,
+    Attribution,
+    Calls,
+    Events,
+    Kind,
+    Lane,
+    Level,
+    Origin,
+    bare_events,
+    numbered,
+    order_of,
 )
+from tracekit.trace.frames import categorical
 from tracekit.trace.instruments.instrument import CommandBuffers
 from tracekit.trace.samples import TIMED, Samples
 
@@ -42,8 +51,8 @@ NOUNS: Final = {Api.LOAD: "Load", Api.COMPILE: "Compilation", Api.PREDICTION: "P
 class Inferred:
     """What ran, without Core ML's own rows."""
 
-    activity: pd.DataFrame
-    hardware: pd.DataFrame
+    activity: Calls
+    hardware: Events
     """With the calls that its rows belong to."""
     sites: pd.DataFrame | None
     """For each row of `activity` that call stacks show, by its index: the code that made the call (columns of
@@ -52,7 +61,7 @@ class Inferred:
 
 
 def infer_calls(
-    hardware: pd.DataFrame, buffers: CommandBuffers, sampled: Samples | None, end_ns: int, *, watched: bool
+    hardware: Events, buffers: CommandBuffers, sampled: Samples | None, end_ns: int, *, watched: bool
 ) -> Inferred:
     """What samples and the hardware show, until `end_ns`; `watched`: all units were recorded. O(n log n)."""
     shown, hardware = reconstruct_predictions(hardware, buffers)
@@ -73,24 +82,23 @@ def infer_calls(
     alone = np.array([call.work[0] for call in calls if call.chain < 0], np.int64)
     # Without a process and without samples, the work may be another process's.
     named = [model for models in owners.sites.named.values() for model in models]
-    alone = alone[shown["process"].notna().to_numpy()[alone] | np.isin(work.model[alone], named)]
-    frame, sites = _stacked_calls(line, pieces, work, stacked, owners, shown, hardware)
-    unsampled = _unsampled(line, work, alone, owners, _hardware_only(shown.iloc[alone], end_ns))
-    activity, row_of = calls_in_time([frame, unsampled])
+    alone = alone[shown.process.known[alone] | np.isin(work.model[alone], named)]
+    sampled_calls, sites = _stacked_calls(line, pieces, work, stacked, owners, shown, hardware)
+    unsampled = _unsampled(line, work, alone, owners, _hardware_only(shown.take(alone), end_ns))
+    activity, row_of = calls_in_time([sampled_calls, unsampled])
     sites = sites.set_axis(pd.Index(row_of[: len(stacked)], name="event")).sort_index()
     call_of = np.full(len(shown) + 1, -1)
     for number, call in enumerate(stacked):
         call_of[call.work] = row_of[number]
     call_of[alone] = row_of[len(stacked) :]
-    linked = call_of[or_minus_one(hardware["prediction"])]
-    foreign = np.append(owners.foreign, False)[or_minus_one(hardware["prediction"])]
-    attribution = hardware["attribution"].mask(foreign, Attribution.FOREIGN.value)
-    hardware = hardware.assign(prediction=or_null(linked), attribution=attribution)
+    prediction = hardware.prediction.filled()
+    attribution = hardware.attribution.changed(np.append(owners.foreign, False)[prediction], Attribution.FOREIGN.value)
+    hardware = replace(hardware, prediction=or_null(call_of[prediction]), attribution=attribution)
     # Calls of one thread do not overlap, nor does one begin before its model is loaded.
     spans = Intervals.from_rows(activity)
     start, end = spans.starts.copy(), spans.ends.copy()
     keep_in_order(activity, call_order(activity, sites), start, end)
-    activity = activity.assign(start_ns=start, duration_ns=np.maximum(end - start, 0))
+    activity = replace(activity, start_ns=start, duration_ns=np.maximum(end - start, 0))
     return Inferred(activity, hardware, sites)
 
 
@@ -106,7 +114,7 @@ def calls_with(
     count = len(activity)
     return Calls(
         **activity.columns(),
-        origin=columns.constant(origin, count, ORIGINS),
+        origin=constant(origin, count, ORIGINS),
         resolution_ns=np.zeros(count, np.int64),
         start_min_ns=start_min,
         start_max_ns=start_max,
@@ -116,27 +124,17 @@ def calls_with(
     )
 
 
-def _hardware_only(shown: pd.DataFrame, end_ns: int) -> pd.DataFrame:
+def _hardware_only(shown: Events, end_ns: int) -> Calls:
     """Predictions of the hardware alone: nothing tells when their calls began and ended."""
-    times = Intervals.from_rows(shown)
-    return with_bounds(shown, Origin.HARDWARE, 0, times.starts, times.ends, end_ns)
+    count = len(shown)
+    edges = (np.zeros(count, np.int64), shown.start_ns, shown.ends_ns, np.full(count, end_ns))
+    return calls_with(shown, Origin.HARDWARE, *edges)
 
 
-def with_bounds(activity: pd.DataFrame, origin: Origin, *bounds: IntArray | int) -> pd.DataFrame:
-    """Rows of single calls with what else calls have: `bounds` are the values of `BOUNDS`. O(n)."""
-    return activity.assign(
-        origin=constant(origin, len(activity), FIXED_CATEGORIES["origin"]),
-        resolution_ns=0,
-        **dict(zip(BOUNDS, bounds, strict=True)),
-        single=True,
-    )
-
-
-def calls_in_time(parts: Sequence[pd.DataFrame]) -> tuple[pd.DataFrame, IntArray]:
+def calls_in_time(parts: Sequence[Calls]) -> tuple[Calls, IntArray]:
     """The calls of all parts as one Activity lane, and the row there of each, part by part. O(n log n)."""
-    calls = pd.concat(parts, ignore_index=True).astype(EVENT_DTYPES)
-    order = sort_order(calls)
-    return calls.take(order).reset_index(drop=True), np.argsort(order)
+    order = order_of(*parts)
+    return numbered(joined(parts, order)), np.argsort(order)
 
 
 def _stacked_calls(
@@ -145,9 +143,9 @@ def _stacked_calls(
     work: Work,
     stacked: Sequence[Joined],
     owners: Owners,
-    shown: pd.DataFrame,
-    hardware: pd.DataFrame,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+    shown: Events,
+    hardware: Events,
+) -> tuple[Calls, pd.DataFrame]:
     """Calls that samples show as rows of the Activity lane, and their `Inferred.sites`, both in the order of calls."""
     from tracekit.trace.calls.bounds import bounds_of, mistakable_calls
     from tracekit.trace.calls.names import keys_of, names_of
@@ -161,71 +159,73 @@ def _stacked_calls(
     first = np.array(
         [call.first if call.after > call.first else pieces.first[call.chain] for call in stacked], np.int64
     )
-    rows, count = line.rows.iloc[first], len(stacked)
+    rows, count = line.rows.take(first), len(stacked)
     api = line.kinds["api"].array[line.stack[first]]
     samples = _samples(line, stacked)
-    device = categorical(shown["device"])
-    devices = [set(device.codes[call.work].tolist()) for call in stacked]
-    names_of_devices = [*device.categories, None]
-    frame = made_events(
-        count,
-        {
-            "start_ns": start,
-            "duration_ns": end - start,
-            "label": [f"{NOUNS[Api(each)]} (inferred from call stacks)" for each in api],
-            "model": names_of(line, pieces, work, stacked, owners, shown),
-            "device": [names_of_devices[each.pop()] if len(each) == 1 else None for each in devices],
-            "process": rows["process"].array,
-            "pid": rows["pid"].array,
-            "lane": Lane.ACTIVITY,
-            "kind": _kinds([Api(each) for each in api], samples, start, end, hardware),
-            "level": Level.TOP,
-            "attribution": Attribution.INFERRED,
-            "table": TIMED[0],
-            "row": np.searchsorted(line.samples.samples.time_ns, line.time[first]),
-        },
+    devices = [set(shown.device.codes[call.work].tolist()) for call in stacked]
+    device = np.array([each.pop() if len(each) == 1 else -1 for each in devices], np.int64)
+    events = replace(
+        bare_events(start, end - start),
+        lane=constant(Lane.ACTIVITY, count, LANES),
+        kind=coded(_kinds([Api(each) for each in api], samples, start, end, hardware), KINDS),
+        label=coded([f"{NOUNS[Api(each)]} (inferred from call stacks)" for each in api]),
+        model=coded(names_of(line, pieces, work, stacked, owners, shown)),
+        level=constant(Level.TOP, count, LEVELS),
+        device=codes_of(device, shown.device.values, DEVICES),
+        process=rows.process,
+        pid=rows.pid,
+        attribution=constant(Attribution.INFERRED, count, ATTRIBUTIONS),
+        table=constant(TIMED[0], count),
+        row=np.searchsorted(line.samples.samples.time_ns, line.time[first]),
     )
     single = [call.single and not several for call, several in zip(stacked, mistakable, strict=True)]
-    frame = with_bounds(frame, Origin.CALL_STACKS, *bounds.T).assign(resolution_ns=line.period_ns, single=single)
+    calls = replace(
+        calls_with(events, Origin.CALL_STACKS, *np.ascontiguousarray(bounds.T)),
+        resolution_ns=np.full(count, line.period_ns),
+        single=np.array(single, np.bool_),
+    )
     place = place_of(line.samples.stacks, line.kinds["caller"].to_numpy()[line.stack[first]])
-    columns = {name: rows[name].array for name in ("thread", "tid", "main_thread")}
+    columns = {name: array_of(cells) for name, cells in rows.columns().items() if name in _OF_THREAD}
     columns |= {"ambiguous": False, "api": api, "path": keys_of(pieces, stacked)}
-    return frame, pd.DataFrame(place | columns).assign(**samples)
+    return calls, pd.DataFrame(place | columns | samples)
 
 
-def _unsampled(line: Timeline, work: Work, alone: IndexArray, owners: Owners, frame: pd.DataFrame) -> pd.DataFrame:
+_OF_THREAD: Final = ("thread", "tid", "main_thread")
+
+
+def _unsampled(line: Timeline, work: Work, alone: IndexArray, owners: Owners, calls: Calls) -> Calls:
     """Predictions that hardware alone shows, with bounds if their model is sampled, as a long call would be."""
     reach, sampled = work.reach, {model for models in owners.sites.named.values() for model in models}
     if reach is None or not len(alone):
-        return frame
+        return calls
     known = np.isin(work.model[alone], list(sampled))
     low = [reach.earliest_start(each) for each in work.starts[alone].tolist()]
     high = [reach.latest_end(each) for each in work.ends[alone].tolist()]
-    origin = np.where(known, Origin.CALL_STACKS.value, Origin.HARDWARE.value)
-    return frame.assign(
-        origin=fixed_categorical("origin", np.arange(len(origin)), origin),
+    return replace(
+        calls,
+        origin=codes_of(known.astype(np.int8), [Origin.HARDWARE, Origin.CALL_STACKS], ORIGINS),
         resolution_ns=np.where(known, line.period_ns, 0),
-        start_min_ns=np.where(known, np.maximum(low, 0), frame["start_min_ns"]),
-        end_max_ns=np.where(known, np.minimum(high, frame["end_max_ns"]), frame["end_max_ns"]),
+        start_min_ns=np.where(known, np.maximum(low, 0), calls.start_min_ns),
+        end_max_ns=np.where(known, np.minimum(high, calls.end_max_ns), calls.end_max_ns),
     )
 
 
-def _samples(line: Timeline, calls: Sequence[Joined]) -> pd.DataFrame:
+def _samples(line: Timeline, calls: Sequence[Joined]) -> dict[str, IntArray]:
     """Samples of the running thread in each call, in all and in each phase and unit."""
-    ran = line.rows["ran"].to_numpy(np.bool_)
-    flags = {"samples": ran}
-    flags |= {name: inside[line.stack] & ran for name, inside in busy_stacks(line.samples).items()}
+    flags = {"samples": line.ran}
+    flags |= {name: inside[line.stack] & line.ran for name, inside in busy_stacks(line.samples).items()}
     edges = np.array([(call.first, call.after) for call in calls], np.int64)
     totals = {name: np.concatenate(([0], np.cumsum(inside))) for name, inside in flags.items()}
-    return pd.DataFrame({name: total[edges[:, 1]] - total[edges[:, 0]] for name, total in totals.items()})
+    return {name: total[edges[:, 1]] - total[edges[:, 0]] for name, total in totals.items()}
 
 
 def _kinds(
-    api: Sequence[Api], samples: pd.DataFrame, start: IntArray, end: IntArray, hardware: pd.DataFrame
+    api: Sequence[Api], samples: dict[str, IntArray], start: IntArray, end: IntArray, hardware: Events
 ) -> list[Kind]:
     """The kinds. A load that gets a program and compiles none had it cached, unless the Neural Engine prepared one."""
-    prepared = Intervals.from_rows(hardware[prepares(hardware)]).covered_within(Intervals(start, end)) > 0
-    compiles, gets = samples[LoadPhase.COMPILING].to_numpy() > 0, samples[LoadPhase.PROGRAM].to_numpy() > 0
+    work = Intervals.from_rows(hardware).where(prepares(hardware))
+    prepared = work.covered_within(Intervals(start, end)) > 0
+    compiles, gets = samples[LoadPhase.COMPILING] > 0, samples[LoadPhase.PROGRAM] > 0
     loads = np.select([compiles, gets & ~prepared], [Kind.LOAD_UNCACHED, Kind.LOAD_CACHED], Kind.LOAD)
     others = {Api.PREDICTION: Kind.PREDICTION, Api.COMPILE: Kind.COMPILE}
     return [others.get(each) or Kind(load) for each, load in zip(api, loads, strict=True)]
@@ -238,12 +238,12 @@ class Follows(NamedTuple):
     second: IntArray
 
 
-def call_order(activity: pd.DataFrame, sites: pd.DataFrame | None) -> tuple[Follows, ...]:
+def call_order(activity: Calls, sites: pd.DataFrame | None) -> tuple[Follows, ...]:
     """Calls of one thread; loads and what their models do next. Rows are in order of time. O(n log n)."""
-    model = activity["model"].cat.codes.to_numpy().astype(np.int64)
+    model = activity.model.codes.astype(np.int64)
     by_thread, by_model = next_of(threads_of(activity, sites)), next_of(model)
-    late, early = (activity[name].to_numpy() for name in BOUNDS[1:3])
-    loads = is_any(activity["kind"], *SETUP_KINDS)[by_model.first]
+    late, early = activity.start_max_ns, activity.end_min_ns
+    loads = activity.kind.is_any(*SETUP_KINDS)[by_model.first]
     loads &= late[by_model.second] >= early[by_model.first]
     return by_thread, Follows(by_model.first[loads], by_model.second[loads])
 
@@ -255,21 +255,25 @@ def next_of(group: IntArray) -> Follows:
     return Follows(order[:-1][same], order[1:][same])
 
 
-def threads_of(activity: pd.DataFrame, sites: pd.DataFrame | None) -> IntArray:
+def threads_of(activity: Calls, sites: pd.DataFrame | None) -> IntArray:
     """Shape (calls,): a number for the thread of each call, or for the only one of its model; -1 for unknown."""
     thread = np.full(len(activity), -1)
     if sites is None or sites.empty:
         return thread
     thread[sites.index.to_numpy()] = categorical(sites["thread"]).codes
-    by_model = pd.Series(thread).mask(thread < 0).groupby(activity["model"].cat.codes.to_numpy())
-    lowest, highest = (by_model.transform(name).to_numpy(np.float64) for name in ("min", "max"))
-    alone = (thread < 0) & is_any(activity["origin"], Origin.CALL_STACKS) & (lowest == highest)
-    return np.where(alone, np.nan_to_num(lowest, nan=-1), thread).astype(np.int64)
+    # The first group is of calls without a model.
+    group, known = activity.model.codes + np.int64(1), thread >= 0
+    lowest = np.full(len(activity.model.values) + 1, np.iinfo(np.int64).max)
+    highest = np.full(len(lowest), -1)
+    np.minimum.at(lowest, group[known], thread[known])
+    np.maximum.at(highest, group[known], thread[known])
+    alone = ~known & activity.origin.is_any(Origin.CALL_STACKS) & (lowest == highest)[group]
+    return np.where(alone, lowest[group], thread)
 
 
-def keep_in_order(activity: pd.DataFrame, follows: tuple[Follows, ...], start: IntArray, end: IntArray) -> None:
+def keep_in_order(activity: Calls, follows: tuple[Follows, ...], start: IntArray, end: IntArray) -> None:
     """Change times so that no call begins before the one that it follows ends, as far as bounds allow. O(pairs)."""
-    late, early = (activity[name].to_numpy() for name in BOUNDS[1:3])
+    late, early = activity.start_max_ns, activity.end_min_ns
     for first, second in follows:
         end[first] = np.minimum(end[first], np.maximum(late[second], early[first]))
         start[second] = np.maximum(start[second], np.minimum(end[first], late[second]))

@@ -23,7 +23,7 @@ from tracekit.trace.calls.join import Joined
 from tracekit.trace.calls.owners import Owners
 from tracekit.trace.calls.pieces import Pieces, Timeline
 from tracekit.trace.calls.stacks import Api, app_frames
-from tracekit.trace.frames import categorical
+from tracekit.trace.events import Events
 
 _VERBS: Final = {Api.PREDICTION: "called", Api.LOAD: "loaded", Api.COMPILE: "compiled"}
 _SOME: Final = 0.1
@@ -50,10 +50,10 @@ def keys_of(pieces: Pieces, calls: Sequence[Joined]) -> list[int]:
 
 
 def names_of(
-    line: Timeline, pieces: Pieces, work: Work, calls: Sequence[Joined], owners: Owners, shown: pd.DataFrame
+    line: Timeline, pieces: Pieces, work: Work, calls: Sequence[Joined], owners: Owners, shown: Events
 ) -> list[str]:
     """Name of the model of each call."""
-    labels, keys, sites = categorical(shown["model"]).categories, keys_of(pieces, calls), owners.sites
+    labels, keys, sites = shown.model.values, keys_of(pieces, calls), owners.sites
     stack_of = dict(zip(line.kinds["key"].tolist(), range(len(line.kinds)), strict=True))
     site_of = {key: _site(line, stack_of[key]) for key in sorted(set(keys))}
     named = _site_names(site_of)
@@ -64,7 +64,7 @@ def names_of(
         if not call.work and key in sites.all_have:
             models = sites.named[key] - sites.later.get(key, set())
         one_label = len(models) == 1 and not sites.later.get(key)
-        names.append(str(labels[models.pop()]) if one_label else named[key])
+        names.append(labels[models.pop()] if one_label else named[key])
         called[key][names[-1]] += 1
     # A name that few calls of a place have is a mistake.
     names = [
@@ -77,7 +77,7 @@ def names_of(
             for name, count in own.items():
                 if count >= _SOME * own.total():
                     predicted[name].add(key)
-    unseen = {str(labels[work.model[each]]) for each in np.flatnonzero(~owners.possible & ~owners.foreign)}
+    unseen = {labels[work.model[each]] for each in np.flatnonzero(~owners.possible & ~owners.foreign)}
     loading = [key for key in site_of if site_of[key].api is not Api.PREDICTION]
     if not loading or not predicted.keys() | unseen:
         return names

@@ -15,7 +15,7 @@ import pandas as pd
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.rows import joined
 from tracekit.trace.calls import stacks
-from tracekit.trace.samples import SAMPLE_NS, Samples
+from tracekit.trace.samples import SAMPLE_NS, SampleRows, Samples
 
 _MISSED_NS: Final = 3_500_000
 """Samples of a running thread lie no farther apart, even with some missed, or 1.5 sampling periods (heuristic)."""
@@ -39,8 +39,7 @@ class Timeline:
     samples: Samples
     kinds: pd.DataFrame
     """By stack, as `with_progress` gives them."""
-    rows: pd.DataFrame
-    """The columns of `Samples.samples`, and `ran`."""
+    rows: SampleRows
     time: IntArray
     thread: IntArray
     stack: IntArray
@@ -96,7 +95,6 @@ def timeline(sampled: Samples) -> Timeline:
     """All samples of a recording, some with stacks, that bear on calls. O(n log n)."""
     kinds = stacks.with_progress(sampled, stacks.core_ml_stacks(sampled))
     both = joined((sampled.samples, sampled.waiting))
-    rows = both.frame().assign(ran=np.arange(len(both)) < len(sampled.samples))
     stack = both.stack.filled()
     # A stack in functions of Core ML without names is neither in a call nor outside of one.
     told = np.flatnonzero((stack >= 0) & (np.append(kinds["key"].to_numpy(), stacks.HIDDEN)[stack] != stacks.HIDDEN))
@@ -118,12 +116,12 @@ def timeline(sampled: Samples) -> Timeline:
     return Timeline(
         sampled,
         kinds,
-        rows.iloc[told],
+        both.take(told),
         both.time_ns[told],
         thread,
         stack,
         kinds["key"].to_numpy()[stack],
-        rows["ran"].to_numpy(np.bool_)[told],
+        told < len(sampled.samples),
         busy[stacks.Unit.CPU][stack],
         stacks.stacks_in(sampled, stacks.PREPARING)[stack],
         busy[stacks.Unit.GPU][stack],

@@ -14,10 +14,26 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from tracekit.arrays import IntArray
+from tracekit.columns import coded, constant, or_null
+from tracekit.frame import cells_of
 from tracekit.recording.table import Process
-from tracekit.trace.calls.infer import Inferred, calls_in_time, with_bounds
-from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Lane, Level, Origin
-from tracekit.trace.frames import fixed_categorical, is_any, made_events, or_minus_one, or_null, texts_in
+from tracekit.trace.calls.infer import Inferred, calls_in_time, calls_with
+from tracekit.trace.events import (
+    ATTRIBUTIONS,
+    KINDS,
+    LANES,
+    LEVELS,
+    LOAD_KINDS,
+    Attribution,
+    Calls,
+    Kind,
+    Lane,
+    Level,
+    Origin,
+    bare_events,
+)
+from tracekit.trace.frames import is_any, or_minus_one
 from tracekit.trace.runtimes.phases import of_target
 
 _KINDS: Final = {"MLModel_Load": Kind.LOAD, "MLModel_Compile": Kind.COMPILE}
@@ -29,35 +45,30 @@ def with_signposts(inferred: Inferred, signposts: pd.DataFrame | None, target: P
     """What is inferred, with the target's loads and compilations in signposts. O(n log n + calls²) in the former."""
     if signposts is None:
         return inferred
-    calls = _calls(signposts, target)
-    if calls.empty:
+    calls, tid = _calls(signposts, target)
+    if not len(calls):
         return inferred
     activity = inferred.activity
     same: list[list[int]] = []
     taken: set[int] = set()
-    kinds = []
-    for call, kind in zip(calls.itertuples(), calls["kind"], strict=True):
-        same.append([row for row in _same(inferred, call) if row not in taken])
+    kinds = list(calls.kind.as_objects())
+    for number in range(len(calls)):
+        same.append([row for row in _same(inferred, calls, number, int(tid[number])) if row not in taken])
         taken.update(same[-1])
         # Samples show whether a load was cold or cached, which the signpost does not say.
-        shown = set(activity["kind"].iloc[same[-1]])
-        kinds.append(next((each for each in (Kind.LOAD_UNCACHED, Kind.LOAD_CACHED) if each in shown), kind))
-    calls = calls.assign(kind=fixed_categorical("kind", np.arange(len(kinds)), kinds))
+        shown = set(activity.kind.take(np.array(same[-1], np.intp)).held())
+        kinds[number] = next((each for each in (Kind.LOAD_UNCACHED, Kind.LOAD_CACHED) if each in shown), kinds[number])
+    calls = replace(calls, kind=coded(kinds, KINDS))
     kept = np.setdiff1d(np.arange(len(activity)), sorted(taken))
     # The inferred calls, those of a model whose loads have one name under that name. A name on hardware rows stays.
-    activity, recorded_names = inferred.activity, texts_in(inferred.hardware["model"])
-    model = activity["model"].astype(object)
+    recorded_names = set(inferred.hardware.model.held())
     names: dict[str, set[str]] = {}
-    for rows, name in zip(same, calls["model"].astype(object), strict=True):
+    for rows, name in zip(same, calls.model.as_objects().tolist(), strict=True):
         for row in rows:
-            names.setdefault(model.iloc[row], set()).add(name)
+            names.setdefault(activity.model.item(row) or "", set()).add(name)
     known = {old: new.pop() for old, new in names.items() if len(new) == 1 and old not in recorded_names}
-    both, place = calls_in_time(
-        [
-            activity.assign(model=model.map(lambda name: known.get(name, name)).astype("category")).take(kept),
-            calls.drop(columns="tid"),
-        ]
-    )
+    renamed = replace(activity, model=activity.model.recoded(lambda name: known.get(name, name)))
+    both, place = calls_in_time([renamed.take(kept), calls])
     moved = np.full(len(activity) + 1, -1)
     moved[kept] = place[: len(kept)]
     first = {rows[0]: int(place[len(kept) + number]) for number, rows in enumerate(same) if rows}
@@ -67,17 +78,12 @@ def with_signposts(inferred: Inferred, signposts: pd.DataFrame | None, target: P
         # By the new rows of their calls. Of several pieces of one load, the site is that of the first.
         index = moved[sites.index.to_numpy()]
         sites = sites.set_axis(pd.Index(index, name="event"))[index >= 0].sort_index()
-    linked = moved[or_minus_one(inferred.hardware["prediction"])]
-    return replace(
-        inferred,
-        activity=both,
-        hardware=inferred.hardware.assign(prediction=or_null(linked)),
-        sites=sites,
-    )
+    linked = or_null(moved[inferred.hardware.prediction.filled()])
+    return replace(inferred, activity=both, hardware=replace(inferred.hardware, prediction=linked), sites=sites)
 
 
-def _calls(signposts: pd.DataFrame, target: Process | None) -> pd.DataFrame:
-    """A row of the Activity lane for each interval, and its `tid`."""
+def _calls(signposts: pd.DataFrame, target: Process | None) -> tuple[Calls, IntArray]:
+    """A row of the Activity lane for each interval, and its thread, -1 where that is not known."""
     chosen = is_any(signposts["subsystem"], "com.apple.coreml") & is_any(signposts["name"], *_KINDS)
     chosen &= of_target(signposts, target)
     rows = signposts[chosen].reset_index(drop=True)
@@ -89,33 +95,33 @@ def _calls(signposts: pd.DataFrame, target: Process | None) -> pd.DataFrame:
         words = [name.strip() for name in _NAMES.findall(message)] if isinstance(message, str) else []
         names.append((next(iter(words), "") or "model without a name", (words[1] if len(words) > 1 else "") or None))
     kinds = [_KINDS[str(name)] for name in rows["name"]]
-    frame = made_events(
-        len(rows),
-        {
-            "start_ns": start,
-            "duration_ns": end - start,
-            "lane": Lane.ACTIVITY,
-            "kind": kinds,
-            "label": [_LABELS[kind] for kind in kinds],
-            "model": [model for model, _ in names],
-            "parent_model": [parent for _, parent in names],
-            "level": [Level.TOP if parent is None else Level.SUB for _, parent in names],
-            "attribution": Attribution.INFERRED,
-            **{name: rows[name].array for name in ("process", "pid", "table", "row")},
-        },
+    events = replace(
+        bare_events(start, end - start),
+        lane=constant(Lane.ACTIVITY, len(rows), LANES),
+        kind=coded(kinds, KINDS),
+        label=coded([_LABELS[kind] for kind in kinds]),
+        model=coded([model for model, _ in names]),
+        parent_model=coded([parent for _, parent in names]),
+        level=coded([Level.TOP if parent is None else Level.SUB for _, parent in names], LEVELS),
+        attribution=constant(Attribution.INFERRED, len(rows), ATTRIBUTIONS),
+        process=cells_of(rows["process"].array),
+        pid=cells_of(rows["pid"].array),
+        table=cells_of(rows["table"].array),
+        row=rows["row"].to_numpy(),
     )
-    return with_bounds(frame, Origin.SIGNPOSTS, start, start, end, end).assign(tid=or_minus_one(rows["tid"]))
+    return calls_with(events, Origin.SIGNPOSTS, start, start, end, end), or_minus_one(rows["tid"])
 
 
-def _same(inferred: Inferred, call: object) -> list[int]:
+def _same(inferred: Inferred, calls: Calls, number: int, thread: int) -> list[int]:
     """Rows of the inferred loads, or compilations, that an interval is: of its thread and its time."""
-    activity, sites = inferred.activity, inferred.sites
-    if sites is None or call.level != Level.TOP:  # type: ignore[attr-defined]
+    sites, kind = inferred.sites, calls.kind.item(number)
+    if sites is None or kind is None or calls.level.item(number) != Level.TOP:
         return []
-    rows = activity.loc[sites.index]
-    kinds = LOAD_KINDS if call.kind in LOAD_KINDS else (call.kind,)  # type: ignore[attr-defined]
+    own = sites.index.to_numpy()
+    rows = inferred.activity.take(own)
     tid = or_minus_one(sites["tid"])
-    same = is_any(rows["kind"], *kinds) & ((tid == call.tid) | (tid < 0) | (call.tid < 0))  # type: ignore[attr-defined]
-    same &= rows["start_max_ns"].to_numpy() < call.end_max_ns  # type: ignore[attr-defined]
-    same &= rows["end_min_ns"].to_numpy() > call.start_min_ns  # type: ignore[attr-defined]
-    return [int(row) for row in rows.index[same]]
+    same = rows.kind.is_any(*(LOAD_KINDS if kind in LOAD_KINDS else (kind,)))
+    same &= (tid == thread) | (tid < 0) | (thread < 0)
+    same &= (rows.start_max_ns < calls.end_max_ns[number]) & (rows.end_min_ns > calls.start_min_ns[number])
+    found: list[int] = own[same].tolist()
+    return found
