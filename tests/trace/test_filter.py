@@ -67,7 +67,9 @@ def trace():
         {"lane": "gpu", "kind": "gpu_exec", "process": "App", "pid": 7},
         {"lane": "gpu", "kind": "gpu_exec", "process": "other", "pid": 8},
     )
-    signposts = pd.DataFrame({"start_ns": [1, 2], "process": ["App", "other"], "pid": [7, 8]})
+    signposts = pd.DataFrame({"start_ns": [1, 2], "process": ["App", "other"], "pid": [7, 8]}).astype(
+        {"process": "category", "pid": "Int64"}
+    )
     run = Run(1, target=Target("launched", Process("App", 7)))
     return Trace(
         contents=Contents("x", "xctrace export XML", has_table_of_contents=True, runs=(run,)),

@@ -10,16 +10,18 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from tracekit.arrays import BoolArray, IntArray
-from tracekit.frame import rows_of
+from tracekit.columns import Numbers, Texts, or_null
+from tracekit.frame import cells_of
 from tracekit.intervals import Intervals
-from tracekit.trace.events import Calls, Events
-from tracekit.trace.frames import categorical, ends_of, held_texts, or_minus_one, or_null
+from tracekit.rows import held_texts
+from tracekit.sorting import ranks
+from tracekit.trace.events import AnyEvents, Events, numbered
+from tracekit.trace.frames import ends_of
 from tracekit.trace.instruments import coreml
 from tracekit.trace.instruments.catalogue import TIMELESS
 from tracekit.trace.models import Models, models_of
@@ -55,7 +57,7 @@ class Shown:
 def everything(trace: Trace) -> Shown:
     """All rows. O(rows)."""
     return Shown(
-        {name: np.ones(len(getattr(trace, name)), dtype=bool) for name in EVENT_FRAMES},
+        {name: np.ones(len(rows), dtype=bool) for name, rows in trace.events.items()},
         {name: np.ones(len(frame), dtype=bool) for name, frame in trace.context.items()},
     )
 
@@ -63,15 +65,17 @@ def everything(trace: Trace) -> Shown:
 def only_models(shown: Shown, trace: Trace, names: Collection[str]) -> Shown:
     """Of what is shown the rows of these models; a pipeline keeps the rows of its stages. O(rows) per frame."""
 
-    def of_model(frame: pd.DataFrame) -> BoolArray:
-        return (frame["model"].isin(names) | frame["parent_model"].isin(names)).to_numpy(dtype=bool)
+    wanted = frozenset(names)
+
+    def of_model(rows: Events) -> BoolArray:
+        return rows.model.passing(wanted.__contains__) | rows.parent_model.passing(wanted.__contains__)
 
     words = f"model{'s' if len(names) > 1 else ''} {', '.join(sorted(names))}"
     note = (
         f"Only rows of {words} are counted, without rows that do not name a model. Checks "
         "ran on the whole recording; results for other models are hidden."
     )
-    rows = {name: mask & of_model(trace.framed(name)) for name, mask in shown.rows.items()}
+    rows = {name: mask & of_model(trace.events[name]) for name, mask in shown.rows.items()}
     return replace(shown, rows=rows, models=frozenset(names), notes=(*shown.notes, note))
 
 
@@ -122,18 +126,18 @@ def only_process(shown: Shown, trace: Trace, process: str | int) -> Shown:
     foreign = target is not None and wanted not in spellings(target.name, target.pid)
     rows = dict(shown.rows)
     for name in ("hardware", "activity") if trace.inferred else ("hardware",):
-        rows[name] = rows[name] & _of_process(trace.framed(name), wanted)
+        rows[name] = rows[name] & _of_process(trace.events[name].process, trace.events[name].pid, wanted)
     if foreign:
         rows |= {name: np.zeros_like(rows[name]) for name in CORE_ML_FRAMES}
-        rows["hardware"] = rows["hardware"] & trace.hardware.frame()["prediction"].isna().to_numpy(dtype=bool)
+        rows["hardware"] = rows["hardware"] & ~trace.hardware.prediction.known
     # The list of processes stays whole: it is about the machine.
     context = {
-        name: mask if name == "processes" else mask & _of_process(trace.context[name], wanted)
+        name: mask if name == "processes" else mask & _of_process_in(trace.context[name], wanted)
         for name, mask in shown.context.items()
     }
     # Redaction puts its own word in front of the name of a process.
     notes = [f"Only rows of {f'process {wanted}' if wanted.isdecimal() else wanted} are counted"]
-    unnamed = int(trace.hardware.frame()["process"].isna().to_numpy()[rows["hardware"]].sum())
+    unnamed = int((~trace.hardware.process.known & rows["hardware"]).sum())
     if unnamed:
         notes.append(f"{unnamed} hardware rows do not name a process and are counted too")
     if target is None and trace.inferred:
@@ -158,14 +162,18 @@ def narrow(trace: Trace, shown: Shown) -> Trace:
         sites = sites.set_axis((np.cumsum(kept) - 1)[sites.index]).rename_axis("event")
     # The entry behind the last stands for none.
     new_index = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)
-    frames: dict[str, Any] = {}
-    for name in EVENT_FRAMES:
-        frame = trace.framed(name)[shown.rows[name]].reset_index(drop=True)
-        of_lane = Calls if name == "activity" else Events
-        frames[name] = rows_of(of_lane, frame.assign(prediction=or_null(new_index[or_minus_one(frame["prediction"])])))
+
+    def part_of(lane: AnyEvents, name: str) -> AnyEvents:
+        rows = lane.where(shown.rows[name])
+        return numbered(replace(rows, prediction=or_null(new_index[rows.prediction.filled()])))
+
     return replace(
         trace,
-        **frames,
+        activity=part_of(trace.activity, "activity"),
+        data=part_of(trace.data, "data"),
+        compute=part_of(trace.compute, "compute"),
+        other=part_of(trace.other, "other"),
+        hardware=part_of(trace.hardware, "hardware"),
         sites=sites,
         models=shown_models(trace, shown),
         context={name: frame[shown.context[name]].reset_index(drop=True) for name, frame in trace.context.items()},
@@ -182,12 +190,7 @@ def shown_models(trace: Trace, shown: Shown | None) -> Models:
 
 def shown_model_names(trace: Trace, shown: Shown) -> frozenset[str]:
     """Base names of `shown_models`, without counting anything of them. O(rows)."""
-    names: set[str] = set()
-    for frame in CORE_ML_FRAMES:
-        cells = categorical(trace.framed(frame)["model"])
-        rows_of_code = np.bincount(cells.codes[shown.rows[frame]] + 1, minlength=len(cells.categories) + 1)
-        names.update(map(str, cells.categories[rows_of_code[1:] > 0]))
-    return frozenset(names)
+    return frozenset(held_texts(trace.events[name].model.take(shown.rows[name]) for name in CORE_ML_FRAMES))
 
 
 def rows_in_range(trace: Trace, start_ns: int, end_ns: int) -> dict[str, BoolArray]:
@@ -198,16 +201,16 @@ def rows_in_range(trace: Trace, start_ns: int, end_ns: int) -> dict[str, BoolArr
 def rows_in_ranges(trace: Trace, ranges: Intervals) -> dict[str, BoolArray]:
     """For each event frame the rows that `only_ranges` keeps: shape (rows,) each. `ranges` are sorted and disjoint."""
 
-    def within(frame: pd.DataFrame, called: BoolArray) -> BoolArray:
+    def within(rows: Events, called: BoolArray) -> BoolArray:
         """Rows that start in the ranges, and those whose prediction is among the chosen rows of the Activity lane."""
-        starting: BoolArray = in_ranges(ranges, frame["start_ns"].to_numpy())
-        starting |= np.append(called, False)[or_minus_one(frame["prediction"])]
+        starting: BoolArray = in_ranges(ranges, rows.start_ns)
+        starting |= np.append(called, False)[rows.prediction.filled()]
         return starting
 
     # Twice, because a row in a stage of a pipeline belongs to the stage, which belongs to the call.
     called = in_ranges(ranges, trace.activity.start_ns)
-    called = within(trace.activity.frame(), called)
-    return {name: within(trace.framed(name), called) for name in EVENT_FRAMES}
+    called = within(trace.activity, called)
+    return {name: within(rows, called) for name, rows in trace.events.items()}
 
 
 def in_ranges(ranges: Intervals, times_ns: IntArray) -> BoolArray:
@@ -225,9 +228,9 @@ def reach_ranges(ranges: Intervals, starts_ns: IntArray, ends_ns: IntArray) -> B
 @cached_by_trace
 def model_names(trace: Trace) -> tuple[str, ...]:
     """Base names that any event frame mentions, sorted; looked for once for each trace."""
-    frames: list[pd.DataFrame] = [trace.framed(name) for name in EVENT_FRAMES]
-    columns = (frame[name] for frame in frames if len(frame) for name in ("model", "parent_model"))
-    return tuple(sorted(set().union(*map(held_texts, columns))))
+    return tuple(
+        sorted(held_texts(cells for rows in trace.events.values() for cells in (rows.model, rows.parent_model)))
+    )
 
 
 def matching(names: Collection[str], pattern: str) -> set[str]:
@@ -239,7 +242,12 @@ def process_names(trace: Trace) -> list[tuple[str, int | None]]:
     """Processes that the target, the hardware rows and the context name: name and pid, sorted. O(rows)."""
     target = trace.run.target.process
     processes: set[tuple[str, int | None]] = set() if target is None else {(target.name, target.pid)}
-    for frame in (trace.hardware.frame(), *trace.context.values()):
+    hardware = trace.hardware.where(trace.hardware.process.known)
+    pids, place = ranks(hardware.pid.filled())
+    for pair in ranks(hardware.process.codes * np.int64(len(pids)) + place)[0].tolist():
+        code, at = divmod(pair, len(pids))
+        processes.add((hardware.process.values[code], None if pids[at] < 0 else int(pids[at])))
+    for frame in trace.context.values():
         if {"process", "pid"} <= set(frame.columns):
             pairs = frame[["process", "pid"]].dropna(subset=["process"]).drop_duplicates()
             processes |= {
@@ -253,9 +261,17 @@ def spellings(name: str, pid: int | None) -> tuple[str, ...]:
     return (name,) if pid is None else (name, str(pid))
 
 
-def _of_process(frame: pd.DataFrame, wanted: str) -> BoolArray:
-    """Rows of the process, and rows without one; all rows of a frame that knows no processes."""
+def _of_process(process: Texts, pid: Numbers, wanted: str) -> BoolArray:
+    """Rows of the process, and rows without one."""
+    same = process.is_any(wanted) | ~process.known
+    if wanted.isdecimal() and str(int(wanted)) == wanted:
+        same |= pid.filled() == int(wanted)
+    return same
+
+
+def _of_process_in(frame: pd.DataFrame, wanted: str) -> BoolArray:
+    """As `_of_process`; all rows of a frame that knows no processes."""
     if not {"process", "pid"} <= set(frame.columns):
         return np.ones(len(frame), dtype=bool)
-    same = frame["process"].astype("object").eq(wanted) | frame["pid"].astype("string").eq(wanted).fillna(value=False)
-    return (same | frame["process"].isna()).to_numpy(dtype=bool)
+    process, pid = (cells_of(frame[name].array) for name in ("process", "pid"))
+    return _of_process(process, pid, wanted)
