@@ -165,8 +165,9 @@ def explain(trace: Trace, request: Request = ALL, choice: Choice = SLOWEST) -> W
     ]
     nothing = ""
     if not found:
-        calls = breakdown(trace).frame["model"].astype(str).value_counts()
-        counts = {name: int(calls[name]) for name in calls.index if any(matches(name, like) for like in patterns)}
+        called = breakdown(trace).every.model
+        calls = zip(called.values, called.counts().tolist(), strict=True)
+        counts = {name: count for name, count in calls if count and any(matches(name, like) for like in patterns)}
         nothing = nothing_to_explain(models, counts, choice, trace.run.duration_ns)
     facts = private_facts(trace) if request.redact else None
     first = next((each for some in said.values() for each in some), None)

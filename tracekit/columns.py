@@ -161,6 +161,11 @@ def or_null(numbers: IntArray) -> Numbers:
     return Numbers(np.maximum(numbers, 0), numbers >= 0)
 
 
+def known_where(known: BoolArray, numbers: IntArray) -> Numbers:
+    """Numbers, shape (n,), of which only some are known."""
+    return Numbers(numbers if known.all() or not numbers.any() else np.where(known, numbers, 0), known)
+
+
 def all_known(numbers: IntArray) -> Numbers:
     """Numbers, shape (n,), of which none is null."""
     return Numbers(numbers, np.ones(len(numbers), np.bool_))

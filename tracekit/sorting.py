@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 if TYPE_CHECKING:
-    from tracekit.arrays import CodeArray, FloatArray, IndexArray, IntArray
+    from tracekit.arrays import BoolArray, CodeArray, FloatArray, IndexArray, IntArray
 
 _MANY = 3_000
 """Below so many values numpy alone is faster."""
@@ -56,6 +56,26 @@ def places(ascending: IntArray, sought: IntArray, side: Literal["left", "right"]
     else:
         is_sought = np.argsort(np.concatenate((ascending, sought)), kind="stable") >= len(ascending)
     return np.flatnonzero(is_sought) - np.arange(count)
+
+
+def is_first_of_each(numbers: CodeArray) -> BoolArray:
+    """Shape (n,): whether no number before is the same; they are 0 or more. O(n + largest number)."""
+    place = np.arange(len(numbers))
+    first = np.zeros(int(numbers.max(initial=-1)) + 1, np.intp)
+    # Of several values for one place, the one that is written last stays.
+    first[numbers[::-1]] = place[::-1]
+    is_first: BoolArray = first[numbers] == place
+    return is_first
+
+
+def by_appearance(values: IntArray) -> tuple[IntArray, IntArray]:
+    """Numbers of n values, equal ones the same, from 0 in the order in which they appear, and the distinct ones in that
+    order. O(n log n)."""
+    distinct, first, place = np.unique(values, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    number = np.empty_like(order)
+    number[order] = np.arange(len(order))
+    return number[place], distinct[order]
 
 
 def group_edges(groups: CodeArray, count: int) -> IntArray:

@@ -6,13 +6,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.copies import data_rows
-from tracekit.analysis.statistics import top_calls
+from tracekit.analysis.statistics import medians_by_group, top_calls
 from tracekit.arrays import BoolArray, IntArray
-from tracekit.trace.events import COPY_KINDS, Kind
-from tracekit.trace.frames import is_any
+from tracekit.trace.events import COPY_KINDS, Calls, Events, Kind
 from tracekit.trace.trace import Trace
 
 
@@ -49,19 +47,21 @@ def opens_sequence(durations: IntArray, sequence: IntArray, rule: OpeningRule = 
 
     `sequence` numbers the sequence of each call, which lie one after another. O(n log n).
     """
-    frame = pd.DataFrame({"duration": durations, "sequence": sequence})
-    groups = frame.groupby("sequence")
-    long = frame["duration"] >= rule.ratio * groups["duration"].transform("median")
-    leading = long.groupby(frame["sequence"]).cummin()
+    number = np.cumsum(np.diff(sequence, prepend=sequence[:1]) != 0)
+    sizes = np.bincount(number)
+    long = durations >= rule.ratio * medians_by_group(durations, number, len(sizes))[number]
+    # Long, as all before it in its sequence.
+    short_before = np.cumsum(~long)
+    opens = np.cumsum(sizes) - sizes
+    leading: BoolArray = short_before == (short_before - ~long)[opens][number]
     if rule.max_opening is not None:
-        leading &= leading.groupby(frame["sequence"]).transform("sum") <= rule.max_opening
-    sizes = groups.size()
-    judged = sizes.index[sizes >= rule.min_calls]
-    opened = frame.loc[leading, "sequence"].unique()
-    count = int(np.isin(judged, opened).sum())
-    if count < rule.min_sequences or count < rule.share * len(judged):
+        leading &= (np.bincount(number, leading, minlength=len(sizes)) <= rule.max_opening)[number]
+    judged = sizes >= rule.min_calls
+    opened = np.bincount(number[leading], minlength=len(sizes)) > 0
+    count = int((judged & opened).sum())
+    if count < rule.min_sequences or count < rule.share * int(judged.sum()):
         return np.zeros(len(durations), np.bool_)
-    return leading.to_numpy(dtype=bool)
+    return leading
 
 
 SMALL_INPUT = 0.1
@@ -86,18 +86,18 @@ class StateCopies:
     has_small_input: BoolArray
     """An input copy of the call is small beside another."""
     rows: IntArray
-    """Index labels of the copy rows that lie in one prediction; of any shape."""
+    """Ids of the copy rows that lie in one prediction; of any shape."""
 
 
-def state_copies(predictions: pd.DataFrame, data: pd.DataFrame) -> StateCopies:
-    """Copies of each prediction by direction; `data` links to the index of `predictions`. O(n log n)."""
+def state_copies(predictions: Calls, data: Events) -> StateCopies:
+    """Copies of each prediction by direction; `data` links to the `id` of predictions. O(n log n)."""
     rows = data_rows(predictions, data, COPY_KINDS)
     copies = rows.where(rows.is_linked)
     times, group = copies.times_inside, copies.position
-    is_input = is_any(copies.kind, Kind.INPUT_COPY)
+    is_input = copies.kind.is_any(Kind.INPUT_COPY)
     middle = rows.called.starts + rows.called.durations // 2
     first_half = times.starts < middle[group]
-    goes_in = is_input | (first_half & ~is_any(copies.kind, Kind.OUTPUT_TRANSFORMATION))
+    goes_in = is_input | (first_half & ~copies.kind.is_any(Kind.OUTPUT_TRANSFORMATION))
 
     def cover(chosen: BoolArray) -> IntArray:
         return times.where(chosen).covered_by_group(group[chosen], len(predictions))
@@ -112,24 +112,24 @@ def state_copies(predictions: pd.DataFrame, data: pd.DataFrame) -> StateCopies:
         out=cover(~goes_in),
         both=cover(np.ones(len(group), dtype=bool)),
         has_small_input=smallest <= SMALL_INPUT * largest,
-        rows=copies.label,
+        rows=copies.id,
     )
 
 
-def opened_by_another_model(trace: Trace, predictions: pd.DataFrame, sequence: IntArray) -> bool:
+def opened_by_another_model(trace: Trace, predictions: Calls, sequence: IntArray) -> bool:
     """Whether a call of one other model, made hardly ever else, opens the sequences: it comes after the model's own
     last call and before its next one, whatever further models do meanwhile. O(n log n)."""
-    starts = predictions["start_ns"].to_numpy()
+    starts = predictions.start_ns
     opens = np.flatnonzero(np.diff(sequence, prepend=-1) != 0)
     opens = opens[np.diff(opens, append=len(sequence)) >= MIN_SEQUENCE]
     if len(opens) < 2:
         return False
-    calls = top_calls(trace, Kind.PREDICTION).frame()
-    others = calls[(calls["model"] != predictions["model"].iloc[0]).to_numpy(dtype=bool)]
-    begin = others["start_ns"].to_numpy()
+    calls = top_calls(trace, Kind.PREDICTION)
+    others = np.flatnonzero(calls.model.known & ~calls.model.is_any(str(predictions.model.item(0))))
+    begin, model = calls.start_ns[others], calls.model.codes[others].astype(np.int64)
     opened = np.searchsorted(starts[opens], begin, side="right")
     before = np.append(np.where(opens > 0, starts[opens - 1], -1), np.iinfo(np.int64).max)
-    frame = pd.DataFrame({"model": others["model"].astype("object").to_numpy(), "opened": opened})
-    total = frame["model"].value_counts()
-    times = frame[begin > before[opened]].drop_duplicates()["model"].value_counts()
-    return bool(((times >= USUAL * len(opens)) & (total.reindex(times.index) <= 2 * times)).any())
+    count = len(calls.model.values)
+    distinct = np.unique((opened * count + model)[begin > before[opened]])
+    total, times = np.bincount(model, minlength=count), np.bincount(distinct % max(count, 1), minlength=count)
+    return bool(((times >= USUAL * len(opens)) & (total <= 2 * times)).any())

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.quantities import median
 from tracekit.arrays import BoolArray, IntArray
@@ -56,7 +55,7 @@ class DepthOverTime:
 
 
 def depth_over_time(predictions: AnyTimed) -> DepthOverTime:
-    """Depth of predictions (shared event columns) of one model or of several. O(n log n)."""
+    """Depth of predictions of one model or of several. O(n log n)."""
     called = Intervals.from_rows(predictions)
     times, depth = depth_profile(called.starts, called.ends)
     lasting = np.append(np.diff(times), 0) if len(times) else times
@@ -87,8 +86,8 @@ class InFlight:
     """Mean number in flight in each slice."""
 
 
-def summarize_in_flight(predictions: pd.DataFrame) -> InFlight | None:
-    """Predictions in flight over time (shared event columns); None where they last less than a ns for each slice.
+def summarize_in_flight(predictions: AnyTimed) -> InFlight | None:
+    """Predictions in flight over time; None where they last less than a ns for each slice.
 
     O(n log n).
     """
@@ -107,8 +106,8 @@ def summarize_in_flight(predictions: pd.DataFrame) -> InFlight | None:
     )
 
 
-def summarize_concurrency(predictions: pd.DataFrame, limit: int) -> ConcurrencySummary:
-    """Concurrency of one model's predictions (shared event columns). Predictions without duration count for nothing.
+def summarize_concurrency(predictions: AnyTimed, limit: int) -> ConcurrencySummary:
+    """Concurrency of one model's predictions. Predictions without duration count for nothing.
 
     O(n log n).
     """

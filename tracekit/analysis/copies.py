@@ -11,39 +11,38 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pandas as pd
 
 from tracekit.arrays import BoolArray, IntArray
+from tracekit.columns import Texts
 from tracekit.intervals import Intervals
-from tracekit.trace.events import COPY_KINDS, Attribution, Kind
-from tracekit.trace.frames import categorical, cells, is_any, or_minus_one, places_of
+from tracekit.rows import places_of
+from tracekit.trace.events import COPY_KINDS, Attribution, Calls, Events, Kind
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DataRows:
-    """Some rows of the Data lane beside the predictions of one model: shape (rows,) each. Arrays, since each step on a
-    frame of few rows takes longer than all of the arithmetic."""
+    """Some rows of the Data lane beside the predictions of one model: shape (rows,) each."""
 
     called: Intervals
     """When the predictions ran: shape (predictions,)."""
-    label: IntArray
-    """Index label in `Trace.data`."""
+    id: IntArray
+    """Row of `Trace.data`."""
     times: Intervals
     position: IntArray
     """Position of the row's prediction; the number of predictions for rows that have no single one."""
-    kind: pd.Categorical
-    attribution: pd.Categorical
+    kind: Texts
+    attribution: Texts
 
     def where(self, chosen: BoolArray) -> DataRows:
         """Some of the rows."""
         index = np.flatnonzero(chosen)
         return replace(
             self,
-            label=self.label[index],
+            id=self.id[index],
             times=self.times.where(index),
             position=self.position[index],
-            kind=self.kind[index],
-            attribution=self.attribution[index],
+            kind=self.kind.take(index),
+            attribution=self.attribution.take(index),
         )
 
     @property
@@ -56,7 +55,7 @@ class DataRows:
         """Times of the rows, cut to their prediction (or to the span of all where there is no single one); all without
         length where there is no prediction."""
         if not len(self.called):
-            return Intervals(np.zeros(len(self.label), np.int64), np.zeros(len(self.label), np.int64))
+            return Intervals(np.zeros(len(self.id), np.int64), np.zeros(len(self.id), np.int64))
         low = np.append(self.called.starts, self.called.starts.min())[self.position]
         high = np.append(self.called.ends, self.called.ends.max())[self.position]
         return self.times.clipped(low, high)
@@ -77,18 +76,17 @@ class DataRows:
         return total + int((within(rest) - times.where(linked).covered_within(rest)).sum())
 
 
-def data_rows(predictions: pd.DataFrame, data: pd.DataFrame, kinds: Sequence[Kind]) -> DataRows:
-    """The rows of these kinds in an event frame that links to the index of `predictions`."""
-    kind = categorical(cells(data, "kind"))
-    chosen = np.flatnonzero(is_any(kind, *kinds))
-    position = places_of(predictions.index, or_minus_one(cells(data, "prediction"))[chosen])
+def data_rows(predictions: Calls, data: Events, kinds: Sequence[Kind]) -> DataRows:
+    """The rows of these kinds; `data` links to the `id` of predictions."""
+    chosen = np.flatnonzero(data.kind.is_any(*kinds))
+    position = places_of(predictions.id, data.prediction.filled()[chosen])
     return DataRows(
         Intervals.from_rows(predictions),
-        data.index.to_numpy(dtype=np.int64)[chosen],
+        data.id[chosen],
         Intervals.from_rows(data).where(chosen),
         np.where(position >= 0, position, len(predictions)).astype(np.int64),
-        kind[chosen],
-        categorical(cells(data, "attribution"))[chosen],
+        data.kind.take(chosen),
+        data.attribution.take(chosen),
     )
 
 
@@ -107,9 +105,9 @@ class CopySummary:
     """Time covered by the rows of each kind alone, in ns, for the kinds of `COPY_KINDS` that occur. Kinds may overlap
     each other, so the values need not add up to `covered_ns`."""
     rows: IntArray
-    """Index labels of the copy rows that were counted, in order of start."""
+    """Ids of the copy rows that were counted, in order of start."""
     large_rows: IntArray
-    """Index labels of the input copies that stand out among the inputs of their call."""
+    """Ids of the input copies that stand out among the inputs of their call."""
     large_share: float
     """Share of `predicted_ns` that the outstanding input copies cover."""
     outside_count: int
@@ -118,30 +116,28 @@ class CopySummary:
     """Time that those rows cover."""
 
 
-def summarize_copies(
-    predictions: pd.DataFrame, data: pd.DataFrame, *, large_ratio: float, large_ns: int
-) -> CopySummary:
-    """Copies of one model. Both frames have the shared event columns; `data` links to the index of `predictions`.
+def summarize_copies(predictions: Calls, data: Events, *, large_ratio: float, large_ns: int) -> CopySummary:
+    """Copies of one model; `data` links to the `id` of predictions.
 
     An input copy stands out when it takes at least `large_ns` and `large_ratio` times the median of the other input
     copies of the same prediction. O(n log n) in the rows of `data`.
     """
     rows = data_rows(predictions, data, COPY_KINDS)
     # Without predictions there is nothing that an ambiguous row could lie in.
-    counted = rows.is_linked | (is_any(rows.attribution, Attribution.AMBIGUOUS) & (len(predictions) > 0))
+    counted = rows.is_linked | (rows.attribution.is_any(Attribution.AMBIGUOUS) & (len(predictions) > 0))
     outside, copies = rows.where(~counted), rows.where(counted)
     predicted, total = int(rows.called.durations.sum()), copies.covered_ns
-    by_kind = {kind: is_any(copies.kind, kind) for kind in COPY_KINDS}
+    by_kind = {kind: copies.kind.is_any(kind) for kind in COPY_KINDS}
     large = _longest(copies, large_ratio, large_ns)
     return CopySummary(
         predicted_ns=predicted,
         covered_ns=total,
         share=total / predicted if predicted else 0.0,
         by_kind={str(kind): copies.where(chosen).covered_ns for kind, chosen in by_kind.items() if chosen.any()},
-        rows=copies.label,
-        large_rows=copies.label[large],
+        rows=copies.id,
+        large_rows=copies.id[large],
         large_share=copies.where(large).covered_ns / predicted if predicted else 0.0,
-        outside_count=len(outside.label),
+        outside_count=len(outside.id),
         outside_ns=outside.times.covered_ns,
     )
 
@@ -165,20 +161,20 @@ class ConversionSummary:
     converting: int
     """Predictions with a cast of some size."""
     rows: IntArray
-    """Index labels of the rows that were counted, in order of start."""
+    """Ids of the rows that were counted, in order of start."""
     unclear_ns: int
     """Time that the other rows of `CONVERSION_KINDS` cover: nothing shows whether they convert, or whose they are."""
 
 
-def summarize_conversions(predictions: pd.DataFrame, data: pd.DataFrame, *, min_ns: int) -> ConversionSummary:
-    """Conversions of one model; `data` links to the index of `predictions`. A cast counts from `min_ns` on.
+def summarize_conversions(predictions: Calls, data: Events, *, min_ns: int) -> ConversionSummary:
+    """Conversions of one model; `data` links to the `id` of predictions. A cast counts from `min_ns` on.
 
     Rows of overlapping predictions that lie in no single one count together: in any of them, a cast of some size makes
     all of them conversions. O(n log n) in the rows of `data`.
     """
     rows = data_rows(predictions, data, CONVERSION_KINDS)
-    possible = rows.is_linked | (is_any(rows.attribution, Attribution.AMBIGUOUS) & (len(predictions) > 0))
-    is_cast = is_any(rows.kind, Kind.DATA_CAST)
+    possible = rows.is_linked | (rows.attribution.is_any(Attribution.AMBIGUOUS) & (len(predictions) > 0))
+    is_cast = rows.kind.is_any(Kind.DATA_CAST)
     # The entry behind the last stands for the rows of no single prediction.
     converting = np.zeros(len(predictions) + 1, np.bool_)
     converting[rows.position[is_cast & (rows.times.durations >= min_ns) & possible]] = True
@@ -190,7 +186,7 @@ def summarize_conversions(predictions: pd.DataFrame, data: pd.DataFrame, *, min_
         share=total / predicted if predicted else 0.0,
         cast_ns=rows.where(counted & is_cast).covered_ns,
         converting=int(converting[:-1].sum()),
-        rows=rows.label[counted],
+        rows=rows.id[counted],
         unclear_ns=rows.where(~counted).times.covered_ns,
     )
 
@@ -198,7 +194,7 @@ def summarize_conversions(predictions: pd.DataFrame, data: pd.DataFrame, *, min_
 def _longest(copies: DataRows, ratio: float, min_ns: int) -> BoolArray:
     """Input copies at least `min_ns` long and `ratio` times the median of the others of their prediction."""
     durations, group = copies.times.durations, copies.position
-    chosen = np.flatnonzero(is_any(copies.kind, Kind.INPUT_COPY) & copies.is_linked)
+    chosen = np.flatnonzero(copies.kind.is_any(Kind.INPUT_COPY) & copies.is_linked)
     order = chosen[np.lexsort((durations[chosen], group[chosen]))]
     owner, length = group[order], durations[order]
     opens = np.flatnonzero(np.diff(owner, prepend=-1))

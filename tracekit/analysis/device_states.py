@@ -8,20 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.breakdown.device_runs import UNITS
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.quantities import quantiles
+from tracekit.analysis.statistics import CallTimes, top_calls
 from tracekit.analysis.throughput import burst_numbers, bursts, rate_of
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals
-from tracekit.trace.events import Kind, Level
-from tracekit.trace.frames import columns_of, is_any, places_of, rows_where
+from tracekit.trace.events import Kind
 from tracekit.trace.trace import Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 THERMAL_STATES: tuple[str, ...] = ("Nominal", "Fair", "Serious", "Critical")
 """Thermal states from cool to hot, as the Thermal State instrument names them."""
@@ -127,30 +129,28 @@ class Sustained:
 
 def sustained(trace: Trace) -> tuple[Sustained, ...]:
     """Models that predict for a minute or more, by name. O(n log n)."""
-    activity = trace.activity.frame()
-    called = is_any(activity["level"], Level.TOP) & is_any(activity["kind"], Kind.PREDICTION)
-    ended = activity["duration_ns"].to_numpy() > 0
-    predictions = rows_where(columns_of(activity, ("model", "start_ns", "duration_ns")), called & ended)
-    found = []
-    for name, every in predictions.groupby("model", observed=True, sort=True):
-        rows = rows_where(every, _longest_stretch(every))
-        starts = rows["start_ns"].to_numpy()
+    calls = top_calls(trace, Kind.PREDICTION)
+    times, found = CallTimes(calls.start_ns, calls.duration_ns), []
+    for name in sorted(calls.model.held()):
+        at = np.flatnonzero(calls.model.is_any(name) & (calls.duration_ns > 0))
+        if not len(at):
+            continue
+        at = at[_longest_stretch(times.at(at))]
+        starts = calls.start_ns[at]
         span = int(starts[-1] - starts[0])
         third = np.minimum((starts - starts[0]) * 3 // max(span, 1), 2)
         if span < LEAST_NS or min(np.bincount(third, minlength=3)[[0, 2]]) < LEAST_CALLS:
             continue
-        first, last = (_third(trace, rows[third == each]) for each in (0, 2))
-        times = breakdown(trace).frame
-        at = places_of(times.index, rows.index.to_numpy())
-        busy = {str(unit): times[f"{unit.lower()}_busy_ns"].array.take(at) for unit in UNITS}
-        busy = {unit: each[~each.isna()] for unit, each in busy.items()}
-        units = {unit: float(each.sum()) / len(rows) for unit, each in busy.items() if each.sum()}
+        first, last = (_third(trace, times.at(at[third == each])) for each in (0, 2))
+        # The breakdown has these calls too, in the same order.
+        busy = {unit: breakdown(trace).busy(unit).take(at).filled(0) for unit in UNITS}
+        units = {str(unit): float(each.sum()) / len(at) for unit, each in busy.items() if each.any()}
         retained = last.per_second / first.per_second if first.per_second and last.per_second else None
-        found.append(Sustained(str(name), span, first, last, retained, units))
+        found.append(Sustained(name, span, first, last, retained, units))
     return tuple(found)
 
 
-def _longest_stretch(rows: pd.DataFrame) -> BoolArray:
+def _longest_stretch(rows: CallTimes) -> BoolArray:
     """Shape (predictions,): those of the longest time without a pause."""
     calls = Intervals.from_rows(rows)
     idle = calls.starts[1:] - np.maximum.accumulate(calls.ends)[:-1]
@@ -160,12 +160,12 @@ def _longest_stretch(rows: pd.DataFrame) -> BoolArray:
     return np.repeat(np.arange(len(edges) - 1) == longest, np.diff(edges))
 
 
-def _third(trace: Trace, rows: pd.DataFrame) -> Third:
-    states = trace.context.get("thermal", pd.DataFrame())
-    hottest = int(states_at(states, THERMAL_STATES, rows["start_ns"].to_numpy()).max(initial=-1))
+def _third(trace: Trace, rows: CallTimes) -> Third:
+    states = trace.context.get("thermal")
+    hottest = -1 if states is None else int(states_at(states, THERMAL_STATES, rows.start_ns).max(initial=-1))
     return Third(
         predictions=len(rows),
         per_second=rate_of(rows, bursts(rows)),
-        p50_ns=quantiles(rows["duration_ns"].to_numpy(), 0.5)[0],
+        p50_ns=quantiles(rows.duration_ns, 0.5)[0],
         thermal=THERMAL_STATES[hottest] if hottest >= 0 else None,
     )

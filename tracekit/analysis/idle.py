@@ -15,7 +15,6 @@ from tracekit.arrays import BoolArray, FloatArray, IndexArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.sorting import few_bits, places
 from tracekit.trace.events import Level
-from tracekit.trace.frames import cells, is_any
 from tracekit.trace.trace import Trace, cached_by_trace
 
 BEAT_SPREAD = 0.01
@@ -144,10 +143,10 @@ class CoreMLCalls:
 @cached_by_trace
 def core_ml_calls(trace: Trace) -> CoreMLCalls:
     """Rows of `Trace.activity` that the app asked for, without those of stages. O(n log n), once for each trace."""
-    activity = trace.activity.frame()
-    top = is_any(cells(activity, "level"), Level.TOP)
+    activity = trace.activity
+    top = activity.level.is_any(Level.TOP)
     times = Intervals.from_rows(activity).where(top)
-    model = activity["model"].cat.codes.to_numpy()[top].astype(np.intp)
+    model = activity.model.codes[top].astype(np.intp)
     return CoreMLCalls.of(times, model)
 
 

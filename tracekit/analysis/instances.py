@@ -17,7 +17,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.breakdown.device_runs import UNITS
 from tracekit.analysis.breakdown.partition import breakdown
@@ -25,9 +24,9 @@ from tracekit.analysis.loads import Uses, uses_of_loads
 from tracekit.analysis.statistics import medians_by_group
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals, depth_profile, union_by_group
-from tracekit.rows import counts_by
-from tracekit.trace.events import Device, Kind
-from tracekit.trace.frames import cells, is_any, or_minus_one, places_of, rows_at, rows_where
+from tracekit.rows import counts_by, places_of
+from tracekit.sorting import by_appearance
+from tracekit.trace.events import Calls, Device, Events, Kind
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -49,9 +48,9 @@ SHOWN_BY = {
 """What suggests each unit, in words."""
 
 
-def suggested_unit(trace: Trace, predictions: pd.Index) -> tuple[Device, int] | None:
-    """The unit that nearly all of these predictions suggest, and how many do; None where they do not, and where the
-    hardware that would show it was recorded. O(predictions), and O(n log n) once for each trace."""
+def suggested_unit(trace: Trace, predictions: IntArray) -> tuple[Device, int] | None:
+    """The unit that nearly all of these predictions, given by id, suggest, and how many do; None where they do not, and
+    where the hardware that would show it was recorded. O(predictions), and O(n log n) once for each trace."""
     if not len(predictions):
         return None
     suggested = _of_calls(trace, predictions)
@@ -62,7 +61,7 @@ def suggested_unit(trace: Trace, predictions: pd.Index) -> tuple[Device, int] | 
     return UNITS[best], int(counts[best])
 
 
-def units_used(trace: Trace, predictions: pd.Index, compute: pd.DataFrame, hardware: pd.DataFrame) -> BoolArray:
+def units_used(trace: Trace, predictions: IntArray, compute: Events, hardware: Events) -> BoolArray:
     """Shape (predictions, units), in the order of `UNITS`: the unit worked for the call. `compute` and `hardware` are
     the rows of these predictions, linked to them.
 
@@ -74,43 +73,42 @@ def units_used(trace: Trace, predictions: pd.Index, compute: pd.DataFrame, hardw
         (Device.ANE, Kind.ANE_EXEC, Kind.ANE_REQUEST, NEURAL_ENGINE),
         (Device.GPU, Kind.GPU_EXEC, Kind.GPU_REQUEST, GPU),
     ):
-        linked = or_minus_one(cells(hardware, "prediction"))[is_any(cells(hardware, "kind"), executed)]
+        linked = hardware.prediction.filled()[hardware.kind.is_any(executed)]
         if not trace.coverage_of(instrument).recorded:
-            linked = np.append(linked, or_minus_one(compute["prediction"])[is_any(compute["kind"], requested)])
-        used[:, UNITS.index(unit)] |= counts_by(predictions.to_numpy(), linked) > 0
-    times = breakdown(trace)
-    row = places_of(times.frame.index, predictions.to_numpy())
-    cpu, duration = (np.append(times.numbers(name), 0)[row] for name in ("cpu_busy_ns", "duration_ns"))
+            linked = np.append(linked, compute.prediction.filled()[compute.kind.is_any(requested)])
+        used[:, UNITS.index(unit)] |= counts_by(predictions, linked) > 0
+    times = breakdown(trace).every
+    row = places_of(times.id, predictions)
+    cpu, duration = (np.append(each, 0)[row] for each in (times.cpu_busy_ns.filled(0), times.duration_ns))
     used[:, UNITS.index(Device.CPU)] |= (cpu > MOST * duration) & (duration > 0)
     return used
 
 
-def _of_calls(trace: Trace, predictions: pd.Index) -> IntArray:
+def _of_calls(trace: Trace, predictions: IntArray) -> IntArray:
     """What each of these predictions suggests: index in `UNITS`, -1 for nothing."""
-    index = places_of(breakdown(trace).frame.index, predictions.to_numpy())
+    index = places_of(breakdown(trace).every.id, predictions)
     return np.append(_suggestions(trace), -1)[index]
 
 
 @cached_by_trace
 def _suggestions(trace: Trace) -> IntArray:
     """Shape (top predictions,), in the order of the breakdown: index in `UNITS`, -1 for none."""
-    frame = breakdown(trace).frame
+    times = breakdown(trace).every
     engine, gpu = (trace.coverage_of(instrument).recorded for instrument in (NEURAL_ENGINE, GPU))
 
-    def count(rows: pd.DataFrame, chosen: BoolArray | None = None) -> IntArray:
+    def count(rows: Events, chosen: BoolArray | None = None) -> IntArray:
         """Rows in each prediction."""
-        linked = or_minus_one(rows["prediction"])
-        return counts_by(frame.index.to_numpy(), linked if chosen is None else linked[chosen])
+        linked = rows.prediction.filled()
+        return counts_by(times.id, linked if chosen is None else linked[chosen])
 
-    data, compute = trace.data.frame(), trace.compute.frame()
-    validations = count(data, is_any(cells(data, "kind"), Kind.INPUT_VALIDATION))
-    casts = count(data, is_any(cells(data, "kind"), Kind.DATA_CAST))
-    requests = count(compute, is_any(cells(compute, "kind"), Kind.GPU_PREPARE, Kind.GPU_REQUEST))
-    others = count(compute, ~is_any(cells(compute, "kind"), Kind.GPU_PREPARE, Kind.GPU_REQUEST, Kind.CPU_COMPUTE))
+    data, compute = trace.data, trace.compute
+    validations = count(data, data.kind.is_any(Kind.INPUT_VALIDATION))
+    casts = count(data, data.kind.is_any(Kind.DATA_CAST))
+    requests = count(compute, compute.kind.is_any(Kind.GPU_PREPARE, Kind.GPU_REQUEST))
+    others = count(compute, ~compute.kind.is_any(Kind.GPU_PREPARE, Kind.GPU_REQUEST, Kind.CPU_COMPUTE))
     # The stages of a pipeline have rows of their own, and hardware that was recorded is better evidence.
-    alone = (count(trace.activity.frame()) == 0) & (count(trace.hardware.frame()) == 0) & (others == 0)
-    cpu = frame["cpu_busy_ns"].to_numpy(dtype=np.int64, na_value=0)
-    duration = frame["duration_ns"].to_numpy()
+    alone = (count(trace.activity) == 0) & (count(trace.hardware) == 0) & (others == 0)
+    cpu, duration = times.cpu_busy_ns.filled(0), times.duration_ns
     all_on_cpu = (duration > 0) & (cpu >= WHOLE * duration)
     suggest = (
         alone & (not engine) & (validations == 2) & (casts == 1) & (count(compute) == 0),
@@ -164,14 +162,11 @@ class Traits:
         return ", ".join(name for name, differs in differences if differs)
 
 
-def traits(
-    trace: Trace, predictions: pd.DataFrame, data: pd.DataFrame, compute: pd.DataFrame, hardware: pd.DataFrame
-) -> Traits:
+def traits(trace: Trace, predictions: Calls, data: Events, compute: Events, hardware: Events) -> Traits:
     """Traits of the instances of a model; rows of the other lanes are linked by `prediction`. O(n log n)."""
-    instance = pd.factorize(or_minus_one(cells(predictions, "instance")))[0]
-    copied = or_minus_one(cells(data, "prediction"))[is_any(cells(data, "kind"), Kind.INPUT_COPY)]
-    copies = counts_by(predictions.index.to_numpy(), copied)
-    used = units_used(trace, predictions.index, compute, hardware)
+    instance, _ = by_appearance(predictions.instance.filled())
+    copies = counts_by(predictions.id, data.prediction.filled()[data.kind.is_any(Kind.INPUT_COPY)])
+    used = units_used(trace, predictions.id, compute, hardware)
     ran = np.column_stack([np.bincount(instance, of_unit, minlength=1) for of_unit in used.T])
     share = ran / np.maximum(np.bincount(instance, minlength=1), 1)[:, np.newaxis]
     mostly = np.select([share >= USUAL, share <= 1 - USUAL], [1, 0], -1)[instance].astype(np.int64)
@@ -190,12 +185,12 @@ def _usual(instance: IntArray, counts: IntArray) -> IntArray:
     return usual
 
 
-def processes_of(predictions: pd.DataFrame, hardware: pd.DataFrame) -> IntArray:
+def processes_of(predictions: Calls, hardware: Events) -> IntArray:
     """Process that the rows inside each prediction name, -1 where they name none: shape (predictions,)."""
-    position = places_of(predictions.index, or_minus_one(cells(hardware, "prediction")))
-    known = (position >= 0) & ~hardware["pid"].array.isna()
+    position = places_of(predictions.id, hardware.prediction.filled())
+    known = (position >= 0) & hardware.pid.known
     pid = np.full(len(predictions), -1, np.int64)
-    pid[position[known]] = or_minus_one(cells(hardware, "pid"))[known]
+    pid[position[known]] = hardware.pid.values[known]
     return pid
 
 
@@ -223,29 +218,28 @@ class Instances:
     """Positions of the loads that began to be used while an earlier one still was."""
 
 
-def instances_by_kind(loads: pd.DataFrame, predictions: pd.DataFrame, known: Traits, min_calls: int) -> list[Instances]:
+def instances_by_kind(loads: Calls, predictions: Calls, known: Traits, min_calls: int) -> list[Instances]:
     """How the instances of one model were used, apart for those that the recording shows to differ: models of one name,
     other compute units, other processes. Medians count of instances with at least `min_calls` calls.
     O(kinds x (l + p) log(l + p))."""
     kinds = known.kinds()
-    numbers = or_minus_one(cells(predictions, "instance"))
-    of_load = or_minus_one(cells(loads, "instance"))
+    numbers, of_load = predictions.instance.filled(), loads.instance.filled()
     return [
         _instances(
             loads,
             np.flatnonzero(np.isin(of_load, numbers[kinds == kind]) | ~np.isin(of_load, numbers)),
-            rows_where(predictions, kinds == kind),
+            predictions.where(kinds == kind),
             min_calls,
         )
         for kind in np.unique(kinds)
     ]
 
 
-def _instances(all_loads: pd.DataFrame, load_index: IntArray, predictions: pd.DataFrame, min_calls: int) -> Instances:
+def _instances(all_loads: Calls, load_index: IntArray, predictions: Calls, min_calls: int) -> Instances:
     """Use of the instances with the loads at `load_index` and these predictions. O((l + p) log(l + p))."""
-    loads = rows_at(all_loads, load_index)
+    loads = all_loads.take(load_index)
     uses = uses_of_loads(loads, predictions)
-    known = np.concatenate([or_minus_one(cells(rows, "instance")) for rows in (loads, predictions)])
+    known = np.concatenate([rows.instance.filled() for rows in (loads, predictions)])
     latest = np.maximum.accumulate(uses.last_ns)
     overlapping = np.concatenate(([False], uses.first_ns[1:] < latest[:-1]))
     changes = int((np.diff(uses.group) != 0).sum())
@@ -258,7 +252,7 @@ def _instances(all_loads: pd.DataFrame, load_index: IntArray, predictions: pd.Da
     )
 
 
-def _parallel_share(predictions: pd.DataFrame, uses: Uses) -> float:
+def _parallel_share(predictions: Calls, uses: Uses) -> float:
     called = Intervals.from_rows(predictions)
     _, starts, ends = union_by_group(uses.group, called.starts, called.ends)
     times, depth = depth_profile(starts, ends)
@@ -267,9 +261,9 @@ def _parallel_share(predictions: pd.DataFrame, uses: Uses) -> float:
     return int(lasting[in_use > 1].sum()) / busy if busy else 0.0
 
 
-def _spread(predictions: pd.DataFrame, uses: Uses, minimum: int) -> float | None:
+def _spread(predictions: Calls, uses: Uses, minimum: int) -> float | None:
     """`Instances.spread`, of instances with at least `minimum` calls."""
-    medians = medians_by_group(predictions["duration_ns"].to_numpy(), uses.group, len(uses.count))
+    medians = medians_by_group(predictions.duration_ns, uses.group, len(uses.count))
     medians = medians[uses.count >= max(minimum, 1)]
     if len(medians) < 2 or not medians.min():
         return None

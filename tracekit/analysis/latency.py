@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.quantities import median_of
 from tracekit.analysis.statistics import Statistics, duration_statistics
 from tracekit.arrays import BoolArray, FloatArray, IntArray
+from tracekit.intervals import AnyTimed
 from tracekit.sorting import stable_order
 
 
@@ -25,9 +25,9 @@ class Latency:
     """The first prediction after each load."""
 
 
-def summarize_latency(predictions: pd.DataFrame, warm: BoolArray) -> Latency:
+def summarize_latency(predictions: AnyTimed, warm: BoolArray) -> Latency:
     """Statistics of the predictions that ended, `warm` those that `first_after_load` does not mark. O(n log n)."""
-    starts, durations = (predictions[name].to_numpy() for name in ("start_ns", "duration_ns"))
+    starts, durations = np.asarray(predictions.start_ns), np.asarray(predictions.duration_ns)
     chosen = ((durations > 0) & kind for kind in (warm, ~warm))
     return Latency(*(duration_statistics(starts[rows], durations[rows]) for rows in chosen))
 
@@ -41,9 +41,9 @@ def rank_correlations(values: IntArray, group: IntArray, groups: int) -> FloatAr
         return np.zeros(groups)
     size = np.bincount(group, minlength=groups)
     middle = (size[group] + 1) / 2
-    rank = ranks(values) if groups == 1 else pd.Series(values).groupby(group).rank().to_numpy(dtype=np.float64)
-    rank = rank - middle
-    order = np.arange(len(values)) - (np.cumsum(size) - size)[group] + 1 - middle
+    begin = (np.cumsum(size) - size)[group]
+    rank = ranks(values, group if groups > 1 else None) - begin - middle
+    order = np.arange(len(values)) - begin + 1 - middle
     shared, of_ranks, of_order = (
         np.bincount(group, weights=product, minlength=groups) for product in (rank * order, rank**2, order**2)
     )
@@ -52,12 +52,16 @@ def rank_correlations(values: IntArray, group: IntArray, groups: int) -> FloatAr
     return np.where(known, shared / np.where(known, scale, 1), 0.0)
 
 
-def ranks(values: IntArray | FloatArray) -> FloatArray:
-    """Ranks from 1, equal values sharing the mean of theirs: shape (n,). O(n log n)."""
-    order = stable_order(values)
+def ranks(values: IntArray | FloatArray, group: IntArray | None = None) -> FloatArray:
+    """Ranks from 1, equal values sharing the mean of theirs: shape (n,). O(n log n). Those of each `group`, which
+    ascend, come behind those of the groups before."""
+    order = stable_order(values) if group is None else np.lexsort((values, group))
     ascending = values[order]
+    opens = ascending[1:] != ascending[:-1]
+    if group is not None:
+        opens |= group[1:] != group[:-1]
     # Where a run of equal values begins, and after the last one.
-    edges = np.flatnonzero(np.concatenate([[True], ascending[1:] != ascending[:-1], [True]]))
+    edges = np.flatnonzero(np.concatenate([[True], opens, [True]]))
     rank = np.empty(len(values))
     rank[order] = np.repeat((edges[1:] + edges[:-1] + 1) / 2, np.diff(edges))
     return rank
@@ -276,11 +280,11 @@ class LatencyTrend:
     """Shortest first; one where the latencies do not fall apart."""
 
 
-def summarize_latency_trend(predictions: pd.DataFrame) -> LatencyTrend | None:
-    """Latency trend of calls (shared event columns, sorted by start); None below `MIN_PREDICTIONS`. O(n log n)."""
+def summarize_latency_trend(predictions: AnyTimed) -> LatencyTrend | None:
+    """Latency trend of calls (sorted by start); None below `MIN_PREDICTIONS`. O(n log n)."""
     if len(predictions) < MIN_PREDICTIONS:
         return None
-    durations, starts = predictions["duration_ns"].to_numpy(), predictions["start_ns"].to_numpy()
+    durations, starts = np.asarray(predictions.duration_ns), np.asarray(predictions.start_ns)
     mode, medians = modes(durations)
     return LatencyTrend(
         trend=trend(durations),

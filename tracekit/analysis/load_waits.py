@@ -7,17 +7,21 @@ also goes on before and after, or lies in the hang with a part only.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.statistics import covered_ns, medians_of_others, top_calls
 from tracekit.arrays import BoolArray, FloatArray, IntArray
-from tracekit.intervals import Intervals
-from tracekit.trace.events import BOUNDS, LOAD_KINDS, SETUP_KINDS, Kind, Level
-from tracekit.trace.frames import cells, is_any
+from tracekit.columns import column
+from tracekit.intervals import AnyTimed, Intervals, Timed
+from tracekit.rows import Rows, places_of
+from tracekit.trace.events import LOAD_KINDS, SETUP_KINDS, Calls, Kind, Level
 from tracekit.trace.trace import Trace, cached_by_trace
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 GAP_RATIO = 5
 """A gap stands out where it is so many times as long as the usual gap between calls (our judgment)."""
@@ -38,7 +42,7 @@ WARM_UP_PAUSE_S = 1.0
 _NEVER = np.iinfo(np.int64).max // 2
 
 
-def gaps_after(predictions: pd.DataFrame) -> IntArray:
+def gaps_after(predictions: AnyTimed) -> IntArray:
     """Time in ns from the end of each prediction to the start of the next, 0 where they overlap; for the last one a
     time without end. `predictions` are sorted by start."""
     called = Intervals.from_rows(predictions)
@@ -46,12 +50,12 @@ def gaps_after(predictions: pd.DataFrame) -> IntArray:
     return np.append(between, [_NEVER] * min(len(called), 1)).astype(np.int64)
 
 
-def after_gap(predictions: pd.DataFrame, gap_ns: int) -> BoolArray:
+def after_gap(predictions: AnyTimed, gap_ns: int) -> BoolArray:
     """Shape (predictions,): none of the others, sorted by start, was in flight for so long before it."""
     return np.concatenate(([False], gaps_after(predictions)[:-1] >= gap_ns))[: len(predictions)]
 
 
-def stand_alone(predictions: pd.DataFrame, positions: IntArray, min_gap_ns: int) -> tuple[BoolArray, BoolArray]:
+def stand_alone(predictions: AnyTimed, positions: IntArray, min_gap_ns: int) -> tuple[BoolArray, BoolArray]:
     """Whether each of the predictions at `positions` stands alone, as a call to warm a model up does: a gap follows it
     that is at least `min_gap_ns` and stands out from the other gaps between predictions. Surely, where these are too
     short for a user, and perhaps, where they are at a user's pace, so that one who took his time looks the same: shape
@@ -66,9 +70,7 @@ def stand_alone(predictions: pd.DataFrame, positions: IntArray, min_gap_ns: int)
     return alone & ~paced, alone & paced
 
 
-def next_call(
-    work: pd.DataFrame, predictions: pd.DataFrame, max_delay_ns: int, setup: pd.DataFrame | None = None
-) -> IntArray:
+def next_call(work: Calls | Setup, predictions: Timed, max_delay_ns: int, setup: Setup | None = None) -> IntArray:
     """For each row of `work` the position of the prediction that waited for it, -1 where none did.
 
     None started while the row lasted: whoever goes on calling does not wait. And it starts at most `max_delay_ns` after
@@ -77,7 +79,7 @@ def next_call(
     rows.
     """
     times = Intervals.from_rows(work)
-    starts = predictions["start_ns"].to_numpy()
+    starts = predictions.start_ns
     before, after = (np.searchsorted(starts, time, side="left") for time in (times.starts, _sure_ends(work)))
     following = np.append(starts, _NEVER)[after]
     waits = (before == after) & (following - times.ends <= max_delay_ns)
@@ -89,7 +91,7 @@ def next_call(
 
 
 def waits_for_loads(
-    loads: pd.DataFrame, trace: Trace, soon_ms: float = SOON_MS, gap_s: float = WARM_UP_PAUSE_S
+    loads: Calls, trace: Trace, soon_ms: float = SOON_MS, gap_s: float = WARM_UP_PAUSE_S
 ) -> tuple[BoolArray, BoolArray]:
     """Shape (loads,) each: a call surely waited for the load, and a call did unless it only warmed its model up.
 
@@ -98,52 +100,51 @@ def waits_for_loads(
     """
     delay_ns, gap_ns = round(soon_ms * 1e6), round(gap_s * 1e9)
     answers = trace.cache.get((waits_for_loads, delay_ns, gap_ns), lambda: _waits(trace, delay_ns, gap_ns))
-    surely, perhaps = answers[:, top_calls(trace, *LOAD_KINDS).frame().index.get_indexer(loads.index)]
+    surely, perhaps = answers[:, places_of(top_calls(trace, *LOAD_KINDS).id, loads.id)]
     return surely, perhaps
 
 
 def _waits(trace: Trace, max_delay_ns: int, min_gap_ns: int) -> BoolArray:
     """Both answers about all loads that the app called for."""
     loads, calls, setup = (
-        top_calls(trace, *LOAD_KINDS).frame(),
-        top_calls(trace, Kind.PREDICTION).frame(),
+        top_calls(trace, *LOAD_KINDS),
+        top_calls(trace, Kind.PREDICTION),
         setup_work(trace),
     )
-    of_load, of_call = (frame["model"].cat.codes.to_numpy() for frame in (loads, calls))
+    of_load, of_call = loads.model.codes, calls.model.codes
     times, answers, called_for = Intervals.from_rows(loads), np.zeros((2, len(loads)), np.bool_), of_load < 0
     begun, over = np.full((2, len(calls)), -1, np.int64)
     paced = np.zeros(len(calls), np.bool_)
     for code in np.unique(of_load[of_load >= 0]):
         own, called = np.flatnonzero(of_load == code), np.flatnonzero(of_call == code)
-        found = next_call(loads.iloc[own], calls.iloc[called], max_delay_ns, setup)
+        found = next_call(loads.take(own), calls.take(called), max_delay_ns, setup)
         waits, call = own[found >= 0], called[found[found >= 0]]
-        alone, paced[call] = stand_alone(calls.iloc[called], found[found >= 0], min_gap_ns)
+        alone, paced[call] = stand_alone(calls.take(called), found[found >= 0], min_gap_ns)
         answers[:, waits] = ~(alone | paced[call]), paced[call]
         called_for[waits] = True
         np.maximum.at(begun, call[~alone], times.starts[waits[~alone]])
         np.maximum.at(over, call[~alone], times.ends[waits[~alone]])
     waiting, others = np.flatnonzero(over >= 0), np.flatnonzero(~called_for)
-    found = next_call(loads.iloc[others], calls.iloc[waiting], max_delay_ns, setup)
+    found = next_call(loads.take(others), calls.take(waiting), max_delay_ns, setup)
     others, call = others[found >= 0], waiting[found[found >= 0]]
-    in_line = calls["start_ns"].to_numpy()[call] - over[call] > max_delay_ns
+    in_line = calls.start_ns[call] - over[call] > max_delay_ns
     in_line |= times.ends[others] <= begun[call]
     answers[:, others[in_line]] = ~paced[call[in_line]], paced[call[in_line]]
     return answers
 
 
-def awaited(loads: pd.DataFrame, trace: Trace) -> BoolArray:
+def awaited(loads: Calls, trace: Trace) -> BoolArray:
     """Shape (loads,): a prediction, or the main thread, waited for the load. O(n log n)."""
     surely, perhaps = waits_for_loads(loads, trace)
     return surely | perhaps | (hung_share(loads, trace) >= HUNG_SHARE)
 
 
-def _sure_ends(rows: pd.DataFrame) -> IntArray:
+def _sure_ends(rows: Calls | Setup) -> IntArray:
     """Until when rows last for sure: the earliest end of inferred calls."""
-    ends = Intervals.from_rows(rows).ends
-    return np.minimum(ends, rows[BOUNDS[2]].to_numpy()) if BOUNDS[2] in rows else ends
+    return np.minimum(Intervals.from_rows(rows).ends, rows.end_min_ns)
 
 
-def _ready(work: Intervals, setup: pd.DataFrame, calls: IntArray, max_delay_ns: int) -> IntArray:
+def _ready(work: Intervals, setup: Setup, calls: IntArray, max_delay_ns: int) -> IntArray:
     """When the chain of setup work ends in which each row of work stands: shape (work,), its own end where it stands
     alone. Setup during which one of the `calls` starts holds up none of them."""
     times = Intervals.from_rows(setup)
@@ -156,15 +157,22 @@ def _ready(work: Intervals, setup: pd.DataFrame, calls: IntArray, max_delay_ns: 
     return np.where(inside, np.maximum(np.append(chains.ends, 0)[chain] - max_delay_ns, work.ends), work.ends)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Setup(Rows):
+    """What an app works through before it can use its models."""
+
+    start_ns: IntArray = column("start")
+    duration_ns: IntArray = column("duration")
+    end_min_ns: IntArray = column("earliest end")
+
+
 @cached_by_trace
-def setup_work(trace: Trace) -> pd.DataFrame:
-    """Times and bounds of what an app works through before it can use its models: loads, compilations and first
-    predictions after a load, of all models that it called. O(n log n); kept as long as the trace is."""
-    activity = trace.activity.frame()
-    chosen = is_any(cells(activity, "kind"), *SETUP_KINDS) | first_predictions(trace)
-    chosen &= is_any(cells(activity, "level"), Level.TOP)
-    columns = [name for name in ("start_ns", "duration_ns", *BOUNDS) if name in activity]
-    return pd.DataFrame({name: cells(activity, name).to_numpy()[chosen] for name in columns})
+def setup_work(trace: Trace) -> Setup:
+    """Loads, compilations and first predictions after a load, of all models that the app called. O(n log n); kept as
+    long as the trace is."""
+    calls = trace.activity
+    at = np.flatnonzero((calls.kind.is_any(*SETUP_KINDS) | first_predictions(trace)) & calls.level.is_any(Level.TOP))
+    return Setup(calls.start_ns[at], calls.duration_ns[at], calls.end_min_ns[at])
 
 
 @cached_by_trace
@@ -183,7 +191,7 @@ def hangs_of_target(trace: Trace) -> pd.DataFrame | None:
     return hangs[~other]
 
 
-def hung_share(work: pd.DataFrame, trace: Trace) -> FloatArray:
+def hung_share(work: AnyTimed, trace: Trace) -> FloatArray:
     """Share of each row (0 to 1) in which the main thread of the target hung; 0 without hangs. O((w + h) log h)."""
     hangs = hangs_of_target(trace)
     if hangs is None or hangs.empty:
@@ -196,12 +204,12 @@ def hung_share(work: pd.DataFrame, trace: Trace) -> FloatArray:
 class HangCalls:
     """Hangs of the target that are long enough, and what lay in them."""
 
-    hangs: pd.DataFrame
+    hangs: Intervals
     covered: FloatArray
     """Shape (hangs,): share that calls cover which lie in hangs, whatever goes on around."""
     explained: BoolArray
     """Shape (hangs,): calls whose model makes fewer around the hang cover enough of it."""
-    calls: pd.DataFrame
+    calls: Calls
     """Those calls in explained hangs."""
 
 
@@ -220,41 +228,43 @@ def hang_calls(trace: Trace, min_ns: int, call_share: float, hang_share: float, 
     every = hangs_of_target(trace)
     if every is None:
         return None
-    hangs = every[(every["duration_ns"] >= min_ns).to_numpy(dtype=bool)]
-    hang_times = Intervals.from_rows(hangs)
+    hang_times = Intervals.from_rows(every)
+    hang_times = hang_times.where(hang_times.durations >= min_ns)
     length = np.maximum(hang_times.durations, 1)
-    called = top_calls(trace, *SETUP_KINDS, Kind.PREDICTION).frame()
-    called = called if len(hangs) else called.iloc[:0]
+    called = top_calls(trace, *SETUP_KINDS, Kind.PREDICTION)
+    called = called if len(hang_times) else called.take(slice(0))
     inside = hung_share(called, trace) >= call_share
     # The loads and the predictions of each model are sorts of their own.
-    sort = 2 * called["model"].cat.codes.to_numpy().astype(np.int64) + is_any(called["kind"], *SETUP_KINDS)
-    times = Intervals.from_rows(called, every)
+    sort = 2 * called.model.codes.astype(np.int64) + called.kind.is_any(*SETUP_KINDS)
+    calls = Intervals.from_rows(called)
+    times = calls.joined(Intervals.from_rows(every))
     hung = covered_ns(every) / max(int(times.ends.max(initial=0) - times.starts.min(initial=0)), 1)
     # Share of the time of calls that may lie in hangs by chance: less than `ratio` times where hangs are most of it.
     by_chance = min(ratio * hung, 1 - (1 - hung) / ratio)
     chosen, rarer_times = np.zeros(len(called), dtype=bool), [Intervals.none()]
     for value in np.unique(sort[inside]):
         of_sort = sort == value
-        times = Intervals.from_rows(called[of_sort & inside])
-        if times.covered_ns < by_chance * covered_ns(called[of_sort]):
+        times, own = calls.where(of_sort & inside), calls.where(of_sort)
+        if times.covered_ns < by_chance * own.covered_ns:
             continue
         share = times.covered_within(hang_times) / length
-        rarer = hang_times.where((share > 0) & (share >= ratio * _beside(called[of_sort], every, hang_times))).union()
+        rarer = hang_times.where(
+            (share > 0) & (share >= ratio * _beside(own, Intervals.from_rows(every), hang_times))
+        ).union()
         rarer_times.append(times.intersection(rarer))
         chosen[of_sort & inside] = rarer.covered_within(times) > 0
-    covered = Intervals.from_rows(called[inside]).covered_within(hang_times) / length
+    covered = calls.where(inside).covered_within(hang_times) / length
     counted = rarer_times[0].joined(*rarer_times).covered_within(hang_times) / length
     explained = counted >= hang_share
-    in_explained = hang_times.where(explained).covered_within(Intervals.from_rows(called)) > 0
-    return HangCalls(hangs, covered, explained, called[chosen & in_explained])
+    in_explained = hang_times.where(explained).covered_within(calls) > 0
+    return HangCalls(hang_times, covered, explained, called.where(chosen & in_explained))
 
 
-def _beside(calls: pd.DataFrame, hangs: pd.DataFrame, compared: Intervals) -> FloatArray:
+def _beside(calls: Intervals, hangs: Intervals, compared: Intervals) -> FloatArray:
     """Share that calls cover of the time before each interval of `compared` or after it, the larger of both; each is as
     long as the interval, without the time of `hangs`."""
     length = compared.durations
-    in_hang = Intervals.from_rows(hangs).covered_time()
-    in_either = Intervals.from_rows(hangs, calls).covered_time()
+    in_hang, in_either = hangs.covered_time(), hangs.joined(calls).covered_time()
     max_share = np.zeros(len(compared))
     for start in (compared.starts - length, compared.ends):
         free = in_hang.free_within(start, start + length)

@@ -12,33 +12,31 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.statistics import medians_of_others, top_calls
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals, containing
+from tracekit.rows import places_of
+from tracekit.sorting import by_appearance
 from tracekit.trace.calls.hardware import prepares
-from tracekit.trace.events import LOAD_KINDS, Kind, Origin
-from tracekit.trace.frames import categorical, cells, is_any, or_minus_one, rows_where, texts_in
+from tracekit.trace.events import LOAD_KINDS, Calls, Events, Kind, Origin
 from tracekit.trace.trace import Trace, cached_by_trace
 
 
-def first_after_load(activity: pd.DataFrame) -> BoolArray:
+def first_after_load(activity: Calls) -> BoolArray:
     """Shape (rows,): the row is the first prediction of its model and instance that starts after a load of it ended.
 
     Models and instances are distinguished by level too. A prediction before any load of the recording is not marked:
     whether it was the first is not known. A prediction that starts while its model is being loaded belongs to the
     instance loaded before. O(n log n).
     """
-    kind, level, model = (categorical(cells(activity, name)) for name in ("kind", "level", "model"))
-    is_load = is_any(kind, *LOAD_KINDS)
-    chosen = np.flatnonzero((is_load | is_any(kind, Kind.PREDICTION)) & (model.codes >= 0))
-    result = np.zeros(len(kind), dtype=bool)
+    is_load = activity.kind.is_any(*LOAD_KINDS)
+    chosen = np.flatnonzero((is_load | activity.kind.is_any(Kind.PREDICTION)) & activity.model.known)
+    result = np.zeros(len(activity), dtype=bool)
     if not is_load[chosen].any():
         return result
     loads, times = is_load[chosen], Intervals.from_rows(activity).where(chosen)
-    instance = or_minus_one(cells(activity, "instance"))[chosen]
-    keys = (level.codes[chosen], instance, model.codes[chosen])
+    keys = (activity.level.codes[chosen], activity.instance.filled()[chosen], activity.model.codes[chosen])
     # A load takes its place in time at its end; at the same instant it comes before the prediction that uses it.
     order = np.lexsort((~loads, np.where(loads, times.ends, times.starts), *keys))
     before, after = order[:-1], order[1:]
@@ -50,7 +48,7 @@ def first_after_load(activity: pd.DataFrame) -> BoolArray:
 @cached_by_trace
 def first_predictions(trace: Trace) -> BoolArray:
     """`first_after_load` of the rows of the activity, kept as long as the trace is."""
-    return first_after_load(trace.activity.frame())
+    return first_after_load(trace.activity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,20 +72,20 @@ class Uses:
     """Shape (groups,): predictions, 1 or more."""
 
 
-def uses_of_loads(loads: pd.DataFrame, predictions: pd.DataFrame, process: IntArray | None = None) -> Uses:
+def uses_of_loads(loads: Calls, predictions: Calls, process: IntArray | None = None) -> Uses:
     """Which load each prediction ran on: the last of its instance that had ended when the prediction started.
 
-    Both frames are of one model and sorted by start. `process` is that of each prediction, -1: unknown; loads name
+    Both are of one model and sorted by start. `process` is that of each prediction, -1: unknown; loads name
     none, so that predictions of several processes on one load make a group for each. O((l + p) log l).
     """
     latest = _latest_load(loads, predictions)
-    group = pd.factorize(latest)[0].astype(np.int64)
+    group, _ = by_appearance(latest)
     if process is not None:
         # An unknown process is the only known one of its group.
         width = int(process.max(initial=-1)) + 2
-        pairs = pd.unique((group * width + process)[process >= 0])
+        pairs = np.unique((group * width + process)[process >= 0])
         several = np.bincount(pairs // width, minlength=int(group.max(initial=-1)) + 1) > 1
-        group = pd.factorize(group * width + np.where(several[group], process + 1, 0))[0].astype(np.int64)
+        group, _ = by_appearance(group * width + np.where(several[group], process + 1, 0))
     load = np.zeros(int(group.max(initial=-1)) + 1, np.int64)
     load[group] = latest
     called = Intervals.from_rows(predictions)
@@ -98,13 +96,12 @@ def uses_of_loads(loads: pd.DataFrame, predictions: pd.DataFrame, process: IntAr
     end = np.full(len(load), np.iinfo(np.int64).min)
     np.maximum.at(end, group, called.ends)
     count = np.bincount(group, minlength=len(load)).astype(np.int64)
-    return Uses(group.astype(np.int64), load, first, called.starts[first], last, end, count)
+    return Uses(group, load, first, called.starts[first], last, end, count)
 
 
-def _latest_load(loads: pd.DataFrame, predictions: pd.DataFrame) -> IntArray:
+def _latest_load(loads: Calls, predictions: Calls) -> IntArray:
     """Index of the load of each prediction; without one, -2 or less by instance (-1 where the name has no number)."""
-    numbers = np.concatenate([or_minus_one(cells(frame, "instance")) for frame in (loads, predictions)])
-    instance = pd.factorize(numbers)[0].astype(np.int64)
+    instance, _ = by_appearance(np.concatenate([calls.instance.filled() for calls in (loads, predictions)]))
     of_load, of_prediction = instance[: len(loads)], instance[len(loads) :]
     ends = Intervals.from_rows(loads).ends
     # Times become ranks among the ends, so that instance and time fit into one number to search for.
@@ -138,13 +135,13 @@ class ColdLoads:
 
 
 @cached_by_trace
-def preparations(trace: Trace) -> pd.DataFrame:
+def preparations(trace: Trace) -> Events:
     """Rows of the Neural Engine that compile a model or prepare it for the cache, less those of others. O(rows)."""
-    return rows_where(trace.hardware.frame(), prepares(trace.hardware))
+    return trace.hardware.where(prepares(trace.hardware))
 
 
 def cold_loads(
-    loads: pd.DataFrame, trace: Trace, ratio: float = 10.0, min_ns: int = 250_000_000, compared: int = 3
+    loads: Calls, trace: Trace, ratio: float = 10.0, min_ns: int = 250_000_000, compared: int = 3
 ) -> ColdLoads:
     """What is known of each load of one model. O((loads of all models + preparations) log).
 
@@ -152,14 +149,13 @@ def cold_loads(
     reports hold 12 to 270), of which there must be `compared`. Those shorter than `min_ns` are not compared: the cache
     explains such differences too.
     """
-    kind = loads["kind"]
-    plain, uncached = is_any(kind, Kind.LOAD), is_any(kind, Kind.LOAD_UNCACHED)
-    open_ = plain | (is_any(kind, Kind.LOAD_CACHED) & is_any(cells(loads, "origin"), Origin.CALL_STACKS))
+    plain, uncached = loads.kind.is_any(Kind.LOAD), loads.kind.is_any(Kind.LOAD_UNCACHED)
+    open_ = plain | (loads.kind.is_any(Kind.LOAD_CACHED) & loads.origin.is_any(Origin.CALL_STACKS))
     if not open_.any():
         none = np.zeros(len(loads), dtype=bool)
         return ColdLoads(cold=uncached, unknown=none, by_time=none, compared=none)
     named, unnamed = _preparation(loads, trace)
-    durations = loads["duration_ns"].to_numpy()
+    durations = loads.duration_ns
     usual = medians_of_others(durations, np.arange(len(durations)))
     enough = (len(loads) > compared) & (durations >= min_ns)
     dear = enough & (usual > 0) & (durations >= ratio * usual)
@@ -168,20 +164,20 @@ def cold_loads(
     return ColdLoads(cold=cold, unknown=plain & ~cold, by_time=by_time, compared=open_ & ~named & ~unnamed & dear)
 
 
-def _preparation(loads: pd.DataFrame, trace: Trace) -> tuple[BoolArray, BoolArray]:
+def _preparation(loads: Calls, trace: Trace) -> tuple[BoolArray, BoolArray]:
     """Whether the Neural Engine prepared the model inside each load: by a row that names it, by unnamed rows."""
     rows = preparations(trace)
-    if rows.empty:
+    if not len(rows):
         none = np.zeros(len(loads), dtype=bool)
         return none, none
-    names_it = rows["model"].isin(texts_in(cells(loads, "model"))).to_numpy(dtype=bool)
+    names_it = rows.model.is_any(*loads.model.held())
     times = Intervals.from_rows(rows)
     named = _inside(Intervals.from_rows(loads), times.where(names_it)) > 0
-    unnamed = times.where(rows["model"].isna().to_numpy(dtype=bool))
+    unnamed = times.where(~rows.model.known)
     # Inside loads of several models at once, a row without a name may be of either.
-    every = top_calls(trace, *LOAD_KINDS).frame()
-    covered = _inside(Intervals.from_rows(every), unnamed)[every.index.get_indexer(loads.index)]
-    return named, covered >= np.maximum(loads["duration_ns"].to_numpy() * PREPARE_SHARE, 1)
+    every = top_calls(trace, *LOAD_KINDS)
+    covered = _inside(Intervals.from_rows(every), unnamed)[places_of(every.id, loads.id)]
+    return named, covered >= np.maximum(loads.duration_ns * PREPARE_SHARE, 1)
 
 
 def _inside(loads: Intervals, rows: Intervals) -> IntArray:
@@ -201,7 +197,7 @@ COVERED = 0.8
 class LoadChain(NamedTuple):
     """Cold loads without a gap between them."""
 
-    loads: pd.DataFrame
+    loads: Calls
     models: int
     """Different models and instances."""
     start_ns: int
@@ -212,21 +208,20 @@ class LoadChain(NamedTuple):
     """What it took beyond the longest single one; 0 where `in_line` is not True."""
 
 
-def top_loads(trace: Trace) -> tuple[pd.DataFrame, BoolArray, BoolArray]:
+def top_loads(trace: Trace) -> tuple[Calls, BoolArray, BoolArray]:
     """The loads that the app called for, sorted by start, and of each whether it is cold, and whether neither cold nor
     cached can be shown: shape (loads,). O(l log l + models × rows of the hardware)."""
-    rows = top_calls(trace, *LOAD_KINDS).frame()
-    rows = rows_where(rows, categorical(rows["model"]).codes >= 0)
+    rows = top_calls(trace, *LOAD_KINDS)
+    rows = rows.where(rows.model.known)
     cold, unknown = np.zeros(len(rows), dtype=bool), np.zeros(len(rows), dtype=bool)
-    codes = rows["model"].cat.codes.to_numpy()
-    for code in np.unique(codes):
-        of_model = codes == code
-        known = cold_loads(rows_where(rows, of_model), trace)
+    for code in np.unique(rows.model.codes):
+        of_model = rows.model.codes == code
+        known = cold_loads(rows.where(of_model), trace)
         cold[of_model], unknown[of_model] = known.cold, known.unknown
     return rows, cold, unknown
 
 
-def load_chains(loads: pd.DataFrame, trace: Trace, gap_ns: int, min_models: int) -> tuple[LoadChain, ...]:
+def load_chains(loads: Calls, trace: Trace, gap_ns: int, min_models: int) -> tuple[LoadChain, ...]:
     """Chains of loads (sorted by start) in which each starts at most `gap_ns` after those before it have ended, with
     `min_models` different models or instances. O(l log l + chains × preparations)."""
     times = Intervals.from_rows(loads)
@@ -234,24 +229,24 @@ def load_chains(loads: pd.DataFrame, trace: Trace, gap_ns: int, min_models: int)
         return ()
     reach = np.maximum.accumulate(times.ends)
     chain = np.concatenate(([0], np.cumsum(times.starts[1:] - reach[:-1] > gap_ns)))
-    instance = loads.groupby(["model", "instance"], observed=True, dropna=False, sort=False).ngroup().to_numpy()
-    models = np.bincount(np.unique(np.column_stack((chain, instance)), axis=0)[:, 0])
+    instances = np.unique(np.column_stack((chain, loads.model.codes, loads.instance.filled())), axis=0)
+    models = np.bincount(instances[:, 0])
     edges = np.searchsorted(chain, np.arange(len(models) + 1))
     prepared = preparations(trace)
     return tuple(
-        _chain(loads.iloc[edges[number] : edges[number + 1]], int(models[number]), prepared)
+        _chain(loads.take(slice(edges[number], edges[number + 1])), int(models[number]), prepared)
         for number in np.flatnonzero(models >= min_models)
     )
 
 
-def _chain(loads: pd.DataFrame, models: int, prepared: pd.DataFrame) -> LoadChain:
+def _chain(loads: Calls, models: int, prepared: Events) -> LoadChain:
     times = Intervals.from_rows(loads)
     first, last = int(times.starts[0]), int(times.ends.max())
     work, in_line = times, _apart(times)
     if not in_line:
-        possible = prepared["model"].isna() | prepared["model"].isin(loads["model"].unique())
+        possible = ~prepared.model.known | prepared.model.is_any(*loads.model.held())
         work = Intervals.from_rows(prepared)
-        work = work.where(possible.to_numpy(dtype=bool) & (work.starts >= first) & (work.ends <= last))
+        work = work.where(possible & (work.starts >= first) & (work.ends <= last))
         if len(work) < len(loads) or work.covered_ns < COVERED * (last - first):
             return LoadChain(loads, models, first, last, None, 0)
         in_line = _apart(work)

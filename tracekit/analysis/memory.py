@@ -13,14 +13,13 @@ from enum import StrEnum
 from typing import Final
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.loads import uses_of_loads
 from tracekit.analysis.quantities import sample_quantiles
 from tracekit.analysis.statistics import top_calls
 from tracekit.arrays import FloatArray, IntArray
 from tracekit.intervals import Intervals
-from tracekit.trace.events import LOAD_KINDS, Kind
+from tracekit.trace.events import LOAD_KINDS, Calls, Kind
 from tracekit.trace.instruments.memory import Memory, of_process
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -138,24 +137,22 @@ def load_memory(trace: Trace) -> tuple[LoadMemory, ...]:
 
 
 def _of_loads(trace: Trace, known: Sizes) -> Iterator[LoadMemory]:
-    loads = top_calls(trace, *LOAD_KINDS).frame()
-    if loads.empty:
+    loads = top_calls(trace, *LOAD_KINDS)
+    if not len(loads):
         return
-    predictions, spans = top_calls(trace, Kind.PREDICTION).frame(), Intervals.from_rows(loads)
+    predictions, spans = top_calls(trace, Kind.PREDICTION), Intervals.from_rows(loads)
     usual = usual_change(known, spans)
-    codes, called = (rows["model"].cat.codes.to_numpy() for rows in (loads, predictions))
-    for code in np.unique(codes[codes >= 0]).tolist():
-        rows = np.flatnonzero(codes == code)
-        releases = _releases(loads.iloc[rows], predictions[called == code])
+    for code in np.unique(loads.model.codes[loads.model.known]).tolist():
+        rows = np.flatnonzero(loads.model.codes == code)
+        releases = _releases(loads.take(rows), predictions.where(predictions.model.codes == code))
         for row, (last_ns, next_ns) in zip(rows.tolist(), releases, strict=True):
             yield _of_load(known, loads, spans, row, usual, last_ns, next_ns)
 
 
 def _of_load(
-    known: Sizes, rows: pd.DataFrame, loads: Intervals, row: int, usual: float, last_ns: int, next_ns: int | None
+    known: Sizes, rows: Calls, loads: Intervals, row: int, usual: float, last_ns: int, next_ns: int | None
 ) -> LoadMemory:
-    number = rows["instance"].iloc[row]
-    model, instance = str(rows["model"].iloc[row]), None if pd.isna(number) else int(number)
+    model, instance = str(rows.model.item(row)), rows.instance.item(row)
     start_ns = int(loads.starts[row])
     low, high = int(known.before(start_ns)), int(known.before(int(loads.ends[row]) - 1)) + 1
     if low < 0 or high == len(known):
@@ -185,7 +182,7 @@ def _of_load(
     )
 
 
-def _releases(loads: pd.DataFrame, predictions: pd.DataFrame) -> Iterator[tuple[int, int | None]]:
+def _releases(loads: Calls, predictions: Calls) -> Iterator[tuple[int, int | None]]:
     """For each load of a model: when its last prediction ended (the load itself, without one), and when the model was
     loaded next after that; None where it never was."""
     uses, spans = uses_of_loads(loads, predictions), Intervals.from_rows(loads)

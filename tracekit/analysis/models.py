@@ -8,7 +8,6 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.breakdown.partition import Breakdown, Part, Unknown, breakdown
 from tracekit.analysis.breakdown.summary import BreakdownSummary, compute_shares, summarize_breakdown
@@ -18,7 +17,7 @@ from tracekit.analysis.idle import CoreMLCalls, core_ml_calls
 from tracekit.analysis.latency import Latency, LatencyTrend, summarize_latency, summarize_latency_trend
 from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.quantities import MODEL, Sample, mostly_overlap, quantities_of
-from tracekit.analysis.statistics import Statistics, exact_sum, row_statistics
+from tracekit.analysis.statistics import CallTimes, Statistics, exact_sum, row_statistics
 from tracekit.analysis.throughput import (
     Throughput,
     bursts,
@@ -28,13 +27,13 @@ from tracekit.analysis.throughput import (
 )
 from tracekit.analysis.why.explain import Tail, tail
 from tracekit.analysis.why.order import in_order
-from tracekit.arrays import BoolArray
-from tracekit.by_frame import unchanging
+from tracekit.arrays import BoolArray, IntArray
+from tracekit.columns import Texts, column
 from tracekit.intervals import CoveredTime, Intervals
 from tracekit.recording.contents import is_simulator
-from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
+from tracekit.sorting import few_bits
+from tracekit.trace.events import LOAD_KINDS, Attribution, Calls, Kind, Level, Origin
 from tracekit.trace.filter import Shown, shown_models
-from tracekit.trace.frames import cells, columns_of, hardware_only, is_any, resolution_of, rows_where
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.trace import Trace
 
@@ -93,15 +92,13 @@ def summarize_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSum
     of_trace = _OfTrace(
         trace,
         breakdown(in_order(trace)),
-        Intervals.from_rows(trace.hardware.frame()).covered_time()
+        Intervals.from_rows(trace.hardware).covered_time()
         if all(trace.coverage_of(unit).recorded for unit in (NEURAL_ENGINE, GPU))
         else None,
         first_predictions(trace),
         core_ml_calls(trace),
     )
-    rows_of = _rows_by_model(
-        trace.activity.frame() if shown is None else trace.activity.frame()[shown.rows["activity"]]
-    )
+    rows_of = _rows_by_model(trace.activity if shown is None else trace.activity.where(shown.rows["activity"]))
     summaries = [
         _summary(
             of_trace,
@@ -115,9 +112,7 @@ def summarize_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSum
         for at, (name, level, parents) in enumerate(zip(models.name, models.level, models.parents, strict=True))
     ]
     inferred = trace.activity.attribution.is_any(Attribution.INFERRED)
-    if inferred.all() and not any(
-        len(frame) for frame in (trace.data.frame(), trace.compute.frame(), trace.other.frame())
-    ):
+    if inferred.all() and not any(map(len, (trace.data, trace.compute, trace.other))):
         # Core ML recorded nothing: what was not seen may still have been there.
         summaries = [
             replace(
@@ -138,41 +133,55 @@ def summarize_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSum
 def rates_of_called(trace: Trace, shown: Shown | None = None) -> dict[str, float | None]:
     """The models that the app calls or loads, in the order of `summarize_models`, with their predictions per second:
     what a comparison takes from there, in a tenth of the time. O(n log n) in the rows of the activity."""
-    models, activity = shown_models(trace, shown), trace.activity.frame()
-    counted = is_any(cells(activity, "level"), Level.TOP) & (True if shown is None else shown.rows["activity"])
-    predicted, loaded = (counted & is_any(activity["kind"], *kinds) for kinds in ((Kind.PREDICTION,), LOAD_KINDS))
-    times = columns_of(activity, ("start_ns", "duration_ns"))
+    models, activity = shown_models(trace, shown), trace.activity
+    counted = activity.level.is_any(Level.TOP) & (True if shown is None else shown.rows["activity"])
+    predicted, loaded = (counted & activity.kind.is_any(*kinds) for kinds in ((Kind.PREDICTION,), LOAD_KINDS))
+    times = CallTimes(activity.start_ns, activity.duration_ns)
     rates, total_ns = dict[str, float | None](), dict[str, int]()
     for name in (each for each, level in zip(models.name, models.level, strict=True) if level == Level.TOP):
-        of_model = is_any(cells(activity, "model"), name)
-        predictions = rows_where(times, of_model & predicted)
-        calls = (predictions, rows_where(times, of_model & loaded))
+        of_model = activity.model.is_any(name)
+        predictions = times.where(of_model & predicted)
+        calls = (predictions, times.where(of_model & loaded))
         if any(map(len, calls)):
             rates[name] = rate_of(predictions, bursts(predictions)) if len(predictions) else None
-            total_ns[name] = sum(exact_sum(rows["duration_ns"].to_numpy()) for rows in calls)
+            total_ns[name] = sum(exact_sum(rows.duration_ns) for rows in calls)
     return {name: rates[name] for name in sorted(rates, key=lambda name: (-total_ns[name], name))}
 
 
-_COLUMNS = ["start_ns", "duration_ns", "kind", "model", "instance", "origin", "resolution_ns"]
-"""Columns of the activity that summaries read; taking only these is much faster than taking whole rows."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Calls(CallTimes):
+    """Columns of the activity that summaries read; taking only these is much faster than taking whole rows."""
+
+    id: IntArray = column("row of `activity`")
+    kind: Texts = column("what it is")
+    model: Texts = column("model")
+    origin: Texts = column("what recorded it")
+    resolution_ns: IntArray = column("how exactly its times are known")
 
 
-def _rows_by_model(activity: pd.DataFrame) -> Callable[[str, str, Sequence[Kind]], pd.DataFrame]:
-    """From model, level and kinds to `_COLUMNS` of rows of the activity. O(n log n), a call O(rows of the model)."""
-    rows, kinds = activity[_COLUMNS], activity["kind"]
-    code = activity["model"].cat.codes.to_numpy()
-    order = np.argsort(code, kind="stable")
-    names = {str(name): number for number, name in enumerate(activity["model"].cat.categories)}
-    edges = np.searchsorted(code[order], np.arange(len(names) + 1))
+def _rows_by_model(activity: Calls) -> Callable[[str, str, Sequence[Kind]], _Calls]:
+    """From model, level and kinds to rows of the activity. O(n log n), a call O(rows of the model)."""
+    rows = _Calls(
+        activity.start_ns,
+        activity.duration_ns,
+        activity.id,
+        activity.kind,
+        activity.model,
+        activity.origin,
+        activity.resolution_ns,
+    )
+    order = np.argsort(few_bits(rows.model.codes), kind="stable")
+    names = {name: number for number, name in enumerate(rows.model.values)}
+    edges = np.searchsorted(rows.model.codes[order], np.arange(len(names) + 1))
 
     @cache
     def choose(level: str, wanted: Sequence[Kind]) -> BoolArray:
-        return is_any(cells(activity, "level"), level) & is_any(kinds, *wanted)
+        return activity.level.is_any(level) & rows.kind.is_any(*wanted)
 
-    def rows_of(name: str, level: str, wanted: Sequence[Kind]) -> pd.DataFrame:
+    def rows_of(name: str, level: str, wanted: Sequence[Kind]) -> _Calls:
         number = names.get(name)
         of_model = order[:0] if number is None else order[edges[number] : edges[number + 1]]
-        return unchanging(rows.take(of_model[choose(level, wanted)[of_model]]))
+        return rows.at(of_model[choose(level, wanted)[of_model]])
 
     return rows_of
 
@@ -195,26 +204,26 @@ def _summary(
     level: str,
     parents: tuple[str, ...],
     instances: int | None,
-    loads: pd.DataFrame,
-    predictions: pd.DataFrame,
+    loads: _Calls,
+    predictions: _Calls,
 ) -> ModelSummary:
     """Summary of one model, from its rows of the Activity lane.
 
     Predictions that only hardware shows have no known start and end, and no loads: no latency, no frame rate.
     """
     called = level == Level.TOP and len(predictions) > 0
-    timed = not hardware_only(predictions).any()
-    warm = ~of_trace.cold[predictions.index]
-    times = of_trace.parts.of(predictions.index)
+    timed = not predictions.origin.is_any(Origin.HARDWARE).any()
+    warm = ~of_trace.cold[predictions.id]
+    times = of_trace.parts.of(predictions.id)
     throughput = None
     if called:
-        in_bursts, code = bursts(predictions), int(predictions["model"].cat.codes.iloc[0])
+        in_bursts, code = bursts(predictions), int(predictions.model.codes[0])
         steady = steady_rate(predictions, in_bursts, of_trace.calls, code)
         throughput = summarize_throughput(predictions, in_bursts, of_trace.busy, steady)
     parts = summarize_breakdown(times) if called else None
-    latencies, loads_ns = predictions["duration_ns"].to_numpy(), loads["duration_ns"].to_numpy()
+    latencies, loads_ns = predictions.duration_ns, loads.duration_ns
     ended = (latencies > 0) & timed
-    cold = is_any(cells(loads, "kind"), Kind.LOAD_UNCACHED)
+    cold = loads.kind.is_any(Kind.LOAD_UNCACHED)
     sample = Sample(
         predictions=len(predictions),
         latencies_ns=latencies[ended],
@@ -223,7 +232,7 @@ def _summary(
         cold_loads_ns=loads_ns[cold],
         compute=compute_shares(times)[0] if parts is not None else {},
         neural_engine_time=next((part.share for part in parts.parts if part.part == Part.ANE), None) if parts else None,
-        alone=(alone := Intervals.from_rows(rows_where(predictions, ended)).alone()),
+        alone=(alone := Intervals.from_rows(predictions).where(ended).alone()),
         overlap=mostly_overlap(alone, warm[ended]),
         per_second=throughput.per_second if throughput is not None else None,
     )
@@ -234,17 +243,17 @@ def _summary(
         instances=instances,
         loads=len(loads),
         # Not known where a row does not say whether it was cached.
-        cold_loads=None if loads.empty or is_any(cells(loads, "kind"), Kind.LOAD).any() else int(cold.sum()),
+        cold_loads=None if not len(loads) or loads.kind.is_any(Kind.LOAD).any() else int(cold.sum()),
         predictions=len(predictions),
         prediction=row_statistics(predictions),
         load=row_statistics(loads),
         latency=summarize_latency(predictions, warm) if called and timed else None,
         throughput=throughput,
         in_flight=summarize_in_flight(predictions) if called and timed else None,
-        latency_trend=summarize_latency_trend(rows_where(predictions, warm)) if called and timed else None,
+        latency_trend=summarize_latency_trend(predictions.where(warm)) if called and timed else None,
         breakdown=parts,
-        phases=call_phases(of_trace.trace, loads.index, predictions.index, warm),
-        resolution_ns=resolution_of(loads, predictions),
+        phases=call_phases(of_trace.trace, loads.id, predictions.id, warm),
+        resolution_ns=max(int(rows.resolution_ns.max(initial=0)) for rows in (loads, predictions)),
         tail=tail(of_trace.trace, name, of=len(predictions)) if called and timed else None,
         quantities=quantities_of(sample) | (_WITHOUT_RATES if simulated(of_trace.trace) else {}),
     )

@@ -12,17 +12,15 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.statistics import sorted_by_group
 from tracekit.arrays import BoolArray, FloatArray, IntArray
+from tracekit.columns import Numbers, Texts, column
 from tracekit.intervals import Intervals, positions_between, running_end
-from tracekit.rows import sums_by
-from tracekit.sorting import few_bits
-from tracekit.trace.events import Attribution, Device, Kind, Lane
-from tracekit.trace.frames import cells, columns_of, is_any, or_minus_one, rows_where
+from tracekit.rows import Rows, sums_by
+from tracekit.sorting import few_bits, is_first_of_each
+from tracekit.trace.events import Attribution, Device, Events, Kind, Lane
 from tracekit.trace.linking import top_predictions
-from tracekit.trace.prediction_lookup import codes_in
 from tracekit.trace.trace import Trace, cached_by_trace
 
 
@@ -33,11 +31,11 @@ def ready_for(trace: Trace, prediction: IntArray, begin: IntArray, called: IntAr
     asked = np.zeros(len(owner), np.bool_)
     asked[prediction] = True
     parts = [(prediction, begin, called)]
-    for frame in (trace.data.frame(), trace.compute.frame(), trace.hardware.frame()):
-        executed = is_any(cells(frame, "kind"), Kind.ANE_EXEC, Kind.GPU_EXEC, Kind.CPU_COMPUTE)
-        of_row = owner[or_minus_one(cells(frame, "prediction"))]
-        ours = np.flatnonzero((executed | is_any(cells(frame, "lane"), Lane.DATA)) & asked[of_row])
-        times = Intervals.from_rows(frame).where(ours)
+    for rows in (trace.data, trace.compute, trace.hardware):
+        executed = rows.kind.is_any(Kind.ANE_EXEC, Kind.GPU_EXEC, Kind.CPU_COMPUTE)
+        of_row = owner[rows.prediction.filled()]
+        ours = np.flatnonzero((executed | rows.lane.is_any(Lane.DATA)) & asked[of_row])
+        times = Intervals.from_rows(rows).where(ours)
         parts.append((of_row[ours], times.starts, times.ends))
     group, time, end = map(np.concatenate, zip(*parts, strict=True))
     # They are many, and what follows takes as much again.
@@ -103,9 +101,7 @@ class UnitRows:
     """Of another process."""
 
     @classmethod
-    def of(
-        cls, hardware: pd.DataFrame, chosen: BoolArray, call: IntArray, model: IntArray, foreign: BoolArray
-    ) -> UnitRows:
+    def of(cls, hardware: Events, chosen: BoolArray, call: IntArray, model: IntArray, foreign: BoolArray) -> UnitRows:
         """The chosen rows of `Trace.hardware`, with what is known of each row of it. O(rows)."""
         at = np.flatnonzero(chosen)
         times = Intervals.from_rows(hardware).where(at)
@@ -116,7 +112,7 @@ class UnitRows:
         starts, ends = times.starts, times.ends.copy()
         follows = (starts > before) & (starts <= before + HANDOVER_NS)
         ends[reaching[follows]] = starts[follows]
-        label, held = hardware.index.to_numpy()[at], Intervals(starts, ends)
+        label, held = hardware.id[at], Intervals(starts, ends)
         held_reach = np.maximum.accumulate(ends)
         return cls(label, times, before, reaching, held, held_reach, call[at], model[at], foreign[at])
 
@@ -151,20 +147,20 @@ class Waits:
 @cached_by_trace
 def unit_rows(trace: Trace) -> dict[Device, UnitRows]:
     """What Neural Engine and GPU executed. Rows in stages of a pipeline are those of the app's prediction. O(n)."""
-    activity, hardware = trace.activity.frame(), trace.hardware.frame()
+    hardware, called = trace.hardware, trace.activity.model
     owner = np.append(top_predictions(trace.activity), -1)
-    code_of_call = np.append(activity["model"].cat.codes.to_numpy().astype(np.int64), -1)
-    code = codes_in(cells(hardware, "model"), activity["model"].cat.categories)
-    call = owner[or_minus_one(cells(hardware, "prediction"))]
+    code_of_call = np.append(called.codes.astype(np.int64), -1)
+    code = hardware.model.codes_in(called.values)
+    call = owner[hardware.prediction.filled()]
     code = np.where(call >= 0, code_of_call[call], code)
     target = trace.run.target.process
-    pid = or_minus_one(cells(hardware, "pid"))
-    foreign = is_any(cells(hardware, "attribution"), Attribution.FOREIGN)
-    nameless = is_any(cells(hardware, "attribution"), Attribution.UNATTRIBUTED) & (call < 0)
+    pid = hardware.pid.filled()
+    foreign = hardware.attribution.is_any(Attribution.FOREIGN)
+    nameless = hardware.attribution.is_any(Attribution.UNATTRIBUTED) & (call < 0)
     own_process = (pid == target.pid) if target is not None else np.zeros(len(pid), np.bool_)
     foreign = (foreign | (nameless & ~own_process)) & (call < 0)
     return {
-        unit: UnitRows.of(hardware, is_any(hardware["kind"], kind), call, code, foreign) for unit, kind in UNITS.items()
+        unit: UnitRows.of(hardware, hardware.kind.is_any(kind), call, code, foreign) for unit, kind in UNITS.items()
     }
 
 
@@ -176,9 +172,8 @@ def all_waits(trace: Trace) -> dict[Device, Waits]:
 
 
 def _waits(trace: Trace, rows: UnitRows) -> Waits:
-    activity = trace.activity.frame()
-    called = activity["start_ns"].to_numpy()[np.where(rows.call >= 0, rows.call, 0)]
-    inferred = np.append(is_any(cells(activity, "attribution"), Attribution.INFERRED), True)
+    called = trace.activity.start_ns[np.where(rows.call >= 0, rows.call, 0)]
+    inferred = np.append(trace.activity.attribution.is_any(Attribution.INFERRED), True)
     own = ~inferred[rows.call]
     met = own & (rows.reach_before > called) & (np.append(rows.call, -1)[rows.reaching] != rows.call)
     if not met.any():
@@ -190,7 +185,7 @@ def _waits(trace: Trace, rows: UnitRows) -> Waits:
     delay, behind, free = begin - ready, np.abs(begin - reach), reach <= ready
     met &= ~free
     # The first piece of a prediction has a longer way to the unit than those that follow.
-    first = ~pd.Index(rows.call[piece]).duplicated()
+    first = is_first_of_each(rows.call[piece])
     median, latest = _usual_way(delay, free, rows.model[piece], first)
     late = met & (delay > latest)
     surely = late & (behind <= _handover_ns(behind[late], delay[late]))
@@ -254,18 +249,30 @@ def _behind(rows: UnitRows, windows: Intervals, model: IntArray) -> IntArray:
     return np.column_stack((own, app - own, windows.durations - app))
 
 
-def engine_executions(hardware: pd.DataFrame) -> pd.DataFrame:
-    """Execution rows of the Neural Engine among a model's hardware rows, at least with the columns of times, `model`,
-    `prediction` and `attribution`: all with names, or all linked by time alone (`tracekit.trace.attribution`)."""
-    executed = is_any(cells(hardware, "kind"), Kind.ANE_EXEC)
-    return hardware if executed.all() else rows_where(columns_of(hardware, _COLUMNS), executed)
+@dataclass(frozen=True, slots=True, eq=False)
+class Executions(Rows):
+    """What the Neural Engine executed for a model: of all columns of many rows, a copy would take longer than to judge
+    them."""
+
+    id: IntArray = column("row of `hardware`")
+    start_ns: IntArray = column("start")
+    duration_ns: IntArray = column("duration")
+    model: Texts = column("model that the row names")
+    prediction: Numbers = column("row of `activity` that it is of")
+    attribution: Texts = column("how sure that is")
+
+
+def engine_executions(hardware: Events) -> Executions:
+    """Execution rows of the Neural Engine among a model's hardware rows: all with names, or all linked by time alone
+    (`tracekit.trace.attribution`)."""
+    rows = Executions(
+        hardware.id, hardware.start_ns, hardware.duration_ns, hardware.model, hardware.prediction, hardware.attribution
+    )
+    return rows.where(hardware.kind.is_any(Kind.ANE_EXEC))
 
 
 NAMED = (Attribution.LABEL, Attribution.EXACT)
 """Where the row itself names its model."""
-
-_COLUMNS = ("start_ns", "duration_ns", "model", "prediction", "attribution")
-"""Copying all columns of many rows would take longer than everything else here."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -279,23 +286,23 @@ class EngineWaits:
     others_ns: IntArray
     """The part in which the engine worked for others alone, as their rows show, with the hand-overs after these."""
 
-    def by_prediction(self, predictions: pd.Index) -> IntArray:
-        """`others_ns` added up for each of the predictions, given by label."""
-        return sums_by(predictions.to_numpy(), self.prediction, self.others_ns)
+    def by_prediction(self, predictions: IntArray) -> IntArray:
+        """`others_ns` added up for each of the predictions, given by id."""
+        return sums_by(predictions, self.prediction, self.others_ns)
 
 
-def engine_waits(trace: Trace, predictions: pd.DataFrame, hardware: pd.DataFrame) -> EngineWaits:
-    """Waits of one model's predictions; `hardware` are its rows. O(n log n) in the rows of the engine."""
+def engine_waits(trace: Trace, predictions: IntArray, hardware: Events) -> EngineWaits:
+    """Waits of one model's predictions, given by id; `hardware` are its rows. O(n log n) in the rows of the engine."""
     waits, rows = all_waits(trace).get(Device.ANE), unit_rows(trace)[Device.ANE]
     if waits is None or not waits.surely.any():
         return EngineWaits(np.zeros(0, np.int64), Intervals.none(), np.zeros(0, np.int64))
-    ours = waits.surely & np.isin(waits.call, predictions.index.to_numpy())
+    ours = waits.surely & np.isin(waits.call, predictions)
     times = waits.times.where(ours)
-    executed = is_any(cells(hardware, "kind"), Kind.ANE_EXEC)
-    labels = hardware.index.to_numpy()[executed]
+    executed = hardware.kind.is_any(Kind.ANE_EXEC)
+    labels = hardware.id[executed]
     # Rows of several predictions may be its own, unless its own bear its name.
-    if not is_any(cells(hardware, "attribution"), *NAMED)[executed].any():
+    if not hardware.attribution.is_any(*NAMED)[executed].any():
         ambiguous = trace.hardware.attribution.is_any(Attribution.AMBIGUOUS)
-        labels = np.append(labels, trace.hardware.frame().index.to_numpy()[ambiguous])
+        labels = np.append(labels, trace.hardware.id[ambiguous])
     own = rows.held.where(np.isin(rows.label, labels))
     return EngineWaits(waits.call[ours], times, rows.held.covered_within(times) - own.covered_within(times))

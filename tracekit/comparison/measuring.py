@@ -206,7 +206,7 @@ class _OfTrace(NamedTuple):
         """For the rows of the activity that the app called."""
         copies = trace.data.kind.is_any(*COPY_KINDS)
         times = breakdown(in_order(trace))
-        known = {part: times.frame[part.column].array.to_numpy(np.float64, na_value=0.0) for part in Part}
+        known = {part: times.part(part).filled(0).astype(np.float64) for part in Part}
         return cls(
             top.kind.is_any(Kind.PREDICTION),
             first_predictions(trace),
@@ -229,7 +229,7 @@ def _model(name: str, per_second: float | None, trace: Trace, top: Calls, of_tra
     ended = latencies > 0 if not inferred else np.zeros(len(predictions), np.bool_)
     is_warm = ~of_trace.cold[labels[ended]]
     depth = depth_over_time(predictions).depth if len(predictions) and not inferred else None
-    positions = places_of(of_trace.times.frame.index.to_numpy(np.int64), labels)
+    positions = places_of(of_trace.times.every.id, labels)
     timed, timed_ns = positions[ended], latencies[ended]
     parts = _parts(of_trace, timed, timed_ns)
     unseen = trace.coverage_of(NEURAL_ENGINE).state is TableState.EMPTY
@@ -244,7 +244,7 @@ def _model(name: str, per_second: float | None, trace: Trace, top: Calls, of_tra
         other_loads_ns=loads_ns[loads.kind.is_any(Kind.LOAD)],
         copies=None if untold else int(np.isin(of_trace.copied_in, labels).sum()),
         max_in_flight=None if depth is None else int(depth.max(initial=0)),
-        awaited_load_ns=int(loads_ns[awaited(loads.frame(), trace)].max(initial=0)) if len(loads) else None,
+        awaited_load_ns=int(loads_ns[awaited(loads, trace)].max(initial=0)) if len(loads) else None,
         warm_parts=parts if is_warm.all() else _parts(of_trace, timed[is_warm], timed_ns[is_warm]),
         parts=parts,
         units=tuple(units.items()),

@@ -60,7 +60,7 @@ def _copies(trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
     nothing else: then it prepares the next."""
     chosen = _shown(trace.data.frame(), finding)
     (between, gaps), rest = (
-        gaps_between(trace.data.frame()[chosen]),
+        gaps_between(trace.data.where(chosen)),
         (trace.data.frame()[~chosen], trace.compute.frame(), trace.hardware.frame()),
     )
     worked = [is_any(frame["model"], finding.model or "") & ~is_any(frame["kind"], *REQUESTS) for frame in rest]

@@ -7,11 +7,11 @@ from dataclasses import replace
 from functools import cached_property, reduce
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.code.threads import core_ml_time
 from tracekit.analysis.replay import Changes, changed, in_a_row, replay
 from tracekit.analysis.schedule import Recorded, recorded_schedule
+from tracekit.analysis.statistics import CallTimes
 from tracekit.analysis.throughput import bursts
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.detectors.fixes import FIXES, INFERRED, NO_TIME, TOO_LARGE, UNKNOWN
@@ -175,7 +175,7 @@ class Replays:
 
 def first_of_bursts(predictions: Intervals) -> IntArray:
     """Index of the first prediction of each burst."""
-    return bursts(pd.DataFrame({"start_ns": predictions.starts, "duration_ns": predictions.durations})).first
+    return bursts(CallTimes(predictions.starts, predictions.durations)).first
 
 
 def ended_in(times: Intervals, first: IntArray) -> int:

@@ -14,7 +14,7 @@ from tracekit.analysis.breakdown.partition import Breakdown, breakdown
 from tracekit.analysis.code.threads import core_ml_time
 from tracekit.analysis.instances import processes_of
 from tracekit.analysis.loads import Uses, uses_of_loads
-from tracekit.analysis.queues import EngineWaits, engine_executions, engine_waits
+from tracekit.analysis.queues import EngineWaits, Executions, engine_executions, engine_waits
 from tracekit.analysis.statistics import covered_ns, top_calls
 from tracekit.columns import Codes, or_null
 from tracekit.detectors.answers import RECORD_LONGER, Seen
@@ -29,8 +29,6 @@ from tracekit.trace.trace import cached_by_trace
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from tracekit.arrays import BoolArray, IntArray
     from tracekit.detectors.outcomes import NotEvaluated
     from tracekit.model_files.facts import ModelFile
@@ -109,7 +107,7 @@ class ModelView(Seen):
     @cached_property
     def breakdown(self) -> Breakdown:
         """Breakdown of this model's predictions, in their order. O(predictions)."""
-        return breakdown(self.trace).of(self.predictions.frame().index)
+        return breakdown(self.trace).of(self.predictions.id)
 
     @cached_property
     def warm(self) -> BoolArray:
@@ -121,22 +119,22 @@ class ModelView(Seen):
     @cached_property
     def processes(self) -> IntArray:
         """Shape (predictions,): the process that hardware rows name for the prediction; -1 where none does."""
-        return processes_of(self.predictions.frame(), self.hardware.frame())
+        return processes_of(self.predictions, self.hardware)
 
     @cached_property
     def uses(self) -> Uses:
         """Predictions by process, instance and load. O(n log n)."""
-        return uses_of_loads(self.loads.frame(), self.predictions.frame(), self.processes)
+        return uses_of_loads(self.loads, self.predictions, self.processes)
 
     @cached_property
-    def engine_rows(self) -> pd.DataFrame:
-        """Execution rows of the Neural Engine in `hardware`, with the columns that `engine_executions` leaves."""
-        return engine_executions(self.hardware.frame())
+    def engine_rows(self) -> Executions:
+        """Execution rows of the Neural Engine in `hardware`."""
+        return engine_executions(self.hardware)
 
     @cached_property
     def engine_waits(self) -> EngineWaits:
         """Times in which its predictions waited for the Neural Engine."""
-        return engine_waits(self.trace, self.predictions.frame(), self.hardware.frame())
+        return engine_waits(self.trace, self.predictions.id, self.hardware)
 
     @cached_property
     def reference_time(self) -> tuple[int, str]:

@@ -134,7 +134,7 @@ class LoadedTrace:
 
         The columns are those of `tracekit.analysis.breakdown.Breakdown`; null: not known, never zero.
         """
-        return breakdown(self.trace).frame.copy()
+        return breakdown(self.trace).every.frame().copy()
 
     def analyze(self, **options: Any) -> reports.NotebookReport:
         """The report on this run, with the options of `tracekit.analyze` that do not concern reading."""

@@ -104,7 +104,7 @@ def _unit(lane: Lane) -> Callable[[Source], pd.DataFrame]:
 
 
 def _breakdown(source: Source) -> pd.DataFrame:
-    frame = breakdown(source.trace).frame
+    frame = breakdown(source.trace).every.frame()
     starts = source.trace.activity.start_ns[frame.index]
     return _of(frame.assign(prediction_id=frame.index.to_numpy(np.int64), start_ns=starts), of.BREAKDOWN)
 

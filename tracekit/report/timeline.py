@@ -183,7 +183,7 @@ def _slow(
 
     for of_model in sorted(differences(trace).values(), key=lambda each: -int(each.durations.sum())):
         for position in Choice(slowest=MOST).rows(of_model):
-            label = int(of_model.calls.index[position])
+            label = int(of_model.calls.id[position])
             place = on_lanes(activity=np.array([label]))
             explained = why(trace, label) if len(place.rows) else None
             if explained is None or explained.extra_ns <= max(AS_USUAL * explained.usual_ns, explained.resolution_ns):

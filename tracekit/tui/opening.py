@@ -164,12 +164,12 @@ def calls_of(trace: Trace, shown: Shown | None = None) -> Calls:
     """The predictions of a trace, of what is `shown` of it (None: all), by their rows of what is shown. O(n log n); the
     breakdown that it needs is kept for the trace."""
     parts = breakdown(in_order(trace))
-    index = parts.frame.index.to_numpy(dtype=np.int64)
+    index = parts.every.id
     if shown is not None:
         is_shown = shown.rows["activity"]
-        parts = parts.of(parts.frame.index[is_shown[index]])
+        parts = parts.of(index[is_shown[index]])
         index = np.cumsum(is_shown)[index[is_shown[index]]] - 1
-    activity, at = trace.activity, parts.frame.index.to_numpy(np.int64)
+    activity, at = trace.activity, parts.every.id[parts.chosen]
     return Calls(
         index=index,
         starts=activity.start_ns[at],
@@ -177,10 +177,7 @@ def calls_of(trace: Trace, shown: Shown | None = None) -> Calls:
         first=first_predictions(trace)[at],
         inferred=activity.attribution.is_any(Attribution.INFERRED)[at],
         time_ns=np.array(
-            [
-                sum(parts.frame[part.column].fillna(0).to_numpy(dtype=np.int64) for part in group.parts)
-                for group in GROUPS
-            ],
+            [sum(parts.part(part).filled(0) for part in group.parts) for group in GROUPS],
             np.int64,
         ),
         incomplete=np.array(

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.breakdown.rows import Layer, Rows, no_time
 from tracekit.arrays import BoolArray, CodeArray, Int8Array, IntArray
-from tracekit.intervals import Intervals, depth_profile, integrate, running_end, union_by_group
-from tracekit.rows import counts_by
-from tracekit.trace.events import Device, Kind
-from tracekit.trace.frames import cells, is_any, places_of, rows_where
+from tracekit.columns import Numbers, Texts, known_where
+from tracekit.intervals import Intervals, Timed, depth_profile, integrate, running_end, union_by_group
+from tracekit.rows import counts_by, places_of
+from tracekit.trace.events import Calls, Device, Events, Kind
 
 UNITS = (Device.ANE, Device.GPU, Device.CPU)
 """The compute units, by number."""
@@ -32,7 +32,7 @@ class Handoffs:
 
     def of(self, predictions: IntArray) -> Handoffs:
         """Those of some predictions, by index, each named once; then with their indexes among these. O(n log n)."""
-        place = places_of(pd.Index(predictions), self.window)
+        place = places_of(predictions, self.window)
         chosen = np.flatnonzero(place >= 0)
         window = place[chosen]
         by_window = np.argsort(window, kind="stable")
@@ -54,9 +54,9 @@ class DeviceRuns:
     work_ns: IntArray
     """Sum of the durations of its rows."""
 
-    def changes(self, predictions: pd.Index) -> IntArray:
+    def changes(self, predictions: IntArray) -> IntArray:
         """How often the unit changes in each of the predictions, given by number."""
-        return np.maximum(counts_by(predictions.to_numpy(), self.prediction) - 1, 0)
+        return np.maximum(counts_by(predictions, self.prediction) - 1, 0)
 
     def handoffs(self) -> tuple[Handoffs, IntArray]:
         """The changes of the unit, and for each the ns from the end of all work before it to its start. O(n log n)."""
@@ -119,32 +119,45 @@ SHORT_CPU_NS = 100_000
 """Shorter `CPU` rows come with a request to the GPU; a public recording has 28 µs for each."""
 
 
-def device_runs_of(compute: pd.DataFrame, hardware: pd.DataFrame, predictions: pd.Index, min_cpu_ns: int) -> DeviceRuns:
-    """Runs of the compute units in some predictions, given by label, from the rows of their model.
+def device_runs_of(compute: Events, hardware: Events, predictions: IntArray, min_cpu_ns: int) -> DeviceRuns:
+    """Runs of the compute units in some predictions, given by id, from the rows of their model.
 
     Preparation of requests and `CPU` rows shorter than `min_cpu_ns` count for nothing. O(n log n).
     """
-    executed = _rows_in(hardware[is_any(cells(hardware, "kind"), Kind.ANE_EXEC, Kind.GPU_EXEC)], predictions)
-    requests = _rows_in(compute[~is_any(cells(compute, "kind"), Kind.GPU_PREPARE)], predictions)
-    short = is_any(requests["device"], Device.CPU) & (requests["duration_ns"].to_numpy() < min_cpu_ns)
-    rows = pd.concat([executed, requests[requests["device"].notna().to_numpy() & ~short]])
-    unit = rows["device"].astype("object").map({device: number for number, device in enumerate(UNITS)})
-    prediction = rows["prediction"].to_numpy(dtype=np.int64)
-    executes = np.arange(len(rows)) < len(executed)
-    return device_runs(prediction, np.asarray(unit, np.int64), executes, Intervals.from_rows(rows))
+    short = compute.device.is_any(Device.CPU) & (compute.duration_ns < min_cpu_ns)
+    requested = compute.device.known & ~compute.kind.is_any(Kind.GPU_PREPARE) & ~short
+    executed = hardware.kind.is_any(Kind.ANE_EXEC, Kind.GPU_EXEC)
+    hardware_at, compute_at = (
+        np.flatnonzero(chosen & np.isin(rows.prediction.filled(), predictions))
+        for rows, chosen in ((hardware, executed), (compute, requested))
+    )
+    both = ((hardware, hardware_at), (compute, compute_at))
+    return device_runs(
+        np.concatenate([rows.prediction.values[at] for rows, at in both]),
+        np.concatenate([rows.device.codes_in(UNITS)[at] for rows, at in both]),
+        np.arange(len(hardware_at) + len(compute_at)) < len(hardware_at),
+        Intervals.none().joined(*(Intervals.from_rows(rows).where(at) for rows, at in both)),
+    )
 
 
-def _rows_in(rows: pd.DataFrame, predictions: pd.Index) -> pd.DataFrame:
-    return rows[rows["prediction"].isin(predictions).to_numpy(dtype=bool)]
+class Pieces(Timed, Protocol):
+    """Rows of one unit."""
+
+    @property
+    def model(self) -> Texts:
+        """Shape (rows,)."""
+
+    @property
+    def prediction(self) -> Numbers:
+        """Shape (rows,)."""
 
 
-def gaps_between(pieces: pd.DataFrame) -> tuple[IntArray, Intervals]:
-    """Gaps between the rows of one unit that belong to the same model (or stage) and prediction, with the label of that
-    in `Trace.activity`: shape (gaps,) each. Rows that overlap or touch have a gap without length. O(n log n)."""
-    pieces = rows_where(pieces, ~pieces["prediction"].array.isna())
-    prediction = pieces["prediction"].to_numpy(dtype=np.int64)
-    model = pieces["model"].cat.codes.to_numpy()
-    times = Intervals.from_rows(pieces)
+def gaps_between(pieces: Pieces) -> tuple[IntArray, Intervals]:
+    """Gaps between the rows of one unit that belong to the same model (or stage) and prediction, with the id of that:
+    shape (gaps,) each. Rows that overlap or touch have a gap without length. O(n log n)."""
+    at = np.flatnonzero(pieces.prediction.known)
+    prediction, model = pieces.prediction.values[at], pieces.model.codes[at]
+    times = Intervals.from_rows(pieces).where(at)
     order = np.lexsort((times.starts, model, prediction))
     prediction, model, times = prediction[order], model[order], times.where(order)
     new = (np.diff(prediction, prepend=-1) != 0) | (np.diff(model, prepend=-2) != 0)
@@ -154,18 +167,20 @@ def gaps_between(pieces: pd.DataFrame) -> tuple[IntArray, Intervals]:
     return prediction[inner], Intervals(np.minimum(reach[inner - 1], start), start)
 
 
-def work_columns(
-    rows: Rows,
-    predictions: pd.DataFrame,
-    *,
-    hidden: BoolArray,
-    hidden_ane: BoolArray,
-) -> tuple[dict[str, pd.arrays.IntegerArray], Handoffs]:
-    """Columns `handoffs`, `handoff_gap_ns`, `lead_ns`, `tail_ns` and `segments`, as `Breakdown.frame` explains them.
+class Work(NamedTuple):
+    """Columns of `Times`, and the hand-offs one by one."""
 
-    With them the hand-offs one by one. `hidden`: predictions in which a unit may have worked unseen; `hidden_ane`: the
-    Neural Engine. O(n log n).
-    """
+    handoffs: Numbers
+    handoff_gap_ns: Numbers
+    lead_ns: Numbers
+    tail_ns: Numbers
+    segments: Numbers
+    changes: Handoffs
+
+
+def work_of(rows: Rows, predictions: Calls, *, hidden: BoolArray, hidden_ane: BoolArray) -> Work:
+    """How the compute units worked for predictions. `hidden`: those in which a unit may have worked unseen;
+    `hidden_ane`: the Neural Engine. O(n log n)."""
     unit = _UNIT_OF_LAYER[rows.layer]
     chosen = (unit >= 0) & ~rows.preparation
     executes = (rows.layer == Layer.ANE) | (rows.layer == Layer.GPU)
@@ -184,16 +199,16 @@ def work_columns(
     worked = runs.prediction[first]
     lead[worked] = runs.start_ns[first] - called.starts[worked]
     tail[worked] = called.ends[worked] - runs.reach_ns[last]
-    idle = np.ones(count, dtype=bool)
-    idle[worked] = False
-    columns = {
-        "handoffs": pd.arrays.IntegerArray(changes, hidden),
-        "handoff_gap_ns": pd.arrays.IntegerArray(gaps, hidden),
-        "lead_ns": pd.arrays.IntegerArray(lead, hidden | idle),
-        "tail_ns": pd.arrays.IntegerArray(tail, hidden | idle),
-        "segments": _segments(rows, hidden_ane, count),
-    }
-    return columns, handoffs
+    seen, works = ~hidden, ~hidden
+    works[np.bincount(worked, minlength=count) == 0] = False
+    return Work(
+        known_where(seen, changes),
+        known_where(seen, gaps),
+        known_where(works, lead),
+        known_where(works, tail),
+        _segments(rows, hidden_ane, count),
+        handoffs,
+    )
 
 
 _UNIT_OF_LAYER = np.array(
@@ -206,25 +221,25 @@ _UNIT_OF_LAYER = np.array(
 """Index in `UNITS` of the compute unit of each layer; -1 for none."""
 
 
-def _segments(rows: Rows, hidden: BoolArray, count: int) -> pd.arrays.IntegerArray:
+def _segments(rows: Rows, hidden: BoolArray, count: int) -> Numbers:
     """Distinct operations of each prediction on the Neural Engine; null where a row does not name its operation."""
     ane = rows.layer == Layer.ANE
-    nameless = hidden.copy()
-    nameless[rows.window[ane & (rows.operation < 0)]] = True
+    named = ~hidden
+    named[rows.window[ane & (rows.operation < 0)]] = False
     keys = rows.operation[ane], rows.model[ane], rows.window[ane]
     order = np.lexsort(keys)
     differs = np.any([key[order[1:]] != key[order[:-1]] for key in keys], axis=0)
     first = order[np.append(True, differs)[: len(order)]]
-    return pd.arrays.IntegerArray(np.bincount(keys[-1][first], minlength=count).astype(np.int64), nameless)
+    return known_where(named, np.bincount(keys[-1][first], minlength=count))
 
 
-def other_models(predictions: pd.DataFrame) -> IntArray:
+def other_models(predictions: Calls) -> IntArray:
     """Time of each prediction in which at least one prediction of another model was running. O(n log n)."""
     called = Intervals.from_rows(predictions)
     if called.in_turn():
         return no_time(len(called))
     # Within a prediction its own model runs all the time, so two models at once are it and another.
-    _, piece_starts, piece_ends = union_by_group(predictions["model"].cat.codes, called.starts, called.ends)
+    _, piece_starts, piece_ends = union_by_group(predictions.model.codes, called.starts, called.ends)
     times, depth = depth_profile(piece_starts, piece_ends)
     if depth.max(initial=0) < 2:
         return no_time(len(predictions))

@@ -26,22 +26,20 @@ sums), copies lie inside `CPU` rows, and current systems write no request row fo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
-import pandas as pd
-from pandas.api.extensions import ExtensionArray
 
-from tracekit.analysis.breakdown.device_runs import Handoffs, other_models, work_columns
+from tracekit.analysis.breakdown.device_runs import Handoffs, other_models, work_of
 from tracekit.analysis.breakdown.rows import Layer, Shared, Steps, linked_rows, no_time, sweep
 from tracekit.analysis.statistics import top_calls
-from tracekit.arrays import BoolArray, Int8Array, IntArray
-from tracekit.by_frame import unchanging
+from tracekit.arrays import BoolArray, IndexArray, Int8Array, IntArray
+from tracekit.columns import Numbers, Texts, column, known_where
 from tracekit.intervals import Intervals, sums_between
-from tracekit.trace.events import Attribution, Device, Kind
-from tracekit.trace.frames import cells, is_any, places_of
+from tracekit.rows import Rows, places_of
+from tracekit.trace.events import Attribution, Calls, Device, Kind
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -67,7 +65,7 @@ class Part(StrEnum):
 
     @property
     def column(self) -> str:
-        """Its column in `Breakdown.frame`."""
+        """Its column in `Times`."""
         return f"{self.value}_ns"
 
 
@@ -91,56 +89,77 @@ REASONS: tuple[Unknown, ...] = tuple(Unknown)
 """What the numbers in `Breakdown.unknown` stand for."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Times(Rows):
+    """Where the time of predictions went. Null: not known; never zero for it. Parts, nulls left out, add up to the
+    duration exactly."""
+
+    id: IntArray = column("row of `activity`")
+    model: Texts = column("model, by base name")
+    duration_ns: IntArray = column("the whole")
+    ane_ns: Numbers = column("`Part.ANE`")
+    gpu_ns: Numbers = column("`Part.GPU`")
+    cpu_ns: Numbers = column("`Part.CPU`")
+    data_before_ns: Numbers = column("`Part.DATA_BEFORE`")
+    data_between_ns: Numbers = column("`Part.DATA_BETWEEN`")
+    data_after_ns: Numbers = column("`Part.DATA_AFTER`")
+    data_unplaced_ns: Numbers = column("`Part.DATA_UNPLACED`")
+    ane_queue_ns: Numbers = column("`Part.ANE_QUEUE`")
+    ane_requested_ns: Numbers = column("`Part.ANE_REQUESTED`")
+    gpu_queue_ns: Numbers = column("`Part.GPU_QUEUE`")
+    gpu_requested_ns: Numbers = column("`Part.GPU_REQUESTED`")
+    other_ns: Numbers = column("`Part.OTHER`")
+    ambiguous_ns: Numbers = column("`Part.AMBIGUOUS`")
+    unaccounted_ns: Numbers = column("`Part.UNACCOUNTED`")
+    not_recorded_ns: Numbers = column("`Part.NOT_RECORDED`")
+    ane_busy_ns: Numbers = column("time in which the Neural Engine executed for it, whatever else happened meanwhile")
+    gpu_busy_ns: Numbers = column("time in which the GPU executed for it, whatever else happened meanwhile")
+    cpu_busy_ns: Numbers = column("time in which the CPU executed for it, whatever else happened meanwhile")
+    handoffs: Numbers = column("changes of the unit from one compute row to the next")
+    handoff_gap_ns: Numbers = column("time at those changes in which no unit worked for it")
+    lead_ns: Numbers = column("time before the first work of a unit")
+    tail_ns: Numbers = column("time after the last work of a unit")
+    segments: Numbers = column("distinct operations (`Op<N>`) on the Neural Engine")
+    other_models_ns: IntArray = column("time in which predictions of other models were running")
+
+
 @dataclass(frozen=True, eq=False)
 class Breakdown:
     """Where the time of each prediction that the app called went."""
 
-    every: pd.DataFrame
-    """One row per prediction that these are of, by its label in `Trace.activity`. Null: not known; never zero for it.
-
-    | column                                     | dtype    | holds                                                 |
-    |--------------------------------------------|----------|-------------------------------------------------------|
-    | model                                      | category | base name                                             |
-    | duration_ns                                | int64    | the whole                                             |
-    | one column for each `Part`                 | Int64    | ns; together, nulls left out, exactly the duration    |
-    | ane_busy_ns, gpu_busy_ns, cpu_busy_ns      | Int64    | ns in which the unit executed for it, whatever else   |
-    |                                            |          | happened meanwhile                                    |
-    | handoffs                                   | Int64    | changes of the unit from one compute row to the next  |
-    | handoff_gap_ns                             | Int64    | ns at those changes in which no unit worked for it    |
-    | segments                                   | Int64    | distinct operations (`Op<N>`) on the Neural Engine    |
-    | lead_ns, tail_ns                           | Int64    | ns before the first and after the last work of a unit |
-    | other_models_ns                            | int64    | ns in which predictions of other models were running  |
-    """
+    every: Times
+    """One row per prediction that these are of."""
     unknown: dict[Part, Int8Array]
     """Shape (predictions,) each: why the part is null, as an index in `REASONS`; -1 where it is known."""
     handoffs: Handoffs
-    """One by one. Those of a prediction whose number is null in the frame are not all that there were."""
-    chosen: IntArray | None = None
-    """Shape (predictions,): their positions in `every`; None: all."""
+    """One by one. Those of a prediction whose number is null are not all that there were."""
+    chosen: IndexArray | slice = field(default_factory=lambda: slice(None))
+    """Shape (predictions,): their positions in `every`, where they are not all."""
 
     @cached_property
-    def frame(self) -> pd.DataFrame:
+    def rows(self) -> Times:
         """`every` of these alone."""
-        return self.every if self.chosen is None else self.every.take(self.chosen)
+        return self.every.take(self.chosen)
 
-    def column(self, name: str) -> ExtensionArray:
-        """A column of `frame`, of which no other is made."""
-        every = cells(self.every, name)
-        return every if self.chosen is None else every.take(self.chosen)
+    def part(self, part: Part) -> Numbers:
+        """The time of a part: shape (predictions,)."""
+        times: Numbers = getattr(self.every, part.column)
+        return times.take(self.chosen)
 
-    def numbers(self, column: str, unknown: int = 0) -> IntArray:
-        """A column of `frame` with `unknown` for null: shape (predictions,)."""
-        numbers: IntArray = self.column(column).to_numpy(np.int64, na_value=unknown)
-        return numbers
+    def busy(self, unit: Device) -> Numbers:
+        """Time in which a unit executed: shape (predictions,)."""
+        times = {Device.ANE: self.every.ane_busy_ns, Device.GPU: self.every.gpu_busy_ns}
+        return times.get(unit, self.every.cpu_busy_ns).take(self.chosen)
 
-    def of(self, predictions: pd.Index) -> Breakdown:
-        """The breakdown of some predictions, by label; those it does not hold are left out. O(predictions)."""
-        index = places_of(self.frame.index, predictions.to_numpy())
+    def of(self, predictions: IntArray) -> Breakdown:
+        """The breakdown of some predictions, by id; those it does not hold are left out. O(predictions)."""
+        ids = self.every.id[self.chosen]
+        index = places_of(ids, predictions)
         index = index[index >= 0]
-        if np.array_equal(index, np.arange(len(self.frame))):
+        if np.array_equal(index, np.arange(len(ids))):
             return self
         unknown = {part: codes[index] for part, codes in self.unknown.items()}
-        return Breakdown(self.frame, unknown, self.handoffs.of(index), index)
+        return Breakdown(self.rows, unknown, self.handoffs.of(index), index)
 
 
 @cached_by_trace
@@ -149,7 +168,7 @@ def breakdown(trace: Trace) -> Breakdown:
 
     Rows are cut to their prediction. O(n log n) in the rows of the trace; kept as long as the trace is.
     """
-    predictions = top_calls(trace, Kind.PREDICTION).frame()
+    predictions = top_calls(trace, Kind.PREDICTION)
     # In this order, so that what one step needs for itself is gone before the next one.
     others = other_models(predictions)
     rows, shared = linked_rows(trace, predictions)
@@ -160,24 +179,31 @@ def breakdown(trace: Trace) -> Breakdown:
     hidden = seen.inferred.copy()
     for device in _REQUESTS:
         hidden |= seen.hides(device) & (~seen.requested[device] | seen.shared[device])
-    work, handoffs = work_columns(rows, predictions, hidden=hidden, hidden_ane=seen.hides(Device.ANE))
+    work = work_of(rows, predictions, hidden=hidden, hidden_ane=seen.hides(Device.ANE))
     del rows
     unknown = _unknowns(seen)
     parts = _parts(steps, covered, seen, predictions, shared)
     del steps
-    columns: dict[str, pd.arrays.IntegerArray | pd.Series | IntArray] = {
-        "model": predictions["model"],
-        "duration_ns": predictions["duration_ns"],
-    }
     # Most parts are known in the same predictions.
-    nulls = {id(codes): codes >= 0 for codes in unknown.values()}
-    columns |= {part.column: pd.arrays.IntegerArray(parts[part], nulls[id(unknown[part])]) for part in Part}
-    for part, layer in ((Part.ANE, Layer.ANE), (Part.GPU, Layer.GPU), (Part.CPU, Layer.CPU)):
-        columns[f"{part}_busy_ns"] = pd.arrays.IntegerArray(covered[layer], nulls[id(unknown[part])])
-    columns |= work
-    columns["other_models_ns"] = others
-    frame = pd.DataFrame(columns, index=predictions.index, copy=False)
-    return Breakdown(unchanging(frame), unknown, handoffs)
+    known = {id(codes): codes < 0 for codes in unknown.values()}
+    units = (Part.ANE, covered[Layer.ANE]), (Part.GPU, covered[Layer.GPU]), (Part.CPU, covered[Layer.CPU])
+    ane, gpu, cpu = (known_where(known[id(unknown[part])], times) for part, times in units)
+    every = Times(
+        id=predictions.id,
+        model=predictions.model,
+        duration_ns=predictions.duration_ns,
+        **{part.column: known_where(known[id(unknown[part])], parts[part]) for part in Part},
+        ane_busy_ns=ane,
+        gpu_busy_ns=gpu,
+        cpu_busy_ns=cpu,
+        handoffs=work.handoffs,
+        handoff_gap_ns=work.handoff_gap_ns,
+        lead_ns=work.lead_ns,
+        tail_ns=work.tail_ns,
+        segments=work.segments,
+        other_models_ns=others,
+    )
+    return Breakdown(every, unknown, work.changes)
 
 
 _EXECUTION = {Device.ANE: Layer.ANE, Device.GPU: Layer.GPU}
@@ -204,11 +230,11 @@ class _Sight:
         return ~self.executed[device] & (self.shared[device] | self.requested[device] | (not self.recorded[device]))
 
 
-def _sight(trace: Trace, predictions: pd.DataFrame, covered: dict[Layer, IntArray], shared: Shared) -> _Sight:
+def _sight(trace: Trace, predictions: Calls, covered: dict[Layer, IntArray], shared: Shared) -> _Sight:
     windows = Intervals.from_rows(predictions)
-    models = np.asarray(predictions["model"].cat.codes, np.int64)
+    models = predictions.model.codes.astype(np.int64)
     return _Sight(
-        inferred=is_any(cells(predictions, "attribution"), Attribution.INFERRED),
+        inferred=predictions.attribution.is_any(Attribution.INFERRED),
         recorded={
             device: trace.coverage_of(instrument).recorded
             for device, instrument in ((Device.ANE, NEURAL_ENGINE), (Device.GPU, GPU))
@@ -251,7 +277,7 @@ def _first(*reasons: tuple[BoolArray, Unknown]) -> Int8Array:
 
 
 def _parts(
-    steps: Steps, covered: dict[Layer, IntArray], seen: _Sight, predictions: pd.DataFrame, shared: Shared
+    steps: Steps, covered: dict[Layer, IntArray], seen: _Sight, predictions: Calls, shared: Shared
 ) -> dict[Part, IntArray]:
     """Time of each part in each prediction; 0 for what is not known."""
     layer, window, time = steps.layer, steps.window, steps.of
@@ -278,7 +304,7 @@ def _parts(
         parts[queue] = time(waiting & executed | (layer == _WAITS[device]))
         parts[requested] = time(waiting & ~executed)
     windows = Intervals.from_rows(predictions)
-    models = np.asarray(predictions["model"].cat.codes, np.int64)
+    models = predictions.model.codes.astype(np.int64)
     parts[Part.AMBIGUOUS] = parts[Part.NOT_RECORDED] = no_time(len(windows))
     if len(shared.times):
         in_steps = shared.time(models[window], steps.times, tuple(Layer))

@@ -12,16 +12,14 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.queues import Waits, all_waits
 from tracekit.arrays import AnyArray, BoolArray, CodeArray, Int8Array, Int32Array, IntArray
+from tracekit.columns import Texts
 from tracekit.intervals import Intervals, sums_between, union_by_group
 from tracekit.sorting import group_edges
-from tracekit.trace.events import Attribution, Calls, Device, Kind, Lane
-from tracekit.trace.frames import categorical, cells, is_any, or_minus_one
+from tracekit.trace.events import Attribution, Calls, Device, Events, Kind, Lane
 from tracekit.trace.linking import top_predictions
-from tracekit.trace.prediction_lookup import codes_in
 from tracekit.trace.trace import Trace
 
 
@@ -64,7 +62,7 @@ class Shared:
     times: Intervals
     layer: Int8Array
     model: CodeArray
-    """The model of the predictions in question, as a code of their column `model`; -1 where that is not known either,
+    """The model of the predictions in question, as a code of their models; -1 where that is not known either,
     or is none of theirs."""
 
     def time(self, models: IntArray, windows: Intervals, layers: Sequence[int]) -> IntArray:
@@ -99,35 +97,34 @@ class Shared:
         return result + up_to(windows.ends) - up_to(windows.starts)
 
 
-def linked_rows(trace: Trace, predictions: pd.DataFrame) -> tuple[Rows, Shared]:
+def linked_rows(trace: Trace, predictions: Calls) -> tuple[Rows, Shared]:
     """The rows that lie in exactly one of the predictions, and those of which that is not known.
 
     `predictions` are top-level rows of `Trace.activity`. O(n log n).
     """
     finder = _Finder(trace.activity, predictions)
-    recorded = [frame for frame in (trace.data.frame(), trace.compute.frame(), trace.other.frame()) if len(frame)]
-    for frame in (*recorded, trace.hardware.frame()):
-        finder.add(frame, _layers(frame))
+    recorded = [rows for rows in (trace.data, trace.compute, trace.other) if len(rows)]
+    for rows in (*recorded, trace.hardware):
+        finder.add(rows, _layers(rows))
     for unit, waits in all_waits(trace).items():
         finder.add_waits(waits, Layer.ANE_WAIT if unit is Device.ANE else Layer.GPU_WAIT)
     return finder.found()
 
 
-def _layers(frame: pd.DataFrame) -> Int8Array:
+def _layers(rows: Events) -> Int8Array:
     """Layer of each row; -1 for rows that are no part of a prediction: hardware loads, compilations and dispatches."""
-    lane = _layer_by(frame["lane"], _BY_LANE, -1)
-    compute = is_any(cells(frame, "lane"), Lane.COMPUTE)
-    by_device = _layer_by(frame["device"], _BY_DEVICE, Layer.OTHER)
-    executed = is_any(cells(frame, "kind"), Kind.ANE_EXEC, Kind.GPU_EXEC)
+    lane = _layer_by(rows.lane, _BY_LANE, -1)
+    compute = rows.lane.is_any(Lane.COMPUTE)
+    by_device = _layer_by(rows.device, _BY_DEVICE, Layer.OTHER)
+    executed = rows.kind.is_any(Kind.ANE_EXEC, Kind.GPU_EXEC)
     hardware = (lane == Layer.ANE) | (lane == Layer.GPU)
     return np.where(compute, by_device, np.where(hardware & ~executed, np.int8(-1), lane))
 
 
-def _layer_by(column: pd.Series, layers: dict[str, int], other: int) -> Int8Array:
-    """Layer that stands for the value of each row; `other` for null and for values without one."""
-    cells = categorical(column)
-    by_code: Int8Array = np.array([*(layers.get(str(value), other) for value in cells.categories), other], np.int8)
-    return by_code.take(cells.codes)
+def _layer_by(texts: Texts, layers: dict[str, int], other: int) -> Int8Array:
+    """Layer that stands for the text of each row; `other` for null and for texts without one."""
+    by_code: Int8Array = np.array([*(layers.get(text, other) for text in texts.values), other], np.int8)
+    return by_code.take(texts.codes)
 
 
 _BY_LANE: dict[str, int] = {
@@ -145,13 +142,13 @@ _BY_DEVICE: dict[str, int] = {
 
 
 class _Finder:
-    """Collects rows of several frames by the prediction of the app that they lie in."""
+    """Collects rows of several lanes by the prediction of the app that they lie in."""
 
-    def __init__(self, activity: Calls, predictions: pd.DataFrame) -> None:
+    def __init__(self, activity: Calls, predictions: Calls) -> None:
         self._windows = Intervals.from_rows(predictions)
-        self._models = predictions["model"].cat.categories
+        self._models = predictions.model.values
         index = np.full(len(activity) + 1, -1, np.int32)
-        index[predictions.index.to_numpy()] = np.arange(len(predictions))
+        index[predictions.id] = np.arange(len(predictions))
         owner = top_predictions(activity)
         self._prediction_of = np.append(index[owner], index[-1:])
         """Index of the app's prediction for each row of the activity; -1 for none, and for label -1."""
@@ -160,15 +157,15 @@ class _Finder:
         self._linked: list[tuple[AnyArray, ...]] = []
         self._shared: list[tuple[AnyArray, ...]] = []
 
-    def add(self, frame: pd.DataFrame, layer: Int8Array) -> None:
-        """Take in the rows of one frame."""
-        linked = or_minus_one(cells(frame, "prediction"))
+    def add(self, rows: Events, layer: Int8Array) -> None:
+        """Take in the rows of one lane."""
+        linked = rows.prediction.filled()
         window = self._prediction_of[linked]
-        times = Intervals.from_rows(frame)
-        possible = is_any(cells(frame, "attribution"), *POSSIBLE) & (linked < 0)
+        times = Intervals.from_rows(rows)
+        possible = rows.attribution.is_any(*POSSIBLE) & (linked < 0)
         shared = np.flatnonzero((possible | self._several[linked]) & (window < 0) & (layer >= 0))
-        outer = self._codes(frame["parent_model"])
-        called = np.where(outer >= 0, outer, self._codes(frame["model"]))
+        outer = self._codes(rows.parent_model)
+        called = np.where(outer >= 0, outer, self._codes(rows.model))
         self._shared.append((times.starts[shared], times.ends[shared], layer[shared], called[shared]))
         inside = np.flatnonzero((window >= 0) & (layer >= 0))
         window = window[inside]
@@ -181,9 +178,9 @@ class _Finder:
                 layer[inside],
                 times.starts[has_length],
                 times.ends[has_length],
-                is_any(cells(frame, "kind"), Kind.GPU_PREPARE)[inside],
-                categorical(cells(frame, "model")).codes[inside],
-                or_minus_one(cells(frame, "operation"))[inside].astype(np.int32),
+                rows.kind.is_any(Kind.GPU_PREPARE)[inside],
+                rows.model.codes[inside],
+                rows.operation.filled()[inside].astype(np.int32),
             )
         )
 
@@ -197,9 +194,9 @@ class _Finder:
         layer = np.full(len(window), waiting, np.int8)
         self._linked.append((window, layer, times.starts, times.ends, none >= 0, none, none))
 
-    def _codes(self, models: pd.Series) -> Int32Array:
+    def _codes(self, models: Texts) -> Int32Array:
         """Models of rows as indexes among the models of the predictions; -1 for others and none."""
-        return codes_in(models, self._models).astype(np.int32)
+        return models.codes_in(self._models).astype(np.int32)
 
     def found(self) -> tuple[Rows, Shared]:
         """Rows that lie in one prediction, and those that could lie in several."""

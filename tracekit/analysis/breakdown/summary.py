@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from pandas.api.extensions import ExtensionArray
 
 from tracekit.analysis.breakdown.device_runs import UNITS
 from tracekit.analysis.breakdown.partition import REASONS, Breakdown, Part
 from tracekit.analysis.quantities import PART_TITLES
 from tracekit.analysis.statistics import exact_sum
-from tracekit.arrays import IntArray
+from tracekit.arrays import BoolArray, IntArray
+from tracekit.columns import Numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class BreakdownSummary:
 
 def summarize_breakdown(breakdown: Breakdown) -> BreakdownSummary | None:
     """The predictions of a breakdown together; None where it holds none. O(n)."""
-    durations = breakdown.numbers("duration_ns")
+    durations = breakdown.every.duration_ns[breakdown.chosen]
     if not len(durations):
         return None
     total = exact_sum(durations)
@@ -77,12 +77,12 @@ def summarize_breakdown(breakdown: Breakdown) -> BreakdownSummary | None:
         total_ns=total,
         mean_ns=total / len(durations),
         parts=tuple(_part(breakdown, part, total) for part in Part),
-        handoffs=_mean(breakdown.column("handoffs")),
-        handoff_gap_ns=_mean(breakdown.column("handoff_gap_ns")),
-        segments=_mean(breakdown.column("segments")),
-        lead_ns=_mean(breakdown.column("lead_ns")),
-        tail_ns=_mean(breakdown.column("tail_ns")),
-        other_models_ns=exact_sum(breakdown.numbers("other_models_ns")),
+        handoffs=_mean(breakdown.every.handoffs.take(breakdown.chosen)),
+        handoff_gap_ns=_mean(breakdown.every.handoff_gap_ns.take(breakdown.chosen)),
+        segments=_mean(breakdown.every.segments.take(breakdown.chosen)),
+        lead_ns=_mean(breakdown.every.lead_ns.take(breakdown.chosen)),
+        tail_ns=_mean(breakdown.every.tail_ns.take(breakdown.chosen)),
+        other_models_ns=exact_sum(breakdown.every.other_models_ns[breakdown.chosen]),
     )
 
 
@@ -96,21 +96,21 @@ def compute_shares(
     """Share of each compute unit in the time that all of them executed the predictions at these positions, by `Device`;
     empty where none executed, and where the work of a unit that could have executed is not known. Then how far the
     shares may be off: `unseen`, any time that nothing explains may be work of a unit without a row. O(n)."""
-    columns = {str(unit): breakdown.column(f"{unit.lower()}_busy_ns")[positions] for unit in UNITS}
-    known = ~np.any([times.isna() for times in columns.values()], axis=0)
+    columns = {str(unit): breakdown.busy(unit).take(positions) for unit in UNITS}
+    known: BoolArray = np.all([times.known for times in columns.values()], axis=0)
     if not known.all() and known.sum() < FEWEST:
         return {}, 0.0
-    busy = {unit: exact_sum(times[known].to_numpy(np.int64)) for unit, times in columns.items()}
+    busy = {unit: exact_sum(times.values[known]) for unit, times in columns.items()}
     total = sum(busy.values())
     if not total:
         return {}, 0.0
-    rest = exact_sum(breakdown.numbers("unaccounted_ns")[positions][known]) if unseen else 0
+    rest = exact_sum(breakdown.part(Part.UNACCOUNTED).take(positions).values[known]) if unseen else 0
     return {unit: round(time / total, 6) for unit, time in busy.items()}, round(rest / (total + rest), 6)
 
 
 def _part(breakdown: Breakdown, part: Part, all_ns: int) -> PartSummary:
     codes = breakdown.unknown[part]
-    values, known = breakdown.numbers(part.column), codes < 0
+    values, known = breakdown.part(part).values, codes < 0
     values = values if known.all() else values[known]
     total = exact_sum(values) if len(values) else None
     return PartSummary(
@@ -123,8 +123,8 @@ def _part(breakdown: Breakdown, part: Part, all_ns: int) -> PartSummary:
     )
 
 
-def _mean(values: ExtensionArray) -> float | None:
-    known = values[~values.isna()].to_numpy(dtype=np.int64)
+def _mean(numbers: Numbers) -> float | None:
+    known = numbers.values[numbers.known]
     return float(known.mean()) if len(known) else None
 
 

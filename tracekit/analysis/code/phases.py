@@ -12,7 +12,7 @@ import pandas as pd
 from tracekit.analysis.breakdown.device_runs import UNITS
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.code.call_sites import busy_with, core_ml_stacks
-from tracekit.arrays import BoolArray, FloatArray, IndexArray
+from tracekit.arrays import BoolArray, FloatArray, IndexArray, IntArray
 from tracekit.intervals import Intervals, positions_between
 from tracekit.trace.calls.stacks import Api, DataPhase, LoadPhase, Unit
 from tracekit.trace.frames import categorical, or_minus_one
@@ -108,7 +108,7 @@ def _stack_times(trace: Trace) -> pd.DataFrame:
     return pd.DataFrame({"event": events[call], "stack": stack, "ns": ns[call]})
 
 
-def call_phases(trace: Trace, loads: pd.Index, predictions: pd.Index, warm: BoolArray) -> tuple[CallPhases, ...]:
+def call_phases(trace: Trace, loads: IntArray, predictions: IntArray, warm: BoolArray) -> tuple[CallPhases, ...]:
     """Where the time of the calls in these rows of the Activity lane went; only of those that call stacks show where
     Core ML recorded none. `warm`, shape (predictions,): not the first after a load. O(n log n) in the samples."""
     if trace.sites is None:
@@ -120,7 +120,7 @@ def call_phases(trace: Trace, loads: pd.Index, predictions: pd.Index, warm: Bool
     )
     result = []
     for kind, api, every in groups:
-        if len(events := every.intersection(trace.sites.index)):
+        if len(events := pd.Index(every).intersection(trace.sites.index)):
             total_ns, count = int(trace.activity.duration_ns[events].sum()), len(events)
             found, ran_ns = phase_times(trace, api, events)
             outer_ns = sum(ns for path, ns in found if len(path) == 1)
@@ -167,9 +167,8 @@ def _split(
 
 def _busy(trace: Trace, events: pd.Index) -> Iterator[tuple[str, float]]:
     """Mean time that each compute unit worked."""
-    frame = breakdown(trace).frame
-    rows = frame[frame.index.isin(events)]
+    times = breakdown(trace).of(events.to_numpy())
     for unit in UNITS:
-        known = rows[f"{unit.lower()}_busy_ns"].dropna()
-        if len(known) == len(events) and known.sum():
-            yield str(unit), float(known.mean())
+        busy = times.busy(unit)
+        if len(busy) == len(events) and busy.known.all() and busy.values.any():
+            yield str(unit), float(busy.values.mean())

@@ -39,7 +39,7 @@ class Choice:
 
     def rows(self, of_model: Differences) -> IndexArray:
         """Which predictions of a model, by position. O(n log n)."""
-        durations, starts = of_model.durations, of_model.calls["start_ns"].to_numpy()
+        durations, starts = of_model.durations, of_model.calls.start_ns
         longest = np.argsort(-durations, kind="stable")
         if self.percentile is not None and self.slowest is None:
             (value,) = sample_quantiles(durations[of_model.warm], self.level)
@@ -71,16 +71,16 @@ def slower_elsewhere(models: Mapping[str, Differences], shown: str, duration_ns:
 
 
 def chosen(models: Mapping[str, Differences], choice: Choice, *, named: bool = False) -> dict[str, tuple[int, ...]]:
-    """Labels of the predictions by model; unless these are `named`, of the busiest model that has any;
+    """Ids of the predictions by model; unless these are `named`, of the busiest model that has any;
     where none is in flight at a time, the next. O(n log n)."""
     busiest_first = sorted(models, key=lambda name: -int(models[name].durations.sum()))
-    found = {name: models[name].calls.index.to_numpy()[choice.rows(models[name])].tolist() for name in busiest_first}
+    found = {name: models[name].calls.id[choice.rows(models[name])].tolist() for name in busiest_first}
     found = {name: labels for name, labels in found.items() if labels}
     if not found and choice.at_ns is not None:
         # Between two predictions: the next one.
-        starts = {name: models[name].calls["start_ns"] for name in busiest_first}
-        later = {name: each[(each > choice.at_ns).to_numpy()] for name, each in starts.items()}
-        following = [(int(each.iloc[0]), name, each.index[0]) for name, each in later.items() if len(each)]
+        every = ((name, models[name].calls) for name in busiest_first)
+        later = ((name, calls.where(calls.start_ns > choice.at_ns)) for name, calls in every)
+        following = [(int(calls.start_ns[0]), name, int(calls.id[0])) for name, calls in later if len(calls)]
         found = {name: [label] for _, name, label in sorted(following)[:1]}
     some = list(found.items())[: None if named else 1]
     return {name: tuple(map(int, labels)) for name, labels in some}

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.code.sites import CallSite, site_of
 from tracekit.analysis.device_states import THERMAL_STATES, states_at
@@ -17,8 +16,9 @@ from tracekit.analysis.why.layers import Layer
 from tracekit.analysis.why.order import in_order
 from tracekit.analysis.why.parts import CAUSES, Cause, Differences, Parts, differences, parts_of
 from tracekit.arrays import IndexArray, IntArray, ObjectArray
+from tracekit.columns import Texts
 from tracekit.intervals import Intervals
-from tracekit.trace.frames import categorical, cells
+from tracekit.sorting import by_appearance
 from tracekit.trace.trace import Trace
 
 QUEUES = {Behind.OWN: Cause.QUEUED_OWN, Behind.MODELS: Cause.QUEUED_MODELS, Behind.PROCESSES: Cause.QUEUED_PROCESSES}
@@ -124,7 +124,7 @@ class Why:
 
     model: str
     prediction: int
-    """Label in `Trace.activity`."""
+    """Its `id`, the row of `Trace.activity`."""
     table: str
     row: int
     start_ns: int
@@ -160,21 +160,20 @@ class Why:
 def why(trace: Trace, prediction: int) -> Why | None:
     """Why a prediction, given by its label in `Trace.activity`, took as long as it did; None where its model has too
     few predictions to compare. O(n log n) for the first of a trace, then O(rows)."""
-    model = str(trace.activity.frame()["model"].iloc[prediction])
+    model = str(trace.activity.model.item(prediction))
     found = differences(trace).get(model)
-    if found is None or prediction not in found.calls.index:
+    if found is None or prediction not in found.calls.id:
         return None
-    at = int(np.flatnonzero(found.calls.index == prediction)[0])
-    call = found.calls.iloc[at]
-    start, duration = int(call["start_ns"]), int(call["duration_ns"])
+    at = int(np.flatnonzero(found.calls.id == prediction)[0])
+    start, duration = int(found.calls.start_ns[at]), int(found.calls.duration_ns[at])
     called, against = Intervals.from_rows(found.calls), parts_of(trace, found, np.array([at]))
     thermal = trace.context.get("thermal")
     state = -1 if thermal is None else int(states_at(thermal, THERMAL_STATES, np.array([start + duration // 2]))[0])
     return Why(
         model=model,
         prediction=prediction,
-        table=str(call["table"]),
-        row=int(call["row"]),
+        table=str(found.calls.table.item(at)),
+        row=int(found.calls.row[at]),
         start_ns=start,
         duration_ns=duration,
         usual_ns=found.usual,
@@ -205,8 +204,8 @@ _KNOWN = {
 
 
 def _parts(trace: Trace, found: Differences, at: int, against: Parts) -> Iterator[Part]:
-    prediction = int(found.calls.index[at])
-    behind, call = _blockers(trace, [prediction]), Intervals.from_rows(found.calls.iloc[at : at + 1])
+    prediction = int(found.calls.id[at])
+    behind, call = _blockers(trace, [prediction]), Intervals.from_rows(found.calls.take(slice(at, at + 1)))
     shown = Known.SAMPLES if found.resolution_ns else Known.ORDER if _is_ordered(trace, call) else Known.ROWS
     unclear, coincident = int(against.unclear_ns[0]), int(against.coincident_ns[0])
     bounds = {Cause.QUEUED_OWN: (-unclear, 0), Cause.WORK: (0, unclear), Cause.SPECIALIZATION: (-coincident, 0)}
@@ -220,11 +219,11 @@ def _parts(trace: Trace, found: Differences, at: int, against: Parts) -> Iterato
 def _is_ordered(trace: Trace, call: Intervals) -> bool:
     """Whether rows during a call, one interval, are linked by the order of submission alone."""
     ordered = in_order(trace)
-    frames = ((each.framed(name) for each in (trace, ordered)) for name in ("data", "compute", "hardware"))
-    for old, new in frames:
+    lanes = ((each.data, each.compute, each.hardware) for each in (trace, ordered))
+    for old, new in zip(*lanes, strict=True):
         if new is old:
             continue
-        changed = old["prediction"].isna().to_numpy() & new["prediction"].notna().to_numpy()
+        changed = ~old.prediction.known & new.prediction.known
         if changed.any() and (call.covered_within(Intervals.from_rows(new).where(changed)) > 0).any():
             return True
     return False
@@ -232,11 +231,7 @@ def _is_ordered(trace: Trace, call: Intervals) -> bool:
 
 def _blockers(trace: Trace, predictions: Sequence[int] | IndexArray) -> dict[Cause, tuple[Blocker, ...]]:
     """Whose work filled waits of some predictions of a model: by cause, longest first; no process for the app's own."""
-    ordered, called, hardware = (
-        in_order(trace),
-        categorical(cells(trace.activity.frame(), "model")),
-        trace.hardware.frame(),
-    )
+    ordered, called, hardware = in_order(trace), trace.activity.model, trace.hardware
     found: dict[Cause, list[Blocker]] = {}
     for unit, waits in all_waits(ordered).items():
         windows = waits.of(np.sort(np.asarray(predictions, np.int64)))
@@ -246,10 +241,10 @@ def _blockers(trace: Trace, predictions: Sequence[int] | IndexArray) -> dict[Cau
         is_own = model == called.codes[int(predictions[0])]
         behind = np.where(foreign, Behind.PROCESSES, np.where(is_own, Behind.OWN, Behind.MODELS))
         at = rows.label[inside]
-        names = np.where(model >= 0, np.append(called.categories, "")[model], _texts(hardware, "model", at))
-        processes = np.where(foreign, _texts(hardware, "process", at), "")
-        (name, models), (process, owners) = pd.factorize(names), pd.factorize(processes)
-        groups, _ = pd.factorize((behind * len(models) + name) * len(owners) + process)
+        names = np.where(model >= 0, np.append(np.array(called.values, object), "")[model], _texts(hardware.model, at))
+        processes = np.where(foreign, _texts(hardware.process, at), "")
+        (models, name), (owners, process) = (np.unique(each, return_inverse=True) for each in (names, processes))
+        groups, _ = by_appearance((behind * len(models) + name) * len(owners) + process)
         for number in range(groups.max(initial=-1) + 1):
             chosen = np.flatnonzero(groups == number)
             one, chosen = int(chosen[0]), inside[chosen]
@@ -261,18 +256,17 @@ def _blockers(trace: Trace, predictions: Sequence[int] | IndexArray) -> dict[Cau
                     process=processes[one] or None,
                     predictions=len(np.unique(calls[calls >= 0])),
                     ns=int(rows.held.where(chosen).covered_within(windows).sum()),
-                    first_ns=int(cells(hardware, "start_ns")[at[one]]),
-                    table=str(cells(hardware, "table")[at[one]]),
-                    row=int(cells(hardware, "row")[at[one]]),
+                    first_ns=int(hardware.start_ns[at[one]]),
+                    table=str(hardware.table.item(at[one])),
+                    row=int(hardware.row[at[one]]),
                 )
             )
     return {cause: tuple(sorted(each, key=lambda who: -who.ns)) for cause, each in found.items()}
 
 
-def _texts(frame: pd.DataFrame, column: str, at: IntArray) -> ObjectArray:
-    """The texts of rows of a categorical column; empty where there is none."""
-    texts = categorical(cells(frame, column))
-    found: ObjectArray = np.append(texts.categories, "")[texts.codes[at]]
+def _texts(texts: Texts, at: IntArray) -> ObjectArray:
+    """The texts of some rows; empty where there is none."""
+    found: ObjectArray = np.append(np.array(texts.values, object), "")[texts.codes[at]]
     return found
 
 
@@ -313,7 +307,7 @@ def tail(trace: Trace, model: str, level: float = 0.95, *, of: int | None = None
     largest = sorted(zip(CAUSES, sums.tolist(), strict=True), key=lambda part: -part[1])
     cause = largest[0][0]
     # Most are slow for another cause than a queue.
-    behind = _blockers(trace, found.calls.index.to_numpy()[slow]) if cause in QUEUES.values() else {}
+    behind = _blockers(trace, found.calls.id[slow]) if cause in QUEUES.values() else {}
     blockers = behind.get(cause, ())
     parts = {str(cause): ns for cause, ns in largest if ns}
     return Tail(level, round(value), len(slow), found.usual, extra, parts, next(iter(blockers), None))

@@ -2,20 +2,52 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
-from tracekit.analysis.breakdown.partition import Breakdown
+from tracekit.analysis.breakdown.partition import Breakdown, Part
 from tracekit.analysis.code.call_sites import call_sites
 from tracekit.analysis.queues import all_waits
 from tracekit.arrays import BoolArray, IntArray
-from tracekit.rows import sums_by
+from tracekit.columns import Texts, column
+from tracekit.rows import Rows, places_of, sums_by
 from tracekit.trace.calls.stacks import HANDLING_DATA, LoadPhase
-from tracekit.trace.events import Attribution
-from tracekit.trace.frames import is_any
+from tracekit.trace.events import Attribution, Calls
 from tracekit.trace.trace import Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from tracekit.columns import Places
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Compared(Rows):
+    """What an answer says of the predictions themselves."""
+
+    id: IntArray = column("row of `activity`")
+    start_ns: IntArray = column("start")
+    duration_ns: IntArray = column("duration")
+    attribution: Texts = column("how sure the call is")
+    resolution_ns: IntArray = column("how exactly its times are known")
+    table: Texts = column("schema of the source table")
+    row: IntArray = column("row in that table")
+
+    @classmethod
+    def of(cls, calls: Calls, at: Places) -> Compared:
+        """Of these calls, by position. O(calls taken)."""
+        return cls(
+            calls.id[at],
+            calls.start_ns[at],
+            calls.duration_ns[at],
+            calls.attribution.take(at),
+            calls.resolution_ns[at],
+            calls.table.take(at),
+            calls.row[at],
+        )
 
 
 class Layer(IntEnum):
@@ -33,52 +65,52 @@ UNITS = [Layer.ANE, Layer.GPU, Layer.CPU]
 
 
 _PARTS = {
-    Layer.ANE: ("ane", "ane_requested"),
-    Layer.GPU: ("gpu", "gpu_requested"),
-    Layer.CPU: ("cpu",),
-    Layer.DATA: ("data_before", "data_between", "data_after", "data_unplaced"),
+    Layer.ANE: (Part.ANE, Part.ANE_REQUESTED),
+    Layer.GPU: (Part.GPU, Part.GPU_REQUESTED),
+    Layer.CPU: (Part.CPU,),
+    Layer.DATA: (Part.DATA_BEFORE, Part.DATA_BETWEEN, Part.DATA_AFTER, Part.DATA_UNPLACED),
 }
 """Parts of a breakdown that each layer holds."""
 
 
-def time_spent(ordered: Trace, times: Breakdown, calls: pd.DataFrame) -> tuple[IntArray, IntArray, IntArray]:
+def time_spent(ordered: Trace, times: Breakdown, calls: Compared) -> tuple[IntArray, IntArray, IntArray]:
     """Of calls, and their breakdown: time of each by `Layer`, its waits by `Behind`, and time in which a row may be its
     own or another's. With the latter two, the layers add up to the duration."""
 
-    def column(*names: str) -> IntArray:
+    def time_of(*parts: Part) -> IntArray:
         # One by one: all of them at once would be the largest array of an analysis.
         total = np.zeros(len(calls), np.int64)
-        for name in names:
-            total += times.numbers(f"{name}_ns")
+        for part in parts:
+            total += times.part(part).values
         return total
 
     # Column by column in memory: each is filled by itself.
     spent = np.zeros((len(calls), len(Layer)), np.int64, order="F")
-    for layer, names in _PARTS.items():
+    for layer, parts in _PARTS.items():
         # Zeros that nobody writes take no memory.
-        if (time := column(*names)).any():
+        if (time := time_of(*parts)).any():
             spent[:, layer] = time
-    inferred = is_any(calls["attribution"], Attribution.INFERRED)
+    inferred = calls.attribution.is_any(Attribution.INFERRED)
     sites = call_sites(ordered) if inferred.any() else None
     if sites is not None:
         _add_samples(spent, sites, calls, inferred)
     waits = np.zeros((len(calls), 3), np.int64, order="F")
     for unit in all_waits(ordered).values():
         for behind in range(3):
-            if (time := sums_by(calls.index.to_numpy(), unit.call, unit.behind_ns[:, behind])).any():
+            if (time := sums_by(calls.id, unit.call, unit.behind_ns[:, behind])).any():
                 waits[:, behind] += time
-    ambiguous = column("ambiguous")
-    spent[:, Layer.REST] = calls["duration_ns"].to_numpy() - spent.sum(axis=1) - waits.sum(axis=1) - ambiguous
+    ambiguous = time_of(Part.AMBIGUOUS)
+    spent[:, Layer.REST] = calls.duration_ns - spent.sum(axis=1) - waits.sum(axis=1) - ambiguous
     return spent, waits, ambiguous
 
 
-def _add_samples(spent: IntArray, sites: pd.DataFrame, calls: pd.DataFrame, inferred: BoolArray) -> None:
+def _add_samples(spent: IntArray, sites: pd.DataFrame, calls: Compared, inferred: BoolArray) -> None:
     """What the thread of each inferred call did, as samples show; units count while it did not run."""
 
     def sampled(*names: str) -> IntArray:
-        return np.where(inferred, samples_of(sites, calls, *names) * calls["resolution_ns"].to_numpy(), 0)
+        return np.where(inferred, samples_of(sites, calls, *names) * calls.resolution_ns, 0)
 
-    left = np.where(inferred, calls["duration_ns"].to_numpy(), np.iinfo(np.int64).max // 2)
+    left = np.where(inferred, calls.duration_ns, np.iinfo(np.int64).max // 2)
     running = sampled("samples")
     special = sampled(LoadPhase.SPECIALIZING, LoadPhase.COMPILING)
     data = sampled(HANDLING_DATA)
@@ -94,10 +126,10 @@ def _add_samples(spent: IntArray, sites: pd.DataFrame, calls: pd.DataFrame, infe
         left = left - taken
 
 
-def samples_of(sites: pd.DataFrame, calls: pd.DataFrame, *names: str) -> IntArray:
+def samples_of(sites: pd.DataFrame, calls: Compared, *names: str) -> IntArray:
     """How many samples of these sorts `call_sites` counted for each call."""
     # Position -1 is that of the zero behind them.
-    row = sites.index.get_indexer(calls.index)
+    row = places_of(sites.index.to_numpy(), calls.id)
     total = np.zeros(len(calls), np.int64)
     for name in names:
         if name in sites:

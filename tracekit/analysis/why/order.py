@@ -10,17 +10,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.breakdown.rows import POSSIBLE
 from tracekit.analysis.statistics import top_calls
 from tracekit.arrays import BoolArray, IntArray
-from tracekit.frame import rows_of
+from tracekit.columns import or_null
 from tracekit.intervals import Intervals
 from tracekit.trace.attribution import GPU_OUTLIVES_NS
-from tracekit.trace.events import Attribution, Events, Kind, Lane
-from tracekit.trace.frames import categorical, cells, is_any, or_minus_one, rows_where
-from tracekit.trace.prediction_lookup import codes_in
+from tracekit.trace.events import Attribution, Calls, Events, Kind, Lane
 from tracekit.trace.trace import Trace, cached_by_trace
 
 
@@ -28,40 +25,40 @@ from tracekit.trace.trace import Trace, cached_by_trace
 def in_order(trace: Trace) -> Trace:
     """The trace with such rows linked to one prediction each; the trace itself where there are none. Those in stages
     of a pipeline are linked to its prediction. O(n log n)."""
-    calls = top_calls(trace, Kind.PREDICTION).frame()
-    calls = rows_where(calls, ~is_any(cells(calls, "attribution"), Attribution.INFERRED))
-    frames = trace.data.frame(), trace.compute.frame(), trace.hardware.frame()
-    data, compute, hardware = (_linked(frame, calls) for frame in frames)
-    if all(new is old for new, old in zip((data, compute, hardware), frames, strict=True)):
+    calls = top_calls(trace, Kind.PREDICTION)
+    calls = calls.where(~calls.attribution.is_any(Attribution.INFERRED))
+    lanes = trace.data, trace.compute, trace.hardware
+    data, compute, hardware = (_linked(rows, calls) for rows in lanes)
+    if all(new is old for new, old in zip((data, compute, hardware), lanes, strict=True)):
         return trace
-    return replace(
-        trace, data=rows_of(Events, data), compute=rows_of(Events, compute), hardware=rows_of(Events, hardware)
-    )
+    return replace(trace, data=data, compute=compute, hardware=hardware)
 
 
-def _linked(frame: pd.DataFrame, calls: pd.DataFrame) -> pd.DataFrame:
-    """The frame with `prediction` filled where the order tells it; the frame itself where no row needs that."""
-    prediction = or_minus_one(cells(frame, "prediction"))
-    open_rows = np.flatnonzero((prediction < 0) & is_any(cells(frame, "attribution"), *POSSIBLE))
+def _linked(rows: Events, calls: Calls) -> Events:
+    """The rows with `prediction` filled where the order tells it; the rows themselves where none needs that."""
+    open_rows = np.flatnonzero(~rows.prediction.known & rows.attribution.is_any(*POSSIBLE))
     if not len(open_rows):
-        return frame
-    stage, outer = (codes_in(cells(frame, name), calls["model"].cat.categories) for name in ("model", "parent_model"))
+        return rows
+    stage, outer = (models.codes_in(calls.model.values) for models in (rows.model, rows.parent_model))
     model = np.where(outer >= 0, outer, stage)
     open_rows = open_rows[model[open_rows] >= 0]
-    if not len(open_rows) or calls.empty:
-        return frame
+    if not len(open_rows) or not len(calls):
+        return rows
+    # A copy: some are null.
+    prediction = rows.prediction.filled()
     for code in np.unique(model[open_rows]):
-        own = rows_where(calls, calls["model"].cat.codes.to_numpy() == code)
+        own = np.flatnonzero(calls.model.codes == code)
         if len(own):
-            _link_model(frame, np.flatnonzero(model == code), own, prediction)
-    none = prediction < 0
-    return frame.assign(prediction=pd.arrays.IntegerArray(np.where(none, 0, prediction), none))
+            called = Intervals.from_rows(calls).where(own)
+            _link_model(rows, np.flatnonzero(model == code), called, calls.id[own], prediction)
+    return replace(rows, prediction=or_null(prediction))
 
 
-def _link_model(frame: pd.DataFrame, rows: IntArray, calls: pd.DataFrame, prediction: IntArray) -> None:
-    """Fill `prediction`, shape (rows of the frame,), for the open ones among the `rows` of one model."""
-    called, times = Intervals.from_rows(calls), Intervals.from_rows(frame).where(rows)
-    slack = np.where(is_any(cells(frame, "lane"), Lane.GPU, Lane.MPS)[rows], GPU_OUTLIVES_NS, 0)
+def _link_model(every: Events, rows: IntArray, called: Intervals, ids: IntArray, prediction: IntArray) -> None:
+    """Fill `prediction`, shape (every row,), for the open ones among the `rows` of one model, whose calls have these
+    times and ids."""
+    times = Intervals.from_rows(every).where(rows)
+    slack = np.where(every.lane.is_any(Lane.GPU, Lane.MPS)[rows], GPU_OUTLIVES_NS, 0)
     reach = np.maximum.accumulate(called.ends)
     # Predictions that overlap, one after the other, are a cluster; its rows lie in it.
     opens = np.concatenate(([True], called.starts[1:] > reach[:-1]))
@@ -72,7 +69,7 @@ def _link_model(frame: pd.DataFrame, rows: IntArray, calls: pd.DataFrame, predic
     inside[inside] &= times.ends[inside] - slack[inside] <= reach[np.append(first[1:], len(reach)) - 1][of_row[inside]]
     of_row = np.where(inside, of_row, 0)
     # By cluster and sort of row: how many, and which one each is.
-    sort = categorical(cells(frame, "label")).codes[rows].astype(np.int64)
+    sort = every.label.codes[rows].astype(np.int64)
     key = np.where(inside, of_row * (int(sort.max(initial=0)) + 2) + sort + 1, -1)
     order = np.lexsort((times.starts, key))
     group = np.cumsum(np.diff(key[order], prepend=-2) != 0) - 1
@@ -89,7 +86,7 @@ def _link_model(frame: pd.DataFrame, rows: IntArray, calls: pd.DataFrame, predic
         left = np.flatnonzero(inside & (chosen < 0))
         chosen[left] = _ending_first(called, times.where(left), allowed[left])
     open_rows = (prediction[rows] < 0) & (chosen >= 0)
-    prediction[rows[open_rows]] = calls.index.to_numpy()[chosen[open_rows]]
+    prediction[rows[open_rows]] = ids[chosen[open_rows]]
 
 
 _TRIES = 8

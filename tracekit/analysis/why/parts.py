@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.code.call_sites import call_sites
@@ -19,16 +19,19 @@ from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, states_at
 from tracekit.analysis.load_waits import hangs_of_target
 from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.quantities import median
-from tracekit.analysis.why.layers import UNITS, Layer, samples_of, time_spent
+from tracekit.analysis.why.layers import UNITS, Compared, Layer, samples_of, time_spent
 from tracekit.analysis.why.order import in_order
 from tracekit.arrays import AnyArray, BoolArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.sorting import stable_order
 from tracekit.trace.events import Attribution, Kind
-from tracekit.trace.frames import categorical, cells, columns_of, is_any, rows_at, texts_in
+from tracekit.trace.frames import texts_in
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.samples import SAMPLE_NS
 from tracekit.trace.trace import Trace, cached_by_trace
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Cause(StrEnum):
@@ -73,8 +76,8 @@ SLOWER = 1.05
 class Differences:
     """The predictions of one model, and the usual one that they are compared with; `parts_of` says how they differ."""
 
-    calls: pd.DataFrame
-    """Shape (predictions,), in order of time: columns `_KEPT` of their rows of `Trace.activity`."""
+    calls: Compared
+    """Shape (predictions,), in order of time."""
     warm: BoolArray
     """Shape (predictions,): those from which the usual one is worked out, or all that took time where none is warm."""
     compared: int
@@ -98,7 +101,7 @@ class Differences:
     @property
     def durations(self) -> IntArray:
         """In ns."""
-        return self.calls["duration_ns"].to_numpy()
+        return self.calls.duration_ns
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,27 +120,21 @@ class Parts:
     """Metal pipelines that were compiled during each."""
 
 
-_KEPT = ("start_ns", "duration_ns", "attribution", "resolution_ns", "table", "row")
-"""What an answer says of the predictions themselves."""
-
-
 @cached_by_trace
 def differences(trace: Trace) -> dict[str, Differences]:
     """By base name of the models that the app called at least `LEAST` times. O(n log n) in the rows of the trace."""
     ordered = in_order(trace)
     times = breakdown(ordered)
-    frame = times.frame
-    calls = columns_of(trace.activity.frame(), _KEPT)
-    calls = rows_at(calls, frame.index.to_numpy())
+    models = times.every.model
+    calls = Compared.of(trace.activity, times.every.id)
     seen = _Seen(*time_spent(ordered, times, calls), _facts(ordered, calls))
-    first = first_predictions(trace)[calls.index.to_numpy()]
-    codes = categorical(frame["model"]).codes
+    first = first_predictions(trace)[calls.id]
     found = {}
-    for code in np.unique(codes[codes >= 0]):
-        rows = np.flatnonzero(codes == code)
-        of_model = _of_model(calls.iloc[rows], seen.of(rows), first[rows])
+    for code in np.unique(models.codes[models.known]).tolist():
+        rows = np.flatnonzero(models.codes == code)
+        of_model = _of_model(calls.take(rows), seen.of(rows), first[rows])
         if of_model is not None:
-            found[str(frame["model"].cat.categories[code])] = of_model
+            found[models.values[code]] = of_model
     return found
 
 
@@ -164,7 +161,7 @@ class _Seen:
         return less
 
 
-def _facts(ordered: Trace, calls: pd.DataFrame) -> dict[str, AnyArray]:
+def _facts(ordered: Trace, calls: Compared) -> dict[str, AnyArray]:
     """What else is known of each prediction: its place in `THERMAL_STATES` (`thermal`), a number for the performance
     state of the GPU (`gpu_state`), how many Metal `pipelines` were compiled, and ns in which the engine compiled a
     model (`specialized`), the main thread did not answer (`hung`), and samples show the thread running for it (`ran`);
@@ -172,7 +169,7 @@ def _facts(ordered: Trace, calls: pd.DataFrame) -> dict[str, AnyArray]:
     windows, context = Intervals.from_rows(calls), ordered.context
     middle = windows.starts + windows.durations // 2
     gpu, compiled, hangs = context.get("gpu_performance"), context.get("metal_pipelines"), hangs_of_target(ordered)
-    states = [] if gpu is None else sorted(texts_in(cells(gpu, "state")))
+    states = [] if gpu is None else sorted(texts_in(gpu["state"]))
     times = np.zeros(0, np.int64) if compiled is None else np.sort(compiled["start_ns"].to_numpy())
     sites = call_sites(ordered) if ordered.samples is not None and len(ordered.samples) else None
     units = all(ordered.coverage_of(unit).recorded for unit in (NEURAL_ENGINE, GPU))
@@ -193,20 +190,19 @@ def _facts(ordered: Trace, calls: pd.DataFrame) -> dict[str, AnyArray]:
         "specialized": _compilations(ordered).covered_within(windows),
         "hung": none if hangs is None else Intervals.from_rows(hangs).covered_within(windows),
         "ran": none if sites is None else samples_of(sites, calls, "samples") * SAMPLE_NS,
-        "sampled": ~is_any(calls["attribution"], Attribution.INFERRED) & sampled,
+        "sampled": ~calls.attribution.is_any(Attribution.INFERRED) & sampled,
     }
 
 
 @cached_by_trace
 def _compilations(trace: Trace) -> Intervals:
     """When the Neural Engine compiled a model. O(n)."""
-    hardware = trace.hardware.frame()
-    return Intervals.from_rows(hardware).where(is_any(hardware["kind"], Kind.ANE_COMPILE))
+    return Intervals.from_rows(trace.hardware).where(trace.hardware.kind.is_any(Kind.ANE_COMPILE))
 
 
-def _of_model(calls: pd.DataFrame, seen: _Seen, first: BoolArray) -> Differences | None:
+def _of_model(calls: Compared, seen: _Seen, first: BoolArray) -> Differences | None:
     """What a usual prediction is; `first`, shape (predictions,): the first ones after a load."""
-    durations, facts = calls["duration_ns"].to_numpy(), seen.facts
+    durations, facts = calls.duration_ns, seen.facts
     own = durations - seen.waits.sum(axis=1)
     warm = ~first & (durations > 0)
     is_cold = not warm.any()
@@ -235,7 +231,7 @@ def _of_model(calls: pd.DataFrame, seen: _Seen, first: BoolArray) -> Differences
         ran_ns=int(np.median(facts["ran"][near])),
         by_heat_ns=_longer_by_state(work, int(usual_ns[UNITS].sum()), facts["thermal"], near),
         by_gpu_state_ns=_longer_by_state(gpu_work, int(usual_ns[Layer.GPU]), facts["gpu_state"], near),
-        resolution_ns=int(calls["resolution_ns"].max()),
+        resolution_ns=int(calls.resolution_ns.max()),
     )
 
 
@@ -246,12 +242,12 @@ def _main_unit(usual_ns: IntArray) -> Layer:
 def parts_of(trace: Trace, found: Differences, rows: IntArray) -> Parts:
     """How some predictions of a model, by position, differ from the usual one. O(rows log n)."""
     ordered = in_order(trace)
-    calls = found.calls.iloc[rows]
-    times = breakdown(ordered).of(calls.index)
+    calls = found.calls.take(rows)
+    times = breakdown(ordered).of(calls.id)
     seen = _Seen(*time_spent(ordered, times, calls), _facts(ordered, calls))
     spent, facts, usual_ns = seen.spent, seen.facts, found.usual_ns
     is_first = ~found.warm[rows] & (found.durations[rows] > 0)
-    inferred = is_any(calls["attribution"], Attribution.INFERRED)
+    inferred = calls.attribution.is_any(Attribution.INFERRED)
     worked = seen.work_beside(usual_ns)
     spent[:, _main_unit(usual_ns)] += worked
     unclear = seen.ambiguous - worked

@@ -32,12 +32,10 @@ class Options(tk.Options):
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for loads that prepared the model for the device while a call or the main thread waited."""
     loads = view.loads
-    known = cold_loads(
-        loads.frame(), view.trace, options.ratio, round(options.ratio_min_ms * 1e6), options.min_compared
-    )
+    known = cold_loads(loads, view.trace, options.ratio, round(options.ratio_min_ms * 1e6), options.min_compared)
     durations = loads.duration_ns
     long = durations >= options.min_wait_ms * 1e6
-    waits = waits_for_loads(loads.frame(), view.trace, options.soon_ms, options.warm_up_gap_s)
+    waits = waits_for_loads(loads, view.trace, options.soon_ms, options.warm_up_gap_s)
     waited, perhaps = (long & each for each in waits)
     hung = long & (hung_share(loads.frame(), view.trace) >= max(options.hung_share, 1e-9))
     felt = waited | hung

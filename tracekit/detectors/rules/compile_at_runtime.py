@@ -33,7 +33,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     named = hardware.attribution.is_any(tk.Attribution.LABEL, tk.Attribution.EXACT)
     of_programs = named & hardware.kind.is_any(tk.Kind.ANE_COMPILE)
     if not len(compiles) and not of_programs.any():
-        if cold_loads(view.loads.frame(), view.trace).cold.any():
+        if cold_loads(view.loads, view.trace).cold.any():
             return view.not_applicable("The app compiled no model itself; cold-load reports compilations during loads.")
         return view.passed("No compilation of this model was recorded.", _metrics(options, 0, 0, 0, 0))
     programs = hardware.where(of_programs)

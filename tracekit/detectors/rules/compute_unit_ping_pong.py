@@ -28,10 +28,10 @@ class Options(tk.Options):
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for predictions whose main unit is interrupted by others again and again."""
-    counts = view.breakdown.numbers("handoffs", -1)
+    counts = view.breakdown.every.handoffs.take(view.breakdown.chosen).filled()
     has_handoffs = (counts >= 0) & (view.durations > 0)
     rows = view.predictions.where(has_handoffs)
-    calls = rows.frame().index
+    calls = rows.id
     if len(calls) < options.min_predictions:
         not_recorded = view.missing_units_answer(after=f"{unit_suggestion(view)}{of_hand_offs(view)}")
         if len(calls) < len(view.predictions) and not_recorded is not None:
@@ -47,7 +47,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     changes = handoffs
     # The quick count holds every change that the exact one does.
     if np.median(handoffs) >= options.hand_offs:
-        runs = device_runs_of(view.compute.frame(), view.hardware.frame(), calls, round(options.min_cpu_us * 1e3))
+        runs = device_runs_of(view.compute, view.hardware, calls, round(options.min_cpu_us * 1e3))
         changes = runs.changes(calls)
     usual = float(np.median(changes))
     if runs is None or usual < options.hand_offs:

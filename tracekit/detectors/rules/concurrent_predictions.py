@@ -37,7 +37,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return view.not_applicable(
             f"Only {tk.format_count(count, 'prediction')}, so no more than {options.limit} can be in flight."
         )
-    concurrency = summarize_concurrency(view.predictions.frame(), options.limit)
+    concurrency = summarize_concurrency(view.predictions, options.limit)
     if not concurrency.busy_ns:
         return view.unknown(
             f"None of {tk.format_count(count, 'prediction')} has a duration, so it is unknown how many overlap.",
@@ -70,7 +70,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             f"Up to {concurrency.max_depth} in flight, hardly slower than alone ({slowdown:.1f}x).", metrics
         )
     if slowdown is None:
-        deep = summarize_concurrency(view.predictions.frame(), max(options.unsupported_depth - 1, options.limit))
+        deep = summarize_concurrency(view.predictions, max(options.unsupported_depth - 1, options.limit))
         instances = view.predictions.instance
         # Several instances may well run on different devices, where depth alone shows nothing.
         if deep.share_above < options.busy_share or len(np.unique(instances.values[instances.known])) > 1:

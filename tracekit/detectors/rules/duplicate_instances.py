@@ -40,7 +40,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if answer is not None:
         return answer
     known, turns = traits_of(view), Turns(options.min_switches, options.parallel_share, options.alike)
-    parts = instances_by_kind(view.loads.frame(), view.predictions.frame(), known, options.min_predictions // 2)
+    parts = instances_by_kind(view.loads, view.predictions, known, options.min_predictions // 2)
     unused, perhaps = _unused_loads(view, options)
     # Those that could be one come first, then those that change places most often.
     instances = max(parts, key=lambda part: (turns.one_suffices(part), turns.taken(part), part.switches))
@@ -98,7 +98,7 @@ def _unused_loads(view: tk.ModelView, options: Options) -> tuple[tk.IntArray, in
     A cold load that nothing used prepares the model for the next one, which some apps do on purpose.
     """
     loads = view.loads
-    uses = uses_of_loads(loads.frame(), view.predictions.frame())
+    uses = uses_of_loads(loads, view.predictions)
     durations = loads.duration_ns.astype(np.float64)
     used = np.isin(np.arange(len(loads)), uses.load)
     usual = float(np.median(durations[used])) if used.any() else np.inf

@@ -33,7 +33,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if (answer := before_comparing(view, options.min_predictions)) is not None:
         return answer
     known, turns = traits_of(view), Turns(options.min_switches, options.parallel_share, options.alike)
-    parts = instances_by_kind(view.loads.frame(), view.predictions.frame(), known, options.min_predictions // 2)
+    parts = instances_by_kind(view.loads, view.predictions, known, options.min_predictions // 2)
     part = next((each for each in parts if turns.one_suffices(each)), None)
     if part is None:
         return view.passed("No instance of the model takes turns with another that could stand for it.")

@@ -38,8 +38,8 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for predictions that spend much of their time in the Data lane."""
     count, mean_ns = len(view.predictions), float(view.durations.mean())
     summary = summarize_copies(
-        view.predictions.frame(),
-        view.data.frame(),
+        view.predictions,
+        view.data,
         large_ratio=options.large_input_ratio,
         large_ns=round(options.large_input_ms * 1e6),
     )

@@ -25,9 +25,7 @@ class Options(tk.Options):
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for predictions that convert their inputs and outputs."""
     count, mean_ns = len(view.predictions), float(view.durations.mean())
-    summary = summarize_conversions(
-        view.predictions.frame(), view.data.frame(), min_ns=round(options.min_cast_us * 1e3)
-    )
+    summary = summarize_conversions(view.predictions, view.data, min_ns=round(options.min_cast_us * 1e3))
     metrics = (
         tk.above("conversions", "conversions", summary.share, "share", options.conversion_share),
         tk.Metric("conversion-time", "conversion time per prediction", summary.covered_ns / count, "ns"),

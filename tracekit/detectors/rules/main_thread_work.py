@@ -56,7 +56,7 @@ def _by_hangs(view: tk.RecordingView, options: Options) -> tk.Outcome:
         hangs = view.trace.coverage_of("Hangs")
         return view.unknown(hangs.conclusion, hangs.advice)
     blocked = tk.Intervals.from_rows(in_hangs.calls).union()
-    longest_ns = int(in_hangs.hangs["duration_ns"].max()) if len(in_hangs.hangs) else None
+    longest_ns = int(in_hangs.hangs.durations.max()) if len(in_hangs.hangs) else None
     metrics = (
         tk.above("explained", "hangs explained by loads and predictions", int(in_hangs.explained.sum()), "count", 1),
         tk.Metric("time-in-hangs", "loads and predictions in these hangs", blocked.covered_ns, "ns"),
@@ -65,10 +65,11 @@ def _by_hangs(view: tk.RecordingView, options: Options) -> tk.Outcome:
     )
     if not tk.reached(metrics, "explained"):
         return view.passed(_hang_summary(in_hangs, options), metrics)
-    hung = in_hangs.hangs["duration_ns"].to_numpy()[in_hangs.explained]
+    hung = in_hangs.hangs.durations[in_hangs.explained]
     covered = float((in_hangs.covered[in_hangs.explained] * hung).sum() / hung.sum())
+    calls = in_hangs.calls.frame()
     return view.finding(
-        f"{what_ran(in_hangs.calls)}{of_models(in_hangs.calls)} ({tk.format_time(blocked.covered_ns)}) filled "
+        f"{what_ran(calls)}{of_models(calls)} ({tk.format_time(blocked.covered_ns)}) filled "
         f"{tk.format_share(covered)} of {tk.format_count(len(hung), 'hang')} of the main thread "
         f"({tk.format_time(int(hung.sum()))}). Possible but not certain: the recording does not show which thread "
         "called Core ML; only the times match.",
@@ -79,7 +80,7 @@ def _by_hangs(view: tk.RecordingView, options: Options) -> tk.Outcome:
             MOVED,
             longest_wait_ns=int(blocked.durations.max()),
         ),
-        rows=in_hangs.calls,
+        rows=calls,
         affected=blocked,
     )
 

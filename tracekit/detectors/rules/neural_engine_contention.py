@@ -23,9 +23,9 @@ class Options(tk.Options):
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for predictions whose work on the Neural Engine begins when work of others ends."""
     engine_rows = view.engine_rows
-    called = tk.or_minus_one(tk.cells(engine_rows, "prediction"))
+    called = engine_rows.prediction.filled()
     on_engine = np.isin(view.predictions.id, called) & (view.durations > 0)
-    named = tk.is_any(tk.cells(engine_rows, "attribution"), *NAMED).any()
+    named = engine_rows.attribution.is_any(*NAMED).any()
     # Share of the predictions during which the engine worked for them or for another one in flight.
     ambiguous = view.breakdown.unknown[Part.ANE] == REASONS.index(Unknown.AMBIGUOUS)
     unclear = 0.0 if named else float(ambiguous.mean())
@@ -41,7 +41,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if count < options.min_predictions:
         return view.too_few_predictions(count, options.min_predictions, "with known Neural Engine work")
     waits = view.engine_waits
-    waited = waits.by_prediction(view.predictions.frame().index)
+    waited = waits.by_prediction(view.predictions.id)
     delayed = on_engine & (waited > 0) & (waited >= options.wait_share * view.durations)
     share = int(delayed.sum()) / count
     least = tk.format_share(options.wait_share)
@@ -77,7 +77,7 @@ def _whose(view: tk.ModelView, affected: tk.Intervals) -> str:
     """Sentence for whose work the engine did in these times. Other processes are not named: labels do not name them."""
     hardware = view.trace.hardware
     mine = np.zeros(len(hardware), np.bool_)
-    mine[view.engine_rows.index.to_numpy()] = True
+    mine[view.engine_rows.id] = True
     executed = hardware.kind.is_any(tk.Kind.ANE_EXEC) & ~mine
     of_app = executed & hardware.attribution.is_any(*NAMED, tk.Attribution.CONTAINED)
     at = np.flatnonzero(of_app)

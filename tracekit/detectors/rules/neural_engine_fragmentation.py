@@ -20,17 +20,17 @@ class Options(tk.Options):
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for predictions in which the Neural Engine is left and entered again and again."""
     engine_rows = view.engine_rows
-    engine_rows = tk.rows_where(engine_rows, ~engine_rows["prediction"].array.isna())
-    if engine_rows.empty:
+    engine_rows = engine_rows.where(engine_rows.prediction.known)
+    if not len(engine_rows):
         return view.not_applicable("None of the recorded work ran on the Neural Engine.")
-    named = tk.is_any(tk.cells(engine_rows, "attribution"), tk.Attribution.LABEL, tk.Attribution.EXACT).any()
+    named = engine_rows.attribution.is_any(tk.Attribution.LABEL, tk.Attribution.EXACT).any()
     if not named and view.trace.sharing.is_shared:
         return view.unknown(
             "Neural Engine rows do not name a model here, and other work ran too, so the model's own segments cannot "
             "be counted.",
             "Record with a newer Xcode and OS, whose rows name the model, or with nothing else running.",
         )
-    with_rows = tk.counts_by(view.predictions.id, engine_rows["prediction"].to_numpy(dtype=np.int64)) > 0
+    with_rows = tk.counts_by(view.predictions.id, engine_rows.prediction.values) > 0
     rows = view.predictions.where(with_rows)
     if len(rows) < options.min_predictions:
         return view.too_few_predictions(len(rows), options.min_predictions, "with Neural Engine work")

@@ -184,7 +184,7 @@ def first_of_work(
     distance = np.log(np.maximum(work, 1.0))[:, None] - np.log(np.maximum(groups.work_ns, 1.0))[None, :]
     group = np.abs(distance).argmin(axis=1)
     group[index] = groups.group
-    uses = uses_of_loads(view.loads.frame(), rows.frame(), view.processes[calls.chosen_from])
+    uses = uses_of_loads(view.loads, rows, view.processes[calls.chosen_from])
     first = np.zeros(len(rows), np.bool_)
     first[np.unique(uses.group * count + group, return_index=True)[1]] = True
     surely_warms, perhaps_warms = _warming_up(rows, uses, first, gap_ns)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pandas as pd
-
 import tracekit.detectors as tk
 from tracekit.analysis.load_waits import hung_share, waits_for_loads
 from tracekit.analysis.loads import LoadChain, load_chains, top_loads
 from tracekit.detectors.shared.options import hang_share_option, max_delay_option, warm_up_gap_option
 from tracekit.detectors.shared.wording import NO_LOAD
+from tracekit.rows import joined
 
 
 class Options(tk.Options):
@@ -28,14 +27,14 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     """Looks for chains of cold loads, each of which waits for the one before, at whose end somebody waited."""
     trace = view.trace
     loads, cold, unknown = top_loads(trace)
-    if loads.empty:
+    if not len(loads):
         return view.not_applicable(NO_LOAD)
     rule = (round(options.gap_ms * 1e6), options.min_models)
     surely, perhaps = waits_for_loads(loads, trace, options.soon_ms, options.warm_up_gap_s)
     felt = surely | (hung_share(loads, trace) >= max(options.hung_share, 1e-9))
 
     def chains_of(chosen: tk.BoolArray) -> tuple[LoadChain, ...]:
-        return load_chains(tk.rows_where(loads, chosen), trace, *rule)
+        return load_chains(loads.where(chosen), trace, *rule)
 
     chains = chains_of(cold & felt)
     costly = [chain for chain in chains if _costs(chain, options)]
@@ -95,8 +94,8 @@ def _metrics(chain: LoadChain | None, options: Options) -> tuple[tk.Metric, ...]
 def _finding(view: tk.RecordingView, chains: Sequence[LoadChain], options: Options) -> tk.Outcome:
     """The finding with its cost: what the chains took beyond the longest load of each."""
     worst = max(chains, key=lambda chain: chain.lost_ns)
-    rows = pd.concat([chain.loads for chain in chains])
-    names = list(dict.fromkeys(str(name) for name in worst.loads["model"]))
+    rows = joined([chain.loads for chain in chains])
+    names = list(dict.fromkeys(worst.loads.model.as_objects().tolist()))
     all_ns = worst.end_ns - worst.start_ns
     again = "" if len(chains) == 1 else f" This happened {len(chains)} times."
     return view.finding(
@@ -110,7 +109,7 @@ def _finding(view: tk.RecordingView, chains: Sequence[LoadChain], options: Optio
             "reports too.",
             once=True,
         ),
-        rows=rows,
+        rows=rows.frame(),
     )
 
 

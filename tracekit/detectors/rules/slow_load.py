@@ -21,9 +21,9 @@ class Options(tk.Options):
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for long loads that did not specialize the model, and that a prediction waited for."""
-    known, durations = cold_loads(view.loads.frame(), view.trace), view.loads.duration_ns
+    known, durations = cold_loads(view.loads, view.trace), view.loads.duration_ns
     long = ~known.cold & (durations >= options.min_wait_ms * 1e6)
-    waits = waits_for_loads(view.loads.frame(), view.trace, options.soon_ms, options.warm_up_gap_s)
+    waits = waits_for_loads(view.loads, view.trace, options.soon_ms, options.warm_up_gap_s)
     felt, perhaps = (long & each for each in waits)
     sure = felt & ~known.unknown
     count, longest_ns = int(sure.sum()), int(durations[sure].max(initial=0))

@@ -32,7 +32,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     times = tk.Intervals.from_rows(rows)
     if int((times.starts[1:] < times.ends[:-1]).sum()) > (1 - USUAL_CALLS) * len(rows):
         return view.not_applicable("Predictions overlap, so none continues the previous one.")
-    copies = autoregression.state_copies(rows.frame(), view.data.frame())
+    copies = autoregression.state_copies(rows, view.data)
     large = copies.both >= options.copy_share * np.maximum(times.durations, 1)
     balanced = np.minimum(copies.into, copies.out) >= options.balance * np.maximum(copies.into, copies.out)
     passed_on = large & balanced
@@ -90,7 +90,7 @@ def _sign(view: tk.ModelView, copies: autoregression.StateCopies) -> str:
         return ""
     if autoregression.opens_sequence(rows.duration_ns, sequence, autoregression.SURE_OPENING).any():
         return "sequences open with a long prediction, as for a prompt"
-    if autoregression.opened_by_another_model(view.trace, rows.frame(), sequence):
+    if autoregression.opened_by_another_model(view.trace, rows, sequence):
         return "each sequence follows a prediction of another model, as after a prompt"
     return ""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracekit.detectors as tk
+from tracekit.analysis.breakdown.partition import Part
 from tracekit.detectors.shared.wording import RECORD_PHASE_ALONE
 
 
@@ -26,7 +27,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return view.too_few_predictions(count, options.min_predictions, "with a duration")
     if total < count * options.min_mean_ms * 1e6:
         return tk.too_short(view, total / count)
-    unknown = view.breakdown.numbers("unaccounted_ns")
+    unknown = view.breakdown.part(Part.UNACCOUNTED).filled(0)
     share = int(unknown.sum()) / total
     if share < options.unaccounted_share:
         words = f"Recorded events and known queueing account for {tk.format_share(1 - share)} of prediction time."

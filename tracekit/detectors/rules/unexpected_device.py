@@ -91,9 +91,7 @@ def _finding(view: tk.ModelView, expected: tk.Device, work: Work, metrics: tuple
     unit, count = tk.DEVICE_NAMES[expected], tk.format_count(len(view.predictions), "prediction")
     others = [_rows(view, device) for device in work.known_ns if device != expected and work.known_ns[device]]
     rows = tk.Shown.of(*others) if any(map(len, others)) else view.predictions
-    usual_order = device_runs_of(
-        view.compute.frame(), view.hardware.frame(), view.predictions.frame().index, SHORT_CPU_NS
-    ).usual_order()
+    usual_order = device_runs_of(view.compute, view.hardware, view.predictions.id, SHORT_CPU_NS).usual_order()
     order = f" The usual order is {order_words(usual_order)}." if len(usual_order) > 1 else ""
     by_time = view.hardware.attribution.is_any(tk.Attribution.CONTAINED).any()
     doubt = " Possible but not certain: some rows do not name a model." if by_time else ""

@@ -58,7 +58,7 @@ def _judge_spikes(view: tk.ModelView, latency_ns: tk.IntArray, options: Options)
             KEEP_LOADED,
         )
     whole, calls, resumed, special = firsts.whole, firsts.calls, firsts.resumed, firsts.slower_than_resumed
-    alone, perhaps_alone = stand_alone(view.predictions.frame(), calls.index, round(options.gap_s * 1e9))
+    alone, perhaps_alone = stand_alone(view.predictions, calls.index, round(options.gap_s * 1e9))
     chosen = calls.stands_out & special
     late = chosen & ~(alone | perhaps_alone)
     # Of several first predictions, the one that stands out most.
@@ -253,7 +253,7 @@ def _usual_by_use(view: tk.ModelView, values: tk.IntArray | tk.FloatArray) -> tk
 def _predictions_after_gaps(view: tk.ModelView, latency_ns: tk.IntArray, index: tk.IntArray, gap_ns: int) -> Resumed:
     """Predictions after gaps among those that compare with each of the firsts at `index`."""
     latency, uses = latencies(view), view.uses
-    paused = after_gap(view.predictions.frame(), gap_ns)
+    paused = after_gap(view.predictions, gap_ns)
     paused[uses.first] = False
     # Where no work was recorded, what takes longer may have more.
     work = latency.work_ns if latency.work_ns.any() else latency_ns.astype(np.float64)

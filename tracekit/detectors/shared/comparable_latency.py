@@ -93,7 +93,7 @@ def _kinds(usual_ns: tk.FloatArray, predictions: tk.IntArray) -> tk.IntArray:
 
 def work_by_unit(view: tk.ModelView) -> tk.FloatArray:
     """Time in ns that each of `DEVICE_NAMES` worked for each prediction: shape (predictions, 3), 0 without rows."""
-    columns = [view.breakdown.numbers(f"{device}_busy_ns") for device in tk.DEVICE_NAMES]
+    columns = [view.breakdown.busy(device).filled(0) for device in tk.DEVICE_NAMES]
     return np.column_stack(columns).astype(np.float64)
 
 

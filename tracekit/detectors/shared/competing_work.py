@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.analysis.breakdown.partition import Breakdown, breakdown
+from tracekit.analysis.breakdown.partition import Breakdown, Part, breakdown
 from tracekit.analysis.load_waits import setup_times
 from tracekit.analysis.quantities import sample_quantiles
 from tracekit.analysis.statistics import top_calls
@@ -58,7 +58,7 @@ def find_held_up(
         surely |= _fill(working, calls, windows, own_ns, max_share=1.0)
     if _ENGINE in units:
         waits = view.engine_waits
-        surely |= calls.longer & (waits.by_prediction(rows.frame().index) >= WAITED_SHARE * calls.extra_ns)
+        surely |= calls.longer & (waits.by_prediction(rows.id) >= WAITED_SHARE * calls.extra_ns)
     perhaps = _fill(sure.joined(doubtful), calls, windows, own_ns, max_share=LIKELY_SHARE)
     worked_longer = _longer_work(view, rows, calls)
     return surely & ~worked_longer, perhaps & ~surely & ~worked_longer
@@ -67,7 +67,7 @@ def find_held_up(
 def _longer_work(view: tk.ModelView, rows: tk.Calls, calls: _Calls) -> tk.BoolArray:
     """Shape (calls,): the Neural Engine, which works for one after the other, worked so much longer for the call itself
     that it would be long without others too."""
-    work = view.breakdown.frame.loc[rows.id, "ane_busy_ns"].to_numpy(dtype=np.float64, na_value=0.0)
+    work = breakdown(view.trace).of(rows.id).busy(tk.Device.ANE).filled(0).astype(np.float64)
     usual = float(np.median(work[~calls.longer])) if not calls.longer.all() else np.inf
     longer: tk.BoolArray = work - usual >= LONGER * calls.usual_ns
     return longer
@@ -80,7 +80,7 @@ def waits_for_others(view: tk.ModelView) -> tuple[tk.IntArray, tk.IntArray]:
     prediction's model ran meanwhile. Loads hold neither: what they do on the Neural Engine has rows of its own.
     O(n log n) in the rows of the trace; found once per view."""
     predicted, waits = tk.Intervals.from_rows(view.predictions), view.engine_waits
-    surely = np.minimum(waits.by_prediction(view.predictions.frame().index), predicted.durations)
+    surely = np.minimum(waits.by_prediction(view.predictions.id), predicted.durations)
     units = [unit for unit in _units([int(each.sum()) for each in _unit_times(view.breakdown)]) if unit != _CPU]
     if not units:
         return surely, surely
@@ -153,8 +153,9 @@ def _units(times_ns: Sequence[int]) -> list[int]:
 def _unit_times(times: Breakdown) -> tuple[tk.IntArray, tk.IntArray, tk.IntArray]:
     """Time in ns of each prediction of a breakdown on each of `_UNITS`, shape (predictions,) each; 0 where no row shows
     it. Requests stand for execution that was not recorded."""
-    ane, gpu = (times.numbers(f"{unit}_busy_ns") + times.numbers(f"{unit}_requested_ns") for unit in ("ane", "gpu"))
-    return ane, gpu, times.numbers("cpu_busy_ns")
+    asked = ((tk.Device.ANE, Part.ANE_REQUESTED), (tk.Device.GPU, Part.GPU_REQUESTED))
+    ane, gpu = (times.busy(unit).filled(0) + times.part(part).filled(0) for unit, part in asked)
+    return ane, gpu, times.busy(tk.Device.CPU).filled(0)
 
 
 def _of_others(view: tk.ModelView, units: list[int], *, loads: bool, meets: bool) -> tuple[tk.Intervals, tk.Intervals]:

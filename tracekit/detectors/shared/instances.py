@@ -36,7 +36,7 @@ class Turns(NamedTuple):
 @cached
 def traits_of(view: tk.ModelView) -> Traits:
     """Traits of the model's instances, which several rules compare. O(n log n)."""
-    return traits(view.trace, view.predictions.frame(), view.data.frame(), view.compute.frame(), view.hardware.frame())
+    return traits(view.trace, view.predictions, view.data, view.compute, view.hardware)
 
 
 def before_comparing(view: tk.ModelView, least: int) -> tk.Outcome | None:

@@ -49,7 +49,7 @@ def outweigh_use(view: tk.ModelView) -> tk.BoolArray:
 
     Loads that prepare the model for the device are left out: the cache is what they lack. O((l + p) log(l + p)).
     """
-    uses = uses_of_loads(view.loads.frame(), view.predictions.frame())
+    uses = uses_of_loads(view.loads, view.predictions)
     durations = view.loads.duration_ns
     known = uses.load >= 0
     predicting = np.zeros(len(durations))
@@ -58,7 +58,7 @@ def outweigh_use(view: tk.ModelView) -> tk.BoolArray:
     chosen = (durations >= FELT_MS * 1_000_000) & (predicting > 0) & (durations >= TIMES_USE * predicting)
     chosen &= ~view.loads.kind.is_any(tk.Kind.LOAD_UNCACHED)
     if chosen.any():
-        chosen &= waits_for_loads(view.loads.frame(), view.trace)[0]
+        chosen &= waits_for_loads(view.loads, view.trace)[0]
     return chosen
 
 
@@ -124,7 +124,7 @@ class Reloads(NamedTuple):
 def reloads(view: tk.ModelView, idle_ns: int) -> Reloads:
     """What was released and loaded again. O((l + p) log(l + p))."""
     starts = view.loads.start_ns
-    uses = uses_of_loads(view.loads.frame(), view.predictions.frame())
+    uses = uses_of_loads(view.loads, view.predictions)
     begun = np.searchsorted(uses.first_ns, starts, side="left")
     before = np.maximum(begun - 1, 0)
     # What began earlier and is still called later was not released: this load makes one more instance.

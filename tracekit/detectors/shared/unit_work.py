@@ -58,11 +58,11 @@ class Work(NamedTuple):
 def known_work(view: tk.ModelView) -> Work:
     """Work of the units in the predictions of the model."""
     times = view.breakdown
-    durations = times.numbers("duration_ns")
-    known: dict[tk.Device, tk.IntArray] = {tk.Device.CPU: times.numbers(Part.CPU.column)}
+    durations = times.every.duration_ns[times.chosen]
+    known: dict[tk.Device, tk.IntArray] = {tk.Device.CPU: times.part(Part.CPU).filled(0)}
     unknown: dict[tk.Device, tk.BoolArray] = {tk.Device.CPU: times.unknown[Part.CPU] >= 0}
     for device, (executed, requested, _) in _PARTS.items():
-        known[device] = times.numbers(executed.column) + times.numbers(requested.column)
+        known[device] = times.part(executed).filled(0) + times.part(requested).filled(0)
         unknown[device] = (times.unknown[executed] >= 0) & (known[device] == 0)
     on_units = known[tk.Device.ANE] + known[tk.Device.GPU]
     known[tk.Device.CPU] = np.maximum(known[tk.Device.CPU], np.minimum(sampled_ns(view), durations - on_units))
@@ -105,7 +105,7 @@ def _unattributed_times(trace: tk.Trace) -> dict[tk.Lane, CoveredTime]:
 
 def unit_suggestion(view: tk.ModelView) -> str:
     """The unit that they suggest, and that this is weaker evidence: a sentence after a space, or nothing."""
-    suggestion = suggested_unit(view.trace, view.predictions.frame().index)
+    suggestion = suggested_unit(view.trace, view.predictions.id)
     if suggestion is None:
         return ""
     device, count = suggestion
@@ -121,7 +121,7 @@ def unit_suggestion_notes(trace: tk.Trace, models: Iterable[str]) -> tuple[str, 
     called = top_calls(trace, tk.Kind.PREDICTION)
     words = []
     for model in models:
-        suggestion = suggested_unit(trace, called.frame().index[called.model.is_any(model)])
+        suggestion = suggested_unit(trace, called.id[called.model.is_any(model)])
         if suggestion is not None:
             words.append(f"{model} on the {tk.DEVICE_NAMES[suggestion[0]]} ({SHOWN_BY[suggestion[0]]})")
     if not words:

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
-import pandas as pd
 from rich.console import RenderableType
 from rich.text import Text
 
@@ -148,7 +147,7 @@ def prediction_blocks(session: Session, index: int, palette: Palette, *, monochr
     position = calls.position(index) if calls is not None else None
     if calls is None or position is None:
         return
-    parts = breakdown(in_order(session.whole_trace)).of(pd.Index([session.label_in_whole_trace(index)]))
+    parts = breakdown(in_order(session.whole_trace)).of(np.array([session.label_in_whole_trace(index)]))
     summary = summarize_breakdown(parts)
     if summary is None or not summary.total_ns:
         return
