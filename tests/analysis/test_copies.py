@@ -5,6 +5,7 @@ import statistics
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from support.rows import calls_of, events_of
 from tracekit.analysis.copies import summarize_copies
 
 KINDS = ("input_copy", "data_cast", "input_validation")
@@ -12,7 +13,7 @@ COPIES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 19), st.integers(0
 
 
 def summarize(predictions, data, ratio=10.0, least=1):
-    return summarize_copies(predictions, data, large_ratio=ratio, large_ns=least)
+    return summarize_copies(calls_of(predictions), events_of(data), large_ratio=ratio, large_ns=least)
 
 
 @settings(deadline=None, max_examples=200)

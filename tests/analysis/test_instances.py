@@ -2,6 +2,7 @@
 
 import pytest
 
+from support.rows import calls_of, events_of
 from tracekit.analysis import instances
 from tracekit.analysis.breakdown.device_runs import UNITS
 
@@ -21,7 +22,7 @@ def traits(frame, trace_of):
     def of(predictions, data, hardware, compute=None, recorded=("Neural Engine", "GPU")):
         compute = frame() if compute is None else compute
         trace = trace_of(predictions, recorded, data=data, compute=compute, hardware=hardware)
-        return instances.traits(trace, predictions, data, compute, hardware)
+        return instances.traits(trace, calls_of(predictions), *map(events_of, (data, compute, hardware)))
 
     return of
 
@@ -95,5 +96,7 @@ def test_time_in_which_three_are_at_work_counts_once(frame, traits):
     """100 ns at work, in 40 of them two instances and in 20 all three."""
     loads = frame((0, 1), (1, 2), (2, 3), kind="load", instance=[1, 2, 3])
     predictions = frame((100, 200), (140, 200), (180, 200), instance=[1, 2, 3])
-    (used,) = instances.instances_by_kind(loads, predictions, traits(predictions, frame(), frame()), min_calls=1)
+    (used,) = instances.instances_by_kind(
+        calls_of(loads), calls_of(predictions), traits(predictions, frame(), frame()), min_calls=1
+    )
     assert used.parallel_share == 0.6

@@ -5,20 +5,20 @@ from __future__ import annotations
 
 import json
 
-import pandas as pd
+import numpy as np
 import pytest
 
 from support.handover import trace_of
 from support.reference_recordings import CONDITIONS, DECODE, HIFT, PARTITION_A, PARTITION_B, PREFILL, speech_app
 from tracekit.analysis.instances import suggested_unit
+from tracekit.analysis.statistics import top_calls
 from tracekit.detectors.outcomes import NotEvaluated
 from tracekit.detectors.runner import run_detectors
 from tracekit.report.build import build_report
 from tracekit.testing.machines import Process
 from tracekit.testing.rows import Model
 from tracekit.testing.scenario import Scenario
-from tracekit.trace.events import Device, Kind, Level
-from tracekit.trace.frames import is_any
+from tracekit.trace.events import Device, Kind
 from tracekit.trace.trace import Trace
 
 MS = 1_000_000
@@ -27,9 +27,8 @@ GPU_TABLES = ("metal-gpu-intervals", "mps-hw-intervals")
 
 
 def of(trace: Trace, model: str):
-    activity = trace.activity.frame()
-    chosen = is_any(activity["kind"], Kind.PREDICTION) & is_any(activity["level"], Level.TOP)
-    return suggested_unit(trace, activity.index[chosen & is_any(activity["model"], model)])
+    calls = top_calls(trace, Kind.PREDICTION)
+    return suggested_unit(trace, calls.id[calls.model.is_any(model)])
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +114,7 @@ def test_every_row_of_the_pattern_counts(labels, cpu_ms, expected):
 
 
 def test_without_predictions_nothing_is_suggested(blind):
-    assert suggested_unit(blind, pd.Index([], dtype="int64")) is None
+    assert suggested_unit(blind, np.zeros(0, np.int64)) is None
 
 
 @pytest.mark.corpus

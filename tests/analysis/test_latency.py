@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from support.rows import calls_of
 from tracekit.analysis.latency import ranks, summarize_latency
 from tracekit.analysis.loads import first_after_load
 
@@ -19,9 +20,9 @@ def activity(frame):
 
 def test_the_first_prediction_after_a_load_is_cold(activity):
     predictions = activity.iloc[1:]
-    warm = ~first_after_load(activity)[1:]
+    warm = ~first_after_load(calls_of(activity))[1:]
     assert warm.tolist() == [False] + [True] * 24
-    latency = summarize_latency(predictions, warm)
+    latency = summarize_latency(calls_of(predictions), warm)
     assert (latency.cold.count, latency.cold.max_ns) == (1, 30 * MS)
     assert (latency.warm.count, latency.warm.max_ns, latency.warm.p95_ns) == (24, 10 * MS, 10 * MS)
 
@@ -32,5 +33,5 @@ def test_equal_values_share_the_mean_of_their_ranks(values):
 
 
 def test_without_predictions_there_are_no_statistics(frame):
-    latency = summarize_latency(frame(), ~first_after_load(frame()))
+    latency = summarize_latency(calls_of(frame()), ~first_after_load(calls_of(frame())))
     assert (latency.warm, latency.cold) == (None, None)

@@ -8,10 +8,24 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tracekit.analysis.load_waits import gaps_after, hung_share, next_call, setup_work, stand_alone, waits_for_loads
+from support.rows import calls_of
+from tracekit.analysis.load_waits import (
+    Setup,
+    gaps_after,
+    hung_share,
+    next_call,
+    setup_work,
+    stand_alone,
+    waits_for_loads,
+)
 from tracekit.recording.contents import Target
 from tracekit.recording.table import Process
 from tracekit.trace.events import Kind
+
+
+def setup_of(*times):
+    starts, ends = np.array(times, np.int64).reshape(-1, 2).T
+    return Setup(starts, ends - starts, ends)
 
 
 def alone(calls, min_gap_ns):
@@ -56,17 +70,17 @@ def test_one_gap_cannot_be_compared(frame):
 
 
 def test_a_call_waited_for_work_that_it_follows_closely(frame):
-    work = frame((0, 100), (200, 300), (400, 500), (600, 700))
-    calls = frame((110, 120), (250, 260), (305, 310), (511, 520))
+    work = calls_of(frame((0, 100), (200, 300), (400, 500), (600, 700)))
+    calls = calls_of(frame((110, 120), (250, 260), (305, 310), (511, 520)))
     # The second work saw a call start while it lasted, the third comes 11 ns late, nothing follows the last.
     assert next_call(work, calls, 10).tolist() == [0, -1, -1, -1]
     assert next_call(work, calls, 11).tolist() == [0, -1, 3, -1]
-    assert next_call(work, frame(), 10).tolist() == [-1] * 4
+    assert next_call(work, calls_of(frame()), 10).tolist() == [-1] * 4
 
 
 def test_a_call_that_begins_with_the_end_of_the_work_waited_and_one_that_begins_with_it_did_not(frame):
-    assert next_call(frame((0, 100)), frame((100, 110)), 0).tolist() == [0]
-    assert next_call(frame((0, 100)), frame((0, 5), (100, 110)), 0).tolist() == [-1]
+    assert next_call(calls_of(frame((0, 100))), calls_of(frame((100, 110))), 0).tolist() == [0]
+    assert next_call(calls_of(frame((0, 100))), calls_of(frame((0, 5), (100, 110))), 0).tolist() == [-1]
 
 
 def hangs(*rows: tuple[int, int, str | None]) -> pd.DataFrame:
@@ -109,15 +123,15 @@ def test_without_hangs_nothing_hung(frame, trace_of):
     ],
 )
 def test_setup_on_the_way_to_the_call_is_part_of_the_wait(frame, setup, expected):
-    calls = frame((300, 310), (320, 330))
-    assert next_call(frame((0, 100)), calls, 10, frame(*setup)).tolist() == [expected]
+    calls = calls_of(frame((300, 310), (320, 330)))
+    assert next_call(calls_of(frame((0, 100))), calls, 10, setup_of(*setup)).tolist() == [expected]
 
 
 def test_setup_during_which_the_model_is_called_holds_nobody_up(frame):
     # The second load is waited for by nobody, since the call before it came while the setup lasted.
-    calls = frame((50, 60), (400, 410))
-    assert next_call(frame((100, 200)), calls, 10, frame((20, 395))).tolist() == [-1]
-    assert next_call(frame((100, 200)), calls, 10, frame((70, 395))).tolist() == [1]
+    work, calls = calls_of(frame((100, 200))), calls_of(frame((50, 60), (400, 410)))
+    assert next_call(work, calls, 10, setup_of((20, 395))).tolist() == [-1]
+    assert next_call(work, calls, 10, setup_of((70, 395))).tolist() == [1]
 
 
 def test_setup_is_what_all_models_need_before_their_first_result(frame, trace_of):
@@ -132,7 +146,7 @@ def test_setup_is_what_all_models_need_before_their_first_result(frame, trace_of
         model=["A", "A", "A", "A", "B", "B"],
         level=["top"] * 5 + ["sub"],
     )
-    assert setup_work(trace_of(activity=activity))["start_ns"].tolist() == [0, 10, 20, 40]
+    assert setup_work(trace_of(activity=activity)).start_ns.tolist() == [0, 10, 20, 40]
 
 
 @pytest.mark.parametrize(
@@ -153,6 +167,6 @@ def test_a_call_waits_for_loads_of_other_models_in_line_with_its_own(frame, trac
     kinds = [Kind.LOAD_UNCACHED] * len(loads) + [Kind.PREDICTION] * len(calls)
     activity = frame(*rows, kind=kinds, model=[*names, *"AAA"])
     trace = trace_of(activity)
-    surely, perhaps = waits_for_loads(trace.activity.frame()[: len(loads)], trace, 10 / 1e6, 1_000 / 1e9)
+    surely, perhaps = waits_for_loads(trace.activity.take(slice(len(loads))), trace, 10 / 1e6, 1_000 / 1e9)
     assert surely.tolist() == waited
     assert not perhaps.any()

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from support.rows import calls_of
 from tracekit.analysis.loads import first_after_load, uses_of_loads
 
 LOAD = "load_cached"
@@ -41,11 +42,11 @@ def test_searching_forward_from_each_load_marks_the_same(frame, drawn):
         model=list(models),
         instance=list(instances),
     )
-    assert first_after_load(activity).tolist() == [k in expected for k in range(len(rows))]
+    assert first_after_load(calls_of(activity)).tolist() == [k in expected for k in range(len(rows))]
     of_model = [k for k in range(len(rows)) if models[k] == "A"]
     loads = [k for k in of_model if kinds[k] in ("load", LOAD)]
     predictions = [k for k in of_model if kinds[k] == "prediction"]
-    uses = uses_of_loads(activity.loc[loads], activity.loc[predictions])
+    uses = uses_of_loads(calls_of(activity.loc[loads]), calls_of(activity.loc[predictions]))
     firsts = {predictions[k] for k in uses.first[uses.load >= 0].tolist()}
     assert firsts == expected & set(predictions)
 
@@ -67,7 +68,7 @@ CALL = "prediction"
     ],
 )
 def test_the_first_prediction_after_each_load_is_marked(frame, times, columns, first):
-    assert np.flatnonzero(first_after_load(frame(*times, **columns))).tolist() == first
+    assert np.flatnonzero(first_after_load(calls_of(frame(*times, **columns)))).tolist() == first
 
 
 @settings(deadline=None, max_examples=200)
@@ -78,7 +79,7 @@ def test_looking_back_from_each_prediction_finds_the_same_load(frame, drawn):
     calls = [row for row in rows if row[2] == "prediction"]
 
     def events(chosen):
-        return frame(*[(row[0], row[0] + row[1]) for row in chosen], instance=[row[3] for row in chosen])
+        return calls_of(frame(*[(row[0], row[0] + row[1]) for row in chosen], instance=[row[3] for row in chosen]))
 
     uses = uses_of_loads(events(loads), events(calls))
     load = uses.load[uses.group]
@@ -101,7 +102,7 @@ def test_looking_back_from_each_prediction_finds_the_same_load(frame, drawn):
 
 
 def test_processes_on_one_load_are_told_apart(frame):
-    loads, predictions = frame((0, 1), kind=LOAD), frame((2, 3), (4, 5), (6, 7), (8, 9), (10, 11))
+    loads, predictions = map(calls_of, (frame((0, 1), kind=LOAD), frame((2, 3), (4, 5), (6, 7), (8, 9), (10, 11))))
     uses = uses_of_loads(loads, predictions, np.array([7, 9, 7, -1, 9]))
     assert uses.group.tolist() == [0, 1, 0, 2, 1]
     assert (uses.load.tolist(), uses.first.tolist()) == ([0, 0, 0], [0, 1, 3])
@@ -112,7 +113,7 @@ def test_processes_on_one_load_are_told_apart(frame):
 
 def test_predictions_before_any_load_are_grouped_by_instance(frame):
     calls = frame((0, 1), (2, 3), (4, 5), (6, 7), instance=[1, 2, 1, None])
-    uses = uses_of_loads(frame(), calls)
+    uses = uses_of_loads(calls_of(frame()), calls_of(calls))
     assert uses.group.tolist() == [0, 1, 0, 2]
     assert uses.count.tolist() == [2, 1, 1]
     assert (uses.load < 0).all()

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from support.rows import events_of
 from tracekit.analysis import queues
 from tracekit.analysis.breakdown.device_runs import device_runs_of, gaps_between
 from tracekit.analysis.queues import engine_waits
@@ -48,7 +49,7 @@ def test_a_wait_is_the_time_without_own_work_before_work_that_begins_when_others
     )
     call = frame((begin, ends[-1] + 1))
     mine = hardware[np.array(own_rows)]
-    waits = engine_waits(trace_of(call, hardware=hardware), call, mine)
+    waits = engine_waits(trace_of(call, hardware=hardware), call.index.to_numpy(), events_of(mine))
 
     busy = {t for start, end, _ in rows for t in range(start, end)}
     ours = {t for start, end, is_own in rows for t in range(start, end) if is_own}
@@ -70,10 +71,10 @@ def test_waiting_for_the_same_model_is_told_apart(frame, trace_of):
     )
     calls = frame((0, 7), (1, 20))
     own_rows = hardware.iloc[[0, 2]]
-    waits = engine_waits(trace_of(calls, hardware=hardware), calls, own_rows)
+    waits = engine_waits(trace_of(calls, hardware=hardware), calls.index.to_numpy(), events_of(own_rows))
     assert waits.prediction.tolist() == [1]
     assert (waits.times.durations.tolist(), waits.others_ns.tolist()) == ([9], [4])
-    assert waits.by_prediction(calls.index).tolist() == [0, 4]
+    assert waits.by_prediction(calls.index.to_numpy()).tolist() == [0, 4]
 
 
 @settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -93,7 +94,8 @@ def test_only_rows_of_others_and_what_follows_them_are_work_of_others(frame, tra
     )
     # Each row has a call, which starts some time before.
     calls = frame(*[(max(start - ahead, 0), end + 1) for start, end, _ in rows])
-    waits = engine_waits(trace_of(calls, hardware=hardware), calls, hardware[[own for _, _, own in rows]])
+    mine = events_of(hardware[[own for _, _, own in rows]])
+    waits = engine_waits(trace_of(calls, hardware=hardware), calls.index.to_numpy(), mine)
     followed = [start for start, _, _ in rows[1:]] + [10**9]
     others = {
         t
@@ -110,7 +112,7 @@ def test_only_rows_of_others_and_what_follows_them_are_work_of_others(frame, tra
 def test_gaps_are_what_lies_between_the_pieces_of_a_prediction(frame, drawn):
     rows = sorted((call, start, start + length) for call, start, length in drawn)
     pieces = frame(*((start, end) for _, start, end in rows), prediction=[call for call, _, _ in rows])
-    prediction, times = gaps_between(pieces)
+    prediction, times = gaps_between(events_of(pieces))
     expected = set()
     for call in range(3):
         spans = [(start, end) for owner, start, end in rows if owner == call]
@@ -133,13 +135,13 @@ def test_runs_join_rows_of_one_unit_and_leave_out_preparation(frame):
         device=["cpu", "ane", "gpu", "gpu", "cpu"],
         prediction=0,
     )
-    runs = device_runs_of(compute, hardware, frame((0, 40)).index, min_cpu_ns=2)
+    runs = device_runs_of(events_of(compute), events_of(hardware), np.array([0]), min_cpu_ns=2)
     assert runs.unit.tolist() == [2, 0, 1]
     assert runs.start_ns.tolist() == [0, 10, 32]
     assert runs.end_ns.tolist() == [5, 30, 39]
     assert runs.work_ns.tolist() == [5, 18, 7]
     assert runs.main_unit == "ane"
-    assert runs.changes(frame((0, 40), (50, 60)).index).tolist() == [2, 0]
+    assert runs.changes(np.array([0, 1])).tolist() == [2, 0]
     assert runs.usual_order() == ("cpu", "ane", "gpu")
 
 
@@ -151,9 +153,9 @@ def test_the_usual_order_is_that_of_most_predictions(frame):
         device=[unit for _, unit in ran],
         prediction=[call for call, _ in ran],
     )
-    calls = frame((0, 15), (20, 35), (40, 55)).index
-    assert device_runs_of(frame(), hardware, calls, min_cpu_ns=0).usual_order() == ("ane", "gpu")
-    assert device_runs_of(frame(), frame(), calls, min_cpu_ns=0).usual_order() == ()
+    none, calls = events_of(frame()), np.arange(3)
+    assert device_runs_of(none, events_of(hardware), calls, min_cpu_ns=0).usual_order() == ("ane", "gpu")
+    assert device_runs_of(none, none, calls, min_cpu_ns=0).usual_order() == ()
 
 
 def handover(behind, delay):

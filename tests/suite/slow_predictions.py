@@ -274,7 +274,7 @@ def answered_in_apps(seed: int) -> list[Answer]:
     found = differences(trace)
     answers = []
     for name, of_model in found.items():
-        slow, starts = truths(app.simulation, name), of_model.calls["start_ns"].to_numpy()
+        slow, starts = truths(app.simulation, name), of_model.calls.start_ns
         if name in app.unclear or not slow:
             continue
         row = max(np.flatnonzero(np.isin(starts, list(slow))), key=lambda each: of_model.durations[each])
@@ -307,7 +307,7 @@ def answered(seed: int) -> Answer:
             if of_model.usual_ns.sum() != of_model.usual:
                 return Answer(seed, story, wanted, None, f"the usual parts of {of_model.model} do not add up")
         of_model = found[slow.model.base]
-        row = int(np.flatnonzero(of_model.calls["start_ns"].to_numpy() == slow.slow.start_ns)[0])
+        row = int(np.flatnonzero(of_model.calls.start_ns == slow.slow.start_ns)[0])
         parts = parts_of(trace, of_model, np.array([row])).ns[0]
         said = ", ".join(f"{cause} {ns / MS:.2f}" for cause, ns in zip(CAUSES, parts, strict=True) if ns)
         largest = CAUSES[int(np.argmax(parts))]

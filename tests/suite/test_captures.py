@@ -27,7 +27,7 @@ def split(trace):
 
 def shares(split, model):
     """Share of every part in the predictions of a model."""
-    frame = split.frame[(split.frame["model"] == model.base).to_numpy()]
+    frame = split.every.frame()[(split.every.frame()["model"] == model.base).to_numpy()]
     columns = [name for name in frame if name.endswith("_ns")]
     return {name: frame[name].sum() / frame["duration_ns"].sum() for name in columns}
 

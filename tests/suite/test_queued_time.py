@@ -32,7 +32,7 @@ def test_what_a_finding_calls_queued_is_queued_in_the_breakdown(number):
     for view in model_views(trace):
         waits = view.engine_waits
         inferred = sums_by(view.predictions.id, waits.prediction, waits.times.durations)
-        frame = parts.of(view.predictions.frame().index).frame
+        frame = parts.of(view.predictions.id).rows.frame()
         queued = frame["ane_queue_ns"].to_numpy(dtype="int64", na_value=0)
         assert (queued + frame["ane_busy_ns"].to_numpy(dtype="int64", na_value=0) >= inferred).all()
         assert (frame.loc[inferred > 0, "unaccounted_ns"] <= (frame["duration_ns"] - inferred)[inferred > 0]).all()
@@ -43,7 +43,7 @@ def test_the_parts_of_a_slow_prediction_and_the_breakdown_name_the_same_queue():
     found = differences(trace)["CaptionEncoder"]
     differing = parts_of(trace, found, np.arange(len(found.calls)))
     queues = differing.ns[:, [CAUSES.index(cause) for cause in QUEUES.values()]].sum(axis=1) - differing.unclear_ns
-    parts = breakdown(in_order(trace)).of(found.calls.index).frame
+    parts = breakdown(in_order(trace)).of(found.calls.id).rows.frame()
     assert queues.max() > 80 * MS
     assert (parts["ane_queue_ns"].fillna(0) == queues).all()
 
@@ -62,7 +62,7 @@ def test_the_finding_and_the_breakdown_name_the_same_queue():
     trace = trace_of(app.finish())
     (judgment,) = run_detectors(trace, only=["neural-engine-contention"])
     assert isinstance(judgment.outcome, Finding)
-    frame = breakdown(trace).frame
+    frame = breakdown(trace).every.frame()
     queued = {metric.name: metric.value for metric in judgment.outcome.metrics}["median time queued"]
     assert queued == frame["ane_queue_ns"].median() == pytest.approx(45 * MS, rel=0.01)
     assert frame["unaccounted_ns"].max() < 1.1 * MS

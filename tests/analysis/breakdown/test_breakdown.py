@@ -107,7 +107,7 @@ def no_waits(monkeypatch):
 @settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(DRAWN)
 def test_counting_every_nanosecond_gives_the_same_parts(frame, trace_of, drawn):
-    parts = breakdown(trace_of(predictions_of(frame), BOTH, **frames_of(frame, drawn))).frame
+    parts = breakdown(trace_of(predictions_of(frame), BOTH, **frames_of(frame, drawn))).every.frame()
     for owner in range(4):
         expected = counted(drawn, owner)
         for part in Part:
@@ -120,8 +120,8 @@ def test_counting_every_nanosecond_gives_the_same_parts(frame, trace_of, drawn):
 @given(DRAWN)
 def test_the_parts_add_up_to_the_whole_and_none_is_negative(frame, trace_of, drawn):
     rows = breakdown(trace_of(predictions_of(frame), BOTH, **frames_of(frame, drawn)))
-    assert (rows.frame[PARTS].sum(axis=1) == WHOLE).all()
-    assert not (rows.frame[PARTS] < 0).any().any()
+    assert (rows.every.frame()[PARTS].sum(axis=1) == WHOLE).all()
+    assert not (rows.every.frame()[PARTS] < 0).any().any()
     summary = summarize_breakdown(rows)
     assert sum(part.total_ns or 0 for part in summary.parts) == summary.total_ns == 4 * WHOLE
     assert sum(part.share or 0 for part in summary.parts) == pytest.approx(1)
@@ -164,7 +164,7 @@ def watercolor(frame):
 
 
 def test_the_watercolor_prediction_is_split_as_worked_out_by_hand(trace_of, watercolor):
-    row = breakdown(trace_of(watercolor.pop("activity"), BOTH, **watercolor)).frame.loc[0]
+    row = breakdown(trace_of(watercolor.pop("activity"), BOTH, **watercolor)).every.frame().loc[0]
     parts = {name.removesuffix("_ns"): row[name] / MS for name in PARTS if row[name]}
     # Requests: 0.4 to 3.9 without 0.6 to 3.7, and 3.9 to 6.9 without 4.5 to 6.8.
     assert parts == {
@@ -183,7 +183,7 @@ def test_the_watercolor_prediction_is_split_as_worked_out_by_hand(trace_of, wate
 def test_without_hardware_tables_waiting_and_execution_are_not_told_apart(trace_of, watercolor):
     del watercolor["hardware"]
     rows = breakdown(trace_of(watercolor.pop("activity"), (), **watercolor))
-    row = rows.frame.loc[0]
+    row = rows.every.frame().loc[0]
     assert (row["ane_requested_ns"], row["gpu_requested_ns"]) == (3.5 * MS, 3.0 * MS)
     assert row[["ane_ns", "gpu_ns", "ane_queue_ns", "gpu_queue_ns", "ane_busy_ns", "segments"]].isna().all()
     (ane,) = [part for part in summarize_breakdown(rows).parts if part.part == Part.ANE]
@@ -192,9 +192,9 @@ def test_without_hardware_tables_waiting_and_execution_are_not_told_apart(trace_
 
 def test_a_missing_table_hides_the_unit_and_an_empty_one_shows_that_it_did_not_work(frame, trace_of):
     known, hidden = (breakdown(trace_of(frame((0, 10)), recorded)) for recorded in (BOTH, ("GPU",)))
-    assert known.frame.loc[0, ["ane_ns", "ane_queue_ns", "handoffs"]].tolist() == [0, 0, 0]
-    assert hidden.frame.loc[0, ["ane_ns", "ane_queue_ns", "handoffs"]].isna().all()
-    assert hidden.frame.loc[0, "gpu_ns"] == 0
+    assert known.every.frame().loc[0, ["ane_ns", "ane_queue_ns", "handoffs"]].tolist() == [0, 0, 0]
+    assert hidden.every.frame().loc[0, ["ane_ns", "ane_queue_ns", "handoffs"]].isna().all()
+    assert hidden.every.frame().loc[0, "gpu_ns"] == 0
     assert summarize_breakdown(hidden).parts[0].unknown == (Unknown.NOT_RECORDED,)
 
 
@@ -212,7 +212,7 @@ def test_the_decode_calls_of_the_speech_app_come_out_as_published(frame, trace_o
         *[row[2:] for row in DECODE], lane="neural engine", kind="ane_exec", device="ane", prediction=[0, 1, 2, 3]
     )
     rows = breakdown(trace_of(frame(*[row[:2] for row in DECODE]), BOTH, hardware=engine))
-    parts = rows.frame
+    parts = rows.every.frame()
     # Reference 4.1: lead 0.90 to 1.30 ms, tail 0.07 to 0.18 ms.
     assert parts["lead_ns"].tolist() == [1304292, 901208, 941750, 1080375]
     assert parts["tail_ns"].tolist() == [111958, 97917, 177500, 73750]
@@ -226,7 +226,7 @@ def test_the_decode_calls_of_the_speech_app_come_out_as_published(frame, trace_o
 def test_copies_inside_a_cpu_row_count_as_data(frame, trace_of):
     cpu = frame((0, 400), lane="compute", kind="cpu_compute", device="cpu", prediction=0)
     copy = frame((100, 204), lane="data", kind="ane_data_copy", device="ane", prediction=0)
-    row = breakdown(trace_of(frame((0, 500)), BOTH, data=copy, compute=cpu)).frame.loc[0]
+    row = breakdown(trace_of(frame((0, 500)), BOTH, data=copy, compute=cpu)).every.frame().loc[0]
     assert (row["cpu_ns"], row["cpu_busy_ns"], row["data_between_ns"], row["unaccounted_ns"]) == (296, 400, 104, 100)
 
 
@@ -235,7 +235,7 @@ def test_rows_of_stages_belong_to_the_prediction_of_the_pipeline(frame, trace_of
     compute = frame(
         (15, 35), (55, 85), lane="compute", kind="cpu_compute", device="cpu", level="sub", prediction=[1, 2]
     )
-    rows = breakdown(trace_of(activity, BOTH, compute=compute)).frame
+    rows = breakdown(trace_of(activity, BOTH, compute=compute)).every.frame()
     assert rows.index.tolist() == [0]
     assert (rows.loc[0, "cpu_ns"], rows.loc[0, "unaccounted_ns"]) == (50, 50)
 
@@ -246,25 +246,25 @@ def test_rows_of_several_predictions_in_flight_are_a_part_of_their_own(frame, tr
     )
     copy = frame((10, 14), lane="data", kind="input_copy", prediction=1)
     rows = breakdown(trace_of(frame((0, 20), (10, 30), (50, 60)), BOTH, hardware=engine, data=copy))
-    assert rows.frame["ambiguous_ns"].tolist() == [8, 8, 0]
-    assert rows.frame["unaccounted_ns"].tolist() == [12, 8, 10]
+    assert rows.every.frame()["ambiguous_ns"].tolist() == [8, 8, 0]
+    assert rows.every.frame()["unaccounted_ns"].tolist() == [12, 8, 10]
 
 
 def test_rows_that_name_a_model_are_ambiguous_in_its_predictions_only(frame, trace_of):
     activity = frame((0, 20), (0, 20), (5, 25), model=["B", "A", "A"])
     engine = frame((8, 12), lane="neural engine", kind="ane_exec", model="A", prediction=None, attribution="label")
     rows = breakdown(trace_of(activity, BOTH, hardware=engine))
-    assert rows.frame["ambiguous_ns"].tolist() == [0, 4, 4]
+    assert rows.every.frame()["ambiguous_ns"].tolist() == [0, 4, 4]
     # Whether the Neural Engine worked for one of A's calls at all is not known; for B's it did not.
-    assert rows.frame["ane_ns"].fillna(-1).tolist() == [0, -1, -1]
-    assert rows.frame["handoffs"].fillna(-1).tolist() == [0, -1, -1]
+    assert rows.every.frame()["ane_ns"].fillna(-1).tolist() == [0, -1, -1]
+    assert rows.every.frame()["handoffs"].fillna(-1).tolist() == [0, -1, -1]
     (ane,) = [part for part in summarize_breakdown(rows).parts if part.part == Part.ANE]
     assert (ane.known, ane.total_ns, ane.unknown) == (1, 0, (Unknown.AMBIGUOUS,))
 
 
 def test_work_of_other_processes_is_no_part_of_a_prediction(frame, trace_of):
     engine = frame((8, 12), lane="neural engine", kind="ane_exec", model=None, prediction=None, attribution="foreign")
-    row = breakdown(trace_of(frame((0, 20)), BOTH, hardware=engine)).frame.loc[0]
+    row = breakdown(trace_of(frame((0, 20)), BOTH, hardware=engine)).every.frame().loc[0]
     assert (row["ane_ns"], row["ambiguous_ns"], row["unaccounted_ns"]) == (0, 0, 20)
 
 
@@ -281,7 +281,7 @@ def test_ambiguous_time_is_what_else_is_left_and_keeps_the_parts_whole(frame, tr
     frames["other"] = pd.concat([frames["other"], extra], ignore_index=True)
     for name in ("lane", "kind", "attribution", "model", "parent_model", "device"):
         frames["other"][name] = frames["other"][name].astype("category")
-    parts = breakdown(trace_of(predictions, BOTH, **frames)).frame
+    parts = breakdown(trace_of(predictions, BOTH, **frames)).every.frame()
     assert (parts[PARTS].sum(axis=1) == WHOLE).all()
     for owner, model in enumerate("ABAB"):
         free = counted(drawn, owner)["unaccounted"]
@@ -296,7 +296,7 @@ def test_ambiguous_time_is_what_else_is_left_and_keeps_the_parts_whole(frame, tr
 
 def test_loads_and_compilations_of_the_neural_engine_are_no_execution(frame, trace_of):
     engine = frame((0, 10), (10, 20), lane="neural engine", kind=["ane_load", "ane_compile"], prediction=0)
-    row = breakdown(trace_of(frame((0, 50)), BOTH, hardware=engine)).frame.loc[0]
+    row = breakdown(trace_of(frame((0, 50)), BOTH, hardware=engine)).every.frame().loc[0]
     assert (row["ane_ns"], row["unaccounted_ns"]) == (0, 50)
 
 
@@ -306,11 +306,11 @@ def test_hand_offs_are_changes_of_the_unit_in_order_of_time(frame, trace_of):
         (10, 20), (22, 70), (75, 80), (80, 90), lane="compute", device=["cpu", "ane", "cpu", "ane"], prediction=0,
         kind=["cpu_compute", "ane_request", "cpu_compute", "ane_request"],
     )  # fmt: skip
-    row = breakdown(trace_of(frame((0, 100)), (), compute=compute)).frame.loc[0]
+    row = breakdown(trace_of(frame((0, 100)), (), compute=compute)).every.frame().loc[0]
     # The GPU was neither recorded nor asked, so units may be hidden.
     assert pd.isna(row["handoffs"])
     split = breakdown(trace_of(frame((0, 100)), ("GPU",), compute=compute))
-    row = split.frame.loc[0]
+    row = split.every.frame().loc[0]
     assert (row["handoffs"], row["handoff_gap_ns"]) == (3, 2 + 5)
     assert [UNITS[unit] for unit in split.handoffs.source] == ["cpu", "ane", "cpu"]
     assert [UNITS[unit] for unit in split.handoffs.target] == ["ane", "cpu", "ane"]
@@ -328,7 +328,7 @@ def test_preparing_a_request_while_another_unit_works_is_no_hand_off(frame, trac
         (0, 50), (10, 20), (60, 90), lane="compute", kind=["ane_request", "gpu_prepare", "gpu_request"],
         device=["ane", "gpu", "gpu"], prediction=0,
     )  # fmt: skip
-    assert breakdown(trace_of(frame((0, 100)), (), compute=compute)).frame.loc[0, "handoffs"] == 1
+    assert breakdown(trace_of(frame((0, 100)), (), compute=compute)).every.frame().loc[0, "handoffs"] == 1
 
 
 def test_segments_are_distinct_operations_and_unknown_where_a_label_names_none(frame, trace_of):
@@ -336,7 +336,7 @@ def test_segments_are_distinct_operations_and_unknown_where_a_label_names_none(f
         *[(k, k + 1) for k in range(6)], lane="neural engine", kind="ane_exec", prediction=[0, 0, 0, 1, 1, 2]
     )
     engine["operation"] = pd.array([1, 3, 1, 0, None, 2], dtype="Int64")
-    rows = breakdown(trace_of(frame((0, 10), (0, 10), (0, 10), (0, 10)), BOTH, hardware=engine)).frame
+    rows = breakdown(trace_of(frame((0, 10), (0, 10), (0, 10), (0, 10)), BOTH, hardware=engine)).every.frame()
     assert rows["segments"].fillna(-1).tolist() == [2, -1, 1, 0]
 
 
@@ -348,7 +348,7 @@ def test_time_shared_with_other_models_is_counted_instant_by_instant(frame, trac
     for index, (start, end, name) in enumerate(rows):
         others = [(s, e) for s, e, other in rows if other != name]
         expected = sum(any(s <= t < e for s, e in others) for t in range(start, end))
-        assert split.frame["other_models_ns"].iloc[index] == expected
+        assert split.every.frame()["other_models_ns"].iloc[index] == expected
 
 
 def test_predictions_inferred_from_hardware_know_only_hardware(frame, trace_of):
@@ -356,7 +356,7 @@ def test_predictions_inferred_from_hardware_know_only_hardware(frame, trace_of):
     activity["attribution"] = pd.Categorical(["inferred"])
     gpu = frame((0, 30), (40, 100), lane="gpu", kind="gpu_exec", device="gpu", prediction=0)
     rows = breakdown(trace_of(activity, ("GPU",), hardware=gpu))
-    row = rows.frame.loc[0]
+    row = rows.every.frame().loc[0]
     assert (row["gpu_ns"], row["unaccounted_ns"], row["not_recorded_ns"]) == (90, 0, 10)
     unknown = {part.part: part.unknown for part in summarize_breakdown(rows).parts if part.unknown}
     assert unknown.pop("ane") == (Unknown.NOT_RECORDED,)
@@ -383,5 +383,5 @@ def test_work_of_the_engine_that_runs_past_a_prediction_does_not_make_its_time_t
     scenario.other_neural_engine(130 * MS, 40 * MS)
     split = breakdown(handover.trace_of(scenario))
     assert [REASONS[code] if code >= 0 else None for code in split.unknown[Part.ANE]] == [Unknown.AMBIGUOUS, None]
-    assert split.frame[Part.ANE.column].tolist()[1] == 0
-    assert split.frame[Part.AMBIGUOUS.column].tolist() == [20 * MS, 0]
+    assert split.every.frame()[Part.ANE.column].tolist()[1] == 0
+    assert split.every.frame()[Part.AMBIGUOUS.column].tolist() == [20 * MS, 0]

@@ -143,7 +143,7 @@ def test_the_parts_of_one_prediction_are_sorted_and_add_up(samples):
     models = differences(trace)
     assert len(models) == 5
     for name, found in models.items():
-        for label in found.calls.index[:5]:
+        for label in found.calls.id[:5]:
             explained = why(trace, int(label))
             assert explained is not None
             assert explained.model == name

@@ -47,7 +47,7 @@ def slow_parts(scenario: Scenario, **context: pd.DataFrame) -> dict[Cause, float
     trace = replace(trace, context={**trace.context, **context})
     found = differences(trace)["Net"]
     assert found.usual == USUAL * MS
-    row = int(np.flatnonzero(found.calls["start_ns"] == SLOW * STEP * MS)[0])
+    row = int(np.flatnonzero(found.calls.start_ns == SLOW * STEP * MS)[0])
     parts = zip(CAUSES, all_parts(trace, found).ns[row] / MS, strict=True)
     return {cause: ms for cause, ms in parts if ms}
 
@@ -101,7 +101,7 @@ def test_time_that_may_be_work_or_waiting_is_bounded():
     trace = trace_of(scenario)
     found = differences(trace)["Net"]
     parts = all_parts(trace, found)
-    row = int(np.flatnonzero(found.calls["start_ns"] == SLOW * STEP * MS)[0])
+    row = int(np.flatnonzero(found.calls.start_ns == SLOW * STEP * MS)[0])
     queued = int(parts.ns[row, CAUSES.index(Cause.QUEUED_OWN)])
     assert 0 < parts.unclear_ns[row] <= queued
     assert queued / MS == pytest.approx(8, abs=1)
@@ -193,7 +193,7 @@ def test_specialization_that_call_stacks_show_in_part_is_a_range():
     assert parts.ns[0, CAUSES.index(Cause.SPECIALIZATION)] / MS == pytest.approx(70, abs=2)
     assert parts.coincident_ns[0] / MS == pytest.approx(40, abs=2)
     assert not parts.coincident_ns[1:].any()
-    explained = why(trace, int(found.calls.index[0]))
+    explained = why(trace, int(found.calls.id[0]))
     assert explained is not None
     (part,) = (each for each in explained.parts if each.cause is Cause.SPECIALIZATION)
     assert (part.low_ns, part.high_ns) == (part.ns - parts.coincident_ns[0], part.ns)
