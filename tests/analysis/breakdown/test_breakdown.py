@@ -268,7 +268,8 @@ def test_work_of_other_processes_is_no_part_of_a_prediction(frame, trace_of):
     assert (row["ane_ns"], row["ambiguous_ns"], row["unaccounted_ns"]) == (0, 0, 20)
 
 
-@settings(deadline=None, max_examples=60)
+@pytest.mark.usefixtures("no_waits")
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(DRAWN, st.lists(st.tuples(st.integers(0, 110), st.integers(0, 30), st.sampled_from("AB")), max_size=4))
 def test_ambiguous_time_is_what_else_is_left_and_keeps_the_parts_whole(frame, trace_of, drawn, unsure):
     predictions = predictions_of(frame).assign(model=pd.Categorical(list("ABAB")))
@@ -367,8 +368,8 @@ def test_predictions_inferred_from_hardware_know_only_hardware(frame, trace_of):
 
 def test_a_part_of_the_predictions_can_be_looked_at_alone(frame, trace_of):
     rows = breakdown(trace_of(frame((0, 10), (20, 40), index=[0, 1]), BOTH))
-    assert rows.of(pd.Index([1])).frame.index.tolist() == [1]
-    assert summarize_breakdown(rows.of(pd.Index([1]))).total_ns == 20
+    assert rows.of(np.array([1])).rows.id.tolist() == [1]
+    assert summarize_breakdown(rows.of(np.array([1]))).total_ns == 20
 
 
 def test_nothing_recorded_is_no_summary(frame, trace_of):
