@@ -17,7 +17,6 @@ from tracekit.testing import Draws, Model
 from tracekit.testing.apps import MS
 from tracekit.testing.recorder import neural_engine, start_recording
 from tracekit.trace.events import Kind
-from tracekit.trace.frames import is_any
 
 TIME = st.integers(0, 60)
 
@@ -285,7 +284,7 @@ def test_models_that_are_asked_at_once_are_prepared_at_once_and_share_their_unit
         app.now_ns = max(first.row.end_ns, second.row.end_ns)
     asked_ns = app.now_ns - first.row.start_ns
     recorded = recorded_schedule(trace_of(app.finish()))
-    predicted = is_any(recorded.calls["kind"], Kind.PREDICTION)
+    predicted = recorded.calls.kind.is_any(Kind.PREDICTION)
     of = {code: predicted & (recorded.model == code) for code in np.unique(recorded.model).tolist()}
     for ahead in (*of.values(), predicted):
         nothing = Changes.none(recorded.schedule, recorded.model)

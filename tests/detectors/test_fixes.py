@@ -23,8 +23,8 @@ def taken(sample: str, check: str):
 def test_reloads_go_but_the_first_load_of_each_model_stays():
     recorded, changes, _ = taken("style_transfer_reload", "reload-before-predict")
     gone = np.logical_or.reduce([each.gone for each in changes])
-    rows = recorded.calls[gone]
-    assert set(rows["kind"]) <= {"load", "load_cached", "load_uncached"}
+    rows = recorded.calls.where(gone)
+    assert set(rows.kind.held()) <= {"load", "load_cached", "load_uncached"}
     assert (len(changes), len(rows)) == (5, 368)
 
 
@@ -43,8 +43,8 @@ def test_copies_that_go_lie_in_their_predictions(check, gaps):
 
 def test_only_predictions_of_the_model_are_limited():
     recorded, (changes,), _ = taken("captions_concurrent", "concurrent-predictions")
-    assert set(changes.in_flight[(recorded.calls["kind"] == "prediction").to_numpy()]) == {2}
-    assert set(changes.in_flight[(recorded.calls["kind"] != "prediction").to_numpy()]) == {0}
+    assert set(changes.in_flight[recorded.calls.kind.is_any("prediction")]) == {2}
+    assert set(changes.in_flight[~recorded.calls.kind.is_any("prediction")]) == {0}
 
 
 def test_time_that_may_hold_work_of_the_engine_stays():

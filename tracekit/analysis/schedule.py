@@ -14,10 +14,12 @@ from tracekit.analysis.statistics import top_calls
 from tracekit.analysis.throughput import SLACK, burst_numbers, frame_steps
 from tracekit.analysis.why.order import in_order
 from tracekit.arrays import BoolArray, IndexArray, IntArray
+from tracekit.columns import Texts
 from tracekit.intervals import Intervals, running_end
+from tracekit.rows import places_of
 from tracekit.sorting import places
-from tracekit.trace.events import SETUP_KINDS, Kind
-from tracekit.trace.frames import categorical, columns_of, is_any, or_minus_one, places_of, rows_where
+from tracekit.trace.events import SETUP_KINDS, Calls, Kind
+from tracekit.trace.frames import columns_of, is_any, rows_where
 from tracekit.trace.linking import top_predictions
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -32,12 +34,12 @@ class Recorded:
     """A schedule with the rows that it is made of."""
 
     schedule: Schedule
-    calls: pd.DataFrame
+    calls: Calls
     """Rows of `Trace.activity` that the app asked for, in the order of the schedule."""
     model: IntArray
-    """Shape (calls,): code of the model among the categories of `calls`."""
-    pieces: pd.DataFrame
-    """Rows of `Trace.hardware` in the order of the schedule, of each piece the first."""
+    """Shape (calls,): code of the model among the values of `calls`."""
+    lane: Texts
+    """Shape (pieces,): where each piece of the schedule is drawn."""
     user: BoolArray
     """Shape (calls,): it waits for the user, or is the first of its thread."""
     paced: frozenset[str]
@@ -51,32 +53,31 @@ def recorded_schedule(trace: Trace) -> Recorded:
     Core ML's rows name no thread. Models whose calls hardly ever overlap count as used by one thread, and those that it
     mostly asks at once; where calls of such models overlap, one was made without waiting for the other.
     """
-    calls = top_calls(trace, *SETUP_KINDS, Kind.PREDICTION).frame()
-    times, model = Intervals.from_rows(calls), categorical(calls["model"]).codes.astype(np.int64)
-    thread = _threads(times, model, is_any(calls["kind"], Kind.PREDICTION))
+    calls = top_calls(trace, *SETUP_KINDS, Kind.PREDICTION)
+    times, model = Intervals.from_rows(calls), calls.model.codes.astype(np.int64)
+    thread = _threads(times, model, calls.kind.is_any(Kind.PREDICTION))
     previous, from_start = _followed(times, thread, model)
-    beats, paced = _beats(calls, thread, model)
+    beats, paced = _beats(calls.frame(), thread, model)
     gap = times.starts - times.ends[np.maximum(previous, 0)] if len(times) else times.starts
     user = (previous < 0) | (~from_start & (gap >= USER_NS))
     # Of several calls in flight, units work in the order of submission.
-    hardware = in_order(trace).hardware.frame()
-    worked = is_any(hardware["kind"], Kind.ANE_EXEC, Kind.GPU_EXEC) & (hardware["duration_ns"].to_numpy() > 0)
+    hardware = in_order(trace).hardware
+    worked = hardware.kind.is_any(Kind.ANE_EXEC, Kind.GPU_EXEC) & (hardware.duration_ns > 0)
     # Begin and end of inferred calls are known within bounds: not what in them waited for a unit.
-    pieces = rows_where(
-        columns_of(hardware, ("start_ns", "duration_ns", "lane", "prediction")), worked & (not trace.inferred)
-    )
-    unit = categorical(pieces["lane"]).codes.astype(np.int64)
+    at = np.flatnonzero(worked & (not trace.inferred))
+    lane = hardware.lane.take(at)
+    unit = lane.codes.astype(np.int64)
     owner = np.append(top_predictions(trace.activity), -1)
-    call = places_of(calls.index, owner[or_minus_one(pieces["prediction"])])
-    first, work = _joined(Intervals.from_rows(pieces), unit, call)
-    pieces, unit, call = pieces.iloc[first], unit[first], call[first]
+    call = places_of(calls.id, owner[hardware.prediction.filled()[at]])
+    first, work = _joined(Intervals.from_rows(hardware).where(at), unit, call)
+    lane, unit, call = lane.take(first), unit[first], call[first]
     named = pd.factorize(np.where(call >= 0, model[np.maximum(call, 0)], -2) if len(calls) else call)[0]
     number = pd.Series(call).groupby(call).cumcount().clip(upper=99).to_numpy()
     group = pd.factorize((named * 100 + number) * 8 + unit)[0].astype(np.int64)
-    called = np.append(calls.index.to_numpy(np.int64), -1)
+    called = np.append(calls.id, -1)
     ready = ready_for(trace, called[call], work.starts, np.append(times.starts, 0)[call])
     schedule = schedule_of(times, previous, from_start, user | beats, work, unit, call, group, ready)
-    return Recorded(schedule, calls, model, pieces, user, paced)
+    return Recorded(schedule, calls, model, lane, user, paced)
 
 
 def _threads(times: Intervals, model: IntArray, predicted: BoolArray) -> IntArray:

@@ -8,7 +8,6 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.breakdown.device_runs import gaps_between
 from tracekit.analysis.quantities import sample_quantiles
@@ -18,8 +17,8 @@ from tracekit.arrays import BoolArray, IntArray
 from tracekit.detectors.answers import metric_of
 from tracekit.detectors.outcomes import Finding
 from tracekit.intervals import Intervals
-from tracekit.trace.events import Kind, Lane
-from tracekit.trace.frames import categorical, is_any, places_of, rows_where
+from tracekit.rows import places_of
+from tracekit.trace.events import Events, Kind, Lane
 from tracekit.trace.linking import top_predictions
 from tracekit.trace.trace import Trace
 
@@ -58,29 +57,30 @@ def _calls(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
 def _copies(trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
     """The rows of the data lane that the finding shows, and the time between two of them in which the model did
     nothing else: then it prepares the next."""
-    chosen = _shown(trace.data.frame(), finding)
-    (between, gaps), rest = (
-        gaps_between(trace.data.where(chosen)),
-        (trace.data.frame()[~chosen], trace.compute.frame(), trace.hardware.frame()),
+    chosen = _shown(trace.data, finding)
+    between, gaps = gaps_between(trace.data.where(chosen))
+    lanes = trace.data, trace.compute, trace.hardware
+    worked = [rows.model.is_any(finding.model or "") & ~rows.kind.is_any(*REQUESTS) for rows in lanes]
+    worked[0] &= ~chosen
+    busy = Intervals.none().joined(
+        *(Intervals.from_rows(rows).where(each) for rows, each in zip(lanes, worked, strict=True))
     )
-    worked = [is_any(frame["model"], finding.model or "") & ~is_any(frame["kind"], *REQUESTS) for frame in rest]
-    busy = Intervals.from_rows(*(rows_where(*each) for each in zip(rest, worked, strict=True)))
     # Where no row shows the work of a compute unit, as without the table of the Neural Engine, a gap may hold it.
     computed = any(each.any() for each in worked[1:])
     idle = (busy.covered_within(gaps) == 0) & computed
-    times = Intervals.from_rows(trace.data.frame()[chosen]).joined(gaps.where(idle))
+    times = Intervals.from_rows(trace.data).where(chosen).joined(gaps.where(idle))
     linked = np.append(trace.data.prediction.filled()[chosen], between[idle])
     return _without_times(trace, recorded, times, linked)
 
 
 def _data_rows(trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
     """The rows of the data lane that the finding shows."""
-    return _without_rows(trace, recorded, _shown(trace.data.frame(), finding))
+    return _without_rows(trace, recorded, _shown(trace.data, finding))
 
 
 def _state(trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
     """The kinds of rows that the finding shows, in all predictions: where the state is small, too."""
-    kinds = trace.data.frame()["kind"][_shown(trace.data.frame(), finding)].unique()
+    kinds = trace.data.kind.take(_shown(trace.data, finding)).held()
     model = trace.data.model.is_any(finding.model or "")
     return _without_rows(trace, recorded, model & trace.data.kind.is_any(*kinds))
 
@@ -97,7 +97,7 @@ def _without_rows(trace: Trace, recorded: Recorded, chosen: BoolArray) -> Change
 def _without_times(trace: Trace, recorded: Recorded, times: Intervals, linked: IntArray) -> Changes:
     """Own time of the predictions that times are linked to; -1: to none."""
     owner = np.append(top_predictions(trace.activity), -1)
-    call = places_of(recorded.calls.index, owner[linked])
+    call = places_of(recorded.calls.id, owner[linked])
     return replace(_nothing(recorded), own=times.where(call >= 0), own_call=call[call >= 0])
 
 
@@ -149,7 +149,7 @@ def _others_on(lane: Lane) -> Take:
     def take(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
         call = recorded.schedule.call
         mine = (call >= 0) & _predictions(recorded, finding)[np.maximum(call, 0)]
-        return replace(_nothing(recorded), elsewhere=~mine & is_any(recorded.pieces["lane"], lane))
+        return replace(_nothing(recorded), elsewhere=~mine & recorded.lane.is_any(lane))
 
     return take
 
@@ -160,17 +160,15 @@ def _nothing(recorded: Recorded) -> Changes:
 
 def _predictions(recorded: Recorded, finding: Finding) -> BoolArray:
     """Shape (calls,): predictions of the finding's model."""
-    return is_any(recorded.calls["kind"], Kind.PREDICTION) & is_any(recorded.calls["model"], finding.model or "")
+    return recorded.calls.kind.is_any(Kind.PREDICTION) & recorded.calls.model.is_any(finding.model or "")
 
 
-def _shown(frame: pd.DataFrame, finding: Finding) -> BoolArray:
+def _shown(lane: Events, finding: Finding) -> BoolArray:
     """Shape (rows,): the finding shows the row."""
-    found = np.zeros(len(frame), np.bool_)
-    tables, numbers = categorical(frame["table"]), frame["row"].to_numpy()
+    found = np.zeros(len(lane), np.bool_)
     rows_by_table = {} if finding.all_evidence is None else finding.all_evidence.rows_by_table()
     for name, rows in rows_by_table.items():
-        if name in tables.categories:
-            found |= (tables.codes == tables.categories.get_loc(name)) & np.isin(numbers, rows)
+        found |= lane.table.is_any(name) & np.isin(lane.row, rows)
     return found
 
 

@@ -20,7 +20,6 @@ from tracekit.detectors.outcomes import Cost, Each, Finding, Savings, Unknown
 from tracekit.grouping import grouped
 from tracekit.intervals import Intervals, union_length_by_group
 from tracekit.trace.events import Kind
-from tracekit.trace.frames import categorical, is_any
 from tracekit.trace.trace import Trace
 
 LARGE = 100_000
@@ -51,7 +50,7 @@ class Replays:
     @cached_property
     def models(self) -> tuple[str, ...]:
         """Names of the models by their code in `recorded`."""
-        return tuple(map(str, categorical(self.recorded.calls["model"]).categories))
+        return self.recorded.calls.model.values
 
     def why_unknown(self, name: str) -> str:
         """Why the savings of a check are unknown that cannot be replayed."""
@@ -142,7 +141,7 @@ class Replays:
 
     @cached_property
     def _predicted(self) -> BoolArray:
-        return is_any(self.recorded.calls["kind"], Kind.PREDICTION)
+        return self.recorded.calls.kind.is_any(Kind.PREDICTION)
 
     def _from_first_to_last(self, code: int, after: Intervals) -> tuple[int, int]:
         """Time from the first to the last end of the recorded bursts of a model, added up, before and after."""
@@ -158,7 +157,7 @@ class Replays:
         mine = np.isin(self.recorded.model, about)
         gone, predicted = mine & changes.gone, mine & self._predicted
         if gone.any():
-            compiled = is_any(self.recorded.calls["kind"], Kind.COMPILE)[gone].all()
+            compiled = self.recorded.calls.kind.is_any(Kind.COMPILE)[gone].all()
             usual = round(float(calls.durations[gone].mean()))
             return Each("compilation" if compiled else "load", int(gone.sum()), usual, usual)
         count = int(predicted.sum())

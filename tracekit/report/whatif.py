@@ -19,7 +19,6 @@ from tracekit.errors import UsageError
 from tracekit.intervals import Intervals
 from tracekit.report.serialize import SCHEMAS
 from tracekit.trace.events import Kind
-from tracekit.trace.frames import is_any
 from tracekit.trace.trace import Trace
 from tracekit.units import format_names
 
@@ -103,7 +102,7 @@ def what_if(trace: Trace, source: str, answers: Iterable[Judgment], wanted: Sequ
         return WhatIf(source, (), unknown, ())
     asked = [(name,) for name in known] + ([tuple(known)] if len(known) > 1 else [])
     run = tuple(Replay(names, _models(replays, names), replays.together_ns(names)) for names in asked)
-    models = {str(name) for name in replays.recorded.calls["model"].dropna().unique()}
+    models = {*replays.recorded.calls.model.held()}
     said = ["Units take work in the order in which it was handed over; work of other processes comes at its times."]
     if paced := sorted(models & replays.recorded.paced):
         said.append(f"{format_names(paced)} keep{'s' if len(paced) == 1 else ''} a steady rate: starts stay.")
@@ -117,8 +116,8 @@ def what_if(trace: Trace, source: str, answers: Iterable[Judgment], wanted: Sequ
 def _models(replays: Replays, fixed: Sequence[str]) -> tuple[ModelChange, ...]:
     trace, recorded, saved_ns = replays.trace, replays.recorded, replays.saved_ns(fixed).tolist()
     schedule, (changes, after) = recorded.schedule, replays.run(fixed)
-    predicted = is_any(recorded.calls["kind"], Kind.PREDICTION)
-    cold = first_predictions(trace)[recorded.calls.index]
+    predicted = recorded.calls.kind.is_any(Kind.PREDICTION)
+    cold = first_predictions(trace)[recorded.calls.id]
     models = []
     for code in np.unique(recorded.model[recorded.model >= 0]).tolist():
         mine = recorded.model == code
@@ -127,7 +126,7 @@ def _models(replays: Replays, fixed: Sequence[str]) -> tuple[ModelChange, ...]:
         paced = name in recorded.paced and not changes.ahead[mine].any()
         sides = _before_and_after(calls, ~cold[mine & predicted], elapsed, paced=paced)
         if sides[0] != sides[1]:
-            resolution = int(recorded.calls["resolution_ns"][mine].max())
+            resolution = int(recorded.calls.resolution_ns[mine].max())
             models.append(ModelChange(name, *sides, saved_ns[code], resolution))
     return tuple(sorted(models, key=lambda each: -each.saved_ns))
 
