@@ -7,15 +7,18 @@ decide, with what the hardware shows.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import pandas as pd
 
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.rows import joined
+from tracekit.sorting import group_edges, ranks
 from tracekit.trace.calls import stacks
 from tracekit.trace.samples import SAMPLE_NS, SampleRows, Samples
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _MISSED_NS: Final = 3_500_000
 """Samples of a running thread lie no farther apart, even with some missed, or 1.5 sampling periods (heuristic)."""
@@ -132,9 +135,15 @@ def timeline(sampled: Samples) -> Timeline:
 
 def usual_spans(line: Timeline, pieces: Pieces) -> dict[int, int]:
     """How long pieces of each call site usually are, where there are enough of them."""
-    spans = pd.Series(pieces.ends - pieces.starts + line.period_ns).groupby(pieces.key)
-    usual = spans.median()[spans.size() >= _ENOUGH].astype(np.int64)
-    return dict(zip(usual.index.tolist(), usual.tolist(), strict=True))
+    keys, site = ranks(pieces.key)
+    spans = pieces.ends - pieces.starts + line.period_ns
+    order = np.lexsort((spans, site))
+    edges, ordered = group_edges(site, len(keys)), spans[order]
+    counts = np.diff(edges)
+    enough = counts >= _ENOUGH
+    low, high = ((edges[:-1] + middle)[enough] for middle in ((counts - 1) // 2, counts // 2))
+    usual = (ordered[low] + ordered[high]) // 2
+    return dict(zip(keys[enough].tolist(), usual.tolist(), strict=True))
 
 
 def pieces_of(line: Timeline, end_ns: int) -> Pieces:
@@ -146,9 +155,9 @@ def pieces_of(line: Timeline, end_ns: int) -> Pieces:
     apart_ns = np.diff(line.time, prepend=line.time[:1])
     gap = ~other & (apart_ns > line.gap_ns)
     # What a call did last in these samples, and whether it begins again.
-    run = np.cumsum(other)
-    known = pd.Series(np.where(progress > 0, progress, np.nan))
-    reached = known.groupby(run).ffill().groupby(run).shift().to_numpy()
+    place = np.arange(count)
+    known = np.append(-1, np.maximum.accumulate(np.where(progress > 0, place, -1)))[:count]
+    reached = np.where(known >= np.maximum.accumulate(np.where(other, place, 0)), progress[known], 0)
     begins = ~other & (progress == stacks.BEGUN) & (reached == stacks.UNDER_WAY)
     first = np.flatnonzero((other | gap | begins) & (line.key >= 0))
     opens = np.append(np.flatnonzero(other | gap | begins), count)
