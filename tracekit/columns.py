@@ -5,7 +5,7 @@ A column without nulls that does not repeat is a plain array. n is the number of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 import numpy as np
 
 if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray, ObjectArray
+    from tracekit.arrays import BoolArray, CodeArray, FloatArray, IndexArray, IntArray, ObjectArray
 
     Places = IndexArray | IntArray | BoolArray | slice
     """Which cells: positions in any order, a mask of shape (n,), or a slice, which copies nothing."""
@@ -85,6 +85,13 @@ class Codes(Generic[Value]):
     def changed(self, at: BoolArray, value: Value | None) -> Codes[Value]:
         """The cells, with this value, or none, in those that are chosen: shape (n,). O(n + values)."""
         return codes_of(np.where(at, len(self.values), self.codes), [*self.values, value], self.values)
+
+    def used(self) -> Codes[Value]:
+        """The same cells, without values that none of them holds. O(n + values)."""
+        counts = self.counts().tolist()
+        return codes_of(
+            self.codes, [value if count else None for value, count in zip(self.values, counts, strict=True)]
+        )
 
     def recoded(self, change: Callable[[Value], Result | None], order: Iterable[Result] = ()) -> Codes[Result]:
         """Another value in the place of each. As `codes_of`."""
@@ -204,6 +211,39 @@ class Flags:
         return Flags(self.values[at], self.known[at])
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Reals:
+    """Numbers with a fraction that may be null."""
+
+    values: FloatArray
+    """Shape (n,). 0 where `known` is False."""
+    known: BoolArray
+    """Shape (n,)."""
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def item(self, at: int) -> float | None:
+        """The value of one cell; None where there is none."""
+        return float(self.values[at]) if self.known[at] else None
+
+    def take(self, at: Places) -> Reals:
+        """Only these cells. O(cells taken)."""
+        return Reals(self.values[at], self.known[at])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Keyed:
+    """Columns whose names are data."""
+
+    cells: Mapping[str, Texts | Numbers | Reals]
+    """By name, of one length."""
+
+    def take(self, at: Places) -> Keyed:
+        """Only these cells of each column. O(cells taken x columns)."""
+        return Keyed({name: cells.take(at) for name, cells in self.cells.items()})
+
+
 class Type(StrEnum):
     """What the cells of a column are; the values are those of the annotations of fields."""
 
@@ -213,6 +253,7 @@ class Type(StrEnum):
     FLAG = "BoolArray"
     NULLABLE_FLAG = "Flags"
     TEXT = "Texts"
+    KEYED = "Keyed"
 
 
 @dataclass(frozen=True, slots=True)

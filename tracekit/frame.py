@@ -12,7 +12,7 @@ import pandas as pd
 
 from tracekit.arrays import IntArray
 from tracekit.by_frame import unchanging
-from tracekit.columns import Codes, Column, Flags, Numbers, Type
+from tracekit.columns import Codes, Column, Flags, Numbers, Reals, Type
 
 AnyRows = TypeVar("AnyRows")
 
@@ -46,6 +46,8 @@ def array_of(cells: Any) -> Any:
     """The cells of a column as pandas holds them, not copied."""
     if isinstance(cells, Numbers):
         return pd.arrays.IntegerArray(cells.values, ~cells.known)
+    if isinstance(cells, Reals):
+        return pd.arrays.FloatingArray(cells.values, ~cells.known)
     if isinstance(cells, Flags):
         return pd.arrays.BooleanArray(cells.values, ~cells.known)
     return categorical(cells) if isinstance(cells, Codes) else cells

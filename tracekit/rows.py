@@ -6,13 +6,13 @@ of event rows. n is the number of rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
-from tracekit.columns import Codes, Flags, Type, columns_of, joined_codes, no_numbers
+from tracekit.columns import Codes, Flags, Keyed, Type, codes_of, columns_of, joined_codes, no_numbers, numbers_by_code
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,8 +46,12 @@ class Rows:
         return self.take(places) if len(places) else self.take(slice(0))
 
     def columns(self) -> dict[str, Any]:
-        """The columns by name."""
-        return {name: getattr(self, name) for name in _names(self)}
+        """The columns by name, those whose names are data among them."""
+        held: dict[str, Any] = {}
+        for name in _names(self):
+            cells = getattr(self, name)
+            held |= cells.cells if isinstance(cells, Keyed) else {name: cells}
+        return held
 
     def frame(self) -> pd.DataFrame:
         """The rows as a DataFrame of pandas: texts as categories, what may be null as `Int64` and `boolean`. A column
@@ -65,6 +69,12 @@ class Rows:
     def blank(cls, count: int) -> Self:
         """So many rows of nulls; of 0 and False in columns that are never null."""
         return cls(*(_BLANK[each.type](count) for each in columns_of(cls)))
+
+    @classmethod
+    def listed(cls, count: int, cells: Mapping[str, Sequence[Any]]) -> Self:
+        """Rows of lists of values by column, None for null; blank in other columns. O(count x columns), in Python."""
+        made = {each.name: _column(each.type, cells[each.name]) for each in columns_of(cls) if each.name in cells}
+        return replace(cls.blank(count), **made)
 
 
 AnyRows = TypeVar("AnyRows", bound=Rows)
@@ -84,12 +94,28 @@ _BLANK: dict[Type, Callable[[int], Any]] = {
     Type.FLAG: lambda count: np.zeros(count, np.bool_),
     Type.TEXT: lambda count: Codes(np.full(count, -1, np.int32), ()),
     Type.NULLABLE_NUMBER: no_numbers,
+    Type.KEYED: lambda _: Keyed({}),
     Type.NULLABLE_FLAG: lambda count: Flags(np.zeros(count, np.bool_), np.zeros(count, np.bool_)),
 }
 
 
+def _column(kind: Type, values: Sequence[Any]) -> Any:
+    at = np.arange(len(values))
+    if kind is Type.TEXT:
+        return codes_of(at, values)
+    if kind is Type.NULLABLE_NUMBER:
+        return numbers_by_code(at, values)
+    if kind is Type.NULLABLE_FLAG:
+        return Flags(
+            np.array([value is True for value in values], np.bool_),
+            np.array([value is not None for value in values], np.bool_),
+        )
+    return np.array(values, {Type.NUMBER: np.int64, Type.REAL: np.float64, Type.FLAG: np.bool_}[kind])
+
+
 def joined(parts: Sequence[AnyRows], order: IndexArray | None = None) -> AnyRows:
-    """The rows of several parts, at least one, below one another, or in an order of them all. O(n x columns)."""
+    """The rows of several parts, at least one, below one another, or in an order of them all. Where names of columns
+    are data, all have the same ones. O(n x columns)."""
     first = parts[0]
     if len(parts) == 1:
         return first if order is None else in_order(first, order)
@@ -104,6 +130,8 @@ def _joined(parts: Sequence[Any]) -> Any:
         return np.concatenate(parts)
     if isinstance(first, Codes):
         return joined_codes(parts)
+    if isinstance(first, Keyed):
+        return Keyed({name: _joined([part.cells[name] for part in parts]) for name in first.cells})
     return type(first)(np.concatenate([part.values for part in parts]), np.concatenate([part.known for part in parts]))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from support.rows import calls_of
@@ -21,6 +20,7 @@ from tracekit.analysis.load_waits import (
 from tracekit.recording.contents import Target
 from tracekit.recording.table import Process
 from tracekit.trace.events import Kind
+from tracekit.trace.instruments.tables import Hangs
 
 
 def setup_of(*times):
@@ -83,13 +83,9 @@ def test_a_call_that_begins_with_the_end_of_the_work_waited_and_one_that_begins_
     assert next_call(calls_of(frame((0, 100))), calls_of(frame((0, 5), (100, 110))), 0).tolist() == [-1]
 
 
-def hangs(*rows: tuple[int, int, str | None]) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "start_ns": np.array([row[0] for row in rows], np.int64),
-            "duration_ns": np.array([row[1] for row in rows], np.int64),
-            "process": pd.Categorical([row[2] for row in rows]),
-        }
+def hangs(*rows: tuple[int, int, str | None]) -> Hangs:
+    return Hangs.listed(
+        len(rows), dict(zip(("start_ns", "duration_ns", "process"), zip(*rows, strict=True), strict=True))
     )
 
 

@@ -100,4 +100,4 @@ def test_only_what_is_shown_counts():
     shown = only_range(everything(trace), trace, 1_000 * MS, 2_000 * MS)
     (found,) = summarize_requests(trace, shown)
     assert (found.requests, found.quantities["token_p50_ns"]) == (1, 10 * MS + 400_000)
-    assert set(narrow(trace, shown).requests["request"]) == {1}
+    assert set(narrow(trace, shown).requests.request.tolist()) == {1}

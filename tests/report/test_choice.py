@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import tracekit
@@ -27,6 +26,7 @@ from tracekit.testing.machines import Process
 from tracekit.testing.rows import Model
 from tracekit.testing.scenario import Scenario
 from tracekit.trace.filter import everything, only_models, only_range, only_ranges
+from tracekit.trace.instruments.tables import Processes, Signposts
 from tracekit.trace.trace import Trace
 
 MS = 1_000_000
@@ -229,7 +229,7 @@ def test_errors_about_models_do_not_name_those_of_others(two, count):
 
 
 def test_errors_about_processes_give_pids_for_those_that_are_private(two):
-    signposts = two.context["processes"].assign(process="secretd", pid=66)
+    signposts = Processes.listed(1, {"process": ["secretd"], "pid": [66]})
     with_signposts = replace(two, context={**two.context, "processes": signposts})
     error = str(unknown_process(with_signposts, "secret", redact=True))
     assert "secretd" not in error
@@ -248,11 +248,10 @@ def test_names_in_errors_cannot_steer_a_terminal(two):
 
 def with_signposts(trace: Trace) -> Trace:
     rows = [("frame", 0, 412), ("frame", 2, 412), ("frame", 5, 66), ("other", 7, 412)]
-    frame = pd.DataFrame(rows, columns=["name", "at", "pid"])
-    frame["start_ns"] = 1_000 * MS + frame.pop("at") * 100 * MS
-    frame["duration_ns"] = 70 * MS
-    frame["pid"] = frame["pid"].astype("Int64")
-    return replace(trace, context={**trace.context, "signposts": frame})
+    names, at, pids = zip(*rows, strict=True)
+    starts = [1_000 * MS + each * 100 * MS for each in at]
+    cells = {"name": names, "start_ns": starts, "duration_ns": [70 * MS] * len(rows), "pid": pids}
+    return replace(trace, context={**trace.context, "signposts": Signposts.listed(len(rows), cells)})
 
 
 def test_of_a_signpost_what_starts_within_its_intervals_is_shown(two):

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import pandas as pd
 
 from suite import random_apps
 from suite.queued import Works
@@ -27,6 +26,7 @@ from tracekit.testing.code import Code
 from tracekit.testing.simulation import Call, Running, Simulation, Thread
 from tracekit.testing.threads import MS, drawing, paced_app
 from tracekit.testing.work import Step, Unit
+from tracekit.trace.instruments.tables import MetalPipelines
 
 
 @dataclass
@@ -297,7 +297,7 @@ def answered(seed: int) -> Answer:
             _add_samples(slow)
         trace = trace_of(slow.simulation.recorded.finish())
         if slow.pipelines:
-            compiled = pd.DataFrame({"start_ns": sorted(slow.pipelines)})
+            compiled = MetalPipelines.listed(len(slow.pipelines), {"start_ns": sorted(slow.pipelines)})
             trace = replace(trace, context={**trace.context, "metal_pipelines": compiled})
         found = differences(trace)
         for of_model in found.values():

@@ -15,6 +15,7 @@ from tracekit.trace.calls.infer import recorded_calls
 from tracekit.trace.events import Events, no_events
 from tracekit.trace.filter import EVENT_FRAMES, everything, model_names, narrow, only_models, only_process, only_range
 from tracekit.trace.frames import CALL_DTYPES, EVENT_DTYPES
+from tracekit.trace.instruments.tables import Clock, Signposts, Thermal
 from tracekit.trace.models import models_of
 from tracekit.trace.trace import Trace
 
@@ -67,9 +68,7 @@ def trace():
         {"lane": "gpu", "kind": "gpu_exec", "process": "App", "pid": 7},
         {"lane": "gpu", "kind": "gpu_exec", "process": "other", "pid": 8},
     )
-    signposts = pd.DataFrame({"start_ns": [1, 2], "process": ["App", "other"], "pid": [7, 8]}).astype(
-        {"process": "category", "pid": "Int64"}
-    )
+    signposts = Signposts.listed(2, {"start_ns": [1, 2], "process": ["App", "other"], "pid": [7, 8]})
     run = Run(1, target=Target("launched", Process("App", 7)))
     return Trace(
         contents=Contents("x", "xctrace export XML", has_table_of_contents=True, runs=(run,)),
@@ -80,7 +79,7 @@ def trace():
         other=rows_of(Events, events()),
         hardware=rows_of(Events, hardware),
         models=models_of(rows_of(Events, activity), rows_of(Events, data)),
-        context={"signposts": signposts, "clock": pd.DataFrame({"start_ns": [0]})},
+        context={"signposts": signposts, "clock": Clock.listed(1, {"start_ns": [0]})},
         coverage=(),
         notes=("A note.",),
     )
@@ -164,7 +163,7 @@ def test_the_target_keeps_core_ml_and_what_names_no_process(trace, process):
     assert len(filtered.activity.frame()) == 5
     assert list(filtered.hardware.frame()["pid"].dropna()) == [7]
     assert len(filtered.hardware.frame()) == 2
-    assert list(filtered.context["signposts"]["pid"]) == [7]
+    assert list(filtered.context["signposts"].frame()["pid"]) == [7]
     assert len(filtered.context["clock"]) == 1
     assert "1 hardware rows do not name a process" in filtered.notes[-1]
 
@@ -184,10 +183,10 @@ def test_names_of_models_come_from_every_frame(trace):
 
 
 def test_states_that_reach_into_a_range_stay_and_what_starts_at_its_end_does_not(trace):
-    states = pd.DataFrame({"start_ns": [0, 10, 25], "duration_ns": [10, 15, 5]})
+    states = Thermal.listed(3, {"start_ns": [0, 10, 25], "duration_ns": [10, 15, 5]})
     # The end of a range is not in it.
     assert list(of_range(trace, 0, 10).activity.frame()["start_ns"]) == [0]
     cut = of_range(replace(trace, context={**trace.context, "thermal": states}), 20, 25)
-    assert list(cut.context["thermal"]["start_ns"]) == [10]
-    assert cut.context["signposts"].empty
+    assert cut.context["thermal"].start_ns.tolist() == [10]
+    assert not len(cut.context["signposts"])
     assert len(cut.context["clock"]) == 1

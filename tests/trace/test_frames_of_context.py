@@ -4,7 +4,7 @@ from tracekit.trace.build import build_trace
 
 
 def context(make, *tables):
-    return build_trace(make.recording(*tables)).context
+    return {name: rows.frame() for name, rows in build_trace(make.recording(*tables)).context.items()}
 
 
 def test_thermal_states_and_hangs_are_read_by_name(make):

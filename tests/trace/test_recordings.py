@@ -136,7 +136,7 @@ def test_the_real_table_of_contents_alone_says_what_to_export(corpus):
     ],
 )
 def test_real_tables_of_other_instruments_become_context(corpus, file, frame, rows):
-    texts = opened(corpus / "xml" / file).context[frame]
+    texts = opened(corpus / "xml" / file).context[frame].frame()
     assert len(texts) == rows
     assert texts["start_ns"].dtype == "int64"
 
@@ -144,7 +144,7 @@ def test_real_tables_of_other_instruments_become_context(corpus, file, frame, ro
 @pytest.mark.corpus
 def test_real_hangs_have_the_durations_of_the_reference(corpus):
     # Section 10.4: 6 unresponsive times of 104 to 237 ms, 17 delays of 41 to 89 ms.
-    hangs = opened(corpus / "xml" / "xcode27.0-potential-hangs.xml").context["hangs"]
+    hangs = opened(corpus / "xml" / "xcode27.0-potential-hangs.xml").context["hangs"].frame()
     spans = (hangs["duration_ns"] / 1e6).round().groupby(hangs["hang_type"], observed=True).agg(["size", "min", "max"])
     assert spans.loc["Brief Unresponsiveness"].tolist() == [6, 104, 237]
     assert spans.loc["Potential Interaction Delay"].tolist() == [17, 41, 89]

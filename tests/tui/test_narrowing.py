@@ -261,7 +261,7 @@ async def test_what_range_and_filter_leave_as_it_is_says_so(screen, size):
 @pytest.mark.sweep
 @pytest.mark.view("local_chat", size=(120, 40))
 async def test_phases_are_listed_and_filtered_and_fade_as_events_do(screen):
-    phases = screen.state.session.trace.phases
+    phases = screen.state.session.trace.phases.frame()
     (lane,) = [lane.id for lane in screen.app.browse.query_one(Timeline).renderer.lanes.lanes if lane.title == "Prompt"]
     await screen.press("3")
     assert f"{len(phases)} events" in screen.text()

@@ -161,7 +161,7 @@ def _longest_stretch(rows: CallTimes) -> BoolArray:
 
 
 def _third(trace: Trace, rows: CallTimes) -> Third:
-    states = trace.context.get("thermal")
+    states = trace.beside("thermal")
     hottest = -1 if states is None else int(states_at(states, THERMAL_STATES, rows.start_ns).max(initial=-1))
     return Third(
         predictions=len(rows),

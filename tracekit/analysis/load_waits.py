@@ -183,7 +183,7 @@ def setup_times(trace: Trace) -> Intervals:
 
 def hangs_of_target(trace: Trace) -> pd.DataFrame | None:
     """Times in which the main thread of the target did not answer; None where hangs were not recorded. O(h)."""
-    hangs = trace.context.get("hangs")
+    hangs = trace.beside("hangs")
     target = trace.run.target.process
     if hangs is None or target is None:
         return hangs

@@ -53,9 +53,9 @@ class Sizes:
 
 def sizes(trace: Trace, kind: Memory = Memory.FOOTPRINT) -> Sizes:
     """What the target held; without samples where none were recorded of it. O(n)."""
-    rows = of_process(trace.memory, kind, trace.run.target.process)
-    last = ~rows["start_ns"].duplicated(keep="last").to_numpy()
-    return Sizes(rows["start_ns"].to_numpy()[last], rows["bytes"].to_numpy()[last])
+    rows = trace.memory.take(of_process(trace.memory, kind, trace.run.target.process))
+    last = np.append(np.diff(rows.start_ns) > 0, True)[: len(rows)]
+    return Sizes(rows.start_ns[last], rows.bytes[last])
 
 
 @dataclass(frozen=True, slots=True)

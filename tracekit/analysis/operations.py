@@ -26,12 +26,14 @@ from tracekit.analysis.code.sites import Place, between_sites
 from tracekit.analysis.quantities import Sample, quantities_of
 from tracekit.analysis.statistics import Statistics, duration_statistics
 from tracekit.arrays import BoolArray, IntArray
+from tracekit.frame import cells_of
 from tracekit.intervals import Intervals
 from tracekit.trace.calls.stacks import app_frames, innermost
+from tracekit.trace.context import of_target
 from tracekit.trace.events import Lane, Level
 from tracekit.trace.filter import Shown, in_ranges
 from tracekit.trace.frames import is_any, or_minus_one
-from tracekit.trace.runtimes.phases import INTERVAL, OPEN, PHASES, POINT, of_target
+from tracekit.trace.runtimes.phases import INTERVAL, OPEN, PHASES, POINT
 from tracekit.trace.samples import SampleRows
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -97,10 +99,10 @@ class Operation:
 def operations(trace: Trace, shown: Shown | None = None) -> tuple[Operation, ...]:
     """Operations of the target, those that last longest first, at most `MOST`. `shown`: what counts; None for all.
     O(n log n) for each thread that began any."""
-    frame = trace.phases
+    frame = trace.phases.frame()
     if frame.empty:
         return ()
-    chosen = frame["runtime"].isna().to_numpy() & of_target(frame, trace.run.target.process)
+    chosen = frame["runtime"].isna().to_numpy() & of_target(trace.phases.pid, trace.run.target.process)
     if shown is not None:
         chosen &= shown.context[PHASES]
     rows = frame[chosen]
@@ -119,7 +121,11 @@ def operations(trace: Trace, shown: Shown | None = None) -> tuple[Operation, ...
 def parts_of_one(trace: Trace, row: pd.DataFrame) -> tuple[OperationPart, ...]:
     """Where the time of one row of `Trace.phases` went, as `operations` tells it of all of a name: nothing unless it is
     an operation of the target with an end. O(n) in the samples of its thread, once the calls of the trace are known."""
-    own = row["runtime"].isna().to_numpy() & of_target(row, trace.run.target.process) & is_any(row["form"], INTERVAL)
+    own = (
+        row["runtime"].isna().to_numpy()
+        & of_target(cells_of(row["pid"].array), trace.run.target.process)
+        & is_any(row["form"], INTERVAL)
+    )
     starts, durations = row["start_ns"].to_numpy(), or_minus_one(row["duration_ns"])
     statistics = duration_statistics(starts[own], durations[own])
     if statistics is None:
@@ -130,7 +136,7 @@ def parts_of_one(trace: Trace, row: pd.DataFrame) -> tuple[OperationPart, ...]:
 
 def rows_of_operation(trace: Trace, name: str) -> pd.DataFrame:
     """Start and duration of the target's signposts of a name that have an end, in order of time. O(n)."""
-    frame = trace.context["signposts"]
+    frame = trace.context["signposts"].frame()
     own = _of_target(trace, frame) & is_any(frame["name"], name)
     return frame[["start_ns", "duration_ns"]][own].reset_index(drop=True)
 
@@ -144,7 +150,7 @@ def _known(trace: Trace) -> tuple[Intervals, Intervals, Intervals]:
     """When the target was in Core ML, in Core ML or another runtime, and when the GPU worked for it."""
     activity, phases, gpu = (
         trace.activity.frame(),
-        trace.phases,
+        trace.phases.frame(),
         trace.hardware.frame()[trace.hardware.lane.is_any(Lane.GPU)],
     )
     core_ml = Intervals.from_rows(activity[~is_any(activity["level"], Level.SUB) & _of_target(trace, activity)]).union()

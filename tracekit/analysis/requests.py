@@ -12,10 +12,11 @@ import pandas as pd
 
 from tracekit.analysis.quantities import Population, Quantity, median, quantiles
 from tracekit.arrays import FloatArray, IntArray
+from tracekit.trace.context import of_target
 from tracekit.trace.filter import Shown
 from tracekit.trace.frames import is_any, or_minus_one
 from tracekit.trace.requests.frame import NO_ERROR, REQUESTS
-from tracekit.trace.runtimes.phases import INTERVAL, POINT, of_target
+from tracekit.trace.runtimes.phases import INTERVAL, POINT
 from tracekit.trace.trace import Trace, cached_by_trace
 
 LEAST_THIRD: Final = 2
@@ -144,12 +145,12 @@ def summarize_requests(trace: Trace, shown: Shown | None = None) -> tuple[Reques
 
 def request_groups(trace: Trace, shown: Shown | None = None) -> list[tuple[int | None, RequestSample]]:
     """The requests that count and their sources, by runtime, model, and process: its pid where there are several."""
-    if trace.requests.empty:
+    if not len(trace.requests):
         return []
-    chosen = of_target(trace.requests, trace.run.target.process)
+    chosen = of_target(trace.requests.pid, trace.run.target.process)
     if shown is not None and REQUESTS in shown.context:
         chosen &= shown.context[REQUESTS]
-    rows, between = trace.requests[chosen], token_intervals(trace)
+    rows, between = trace.requests.frame()[chosen], token_intervals(trace)
     several = len(rows["pid"].unique()) > 1
     found: list[tuple[int | None, RequestSample]] = []
     for _, part in rows.groupby(["runtime", "model", "pid"], observed=True, dropna=False, sort=False):
@@ -190,7 +191,7 @@ def token_intervals(trace: Trace) -> pd.DataFrame:
 
     Those that the runtime logged; where a request has none, the times between its tokens. O(n log n) in the phases.
     """
-    frame = trace.phases
+    frame = trace.phases.frame()
     owner = or_minus_one(frame["request"])
     logged = is_any(frame["phase"], "token interval") & is_any(frame["form"], INTERVAL) & (owner >= 0)
     starts, lengths = frame["start_ns"].to_numpy(), frame["duration_ns"].array.to_numpy(np.int64, na_value=0)

@@ -12,10 +12,11 @@ import numpy as np
 import pandas as pd
 
 from tracekit.analysis.statistics import Statistics, duration_statistics
+from tracekit.trace.context import of_target
 from tracekit.trace.filter import Shown, model_names
 from tracekit.trace.frames import is_any, texts_in
 from tracekit.trace.requests.frame import UNVALIDATED
-from tracekit.trace.runtimes.phases import INTERVAL, OPEN, PHASES, POINT, of_target
+from tracekit.trace.runtimes.phases import INTERVAL, OPEN, PHASES, POINT
 from tracekit.trace.runtimes.registry import Recognized, runtimes
 from tracekit.trace.trace import Trace, cached_by_trace
 from tracekit.units import format_count, format_names
@@ -64,10 +65,10 @@ class RuntimeSummary:
 
 def summarize_runtimes(trace: Trace, shown: Shown | None = None) -> tuple[RuntimeSummary, ...]:
     """Runtimes with signposts, then those recognized otherwise. `shown`: which signposts count; None for all."""
-    frame = trace.phases
+    frame = trace.phases.frame()
     logged: tuple[RuntimeSummary, ...] = ()
     if not frame.empty:
-        chosen = frame["runtime"].notna().to_numpy() & of_target(frame, trace.run.target.process)
+        chosen = frame["runtime"].notna().to_numpy() & of_target(trace.phases.pid, trace.run.target.process)
         chosen &= True if shown is None else shown.context[PHASES]
         groups = frame[chosen].groupby("runtime", observed=True, sort=False)
         logged = tuple(_summary(str(name), rows) for name, rows in groups)
@@ -104,7 +105,7 @@ def recognized(trace: Trace) -> tuple[RuntimeSummary, ...]:
     if trace.samples is None or trace.stacks is None or not len(trace.samples):
         stacks = None
     else:
-        own = trace.samples.stack.filled()[of_target(trace.samples.frame(), trace.run.target.process)]
+        own = trace.samples.stack.filled()[of_target(trace.samples.pid, trace.run.target.process)]
         stacks = trace.stacks.frame()[np.isin(trace.stacks.stack, own)]
     reasons = {runtime.name: [*_reasons(trace, stacks, runtime.recognized)] for runtime in runtimes()}
     return tuple(RuntimeSummary(name, f"Probably used: {'; '.join(why)}.") for name, why in reasons.items() if why)
@@ -123,7 +124,7 @@ def _reasons(trace: Trace, stacks: pd.DataFrame | None, signs: Recognized) -> It
             begins = re.compile("|".join(signs.functions))
             if functions := sorted(filter(begins.match, texts_in(stacks["function"]))):
                 yield f"call stacks are in {format_count(len(functions), 'function')} of it"
-    pipelines = trace.context.get("metal_pipelines")
+    pipelines = trace.beside("metal_pipelines")
     if signs.pipelines and pipelines is not None:
         compiled = fitting(texts_in(pipelines["function"]), signs.pipelines)
         if compiled:

@@ -77,7 +77,7 @@ def measure_with(trace: Trace, facts: Facts, shown: Shown | None) -> Measurement
     of_trace = _OfTrace.of(trace, top)
     # The hottest thermal state at these times.
     predicted_ns = top.start_ns[of_trace.called]
-    states = trace.context.get("thermal")
+    states = trace.beside("thermal")
     if states is None or not len(predicted_ns):
         thermal = None
     else:

@@ -143,7 +143,7 @@ def _hardware(trace: Trace, grouping: Grouping) -> Iterator[LaneRows]:
                 yield _hardware_lane(f"{entry.lane} other", f"{name} · {len(rest)} more", intervals, positions)
         elif foreign.size:
             yield _hardware_lane(f"{entry.lane} other", f"{name} · others", intervals, foreign)
-    compiled = trace.context.get(PIPELINES)
+    compiled = trace.beside(PIPELINES)
     if compiled is not None and len(compiled):
         categories = np.full(len(compiled), Category.COMPILE, np.int8)
         events = _context_events(PIPELINES, compiled, categories, cells_of(compiled["function"].array))
@@ -157,7 +157,7 @@ def _hardware_lane(identity: str, title: str, intervals: Events, positions: IntA
 def _strips(trace: Trace) -> Iterator[LaneRows]:
     strips = [(context, context.strip) for context in CONTEXT if context.strip is not None]
     for context, strip in sorted(strips, key=lambda each: not each[1].first):
-        frame = trace.context.get(context.name)
+        frame = trace.beside(context.name)
         states = None if frame is None or frame.empty else _states(context.name, frame, strip.column, strip.colors)
         words = reason(trace, context.schemas) if states is None else ""
         yield LaneRows(context.name, strip.title, "System", states, words, pinned=True, strip=True)

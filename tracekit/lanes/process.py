@@ -21,10 +21,11 @@ from tracekit.rows import Rows, start_order
 from tracekit.trace.calls.infer import NOUNS
 from tracekit.trace.calls.stacks import core_ml_stacks
 from tracekit.trace.collect import group_ids
+from tracekit.trace.context import of_target
 from tracekit.trace.filter import in_ranges
 from tracekit.trace.frames import ends_of
 from tracekit.trace.instruments.memory import MEMORY, Memory, of_process
-from tracekit.trace.runtimes.phases import OPEN, OPERATION, PHASES, UNKNOWN, of_target
+from tracekit.trace.runtimes.phases import OPEN, OPERATION, PHASES, UNKNOWN
 from tracekit.trace.runtimes.registry import LANES, PHASES as LANE_OF
 from tracekit.trace.samples import SAMPLE_NS
 from tracekit.trace.trace import Trace, cached_by_trace
@@ -111,7 +112,7 @@ _ALIKE = 0.02
 def memory_lanes(trace: Trace) -> Iterator[LaneRows]:
     """A lane of each kind of memory of the target. Samples nearly alike are one level, until the next begins. O(n)."""
     for kind, title in TITLES.items():
-        frame = of_process(trace.memory, kind, trace.run.target.process)
+        frame = trace.memory.frame().iloc[of_process(trace.memory, kind, trace.run.target.process)]
         if len(frame):
             yield LaneRows(f"{MEMORY}/{kind}", title, "System", _levels(trace, frame), pinned=True, strip=True)
 
@@ -146,10 +147,10 @@ OPERATION_LIMIT: Final = 12
 def phase_lanes(trace: Trace) -> Iterator[LaneRows]:
     """A lane for each operation of the target, then those of each runtime that it ran; none where no signpost shows
     any. Without a target, those of all processes. O(n log n)."""
-    rows = np.flatnonzero(of_target(trace.phases, trace.run.target.process))
+    rows = np.flatnonzero(of_target(trace.phases.pid, trace.run.target.process))
     if not len(rows):
         return
-    frame = trace.phases.take(rows)
+    frame = trace.phases.frame().take(rows)
     events = _events(frame, rows, trace.run.duration_ns or 0)
     for runtime, members in sorted(rows_by(cells_of(frame["runtime"].array)), key=lambda each: each[0]):
         section = runtime or OPERATIONS

@@ -62,18 +62,18 @@ class LoadedTrace:
     @property
     def phases(self) -> pd.DataFrame:
         """Phases of runtimes and operations of the app, from signposts; columns: `tracekit.trace.runtimes.phases`."""
-        return self.trace.phases.copy()
+        return self.trace.phases.frame().copy()
 
     @property
     def requests(self) -> pd.DataFrame:
         """Requests to language models; columns: `tracekit.trace.requests.frame`."""
-        return self.trace.requests.copy()
+        return self.trace.requests.frame().copy()
 
     @property
     def memory(self) -> pd.DataFrame:
         """Samples of what processes hold; columns: `tracekit.trace.instruments.memory`. Without rows where nothing was
         recorded, which `coverage` tells."""
-        return self.trace.memory.copy()
+        return self.trace.memory.frame().copy()
 
     @property
     def neural_engine(self) -> pd.DataFrame:
@@ -111,7 +111,7 @@ class LoadedTrace:
 
         Raises KeyError where its table was not recorded or could not be read.
         """
-        return self.trace.context[name].copy()
+        return self.trace.context[name].frame().copy()
 
     @property
     def samples(self) -> pd.DataFrame | None:

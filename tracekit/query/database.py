@@ -123,7 +123,7 @@ def coverage_of(view: View, rows: int, source: Source) -> ViewCoverage:
         notes, recorded = [said, *damage], True
     if rows and gaps and view.name == "requests":
         # Another instrument shows the requests of other runtimes, which most apps do not have.
-        runtimes = format_names([*trace.requests["runtime"].unique()])
+        runtimes = format_names([*trace.requests.frame()["runtime"].unique()])
         notes.insert(0, f"All are of {runtimes}. If the app uses another runtime:")
     if view.name in ("requests", "phases"):
         of = UNVALIDATED.intersection(trace.framed(view.name)["runtime"])

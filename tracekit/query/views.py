@@ -122,12 +122,12 @@ def _models(source: Source) -> pd.DataFrame:
 
 
 def _phases(source: Source) -> pd.DataFrame:
-    frame = source.trace.phases
+    frame = source.trace.phases.frame()
     return _of(frame.assign(end_ns=frame["duration_ns"] + frame["start_ns"], request_id=frame["request"]), of.PHASES)
 
 
 def _requests(source: Source) -> pd.DataFrame:
-    frame = source.trace.requests
+    frame = source.trace.requests.frame()
     return _of(frame.assign(id=frame["request"], end_ns=frame["duration_ns"] + frame["start_ns"]), of.REQUESTS)
 
 
@@ -203,7 +203,7 @@ _FRAMES = {"gpu_clock": "gpu_performance"}
 
 def _context(name: str, columns: Sequence[Column]) -> Callable[[Source], pd.DataFrame | None]:
     def frame(source: Source) -> pd.DataFrame | None:
-        rows = source.trace.context.get(_FRAMES.get(name, name))
+        rows = source.trace.beside(_FRAMES.get(name, name))
         if rows is None:
             return None
         ends = {"end_ns": Intervals.from_rows(rows).ends} if "duration_ns" in rows else {}

@@ -25,10 +25,10 @@ from tracekit.recording.table import TableState
 from tracekit.report.formatting import moment, visible
 from tracekit.report.redact import PrivateFacts, private_facts, redact_text
 from tracekit.trace import filter as filters
+from tracekit.trace.context import of_target
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.instruments.catalogue import CORE_ML
 from tracekit.trace.requests.frame import INSTRUMENT as FOUNDATION_MODELS, REQUESTS
-from tracekit.trace.runtimes.phases import of_target
 from tracekit.trace.trace import Trace
 from tracekit.units import format_count, format_names, format_time
 
@@ -167,7 +167,7 @@ def ranges_of(trace: Trace, part: Part) -> Intervals:
         raise UsageError(f"the range {part.words[0]} lies outside the recording{length}")
     if part.signpost is None:
         return Intervals(np.array([low]), np.array([high]))
-    signposts, target = trace.context.get("signposts"), trace.run.target.process
+    signposts, target = trace.beside("signposts"), trace.run.target.process
     if signposts is None or signposts.empty:
         raise UsageError("the recording has no signpost intervals; record with --instrument os_signpost")
     if target is not None:
@@ -231,15 +231,15 @@ def why_nothing(trace: Trace, shown: filters.Shown) -> str:
     if shown.foreign:
         return ""
     calls, asked = trace.activity, trace.requests
-    ran, requested = calls.level.is_any(Level.TOP), of_target(asked, trace.run.target.process)
+    ran, requested = calls.level.is_any(Level.TOP), of_target(asked.pid, trace.run.target.process)
     if shown.models is not None:
         ran, requested = ran & calls.model.is_any(*shown.models), np.zeros_like(requested)
     if (ran & shown.rows["activity"]).any() or (requested & shown.context.get(REQUESTS, False)).any():
         return ""
-    starts = np.concatenate([calls.start_ns[ran], asked["start_ns"][requested]])
+    starts = np.concatenate([calls.start_ns[ran], asked.start_ns[requested]])
     if not len(starts):
         return _STAGE if shown.models is not None else ""
-    ends = np.concatenate([starts, calls.ends_ns[ran], asked["last_ns"][requested]])
+    ends = np.concatenate([starts, calls.ends_ns[ran], asked.last_ns[requested]])
     what = "load, prediction or request" if requested.any() else "load or prediction"
     whose = f" of {format_names(sorted(shown.models))}" if shown.models is not None else ""
     first, last = moment(int(starts.min())), moment(int(ends.max()))
@@ -254,7 +254,7 @@ def asks_alone(trace: Trace) -> bool:
 
 
 def _asks(trace: Trace) -> bool:
-    return bool(of_target(trace.requests, trace.run.target.process).any())
+    return bool(of_target(trace.requests.pid, trace.run.target.process).any())
 
 
 def without_the_other_kind(judgments: Iterable[Judgment], trace: Trace) -> list[Judgment]:

@@ -106,7 +106,6 @@ class PrivateFacts:
 def private_facts(trace: Trace) -> PrivateFacts:
     """Private facts of a run, from its description and from all its frames."""
     # What only cleans texts needs no frames.
-    from tracekit.frame import cells_of
     from tracekit.rows import held_texts
     from tracekit.trace.events import Attribution
     from tracekit.trace.filter import model_names
@@ -115,15 +114,15 @@ def private_facts(trace: Trace) -> PrivateFacts:
     devices = [device for device in (run.device, run.host) if device is not None]
     quotes = [run.target.arguments, *(text for device in devices for text in (device.name, device.uuid))]
     known = {(device.model or "").casefold() for device in devices} | GENERIC_DEVICES
-    lanes, context = trace.events.values(), [frame for frame in trace.context.values() if len(frame)]
+    lanes, context = trace.events.values(), [rows.columns() for rows in trace.context.values() if len(rows)]
     # The target did not use them.
     of_others = trace.hardware.attribution.is_any(Attribution.FOREIGN)
     models = set(trace.hardware.model.take(of_others).held()) - set(trace.models.name)
     foreign = tuple(sorted(text for text in models if text.strip()))
-    named = [frame[column].array for frame in context for column in ("process", "process_name") if column in frame]
-    names = {text for text in held_texts([*(rows.process for rows in lanes), *map(cells_of, named)]) if text.strip()}
+    named = [each[column] for each in context for column in ("process", "process_name") if column in each]
+    names = {text for text in held_texts([*(rows.process for rows in lanes), *named]) if text.strip()}
     # Some processes are named in labels alone.
-    labels = (cells_of(frame["label"].array) for frame in context if "label" in frame)
+    labels = (each["label"] for each in context if "label" in each)
     names |= processes_in(chain.from_iterable(each.held() for each in (*(rows.label for rows in lanes), *labels)))
     return PrivateFacts(
         quotes=tuple(dict.fromkeys(q for q in quotes if q and len(q) >= 3 and q.casefold() not in known)),

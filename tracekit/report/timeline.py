@@ -18,7 +18,6 @@ from tracekit.analysis.why.explain import Why, compiled_for, waited_for, why
 from tracekit.analysis.why.parts import differences
 from tracekit.arrays import BoolArray, CodeArray, IntArray
 from tracekit.characters import visible
-from tracekit.frame import cells_of
 from tracekit.grouping import grouped
 from tracekit.intervals import depth_profile, positions_between
 from tracekit.lanes.events import Events, LaneRows
@@ -368,8 +367,9 @@ def _lanes_of_evidence(
         name = lane.events.frame
         if name in EVENT_FRAMES:
             tables, rows = trace.events[name].table, trace.events[name].row
-        elif name in trace.context and {"table", "row"} <= set(trace.context[name].columns):
-            tables, rows = cells_of(trace.context[name]["table"].array), trace.context[name]["row"].to_numpy()
+        elif name in trace.context:
+            held = trace.context[name].columns()
+            tables, rows = held["table"], held["row"]
         else:
             continue
         at = lane.events.index[positions]

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
-import pandas as pd
 
 from tracekit.errors import UnreadableRecording, naming_keywords
 from tracekit.recording import Progress, XctraceOptions, open_recording
@@ -17,18 +16,19 @@ from tracekit.recording.table import TableState
 from tracekit.trace.attribution import attribute_hardware, graph_rows, with_graphs
 from tracekit.trace.calls.infer import infer_calls, recorded_calls
 from tracekit.trace.collect import Rows, collect
+from tracekit.trace.context import ContextRows, bind_context, rows_of_class
 from tracekit.trace.coverage import coverage, doubts, mark_unreadable
 from tracekit.trace.events import Events, Lane, lane_of, no_events, numbered
-from tracekit.trace.frames import context_frame
 from tracekit.trace.instruments import coreml, memory, signposts
 from tracekit.trace.instruments.catalogue import CONTEXT, GPU, HARDWARE, NEEDED_SCHEMAS, NEURAL_ENGINE
 from tracekit.trace.instruments.hardware import in_order
 from tracekit.trace.instruments.instrument import Binder, CommandBuffers
+from tracekit.trace.instruments.tables import Logged, Signposts
 from tracekit.trace.labels import KnownModels
 from tracekit.trace.linking import link_events
 from tracekit.trace.models import models_of
 from tracekit.trace.requests.frame import CORE_AI, FOUNDATION_MODELS, REQUESTS
-from tracekit.trace.runtimes.phases import FRAMES, PHASES, bind_phases
+from tracekit.trace.runtimes.phases import PHASES, Phases, bind_phases
 from tracekit.trace.runtimes.registry import ALL_OWN, Units
 from tracekit.trace.samples import SampleSource
 from tracekit.trace.sharing import sharing
@@ -59,7 +59,7 @@ def build_trace(recording: Recording, units: Units = ALL_OWN) -> Trace:
         sampled = source.read()
         watched = binding.recorded(NEURAL_ENGINE) and binding.recorded(GPU)
         inferred = infer_calls(hardware, buffers, sampled, recording.run.duration_ns or 0, watched=watched)
-        inferred = with_signposts(inferred, context.get("signposts"), recording.run.target.process)
+        inferred = with_signposts(inferred, rows_of_class(context, Signposts), recording.run.target.process)
         activity, hardware, sites = inferred.activity, with_graphs(inferred.hardware, graphs), inferred.sites
     else:
         activity = recorded_calls(_lane(events, Lane.ACTIVITY))
@@ -76,7 +76,7 @@ def build_trace(recording: Recording, units: Units = ALL_OWN) -> Trace:
         hardware=hardware,
         models=models_of(events if len(events) else activity),
         context=context,
-        coverage=coverage(recording.contents, run, hardware, shared, context.get(PHASES, pd.DataFrame())),
+        coverage=coverage(recording.contents, run, hardware, shared, rows_of_class(context, Phases)),
         notes=(*binding.notes, *doubts(recording, run, events, hardware, None if len(events) else activity)),
         sites=sites,
         sharing=shared,
@@ -180,30 +180,30 @@ def _of_rows(rows: Rows, bind: Binder, *given: Any) -> tuple[Events, CommandBuff
     return bind(rows, *given) if rows.table.rows else None
 
 
-def _context(binding: _Binding, units: Units) -> dict[str, pd.DataFrame]:
-    """The context frames whose tables can be had, by name, and `phases` and `requests` where any are shown."""
-    frames = {each.name: binding.bind(each.schemas, context_frame, each.fields) for each in CONTEXT}
-    target, unfinished = binding.recording.run.target.process, {}
+def _context(binding: _Binding, units: Units) -> dict[str, ContextRows]:
+    """The rows of the context whose tables can be had, by name, and `phases` and `requests` where any are shown."""
+    rows = {each.name: binding.bind(each.schemas, bind_context, each.rows) for each in CONTEXT}
+    target, unfinished = binding.recording.run.target.process, dict[str, ContextRows]()
     if (single := binding.bind(signposts.EVENT_SCHEMAS, signposts.bind_signposts)) is not None:
         intervals, events, unfinished["open_signposts"], notes = single
         binding.notes += notes
-        frames["signposts"] = signposts.joined_intervals(frames["signposts"], intervals)
-        frames["signpost_events"] = events
-        frames["metal_pipelines"] = signposts.metal_pipelines(events, target)
-    sizes = {schema: binding.bind((schema,), context_frame, each) for schema, (_, each) in memory.SOURCES.items()}
-    frames[memory.MEMORY] = memory.memory_frame(sizes)
-    known = {name: frame for name, frame in frames.items() if frame is not None}
-    logged = {name: each for name, each in (known | unfinished).items() if name in FRAMES}
+        rows["signposts"] = signposts.joined_intervals(rows_of_class(rows, Signposts), intervals)
+        rows["signpost_events"] = events
+        rows["metal_pipelines"] = signposts.metal_pipelines(events, target)
+    sizes = {schema: binding.bind((schema,), bind_context, each) for schema, (_, each) in memory.SOURCES.items()}
+    rows[memory.MEMORY] = memory.memory_rows(sizes)
+    known = {name: each for name, each in rows.items() if each is not None}
+    logged = {name: each for name, each in (known | unfinished).items() if isinstance(each, Logged)}
     phases, without_messages, notes = bind_phases(logged, units, target)
     binding.notes += notes
-    known |= {name: frame for name, frame in without_messages.items() if name not in unfinished}
+    known |= {name: each for name, each in without_messages.items() if name not in unfinished}
     tables = {schema: binding.bind((schema,), lambda rows: rows) for schema in FOUNDATION_MODELS}
     core_ai = binding.bind(CORE_AI, lambda rows: rows)
-    if phases.empty and core_ai is None and not any(tables.values()):
+    if not len(phases) and core_ai is None and not any(tables.values()):
         return known
     # Most recordings are of no language model, and a report of them does not load what reads these.
     from tracekit.trace.requests.bind import bind_requests
 
     phases, requests, notes = bind_requests(phases, tables, core_ai, target)
     binding.notes += notes
-    return known | {name: each for name, each in ((PHASES, phases), (REQUESTS, requests)) if not each.empty}
+    return known | {name: each for name, each in ((PHASES, phases), (REQUESTS, requests)) if len(each)}

@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import Final, Protocol
 
 import numpy as np
-import pandas as pd
 
 from tracekit.arrays import IndexArray
 from tracekit.characters import lower_first
@@ -21,13 +20,13 @@ from tracekit.columns import Texts
 from tracekit.intervals import Intervals
 from tracekit.recording.contents import Contents, Recording, Run, TableEntry
 from tracekit.recording.table import NOT_EXPORTED, TableState
+from tracekit.trace.context import of_target
 from tracekit.trace.events import LOAD_KINDS, SETUP_KINDS, Attribution, Calls, Events, Kind, Lane, Origin
-from tracekit.trace.frames import texts_in
 from tracekit.trace.instruments import coreml
 from tracekit.trace.instruments.catalogue import CALL_STACKS, CORE_ML, HARDWARE, INSTRUMENTS, NEURAL_ENGINE, SCHEMAS
 from tracekit.trace.instruments.instrument import Instrument
 from tracekit.trace.requests.frame import UNVALIDATED
-from tracekit.trace.runtimes.phases import of_target
+from tracekit.trace.runtimes.phases import Phases
 from tracekit.trace.runtimes.registry import runtimes
 from tracekit.trace.samples import COUNTED
 from tracekit.trace.sharing import Sharing, SharingState
@@ -56,7 +55,7 @@ BY_TIME: Final = "Record with --instrument 'Time Profiler'"
 
 
 def coverage(
-    contents: Contents, run: Run, hardware: Events, shared: Sharing, phases: pd.DataFrame
+    contents: Contents, run: Run, hardware: Events, shared: Sharing, phases: Phases | None
 ) -> tuple[Coverage, ...]:
     """Coverage of every instrument, in the order of `INSTRUMENTS`. `run` says of each table whether it was understood,
     `hardware` are the finished rows, `shared` says whose rows of the Neural Engine are, `phases` what was logged."""
@@ -143,7 +142,7 @@ def _export_command(contents: Contents, run: Run, schemas: Iterable[str]) -> str
 
 
 def _empty_core_ml(
-    entry: Coverage, run: Run, hardware: Events, phases: pd.DataFrame, damage: tuple[str, str]
+    entry: Coverage, run: Run, hardware: Events, phases: Phases | None, damage: tuple[str, str]
 ) -> Coverage:
     """Coverage of Core ML without rows: what else shows work of the target, or why nothing does."""
     # The GPU works for the screen, so its rows count with a model.
@@ -159,7 +158,7 @@ def _empty_core_ml(
     signs = work if any(count for _, count in work) else weaker
     evidence = [f"{what} ({format_count(count, 'row')})" for what, count in signs if count]
     # Runtimes that do not need Core ML for their work; none where one does.
-    ran = texts_in(phases["runtime"][of_target(phases, run.target.process)]) if len(phases) else frozenset()
+    ran = set() if phases is None else {*phases.runtime.take(of_target(phases.pid, run.target.process)).held()}
     logged = [runtime for runtime in runtimes() if runtime.name in ran]
     instead = [*(runtime.name for runtime in logged), *sorted(ran & UNVALIDATED)]
     instead = [] if any(runtime.core_ml for runtime in logged) else instead

@@ -108,7 +108,7 @@ def only_ranges(shown: Shown, trace: Trace, ranges: Intervals, where: str, name:
         shown,
         rows={frame: mask & within[frame] for frame, mask in shown.rows.items()},
         context={
-            frame: mask if frame in TIMELESS else mask & reaching(trace.context[frame])
+            frame: mask if frame in TIMELESS else mask & reaching(trace.context[frame].frame())
             for frame, mask in shown.context.items()
         },
         ranges=ranges,
@@ -132,7 +132,7 @@ def only_process(shown: Shown, trace: Trace, process: str | int) -> Shown:
         rows["hardware"] = rows["hardware"] & ~trace.hardware.prediction.known
     # The list of processes stays whole: it is about the machine.
     context = {
-        name: mask if name == "processes" else mask & _of_process_in(trace.context[name], wanted)
+        name: mask if name == "processes" else mask & _of_process_in(trace.context[name].frame(), wanted)
         for name, mask in shown.context.items()
     }
     # Redaction puts its own word in front of the name of a process.
@@ -176,7 +176,7 @@ def narrow(trace: Trace, shown: Shown) -> Trace:
         hardware=part_of(trace.hardware, "hardware"),
         sites=sites,
         models=shown_models(trace, shown),
-        context={name: frame[shown.context[name]].reset_index(drop=True) for name, frame in trace.context.items()},
+        context={name: rows.where(shown.context[name]) for name, rows in trace.context.items()},
         notes=(*trace.notes, *shown.notes),
     )
 
@@ -247,7 +247,7 @@ def process_names(trace: Trace) -> list[tuple[str, int | None]]:
     for pair in ranks(hardware.process.codes * np.int64(len(pids)) + place)[0].tolist():
         code, at = divmod(pair, len(pids))
         processes.add((hardware.process.values[code], None if pids[at] < 0 else int(pids[at])))
-    for frame in trace.context.values():
+    for frame in (rows.frame() for rows in trace.context.values()):
         if {"process", "pid"} <= set(frame.columns):
             pairs = frame[["process", "pid"]].dropna(subset=["process"]).drop_duplicates()
             processes |= {

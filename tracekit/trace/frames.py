@@ -1,17 +1,9 @@
-"""Event frames: the shared columns of `tracekit.trace.events` put together, and sorted in one total order. Context
-frames: tables beside the lanes, bound by a list of fields.
-
-Every context frame begins with `start_ns` (int64, ns since the start of the run) and ends with `table` (category,
-schema) and `row` (int64, position in that schema's tables). Tables of intervals have `duration_ns` (int64) second. The
-columns between are those of the fields. Frames are sorted by start, then longest first, then row.
-"""
+"""What rooms that still read frames ask of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from enum import Enum, auto
-from functools import cache, lru_cache, wraps
+from functools import cache, wraps
 
 import numpy as np
 import pandas as pd
@@ -19,12 +11,8 @@ from pandas.api.extensions import ExtensionArray
 
 from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
 from tracekit.by_frame import kept_of
-from tracekit.columns import Codes, Numbers, columns_of as columns_of_rows
+from tracekit.columns import columns_of as columns_of_rows
 from tracekit.frame import dtypes_of
-from tracekit.recording.table import Cells, CellValue, Column, Table, TableState, Thread
-from tracekit.trace import binding
-from tracekit.trace.binding import durations
-from tracekit.trace.collect import Rows
 from tracekit.trace.events import Calls, Events, Origin
 
 ColumnValues = IntArray | BoolArray | ExtensionArray
@@ -202,86 +190,6 @@ def joined_categories(parts: Sequence[pd.Categorical]) -> pd.Categorical:
         for part, first, after in zip(parts, starts, starts[1:], strict=False)
     ]
     return pd.Categorical.from_codes(np.concatenate(codes), categories=categories)
-
-
-class Form(Enum):
-    """What a field becomes."""
-
-    TEXT = auto()
-    """One category column."""
-    INTEGER = auto()
-    """One `Int64` column."""
-    PROCESS = auto()
-    """Two columns: the name as category, and the id as `Int64` under the same name with `pid` for `process`."""
-    THREAD = auto()
-    """Two columns: the display text as category, and the id as `Int64` under the same name with `tid` for `thread`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """One column of a table and what it becomes."""
-
-    name: str
-    """Column of the frame."""
-    form: Form = Form.TEXT
-    column: str = ""
-    """Mnemonic of the column of the table, where it is not the name with hyphens."""
-    type: str = ""
-    """Engineering type of the column, where its mnemonic is not known: the first column of that type."""
-    required: bool = False
-    """Whether the table means nothing without it."""
-
-
-def context_frame(rows: Rows, fields: Iterable[Field]) -> pd.DataFrame:
-    """The rows as a context frame. Raises `MissingColumn` where a required field is absent. O(n log n)."""
-    table = rows.table
-    if table.rows or any(isinstance(cells, Codes) and cells.values for cells in table.cells):
-        return sorted_by_start(_context_columns(rows, fields))
-    # Most tables of most recordings are empty, and to make one more frame without rows takes a millisecond.
-    coded = tuple(isinstance(cells, Codes) for cells in table.cells)
-    kept = _empty_context(table.columns, coded, rows.schema.values, tuple(fields))
-    return kept.copy(deep=False)
-
-
-@lru_cache(maxsize=256)
-def _empty_context(
-    columns: tuple[Column, ...],
-    coded: tuple[bool, ...],
-    schemas: tuple[CellValue, ...],
-    fields: tuple[Field, ...],
-) -> pd.DataFrame:
-    """The frame of a table without rows."""
-    none, codes = np.zeros(0, np.int64), np.zeros(0, np.int32)
-    cells: tuple[Cells, ...] = tuple(
-        Codes(codes, ()) if each else Numbers(none, np.zeros(0, np.bool_)) for each in coded
-    )
-    table = Table("", 0, TableState.EMPTY, columns, cells, 0)
-    return _context_columns(Rows(table, Codes(codes, schemas), none), fields)
-
-
-def _context_columns(rows: Rows, fields: Iterable[Field]) -> pd.DataFrame:
-    columns: dict[str, object] = {"start_ns": rows.starts}
-    if rows.table.has("duration"):
-        columns["duration_ns"] = durations(rows.table)
-    table = rows.table
-    for field in fields:
-        mnemonic = field.column or field.name.replace("_", "-")
-        if field.type:
-            of_type = (column.mnemonic for column in table.columns if column.engineering_type == field.type)
-            mnemonic = next(of_type, mnemonic)
-        if field.form is Form.INTEGER:
-            numbers = binding.required_integers if field.required else binding.optional_integers
-            columns[field.name] = binding.nullable(numbers(table, mnemonic))
-            continue
-        values = (binding.required_values if field.required else binding.optional_values)(table, mnemonic)
-        if field.form is Form.PROCESS:
-            columns[field.name], columns[field.name.replace("process", "pid")] = binding.processes(table, mnemonic)
-            continue
-        columns[field.name] = binding.text(values)
-        if field.form is Form.THREAD:
-            tids = [value.tid if isinstance(value, Thread) else None for value in values.values]
-            columns[field.name.replace("thread", "tid")] = binding.values_by_code(values.codes, tids)
-    return pd.DataFrame({**columns, "table": binding.text(rows.schema), "row": rows.row}, copy=False)
 
 
 def sorted_by_start(frame: pd.DataFrame) -> pd.DataFrame:

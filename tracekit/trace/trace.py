@@ -8,16 +8,16 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from tracekit.by_frame import unchanging
 from tracekit.characters import visible
 from tracekit.recording.table import TableState
 from tracekit.rows import Rows
 from tracekit.trace.cache import Cache, cached
+from tracekit.trace.context import AnyContext, ContextRows, rows_of_class
 from tracekit.trace.events import Attribution, Calls, Events, Origin
-from tracekit.trace.instruments.memory import MEMORY, no_memory
+from tracekit.trace.instruments.memory import MemoryRows
 from tracekit.trace.models import Models
-from tracekit.trace.requests.frame import REQUESTS, no_requests
-from tracekit.trace.runtimes.phases import PHASES, no_phases
+from tracekit.trace.requests.frame import Requests
+from tracekit.trace.runtimes.phases import Phases
 from tracekit.trace.samples import COUNTED, SampleRows, Samples, SampleSource, StackRows
 from tracekit.trace.sharing import Sharing
 from tracekit.units import format_count
@@ -102,11 +102,11 @@ class Trace:
     """Neural Engine, GPU and MPS rows."""
     models: Models
     """One for each base name in `activity`, `data` or `compute`."""
-    context: dict[str, pd.DataFrame]
-    """Further frames by name: `gpu_states`, `gpu_performance`, `thermal`, `hangs`, `hang_risks`, `signposts`,
-    `signpost_events`, `metal_pipelines`, `points_of_interest`, `life_cycle`, `processes`, `clock`, `memory`. Each has
-    `start_ns`; a frame is absent where its table is missing or unreadable, and present without rows where it is
-    empty. `phases` and `requests` are there only where any are shown; see `Trace.phases`, `Trace.requests`."""
+    context: dict[str, ContextRows]
+    """Rows beside the lanes by name: `gpu_states`, `gpu_performance`, `thermal`, `hangs`, `hang_risks`, `signposts`,
+    `signpost_events`, `metal_pipelines`, `points_of_interest`, `life_cycle`, `processes`, `clock`, `memory`. One is
+    absent where its table is missing or unreadable, and without rows where it is empty. `phases` and `requests` are
+    there only where any are shown. Where the name is known, ask by class: `table`, `phases`, `requests`, `memory`."""
     coverage: tuple[Coverage, ...]
     notes: tuple[str, ...] = ()
     """What binding met and the user should know, one sentence each (for example duplicate rows left out)."""
@@ -121,11 +121,6 @@ class Trace:
     sample_source: SampleSource = field(default_factory=SampleSource, repr=False)
     """Reads the samples when they are asked for; use `sampled`."""
     cache: Cache = field(default_factory=Cache, init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        """Lets what is worked out from its frames be kept."""
-        for frame in self.context.values():
-            unchanging(frame)
 
     def __repr__(self) -> str:
         """Short, and without what is private."""
@@ -148,22 +143,29 @@ class Trace:
         lanes: tuple[Events, ...] = (self.activity, self.data, self.compute, self.other, self.hardware)
         return dict(zip(("activity", "data", "compute", "other", "hardware"), lanes, strict=True))
 
+    def beside(self, name: str) -> pd.DataFrame | None:
+        """The frame of rows of the context, for rooms that still read frames; None where they are not in it."""
+        return self.context[name].frame() if name in self.context else None
+
+    def table(self, of: type[AnyContext]) -> AnyContext | None:
+        """The rows of a class in the context; None where they are not in it."""
+        return rows_of_class(self.context, of)
+
     @property
-    def phases(self) -> pd.DataFrame:
+    def phases(self) -> Phases:
         """Phases of runtimes and operations of the app; see `tracekit.trace.runtimes.phases`."""
-        return self.context[PHASES] if PHASES in self.context else self.cache.get(PHASES, no_phases)
+        return self.table(Phases) or self.cache.get(Phases, Phases.none)
 
     @property
-    def requests(self) -> pd.DataFrame:
+    def requests(self) -> Requests:
         """Requests to language models; see `tracekit.trace.requests.frame`."""
-        # Asked by each check of requests.
-        return self.context[REQUESTS] if REQUESTS in self.context else self.cache.get(REQUESTS, no_requests)
+        return self.table(Requests) or self.cache.get(Requests, Requests.none)
 
     @property
-    def memory(self) -> pd.DataFrame:
-        """Footprints of processes and what they have allocated of Metal, over time; see
-        `tracekit.trace.instruments.memory`. Coverage says what the absence of rows means."""
-        return self.context[MEMORY] if MEMORY in self.context else self.cache.get(MEMORY, no_memory)
+    def memory(self) -> MemoryRows:
+        """Footprints of processes and what they have allocated of Metal, over time. Coverage says what the absence of
+        rows means."""
+        return self.table(MemoryRows) or self.cache.get(MemoryRows, MemoryRows.none)
 
     @property
     def inferred(self) -> bool:

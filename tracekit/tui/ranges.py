@@ -34,7 +34,7 @@ NO_EVENTS = "No events in this recording; 6 shows its coverage."
 
 @cached_by_trace
 def _phases(trace: Trace) -> Events:
-    frame = trace.phases
+    frame = trace.phases.frame()
     starts = frame["start_ns"].to_numpy()
     return replace(
         Events.blank(len(frame)),

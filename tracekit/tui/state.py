@@ -18,7 +18,6 @@ from tracekit.analysis.comparison import Measure
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.detectors.outcomes import Evidence
 from tracekit.documents.time_breakdown import PartsRow, Slice
-from tracekit.frame import cells_of
 from tracekit.lanes.events import position_of
 from tracekit.lanes.lanes import Grouping
 from tracekit.lanes.process import FRAME, main_thread_stretches
@@ -225,8 +224,7 @@ class Session:
             return self.trace.events[name].columns()
         if name == FRAME:
             return main_thread_stretches(self.whole_trace).columns()
-        frame = self.trace.phases if name == PHASES else self.trace.context[name]
-        return {str(column): cells_of(frame[column].array) for column in frame}
+        return self.trace.context[name].columns()
 
     def row(self, ref: EventRef) -> dict[str, Any]:
         """The cells of the row that an `EventRef` names, None where there is none."""

@@ -17,6 +17,8 @@ from tracekit.analysis.why.parts import CAUSES, Cause, Differences, Parts, diffe
 from tracekit.testing import Model, Process, Scenario, stacks
 from tracekit.testing.code import Code
 from tracekit.testing.rows import ENGINE_PREDICTION, StateRow
+from tracekit.trace.context import ContextRows
+from tracekit.trace.instruments.tables import MetalPipelines
 from tracekit.trace.trace import Trace
 
 MS = 1_000_000
@@ -41,7 +43,7 @@ def recording(slow: Slow, *, process: bool = False) -> Scenario:
     return scenario
 
 
-def slow_parts(scenario: Scenario, **context: pd.DataFrame) -> dict[Cause, float]:
+def slow_parts(scenario: Scenario, **context: ContextRows) -> dict[Cause, float]:
     """Parts of the slow prediction in ms, without those of 0."""
     trace = trace_of(scenario)
     trace = replace(trace, context={**trace.context, **context})
@@ -185,7 +187,7 @@ def test_specialization_that_call_stacks_show_in_part_is_a_range():
             code.runs(start + 31 * MS, 40 * MS, *inside)
             start += 70 * MS
         code.runs(start + 1 * MS, 20 * MS, stacks.OPERATIONS["cpu"], stacks.EXECUTE, *stacks.PREDICT)
-    compiled = pd.DataFrame({"start_ns": [110 * MS]})
+    compiled = MetalPipelines.listed(1, {"start_ns": [110 * MS]})
     trace = trace_of(scenario)
     trace = replace(trace, context={**trace.context, "metal_pipelines": compiled})
     (found,) = differences(trace).values()

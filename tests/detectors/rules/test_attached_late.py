@@ -14,6 +14,7 @@ from tracekit.recording import open_recording
 from tracekit.testing import write_bundle
 from tracekit.testing.rows import Model
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
+from tracekit.trace.instruments.tables import LifeCycle
 
 ID = "attached-late"
 MS = 1_000_000
@@ -86,7 +87,7 @@ def test_a_bundle_tells_by_the_life_cycle_of_the_app(scenario, tmp_path, launche
     outcome = detect(RecordingView(unknown), NoOptions())
     assert isinstance(outcome, NotEvaluated)
     assert "unknown" in outcome.reason
-    no_rows = replace(trace, context=trace.context | {"life_cycle": trace.context["life_cycle"].head(0)})
+    no_rows = replace(trace, context=trace.context | {"life_cycle": LifeCycle.none()})
     assert isinstance(detect(RecordingView(no_rows), NoOptions()), NotEvaluated)
     windowed = replace(trace, run=replace(trace.run, recording_mode="Windowed (5 seconds)"))
     assert isinstance(detect(RecordingView(windowed), NoOptions()), NotApplicable)

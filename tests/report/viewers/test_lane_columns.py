@@ -140,7 +140,7 @@ def test_slow_predictions_say_why_and_what_they_waited_for(samples):
 @pytest.mark.corpus
 def test_metal_pipelines_that_made_a_prediction_slow_are_marked(corpus):
     analysis = kept_analysis(corpus / "bundles" / "quick_probe.trace")
-    timeline, compiled = analysis.timeline(), analysis.trace.context["metal_pipelines"]["start_ns"]
+    timeline, compiled = analysis.timeline(), analysis.trace.context["metal_pipelines"].frame()["start_ns"]
     slow = timeline.slow[0]
     during = compiled.between(slow.why.start_ns, slow.why.start_ns + slow.why.duration_ns, inclusive="left")
     assert slow.due_to.starts.tolist() == compiled[during].tolist()

@@ -29,7 +29,9 @@ def test_a_bundle_and_an_export_give_the_rows_that_were_described(tmp_path, live
     write_export(described, tmp_path / "exported")
     for path in (tmp_path / "run.trace", tmp_path / "exported"):
         trace = open_trace(path)
-        rows = [tuple(row) for row in trace.memory[["start_ns", "kind", "pid", "bytes"]].itertuples(index=False)]
+        rows = [
+            tuple(row) for row in trace.memory.frame()[["start_ns", "kind", "pid", "bytes"]].itertuples(index=False)
+        ]
         assert rows == [
             (S, "footprint", 412, 60_000_000),
             (S, "footprint", 77, 9_000_000),
@@ -37,16 +39,16 @@ def test_a_bundle_and_an_export_give_the_rows_that_were_described(tmp_path, live
             (2 * S, "footprint", 412, 61_000_000),
             (3 * S, "gpu", 412, 0),
         ]
-        assert set(trace.memory["table"]) == {described.footprint_schema, "metal-current-allocated-size"}
+        assert set(trace.memory.frame()["table"]) == {described.footprint_schema, "metal-current-allocated-size"}
 
 
 def test_what_was_not_recorded_or_caught_no_row_is_told_apart():
     without = trace_of(Scenario(APP, duration_ns=S))
-    assert without.memory.empty
+    assert not len(without.memory)
     assert without.coverage_of("Activity Monitor").state is TableState.MISSING
     assert "--instrument 'Activity Monitor'" in without.coverage_of("Activity Monitor").advice
     empty = trace_of(Scenario(APP, duration_ns=S, recorded={"sysmon-process"}))
-    assert empty.memory.empty
+    assert not len(empty.memory)
     assert "memory" in empty.context
     assert empty.coverage_of("Activity Monitor").state is TableState.EMPTY
     assert empty.coverage_of("GPU Memory").state is TableState.MISSING
@@ -57,14 +59,14 @@ def test_both_tables_of_activity_monitor_count_once(make):
     sampled = make.table("sysmon-process", columns, (5, "App", 1, 10), (9, "App", 1, 20))
     live = make.table("activity-monitor-process-live", columns, (5, "App", 1, 10), (7, "App", 1, 15))
     trace = build_trace(make.recording(make.coreml(), sampled, live), ALL_OWN)
-    assert trace.memory["bytes"].tolist() == [10, 20]
+    assert trace.memory.frame()["bytes"].tolist() == [10, 20]
 
 
 def test_without_a_target_only_a_process_alone_is_meant():
-    frame = trace_of(scenario()).memory
-    assert of_process(frame, Memory.FOOTPRINT, APP)["bytes"].tolist() == [60_000_000, 61_000_000]
-    assert of_process(frame, Memory.FOOTPRINT, None).empty
-    assert of_process(frame, Memory.GPU, None)["bytes"].tolist() == [4_096, 0]
+    rows = trace_of(scenario()).memory
+    assert rows.bytes[of_process(rows, Memory.FOOTPRINT, APP)].tolist() == [60_000_000, 61_000_000]
+    assert not len(of_process(rows, Memory.FOOTPRINT, None))
+    assert rows.bytes[of_process(rows, Memory.GPU, None)].tolist() == [4_096, 0]
 
 
 def test_an_app_that_holds_memory_leaves_its_samples():

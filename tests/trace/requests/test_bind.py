@@ -17,7 +17,7 @@ def test_category_says_the_phase_and_labels_are_without_durations():
         (99 * MS, 7 * MS, None, None, None, None, None, "Blue", "0", "Run"),
     ]
     trace = trace_of(scenario)
-    frame = trace.phases
+    frame = trace.phases.frame()
     assert list(frame["phase"]) == ["specialization", "load", "setup", "inference", "unknown"]
     assert list(frame["name"].astype(object).where(frame["name"].notna(), None)) == [
         "Net::main",
@@ -28,4 +28,4 @@ def test_category_says_the_phase_and_labels_are_without_durations():
     ]
     assert set(frame["pid"]) == {7}
     assert (list(frame["duration_ns"])[:2], set(frame["runtime"])) == ([90 * MS, 5 * MS], {"Core AI"})
-    assert trace.requests.empty
+    assert trace.requests.frame().empty

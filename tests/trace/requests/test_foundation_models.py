@@ -26,7 +26,7 @@ def cook(**options: object) -> Session:
 
 
 def cells(session: Session) -> pd.DataFrame:
-    frame = trace_of(session.scenario).requests.astype(object)
+    frame = trace_of(session.scenario).requests.frame().astype(object)
     return frame.where(frame.notna(), None)
 
 
@@ -72,12 +72,12 @@ def test_texts_are_equal_or_not_and_nothing_else():
         )
     trace = trace_of(session.scenario)
     for names, same in (("instructions", [0, 1, 0, 2]), ("instructions_form", [0, 0, 0, 1])):
-        codes = list(trace.requests[names])
+        codes = list(trace.requests.frame()[names])
         assert [codes.index(code) for code in codes] == [same.index(code) for code in same]
-    assert list(trace.requests["instructions_region"]) == [0, 1, 2, 3]
-    tools = trace.phases[trace.phases["phase"] == "tool call"]
+    assert list(trace.requests.frame()["instructions_region"]) == [0, 1, 2, 3]
+    tools = trace.phases.frame()[trace.phases.frame()["phase"] == "tool call"]
     assert list(tools["identity"]) == [1, 2, 1, 2]
-    said = json.dumps([frame.astype(str).to_dict() for frame in trace.context.values()])
+    said = json.dumps([rows.frame().astype(str).to_dict() for rows in trace.context.values()])
     for private in ("secret", "private", "Today", "An answer", "Be a cook"):
         assert private not in said
 
@@ -113,8 +113,8 @@ def test_loads_before_the_first_token_are_counted_and_unloads_are_none():
     session.request(100 * MS, prompt_ns=400 * MS, generation_ns=100 * MS)
     assert cells(session).iloc[0]["load_ns"] == 150 * MS
     trace = trace_of(session.scenario)
-    assert list(trace.phases["phase"][trace.phases["lane"] == "Load"]) == ["load", "unload"]
-    assert "variant" not in str(set(trace.phases["name"]))
+    assert list(trace.phases.frame()["phase"][trace.phases.frame()["lane"] == "Load"]) == ["load", "unload"]
+    assert "variant" not in str(set(trace.phases.frame()["name"]))
 
 
 def test_the_kind_of_an_error_is_unknown_without_its_text():
@@ -179,8 +179,8 @@ def test_no_rows_are_too_strange(rows):
         made = (value if column.type == "string" or value is None else 7 for column, value in more)
         scenario.language_models.setdefault(schema, []).append((start_ns, *made))
     trace = trace_of(scenario)
-    frame = trace.requests
-    owned = trace.phases["request"].dropna()
+    frame = trace.requests.frame()
+    owned = trace.phases.frame()["request"].dropna()
     assert set(owned) <= set(frame["request"])
     assert (frame["last_ns"] >= frame["start_ns"]).all()
     for name in ("first_token_ns", "prompt_ns", "generation_ns", "tool_ns", "load_ns", "processed_tokens"):
@@ -198,6 +198,6 @@ def test_both_forms_of_files_say_the_same(tmp_path):
     write_export(session.scenario, tmp_path / "a")
     traces = [open_trace(tmp_path / name) for name in ("a.trace", "a")]
     for frame in ("requests", "phases"):
-        pd.testing.assert_frame_equal(getattr(traces[0], frame), getattr(traces[1], frame))
+        pd.testing.assert_frame_equal(getattr(traces[0], frame).frame(), getattr(traces[1], frame).frame())
     # A load, instructions, a session, a request, a tool call, and of each of two inferences 2 phases and 4 events.
     assert traces[0].coverage_of("Foundation Models").rows == 5 + 2 * (2 + 4)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 from hypothesis import given, settings, strategies as st
@@ -9,9 +11,11 @@ from hypothesis import given, settings, strategies as st
 from support.handover import trace_of
 from support.samples.runtimes import REQUESTS, dictation, local_chat
 from tracekit.analysis.requests import summarize_requests
+from tracekit.columns import columns_of
+from tracekit.frame import dtypes_of
 from tracekit.testing import CoreAIChat, LoggedRow, Process, Scenario
 from tracekit.testing.language_models import Truth
-from tracekit.trace.requests.frame import DTYPES, no_requests
+from tracekit.trace.requests.frame import Requests
 from tracekit.trace.requests.logged import logged_requests
 
 MS = 1_000_000
@@ -68,10 +72,10 @@ def test_each_request_is_what_was_asked(asked, bracket):
         assert (found["consumed_tokens"], found["generated_tokens"]) == (tokens, len(passes))
         assert (found["duration_ns"], found["overlapping"]) == (truth.end_ns - truth.start_ns, False)
         assert (found["cached_tokens"], found["first_token_from"]) == (0 if bracket else None, "token")
-        own = trace.phases[trace.phases["request"].eq(number).fillna(value=False)]
+        own = trace.phases.frame()[trace.phases.frame()["request"].eq(number).fillna(value=False)]
         assert own["start_ns"].between(truth.start_ns, truth.end_ns).all()
         assert (own["phase"] == "forward pass").sum() == len(passes)
-    assert trace.phases["request"].isna().sum() == 2  # the load and the warm-up
+    assert trace.phases.frame()["request"].isna().sum() == 2  # the load and the warm-up
 
 
 def test_a_last_request_whose_interval_never_ended_is_unfinished():
@@ -81,9 +85,9 @@ def test_a_last_request_whose_interval_never_ended_is_unfinished():
     trace = trace_of(scenario)
     (summary,) = summarize_requests(trace)
     assert (summary.requests, summary.unfinished) == (len(REQUESTS), 1)
-    assert list(trace.requests["generated_tokens"]) == [tokens for _, tokens in REQUESTS]
-    assert list(trace.requests["duration_ns"].isna()) == [False, False, True]
-    assert trace.requests["start_ns"].iloc[-1] == last.start_ns
+    assert list(trace.requests.frame()["generated_tokens"]) == [tokens for _, tokens in REQUESTS]
+    assert list(trace.requests.frame()["duration_ns"].isna()) == [False, False, True]
+    assert trace.requests.frame()["start_ns"].iloc[-1] == last.start_ns
     # A prompt that is processed ahead of a request generates nothing, and is none.
     scenario.logged = [row for row in scenario.logged if row.start_ns < last.start_ns or row.name in ("Prompt",)]
     assert len(trace_of(scenario).requests) == len(REQUESTS) - 1
@@ -143,26 +147,26 @@ def test_other_runtimes_are_read_by_their_phases():
     assert set(frame["first_token_from"]) == {"sampling"}
     assert frame[["consumed_tokens", "cached_tokens", "tools"]].isna().all().all()
     # WhisperKit has brackets, and no phase of a language model.
-    assert trace_of(dictation()).requests.empty
+    assert not len(trace_of(dictation()).requests)
 
 
 def test_the_sample_is_what_was_built():
-    frame = trace_of(local_chat()).requests
+    frame = trace_of(local_chat()).requests.frame()
     assert list(zip(frame["consumed_tokens"], frame["generated_tokens"], strict=True)) == list(REQUESTS)
     assert list(frame["duration_ns"].isna()) == [False, False, True]
 
 
 def test_a_frame_has_its_columns_with_and_without_rows():
-    for frame in (no_requests(), trace_of(local_chat()).requests):
-        assert {name: str(dtype) for name, dtype in frame.dtypes.items()} == dict(DTYPES)
-    assert trace_of(Scenario(Process("App", 1), duration_ns=MS)).requests.empty
+    for frame in (Requests.none().frame(), trace_of(local_chat()).requests.frame()):
+        assert {name: str(dtype) for name, dtype in frame.dtypes.items()} == dtypes_of(columns_of(Requests))
+    assert not len(trace_of(Scenario(Process("App", 1), duration_ns=MS)).requests)
 
 
 def test_each_of_many_requests_is_told_apart():
     phases = trace_of(local_chat()).phases
     times = 20_000 // len(phases)
-    many = phases.take(np.tile(np.arange(len(phases)), times)).reset_index(drop=True)
-    many["start_ns"] += np.repeat(np.arange(times), len(phases)) * 10_000_000_000
+    many = phases.take(np.tile(np.arange(len(phases)), times))
+    many = replace(many, start_ns=many.start_ns + np.repeat(np.arange(times), len(phases)) * 10_000_000_000)
     requests, owner = logged_requests(many)
     assert len(requests) == times * len(REQUESTS)
-    assert (owner >= 0).sum() == times * (phases["request"].notna().sum())
+    assert (owner >= 0).sum() == times * phases.request.known.sum()

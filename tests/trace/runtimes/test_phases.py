@@ -52,7 +52,7 @@ def trace(scenario):
 
 
 def rows(trace: Trace, *columns: str) -> list[tuple[object, ...]]:
-    frame = trace.phases[list(columns)].astype(object)
+    frame = trace.phases.frame()[list(columns)].astype(object)
     return list(frame.where(frame.notna(), None).itertuples(index=False, name=None))
 
 
@@ -69,13 +69,13 @@ def test_what_was_logged_is_what_is_read(trace):
         ("Speculate", runtime, "unknown", "Other", "interval", 200 * MS, 5 * MS),
         ("Extend", runtime, "token interval", "Generate", "open", 300 * MS, None),
     ]
-    assert set(trace.phases["process"]) == {"Chat"}
+    assert set(trace.phases.frame()["process"]) == {"Chat"}
     assert "Core AI language model: 1 signpost with unknown names ('Speculate') on the lane Other." in trace.notes
 
 
 def test_only_declared_keys_of_messages_leave_the_reader(trace):
     keys = ("tokens", "strategy", "step", "prompt_tokens", "max_tokens", "generated_tokens", "memory")
-    said = dict(zip(trace.phases["name"], rows(trace, *keys), strict=True))
+    said = dict(zip(trace.phases.frame()["name"], rows(trace, *keys), strict=True))
     assert said["Inference"] == (None, None, None, 12, 5, 4, None)
     assert said["Prompt"] == (512, "Vanilla", None, None, None, None, None)
     # What is no number where one is declared is not known; nothing is read of private and unknown messages.
@@ -84,7 +84,7 @@ def test_only_declared_keys_of_messages_leave_the_reader(trace):
     assert said["MemoryUsage"][-1] == 812.5
     texts = {
         str(text)
-        for frame in trace.context.values()
+        for frame in (rows.frame() for rows in trace.context.values())
         for name in frame
         if isinstance(frame[name].dtype, pd.CategoricalDtype)
         for text in frame[name].cat.categories
@@ -97,9 +97,9 @@ def test_only_declared_keys_of_messages_leave_the_reader(trace):
 def test_a_bundle_gives_the_same_phases(scenario, trace, tmp_path):
     path = tmp_path / "chat.trace"
     write_bundle(scenario, path, rows_per_block=64)
-    columns = [name for name in trace.phases if name not in ("row", "thread")]
-    read = open_trace(path).phases
-    pd.testing.assert_frame_equal(read[columns], trace.phases[columns], check_categorical=False)
+    columns = [name for name in trace.phases.frame() if name not in ("row", "thread")]
+    read = open_trace(path).phases.frame()
+    pd.testing.assert_frame_equal(read[columns], trace.phases.frame()[columns], check_categorical=False)
 
 
 def test_lanes_say_what_has_no_end(trace):
@@ -115,13 +115,13 @@ def test_lanes_say_what_has_no_end(trace):
     assert events.ends.tolist() == [160 * MS, END]
     # It reaches into what is shown of the end of the recording, as the request, which ended before, does not.
     shown = only_range(everything(trace), trace, 800 * MS, 850 * MS)
-    assert trace.phases["name"][shown.context["phases"]].tolist() == ["Extend"]
+    assert trace.phases.frame()["name"][shown.context["phases"]].tolist() == ["Extend"]
 
 
 def test_settings_say_what_an_operation_is(scenario):
     def names(units: Units) -> set[str]:
         phases = build_trace(recording_of(scenario), units).phases
-        return set(phases["name"][phases["runtime"].isna()])
+        return set(phases.where(~phases.runtime.known).name.held())
 
     assert names(Units()) == {"Answer", "Shown"}
     assert names(Units(skip=("Sh*",))) == {"Answer"}
@@ -131,8 +131,8 @@ def test_settings_say_what_an_operation_is(scenario):
 def test_finished_intervals_and_other_processes(trace, scenario):
     scenario.logged = []
     without = trace_of(scenario).phases
-    assert without.empty
-    assert list(without) == [name for name in trace.phases if name in without]
+    assert not len(without)
+    assert list(without.columns()) == [name for name in trace.phases.frame() if name in without.columns()]
     scenario.signposts = [
         SignpostRow(5, 100, "Answer", OWN, "chat"),
         SignpostRow(7, 9, "EncodeAudio", "com.argmax.whisperkit", "AudioEncoding"),

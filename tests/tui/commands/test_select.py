@@ -181,7 +181,7 @@ def test_a_finding_about_requests_leads_to_its_request_on_the_lanes(run_view, sa
     async def test(screen) -> None:
         assert marked_lanes(screen) == {"Request"}
         await screen.press("full_stop")
-        chosen, requests = screen.state.selection, screen.state.session.trace.requests
+        chosen, requests = screen.state.selection, screen.state.session.trace.requests.frame()
         refused = requests[requests["error"] == "refusal"].iloc[0]
         assert chosen.event.frame == "phases"
         assert screen.state.session.row(chosen.event)["request"] == refused["request"]
@@ -207,7 +207,7 @@ def test_a_request_without_a_bracket_is_marked_as_all_its_phases(run_view, tmp_p
         await screen.press("full_stop", "f")
         session, view = screen.state.session, screen.state.view
         (check,) = (check for check in session.report.results if check.outcome == "finding")
-        longest, phases = check.evidence[0], session.trace.phases
+        longest, phases = check.evidence[0], session.trace.phases.frame()
         own = phases["request"].notna()
         assert session.evidence[0]["phases"].tolist() == phases.index[own].tolist()
         assert own.sum() > 50

@@ -114,7 +114,7 @@ def test_metal_pipelines_compiled_during_it_are_marked(run_view, corpus):
         trace, index = screen.state.session.trace, slowest(screen)
         assert screen.state.selection.prediction == index
         start, length = trace.activity.frame().loc[index, ["start_ns", "duration_ns"]]
-        compiled = trace.context["metal_pipelines"]["start_ns"].between(start, start + length, inclusive="left")
+        compiled = trace.context["metal_pipelines"].frame()["start_ns"].between(start, start + length, inclusive="left")
         assert compiled.sum() > 0
         assert f"{compiled.sum()} Metal pipelines compiled during it; the lanes mark them." in screen.text()
         assert underlined(screen, "Metal pipelines").strip()

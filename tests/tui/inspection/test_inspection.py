@@ -6,7 +6,6 @@ import io
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from rich.console import Console
 
@@ -15,6 +14,7 @@ from tracekit.analysis.breakdown.device_runs import Handoffs
 from tracekit.frame import rows_of
 from tracekit.request import Request
 from tracekit.trace.events import Calls
+from tracekit.trace.instruments.tables import MetalPipelines
 from tracekit.tui import opening
 from tracekit.tui.inspection.event import directions, event_blocks, why_blocks
 from tracekit.tui.inspection.report import finding_blocks, model_blocks
@@ -211,7 +211,7 @@ def test_an_inferred_call_says_what_shows_it_and_a_metal_pipeline_what_it_is_of(
     stacked = activity.assign(
         origin=activity["origin"].cat.set_categories(["call-stacks"]).fillna("call-stacks"), resolution_ns=1_000_000
     )
-    pipelines = pd.DataFrame({"start_ns": [5_000_000], "function": pd.Categorical(["softmax"])})
+    pipelines = MetalPipelines.listed(1, {"start_ns": [5_000_000], "function": ["softmax"]})
     context = {**session.trace.context, "metal_pipelines": pipelines}
     changed = replace(session, trace=replace(session.trace, activity=rows_of(Calls, stacked), context=context))
     assert "inferred from" not in told(event_blocks(session, EventRef("activity", 0)))
@@ -229,7 +229,7 @@ def told(blocks, width: int = 80) -> str:
 
 @pytest.mark.view("album_memory")
 async def test_a_sample_of_memory_is_named_by_its_size_and_has_no_length(screen):
-    memory = screen.state.session.trace.memory
+    memory = screen.state.session.trace.memory.frame()
     index = int(np.flatnonzero(memory["kind"] == "gpu")[0])
     screen.app.select(Selection(event=EventRef("memory", index)))
     await screen.settle()
@@ -244,7 +244,7 @@ async def test_a_sample_of_memory_is_named_by_its_size_and_has_no_length(screen)
 
 def test_an_operation_has_the_parts_of_its_time(samples):
     session = kept_judged(kept_session(str(samples / "frame_camera.trace")))
-    phases = session.trace.phases
+    phases = session.trace.phases.frame()
     first = {name: int(np.flatnonzero(phases["name"] == name)[0]) for name in ("ProcessFrame", "Resize", "Shutter")}
 
     def words(name: str) -> str:

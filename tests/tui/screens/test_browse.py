@@ -216,7 +216,7 @@ async def test_of_two_sizes_that_come_at_once_the_last_one_stays(screen, monkeyp
 @pytest.mark.view("meal_planner", size=(80, 24))
 async def test_the_status_line_names_a_phase_of_a_runtime(screen):
     await screen.press("n")
-    phase = screen.state.session.trace.phases.iloc[screen.state.selection.event.index]
+    phase = screen.state.session.trace.phases.frame().iloc[screen.state.selection.event.index]
     assert screen.text().splitlines()[-2].startswith(f" {phase['name']} · ")
 
 

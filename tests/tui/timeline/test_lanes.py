@@ -46,7 +46,9 @@ def test_lane_ids_are_unique_and_times_are_those_of_the_frame(grouping, reload_t
             continue
         events = lane.events
         frame = (
-            reload_trace.framed(events.frame) if events.frame in EVENT_FRAMES else reload_trace.context[events.frame]
+            reload_trace.framed(events.frame)
+            if events.frame in EVENT_FRAMES
+            else reload_trace.context[events.frame].frame()
         )
         assert (np.diff(events.index) > 0).all()
         assert events.starts.tolist() == frame["start_ns"].to_numpy()[events.index].tolist()

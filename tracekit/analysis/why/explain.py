@@ -167,7 +167,7 @@ def why(trace: Trace, prediction: int) -> Why | None:
     at = int(np.flatnonzero(found.calls.id == prediction)[0])
     start, duration = int(found.calls.start_ns[at]), int(found.calls.duration_ns[at])
     called, against = Intervals.from_rows(found.calls), parts_of(trace, found, np.array([at]))
-    thermal = trace.context.get("thermal")
+    thermal = trace.beside("thermal")
     state = -1 if thermal is None else int(states_at(thermal, THERMAL_STATES, np.array([start + duration // 2]))[0])
     return Why(
         model=model,
@@ -282,7 +282,7 @@ def waited_for(trace: Trace, explained: Why) -> IntArray:
 
 def compiled_for(trace: Trace, explained: Why) -> IntArray:
     """Positions in the context of the Metal pipelines whose compilation made a prediction slow. O(pipelines)."""
-    compiled = trace.context.get("metal_pipelines")
+    compiled = trace.beside("metal_pipelines")
     if compiled is None or not any(part.cause is Cause.SPECIALIZATION and part.ns > 0 for part in explained.parts):
         return np.zeros(0, np.int64)
     since = compiled["start_ns"].to_numpy() - explained.start_ns

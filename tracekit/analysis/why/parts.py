@@ -27,6 +27,7 @@ from tracekit.sorting import stable_order
 from tracekit.trace.events import Attribution, Kind
 from tracekit.trace.frames import texts_in
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
+from tracekit.trace.instruments.tables import MetalPipelines
 from tracekit.trace.samples import SAMPLE_NS
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -166,11 +167,12 @@ def _facts(ordered: Trace, calls: Compared) -> dict[str, AnyArray]:
     state of the GPU (`gpu_state`), how many Metal `pipelines` were compiled, and ns in which the engine compiled a
     model (`specialized`), the main thread did not answer (`hung`), and samples show the thread running for it (`ran`);
     `sampled`: all units were recorded too, so that a thread without samples did not run."""
-    windows, context = Intervals.from_rows(calls), ordered.context
+    windows = Intervals.from_rows(calls)
     middle = windows.starts + windows.durations // 2
-    gpu, compiled, hangs = context.get("gpu_performance"), context.get("metal_pipelines"), hangs_of_target(ordered)
+    gpu, compiled = ordered.beside("gpu_performance"), ordered.table(MetalPipelines)
+    hangs = hangs_of_target(ordered)
     states = [] if gpu is None else sorted(texts_in(gpu["state"]))
-    times = np.zeros(0, np.int64) if compiled is None else np.sort(compiled["start_ns"].to_numpy())
+    times = np.zeros(0, np.int64) if compiled is None else compiled.start_ns
     sites = call_sites(ordered) if ordered.samples is not None and len(ordered.samples) else None
     units = all(ordered.coverage_of(unit).recorded for unit in (NEURAL_ENGINE, GPU))
 
@@ -182,7 +184,7 @@ def _facts(ordered: Trace, calls: Compared) -> dict[str, AnyArray]:
     none = np.broadcast_to(np.int64(0), len(calls))
     sampled = sites is not None and units
     return {
-        "thermal": state(context.get("thermal"), THERMAL_STATES),
+        "thermal": state(ordered.beside("thermal"), THERMAL_STATES),
         "gpu_state": state(gpu, states),
         "pipelines": np.searchsorted(times, windows.ends) - np.searchsorted(times, windows.starts)
         if len(times)

@@ -66,7 +66,7 @@ def _was_launched(trace: tk.Trace) -> bool | None:
     target = trace.run.target
     if target.kind is not None:
         return target.kind == "launched"
-    periods = trace.context.get("life_cycle")
+    periods = trace.beside("life_cycle")
     if periods is None:
         return None
     if target.process is not None:

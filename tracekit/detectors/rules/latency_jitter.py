@@ -126,7 +126,7 @@ def _coincidences(view: tk.ModelView, calls: Calls, long: tk.BoolArray) -> list[
     states = latency_causes.thermal_states(view, calls)
     if states is not None and _in_common(states > 0, long):
         sentences.append("The slow ones ran while the device was warmer.")
-    performance = view.trace.context.get("gpu_performance")
+    performance = view.trace.beside("gpu_performance")
     if performance is not None and not performance.empty:
         slowest = states_at(performance, ("Minimum",), calls.times.starts + calls.durations // 2) == 0
         if _in_common(slowest, long):

@@ -45,7 +45,7 @@ def _loads(asked: Asked, options: Options, late: tk.BoolArray, share: tk.FloatAr
         tk.above("share", "its share of the time to first token", float(share[late][worst]), "share", options.share),
         tk.Metric("requests", "requests that waited for a load", len(rows), "count"),
     )
-    frame = asked.view.trace.phases
+    frame = asked.view.trace.phases.frame()
     is_load = tk.is_any(frame["phase"], "load", "warm-up") & tk.is_any(frame["runtime"], asked.runtime)
     loads = tk.Intervals.from_rows(tk.rows_where(frame, is_load & frame["duration_ns"].notna().to_numpy()))
     starts = rows["start_ns"].to_numpy(np.int64)

@@ -110,7 +110,7 @@ def _places(asked: Asked, requests: tk.IntArray) -> tk.IntArray:
 
 def _heat(view: tk.RecordingView, tokens: _Tokens) -> tk.Outcome | None:
     """The answer where the device may have become hot meanwhile; None where it did not."""
-    frame = view.trace.context.get("thermal")
+    frame = view.trace.beside("thermal")
     if frame is not None and not frame.empty:
         states = states_at(frame, THERMAL_STATES, tokens.times.starts)
         if (states >= 0).all() and not np.ptp(states):

@@ -140,7 +140,7 @@ def _finding(
 
 def _pipelines(view: tk.ModelView, rows: tk.Calls) -> str:
     """What of the time Metal explains: a sentence after a space, or nothing."""
-    compiled = view.trace.context.get("metal_pipelines")
+    compiled = view.trace.beside("metal_pipelines")
     if compiled is None or compiled.empty:
         return ""
     times = compiled["start_ns"].to_numpy()

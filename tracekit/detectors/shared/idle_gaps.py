@@ -214,7 +214,7 @@ def _like_work(gap_ns: tk.IntArray) -> bool:
 
 def _signposts_in_gaps(view: tk.ModelView, idle: idleness.Idle) -> tuple[str, ...]:
     """Names of signpost intervals of the app that lie inside gaps, if they cover enough of them."""
-    frame = view.trace.context.get("signposts")
+    frame = view.trace.beside("signposts")
     if frame is None or frame.empty or not len(idle.gaps):
         return ()
     target = view.trace.run.target.process

@@ -105,7 +105,7 @@ def _cause_without_states(calls: Calls, measured: Growth) -> Cause:
 
 def thermal_states(view: tk.ModelView, calls: Calls) -> tk.IntArray | None:
     """Thermal state of the device in the middle of each call, as index in `THERMAL_STATES`; None where not recorded."""
-    frame = view.trace.context.get("thermal")
+    frame = view.trace.beside("thermal")
     if frame is None or frame.empty:
         return None
     return states_at(frame, THERMAL_STATES, calls.times.starts + calls.durations // 2)

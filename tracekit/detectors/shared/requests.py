@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 import tracekit.detectors as tk
+from tracekit.trace.context import of_target
 from tracekit.trace.requests.frame import INSTRUMENT as FOUNDATION_MODELS, NO_ERROR as NONE, OUTSIDE, UNVALIDATED
-from tracekit.trace.runtimes.phases import of_target
 from tracekit.trace.runtimes.registry import runtimes
 
 Options = TypeVar("Options")
@@ -52,7 +52,7 @@ class Asked:
 
     def phases(self, *names: str, of: tk.BoolArray | None = None) -> pd.DataFrame:
         """Ended rows of some phases that belong to the requests, or to some of them. O(phases)."""
-        frame = self.view.trace.phases
+        frame = self.view.trace.phases.frame()
         numbers = self.rows["request"] if of is None else self.rows["request"][of]
         own = tk.is_any(frame["phase"], *names) & np.isin(tk.or_minus_one(frame["request"]), numbers)
         return tk.rows_where(frame, own & frame["duration_ns"].notna().to_numpy())
@@ -116,9 +116,9 @@ def judge_requests(judge: Callable[[Asked, Options], tk.Outcome]) -> Callable[[t
 
     @wraps(judge)
     def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
-        frame = view.trace.requests
+        frame = view.trace.requests.frame()
         if len(frame):
-            frame = frame[of_target(frame, view.trace.run.target.process)]
+            frame = frame[of_target(view.trace.requests.pid, view.trace.run.target.process)]
         if frame.empty:
             return view.not_applicable("No request to a language model was recorded.")
         groups = [rows for _, rows in frame.groupby(["runtime", "pid"], observed=True, dropna=False, sort=False)]

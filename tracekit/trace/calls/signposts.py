@@ -16,9 +16,9 @@ import pandas as pd
 
 from tracekit.arrays import IntArray
 from tracekit.columns import coded, constant, or_null
-from tracekit.frame import cells_of
 from tracekit.recording.table import Process
 from tracekit.trace.calls.infer import Inferred, calls_in_time, calls_with
+from tracekit.trace.context import of_target
 from tracekit.trace.events import (
     ATTRIBUTIONS,
     KINDS,
@@ -33,15 +33,15 @@ from tracekit.trace.events import (
     Origin,
     bare_events,
 )
-from tracekit.trace.frames import is_any, or_minus_one
-from tracekit.trace.runtimes.phases import of_target
+from tracekit.trace.frames import or_minus_one
+from tracekit.trace.instruments.tables import Signposts
 
 _KINDS: Final = {"MLModel_Load": Kind.LOAD, "MLModel_Compile": Kind.COMPILE}
 _LABELS: Final = {Kind.LOAD: "Load (signpost)", Kind.COMPILE: "Compilation (signpost)"}
 _NAMES: Final = re.compile(r"(?:^|,)\s*(?:[A-Za-z_ ]+[:=]\s*)?([^,]*)")
 
 
-def with_signposts(inferred: Inferred, signposts: pd.DataFrame | None, target: Process | None) -> Inferred:
+def with_signposts(inferred: Inferred, signposts: Signposts | None, target: Process | None) -> Inferred:
     """What is inferred, with the target's loads and compilations in signposts. O(n log n + calls²) in the former."""
     if signposts is None:
         return inferred
@@ -82,19 +82,17 @@ def with_signposts(inferred: Inferred, signposts: pd.DataFrame | None, target: P
     return replace(inferred, activity=both, hardware=replace(inferred.hardware, prediction=linked), sites=sites)
 
 
-def _calls(signposts: pd.DataFrame, target: Process | None) -> tuple[Calls, IntArray]:
+def _calls(signposts: Signposts, target: Process | None) -> tuple[Calls, IntArray]:
     """A row of the Activity lane for each interval, and its thread, -1 where that is not known."""
-    chosen = is_any(signposts["subsystem"], "com.apple.coreml") & is_any(signposts["name"], *_KINDS)
-    chosen &= of_target(signposts, target)
-    rows = signposts[chosen].reset_index(drop=True)
-    start = rows["start_ns"].to_numpy(np.int64)
-    end = start + rows["duration_ns"].to_numpy(np.int64)
+    chosen = signposts.subsystem.is_any("com.apple.coreml") & signposts.name.is_any(*_KINDS)
+    rows = signposts.where(chosen & of_target(signposts.pid, target))
+    start, end = rows.start_ns, rows.ends(0)
     # Model and pipeline that each message names; the model has a name in any case.
     names: list[tuple[str, str | None]] = []
-    for message in rows["start_message"].astype(object):
+    for message in rows.start_message.as_objects().tolist():
         words = [name.strip() for name in _NAMES.findall(message)] if isinstance(message, str) else []
         names.append((next(iter(words), "") or "model without a name", (words[1] if len(words) > 1 else "") or None))
-    kinds = [_KINDS[str(name)] for name in rows["name"]]
+    kinds = [_KINDS[name] for name in rows.name.as_objects().tolist()]
     events = replace(
         bare_events(start, end - start),
         lane=constant(Lane.ACTIVITY, len(rows), LANES),
@@ -104,12 +102,12 @@ def _calls(signposts: pd.DataFrame, target: Process | None) -> tuple[Calls, IntA
         parent_model=coded([parent for _, parent in names]),
         level=coded([Level.TOP if parent is None else Level.SUB for _, parent in names], LEVELS),
         attribution=constant(Attribution.INFERRED, len(rows), ATTRIBUTIONS),
-        process=cells_of(rows["process"].array),
-        pid=cells_of(rows["pid"].array),
-        table=cells_of(rows["table"].array),
-        row=rows["row"].to_numpy(),
+        process=rows.process,
+        pid=rows.pid,
+        table=rows.table,
+        row=rows.row,
     )
-    return calls_with(events, Origin.SIGNPOSTS, start, start, end, end), or_minus_one(rows["tid"])
+    return calls_with(events, Origin.SIGNPOSTS, start, start, end, end), rows.tid.filled()
 
 
 def _same(inferred: Inferred, calls: Calls, number: int, thread: int) -> list[int]:

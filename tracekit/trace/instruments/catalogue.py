@@ -4,15 +4,9 @@ module of its own beside the binder of its rows."""
 from __future__ import annotations
 
 from tracekit.trace import samples
-from tracekit.trace.frames import Field, Form
-from tracekit.trace.instruments import coreml, hardware, memory, signposts
+from tracekit.trace.instruments import coreml, hardware, memory, signposts, tables
 from tracekit.trace.instruments.instrument import Context, Instrument, Strip
 from tracekit.trace.requests.frame import CORE_AI, FOUNDATION_MODELS
-
-_PROCESS = Field("process", Form.PROCESS)
-_THREAD = Field("thread", Form.THREAD)
-_INDUCED = Field("induced", Form.INTEGER, column="is-induced")
-"""1 where a developer's condition forced a state."""
 
 INSTRUMENTS: tuple[Instrument, ...] = (
     coreml.INSTRUMENT,
@@ -23,20 +17,11 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         "GPU State",
         "activity and performance states of the GPU",
         context=(
-            # `Active` and `Idle` alternate and tile time; the table names no process.
-            Context(
-                "gpu_states",
-                ("metal-gpu-state-intervals",),
-                (Field("state", required=True), Field("label"), Field("gpu")),
-            ),
+            Context("gpu_states", ("metal-gpu-state-intervals",), tables.GpuStates),
             Context(
                 "gpu_performance",
                 ("gpu-performance-state-intervals",),
-                (
-                    Field("state", column="gpu-performance-state", required=True),
-                    Field("gpu", column="track-label"),
-                    _INDUCED,
-                ),
+                tables.GpuPerformance,
                 Strip("GPU clock", {"minimum": "LOW", "medium": "MEDIUM", "maximum": "HIGH"}),
             ),
         ),
@@ -46,11 +31,10 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         "Thermal State",
         "thermal states of the device",
         context=(
-            # A state may also be `Unknown`.
             Context(
                 "thermal",
                 ("device-thermal-state-intervals",),
-                (Field("state", column="thermal-state", required=True), Field("track", column="track-label"), _INDUCED),
+                tables.Thermal,
                 Strip(
                     "Thermal",
                     {"nominal": "GOOD", "fair": "FAIR", "serious": "SERIOUS", "critical": "CRITICAL"},
@@ -69,14 +53,10 @@ INSTRUMENTS: tuple[Instrument, ...] = (
             Context(
                 "hangs",
                 ("potential-hangs",),
-                (Field("hang_type", required=True), _PROCESS, _THREAD),
+                tables.Hangs,
                 Strip("Hangs", {"hang": "SERIOUS", "severe hang": "CRITICAL", "microhang": "FAIR"}, "hang_type"),
             ),
-            Context(
-                "hang_risks",
-                ("hang-risks",),
-                (Field("message", required=True), Field("severity"), Field("event_type"), _PROCESS, _THREAD),
-            ),
+            Context("hang_risks", ("hang-risks",), tables.HangRisks),
         ),
         added_as="Hangs",
         plural=True,
@@ -86,13 +66,7 @@ INSTRUMENTS: tuple[Instrument, ...] = (
     Instrument(
         "Points of Interest",
         "events and intervals logged as points of interest",
-        context=(
-            Context(
-                "points_of_interest",
-                ("PointsOfInterestEvents",),
-                (Field("name", required=True), Field("subsystem"), Field("message"), _PROCESS, _THREAD),
-            ),
-        ),
+        context=(Context("points_of_interest", ("PointsOfInterestEvents",), tables.PointsOfInterest),),
         added_as="Points of Interest",
         plural=True,
     ),
@@ -120,26 +94,13 @@ INSTRUMENTS: tuple[Instrument, ...] = (
     Instrument(
         "App Life Cycle",
         "launch phases of apps",
-        context=(
-            Context(
-                "life_cycle",
-                ("life-cycle-period",),
-                (Field("period", required=True), Field("group"), _PROCESS, Field("narrative")),
-            ),
-        ),
+        context=(Context("life_cycle", ("life-cycle-period",), tables.LifeCycle),),
         in_template=True,
     ),
     Instrument(
         "Processes",
         "names and pids of running processes",
-        context=(
-            Context(
-                "processes",
-                ("process-info",),
-                (_PROCESS, Field("process_name"), Field("unique_id", Form.INTEGER)),
-                timeless=True,
-            ),
-        ),
+        context=(Context("processes", ("process-info",), tables.Processes, timeless=True),),
         in_template=True,
         plural=True,
         empty="the list of processes is empty",
@@ -147,21 +108,7 @@ INSTRUMENTS: tuple[Instrument, ...] = (
     Instrument(
         "Clock",
         "start and clock of the run",
-        context=(
-            # mach ticks = mabs_epoch + ns × denominator / numerator. `timebase` is a fraction as text, for example
-            # `125/3`; `trace_start_time` is ns since 1970.
-            Context(
-                "clock",
-                ("time-info",),
-                (
-                    Field("mabs_epoch", Form.INTEGER),
-                    Field("mct_epoch", Form.INTEGER),
-                    Field("timebase", column="timebase-info"),
-                    Field("trace_start_time", Form.INTEGER),
-                ),
-                timeless=True,
-            ),
-        ),
+        context=(Context("clock", ("time-info",), tables.Clock, timeless=True),),
         in_template=True,
         empty="the clock table is empty",
     ),
@@ -190,7 +137,7 @@ CONTEXT = tuple(context for entry in INSTRUMENTS for context in entry.context)
 """What they put beside the lanes."""
 
 TIMELESS = frozenset(context.name for context in CONTEXT if context.timeless)
-"""Frames of them that hold for the whole run."""
+"""Those of them that hold for the whole run."""
 
 SCHEMAS = frozenset(schema for entry in INSTRUMENTS for schema in entry.schemas)
 """Schemas of all of them: tables that any answer rests on. What the others hold is nothing to them."""

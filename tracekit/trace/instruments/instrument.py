@@ -11,8 +11,8 @@ from tracekit.arrays import BoolArray, IntArray
 from tracekit.recording.table import Process
 from tracekit.trace.binding import as_texts, durations
 from tracekit.trace.collect import Rows
+from tracekit.trace.context import ContextRows
 from tracekit.trace.events import Events, bare_events
-from tracekit.trace.frames import Field
 from tracekit.trace.labels import KnownModels
 
 
@@ -73,12 +73,12 @@ class Strip:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Tables that become one frame beside the lanes."""
+    """Tables that become rows beside the lanes."""
 
     name: str
     """Its name in `Trace.context`."""
     schemas: tuple[str, ...]
-    fields: tuple[Field, ...]
+    rows: type[ContextRows]
     strip: Strip | None = None
     timeless: bool = False
     """Whether it holds for the whole run, whatever part of it is shown."""

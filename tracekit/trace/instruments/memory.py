@@ -1,12 +1,4 @@
-"""Memory of processes (Activity Monitor) and of Metal (Metal Resource Events): one frame, `Trace.memory`.
-
-| column     | dtype    | holds                                                                                 |
-|------------|----------|---------------------------------------------------------------------------------------|
-| start_ns   | int64    | when it was sampled                                                                   |
-| kind       | category | `footprint` of a process, or `gpu`: what it has allocated of Metal                    |
-| process    | category | the process; and `pid` (Int64)                                                        |
-| bytes      | int64    | how much                                                                              |
-| table, row |          | as in other frames of the context                                                     |
+"""Memory of processes (Activity Monitor) and of Metal (Metal Resource Events), together.
 
 Mnemonics and types: public scripts that read such exports. Of `metal-current-allocated-size` these say where the
 columns stand and not what they are called, so its columns are told by their types.
@@ -16,29 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 import numpy as np
-import pandas as pd
 
+from tracekit.arrays import IndexArray, IntArray
+from tracekit.columns import Numbers, Texts, column, constant
 from tracekit.recording.table import Process
-from tracekit.trace.binding import constant
-from tracekit.trace.frames import (
-    Field,
-    Form,
-    concat_frames,
-    is_any,
-    made_once,
-    or_minus_one,
-    or_null,
-    rows_where,
-    sorted_by_start,
-)
+from tracekit.rows import joined
+from tracekit.trace.context import ROW, TABLE, ContextRows, pid_of, process_of, recorded, sorted_by_start
 from tracekit.trace.instruments.instrument import Instrument
 
 MEMORY: Final = "memory"
-"""Name of the frame in the context."""
+"""Name of the rows in the context."""
 
 
 class Memory(StrEnum):
@@ -65,20 +49,42 @@ def counts_engine(system: str | None) -> bool | None:
     return int(version[0]) >= _COUNTED_FROM if version else None
 
 
-_FOOTPRINT = (
-    Field("process", Form.PROCESS),
-    Field("bytes", Form.INTEGER, column="memory-physical-footprint", required=True),
-)
-SOURCES: Final[Mapping[str, tuple[Memory, tuple[Field, ...]]]] = {
-    "sysmon-process": (Memory.FOOTPRINT, _FOOTPRINT),
-    "activity-monitor-process-live": (Memory.FOOTPRINT, _FOOTPRINT),
-    "metal-current-allocated-size": (
-        Memory.GPU,
-        (
-            Field("process", Form.PROCESS, type="process"),
-            Field("bytes", Form.INTEGER, type="size-in-bytes", required=True),
-        ),
-    ),
+@dataclass(frozen=True, slots=True, eq=False)
+class MemoryRows(ContextRows):
+    """MemoryRows of processes over time. Coverage says what the absence of rows means."""
+
+    kind: Texts = column("`footprint` of the process, or `gpu` for what it has allocated of Metal")
+    process: Texts = column("name of the process")
+    pid: Numbers = column("id of the process")
+    bytes: IntArray = column("how much")
+    table: Texts = column(TABLE)
+    row: IntArray = column(ROW)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Footprints(ContextRows):
+    """A table of Activity Monitor."""
+
+    process: Texts = process_of()
+    pid: Numbers = pid_of()
+    bytes: Numbers = recorded("how much", "memory-physical-footprint", required=True)
+    table: Texts = column(TABLE)
+    row: IntArray = column(ROW)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Allocated(Footprints):
+    """A table of Metal Resource Events."""
+
+    process: Texts = process_of(kind="process")
+    pid: Numbers = pid_of(kind="process")
+    bytes: Numbers = recorded("how much", kind="size-in-bytes", required=True)
+
+
+SOURCES: Final[Mapping[str, tuple[Memory, type[Footprints]]]] = {
+    "sysmon-process": (Memory.FOOTPRINT, Footprints),
+    "activity-monitor-process-live": (Memory.FOOTPRINT, Footprints),
+    "metal-current-allocated-size": (Memory.GPU, Allocated),
 }
 """By schema. Both tables of Activity Monitor show the same processes: the first one with rows counts."""
 
@@ -96,35 +102,29 @@ GPU_MEMORY = Instrument(
 )
 
 
-def memory_frame(bound: Mapping[str, pd.DataFrame | None]) -> pd.DataFrame | None:
-    """The frame of what the tables hold, by schema, in rows with a size; None where there is no table. O(n log n)."""
-    frames = {schema: frame for schema, frame in bound.items() if frame is not None}
-    if not frames:
-        return None
+def memory_rows(bound: Mapping[str, Footprints | None]) -> MemoryRows | None:
+    """What the tables hold, by schema, in rows with a size; None where there is no table. O(n log n)."""
+    known = {schema: rows for schema, rows in bound.items() if rows is not None}
     taken: dict[Memory, str] = {}
-    for schema, frame in frames.items():
-        if len(frame):
+    for schema, rows in known.items():
+        if len(rows):
             taken.setdefault(SOURCES[schema][0], schema)
-    if not taken:
-        return no_memory()
-    sized = ((kind, frames[schema].dropna(subset=["bytes"])) for kind, schema in taken.items())
-    parts = [part.assign(kind=constant(kind, len(part), Memory)) for kind, part in sized]
-    return sorted_by_start(concat_frames(parts, map(str, no_memory())).astype({"bytes": np.int64}))
+    parts = [_sized(kind, known[schema]) for kind, schema in taken.items()]
+    return sorted_by_start(joined(parts)) if parts else MemoryRows.none() if known else None
 
 
-@made_once
-def no_memory() -> pd.DataFrame:
-    """A frame without rows, as most recordings have it."""
-    number, text = np.zeros(0, np.int64), constant(None, 0)
-    kind, pid = constant(None, 0, Memory), or_null(number)
-    columns = {"start_ns": number, "kind": kind, "process": text, "pid": pid, "bytes": number}
-    return pd.DataFrame({**columns, "table": text, "row": number}, copy=False)
+def _sized(kind: Memory, rows: Footprints) -> MemoryRows:
+    rows = rows.where(rows.bytes.known)
+    kinds = constant(str(kind), len(rows), map(str, Memory))
+    return MemoryRows(rows.start_ns, kinds, rows.process, rows.pid, rows.bytes.values, rows.table, rows.row)
 
 
-def of_process(memory: pd.DataFrame, kind: Memory, target: Process | None) -> pd.DataFrame:
-    """The rows of one kind of the target; without a target, those of the only process that has any, else none. O(n)."""
-    rows = rows_where(memory, is_any(memory["kind"], kind))
-    pids = or_minus_one(rows["pid"])
+def of_process(memory: MemoryRows, kind: Memory, target: Process | None) -> IndexArray:
+    """Positions of the rows of one kind of the target; without a target, of the only process that has any, else none.
+    O(n)."""
+    at: IndexArray = np.flatnonzero(memory.kind.is_any(kind))
+    pids = memory.pid.filled()[at]
     if target is None or target.pid is None:
-        return rows if len(np.unique(pids)) == 1 else rows.iloc[:0]
-    return rows_where(rows, pids == target.pid)
+        return at if len(np.unique(pids)) == 1 else at[:0]
+    own: IndexArray = at[pids == target.pid]
+    return own

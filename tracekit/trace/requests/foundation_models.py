@@ -9,21 +9,21 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Final
 
 import numpy as np
-import pandas as pd
 
+from tracekit.columns import Keyed, codes_of, numbers_by_code
 from tracekit.grouping import grouped
 from tracekit.intervals import CoveredTime, Intervals, containing
 from tracekit.recording.table import Process
 from tracekit.trace.binding import as_coded, optional_integers
 from tracekit.trace.collect import Rows
 from tracekit.trace.requests import pairing
-from tracekit.trace.requests.frame import FOUNDATION_MODELS, INSTRUMENT, NO_ERROR, RECORDED, requests_frame
-from tracekit.trace.runtimes.phases import INTERVAL, OPEN
+from tracekit.trace.requests.frame import FOUNDATION_MODELS, INSTRUMENT, NO_ERROR, RECORDED, Requests
+from tracekit.trace.runtimes.phases import INTERVAL, OPEN, Phases
 from tracekit.trace.runtimes.registry import PHASES as LANE_OF
 
 SESSIONS, REQUESTS, INSTRUCTIONS, INFERENCES, TOOLS, LOADS, EVENTS = FOUNDATION_MODELS
@@ -60,7 +60,7 @@ def _number(text: str | None, numbers: dict[str, int]) -> int | None:
 
 def bind_foundation_models(
     tables: Mapping[str, Rows | None], target: Process | None
-) -> tuple[pd.DataFrame, pd.DataFrame, tuple[str, ...]]:
+) -> tuple[Phases, Requests, tuple[str, ...]]:
     """Phases, requests, and notes. The rows name no process, so they are the target's. O(n log n), in Python: there are
     few, since each stands for what somebody waited for."""
     rows = {schema: _rows(schema, table) for schema, table in tables.items() if table is not None}
@@ -103,13 +103,12 @@ def bind_foundation_models(
     broken = sum(event.broken for event in events)
     notes = (f"{EVENTS}: {broken} of {len(events)} messages are cut off; what they say is unknown.",) if broken else ()
     drawn = [row for schema in (SESSIONS, INSTRUCTIONS, INFERENCES, TOOLS, LOADS, REQUESTS) for row in of(schema)]
-    given = {name: [each.get(name) for each in made] for name in (made[0] if made else ())}
-    given["appended"] = [each.get("appended") for each in made]
     count = len(made)
+    given = {name: [each.get(name) for each in made] for name in (*(made[0] if made else ()), "appended")}
     given |= {"runtime": [INSTRUMENT] * count, "origin": [RECORDED] * count, "unvalidated": [True] * count}
     if target is not None:
         given |= {"process": [target.name] * count, "pid": [target.pid] * count}
-    return _phase_frame(drawn, target), requests_frame(given, count), notes
+    return _phases(drawn, target), Requests.listed(count, given), notes
 
 
 _TURN: Final = ("turn-id", "model-request-id")
@@ -334,26 +333,32 @@ def _sum(counts: Iterable[int | None]) -> int | None:
     return None if not known or None in known else sum(filter(None, known))
 
 
-def _phase_frame(rows: Sequence[_Row], target: Process | None) -> pd.DataFrame:
+def _phases(rows: Sequence[_Row], target: Process | None) -> Phases:
     """Rows as rows of `Trace.phases`."""
-    said = ("session", "identity", *(f"{kind}_tokens" for kind in _TOKENS))
-    whole = ("duration_ns", "pid", *said, "request")
-    frame = pd.DataFrame(
-        {
-            "start_ns": row.start_ns,
-            "duration_ns": row.duration_ns,
-            "form": INTERVAL if row.duration_ns is not None else OPEN,
-            "runtime": INSTRUMENT,
-            "phase": row.phase,
-            "lane": LANE_OF[row.phase],
-            "name": row.name,
-            "process": target.name if target else None,
-            "pid": target.pid if target else None,
-            **{key: row.said.get(key) for key in ("error", *said)},
-            "table": row.table,
-            "row": row.row,
-            "request": row.request,
-        }
-        for row in rows
-    )
-    return frame.astype(dict.fromkeys(whole, "Int64")) if rows else frame
+    count, at = len(rows), np.arange(len(rows))
+    given: dict[str, list[int | str | None]] = {
+        "start_ns": [row.start_ns for row in rows],
+        "duration_ns": [row.duration_ns for row in rows],
+        "form": [INTERVAL if row.duration_ns is not None else OPEN for row in rows],
+        "runtime": [INSTRUMENT] * count,
+        "phase": [row.phase for row in rows],
+        "lane": [LANE_OF[row.phase] for row in rows],
+        "name": [row.name for row in rows],
+        "process": [target.name if target else None] * count,
+        "pid": [target.pid if target else None] * count,
+        "table": [row.table for row in rows],
+        "row": [row.row for row in rows],
+        "request": [row.request for row in rows],
+    }
+    numbers = ("session", "identity", *(f"{kind}_tokens" for kind in _TOKENS))
+    said = {name: numbers_by_code(at, [_whole(row.said.get(name)) for row in rows]) for name in numbers}
+    errors = codes_of(at, [_text(row.said.get("error")) for row in rows])
+    return replace(Phases.listed(count, given), said=Keyed({"error": errors, **said}))
+
+
+def _whole(value: int | str | None) -> int | None:
+    return value if isinstance(value, int) else None
+
+
+def _text(value: int | str | None) -> str | None:
+    return value if isinstance(value, str) else None

@@ -6,18 +6,17 @@ overlaps counts once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
-import pandas as pd
 
 from tracekit.arrays import BoolArray, IntArray
-from tracekit.columns import Flags, Numbers, Texts, column, columns_of
-from tracekit.frame import dtypes_of
-from tracekit.rows import Rows
-from tracekit.trace.frames import made_once, or_minus_one, sorted_by_start
+from tracekit.columns import Flags, Numbers, Texts, Type, column, columns_of
+from tracekit.intervals import running_end
+from tracekit.rows import in_order, joined, start_order
+from tracekit.trace.context import ContextRows
 
 FOUNDATION_MODELS: Final = (
     *("SessionTable", "RequestTable", "InstructionsTable", "ModelInferenceTable"),
@@ -26,7 +25,7 @@ FOUNDATION_MODELS: Final = (
 CORE_AI: Final = ("ODIEProfile", "CoreAIProfile")
 """Tables of these instruments."""
 REQUESTS: Final = "requests"
-"""Name of the frame in the context."""
+"""Name of the rows in the context."""
 LOGGED, RECORDED = "signposts", "foundation-models"
 FIRST_TOKEN: Final = ("token", "detokenization", "token interval", "sampling", "response event", "prompt")
 """What shows the first token: a token that was logged, the end of its detokenization, the begin of the interval to the
@@ -43,10 +42,9 @@ UNVALIDATED: Final = frozenset({INSTRUMENT, "Core AI"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Requests(Rows):
+class Requests(ContextRows):
     """Requests to language models. `error` is one of `pairing.KINDS`, `first_token_from` one of `FIRST_TOKEN`."""
 
-    start_ns: IntArray = column("start")
     duration_ns: Numbers = column("duration; null where its end is not in the recording")
     last_ns: IntArray = column("its end; without one, that of the last row that is its own")
     request: IntArray = column("its number; `Trace.phases` has it for each row of a request")
@@ -87,40 +85,25 @@ class Requests(Rows):
     table: Texts = column("table of the row that stands for it")
     row: IntArray = column("that row")
 
-
-DTYPES: Final = dtypes_of(columns_of(Requests))
-
-
-@made_once
-def no_requests() -> pd.DataFrame:
-    """A frame of requests without rows, as most recordings have it."""
-    nothing = {dtype: pd.Series([], dtype=dtype).array for dtype in set(DTYPES.values())}
-    return pd.DataFrame({name: nothing[dtype] for name, dtype in DTYPES.items()}, copy=False)
+    def ends(self, end_ns: int) -> IntArray:
+        """Shape (rows,): when each request ends; what has no end lasts until the recording does."""
+        ends = self.start_ns + self.duration_ns.values
+        return np.where(self.duration_ns.known, ends, np.maximum(end_ns, self.start_ns))
 
 
-def requests_frame(columns: Mapping[str, object], count: int) -> pd.DataFrame:
-    """The columns that are given, and null, False or 0 in the others."""
-    blank: dict[str, object] = {"int64": 0, "bool": False}
-    made = {
-        name: pd.Series(columns[name] if name in columns else [blank.get(dtype)] * count, dtype=dtype)
-        for name, dtype in DTYPES.items()
-    }
-    return pd.DataFrame(made)
-
-
-def joined_requests(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """The parts as one frame in order of time, numbered as given, and whether requests overlap. O(n log n)."""
-    parts = [part for part in parts if len(part)]
-    if not parts:
-        return no_requests()
-    frame = pd.concat([part.astype(dict.fromkeys(_TEXTS, object)) for part in parts], ignore_index=True)
-    frame["request"] = np.arange(len(frame))
-    frame = sorted_by_start(frame.astype(DTYPES))
+def joined_requests(parts: Sequence[Requests]) -> Requests:
+    """The parts in order of time, numbered as given, and whether requests overlap. O(n log n)."""
+    every = joined([part for part in parts if len(part)] or [Requests.none()])
+    every = replace(every, request=np.arange(len(every)))
+    every = in_order(every, start_order(every.start_ns, every.duration_ns.filled()))
     # Another request of the same process shares time with it.
-    pid, starts, ends = or_minus_one(frame["pid"]), frame["start_ns"], frame["last_ns"]
-    latest = ends.groupby(pid).cummax().groupby(pid).shift(fill_value=-1)
-    following = starts.groupby(pid).shift(-1, fill_value=np.iinfo(np.int64).max)
-    return frame.assign(overlapping=(starts < latest) | (following < ends))
-
-
-_TEXTS: Final = tuple(name for name, dtype in DTYPES.items() if dtype == "category")
+    order = np.argsort(every.pid.filled(), kind="stable")
+    pid, starts, ends = every.pid.filled()[order], every.start_ns[order], every.last_ns[order]
+    same = pid[1:] == pid[:-1]
+    overlapping = np.zeros(len(order), np.bool_)
+    latest = running_end(pid, ends)
+    overlapping[order[1:]] |= same & (starts[1:] < latest[:-1])
+    overlapping[order[:-1]] |= same & (starts[1:] < ends[:-1])
+    texts = {each.name: getattr(every, each.name) for each in columns_of(Requests) if each.type is Type.TEXT}
+    in_order_of_text = {name: cells.used().recoded(str, sorted(cells.held())) for name, cells in texts.items()}
+    return replace(every, overlapping=overlapping, **in_order_of_text)

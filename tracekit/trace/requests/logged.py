@@ -8,18 +8,18 @@ that request and in no other, or in no other that began on its thread.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 import numpy as np
-import pandas as pd
 
-from tracekit.arrays import BoolArray, IntArray, ObjectArray
+from tracekit.arrays import BoolArray, IntArray
+from tracekit.columns import Numbers, codes_of, constant
 from tracekit.intervals import Intervals, containing, running_end, union_length_by_group
+from tracekit.rows import joined
 from tracekit.trace.collect import group_ids
-from tracekit.trace.frames import categorical, is_any, or_minus_one
-from tracekit.trace.requests.frame import LOGGED, OUTSIDE, TOKENIZER, requests_frame
-from tracekit.trace.runtimes.phases import INTERVAL, OPEN, POINT
+from tracekit.trace.requests.frame import FIRST_TOKEN, LOGGED, OUTSIDE, TOKENIZER, Requests
+from tracekit.trace.runtimes.phases import INTERVAL, OPEN, POINT, Phases
 from tracekit.trace.runtimes.registry import runtimes
 
 _OF_MODELS: Final = ("prompt", "generation", "token interval", "token")
@@ -31,17 +31,14 @@ _APART: Final = ("request", "load", "warm-up", "reset", "unload", "memory", "oth
 _NEVER: Final = np.iinfo(np.int64).max
 
 
-def logged_requests(phases: pd.DataFrame) -> tuple[pd.DataFrame, IntArray]:
+def logged_requests(phases: Phases) -> tuple[Requests, IntArray]:
     """Requests among the phases, and for each phase the place of its own, shape (phases,), -1 for none. O(n log n)."""
     request = np.full(len(phases), -1, np.int64)
-    found: list[pd.DataFrame] = []
+    found: list[Requests] = []
     models = {each.name for each in runtimes() if any(entry.phase in _OF_MODELS for entry in each.signposts)}
-    if phases.empty or not (chosen := is_any(phases["runtime"], *models)).any():
-        return requests_frame({}, 0), request
-    at = np.flatnonzero(chosen)
-    codes = (categorical(phases["runtime"]).codes[at].astype(np.int64), or_minus_one(phases["pid"])[at])
-    groups = group_ids(codes, len(at))
-    for group in range(int(groups.max()) + 1):
+    at = np.flatnonzero(phases.runtime.is_any(*models))
+    groups = group_ids((phases.runtime.codes[at].astype(np.int64), phases.pid.filled()[at]), len(at))
+    for group in range(int(groups.max(initial=-1)) + 1):
         rows = at[groups == group]
         part = _Rows(phases.take(rows))
         brackets = np.flatnonzero(part.of("request") & ~part.points)
@@ -50,26 +47,27 @@ def logged_requests(phases: pd.DataFrame) -> tuple[pd.DataFrame, IntArray]:
             continue
         request[rows] = np.where(windows.owner < 0, -1, windows.owner + sum(map(len, found)))
         found.append(_numbers(part, windows))
-    return (pd.concat(found, ignore_index=True) if found else requests_frame({}, 0)), request
+    return joined(found or [Requests.none()]), request
 
 
 class _Rows:
     """Phases of one runtime in one process, in order of time."""
 
-    def __init__(self, frame: pd.DataFrame) -> None:
-        self.frame = frame.reset_index(drop=True)
-        self.starts = frame["start_ns"].to_numpy(np.int64)
-        self.ends: IntArray = self.starts + frame["duration_ns"].array.to_numpy(np.int64, na_value=0)
-        self.ended, self.open = (is_any(frame["form"], form) for form in (INTERVAL, OPEN))
-        self.points = is_any(frame["form"], POINT)
+    def __init__(self, phases: Phases) -> None:
+        self.rows = phases
+        self.starts = phases.start_ns
+        self.ends: IntArray = self.starts + phases.duration_ns.filled(0)
+        self.ended, self.open = (phases.form.is_any(form) for form in (INTERVAL, OPEN))
+        self.points = phases.form.is_any(POINT)
 
     def of(self, *phases: str) -> BoolArray:
         """Rows of some phases."""
-        return is_any(self.frame["phase"], *phases)
+        return self.rows.phase.is_any(*phases)
 
     def values(self, key: str) -> IntArray:
         """What messages say, shape (rows,); -1 for nothing."""
-        return or_minus_one(self.frame[key]) if key in self.frame else np.full(len(self.frame), -1, np.int64)
+        said = self.rows.said.cells.get(key)
+        return said.filled() if isinstance(said, Numbers) else np.full(len(self.rows), -1, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +96,7 @@ def _of_brackets(rows: _Rows, brackets: IntArray) -> _Windows:
     when = np.maximum(rows.starts - (rows.points & rows.of(*_AFTER)), 0)
     owner[at], count = containing(starts, limits, when[at], when[at] + 1)
     several = at[count > 1]
-    tids = or_minus_one(rows.frame["tid"])
+    tids = rows.rows.tid.filled()
     for tid in np.unique(tids[several]).tolist():
         of_thread, same = np.flatnonzero(tids[brackets] == tid), several[tids[several] == tid]
         if tid >= 0 and len(of_thread):
@@ -150,7 +148,7 @@ def _greatest(owner: IntArray, values: IntArray, count: int, none: int = 0) -> I
     return greatest
 
 
-def _numbers(rows: _Rows, windows: _Windows) -> pd.DataFrame:
+def _numbers(rows: _Rows, windows: _Windows) -> Requests:
     count = len(windows.starts)
     measured = _Measured(rows, windows.owner, count)
     prompt, has_prompt = measured.time("prompt")
@@ -184,19 +182,23 @@ def _numbers(rows: _Rows, windows: _Windows) -> pd.DataFrame:
         "tools": (measured.count(rows.of("tool call")), known & has_tools),
         "load_ns": (loads.covered_within(Intervals(windows.starts, np.maximum(until, windows.starts))), known),
     }
-    frame = rows.frame
-    return requests_frame(
-        {
-            "start_ns": windows.starts,
-            **{name: pd.arrays.IntegerArray(np.asarray(each, np.int64), ~has) for name, (each, has) in times.items()},
-            "last_ns": windows.ends,
-            **{name: frame[name].take(windows.row).array for name in ("runtime", "process", "pid", "table")},
-            "first_token_from": [name if sure else None for name, sure in zip(shown_by, known, strict=True)],
-            "uncertain": windows.uncertain,
-            "origin": [LOGGED] * count,
-            "row": frame["row"].to_numpy()[windows.row],
-        },
-        count,
+    own = rows.rows.take(windows.row)
+    numbers: dict[str, Any] = {
+        name: Numbers(np.where(has, each, 0).astype(np.int64), has) for name, (each, has) in times.items()
+    }
+    return replace(
+        Requests.blank(count),
+        start_ns=windows.starts,
+        last_ns=windows.ends,
+        runtime=own.runtime,
+        process=own.process,
+        pid=own.pid,
+        first_token_from=codes_of(np.where(known, shown_by, -1), FIRST_TOKEN),
+        uncertain=windows.uncertain,
+        origin=constant(LOGGED, count),
+        table=own.table,
+        row=own.row,
+        **numbers,
     )
 
 
@@ -229,8 +231,8 @@ class _Measured:
         last = _greatest(np.where(chosen, self.owner, -1), self.rows.ends, self.size)
         return np.where(self.any(chosen), last, -1)
 
-    def first_token(self) -> tuple[IntArray, ObjectArray]:
-        """Time of the first token, -1 where nothing shows it, and what shows it."""
+    def first_token(self) -> tuple[IntArray, IntArray]:
+        """Time of the first token, -1 where nothing shows it, and what shows it: a place in `FIRST_TOKEN` or -1."""
         rows = self.rows
         signs = {
             "token": (rows.of("token") & rows.points, rows.starts),
@@ -238,15 +240,15 @@ class _Measured:
             "token interval": (rows.of("token interval"), rows.starts),
             "sampling": (rows.of("sampling") & rows.ended, rows.ends),
         }
-        time, shown_by = np.full(self.size, _NEVER, np.int64), np.full(self.size, None, object)
+        time, shown_by = np.full(self.size, _NEVER, np.int64), np.full(self.size, -1)
         for name, (chosen, times) in signs.items():
             free, own = time == _NEVER, chosen & (self.owner >= 0)
             earliest = np.full(self.size, _NEVER, np.int64)
             np.minimum.at(earliest, self.owner[own], times[own])
             time = np.where(free, earliest, time)
-            shown_by[free & (time < _NEVER)] = name
+            shown_by[free & (time < _NEVER)] = FIRST_TOKEN.index(name)
         prompt = np.where(self.generation()[1], self._prompt_end(), -1)
-        shown_by[(time == _NEVER) & (prompt >= 0)] = "prompt"
+        shown_by[(time == _NEVER) & (prompt >= 0)] = FIRST_TOKEN.index("prompt")
         return np.where(time < _NEVER, time, prompt), shown_by
 
     def generation(self) -> tuple[IntArray, BoolArray]:

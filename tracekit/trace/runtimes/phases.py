@@ -1,25 +1,8 @@
-"""Phases of runtimes and operations of the app, from their signposts: one frame, `Trace.phases`.
+"""Phases of runtimes and operations of the app, from their signposts: `Trace.phases`.
 
-| column       | dtype    | holds                                                                                     |
-|--------------|----------|-------------------------------------------------------------------------------------------|
-| start_ns     | int64    | start                                                                                     |
-| duration_ns  | Int64    | duration; 0 for a point, null for an interval without an end                              |
-| form         | category | `interval`, `open` (its end is not in the recording), `point`                             |
-| runtime      | category | name of the runtime; null for operations of the app                                       |
-| phase        | category | one of `registry.PHASES`; `unknown` for a name that is not known, `operation` of the app |
-| lane         | category | one of `registry.LANES`; the name, for the app's                                          |
-| name         | category | name of the signpost; so are `subsystem` and `category`                                   |
-| process      | category | process that logged it; and `pid` (Int64)                                                 |
-| thread       | category | thread on which it began; and `tid` (Int64)                                               |
-| one for each | Int64,   | what messages say: declared keys (`registry.Key`) of the runtimes that occur; null where  |
-| key          | Float64, | the message does not have it, or has something else                                       |
-|              | category |                                                                                           |
-| table, row   |          | as in other frames of the context; `row` is that of the begin                             |
-| request      | Int64    | number of its request in `Trace.requests`; null for none, or where it may be of several   |
-
-Rows of Foundation Models' and Core AI's own tables stand here too, as phases of a runtime of that name. They add the
-columns `session`, `error`, `consumed_tokens`, `cached_tokens`, `generated_tokens`, and `identity`, a number that is
-equal where arguments of tools or texts of instructions are.
+Rows of Foundation Models' and Core AI's own tables stand here too, as phases of a runtime of that name. What they say
+is `session`, `error`, `consumed_tokens`, `cached_tokens`, `generated_tokens`, and `identity`, a number that is equal
+where arguments of tools or texts of instructions are.
 
 Messages of runtimes stay in the reader: they may hold what a user wrote.
 """
@@ -27,35 +10,75 @@ Messages of runtimes stay in the reader: they may hold what a user wrote.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 import numpy as np
-import pandas as pd
 
-from tracekit.arrays import BoolArray, IntArray, ObjectArray
+from tracekit.arrays import BoolArray, IntArray
+from tracekit.columns import (
+    Codes,
+    Keyed,
+    Numbers,
+    Reals,
+    Texts,
+    all_known,
+    codes_of,
+    column,
+    constant,
+    no_numbers,
+    or_null,
+)
 from tracekit.recording.table import Process
-from tracekit.trace.binding import constant, flags, recode
+from tracekit.rows import in_order, joined, start_order
+from tracekit.trace.binding import flags
 from tracekit.trace.collect import group_ids
-from tracekit.trace.frames import categorical, concat_frames, is_any, made_once, or_minus_one, or_null, sorted_by_start
-from tracekit.trace.runtimes.registry import COLUMNS, PHASES as LANE_OF, Key, Runtime, Signpost, Units, runtimes
+from tracekit.trace.context import ROW, TABLE, ContextRows
+from tracekit.trace.instruments.tables import Logged, Signposts
+from tracekit.trace.runtimes.registry import PHASES as LANE_OF, Key, Runtime, Signpost, Units, runtimes
 from tracekit.units import format_count, format_names
 
 PHASES: Final = "phases"
-"""Name of the frame in the context."""
+"""Name of the rows in the context."""
 INTERVAL, OPEN, POINT = "interval", "open", "point"
 FORMS: Final = (INTERVAL, OPEN, POINT)
 OPERATION: Final = "operation"
-MESSAGES: Final = ("start_message", "end_message", "message")
-"""Columns of signposts that may hold what a user wrote."""
 UNKNOWN: Final = "unknown"
 """Phase of a signpost of a runtime whose name is not known."""
 FRAMES: Final = {"signposts": INTERVAL, "open_signposts": OPEN, "signpost_events": POINT, "points_of_interest": POINT}
-"""Frames of the context that hold signposts, and what form these have."""
-_AS_RECORDED: Final = ("name", "subsystem", "category", "process", "pid", "thread", "tid")
+"""Rows of the context that hold signposts, and what form these have."""
 _LARGEST: Final = 2.0**53
 """What a number of a message may be: beyond, not every whole number is one."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Phases(ContextRows):
+    """Phases of runtimes and operations of the app."""
+
+    duration_ns: Numbers = column("duration; 0 for a point, null for an interval without an end")
+    form: Texts = column("`interval`, `open` for one without an end, or `point`")
+    runtime: Texts = column("runtime that logged it; null for operations of the app")
+    phase: Texts = column("what it is, in one vocabulary for all runtimes; `operation` for those of the app")
+    lane: Texts = column("lane that it stands on")
+    name: Texts = column("name of the signpost")
+    subsystem: Texts = column("its subsystem")
+    category: Texts = column("its category")
+    process: Texts = column("name of the process")
+    pid: Numbers = column("id of the process")
+    thread: Texts = column("the thread, as Instruments shows it")
+    tid: Numbers = column("id of the thread")
+    said: Keyed = column("what messages say, by keys of the runtimes; null where one does not, or says something else")
+    table: Texts = column(TABLE)
+    row: IntArray = column(f"{ROW}, of the begin")
+    request: Numbers = column(
+        "request to a language model that it is a part of; null for none, or where it may be of several"
+    )
+
+    def ends(self, end_ns: int) -> IntArray:
+        """Shape (rows,): when each row ends; what has no end lasts until the recording does."""
+        ends = self.start_ns + self.duration_ns.values
+        return np.where(self.duration_ns.known, ends, np.maximum(end_ns, self.start_ns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,68 +99,77 @@ class _Meaning:
 
 
 def bind_phases(
-    signposts: Mapping[str, pd.DataFrame], units: Units, target: Process | None
-) -> tuple[pd.DataFrame, dict[str, pd.DataFrame], tuple[str, ...]]:
-    """Phases and operations among frames of signposts, by name; these frames without the messages of runtimes; and
-    notes. `FRAMES` says what form those of each name have. `target` is the process whose own signposts are operations;
-    None: no process is. O(n log n) in the signposts, and O(m) in distinct messages of runtimes."""
+    signposts: Mapping[str, Logged], units: Units, target: Process | None
+) -> tuple[Phases, dict[str, Logged], tuple[str, ...]]:
+    """Phases and operations among signposts, by name; these without the messages of runtimes; and notes. `FRAMES` says
+    what form those of each name have. `target` is the process whose own signposts are operations; None: no process is.
+    O(n log n) in the signposts, and O(m) in distinct messages of runtimes."""
     pid = target.pid if target is not None else None
-    parts = {name: part for name, frame in signposts.items() if (part := _part(frame, units, pid)) is not None}
+    parts = {name: part for name, rows in signposts.items() if (part := _part(rows, units, pid)) is not None}
     if not parts:
-        return pd.DataFrame(), dict(signposts), ()
+        return Phases.none(), dict(signposts), ()
     of_runtimes = (each.runtime for part in parts.values() for each in part.meanings if each.runtime is not None)
     keys = {name: key for runtime in of_runtimes for name, key in runtime.keys.items()}
-    bound = [_bound(signposts[name], part, FRAMES[name], keys) for name, part in parts.items()]
-    frame = concat_frames(bound, map(str, bound[0]))
-    if len(bound) > 1:
+    phases = joined([_bound(signposts[name], part, FRAMES[name], keys) for name, part in parts.items()])
+    if len(parts) > 1:
         # A point that two tables hold is one.
-        twice = frame["form"].eq(POINT) & frame.duplicated(["start_ns", "form", "name", "subsystem", "pid", "tid"])
-        frame = frame[~twice.to_numpy()].reset_index(drop=True)
-    frame = sorted_by_start(frame)
+        texts = (phases.form.codes, phases.name.codes, phases.subsystem.codes)
+        same = group_ids((phases.start_ns, *texts, phases.pid.filled(), phases.tid.filled()), len(phases))
+        again = np.ones(len(phases), np.bool_)
+        again[np.unique(same, return_index=True)[1]] = False
+        phases = phases.where(~(again & phases.form.is_any(POINT)))
+    phases = _sorted(phases)
     without = {name: _without_messages(signposts[name], part) for name, part in parts.items()}
-    notes = []
-    for runtime, rows in frame[is_any(frame["phase"], UNKNOWN)].groupby("runtime", observed=True):
-        names = [f"'{name}'" for name in rows["name"].astype(str).value_counts().index]
-        notes.append(
-            f"{runtime}: {format_count(len(rows), 'signpost')} with unknown names ({format_names(names)}) on the lane "
+    return phases, {**signposts, **without}, tuple(_unknown(phases))
+
+
+def _sorted(phases: Phases) -> Phases:
+    # Of those that begin together, what has no end stands last.
+    return in_order(phases, start_order(phases.start_ns, phases.duration_ns.filled()))
+
+
+def _unknown(phases: Phases) -> Iterator[str]:
+    rows = phases.where(phases.phase.is_any(UNKNOWN))
+    for runtime in sorted(rows.runtime.held(), key=rows.runtime.values.index):
+        own = rows.where(rows.runtime.is_any(runtime)).name
+        codes, first, counts = np.unique(own.codes, return_index=True, return_counts=True)
+        names = [f"'{own.values[code]}'" for code in codes[np.lexsort((first, -counts))].tolist()]
+        yield (
+            f"{runtime}: {format_count(len(own), 'signpost')} with unknown names ({format_names(names)}) on the lane "
             f"{LANE_OF[UNKNOWN]}."
         )
-    return frame, {**signposts, **without}, tuple(notes)
 
 
-@made_once
-def no_phases() -> pd.DataFrame:
-    """A frame of phases without rows, as most recordings have it."""
-    columns: dict[str, object] = dict.fromkeys(COLUMNS, constant(None, 0))
-    columns |= dict.fromkeys(("start_ns", "row"), np.zeros(0, np.int64))
-    columns |= dict.fromkeys(("duration_ns", "pid", "tid", "request"), or_null(np.zeros(0, np.int64)))
-    return pd.DataFrame(columns, copy=False)
-
-
-def with_recorded(phases: pd.DataFrame, parts: Sequence[pd.DataFrame], request: IntArray) -> pd.DataFrame:
+def with_recorded(phases: Phases, parts: Sequence[Phases], request: IntArray) -> Phases:
     """Phases of signposts with their requests, shape (phases,) (-1: none), and those of tables. O(n log n)."""
-    phases = (no_phases() if phases.empty else phases).assign(request=or_null(request))
-    parts = [phases, *(part for part in parts if len(part))]
-    if len(parts) == 1:
-        return phases
-    texts = {name for part in parts for name, dtype in part.dtypes.items() if dtype in ("category", "object", "str")}
-    frame = pd.concat([part.astype(dict.fromkeys(texts & {*part}, object)) for part in parts], ignore_index=True)
-    whole = {name: "Int64" for name in frame if name not in texts and name not in ("start_ns", "row", "memory")}
-    frame = frame.astype(dict.fromkeys(texts, "category") | whole | {"start_ns": "int64", "row": "int64"})
-    return sorted_by_start(frame.assign(form=frame["form"].cat.set_categories(list(FORMS))))
+    phases = replace(phases, request=or_null(request))
+    parts = [part for part in (phases, *parts) if len(part)]
+    if len(parts) < 2:
+        return parts[0] if parts else phases
+    first = {name: cells for part in reversed(parts) for name, cells in part.said.cells.items()}
+    return _sorted(joined([replace(part, said=_with_all(part, first)) for part in parts]))
 
 
-def of_target(rows: pd.DataFrame, target: Process | None) -> BoolArray:
-    """Shape (rows,): what is of the target, such as what it logged; where no process is the target, all."""
-    if target is None or target.pid is None:
-        return np.ones(len(rows), np.bool_)
-    own: BoolArray = or_minus_one(rows["pid"]) == target.pid
-    return own
+def _with_all(part: Phases, wanted: Mapping[str, Texts | Numbers | Reals]) -> Keyed:
+    """What it says under all of some names, each with the type of the cells that are given: null for what it lacks."""
+    count = len(part)
+    nothing: dict[type, Texts | Numbers | Reals] = {
+        Codes: constant(None, count),
+        Numbers: no_numbers(count),
+        Reals: Reals(np.zeros(count), np.zeros(count, np.bool_)),
+    }
+    own = part.said.cells
+    return Keyed(
+        {
+            name: own[name] if name in own and type(own[name]) is type(cells) else nothing[type(cells)]
+            for name, cells in wanted.items()
+        }
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What the rows of one frame of signposts mean."""
+    """What the rows of one table of signposts mean."""
 
     codes: IntArray
     """Shape (rows,): codes into `meanings`."""
@@ -146,93 +178,88 @@ class _Part:
     """Shape (rows,): phases of a runtime and operations."""
 
 
-def _part(frame: pd.DataFrame, units: Units, pid: int | None) -> _Part | None:
+def _part(rows: Logged, units: Units, pid: int | None) -> _Part | None:
     """What each row means; None where none means anything. A loop over distinct subsystems, categories and names."""
-    if frame.empty:
+    if not len(rows):
         return None
-    columns = [categorical(frame[name]) if name in frame else constant(None, len(frame)) for name in _NAMES]
-    codes = group_ids([column.codes.astype(np.int64) for column in columns], len(frame))
+    columns = (rows.subsystem, rows.category, rows.name)
+    codes = group_ids([each.codes.astype(np.int64) for each in columns], len(rows))
     _, first = np.unique(codes, return_index=True)
     owners = {subsystem: runtime for runtime in runtimes() for subsystem in runtime.subsystems}
     meanings = []
     for row in first.tolist():
-        subsystem, category, name = ("" if pd.isna(text) else str(text) for text in (each[row] for each in columns))
+        subsystem, category, name = (each.item(row) or "" for each in columns)
         runtime = owners.get(subsystem)
         if runtime is not None:
             meanings.append(_Meaning(name, runtime, runtime.signpost(subsystem, category, name)))
         else:
             meanings.append(_Meaning(name, is_operation=units.choose(subsystem, name)))
-    own = or_minus_one(frame["pid"]) == (-2 if pid is None else pid)
+    own = rows.pid.filled() == (-2 if pid is None else pid)
     of_runtime = flags(codes, (each.runtime is not None for each in meanings))
     chosen = of_runtime | (flags(codes, (each.is_operation for each in meanings)) & own)
     return _Part(codes, meanings, chosen) if chosen.any() else None
 
 
-_NAMES: Final = ("subsystem", "category", "name")
-
-
-def _without_messages(frame: pd.DataFrame, part: _Part) -> pd.DataFrame:
-    """The frame with null messages in rows of runtimes; texts that no row holds any more are gone as well."""
+def _without_messages(rows: Logged, part: _Part) -> Logged:
+    """The rows with null messages where they are of runtimes; texts that no row holds any more are gone as well."""
     private = flags(part.codes, (each.runtime is not None for each in part.meanings))
     if not private.any():
-        return frame
-    without = {}
-    for name in MESSAGES:
-        if name in frame:
-            cells = categorical(frame[name])
-            codes = np.where(private, -1, cells.codes)
-            without[name] = pd.Categorical.from_codes(codes, dtype=cells.dtype).remove_unused_categories()
-    return frame.assign(**without)
-
-
-def _bound(frame: pd.DataFrame, part: _Part, form: str, keys: Mapping[str, Key]) -> pd.DataFrame:
-    """The phases and operations among the rows of one frame, with the columns of `Trace.phases`."""
-    at = np.flatnonzero(part.chosen)
-    rows, codes, meanings = frame.take(at), part.codes[at], part.meanings
-    lengths = rows["duration_ns"].to_numpy(np.int64) if form == INTERVAL else np.zeros(len(at), np.int64)
-    columns: dict[str, object] = {
-        "start_ns": rows["start_ns"].to_numpy(),
-        "duration_ns": pd.arrays.IntegerArray(lengths, np.full(len(at), form == OPEN)),
-        "form": constant(form, len(at), FORMS),
-        "runtime": recode(codes, [each.runtime.name if each.runtime else None for each in meanings]),
-        "phase": recode(codes, [each.phase for each in meanings]),
-        "lane": recode(codes, [each.lane for each in meanings]),
-        **{name: rows[name].array if name in rows else constant(None, len(at)) for name in _AS_RECORDED},
-        **_values(rows, codes, meanings, keys),
-        "table": rows["table"].array,
-        "row": rows["row"].to_numpy(),
+        return rows
+    without: dict[str, Any] = {
+        name: Codes(np.where(private, -1, each.codes), each.values).used() for name, each in rows.messages.items()
     }
-    return pd.DataFrame(columns, copy=False)
+    return replace(rows, **without)
 
 
-def _values(
-    rows: pd.DataFrame, codes: IntArray, meanings: Sequence[_Meaning], keys: Mapping[str, Key]
-) -> dict[str, object]:
-    values = {name: np.full(len(rows), None, object) for name in keys}
+def _bound(signposts: Logged, part: _Part, form: str, keys: Mapping[str, Key]) -> Phases:
+    """The phases and operations among some signposts."""
+    at = np.flatnonzero(part.chosen)
+    rows, codes, meanings = signposts.take(at), part.codes[at], part.meanings
+    lengths = all_known(rows.duration_ns if isinstance(rows, Signposts) else np.zeros(len(at), np.int64))
+    return Phases(
+        start_ns=rows.start_ns,
+        duration_ns=no_numbers(len(at)) if form == OPEN else lengths,
+        form=constant(form, len(at), FORMS),
+        runtime=codes_of(codes, [each.runtime.name if each.runtime else None for each in meanings]),
+        phase=codes_of(codes, [each.phase for each in meanings]),
+        lane=codes_of(codes, [each.lane for each in meanings]),
+        name=rows.name,
+        subsystem=rows.subsystem,
+        category=rows.category,
+        process=rows.process,
+        pid=rows.pid,
+        thread=rows.thread,
+        tid=rows.tid,
+        said=_said(rows, codes, meanings, keys),
+        table=rows.table,
+        row=rows.row,
+        request=no_numbers(len(at)),
+    )
+
+
+def _said(rows: Logged, codes: IntArray, meanings: Sequence[_Meaning], keys: Mapping[str, Key]) -> Keyed:
+    # Of each key a code for each row, and the texts that these stand for.
+    values = {name: (np.full(len(rows), -1, np.int64), dict[str, int]()) for name in keys}
     for code, meaning in enumerate(meanings):
         entry = meaning.signpost
         if entry is None or not entry.keys:
             continue
         at = np.flatnonzero(codes == code)
-        for column in MESSAGES:
-            if column not in rows or not len(at):
-                continue
-            cells = categorical(rows[column])
+        for cells in rows.messages.values() if len(at) else ():
             present, inverse = np.unique(cells.codes[at], return_inverse=True)
-            texts = np.append(cells.categories.to_numpy(dtype=object), "")[present].tolist()
-            for name, found in _read(texts, entry).items():
-                said = found[inverse]
-                has = pd.notna(said)
-                values[name][at[has]] = said[has]
-    return {name: _column(values[name], key) for name, key in keys.items()}
+            for name, found in _read([*(cells.values[each] if each >= 0 else "" for each in present)], entry).items():
+                of_row, texts = values[name]
+                said = np.array([-1 if text is None else texts.setdefault(text, len(texts)) for text in found])[inverse]
+                of_row[at[said >= 0]] = said[said >= 0]
+    return Keyed({name: _column(values[name][0], [*values[name][1]], key) for name, key in keys.items()})
 
 
-def _read(texts: Sequence[str], entry: Signpost) -> dict[str, ObjectArray]:
-    """The value of each key in each message, shape (texts,); None where it has none."""
+def _read(texts: Sequence[str], entry: Signpost) -> dict[str, list[str | None]]:
+    """The value of each key in each message; None where it has none."""
     patterns = [re.compile(pattern) for pattern in entry.patterns] or [
         re.compile(rf"(?:^|,)\s*{key}\s*=\s*(?P<{key}>[^,]*)") for key in entry.keys
     ]
-    found: dict[str, ObjectArray] = {key: np.full(len(texts), None, object) for key in entry.keys}
+    found: dict[str, list[str | None]] = {key: [None] * len(texts) for key in entry.keys}
     for pattern in patterns:
         groups = tuple(pattern.groupindex)
         for number, match in enumerate(map(pattern.search, texts)):
@@ -242,15 +269,18 @@ def _read(texts: Sequence[str], entry: Signpost) -> dict[str, ObjectArray]:
     return found
 
 
-def _column(values: ObjectArray, key: Key) -> object:
-    """The values of a key; null where there is none, or no number where one is declared."""
+_NUMBER: Final = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*", re.ASCII | re.IGNORECASE)
+
+
+def _column(codes: IntArray, texts: Sequence[str], key: Key) -> Texts | Numbers | Reals:
+    """The values of a key, by code; null where there is none, or no number where one is declared."""
     if key.type == "text":
-        codes, texts = pd.factorize(values)
-        return recode(codes, [str(text).strip() for text in texts])
-    numbers = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce").to_numpy(np.float64, na_value=np.nan)
+        return codes_of(codes, [text.strip() for text in texts])
+    read = [float(text) if _NUMBER.fullmatch(text) else np.inf for text in texts]
+    numbers = np.array([*read, np.inf])
     known = np.abs(numbers) < _LARGEST
     filled = np.where(known, numbers, 0.0)
     if key.type == "integer":
         known &= filled == np.floor(filled)
-        return pd.arrays.IntegerArray(filled.astype(np.int64), ~known)
-    return pd.arrays.FloatingArray(filled, ~known)
+        return Numbers(np.where(known, filled, 0).astype(np.int64)[codes], known[codes])
+    return Reals(filled[codes], known[codes])

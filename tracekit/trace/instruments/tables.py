@@ -1,0 +1,209 @@
+"""Tables of instruments that become rows beside the lanes as they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tracekit.arrays import IntArray
+from tracekit.columns import Numbers, Texts, column, constant
+from tracekit.trace.context import (
+    ROW,
+    TABLE,
+    ContextIntervals,
+    ContextRows,
+    pid_of,
+    process_of,
+    recorded,
+    thread_of,
+    tid_of,
+)
+
+_INDUCED = "1 where a developer's condition forced the state"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GpuStates(ContextIntervals):
+    """`Active` and `Idle` alternate and tile time; the table names no process."""
+
+    state: Texts = recorded("`Active` or `Idle`", required=True)
+    label: Texts = recorded("label")
+    gpu: Texts = recorded("the GPU")
+    table: Texts = column(TABLE)
+    row: IntArray = column(ROW)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GpuPerformance(ContextIntervals):
+    """Performance states of the GPU."""
+
+    state: Texts = recorded("performance state", "gpu-performance-state", required=True)
+    gpu: Texts = recorded("the GPU", "track-label")
+    induced: Numbers = recorded(_INDUCED, "is-induced")
+    table: Texts = column(TABLE)
+    row: IntArray = column(ROW)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Thermal(ContextIntervals):
+    """Thermal states. A state may also be `Unknown`."""
+
+    state: Texts = recorded("thermal state", "thermal-state", required=True)
+    track: Texts = recorded("track", "track-label")
+    induced: Numbers = recorded(_INDUCED, "is-induced")
+    table: Texts = column(TABLE)
+    row: IntArray = column(ROW)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hangs(ContextIntervals):
+    """Times at which a main thread did not react."""
+
+    hang_type: Texts = recorded("how long it was, in words", required=True)
+    process: Texts = process_of()
+    pid: Numbers = pid_of()
+    thread: Texts = thread_of()
+    tid: Numbers = tid_of()
+    table: Texts = column(TABLE)
+    row: IntArray = column(ROW)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HangRisks(ContextRows):
+    """Calls that risk a hang."""
+
+    message: Texts = recorded("what was called", required=True)
+    severity: Texts = recorded("severity")
+    event_type: Texts = recorded("kind of event")
+    process: Texts = process_of()
+    pid: Numbers = pid_of()
+    thread: Texts = thread_of()
+    tid: Numbers = tid_of()
+    table: Texts = column(TABLE)
+    row: IntArray = column(ROW)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LifeCycle(ContextIntervals):
+    """Launch phases of apps."""
+
+    period: Texts = recorded("phase of the launch", required=True)
+    group: Texts = recorded("group of phases")
+    process: Texts = process_of()
+    pid: Numbers = pid_of()
+    narrative: Texts = recorded("what happened, in words")
+    table: Texts = column(TABLE)
+    row: IntArray = column(ROW)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Processes(ContextRows):
+    """Processes that ran."""
+
+    process: Texts = process_of()
+    pid: Numbers = pid_of()
+    process_name: Texts = recorded("name alone")
+    unique_id: Numbers = recorded("id that no other process gets later")
+    table: Texts = column(TABLE)
+    row: IntArray = column(ROW)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clock(ContextRows):
+    """Start and clock of the run: mach ticks = mabs_epoch + ns × denominator / numerator."""
+
+    mabs_epoch: Numbers = recorded("mach ticks at the start")
+    mct_epoch: Numbers = recorded("the same, counted on in sleep")
+    timebase: Texts = recorded("numerator and denominator as text, for example `125/3`", "timebase-info")
+    trace_start_time: Numbers = recorded("ns since 1970")
+    table: Texts = column(TABLE)
+    row: IntArray = column(ROW)
+
+
+_TOLD_APART = "what tells apart those in flight at a time"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Signposts(ContextIntervals):
+    """Signpost intervals of the app and of frameworks."""
+
+    name: Texts = recorded("name of the signpost", required=True)
+    category: Texts = recorded("its category")
+    subsystem: Texts = recorded("its subsystem")
+    identifier: Texts = recorded(_TOLD_APART)
+    process: Texts = process_of()
+    pid: Numbers = pid_of()
+    thread: Texts = thread_of("start-thread")
+    tid: Numbers = tid_of("start-thread")
+    start_message: Texts = recorded("message of the begin")
+    end_message: Texts = recorded("message of the end")
+    table: Texts = column(TABLE)
+    row: IntArray = column(ROW)
+
+    @property
+    def messages(self) -> dict[str, Texts]:
+        """Columns that may hold what a user wrote."""
+        return {"start_message": self.start_message, "end_message": self.end_message}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SignpostEvents(ContextRows):
+    """Signpost events."""
+
+    name: Texts = recorded("name of the signpost", required=True)
+    category: Texts = recorded("its category")
+    subsystem: Texts = recorded("its subsystem")
+    identifier: Texts = recorded(_TOLD_APART)
+    process: Texts = process_of()
+    pid: Numbers = pid_of()
+    thread: Texts = thread_of()
+    tid: Numbers = tid_of()
+    message: Texts = recorded("message")
+    table: Texts = column(TABLE)
+    row: IntArray = column(ROW)
+
+    @property
+    def messages(self) -> dict[str, Texts]:
+        """Columns that may hold what a user wrote."""
+        return {"message": self.message}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PointsOfInterest(ContextRows):
+    """Events logged as points of interest."""
+
+    name: Texts = recorded("name of the event", required=True)
+    subsystem: Texts = recorded("its subsystem")
+    message: Texts = recorded("message")
+    process: Texts = process_of()
+    pid: Numbers = pid_of()
+    thread: Texts = thread_of()
+    tid: Numbers = tid_of()
+    table: Texts = column(TABLE)
+    row: IntArray = column(ROW)
+
+    @property
+    def category(self) -> Texts:
+        """The table has none."""
+        return constant(None, len(self))
+
+    @property
+    def messages(self) -> dict[str, Texts]:
+        """Columns that may hold what a user wrote."""
+        return {"message": self.message}
+
+
+Logged = Signposts | SignpostEvents | PointsOfInterest
+"""What the app and the system log."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MetalPipelines(ContextRows):
+    """GPU functions that were compiled for the target."""
+
+    function: Texts = column("Metal function")
+    process: Texts = column("name of the process")
+    pid: Numbers = column("id of the process")
+    thread: Texts = column("the thread, as Instruments shows it")
+    tid: Numbers = column("id of the thread")
+    table: Texts = column(TABLE)
+    row: IntArray = column(ROW)
