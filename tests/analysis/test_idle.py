@@ -1,30 +1,31 @@
 """Gaps between calls, and what sets the distances of calls."""
 
+from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
 from tracekit.analysis.idle import Idle, Pacing, core_ml_calls, follows, idle_times, paced_stretches, pacing, spread
 from tracekit.intervals import Intervals
 from tracekit.trace.cache import Cache
-from tracekit.trace.events import LEVELS
+from tracekit.trace.events import Calls
 
 MS = 1_000_000
 
 
 def activity(*rows):
     """Rows of (model, level, start, duration)."""
-    frame = pd.DataFrame(rows, columns=["model", "level", "start_ns", "duration_ns"])
-    return frame.assign(model=frame["model"].astype("category"), level=pd.Categorical(frame["level"], list(LEVELS)))
+    columns = dict(zip(("model", "level", "start_ns", "duration_ns"), zip(*rows, strict=True), strict=False))
+    calls = Calls.listed(len(rows), columns)
+    return replace(calls, model=calls.model.recoded(str, order="ABC"))
 
 
 def calls_of(rows):
     """What was asked of Core ML in a trace with these rows of the activity."""
-    return core_ml_calls(SimpleNamespace(activity=SimpleNamespace(frame=lambda: rows), cache=Cache()))
+    return core_ml_calls(SimpleNamespace(activity=rows, cache=Cache()))
 
 
 def test_only_time_without_any_activity_is_idle():
@@ -34,7 +35,7 @@ def test_only_time_without_any_activity_is_idle():
     idle = idle_times(calls_of(rows), 0, np.array([0, 30, 60]), np.zeros(3, np.int64), 2)
     assert idle.gaps.starts.tolist() == [10, 25, 40]
     assert idle.gaps.ends.tolist() == [15, 30, 60]
-    names = rows["model"].cat.categories
+    names = rows.model.values
     assert [names[code] for code in idle.next_model] == ["B", "A", "A"]
     assert idle.distance_ns.tolist() == [30, 30]
     assert idle.idle_ns.tolist() == [10, 20]
@@ -91,7 +92,7 @@ def test_a_model_that_also_runs_between_the_calls_works_by_itself():
 
 def test_sequences_are_kept_apart_and_short_ones_left_out():
     rows = activity(*(("A", "top", start, 5) for start in (0, 10, 20, 1000, 1010)))
-    idle = idle_times(calls_of(rows), 0, rows["start_ns"].to_numpy(), np.array([0, 0, 0, 1, 1]), 3)
+    idle = idle_times(calls_of(rows), 0, rows.start_ns, np.array([0, 0, 0, 1, 1]), 3)
     assert (idle.gaps.starts.tolist(), idle.gaps.ends.tolist()) == ([5, 15], [10, 20])
     assert idle.distance_ns.tolist() == [10, 10]
 
@@ -279,7 +280,7 @@ def test_a_camera_keeps_a_beat_whatever_rates_it_runs_at(rates):
 
 def test_the_gaps_of_some_steps():
     rows = activity(*(("A", "top", start, 5) for start in (0, 10, 20, 1000, 1010, 1030)))
-    idle = idle_times(calls_of(rows), 0, rows["start_ns"].to_numpy(), np.array([0, 0, 0, 1, 1, 1]), 3)
+    idle = idle_times(calls_of(rows), 0, rows.start_ns, np.array([0, 0, 0, 1, 1, 1]), 3)
     chosen = idle.of_steps(idle.sequence == 1)
     assert (chosen.gaps.starts.tolist(), chosen.gaps.ends.tolist(), chosen.step.tolist()) == (
         [1005, 1015],

@@ -30,7 +30,7 @@ def recording(*, blocks=True, others=(), hangs=(2_000, 6_000)) -> Scenario:
 
 def explained(scenario):
     found = hang_calls(trace_of(scenario), *LIMITS)
-    return int(found.explained.sum()), sorted(set(found.calls["model"].astype(str)))
+    return int(found.explained.sum()), sorted(found.calls.model.held())
 
 
 @pytest.mark.parametrize(

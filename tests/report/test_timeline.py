@@ -8,11 +8,10 @@ import pytest
 from support.analyses import kept_analysis
 from support.samples import SAMPLES
 from tracekit.analysis.loads import first_after_load
-from tracekit.frame import rows_of
 from tracekit.lanes.categories import Category
 from tracekit.report.redact import private_facts
 from tracekit.report.timeline import CALL, COLD, timeline_of
-from tracekit.trace.events import Calls, Kind
+from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES, everything, only_models, only_range
 
 pytestmark = pytest.mark.usefixtures("kept_samples")
@@ -53,10 +52,10 @@ def test_evidence_leads_to_its_row(reload_analysis):
 
 
 def test_calls_are_the_predictions_of_the_app_and_the_cold_ones_marked(reload_analysis):
-    activity = reload_analysis.trace.activity.frame()
+    activity = reload_analysis.trace.activity
     lane = reload_analysis.timeline().lanes[0]
     assert lane.id == "activity"
-    assert ((lane.flags & CALL) > 0).tolist() == (activity["kind"] == Kind.PREDICTION).tolist()
+    assert ((lane.flags & CALL) > 0).tolist() == activity.kind.is_any(Kind.PREDICTION).tolist()
     assert ((lane.flags & COLD) > 0).tolist() == first_after_load(activity).tolist()
 
 
@@ -98,8 +97,8 @@ def test_ids_of_pieces_of_work_stand_apart_from_their_labels(samples):
 
 def test_a_hostile_label_reaches_no_screen(reload_analysis):
     trace = reload_analysis.trace
-    label = trace.activity.frame()["label"].cat.rename_categories({"Prediction": "\u202eevil\x1b[2J"})
-    timeline = timeline_of(replace(trace, activity=rows_of(Calls, trace.activity.frame().assign(label=label))), ())
+    label = trace.activity.label.recoded(lambda text: "\u202eevil\x1b[2J" if text == "Prediction" else text)
+    timeline = timeline_of(replace(trace, activity=replace(trace.activity, label=label)), ())
     assert not [text for text in timeline.texts if "\u202e" in text or "\x1b" in text]
     assert "\ufffdevil\ufffd[2J" in timeline.texts
 

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from tracekit.intervals import Intervals, union_length_by_group
     from tracekit.model_files.facts import ModelFile
     from tracekit.recording.table import TableState
-    from tracekit.rows import counts_by, places_of, sums_by
+    from tracekit.rows import counts_by, joined, places_of, sums_by
     from tracekit.trace.calls.stacks import Api
     from tracekit.trace.coverage import issues_about_data
     from tracekit.trace.events import (

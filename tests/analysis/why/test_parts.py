@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -167,7 +166,7 @@ def test_extra_time_is_named_by_its_cause(slow, parts):
 
 def test_compiled_pipelines_explain_the_rest_of_the_prediction_they_were_compiled_in():
     for at, cause in ((12, Cause.SPECIALIZATION), (40, Cause.NOT_VISIBLE)):
-        compiled = pd.DataFrame({"start_ns": [(SLOW * STEP + at) * MS]})
+        compiled = MetalPipelines.listed(1, {"start_ns": [(SLOW * STEP + at) * MS]})
         assert slow_parts(recording(unexplained), metal_pipelines=compiled) == {cause: 15}
 
 

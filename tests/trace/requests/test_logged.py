@@ -26,7 +26,7 @@ def chat() -> CoreAIChat:
 
 
 def one(frame: pd.DataFrame, row: int = 0) -> dict[str, object]:
-    cells = frame.astype(object).iloc[row]
+    cells = frame.frame().astype(object).iloc[row]
     return {name: None if pd.isna(value) else value for name, value in cells.items()}
 
 
@@ -125,7 +125,7 @@ def test_rows_of_requests_at_once_are_told_apart_by_thread_or_not_at_all():
         assert (found["overlapping"], found["uncertain"]) == (True, False)
     for row in language_model.scenario.logged:
         object.__setattr__(row, "thread", language_model.scenario.logged[0].thread)
-    frame = trace_of(language_model.scenario).requests
+    frame = trace_of(language_model.scenario).requests.frame()
     assert frame["uncertain"].all()
     assert frame[["prompt_ns", "generation_ns", "first_token_ns", "processed_tokens", "load_ns"]].isna().all().all()
     # What the brackets say is theirs.
@@ -138,7 +138,7 @@ def test_other_runtimes_are_read_by_their_phases():
     for name, length in [("model_load", 500), ("prefill", 90), *[("decode_step", 20), ("sampler", 1)] * 5] * 2:
         scenario.logged.append(LoggedRow(now, length * MS, name, "ai.mlx.bench", "PointsOfInterest"))
         now += (length + 1) * MS
-    frame = trace_of(scenario).requests
+    frame = trace_of(scenario).requests.frame()
     assert list(frame["runtime"]) == ["MLX", "MLX"]
     assert list(frame["prompt_ns"]) == [90 * MS] * 2
     # From the end of the prompt: five steps, and the ms behind each row but the last.

@@ -9,7 +9,6 @@ from tracekit.analysis.load_waits import hung_share, waits_for_loads
 from tracekit.analysis.loads import LoadChain, load_chains, top_loads
 from tracekit.detectors.shared.options import hang_share_option, max_delay_option, warm_up_gap_option
 from tracekit.detectors.shared.wording import NO_LOAD
-from tracekit.rows import joined
 
 
 class Options(tk.Options):
@@ -94,7 +93,7 @@ def _metrics(chain: LoadChain | None, options: Options) -> tuple[tk.Metric, ...]
 def _finding(view: tk.RecordingView, chains: Sequence[LoadChain], options: Options) -> tk.Outcome:
     """The finding with its cost: what the chains took beyond the longest load of each."""
     worst = max(chains, key=lambda chain: chain.lost_ns)
-    rows = joined([chain.loads for chain in chains])
+    rows = tk.joined([chain.loads for chain in chains])
     names = list(dict.fromkeys(worst.loads.model.as_objects().tolist()))
     all_ns = worst.end_ns - worst.start_ns
     again = "" if len(chains) == 1 else f" This happened {len(chains)} times."

@@ -23,7 +23,7 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
     if not known.any():
         return asked.unknown("The recording does not show tool calls.")
     if not np.nansum(calls):
-        if tk.view.trace.phases.phase.is_any("tool call").any():
+        if view.trace.phases.phase.is_any("tool call").any():
             return asked.unknown("Tool calls were recorded, but not which requests made them.")
         return view.not_applicable("No request called a tool.")
     share = np.where(known, tools, 0) / np.maximum(asked.elapsed_ns, 1)

@@ -144,8 +144,8 @@ def with_recorded(phases: Phases, parts: Sequence[Phases], request: IntArray) ->
     """Phases of signposts with their requests, shape (phases,) (-1: none), and those of tables. O(n log n)."""
     phases = replace(phases, request=or_null(request))
     parts = [part for part in (phases, *parts) if len(part)]
-    if len(parts) < 2:
-        return parts[0] if parts else phases
+    if not parts:
+        return phases
     first = {name: cells for part in reversed(parts) for name, cells in part.said.cells.items()}
     return _sorted(joined([replace(part, said=_with_all(part, first)) for part in parts]))
 
