@@ -39,7 +39,7 @@ def frame_of(columns: Mapping[str, Any]) -> pd.DataFrame:
 
 def dtypes_of(columns: Iterable[Column]) -> dict[str, str]:
     """The names of the columns of a frame, in order, with the dtypes of pandas."""
-    return {each.name: _DTYPES[each.type] for each in columns if each.name != "id"}
+    return {column.name: _DTYPES[column.type] for column in columns if column.name != "id"}
 
 
 def array_of(cells: Any) -> Any:

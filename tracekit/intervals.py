@@ -152,10 +152,6 @@ class Intervals:
         return alone
 
 
-_FEW = 10_000
-"""Rows of a frame whose times are kept as long as it is; the ends of more take memory, and hardly longer to add."""
-
-
 class CoveredTime:
     """F(t): the time before t that a union of intervals covers: the sum of the sorted pieces that began by t, less what
     the last of them runs past t."""
@@ -187,6 +183,10 @@ class CoveredTime:
     def between(self, edges: IntArray) -> IntArray:
         """Covered ns between neighboring edges: shape (edges - 1,). O(m log n)."""
         return np.diff(self.until(edges))
+
+
+_FEW = 10_000
+"""Rows of a frame whose times are kept as long as it is; the ends of more take memory, and hardly longer to add."""
 
 
 def union_by_group(groups: ArrayLike, starts: ArrayLike, ends: ArrayLike) -> tuple[IntArray, IntArray, IntArray]:

@@ -85,4 +85,4 @@ def told_apart(named: Sequence[tuple[str, str]]) -> list[str]:
         lengths = (length for length in range(1, len(own)) if all(own[-length:] != one[-length:] for one in others))
         return "/".join(own[-next(lengths, len(own)) :])
 
-    return [renamed(*each) for each in parts]
+    return [renamed(*part) for part in parts]

@@ -68,12 +68,14 @@ class Rows:
     @classmethod
     def blank(cls, count: int) -> Self:
         """So many rows of nulls; of 0 and False in columns that are never null."""
-        return cls(*(_BLANK[each.type](count) for each in columns_of(cls)))
+        return cls(*(_BLANK[column.type](count) for column in columns_of(cls)))
 
     @classmethod
     def listed(cls, count: int, cells: Mapping[str, Sequence[Any]]) -> Self:
         """Rows of lists of values by column, None for null; blank in other columns. O(count x columns), in Python."""
-        made = {each.name: _column(each.type, cells[each.name]) for each in columns_of(cls) if each.name in cells}
+        made = {
+            column.name: _column(column.type, cells[column.name]) for column in columns_of(cls) if column.name in cells
+        }
         return replace(cls.blank(count), **made)
 
 

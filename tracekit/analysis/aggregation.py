@@ -162,7 +162,7 @@ def sort_rows(rows: Iterable[AggregationRow], column: str) -> tuple[AggregationR
 def _number(columns: Sequence[CodeArray | BoolArray]) -> IndexArray:
     """Number of each row's combination of codes, in order of appearance: shape (rows,). -1 is a code too. O(rows)."""
     number, count = np.zeros(len(columns[0]), np.int64), 1
-    for codes in (each for each in columns if each.min() < each.max()):
+    for codes in (column for column in columns if column.min() < column.max()):
         values = int(codes.max()) + 2
         if count * values > np.iinfo(np.int64).max:
             number, distinct = pd.factorize(number)
@@ -180,7 +180,7 @@ def _rows(frame: pd.DataFrame, name: str, cold: BoolArray, titles: Titles | None
         return
     apart = titles.codes if titles is not None else np.zeros(len(frame), np.intp)
     cells = [categorical(frame[key]) for key in dict.fromkeys(["lane", name, "kind", "model", "level"])]
-    group = _number([each.codes for each in cells] + [frame["guessed"].to_numpy(), apart])
+    group = _number([cell.codes for cell in cells] + [frame["guessed"].to_numpy(), apart])
     order = np.argsort(few_bits(group), kind="stable")
     starts, durations = frame["start_ns"].to_numpy(), frame["duration_ns"].to_numpy()
     groups = np.split(order, np.flatnonzero(np.diff(group[order])) + 1)

@@ -70,6 +70,15 @@ def stand_alone(predictions: AnyTimed, positions: IntArray, min_gap_ns: int) -> 
     return alone & ~paced, alone & paced
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Setup(Rows):
+    """What an app works through before it can use its models."""
+
+    start_ns: IntArray = column("start")
+    duration_ns: IntArray = column("duration")
+    end_min_ns: IntArray = column("earliest end")
+
+
 def next_call(work: Calls | Setup, predictions: Timed, max_delay_ns: int, setup: Setup | None = None) -> IntArray:
     """For each row of `work` the position of the prediction that waited for it, -1 where none did.
 
@@ -155,15 +164,6 @@ def _ready(work: Intervals, setup: Setup, calls: IntArray, max_delay_ns: int) ->
     chain = np.searchsorted(chains.starts, work.ends, side="right") - 1
     inside = (chain >= 0) & (work.ends <= np.append(chains.ends, -1)[chain])
     return np.where(inside, np.maximum(np.append(chains.ends, 0)[chain] - max_delay_ns, work.ends), work.ends)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Setup(Rows):
-    """What an app works through before it can use its models."""
-
-    start_ns: IntArray = column("start")
-    duration_ns: IntArray = column("duration")
-    end_min_ns: IntArray = column("earliest end")
 
 
 @cached_by_trace

@@ -81,6 +81,18 @@ class ModelSummary:
     """The numbers that are shown of it, of a stage too, each under one id. None: not recorded, or too few values."""
 
 
+class _OfTrace(NamedTuple):
+    """What is the same for all models."""
+
+    trace: Trace
+    parts: Breakdown
+    busy: CoveredTime | None
+    """When the Neural Engine or the GPU worked; None where the recording does not hold the work of both."""
+    cold: BoolArray
+    """Shape (rows of the activity,): the first prediction after a load."""
+    calls: CoreMLCalls
+
+
 def summarize_models(trace: Trace, shown: Shown | None = None) -> tuple[ModelSummary, ...]:
     """One summary per base name, largest total of loads and predictions first, then by name.
 
@@ -184,18 +196,6 @@ def _rows_by_model(activity: Calls) -> Callable[[str, str, Sequence[Kind]], _Cal
         return rows.at(of_model[choose(level, wanted)[of_model]])
 
     return rows_of
-
-
-class _OfTrace(NamedTuple):
-    """What is the same for all models."""
-
-    trace: Trace
-    parts: Breakdown
-    busy: CoveredTime | None
-    """When the Neural Engine or the GPU worked; None where the recording does not hold the work of both."""
-    cold: BoolArray
-    """Shape (rows of the activity,): the first prediction after a load."""
-    calls: CoreMLCalls
 
 
 def _summary(

@@ -217,7 +217,7 @@ def _followers(schedule: Schedule) -> tuple[list[list[int]], ...]:
         if call >= 0:
             (then[before] if before >= 0 else first[call]).append(piece)
     orders = (schedule.previous, schedule.gate, schedule.from_start)
-    for call, (previous, gate, from_start) in enumerate(zip(*(each.tolist() for each in orders), strict=True)):
+    for call, (previous, gate, from_start) in enumerate(zip(*(order.tolist() for order in orders), strict=True)):
         if previous >= 0:
             (at_start if from_start else at_end)[previous].append(call)
         if gate >= 0:

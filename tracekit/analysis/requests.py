@@ -140,7 +140,7 @@ class RequestSummary:
 
 def summarize_requests(trace: Trace, shown: Shown | None = None) -> tuple[RequestSummary, ...]:
     """Numbers of the target's requests by runtime, model, process. `shown`: which count; None for all. O(n log n)."""
-    return tuple(_summary(*each) for each in request_groups(trace, shown))
+    return tuple(_summary(*group) for group in request_groups(trace, shown))
 
 
 def request_groups(trace: Trace, shown: Shown | None = None) -> list[tuple[int | None, RequestSample]]:

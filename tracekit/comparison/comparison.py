@@ -214,9 +214,9 @@ def typical(side: Sequence[Measurements]) -> int:
     """Position of the recording whose latencies are nearest to those of its side: the sum of the distances of its
     medians from the middle of each model, as logarithms. The first of several; 0 for one without latencies."""
     medians = [{model.name: model.quantities["p50_ns"] for model in recording.models} for recording in side]
-    logs = [{name: math.log(max(one, 1.0)) for name, one in each.items() if one is not None} for each in medians]
-    names = dict.fromkeys(name for each in logs for name in each)
-    middles = {name: float(np.median([each[name] for each in logs if name in each])) for name in names}
+    logs = [{name: math.log(max(one, 1.0)) for name, one in median.items() if one is not None} for median in medians]
+    names = dict.fromkeys(name for log in logs for name in log)
+    middles = {name: float(np.median([log[name] for log in logs if name in log])) for name in names}
 
     def distance(index: int) -> tuple[int, float]:
         own = logs[index]

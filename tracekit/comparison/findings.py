@@ -59,6 +59,32 @@ class FindingChange:
     """How many recordings before and after have it."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """What the recordings of a side answer about one check and model."""
+
+    rate: Rate
+    has_model: bool
+    not_applicable: bool
+    margin: float | None
+    """How far its metric is beyond the threshold, times: the geometric mean of those that have one."""
+
+    @classmethod
+    def of(cls, side: Sequence[Outcomes], check: str, model: str | None) -> _Side:
+        """An answer for the recording as a whole stands for each of its models."""
+        results = [outcomes.get((check, model)) or outcomes.get((check, None)) or [] for outcomes in side]
+        answers = [{one.outcome for one in own} for own in results]
+        found = sum("finding" in own for own in answers)
+        passed = sum("passed" in own and "finding" not in own for own in answers)
+        margins = [one.margin for own in results for one in own if one.margin]
+        return cls(
+            Rate(found, found + passed),
+            model is None or any(name == model for outcomes in side for _, name in outcomes),
+            any("not_applicable" in own for own in answers),
+            math.exp(sum(map(math.log, margins)) / len(margins)) if margins else None,
+        )
+
+
 def finding_changes(
     before: Sequence[Measurements], after: Sequence[Measurements], renamed: Mapping[str, str]
 ) -> tuple[FindingChange, ...]:
@@ -99,7 +125,7 @@ def footprints_differ(recordings: Iterable[Measurements]) -> bool:
     sampled = [
         one
         for one in recordings
-        if any(each.id in MEMORY_CHECKS and each.outcome in ("finding", "passed") for each in one.checks)
+        if any(check.id in MEMORY_CHECKS and check.outcome in ("finding", "passed") for check in one.checks)
     ]
     return {counts_engine(one.environment.system) for one in sampled} >= {True, False}
 
@@ -110,38 +136,12 @@ Outcomes = dict[tuple[str, str | None], list["CheckResult"]]
 
 def _outcomes(recording: Measurements, renamed: Mapping[str, str]) -> Outcomes:
     unseen = {} if recording.core_ml else {"not_applicable": "not_evaluated"}
-    checks = (replace(each, outcome=unseen.get(each.outcome, each.outcome)) for each in recording.checks)
-    return grouped(((each.id, renamed.get(each.model or "", each.model)), each) for each in checks)
+    checks = (replace(check, outcome=unseen.get(check.outcome, check.outcome)) for check in recording.checks)
+    return grouped(((check.id, renamed.get(check.model or "", check.model)), check) for check in checks)
 
 
 def _results(side: Iterable[Outcomes], check: str, *models: str | None) -> list[CheckResult]:
     return [result for model in models for outcomes in side for result in outcomes.get((check, model), ())]
-
-
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """What the recordings of a side answer about one check and model."""
-
-    rate: Rate
-    has_model: bool
-    not_applicable: bool
-    margin: float | None
-    """How far its metric is beyond the threshold, times: the geometric mean of those that have one."""
-
-    @classmethod
-    def of(cls, side: Sequence[Outcomes], check: str, model: str | None) -> _Side:
-        """An answer for the recording as a whole stands for each of its models."""
-        results = [outcomes.get((check, model)) or outcomes.get((check, None)) or [] for outcomes in side]
-        answers = [{one.outcome for one in own} for own in results]
-        found = sum("finding" in own for own in answers)
-        passed = sum("passed" in own and "finding" not in own for own in answers)
-        margins = [one.margin for own in results for one in own if one.margin]
-        return cls(
-            Rate(found, found + passed),
-            model is None or any(name == model for outcomes in side for _, name in outcomes),
-            any("not_applicable" in own for own in answers),
-            math.exp(sum(map(math.log, margins)) / len(margins)) if margins else None,
-        )
 
 
 def _status(before: _Side, after: _Side) -> tuple[FindingStatus, str]:

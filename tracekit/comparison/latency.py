@@ -49,6 +49,33 @@ class Answer(StrEnum):
 CHANGED = frozenset((Answer.REGRESSED, Answer.IMPROVED))
 
 
+class Reason(StrEnum):
+    """Why an answer is inconclusive."""
+
+    MISSING = "missing"
+    """One side has no warm prediction of the model."""
+    FEW = "few"
+    """Fewer predictions than `MIN_PREDICTIONS`, or worth fewer than `MIN_EFFECTIVE` independent ones."""
+    WIDE = "wide"
+    """The interval reaches beyond the floor, and does not exclude that nothing changed."""
+    SMALL = "small"
+    """Changed for certain, but whether by more than the floor is open."""
+    NOT_STEADY = "not steady"
+    """One recording itself moves by as much as the two differ."""
+    INEXACT = "inexact"
+    """Call stacks do not show calls this short exactly enough."""
+    MODES = "modes"
+    """Latencies gather around several values, one of which the other side has too: their median may jump."""
+    SHORT = "short"
+    """The recordings are too short to show that clocks or units change by themselves, which may be all of it."""
+    HOT = "hot"
+    """One side ran in a thermal state in which devices slow down, and the other did not, or did not record its own."""
+    SIMULATOR = "simulator"
+    """One side was recorded in a simulator."""
+    UNEQUAL = "unequal"
+    """Recordings reach so differently far behind a load that the longer ones may only be warmer."""
+
+
 @dataclass(frozen=True, slots=True)
 class LatencyChange:
     """A latency before and after. Times in ns; None where a side has no value."""
@@ -207,33 +234,6 @@ LASTING = 50
 _HIDDEN = 110.0
 """By this over the square of its predictions, as a difference of logarithms, a shorter recording may be slower by
 itself: a third with 20, twice as slow with 12 (by simulation)."""
-
-
-class Reason(StrEnum):
-    """Why an answer is inconclusive."""
-
-    MISSING = "missing"
-    """One side has no warm prediction of the model."""
-    FEW = "few"
-    """Fewer predictions than `MIN_PREDICTIONS`, or worth fewer than `MIN_EFFECTIVE` independent ones."""
-    WIDE = "wide"
-    """The interval reaches beyond the floor, and does not exclude that nothing changed."""
-    SMALL = "small"
-    """Changed for certain, but whether by more than the floor is open."""
-    NOT_STEADY = "not steady"
-    """One recording itself moves by as much as the two differ."""
-    INEXACT = "inexact"
-    """Call stacks do not show calls this short exactly enough."""
-    MODES = "modes"
-    """Latencies gather around several values, one of which the other side has too: their median may jump."""
-    SHORT = "short"
-    """The recordings are too short to show that clocks or units change by themselves, which may be all of it."""
-    HOT = "hot"
-    """One side ran in a thermal state in which devices slow down, and the other did not, or did not record its own."""
-    SIMULATOR = "simulator"
-    """One side was recorded in a simulator."""
-    UNEQUAL = "unequal"
-    """Recordings reach so differently far behind a load that the longer ones may only be warmer."""
 
 
 def hidden_by_shortness(predictions: int) -> float:

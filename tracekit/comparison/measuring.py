@@ -63,11 +63,42 @@ class Facts(NamedTuple):
 
 def measure(trace: Trace, report: Report, shown: Shown | None = None) -> Measurements:
     """Measurements of a recording, of which `shown` counts (None: all of it). O(n log n) in the rows of the trace."""
-    called = (each for each in report.models if each.level == Level.TOP and (each.predictions or each.loads))
+    called = (model for model in report.models if model.level == Level.TOP and (model.predictions or model.loads))
     rates = {each.name: each.quantities.get("predictions_per_second") for each in called}
     return measure_with(
         trace, Facts(report.recording, report.tables, check_results(report.results, report.coverage), rates), shown
     )
+
+
+class _OfTrace(NamedTuple):
+    """What is the same for all models."""
+
+    called: BoolArray
+    """Shape (rows that the app called,): it is a prediction."""
+    cold: BoolArray
+    """Shape (rows of the activity,): the first prediction after a load."""
+    copied_in: IntArray
+    """The prediction of each copy and conversion, by label; -1 for none."""
+    times: Breakdown
+    groups_ns: FloatArray
+    """Shape (predictions of `times`, groups): time of each group of parts. What is not known is left out."""
+    incomplete: BoolArray
+    """Same shape: some of it is not known."""
+
+    @classmethod
+    def of(cls, trace: Trace, top: Calls) -> _OfTrace:
+        """For the rows of the activity that the app called."""
+        copies = trace.data.kind.is_any(*COPY_KINDS)
+        times = breakdown(in_order(trace))
+        known = {part: times.part(part).filled(0).astype(np.float64) for part in Part}
+        return cls(
+            top.kind.is_any(Kind.PREDICTION),
+            first_predictions(trace),
+            trace.data.prediction.filled()[copies],
+            times,
+            np.column_stack([np.sum([known[part] for part in group.parts], axis=0) for group in GROUPS]),
+            np.column_stack([np.any([times.unknown[part] >= 0 for part in group.parts], axis=0) for group in GROUPS]),
+        )
 
 
 def measure_with(trace: Trace, facts: Facts, shown: Shown | None) -> Measurements:
@@ -184,37 +215,6 @@ def environment_of(recording: Mapping[str, Any], thermal: str | None) -> Environ
         input_type=recording["input_type"],
         target=None if recording["target_kind"] == "all-processes" else recording["target"],
     )
-
-
-class _OfTrace(NamedTuple):
-    """What is the same for all models."""
-
-    called: BoolArray
-    """Shape (rows that the app called,): it is a prediction."""
-    cold: BoolArray
-    """Shape (rows of the activity,): the first prediction after a load."""
-    copied_in: IntArray
-    """The prediction of each copy and conversion, by label; -1 for none."""
-    times: Breakdown
-    groups_ns: FloatArray
-    """Shape (predictions of `times`, groups): time of each group of parts. What is not known is left out."""
-    incomplete: BoolArray
-    """Same shape: some of it is not known."""
-
-    @classmethod
-    def of(cls, trace: Trace, top: Calls) -> _OfTrace:
-        """For the rows of the activity that the app called."""
-        copies = trace.data.kind.is_any(*COPY_KINDS)
-        times = breakdown(in_order(trace))
-        known = {part: times.part(part).filled(0).astype(np.float64) for part in Part}
-        return cls(
-            top.kind.is_any(Kind.PREDICTION),
-            first_predictions(trace),
-            trace.data.prediction.filled()[copies],
-            times,
-            np.column_stack([np.sum([known[part] for part in group.parts], axis=0) for group in GROUPS]),
-            np.column_stack([np.any([times.unknown[part] >= 0 for part in group.parts], axis=0) for group in GROUPS]),
-        )
 
 
 def _model(name: str, per_second: float | None, trace: Trace, top: Calls, of_trace: _OfTrace) -> ModelMeasurements:

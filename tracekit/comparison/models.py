@@ -222,6 +222,15 @@ def _left_out(side: Sequence[IntArray], recordings: int) -> int:
     return max(recordings, len(side)) - counted if counted else 0
 
 
+class Window(NamedTuple):
+    """Which predictions after each load are compared."""
+
+    length: int | None
+    """How many; None for all."""
+    fits: bool
+    """Whether those of all recordings lie equally far behind a load."""
+
+
 def compared_values(
     before: Sequence[ModelMeasurements], after: Sequence[ModelMeasurements]
 ) -> tuple[Basis, Window, list[list[IntArray]]]:
@@ -247,15 +256,6 @@ def compared_values(
         return Basis.WARM, window, [[entry.warm_ns for entry in side] for side in sides]
     chosen = [[entry.latencies_ns[entry.warm & (entry.since_load < window.length)] for entry in side] for side in sides]
     return Basis.WARM, window, chosen
-
-
-class Window(NamedTuple):
-    """Which predictions after each load are compared."""
-
-    length: int | None
-    """How many; None for all."""
-    fits: bool
-    """Whether those of all recordings lie equally far behind a load."""
 
 
 def _covers_most(sides: Sequence[Sequence[ModelMeasurements]], values: Sequence[Sequence[IntArray]]) -> bool:

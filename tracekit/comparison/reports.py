@@ -54,6 +54,10 @@ def to_report(recording: Measurements) -> dict[str, Any]:
     }
 
 
+class MalformedError(Exception):
+    """The JSON is not what `to_plain` writes; the text says which key."""
+
+
 def load_report(path: Path) -> Measurements:
     """Measurements of the recording that a JSON report is about. Raises `UnreadableRecording`, and says what to do."""
     name = path.name
@@ -124,10 +128,6 @@ MAX_VALUES = 1_000_000
 """Most durations of one list: a prediction a millisecond for a quarter of an hour."""
 MAX_ITEMS = 10_000
 """Most models, and most checks, of one recording."""
-
-
-class MalformedError(Exception):
-    """The JSON is not what `to_plain` writes; the text says which key."""
 
 
 def read_json(path: Path, name: str, what: str, max_bytes: int, failure: type[TracekitError]) -> Any:

@@ -76,8 +76,8 @@ class Shown(Rows):
         """The rows of several parts, at least one, below one another. O(n)."""
         return joined(
             [
-                cls(each.start_ns, each.duration_ns, each.model, each.label, each.table, each.row, resolutions(each))
-                for each in parts
+                cls(part.start_ns, part.duration_ns, part.model, part.label, part.table, part.row, resolutions(part))
+                for part in parts
             ]
         )
 

@@ -68,23 +68,6 @@ def _collect_signals() -> Iterator[list[BaseException]]:
             signal.signal(number, handler)
 
 
-def copy_of(trace: Trace) -> Trace:
-    """The same trace in memory of its own, down to the last cell: whoever changes it changes no number but its own.
-
-    O(rows), as fast as memory is copied: buffers are not pickled, but copied once each.
-    """
-    buffers: list[pickle.PickleBuffer] = []
-    stream = io.BytesIO()
-    pickler = _Pickler(stream, protocol=5, buffer_callback=buffers.append)
-    # Attributes of tables are read-only views of dicts.
-    pickler.dispatch_table = copyreg.dispatch_table | {MappingProxyType: lambda view: (_freeze, (dict(view),))}
-    pickler.dump(trace)
-    unpickler = _Unpickler(io.BytesIO(stream.getbuffer()), buffers=[bytearray(buffer.raw()) for buffer in buffers])
-    unpickler.shared = pickler.shared
-    copied: Trace = unpickler.load()
-    return copied
-
-
 class _Pickler(pickle.Pickler):
     """Copies neither where samples are read from, again for each trace, nor facts of files, which nobody can change."""
 
@@ -105,6 +88,23 @@ class _Unpickler(pickle.Unpickler):
     def persistent_load(self, pid: Any) -> SampleSource | Joined[Any]:
         shared: SampleSource | Joined[Any] = self.shared[pid]
         return shared
+
+
+def copy_of(trace: Trace) -> Trace:
+    """The same trace in memory of its own, down to the last cell: whoever changes it changes no number but its own.
+
+    O(rows), as fast as memory is copied: buffers are not pickled, but copied once each.
+    """
+    buffers: list[pickle.PickleBuffer] = []
+    stream = io.BytesIO()
+    pickler = _Pickler(stream, protocol=5, buffer_callback=buffers.append)
+    # Attributes of tables are read-only views of dicts.
+    pickler.dispatch_table = copyreg.dispatch_table | {MappingProxyType: lambda view: (_freeze, (dict(view),))}
+    pickler.dump(trace)
+    unpickler = _Unpickler(io.BytesIO(stream.getbuffer()), buffers=[bytearray(buffer.raw()) for buffer in buffers])
+    unpickler.shared = pickler.shared
+    copied: Trace = unpickler.load()
+    return copied
 
 
 def _freeze(content: dict[Any, Any]) -> MappingProxyType[Any, Any]:

@@ -84,6 +84,52 @@ class Variant(NamedTuple):
         return asked and isinstance(outcome, self.settles)
 
 
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    """Bounds of calls: shape (calls, 2) each, of their begin and of their end."""
+
+    inner: IntArray
+    """The latest start and the earliest end."""
+    width: IntArray
+    """How much earlier and later they may be."""
+    resolution: IntArray
+
+    @classmethod
+    def of(cls, calls: Calls) -> _Bounds:
+        late, early = calls.start_max_ns, calls.end_min_ns
+        width = np.column_stack((late - calls.start_min_ns, calls.end_max_ns - early))
+        return cls(np.column_stack((late, early)), width, calls.resolution_ns[:, None])
+
+    @property
+    def wide(self) -> BoolArray:
+        """Samples do not tell them."""
+        result: BoolArray = self.width > _SAMPLED * self.resolution
+        return result
+
+    def told(self, trace: Trace) -> _Bounds:
+        """The bounds where no sample was missed, and where calls reach no further beyond the work of the hardware than
+        others of their model, which samples tell."""
+        narrow = np.where(self.wide, self.width, np.minimum(self.width, self.resolution))
+        model = trace.activity.model
+        for edge, (sign, work) in enumerate(zip((-1, 1), _work_times(trace), strict=True)):
+            seen = sign * (self.inner[:, edge] - work)
+            beyond = np.where(self.wide[:, edge], np.nan, seen + narrow[:, edge])
+            left = np.maximum(_usually_beyond(beyond, model) - seen, 0)
+            narrow[:, edge] = np.where(np.isnan(left), narrow[:, edge], np.minimum(narrow[:, edge], left))
+        return replace(self, width=narrow)
+
+    def share_for(self, duration: FloatArray) -> FloatArray:
+        """Which part of the bounds brings calls nearest to these durations, shape (calls,): shape (calls, 1)."""
+        shortest = np.maximum(self.inner[:, 1] - self.inner[:, 0], 0)
+        part: FloatArray = (duration - shortest) / np.maximum(self.width.sum(axis=1), 1)
+        return np.clip(part, 0.0, 1.0)[:, None]
+
+    def times(self, share: FloatArray | BoolArray | float) -> tuple[IntArray, IntArray]:
+        """Starts and ends of calls that use such a share of their bounds."""
+        used = np.rint(self.width * share).astype(np.int64)
+        return self.inner[:, 0] - used[:, 0], self.inner[:, 1] + used[:, 1]
+
+
 def variants(trace: Trace) -> Iterator[Variant]:
     """The trace with other times of its calls that fit just as well.
 
@@ -135,52 +181,6 @@ def _work_times(trace: Trace) -> tuple[FloatArray, FloatArray]:
     np.fmin.at(begin, linked[linked >= 0], spans.starts[linked >= 0])
     np.fmax.at(end, linked[linked >= 0], spans.ends[linked >= 0])
     return begin, end
-
-
-@dataclass(frozen=True, slots=True)
-class _Bounds:
-    """Bounds of calls: shape (calls, 2) each, of their begin and of their end."""
-
-    inner: IntArray
-    """The latest start and the earliest end."""
-    width: IntArray
-    """How much earlier and later they may be."""
-    resolution: IntArray
-
-    @classmethod
-    def of(cls, calls: Calls) -> _Bounds:
-        late, early = calls.start_max_ns, calls.end_min_ns
-        width = np.column_stack((late - calls.start_min_ns, calls.end_max_ns - early))
-        return cls(np.column_stack((late, early)), width, calls.resolution_ns[:, None])
-
-    @property
-    def wide(self) -> BoolArray:
-        """Samples do not tell them."""
-        result: BoolArray = self.width > _SAMPLED * self.resolution
-        return result
-
-    def told(self, trace: Trace) -> _Bounds:
-        """The bounds where no sample was missed, and where calls reach no further beyond the work of the hardware than
-        others of their model, which samples tell."""
-        narrow = np.where(self.wide, self.width, np.minimum(self.width, self.resolution))
-        model = trace.activity.model
-        for edge, (sign, work) in enumerate(zip((-1, 1), _work_times(trace), strict=True)):
-            seen = sign * (self.inner[:, edge] - work)
-            beyond = np.where(self.wide[:, edge], np.nan, seen + narrow[:, edge])
-            left = np.maximum(_usually_beyond(beyond, model) - seen, 0)
-            narrow[:, edge] = np.where(np.isnan(left), narrow[:, edge], np.minimum(narrow[:, edge], left))
-        return replace(self, width=narrow)
-
-    def share_for(self, duration: FloatArray) -> FloatArray:
-        """Which part of the bounds brings calls nearest to these durations, shape (calls,): shape (calls, 1)."""
-        shortest = np.maximum(self.inner[:, 1] - self.inner[:, 0], 0)
-        part: FloatArray = (duration - shortest) / np.maximum(self.width.sum(axis=1), 1)
-        return np.clip(part, 0.0, 1.0)[:, None]
-
-    def times(self, share: FloatArray | BoolArray | float) -> tuple[IntArray, IntArray]:
-        """Starts and ends of calls that use such a share of their bounds."""
-        used = np.rint(self.width * share).astype(np.int64)
-        return self.inner[:, 0] - used[:, 0], self.inner[:, 1] + used[:, 1]
 
 
 def _usually_beyond(beyond: FloatArray, model: Texts) -> FloatArray:

@@ -48,7 +48,9 @@ def rank(
     they bring about, and then what fixing the findings of a detector would save, largest first. The findings of a
     detector in the same way. `together` gives what the fixes of some detectors save.
     """
-    groups = grouped((each.detector.id, each) for each in judgments if isinstance(each.outcome, Finding))
+    groups = grouped(
+        (judgment.detector.id, judgment) for judgment in judgments if isinstance(judgment.outcome, Finding)
+    )
     for group in groups.values():
         group.sort(key=lambda entry: (*_weight(_finding(entry)), entry.outcome.model or ""))
     costs = {name: sum(_cost_ns(_finding(entry)) for entry in group) for name, group in groups.items()}

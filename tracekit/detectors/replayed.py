@@ -32,7 +32,9 @@ class Replays:
     def __init__(self, trace: Trace, answers: Iterable[Judgment], *, quick: bool = False) -> None:
         """`quick` leaves out recordings that take long."""
         self.trace = trace
-        self.found = grouped((each.detector.id, each.outcome) for each in answers if isinstance(each.outcome, Finding))
+        self.found = grouped(
+            (answer.detector.id, answer.outcome) for answer in answers if isinstance(answer.outcome, Finding)
+        )
         self._runs: dict[tuple[str, ...], tuple[Changes, Intervals]] = {}
         known = [name for name in self.found if name in FIXES and not (trace.inferred and FIXES[name].overlaps)]
         if known and quick:
@@ -97,10 +99,10 @@ class Replays:
     def answers(self, judgments: Iterable[Judgment]) -> tuple[Judgment, ...]:
         """The judgments, with findings that say what their fixes save in their models, or why that is unknown."""
         return tuple(
-            each._replace(outcome=self._with_savings(each.detector.id, each.outcome))
-            if isinstance(each.outcome, Finding)
-            else each
-            for each in judgments
+            judgment._replace(outcome=self._with_savings(judgment.detector.id, judgment.outcome))
+            if isinstance(judgment.outcome, Finding)
+            else judgment
+            for judgment in judgments
         )
 
     def _with_savings(self, name: str, finding: Finding) -> Finding:

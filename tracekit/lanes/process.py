@@ -84,7 +84,7 @@ def main_thread_stretches(trace: Trace) -> Stretches:
         free = Intervals(np.append(_EVER.min, others.ends), np.append(others.starts, _EVER.max))
         stretches[state] = Intervals(joined.starts, joined.ends - slack).intersection(free)
     spans = Intervals.none().joined(*stretches.values())
-    codes = np.repeat(np.arange(len(stretches), dtype=np.int32), [len(each) for each in stretches.values()])
+    codes = np.repeat(np.arange(len(stretches), dtype=np.int32), [len(stretch) for stretch in stretches.values()])
     return Stretches(spans.starts, spans.durations, Codes(codes, tuple(stretches))).take(start_order(spans.starts))
 
 

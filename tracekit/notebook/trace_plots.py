@@ -100,6 +100,38 @@ def seen(trace: Trace) -> tuple[Report, Timeline]:
     return build_report(trace, (), functions=False), timeline_of(trace, (), functions=False)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Placed:
+    """A lane with its place: from `top` down, in units of a row."""
+
+    lane: DrawnLane
+    top: float
+    height: float
+    rows: IntArray
+    """Row of each interval in the lane, shape (n,)."""
+
+    def bars(self, low: float, high: float) -> tuple[FloatArray, CodeArray]:
+        """Corners of what is seen from `low` to `high` ns, (n, 4, 2) in s and rows, and categories. O(n log n)."""
+        lane, pixel = self.lane, (high - low) / PIXELS
+        inside = np.flatnonzero((lane.starts <= high) & (lane.ends >= low))
+        starts, ends = lane.starts[inside], lane.ends[inside]
+        short = ends - starts < pixel
+        columns = ((starts - low) // pixel).astype(np.int64)
+        keys = (columns * len(Category) + lane.categories[inside]) * max(lane.depth, 1) + self.rows[inside]
+        kept = np.union1d(np.flatnonzero(~short), np.flatnonzero(short)[np.unique(keys[short], return_index=True)[1]])
+        left, right = starts[kept] / 1e9, np.maximum(ends[kept], starts[kept] + pixel) / 1e9
+        middle = self.top + (self.rows[inside][kept] + 0.5) * self.height / max(lane.depth, 1)
+        half = 0.42 * self.height / max(lane.depth, 1)
+        x, y = (left, right, right, left), (middle - half, middle - half, middle + half, middle + half)
+        return np.stack([np.column_stack(x), np.column_stack(y)], axis=2), lane.categories[inside][kept]
+
+    def at(self, time_ns: float, y: float) -> int | None:
+        """Position of the interval at a place; None where there is none."""
+        row = int((y - self.top) / self.height * max(self.lane.depth, 1))
+        found = np.flatnonzero((self.lane.starts <= time_ns) & (self.lane.ends >= time_ns) & (self.rows == row))
+        return int(found[-1]) if found.size else None
+
+
 class TracePlots:
     """Plots of a recording. `%matplotlib widget` zooms them, and the timeline says what is under the pointer."""
 
@@ -221,38 +253,6 @@ def _describe(
         label = f"budget {format_time(budget_ms * 1e6)}"
         line(budget_ms, color=color_of("critical"), linestyle=":", linewidth=1.5, label=label)
     legend(axes)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Placed:
-    """A lane with its place: from `top` down, in units of a row."""
-
-    lane: DrawnLane
-    top: float
-    height: float
-    rows: IntArray
-    """Row of each interval in the lane, shape (n,)."""
-
-    def bars(self, low: float, high: float) -> tuple[FloatArray, CodeArray]:
-        """Corners of what is seen from `low` to `high` ns, (n, 4, 2) in s and rows, and categories. O(n log n)."""
-        lane, pixel = self.lane, (high - low) / PIXELS
-        inside = np.flatnonzero((lane.starts <= high) & (lane.ends >= low))
-        starts, ends = lane.starts[inside], lane.ends[inside]
-        short = ends - starts < pixel
-        columns = ((starts - low) // pixel).astype(np.int64)
-        keys = (columns * len(Category) + lane.categories[inside]) * max(lane.depth, 1) + self.rows[inside]
-        kept = np.union1d(np.flatnonzero(~short), np.flatnonzero(short)[np.unique(keys[short], return_index=True)[1]])
-        left, right = starts[kept] / 1e9, np.maximum(ends[kept], starts[kept] + pixel) / 1e9
-        middle = self.top + (self.rows[inside][kept] + 0.5) * self.height / max(lane.depth, 1)
-        half = 0.42 * self.height / max(lane.depth, 1)
-        x, y = (left, right, right, left), (middle - half, middle - half, middle + half, middle + half)
-        return np.stack([np.column_stack(x), np.column_stack(y)], axis=2), lane.categories[inside][kept]
-
-    def at(self, time_ns: float, y: float) -> int | None:
-        """Position of the interval at a place; None where there is none."""
-        row = int((y - self.top) / self.height * max(self.lane.depth, 1))
-        found = np.flatnonzero((self.lane.starts <= time_ns) & (self.lane.ends >= time_ns) & (self.rows == row))
-        return int(found[-1]) if found.size else None
 
 
 def _draw_lanes(axes: Axes, lanes: Sequence[_Placed], timeline: Timeline, seen_s: tuple[float, float]) -> None:

@@ -58,7 +58,7 @@ RENAMED = {
 
 def of_rows(rows: type[Rows], *names: str) -> tuple[Column, ...]:
     """Columns of a view, by their names there, from those of rows."""
-    held = {(name := RENAMED.get(each.name, each.name)): replace(each, name=name) for each in columns_of(rows)}
+    held = {(name := RENAMED.get(column.name, column.name)): replace(column, name=name) for column in columns_of(rows)}
     return tuple(held[name] for name in names)
 
 

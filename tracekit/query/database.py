@@ -112,7 +112,7 @@ def coverage_of(view: View, rows: int, source: Source) -> ViewCoverage:
     stacks = {CALL_STACKS: stacks_coverage(trace)} if CALL_STACKS in view.instruments else {}
     entries = [stacks.get(each.instrument, each) for each in trace.coverage if each.instrument in view.instruments]
     # What was recorded has advice where a part of it is damaged.
-    lacking = [each for each in entries if not each.recorded or each.advice]
+    lacking = [entry for entry in entries if not entry.recorded or entry.advice]
     gaps = [each for each in lacking if each.state is not TableState.ROWS]
     notes = [f"{each.conclusion} {each.advice}".strip() for each in lacking]
     recorded = len(gaps) < len(entries) or not entries

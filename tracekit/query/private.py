@@ -83,7 +83,7 @@ def public_tables(trace: Trace) -> Callable[[Sequence[Table]], list[Table]]:
         values += [(_PROCESS, each.process) for _, each in values if isinstance(each, Thread) and each.process]
         texts = grouped(((f"{RAW}.{tables[0].schema}", name), str(value)) for name, value in values)
         clean = {name: held for (_, name), held in _public_texts(texts, facts, names).items()}
-        made = iter([_public_cells(*each, clean) for each in cells])
+        made = iter([_public_cells(*cell, clean) for cell in cells])
         return [replace(table, cells=tuple(islice(made, len(table.cells)))) for table in tables]
 
     return public

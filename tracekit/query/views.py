@@ -112,11 +112,11 @@ def _breakdown(source: Source) -> pd.DataFrame:
 def _models(source: Source) -> pd.DataFrame:
     rows = [
         (
-            *(each.name, each.level, each.instances, each.loads, each.cold_loads, each.predictions),
-            *(None if part is None else part.total_ns for part in (each.prediction, each.load)),
-            *(each.quantities.get(column.name) for column in of.MODELS[len(of.COUNTS) :]),
+            *(model.name, model.level, model.instances, model.loads, model.cold_loads, model.predictions),
+            *(None if part is None else part.total_ns for part in (model.prediction, model.load)),
+            *(model.quantities.get(column.name) for column in of.MODELS[len(of.COUNTS) :]),
         )
-        for each in source.report().models
+        for model in source.report().models
     ]
     return typed(rows, of.MODELS)
 
@@ -133,10 +133,10 @@ def _requests(source: Source) -> pd.DataFrame:
 
 def _operations(source: Source) -> pd.DataFrame:
     rows = []
-    for each in source.report().operations:
-        known, parts = each.statistics, {part.part: part.total_ns for part in each.parts}
-        head = (each.name, *((known.count, known.total_ns) if known else (0, 0)))
-        numbers = (each.quantities.get("p50_ns"), each.quantities.get("p95_ns"), each.unfinished)
+    for operation in source.report().operations:
+        known, parts = operation.statistics, {part.part: part.total_ns for part in operation.parts}
+        head = (operation.name, *((known.count, known.total_ns) if known else (0, 0)))
+        numbers = (operation.quantities.get("p50_ns"), operation.quantities.get("p95_ns"), operation.unfinished)
         rows.append((*head, *numbers, *(parts.get(part, 0) for part in Part)))
     return typed(rows, of.OPERATIONS)
 
@@ -159,7 +159,9 @@ def _findings(source: Source) -> pd.DataFrame:
 
 def _checks(source: Source) -> pd.DataFrame:
     results = source.report().results
-    return typed([(each.id, each.model, each.outcome, each.summary, each.record) for each in results], of.CHECKS)
+    return typed(
+        [(result.id, result.model, result.outcome, result.summary, result.record) for result in results], of.CHECKS
+    )
 
 
 def _evidence(source: Source) -> pd.DataFrame:

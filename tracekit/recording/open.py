@@ -145,6 +145,48 @@ def _read_through(
     return _with_notes(recording, "read with xctrace", failures=exported.failures)
 
 
+class _MergedRecording:
+    """A recording with all tables of some schemas taken from another reading of the same run.
+
+    The two number their tables differently, so none of them has a position.
+    """
+
+    def __init__(self, base: Recording, other: Recording, schemas: Collection[str]) -> None:
+        self._base, self._other, self._schemas = base, other, schemas
+        joined = self.run
+        runs = tuple(joined if run.number == joined.number else run for run in base.contents.runs)
+        self.contents = replace(base.contents, runs=runs)
+
+    @property
+    def run(self) -> Run:
+        """The run that this recording shows. A table that could not be read so far is `unreadable` in its list."""
+        entries: list[TableEntry] = []
+        replaced: set[str] = set()
+        for entry in self._base.run.tables:
+            if entry.schema not in self._schemas:
+                entries.append(entry)
+            elif entry.schema not in replaced:
+                # Those of the other reading stand where the first one of the schema stands.
+                replaced.add(entry.schema)
+                entries += [other for other in self._other.run.tables if other.schema == entry.schema]
+        return replace(self._base.run, tables=tuple(replace(entry, position=None) for entry in entries))
+
+    def tables(self, schema: str, **attributes: str) -> list[Table]:
+        """As `Recording.tables`."""
+        source = self._other if schema in self._schemas else self._base
+        return [replace(table, position=None) for table in source.tables(schema, **attributes)]
+
+    def forget(self, schemas: Collection[str]) -> None:
+        """As `Recording.forget`."""
+        for source in (self._base, self._other):
+            source.forget(schemas)
+
+    def call_stacks(self, schema: str, **attributes: str) -> list[CallStacks]:
+        """As `Recording.call_stacks`."""
+        source = self._other if schema in self._schemas else self._base
+        return source.call_stacks(schema, **attributes)
+
+
 def _read_with_help(
     tool: Tool,
     trace: Path,
@@ -194,45 +236,3 @@ def _with_notes(recording: Recording, *notes: str, failures: Sequence[tuple[str,
         contents, notes=(*contents.notes, *notes, *in_vain), failures=(*contents.failures, *failures)
     )
     return recording
-
-
-class _MergedRecording:
-    """A recording with all tables of some schemas taken from another reading of the same run.
-
-    The two number their tables differently, so none of them has a position.
-    """
-
-    def __init__(self, base: Recording, other: Recording, schemas: Collection[str]) -> None:
-        self._base, self._other, self._schemas = base, other, schemas
-        joined = self.run
-        runs = tuple(joined if run.number == joined.number else run for run in base.contents.runs)
-        self.contents = replace(base.contents, runs=runs)
-
-    @property
-    def run(self) -> Run:
-        """The run that this recording shows. A table that could not be read so far is `unreadable` in its list."""
-        entries: list[TableEntry] = []
-        replaced: set[str] = set()
-        for entry in self._base.run.tables:
-            if entry.schema not in self._schemas:
-                entries.append(entry)
-            elif entry.schema not in replaced:
-                # Those of the other reading stand where the first one of the schema stands.
-                replaced.add(entry.schema)
-                entries += [other for other in self._other.run.tables if other.schema == entry.schema]
-        return replace(self._base.run, tables=tuple(replace(entry, position=None) for entry in entries))
-
-    def tables(self, schema: str, **attributes: str) -> list[Table]:
-        """As `Recording.tables`."""
-        source = self._other if schema in self._schemas else self._base
-        return [replace(table, position=None) for table in source.tables(schema, **attributes)]
-
-    def forget(self, schemas: Collection[str]) -> None:
-        """As `Recording.forget`."""
-        for source in (self._base, self._other):
-            source.forget(schemas)
-
-    def call_stacks(self, schema: str, **attributes: str) -> list[CallStacks]:
-        """As `Recording.call_stacks`."""
-        source = self._other if schema in self._schemas else self._base
-        return source.call_stacks(schema, **attributes)

@@ -46,6 +46,27 @@ _STAGE = "The app does not load or call what is shown: a stage is evaluated with
 _ASK = "'tracekit analyze --no-redact' names those of other processes"
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of the time of a recording, as a user describes it."""
+
+    start_ns: int | None = None
+    """None: from the beginning."""
+    end_ns: int | None = None
+    """None: to the end."""
+    signpost: str | None = None
+    """Name of intervals of the app; None: all of the time."""
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """Where it is, behind `starting`, and its name."""
+        where = [] if self.signpost is None else [f"within signpost {self.signpost}"]
+        where += [] if self.start_ns is None else [f"from {self.start_ns / 1e9:g} s"]
+        if self.end_ns is not None:
+            where.append(f"{'before' if self.start_ns is None else 'to'} {self.end_ns / 1e9:g} s")
+        return " ".join(where), "this range" if self.signpost is None else "these intervals"
+
+
 def choose_shown(
     trace: Trace,
     *,
@@ -133,27 +154,6 @@ def check_limits(trace: Trace) -> None:
             f"the recording has too many model instances ({instances:,}) over too long a time for 64-bit sums; record "
             "the app again, for a shorter time"
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A part of the time of a recording, as a user describes it."""
-
-    start_ns: int | None = None
-    """None: from the beginning."""
-    end_ns: int | None = None
-    """None: to the end."""
-    signpost: str | None = None
-    """Name of intervals of the app; None: all of the time."""
-
-    @property
-    def words(self) -> tuple[str, str]:
-        """Where it is, behind `starting`, and its name."""
-        where = [] if self.signpost is None else [f"within signpost {self.signpost}"]
-        where += [] if self.start_ns is None else [f"from {self.start_ns / 1e9:g} s"]
-        if self.end_ns is not None:
-            where.append(f"{'before' if self.start_ns is None else 'to'} {self.end_ns / 1e9:g} s")
-        return " ".join(where), "this range" if self.signpost is None else "these intervals"
 
 
 def ranges_of(trace: Trace, part: Part) -> Intervals:

@@ -15,7 +15,7 @@ RECORDED_AS = ("recorded as", "Core ML's signpost")
 def inferred_facts(calls: Calls) -> Iterator[tuple[tuple[str, str], ...]]:
     """Names and words for each of these rows of the Activity lane; none for one that Core ML recorded. O(rows)."""
     cells = (calls.origin.as_objects(), calls.resolution_ns, calls.single, *calls.bounds)
-    columns = (each.tolist() for each in cells)
+    columns = (cell.tolist() for cell in cells)
     for origin, resolution, single, start_min, start_max, end_min, end_max in zip(*columns, strict=True):
         if origin == Origin.CORE_ML:
             yield ()

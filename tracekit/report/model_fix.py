@@ -84,7 +84,11 @@ def offers_of(model: ModelFile, path: str, settings: Settings) -> tuple[Offer, .
 def findings_of(model: ModelFile, settings: Settings) -> dict[str, str]:
     """What each check found in a model."""
     judgments = run_model_detectors(model, settings=settings)
-    return {each.detector.id: each.outcome.summary for each in judgments if isinstance(each.outcome, Finding)}
+    return {
+        judgment.detector.id: judgment.outcome.summary
+        for judgment in judgments
+        if isinstance(judgment.outcome, Finding)
+    }
 
 
 def join(
@@ -93,7 +97,9 @@ def join(
     """Put models into one package, each as a function; `tools` is coremltools. Raises `TracekitError`."""
     programs.write_joined(functions, target, tools)
     joined = read_model(target)
-    if {each.name: each.features for each in joined.functions} != {n: m.main.features for n, m in models.items()}:
+    if {function.name: function.features for function in joined.functions} != {
+        n: m.main.features for n, m in models.items()
+    }:
         raise TracekitError("the models cannot be put together: coremltools would change an interface")
     sizes = sum(model.weights.bytes or 0 for model in models.values()), joined.weights.bytes or 0
     names, app = word_list(f"`{name}`" for name in models), f"without it, `{joined.main.name}` is loaded."
@@ -125,7 +131,8 @@ def apply(
 def _moved(finding: str, *models: ModelFile) -> str:
     """Why an interface in Float16 makes nothing better: as much is converted as before; else empty."""
     old, new = (
-        [each.feature for function in model.functions for each in function.conversions or ()] for model in models
+        [conversion.feature for function in model.functions for conversion in function.conversions or ()]
+        for model in models
     )
     names = word_list(dict.fromkeys(f"`{name}`" for name in new))
     moved = finding == remedies.INTERFACE and len(new) >= len(old)
@@ -163,7 +170,7 @@ def model_fix(
     compared: tuple[dict[str, float], str],
 ) -> ModelFix:
     """The report on what was done; `found` are the findings of all models that were given. O(operations)."""
-    known = {*found, *(each.finding for each in changes)}
+    known = {*found, *(change.finding for change in changes)}
     version = after.specification_version or 0
     release = release_of(version) if version > (before.specification_version or 0) else None
     return ModelFix(
@@ -172,7 +179,7 @@ def model_fix(
         changes=changes,
         new_findings=tuple(name for name in findings_of(after, settings) if name not in known),
         app=(
-            *(each.app for each in changes if each.app),
+            *(change.app for change in changes if change.app),
             *([f"Deployment target: {release.words} or later."] if release else []),
         ),
         differences=compared[0],

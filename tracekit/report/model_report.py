@@ -185,7 +185,9 @@ def model_info(model: ModelFile, *, redact: bool = False) -> ModelInfo:
 
 
 def _function(function: Function) -> FunctionInfo:
-    backends = (each.backend for each in function.operations or () if each.backend and not is_constant(each))
+    backends = (
+        operation.backend for operation in function.operations or () if operation.backend and not is_constant(operation)
+    )
     return FunctionInfo(
         name=function.name,
         inputs=function.inputs,
@@ -215,7 +217,10 @@ def _weights(model: ModelFile) -> WeightsInfo:
 
 def _groups(tensors: Sequence[Weight]) -> tuple[WeightGroup, ...]:
     """Tensors by how they are stored, the largest group first."""
-    alike = grouped(((each.technique, each.stored, each.bits, each.granularity, each.vector), each) for each in tensors)
+    alike = grouped(
+        ((tensor.technique, tensor.stored, tensor.bits, tensor.granularity, tensor.vector), tensor)
+        for tensor in tensors
+    )
     groups = [
         WeightGroup(*key, len(own), sum(weight.count for weight in own), sum(weight.bytes for weight in own))
         for key, own in sorted(alike.items(), key=lambda pair: str(pair[0]))

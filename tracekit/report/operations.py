@@ -35,19 +35,19 @@ PART_WORDS: Final = {
 
 def without_names(operations: Sequence[Operation]) -> tuple[Operation, ...]:
     """The operations as `operation A`, `operation B`, ... in place of the names that the app gave them."""
-    aliases = alias_names([each.name for each in operations], "operation")
-    return tuple(replace(each, name=aliases[each.name]) for each in operations)
+    aliases = alias_names([operation.name for operation in operations], "operation")
+    return tuple(replace(operation, name=aliases[operation.name]) for operation in operations)
 
 
 def without_tools(runtimes: Sequence[RuntimeSummary]) -> tuple[RuntimeSummary, ...]:
     """The runtimes with `tool A`, `tool B`, ... in place of the names of the app's tools."""
-    of_tools = [phase.signpost for each in runtimes for phase in each.phases if phase.phase == "tool call"]
+    of_tools = [phase.signpost for runtime in runtimes for phase in runtime.phases if phase.phase == "tool call"]
     aliases = alias_names(of_tools, "tool")
 
     def without(phase: PhaseSummary) -> PhaseSummary:
         return replace(phase, signpost=aliases[phase.signpost]) if phase.phase == "tool call" else phase
 
-    return tuple(replace(each, phases=tuple(map(without, each.phases))) for each in runtimes)
+    return tuple(replace(runtime, phases=tuple(map(without, runtime.phases))) for runtime in runtimes)
 
 
 def what_ran(
@@ -55,10 +55,16 @@ def what_ran(
 ) -> str:
     """What ran, in one sentence: `WhisperKit ran (42 signposts) and 2 operations of the app.` Empty where nothing shows
     any. Of a language model its requests are said, which its phases are parts of."""
-    asked = {each.runtime for each in requests}
-    logged = [request_words(each) for each in requests]
-    logged += [f"{each.name} ran {_phases(each.phases)}" for each in runtimes if each.phases and each.name not in asked]
-    ended = [(each.name, each.statistics.count) for each in operations if each.statistics is not None]
+    asked = {request.runtime for request in requests}
+    logged = [request_words(request) for request in requests]
+    logged += [
+        f"{runtime.name} ran {_phases(runtime.phases)}"
+        for runtime in runtimes
+        if runtime.phases and runtime.name not in asked
+    ]
+    ended = [
+        (operation.name, operation.statistics.count) for operation in operations if operation.statistics is not None
+    ]
     if ended:
         names = format_names([f"{name} {format_count(count, 'time')}" for name, count in ended])
         logged.append(f"the app ran {names}")

@@ -175,7 +175,7 @@ def without_functions(report: Report) -> Report:
     sites = [site for check in report.results for site in check.call_sites]
     sites += (*code.call_sites, *filter(None, [code.own_site])) if code is not None else ()
     named: list[CallSite | Place] = [*sites, *(entry for site in sites for entry in site.called_by)]
-    named += [each.place for each in report.operations if each.place is not None]
+    named += [operation.place for operation in report.operations if operation.place is not None]
     aliases = alias_names({entry.function for entry in named if entry.function}, "function")
     files = alias_names({entry.file for entry in named if entry.file}, "file")
 

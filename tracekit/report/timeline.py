@@ -133,6 +133,47 @@ class Timeline:
         return sum(len(lane.starts) for lane in self.lanes)
 
 
+class _Words:
+    """Texts of rows with their codes, each text once."""
+
+    def __init__(self, trace: Trace, facts: PrivateFacts | None) -> None:
+        self._codes: dict[str, int] = {}
+        self._names, self._facts = model_names(trace), facts
+
+    def labels(self, texts: Sequence[str], codes: CodeArray) -> tuple[IntArray, IntArray]:
+        """Codes of labels among all texts, and the ids of pieces of work at their ends, in which alone thousands
+        differ: shape (n,) each."""
+        used = np.unique(codes[codes >= 0])
+        works = np.zeros(len(texts) + 1, np.int64)
+        bare = list(texts)
+        for code in used.tolist():
+            if work := _WORK.search(texts[code]):
+                bare[code], works[code] = texts[code][: work.start()], int(work[1], 16)
+        return self._recode(bare, codes, self._redact_labels), works[codes]
+
+    def models(self, texts: Sequence[str], codes: CodeArray) -> IntArray:
+        """Codes of names of models among all texts: shape (n,)."""
+        return self._recode(texts, codes, redact_names)
+
+    def _redact_labels(self, texts: Sequence[str], facts: PrivateFacts) -> list[str]:
+        return redact_texts([redact_label(text, facts) for text in texts], facts, self._names)
+
+    def texts(self) -> tuple[str, ...]:
+        """All texts so far, by code."""
+        return tuple(self._codes)
+
+    def _recode(
+        self, texts: Sequence[str], codes: CodeArray, clean: Callable[[Sequence[str], PrivateFacts], Sequence[str]]
+    ) -> IntArray:
+        used = np.unique(codes[codes >= 0])
+        distinct = list(dict.fromkeys(texts[code] for code in used.tolist()))
+        cleaned = dict(zip(distinct, distinct if self._facts is None else clean(distinct, self._facts), strict=True))
+        table = np.full(len(texts) + 1, -1, np.int64)
+        for code in used.tolist():
+            table[code] = self._codes.setdefault(visible(cleaned[texts[code]]), len(self._codes))
+        return table[codes]
+
+
 def timeline_of(
     trace: Trace,
     checks: Sequence[Result],
@@ -265,47 +306,6 @@ def _predicted(calls: Calls) -> BoolArray:
     return calls.kind.is_any(Kind.PREDICTION) & calls.level.is_any(Level.TOP)
 
 
-class _Words:
-    """Texts of rows with their codes, each text once."""
-
-    def __init__(self, trace: Trace, facts: PrivateFacts | None) -> None:
-        self._codes: dict[str, int] = {}
-        self._names, self._facts = model_names(trace), facts
-
-    def labels(self, texts: Sequence[str], codes: CodeArray) -> tuple[IntArray, IntArray]:
-        """Codes of labels among all texts, and the ids of pieces of work at their ends, in which alone thousands
-        differ: shape (n,) each."""
-        used = np.unique(codes[codes >= 0])
-        works = np.zeros(len(texts) + 1, np.int64)
-        bare = list(texts)
-        for code in used.tolist():
-            if work := _WORK.search(texts[code]):
-                bare[code], works[code] = texts[code][: work.start()], int(work[1], 16)
-        return self._recode(bare, codes, self._redact_labels), works[codes]
-
-    def models(self, texts: Sequence[str], codes: CodeArray) -> IntArray:
-        """Codes of names of models among all texts: shape (n,)."""
-        return self._recode(texts, codes, redact_names)
-
-    def _redact_labels(self, texts: Sequence[str], facts: PrivateFacts) -> list[str]:
-        return redact_texts([redact_label(text, facts) for text in texts], facts, self._names)
-
-    def texts(self) -> tuple[str, ...]:
-        """All texts so far, by code."""
-        return tuple(self._codes)
-
-    def _recode(
-        self, texts: Sequence[str], codes: CodeArray, clean: Callable[[Sequence[str], PrivateFacts], Sequence[str]]
-    ) -> IntArray:
-        used = np.unique(codes[codes >= 0])
-        distinct = list(dict.fromkeys(texts[code] for code in used.tolist()))
-        cleaned = dict(zip(distinct, distinct if self._facts is None else clean(distinct, self._facts), strict=True))
-        table = np.full(len(texts) + 1, -1, np.int64)
-        for code in used.tolist():
-            table[code] = self._codes.setdefault(visible(cleaned[texts[code]]), len(self._codes))
-        return table[codes]
-
-
 def _evidence_marks(
     trace: Trace,
     checks: Sequence[Result],
@@ -376,4 +376,4 @@ def _lanes_of_evidence(
         at = at[np.isin(rows[at], [*wanted])]
         located |= dict.fromkeys(zip(tables.take(at).as_objects(), rows[at].tolist(), strict=True), number)
     places = ([located.get((entry.table, entry.row)) for entry in check.evidence] for check in checks)
-    return [sorted({lane for lane in each if lane is not None}) for each in places]
+    return [sorted({lane for lane in place if lane is not None}) for place in places]

@@ -109,7 +109,7 @@ def nothing_to_explain(
     if choice.at_ns is not None:
         length = "" if length_ns is None else f"; the recording is {format_time(length_ns)} long"
         return f"Nothing to explain: no prediction is in flight at or after {moment(choice.at_ns)}{length}."
-    longest = format_time(max(int(each.durations.max()) for each in models.values()))
+    longest = format_time(max(int(model.durations.max()) for model in models.values()))
     over = format_time(choice.over_ns or 0)
     return f"Nothing to explain: no prediction takes longer than {over}; the longest takes {longest}."
 

@@ -45,6 +45,32 @@ _UNNAMED = "Unnamed_Model"
 """What Core ML calls a model without a display name (reported). Labels of the hardware may still name it."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What was found for each hardware row; shape (rows,) each."""
+
+    call: IntArray
+    """Index among the predictions; -1 where there is not one."""
+    attribution: IntArray
+    """Index in `ATTRIBUTIONS`."""
+
+    @staticmethod
+    def of(hardware: Events) -> _Answer:
+        """What the rows themselves say."""
+        return _Answer(np.full(len(hardware), -1, np.int64), hardware.attribution.codes_in(ATTRIBUTIONS))
+
+    @property
+    def named(self) -> BoolArray:
+        """Whether the row's label names a model that may be the target's."""
+        label, exact = (self.attribution == _code(each) for each in (Attribution.LABEL, Attribution.EXACT))
+        named: BoolArray = label | exact
+        return named
+
+    def set(self, row_numbers: IndexArray, value: Attribution) -> None:
+        """Say how sure some rows are."""
+        self.attribution[row_numbers] = _code(value)
+
+
 def attribute_hardware(hardware: Events, events: Events, graphs: IntArray) -> Events:
     """The hardware rows with `prediction`, `model`, `parent_model` and `attribution` filled.
 
@@ -125,32 +151,6 @@ def with_graphs(hardware: Events, graphs: IntArray) -> Events:
         prediction=hardware.prediction.take(source),
         attribution=hardware.attribution.take(source),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """What was found for each hardware row; shape (rows,) each."""
-
-    call: IntArray
-    """Index among the predictions; -1 where there is not one."""
-    attribution: IntArray
-    """Index in `ATTRIBUTIONS`."""
-
-    @staticmethod
-    def of(hardware: Events) -> _Answer:
-        """What the rows themselves say."""
-        return _Answer(np.full(len(hardware), -1, np.int64), hardware.attribution.codes_in(ATTRIBUTIONS))
-
-    @property
-    def named(self) -> BoolArray:
-        """Whether the row's label names a model that may be the target's."""
-        label, exact = (self.attribution == _code(each) for each in (Attribution.LABEL, Attribution.EXACT))
-        named: BoolArray = label | exact
-        return named
-
-    def set(self, row_numbers: IndexArray, value: Attribution) -> None:
-        """Say how sure some rows are."""
-        self.attribution[row_numbers] = _code(value)
 
 
 def _code(value: Attribution) -> int:

@@ -92,8 +92,8 @@ def owners(table: Table, mnemonic: str = "process") -> tuple[Texts, Numbers]:
     """Process names and ids of a column; null where it is absent or holds no value."""
     cells = optional_values(table, mnemonic)
     processes = [value.process if isinstance(value, Thread) else value for value in cells.values]
-    names = [each.name if isinstance(each, Process) else each for each in processes]
-    pids = [each.pid if isinstance(each, Process) else None for each in processes]
+    names = [process.name if isinstance(process, Process) else process for process in processes]
+    pids = [process.pid if isinstance(process, Process) else None for process in processes]
     return columns.codes_of(cells.codes, names), columns.numbers_by_code(cells.codes, pids)
 
 
@@ -153,6 +153,6 @@ def processes(table: Table, mnemonic: str = "process") -> tuple[pd.Categorical, 
     """Process names and ids of a column; null where it is absent or holds no value."""
     cells = optional_values(table, mnemonic)
     owners = [value.process if isinstance(value, Thread) else value for value in cells.values]
-    names = [each.name if isinstance(each, Process) else each if each is None else str(each) for each in owners]
-    pids = [each.pid if isinstance(each, Process) else None for each in owners]
+    names = [owner.name if isinstance(owner, Process) else owner if owner is None else str(owner) for owner in owners]
+    pids = [owner.pid if isinstance(owner, Process) else None for owner in owners]
     return recode(cells.codes, names), values_by_code(cells.codes, pids)

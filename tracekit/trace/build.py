@@ -37,6 +37,37 @@ from tracekit.trace.trace import Trace
 Bound = TypeVar("Bound")
 
 
+class _Binding:
+    """Binds the tables of one recording, and keeps what they met."""
+
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+        self.notes: list[str] = []
+        self.failures: dict[str, str] = {}
+
+    def bind(
+        self, schemas: Sequence[str], bind: Callable[..., Bound], *given: object, once: bool = False
+    ) -> Bound | None:
+        """What `bind` makes of rows of these schemas and what is given; None for no rows, or none to be understood."""
+        try:
+            rows = collect(self.recording, schemas, once=once)
+            if rows is None:
+                return None
+            bound = bind(rows, *given)
+        except UnreadableRecording as error:
+            self.failures |= dict.fromkeys(schemas, str(error))
+            return None
+        self.notes += rows.notes
+        return bound
+
+    def recorded(self, instrument: str) -> bool:
+        """Whether all that an instrument of hardware recorded could be read, if it is no row. Its tables were bound."""
+        schemas = HARDWARE[instrument].schemas
+        states = [table.state for table in self.recording.run.tables if table.schema in schemas]
+        readable = TableState.ROWS in states or TableState.EMPTY in states
+        return readable and TableState.UNREADABLE not in states and not self.failures.keys() & set(schemas)
+
+
 def build_trace(recording: Recording, units: Units = ALL_OWN) -> Trace:
     """What the run of this recording means; `units` says which signposts are operations of the app. O(n log n) in its
     rows.
@@ -108,37 +139,6 @@ def open_trace(
     """
     opened = open_recording(path, run=run, schemas=NEEDED_SCHEMAS, progress=progress, reader=reader, xctrace=xctrace)
     return build_trace(opened, units)
-
-
-class _Binding:
-    """Binds the tables of one recording, and keeps what they met."""
-
-    def __init__(self, recording: Recording) -> None:
-        self.recording = recording
-        self.notes: list[str] = []
-        self.failures: dict[str, str] = {}
-
-    def bind(
-        self, schemas: Sequence[str], bind: Callable[..., Bound], *given: object, once: bool = False
-    ) -> Bound | None:
-        """What `bind` makes of rows of these schemas and what is given; None for no rows, or none to be understood."""
-        try:
-            rows = collect(self.recording, schemas, once=once)
-            if rows is None:
-                return None
-            bound = bind(rows, *given)
-        except UnreadableRecording as error:
-            self.failures |= dict.fromkeys(schemas, str(error))
-            return None
-        self.notes += rows.notes
-        return bound
-
-    def recorded(self, instrument: str) -> bool:
-        """Whether all that an instrument of hardware recorded could be read, if it is no row. Its tables were bound."""
-        schemas = HARDWARE[instrument].schemas
-        states = [table.state for table in self.recording.run.tables if table.schema in schemas]
-        readable = TableState.ROWS in states or TableState.EMPTY in states
-        return readable and TableState.UNREADABLE not in states and not self.failures.keys() & set(schemas)
 
 
 def _core_ml(binding: _Binding) -> tuple[Events, KnownModels]:

@@ -69,16 +69,18 @@ def recorded(
 
 def _names(cells: Codes[CellValue]) -> Texts:
     owners = (value.process if isinstance(value, Thread) else value for value in cells.values)
-    return codes_of(cells.codes, [each.name if isinstance(each, Process) else each and str(each) for each in owners])
+    return codes_of(
+        cells.codes, [owner.name if isinstance(owner, Process) else owner and str(owner) for owner in owners]
+    )
 
 
 def _pids(cells: Codes[CellValue]) -> Numbers:
     owners = (value.process if isinstance(value, Thread) else value for value in cells.values)
-    return numbers_by_code(cells.codes, [each.pid if isinstance(each, Process) else None for each in owners])
+    return numbers_by_code(cells.codes, [owner.pid if isinstance(owner, Process) else None for owner in owners])
 
 
 def _tids(cells: Codes[CellValue]) -> Numbers:
-    return numbers_by_code(cells.codes, [each.tid if isinstance(each, Thread) else None for each in cells.values])
+    return numbers_by_code(cells.codes, [value.tid if isinstance(value, Thread) else None for value in cells.values])
 
 
 def process_of(mnemonic: str = "process", kind: str = "") -> Any:

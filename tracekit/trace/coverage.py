@@ -64,7 +64,7 @@ def coverage(
     if core_ml.state is TableState.EMPTY:
         # Which tables are damaged that would show work without Core ML, and what helps.
         logs = [each for name, each in entries.items() if name in _LOGS and unreadable_tables(run.tables, each.tables)]
-        clauses = unreadable_tables(run.tables, [schema for each in logs for schema in each.tables])
+        clauses = unreadable_tables(run.tables, [schema for log in logs for schema in log.tables])
         damaged = " and ".join(clauses), logs[0].advice if logs else ""
         entries[CORE_ML] = _empty_core_ml(core_ml, run, hardware, phases, damaged)
     for name, of in HARDWARE.items():
@@ -122,6 +122,22 @@ def _coverage_of(contents: Contents, run: Run, instrument: Instrument) -> Covera
     schemas = tuple(dict.fromkeys(table.schema for table in tables))
     known = None if state is TableState.UNREADABLE else rows
     return Coverage(instrument.name, state, schemas, known, _sentence(conclusion), _sentence(advice))
+
+
+class Listed(Protocol):
+    """A line of a list of tables, in a recording or in a report."""
+
+    @property
+    def schema(self) -> str:
+        """Name of the table."""
+
+    @property
+    def state(self) -> str:
+        """As `TableState`."""
+
+    @property
+    def reason(self) -> str:
+        """Why it is unreadable."""
 
 
 def _is_cut_off(table: Listed) -> bool:
@@ -182,22 +198,6 @@ def _sentence(text: str) -> str:
     return text and f"{text[0].upper()}{text[1:].rstrip('.')}."
 
 
-class Listed(Protocol):
-    """A line of a list of tables, in a recording or in a report."""
-
-    @property
-    def schema(self) -> str:
-        """Name of the table."""
-
-    @property
-    def state(self) -> str:
-        """As `TableState`."""
-
-    @property
-    def reason(self) -> str:
-        """Why it is unreadable."""
-
-
 def tables_of(trace: Trace) -> tuple[TableEntry, ...]:
     """The list of tables of a trace. Reads the call stacks, since only that shows whether they can be read."""
     sampled = trace.sampled
@@ -207,7 +207,9 @@ def tables_of(trace: Trace) -> tuple[TableEntry, ...]:
 def stacks_coverage(trace: Trace) -> Coverage:
     """Coverage of the call stacks, once they were read."""
     run = replace(trace.run, tables=tables_of(trace))
-    return _coverage_of(trace.contents, run, next(each for each in INSTRUMENTS if each.name == CALL_STACKS))
+    return _coverage_of(
+        trace.contents, run, next(instrument for instrument in INSTRUMENTS if instrument.name == CALL_STACKS)
+    )
 
 
 def mark_unreadable(tables: Iterable[TableEntry], failures: Mapping[str, str]) -> tuple[TableEntry, ...]:

@@ -29,6 +29,40 @@ from tracekit.trace.events import ATTRIBUTIONS, Attribution, Events, Kind, Lane,
 from tracekit.trace.instruments.coreml import ModelName
 
 
+class _Names:
+    """Names of rows as numbers, so that equal numbers mean that a row may belong to a prediction."""
+
+    def __init__(self, model: CodeArray, parent: CodeArray, names: Sequence[ModelName]) -> None:
+        distinct = dict.fromkeys(name.base for name in names)
+        bases = {base: number for number, base in enumerate(distinct, start=len(names))}
+        self._key_count = len(names) + len(bases)
+        # Code -1, no name, is the last entry of each.
+        self._base = np.array([*(bases[name.base] for name in names), self._key_count], np.int64)
+        sought = [self._base[code] if name.instance is None else code for code, name in enumerate(names)]
+        self._sought = np.array([*sought, self._key_count], np.int64)
+        self._model, self._parent = model, parent
+
+    def sought_model(self, rows: IndexArray) -> IntArray:
+        """What a row's model must match."""
+        return self._sought[self._model[rows]]
+
+    def sought_parent(self, rows: IndexArray) -> IntArray:
+        """What the pipeline that a row names must match; a row that names none, or itself, matches nothing."""
+        parent = self._parent[rows]
+        none = (parent < 0) | (self._base[parent] == self._base[self._model[rows]])
+        return np.where(none, -1, self._sought[parent])
+
+    def offers(self, rows: IndexArray) -> tuple[IndexArray, IntArray]:
+        """Predictions under the name of their instance, and again under their base."""
+        model = self._model[rows]
+        by_name = np.where(model < 0, -2, model)
+        return np.concatenate((rows, rows)), np.concatenate((by_name, self._base[model]))
+
+    def in_pipeline(self, rows: IndexArray, keys: IntArray) -> IntArray:
+        """The keys, made different for different parents."""
+        return keys * (self._key_count + 2) + self._parent[rows] + 1
+
+
 def link_events(events: Events, model: CodeArray, parent: CodeArray, names: Sequence[ModelName]) -> Events:
     """The Core ML rows with `prediction` and `attribution` filled.
 
@@ -65,40 +99,6 @@ def link_events(events: Events, model: CodeArray, parent: CodeArray, names: Sequ
     order = (Attribution.UNATTRIBUTED, Attribution.EXACT, Attribution.CONTAINED, Attribution.AMBIGUOUS)
     choice = np.select([count > 1, alone, named_activity], [3, 2, 1], 0)
     return replace(events, prediction=linked, attribution=codes_of(choice, order, ATTRIBUTIONS))
-
-
-class _Names:
-    """Names of rows as numbers, so that equal numbers mean that a row may belong to a prediction."""
-
-    def __init__(self, model: CodeArray, parent: CodeArray, names: Sequence[ModelName]) -> None:
-        distinct = dict.fromkeys(name.base for name in names)
-        bases = {base: number for number, base in enumerate(distinct, start=len(names))}
-        self._key_count = len(names) + len(bases)
-        # Code -1, no name, is the last entry of each.
-        self._base = np.array([*(bases[name.base] for name in names), self._key_count], np.int64)
-        sought = [self._base[code] if name.instance is None else code for code, name in enumerate(names)]
-        self._sought = np.array([*sought, self._key_count], np.int64)
-        self._model, self._parent = model, parent
-
-    def sought_model(self, rows: IndexArray) -> IntArray:
-        """What a row's model must match."""
-        return self._sought[self._model[rows]]
-
-    def sought_parent(self, rows: IndexArray) -> IntArray:
-        """What the pipeline that a row names must match; a row that names none, or itself, matches nothing."""
-        parent = self._parent[rows]
-        none = (parent < 0) | (self._base[parent] == self._base[self._model[rows]])
-        return np.where(none, -1, self._sought[parent])
-
-    def offers(self, rows: IndexArray) -> tuple[IndexArray, IntArray]:
-        """Predictions under the name of their instance, and again under their base."""
-        model = self._model[rows]
-        by_name = np.where(model < 0, -2, model)
-        return np.concatenate((rows, rows)), np.concatenate((by_name, self._base[model]))
-
-    def in_pipeline(self, rows: IndexArray, keys: IntArray) -> IntArray:
-        """The keys, made different for different parents."""
-        return keys * (self._key_count + 2) + self._parent[rows] + 1
 
 
 def containing_by_key(

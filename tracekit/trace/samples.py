@@ -137,8 +137,8 @@ def _read(table: CallStacks, failures: Mapping[str, str], unit: str | None = Non
         thread=as_texts(thread),
         tid=numbers_by_code(thread.codes, tids),
         main_thread=_on_main_thread(table),
-        process=codes_of(process.codes, [None if each is None else each.name for each in owners]),
-        pid=numbers_by_code(process.codes, [None if each is None else each.pid for each in owners]),
+        process=codes_of(process.codes, [None if owner is None else owner.name for owner in owners]),
+        pid=numbers_by_code(process.codes, [None if owner is None else owner.pid for owner in owners]),
         state=as_texts(table.state),
         weight_ns=table.weight_ns,
         weight_count=table.weight_count,
@@ -197,7 +197,7 @@ def _on_main_thread(table: CallStacks) -> Flags:
     caught = table.stack >= 0
     on_main[table.thread.codes[caught][entry[table.stack[caught]]]] = True
     on_main[-1] = False
-    named = [isinstance(each, Thread) and each.text.startswith("Main Thread") for each in table.thread.values]
+    named = [isinstance(value, Thread) and value.text.startswith("Main Thread") for value in table.thread.values]
     main = (on_main | np.array([*named, False], np.bool_))[table.thread.codes]
     process = table.process.codes
     known = np.zeros(len(table.process.values) + 1, np.bool_)

@@ -121,7 +121,7 @@ def evidence_rows(trace: Trace, report: Report, answers: Iterable[Judgment]) -> 
         return found, rows.row[found]
 
     rows = [_rows(check, findings.get((check.id, check.model)), of_table) for check in report.results]
-    return tuple(each | _whole_requests(trace.phases.frame(), each) for each in rows)
+    return tuple(row | _whole_requests(trace.phases.frame(), row) for row in rows)
 
 
 def _rows(

@@ -24,22 +24,6 @@ def show_help(app: StateApp) -> None:
     app.push_screen(HelpScreen(ACTIONS))
 
 
-@action("palette")
-def show_palette(app: StateApp) -> None:
-    """Find a command by name."""
-    app.push_screen(CommandScreen(providers=[ActionCommands], placeholder="Find a command"))
-
-
-ACTIONS_BY_ID = {
-    value.id: value
-    for names in (globals(), *map(vars, (export, find, select, views)))
-    for value in (*names.values(), *views.PANES)
-    if isinstance(value, Action)
-}
-ACTIONS: tuple[Action, ...] = tuple(ACTIONS_BY_ID[identity] for identity in SHORTCUTS)
-"""In the order in which each section of the help screen shows them."""
-
-
 class ActionCommands(Provider):
     """Finds actions by name and by what they do."""
 
@@ -75,6 +59,22 @@ class CommandScreen(CommandPalette, Modal[None]):
         self._stop_busy_countdown()
         self._stop_no_matches_countdown()
         return super().dismiss(result)
+
+
+@action("palette")
+def show_palette(app: StateApp) -> None:
+    """Find a command by name."""
+    app.push_screen(CommandScreen(providers=[ActionCommands], placeholder="Find a command"))
+
+
+ACTIONS_BY_ID = {
+    value.id: value
+    for names in (globals(), *map(vars, (export, find, select, views)))
+    for value in (*names.values(), *views.PANES)
+    if isinstance(value, Action)
+}
+ACTIONS: tuple[Action, ...] = tuple(ACTIONS_BY_ID[identity] for identity in SHORTCUTS)
+"""In the order in which each section of the help screen shows them."""
 
 
 def _name(action: Action) -> str:

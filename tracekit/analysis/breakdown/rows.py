@@ -97,50 +97,6 @@ class Shared:
         return result + up_to(windows.ends) - up_to(windows.starts)
 
 
-def linked_rows(trace: Trace, predictions: Calls) -> tuple[Rows, Shared]:
-    """The rows that lie in exactly one of the predictions, and those of which that is not known.
-
-    `predictions` are top-level rows of `Trace.activity`. O(n log n).
-    """
-    finder = _Finder(trace.activity, predictions)
-    recorded = [rows for rows in (trace.data, trace.compute, trace.other) if len(rows)]
-    for rows in (*recorded, trace.hardware):
-        finder.add(rows, _layers(rows))
-    for unit, waits in all_waits(trace).items():
-        finder.add_waits(waits, Layer.ANE_WAIT if unit is Device.ANE else Layer.GPU_WAIT)
-    return finder.found()
-
-
-def _layers(rows: Events) -> Int8Array:
-    """Layer of each row; -1 for rows that are no part of a prediction: hardware loads, compilations and dispatches."""
-    lane = _layer_by(rows.lane, _BY_LANE, -1)
-    compute = rows.lane.is_any(Lane.COMPUTE)
-    by_device = _layer_by(rows.device, _BY_DEVICE, Layer.OTHER)
-    executed = rows.kind.is_any(Kind.ANE_EXEC, Kind.GPU_EXEC)
-    hardware = (lane == Layer.ANE) | (lane == Layer.GPU)
-    return np.where(compute, by_device, np.where(hardware & ~executed, np.int8(-1), lane))
-
-
-def _layer_by(texts: Texts, layers: dict[str, int], other: int) -> Int8Array:
-    """Layer that stands for the text of each row; `other` for null and for texts without one."""
-    by_code: Int8Array = np.array([*(layers.get(text, other) for text in texts.values), other], np.int8)
-    return by_code.take(texts.codes)
-
-
-_BY_LANE: dict[str, int] = {
-    "neural engine": Layer.ANE,
-    "gpu": Layer.GPU,
-    "data": Layer.DATA,
-    "compute": Layer.OTHER,
-    "unknown": Layer.OTHER,
-}
-_BY_DEVICE: dict[str, int] = {
-    Device.CPU: Layer.CPU,
-    Device.ANE: Layer.ANE_REQUEST,
-    Device.GPU: Layer.GPU_REQUEST,
-}
-
-
 class _Finder:
     """Collects rows of several lanes by the prediction of the app that they lie in."""
 
@@ -204,6 +160,50 @@ class _Finder:
             [np.concatenate(part) for part in zip(*parts, strict=True)] for parts in (self._linked, self._shared)
         )
         return Rows(*linked), Shared(Intervals(*shared[:2]), *shared[2:])
+
+
+def linked_rows(trace: Trace, predictions: Calls) -> tuple[Rows, Shared]:
+    """The rows that lie in exactly one of the predictions, and those of which that is not known.
+
+    `predictions` are top-level rows of `Trace.activity`. O(n log n).
+    """
+    finder = _Finder(trace.activity, predictions)
+    recorded = [rows for rows in (trace.data, trace.compute, trace.other) if len(rows)]
+    for rows in (*recorded, trace.hardware):
+        finder.add(rows, _layers(rows))
+    for unit, waits in all_waits(trace).items():
+        finder.add_waits(waits, Layer.ANE_WAIT if unit is Device.ANE else Layer.GPU_WAIT)
+    return finder.found()
+
+
+def _layers(rows: Events) -> Int8Array:
+    """Layer of each row; -1 for rows that are no part of a prediction: hardware loads, compilations and dispatches."""
+    lane = _layer_by(rows.lane, _BY_LANE, -1)
+    compute = rows.lane.is_any(Lane.COMPUTE)
+    by_device = _layer_by(rows.device, _BY_DEVICE, Layer.OTHER)
+    executed = rows.kind.is_any(Kind.ANE_EXEC, Kind.GPU_EXEC)
+    hardware = (lane == Layer.ANE) | (lane == Layer.GPU)
+    return np.where(compute, by_device, np.where(hardware & ~executed, np.int8(-1), lane))
+
+
+def _layer_by(texts: Texts, layers: dict[str, int], other: int) -> Int8Array:
+    """Layer that stands for the text of each row; `other` for null and for texts without one."""
+    by_code: Int8Array = np.array([*(layers.get(text, other) for text in texts.values), other], np.int8)
+    return by_code.take(texts.codes)
+
+
+_BY_LANE: dict[str, int] = {
+    "neural engine": Layer.ANE,
+    "gpu": Layer.GPU,
+    "data": Layer.DATA,
+    "compute": Layer.OTHER,
+    "unknown": Layer.OTHER,
+}
+_BY_DEVICE: dict[str, int] = {
+    Device.CPU: Layer.CPU,
+    Device.ANE: Layer.ANE_REQUEST,
+    Device.GPU: Layer.GPU_REQUEST,
+}
 
 
 POSSIBLE = (Attribution.AMBIGUOUS, Attribution.LABEL, Attribution.EXACT)

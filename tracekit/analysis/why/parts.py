@@ -121,24 +121,6 @@ class Parts:
     """Metal pipelines that were compiled during each."""
 
 
-@cached_by_trace
-def differences(trace: Trace) -> dict[str, Differences]:
-    """By base name of the models that the app called at least `LEAST` times. O(n log n) in the rows of the trace."""
-    ordered = in_order(trace)
-    times = breakdown(ordered)
-    models = times.every.model
-    calls = Compared.of(trace.activity, times.every.id)
-    seen = _Seen(*time_spent(ordered, times, calls), _facts(ordered, calls))
-    first = first_predictions(trace)[calls.id]
-    found = {}
-    for code in np.unique(models.codes[models.known]).tolist():
-        rows = np.flatnonzero(models.codes == code)
-        of_model = _of_model(calls.take(rows), seen.of(rows), first[rows])
-        if of_model is not None:
-            found[models.values[code]] = of_model
-    return found
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Seen:
     """What the recording shows of predictions."""
@@ -160,6 +142,24 @@ class _Seen:
         """Time of rows that may be of several predictions: work of this one as far as it has less than usual."""
         less: IntArray = np.clip(usual_ns[UNITS].sum() - self.spent[:, UNITS].sum(axis=1), 0, self.ambiguous)
         return less
+
+
+@cached_by_trace
+def differences(trace: Trace) -> dict[str, Differences]:
+    """By base name of the models that the app called at least `LEAST` times. O(n log n) in the rows of the trace."""
+    ordered = in_order(trace)
+    times = breakdown(ordered)
+    models = times.every.model
+    calls = Compared.of(trace.activity, times.every.id)
+    seen = _Seen(*time_spent(ordered, times, calls), _facts(ordered, calls))
+    first = first_predictions(trace)[calls.id]
+    found = {}
+    for code in np.unique(models.codes[models.known]).tolist():
+        rows = np.flatnonzero(models.codes == code)
+        of_model = _of_model(calls.take(rows), seen.of(rows), first[rows])
+        if of_model is not None:
+            found[models.values[code]] = of_model
+    return found
 
 
 def _facts(ordered: Trace, calls: Compared) -> dict[str, AnyArray]:

@@ -38,9 +38,9 @@ def render_junit(gate: Gate, name: str) -> str:
     for count, counted in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         suite.set(count, str(tags.count(counted)))
     figures = {
-        f"{each.model} {name}{'_ns' if name in TIMES else ''}": figure.value
-        for each in gate.models
-        for name, figure in each.figures.items()
+        f"{model.model} {name}{'_ns' if name in TIMES else ''}": figure.value
+        for model in gate.models
+        for name, figure in model.figures.items()
     }
     properties = ET.SubElement(suite, "properties") if figures else suite
     for figure, value in figures.items():

@@ -68,9 +68,8 @@ def _shapes_code(entry: Feature) -> str:
     highest = tuple(size.lower if size.upper is None else size.upper for size in sizes)
     shapes = list(dict.fromkeys((default, lowest, highest)))
     if entry.kind is FeatureKind.IMAGE:
-        return (
-            f"ct.ImageType(name={literal(entry.name)}, shape=ct.EnumeratedShapes({[(1, 3, *each) for each in shapes]}))"
-        )
+        images = [(1, 3, *shape) for shape in shapes]
+        return f"ct.ImageType(name={literal(entry.name)}, shape=ct.EnumeratedShapes({images}))"
     return f"ct.TensorType(name={literal(entry.name)}, shape=ct.EnumeratedShapes({shapes}, default={default}))"
 
 

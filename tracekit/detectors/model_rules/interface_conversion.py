@@ -87,8 +87,8 @@ def _is_color(entry: Conversion, function: Function) -> bool:
 
 
 def _types(features: tuple[Feature, ...], names: set[str], *, output: bool = False) -> str:
-    types = [type_code(each, "np.float16" if each.name in names else None, output=output) for each in features]
-    return types[0] if len(types) == 1 else "\n" + "".join(f"        {each},\n" for each in types) + "    "
+    types = [type_code(feature, "np.float16" if feature.name in names else None, output=output) for feature in features]
+    return types[0] if len(types) == 1 else "\n" + "".join(f"        {type_},\n" for type_ in types) + "    "
 
 
 def _swift(function: Function, names: set[str]) -> str:

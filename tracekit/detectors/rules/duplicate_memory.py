@@ -88,7 +88,7 @@ def _judge(
 
 
 def _unknown(view: tk.ModelView, loads: Iterable[LoadMemory | None]) -> tk.NotEvaluated:
-    together = any(each is not None and each.sure == Sureness.SHARED for each in loads)
+    together = any(load is not None and load.sure == Sureness.SHARED for load in loads)
     why = "several loads lie between two samples" if together else "not all of their loads were sampled"
     return view.unknown(
         f"Several instances take turns, but {why}, so what each of them holds is not known.",

@@ -97,23 +97,6 @@ def _share(chosen: tk.BoolArray, among: tk.BoolArray) -> float:
     return float(chosen[among].mean()) if among.any() else 0.0
 
 
-def _finding(
-    view: tk.ModelView, calls: Calls, groups: Groups, slow: tk.BoolArray, metrics: tuple[tk.Metric, ...]
-) -> tk.Finding:
-    """The finding with its cost: what first predictions took beyond the median of their group."""
-    usual = groups.expected_ns[slow]
-    durations = calls.durations[slow]
-    worst = int((durations - usual).argmax())
-    more = f" ({tk.format_count(len(durations), 'first prediction')} affected)" if len(durations) > 1 else ""
-    summary = (
-        f"Predictions do {len(groups.work_ns)} amounts of work, as with inputs of several shapes, and the first "
-        f"one of another amount took {tk.format_time(int(durations[worst]))} instead of the usual "
-        f"{tk.format_time(float(usual[worst]))}{more}."
-    )
-    words = "Time slow first predictions took beyond the median of those with about the same work"
-    return longer_than_usual(view, calls, slow, usual, (summary, metrics), words, once=True)
-
-
 class Groups(NamedTuple):
     """Comparable predictions by their work."""
 
@@ -129,6 +112,23 @@ class Groups(NamedTuple):
     """Shape (calls,): what each would take by its group and its work."""
     beside_load: tk.BoolArray
     """Shape (calls,): a load fills much of the extra time."""
+
+
+def _finding(
+    view: tk.ModelView, calls: Calls, groups: Groups, slow: tk.BoolArray, metrics: tuple[tk.Metric, ...]
+) -> tk.Finding:
+    """The finding with its cost: what first predictions took beyond the median of their group."""
+    usual = groups.expected_ns[slow]
+    durations = calls.durations[slow]
+    worst = int((durations - usual).argmax())
+    more = f" ({tk.format_count(len(durations), 'first prediction')} affected)" if len(durations) > 1 else ""
+    summary = (
+        f"Predictions do {len(groups.work_ns)} amounts of work, as with inputs of several shapes, and the first "
+        f"one of another amount took {tk.format_time(int(durations[worst]))} instead of the usual "
+        f"{tk.format_time(float(usual[worst]))}{more}."
+    )
+    words = "Time slow first predictions took beyond the median of those with about the same work"
+    return longer_than_usual(view, calls, slow, usual, (summary, metrics), words, once=True)
 
 
 class Firsts(NamedTuple):

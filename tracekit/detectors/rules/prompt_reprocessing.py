@@ -114,7 +114,7 @@ def _chains(consumed: tk.FloatArray, context: tk.FloatArray) -> tk.BoolArray:
     for first, after in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
         lengths = consumed[first : after + 1]
         steps = (np.diff(lengths), lengths[1:] / lengths[:-1] - 1)
-        even = any(float(np.std(each)) < _EVEN * float(np.mean(each)) for each in steps)
+        even = any(float(np.std(step)) < _EVEN * float(np.mean(step)) for step in steps)
         found[first:after] = after - first >= _LEAST_CHAIN and not even
     return found
 

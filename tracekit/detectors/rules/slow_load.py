@@ -24,7 +24,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     known, durations = cold_loads(view.loads, view.trace), view.loads.duration_ns
     long = ~known.cold & (durations >= options.min_wait_ms * 1e6)
     waits = waits_for_loads(view.loads, view.trace, options.soon_ms, options.warm_up_gap_s)
-    felt, perhaps = (long & each for each in waits)
+    felt, perhaps = (long & wait for wait in waits)
     sure = felt & ~known.unknown
     count, longest_ns = int(sure.sum()), int(durations[sure].max(initial=0))
     metrics = (

@@ -90,67 +90,6 @@ def _judge_spikes(view: tk.ModelView, latency_ns: tk.IntArray, options: Options)
     return view.passed(_why_not(firsts, alone), metrics)
 
 
-def _why_not(firsts: Firsts, alone: tk.BoolArray) -> str:
-    whole = firsts.whole
-    if not whole.is_long.any():
-        worst = float(whole.ratio.max())
-        if worst < whole.options.ratio:
-            return f"The first prediction after a load takes at most {worst:.1f}x the median of the next ones."
-        return "First predictions after a load take slightly longer than others, too little to notice."
-    slow = f"The first prediction took {tk.format_time(int(whole.duration_ns[whole.is_long].max()))}"
-    if (whole.stands_out & alone).any():
-        return f"{slow} and was followed by a gap, as a warm-up prediction is."
-    if not whole.stands_out.any():
-        return f"{slow}, and some later ones took about as long."
-    if not firsts.calls.stands_out.any():
-        return f"{slow}, for more work: later ones after a gap have more than usual too."
-    return f"{slow}, and predictions after a gap take about as long: the load is not the cause."
-
-
-def _finding(
-    view: tk.ModelView, firsts: FirstCalls, chosen: tk.BoolArray, metrics: tuple[tk.Metric, ...]
-) -> tk.Finding:
-    """The finding with its cost: what first predictions took beyond the usual."""
-    rows = view.predictions.take(firsts.index[chosen])
-    worst = int(np.flatnonzero(chosen)[np.argmax(firsts.extra_ns[chosen])])
-    first_ns = firsts.usual_ns[worst] + firsts.extra_ns[worst]
-    # What may be several predictions takes longer than each of them.
-    several = view.trace.inferred and not view.predictions.single.all()
-    least, most = ("at least ", ", at most ") if several else ("", " ")
-    summary = (
-        f"The first prediction after a load took {least}{view.time(first_ns)}, {least}{firsts.ratio[worst]:.1f}x the "
-        f"usual{most}{view.time(firsts.usual_ns[worst])}"
-    )
-    more = f" ({tk.format_count(len(rows), 'load')} affected)" if len(rows) > 1 else ""
-    cost_ns = min(round(float(firsts.extra_ns[chosen].sum())), tk.covered_ns(rows))
-    return view.finding(
-        f"{summary}{more}.{_pipelines(view, rows)}",
-        metrics,
-        cost=view.cost(
-            cost_ns,
-            "Time slow first predictions took beyond the median of those that follow",
-            "A warm-up prediction does this work before anyone waits.",
-            once=True,
-            usual_ns=float(firsts.usual_ns[chosen].max()),
-        ),
-        rows=rows,
-        call_sites=sites_of(view.trace, rows.id),
-    )
-
-
-def _pipelines(view: tk.ModelView, rows: tk.Calls) -> str:
-    """What of the time Metal explains: a sentence after a space, or nothing."""
-    compiled = view.trace.beside("metal_pipelines")
-    if compiled is None or compiled.empty:
-        return ""
-    times = compiled["start_ns"].to_numpy()
-    spans = tk.Intervals.from_rows(rows)
-    during = int(((times >= spans.starts[:, None]) & (times < spans.ends[:, None])).any(axis=0).sum())
-    if not during:
-        return ""
-    return f" Metal compiled {tk.format_count(during, 'GPU pipeline')} for the app during it."
-
-
 @dataclass(frozen=True, slots=True)
 class FirstCalls:
     """First predictions after each load of the model that enough others follow; shape (firsts,) each."""
@@ -213,6 +152,67 @@ class Firsts(NamedTuple):
         """Shape (firsts,): predictions after a gap take nowhere near as long."""
         slower: tk.BoolArray = ~(self.calls.duration_ns * self.calls.options.alike_share <= self.resumed.median_ns)
         return slower
+
+
+def _why_not(firsts: Firsts, alone: tk.BoolArray) -> str:
+    whole = firsts.whole
+    if not whole.is_long.any():
+        worst = float(whole.ratio.max())
+        if worst < whole.options.ratio:
+            return f"The first prediction after a load takes at most {worst:.1f}x the median of the next ones."
+        return "First predictions after a load take slightly longer than others, too little to notice."
+    slow = f"The first prediction took {tk.format_time(int(whole.duration_ns[whole.is_long].max()))}"
+    if (whole.stands_out & alone).any():
+        return f"{slow} and was followed by a gap, as a warm-up prediction is."
+    if not whole.stands_out.any():
+        return f"{slow}, and some later ones took about as long."
+    if not firsts.calls.stands_out.any():
+        return f"{slow}, for more work: later ones after a gap have more than usual too."
+    return f"{slow}, and predictions after a gap take about as long: the load is not the cause."
+
+
+def _finding(
+    view: tk.ModelView, firsts: FirstCalls, chosen: tk.BoolArray, metrics: tuple[tk.Metric, ...]
+) -> tk.Finding:
+    """The finding with its cost: what first predictions took beyond the usual."""
+    rows = view.predictions.take(firsts.index[chosen])
+    worst = int(np.flatnonzero(chosen)[np.argmax(firsts.extra_ns[chosen])])
+    first_ns = firsts.usual_ns[worst] + firsts.extra_ns[worst]
+    # What may be several predictions takes longer than each of them.
+    several = view.trace.inferred and not view.predictions.single.all()
+    least, most = ("at least ", ", at most ") if several else ("", " ")
+    summary = (
+        f"The first prediction after a load took {least}{view.time(first_ns)}, {least}{firsts.ratio[worst]:.1f}x the "
+        f"usual{most}{view.time(firsts.usual_ns[worst])}"
+    )
+    more = f" ({tk.format_count(len(rows), 'load')} affected)" if len(rows) > 1 else ""
+    cost_ns = min(round(float(firsts.extra_ns[chosen].sum())), tk.covered_ns(rows))
+    return view.finding(
+        f"{summary}{more}.{_pipelines(view, rows)}",
+        metrics,
+        cost=view.cost(
+            cost_ns,
+            "Time slow first predictions took beyond the median of those that follow",
+            "A warm-up prediction does this work before anyone waits.",
+            once=True,
+            usual_ns=float(firsts.usual_ns[chosen].max()),
+        ),
+        rows=rows,
+        call_sites=sites_of(view.trace, rows.id),
+    )
+
+
+def _pipelines(view: tk.ModelView, rows: tk.Calls) -> str:
+    """What of the time Metal explains: a sentence after a space, or nothing."""
+    compiled = view.trace.beside("metal_pipelines")
+    if compiled is None or compiled.empty:
+        return ""
+    times = compiled["start_ns"].to_numpy()
+    spans = tk.Intervals.from_rows(rows)
+    during = int(((times >= spans.starts[:, None]) & (times < spans.ends[:, None])).any(axis=0).sum())
+    if not during:
+        return ""
+    return f" Metal compiled {tk.format_count(during, 'GPU pipeline')} for the app during it."
 
 
 def firsts_after_loads(view: tk.ModelView, latency_ns: tk.IntArray, options: Options) -> Firsts | None:

@@ -36,6 +36,21 @@ microseconds on the CPU (heuristic)."""
 _UNITS = _ENGINE, _GPU, _CPU = range(3)
 
 
+class _Calls(NamedTuple):
+    """Calls and the usual time of one: shape (calls,)."""
+
+    times: tk.Intervals
+    usual_ns: float
+    longer: tk.BoolArray
+    """Takes so much longer than usual that the reason matters."""
+
+    @property
+    def extra_ns(self) -> tk.FloatArray:
+        """What each takes beyond the usual time."""
+        extra: tk.FloatArray = self.times.durations.astype(np.float64) - self.usual_ns
+        return extra
+
+
 def find_held_up(
     view: tk.ModelView, rows: tk.Calls, chosen_from: tk.BoolArray, windows: tk.Intervals
 ) -> tuple[tk.BoolArray, tk.BoolArray]:
@@ -46,7 +61,7 @@ def find_held_up(
     predicted = tk.Intervals.from_rows(rows)
     (usual,) = sample_quantiles(predicted.durations, 0.1)
     calls = _Calls(predicted, usual, predicted.durations - usual >= LONGER * usual)
-    times = [int(each[chosen_from].sum()) for each in _unit_times(view.breakdown)]
+    times = [int(time[chosen_from].sum()) for time in _unit_times(view.breakdown)]
     units = _units(times)
     # A unit that takes one request after the other works for nobody else meanwhile; the CPU has several cores.
     own_ns = int(max((times[unit] for unit in units if unit != _CPU), default=0))
@@ -81,7 +96,7 @@ def waits_for_others(view: tk.ModelView) -> tuple[tk.IntArray, tk.IntArray]:
     O(n log n) in the rows of the trace; found once per view."""
     predicted, waits = tk.Intervals.from_rows(view.predictions), view.engine_waits
     surely = np.minimum(waits.by_prediction(view.predictions.id), predicted.durations)
-    units = [unit for unit in _units([int(each.sum()) for each in _unit_times(view.breakdown)]) if unit != _CPU]
+    units = [unit for unit in _units([int(time.sum()) for time in _unit_times(view.breakdown)]) if unit != _CPU]
     if not units:
         return surely, surely
     requests = view.compute.kind.is_any(tk.Kind.ANE_REQUEST, tk.Kind.GPU_REQUEST)
@@ -95,21 +110,6 @@ def waits_for_others(view: tk.ModelView) -> tuple[tk.IntArray, tk.IntArray]:
         either = others.joined(model_work)
         alone[met] = either.covered_within(windows) - model_work.covered_within(windows)
     return surely, np.maximum(surely, alone)
-
-
-class _Calls(NamedTuple):
-    """Calls and the usual time of one: shape (calls,)."""
-
-    times: tk.Intervals
-    usual_ns: float
-    longer: tk.BoolArray
-    """Takes so much longer than usual that the reason matters."""
-
-    @property
-    def extra_ns(self) -> tk.FloatArray:
-        """What each takes beyond the usual time."""
-        extra: tk.FloatArray = self.times.durations.astype(np.float64) - self.usual_ns
-        return extra
 
 
 def _fill(work: tk.Intervals, calls: _Calls, windows: tk.Intervals, own_ns: int, max_share: float) -> tk.BoolArray:

@@ -61,7 +61,7 @@ class Asked:
         """Whether the runtime could show a phase."""
         if self.recorded:
             return True
-        signposts = [entry for each in runtimes() if each.name == self.runtime for entry in each.signposts]
+        signposts = [entry for runtime in runtimes() if runtime.name == self.runtime for entry in runtime.signposts]
         return any(entry.phase == phase for entry in signposts)
 
     def unknown(self, reason: str, advice: str = "") -> tk.Outcome:

@@ -27,6 +27,22 @@ _HEXADECIMAL: Final = frozenset({"metal-encoder-id", "metal-command-buffer-id", 
 """Types that labels show with `0x`; `uint64-hex-lowercase` stands without, since the text before it has it."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """One part of several labels, as text."""
+
+    texts: ObjectArray
+    """The distinct texts."""
+    codes: Int32Array
+    """Shape (labels,): index of each label's text in `texts`."""
+
+    @property
+    def chars(self) -> int:
+        """Characters in all labels."""
+        lengths = np.fromiter(map(len, self.texts), np.int64, len(self.texts))
+        return int(lengths[self.codes].sum())
+
+
 class Labels:
     """Texts of the typed arrays of a run."""
 
@@ -128,22 +144,6 @@ class Labels:
         if engineering_type is None:
             raise DamageError(f"a label has a part of the unknown type {number}")
         return engineering_type
-
-
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """One part of several labels, as text."""
-
-    texts: ObjectArray
-    """The distinct texts."""
-    codes: Int32Array
-    """Shape (labels,): index of each label's text in `texts`."""
-
-    @property
-    def chars(self) -> int:
-        """Characters in all labels."""
-        lengths = np.fromiter(map(len, self.texts), np.int64, len(self.texts))
-        return int(lengths[self.codes].sum())
 
 
 def _joined(words: Sequence[_Words]) -> list[str]:

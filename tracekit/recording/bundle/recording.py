@@ -34,45 +34,6 @@ _CLOCK_NS: Final = 1_000_000
 """The same for time-info, which begins some microseconds after the instruments."""
 
 
-def open_bundle(files: BundleFiles, run: int | None, progress: Callable[[Progress], None] | None) -> BundleRecording:
-    """Read what a bundle holds, and no rows yet.
-
-    Raises `UnreadableRecording`, or `UsageError` for a run that does not exist.
-    """
-    requirements = layout.read_requirements(files)
-    numbers = layout.find_runs(files, requirements)
-    run_number, which_run = chosen_run(numbers, run, files.name)
-    notes = [*files.notes, *layout.requirement_notes(requirements)]
-    information: dict[int, RunInformation] = {}
-    try:
-        information = run_metadata.read_information(files)
-        if not information:
-            notes.append(
-                f"no '{run_metadata.PATH}' in the bundle: device, Instruments version, arguments, end reason unknown"
-            )
-    except DamageError as damage:
-        notes.append(f"run information is unknown: {damage}")
-    runs = [
-        BundleRecording(files, number, requirements, information.get(number), notes, progress) for number in numbers
-    ]
-    if streams := layout.raw_streams(files):
-        notes.append(
-            f"the recording was not finished: the raw stream '{streams[0].rsplit('/', 1)[-1]}' was left behind, and "
-            "the tables may lack its contents"
-        )
-    if unreadable_runs := layout.runs_without_tables(files, numbers):
-        notes.append(
-            f"the bundle has no readable list of tables for run {', '.join(map(str, unreadable_runs))}, which was "
-            "ignored"
-        )
-    recording = runs[numbers.index(run_number)]
-    described = tuple(each.run for each in runs)
-    recording.contents = Contents(
-        files.name, FORM, has_table_of_contents=True, runs=described, notes=(*notes, *which_run)
-    )
-    return recording
-
-
 class BundleRecording:
     """One run of a trace bundle."""
 
@@ -274,6 +235,45 @@ class BundleRecording:
             return self._values.process_of(pid)
         except DamageError:
             return Process(f"pid {pid}", pid)
+
+
+def open_bundle(files: BundleFiles, run: int | None, progress: Callable[[Progress], None] | None) -> BundleRecording:
+    """Read what a bundle holds, and no rows yet.
+
+    Raises `UnreadableRecording`, or `UsageError` for a run that does not exist.
+    """
+    requirements = layout.read_requirements(files)
+    numbers = layout.find_runs(files, requirements)
+    run_number, which_run = chosen_run(numbers, run, files.name)
+    notes = [*files.notes, *layout.requirement_notes(requirements)]
+    information: dict[int, RunInformation] = {}
+    try:
+        information = run_metadata.read_information(files)
+        if not information:
+            notes.append(
+                f"no '{run_metadata.PATH}' in the bundle: device, Instruments version, arguments, end reason unknown"
+            )
+    except DamageError as damage:
+        notes.append(f"run information is unknown: {damage}")
+    runs = [
+        BundleRecording(files, number, requirements, information.get(number), notes, progress) for number in numbers
+    ]
+    if streams := layout.raw_streams(files):
+        notes.append(
+            f"the recording was not finished: the raw stream '{streams[0].rsplit('/', 1)[-1]}' was left behind, and "
+            "the tables may lack its contents"
+        )
+    if unreadable_runs := layout.runs_without_tables(files, numbers):
+        notes.append(
+            f"the bundle has no readable list of tables for run {', '.join(map(str, unreadable_runs))}, which was "
+            "ignored"
+        )
+    recording = runs[numbers.index(run_number)]
+    described = tuple(each.run for each in runs)
+    recording.contents = Contents(
+        files.name, FORM, has_table_of_contents=True, runs=described, notes=(*notes, *which_run)
+    )
+    return recording
 
 
 def _differ(first: int | None, second: int | None, tolerance: int) -> bool:

@@ -86,59 +86,6 @@ class Symbols:
         self.damaged[identity] = why
 
 
-def symbolicate(addresses: Addresses, images: Images, symbols: Symbols) -> Symbolicated:
-    """Image, function and source line of each address. O(n log n)."""
-    image = _images_at(addresses, images)
-    parts = _Parts(images)
-    inside_images = np.flatnonzero(image >= 0)
-    for members in equal_groups(image[inside_images]):
-        rows = inside_images[members]
-        index = int(image[rows[0]])
-        offsets = addresses.address[rows] - images.records["address"][index]
-        archive = symbols.of(images.uuids[index])
-        size = archive.text_size if archive is not None else int(images.records["size"][index])
-        reach: int | IntArray = size or images.records["limit"][index] - images.records["address"][index]
-        if not size:
-            # Another library may lie between this one and the address, unless all of the process are known.
-            all_known = images.records["whole"][index] & (addresses.process[rows] == images.records["process"][index])
-            reach = np.where(all_known, reach, _LEAST_CODE)
-        inside = offsets < reach
-        image[rows[~inside]] = -1
-        if inside.any():
-            parts.add(index, rows[inside], offsets[inside], archive, symbols)
-    parts.add_frames(np.flatnonzero(image < 0))
-    return parts.concatenate(len(addresses.address))
-
-
-def _images_at(addresses: Addresses, images: Images) -> IndexArray:
-    """The image below each address at its time; -1 where there is none.
-
-    Between two times at which an image went, no two images were at one place: each of these parts of the run has one
-    list of images, those that came in it included.
-    """
-    result = np.full(len(addresses.address), -1)
-    unmaps = images.unmaps_ns
-    epoch = np.searchsorted(unmaps, addresses.time_ns, "right")
-    edges = np.concatenate([[np.iinfo(np.int64).min], unmaps, [np.iinfo(np.int64).max]])
-    for number in np.unique(epoch).tolist():
-        there = (images.records["start_ns"] < edges[number + 1]) & (images.records["end_ns"] > edges[number])
-        now = np.flatnonzero(epoch == number)
-        for process in np.unique(addresses.process[now]).tolist():
-            rows = now[addresses.process[now] == process]
-            of_process = images.records["process"] == process
-            # The shared cache is at one place in all processes.
-            visible = of_process if of_process.any() else images.records["cached"]
-            candidates = np.flatnonzero(there & visible)
-            order = candidates[np.argsort(images.records["address"][candidates], kind="stable")]
-            if len(order):
-                index = np.searchsorted(images.records["address"][order], addresses.address[rows], "right") - 1
-                result[rows] = np.where(index >= 0, order[index], -1)
-    return result
-
-
-_UNKNOWN: Final = np.array((-1, -1, -1, -1, 0, False, False), FRAME)
-
-
 class _Parts:
     """Frames image by image, and their names numbered."""
 
@@ -221,6 +168,59 @@ class _Parts:
         named = np.zeros(len(rows), np.bool_)
         named[calls.owner] = True
         return named
+
+
+def symbolicate(addresses: Addresses, images: Images, symbols: Symbols) -> Symbolicated:
+    """Image, function and source line of each address. O(n log n)."""
+    image = _images_at(addresses, images)
+    parts = _Parts(images)
+    inside_images = np.flatnonzero(image >= 0)
+    for members in equal_groups(image[inside_images]):
+        rows = inside_images[members]
+        index = int(image[rows[0]])
+        offsets = addresses.address[rows] - images.records["address"][index]
+        archive = symbols.of(images.uuids[index])
+        size = archive.text_size if archive is not None else int(images.records["size"][index])
+        reach: int | IntArray = size or images.records["limit"][index] - images.records["address"][index]
+        if not size:
+            # Another library may lie between this one and the address, unless all of the process are known.
+            all_known = images.records["whole"][index] & (addresses.process[rows] == images.records["process"][index])
+            reach = np.where(all_known, reach, _LEAST_CODE)
+        inside = offsets < reach
+        image[rows[~inside]] = -1
+        if inside.any():
+            parts.add(index, rows[inside], offsets[inside], archive, symbols)
+    parts.add_frames(np.flatnonzero(image < 0))
+    return parts.concatenate(len(addresses.address))
+
+
+def _images_at(addresses: Addresses, images: Images) -> IndexArray:
+    """The image below each address at its time; -1 where there is none.
+
+    Between two times at which an image went, no two images were at one place: each of these parts of the run has one
+    list of images, those that came in it included.
+    """
+    result = np.full(len(addresses.address), -1)
+    unmaps = images.unmaps_ns
+    epoch = np.searchsorted(unmaps, addresses.time_ns, "right")
+    edges = np.concatenate([[np.iinfo(np.int64).min], unmaps, [np.iinfo(np.int64).max]])
+    for number in np.unique(epoch).tolist():
+        there = (images.records["start_ns"] < edges[number + 1]) & (images.records["end_ns"] > edges[number])
+        now = np.flatnonzero(epoch == number)
+        for process in np.unique(addresses.process[now]).tolist():
+            rows = now[addresses.process[now] == process]
+            of_process = images.records["process"] == process
+            # The shared cache is at one place in all processes.
+            visible = of_process if of_process.any() else images.records["cached"]
+            candidates = np.flatnonzero(there & visible)
+            order = candidates[np.argsort(images.records["address"][candidates], kind="stable")]
+            if len(order):
+                index = np.searchsorted(images.records["address"][order], addresses.address[rows], "right") - 1
+                result[rows] = np.where(index >= 0, order[index], -1)
+    return result
+
+
+_UNKNOWN: Final = np.array((-1, -1, -1, -1, 0, False, False), FRAME)
 
 
 def unplaced_note(symbols: Symbols, images: Images) -> tuple[str, ...]:

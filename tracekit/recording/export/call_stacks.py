@@ -123,6 +123,41 @@ def address(text: str | None) -> int | None:
     return number if 0 <= number < 1 << 63 else None
 
 
+class _Names:
+    """What the frames of a table name, numbered."""
+
+    def __init__(self) -> None:
+        self.images: dict[call_stacks.Image, int] = {}
+        self.functions: dict[call_stacks.Function, int] = {}
+        self.files: dict[str, int] = {}
+
+    def record(self, frame: Frame) -> tuple[int, int, int, int, int, bool, bool]:
+        """A frame as a `FRAME`."""
+        binary, begin = frame.binary, None
+        image = offset = function = file = -1
+        if binary is not None:
+            begin = binary.load_address
+            is_system = call_stacks.is_system_path(binary.path) if binary.path else None
+            key = call_stacks.Image(binary.name or binary.path.rpartition("/")[2], is_system)
+            image = self.images.setdefault(key, len(self.images))
+            if begin is not None and frame.address is not None:
+                # One byte behind the instruction, or behind the call.
+                offset = max(frame.address - begin - 1, -1)
+        nameless = frame.name.startswith("0x")
+        name = short_name(frame.name) if frame.name and not nameless else None
+        at = address(frame.name) if nameless else None
+        if binary is not None and begin is not None and at is not None and at >= begin:
+            name = f"{binary.name} + {at - begin:#x}"
+        if name is not None:
+            code = call_stacks.Function(name, "" if nameless else frame.name, image)
+            function = self.functions.setdefault(code, len(self.functions))
+        source, line = frame.source, 0
+        if source is not None and source.path and source.line and not source.path.startswith("<"):
+            name = source.path.rstrip("/").rpartition("/")[2]
+            file, line = self.files.setdefault(name, len(self.files)), source.line
+        return image, function, offset, file, line, False, image >= 0
+
+
 def read_call_stacks(source: Source, index: int) -> call_stacks.CallStacks | None:
     """Samples of one node of a file; None where it holds no call stacks. Raises `UnreadableRecording`.
 
@@ -172,38 +207,3 @@ def read_call_stacks(source: Source, index: int) -> call_stacks.CallStacks | Non
 def _columns(node: Node, kind: Kind) -> list[Cells]:
     pairs = zip(node.columns, node.cells or (), strict=True)
     return [cells for column, cells in pairs if kind_of(column.engineering_type) is kind]
-
-
-class _Names:
-    """What the frames of a table name, numbered."""
-
-    def __init__(self) -> None:
-        self.images: dict[call_stacks.Image, int] = {}
-        self.functions: dict[call_stacks.Function, int] = {}
-        self.files: dict[str, int] = {}
-
-    def record(self, frame: Frame) -> tuple[int, int, int, int, int, bool, bool]:
-        """A frame as a `FRAME`."""
-        binary, begin = frame.binary, None
-        image = offset = function = file = -1
-        if binary is not None:
-            begin = binary.load_address
-            is_system = call_stacks.is_system_path(binary.path) if binary.path else None
-            key = call_stacks.Image(binary.name or binary.path.rpartition("/")[2], is_system)
-            image = self.images.setdefault(key, len(self.images))
-            if begin is not None and frame.address is not None:
-                # One byte behind the instruction, or behind the call.
-                offset = max(frame.address - begin - 1, -1)
-        nameless = frame.name.startswith("0x")
-        name = short_name(frame.name) if frame.name and not nameless else None
-        at = address(frame.name) if nameless else None
-        if binary is not None and begin is not None and at is not None and at >= begin:
-            name = f"{binary.name} + {at - begin:#x}"
-        if name is not None:
-            code = call_stacks.Function(name, "" if nameless else frame.name, image)
-            function = self.functions.setdefault(code, len(self.functions))
-        source, line = frame.source, 0
-        if source is not None and source.path and source.line and not source.path.startswith("<"):
-            name = source.path.rstrip("/").rpartition("/")[2]
-            file, line = self.files.setdefault(name, len(self.files)), source.line
-        return image, function, offset, file, line, False, image >= 0

@@ -27,55 +27,6 @@ ONE_RECORDING = "pass the files of one recording at a time"
 """What helps when files contradict each other."""
 
 
-def open_export(
-    inputs: Inputs,
-    run: int | None,
-    schemas: Collection[str] | None,
-    progress: Callable[[Progress], None] | None,
-) -> ExportRecording:
-    """Read exported files. Raises `UnreadableRecording`, or `UsageError` for a run that does not exist."""
-    return assemble(load(inputs, schemas, progress), inputs, run)
-
-
-class ExportRecording:
-    """One run of an exported recording."""
-
-    def __init__(self, contents: Contents, run: Run, tables: Sequence[_PlacedTable], inputs: Inputs) -> None:
-        self.contents = contents
-        self.run = run
-        self._tables = tables
-        # Tables that were only counted are read on demand, from archives and spooled input too.
-        self._inputs = inputs
-
-    def tables(self, schema: str, **attributes: str) -> list[Table]:
-        """All tables of that schema in this run whose attributes contain the given ones, in order of position.
-
-        An attribute that is a list (`subsystem="&quot;com.apple.coreml&quot;"`) contains each of its items. Reads a
-        file now where it was only counted so far, hence may raise `UnreadableRecording`.
-        """
-        return [
-            table.table() for table in self._tables if table.schema == schema and matches(table.attributes, attributes)
-        ]
-
-    def forget(self, schemas: Collection[str]) -> None:
-        """As `Recording.forget`."""
-        for table in self._tables:
-            if table.schema in schemas and table.node is not None:
-                table.node.cells = None
-
-    def call_stacks(self, schema: str, **attributes: str) -> list[CallStacks]:
-        """As `Recording.call_stacks`. Reads the files of these tables again."""
-        # Imported here: most recordings have no call stacks, and naming functions takes many modules.
-        from tracekit.recording.export.call_stacks import read_call_stacks
-
-        stacks = [
-            read_call_stacks(table.file.source, table.index)
-            for table in self._tables
-            if table.schema == schema and table.file is not None and matches(table.attributes, attributes)
-        ]
-        return [stack for stack in stacks if stack is not None]
-
-
 @dataclass(slots=True)
 class _PlacedTable:
     """One table of one run: a node, or a line of the table of contents that no node was given for."""
@@ -119,6 +70,55 @@ class _PlacedTable:
         """The table itself; reads its file again where it was only counted."""
         cells: tuple[Cells, ...] = () if self.file is None else self.file.cells(self.index)
         return self.entry().table(self.run, () if self.node is None else self.node.columns, cells)
+
+
+class ExportRecording:
+    """One run of an exported recording."""
+
+    def __init__(self, contents: Contents, run: Run, tables: Sequence[_PlacedTable], inputs: Inputs) -> None:
+        self.contents = contents
+        self.run = run
+        self._tables = tables
+        # Tables that were only counted are read on demand, from archives and spooled input too.
+        self._inputs = inputs
+
+    def tables(self, schema: str, **attributes: str) -> list[Table]:
+        """All tables of that schema in this run whose attributes contain the given ones, in order of position.
+
+        An attribute that is a list (`subsystem="&quot;com.apple.coreml&quot;"`) contains each of its items. Reads a
+        file now where it was only counted so far, hence may raise `UnreadableRecording`.
+        """
+        return [
+            table.table() for table in self._tables if table.schema == schema and matches(table.attributes, attributes)
+        ]
+
+    def forget(self, schemas: Collection[str]) -> None:
+        """As `Recording.forget`."""
+        for table in self._tables:
+            if table.schema in schemas and table.node is not None:
+                table.node.cells = None
+
+    def call_stacks(self, schema: str, **attributes: str) -> list[CallStacks]:
+        """As `Recording.call_stacks`. Reads the files of these tables again."""
+        # Imported here: most recordings have no call stacks, and naming functions takes many modules.
+        from tracekit.recording.export.call_stacks import read_call_stacks
+
+        stacks = [
+            read_call_stacks(table.file.source, table.index)
+            for table in self._tables
+            if table.schema == schema and table.file is not None and matches(table.attributes, attributes)
+        ]
+        return [stack for stack in stacks if stack is not None]
+
+
+def open_export(
+    inputs: Inputs,
+    run: int | None,
+    schemas: Collection[str] | None,
+    progress: Callable[[Progress], None] | None,
+) -> ExportRecording:
+    """Read exported files. Raises `UnreadableRecording`, or `UsageError` for a run that does not exist."""
+    return assemble(load(inputs, schemas, progress), inputs, run)
 
 
 def assemble(loaded: LoadedFiles, inputs: Inputs, wanted: int | None) -> ExportRecording:

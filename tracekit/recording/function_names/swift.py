@@ -49,22 +49,6 @@ def is_swift(name: str) -> bool:
     return _PREFIX.match(name) is not None
 
 
-def short_swift(name: str) -> str:
-    """Path of a function from its mangled name; empty where nothing of it is known. O(length)."""
-    if _REABSTRACTION.search(name):
-        return REABSTRACTION
-    prefix = _PREFIX.match(name)
-    reader = _Reader(name[prefix.end() if prefix else 0 :])
-    path = reader.context()
-    if _WITNESS.search(name) and (witness := reader.witness(path[:1])):
-        return ".".join(witness)
-    kind = reader.kind_of_rest() if path else None
-    if kind is not None:
-        return ".".join([*path, kind])
-    function = "subscript" if _SUBSCRIPT.search(reader.text, reader.at) else reader.function()
-    return ".".join(path if function is None else [*path, function])
-
-
 class _Reader:
     """Reads a mangled name from the left."""
 
@@ -209,6 +193,22 @@ class _Reader:
             self.at += 1
             return True
         return False
+
+
+def short_swift(name: str) -> str:
+    """Path of a function from its mangled name; empty where nothing of it is known. O(length)."""
+    if _REABSTRACTION.search(name):
+        return REABSTRACTION
+    prefix = _PREFIX.match(name)
+    reader = _Reader(name[prefix.end() if prefix else 0 :])
+    path = reader.context()
+    if _WITNESS.search(name) and (witness := reader.witness(path[:1])):
+        return ".".join(witness)
+    kind = reader.kind_of_rest() if path else None
+    if kind is not None:
+        return ".".join([*path, kind])
+    function = "subscript" if _SUBSCRIPT.search(reader.text, reader.at) else reader.function()
+    return ".".join(path if function is None else [*path, function])
 
 
 def _decode_punycode(text: str) -> str:

@@ -37,29 +37,47 @@ _PLAIN = re.compile(r"[\w .:/()-]*", re.ASCII)
 _UNITS = ((60_000_000_000, "min"), (1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"))
 
 
-def write_xml(table: Table, stream: BinaryIO) -> None:
-    """One query result with one node. `table.run` is the position of the run in the table of contents, from 1.
+class _Chunk(NamedTuple):
+    """Distinct values of a part of a column, by first appearance or by size, and where they stand."""
 
-    Raises `UnwritableTable` where a type is no name that XML allows.
-    """
-    for column in table.columns:
-        if not _TAG.fullmatch(column.engineering_type) or column.engineering_type in _OCCUPIED:
-            raise UnwritableTable(f"column {column.mnemonic!r} has a type that is not an XML name")
-        if not column.mnemonic.strip():
-            raise UnwritableTable("a column has no mnemonic")
-    position = "" if table.position is None else f"[{table.position}]"
-    xpath = f"//trace-toc[1]/run[{table.run}]/data[1]/table{position}"
-    columns = "".join(
-        f"<col><mnemonic>{escape(column.mnemonic)}</mnemonic><name>{escape(column.name)}</name>"
-        f"<engineering-type>{column.engineering_type}</engineering-type></col>"
-        for column in table.columns
-    )
-    schema = f'<schema name="{escape(table.schema)}">{columns}</schema>'
-    stream.write(f"{DECLARATION}<trace-query-result>\n<node xpath='{xpath}'>{schema}".encode())
-    writer = _RowWriter(table)
-    for part in parts(table.rows):
-        stream.write("".join(f"<row>{row}</row>\n" for row in writer.rows(part)).encode("utf-8"))
-    stream.write(b"</node></trace-query-result>\n")
+    distinct: list[CellValue | int]
+    first_rows: list[int]
+    inverse: CodeArray
+    """Shape (rows,): index into `distinct`; its length where there is no value."""
+
+
+class _Cells:
+    def __init__(self, column: Column, cells: Cells) -> None:
+        self._cells = cells
+        self._type = column.engineering_type
+        self._unsigned = is_unsigned(column.engineering_type)
+
+    def tag_of(self, value: CellValue | int) -> str:
+        """Name of the element: the type, or for cells that bring their own, one that reads back as the same."""
+        if self._type != ANY:
+            return self._type
+        if isinstance(value, int):
+            return "uint64"
+        return "process" if isinstance(value, Process) else "thread" if isinstance(value, Thread) else "string"
+
+    def chunk(self, part: slice) -> _Chunk:
+        """The values of these rows."""
+        if isinstance(self._cells, Numbers):
+            raw: AnyArray = self._cells.values[part]
+            raw = raw.astype(np.uint64) if self._unsigned else raw
+            valid = self._cells.known[part]
+        else:
+            raw = self._cells.codes[part]
+            valid = raw >= 0
+        present = np.flatnonzero(valid)
+        values, first, inverse = np.unique(raw[present], return_index=True, return_inverse=True)
+        everywhere = np.full(len(raw), len(values), dtype=np.int64)
+        everywhere[present] = inverse
+        chunk: list[Any] = values.tolist()
+        if not isinstance(self._cells, Numbers):
+            texts = self._cells.values
+            chunk = [texts[code] for code in chunk]
+        return _Chunk(chunk, present[first].tolist(), everywhere)
 
 
 class _RowWriter:
@@ -127,47 +145,29 @@ class _RowWriter:
         return shown, ""
 
 
-class _Chunk(NamedTuple):
-    """Distinct values of a part of a column, by first appearance or by size, and where they stand."""
+def write_xml(table: Table, stream: BinaryIO) -> None:
+    """One query result with one node. `table.run` is the position of the run in the table of contents, from 1.
 
-    distinct: list[CellValue | int]
-    first_rows: list[int]
-    inverse: CodeArray
-    """Shape (rows,): index into `distinct`; its length where there is no value."""
-
-
-class _Cells:
-    def __init__(self, column: Column, cells: Cells) -> None:
-        self._cells = cells
-        self._type = column.engineering_type
-        self._unsigned = is_unsigned(column.engineering_type)
-
-    def tag_of(self, value: CellValue | int) -> str:
-        """Name of the element: the type, or for cells that bring their own, one that reads back as the same."""
-        if self._type != ANY:
-            return self._type
-        if isinstance(value, int):
-            return "uint64"
-        return "process" if isinstance(value, Process) else "thread" if isinstance(value, Thread) else "string"
-
-    def chunk(self, part: slice) -> _Chunk:
-        """The values of these rows."""
-        if isinstance(self._cells, Numbers):
-            raw: AnyArray = self._cells.values[part]
-            raw = raw.astype(np.uint64) if self._unsigned else raw
-            valid = self._cells.known[part]
-        else:
-            raw = self._cells.codes[part]
-            valid = raw >= 0
-        present = np.flatnonzero(valid)
-        values, first, inverse = np.unique(raw[present], return_index=True, return_inverse=True)
-        everywhere = np.full(len(raw), len(values), dtype=np.int64)
-        everywhere[present] = inverse
-        chunk: list[Any] = values.tolist()
-        if not isinstance(self._cells, Numbers):
-            texts = self._cells.values
-            chunk = [texts[code] for code in chunk]
-        return _Chunk(chunk, present[first].tolist(), everywhere)
+    Raises `UnwritableTable` where a type is no name that XML allows.
+    """
+    for column in table.columns:
+        if not _TAG.fullmatch(column.engineering_type) or column.engineering_type in _OCCUPIED:
+            raise UnwritableTable(f"column {column.mnemonic!r} has a type that is not an XML name")
+        if not column.mnemonic.strip():
+            raise UnwritableTable("a column has no mnemonic")
+    position = "" if table.position is None else f"[{table.position}]"
+    xpath = f"//trace-toc[1]/run[{table.run}]/data[1]/table{position}"
+    columns = "".join(
+        f"<col><mnemonic>{escape(column.mnemonic)}</mnemonic><name>{escape(column.name)}</name>"
+        f"<engineering-type>{column.engineering_type}</engineering-type></col>"
+        for column in table.columns
+    )
+    schema = f'<schema name="{escape(table.schema)}">{columns}</schema>'
+    stream.write(f"{DECLARATION}<trace-query-result>\n<node xpath='{xpath}'>{schema}".encode())
+    writer = _RowWriter(table)
+    for part in parts(table.rows):
+        stream.write("".join(f"<row>{row}</row>\n" for row in writer.rows(part)).encode("utf-8"))
+    stream.write(b"</node></trace-query-result>\n")
 
 
 def display_of(engineering_type: str) -> Callable[[int], str]:

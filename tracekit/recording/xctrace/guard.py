@@ -18,25 +18,6 @@ from contextlib import suppress
 CANNOT_RUN = 127
 
 
-def main(arguments: list[str]) -> int:
-    """Status of the command."""
-    control, grace, patience, command = int(arguments[0]), float(arguments[1]), float(arguments[2]), arguments[3:]
-    os.set_inheritable(control, False)
-    ended, wake = os.pipe()
-    os.set_blocking(ended, False)
-    os.set_blocking(wake, False)
-    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-    # What is sent to the whole group is meant for the command. A handler, unlike SIG_IGN, does not pass on to it.
-    for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
-        signal.signal(number, lambda *_: None)
-    try:
-        pid = os.posix_spawnp(command[0], command, os.environ)
-    except OSError as error:
-        os.write(2, f"cannot run {command[0]}: {error.strerror}\n".encode())
-        return CANNOT_RUN
-    return _Guarded(pid, grace, patience).wait_for_end(control, ended)
-
-
 class _Guarded:
     """The program, and what was done to end it."""
 
@@ -75,6 +56,25 @@ class _Guarded:
                 # macOS refuses where a member of the group is another user's.
                 with suppress(PermissionError):
                     os.killpg(0, number)
+
+
+def main(arguments: list[str]) -> int:
+    """Status of the command."""
+    control, grace, patience, command = int(arguments[0]), float(arguments[1]), float(arguments[2]), arguments[3:]
+    os.set_inheritable(control, False)
+    ended, wake = os.pipe()
+    os.set_blocking(ended, False)
+    os.set_blocking(wake, False)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    # What is sent to the whole group is meant for the command. A handler, unlike SIG_IGN, does not pass on to it.
+    for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, lambda *_: None)
+    try:
+        pid = os.posix_spawnp(command[0], command, os.environ)
+    except OSError as error:
+        os.write(2, f"cannot run {command[0]}: {error.strerror}\n".encode())
+        return CANNOT_RUN
+    return _Guarded(pid, grace, patience).wait_for_end(control, ended)
 
 
 if __name__ == "__main__":

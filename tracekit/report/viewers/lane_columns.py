@@ -102,7 +102,7 @@ def payload(
         "lanes": lanes,
         "flame": flame,
         "findings": findings,
-        "sites": [(each.api, each.model and visible(each.model), visible(caller_words(each))) for each in sites],
+        "sites": [(site.api, site.model and visible(site.model), visible(caller_words(site))) for site in sites],
         "slow": [_slow(each, words, pieces) for each in timeline.slow] if words is not None else [],
     }
     if origin_ns is not None:

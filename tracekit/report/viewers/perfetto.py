@@ -33,11 +33,6 @@ def check_available() -> None:
     import_extra("perfetto.trace_builder.proto_builder", "perfetto", needed)
 
 
-def write_perfetto(tracks: Tracks, stream: BinaryIO) -> None:
-    """Write all tracks, packet by packet. Memory: some numbers per slice. O(n log n)."""
-    _Writer(tracks, stream).write()
-
-
 class _Writer:
     """Writes one file. A packet is made once for all events that differ in numbers only."""
 
@@ -49,8 +44,8 @@ class _Writer:
         self._messages = messages
         self._builder: Any = StreamingTraceProtoBuilder(stream)
         details = (*tracks.details, *(marker.details for track in tracks.slices for marker in track.markers))
-        self._detail_names = _codes([_WORK, *(name for each in details for name, _ in each)])
-        self._detail_values = _codes(value for each in details for _, value in each)
+        self._detail_names = _codes([_WORK, *(name for detail in details for name, _ in detail)])
+        self._detail_values = _codes(value for detail in details for _, value in detail)
         self._identities = count(1)
         self._lines: list[int] = []
         """Ids of the tracks of all rows."""
@@ -181,6 +176,11 @@ class _Writer:
                 name_iid=self._detail_names[name], string_value_iid=self._detail_values[value]
             )
         return packet
+
+
+def write_perfetto(tracks: Tracks, stream: BinaryIO) -> None:
+    """Write all tracks, packet by packet. Memory: some numbers per slice. O(n log n)."""
+    _Writer(tracks, stream).write()
 
 
 def _codes(texts: Iterable[str]) -> dict[str, int]:

@@ -107,6 +107,20 @@ class Tracks:
         return tuple(track for _, tracks in self.groups for track in tracks if isinstance(track, SliceTrack))
 
 
+class _Texts:
+    """Names and details with their codes, each once."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, int] = {}
+        self.details: dict[Details, int] = {}
+
+    def name(self, text: str) -> int:
+        return self.names.setdefault(text, len(self.names))
+
+    def detail(self, details: Details) -> int:
+        return self.details.setdefault(details, len(self.details))
+
+
 def tracks_of(report: Report, timeline: Timeline) -> Tracks:
     """The tracks of a report and its timeline. O(n log n)."""
     texts = _Texts()
@@ -155,20 +169,6 @@ def tracks_of(report: Report, timeline: Timeline) -> Tracks:
         shift_ns=shift_ns,
         started=recording.start_date,
     )
-
-
-class _Texts:
-    """Names and details with their codes, each once."""
-
-    def __init__(self) -> None:
-        self.names: dict[str, int] = {}
-        self.details: dict[Details, int] = {}
-
-    def name(self, text: str) -> int:
-        return self.names.setdefault(text, len(self.names))
-
-    def detail(self, details: Details) -> int:
-        return self.details.setdefault(details, len(self.details))
 
 
 def _track(lane: DrawnLane, timeline: Timeline, texts: _Texts, joined: BoolArray) -> SliceTrack:
@@ -224,7 +224,7 @@ def _findings(report: Report, timeline: Timeline, texts: _Texts) -> Iterator[Sli
         title = visible(answers_of_check[0][0].title)
         details = [_check_details(check, len(marked.starts)) for check, marked in answers_of_check]
         codes = np.repeat(
-            [texts.detail(each) for each in details], [len(marked.starts) for _, marked in answers_of_check]
+            [texts.detail(detail) for detail in details], [len(marked.starts) for _, marked in answers_of_check]
         )
         markers = zip(details, answers_of_check, strict=True)
         none = np.zeros(len(order), np.int64)

@@ -113,13 +113,13 @@ def mistakable_calls(line: Timeline, pieces: Pieces, work: Work, calls: Sequence
         between = np.maximum(outside[firsts[1:]] - outside[afters[:-1]], silent // line.period_ns - 1)
         executes = [progress[first:after] == UNDER_WAY for first, after in zip(firsts, afters, strict=True)]
         # Seen executing, then not, then again.
-        spans = (each[known[0] : known[-1]] for each in executes if len(known := np.flatnonzero(each)))
+        spans = (execute[known[0] : known[-1]] for execute in executes if len(known := np.flatnonzero(execute)))
         begun_again = any(not span.all() for span in spans)
         if begun_again:
             for number in numbers:
                 result[number] = len(set(work.model[calls[number].work].tolist())) > 1
         # If beginnings and ends of calls are caught, those in the midst of what seems to be one would be too.
-        edges = sum(bool(each.any()) and not (each[0] and each[-1]) for each in executes)
+        edges = sum(bool(execute.any()) and not (execute[0] and execute[-1]) for execute in executes)
         again = ((firsts[1:] == afters[:-1]) & (silent == 0)).any() or begun_again
         # Calls that their beginning tells from the one before say nothing of others.
         opens = [calls[number] for number in numbers if calls[number].first == pieces.first[calls[number].chain]]

@@ -199,8 +199,8 @@ def _unsampled(line: Timeline, work: Work, alone: IndexArray, owners: Owners, ca
     if reach is None or not len(alone):
         return calls
     known = np.isin(work.model[alone], list(sampled))
-    low = [reach.earliest_start(each) for each in work.starts[alone].tolist()]
-    high = [reach.latest_end(each) for each in work.ends[alone].tolist()]
+    low = [reach.earliest_start(start) for start in work.starts[alone].tolist()]
+    high = [reach.latest_end(end) for end in work.ends[alone].tolist()]
     return replace(
         calls,
         origin=codes_of(known.astype(np.int8), [Origin.HARDWARE, Origin.CALL_STACKS], ORIGINS),

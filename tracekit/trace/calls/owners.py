@@ -45,6 +45,17 @@ class Candidate(NamedTuple):
     key: int
 
 
+@dataclass(frozen=True, slots=True)
+class Sites:
+    """Whose work the calls of each site have, by key."""
+
+    named: dict[int, set[int]]
+    later: dict[int, set[int]]
+    """Those of them that work behind another one in the same calls, as the second stage of a pipeline does."""
+    all_have: frozenset[int]
+    """Sites of which each chain has work."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Owners:
     """The chain of each prediction of the hardware: pieces of one site with nothing between, known by the first."""
@@ -60,17 +71,6 @@ class Owners:
     """Whether it is of a model that is never at work for a sampled thread: another process calls it."""
     left: BoolArray
     """Whether it is of a place whose calls have one each, and it is not known of which call."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sites:
-    """Whose work the calls of each site have, by key."""
-
-    named: dict[int, set[int]]
-    later: dict[int, set[int]]
-    """Those of them that work behind another one in the same calls, as the second stage of a pipeline does."""
-    all_have: frozenset[int]
-    """Sites of which each chain has work."""
 
 
 def owners_of(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> Owners:
@@ -97,9 +97,10 @@ def owners_of(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> Ow
     threads = Counter(key for key, _ in set(zip(pieces.key.tolist(), pieces.thread.tolist(), strict=True)))
     for index, options in grouped((each.work, each) for each in far).items():
         free = {
-            each.chain
-            for each in options
-            if (each.chain not in taken or threads[each.key] == 1) and each.model in sites.named.get(each.key, ())
+            option.chain
+            for option in options
+            if (option.chain not in taken or threads[option.key] == 1)
+            and option.model in sites.named.get(option.key, ())
         }
         if index in placed or not free:
             continue

@@ -122,6 +122,15 @@ def is_known(label: str) -> bool:
     return fold(label) in _LITERAL
 
 
+@dataclass(frozen=True, slots=True)
+class ModelName:
+    """A model name in two parts."""
+
+    base: str
+    instance: int | None = None
+    """None where the name carries no instance number."""
+
+
 def bind(rows: Rows) -> tuple[Events, CodeArray, CodeArray, tuple[ModelName, ...]]:
     """The rows of the Core ML table, sorted by start, with null `prediction` and `attribution`; the model of each and
     the pipeline around it, shape (rows,) each: index in the names, which are last, -1 where there is none. Raises
@@ -173,15 +182,6 @@ def _names(model: Codes[CellValue], parent: Codes[CellValue]) -> tuple[CodeArray
 
 _NUMBERED = re.compile(r"(.+)-(0|[1-9][0-9]{0,17})", re.DOTALL)
 """Numbers with leading zeros, or too long for 64 bits, could not be put back and are part of the name."""
-
-
-@dataclass(frozen=True, slots=True)
-class ModelName:
-    """A model name in two parts."""
-
-    base: str
-    instance: int | None = None
-    """None where the name carries no instance number."""
 
 
 def split_names(names: Iterable[str]) -> dict[str, ModelName]:

@@ -58,6 +58,124 @@ def _number(text: str | None, numbers: dict[str, int]) -> int | None:
     return numbers.setdefault(text, len(numbers) + 1) if text else None
 
 
+@dataclass(slots=True)
+class _Request:
+    row: _Row
+    inferences: list[_Row]
+    tools: list[_Row]
+    events: list[pairing.Event]
+    region: _Row | None
+    """Instructions that it began with."""
+    loads: CoveredTime | None
+    """Time of loads; None where these were not recorded."""
+    recorded: frozenset[str]
+    """Tables that say something of all requests."""
+    runs: dict[str, list[_Row]] = field(init=False)
+    """Inferences by id."""
+
+    def __post_init__(self) -> None:
+        ids = (inference.cells.get("model-request-id") or f"row {inference.row}" for inference in self.inferences)
+        self.runs = grouped(zip(ids, self.inferences, strict=True))
+
+    def columns(self) -> dict[str, object]:
+        """Columns of the frame of requests, and `transcript`."""
+        row = self.row
+        consumed, cached, generated = (self._tokens(kind) for kind in ("consumed", "cached", "generated"))
+        first_ns, shown_by = self._first_token()
+        region = self.region
+        errors = [inference.cells.get("error-message") for inference in self.inferences]
+        totals = map(_sum, zip(consumed, generated, strict=True))
+        contexts = [total for total in totals if total is not None]
+        own = (row, *(() if row.duration_ns is not None else (*self.inferences, *self.tools)))
+        shown = self.inferences[0].said.get("instructions") if self.inferences else None
+        kinds = [kind for kind in map(pairing.error_kind, errors) if kind is not None]
+        named = next((kind for kind in kinds if kind != NO_ERROR), None)
+        counted = _count(self.row.cells.get("error-count"))
+        names = {inference.cells.get("model-information") or "" for inference in self.inferences}
+        name = names.pop() if len(names) == 1 else ""
+        return {
+            "start_ns": row.start_ns,
+            "duration_ns": row.duration_ns,
+            "last_ns": max(each.end_ns for each in own),
+            "session": row.session,
+            "model": name if 0 < len(name) <= _LONGEST and not set(name) & set('\n{"') else None,
+            "first_token_ns": first_ns,
+            "first_token_from": shown_by,
+            "prompt_ns": self._elapsed(pairing.PROMPT),
+            "generation_ns": self._generation(),
+            "consumed_tokens": _sum(consumed),
+            "cached_tokens": _sum(cached),
+            "processed_tokens": _sum(
+                None if all_tokens is None or reused is None else max(all_tokens - reused, 0)
+                for all_tokens, reused in zip(consumed, cached, strict=True)
+            ),
+            "generated_tokens": _sum(generated),
+            "context_tokens": max(contexts, default=None),
+            "window_tokens": next(filter(None, map(pairing.window_named, errors)), None),
+            "inferences": len(self.runs) if INFERENCES in self.recorded else None,
+            "tool_ns": _spans(self.tools).covered_ns if TOOLS in self.recorded else None,
+            "tools": len(self.tools) if TOOLS in self.recorded else None,
+            "load_ns": self._loads(first_ns),
+            "error": named or (pairing.UNKNOWN if counted else NO_ERROR if kinds or counted == 0 else None),
+            "instructions": region.said["identity"] if region else shown,
+            "instructions_form": region.said["form_identity"] if region else None,
+            "instructions_region": region.row if region else None,
+            "table": row.table,
+            "row": row.row,
+            "transcript": next((event.transcript for event in self.events if event.transcript is not None), None),
+        }
+
+    def _tokens(self, kind: str) -> list[int | None]:
+        """Of each run of the model: what its rows say, else what its event says."""
+        found: list[int | None] = []
+        for name, rows in self.runs.items():
+            said = [count for row in rows if isinstance(count := row.said.get(f"{kind}_tokens"), int)]
+            key = f"{kind}TokenCount"
+            told = [
+                event.counts[key]
+                for event in self.events
+                if key in event.counts and (name in event.ids or len(self.runs) == 1)
+            ]
+            found.append(max(said, default=max(told, default=None) if told else None))
+        return found
+
+    def _time_of(self, name: str) -> int | None:
+        return min((event.time_ns for event in self.events if event.name == name), default=None)
+
+    def _first_token(self) -> tuple[int | None, str | None]:
+        response, asked = self._time_of("response_start"), self._time_of("request_start")
+        if response is not None:
+            return max(response - (self.row.start_ns if asked is None else asked), 0), "response event"
+        generates = any(inference.phase == pairing.GENERATION for inference in self.inferences)
+        prompt = next(
+            (
+                inference
+                for inference in self.inferences
+                if inference.phase == pairing.PROMPT and inference.duration_ns is not None
+            ),
+            None,
+        )
+        return (max(prompt.end_ns - self.row.start_ns, 0), "prompt") if generates and prompt else (None, None)
+
+    def _elapsed(self, phase: str) -> int | None:
+        """Time of a phase of all runs; None where that of any is unknown."""
+        rows = [inference for inference in self.inferences if inference.phase == phase]
+        unknown = len(rows) != len(self.runs) or any(row.duration_ns is None for row in rows)
+        return None if not rows or unknown else _spans(rows).covered_ns
+
+    def _generation(self) -> int | None:
+        begin, end = self._time_of("response_start"), self._time_of("response_complete")
+        if begin is not None and end is not None and len(self.runs) <= 1 and end >= begin:
+            return end - begin
+        return self._elapsed(pairing.GENERATION)
+
+    def _loads(self, first_ns: int | None) -> int | None:
+        if self.loads is None:
+            return None
+        end = self.row.end_ns if first_ns is None else self.row.start_ns + first_ns
+        return int(self.loads.within(np.array([self.row.start_ns]), np.array([end]))[0])
+
+
 def bind_foundation_models(
     tables: Mapping[str, Rows | None], target: Process | None
 ) -> tuple[Phases, Requests, tuple[str, ...]]:
@@ -212,119 +330,6 @@ def _in_force(regions: Sequence[_Row], time_ns: int) -> _Row | None:
     """The last of some instructions, in order of time, that begin by then."""
     at = bisect_right(regions, time_ns, key=lambda row: row.start_ns)
     return regions[at - 1] if at else None
-
-
-@dataclass(slots=True)
-class _Request:
-    row: _Row
-    inferences: list[_Row]
-    tools: list[_Row]
-    events: list[pairing.Event]
-    region: _Row | None
-    """Instructions that it began with."""
-    loads: CoveredTime | None
-    """Time of loads; None where these were not recorded."""
-    recorded: frozenset[str]
-    """Tables that say something of all requests."""
-    runs: dict[str, list[_Row]] = field(init=False)
-    """Inferences by id."""
-
-    def __post_init__(self) -> None:
-        ids = (each.cells.get("model-request-id") or f"row {each.row}" for each in self.inferences)
-        self.runs = grouped(zip(ids, self.inferences, strict=True))
-
-    def columns(self) -> dict[str, object]:
-        """Columns of the frame of requests, and `transcript`."""
-        row = self.row
-        consumed, cached, generated = (self._tokens(kind) for kind in ("consumed", "cached", "generated"))
-        first_ns, shown_by = self._first_token()
-        region = self.region
-        errors = [each.cells.get("error-message") for each in self.inferences]
-        totals = map(_sum, zip(consumed, generated, strict=True))
-        contexts = [total for total in totals if total is not None]
-        own = (row, *(() if row.duration_ns is not None else (*self.inferences, *self.tools)))
-        shown = self.inferences[0].said.get("instructions") if self.inferences else None
-        kinds = [kind for kind in map(pairing.error_kind, errors) if kind is not None]
-        named = next((kind for kind in kinds if kind != NO_ERROR), None)
-        counted = _count(self.row.cells.get("error-count"))
-        names = {each.cells.get("model-information") or "" for each in self.inferences}
-        name = names.pop() if len(names) == 1 else ""
-        return {
-            "start_ns": row.start_ns,
-            "duration_ns": row.duration_ns,
-            "last_ns": max(each.end_ns for each in own),
-            "session": row.session,
-            "model": name if 0 < len(name) <= _LONGEST and not set(name) & set('\n{"') else None,
-            "first_token_ns": first_ns,
-            "first_token_from": shown_by,
-            "prompt_ns": self._elapsed(pairing.PROMPT),
-            "generation_ns": self._generation(),
-            "consumed_tokens": _sum(consumed),
-            "cached_tokens": _sum(cached),
-            "processed_tokens": _sum(
-                None if all_tokens is None or reused is None else max(all_tokens - reused, 0)
-                for all_tokens, reused in zip(consumed, cached, strict=True)
-            ),
-            "generated_tokens": _sum(generated),
-            "context_tokens": max(contexts, default=None),
-            "window_tokens": next(filter(None, map(pairing.window_named, errors)), None),
-            "inferences": len(self.runs) if INFERENCES in self.recorded else None,
-            "tool_ns": _spans(self.tools).covered_ns if TOOLS in self.recorded else None,
-            "tools": len(self.tools) if TOOLS in self.recorded else None,
-            "load_ns": self._loads(first_ns),
-            "error": named or (pairing.UNKNOWN if counted else NO_ERROR if kinds or counted == 0 else None),
-            "instructions": region.said["identity"] if region else shown,
-            "instructions_form": region.said["form_identity"] if region else None,
-            "instructions_region": region.row if region else None,
-            "table": row.table,
-            "row": row.row,
-            "transcript": next((event.transcript for event in self.events if event.transcript is not None), None),
-        }
-
-    def _tokens(self, kind: str) -> list[int | None]:
-        """Of each run of the model: what its rows say, else what its event says."""
-        found: list[int | None] = []
-        for name, rows in self.runs.items():
-            said = [count for each in rows if isinstance(count := each.said.get(f"{kind}_tokens"), int)]
-            key = f"{kind}TokenCount"
-            told = [
-                event.counts[key]
-                for event in self.events
-                if key in event.counts and (name in event.ids or len(self.runs) == 1)
-            ]
-            found.append(max(said, default=max(told, default=None) if told else None))
-        return found
-
-    def _time_of(self, name: str) -> int | None:
-        return min((event.time_ns for event in self.events if event.name == name), default=None)
-
-    def _first_token(self) -> tuple[int | None, str | None]:
-        response, asked = self._time_of("response_start"), self._time_of("request_start")
-        if response is not None:
-            return max(response - (self.row.start_ns if asked is None else asked), 0), "response event"
-        generates = any(each.phase == pairing.GENERATION for each in self.inferences)
-        prompt = next(
-            (each for each in self.inferences if each.phase == pairing.PROMPT and each.duration_ns is not None), None
-        )
-        return (max(prompt.end_ns - self.row.start_ns, 0), "prompt") if generates and prompt else (None, None)
-
-    def _elapsed(self, phase: str) -> int | None:
-        """Time of a phase of all runs; None where that of any is unknown."""
-        rows = [each for each in self.inferences if each.phase == phase]
-        unknown = len(rows) != len(self.runs) or any(each.duration_ns is None for each in rows)
-        return None if not rows or unknown else _spans(rows).covered_ns
-
-    def _generation(self) -> int | None:
-        begin, end = self._time_of("response_start"), self._time_of("response_complete")
-        if begin is not None and end is not None and len(self.runs) <= 1 and end >= begin:
-            return end - begin
-        return self._elapsed(pairing.GENERATION)
-
-    def _loads(self, first_ns: int | None) -> int | None:
-        if self.loads is None:
-            return None
-        end = self.row.end_ns if first_ns is None else self.row.start_ns + first_ns
-        return int(self.loads.within(np.array([self.row.start_ns]), np.array([end]))[0])
 
 
 def _sum(counts: Iterable[int | None]) -> int | None:

@@ -31,25 +31,6 @@ _APART: Final = ("request", "load", "warm-up", "reset", "unload", "memory", "oth
 _NEVER: Final = np.iinfo(np.int64).max
 
 
-def logged_requests(phases: Phases) -> tuple[Requests, IntArray]:
-    """Requests among the phases, and for each phase the place of its own, shape (phases,), -1 for none. O(n log n)."""
-    request = np.full(len(phases), -1, np.int64)
-    found: list[Requests] = []
-    models = {each.name for each in runtimes() if any(entry.phase in _OF_MODELS for entry in each.signposts)}
-    at = np.flatnonzero(phases.runtime.is_any(*models))
-    groups = group_ids((phases.runtime.codes[at].astype(np.int64), phases.pid.filled()[at]), len(at))
-    for group in range(int(groups.max(initial=-1)) + 1):
-        rows = at[groups == group]
-        part = _Rows(phases.take(rows))
-        brackets = np.flatnonzero(part.of("request") & ~part.points)
-        windows = _of_brackets(part, brackets) if len(brackets) else _of_order(part, 0)
-        if not len(windows.starts):
-            continue
-        request[rows] = np.where(windows.owner < 0, -1, windows.owner + sum(map(len, found)))
-        found.append(_numbers(part, windows))
-    return joined(found or [Requests.none()]), request
-
-
 class _Rows:
     """Phases of one runtime in one process, in order of time."""
 
@@ -68,6 +49,25 @@ class _Rows:
         """What messages say, shape (rows,); -1 for nothing."""
         said = self.rows.said.cells.get(key)
         return said.filled() if isinstance(said, Numbers) else np.full(len(self.rows), -1, np.int64)
+
+
+def logged_requests(phases: Phases) -> tuple[Requests, IntArray]:
+    """Requests among the phases, and for each phase the place of its own, shape (phases,), -1 for none. O(n log n)."""
+    request = np.full(len(phases), -1, np.int64)
+    found: list[Requests] = []
+    models = {runtime.name for runtime in runtimes() if any(entry.phase in _OF_MODELS for entry in runtime.signposts)}
+    at = np.flatnonzero(phases.runtime.is_any(*models))
+    groups = group_ids((phases.runtime.codes[at].astype(np.int64), phases.pid.filled()[at]), len(at))
+    for group in range(int(groups.max(initial=-1)) + 1):
+        rows = at[groups == group]
+        part = _Rows(phases.take(rows))
+        brackets = np.flatnonzero(part.of("request") & ~part.points)
+        windows = _of_brackets(part, brackets) if len(brackets) else _of_order(part, 0)
+        if not len(windows.starts):
+            continue
+        request[rows] = np.where(windows.owner < 0, -1, windows.owner + sum(map(len, found)))
+        found.append(_numbers(part, windows))
+    return joined(found or [Requests.none()]), request
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,60 +146,6 @@ def _greatest(owner: IntArray, values: IntArray, count: int, none: int = 0) -> I
     greatest = np.full(count, none, np.int64)
     np.maximum.at(greatest, owner[owner >= 0], values[owner >= 0])
     return greatest
-
-
-def _numbers(rows: _Rows, windows: _Windows) -> Requests:
-    count = len(windows.starts)
-    measured = _Measured(rows, windows.owner, count)
-    prompt, has_prompt = measured.time("prompt")
-    has_prompt &= ~measured.any(rows.of("prompt") & rows.open)
-    first, shown_by = measured.first_token()
-    generation, has_generation = measured.generation()
-    consumed, consumed_from_bracket = measured.consumed()
-    processed = measured.processed()
-    cached = np.where(consumed_from_bracket & (processed >= 0) & (consumed >= processed), consumed - processed, -1)
-    generated = measured.generated()
-    outside, has_outside = measured.time(*OUTSIDE, without="forward pass")
-    loads = Intervals(rows.starts, rows.ends).where(rows.of("load", "warm-up") & rows.ended).union()
-    until = np.where(first >= 0, first, windows.ends)
-    tools, has_tools = measured.time("tool call")
-    known = ~windows.uncertain
-    times = {
-        "duration_ns": (windows.ends - windows.starts, ~windows.unfinished),
-        "first_token_ns": (first - windows.starts, known & (first >= 0)),
-        "prompt_ns": (prompt, known & has_prompt),
-        "generation_ns": (generation, known & has_generation),
-        "consumed_tokens": (consumed, consumed >= 0),
-        "cached_tokens": (cached, known & (cached >= 0)),
-        "processed_tokens": (processed, known & (processed >= 0)),
-        "generated_tokens": (generated, generated >= 0),
-        "context_tokens": (consumed + generated, (consumed >= 0) & (generated >= 0)),
-        "tokenizer_ns": measured.time(*TOKENIZER),
-        "sampling_ns": measured.time("sampling"),
-        "cache_ns": measured.time("cache"),
-        "outside_ns": (outside, known & has_outside),
-        "tool_ns": (tools, known & has_tools),
-        "tools": (measured.count(rows.of("tool call")), known & has_tools),
-        "load_ns": (loads.covered_within(Intervals(windows.starts, np.maximum(until, windows.starts))), known),
-    }
-    own = rows.rows.take(windows.row)
-    numbers: dict[str, Any] = {
-        name: Numbers(np.where(has, each, 0).astype(np.int64), has) for name, (each, has) in times.items()
-    }
-    return replace(
-        Requests.blank(count),
-        start_ns=windows.starts,
-        last_ns=windows.ends,
-        runtime=own.runtime,
-        process=own.process,
-        pid=own.pid,
-        first_token_from=codes_of(np.where(known, shown_by, -1), FIRST_TOKEN),
-        uncertain=windows.uncertain,
-        origin=constant(LOGGED, count),
-        table=own.table,
-        row=own.row,
-        **numbers,
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,3 +247,57 @@ class _Measured:
         for count in counts:
             said = np.where((said < 0) & (count > 0), count, said)
         return said
+
+
+def _numbers(rows: _Rows, windows: _Windows) -> Requests:
+    count = len(windows.starts)
+    measured = _Measured(rows, windows.owner, count)
+    prompt, has_prompt = measured.time("prompt")
+    has_prompt &= ~measured.any(rows.of("prompt") & rows.open)
+    first, shown_by = measured.first_token()
+    generation, has_generation = measured.generation()
+    consumed, consumed_from_bracket = measured.consumed()
+    processed = measured.processed()
+    cached = np.where(consumed_from_bracket & (processed >= 0) & (consumed >= processed), consumed - processed, -1)
+    generated = measured.generated()
+    outside, has_outside = measured.time(*OUTSIDE, without="forward pass")
+    loads = Intervals(rows.starts, rows.ends).where(rows.of("load", "warm-up") & rows.ended).union()
+    until = np.where(first >= 0, first, windows.ends)
+    tools, has_tools = measured.time("tool call")
+    known = ~windows.uncertain
+    times = {
+        "duration_ns": (windows.ends - windows.starts, ~windows.unfinished),
+        "first_token_ns": (first - windows.starts, known & (first >= 0)),
+        "prompt_ns": (prompt, known & has_prompt),
+        "generation_ns": (generation, known & has_generation),
+        "consumed_tokens": (consumed, consumed >= 0),
+        "cached_tokens": (cached, known & (cached >= 0)),
+        "processed_tokens": (processed, known & (processed >= 0)),
+        "generated_tokens": (generated, generated >= 0),
+        "context_tokens": (consumed + generated, (consumed >= 0) & (generated >= 0)),
+        "tokenizer_ns": measured.time(*TOKENIZER),
+        "sampling_ns": measured.time("sampling"),
+        "cache_ns": measured.time("cache"),
+        "outside_ns": (outside, known & has_outside),
+        "tool_ns": (tools, known & has_tools),
+        "tools": (measured.count(rows.of("tool call")), known & has_tools),
+        "load_ns": (loads.covered_within(Intervals(windows.starts, np.maximum(until, windows.starts))), known),
+    }
+    own = rows.rows.take(windows.row)
+    numbers: dict[str, Any] = {
+        name: Numbers(np.where(has, each, 0).astype(np.int64), has) for name, (each, has) in times.items()
+    }
+    return replace(
+        Requests.blank(count),
+        start_ns=windows.starts,
+        last_ns=windows.ends,
+        runtime=own.runtime,
+        process=own.process,
+        pid=own.pid,
+        first_token_from=codes_of(np.where(known, shown_by, -1), FIRST_TOKEN),
+        uncertain=windows.uncertain,
+        origin=constant(LOGGED, count),
+        table=own.table,
+        row=own.row,
+        **numbers,
+    )

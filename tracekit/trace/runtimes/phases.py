@@ -108,7 +108,9 @@ def bind_phases(
     parts = {name: part for name, rows in signposts.items() if (part := _part(rows, units, pid)) is not None}
     if not parts:
         return Phases.none(), dict(signposts), ()
-    of_runtimes = (each.runtime for part in parts.values() for each in part.meanings if each.runtime is not None)
+    of_runtimes = (
+        meaning.runtime for part in parts.values() for meaning in part.meanings if meaning.runtime is not None
+    )
     keys = {name: key for runtime in of_runtimes for name, key in runtime.keys.items()}
     phases = joined([_bound(signposts[name], part, FRAMES[name], keys) for name, part in parts.items()])
     if len(parts) > 1:
@@ -195,14 +197,14 @@ def _part(rows: Logged, units: Units, pid: int | None) -> _Part | None:
         else:
             meanings.append(_Meaning(name, is_operation=units.choose(subsystem, name)))
     own = rows.pid.filled() == (-2 if pid is None else pid)
-    of_runtime = flags(codes, (each.runtime is not None for each in meanings))
-    chosen = of_runtime | (flags(codes, (each.is_operation for each in meanings)) & own)
+    of_runtime = flags(codes, (meaning.runtime is not None for meaning in meanings))
+    chosen = of_runtime | (flags(codes, (meaning.is_operation for meaning in meanings)) & own)
     return _Part(codes, meanings, chosen) if chosen.any() else None
 
 
 def _without_messages(rows: Logged, part: _Part) -> Logged:
     """The rows with null messages where they are of runtimes; texts that no row holds any more are gone as well."""
-    private = flags(part.codes, (each.runtime is not None for each in part.meanings))
+    private = flags(part.codes, (meaning.runtime is not None for meaning in part.meanings))
     if not private.any():
         return rows
     without: dict[str, Any] = {
@@ -220,9 +222,9 @@ def _bound(signposts: Logged, part: _Part, form: str, keys: Mapping[str, Key]) -
         start_ns=rows.start_ns,
         duration_ns=no_numbers(len(at)) if form == OPEN else lengths,
         form=constant(form, len(at), FORMS),
-        runtime=codes_of(codes, [each.runtime.name if each.runtime else None for each in meanings]),
-        phase=codes_of(codes, [each.phase for each in meanings]),
-        lane=codes_of(codes, [each.lane for each in meanings]),
+        runtime=codes_of(codes, [meaning.runtime.name if meaning.runtime else None for meaning in meanings]),
+        phase=codes_of(codes, [meaning.phase for meaning in meanings]),
+        lane=codes_of(codes, [meaning.lane for meaning in meanings]),
         name=rows.name,
         subsystem=rows.subsystem,
         category=rows.category,

@@ -97,35 +97,6 @@ def _copy(app: StateApp, make: Callable[[ModuleType], str], what: str) -> None:
     in_background(app, lambda: make(export), show)
 
 
-def _save(app: StateApp, span: Span | None) -> None:
-    from tracekit.tui import export
-
-    session = app.state.session
-    if session.report is None:
-        raise ActionError(NOT_YET)
-
-    def take(file: tuple[Path, bool] | None) -> None:
-        if file is None:
-            return
-        app.say("Writing the report…")
-        path, replace = file
-
-        def report(ways: Sequence[str]) -> None:
-            app.say(longest_that_fits(ways, app.size.width - 2))
-
-        in_background(app, lambda: export.save_report(session, span, path, replace=replace), report)
-
-    about = "recording" if span is None else "range"
-    suggested = f"{PurePath(session.name).stem}{'' if span is None else '-range'}.md"
-    hint = f"Format follows the extension: {_ENDINGS}. Private data is redacted."
-    app.push_screen(AskScreen(f"Save the report of the {about}", hint, FileName(app.viewed.paths), suggested), take)
-
-
-*_OTHERS, _LAST = (ENDINGS[form][0] for form in REPORT_FORMS)
-_ENDINGS = f"{', '.join(_OTHERS)} or {_LAST}"
-save_report = action_of("save_report", f"Save the report as {_ENDINGS}.", partial(_save, span=None))
-
-
 class FileName:
     """Takes the name of a file to write. One that is there must be given twice."""
 
@@ -153,3 +124,32 @@ class FileName:
             self._confirmed = name
             raise ValueError(f"'{path}' exists; enter again overwrites, or change the name.")
         return path, self._confirmed == name
+
+
+def _save(app: StateApp, span: Span | None) -> None:
+    from tracekit.tui import export
+
+    session = app.state.session
+    if session.report is None:
+        raise ActionError(NOT_YET)
+
+    def take(file: tuple[Path, bool] | None) -> None:
+        if file is None:
+            return
+        app.say("Writing the report…")
+        path, replace = file
+
+        def report(ways: Sequence[str]) -> None:
+            app.say(longest_that_fits(ways, app.size.width - 2))
+
+        in_background(app, lambda: export.save_report(session, span, path, replace=replace), report)
+
+    about = "recording" if span is None else "range"
+    suggested = f"{PurePath(session.name).stem}{'' if span is None else '-range'}.md"
+    hint = f"Format follows the extension: {_ENDINGS}. Private data is redacted."
+    app.push_screen(AskScreen(f"Save the report of the {about}", hint, FileName(app.viewed.paths), suggested), take)
+
+
+*_OTHERS, _LAST = (ENDINGS[form][0] for form in REPORT_FORMS)
+_ENDINGS = f"{', '.join(_OTHERS)} or {_LAST}"
+save_report = action_of("save_report", f"Save the report as {_ENDINGS}.", partial(_save, span=None))

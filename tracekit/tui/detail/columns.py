@@ -43,7 +43,7 @@ class ListColumn(Column[Row]):
 
 def listed_column(column: Column[Row], **looks: Any) -> ListColumn[Row]:
     """A column of a document as one of a list."""
-    return ListColumn(**{each.name: getattr(column, each.name) for each in fields(column)} | looks)
+    return ListColumn(**{field.name: getattr(column, field.name) for field in fields(column)} | looks)
 
 
 WIDEST = 24

@@ -212,7 +212,7 @@ class ComparePane(ListPane[Compared]):
         if state.measure is None:
             first = f"{scope} · " if (scope := full_list_words(state)) else ""
             columns = ("   est. savings before and after", "   est. savings", "")
-            return longest_that_fits([*(f"{first}u: {listed}{each}" for each in columns), f"{first}{listed}"], room)
+            return longest_that_fits([*(f"{first}u: {listed}{column}" for column in columns), f"{first}{listed}"], room)
         if state.measure == LATENCY:
             unfair = state.comparison.unfair if state.comparison is not None else ()
             if unfair:

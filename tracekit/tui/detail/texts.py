@@ -46,11 +46,11 @@ def facts_text(report: Report) -> Text:
     """Verdict, facts and notes of a recording, then the coverage of each instrument."""
     text = Text()
     text.append(f"{formatting.visible(report.summary.verdict)}\n\n", "bold")
-    for each in report.requests:
-        text.append(f"{formatting.visible(each.name)}\n", "bold")
-        known = [name for name in REQUEST_TITLES if request_value(each, name) is not None]
-        _lines(text, ((REQUEST_TITLES[name], request_number(each, name)) for name in known), 20)
-        text.append("".join(f"{formatting.visible(note)}\n" for note in request_notes(each)) + "\n")
+    for request in report.requests:
+        text.append(f"{formatting.visible(request.name)}\n", "bold")
+        known = [name for name in REQUEST_TITLES if request_value(request, name) is not None]
+        _lines(text, ((REQUEST_TITLES[name], request_number(request, name)) for name in known), 20)
+        text.append("".join(f"{formatting.visible(note)}\n" for note in request_notes(request)) + "\n")
     _lines(text, facts(report.recording))
     for note in report.recording.notes:
         text.append(f"\n{formatting.visible(note)}\n")

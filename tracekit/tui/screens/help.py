@@ -66,7 +66,7 @@ def help_text(palette: Palette, actions: Sequence[Action], *, monochrome: bool =
 
 def legend_text(palette: Palette, categories: Iterable[Category], *, monochrome: bool) -> Group:
     """What colors, letters and signs on the lanes mean."""
-    looks = [(_swatch(each, palette, monochrome=monochrome), Text(each.title)) for each in categories]
+    looks = [(_swatch(category, palette, monochrome=monochrome), Text(category.title)) for category in categories]
     if not monochrome:
         looks.append((Text.assemble("  ", (" " * 5, style(None, palette.selected))), Text("selected event")))
     signs = (
