@@ -120,7 +120,7 @@ def main() -> None:
         # A breakdown is kept with its trace, so each time needs a trace of its own.
         copy = replace(trace)
         begin = time.perf_counter()
-        found = breakdown(copy).frame
+        found = breakdown(copy).rows
         seconds.append(time.perf_counter() - begin)
     ours = min(seconds)
     print(f"{arguments.rows:,} rows in {arguments.predictions:,} predictions")
@@ -129,12 +129,12 @@ def main() -> None:
     begin = time.perf_counter()
     expected = with_loop(trace, range(count))
     scaled = (time.perf_counter() - begin) * arguments.predictions / count
-    columns = ["ane_ns", "gpu_ns", "unaccounted_ns"]
-    assert [tuple(row) for row in found[columns].fillna(0).head(count).to_numpy().tolist()] == expected
+    parts = (found.ane_ns, found.gpu_ns, found.unaccounted_ns)
+    assert [*zip(*(part.values[:count].tolist() for part in parts), strict=True)] == expected
     print(f"{'a loop, scaled':28} {scaled:10.0f} s, ratio {scaled / ours:.0f}")
     durations = trace.activity.duration_ns
     for name, work in (
-        ("bursts", lambda: bursts(trace.activity.frame())),
+        ("bursts", lambda: bursts(trace.activity)),
         ("modes", lambda: modes(durations)),
         ("trend", lambda: trend(durations)),
         ("change points", lambda: change_points(durations)),

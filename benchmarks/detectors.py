@@ -35,10 +35,7 @@ def judge(bundle: Path) -> None:
     started = time.perf_counter()
     trace = tracekit.open_trace(bundle)
     read = time.perf_counter() - started
-    rows = sum(
-        len(frame)
-        for frame in (trace.activity.frame(), trace.data.frame(), trace.compute.frame(), trace.hardware.frame())
-    )
+    rows = sum(map(len, (trace.activity, trace.data, trace.compute, trace.hardware)))
     print(f"{rows:,} events; reading: {read:.2f} s, peak {peak_mb()} MB")
     started = time.perf_counter()
     judgments = run_detectors(trace)

@@ -56,7 +56,7 @@ STEPS = {
     "breakdown": (
         "bundle",
         f"{OPENED}from tracekit.analysis.breakdown.partition import breakdown",
-        "result = len(breakdown(trace).frame)",
+        "result = len(breakdown(trace).rows)",
     ),
     "summaries of models": (
         "bundle",

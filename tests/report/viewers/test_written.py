@@ -92,7 +92,8 @@ def expected(analysis: Analysis) -> Counter[tuple[int, int, str]]:
             text = re.sub(r"\s+0x[0-9a-f]+$", "", label)
             rows[start, duration, f"{text} · {model}" if isinstance(model, str) else text] += 1
     for frame, column in (("thermal", "state"), ("gpu_performance", "state"), ("hangs", "hang_type")):
-        states = analysis.trace.context.get(frame, pd.DataFrame(columns=["start_ns", "duration_ns", column]))
+        table = analysis.trace.context.get(frame)
+        states = pd.DataFrame(columns=["start_ns", "duration_ns", column]) if table is None else table.frame()
         rows.update(zip(states["start_ns"], states["duration_ns"], states[column], strict=True))
     for check in analysis.report.results:
         if check.outcome == "finding":
