@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.columns import Flags, Numbers, Texts, codes_of, column, or_null
-from tracekit.rows import Rows, counts_by, held_texts, in_order, joined, places_of, start_order, sums_by
+from tracekit.rows import Rows, counts_by, first_codes, held_texts, in_order, joined, places_of, start_order, sums_by
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,3 +137,11 @@ def test_places_counts_and_sums_by_id(ids, sought, apart):
     assert sums_by(known, of_rows, values).tolist() == [
         sum(int(value) for at, value in zip(expected, values, strict=True) if at == place) for place in range(len(ids))
     ]
+
+
+@given(st.lists(st.integers(-3, 6)), st.sampled_from([1, 1 << 40]))
+def test_values_are_numbered_in_the_order_in_which_they_appear(values, apart):
+    number = {}
+    numbers = [number.setdefault(value * apart, len(number)) for value in values]
+    found, distinct = first_codes(np.array(values, np.int64) * apart)
+    assert (found.tolist(), distinct.tolist()) == (numbers, list(number))

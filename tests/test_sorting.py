@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from tracekit.sorting import by_appearance, few_bits, group_edges, is_first_of_each, places, ranks, stable_order
+from tracekit.sorting import few_bits, group_edges, is_first_of_each, places, ranks, stable_order
 
 SIZES = (0, 1, 2, 2999, 3000, 5000)
 
@@ -65,10 +65,6 @@ def test_ranks_are_the_places_among_the_distinct_values(size: int, low: int, spa
 
 
 @given(st.lists(st.integers(0, 6)))
-def test_numbers_by_appearance_are_those_of_a_dictionary(values: list[int]) -> None:
-    number: dict[int, int] = {}
-    numbers = [number.setdefault(value, len(number)) for value in values]
-    found, distinct = by_appearance(np.array(values, np.int64))
-    assert (found.tolist(), distinct.tolist()) == (numbers, list(number))
+def test_the_first_of_each_number_has_none_like_it_before(values: list[int]) -> None:
     first = is_first_of_each(np.array(values, np.int64))
     assert first.tolist() == [value not in values[:place] for place, value in enumerate(values)]

@@ -185,6 +185,26 @@ def sums_by(ids: IntArray, of_rows: CodeArray, values: IntArray) -> IntArray:
     return np.bincount(at[known], values[known], minlength=len(ids)).astype(np.int64)
 
 
+def first_codes(values: IntArray) -> tuple[IndexArray, IntArray]:
+    """Numbers of n values, equal ones the same, from 0 in the order in which they appear, and the distinct ones in that
+    order. O(n) where the values lie close together, as codes do; else O(n log n)."""
+    low, high = int(values.min(initial=0)), int(values.max(initial=0))
+    if high - low > 4 * len(values):
+        distinct, first, place = np.unique(values, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        number = np.empty_like(order)
+        number[order] = np.arange(len(order))
+        return number[place], distinct[order]
+    above = values - low
+    code = np.full(high - low + 1, len(values), np.intp)
+    # Of several places for one value, the one that is written last stays.
+    code[above[::-1]] = np.arange(len(values))[::-1]
+    held = np.flatnonzero(code < len(values))
+    order = held[np.argsort(code[held])]
+    code[order] = np.arange(len(order))
+    return code[above], order + low
+
+
 def held_texts(columns: Iterable[Codes[str]]) -> set[str]:
     """The texts that cells of any of the columns hold. O(n)."""
     return {text for cells in columns for text in cells.held()}

@@ -68,16 +68,6 @@ def is_first_of_each(numbers: CodeArray) -> BoolArray:
     return is_first
 
 
-def by_appearance(values: IntArray) -> tuple[IntArray, IntArray]:
-    """Numbers of n values, equal ones the same, from 0 in the order in which they appear, and the distinct ones in that
-    order. O(n log n)."""
-    distinct, first, place = np.unique(values, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    number = np.empty_like(order)
-    number[order] = np.arange(len(order))
-    return number[place], distinct[order]
-
-
 def group_edges(groups: CodeArray, count: int) -> IntArray:
     """Where each group begins among values whose groups, 0 to `count` - 1, ascend, and their number: shape
     (count + 1,). O(n + count)."""

@@ -24,8 +24,7 @@ from tracekit.analysis.loads import Uses, uses_of_loads
 from tracekit.analysis.statistics import medians_by_group
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals, depth_profile, union_by_group
-from tracekit.rows import counts_by, places_of
-from tracekit.sorting import by_appearance
+from tracekit.rows import counts_by, first_codes, places_of
 from tracekit.trace.events import Calls, Device, Events, Kind
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.trace import Trace, cached_by_trace
@@ -164,7 +163,7 @@ class Traits:
 
 def traits(trace: Trace, predictions: Calls, data: Events, compute: Events, hardware: Events) -> Traits:
     """Traits of the instances of a model; rows of the other lanes are linked by `prediction`. O(n log n)."""
-    instance, _ = by_appearance(predictions.instance.filled())
+    instance, _ = first_codes(predictions.instance.filled())
     copies = counts_by(predictions.id, data.prediction.filled()[data.kind.is_any(Kind.INPUT_COPY)])
     used = units_used(trace, predictions.id, compute, hardware)
     ran = np.column_stack([np.bincount(instance, of_unit, minlength=1) for of_unit in used.T])

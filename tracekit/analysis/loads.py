@@ -16,8 +16,7 @@ import numpy as np
 from tracekit.analysis.statistics import medians_of_others, top_calls
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals, containing
-from tracekit.rows import places_of
-from tracekit.sorting import by_appearance
+from tracekit.rows import first_codes, places_of
 from tracekit.trace.calls.hardware import prepares
 from tracekit.trace.events import LOAD_KINDS, Calls, Events, Kind, Origin
 from tracekit.trace.trace import Trace, cached_by_trace
@@ -79,13 +78,13 @@ def uses_of_loads(loads: Calls, predictions: Calls, process: IntArray | None = N
     none, so that predictions of several processes on one load make a group for each. O((l + p) log l).
     """
     latest = _latest_load(loads, predictions)
-    group, _ = by_appearance(latest)
+    group, _ = first_codes(latest)
     if process is not None:
         # An unknown process is the only known one of its group.
         width = int(process.max(initial=-1)) + 2
         pairs = np.unique((group * width + process)[process >= 0])
         several = np.bincount(pairs // width, minlength=int(group.max(initial=-1)) + 1) > 1
-        group, _ = by_appearance(group * width + np.where(several[group], process + 1, 0))
+        group, _ = first_codes(group * width + np.where(several[group], process + 1, 0))
     load = np.zeros(int(group.max(initial=-1)) + 1, np.int64)
     load[group] = latest
     called = Intervals.from_rows(predictions)
@@ -101,7 +100,7 @@ def uses_of_loads(loads: Calls, predictions: Calls, process: IntArray | None = N
 
 def _latest_load(loads: Calls, predictions: Calls) -> IntArray:
     """Index of the load of each prediction; without one, -2 or less by instance (-1 where the name has no number)."""
-    instance, _ = by_appearance(np.concatenate([calls.instance.filled() for calls in (loads, predictions)]))
+    instance, _ = first_codes(np.concatenate([calls.instance.filled() for calls in (loads, predictions)]))
     of_load, of_prediction = instance[: len(loads)], instance[len(loads) :]
     ends = Intervals.from_rows(loads).ends
     # Times become ranks among the ends, so that instance and time fit into one number to search for.

@@ -18,7 +18,7 @@ from tracekit.analysis.why.parts import CAUSES, Cause, Differences, Parts, diffe
 from tracekit.arrays import IndexArray, IntArray, ObjectArray
 from tracekit.columns import Texts
 from tracekit.intervals import Intervals
-from tracekit.sorting import by_appearance
+from tracekit.rows import first_codes
 from tracekit.trace.trace import Trace
 
 QUEUES = {Behind.OWN: Cause.QUEUED_OWN, Behind.MODELS: Cause.QUEUED_MODELS, Behind.PROCESSES: Cause.QUEUED_PROCESSES}
@@ -244,7 +244,7 @@ def _blockers(trace: Trace, predictions: Sequence[int] | IndexArray) -> dict[Cau
         names = np.where(model >= 0, np.append(np.array(called.values, object), "")[model], _texts(hardware.model, at))
         processes = np.where(foreign, _texts(hardware.process, at), "")
         (models, name), (owners, process) = (np.unique(each, return_inverse=True) for each in (names, processes))
-        groups, _ = by_appearance((behind * len(models) + name) * len(owners) + process)
+        groups, _ = first_codes((behind * len(models) + name) * len(owners) + process)
         for number in range(groups.max(initial=-1) + 1):
             chosen = np.flatnonzero(groups == number)
             one, chosen = int(chosen[0]), inside[chosen]
