@@ -104,6 +104,7 @@ def test_numbers_are_asked_as_a_list_of_them(values):
     assert filled.tolist() == [-1 if value is None else value for value in values]
     assert listed(or_null(filled)) == values
     assert column.filled(5).tolist() == [5 if value is None else value for value in values]
+    assert np.array_equal(column.or_nan(), [np.nan if value is None else value for value in values], equal_nan=True)
 
 
 def test_one_value_in_all_cells():

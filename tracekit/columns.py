@@ -162,6 +162,10 @@ class Numbers:
         """Shape (n,): the numbers, and this one where there is none. Ids and positions are never negative."""
         return self.values if self.known.all() else np.where(self.known, self.values, value)
 
+    def or_nan(self) -> FloatArray:
+        """Shape (n,): the numbers, and NaN where there is none."""
+        return np.where(self.known, self.values, np.nan)
+
 
 def or_null(numbers: IntArray) -> Numbers:
     """Numbers, shape (n,), of which what is negative is null: what `Numbers.filled` takes apart."""

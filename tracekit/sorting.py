@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 if TYPE_CHECKING:
-    from tracekit.arrays import BoolArray, CodeArray, FloatArray, IndexArray, IntArray
+    from tracekit.arrays import AnyArray, BoolArray, CodeArray, FloatArray, IndexArray, IntArray
 
 _MANY = 3_000
 """Below so many values numpy alone is faster."""
@@ -72,3 +72,12 @@ def group_edges(groups: CodeArray, count: int) -> IntArray:
     """Where each group begins among values whose groups, 0 to `count` - 1, ascend, and their number: shape
     (count + 1,). O(n + count)."""
     return np.append(0, np.cumsum(np.bincount(groups, minlength=count)))
+
+
+def equal_groups(keys: AnyArray) -> list[IndexArray]:
+    """Indexes of equal keys, in order of the keys. O(n log n)."""
+    if not len(keys):
+        return []
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    return np.split(order, np.flatnonzero(ordered[1:] != ordered[:-1]) + 1)

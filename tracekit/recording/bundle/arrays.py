@@ -17,10 +17,11 @@ from typing import Final
 
 import numpy as np
 
-from tracekit.arrays import AnyArray, IndexArray, IntArray, UInt32Array, UInt64Array
+from tracekit.arrays import IntArray, UInt32Array, UInt64Array
 from tracekit.recording.bundle import DamageError, limits
 from tracekit.recording.bundle.files import BundleFiles
 from tracekit.recording.engineering_types import STACK_SEPARATOR
+from tracekit.sorting import equal_groups
 
 BLOCK_BYTES: Final = 0x0010_0000
 """Arrays do not cross the end of a block."""
@@ -91,15 +92,6 @@ class SharedArrays:
         """Raise `DamageError` where a reference is beyond the last array."""
         if len(references) and not 0 <= int(references.min()) <= int(references.max()) < len(self):
             raise DamageError(f"it refers to shared array {int(references.max())}, and there are {len(self):,}")
-
-
-def equal_groups(keys: AnyArray) -> list[IndexArray]:
-    """Indexes of equal keys, in order of the keys. O(n log n)."""
-    if not len(keys):
-        return []
-    order = np.argsort(keys, kind="stable")
-    ordered = keys[order]
-    return np.split(order, np.flatnonzero(ordered[1:] != ordered[:-1]) + 1)
 
 
 def read_arrays(files: BundleFiles, folder: str) -> SharedArrays:

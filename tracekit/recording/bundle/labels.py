@@ -15,9 +15,10 @@ import numpy as np
 
 from tracekit.arrays import IndexArray, Int32Array, IntArray, ObjectArray, UInt64Array
 from tracekit.recording.bundle import DamageError, limits
-from tracekit.recording.bundle.arrays import SharedArrays, equal_groups
+from tracekit.recording.bundle.arrays import SharedArrays
 from tracekit.recording.bundle.types import EngineeringType, Storage
 from tracekit.recording.coding import number_codes
+from tracekit.sorting import equal_groups
 
 NOTHING: Final = 0xFFFF_FFFF
 """A part without value: references are 32-bit, in a field of 64."""

@@ -10,12 +10,12 @@ import numpy as np
 
 from tracekit.arrays import BoolArray, IndexArray, IntArray, RecordArray
 from tracekit.recording.bundle import DamageError, limits
-from tracekit.recording.bundle.arrays import equal_groups
 from tracekit.recording.bundle.files import BundleFiles
 from tracekit.recording.bundle.images import Images
 from tracekit.recording.bundle.symbol_archive import NONE, SymbolArchive, read_symbol_archive
 from tracekit.recording.call_stacks import FRAME, Function, Image
 from tracekit.recording.function_names import short_name
+from tracekit.sorting import equal_groups
 
 _FOLDER: Final = "symbols/stores"
 _SUFFIX: Final = ".symbolsarchive"
