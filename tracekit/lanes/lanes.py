@@ -9,18 +9,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 
 import numpy as np
-import pandas as pd
 
 from tracekit.arrays import Int8Array, IntArray
 from tracekit.columns import Texts
-from tracekit.frame import cells_of
 from tracekit.lanes.categories import Category
 from tracekit.lanes.events import Events, LaneRows, by_code, events_of, events_without_models, rows_by
 from tracekit.lanes.process import FRAME, IN_CALLS, RUNNING, main_thread_stretches, memory_lanes, phase_lanes
 from tracekit.recording.table import TableState
+from tracekit.trace.context import ContextRows
 from tracekit.trace.events import Attribution
 from tracekit.trace.filter import CORE_ML_FRAMES
 from tracekit.trace.instruments.catalogue import CONTEXT, CORE_ML, HARDWARE, lane_title
+from tracekit.trace.instruments.tables import MetalPipelines
 from tracekit.trace.trace import Trace
 
 
@@ -143,10 +143,10 @@ def _hardware(trace: Trace, grouping: Grouping) -> Iterator[LaneRows]:
                 yield _hardware_lane(f"{entry.lane} other", f"{name} · {len(rest)} more", intervals, positions)
         elif foreign.size:
             yield _hardware_lane(f"{entry.lane} other", f"{name} · others", intervals, foreign)
-    compiled = trace.beside(PIPELINES)
+    compiled = trace.table(MetalPipelines)
     if compiled is not None and len(compiled):
         categories = np.full(len(compiled), Category.COMPILE, np.int8)
-        events = _context_events(PIPELINES, compiled, categories, cells_of(compiled["function"].array))
+        events = _context_events(PIPELINES, compiled, categories, compiled.function)
         yield LaneRows(PIPELINES, "Metal pipelines", "Hardware", events, pinned=True)
 
 
@@ -157,10 +157,12 @@ def _hardware_lane(identity: str, title: str, intervals: Events, positions: IntA
 def _strips(trace: Trace) -> Iterator[LaneRows]:
     strips = [(context, context.strip) for context in CONTEXT if context.strip is not None]
     for context, strip in sorted(strips, key=lambda each: not each[1].first):
-        frame = trace.beside(context.name)
-        states = None if frame is None or frame.empty else _states(context.name, frame, strip.column, strip.colors)
-        words = reason(trace, context.schemas) if states is None else ""
-        yield LaneRows(context.name, strip.title, "System", states, words, pinned=True, strip=True)
+        rows, events = trace.context.get(context.name), None
+        if rows is not None and len(rows):
+            states: Texts = rows.columns()[strip.column]
+            events = _context_events(context.name, rows, _categories(states, strip.colors), states)
+        words = reason(trace, context.schemas) if events is None else ""
+        yield LaneRows(context.name, strip.title, "System", events, words, pinned=True, strip=True)
 
 
 def main_thread(trace: Trace) -> tuple[LaneRows, ...]:
@@ -176,21 +178,14 @@ def main_thread(trace: Trace) -> tuple[LaneRows, ...]:
     return (LaneRows(FRAME, "Main thread", "System", events, pinned=True, strip=True),)
 
 
-def _states(name: str, frame: pd.DataFrame, column: str, colors: Mapping[str, str]) -> Events:
-    states: Texts = cells_of(frame[column].array)
-    return _context_events(name, frame, _categories(states, colors), states)
-
-
 def _categories(states: Texts, colors: Mapping[str, str]) -> Int8Array:
     by_text = [Category[colors.get(text.casefold(), Category.OTHER.name)] for text in states.values]
     return by_code(states.codes, by_text)
 
 
-def _context_events(name: str, frame: pd.DataFrame, categories: Int8Array, labels: Texts) -> Events:
-    """All rows of a context frame, which name no model."""
-    starts = frame["start_ns"].to_numpy()
-    ends = starts + frame["duration_ns"].to_numpy() if "duration_ns" in frame else starts
-    return events_without_models(name, np.arange(len(frame)), starts, ends, categories, labels)
+def _context_events(name: str, rows: ContextRows, categories: Int8Array, labels: Texts) -> Events:
+    """All rows of the context of a name, which name no model."""
+    return events_without_models(name, np.arange(len(rows)), rows.start_ns, rows.ends(0), categories, labels)
 
 
 def _words(trace: Trace, instrument: str, with_rows: Reason) -> Reason:

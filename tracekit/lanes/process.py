@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import pandas as pd
 
-from tracekit.arrays import BoolArray, IntArray
+from tracekit.arrays import BoolArray, IndexArray, IntArray
 from tracekit.columns import Codes, Flags, Numbers, Texts, column
 from tracekit.frame import cells_of
 from tracekit.intervals import Intervals
@@ -23,9 +22,8 @@ from tracekit.trace.calls.stacks import core_ml_stacks
 from tracekit.trace.collect import group_ids
 from tracekit.trace.context import of_target
 from tracekit.trace.filter import in_ranges
-from tracekit.trace.frames import ends_of
 from tracekit.trace.instruments.memory import MEMORY, Memory, of_process
-from tracekit.trace.runtimes.phases import OPEN, OPERATION, PHASES, UNKNOWN
+from tracekit.trace.runtimes.phases import OPEN, OPERATION, PHASES, UNKNOWN, Phases
 from tracekit.trace.runtimes.registry import LANES, PHASES as LANE_OF
 from tracekit.trace.samples import SAMPLE_NS
 from tracekit.trace.trace import Trace, cached_by_trace
@@ -112,28 +110,28 @@ _ALIKE = 0.02
 def memory_lanes(trace: Trace) -> Iterator[LaneRows]:
     """A lane of each kind of memory of the target. Samples nearly alike are one level, until the next begins. O(n)."""
     for kind, title in TITLES.items():
-        frame = trace.memory.frame().iloc[of_process(trace.memory, kind, trace.run.target.process)]
-        if len(frame):
-            yield LaneRows(f"{MEMORY}/{kind}", title, "System", _levels(trace, frame), pinned=True, strip=True)
+        at = of_process(trace.memory, kind, trace.run.target.process)
+        if len(at):
+            yield LaneRows(f"{MEMORY}/{kind}", title, "System", _levels(trace, at), pinned=True, strip=True)
 
 
-def _levels(trace: Trace, frame: pd.DataFrame) -> Events:
-    times, held = frame["start_ns"].to_numpy(), frame["bytes"].to_numpy()
+def _levels(trace: Trace, at: IndexArray) -> Events:
+    times, held = trace.memory.start_ns[at], trace.memory.bytes[at]
     peak = max(int(held.max()), 1)
     # Another level begins with the first sample, and with each that differs from the first of its level.
     begins = [0]
-    for at, size in enumerate(held.tolist()):
+    for position, size in enumerate(held.tolist()):
         if abs(size - held[begins[-1]]) > _ALIKE * peak:
-            begins.append(at)
+            begins.append(position)
     starts, sizes = times[begins], np.maximum.reduceat(held, begins)
     usual = int(np.median(np.diff(times))) if len(times) > 1 else 0
     end = max(min(int(times[-1]) + usual, trace.run.duration_ns or 0), int(times[-1]))
     texts, codes = np.unique([format_bytes(each) for each in sizes.tolist()], return_inverse=True)
     share = sizes / peak
     colors = np.where(share >= _HIGH, Category.HIGH, np.where(share >= _MEDIUM, Category.MEDIUM, Category.LOW))
-    index, ends = frame.index.to_numpy(np.int64)[begins], np.append(starts[1:], end)
     labels = Codes(codes.astype(np.int32), tuple(map(str, texts)))
-    return events_without_models(MEMORY, index, starts, ends, colors.astype(np.int8), labels)
+    ends = np.append(starts[1:], end)
+    return events_without_models(MEMORY, at[begins], starts, ends, colors.astype(np.int8), labels)
 
 
 OPERATIONS: Final = "Operations"
@@ -150,11 +148,11 @@ def phase_lanes(trace: Trace) -> Iterator[LaneRows]:
     rows = np.flatnonzero(of_target(trace.phases.pid, trace.run.target.process))
     if not len(rows):
         return
-    frame = trace.phases.frame().take(rows)
-    events = _events(frame, rows, trace.run.duration_ns or 0)
-    for runtime, members in sorted(rows_by(cells_of(frame["runtime"].array)), key=lambda each: each[0]):
+    phases = trace.phases.take(rows)
+    events = _events(phases, rows, trace.run.duration_ns or 0)
+    for runtime, members in sorted(rows_by(phases.runtime), key=lambda each: each[0]):
         section = runtime or OPERATIONS
-        lanes = {name: members[at] for name, at in rows_by(cells_of(frame["lane"].array.take(members)))}
+        lanes = {name: members[at] for name, at in rows_by(phases.lane.take(members))}
         in_order = ((name, lanes[name]) for name in LANES if name in lanes)
         for name, positions in in_order if runtime else _longest(lanes, events):
             yield LaneRows(f"{PHASES}/{section}/{name}", name, section, events.at(positions))
@@ -169,17 +167,16 @@ def _longest(lanes: dict[str, IntArray], events: Events) -> Iterator[tuple[str, 
         yield f"{len(rest)} more", np.sort(np.concatenate(rest))
 
 
-def _events(frame: pd.DataFrame, rows: IntArray, end_ns: int) -> Events:
+def _events(phases: Phases, rows: IndexArray, end_ns: int) -> Events:
     """What is drawn: name and phase of each; what has no end lasts until that of the recording, and says so."""
-    is_app = frame["runtime"].isna().to_numpy()
-    texts_of: list[Texts] = [cells_of(frame[name].array) for name in ("name", "phase", "form")]
-    labels = group_ids([cells.codes for cells in texts_of], len(frame))
+    texts_of = (phases.name, phases.phase, phases.form)
+    labels = group_ids([cells.codes for cells in texts_of], len(phases))
     _, first = np.unique(labels, return_index=True)
     texts = []
     for name, phase, form in zip(*(cells.take(first).as_objects() for cells in texts_of), strict=True):
         label = name or ""
         label += "" if phase in (OPERATION, UNKNOWN) or phase == label.casefold() else f" ({phase})"
         texts.append(f"{label}, no end recorded" if form == OPEN else label)
-    starts, ends = frame["start_ns"].to_numpy(), ends_of(frame, end_ns)
-    colors = np.where(is_app, Category.OPERATION, Category.PHASE).astype(np.int8)
-    return events_without_models(PHASES, rows, starts, ends, colors, Codes(labels.astype(np.int32), tuple(texts)))
+    colors = np.where(phases.runtime.known, Category.PHASE, Category.OPERATION).astype(np.int8)
+    drawn = Codes(labels.astype(np.int32), tuple(texts))
+    return events_without_models(PHASES, rows, phases.start_ns, phases.ends(end_ns), colors, drawn)

@@ -8,7 +8,6 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from textual.message import Message
 
 from tracekit.analysis.breakdown.partition import breakdown
@@ -23,8 +22,7 @@ from tracekit.report.report import Report, Result
 from tracekit.request import ALL, Request, read_trace, shown_of_request
 from tracekit.trace.events import Attribution
 from tracekit.trace.filter import Shown, narrow
-from tracekit.trace.frames import is_any, or_minus_one
-from tracekit.trace.runtimes.phases import PHASES
+from tracekit.trace.runtimes.phases import PHASES, Phases
 from tracekit.trace.trace import Trace
 from tracekit.tui.ranges import listed
 from tracekit.tui.state import EVIDENCE_FRAMES, Calls, Session, bounds_of
@@ -121,7 +119,7 @@ def evidence_rows(trace: Trace, report: Report, answers: Iterable[Judgment]) -> 
         return found, rows.row[found]
 
     rows = [_rows(check, findings.get((check.id, check.model)), of_table) for check in report.results]
-    return tuple(row | _whole_requests(trace.phases.frame(), row) for row in rows)
+    return tuple(row | _whole_requests(trace.phases, row) for row in rows)
 
 
 def _rows(
@@ -140,13 +138,13 @@ def _rows(
     return rows
 
 
-def _whole_requests(phases: pd.DataFrame, evidence: Mapping[str, IntArray]) -> dict[str, IntArray]:
+def _whole_requests(phases: Phases, evidence: Mapping[str, IntArray]) -> dict[str, IntArray]:
     """Phases that are evidence, with all of a request for which no phase stands from its begin to its end. O(n)."""
     rows = evidence.get(PHASES)
     if rows is None:
         return {}
-    first = rows[~is_any(phases["phase"].iloc[rows], "request")]
-    requests = or_minus_one(phases["request"])
+    first = rows[~phases.phase.is_any("request")[rows]]
+    requests = phases.request.filled()
     return {PHASES: np.union1d(rows, np.flatnonzero((requests >= 0) & np.isin(requests, requests[first])))}
 
 

@@ -11,11 +11,9 @@ from tracekit.analysis.aggregation import NO_EVENT, AggregationRow, aggregate, h
 from tracekit.analysis.loads import first_predictions
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.columns import Texts
-from tracekit.frame import cells_of
 from tracekit.report.formatting import duration, moment
 from tracekit.trace.events import Events, Kind, Level
 from tracekit.trace.filter import EVENT_FRAMES, rows_in_range
-from tracekit.trace.frames import ends_of
 from tracekit.trace.instruments import coreml
 from tracekit.trace.runtimes.phases import PHASES
 from tracekit.trace.trace import Trace, cached_by_trace
@@ -34,20 +32,19 @@ NO_EVENTS = "No events in this recording; 6 shows its coverage."
 
 @cached_by_trace
 def _phases(trace: Trace) -> Events:
-    frame = trace.phases.frame()
-    starts = frame["start_ns"].to_numpy()
+    phases = trace.phases
     return replace(
-        Events.blank(len(frame)),
-        id=np.arange(len(frame)),
-        start_ns=starts,
-        duration_ns=ends_of(frame, trace.run.duration_ns or 0) - starts,
-        lane=cells_of(frame["lane"].array),
-        kind=cells_of(frame["phase"].array),
-        label=cells_of(frame["name"].array),
-        process=cells_of(frame["process"].array),
-        pid=cells_of(frame["pid"].array),
-        table=cells_of(frame["table"].array),
-        row=frame["row"].to_numpy(),
+        Events.blank(len(phases)),
+        id=np.arange(len(phases)),
+        start_ns=phases.start_ns,
+        duration_ns=phases.ends(trace.run.duration_ns or 0) - phases.start_ns,
+        lane=phases.lane,
+        kind=phases.phase,
+        label=phases.name,
+        process=phases.process,
+        pid=phases.pid,
+        table=phases.table,
+        row=phases.row,
     )
 
 
