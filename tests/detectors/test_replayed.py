@@ -17,6 +17,7 @@ from tracekit.testing.apps import MS
 from tracekit.testing.machines import Process
 from tracekit.testing.simulation import Simulation, Thread
 from tracekit.testing.work import Step
+from tracekit.trace.events import LOAD_KINDS
 
 
 def findings(trace, check, *, quick=False):
@@ -30,10 +31,10 @@ def test_each_model_saves_its_reloads():
     trace = trace_of(SAMPLES["style_transfer_reload"]())
     answers = run_detectors(trace, only=["reload-before-predict"])
     for result in results_from(answers, Replays(trace, answers)):
-        loads = trace.activity.frame()[
-            (trace.activity.frame()["model"] == result.model) & trace.activity.frame()["kind"].str.startswith("load")
-        ]
-        reloads = loads["duration_ns"].iloc[1:]
+        loads = trace.activity.where(
+            trace.activity.model.is_any(result.model) & trace.activity.kind.is_any(*LOAD_KINDS)
+        )
+        reloads = loads.duration_ns[1:]
         assert result.savings.total_ns == result.savings.extra_ns == reloads.sum()
         assert (result.savings.each.what, result.savings.each.count) == ("load", len(reloads))
         assert result.savings.each.saved_ns == result.savings.each.of_ns == round(reloads.mean())

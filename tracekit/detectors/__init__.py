@@ -71,6 +71,18 @@ if TYPE_CHECKING:
     )
     from tracekit.trace.frames import categorical, cells, is_any, or_minus_one, rows_at, rows_where, texts_in
     from tracekit.trace.instruments.catalogue import CORE_ML, GPU, NEURAL_ENGINE
+    from tracekit.trace.instruments.tables import (
+        GpuPerformance,
+        GpuStates,
+        HangRisks,
+        Hangs,
+        LifeCycle,
+        MetalPipelines,
+        PointsOfInterest,
+        SignpostEvents,
+        Signposts,
+        Thermal,
+    )
     from tracekit.trace.sharing import MAX_OUTSIDE_SHARE, SharingState
     from tracekit.trace.trace import Trace, cached_by_trace
     from tracekit.units import format_bytes, format_count, format_names, format_parts, format_share, format_time

@@ -22,7 +22,6 @@ from tracekit.rows import AnyRows
 from tracekit.sorting import few_bits, group_edges
 from tracekit.trace.cache import Cache, cached
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
-from tracekit.trace.frames import resolution_of
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.linking import top_predictions
 from tracekit.trace.trace import cached_by_trace
@@ -52,7 +51,7 @@ class RecordingView(Seen):
     @property
     def resolution_ns(self) -> int:
         """That of all calls."""
-        return resolution_of(self.trace.activity.frame())
+        return int(self.trace.activity.resolution_ns.max(initial=0))
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ class ModelView(Seen):
     @cached_property
     def resolution_ns(self) -> int:
         """That of its calls."""
-        return resolution_of(self.loads.frame(), self.compiles.frame(), self.predictions.frame())
+        return max(int(rows.resolution_ns.max(initial=0)) for rows in (self.loads, self.compiles, self.predictions))
 
     @cached_property
     def breakdown(self) -> Breakdown:

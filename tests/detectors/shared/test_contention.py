@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from tracekit.detectors import ModelView
 from tracekit.detectors.outcomes import NotEvaluated, Passed
 from tracekit.detectors.shared.contention import Contention, ContentionWords, Met
 from tracekit.detectors.shared.options import ContentionOptions
+from tracekit.trace.events import bare_events
 
 NET = ModelView("Net", *[None] * 7)
 OPTIONS = ContentionOptions(overlap_share=0.2, calm_share=0.05)
@@ -22,7 +22,7 @@ CONTENTION = Contention(NET, OPTIONS, WORDS)
 def met(*groups: tuple[int, float, int]) -> Met | Passed | NotEvaluated:
     """So many predictions each, with their overlap and their duration."""
     counts, overlap, durations = zip(*groups, strict=True)
-    rows = pd.DataFrame({"duration_ns": np.repeat(durations, counts)})
+    rows = bare_events(np.zeros(sum(counts), np.int64), np.repeat(durations, counts))
     return CONTENTION.split(rows, np.repeat(overlap, counts))
 
 

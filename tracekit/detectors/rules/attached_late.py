@@ -66,15 +66,14 @@ def _was_launched(trace: tk.Trace) -> bool | None:
     target = trace.run.target
     if target.kind is not None:
         return target.kind == "launched"
-    periods = trace.beside("life_cycle")
+    periods = trace.table(tk.LifeCycle)
     if periods is None:
         return None
     if target.process is not None:
-        of_target = periods["process"].isna() | (periods["process"].astype("object") == target.process.name)
-        periods = periods[of_target.to_numpy(dtype=bool)]
-    if periods.empty:
+        periods = periods.where(~periods.process.known | periods.process.is_any(target.process.name))
+    if not len(periods):
         return None
-    return bool(periods["period"].astype("object").str.casefold().str.startswith(_LAUNCHING).any())
+    return bool(periods.period.passing(lambda period: period.casefold().startswith(_LAUNCHING)).any())
 
 
 DETECTOR = tk.RecordingDetector(needs=("Core ML",), uses=("App Life Cycle",), options=tk.NoOptions, detect=detect)

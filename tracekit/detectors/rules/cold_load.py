@@ -37,7 +37,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     long = durations >= options.min_wait_ms * 1e6
     waits = waits_for_loads(loads, view.trace, options.soon_ms, options.warm_up_gap_s)
     waited, perhaps = (long & wait for wait in waits)
-    hung = long & (hung_share(loads.frame(), view.trace) >= max(options.hung_share, 1e-9))
+    hung = long & (hung_share(loads, view.trace) >= max(options.hung_share, 1e-9))
     felt = waited | hung
     rest, longest_ns = durations[~known.cold & ~known.unknown], int(durations[felt].max(initial=0))
     metrics = (

@@ -45,7 +45,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
 def _judge(view: tk.ModelView, calls: Calls, requested_ratio: float, options: Options) -> tk.Outcome:
     durations = calls.durations
     typical, slow = (value or 0.0 for value in quantiles(durations, 0.5, max(0.5, 1 - 0.05 * requested_ratio)))
-    use = np.cumsum(np.append(False, gaps_after(calls.rows.frame())[:-1] >= _REST_S * 1e9))
+    use = np.cumsum(np.append(False, gaps_after(calls.rows)[:-1] >= _REST_S * 1e9))
     first, last = medians_of_thirds(durations, use, MIN_CALLS)
     metrics = (
         tk.above("tail", "p95 to median", slow / typical, "ratio", options.tail_ratio),

@@ -95,7 +95,7 @@ _NO_BUDGET = "No time budget given; set one with --budget, for example --budget 
 
 def _by_frames(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Without a budget: looks for frames that are dropped because a prediction takes longer than a frame."""
-    steps = frame_steps(view.predictions.frame())
+    steps = frame_steps(view.predictions)
     if steps is None:
         return view.not_applicable(_NO_BUDGET)
     steady = view.warm[steps.index]

@@ -193,7 +193,7 @@ def first_of_work(
     slow_start = np.zeros(len(rows), np.bool_)
     slow_start[uses.first] = _is_long(without_waits_ns, groups.usual_ns[group], options)[uses.first]
     visits = np.bincount(group[np.flatnonzero(np.diff(group, prepend=-1))], minlength=count)
-    unsure = perhaps_warms | after_gap(rows.frame(), gap_ns) | np.roll(slow_start, 1) | (visits < _MIN_VISITS)[group]
+    unsure = perhaps_warms | after_gap(rows, gap_ns) | np.roll(slow_start, 1) | (visits < _MIN_VISITS)[group]
     unsure[index] |= groups.beside_load
     return Firsts((first & ~unsure)[index], (first & unsure)[index])
 
@@ -207,7 +207,7 @@ def _warming_up(rows: tk.Calls, uses: Uses, first: tk.BoolArray, gap_ns: int) ->
     leading = np.empty(len(rows), np.bool_)
     leading[order] = again == np.repeat(again[opens], uses.count)
     last = order[opens + np.bincount(uses.group[leading], minlength=len(opens)) - 1]
-    surely, perhaps = stand_alone(rows.frame(), last, gap_ns)
+    surely, perhaps = stand_alone(rows, last, gap_ns)
     return leading & surely[uses.group], leading & perhaps[uses.group]
 
 

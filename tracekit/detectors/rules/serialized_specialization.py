@@ -108,7 +108,7 @@ def _finding(view: tk.RecordingView, chains: Sequence[LoadChain], options: Optio
             "reports too.",
             once=True,
         ),
-        rows=rows.frame(),
+        rows=rows,
     )
 
 

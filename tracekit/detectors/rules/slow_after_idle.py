@@ -37,7 +37,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     times = tk.Intervals.from_rows(view.predictions)
     pauses = times.starts[1:] - np.maximum.accumulate(times.ends)[:-1]
     # A model that is called that seldom opens no burst with each call.
-    opens, long = np.diff(burst_numbers(view.predictions.frame())) != 0, pauses >= options.gap_s * 1e9
+    opens, long = np.diff(burst_numbers(view.predictions)) != 0, pauses >= options.gap_s * 1e9
     after = np.append(False, opens & long)
     if not after.any():
         if not long.any() or len(times) - int(long.sum()) >= options.min_predictions:

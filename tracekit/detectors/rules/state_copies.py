@@ -82,7 +82,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
 def _sign(view: tk.ModelView, copies: autoregression.StateCopies) -> str:
     """What shows that calls continue each other, as a clause; empty where nothing does."""
     rows = view.predictions
-    sequence = burst_numbers(rows.frame())
+    sequence = burst_numbers(rows)
     # As a cache does that holds what came before.
     if growth(np.maximum(copies.both, 1), sequence).usual:
         return "the copies grow with each prediction of a sequence"

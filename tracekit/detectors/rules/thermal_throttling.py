@@ -25,7 +25,8 @@ class Options(tk.Options):
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Compares predictions in the hottest thermal state with those in the coolest."""
-    if view.trace.context["thermal"].frame()["state"].astype("object").eq(THERMAL_STATES[0]).all():
+    thermal = view.trace.table(tk.Thermal)
+    if thermal is not None and thermal.state.is_any(THERMAL_STATES[0]).all():
         return view.passed("The device stayed cool: the thermal state was always Nominal.")
     return judge_by_load_kind(view, calls_of_same_concurrency(view), lambda calls: _judge(view, calls, options))
 

@@ -204,11 +204,10 @@ def _finding(
 
 def _pipelines(view: tk.ModelView, rows: tk.Calls) -> str:
     """What of the time Metal explains: a sentence after a space, or nothing."""
-    compiled = view.trace.beside("metal_pipelines")
-    if compiled is None or compiled.empty:
+    compiled = view.trace.table(tk.MetalPipelines)
+    if compiled is None or not len(compiled):
         return ""
-    times = compiled["start_ns"].to_numpy()
-    spans = tk.Intervals.from_rows(rows)
+    times, spans = compiled.start_ns, tk.Intervals.from_rows(rows)
     during = int(((times >= spans.starts[:, None]) & (times < spans.ends[:, None])).any(axis=0).sum())
     if not during:
         return ""

@@ -72,7 +72,6 @@ def _usual_by_use(use: tk.IntArray, count: int, latency_ns: tk.IntArray, compare
     some = sizes > 0
     place = (np.cumsum(sizes) - sizes)[some] + np.floor(USUAL_QUANTILE * (sizes[some] - 1)).astype(np.int64)
     usual = np.full(count, np.nan)
-    # Both take a fraction of the time that pandas takes.
     ordered = np.partition(latency_ns, place) if len(place) == 1 else sorted_by_group(latency_ns, use)
     usual[some] = np.maximum(ordered[place], 1)
     return usual

@@ -179,7 +179,7 @@ def _of_each_kind(view: tk.ModelView, openings: bool = False) -> tuple[Calls, ..
 def _comparable(view: tk.ModelView, chosen: tk.BoolArray, alike: tk.BoolArray, openings: bool = False) -> Calls:
     """The comparable ones of the `chosen` predictions that are `alike` in concurrency; both shape (predictions,)."""
     rows = view.predictions.where(chosen)
-    burst = burst_numbers(rows.frame())
+    burst = burst_numbers(rows)
     warm, alike, timed = view.warm[chosen], alike[chosen], rows.duration_ns > 0
     comparable = warm & alike & timed
     calls = Calls(
@@ -195,7 +195,7 @@ def _comparable(view: tk.ModelView, chosen: tk.BoolArray, alike: tk.BoolArray, o
     )
     if not _uneven(calls.durations):
         return calls
-    in_bursts = bursts(rows.frame())
+    in_bursts = bursts(rows)
     surely, perhaps = find_held_up(view, calls.rows, chosen, tk.Intervals(in_bursts.start_ns, in_bursts.end_ns))
     waiting, unclear = int(surely.sum()), int(perhaps.sum())
     choose = (lambda calls: calls) if openings else _without_openings

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.idle import CERTAINTY
+from tracekit.analysis.latency import ranks
 from tracekit.analysis.quantities import sample_quantiles
 from tracekit.detectors.shared.options import ContentionOptions
 from tracekit.detectors.shared.wording import NOT_COMPARED, keep_loaded, record_alone
@@ -81,9 +81,8 @@ def beginnings(spans: tk.Intervals) -> tk.Intervals:
 def surely_longer(durations: tk.IntArray, some: tk.BoolArray, others: tk.BoolArray) -> bool:
     """Whether some durations rank above others by more than chance (rank sum of Wilcoxon). O(n log n)."""
     longer, shorter = durations[some], durations[others]
-    ranks = pd.Series(np.concatenate((longer, shorter))).rank().to_numpy()
     count, rest = len(longer), len(shorter)
-    above = float(ranks[:count].sum()) - count * (count + 1) / 2 - count * rest / 2
+    above = float(ranks(np.concatenate((longer, shorter)))[:count].sum()) - count * (count + 1) / 2 - count * rest / 2
     return float(above / (count * rest * (count + rest + 1) / 12) ** 0.5) >= CERTAINTY
 
 

@@ -142,7 +142,7 @@ pace, and not the time that calls take (heuristic)."""
 
 def keeps_pace(view: tk.ModelView) -> bool:
     """Whether the calls keep a frame rate: what generates a text calls a model again at once, and keeps none."""
-    rows, code = view.predictions.frame(), int(view.predictions.model.codes[0])
+    rows, code = view.predictions, int(view.predictions.model.codes[0])
     return steady_rate(rows, bursts(rows), idleness.core_ml_calls(view.trace), code, slack=_IDLE_SHARE) is not None
 
 
@@ -151,7 +151,7 @@ def read_gaps(view: tk.ModelView, min_calls: int) -> SequenceGaps:
     reach: checks ask for different ones, and most apps call a model in long sequences."""
     has_length = view.durations > 0
     rows = view.predictions.where(has_length)
-    sequence = view.cache.get((read_gaps, "sequences"), lambda: burst_numbers(rows.frame()))
+    sequence = view.cache.get((read_gaps, "sequences"), lambda: burst_numbers(rows))
     counts = np.bincount(sequence)
     fewest = int(counts[counts >= min_calls].min(initial=np.iinfo(np.int64).max))
     return view.cache.get((read_gaps, fewest), lambda: _gaps(view, rows.start_ns, sequence, fewest))
@@ -214,20 +214,22 @@ def _like_work(gap_ns: tk.IntArray) -> bool:
 
 def _signposts_in_gaps(view: tk.ModelView, idle: idleness.Idle) -> tuple[str, ...]:
     """Names of signpost intervals of the app that lie inside gaps, if they cover enough of them."""
-    frame = view.trace.beside("signposts")
-    if frame is None or frame.empty or not len(idle.gaps):
+    signposts = view.trace.table(tk.Signposts)
+    if signposts is None or not len(signposts) or not len(idle.gaps):
         return ()
     target = view.trace.run.target.process
-    system = frame["subsystem"].astype("object").fillna("").str.startswith("com.apple.")
-    foreign = frame["process"].notna() & (frame["process"].astype("object") != (target.name if target else None))
-    frame = frame[~(system | foreign).to_numpy(dtype=bool)]
-    times = tk.Intervals.from_rows(frame)
+    system = signposts.subsystem.passing(lambda subsystem: subsystem.startswith("com.apple."))
+    own = signposts.process.is_any(*[target.name] if target else ()) | ~signposts.process.known
+    signposts = signposts.where(own & ~system)
+    times = tk.Intervals.from_rows(signposts)
     index = np.searchsorted(idle.gaps.starts, times.starts, side="right") - 1
     inside = (index >= 0) & (times.ends > times.starts) & (times.ends <= idle.gaps.ends[np.maximum(index, 0)])
     if times.where(inside).covered_ns < MARKED_SHARE * int(idle.gaps.durations.sum()):
         return ()
-    time = (frame["duration_ns"][inside]).groupby(frame["name"][inside].astype("object")).sum()
-    return tuple(str(name) for name in time.sort_values(ascending=False, kind="stable").index[:2])
+    names = signposts.name.take(inside)
+    time_ns = tk.sums_by(np.arange(len(names.values)), names.codes, signposts.duration_ns[inside])
+    longest = dict(zip(names.values, (-time_ns).tolist(), strict=True))
+    return tuple(sorted(names.held(), key=lambda name: (longest[name], name))[:2])
 
 
 def device_idle(view: tk.ModelView, idle: idleness.Idle) -> tk.IntArray:
@@ -244,7 +246,7 @@ def is_autoregressive(view: tk.ModelView) -> bool:
     """Whether the calls look like those of a model whose input is its last output: at least two sequences, of which
     most open with a long call of its own (a prompt), or follow a call of another model that is made for nothing else.
     """
-    sequence = burst_numbers(view.predictions.frame())
+    sequence = burst_numbers(view.predictions)
     if opens_sequence(view.durations, sequence).any():
         return True
     first = np.flatnonzero(np.diff(sequence, prepend=-1))
@@ -254,7 +256,7 @@ def is_autoregressive(view: tk.ModelView) -> bool:
 def may_be_one_answer(view: tk.ModelView) -> bool:
     """Whether the calls are a single sequence that looks like one prompt and one answer: its first call is
     long enough for one, with as much more work, or follows a call of a model that hardly does else."""
-    sequence = burst_numbers(view.predictions.frame())
+    sequence = burst_numbers(view.predictions)
     if sequence[-1]:
         return False
     first = np.zeros(1, np.int64)
