@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from tracekit.sorting import equal_groups, few_bits, group_edges, is_first_of_each, places, ranks, stable_order
+from tracekit.sorting import (
+    equal_groups,
+    few_bits,
+    group_edges,
+    is_first_of_each,
+    occurrence,
+    places,
+    ranks,
+    stable_order,
+)
 
 SIZES = (0, 1, 2, 2999, 3000, 5000)
 
@@ -65,8 +74,9 @@ def test_ranks_are_the_places_among_the_distinct_values(size: int, low: int, spa
 
 
 @given(st.lists(st.integers(0, 6)))
-def test_the_first_of_each_number_has_none_like_it_before(values: list[int]) -> None:
-    first = is_first_of_each(np.array(values, np.int64))
-    assert first.tolist() == [value not in values[:place] for place, value in enumerate(values)]
+def test_each_number_has_so_many_like_it_before(values: list[int]) -> None:
+    before = [values[:place].count(value) for place, value in enumerate(values)]
+    assert occurrence(np.array(values, np.int64)).tolist() == before
+    assert is_first_of_each(np.array(values, np.int64)).tolist() == [not count for count in before]
     groups = {each: [at for at, value in enumerate(values) if value == each] for each in sorted(set(values))}
     assert [group.tolist() for group in equal_groups(np.array(values, np.int64))] == list(groups.values())

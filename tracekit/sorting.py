@@ -68,6 +68,16 @@ def is_first_of_each(numbers: CodeArray) -> BoolArray:
     return is_first
 
 
+def occurrence(*columns: CodeArray) -> IntArray:
+    """Shape (n,): how many rows before each have the same values in all columns. O(n log n)."""
+    order = np.lexsort(columns)
+    begins = np.append(True, np.logical_or.reduce([np.diff(column[order]) != 0 for column in columns]))[: len(order)]
+    first = np.maximum.accumulate(np.where(begins, np.arange(len(order)), 0))
+    nth = np.empty(len(order), np.int64)
+    nth[order] = np.arange(len(order)) - first
+    return nth
+
+
 def group_edges(groups: CodeArray, count: int) -> IntArray:
     """Where each group begins among values whose groups, 0 to `count` - 1, ascend, and their number: shape
     (count + 1,). O(n + count)."""

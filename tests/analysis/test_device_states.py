@@ -1,20 +1,21 @@
 """States of the device at given times, and durations in each."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, compare_thermal_states, states_at
+from tracekit.trace.instruments.tables import Thermal
 
 
 def states(*rows):
-    return pd.DataFrame(rows, columns=["start_ns", "duration_ns", "state"])
+    names = ("start_ns", "duration_ns", "state")
+    return Thermal.listed(len(rows), {name: [row[at] for row in rows] for at, name in enumerate(names)})
 
 
 def test_the_state_that_held_counts_and_gaps_are_unknown():
-    frame = states((10, 10, "Nominal"), (20, 5, "Serious"), (40, 10, "Unknown"))
+    rows = states((10, 10, "Nominal"), (20, 5, "Serious"), (40, 10, "Unknown"))
     times = np.array([9, 10, 19, 20, 24, 25, 45, 60])
-    assert states_at(frame, THERMAL_STATES, times).tolist() == [UNKNOWN, 0, 0, 2, 2, UNKNOWN, UNKNOWN, UNKNOWN]
+    assert states_at(rows, THERMAL_STATES, times).tolist() == [UNKNOWN, 0, 0, 2, 2, UNKNOWN, UNKNOWN, UNKNOWN]
 
 
 def test_the_hottest_state_is_set_against_the_coolest():

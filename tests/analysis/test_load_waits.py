@@ -96,11 +96,11 @@ def test_the_share_of_work_in_which_the_app_hung_counts_each_instant_once(frame,
         run=replace(trace.run, target=Target(process=Process("App", 7))),
         context={"hangs": hangs((10, 20, "App"), (20, 20, "App"), (50, 40, "Other"), (95, 100, None))},
     )
-    assert hung_share(frame((0, 100), (200, 300), (20, 20)), trace).tolist() == [0.35, 0.0, 0.0]
+    assert hung_share(calls_of(frame((0, 100), (200, 300), (20, 20))), trace).tolist() == [0.35, 0.0, 0.0]
 
 
 def test_without_hangs_nothing_hung(frame, trace_of):
-    assert hung_share(frame((0, 100)), trace_of(frame((0, 100)))).tolist() == [0.0]
+    assert hung_share(calls_of(frame((0, 100))), trace_of(frame((0, 100)))).tolist() == [0.0]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
@@ -20,10 +20,8 @@ from tracekit.analysis.throughput import burst_numbers, bursts, rate_of
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.events import Kind
+from tracekit.trace.instruments.tables import GpuPerformance, Thermal
 from tracekit.trace.trace import Trace
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 THERMAL_STATES: tuple[str, ...] = ("Nominal", "Fair", "Serious", "Critical")
 """Thermal states from cool to hot, as the Thermal State instrument names them."""
@@ -35,20 +33,24 @@ UNKNOWN = -1
 """Place of a state that is not recorded or not among the named ones."""
 
 
-def states_at(states: pd.DataFrame, names: Sequence[str], times_ns: IntArray) -> IntArray:
+def states_at(states: Thermal | GpuPerformance, names: Sequence[str], times_ns: IntArray) -> IntArray:
     """Place in `names` of the state that held at each time: shape (times,), `UNKNOWN` where none did.
 
-    `states` is a context frame with `start_ns`, `duration_ns` and `state`, sorted by start, whose rows do not overlap.
-    O((s + t) log s).
+    Rows of `states` stand in order of time and do not overlap. O((s + t) log s).
     """
-    if states.empty:
+    if not len(states):
         return np.full(len(times_ns), UNKNOWN, np.int64)
     state_times = Intervals.from_rows(states)
-    index_of = {name: index for index, name in enumerate(names)}
-    state = np.array([index_of.get(str(name), UNKNOWN) for name in states["state"]], np.int64)
+    state = states.state.codes_in(names)
     row = np.searchsorted(state_times.starts, times_ns, side="right") - 1
     inside = (row >= 0) & (times_ns < state_times.ends[np.maximum(row, 0)])
     return np.where(inside, state[np.maximum(row, 0)], UNKNOWN)
+
+
+def thermal_states(trace: Trace, times_ns: IntArray) -> IntArray | None:
+    """Place in `THERMAL_STATES` of the state at each time, as `states_at`; None where no state was recorded."""
+    states = trace.table(Thermal)
+    return None if states is None or not len(states) else states_at(states, THERMAL_STATES, times_ns)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,8 +163,8 @@ def _longest_stretch(rows: CallTimes) -> BoolArray:
 
 
 def _third(trace: Trace, rows: CallTimes) -> Third:
-    states = trace.beside("thermal")
-    hottest = -1 if states is None else int(states_at(states, THERMAL_STATES, rows.start_ns).max(initial=-1))
+    states = thermal_states(trace, rows.start_ns)
+    hottest = UNKNOWN if states is None else int(states.max(initial=UNKNOWN))
     return Third(
         predictions=len(rows),
         per_second=rate_of(rows, bursts(rows)),

@@ -7,7 +7,6 @@ also goes on before and after, or lies in the hang with a part only.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,10 +17,8 @@ from tracekit.columns import column
 from tracekit.intervals import AnyTimed, Intervals, Timed
 from tracekit.rows import Rows, places_of
 from tracekit.trace.events import LOAD_KINDS, SETUP_KINDS, Calls, Kind, Level
+from tracekit.trace.instruments.tables import Hangs
 from tracekit.trace.trace import Trace, cached_by_trace
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 GAP_RATIO = 5
 """A gap stands out where it is so many times as long as the usual gap between calls (our judgment)."""
@@ -181,20 +178,19 @@ def setup_times(trace: Trace) -> Intervals:
     return Intervals.from_rows(top_calls(trace, *SETUP_KINDS)).union()
 
 
-def hangs_of_target(trace: Trace) -> pd.DataFrame | None:
+def hangs_of_target(trace: Trace) -> Hangs | None:
     """Times in which the main thread of the target did not answer; None where hangs were not recorded. O(h)."""
-    hangs = trace.beside("hangs")
+    hangs = trace.table(Hangs)
     target = trace.run.target.process
     if hangs is None or target is None:
         return hangs
-    other = (hangs["process"].notna() & (hangs["process"].astype("object") != target.name)).to_numpy(dtype=bool)
-    return hangs[~other]
+    return hangs.where(~hangs.process.known | hangs.process.is_any(target.name))
 
 
 def hung_share(work: AnyTimed, trace: Trace) -> FloatArray:
     """Share of each row (0 to 1) in which the main thread of the target hung; 0 without hangs. O((w + h) log h)."""
     hangs = hangs_of_target(trace)
-    if hangs is None or hangs.empty:
+    if hangs is None or not len(hangs):
         return np.zeros(len(work))
     times = Intervals.from_rows(work)
     return Intervals.from_rows(hangs).covered_within(times) / np.maximum(times.durations, 1)

@@ -5,21 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis import idle as idleness
 from tracekit.analysis.queues import ready_for
 from tracekit.analysis.replay import Schedule, schedule_of
-from tracekit.analysis.statistics import top_calls
+from tracekit.analysis.statistics import CallTimes, top_calls
 from tracekit.analysis.throughput import SLACK, burst_numbers, frame_steps
 from tracekit.analysis.why.order import in_order
 from tracekit.arrays import BoolArray, IndexArray, IntArray
 from tracekit.columns import Texts
-from tracekit.intervals import Intervals, running_end
-from tracekit.rows import places_of
-from tracekit.sorting import places
+from tracekit.intervals import Intervals, Timed, running_end
+from tracekit.rows import first_codes, places_of
+from tracekit.sorting import occurrence, places, ranks
 from tracekit.trace.events import SETUP_KINDS, Calls, Kind
-from tracekit.trace.frames import columns_of, is_any, rows_where
 from tracekit.trace.linking import top_predictions
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -57,7 +55,7 @@ def recorded_schedule(trace: Trace) -> Recorded:
     times, model = Intervals.from_rows(calls), calls.model.codes.astype(np.int64)
     thread = _threads(times, model, calls.kind.is_any(Kind.PREDICTION))
     previous, from_start = _followed(times, thread, model)
-    beats, paced = _beats(calls.frame(), thread, model)
+    beats, paced = _beats(calls, thread, model)
     gap = times.starts - times.ends[np.maximum(previous, 0)] if len(times) else times.starts
     user = (previous < 0) | (~from_start & (gap >= USER_NS))
     # Of several calls in flight, units work in the order of submission.
@@ -71,9 +69,9 @@ def recorded_schedule(trace: Trace) -> Recorded:
     call = places_of(calls.id, owner[hardware.prediction.filled()[at]])
     first, work = _joined(Intervals.from_rows(hardware).where(at), unit, call)
     lane, unit, call = lane.take(first), unit[first], call[first]
-    named = pd.factorize(np.where(call >= 0, model[np.maximum(call, 0)], -2) if len(calls) else call)[0]
-    number = pd.Series(call).groupby(call).cumcount().clip(upper=99).to_numpy()
-    group = pd.factorize((named * 100 + number) * 8 + unit)[0].astype(np.int64)
+    named, _ = first_codes(np.where(call >= 0, model[np.maximum(call, 0)], -2) if len(calls) else call)
+    number = np.minimum(occurrence(call), 99)
+    group, _ = first_codes((named * 100 + number) * 8 + unit)
     called = np.append(calls.id, -1)
     ready = ready_for(trace, called[call], work.starts, np.append(times.starts, 0)[call])
     schedule = schedule_of(times, previous, from_start, user | beats, work, unit, call, group, ready)
@@ -83,7 +81,7 @@ def recorded_schedule(trace: Trace) -> Recorded:
 def _threads(times: Intervals, model: IntArray, predicted: BoolArray) -> IntArray:
     """Shape (calls,): a number for the thread that uses the model: the same for models that hardly ever overlap, or of
     which mostly one prediction each runs at once."""
-    places, codes = pd.factorize(model, sort=True)
+    codes, place_of = ranks(model)
     names = codes.tolist()
     thread = {name: name for name in names}
     called = {name: times.where(model == name) for name in names}
@@ -95,7 +93,7 @@ def _threads(times: Intervals, model: IntArray, predicted: BoolArray) -> IntArra
             used = ((model == name) & predicted for name in (one, other))
             if overlap <= idleness.TURN_OVERLAP or idleness.are_at_once(times.starts, times.ends, *used):
                 thread = {name: thread[one] if number == thread[other] else number for name, number in thread.items()}
-    return np.array([thread[name] for name in names], np.int64)[places]
+    return np.array([thread[name] for name in names], np.int64)[place_of]
 
 
 def _followed(times: Intervals, thread: IntArray, model: IntArray) -> tuple[IndexArray, BoolArray]:
@@ -125,19 +123,19 @@ def _followed(times: Intervals, thread: IntArray, model: IntArray) -> tuple[Inde
     return previous, from_start
 
 
-def _beats(calls: pd.DataFrame, thread: IntArray, model: IntArray) -> tuple[BoolArray, frozenset[str]]:
+def _beats(calls: Calls, thread: IntArray, model: IntArray) -> tuple[BoolArray, frozenset[str]]:
     """Calls that wait for their time: shape (calls,), and the models that mostly keep a beat. A round of calls waits
     after its longest gap, with whichever call of its thread."""
     found, paced = np.zeros(len(calls), np.bool_), set()
-    predicted, times = is_any(calls["kind"], Kind.PREDICTION), Intervals.from_rows(calls)
-    calls = columns_of(calls, ("start_ns", "duration_ns", "model"))
+    predicted, times = calls.kind.is_any(Kind.PREDICTION), Intervals.from_rows(calls)
+    each = CallTimes(calls.start_ns, calls.duration_ns)
     rows_of = {number: np.flatnonzero(thread == number) for number in np.unique(thread).tolist()}
     asked = {number: idleness.CoreMLCalls.of(times.where(mine), model[mine]) for number, mine in rows_of.items()}
     for code in np.unique(model[predicted & (model >= 0)]).tolist():
-        rows = rows_where(calls, predicted & (model == code))
+        rows = each.where(predicted & (model == code))
         number = int(thread[model == code][0])
         mine, work = rows_of[number], asked[number]
-        idle = idleness.idle_times(work, code, rows["start_ns"].to_numpy(), burst_numbers(rows), 2)
+        idle = idleness.idle_times(work, code, rows.start_ns, burst_numbers(rows), 2)
         keeps = _paced_steps(idle, rows)
         if not keeps.any():
             continue
@@ -145,11 +143,11 @@ def _beats(calls: pd.DataFrame, thread: IntArray, model: IntArray) -> tuple[Bool
         waits = ends[places(ends, work.begin_ns)] == work.begin_ns
         found[mine] |= waits
         if 2 * waits.sum() >= len(rows):
-            paced.add(str(rows["model"].iloc[0]))
+            paced.add(calls.model.values[code])
     return found, frozenset(paced)
 
 
-def _paced_steps(idle: idleness.Idle, rows: pd.DataFrame) -> BoolArray:
+def _paced_steps(idle: idleness.Idle, rows: Timed) -> BoolArray:
     """Shape (steps,): something outside sets the pace."""
     every = np.ones(len(idle.distance_ns), np.bool_)
     if idle.share < SLACK or idleness.follows(idle):
@@ -162,7 +160,7 @@ def _joined(times: Intervals, unit: IntArray, call: IndexArray) -> tuple[IndexAr
     """The first rows of pieces, in the order of their starts as `times` are, and their times: what a unit does for a
     call without a break was handed over at once. O(n log n)."""
     # Work of others is never joined.
-    run = pd.factorize(np.where(call >= 0, call * 8 + unit, -1 - np.arange(len(call))))[0].astype(np.int64)
+    run, _ = first_codes(np.where(call >= 0, call * 8 + unit, -1 - np.arange(len(call))))
     order = np.argsort(run, kind="stable")
     apart = times.starts[order][1:] - running_end(run[order], times.ends[order])[:-1] > AT_ONCE_NS
     new = np.append(True, (np.diff(run[order]) != 0) | apart)

@@ -13,7 +13,7 @@ import numpy as np
 from tracekit.analysis.breakdown.partition import Breakdown, Part, breakdown
 from tracekit.analysis.breakdown.summary import GROUPS, compute_shares
 from tracekit.analysis.concurrency import depth_over_time
-from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, states_at
+from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, thermal_states
 from tracekit.analysis.load_waits import awaited
 from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.operations import rows_of_operation
@@ -108,12 +108,9 @@ def measure_with(trace: Trace, facts: Facts, shown: Shown | None) -> Measurement
     of_trace = _OfTrace.of(trace, top)
     # The hottest thermal state at these times.
     predicted_ns = top.start_ns[of_trace.called]
-    states = trace.beside("thermal")
-    if states is None or not len(predicted_ns):
-        thermal = None
-    else:
-        hottest = int(states_at(states, THERMAL_STATES, predicted_ns).max())
-        thermal = None if hottest == UNKNOWN else THERMAL_STATES[hottest]
+    states = thermal_states(trace, predicted_ns)
+    hottest = UNKNOWN if states is None else int(states.max(initial=UNKNOWN))
+    thermal = None if hottest == UNKNOWN else THERMAL_STATES[hottest]
     models = (_model(name, rate, trace, top, of_trace) for name, rate in facts.rates.items())
     language_models: list[ModelMeasurements] = []
     for pid, sample in request_groups(trace, shown):

@@ -28,6 +28,7 @@ from tracekit.trace import filter as filters
 from tracekit.trace.context import of_target
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.instruments.catalogue import CORE_ML
+from tracekit.trace.instruments.tables import Signposts
 from tracekit.trace.requests.frame import INSTRUMENT as FOUNDATION_MODELS, REQUESTS
 from tracekit.trace.trace import Trace
 from tracekit.units import format_count, format_names, format_time
@@ -167,15 +168,15 @@ def ranges_of(trace: Trace, part: Part) -> Intervals:
         raise UsageError(f"the range {part.words[0]} lies outside the recording{length}")
     if part.signpost is None:
         return Intervals(np.array([low]), np.array([high]))
-    signposts, target = trace.beside("signposts"), trace.run.target.process
-    if signposts is None or signposts.empty:
+    signposts, target = trace.table(Signposts), trace.run.target.process
+    if signposts is None or not len(signposts):
         raise UsageError("the recording has no signpost intervals; record with --instrument os_signpost")
     if target is not None:
-        signposts = signposts[(signposts["pid"] == target.pid).fillna(value=False).to_numpy(dtype=bool)]
-    rows = signposts[(signposts["name"] == part.signpost).to_numpy(dtype=bool)]
-    if rows.empty:
+        signposts = signposts.where(signposts.pid.filled() == target.pid)
+    rows = signposts.where(signposts.name.is_any(part.signpost))
+    if not len(rows):
         # Without a target, other processes may have logged them.
-        names = sorted(signposts["name"].dropna().unique()) if target is not None else []
+        names = sorted(signposts.name.held()) if target is not None else []
         raise unknown("signpost", visible(part.signpost), map(visible, names))
     return Intervals.from_rows(rows).clipped(low, high).union()
 

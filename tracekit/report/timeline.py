@@ -27,6 +27,7 @@ from tracekit.report.flame import Flame, flame_of
 from tracekit.report.redact import PrivateFacts, private_facts, redact_label, redact_names, redact_texts, redact_values
 from tracekit.report.report import Result
 from tracekit.report.why import AS_USUAL
+from tracekit.sorting import occurrence
 from tracekit.trace.events import Calls, Kind, Level, Origin
 from tracekit.trace.filter import EVENT_FRAMES, Shown, model_names, reach_ranges
 from tracekit.trace.instruments.memory import MEMORY, Memory
@@ -335,7 +336,7 @@ def _rows_at(lane: DrawnLane, starts: IntArray, ends: IntArray) -> IntArray:
     # Below each other, those with the same times one after the other: the row first, for the interval of its number.
     start, end = np.concatenate((lane.starts[some], starts)), np.concatenate((lane.ends[some], ends))
     is_sought = np.arange(len(start)) >= len(some)
-    nth = _occurrence(start, end, is_sought.astype(np.int8))
+    nth = occurrence(start, end, is_sought.astype(np.int8))
     order = np.lexsort((is_sought, nth, end, start))
     keys = [key[order] for key in (start, end, nth)]
     paired = np.append(False, np.logical_and.reduce([key[1:] == key[:-1] for key in keys]))
@@ -343,16 +344,6 @@ def _rows_at(lane: DrawnLane, starts: IntArray, ends: IntArray) -> IntArray:
     after = np.flatnonzero(paired)
     rows[order[after] - len(some)] = some[order[after - 1]]
     return rows
-
-
-def _occurrence(*columns: CodeArray) -> IntArray:
-    """Shape (n,): how many rows before each have the same values in all columns. O(n log n)."""
-    order = np.lexsort(columns)
-    begins = np.append(True, np.logical_or.reduce([np.diff(column[order]) != 0 for column in columns]))[: len(order)]
-    first = np.maximum.accumulate(np.where(begins, np.arange(len(order)), 0))
-    nth = np.empty(len(order), np.int64)
-    nth[order] = np.arange(len(order)) - first
-    return nth
 
 
 def _lanes_of_evidence(

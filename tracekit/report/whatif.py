@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.loads import first_predictions
-from tracekit.analysis.statistics import duration_statistics
+from tracekit.analysis.statistics import CallTimes, duration_statistics
 from tracekit.analysis.throughput import FrameSteps, bursts, frame_steps, summarize_throughput
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.detectors.fixes import FIXES, UNKNOWN
@@ -136,7 +135,7 @@ def _before_and_after(
 ) -> tuple[Figures, Figures]:
     """Of a model's predictions before and after. A frame that was dropped because one took too long comes back."""
     before, after = predictions
-    rows = pd.DataFrame({"start_ns": before.starts, "duration_ns": before.durations})
+    rows = CallTimes(before.starts, before.durations)
     steps = frame_steps(rows) if len(before) else None
     dropped: tuple[int | None, int | None] = None, None
     rate, faster, came_back = None, None, 0

@@ -9,7 +9,7 @@ from enum import StrEnum
 import numpy as np
 
 from tracekit.analysis.code.sites import CallSite, site_of
-from tracekit.analysis.device_states import THERMAL_STATES, states_at
+from tracekit.analysis.device_states import THERMAL_STATES, thermal_states
 from tracekit.analysis.quantities import least, sample_quantiles
 from tracekit.analysis.queues import Behind, all_waits, unit_rows
 from tracekit.analysis.why.layers import Layer
@@ -167,8 +167,8 @@ def why(trace: Trace, prediction: int) -> Why | None:
     at = int(np.flatnonzero(found.calls.id == prediction)[0])
     start, duration = int(found.calls.start_ns[at]), int(found.calls.duration_ns[at])
     called, against = Intervals.from_rows(found.calls), parts_of(trace, found, np.array([at]))
-    thermal = trace.beside("thermal")
-    state = -1 if thermal is None else int(states_at(thermal, THERMAL_STATES, np.array([start + duration // 2]))[0])
+    thermal = thermal_states(trace, np.array([start + duration // 2]))
+    state = -1 if thermal is None else int(thermal[0])
     return Why(
         model=model,
         prediction=prediction,

@@ -6,16 +6,15 @@ to that time have on average. Time of a prediction is then compared layer by lay
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.code.call_sites import call_sites
-from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, states_at
+from tracekit.analysis.device_states import UNKNOWN, states_at, thermal_states
 from tracekit.analysis.load_waits import hangs_of_target
 from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.quantities import median
@@ -25,14 +24,10 @@ from tracekit.arrays import AnyArray, BoolArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.sorting import stable_order
 from tracekit.trace.events import Attribution, Kind
-from tracekit.trace.frames import texts_in
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
-from tracekit.trace.instruments.tables import MetalPipelines
+from tracekit.trace.instruments.tables import GpuPerformance, MetalPipelines
 from tracekit.trace.samples import SAMPLE_NS
 from tracekit.trace.trace import Trace, cached_by_trace
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class Cause(StrEnum):
@@ -169,23 +164,19 @@ def _facts(ordered: Trace, calls: Compared) -> dict[str, AnyArray]:
     `sampled`: all units were recorded too, so that a thread without samples did not run."""
     windows = Intervals.from_rows(calls)
     middle = windows.starts + windows.durations // 2
-    gpu, compiled = ordered.beside("gpu_performance"), ordered.table(MetalPipelines)
+    gpu, compiled = ordered.table(GpuPerformance), ordered.table(MetalPipelines)
     hangs = hangs_of_target(ordered)
-    states = [] if gpu is None else sorted(texts_in(gpu["state"]))
     times = np.zeros(0, np.int64) if compiled is None else compiled.start_ns
     sites = call_sites(ordered) if ordered.samples is not None and len(ordered.samples) else None
     units = all(ordered.coverage_of(unit).recorded for unit in (NEURAL_ENGINE, GPU))
 
-    def state(rows: pd.DataFrame | None, names: Sequence[str]) -> IntArray:
-        # Where there is nothing, one value stands for all predictions and takes no memory.
-        nothing = np.broadcast_to(np.int64(UNKNOWN), len(calls))
-        return nothing if rows is None else states_at(rows, names, middle)
-
+    # Where there is nothing, one value stands for all predictions and takes no memory.
+    unknown, heat = np.broadcast_to(np.int64(UNKNOWN), len(calls)), thermal_states(ordered, middle)
     none = np.broadcast_to(np.int64(0), len(calls))
     sampled = sites is not None and units
     return {
-        "thermal": state(ordered.beside("thermal"), THERMAL_STATES),
-        "gpu_state": state(gpu, states),
+        "thermal": unknown if heat is None else heat,
+        "gpu_state": unknown if gpu is None else states_at(gpu, sorted(gpu.state.held()), middle),
         "pipelines": np.searchsorted(times, windows.ends) - np.searchsorted(times, windows.starts)
         if len(times)
         else none,

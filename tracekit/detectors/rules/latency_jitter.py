@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.analysis.device_states import states_at
 from tracekit.analysis.latency import medians_of_thirds
 from tracekit.analysis.latency_growth import GrowthRule
 from tracekit.analysis.load_waits import gaps_after
@@ -126,11 +125,9 @@ def _coincidences(view: tk.ModelView, calls: Calls, long: tk.BoolArray) -> list[
     states = latency_causes.thermal_states(view, calls)
     if states is not None and _in_common(states > 0, long):
         sentences.append("The slow ones ran while the device was warmer.")
-    performance = view.trace.beside("gpu_performance")
-    if performance is not None and not performance.empty:
-        slowest = states_at(performance, ("Minimum",), calls.times.starts + calls.durations // 2) == 0
-        if _in_common(slowest, long):
-            sentences.append("The slow ones ran while the GPU was at its minimum performance state.")
+    slowest = latency_causes.gpu_at_minimum(view, calls)
+    if slowest is not None and _in_common(slowest, long):
+        sentences.append("The slow ones ran while the GPU was at its minimum performance state.")
     busy = latency_causes.busy_times(view, calls).sum(axis=1)
     if (busy > 0).all() and (~long).any():
         extra = float(np.median(calls.durations[long]) - np.median(calls.durations[~long]))

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 import tracekit.detectors as tk
-from tracekit.analysis.device_states import THERMAL_STATES, states_at
+from tracekit.analysis.device_states import thermal_states
 from tracekit.analysis.latency_growth import ContextGrowth, context_growth
 from tracekit.analysis.requests import token_intervals
 from tracekit.detectors.shared.latency_causes import HEATING_S
@@ -110,9 +110,8 @@ def _places(asked: Asked, requests: tk.IntArray) -> tk.IntArray:
 
 def _heat(view: tk.RecordingView, tokens: _Tokens) -> tk.Outcome | None:
     """The answer where the device may have become hot meanwhile; None where it did not."""
-    frame = view.trace.beside("thermal")
-    if frame is not None and not frame.empty:
-        states = states_at(frame, THERMAL_STATES, tokens.times.starts)
+    states = thermal_states(view.trace, tokens.times.starts)
+    if states is not None:
         if (states >= 0).all() and not np.ptp(states):
             return None
         reason = "Tokens become slower with context, and the thermal state changed meanwhile."

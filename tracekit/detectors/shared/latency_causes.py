@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.analysis.device_states import THERMAL_STATES, ThermalComparison, compare_thermal_states, states_at
+from tracekit.analysis import device_states
+from tracekit.analysis.device_states import ThermalComparison, compare_thermal_states
 from tracekit.analysis.latency import MIN_RATIO, modes
 from tracekit.analysis.latency_growth import Growth, GrowthRule, growth
 from tracekit.analysis.quantities import sample_quantiles
@@ -24,6 +25,7 @@ from tracekit.detectors.shared.options import HEAT_RATIO
 from tracekit.detectors.shared.unit_work import sampled_ns
 from tracekit.detectors.shared.wording import FOLLOWS_INPUT_SIZE
 from tracekit.trace.events import COPY_KINDS
+from tracekit.trace.instruments.tables import GpuPerformance
 
 MIN_IN_STATE = 10
 """Calls that a thermal state must hold for a median."""
@@ -105,10 +107,17 @@ def _cause_without_states(calls: Calls, measured: Growth) -> Cause:
 
 def thermal_states(view: tk.ModelView, calls: Calls) -> tk.IntArray | None:
     """Thermal state of the device in the middle of each call, as index in `THERMAL_STATES`; None where not recorded."""
-    frame = view.trace.beside("thermal")
-    if frame is None or frame.empty:
+    return device_states.thermal_states(view.trace, calls.times.starts + calls.durations // 2)
+
+
+def gpu_at_minimum(view: tk.ModelView, calls: Calls) -> tk.BoolArray | None:
+    """Shape (calls,): the GPU was at its minimum performance state in the middle; None where states are unknown."""
+    states = view.trace.table(GpuPerformance)
+    if states is None or not len(states):
         return None
-    return states_at(frame, THERMAL_STATES, calls.times.starts + calls.durations // 2)
+    middle = calls.times.starts + calls.durations // 2
+    slowest: tk.BoolArray = device_states.states_at(states, ("Minimum",), middle) == 0
+    return slowest
 
 
 def read_heat(view: tk.ModelView, calls: Calls) -> ThermalComparison | None:
