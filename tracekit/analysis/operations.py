@@ -20,20 +20,19 @@ from enum import StrEnum
 from typing import Final
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.code.sites import Place, between_sites
 from tracekit.analysis.quantities import Sample, quantities_of
-from tracekit.analysis.statistics import Statistics, duration_statistics
+from tracekit.analysis.statistics import CallTimes, Statistics, duration_statistics
 from tracekit.arrays import BoolArray, IntArray
-from tracekit.frame import cells_of
+from tracekit.columns import Numbers
 from tracekit.intervals import Intervals
 from tracekit.trace.calls.stacks import app_frames, innermost
 from tracekit.trace.context import of_target
 from tracekit.trace.events import Lane, Level
 from tracekit.trace.filter import Shown, in_ranges
-from tracekit.trace.frames import is_any, or_minus_one
-from tracekit.trace.runtimes.phases import INTERVAL, OPEN, PHASES, POINT
+from tracekit.trace.instruments.tables import Signposts
+from tracekit.trace.runtimes.phases import INTERVAL, OPEN, PHASES, POINT, Phases
 from tracekit.trace.samples import SampleRows
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -99,46 +98,38 @@ class Operation:
 def operations(trace: Trace, shown: Shown | None = None) -> tuple[Operation, ...]:
     """Operations of the target, those that last longest first, at most `MOST`. `shown`: what counts; None for all.
     O(n log n) for each thread that began any."""
-    frame = trace.phases.frame()
-    if frame.empty:
+    rows = trace.phases
+    if not len(rows):
         return ()
-    chosen = frame["runtime"].isna().to_numpy() & of_target(trace.phases.pid, trace.run.target.process)
-    if shown is not None:
-        chosen &= shown.context[PHASES]
-    rows = frame[chosen]
-    longest = rows["duration_ns"].groupby(rows["name"], observed=True).sum().sort_values(ascending=False, kind="stable")
-    rows = rows[rows["name"].isin(longest.index[:MOST]).to_numpy()]
-    ended = rows[is_any(rows["form"], INTERVAL)].reset_index(drop=True)
-    windows = Intervals(ended["start_ns"].to_numpy(), (ended["start_ns"] + ended["duration_ns"]).to_numpy(np.int64))
-    pieces, in_app = _parts(trace, or_minus_one(ended["tid"]), windows), _in_app(trace)
-    found = [
-        _operation(trace, str(name), of_name, ended, windows, pieces, in_app)
-        for name, of_name in rows.groupby("name", observed=True, sort=False)
-    ]
+    chosen = ~rows.runtime.known & rows.name.known & of_target(rows.pid, trace.run.target.process)
+    rows = rows.where(chosen if shown is None else chosen & shown.context[PHASES])
+    names = rows.name
+    total_ns = np.bincount(names.codes, rows.duration_ns.values, len(names.values))
+    longest = np.argsort(np.where(names.counts() > 0, -total_ns, 1), kind="stable")[:MOST]
+    rows = rows.where(np.isin(names.codes, longest))
+    ended = rows.where(rows.form.is_any(INTERVAL))
+    windows = Intervals(ended.start_ns, ended.ends(0))
+    pieces, in_app = _parts(trace, ended.tid.filled(), windows), _in_app(trace)
+    found = [_operation(trace, name, rows, ended, windows, pieces, in_app) for name in rows.name.held()]
     return tuple(sorted(found, key=lambda each: (-(each.statistics.total_ns if each.statistics else 0), each.name)))
 
 
-def parts_of_one(trace: Trace, row: pd.DataFrame) -> tuple[OperationPart, ...]:
-    """Where the time of one row of `Trace.phases` went, as `operations` tells it of all of a name: nothing unless it is
+def parts_of_one(trace: Trace, row: Phases) -> tuple[OperationPart, ...]:
+    """Where the time of one of the phases went, as `operations` tells it of all of a name: nothing unless it is
     an operation of the target with an end. O(n) in the samples of its thread, once the calls of the trace are known."""
-    own = (
-        row["runtime"].isna().to_numpy()
-        & of_target(cells_of(row["pid"].array), trace.run.target.process)
-        & is_any(row["form"], INTERVAL)
-    )
-    starts, durations = row["start_ns"].to_numpy(), or_minus_one(row["duration_ns"])
-    statistics = duration_statistics(starts[own], durations[own])
+    row = row.where(~row.runtime.known & of_target(row.pid, trace.run.target.process) & row.form.is_any(INTERVAL))
+    statistics = duration_statistics(row.start_ns, row.duration_ns.values)
     if statistics is None:
         return ()
-    pieces = _parts(trace, or_minus_one(row["tid"]), Intervals(starts, starts + durations))
+    pieces = _parts(trace, row.tid.filled(), Intervals(row.start_ns, row.ends(0)))
     return tuple(_told(pieces, np.array([0]), statistics, _period_ns(trace)))
 
 
-def rows_of_operation(trace: Trace, name: str) -> pd.DataFrame:
+def times_of_operation(trace: Trace, name: str) -> CallTimes:
     """Start and duration of the target's signposts of a name that have an end, in order of time. O(n)."""
-    frame = trace.context["signposts"].frame()
-    own = _of_target(trace, frame) & is_any(frame["name"], name)
-    return frame[["start_ns", "duration_ns"]][own].reset_index(drop=True)
+    rows = trace.table(Signposts) or Signposts.none()
+    own = _of_target(trace, rows.pid) & rows.name.is_any(name)
+    return CallTimes(rows.start_ns[own], rows.duration_ns[own])
 
 
 def _period_ns(trace: Trace) -> int:
@@ -148,19 +139,16 @@ def _period_ns(trace: Trace) -> int:
 @cached_by_trace
 def _known(trace: Trace) -> tuple[Intervals, Intervals, Intervals]:
     """When the target was in Core ML, in Core ML or another runtime, and when the GPU worked for it."""
-    activity, phases, gpu = (
-        trace.activity.frame(),
-        trace.phases.frame(),
-        trace.hardware.frame()[trace.hardware.lane.is_any(Lane.GPU)],
-    )
-    core_ml = Intervals.from_rows(activity[~is_any(activity["level"], Level.SUB) & _of_target(trace, activity)]).union()
-    own = is_any(phases["form"], INTERVAL) & phases["runtime"].notna().to_numpy() & _of_target(trace, phases)
-    starts, durations = phases["start_ns"].to_numpy()[own], or_minus_one(phases["duration_ns"])[own]
-    others = core_ml.joined(Intervals(starts, starts + durations)).union()
+    activity, phases, hardware = trace.activity, trace.phases, trace.hardware
+    called = ~activity.level.is_any(Level.SUB) & _of_target(trace, activity.pid)
+    core_ml = Intervals.from_rows(activity).where(called).union()
+    own = phases.form.is_any(INTERVAL) & phases.runtime.known & _of_target(trace, phases.pid)
+    others = core_ml.joined(Intervals(phases.start_ns, phases.ends(0)).where(own)).union()
     target = trace.run.target.process
     if target is None or target.pid is None:
         return core_ml, others, Intervals.none()
-    return core_ml, others, Intervals.from_rows(gpu[or_minus_one(gpu["pid"]) == target.pid]).union()
+    on_gpu = hardware.lane.is_any(Lane.GPU) & (hardware.pid.filled() == target.pid)
+    return core_ml, others, Intervals.from_rows(hardware).where(on_gpu).union()
 
 
 def _parts(trace: Trace, tid: IntArray, windows: Intervals) -> dict[Part, IntArray]:
@@ -191,35 +179,32 @@ def _parts(trace: Trace, tid: IntArray, windows: Intervals) -> dict[Part, IntArr
     }
 
 
-def _of_target(trace: Trace, frame: pd.DataFrame) -> BoolArray:
+def _of_target(trace: Trace, pids: Numbers) -> BoolArray:
     """Rows of the target, and those that name no process."""
-    target = trace.run.target.process
-    pid = or_minus_one(frame["pid"])
-    own: BoolArray = (pid < 0) | (pid == (target.pid if target is not None and target.pid is not None else pid))
-    return own
+    return ~pids.known | of_target(pids, trace.run.target.process)
 
 
 def _operation(
     trace: Trace,
     name: str,
-    rows: pd.DataFrame,
-    ended: pd.DataFrame,
+    rows: Phases,
+    ended: Phases,
     windows: Intervals,
     pieces: dict[Part, IntArray],
     in_app: tuple[SampleRows, IntArray],
 ) -> Operation:
-    at = np.flatnonzero(is_any(ended["name"], name))
+    at, form = np.flatnonzero(ended.name.is_any(name)), rows.form.take(rows.name.is_any(name))
     own = windows.where(at)
     statistics = duration_statistics(own.starts, own.durations)
     parts = tuple(_told(pieces, at, statistics, _period_ns(trace))) if statistics is not None else ()
-    place, place_share = _place(trace, or_minus_one(ended["tid"])[at], own, in_app)
+    place, place_share = _place(trace, ended.tid.filled()[at], own, in_app)
     none = own.durations[:0]
     known = quantities_of(Sample(len(at), own.durations, np.zeros(len(at), np.bool_), none, none))
     return Operation(
         name=name,
         statistics=statistics,
-        unfinished=int(is_any(rows["form"], OPEN).sum()),
-        points=int(is_any(rows["form"], POINT).sum()),
+        unfinished=int(form.is_any(OPEN).sum()),
+        points=int(form.is_any(POINT).sum()),
         at_once=int((~own.alone()).sum()) if len(own) else 0,
         parts=parts,
         place=place,

@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.quantities import Population, Quantity, median, quantiles
-from tracekit.arrays import FloatArray, IntArray
+from tracekit.arrays import IntArray
+from tracekit.columns import Numbers, all_known, column
+from tracekit.rows import Rows
+from tracekit.sorting import equal_groups
+from tracekit.trace.collect import group_ids
 from tracekit.trace.context import of_target
 from tracekit.trace.filter import Shown
-from tracekit.trace.frames import is_any, or_minus_one
-from tracekit.trace.requests.frame import NO_ERROR, REQUESTS
+from tracekit.trace.requests.frame import NO_ERROR, REQUESTS, Requests
 from tracekit.trace.runtimes.phases import INTERVAL, POINT
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -27,76 +29,97 @@ LEAST_THIRD: Final = 2
 class RequestSample:
     """What the numbers of one runtime follow from."""
 
-    requests: pd.DataFrame
-    """Rows of `Trace.requests`."""
+    requests: Requests
     between_ns: IntArray
     """Times from token to token, in order of requests and time."""
 
-    def known(self, *columns: str) -> list[FloatArray]:
-        """The columns, of the requests in which all of them are known."""
-        rows = self.requests[[*columns]].dropna()
-        return [rows[column].to_numpy(np.float64) for column in columns]
-
     @property
-    def elapsed_ns(self) -> IntArray:
+    def elapsed_ns(self) -> Numbers:
         """How long each request took, or has taken at the end of the recording."""
-        return (self.requests["last_ns"] - self.requests["start_ns"]).to_numpy(np.int64)
+        return all_known(self.requests.last_ns - self.requests.start_ns)
 
 
-def _time(column: str, level: float) -> Callable[[RequestSample], float | None]:
-    return lambda sample: quantiles(sample.known(column)[0].astype(np.int64), level)[0]
+def known_together(*columns: Numbers) -> list[IntArray]:
+    """The columns of requests, of those in which all of them are known."""
+    known = np.logical_and.reduce([each.known for each in columns])
+    return [each.values[known] for each in columns]
 
 
-def _rate(tokens: str, time_ns: str) -> Callable[[RequestSample], float | None]:
+_Formula = Callable[[RequestSample], float | None]
+
+
+def _time(cells: Callable[[Requests], Numbers], level: float) -> _Formula:
+    return lambda sample: quantiles(known_together(cells(sample.requests))[0], level)[0]
+
+
+def _rate(cells: Callable[[Requests], tuple[Numbers, Numbers]]) -> _Formula:
+    """`cells` gives tokens and time in ns."""
+
     def formula(sample: RequestSample) -> float | None:
-        count, time = (float(each.sum()) for each in sample.known(tokens, time_ns))
+        count, time = (float(each.sum()) for each in known_together(*cells(sample.requests)))
         return count / time * 1e9 if time > 0 and count > 0 else None
 
     return formula
 
 
-def _share(part: str, whole: str = "") -> Callable[[RequestSample], float | None]:
+def _share(cells: Callable[[RequestSample], tuple[Numbers, Numbers]]) -> _Formula:
+    """`cells` gives the part and the whole."""
+
     def formula(sample: RequestSample) -> float | None:
-        has = sample.requests[part].notna() & (sample.requests[whole].notna() if whole else True)
-        of = sample.requests[whole].to_numpy(np.float64, na_value=0) if whole else sample.elapsed_ns
-        total = float(of[has.to_numpy()].sum())
-        return float(sample.requests[part][has].sum()) / total if total > 0 else None
+        part, whole = (float(each.sum()) for each in known_together(*cells(sample)))
+        return part / whole if whole > 0 else None
 
     return formula
 
 
 def _retained(sample: RequestSample) -> float | None:
-    tokens, time_ns = sample.known("generated_tokens", "generation_ns")
+    tokens, time_ns = known_together(sample.requests.generated_tokens, sample.requests.generation_ns)
     speeds = tokens[time_ns > 0] / time_ns[time_ns > 0] * 1e9
     third = len(speeds) // 3
     return float(np.median(speeds[-third:]) / np.median(speeds[:third])) if third >= LEAST_THIRD else None
 
 
-def _longest(column: str) -> Callable[[RequestSample], float | None]:
-    return lambda sample: max(sample.known(column)[0].tolist(), default=None)
+def _longest(sample: RequestSample) -> float | None:
+    (contexts,) = known_together(sample.requests.context_tokens)
+    return float(contexts.max()) if len(contexts) else None
 
 
-def _quantity(
-    name: str, title: str, unit: str, formula: Callable[[RequestSample], float | None], best: bool | None = False
-) -> Quantity:
+def _quantity(name: str, title: str, unit: str, formula: _Formula, best: bool | None = False) -> Quantity:
     return Quantity(name, title, unit, formula, Population.ALL, best)
 
 
 REQUEST: Final[Mapping[str, Quantity]] = {
     each.id: each
     for each in (
-        _quantity("first_token_p50_ns", "first token", "ns", _time("first_token_ns", 0.5)),
-        _quantity("first_token_p95_ns", "first token, p95", "ns", _time("first_token_ns", 0.95)),
-        _quantity("prompt_tokens_per_second", "prompt tokens/s", "/s", _rate("processed_tokens", "prompt_ns"), True),
+        _quantity("first_token_p50_ns", "first token", "ns", _time(lambda rows: rows.first_token_ns, 0.5)),
+        _quantity("first_token_p95_ns", "first token, p95", "ns", _time(lambda rows: rows.first_token_ns, 0.95)),
         _quantity(
-            "generation_tokens_per_second", "generated tokens/s", "/s", _rate("generated_tokens", "generation_ns"), True
+            *("prompt_tokens_per_second", "prompt tokens/s", "/s"),
+            _rate(lambda rows: (rows.processed_tokens, rows.prompt_ns)),
+            best=True,
+        ),
+        _quantity(
+            *("generation_tokens_per_second", "generated tokens/s", "/s"),
+            _rate(lambda rows: (rows.generated_tokens, rows.generation_ns)),
+            best=True,
         ),
         _quantity("token_p50_ns", "next token", "ns", lambda sample: median(sample.between_ns)),
         _quantity("token_p95_ns", "next token, p95", "ns", lambda sample: quantiles(sample.between_ns, 0.95)[0]),
-        _quantity("outside_share", "outside the model", "share", _share("outside_ns")),
-        _quantity("tool_share", "in tools", "share", _share("tool_ns")),
-        _quantity("context_tokens", "longest context", "count", _longest("context_tokens"), None),
-        _quantity("cached_share", "cached", "share", _share("cached_tokens", "consumed_tokens"), True),
+        _quantity(
+            "outside_share",
+            "outside the model",
+            "share",
+            _share(lambda each: (each.requests.outside_ns, each.elapsed_ns)),
+        ),
+        _quantity(
+            "tool_share", "in tools", "share", _share(lambda sample: (sample.requests.tool_ns, sample.elapsed_ns))
+        ),
+        _quantity("context_tokens", "longest context", "count", _longest, None),
+        _quantity(
+            *("cached_share", "cached", "share"),
+            _share(lambda sample: (sample.requests.cached_tokens, sample.requests.consumed_tokens)),
+            best=True,
+        ),
         _quantity("retained_speed", "speed kept", "share", _retained, True),
     )
 }
@@ -150,12 +173,13 @@ def request_groups(trace: Trace, shown: Shown | None = None) -> list[tuple[int |
     chosen = of_target(trace.requests.pid, trace.run.target.process)
     if shown is not None and REQUESTS in shown.context:
         chosen &= shown.context[REQUESTS]
-    rows, between = trace.requests.frame()[chosen], token_intervals(trace)
-    several = len(rows["pid"].unique()) > 1
+    rows, between = trace.requests.where(chosen), token_intervals(trace)
+    pids = rows.pid.filled()
+    several = len(set(pids.tolist())) > 1
     found: list[tuple[int | None, RequestSample]] = []
-    for _, part in rows.groupby(["runtime", "model", "pid"], observed=True, dropna=False, sort=False):
-        own = between["duration_ns"][between["request"].isin(part["request"])].to_numpy(np.int64)
-        pid = int(or_minus_one(part["pid"])[0])
+    for at in equal_groups(group_ids([rows.runtime.codes, rows.model.codes, pids], len(rows))):
+        part, pid = rows.at(at), int(pids[at[0]])
+        own = between.duration_ns[np.isin(between.request, part.request)]
         found.append((pid if several and pid >= 0 else None, RequestSample(part, own)))
     return found
 
@@ -167,46 +191,51 @@ def name_of(pid: int | None, sample: RequestSample) -> str:
 
 def _summary(pid: int | None, sample: RequestSample) -> RequestSummary:
     rows = sample.requests
-    first = rows.iloc[0]
-    errors = Counter(kind for kind in rows["error"].dropna() if kind != NO_ERROR)
+    errors = Counter[str](kind for kind in rows.error.as_objects().tolist() if kind not in (None, NO_ERROR))
     return RequestSummary(
-        str(first["runtime"]),
-        None if pd.isna(first["model"]) else str(first["model"]),
+        str(rows.runtime.item(0)),
+        rows.model.item(0),
         pid,
         len(rows),
-        int(rows["duration_ns"].isna().sum()),
-        int(rows["overlapping"].sum()),
-        int(rows["uncertain"].sum()),
+        int((~rows.duration_ns.known).sum()),
+        int(rows.overlapping.sum()),
+        int(rows.uncertain.sum()),
         dict(errors.most_common()),
-        None if rows["tools"].isna().all() else int(rows["tools"].sum()),
+        int(rows.tools.values.sum()) if rows.tools.known.any() else None,
         {name: quantity.formula(sample) for name, quantity in REQUEST.items()},
-        bool(rows["unvalidated"].any()),
+        bool(rows.unvalidated.any()),
     )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenIntervals(Rows):
+    """From each token of a request to the next, in order of request and time."""
+
+    request: IntArray = column("number of the request")
+    token: IntArray = column("1 for the second token of the request")
+    start_ns: IntArray = column("start")
+    duration_ns: IntArray = column("duration")
+
+
 @cached_by_trace
-def token_intervals(trace: Trace) -> pd.DataFrame:
-    """From each token of a request to the next, where these were recorded: `request` (its number), `token` (1 for the
-    second token), `start_ns`, `duration_ns`, all int64, in order of request and time.
+def token_intervals(trace: Trace) -> TokenIntervals:
+    """Times from token to token, where these were recorded.
 
     Those that the runtime logged; where a request has none, the times between its tokens. O(n log n) in the phases.
     """
-    frame = trace.phases.frame()
-    owner = or_minus_one(frame["request"])
-    logged = is_any(frame["phase"], "token interval") & is_any(frame["form"], INTERVAL) & (owner >= 0)
-    starts, lengths = frame["start_ns"].to_numpy(), frame["duration_ns"].array.to_numpy(np.int64, na_value=0)
-    tokens = is_any(frame["phase"], "token") & is_any(frame["form"], POINT) & (owner >= 0)
+    rows = trace.phases
+    owner, starts = rows.request.filled(), rows.start_ns
+    logged = rows.phase.is_any("token interval") & rows.form.is_any(INTERVAL) & (owner >= 0)
+    tokens = rows.phase.is_any("token") & rows.form.is_any(POINT) & (owner >= 0)
     tokens &= ~np.isin(owner, owner[logged])
     at = np.flatnonzero(tokens)
     at = at[np.argsort(owner[at], kind="stable")]
     same = owner[at[1:]] == owner[at[:-1]]
     before, after = at[:-1][same], at[1:][same]
-    found = pd.DataFrame(
-        {
-            "request": np.concatenate([owner[logged], owner[before]]),
-            "start_ns": np.concatenate([starts[logged], starts[before]]),
-            "duration_ns": np.concatenate([lengths[logged], starts[after] - starts[before]]),
-        }
-    ).sort_values(["request", "start_ns"], ignore_index=True)
-    found.insert(1, "token", found.groupby("request").cumcount() + 1)
-    return found
+    request = np.concatenate([owner[logged], owner[before]])
+    start = np.concatenate([starts[logged], starts[before]])
+    duration = np.concatenate([rows.duration_ns.values[logged], starts[after] - starts[before]])
+    order = np.lexsort((start, request))
+    request = request[order]
+    token = np.arange(len(order)) - np.searchsorted(request, request) + 1
+    return TokenIntervals(request, token, start[order], duration[order])

@@ -16,9 +16,9 @@ from tracekit.analysis.concurrency import depth_over_time
 from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, thermal_states
 from tracekit.analysis.load_waits import awaited
 from tracekit.analysis.loads import first_predictions
-from tracekit.analysis.operations import rows_of_operation
+from tracekit.analysis.operations import times_of_operation
 from tracekit.analysis.quantities import mostly_overlap
-from tracekit.analysis.requests import name_of, request_groups
+from tracekit.analysis.requests import known_together, name_of, request_groups
 from tracekit.analysis.why.order import in_order
 from tracekit.comparison.latency import MIN_PREDICTIONS
 from tracekit.comparison.measurements import (
@@ -115,10 +115,10 @@ def measure_with(trace: Trace, facts: Facts, shown: Shown | None) -> Measurement
     language_models: list[ModelMeasurements] = []
     for pid, sample in request_groups(trace, shown):
         name = name_of(pid, sample)
-        first_ns = sample.known("first_token_ns")[0]
+        (first_ns,) = known_together(sample.requests.first_token_ns)
         for what, times in (("first token", first_ns), ("next token", sample.between_ns)):
             if len(times):
-                language_models.append(_timed(f"{name}: {what}", np.rint(times).astype(np.int64), None, f"{what}s"))
+                language_models.append(_timed(f"{name}: {what}", times, None, f"{what}s"))
     return Measurements(
         source=facts.recording.source,
         environment=environment_of(asdict(facts.recording), thermal),
@@ -137,8 +137,8 @@ def _operation(trace: Trace, shown: Shown | None) -> Iterator[ModelMeasurements]
     """The operation that was asked for, measured as a model is: how long each of its signposts took."""
     if shown is None or shown.operation is None:
         return
-    rows = rows_of_operation(trace, shown.operation)
-    durations = rows["duration_ns"].to_numpy()
+    rows = times_of_operation(trace, shown.operation)
+    durations = rows.duration_ns
     depth = depth_over_time(rows).depth if len(rows) else durations
     name = shown.operation
     if name in trace.models.name:

@@ -26,8 +26,8 @@ class Options(tk.Options):
 @judge_requests
 def detect(asked: Asked, options: Options) -> tk.Outcome:
     """Compares the longest contexts with the size of the window."""
-    view, context, errors = asked.view, asked.numbers("context_tokens"), asked.rows["error"]
-    exceeded = tk.is_any(errors, "context window")
+    view, context, errors = asked.view, asked.rows.context_tokens.or_nan(), asked.rows.error
+    exceeded = errors.is_any("context window")
     longest = None if np.isnan(context).all() else int(np.nanmax(context))
     window = _window(asked, options, longest)
     full = exceeded | ((context >= options.share * window) & (context > 0) if window else False)
@@ -50,8 +50,8 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
             )
         return asked.finding(f"{'; '.join(parts)}.", metrics, full, missed=float(full.mean()))
     # What has no end yet, or ended in another error, has no answer to count.
-    other = errors.notna().to_numpy() & ~tk.is_any(errors, NO_ERROR)
-    unknown = int((np.isnan(context) & ~other & asked.rows["duration_ns"].notna().to_numpy()).sum())
+    other = errors.known & ~errors.is_any(NO_ERROR)
+    unknown = int((np.isnan(context) & ~other & asked.rows.duration_ns.known).sum())
     if longest is None or unknown:
         return asked.unknown(f"The recording does not say how many tokens {unknown or len(full):,} of {of} held.")
     if not window:
@@ -66,22 +66,21 @@ def _window(asked: Asked, options: Options, longest: int | None) -> int | None:
     """Tokens of the window; None where neither user nor recording says so. What did fit was not too small."""
     if options.window_tokens:
         return options.window_tokens
-    named = asked.numbers("window_tokens")
-    if not np.isnan(named).all():
-        return int(np.nanmax(named))
+    named = asked.rows.window_tokens
+    if named.known.any():
+        return int(named.values[named.known].max())
     return ON_DEVICE if asked.recorded and (longest or 0) <= ON_DEVICE else None
 
 
 def _turns(asked: Asked, window: int) -> str:
     """How many more requests fit into the fullest session, as a clause; empty where its growth is not known."""
-    rows = asked.rows
-    at = int(np.nanargmax(asked.numbers("context_tokens")))
-    same = (rows["session"] == rows["session"].iloc[at]).fillna(False).to_numpy(np.bool_)
-    consumed = asked.numbers("context_tokens")[same]
-    steps = np.diff(consumed[~np.isnan(consumed)])
+    context, session = asked.rows.context_tokens, asked.rows.session
+    at = int(np.nanargmax(context.or_nan()))
+    same = session.known & (session.values == session.item(at))
+    steps = np.diff(context.values[same & context.known])
     if not len(steps) or np.median(steps) <= 0:
         return ""
-    left = int((window - asked.numbers("context_tokens")[at]) // np.median(steps))
+    left = int((window - context.values[at]) // np.median(steps))
     fits = tk.format_count(left, "more request fits", "more requests fit") if left else "no further request fits"
     return f", and {fits} at this pace" if left >= 0 else ""
 

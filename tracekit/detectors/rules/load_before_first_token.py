@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.detectors.shared.requests import USES, Asked, judge_requests
+from tracekit.detectors.shared.requests import USES, Asked, judge_requests, times_of
 
 
 class Options(tk.Options):
@@ -26,7 +26,7 @@ class Options(tk.Options):
 @judge_requests
 def detect(asked: Asked, options: Options) -> tk.Outcome:
     """Looks for loads from the start of a request to its first token, or a first prompt slow for its tokens."""
-    load, first = (asked.numbers(name) for name in ("load_ns", "first_token_ns"))
+    load, first = asked.rows.load_ns.or_nan(), asked.rows.first_token_ns.or_nan()
     if not asked.logs("load"):
         load = np.full(len(load), np.nan)
     known = ~np.isnan(load) & ~np.isnan(first)
@@ -38,18 +38,18 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
 
 
 def _loads(asked: Asked, options: Options, late: tk.BoolArray, share: tk.FloatArray) -> tk.Outcome:
-    rows, load, first = asked.rows[late], asked.numbers("load_ns")[late], asked.numbers("first_token_ns")[late]
+    rows = asked.rows.where(late)
+    starts, load, first = rows.start_ns, rows.load_ns.values, rows.first_token_ns.values
     worst = int(np.argmax(load))
     metrics = (
         tk.above("loading", "loading before a first token", int(load[worst]), "ns", round(options.min_load_ms * 1e6)),
         tk.above("share", "its share of the time to first token", float(share[late][worst]), "share", options.share),
         tk.Metric("requests", "requests that waited for a load", len(rows), "count"),
     )
-    frame = asked.view.trace.phases.frame()
-    is_load = tk.is_any(frame["phase"], "load", "warm-up") & tk.is_any(frame["runtime"], asked.runtime)
-    loads = tk.Intervals.from_rows(tk.rows_where(frame, is_load & frame["duration_ns"].notna().to_numpy()))
-    starts = rows["start_ns"].to_numpy(np.int64)
-    waits = tk.Intervals(starts, starts + first.astype(np.int64))
+    phases = asked.view.trace.phases
+    is_load = phases.phase.is_any("load", "warm-up") & phases.runtime.is_any(asked.runtime)
+    loads = times_of(asked.view, is_load & phases.duration_ns.known)
+    waits = tk.Intervals(starts, starts + first)
     waited = loads.intersection(waits)
     shown = None
     if (waited.covered_within(waits) > 0).all():
@@ -75,7 +75,7 @@ def _loads(asked: Asked, options: Options, late: tk.BoolArray, share: tk.FloatAr
 
 def _first_prompt(asked: Asked, options: Options, known: tk.BoolArray) -> tk.Outcome:
     """Whether a first prompt took long without a load: attached recordings often show only unloaded assets."""
-    view, prompt, tokens = asked.view, asked.numbers("prompt_ns"), asked.numbers("processed_tokens")
+    view, prompt, tokens = asked.view, asked.rows.prompt_ns.or_nan(), asked.rows.processed_tokens.or_nan()
     advice = "Start recording before the app loads the model." if asked.logs("load") else ""
     later = np.arange(len(prompt)) > 0
     timed = later & ~np.isnan(prompt)
@@ -99,7 +99,7 @@ def _first_prompt(asked: Asked, options: Options, known: tk.BoolArray) -> tk.Out
     if not known.any():
         loads = "loads" if advice else "loads of this runtime"
         return asked.unknown(f"The recording does not show {loads} and first tokens of the same request.", advice)
-    longest = float(np.nanmax(np.where(known, asked.numbers("load_ns"), np.nan)))
+    longest = float(np.nanmax(np.where(known, asked.rows.load_ns.or_nan(), np.nan)))
     count = tk.format_count(int(known.sum()), "request")
     return view.passed(
         f"None of {count} waited for a load."
@@ -111,8 +111,8 @@ def _first_prompt(asked: Asked, options: Options, known: tk.BoolArray) -> tk.Out
 
 def _slow_first(asked: Asked, metrics: tuple[tk.Metric, ...], usual_ns: int) -> tk.Outcome:
     first = np.arange(len(asked.rows)) == 0
-    prompts = tk.Intervals.from_rows(asked.phases("prompt", of=first))
-    excess = int(asked.numbers("prompt_ns")[0]) - usual_ns
+    prompts = asked.times("prompt", of=first)
+    excess = int(asked.rows.prompt_ns.values[0]) - usual_ns
     return asked.finding(
         f"The first prompt took {tk.format_time(usual_ns + excess)}, later ones with as many tokens "
         f"{tk.format_time(usual_ns)} (median); no load was recorded meanwhile.",

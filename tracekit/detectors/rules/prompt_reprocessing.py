@@ -45,7 +45,7 @@ class _Beginnings(NamedTuple):
 @judge_requests
 def detect(asked: Asked, options: Options) -> tk.Outcome:
     """Looks for requests that continue the one before and reuse little of it."""
-    view, cached = asked.view, asked.numbers("cached_tokens")
+    view, cached = asked.view, asked.rows.cached_tokens.or_nan()
     before = _beginnings(asked, options)
     reused = cached / np.maximum(before.tokens, 1)
     long = before.tokens >= options.min_tokens
@@ -84,23 +84,22 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
 
 
 def _beginnings(asked: Asked, options: Options) -> _Beginnings:
-    rows, consumed = asked.rows, asked.numbers("consumed_tokens")
-    context = np.where(np.isnan(context := asked.numbers("context_tokens")), consumed, context)
-    runs = np.maximum(np.nan_to_num(asked.numbers("inferences"), nan=1), 1)
+    rows, consumed = asked.rows, asked.rows.consumed_tokens.or_nan()
+    context = np.where(rows.context_tokens.known, rows.context_tokens.values, consumed)
+    runs = np.maximum(rows.inferences.filled(1), 1)
     tokens, continues = np.full(len(rows), np.nan), np.zeros(len(rows))
-    for at in rows.reset_index(drop=True).groupby("session", dropna=False).groups.values():
-        place = at.to_numpy()
+    for place in asked.sessions:
         previous, now = place[:-1], place[1:]
         tokens[now] = np.minimum(context[previous] * runs[now], consumed[now])
         grown = consumed[now] / runs[now] - context[previous]
         unknown = np.isnan(grown)
-        if asked.recorded and not rows["session"].iloc[place].isna().any():
+        if asked.recorded and rows.session.known[place].all():
             # A session only ever appends to its transcript, unless the recording shows another one.
-            said = rows["appended"].to_numpy(np.float64, na_value=np.nan)[now]
-            continues[now] = np.where(np.isnan(said), np.where(unknown, np.nan, grown >= 0), said)
+            said = rows.appended.take(now)
+            continues[now] = np.where(said.known, said.values, np.where(unknown, np.nan, grown >= 0))
             continue
         chain = _chains(consumed[place], context[place])
-        reused = asked.numbers("cached_tokens")[now] >= options.cached_share * tokens[now]
+        reused = rows.cached_tokens.or_nan()[now] >= options.cached_share * tokens[now]
         continues[now] = np.where(chain | reused, 1, np.where(unknown | (grown >= 0), np.nan, 0))
     return _Beginnings(tokens, continues)
 
@@ -122,8 +121,8 @@ def _chains(consumed: tk.FloatArray, context: tk.FloatArray) -> tk.BoolArray:
 def _finding(
     asked: Asked, before: _Beginnings, missed: tk.BoolArray, metrics: tuple[tk.Metric, ...], words: str
 ) -> tk.Outcome:
-    prompt, processed = asked.numbers("prompt_ns"), asked.numbers("processed_tokens")
-    again = np.maximum(before.tokens - asked.numbers("cached_tokens"), 0)
+    prompt, processed = asked.rows.prompt_ns.or_nan(), asked.rows.processed_tokens.or_nan()
+    again = np.maximum(before.tokens - asked.rows.cached_tokens.or_nan(), 0)
     known = missed & ~np.isnan(prompt) & (processed > 0)
     part = np.minimum(again[known] / processed[known], 1)
     tokens = int(again[missed].sum())
@@ -139,7 +138,7 @@ def _finding(
         cost=(
             int(ns.sum()),
             "Time of prompts, by tokens, for those that the request before had processed",
-            tk.Intervals.from_rows(asked.phases("prompt", of=known)),
+            asked.times("prompt", of=known),
         ),
         longest_wait_ns=int(ns.max()),
     )

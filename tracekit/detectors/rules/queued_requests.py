@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.detectors.shared.requests import MODEL_PHASES, USES, Asked, judge_requests
+from tracekit.detectors.shared.requests import MODEL_PHASES, USES, Asked, judge_requests, times_of
 
 
 class Options(tk.Options):
@@ -22,19 +22,19 @@ class Options(tk.Options):
 def detect(asked: Asked, options: Options) -> tk.Outcome:
     """Adds up, for each request, how long others had the model before it did."""
     view, rows = asked.view, asked.rows
-    together = rows["overlapping"].to_numpy(np.bool_)
+    together = rows.overlapping
     if not together.any():
         return view.passed(f"None of {tk.format_count(len(rows), 'request')} ran while another did.")
     work = asked.phases(*MODEL_PHASES)
-    owner, times = tk.or_minus_one(work["request"]), tk.Intervals.from_rows(work)
+    owner, times = view.trace.phases.request.filled()[work], times_of(view, work)
     wait_ns, waits = np.zeros(len(rows), np.int64), []
-    shown = ~rows["uncertain"].to_numpy(np.bool_)
+    shown = ~rows.uncertain
     for at in np.flatnonzero(together & shown).tolist():
-        own = owner == rows["request"].iloc[at]
+        own = owner == rows.request[at]
         if not own.any():
             shown[at] = False
             continue
-        window = tk.Intervals(rows["start_ns"].to_numpy()[[at]], times.starts[own].min(keepdims=True))
+        window = tk.Intervals(rows.start_ns[[at]], times.starts[own].min(keepdims=True))
         waited = times.where(~own).intersection(window)
         wait_ns[at] = waited.covered_ns
         waits.append((at, waited))

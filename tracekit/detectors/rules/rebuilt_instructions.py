@@ -23,9 +23,9 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
     """Compares the instructions of each request with those of the request before it in its session; of the first one
     in a session, with those of the last request."""
     view = asked.view
-    region, text, form, session = (
-        asked.numbers(name) for name in ("instructions_region", "instructions", "instructions_form", "session")
-    )
+    rows = asked.rows
+    columns = (rows.instructions_region, rows.instructions, rows.instructions_form, rows.session)
+    region, text, form, session = (cells.or_nan() for cells in columns)
     if np.isnan(region).all():
         return asked.unknown("The recording does not show instructions.")
     of = len(region) - 1
@@ -34,8 +34,9 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
             f"{tk.format_count(of + 1, 'request')}, {options.min_requests + 1} needed.", "Record more requests."
         )
     before = np.arange(-1, of)
-    for at in asked.rows.groupby("session").indices.values():
-        before[at[1:]] = at[:-1]
+    for at in asked.sessions:
+        if rows.session.known[at[0]]:
+            before[at[1:]] = at[:-1]
     before = before[1:]
     known = ~np.isnan(region)
     both = known[1:] & known[before]
@@ -43,7 +44,7 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
     unknown = ~both | (new & (np.isnan(form[1:]) | np.isnan(form[before])))
     again = new & ~unknown & (form[1:] == form[before])
     # What the cache still holds was built in vain and cost nothing.
-    cached = asked.numbers("cached_tokens") >= options.cached_share * asked.numbers("consumed_tokens")
+    cached = rows.cached_tokens.or_nan() >= options.cached_share * rows.consumed_tokens.or_nan()
     again &= ~cached[1:]
     count, judged = int(again.sum()), int((~unknown).sum())
     share = count / judged if judged else None

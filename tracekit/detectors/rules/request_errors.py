@@ -19,9 +19,9 @@ class Options(tk.Options):
 @judge_requests
 def detect(asked: Asked, options: Options) -> tk.Outcome:
     """Counts errors by kind."""
-    view, kinds = asked.view, asked.rows["error"]
-    known = kinds.notna().to_numpy()
-    failed = known & ~tk.is_any(kinds, NO_ERROR, CANCELED)
+    view, kinds = asked.view, asked.rows.error
+    known = kinds.known
+    failed = known & ~kinds.is_any(NO_ERROR, CANCELED)
     count, of, unknown = int(failed.sum()), int(known.sum()), int((~known).sum())
     if not of:
         return asked.unknown("The recording does not show whether requests failed.")
@@ -30,10 +30,8 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
         tk.above("failed-share", "requests that failed", share, "share", options.share),
         tk.above("failed", "errors", count, "count", options.min_errors),
     )
-    named = kinds[failed].astype(str).value_counts()
-    listed = ", ".join(
-        f"{name} {number:,}" for name, number in sorted(named.items(), key=lambda each: (-each[1], each[0]))
-    )
+    named = zip((-kinds.take(failed).counts()).tolist(), kinds.values, strict=True)
+    listed = ", ".join(f"{name} {-number:,}" for number, name in sorted(named) if number)
     words = f"{count:,} of {tk.format_count(of, 'request')} failed{listed and f': {listed}'}"
     if count and all(metric.reached for metric in metrics):
         return asked.finding(f"{words}.", metrics, failed, missed=share)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import tracekit.detectors as tk
+from tracekit.columns import Numbers
 from tracekit.detectors.shared.requests import USES, Asked, judge_requests
 
 
@@ -18,7 +19,7 @@ class Options(tk.Options):
 @judge_requests
 def detect(asked: Asked, options: Options) -> tk.Outcome:
     """Compares the time in tools with that of the request, for each request."""
-    view, tools, calls = asked.view, asked.numbers("tool_ns"), asked.numbers("tools")
+    view, tools, calls = asked.view, asked.rows.tool_ns.or_nan(), asked.rows.tools.or_nan()
     known = ~np.isnan(tools)
     if not known.any():
         return asked.unknown("The recording does not show tool calls.")
@@ -30,10 +31,11 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
     least_ns = round(options.min_time_ms * 1e6)
     bound = known & (share >= options.share) & (tools >= max(least_ns, 1))
     worst = int(np.argmax(np.where(bound if bound.any() else known & (calls > 0), share, -1)))
-    identity, repeated = asked.phases("tool call"), 0
-    if "identity" in identity:
-        again = identity[identity["identity"].notna()].duplicated(["request", "identity"])
-        repeated = int(again.sum())
+    repeated, identity = 0, view.trace.phases.said.cells.get("identity")
+    if isinstance(identity, Numbers):
+        named = np.flatnonzero(asked.phases("tool call") & identity.known)
+        pairs = np.column_stack((view.trace.phases.request.values[named], identity.values[named]))
+        repeated = len(named) - len(np.unique(pairs, axis=0))
     metrics = (
         tk.above("tool-share", "largest share of a request in tools", float(share[worst]), "share", options.share),
         tk.above("tool-time", "time in tools, that request", int(tools[worst]), "ns", least_ns),
@@ -52,7 +54,7 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
         f"of {whole} in them, up to {tk.format_share(share[worst])} of one request{same}.",
         metrics,
         bound,
-        cost=(time_ns, "Elapsed time of tool calls", tk.Intervals.from_rows(asked.phases("tool call", of=bound))),
+        cost=(time_ns, "Elapsed time of tool calls", asked.times("tool call", of=bound)),
         longest_wait_ns=int(tools[bound].max()),
     )
 

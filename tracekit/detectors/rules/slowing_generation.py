@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 import tracekit.detectors as tk
 from tracekit.analysis.device_states import thermal_states
 from tracekit.analysis.latency_growth import ContextGrowth, context_growth
 from tracekit.analysis.requests import token_intervals
 from tracekit.detectors.shared.latency_causes import HEATING_S
-from tracekit.detectors.shared.requests import RECORD_MORE, USES, Asked, judge_requests
+from tracekit.detectors.shared.requests import RECORD_MORE, USES, Asked, judge_requests, times_of
 
 
 class Options(tk.Options):
@@ -84,28 +83,21 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
 
 
 def _tokens(asked: Asked) -> _Tokens:
-    rows = asked.rows
-    consumed, alone = asked.numbers("consumed_tokens"), ~rows["overlapping"].to_numpy(np.bool_)
-    between = token_intervals(asked.view.trace)
-    at = _places(asked, between["request"].to_numpy(np.int64))
-    known = (at >= 0) & alone[at] & ~np.isnan(consumed[at]) & (between["duration_ns"].to_numpy() > 0)
+    rows, between = asked.rows, token_intervals(asked.view.trace)
+    consumed, alone = rows.consumed_tokens.or_nan(), ~rows.overlapping
+    at = tk.places_of(rows.request, between.request)
+    known = (at >= 0) & alone[at] & ~np.isnan(consumed[at]) & (between.duration_ns > 0)
     if known.any():
-        at, between = at[known], between[known]
-        times = tk.Intervals.from_rows(between)
-        return _Tokens(at, consumed[at] + between["token"].to_numpy(), times, np.ones(len(at)))
-    generated, time_ns = asked.numbers("generated_tokens"), asked.numbers("generation_ns")
-    of = alone & (asked.numbers("inferences") == 1) & (generated > 0) & (time_ns > 0) & ~np.isnan(consumed)
-    phases = asked.phases("generation", of=of)
-    at = _places(asked, tk.or_minus_one(phases["request"]))
-    _, first = np.unique(at, return_index=True)
-    at = at[first]
-    return _Tokens(at, consumed[at] + generated[at] / 2, tk.Intervals.from_rows(phases).where(first), generated[at])
-
-
-def _places(asked: Asked, requests: tk.IntArray) -> tk.IntArray:
-    """Where each of some requests stands in the rows; -1 for others."""
-    place: tk.IntArray = pd.Index(asked.rows["request"]).get_indexer(pd.Index(requests)).astype(np.int64)
-    return place
+        at, between = at[known], between.where(known)
+        return _Tokens(at, consumed[at] + between.token, tk.Intervals.from_rows(between), np.ones(len(at)))
+    generated, time_ns = rows.generated_tokens.or_nan(), rows.generation_ns.or_nan()
+    of = alone & (rows.inferences.filled() == 1) & (generated > 0) & (time_ns > 0) & ~np.isnan(consumed)
+    phases = np.flatnonzero(asked.phases("generation", of=of))
+    at, first = np.unique(
+        tk.places_of(rows.request, asked.view.trace.phases.request.filled()[phases]), return_index=True
+    )
+    times = times_of(asked.view, phases[first])
+    return _Tokens(at, consumed[at] + generated[at] / 2, times, generated[at])
 
 
 def _heat(view: tk.RecordingView, tokens: _Tokens) -> tk.Outcome | None:

@@ -15,13 +15,10 @@ class Options(tk.Options):
     min_time_ms: float = tk.option(500.0, "ms", "Heuristic: in less time of requests, one slow step would decide.")
 
 
-_PARTS = {"tokenizer_ns": "the tokenizer", "sampling_ns": "sampling", "cache_ns": "the cache"}
-
-
 @judge_requests
 def detect(asked: Asked, options: Options) -> tk.Outcome:
     """Adds up what requests spend on steps in which the model does not run."""
-    view, outside = asked.view, asked.numbers("outside_ns")
+    view, outside = asked.view, asked.rows.outside_ns.or_nan()
     known = ~np.isnan(outside)
     if not known.any():
         return view.unknown(
@@ -43,10 +40,12 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
     )
     if not metrics[0].reached:
         return view.passed(f"{words}.", metrics)
-    parts = {name: float(np.nansum(asked.numbers(column)[known])) for column, name in _PARTS.items()}
+    rows = asked.rows.where(known)
+    columns = {"the tokenizer": rows.tokenizer_ns, "sampling": rows.sampling_ns, "the cache": rows.cache_ns}
+    parts = {name: float(cells.values.sum()) for name, cells in columns.items()}
     most = max(parts, key=lambda name: parts[name])
-    model = tk.Intervals.from_rows(asked.phases("forward pass", of=known)).union()
-    steps = tk.Intervals.from_rows(asked.phases(*OUTSIDE_PHASES, of=known))
+    model = asked.times("forward pass", of=known).union()
+    steps = asked.times(*OUTSIDE_PHASES, of=known)
     alone = _without(steps.union(), model)
     return asked.finding(
         f"{words}, most of it in {most} ({tk.format_time(parts[most])}).",

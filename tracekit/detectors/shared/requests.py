@@ -8,11 +8,19 @@ from functools import wraps
 from typing import TypeVar
 
 import numpy as np
-import pandas as pd
 
 import tracekit.detectors as tk
+from tracekit.columns import constant
+from tracekit.sorting import equal_groups
+from tracekit.trace.collect import group_ids
 from tracekit.trace.context import of_target
-from tracekit.trace.requests.frame import INSTRUMENT as FOUNDATION_MODELS, NO_ERROR as NONE, OUTSIDE, UNVALIDATED
+from tracekit.trace.requests.frame import (
+    INSTRUMENT as FOUNDATION_MODELS,
+    NO_ERROR as NONE,
+    OUTSIDE,
+    UNVALIDATED,
+    Requests,
+)
 from tracekit.trace.runtimes.registry import runtimes
 
 Options = TypeVar("Options")
@@ -33,8 +41,8 @@ class Asked:
 
     view: tk.RecordingView
     runtime: str
-    rows: pd.DataFrame
-    """Rows of `Trace.requests`, in order of time."""
+    rows: Requests
+    """In order of time."""
 
     @property
     def recorded(self) -> bool:
@@ -44,18 +52,24 @@ class Asked:
     @property
     def elapsed_ns(self) -> tk.IntArray:
         """Shape (requests,): how long each took, or has taken at the end of the recording."""
-        return (self.rows["last_ns"] - self.rows["start_ns"]).to_numpy(np.int64)
+        elapsed: tk.IntArray = self.rows.last_ns - self.rows.start_ns
+        return elapsed
 
-    def numbers(self, column: str) -> tk.FloatArray:
-        """Shape (requests,): a column of numbers; NaN where it is not recorded."""
-        return self.rows[column].to_numpy(np.float64, na_value=np.nan)
+    @property
+    def sessions(self) -> list[tk.IndexArray]:
+        """Positions of the requests of each session; before them, as one, those whose session is not known."""
+        return equal_groups(self.rows.session.filled())
 
-    def phases(self, *names: str, of: tk.BoolArray | None = None) -> pd.DataFrame:
-        """Ended rows of some phases that belong to the requests, or to some of them. O(phases)."""
-        frame = self.view.trace.phases.frame()
-        numbers = self.rows["request"] if of is None else self.rows["request"][of]
-        own = tk.is_any(frame["phase"], *names) & np.isin(tk.or_minus_one(frame["request"]), numbers)
-        return tk.rows_where(frame, own & frame["duration_ns"].notna().to_numpy())
+    def phases(self, *names: str, of: tk.BoolArray | slice = slice(None)) -> tk.BoolArray:
+        """Shape (phases,): those that ended, have one of these names, and belong to the requests, or to some of them.
+        O(phases)."""
+        rows = self.view.trace.phases
+        own: tk.BoolArray = np.isin(rows.request.filled(), self.rows.request[of])
+        return rows.duration_ns.known & rows.phase.is_any(*names) & own
+
+    def times(self, *names: str, of: tk.BoolArray | slice = slice(None)) -> tk.Intervals:
+        """When these phases ran."""
+        return times_of(self.view, self.phases(*names, of=of))
 
     def logs(self, phase: str) -> bool:
         """Whether the runtime could show a phase."""
@@ -85,29 +99,27 @@ class Asked:
     ) -> tk.Outcome:
         """The problem is there, as the chosen requests show, or `shown`, a part of each. `cost`: its time in ns, how it
         was worked out, and where it lies; it is a share of the time that all requests cover."""
-        rows = self.rows[chosen]
-        label = "request" if shown is None else "part of request"
-        if shown is None:
-            shown = tk.Intervals(*(rows[name].to_numpy(np.int64) for name in ("start_ns", "last_ns")))
-        evidence = pd.DataFrame(
-            {
-                "start_ns": shown.starts,
-                "duration_ns": shown.durations,
-                "model": None,
-                "label": label,
-                "table": rows["table"].to_numpy(),
-                "row": rows["row"].to_numpy(),
-            }
+        every = tk.Intervals(self.rows.start_ns, self.rows.last_ns)
+        label = constant("request" if shown is None else "part of request", int(chosen.sum()))
+        shown = every.where(chosen) if shown is None else shown
+        evidence = tk.Shown(
+            *(shown.starts, shown.durations, constant(None, len(label)), label),
+            *(self.rows.table.take(chosen), self.rows.row[chosen], np.zeros(len(label), np.int64)),
         )
         if cost is None:
             return self.view.finding(summary, metrics, rows=evidence, missed=missed)
         affected = cost[2].union()
         ns = min(cost[0], affected.covered_ns)
-        every = tk.Intervals(self.rows["start_ns"].to_numpy(), self.rows["last_ns"].to_numpy()).covered_ns
         basis = f"{cost[1]}, as a share of the time of these requests."
         wait = min(longest_wait_ns, ns)
-        full = tk.Cost(ns, ns / max(every, ns, 1), basis, "the time of requests", once, wait, usual_ns)
+        full = tk.Cost(ns, ns / max(every.covered_ns, ns, 1), basis, "the time of requests", once, wait, usual_ns)
         return self.view.finding(summary, metrics, rows=evidence, cost=full, affected=affected)
+
+
+def times_of(view: tk.RecordingView, chosen: tk.BoolArray | tk.IndexArray) -> tk.Intervals:
+    """When some phases ran that have an end."""
+    rows = view.trace.phases
+    return tk.Intervals(rows.start_ns, rows.ends(0)).where(chosen)
 
 
 def judge_requests(judge: Callable[[Asked, Options], tk.Outcome]) -> Callable[[tk.RecordingView, Options], tk.Outcome]:
@@ -116,13 +128,12 @@ def judge_requests(judge: Callable[[Asked, Options], tk.Outcome]) -> Callable[[t
 
     @wraps(judge)
     def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
-        frame = view.trace.requests.frame()
-        if len(frame):
-            frame = frame[of_target(view.trace.requests.pid, view.trace.run.target.process)]
-        if frame.empty:
+        rows = view.trace.requests
+        rows = rows.where(of_target(rows.pid, view.trace.run.target.process))
+        if not len(rows):
             return view.not_applicable("No request to a language model was recorded.")
-        groups = [rows for _, rows in frame.groupby(["runtime", "pid"], observed=True, dropna=False, sort=False)]
-        every = [Asked(view, str(rows["runtime"].iloc[0]), rows) for rows in groups]
+        groups = map(rows.at, equal_groups(group_ids([rows.runtime.codes, rows.pid.filled()], len(rows))))
+        every = [Asked(view, str(of.runtime.item(0)), of) for of in groups]
         answers = [judge(asked, options) for asked in every]
         if len(every) > 1:
             answers = [_named(asked.runtime, answer) for asked, answer in zip(every, answers, strict=True)]

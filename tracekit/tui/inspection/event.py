@@ -86,7 +86,7 @@ def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
         known += [("evidence of", f"{checks[at].title} (F to jump)") for at in findings_of(session, ref)]
     yield from section(name_of(row) or "unnamed event", known)
     if ref.frame == PHASES and (
-        parts := parts_of_one(session.whole_trace, session.trace.phases.frame().iloc[[ref.index]])
+        parts := parts_of_one(session.whole_trace, session.trace.phases.take(slice(ref.index, ref.index + 1)))
     ):
         yield from section("Where its time went", parts_words(parts), MEASURES)
 
