@@ -60,13 +60,17 @@ def fill(lake: Path, recordings: int, rows: int) -> None:
     trace = open_trace(lake / ".adding" / "one")
     report = judge(trace)
     measured = Analysis(trace, None, report).measured_report()
-    made = RecordingViews(Source(trace, lambda: report), lambda _: None).frames(
+    made = RecordingViews(Source(trace, lambda: report), lambda _: {}).rows(
         [name for name in VIEWS if name != "recording"]
     )
-    one = made["predictions"].take(np.zeros(rows, np.int64)).reset_index(drop=True)
+    first = np.zeros(rows, np.int64)
+    one = {
+        name: cells[first] if isinstance(cells, np.ndarray) else cells.take(first)
+        for name, cells in made["predictions"].items()
+    }
 
     class Drawn(RecordingViews):
-        def frames(self, names):  # noqa: ARG002
+        def rows(self, names):  # noqa: ARG002
             return made | {"predictions": drawn}
 
     for number in range(recordings):
@@ -79,16 +83,10 @@ def fill(lake: Path, recordings: int, rows: int) -> None:
         starts = np.cumsum(durations + 1_000_000) - durations
         ends = starts + durations
         bounds = {"start_min_ns": starts, "start_max_ns": starts, "end_min_ns": ends, "end_max_ns": ends}
-        drawn = one.assign(
-            id=np.arange(rows),
-            start_ns=starts,
-            end_ns=ends,
-            duration_ns=durations,
-            source_row=np.arange(rows),
-            **bounds,
-        )
+        times = {"start_ns": starts, "end_ns": ends, "duration_ns": durations, **bounds}
+        drawn = one | {"id": np.arange(rows), "source_row": np.arange(rows)} | times
         facts = replace(measured.recording, device_model=f"Phone {device}")
-        views = Drawn(Source(trace, lambda: report), lambda _: None)
+        views = Drawn(Source(trace, lambda: report), lambda _: {})
         add_to_lake(lake, run_id, views, replace(measured, recording=facts))
 
 

@@ -54,8 +54,9 @@ def page() -> str:
         if shared:
             lines += [f"The columns of {alike[shared][0]}, and:", ""]
         elif len(own) < len(columns):
-            lines += [f"{', '.join(f'`{column.name}`' for column in columns if column in common)} and", ""]
-        lines += _table(own)
+            known = ", ".join(f"`{column.name}`" for column in columns if column in common)
+            lines += [f"{known} and", ""] if own else [known]
+        lines += _table(own) if own else []
     return "\n".join(lines) + "\n"
 
 

@@ -74,7 +74,9 @@ class Rows:
     def listed(cls, count: int, cells: Mapping[str, Sequence[Any]]) -> Self:
         """Rows of lists of values by column, None for null; blank in other columns. O(count x columns), in Python."""
         made = {
-            column.name: _column(column.type, cells[column.name]) for column in columns_of(cls) if column.name in cells
+            column.name: listed_cells(column.type, cells[column.name])
+            for column in columns_of(cls)
+            if column.name in cells
         }
         return replace(cls.blank(count), **made)
 
@@ -101,7 +103,8 @@ _BLANK: dict[Type, Callable[[int], Any]] = {
 }
 
 
-def _column(kind: Type, values: Sequence[Any]) -> Any:
+def listed_cells(kind: Type, values: Sequence[Any]) -> Any:
+    """A column of a list of values, None for null. O(n), in Python."""
     at = np.arange(len(values))
     if kind is Type.TEXT:
         return codes_of(at, values)
@@ -122,18 +125,19 @@ def joined(parts: Sequence[AnyRows], order: IndexArray | None = None) -> AnyRows
     if len(parts) == 1:
         return first if order is None else in_order(first, order)
     # Column by column, so that not all of the rows are held twice.
-    columns = (_joined([getattr(part, name) for part in parts]) for name in _names(first))
+    columns = (joined_cells([getattr(part, name) for part in parts]) for name in _names(first))
     return type(first)(*columns) if order is None else type(first)(*(_taken(cells, order) for cells in columns))
 
 
-def _joined(parts: Sequence[Any]) -> Any:
+def joined_cells(parts: Sequence[Any]) -> Any:
+    """The cells of columns of one type, at least one, below one another. O(n)."""
     first = parts[0]
     if isinstance(first, np.ndarray):
         return np.concatenate(parts)
     if isinstance(first, Codes):
         return joined_codes(parts)
     if isinstance(first, Keyed):
-        return Keyed({name: _joined([part.cells[name] for part in parts]) for name in first.cells})
+        return Keyed({name: joined_cells([part.cells[name] for part in parts]) for name in first.cells})
     return type(first)(np.concatenate([part.values for part in parts]), np.concatenate([part.known for part in parts]))
 
 

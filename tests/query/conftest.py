@@ -15,7 +15,7 @@ from tracekit.testing.rows import SignpostRow
 pytest.importorskip("duckdb")
 
 from tracekit.query.database import Database, RecordingViews
-from tracekit.query.reading import raw_frame
+from tracekit.query.reading import recorded_rows
 from tracekit.query.views import Source
 
 MS = 1_000_000
@@ -38,7 +38,7 @@ def scenario() -> Scenario:
 
 def database(trace, path=None, seconds=60.0, **options) -> Database:
     source = Source(trace, cache(lambda: judge(trace)))
-    return Database(RecordingViews(source, partial(raw_frame, path=path), **options), seconds)
+    return Database(RecordingViews(source, partial(recorded_rows, path=path), **options), seconds)
 
 
 @pytest.fixture(scope="module")

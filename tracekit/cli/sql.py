@@ -25,7 +25,7 @@ from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unkn
 from tracekit.named_files import read_file
 from tracekit.query.database import Answer, Database, RecordingViews, ViewCoverage, notes_of
 from tracekit.query.lake import TABLES, LakeViews, add_to_lake, holds, make_lake, note_skipped
-from tracekit.query.reading import raw_frame
+from tracekit.query.reading import recorded_rows
 from tracekit.query.views import VIEWS, Source
 from tracekit.recording.table import TableState
 from tracekit.render.blocks import Document
@@ -144,7 +144,7 @@ def _database(arguments: Namespace) -> Database:
         trace = read_trace(arguments.path, replace(request, progress=progress))
 
     options: dict[str, Any] = {"run": request.run, "reader": request.reader, "xctrace": request.xctrace}
-    read_table = partial(raw_frame, path=arguments.path, **options)
+    read_table = partial(recorded_rows, path=arguments.path, **options)
     source = Source(trace, cache(lambda: judge(trace, request, None)))
     return Database(RecordingViews(source, read_table, request.redact, request.functions), arguments.query_timeout)
 
@@ -276,7 +276,7 @@ def _add_one(path: str, *, request: Request, folder: Path, lake: Path, app_versi
             raise UnreadableRecording(f"{path} has neither a date nor a row, so it cannot be told from others")
         if not holds(lake, run_id):
             report = judge(trace, request, None)
-            source, read_table = Source(trace, lambda: report), partial(raw_frame, path=where)
+            source, read_table = Source(trace, lambda: report), partial(recorded_rows, path=where)
             views = RecordingViews(source, read_table, request.redact, request.functions)
             add_to_lake(lake, run_id, views, Analysis(trace, None, report).measured_report(), app_version)
         return run_id, "", unreadable_tables(trace.run.tables)

@@ -15,7 +15,7 @@ from tracekit.mcp_server.call import Call
 from tracekit.mcp_server.folders import Folders, State, state_of
 from tracekit.measured import measured_report
 from tracekit.query.database import Database, RecordingViews
-from tracekit.query.reading import raw_frame
+from tracekit.query.reading import recorded_rows
 from tracekit.query.views import Source
 from tracekit.report.report import Report
 from tracekit.request import Request, read_trace
@@ -49,7 +49,7 @@ class Kept:
     @cached_property
     def database(self) -> Database:
         """Its views, redacted. Raises `TracekitError` where DuckDB is not installed."""
-        read_table = partial(raw_frame, path=self.path, reader=self.request.reader)
+        read_table = partial(recorded_rows, path=self.path, reader=self.request.reader)
         return Database(RecordingViews(Source(self.trace, lambda: self.report), read_table))
 
 

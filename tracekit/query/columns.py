@@ -7,12 +7,38 @@ from dataclasses import replace
 
 from tracekit.analysis.operations import Part
 from tracekit.analysis.quantities import MODEL
-from tracekit.columns import Column, Type, columns_of, unit_of
+from tracekit.arrays import BoolArray, FloatArray, IntArray
+from tracekit.columns import Column, Flags, Numbers, Reals, Texts, Type, columns_of, unit_of
 from tracekit.report.formatting import STATE_WORDS
 from tracekit.rows import Rows
+from tracekit.trace.context import ContextIntervals, ContextRows
 from tracekit.trace.events import BOUNDS, Calls, Events
+from tracekit.trace.instruments.memory import MemoryRows
+from tracekit.trace.instruments.tables import (
+    GpuPerformance,
+    GpuStates,
+    HangRisks,
+    Hangs,
+    MetalPipelines,
+    PointsOfInterest,
+    Processes,
+    SignpostEvents,
+    Signposts,
+    Thermal,
+)
 from tracekit.trace.requests.frame import Requests
+from tracekit.trace.runtimes.phases import Phases
 from tracekit.trace.samples import SampleRows, StackRows
+
+Cells = IntArray | FloatArray | BoolArray | Texts | Numbers | Reals | Flags
+ViewRows = dict[str, Cells]
+"""Columns of a view by name, of one length."""
+
+
+def count(rows: ViewRows) -> int:
+    """How many rows there are; every view has a column."""
+    return len(next(iter(rows.values())))
+
 
 SQL_TYPES = {
     Type.TEXT: "VARCHAR",
@@ -51,25 +77,23 @@ RENAMED = {
     "table": "source_table",
     "row": "source_row",
     "stack": "stack_id",
+    "request": "request_id",
     **{name: f"is_{name}" for name in ("single", "overlapping", "uncertain", "unvalidated")},
 }
 """Columns of frames that have other names in views."""
 
 
 def of_rows(rows: type[Rows], *names: str) -> tuple[Column, ...]:
-    """Columns of a view, by their names there, from those of rows."""
+    """Columns of a view, by their names there, from those of rows; `end_ns` where they have durations."""
     held = {(name := RENAMED.get(column.name, column.name)): replace(column, name=name) for column in columns_of(rows)}
+    held["end_ns"] = number("end_ns", "end")
     return tuple(held[name] for name in names)
 
 
-INTERVAL = (number("start_ns", "start"), number("end_ns", "end"), number("duration_ns", "duration"))
+_TIMES = ("start_ns", "end_ns", "duration_ns")
+INTERVAL = of_rows(ContextIntervals, *_TIMES)
 
-PROCESS = (text("process", "name of the process"), number("pid", "id of the process"))
-
-THREAD = (text("thread", "the thread, as Instruments shows it"), number("tid", "id of the thread"))
-CALLER = (*PROCESS, *THREAD)
-
-ROW = (text("source_table", "schema of the recorded table"), number("source_row", "row in that table, from 0"))
+ROW = of_rows(MemoryRows, "source_table", "source_row")
 
 EVENTS = (
     number("id", "number of the row in its lane; `prediction_id` refers to those of `activity`"),
@@ -225,90 +249,40 @@ SAMPLES = of_rows(
 )
 STACKS = of_rows(StackRows, "stack_id", "depth", "image", "function", "file", "line", "owner", "inlined")
 
-SIGNPOST = (
-    text("name", "name of the signpost"),
-    text("category", "its category"),
-    text("subsystem", "its subsystem"),
-    text("identifier", "what tells apart those in flight at a time"),
-    *CALLER,
-)
+_CALLER = ("process", "pid", "thread", "tid")
+_SIGNPOST = ("name", "category", "subsystem", "identifier", *_CALLER)
 
-INDUCED = number("induced", "1 where a developer's condition forced the state")
 
-CONTEXT: Mapping[tuple[str, str, str], tuple[Column, ...]] = {
-    ("signposts", "Signposts", "signpost intervals of the app and of frameworks"): (
-        *INTERVAL,
-        *SIGNPOST,
-        text("start_message", "message of the begin"),
-        text("end_message", "message of the end"),
+def _beside(rows: type[ContextRows], *names: str) -> tuple[type[ContextRows], tuple[Column, ...]]:
+    return rows, of_rows(rows, *names)
+
+
+CONTEXT: Mapping[tuple[str, str, str], tuple[type[ContextRows], tuple[Column, ...]]] = {
+    ("signposts", "Signposts", "signpost intervals of the app and of frameworks"): _beside(
+        Signposts, *_TIMES, *_SIGNPOST, "start_message", "end_message"
     ),
-    ("signpost_events", "Signposts", "signpost events"): (
-        number("start_ns", "time of the event"),
-        *SIGNPOST,
-        text("message", "message"),
+    ("signpost_events", "Signposts", "signpost events"): _beside(SignpostEvents, "start_ns", *_SIGNPOST, "message"),
+    ("points_of_interest", "Points of Interest", "points of interest"): _beside(
+        PointsOfInterest, "start_ns", "name", "subsystem", "message", *_CALLER
     ),
-    ("points_of_interest", "Points of Interest", "points of interest"): (
-        number("start_ns", "time of the event"),
-        text("name", "name of the event"),
-        text("subsystem", "its subsystem"),
-        text("message", "message"),
-        *CALLER,
+    ("thermal", "Thermal State", "thermal states"): _beside(Thermal, *_TIMES, "state", "induced"),
+    ("hangs", "Hangs", "times at which a main thread did not react"): _beside(Hangs, *_TIMES, "hang_type", *_CALLER),
+    ("hang_risks", "Hangs", "calls that risk a hang"): _beside(HangRisks, "start_ns", "message", "severity", *_CALLER),
+    ("gpu_states", "GPU State", "whether the GPU was active"): _beside(GpuStates, *_TIMES, "state", "label", "gpu"),
+    ("gpu_clock", "GPU State", "performance states of the GPU"): _beside(
+        GpuPerformance, *_TIMES, "state", "gpu", "induced"
     ),
-    ("thermal", "Thermal State", "thermal states"): (*INTERVAL, text("state", "thermal state"), INDUCED),
-    ("hangs", "Hangs", "times at which a main thread did not react"): (
-        *INTERVAL,
-        text("hang_type", "how long it was, in words"),
-        *CALLER,
+    ("metal_pipelines", "Signposts", "Metal pipelines that were compiled"): _beside(
+        MetalPipelines, "start_ns", "function", *_CALLER
     ),
-    ("hang_risks", "Hangs", "calls that risk a hang"): (
-        number("start_ns", "time of the call"),
-        text("message", "what was called"),
-        text("severity", "severity"),
-        *CALLER,
+    ("memory", "Activity Monitor", "memory that processes held, sample by sample"): _beside(
+        MemoryRows, "start_ns", "kind", "process", "pid", "bytes", "source_table", "source_row"
     ),
-    ("gpu_states", "GPU State", "whether the GPU was active"): (
-        *INTERVAL,
-        text("state", "`Active` or `Idle`"),
-        text("label", "label"),
-        text("gpu", "the GPU"),
-    ),
-    ("gpu_clock", "GPU State", "performance states of the GPU"): (
-        *INTERVAL,
-        text("state", "performance state"),
-        text("gpu", "the GPU"),
-        INDUCED,
-    ),
-    ("metal_pipelines", "Signposts", "Metal pipelines that were compiled"): (
-        number("start_ns", "time of the event"),
-        text("function", "Metal function"),
-        *CALLER,
-    ),
-    ("memory", "Activity Monitor", "memory that processes held, sample by sample"): (
-        number("start_ns", "time of the sample"),
-        text("kind", "`footprint` of the process, or `gpu` for what it has allocated of Metal"),
-        *PROCESS,
-        number("bytes", "how much"),
-        *ROW,
-    ),
-    ("processes", "Processes", "processes that ran"): (
-        text("process", "the process"),
-        number("pid", "id of the process"),
-    ),
+    ("processes", "Processes", "processes that ran"): _beside(Processes, "process", "pid"),
 }
-"""Name, instrument and rows of each view of a context frame, and its columns."""
+"""Name, instrument and rows of each view of the context, the class of its rows, and its columns."""
 
-PHASES = (
-    *INTERVAL,
-    text("form", "`interval`, `open` for one without an end, or `point`"),
-    text("runtime", "runtime that logged it; null for operations of the app"),
-    text("phase", "what it is, in one vocabulary for all runtimes; `operation` for those of the app"),
-    text("lane", "lane that it stands on"),
-    text("name", "name of the signpost"),
-    *CALLER,
-    number(
-        "request_id", "request to a language model that it is a part of; null for none, or where it may be of several"
-    ),
-)
+PHASES = of_rows(Phases, *_TIMES, "form", "runtime", "phase", "lane", "name", *_CALLER, "request_id")
 REQUESTS = (
     number("id", "number of the request; `request_id` refers to it"),
     *INTERVAL,

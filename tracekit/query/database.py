@@ -15,8 +15,12 @@ from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
+import numpy as np
+
 from tracekit.characters import lower_first
+from tracekit.columns import Codes
 from tracekit.errors import UsageError, import_extra
+from tracekit.query.columns import Cells, ViewRows, count
 from tracekit.query.private import redacted, without_functions
 from tracekit.query.reading import RAW, views_read
 from tracekit.query.views import LAKE_KEY, VIEWS, Source
@@ -29,7 +33,6 @@ from tracekit.units import format_count, format_names
 
 if TYPE_CHECKING:
     import duckdb
-    import pandas as pd
 
     from tracekit.query.views import Source, View
 
@@ -65,6 +68,8 @@ _LOCKED: Final[dict[str, str | bool | int | float | list[str]]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
+    # Objects are texts, without a look at some of them.
+    "pandas_analyze_sample": 0,
     "max_temp_directory_size": "0GB",
     # Files in that folder could be read.
     "temp_directory": "",
@@ -123,10 +128,10 @@ def coverage_of(view: View, rows: int, source: Source) -> ViewCoverage:
         notes, recorded = [said, *damage], True
     if rows and gaps and view.name == "requests":
         # Another instrument shows the requests of other runtimes, which most apps do not have.
-        runtimes = format_names([*trace.requests.frame()["runtime"].unique()])
+        runtimes = format_names([*dict.fromkeys(trace.requests.runtime.as_objects())])
         notes.insert(0, f"All are of {runtimes}. If the app uses another runtime:")
     if view.name in ("requests", "phases"):
-        of = UNVALIDATED.intersection(trace.framed(view.name)["runtime"])
+        of = UNVALIDATED.intersection((trace.phases if view.name == "phases" else trace.requests).runtime.held())
         notes[:0] = [f"{runtime}: {UNVALIDATED_WORDS}." for runtime in sorted(of)]
     if view.name in ("findings", "evidence"):
         summary = source.report().summary
@@ -295,7 +300,7 @@ class RecordingViews:
     """The views of one recording."""
 
     source: Source
-    read_table: Callable[[str], pd.DataFrame]
+    read_table: Callable[[str], ViewRows]
     """Rows of the recorded tables of a schema. Raises `TracekitError` for one that is not there."""
     redact: bool = True
     functions: bool = True
@@ -303,30 +308,32 @@ class RecordingViews:
     folder: Path | None = field(init=False, default=None)
 
     def make(self, connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> dict[str, ViewCoverage]:
-        """Register the frame of each view."""
+        """Register the columns of each view."""
         made = {}
-        for name, frame in self.frames(names).items():
-            connection.register(f"rows of {name}", frame)
-            # Categories would sort by appearance, and compare with their own texts alone.
-            cells = ", ".join(
-                f"{quoted(column)}{'::varchar as ' + quoted(column) if str(dtype) == 'category' else ''}"
-                for column, dtype in zip(frame.columns, frame.dtypes, strict=True)
-            )
+        for name, rows in self.rows(names).items():
+            connection.register(f"rows of {name}", {column: _array(cells) for column, cells in rows.items()})
             full = name if name in VIEWS else f"{RAW}.{quoted(name.removeprefix(f'{RAW}.'))}"
-            connection.execute(f"create view {full} as select {cells} from {quoted(f'rows of {name}')}")  # noqa: S608 - names are quoted
+            connection.execute(f"create view {full} as from {quoted(f'rows of {name}')}")
             is_view = name in VIEWS
-            made[name] = coverage_of(VIEWS[name], len(frame), self.source) if is_view else ViewCoverage(name, True, "")
+            made[name] = coverage_of(VIEWS[name], count(rows), self.source) if is_view else ViewCoverage(name, True, "")
         return made
 
-    def frames(self, names: Sequence[str]) -> dict[str, pd.DataFrame]:
+    def rows(self, names: Sequence[str]) -> dict[str, ViewRows]:
         """The rows of views without what may not be shown, names replaced alike in all of them."""
-        frames = {
+        rows = {
             name: VIEWS[name].rows(self.source) if name in VIEWS else self.read_table(name.removeprefix(f"{RAW}."))
             for name in names
         }
-        if not self.functions and "stacks" in frames:
-            frames["stacks"] = without_functions(frames["stacks"])
-        return redacted(frames, self.source.trace) if self.redact and frames else frames
+        if not self.functions and "stacks" in rows:
+            rows["stacks"] = without_functions(rows["stacks"])
+        return redacted(rows, self.source.trace) if self.redact and rows else rows
+
+
+def _array(cells: Cells) -> Any:
+    """The cells as DuckDB reads them in place. It takes arrays of texts, and none of codes."""
+    if isinstance(cells, np.ndarray):
+        return cells
+    return cells.as_objects() if isinstance(cells, Codes) else np.ma.masked_array(cells.values, ~cells.known)
 
 
 def quoted(text: str, mark: str = '"') -> str:

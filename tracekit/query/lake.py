@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-import pandas as pd
+import numpy as np
 
 from tracekit._version import __version__
-from tracekit.columns import Column
+from tracekit.columns import Codes, Column, constant
 from tracekit.errors import TracekitError, UsageError, import_extra, refusals
 from tracekit.named_files import read_file
 from tracekit.query import columns as of
-from tracekit.query.columns import SQL_TYPES
+from tracekit.query.columns import SQL_TYPES, Cells, ViewRows, count
 from tracekit.query.database import Database, RecordingViews, ViewCoverage, coverage_of, quoted
 from tracekit.query.private import redacted
 from tracekit.query.reading import RAW
@@ -112,12 +112,12 @@ def holds(lake: Path, run_id: str) -> bool:
 
 def add_to_lake(lake: Path, run_id: str, views: RecordingViews, report: Report, app_version: str | None = None) -> None:
     """Add a recording. `report` is the one with measurements. Raises `TracekitError` without pyarrow, OSError."""
-    frames, rows = views.frames(_OF_VIEWS), []
-    for name, frame in frames.items():
-        known = coverage_of(VIEWS[name], len(frame), views.source)
-        rows.append((name, known.recorded, len(frame) if known.recorded else None, known.note))
-    coverage = {"view_coverage": typed(rows, of.VIEW_COVERAGE)}
-    frames |= redacted(coverage, views.source.trace) if views.redact else coverage
+    held, said = views.rows(_OF_VIEWS), []
+    for name, rows in held.items():
+        known = coverage_of(VIEWS[name], count(rows), views.source)
+        said.append((name, known.recorded, count(rows) if known.recorded else None, known.note))
+    coverage = {"view_coverage": typed(said, of.VIEW_COVERAGE)}
+    held |= redacted(coverage, views.source.trace) if views.redact else coverage
     facts, address = report.recording, f"{REPORTS}/{run_id}.json"
     fitting: dict[str, Any] = {part: _fitting(part, getattr(facts, part)) for part in PARTS}
     facts = replace(facts, **fitting)
@@ -127,11 +127,13 @@ def add_to_lake(lake: Path, run_id: str, views: RecordingViews, report: Report, 
     run = (run_id, *known_of_it, facts.commit, app_version, unreadable, facts.redacted, address, __version__, VERSION)
     with staging_folder(lake / _ADDING) as folder:
         new: list[tuple[Path, Path]] = []
-        for name, frame in frames.items():
+        for name, rows in held.items():
             path = lake / name / place / f"{run_id}.parquet"
-            if len(frame):
+            if count(rows):
                 new.append((folder / name, path))
-                _write(new[-1][0], frame.assign(**{LAKE_KEY: run_id}), (*of.RUNS[:1], *TABLES[name].columns))
+                _write(
+                    new[-1][0], {**rows, LAKE_KEY: constant(run_id, count(rows))}, (*of.RUNS[:1], *TABLES[name].columns)
+                )
             else:
                 # A writer that died may have had rows there, by an earlier version.
                 path.unlink(missing_ok=True)
@@ -174,13 +176,19 @@ def note_skipped(lake: Path, path: str, reason: str) -> None:
         new.replace(kept)
 
 
-def _write(path: Path, frame: pd.DataFrame, columns: Sequence[Column]) -> None:
+def _write(path: Path, rows: ViewRows, columns: Sequence[Column]) -> None:
     pa, parquet = _arrow()
     types = {"VARCHAR": pa.string(), "BIGINT": pa.int64(), "DOUBLE": pa.float64(), "BOOLEAN": pa.bool_()}
     schema = pa.schema([(column.name, types[SQL_TYPES[column.type]]) for column in columns])
-    rows = pa.Table.from_pandas(frame, schema=schema, preserve_index=False)
-    # What pandas notes would make readers build its types again.
-    parquet.write_table(rows.replace_schema_metadata(None), path, compression="zstd")
+
+    def cells(cells: Cells, type_: Any) -> Any:
+        if isinstance(cells, Codes):
+            return pa.array(cells.as_objects(), type_)
+        values, null = (cells, None) if isinstance(cells, np.ndarray) else (cells.values, ~cells.known)
+        return pa.array(values, type_, mask=null, from_pandas=True)
+
+    arrays = [cells(rows[each.name], each.type) for each in schema]
+    parquet.write_table(pa.Table.from_arrays(arrays, schema=schema), path, compression="zstd")
 
 
 def _arrow() -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-"""Frames without what is private: the texts of a query's views, each distinct one once."""
+"""Rows without what is private: the texts of a query's views, each distinct one once."""
 
 from __future__ import annotations
 
@@ -9,19 +9,15 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import Final
 
-import numpy as np
-import pandas as pd
-from pandas.api.types import is_numeric_dtype
-
 from tracekit.columns import Codes, Numbers
 from tracekit.grouping import grouped
+from tracekit.query.columns import ViewRows
 from tracekit.query.reading import RAW
 from tracekit.recording.coding import merge_codes
 from tracekit.recording.table import Cells, CellValue, Process, Table, Thread
 from tracekit.report.private_text import PRIVATE, alias_names
 from tracekit.report.redact import PrivateFacts, private_facts, redact_label, redact_names, redact_texts
 from tracekit.trace.filter import model_names
-from tracekit.trace.frames import categorical, held_texts, is_any
 from tracekit.trace.instruments.catalogue import INSTRUMENTS
 from tracekit.trace.samples import SYSTEM
 from tracekit.trace.trace import Trace
@@ -49,26 +45,22 @@ _SCHEMAS = frozenset(schema for instrument in INSTRUMENTS for schema in instrume
 """Recorded tables of which it is known what their columns hold."""
 
 
-def redacted(frames: Mapping[str, pd.DataFrame], trace: Trace) -> dict[str, pd.DataFrame]:
-    """The frames with private texts replaced, names of processes as in a report. A text column that is known to be
+def redacted(views: Mapping[str, ViewRows], trace: Trace) -> dict[str, ViewRows]:
+    """The views with private texts replaced, names of processes as in a report. A text column that is known to be
     neither harmless nor of one of these kinds is private whole: apps and tables that are not known may write anything.
     O(rows + size of the distinct texts)."""
-    held = {
-        (view, str(column)): list(held_texts(categorical(frame[column])))
-        for view, frame in frames.items()
-        for column in frame.columns
-        if view not in OF_REPORT and not is_numeric_dtype(frame[column].dtype)
+    texts = {
+        (view, name): cells
+        for view, rows in views.items()
+        for name, cells in rows.items()
+        if view not in OF_REPORT and isinstance(cells, Codes)
     }
-    changed: dict[str, dict[str, pd.Categorical]] = {view: {} for view in frames}
-    for (view, column), public in _public_texts(held, private_facts(trace), model_names(trace)).items():
-        cells = categorical(frames[view][column])
-        code_of = {text: code for code, text in enumerate(dict.fromkeys(public.values()))}
-        codes = np.full(len(cells.categories) + 1, -1, np.int64)
-        places = cells.categories.get_indexer(pd.Index(list(public), dtype=object))
-        codes[places] = [code_of[text] for text in public.values()]
-        texts = pd.Index(list(code_of), dtype=object)
-        changed[view][column] = pd.Categorical.from_codes(codes[cells.codes], categories=texts)
-    return {view: frame.assign(**changed[view]) for view, frame in frames.items()}
+    held = {key: list(cells.held()) for key, cells in texts.items()}
+    clean = _public_texts(held, private_facts(trace), model_names(trace))
+    changed = {key: texts[key].recoded(public.get) for key, public in clean.items()}
+    return {
+        view: {name: changed.get((view, name), cells) for name, cells in rows.items()} for view, rows in views.items()
+    }
 
 
 def public_tables(trace: Trace) -> Callable[[Sequence[Table]], list[Table]]:
@@ -137,8 +129,13 @@ def _public_texts(
     }
 
 
-def without_functions(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame without names of the app's functions and source files, where `owner` is not the system. O(rows)."""
-    hidden = ~is_any(frame["owner"], SYSTEM)
-    columns = {name: frame[name].cat.add_categories(PRIVATE) for name in ("function", "file")}
-    return frame.assign(**{name: cells.mask(hidden & cells.notna(), PRIVATE) for name, cells in columns.items()})
+def without_functions(rows: ViewRows) -> ViewRows:
+    """The frames of stacks without names of the app's functions and source files, where `owner` is not the system.
+    O(rows)."""
+    owner = rows["owner"]
+    return {
+        name: cells.changed(~owner.is_any(SYSTEM) & cells.known, PRIVATE)
+        if name in ("function", "file") and isinstance(cells, Codes) and isinstance(owner, Codes)
+        else cells
+        for name, cells in rows.items()
+    }

@@ -1,22 +1,23 @@
-"""What a query reads: its views, told from its tree as DuckDB writes it, and recorded tables as frames."""
+"""What a query reads: its views, told from its tree as DuckDB writes it, and the rows of recorded tables."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
-from pandas.api.types import is_numeric_dtype
 
-from tracekit.columns import Numbers
+from tracekit.columns import Numbers, Texts, joined_codes, no_numbers
 from tracekit.errors import UnreadableRecording, UsageError, unknown
+from tracekit.query.columns import ViewRows
 from tracekit.recording import XctraceOptions, open_recording
 from tracekit.recording.open import Paths
-from tracekit.recording.table import Table, TableState
+from tracekit.recording.table import Cells as RecordedCells, TableState
 from tracekit.recording.writing.forms import column_names, is_unsigned
-from tracekit.trace.binding import recode
+from tracekit.rows import joined_cells
+from tracekit.trace.binding import as_coded, as_texts
 
 if TYPE_CHECKING:
     import duckdb
@@ -107,15 +108,15 @@ def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
         yield from _nodes(part)
 
 
-def raw_frame(
+def recorded_rows(
     schema: str, path: Paths, *, run: int | None = None, reader: str = "auto", xctrace: XctraceOptions | None = None
-) -> pd.DataFrame:
+) -> ViewRows:
     """The rows of all tables of a schema in a recording, which is read for them, in their order: a column for each of
     theirs, with underscores for hyphens. `run`, `reader` and `xctrace` are those of `open_recording`.
 
-    Numbers are `Int64` or `UInt64`, in the unit of the recording (ns for times); other cells are categories of the text
-    that Instruments shows. Raises `UsageError` for a schema that the recording does not have, and `UnreadableRecording`
-    for one that cannot be read.
+    Numbers are signed or unsigned, in the unit of the recording (ns for times); other cells are the texts that
+    Instruments shows. Raises `UsageError` for a schema that the recording does not have, and `UnreadableRecording` for
+    one that cannot be read.
     """
     recording = open_recording(path, run=run, schemas=[schema], reader=reader, xctrace=xctrace)
     tables = recording.tables(schema)
@@ -126,17 +127,25 @@ def raw_frame(
         if reason is None:
             raise unknown("table", schema, dict.fromkeys(entry.schema for entry in entries))
         raise UnreadableRecording(f"table '{schema}' cannot be read: {reason or 'it is not in the recording'}")
-    rows = pd.concat([_frame(table) for table in readable], ignore_index=True)
-    # Categories of several tables become plain texts.
-    return rows.astype({name: "category" for name, dtype in rows.dtypes.items() if not is_numeric_dtype(dtype)})
+    named = [{_name(name): at for at, name in enumerate(column_names(table.columns))} for table in readable]
+    rows: ViewRows = {}
+    for name in dict.fromkeys(name for names in named for name in names):
+        held = [(table, names.get(name)) for table, names in zip(readable, named, strict=True)]
+        cells = _joined([no_numbers(table.rows) if at is None else table.cells[at] for table, at in held])
+        unsigned = any(at is not None and is_unsigned(table.columns[at].engineering_type) for table, at in held)
+        if isinstance(cells, Numbers) and unsigned:
+            cells = replace(cells, values=cells.values.astype(np.uint64))
+        rows[name] = cells
+    return rows
 
 
-def _frame(table: Table) -> pd.DataFrame:
-    columns: dict[str, object] = {}
-    for name, column, cells in zip(column_names(table.columns), table.columns, table.cells, strict=True):
-        if isinstance(cells, Numbers):
-            values = cells.values.astype(np.uint64) if is_unsigned(column.engineering_type) else cells.values
-            columns[name.replace("-", "_")] = pd.arrays.IntegerArray(values, ~cells.known)
-        else:
-            columns[name.replace("-", "_")] = recode(cells.codes, [str(value) for value in cells.values])
-    return pd.DataFrame(columns, copy=False)
+def _name(name: str) -> str:
+    return name.replace("-", "_")
+
+
+def _joined(parts: Sequence[RecordedCells]) -> Numbers | Texts:
+    """A column of several tables: of texts where it is not numbers in all."""
+    if not all(isinstance(cells, Numbers) for cells in parts):
+        return joined_codes([as_texts(as_coded(cells)) for cells in parts])
+    numbers: Numbers = joined_cells(parts)
+    return numbers

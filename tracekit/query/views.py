@@ -1,4 +1,4 @@
-"""The views: names, columns with units, and the frame that each one shows.
+"""The views: names, columns with units, and the rows that each one shows.
 
 They are an interface: a name that is here stays, and a change of meaning raises `VERSION`. Names end in the unit, `_ns`
 for nanoseconds; times count from the start of the run.
@@ -8,37 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Final
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.operations import Part
 from tracekit.analysis.statistics import top_calls
-from tracekit.arrays import BoolArray
-from tracekit.columns import Column, Type
-from tracekit.intervals import Intervals
+from tracekit.columns import Column, Flags, Type, known_where
 from tracekit.query import columns as of
+from tracekit.query.columns import Cells, ViewRows
 from tracekit.report.report import Report, Result
+from tracekit.rows import Rows, listed_cells
+from tracekit.trace.context import ContextRows
 from tracekit.trace.events import LOAD_KINDS, Kind, Lane
-from tracekit.trace.frames import is_any, rows_where
 from tracekit.trace.trace import Trace
 
 VERSION: Final = 1
 """Of the views, as a whole."""
 LAKE_KEY: Final = "run_id"
 """The column that tells apart recordings in a lake."""
-
-_DTYPES = {
-    Type.TEXT: "category",
-    Type.NUMBER: "Int64",
-    Type.NULLABLE_NUMBER: "Int64",
-    Type.REAL: "Float64",
-    Type.FLAG: "boolean",
-    Type.NULLABLE_FLAG: "boolean",
-}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,59 +48,54 @@ class View:
     name: str
     holds: str
     columns: tuple[Column, ...]
-    frame: Callable[[Source], pd.DataFrame | None]
+    held: Callable[[Source], ViewRows | None]
     """Its rows, with these columns in this order; None where they were not recorded."""
     instruments: tuple[str, ...] = ()
     """What has to be recorded for it; empty for what follows from all of the recording."""
 
-    def rows(self, source: Source) -> pd.DataFrame:
-        """The frame that is registered: shape (rows, columns), without rows where nothing was recorded."""
-        frame = self.frame(source)
-        return typed((), self.columns) if frame is None else frame
+    def rows(self, source: Source) -> ViewRows:
+        """The rows that are registered: none where nothing was recorded."""
+        rows = self.held(source)
+        return typed((), self.columns) if rows is None else rows
 
 
-def _events(rows: pd.DataFrame, columns: Sequence[Column], **more: BoolArray | pd.arrays.BooleanArray) -> pd.DataFrame:
-    """Rows of an event frame as a view of these columns."""
-    ends = Intervals.from_rows(rows).ends
-    return _of(rows.assign(id=rows.index.to_numpy(np.int64), end_ns=ends, **more), columns)
+def _of(rows: Rows, columns: Sequence[Column], **more: Cells) -> ViewRows:
+    """Rows of a trace with the names and columns of a view, and `more` of them."""
+    cells = rows.columns() | more
+    if "start_ns" in cells and "duration_ns" in cells:
+        starts, durations = cells["start_ns"], cells["duration_ns"]
+        is_plain = isinstance(durations, np.ndarray)
+        cells["end_ns"] = starts + durations if is_plain else known_where(durations.known, starts + durations.values)
+    held = {of.RENAMED.get(name, name): column for name, column in cells.items()}
+    return {column.name: held[column.name] for column in columns}
 
 
-def _of(frame: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
-    """A frame of a trace with the names and columns of a view."""
-    return frame.rename(columns=of.RENAMED)[[column.name for column in columns]]
+def _predictions(source: Source) -> ViewRows:
+    rows = top_calls(source.trace, Kind.PREDICTION)
+    return _of(rows, of.EVENTS + of.CALLS + of.FIRST, is_first_after_load=first_predictions(source.trace)[rows.id])
 
 
-def _predictions(source: Source) -> pd.DataFrame:
-    rows = top_calls(source.trace, Kind.PREDICTION).frame()
-    first = first_predictions(source.trace)[rows.index]
-    return _events(rows, of.EVENTS + of.CALLS + of.FIRST, is_first_after_load=first)
+def _loads(source: Source) -> ViewRows:
+    loads = source.trace.activity.where(source.trace.activity.kind.is_any(*LOAD_KINDS))
+    is_cold = Flags(loads.kind.is_any(Kind.LOAD_UNCACHED), ~loads.kind.is_any(Kind.LOAD))
+    return _of(loads, of.EVENTS + of.CALLS + of.COLD, is_cold=is_cold)
 
 
-def _loads(source: Source) -> pd.DataFrame:
-    activity = source.trace.activity.frame()
-    loads = rows_where(activity, is_any(activity["kind"], *LOAD_KINDS))
-    cold, known = is_any(loads["kind"], Kind.LOAD_UNCACHED), ~is_any(loads["kind"], Kind.LOAD)
-    return _events(loads, of.EVENTS + of.CALLS + of.COLD, is_cold=pd.arrays.BooleanArray(cold, ~known))
-
-
-def _lane(name: str) -> Callable[[Source], pd.DataFrame]:
+def _lane(name: str) -> Callable[[Source], ViewRows]:
     columns = of.EVENTS + of.CALLS if name == "activity" else of.EVENTS
-    return lambda source: _events(source.trace.framed(name), columns)
+    return lambda source: _of(source.trace.events[name], columns)
 
 
-def _unit(lane: Lane) -> Callable[[Source], pd.DataFrame]:
-    return lambda source: _events(
-        rows_where(rows := source.trace.hardware.frame(), is_any(rows["lane"], lane)), of.EVENTS
-    )
+def _unit(lane: Lane) -> Callable[[Source], ViewRows]:
+    return lambda source: _of(source.trace.hardware.where(source.trace.hardware.lane.is_any(lane)), of.EVENTS)
 
 
-def _breakdown(source: Source) -> pd.DataFrame:
-    frame = breakdown(source.trace).every.frame()
-    starts = source.trace.activity.start_ns[frame.index]
-    return _of(frame.assign(prediction_id=frame.index.to_numpy(np.int64), start_ns=starts), of.BREAKDOWN)
+def _breakdown(source: Source) -> ViewRows:
+    times = breakdown(source.trace).every
+    return _of(times, of.BREAKDOWN, prediction_id=times.id, start_ns=source.trace.activity.start_ns[times.id])
 
 
-def _models(source: Source) -> pd.DataFrame:
+def _models(source: Source) -> ViewRows:
     rows = [
         (
             *(model.name, model.level, model.instances, model.loads, model.cold_loads, model.predictions),
@@ -121,17 +107,11 @@ def _models(source: Source) -> pd.DataFrame:
     return typed(rows, of.MODELS)
 
 
-def _phases(source: Source) -> pd.DataFrame:
-    frame = source.trace.phases.frame()
-    return _of(frame.assign(end_ns=frame["duration_ns"] + frame["start_ns"], request_id=frame["request"]), of.PHASES)
+def _requests(source: Source) -> ViewRows:
+    return _of(source.trace.requests, of.REQUESTS, id=source.trace.requests.request)
 
 
-def _requests(source: Source) -> pd.DataFrame:
-    frame = source.trace.requests.frame()
-    return _of(frame.assign(id=frame["request"], end_ns=frame["duration_ns"] + frame["start_ns"]), of.REQUESTS)
-
-
-def _operations(source: Source) -> pd.DataFrame:
+def _operations(source: Source) -> ViewRows:
     rows = []
     for operation in source.report().operations:
         known, parts = operation.statistics, {part.part: part.total_ns for part in operation.parts}
@@ -145,7 +125,7 @@ def _found(source: Source) -> list[Result]:
     return [result for result in source.report().results if result.outcome == "finding"]
 
 
-def _findings(source: Source) -> pd.DataFrame:
+def _findings(source: Source) -> ViewRows:
     rows = [
         (
             *(rank, each.id, each.severity, each.model, each.title, each.summary, each.saved_ns),
@@ -157,14 +137,14 @@ def _findings(source: Source) -> pd.DataFrame:
     return typed(rows, of.FINDINGS)
 
 
-def _checks(source: Source) -> pd.DataFrame:
+def _checks(source: Source) -> ViewRows:
     results = source.report().results
     return typed(
         [(result.id, result.model, result.outcome, result.summary, result.record) for result in results], of.CHECKS
     )
 
 
-def _evidence(source: Source) -> pd.DataFrame:
+def _evidence(source: Source) -> ViewRows:
     rows = [
         (
             *(rank, found.id, each.start_ns, each.end_ns, each.end_ns - each.start_ns),
@@ -176,7 +156,7 @@ def _evidence(source: Source) -> pd.DataFrame:
     return typed(rows, of.EVIDENCE)
 
 
-def _coverage(source: Source) -> pd.DataFrame:
+def _coverage(source: Source) -> ViewRows:
     rows = [
         (each.instrument, str(each.state), each.rows, ", ".join(each.tables), each.conclusion, each.advice)
         for each in source.report().coverage
@@ -184,34 +164,36 @@ def _coverage(source: Source) -> pd.DataFrame:
     return typed(rows, of.COVERAGE)
 
 
-def _recording(source: Source) -> pd.DataFrame:
+def _recording(source: Source) -> ViewRows:
     info = source.report().recording
     return typed([tuple(getattr(info, column.name) for column in of.RECORDING)], of.RECORDING)
 
 
-def _of_samples(name: str, columns: Sequence[Column]) -> Callable[[Source], pd.DataFrame | None]:
-    return lambda source: None if (frame := source.trace.framed(name)) is None else _of(frame, columns)
+def _asked(of_trace: Callable[[Trace], Rows | None], columns: Sequence[Column]) -> Callable[[Source], ViewRows | None]:
+    return lambda source: None if (rows := of_trace(source.trace)) is None else _of(rows, columns)
 
 
-def typed(rows: Sequence[Sequence[object]], columns: Sequence[Column]) -> pd.DataFrame:
-    """Rows of objects as a frame of these columns, shape (rows, columns)."""
-    frame = pd.DataFrame(rows, columns=[column.name for column in columns], dtype=object)
-    return frame.astype({column.name: _DTYPES[column.type] for column in columns})
+_phases, _samples, _stacks = (
+    _asked(attrgetter(name), columns)
+    for name, columns in (("phases", of.PHASES), ("samples", of.SAMPLES), ("stacks", of.STACKS))
+)
 
 
-_FRAMES = {"gpu_clock": "gpu_performance"}
-"""Context frames whose view has a name of its own."""
+def _context(rows: type[ContextRows], columns: Sequence[Column]) -> Callable[[Source], ViewRows | None]:
+    return _asked(lambda trace: trace.table(rows), columns)
 
 
-def _context(name: str, columns: Sequence[Column]) -> Callable[[Source], pd.DataFrame | None]:
-    def frame(source: Source) -> pd.DataFrame | None:
-        rows = source.trace.beside(_FRAMES.get(name, name))
-        if rows is None:
-            return None
-        ends = {"end_ns": Intervals.from_rows(rows).ends} if "duration_ns" in rows else {}
-        return rows.rename(columns=of.RENAMED).assign(**ends).reindex(columns=[column.name for column in columns])
+def typed(rows: Sequence[Sequence[object]], columns: Sequence[Column]) -> ViewRows:
+    """Rows of objects as columns of these types."""
+    cells = zip(*rows, strict=True) if rows else [()] * len(columns)
+    return {
+        column.name: listed_cells(column.type, [*map(_text, values)] if column.type is Type.TEXT else values)
+        for column, values in zip(columns, cells, strict=True)
+    }
 
-    return frame
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
 
 
 _UNITS = ("Neural Engine", "GPU", "MPS")
@@ -235,13 +217,25 @@ VIEWS: Mapping[str, View] = {
         View("findings", "what the checks found, the most expensive first", of.FINDINGS, _findings),
         View("checks", "the answer of each check for each model", of.CHECKS, _checks),
         View("evidence", "intervals that show a finding, a selection where there are many", of.EVIDENCE, _evidence),
-        View("samples", "call stacks that were sampled", of.SAMPLES, _of_samples("samples", of.SAMPLES), _STACKED),
-        View("stacks", "frames of the call stacks", of.STACKS, _of_samples("stacks", of.STACKS), _STACKED),
-        *(
-            View(name, holds, columns, _context(name, columns), (instrument,))
-            for (name, instrument, holds), columns in of.CONTEXT.items()
+        View(
+            "samples",
+            "call stacks that were sampled",
+            of.SAMPLES,
+            _samples,
+            _STACKED,
         ),
-        View("phases", "phases of other runtimes, and operations of the app", of.PHASES, _phases, ("Signposts",)),
+        View("stacks", "frames of the call stacks", of.STACKS, _stacks, _STACKED),
+        *(
+            View(name, holds, columns, _context(rows, columns), (instrument,))
+            for (name, instrument, holds), (rows, columns) in of.CONTEXT.items()
+        ),
+        View(
+            "phases",
+            "phases of other runtimes, and operations of the app",
+            of.PHASES,
+            _phases,
+            ("Signposts",),
+        ),
         View("requests", "requests to language models", of.REQUESTS, _requests, _REQUESTED),
         View("operations", "operations of the app: its own signposts", of.OPERATIONS, _operations, ("Signposts",)),
         View("recording", "the recording itself: one row", of.RECORDING, _recording),

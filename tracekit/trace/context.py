@@ -19,8 +19,8 @@ from tracekit.rows import Rows, in_order, start_order
 from tracekit.trace import binding, collect
 from tracekit.trace.binding import durations
 
-TABLE = "schema of the source table"
-ROW = "0-based row in that table"
+TABLE = "schema of the recorded table"
+ROW = "row in that table, from 0"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
