@@ -240,12 +240,14 @@ class Reals:
 class Keyed:
     """Columns whose names are data."""
 
-    cells: Mapping[str, Texts | Numbers | Reals]
+    cells: Mapping[str, Texts | Numbers | Reals | IntArray]
     """By name, of one length."""
 
     def take(self, at: Places) -> Keyed:
         """Only these cells of each column. O(cells taken x columns)."""
-        return Keyed({name: cells.take(at) for name, cells in self.cells.items()})
+        return Keyed(
+            {name: cells[at] if isinstance(cells, np.ndarray) else cells.take(at) for name, cells in self.cells.items()}
+        )
 
 
 class Type(StrEnum):

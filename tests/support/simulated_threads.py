@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import pandas as pd
 
 from support.call_stacks import START, WQ, Call, Sample, app, core_ml, source
 from tracekit.columns import all_known, coded, constant
 from tracekit.recording.table import Process, Thread
 from tracekit.trace.calls.infer import Inferred, infer_calls
+from tracekit.trace.calls.sites import Sites
 from tracekit.trace.calls.stacks import Api
 from tracekit.trace.events import (
     ATTRIBUTIONS,
@@ -211,10 +211,10 @@ def measured(made: Simulated) -> Measured:
     began by its latest start."""
     inferred = made.inferred()
     activity, result = inferred.activity.frame(), Measured()
-    sites = pd.DataFrame() if inferred.sites is None else inferred.sites
+    sites = Sites.none() if inferred.sites is None else inferred.sites
     result.unseen = len(activity) - len(sites)
     for line, tid in {(call.line, call.tid) for call in made.calls}:
-        own = sites.index[((sites["line"] == line) & (sites["tid"] == tid)).to_numpy(dtype=bool)] if len(sites) else []
+        own = sites.id[(sites.line.filled() == line) & (sites.tid.filled() == tid)]
         truth = sorted((c for c in made.calls if (c.line, c.tid) == (line, tid)), key=lambda call: call.start_ns)
         result.above += len(own) > len(truth)
         starts = np.array([call.start_ns for call in truth])

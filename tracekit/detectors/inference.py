@@ -21,6 +21,7 @@ from tracekit.detectors.framework import AnyDetector
 from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Outcome, Passed
 from tracekit.intervals import Intervals
 from tracekit.recording.table import TableState
+from tracekit.rows import sums_by
 from tracekit.trace.calls.infer import Follows, call_order, keep_in_order, next_of, threads_of
 from tracekit.trace.calls.stacks import Unit
 from tracekit.trace.events import LOAD_KINDS, SETUP_KINDS, Attribution, Calls, Events, Kind, Origin
@@ -213,7 +214,7 @@ def _with_times(trace: Trace, follows: tuple[Follows, ...], start: IntArray, end
         trace,
         activity=replace(calls.take(order), id=calls.id, start_ns=start[order], duration_ns=duration[order]),
         hardware=replace(trace.hardware, prediction=or_null(np.append(row, -1)[linked])),
-        sites=None if sites is None else sites.set_axis(row[sites.index]).sort_index(),
+        sites=None if sites is None else sites.moved(row[sites.id]),
     )
     variant.cache.get(SampleSource, lambda: trace.sampled)
     variant.cache.get(_each_known, lambda: _each_known(trace)[order])
@@ -297,8 +298,8 @@ def _shares_code(trace: Trace, of_model: Calls) -> bool:
     """Whether other calls come from the same code as these, which are of another model as far as the hardware tells."""
     if trace.sites is None:
         return False
-    path, own = trace.sites["path"], np.isin(trace.sites.index, of_model.id)
-    return bool(path[~own].isin(path[own].dropna()).any())
+    path, own = trace.sites.path, np.isin(trace.sites.id, of_model.id)
+    return bool(np.isin(path[~own], path[own]).any())
 
 
 def _joined(calls: Calls, outcome: Finding | Passed) -> bool:
@@ -361,10 +362,9 @@ def _find_known(trace: Trace) -> BoolArray:
     guessed = calls.origin.is_any(Origin.CALL_STACKS) & predictions & ~shown
     # Those without a model are a group too.
     model, count = calls.model.codes + np.int64(1), len(calls.model.values) + 1
-    if trace.sites is not None and Unit.CPU in trace.sites:
+    if trace.sites is not None:
         # One on the CPU may lie between two on other units.
-        computes, of_sites = np.zeros(len(calls), np.int64), trace.sites[Unit.CPU].to_numpy(np.int64)
-        computes[trace.sites.index] = of_sites
+        computes = sums_by(calls.id, trace.sites.id, trace.sites.samples_in(Unit.CPU))
         usual = medians_by_group(computes[shown], model[shown], count)[model]
         beside = (computes >= _NEAR + 2 * usual) & shown
         known &= ~(beside & (np.bincount(model[beside], minlength=count)[model] >= _NEAR))

@@ -64,13 +64,11 @@ def main_thread_stretches(trace: Trace) -> Stretches:
     # The call of each sample, and those of inferred calls, as positions in `IN_CALLS`. Core ML names no thread.
     seen, calls, apis = np.full(len(at), none), Intervals.none(), np.empty(0, np.int64)
     if trace.sites is not None and trace.sampled is not None:
-        seen = np.append(_positions(cells_of(core_ml_stacks(trace.sampled)["api"].array)), none)[
-            samples.stack.take(at).filled()
-        ]
-        rows = trace.sites.index.to_numpy()
-        mine = _of_main_thread(trace, cells_of(trace.sites["main_thread"].array), trace.activity.pid.take(rows))
-        calls = Intervals.from_rows(trace.activity).where(rows[mine])
-        apis = _positions(cells_of(trace.sites["api"].array))[mine]
+        stacks, sites = core_ml_stacks(trace.sampled), trace.sites
+        seen = np.append(_positions(stacks.api), none)[samples.stack.take(at).filled()]
+        mine = _of_main_thread(trace, sites.main_thread, trace.activity.pid.take(sites.id))
+        calls = Intervals.from_rows(trace.activity).where(sites.id[mine])
+        apis = _positions(sites.api)[mine]
     outside = ~in_ranges(calls.union(), times)
     stretches: dict[str, Intervals] = {}
     for code, state in enumerate((*IN_CALLS, RUNNING)):

@@ -21,6 +21,7 @@ from tracekit.analysis.code.call_sites import call_sites
 from tracekit.analysis.why.choice import Choice
 from tracekit.api import Analysis, explain, judge, what_if_fixed
 from tracekit.errors import UsageError, naming_keywords
+from tracekit.frame import frame_of
 from tracekit.measured import told_apart
 from tracekit.notebook import reports
 from tracekit.recording import Progress, XctraceOptions
@@ -127,7 +128,13 @@ class LoadedTrace:
     def core_ml_calls(self) -> pd.DataFrame | None:
         """Calls of Core ML that samples lie in, and the code that made them; None where no samples were recorded."""
         sites = call_sites(self.trace)
-        return None if sites is None else self.trace.activity.frame().loc[sites.index].join(sites)
+        if sites is None:
+            return None
+        columns = sites.columns()
+        if not self.trace.inferred:
+            del columns["path"]
+        found = frame_of(self.trace.activity.take(sites.id).columns() | columns)
+        return found.rename(columns={"frame_row": "frame"})
 
     def breakdown(self) -> pd.DataFrame:
         """Where the time of each of the app's predictions went, in ns, indexed like `predictions`.

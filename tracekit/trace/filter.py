@@ -157,9 +157,6 @@ def narrow(trace: Trace, shown: Shown) -> Trace:
     """The trace with only what is shown, links and models brought in line: to be looked at, not to be judged. Coverage
     stays: what was recorded does not depend on what one wants to look at. O(rows) per frame."""
     kept, sites = shown.rows["activity"], trace.sites
-    if sites is not None:
-        sites = sites[kept[sites.index]]
-        sites = sites.set_axis((np.cumsum(kept) - 1)[sites.index]).rename_axis("event")
     # The entry behind the last stands for none.
     new_index = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)
 
@@ -174,7 +171,7 @@ def narrow(trace: Trace, shown: Shown) -> Trace:
         compute=part_of(trace.compute, "compute"),
         other=part_of(trace.other, "other"),
         hardware=part_of(trace.hardware, "hardware"),
-        sites=sites,
+        sites=None if sites is None else sites.moved(new_index[sites.id]),
         models=shown_models(trace, shown),
         context={name: rows.where(shown.context[name]) for name, rows in trace.context.items()},
         notes=(*trace.notes, *shown.notes),

@@ -12,6 +12,7 @@ from tracekit.characters import visible
 from tracekit.recording.table import TableState
 from tracekit.rows import Rows
 from tracekit.trace.cache import Cache, cached
+from tracekit.trace.calls.sites import Sites
 from tracekit.trace.context import AnyContext, ContextRows, rows_of_class
 from tracekit.trace.events import Attribution, Calls, Events, Origin
 from tracekit.trace.instruments.memory import MemoryRows
@@ -116,7 +117,7 @@ class Trace:
     """Model files that were given or found, with the models that they describe (`tracekit.trace.file_matching`)."""
     performance_reports: tuple[Joined[PerformanceReport], ...] = ()
     """Performance reports that were given or found, in the same way."""
-    sites: pd.DataFrame | None = None
+    sites: Sites | None = None
     """The code that made the calls of `activity` if inferred (`tracekit.trace.calls.infer`); None for recorded ones."""
     sample_source: SampleSource = field(default_factory=SampleSource, repr=False)
     """Reads the samples when they are asked for; use `sampled`."""

@@ -72,7 +72,7 @@ def test_a_gap_that_nothing_explains_may_end_a_call():
     (call,) = found.activity.frame().to_dict("records")
     assert (call["start_max_ns"], call["end_min_ns"], call["end_max_ns"]) == (10 * MS, 10 * MS, 91 * MS)
     assert not call["single"]
-    (site,) = found.sites.to_dict("records")
+    (site,) = found.sites.frame().to_dict("records")
     assert (site["caller"], site["file"], site["line"], site["samples"]) == ("Style.apply", "main.swift", 42, 2)
     assert (site[Unit.GPU], site[Unit.CPU], site["main_thread"], site["tid"]) == (1, 0, True, 9)
 
@@ -89,8 +89,8 @@ def test_another_place_or_binding_after_executing_begins_another_call():
         (8, MAIN, prediction(EXECUTE, caller=app("Style.apply", 50))),
     )
     assert starts_of(found) == [1, 4, 6, 8]
-    assert found.sites["samples"].tolist() == [3, 2, 1, 1]
-    assert found.sites["line"].tolist() == [42, 42, 50, 50]
+    assert found.sites.samples.tolist() == [3, 2, 1, 1]
+    assert found.sites.line.values.tolist() == [42, 42, 50, 50]
     names = found.activity.model.as_objects().tolist()[1:3]
     assert names == ["model called at main.swift:42", "model called at main.swift:50"]
 
@@ -104,8 +104,8 @@ def test_samples_without_stack_or_name_end_nothing_and_threads_are_apart():
         (4, MAIN, prediction(EXECUTE)),
         (5, MAIN, [RUN, START]),
     )
-    assert found.sites["samples"].tolist() == [2, 1]
-    assert found.sites["main_thread"].tolist() == [True, False]
+    assert found.sites.samples.tolist() == [2, 1]
+    assert found.sites.main_thread.values.tolist() == [True, False]
 
 
 def test_threads_that_wait_are_in_a_call_and_not_counted():
@@ -117,26 +117,26 @@ def test_threads_that_wait_are_in_a_call_and_not_counted():
     nothing = CommandBuffers(np.zeros(0, np.int64), np.zeros(0, bool))
     found = infer_calls(no_events(), nothing, sampled, 1_000 * MS, watched=False)
     (call,) = found.activity.frame().to_dict("records")
-    assert found.sites["samples"].tolist() == [2]
+    assert found.sites.samples.tolist() == [2]
     assert call["end_max_ns"] > 59 * MS
 
 
 def test_the_caller_of_a_load_is_not_the_face_of_core_ml_in_the_app():
     found = inferred((1, MAIN, [COMPILE, LOAD, OVERLAY, APPLY, START]), (2, MAIN, [LOAD, OVERLAY, APPLY, START]))
-    (site,) = found.sites.to_dict("records")
+    (site,) = found.sites.frame().to_dict("records")
     assert (site["caller"], site["line"], site["samples"], site[LoadPhase.COMPILING]) == ("Style.apply", 42, 2, 1)
     assert found.activity.kind.as_objects().tolist() == ["load_uncached"]
     assert found.activity.model.as_objects().tolist() == ["model loaded at main.swift:42"]
 
 
 def test_names_of_core_ml_elsewhere_are_no_calls_and_a_caller_is_code_of_the_app(trace_of, frame):
-    assert inferred((1, WORKER, [PREDICT, WQ])).sites["caller"].isna().tolist() == [True]
+    assert inferred((1, WORKER, [PREDICT, WQ])).sites.caller.as_objects().tolist() == [None]
     found = inferred((1, MAIN, [app("-[MLThing predictionFromX:]", 1), START]), (2, MAIN, [Call("CoreML"), START]))
     assert not len(found.activity)
     assert found.sites is None
     trace = trace_of(frame())
     assert call_sites(trace) is None
-    assert call_sites(replace(trace, sample_source=source())).empty
+    assert not len(call_sites(replace(trace, sample_source=source())))
 
 
 def test_each_row_of_core_ml_has_the_call_site_of_the_samples_in_it(traced):
@@ -154,10 +154,10 @@ def test_each_row_of_core_ml_has_the_call_site_of_the_samples_in_it(traced):
     kinds = ["load", "prediction", "prediction", "prediction"]
     trace = traced(samples, (0, 10), (10, 20), (20, 30), (30, 40), kind=kinds)
     sites = call_sites(trace)
-    assert sites.index.tolist() == [0, 1, 2]
-    assert sites["caller"].tolist() == ["Style.apply"] * 3
-    assert sites["samples"].tolist() == [1, 2, 2]
-    assert sites["ambiguous"].tolist() == [False, False, True]
+    assert sites.id.tolist() == [0, 1, 2]
+    assert sites.caller.as_objects().tolist() == ["Style.apply"] * 3
+    assert sites.samples.tolist() == [1, 2, 2]
+    assert sites.ambiguous.tolist() == [False, False, True]
     (site,) = sites_of(trace, [1, 2, 3])
     assert (site.function, site.file, site.line, site.thread) == ("Style.apply", "main.swift", 42, "main")
     assert (site.calls, site.of, site.share, site.samples, site.ambiguous) == (2, 2, 1.0, 4, 1)
@@ -253,7 +253,7 @@ PLACES = {"quick_probe": ([1514], {1229, 1261}), "fp16_w8_60s_all": ([1514], {12
 @pytest.mark.parametrize("name", sweep_rest(*LOADS))
 def test_loads_and_calls_of_public_recordings(corpus, name):
     trace = kept_trace(corpus / f"bundles/{name}.trace")
-    calls = trace.activity.frame().join(trace.sites)
+    calls = trace.activity.frame().join(trace.sites.frame())
     (load,) = calls[calls["api"] == Api.LOAD].to_dict("records")
     outer = [each.samples for site in all_sites(trace) if site.api == Api.LOAD for each in site.busy if not each.within]
     assert sum(outer) <= load["samples"]

@@ -74,8 +74,8 @@ def test_an_inferred_load_is_the_one_that_was_logged(app):
     # The one model that predicts was taken for the one that is loaded; now its name is known.
     assert set(trace.activity.model.held()) == {"Net"}
     assert trace.sites is not None
-    assert trace.sites.loc[0, "line"] == 42
-    assert trace.sites.index.tolist() == list(range(len(trace.activity)))
+    assert trace.sites.line.item(0) == 42
+    assert trace.sites.id.tolist() == list(range(len(trace.activity)))
     assert trace.inferred
 
 

@@ -6,24 +6,22 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
-import pandas as pd
 
 from tracekit.arrays import BoolArray, IndexArray, IntArray
-from tracekit.by_frame import unchanging
+from tracekit.columns import Codes, Keyed
 from tracekit.errors import unknown
-from tracekit.frame import array_of
 from tracekit.intervals import Intervals, positions_between
 from tracekit.trace.binding import flags
 from tracekit.trace.calls import stacks
-from tracekit.trace.calls.stacks import API, Api, LoadPhase, app_frames, place_of, stacks_with
+from tracekit.trace.calls.sites import Sites, place_of
+from tracekit.trace.calls.stacks import API, Api, LoadPhase, StackCalls, app_frames, stacks_with
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.filter import in_ranges
-from tracekit.trace.frames import categorical, is_any
 from tracekit.trace.samples import SAMPLE_NS, TIMED, SampleRows
 from tracekit.trace.trace import Trace, cached_by_trace
 
 
-def core_ml_stacks(trace: Trace) -> pd.DataFrame | None:
+def core_ml_stacks(trace: Trace) -> StackCalls | None:
     """What each distinct stack calls of Core ML (`trace.calls.stacks.core_ml_stacks`); None without samples."""
     return None if trace.sampled is None else stacks.core_ml_stacks(trace.sampled)
 
@@ -67,14 +65,10 @@ _KINDS: Final[Mapping[Api, Sequence[str]]] = {
 
 
 @cached_by_trace
-def call_sites(trace: Trace) -> pd.DataFrame | None:
-    """One row for each load, compilation and prediction of the app, by its index in `Trace.activity`, that a sample in
-    a call of that kind lies in; None where no samples were recorded.
-
-    `caller`, `image`, `file`, `line`, `frame`: the frame of the app that most of these samples show. `thread`, `tid`,
-    `main_thread`: of the thread that has most of them. `samples`: of that thread with that frame, and in one column for
-    each `LoadPhase` and `Unit` those in it. `ambiguous`: whether other threads were in such a call meanwhile, so that
-    it may be theirs. `api`: kind of the call. O((rows + pairs) log pairs).
+def call_sites(trace: Trace) -> Sites | None:
+    """One row for each load, compilation and prediction of the app that a sample in a call of that kind lies in; None
+    where no samples were recorded. The place is the frame of the app that most of these samples show, the thread the
+    one that has most of them; its samples with that frame are counted. O((rows + pairs) log pairs).
     """
     if trace.sites is not None:
         return trace.sites
@@ -83,7 +77,7 @@ def call_sites(trace: Trace) -> pd.DataFrame | None:
         return None
     rows = sampled.samples.where(sampled.samples.stack.known)
     stack = rows.stack.values
-    api = categorical(kinds["api"]).codes[stack]
+    api = kinds.api.codes[stack]
     time, activity = rows.time_ns, trace.activity
     # Those of stages belong to the call of their pipeline.
     own = activity.attribution.is_any(Attribution.EXACT) & ~activity.level.is_any(Level.SUB)
@@ -97,10 +91,10 @@ def call_sites(trace: Trace) -> pd.DataFrame | None:
         first, after = (np.searchsorted(time[of_kind], edges) for edges in (spans.starts, spans.ends))
         pairs.append((np.repeat(ids, after - first), of_kind[positions_between(first, after)]))
     event, sample = (np.concatenate(part) for part in zip(*pairs, strict=True))
-    return _most_frequent(trace, event, rows.take(sample), kinds["caller"].to_numpy()[stack[sample]])
+    return _most_frequent(trace, event, rows.take(sample), kinds.caller[stack[sample]])
 
 
-def _most_frequent(trace: Trace, event: IndexArray, samples: SampleRows, caller: IndexArray) -> pd.DataFrame:
+def _most_frequent(trace: Trace, event: IndexArray, samples: SampleRows, caller: IndexArray) -> Sites:
     """Of the threads and frames that the samples in each row show the most frequent."""
     assert trace.stacks is not None  # noqa: S101 - samples were found in them
     stacks = trace.stacks
@@ -120,23 +114,28 @@ def _most_frequent(trace: Trace, event: IndexArray, samples: SampleRows, caller:
     chosen = by_size[np.diff(site_event[by_size], prepend=-2) != 0]
     events, first = site_event[chosen], order[start[chosen]]
     threads = np.bincount(np.cumsum(differs[0]) - 1, differs[0] | differs[1])
-    columns: dict[str, object] = place_of(stacks, caller[first])
-    of_thread = samples.take(first)
-    columns |= {"thread": array_of(of_thread.thread), "tid": array_of(of_thread.tid)}
-    columns["main_thread"] = array_of(of_thread.main_thread)
-    columns |= {"samples": size[chosen], "ambiguous": threads > 1}
     of_site = np.full(len(start), -1)
     of_site[chosen] = np.arange(len(chosen))
     call = of_site[np.cumsum(is_first) - 1]
     stack = samples.stack.values[order[call >= 0]]
-    for name, inside in busy_with(trace).items():
-        columns[name] = np.bincount(call[call >= 0], inside[stack], minlength=len(chosen)).astype(np.int64)
+    call = call[call >= 0]
+    busy = {name: np.bincount(call[inside[stack]], minlength=len(chosen)) for name, inside in busy_with(trace).items()}
     kinds = trace.activity.kind.take(events)
-    codes = np.full(len(events), -1)
+    codes = np.full(len(events), -1, np.int8)
     for code, api in enumerate(_KINDS):
         codes[kinds.is_any(*_KINDS[api])] = code
-    columns["api"] = pd.Categorical.from_codes(codes, categories=pd.Index(list(_KINDS), dtype=object))
-    return unchanging(pd.DataFrame(columns, index=pd.Index(events, name="event")))
+    return Sites(
+        **place_of(stacks, caller[first]).columns(),
+        id=events,
+        thread=samples.thread.take(first),
+        tid=samples.tid.take(first),
+        main_thread=samples.main_thread.take(first),
+        samples=size[chosen],
+        ambiguous=threads > 1,
+        busy=Keyed(busy),
+        api=Codes(codes, tuple(_KINDS)),
+        path=np.zeros_like(events),
+    )
 
 
 def of_calls(trace: Trace, spans: Intervals, apis: Collection[str]) -> BoolArray:
@@ -147,7 +146,7 @@ def of_calls(trace: Trace, spans: Intervals, apis: Collection[str]) -> BoolArray
         return np.zeros(0 if sampled is None else len(sampled.samples), np.bool_)
     inside = in_ranges(spans, sampled.samples.time_ns - 1)
     stack = sampled.samples.stack.filled()
-    busy = is_any(kinds["api"], *apis) if apis else stacks_with(sampled, app_frames(sampled.stacks))
+    busy = kinds.api.is_any(*apis) if apis else stacks_with(sampled, app_frames(sampled.stacks))
     return inside & flags(stack, busy)
 
 
@@ -168,5 +167,5 @@ def of_model(trace: Trace, name: str) -> BoolArray:
     event_index = np.searchsorted(starts[order], time, "right") - 1
     under_way: BoolArray = (event_index >= 0) & (time < np.maximum.accumulate(ends[order])[event_index])
     stack = sampled.samples.stack.filled()
-    in_core_ml = flags(stack, kinds["api"].notna().to_numpy(dtype=bool))
+    in_core_ml = flags(stack, kinds.api.known)
     return under_way & in_core_ml

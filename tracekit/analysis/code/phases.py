@@ -15,7 +15,6 @@ from tracekit.analysis.code.call_sites import busy_with, core_ml_stacks
 from tracekit.arrays import BoolArray, FloatArray, IndexArray, IntArray
 from tracekit.intervals import Intervals, positions_between
 from tracekit.trace.calls.stacks import Api, DataPhase, LoadPhase, Unit
-from tracekit.trace.frames import categorical, or_minus_one
 from tracekit.trace.trace import Trace, cached_by_trace
 
 LOAD, FIRST, OTHERS = "load", "first prediction", "prediction"
@@ -83,12 +82,12 @@ def _stack_times(trace: Trace) -> pd.DataFrame:
     sites, sampled, kinds = trace.sites, trace.sampled, core_ml_stacks(trace)
     if sites is None or sampled is None or kinds is None:
         return pd.DataFrame({"event": np.zeros(0, np.int64), "stack": np.zeros(0, np.int64), "ns": np.zeros(0)})
-    events = sites.index.to_numpy()
+    events = sites.id
     samples = sampled.samples.where(sampled.samples.stack.known)
     time, thread = samples.time_ns, samples.tid.filled()
     order = np.lexsort((time, thread))
     spans = Intervals.from_rows(trace.activity).where(events)
-    thread_of_call = or_minus_one(sites["tid"])
+    thread_of_call = sites.tid.filled()
     first, after = (np.zeros(len(events), np.int64) for _ in range(2))
     for each in np.unique(thread_of_call):
         begin, end = (int(np.searchsorted(thread[order], each, side)) for side in ("left", "right"))
@@ -100,7 +99,7 @@ def _stack_times(trace: Trace) -> pd.DataFrame:
     at = positions_between(first, after)
     stack = samples.stack.values[order][at]
     # Begin and end of a call are not exact: neighbors in the app's own code are not its samples.
-    inside = categorical(kinds["api"]).codes[stack] == categorical(sites["api"]).codes[call] if len(kinds) else []
+    inside = kinds.api.codes[stack] == sites.api.codes[call]
     call, stack = call[inside], stack[inside]
     number = np.bincount(call, minlength=len(events))
     period = trace.activity.resolution_ns[events]
@@ -120,7 +119,7 @@ def call_phases(trace: Trace, loads: IntArray, predictions: IntArray, warm: Bool
     )
     result = []
     for kind, api, every in groups:
-        if len(events := pd.Index(every).intersection(trace.sites.index)):
+        if len(events := pd.Index(every).intersection(pd.Index(trace.sites.id))):
             total_ns, count = int(trace.activity.duration_ns[events].sum()), len(events)
             found, ran_ns = phase_times(trace, api, events)
             outer_ns = sum(ns for path, ns in found if len(path) == 1)

@@ -12,10 +12,9 @@ import pandas as pd
 from tracekit.analysis.code.call_sites import call_sites, core_ml_stacks, enclosing_phases, of_calls
 from tracekit.analysis.code.phases import LEVELS, phase_times
 from tracekit.arrays import AnyArray, BoolArray, IndexArray, IntArray, ObjectArray
-from tracekit.frame import array_of
 from tracekit.intervals import Intervals
-from tracekit.trace.calls.stacks import Api, LoadPhase, Unit, app_frames, place_of
-from tracekit.trace.frames import cells, is_any
+from tracekit.trace.calls.sites import Sites, place_of
+from tracekit.trace.calls.stacks import Api, LoadPhase, Unit, app_frames
 from tracekit.trace.samples import SampleRows
 from tracekit.trace.trace import Trace
 
@@ -107,7 +106,7 @@ def sites_of(trace: Trace, events: Sequence[int] | IntArray | pd.Index[int]) -> 
     sites = call_sites(trace)
     if sites is None:
         return ()
-    return _places(trace, _called(trace, sites, np.flatnonzero(sites.index.isin(events))))
+    return _places(trace, _called(trace, sites, np.flatnonzero(np.isin(sites.id, events))))
 
 
 def all_sites(trace: Trace, models: frozenset[str] | None = None) -> tuple[CallSite, ...]:
@@ -118,7 +117,7 @@ def all_sites(trace: Trace, models: frozenset[str] | None = None) -> tuple[CallS
         return ()
     chosen = np.arange(len(sites))
     if models is not None:
-        model = trace.activity.model.take(sites.index.to_numpy())
+        model = trace.activity.model.take(sites.id)
         chosen = np.flatnonzero(model.passing(models.__contains__) | ~model.known)
     order = [str(api) for api in _REPORTED_APIS]
     places = (*_places(trace, _called(trace, sites, chosen)), *_places(trace, _elements(trace)))
@@ -146,7 +145,7 @@ def between_sites(trace: Trace, samples: SampleRows, frame: IndexArray, api: Api
     if trace.stacks is None or not len(samples):
         return ()
     time, count = samples.time_ns, len(samples)
-    calls = _arrays(place_of(trace.stacks, frame) | {"main_thread": array_of(samples.main_thread)}) | {
+    calls = _arrays(place_of(trace.stacks, frame).columns() | {"main_thread": samples.main_thread}) | {
         "api": np.full(count, str(api), object),
         "model": np.full(count, None, object),
         "start": time,
@@ -169,10 +168,12 @@ _Columns = dict[str, AnyArray]
 
 def _arrays(columns: Mapping[str, Any]) -> _Columns:
     """Places and what is called as texts and numbers; of `main_thread` whether it is, as 1 or 0, and -1 for unknown."""
-    found = {name: columns[name].to_numpy(object) for name in ("api", *_PLACE) if name in columns}
-    numbers = ("frame", "samples", "ambiguous", "start", "end", *_PHASES)
+    found = {name: columns[name].as_objects() for name in ("api", "caller", "file") if name in columns}
+    line, main_thread = columns["line"], columns["main_thread"]
+    found["line"] = np.where(line.known, line.values.astype(object), None)
+    numbers = ("frame_row", "samples", "ambiguous", "start", "end", *_PHASES)
     found |= {name: np.asarray(columns[name]) for name in numbers if name in columns}
-    return found | {"main_thread": columns["main_thread"].to_numpy(np.int8, na_value=-1)}
+    return found | {"main_thread": np.where(main_thread.known, main_thread.values, -1)}
 
 
 def _at(calls: _Columns, rows: IndexArray) -> _Columns:
@@ -194,11 +195,11 @@ def _split(number: IndexArray) -> list[IndexArray]:
     return np.split(order, np.flatnonzero(np.diff(number[order])) + 1)
 
 
-def _called(trace: Trace, sites: pd.DataFrame, chosen: IndexArray) -> _Columns:
+def _called(trace: Trace, sites: Sites, chosen: IndexArray) -> _Columns:
     """Call sites of rows, those at some positions, with their model and times."""
-    rows, activity = sites.index.to_numpy()[chosen], trace.activity
+    rows, activity = sites.id[chosen], trace.activity
     spans = Intervals.from_rows(activity).where(rows)
-    return _arrays({name: cells(sites, name).take(chosen) for name in map(str, sites)}) | {
+    return _arrays(sites.take(chosen).columns()) | {
         "model": activity.model.take(rows).as_objects(),
         "start": spans.starts,
         "end": spans.ends,
@@ -217,8 +218,8 @@ def _elements(trace: Trace) -> _Columns:
         return {}
     rows = rows.take(np.lexsort((rows.time_ns, rows.thread.codes)))
     stack = rows.stack.values
-    accesses = is_any(kinds["api"], Api.ELEMENT)[stack]
-    entry, caller = (kinds[name].to_numpy()[stack] for name in ("entry", "caller"))
+    accesses = kinds.api.is_any(Api.ELEMENT)[stack]
+    entry, caller = kinds.entry[stack], kinds.caller[stack]
     keys = (
         rows.thread.codes,
         np.where(accesses, np.append(trace.stacks.function.codes, -1)[entry], -2),
@@ -232,7 +233,7 @@ def _elements(trace: Trace) -> _Columns:
     by_start = np.argsort(time[begins], kind="stable")
     begins, ends = begins[by_start], ends[by_start]
     place = place_of(trace.stacks, caller[begins])
-    return _arrays(place | {"main_thread": array_of(rows.main_thread.take(begins))}) | {
+    return _arrays(place.columns() | {"main_thread": rows.main_thread.take(begins)}) | {
         "api": np.full(len(begins), str(Api.ELEMENT), object),
         "model": np.full(len(begins), None, object),
         "samples": ends - begins + 1,
@@ -283,7 +284,7 @@ def _call_site(trace: Trace, calls: _Columns, of: int, *, inferred: bool) -> Cal
         function=_text(calls["caller"][0]),
         file=_text(calls["file"][0]),
         line=_line(calls["line"][0]),
-        called_by=_callers(trace, int(calls["frame"][0])),
+        called_by=_callers(trace, int(calls["frame_row"][0])),
         thread=thread,
         calls=count,
         of=of,

@@ -18,7 +18,7 @@ from tracekit.intervals import Intervals
 from tracekit.trace.calls import stacks as call_stacks
 from tracekit.trace.events import SETUP_KINDS, Kind
 from tracekit.trace.filter import in_ranges
-from tracekit.trace.frames import is_any, rows_at, rows_where
+from tracekit.trace.frames import rows_at, rows_where
 from tracekit.trace.runtimes.registry import runtimes
 from tracekit.trace.samples import SampleRows, Samples
 from tracekit.trace.trace import Trace, cached_by_trace
@@ -61,12 +61,9 @@ def main_thread_calls(trace: Trace, apis: Sequence[call_stacks.Api], min_ns: int
     sites = call_sites(trace)
     if sites is None:
         return None
-    sure = np.flatnonzero(~sites["ambiguous"].to_numpy(dtype=bool) & is_any(sites["api"], *apis))
-    on_main_thread = sites["main_thread"].array.take(sure)
-    known = len(sure) - int(on_main_thread.isna().sum())
-    calls = rows_at(
-        trace.activity.frame(), sites.index.to_numpy()[sure[on_main_thread.to_numpy(np.bool_, na_value=False)]]
-    )
+    sure = ~sites.ambiguous & sites.api.is_any(*apis)
+    known = int((sites.main_thread.known & sure).sum())
+    calls = rows_at(trace.activity.frame(), sites.id[sites.main_thread.values & sure])
     spans = Intervals.from_rows(calls)
     joined = Intervals(spans.starts, spans.ends + FRAME_NS).union()
     periods = Intervals(joined.starts, joined.ends - FRAME_NS)
@@ -133,7 +130,7 @@ def work_between(trace: Trace, gaps: Intervals) -> Between | None:
     inside = in_ranges(gaps, sampled.samples.time_ns)
     inside &= sampled.samples.stack.known
     app_frame = call_stacks.innermost(sampled, call_stacks.app_frames(sampled.stacks))
-    predicts = np.append(is_any(kinds["api"], call_stacks.Api.PREDICTION), False)
+    predicts = np.append(kinds.api.is_any(call_stacks.Api.PREDICTION), False)
     thread = sampled.samples.thread.codes
     calling = np.isin(thread, thread[predicts[sampled.samples.stack.filled()]])
     frame = np.append(app_frame, -1)[sampled.samples.stack.filled()]
@@ -186,17 +183,17 @@ def app_work(trace: Trace, api: call_stacks.Api) -> AppWork | None:
         return None
     if api is call_stacks.Api.BETWEEN:
         # What Core ML converts inside a call of its own is no work of the app.
-        caller = np.where(kinds["api"].notna().to_numpy(), -1, _converting(sampled))
+        caller = np.where(kinds.api.known, -1, _converting(sampled))
     else:
-        caller = np.where(is_any(kinds["api"], api), kinds["caller"].to_numpy(), -1)
+        caller = np.where(kinds.api.is_any(api), kinds.caller, -1)
     rows = sampled.samples.where(sampled.samples.stack.known)
     stack, thread = rows.stack.values, rows.thread.codes
-    predicts, period_ns = is_any(kinds["api"], call_stacks.Api.PREDICTION)[stack], sampled.period_ns
+    predicts, period_ns = kinds.api.is_any(call_stacks.Api.PREDICTION)[stack], sampled.period_ns
     is_busy = caller[stack] >= 0
     if api is call_stacks.Api.BETWEEN:
         is_busy &= _between(rows.time_ns, thread, predicts, RUN * period_ns)
     threads = np.unique(thread[is_busy] if is_busy.any() else thread[predicts])
-    counted = np.isin(thread, threads) & ~is_any(kinds["api"], *_PREPARING)[stack]
+    counted = np.isin(thread, threads) & ~kinds.api.is_any(*_PREPARING)[stack]
     busy = rows.where(is_busy)
     time = busy.time_ns
     return AppWork(

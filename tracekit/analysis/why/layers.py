@@ -13,14 +13,13 @@ from tracekit.analysis.code.call_sites import call_sites
 from tracekit.analysis.queues import all_waits
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.columns import Texts, column
-from tracekit.rows import Rows, places_of, sums_by
+from tracekit.rows import Rows, sums_by
+from tracekit.trace.calls.sites import Sites
 from tracekit.trace.calls.stacks import HANDLING_DATA, LoadPhase
 from tracekit.trace.events import Attribution, Calls
 from tracekit.trace.trace import Trace
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from tracekit.columns import Places
 
 
@@ -104,16 +103,16 @@ def time_spent(ordered: Trace, times: Breakdown, calls: Compared) -> tuple[IntAr
     return spent, waits, ambiguous
 
 
-def _add_samples(spent: IntArray, sites: pd.DataFrame, calls: Compared, inferred: BoolArray) -> None:
+def _add_samples(spent: IntArray, sites: Sites, calls: Compared, inferred: BoolArray) -> None:
     """What the thread of each inferred call did, as samples show; units count while it did not run."""
 
-    def sampled(*names: str) -> IntArray:
-        return np.where(inferred, samples_of(sites, calls, *names) * calls.resolution_ns, 0)
+    def sampled(samples: IntArray) -> IntArray:
+        return np.where(inferred, sums_by(calls.id, sites.id, samples) * calls.resolution_ns, 0)
 
     left = np.where(inferred, calls.duration_ns, np.iinfo(np.int64).max // 2)
-    running = sampled("samples")
-    special = sampled(LoadPhase.SPECIALIZING, LoadPhase.COMPILING)
-    data = sampled(HANDLING_DATA)
+    running = sampled(sites.samples)
+    special = sampled(sites.samples_in(LoadPhase.SPECIALIZING, LoadPhase.COMPILING))
+    data = sampled(sites.samples_in(HANDLING_DATA))
     for layer, time in (
         (Layer.SPECIALIZING, np.minimum(special, running)),
         (Layer.DATA, np.minimum(data, running - np.minimum(special, running))),
@@ -124,14 +123,3 @@ def _add_samples(spent: IntArray, sites: pd.DataFrame, calls: Compared, inferred
         taken = np.minimum(time, left)
         spent[:, layer] = np.where(inferred, taken, spent[:, layer])
         left = left - taken
-
-
-def samples_of(sites: pd.DataFrame, calls: Compared, *names: str) -> IntArray:
-    """How many samples of these sorts `call_sites` counted for each call."""
-    # Position -1 is that of the zero behind them.
-    row = places_of(sites.index.to_numpy(), calls.id)
-    total = np.zeros(len(calls), np.int64)
-    for name in names:
-        if name in sites:
-            total += np.append(sites[name].to_numpy(np.int64), 0)[row]
-    return total

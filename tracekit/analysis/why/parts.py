@@ -18,10 +18,11 @@ from tracekit.analysis.device_states import UNKNOWN, states_at, thermal_states
 from tracekit.analysis.load_waits import hangs_of_target
 from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.quantities import median
-from tracekit.analysis.why.layers import UNITS, Compared, Layer, samples_of, time_spent
+from tracekit.analysis.why.layers import UNITS, Compared, Layer, time_spent
 from tracekit.analysis.why.order import in_order
 from tracekit.arrays import AnyArray, BoolArray, IntArray
 from tracekit.intervals import Intervals
+from tracekit.rows import sums_by
 from tracekit.sorting import stable_order
 from tracekit.trace.events import Attribution, Kind
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
@@ -182,7 +183,7 @@ def _facts(ordered: Trace, calls: Compared) -> dict[str, AnyArray]:
         else none,
         "specialized": _compilations(ordered).covered_within(windows),
         "hung": none if hangs is None else Intervals.from_rows(hangs).covered_within(windows),
-        "ran": none if sites is None else samples_of(sites, calls, "samples") * SAMPLE_NS,
+        "ran": none if sites is None else sums_by(calls.id, sites.id, sites.samples) * SAMPLE_NS,
         "sampled": ~calls.attribution.is_any(Attribution.INFERRED) & sampled,
     }
 

@@ -54,7 +54,7 @@ def core_ml_in_stacks(view: tk.RecordingView, _options: Any) -> tk.Outcome | Non
             "Use the whole bundle with its folder `symbols`, as Instruments saved it.",
         )
     kinds = core_ml_stacks(view.trace)
-    if kinds is None or not kinds["api"].notna().any():
+    if kinds is None or not kinds.api.known.any():
         return view.not_applicable("No call stack shows a call of Core ML.")
     return None
 

@@ -13,6 +13,7 @@ from tracekit.analysis.breakdown.partition import Part
 from tracekit.analysis.instances import SHOWN_BY, suggested_unit
 from tracekit.analysis.statistics import top_calls
 from tracekit.intervals import CoveredTime
+from tracekit.rows import sums_by
 from tracekit.trace.calls.stacks import Unit
 
 _PARTS = {
@@ -83,11 +84,10 @@ def known_work(view: tk.ModelView) -> Work:
 
 def sampled_ns(view: tk.ModelView) -> tk.IntArray:
     """Time of each prediction in which call stacks show its thread compute for it, of what Core ML did not record."""
-    if view.trace.sites is None or Unit.CPU not in view.trace.sites:
+    sites = view.trace.sites
+    if sites is None:
         return np.zeros(len(view.predictions), np.int64)
-    samples = view.trace.sites[Unit.CPU].reindex(view.predictions.frame().index, fill_value=0).to_numpy(np.int64)
-    result: tk.IntArray = samples * view.predictions.resolution_ns
-    return result
+    return sums_by(view.predictions.id, sites.id, sites.samples_in(Unit.CPU)) * view.predictions.resolution_ns
 
 
 @tk.cached_by_trace

@@ -69,7 +69,7 @@ def _bounds(
             high = min(high, max(last_seen, *ended) + FEW * line.period_ns)
         elif call.ends_with_work and sampled and (done or line.on_cpu[last]):
             high = min(high, last_seen + FEW * line.period_ns)
-    predicts = not sampled or line.kinds["api"].iloc[int(line.stack[call.first])] == Api.PREDICTION
+    predicts = not sampled or line.kinds.api.item(int(line.stack[call.first])) == Api.PREDICTION
     reach = work.reach if predicts else work.loading
     if reach is not None and not (sampled and line.prepares[call.first]):
         low = max(low, reach.earliest_start(first_seen))
@@ -89,7 +89,7 @@ def _bounds(
 def _begins(line: Timeline, place: int) -> bool:
     """Whether a call whose first sample this is had not waited before."""
     stack = int(line.stack[place])
-    begun = line.kinds["progress"].iloc[stack] == BEGUN or line.kinds["api"].iloc[stack] != Api.PREDICTION
+    begun = line.kinds.progress[stack] == BEGUN or line.kinds.api.item(stack) != Api.PREDICTION
     return bool(begun or line.on_cpu[place])
 
 
@@ -97,7 +97,7 @@ def mistakable_calls(line: Timeline, pieces: Pieces, work: Work, calls: Sequence
     """Whether each call may be several, one right behind the other: of predictions that no hardware separates, where
     neither what lies between calls nor how they begin and end is seen often enough; and of what may be the stages of a
     pipeline, where calls are seen to begin in its midst."""
-    progress = line.kinds["progress"].to_numpy()[line.stack]
+    progress = line.kinds.progress[line.stack]
     outside = np.concatenate(([0], np.cumsum(line.key < 0)))
     by_site: dict[int, list[int]] = {}
     for number, key in enumerate(keys_of(pieces, calls)):
@@ -105,7 +105,7 @@ def mistakable_calls(line: Timeline, pieces: Pieces, work: Work, calls: Sequence
     result = [False] * len(calls)
     for numbers in by_site.values():
         firsts, afters = (np.array([getattr(calls[number], name) for number in numbers]) for name in ("first", "after"))
-        api = line.kinds["api"].iloc[int(line.stack[pieces.first[calls[numbers[0]].chain]])]
+        api = line.kinds.api.item(int(line.stack[pieces.first[calls[numbers[0]].chain]]))
         if api != Api.PREDICTION or not (afters > firsts + 1).any():
             continue
         silent = line.time[np.minimum(firsts[1:], len(line.time) - 1)] - line.time[np.maximum(afters[:-1] - 1, 0)]

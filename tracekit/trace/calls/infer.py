@@ -7,15 +7,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
-import pandas as pd
 
-from tracekit.arrays import IndexArray, IntArray
-from tracekit.columns import coded, codes_of, constant, or_null
-from tracekit.frame import array_of
+from tracekit.arrays import BoolArray, IndexArray, IntArray
+from tracekit.columns import Keyed, coded, codes_of, constant, or_null
 from tracekit.intervals import Intervals
 from tracekit.rows import joined
 from tracekit.trace.calls.hardware import FEW, Work, prepares, reconstruct_predictions
-from tracekit.trace.calls.stacks import Api, LoadPhase, busy_stacks, place_of
+from tracekit.trace.calls.sites import Sites, place_of
+from tracekit.trace.calls.stacks import Api, LoadPhase, busy_stacks
 from tracekit.trace.events import (
     ATTRIBUTIONS,
     DEVICES,
@@ -35,7 +34,6 @@ from tracekit.trace.events import (
     numbered,
     order_of,
 )
-from tracekit.trace.frames import categorical
 from tracekit.trace.instruments.instrument import CommandBuffers
 from tracekit.trace.samples import TIMED, Samples
 
@@ -54,10 +52,8 @@ class Inferred:
     activity: Calls
     hardware: Events
     """With the calls that its rows belong to."""
-    sites: pd.DataFrame | None
-    """For each row of `activity` that call stacks show, by its index: the code that made the call (columns of
-    `tracekit.trace.calls.stacks.place_of`), `thread`, `tid`, `main_thread`, `samples` of the running thread, `api`,
-    `path` (one number for calls from the same code), and how many samples were in each `LoadPhase` and `Unit`."""
+    sites: Sites | None
+    """The code that made the calls of `activity` which call stacks show."""
 
 
 def infer_calls(
@@ -86,7 +82,7 @@ def infer_calls(
     sampled_calls, sites = _stacked_calls(line, pieces, work, stacked, owners, shown, hardware)
     unsampled = _unsampled(line, work, alone, owners, _hardware_only(shown.take(alone), end_ns))
     activity, row_of = calls_in_time([sampled_calls, unsampled])
-    sites = sites.set_axis(pd.Index(row_of[: len(stacked)], name="event")).sort_index()
+    sites = sites.moved(row_of[: len(stacked)])
     call_of = np.full(len(shown) + 1, -1)
     for number, call in enumerate(stacked):
         call_of[call.work] = row_of[number]
@@ -145,8 +141,8 @@ def _stacked_calls(
     owners: Owners,
     shown: Events,
     hardware: Events,
-) -> tuple[Calls, pd.DataFrame]:
-    """Calls that samples show as rows of the Activity lane, and their `Inferred.sites`, both in the order of calls."""
+) -> tuple[Calls, Sites]:
+    """Calls that samples show as rows of the Activity lane, and their sites, both in the order of calls."""
     from tracekit.trace.calls.bounds import bounds_of, mistakable_calls
     from tracekit.trace.calls.names import keys_of, names_of
 
@@ -160,15 +156,16 @@ def _stacked_calls(
         [call.first if call.after > call.first else pieces.first[call.chain] for call in stacked], np.int64
     )
     rows, count = line.rows.take(first), len(stacked)
-    api = line.kinds["api"].array[line.stack[first]]
-    samples = _samples(line, stacked)
+    api = line.kinds.api.take(line.stack[first])
+    apis = [Api(each) for each in api.as_objects()]
+    samples, busy = _samples(line, stacked)
     devices = [set(shown.device.codes[call.work].tolist()) for call in stacked]
     device = np.array([each.pop() if len(each) == 1 else -1 for each in devices], np.int64)
     events = replace(
         bare_events(start, end - start),
         lane=constant(Lane.ACTIVITY, count, LANES),
-        kind=coded(_kinds([Api(each) for each in api], samples, start, end, hardware), KINDS),
-        label=coded([f"{NOUNS[Api(each)]} (inferred from call stacks)" for each in api]),
+        kind=coded(_kinds(apis, busy, start, end, hardware), KINDS),
+        label=coded([f"{NOUNS[each]} (inferred from call stacks)" for each in apis]),
         model=coded(names_of(line, pieces, work, stacked, owners, shown)),
         level=constant(Level.TOP, count, LEVELS),
         device=codes_of(device, shown.device.values, DEVICES),
@@ -184,13 +181,19 @@ def _stacked_calls(
         resolution_ns=np.full(count, line.period_ns),
         single=np.array(single, np.bool_),
     )
-    place = place_of(line.samples.stacks, line.kinds["caller"].to_numpy()[line.stack[first]])
-    columns = {name: array_of(cells) for name, cells in rows.columns().items() if name in _OF_THREAD}
-    columns |= {"ambiguous": False, "api": api, "path": keys_of(pieces, stacked)}
-    return calls, pd.DataFrame(place | columns | samples)
-
-
-_OF_THREAD: Final = ("thread", "tid", "main_thread")
+    sites = Sites(
+        **place_of(line.samples.stacks, line.kinds.caller[line.stack[first]]).columns(),
+        id=np.arange(count),
+        thread=rows.thread,
+        tid=rows.tid,
+        main_thread=rows.main_thread,
+        samples=samples,
+        ambiguous=np.zeros(count, np.bool_),
+        busy=Keyed(busy),
+        api=api,
+        path=np.array(keys_of(pieces, stacked), np.int64),
+    )
+    return calls, sites
 
 
 def _unsampled(line: Timeline, work: Work, alone: IndexArray, owners: Owners, calls: Calls) -> Calls:
@@ -210,13 +213,16 @@ def _unsampled(line: Timeline, work: Work, alone: IndexArray, owners: Owners, ca
     )
 
 
-def _samples(line: Timeline, calls: Sequence[Joined]) -> dict[str, IntArray]:
+def _samples(line: Timeline, calls: Sequence[Joined]) -> tuple[IntArray, dict[str, IntArray]]:
     """Samples of the running thread in each call, in all and in each phase and unit."""
-    flags = {"samples": line.ran}
-    flags |= {name: inside[line.stack] & line.ran for name, inside in busy_stacks(line.samples).items()}
-    edges = np.array([(call.first, call.after) for call in calls], np.int64)
-    totals = {name: np.concatenate(([0], np.cumsum(inside))) for name, inside in flags.items()}
-    return {name: total[edges[:, 1]] - total[edges[:, 0]] for name, total in totals.items()}
+    first, after = (np.array([getattr(call, name) for call in calls], np.int64) for name in ("first", "after"))
+
+    def in_calls(inside: BoolArray) -> IntArray:
+        total: IntArray = np.append(0, np.cumsum(inside))
+        return total[after] - total[first]
+
+    busy = busy_stacks(line.samples)
+    return in_calls(line.ran), {name: in_calls(inside[line.stack] & line.ran) for name, inside in busy.items()}
 
 
 def _kinds(
@@ -238,7 +244,7 @@ class Follows(NamedTuple):
     second: IntArray
 
 
-def call_order(activity: Calls, sites: pd.DataFrame | None) -> tuple[Follows, ...]:
+def call_order(activity: Calls, sites: Sites | None) -> tuple[Follows, ...]:
     """Calls of one thread; loads and what their models do next. Rows are in order of time. O(n log n)."""
     model = activity.model.codes.astype(np.int64)
     by_thread, by_model = next_of(threads_of(activity, sites)), next_of(model)
@@ -255,12 +261,12 @@ def next_of(group: IntArray) -> Follows:
     return Follows(order[:-1][same], order[1:][same])
 
 
-def threads_of(activity: Calls, sites: pd.DataFrame | None) -> IntArray:
+def threads_of(activity: Calls, sites: Sites | None) -> IntArray:
     """Shape (calls,): a number for the thread of each call, or for the only one of its model; -1 for unknown."""
     thread = np.full(len(activity), -1)
-    if sites is None or sites.empty:
+    if sites is None or not len(sites):
         return thread
-    thread[sites.index.to_numpy()] = categorical(sites["thread"]).codes
+    thread[sites.id] = sites.thread.codes
     # The first group is of calls without a model.
     group, known = activity.model.codes + np.int64(1), thread >= 0
     lowest = np.full(len(activity.model.values) + 1, np.iinfo(np.int64).max)

@@ -67,7 +67,7 @@ def joined_calls(line: Timeline, pieces: Pieces, work: Work) -> tuple[list[Joine
     pieces.follows[missed] = GOES_ON
     # Whether the prediction of the piece before is over for sure before each piece: no unit worked in the gap.
     result: BoolArray = pieces.follows == WAITS
-    predicts = (line.kinds["api"].to_numpy() == Api.PREDICTION)[line.stack[pieces.first]]
+    predicts = line.kinds.api.is_any(Api.PREDICTION)[line.stack[pieces.first]]
     for piece in np.flatnonzero(result).tolist():
         begin, end = int(pieces.ends[piece - 1]), int(pieces.starts[piece])
         apart = work.reach is not None and work.reach.latest_end(begin) + _DOUBT * line.period_ns < end
@@ -114,7 +114,7 @@ def _calls_of(
     is_complete = key in owners.sites.all_have and chain[0] not in owners.doubtful
     own = np.flatnonzero(owners.chain == chain[0])
     later = owners.sites.later.get(key, set())
-    nested = line.kinds["nested"].to_numpy()
+    nested = line.kinds.nested
     low, high = int(pieces.after[chain[0]]), int(pieces.before[chain[-1]])
     call = Joined(int(pieces.first[chain[0]]), int(pieces.last[chain[0]]) + 1, chain[0], low, 0)
     for piece in chain[1:]:
@@ -140,7 +140,7 @@ def _is_apart(line: Timeline, pieces: Pieces, work: Work, own: IntArray, call: J
     begin, end, reach = int(pieces.ends[piece - 1]), int(pieces.starts[piece]), NEAR * line.period_ns
     if pieces.follows[piece] == GOES_ON:
         return False
-    predicts = line.kinds["api"].iloc[int(line.stack[pieces.first[piece]])] == Api.PREDICTION
+    predicts = line.kinds.api.item(int(line.stack[pieces.first[piece]])) == Api.PREDICTION
     if not predicts and work.loading.latest_end(begin) >= end and work.loading.earliest_start(end) <= begin:
         return False
     if ((work.starts[own] <= begin + reach) & (work.ends[own] >= end - reach)).any():
@@ -171,7 +171,7 @@ def _cut(
     if len(leads) < 2:
         yield call
         return
-    progress = line.kinds["progress"].to_numpy()
+    progress = line.kinds.progress
     # The hardware goes on at once from one prediction to the next, that another thread had asked for.
     at_once = work.starts[leads[1:]] - work.ends[leads[:-1]] < _AT_ONCE_NS
     first, begin, queued = call.first, low, np.append(False, at_once & (threads > 1))

@@ -54,7 +54,7 @@ def names_of(
 ) -> list[str]:
     """Name of the model of each call."""
     labels, keys, sites = shown.model.values, keys_of(pieces, calls), owners.sites
-    stack_of = dict(zip(line.kinds["key"].tolist(), range(len(line.kinds)), strict=True))
+    stack_of = dict(zip(line.kinds.key.tolist(), range(len(line.kinds)), strict=True))
     site_of = {key: _site(line, stack_of[key]) for key in sorted(set(keys))}
     named = _site_names(site_of)
     names: list[str] = []
@@ -93,8 +93,8 @@ def names_of(
 
 
 def _site(line: Timeline, stack: int) -> _Site:
-    stacks, caller = line.samples.stacks, int(line.kinds["caller"].iloc[stack])
-    api = Api(line.kinds["api"].iloc[stack])
+    stacks, caller = line.samples.stacks, int(line.kinds.caller[stack])
+    api = Api(line.kinds.api.values[line.kinds.api.codes[stack]])
     if caller < 0:
         return _Site(api, ("by the system",), frozenset(), frozenset())
     rows = stacks.take(slice(caller, int(line.samples.starts[stack + 1])))

@@ -226,8 +226,7 @@ def _candidates(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> 
     reach = NEAR * line.period_ns
     near: list[Candidate] = []
     far: list[Candidate] = []
-    api = line.kinds["api"].to_numpy()[line.stack[pieces.first]]
-    predicts = np.flatnonzero(api == Api.PREDICTION)
+    predicts = np.flatnonzero(line.kinds.api.is_any(Api.PREDICTION)[line.stack[pieces.first]])
     sizes = np.diff(np.append(opens, len(pieces.first)))
     chain_of = np.repeat(opens, sizes)
     after, before = pieces.after[chain_of], pieces.before[np.repeat(opens + sizes - 1, sizes)]

@@ -7,7 +7,7 @@ decide, with what the hardware shows.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
@@ -16,9 +16,6 @@ from tracekit.rows import joined
 from tracekit.sorting import group_edges, ranks
 from tracekit.trace.calls import stacks
 from tracekit.trace.samples import SAMPLE_NS, SampleRows, Samples
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _MISSED_NS: Final = 3_500_000
 """Samples of a running thread lie no farther apart, even with some missed, or 1.5 sampling periods (heuristic)."""
@@ -40,8 +37,7 @@ class Timeline:
     """Samples that caught a stack, also of threads that waited: thread by thread in order of time."""
 
     samples: Samples
-    kinds: pd.DataFrame
-    """By stack, as `with_progress` gives them."""
+    kinds: stacks.StackProgress
     rows: SampleRows
     time: IntArray
     thread: IntArray
@@ -96,11 +92,11 @@ class Pieces:
 
 def timeline(sampled: Samples) -> Timeline:
     """All samples of a recording, some with stacks, that bear on calls. O(n log n)."""
-    kinds = stacks.with_progress(sampled, stacks.core_ml_stacks(sampled))
+    kinds = stacks.stack_progress(sampled)
     both = joined((sampled.samples, sampled.waiting))
     stack = both.stack.filled()
     # A stack in functions of Core ML without names is neither in a call nor outside of one.
-    told = np.flatnonzero((stack >= 0) & (np.append(kinds["key"].to_numpy(), stacks.HIDDEN)[stack] != stacks.HIDDEN))
+    told = np.flatnonzero((stack >= 0) & (np.append(kinds.key, stacks.HIDDEN)[stack] != stacks.HIDDEN))
     thread = both.thread.codes[told].astype(np.int64)
     order = np.lexsort((both.time_ns[told], thread))
     told, thread = told[order], thread[order]
@@ -123,7 +119,7 @@ def timeline(sampled: Samples) -> Timeline:
         both.time_ns[told],
         thread,
         stack,
-        kinds["key"].to_numpy()[stack],
+        kinds.key[stack],
         told < len(sampled.samples),
         busy[stacks.Unit.CPU][stack],
         stacks.stacks_in(sampled, stacks.PREPARING)[stack],
@@ -149,7 +145,7 @@ def usual_spans(line: Timeline, pieces: Pieces) -> dict[int, int]:
 def pieces_of(line: Timeline, end_ns: int) -> Pieces:
     """The pieces of a timeline; `end_ns` is the end of the recording. O(samples + frames of stacks at gaps)."""
     count = len(line.time)
-    progress = line.kinds["progress"].to_numpy()[line.stack]
+    progress = line.kinds.progress[line.stack]
     other_thread = np.append(True, line.thread[1:] != line.thread[:-1])[:count]
     other = other_thread | np.append(True, line.key[1:] != line.key[:-1])[:count]
     apart_ns = np.diff(line.time, prepend=line.time[:1])
@@ -182,7 +178,6 @@ def pieces_of(line: Timeline, end_ns: int) -> Pieces:
 def _going_on(line: Timeline, first: IntArray, follows: IntArray, progress: IntArray) -> IntArray:
     """Pieces behind a gap in which the call of the piece before goes on, as far as stacks tell."""
     waits = np.flatnonzero(follows == WAITS)
-    api = line.kinds["api"].to_numpy()[line.stack[first[waits]]]
     # A prediction that only began before the gap, and executes behind it: unless others of its place do not look so.
     began = (progress[first[waits - 1]] == stacks.BEGUN) & (progress[first[waits] - 1] != stacks.UNDER_WAY)
     began &= progress[first[waits]] == stacks.UNDER_WAY
@@ -192,7 +187,7 @@ def _going_on(line: Timeline, first: IntArray, follows: IntArray, progress: IntA
     same_thread = (begin > 0) & (line.thread[begin] == line.thread[begin - 1])
     began &= same_thread & (line.time[begin] - line.time[begin - 1] <= line.gap_ns)
     unlike = np.isin(line.key[first[waits]], line.key[first[waits[~began]]])
-    predicts = api == stacks.Api.PREDICTION
+    predicts = line.kinds.api.take(line.stack[first[waits]]).is_any(stacks.Api.PREDICTION)
     goes_on = predicts & began & ~unlike
     # One that seldom looks so may be the beginning of one call and the end of another.
     own = line.key[first[waits]]

@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import Final
 
 import numpy as np
-import pandas as pd
 
 from tracekit.arrays import IntArray
 from tracekit.columns import coded, constant, or_null
@@ -33,7 +32,6 @@ from tracekit.trace.events import (
     Origin,
     bare_events,
 )
-from tracekit.trace.frames import or_minus_one
 from tracekit.trace.instruments.tables import Signposts
 
 _KINDS: Final = {"MLModel_Load": Kind.LOAD, "MLModel_Compile": Kind.COMPILE}
@@ -76,8 +74,7 @@ def with_signposts(inferred: Inferred, signposts: Signposts | None, target: Proc
     sites = inferred.sites
     if sites is not None:
         # By the new rows of their calls. Of several pieces of one load, the site is that of the first.
-        index = moved[sites.index.to_numpy()]
-        sites = sites.set_axis(pd.Index(index, name="event"))[index >= 0].sort_index()
+        sites = sites.moved(moved[sites.id])
     linked = or_null(moved[inferred.hardware.prediction.filled()])
     return replace(inferred, activity=both, hardware=replace(inferred.hardware, prediction=linked), sites=sites)
 
@@ -115,11 +112,9 @@ def _same(inferred: Inferred, calls: Calls, number: int, thread: int) -> list[in
     sites, kind = inferred.sites, calls.kind.item(number)
     if sites is None or kind is None or calls.level.item(number) != Level.TOP:
         return []
-    own = sites.index.to_numpy()
-    rows = inferred.activity.take(own)
-    tid = or_minus_one(sites["tid"])
+    rows, tid = inferred.activity.take(sites.id), sites.tid.filled()
     same = rows.kind.is_any(*(LOAD_KINDS if kind in LOAD_KINDS else (kind,)))
     same &= (tid == thread) | (tid < 0) | (thread < 0)
     same &= (rows.start_max_ns < calls.end_max_ns[number]) & (rows.end_min_ns > calls.start_min_ns[number])
-    found: list[int] = own[same].tolist()
+    found: list[int] = sites.id[same].tolist()
     return found

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 import numpy as np
-import pandas as pd
 
-from tracekit.arrays import BoolArray, IndexArray, IntArray
-from tracekit.frame import array_of
+from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
+from tracekit.columns import Codes, Texts, column
+from tracekit.rows import Rows
+from tracekit.sorting import by_appearance
 from tracekit.trace.cache import cached
-from tracekit.trace.frames import is_any
 from tracekit.trace.samples import APP, Samples, StackRows
 
 CORE_ML: Final = "CoreML"
@@ -197,11 +198,29 @@ CALLED: Final = (Api.LOAD, Api.COMPILE, Api.PREDICTION)
 """Calls that stand on the Activity lane."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class StackCalls(Rows):
+    """What each distinct stack calls of Core ML, by its number."""
+
+    api: Texts = column("one of `Api`; null where the stack is not in Core ML")
+    entry: IntArray = column("row of `Samples.stacks` of the function of Core ML; -1 where there is none")
+    caller: IntArray = column("row of the frame of the app that called it; -1 where there is none")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StackProgress(StackCalls):
+    """The same, and how far the call has come."""
+
+    key: IntArray = column(
+        "equal for stacks of one function of `CALLED` that was called from one place; else `OUTSIDE` or `HIDDEN`"
+    )
+    progress: IntArray = column("`UNKNOWN`, `BEGUN` or `UNDER_WAY`")
+    nested: BoolArray = column("whether it is in a stage of a pipeline")
+
+
 @cached
-def core_ml_stacks(sampled: Samples) -> pd.DataFrame:
-    """One row for each distinct stack, indexed by its number: `api` (category of `Api`, null where the stack is not in
-    Core ML), `entry` (row of `Samples.stacks` of the function of Core ML), `caller` (row of the app's frame that called
-    it; -1 where there is none). O(frames)."""
+def core_ml_stacks(sampled: Samples) -> StackCalls:
+    """What each stack calls. O(frames)."""
     in_core_ml = sampled.stacks.image.is_any(CORE_ML)
     entry = np.full(len(sampled.starts) - 1, -1)
     api = np.full(len(entry), -1)
@@ -209,40 +228,48 @@ def core_ml_stacks(sampled: Samples) -> pd.DataFrame:
         entry_of_kind = outermost(sampled, matches_function(sampled.stacks, pattern) & in_core_ml)
         farther = entry_of_kind > entry
         entry[farther], api[farther] = entry_of_kind[farther], code
-    kind = pd.Categorical.from_codes(api, categories=pd.Index(list(API), dtype=object))
-    return pd.DataFrame({"api": kind, "entry": entry, "caller": callers(sampled, entry)})
+    return StackCalls(Codes(api.astype(np.int8), tuple(API)), entry, callers(sampled, entry))
 
 
-def with_progress(sampled: Samples, kinds: pd.DataFrame) -> pd.DataFrame:
-    """The rows of `core_ml_stacks` with `key` (equal for stacks of one function of `CALLED` that was called from one
-    place; else `OUTSIDE` or `HIDDEN`), `progress`, and `nested` (in a stage of a pipeline). O(frames)."""
-    entry, caller = kinds["entry"].to_numpy(), kinds["caller"].to_numpy()
-    stacks = sampled.stacks
-    called = is_any(kinds["api"], *CALLED)
+def stack_progress(sampled: Samples) -> StackProgress:
+    """What each stack calls, and how far the call has come. O(frames)."""
+    kinds, stacks = core_ml_stacks(sampled), sampled.stacks
+    api, entry, caller = kinds.api, kinds.entry, kinds.caller
+    called = api.is_any(*CALLED)
     function = np.append(stacks.function.codes, -1)[entry]
     image = np.append(stacks.image.codes, -1)[caller]
     offset = np.append(stacks.offset.filled(), -1)[caller]
-    places = pd.DataFrame({"f": function, "i": np.where(caller < 0, -1, image), "o": np.where(caller < 0, -1, offset)})
-    place = places.groupby(["f", "i", "o"], sort=False).ngroup().to_numpy()
-    numbers = _with_paths(sampled, place.astype(np.int64), caller)
+    place = _numbered(function, np.where(caller < 0, -1, image), np.where(caller < 0, -1, offset))
+    numbers = _with_paths(sampled, place, caller)
     outer = outermost(sampled, stacks.image.is_any(CORE_ML))
     unnamed = np.append(~stacks.function.known, False)[outer] & (outer >= 0)
-    hidden = unnamed & kinds["api"].isna().to_numpy()
-    predicts, loads = is_any(kinds["api"], Api.PREDICTION), is_any(kinds["api"], Api.LOAD)
+    hidden = unnamed & ~api.known
+    predicts, loads = api.is_any(Api.PREDICTION), api.is_any(Api.LOAD)
     under_way = predicts & stacks_in(sampled, EXECUTING)
     begun = (predicts & stacks_in(sampled, BINDING) & ~under_way) | (loads & stacks_in(sampled, OPENING))
     under_way |= loads & ~begun
     nested = predicts & stacks_in(sampled, PIPELINE)
     # One function of Core ML that predicts is on the stack twice, as where one model calls another.
     frames = np.flatnonzero(matches_function(stacks, API[Api.PREDICTION]) & stacks.image.is_any(CORE_ML))
-    predicting = pd.DataFrame({"s": stacks.stack[frames], "f": stacks.function.codes[frames]})
-    twice = predicting["s"][predicting.duplicated()].to_numpy()
+    functions = len(stacks.function.values)
+    pairs, times = np.unique(stacks.stack[frames] * functions + stacks.function.codes[frames], return_counts=True)
+    twice = pairs[times > 1] // functions
     nested[twice] = predicts[twice]
-    return kinds.assign(
+    return StackProgress(
+        **kinds.columns(),
         key=np.select([called, hidden], [numbers, HIDDEN], OUTSIDE),
         progress=np.select([under_way, begun], [UNDER_WAY, BEGUN], UNKNOWN),
         nested=nested,
     )
+
+
+def _numbered(*columns: CodeArray) -> IntArray:
+    """Shape (rows,): a number for rows that are equal in each column, in order of appearance; cells are -1 or more."""
+    number = np.zeros(len(columns[0]), np.int64)
+    for cells in columns:
+        codes, distinct = by_appearance(cells.astype(np.int64))
+        number, _ = by_appearance(number * len(distinct) + codes)
+    return number
 
 
 def _with_paths(sampled: Samples, place: IntArray, caller: IndexArray) -> IntArray:
@@ -251,18 +278,21 @@ def _with_paths(sampled: Samples, place: IntArray, caller: IndexArray) -> IntArr
     stacks, count = sampled.stacks, len(place)
     stack = stacks.stack
     leads = np.flatnonzero(app_frames(stacks) & (np.arange(len(stacks)) >= np.append(caller, -1)[stack]))
-    frame = pd.DataFrame({"i": stacks.image.codes[leads], "o": stacks.offset.filled()[leads]})
-    code = pd.util.hash_array(frame.groupby(["i", "o"], sort=False).ngroup().to_numpy())
-    inwards = frame.groupby(stack[leads]).cumcount(ascending=False).to_numpy(np.uint64)
-    path = np.zeros(count, np.uint64)
-    np.add.at(path, stack[leads], code * (2 * inwards + 1))
+    code = _numbered(stacks.image.codes[leads], stacks.offset.filled()[leads])
+    # Of random numbers, those of different paths add up to different sums.
+    weight = np.random.default_rng(0).integers(0, 1 << 63, len(leads))[code]
+    inwards = np.searchsorted(stack[leads], stack[leads], "right") - np.arange(len(leads))
+    path = np.zeros(count, np.int64)
+    np.add.at(path, stack[leads], weight * (2 * inwards - 1))
     outermost_function = stacks.function.codes[sampled.starts[1:] - 1]
     common = np.bincount(outermost_function + 1, minlength=1)[outermost_function + 1] >= _ROOT_SHARE * count
-    numbers = pd.DataFrame({"place": place, "path": path}).groupby(["place", "path"], sort=False).ngroup()
-    usual = numbers[common].groupby(place[common]).agg(lambda own: own.mode().iloc[0])
-    cut = ~common & np.isin(place, usual.index)
-    result: IntArray = np.where(cut, usual.reindex(place).fillna(-1).to_numpy(np.int64), numbers.to_numpy())
-    return result
+    numbers = _numbered(place, path)
+    held, first, times = np.unique(numbers[common], return_index=True, return_counts=True)
+    order = np.lexsort((-held, times))
+    # Of several numbers of one place, the last one stays: the most common, of equally common ones the lowest.
+    usual = np.full(int(place.max(initial=-1)) + 1, -1)
+    usual[place[common][first[order]]] = held[order]
+    return np.where(~common & (usual[place] >= 0), usual[place], numbers)
 
 
 @cached
@@ -275,13 +305,6 @@ def busy_stacks(sampled: Samples) -> dict[str, BoolArray]:
     flags[HANDLING_DATA] = np.logical_or.reduce([flags[phase] for phase in DataPhase])
     flags[LoadPhase.NEURAL_ENGINE] |= stacks_with(sampled, sampled.stacks.image.is_any(NEURAL_ENGINE_COMPILER))
     return flags
-
-
-def place_of(stacks: StackRows, rows: IndexArray) -> dict[str, object]:
-    """Function, image, file and line of frames of the app, as columns, null for row -1; and `frame`, their row."""
-    columns = {"caller": stacks.function, "image": stacks.image, "file": stacks.file, "line": stacks.line}
-    location = {name: array_of(cells).take(rows, allow_fill=True) for name, cells in columns.items()}
-    return {**location, "frame": rows}
 
 
 def same_depth(sampled: Samples, one: int, other: int) -> int:

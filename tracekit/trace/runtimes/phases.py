@@ -152,7 +152,7 @@ def with_recorded(phases: Phases, parts: Sequence[Phases], request: IntArray) ->
     return _sorted(joined([replace(part, said=_with_all(part, first)) for part in parts]))
 
 
-def _with_all(part: Phases, wanted: Mapping[str, Texts | Numbers | Reals]) -> Keyed:
+def _with_all(part: Phases, wanted: Mapping[str, Texts | Numbers | Reals | IntArray]) -> Keyed:
     """What it says under all of some names, each with the type of the cells that are given: null for what it lacks."""
     count = len(part)
     nothing: dict[type, Texts | Numbers | Reals] = {
