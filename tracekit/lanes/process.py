@@ -12,7 +12,6 @@ import numpy as np
 
 from tracekit.arrays import BoolArray, IndexArray, IntArray
 from tracekit.columns import Codes, Flags, Numbers, Texts, column
-from tracekit.frame import cells_of
 from tracekit.intervals import Intervals
 from tracekit.lanes.categories import Category
 from tracekit.lanes.events import Events, LaneRows, events_without_models, rows_by
