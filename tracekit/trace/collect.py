@@ -11,12 +11,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
 from tracekit.columns import Codes, Numbers, joined_codes, no_numbers
 from tracekit.recording.contents import Recording
 from tracekit.recording.table import Cells, CellValue, Table, TableState
+from tracekit.rows import first_codes
+from tracekit.sorting import is_first_of_each
 from tracekit.trace.binding import as_coded, optional_integers, required_integers
 
 DRAWING_TYPES = frozenset({"layout-id", "render-buffer-depth", "event-concept"})
@@ -133,9 +134,12 @@ def _without_repeats(rows: Rows, origin: IndexArray, *, once: bool) -> Rows:
     identity = group_ids(columns, rows.table.rows)
     if not once:
         # The n-th occurrence of a row in one table is the n-th occurrence in every other.
-        occurrence = pd.Series(identity).groupby([identity, origin], sort=False).cumcount().to_numpy()
+        group = group_ids([identity, origin], rows.table.rows)
+        order = np.argsort(group, kind="stable")
+        occurrence = np.empty_like(order)
+        occurrence[order] = np.arange(len(order)) - np.searchsorted(group[order], group[order])
         identity = group_ids([identity, occurrence], rows.table.rows)
-    keep = ~pd.Series(identity).duplicated().to_numpy()
+    keep = is_first_of_each(identity)
     why = "identical to another row" if once else "also in another table of this run"
     return select_rows(rows, keep, why, ", ".join(map(str, rows.schema.values)))
 
@@ -153,10 +157,12 @@ def _time_column(table: Table) -> Numbers:
 
 
 def group_ids(columns: Iterable[CodeArray], rows: int) -> IntArray:
-    """A number per row that two rows share exactly when they are equal in every column. O(rows) per column."""
-    group = np.zeros(rows, np.int64)
+    """A number per row that two rows share exactly when they are equal in every column, in order of appearance.
+    O(rows log rows) per column, until no two rows are equal."""
+    group, groups = np.zeros(rows, np.int64), 1
     for column in columns:
-        codes, distinct = pd.factorize(column)
-        if len(distinct) > 1:
-            group = pd.factorize(group * len(distinct) + codes)[0].astype(np.int64)
+        if groups < rows:
+            codes, distinct = first_codes(column.astype(np.int64))
+            group, held = first_codes(group * len(distinct) + codes)
+            groups = len(held)
     return group

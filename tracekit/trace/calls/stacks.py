@@ -14,11 +14,11 @@ from typing import Final
 
 import numpy as np
 
-from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
+from tracekit.arrays import BoolArray, IndexArray, IntArray
 from tracekit.columns import Codes, Texts, column
 from tracekit.rows import Rows
-from tracekit.sorting import by_appearance
 from tracekit.trace.cache import cached
+from tracekit.trace.collect import group_ids
 from tracekit.trace.samples import APP, Samples, StackRows
 
 CORE_ML: Final = "CoreML"
@@ -239,7 +239,8 @@ def stack_progress(sampled: Samples) -> StackProgress:
     function = np.append(stacks.function.codes, -1)[entry]
     image = np.append(stacks.image.codes, -1)[caller]
     offset = np.append(stacks.offset.filled(), -1)[caller]
-    place = _numbered(function, np.where(caller < 0, -1, image), np.where(caller < 0, -1, offset))
+    of_caller = (np.where(caller < 0, -1, cells) for cells in (image, offset))
+    place = group_ids((function, *of_caller), len(caller))
     numbers = _with_paths(sampled, place, caller)
     outer = outermost(sampled, stacks.image.is_any(CORE_ML))
     unnamed = np.append(~stacks.function.known, False)[outer] & (outer >= 0)
@@ -263,22 +264,13 @@ def stack_progress(sampled: Samples) -> StackProgress:
     )
 
 
-def _numbered(*columns: CodeArray) -> IntArray:
-    """Shape (rows,): a number for rows that are equal in each column, in order of appearance; cells are -1 or more."""
-    number = np.zeros(len(columns[0]), np.int64)
-    for cells in columns:
-        codes, distinct = by_appearance(cells.astype(np.int64))
-        number, _ = by_appearance(number * len(distinct) + codes)
-    return number
-
-
 def _with_paths(sampled: Samples, place: IntArray, caller: IndexArray) -> IntArray:
     """Shape (stacks,): a number for each place that calls and the code of the app that leads there. A stack that was
     cut short, which does not begin where threads do, counts as the most common one of its place. O(frames)."""
     stacks, count = sampled.stacks, len(place)
     stack = stacks.stack
     leads = np.flatnonzero(app_frames(stacks) & (np.arange(len(stacks)) >= np.append(caller, -1)[stack]))
-    code = _numbered(stacks.image.codes[leads], stacks.offset.filled()[leads])
+    code = group_ids((stacks.image.codes[leads], stacks.offset.filled()[leads]), len(leads))
     # Of random numbers, those of different paths add up to different sums.
     weight = np.random.default_rng(0).integers(0, 1 << 63, len(leads))[code]
     inwards = np.searchsorted(stack[leads], stack[leads], "right") - np.arange(len(leads))
@@ -286,7 +278,7 @@ def _with_paths(sampled: Samples, place: IntArray, caller: IndexArray) -> IntArr
     np.add.at(path, stack[leads], weight * (2 * inwards - 1))
     outermost_function = stacks.function.codes[sampled.starts[1:] - 1]
     common = np.bincount(outermost_function + 1, minlength=1)[outermost_function + 1] >= _ROOT_SHARE * count
-    numbers = _numbered(place, path)
+    numbers = group_ids((place, path), count)
     held, first, times = np.unique(numbers[common], return_index=True, return_counts=True)
     order = np.lexsort((-held, times))
     # Of several numbers of one place, the last one stays: the most common, of equally common ones the lowest.
