@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.statistics import Statistics, duration_statistics
 from tracekit.arrays import BoolArray, CodeArray, IndexArray
 from tracekit.errors import unknown
 from tracekit.recording.table import Process
-from tracekit.sorting import few_bits
-from tracekit.trace.events import Attribution, Kind, Level
-from tracekit.trace.filter import CORE_ML_FRAMES
-from tracekit.trace.frames import categorical
+from tracekit.rows import first_codes
+from tracekit.sorting import equal_groups, few_bits
+from tracekit.trace.events import Attribution, Calls, Events, Kind, Level
 from tracekit.trace.instruments.catalogue import INSTRUMENTS
 from tracekit.trace.trace import Trace
+
+if TYPE_CHECKING:
+    from tracekit.columns import Places
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,58 +90,52 @@ def aggregate(
 ) -> tuple[AggregationRow, ...]:
     """The Core ML lanes by lane, event, model and level; those of the hardware by lane, kind, model and process.
 
-    `counted`: rows of each event frame that count, shape (rows,); None for all. Which predictions are warm follows from
-    all loads, whether they count or not. `sort` is a column as in `sort_rows`. O(n log n).
+    `counted`: rows of each of `Trace.events` that count, shape (rows,); None for all. Which predictions are warm
+    follows from all loads, whether they count or not. `sort` is a column as in `sort_rows`. O(n log n).
 
     The label of hardware names every process but the target, so that its work is never taken for the target's. Rows
     nested in others of their lane (depth 1 and more) stand apart: together with those they would be counted twice.
     """
-    rows: list[AggregationRow] = []
-    for name in (*CORE_ML_FRAMES, "hardware"):
-        frame = trace.framed(name)
-        cold = first_predictions(trace) if name == "activity" else np.zeros(len(frame), dtype=bool)
+    found: list[AggregationRow] = []
+    for name, rows in trace.events.items():
+        cold = first_predictions(trace) if name == "activity" else np.zeros(len(rows), np.bool_)
         titles = hardware_titles(trace) if name == "hardware" else None
-        if counted is not None:
-            frame, cold = frame[counted[name]], cold[counted[name]]
-            titles = replace(titles, codes=titles.codes[counted[name]]) if titles is not None else None
-        rows.extend(_rows(frame, "label" if titles is None else "kind", cold, titles))
-    return sort_rows(rows, sort)
+        found.extend(_rows(rows, slice(None) if counted is None else np.flatnonzero(counted[name]), cold, titles))
+    return sort_rows(found, sort)
 
 
 def hardware_titles(trace: Trace) -> Titles:
     """The titles of the rows of `Trace.hardware`. O(rows); each title is made once."""
-    hardware, target = trace.hardware.frame(), trace.run.target.process
+    hardware, target = trace.hardware, trace.run.target.process
     owner, owners = _owners(hardware)
-    kinds, lanes = hardware["kind"].cat, hardware["lane"].cat
-    foreign = (hardware["attribution"] == Attribution.FOREIGN).to_numpy(dtype=np.intp)
-    nested = (hardware["depth"].fillna(0) > 0).to_numpy(dtype=np.intp)
-    named = set(lanes.codes[hardware["process"].notna()].unique())
+    kinds, lanes = hardware.kind, hardware.lane
+    foreign = hardware.attribution.is_any(Attribution.FOREIGN).astype(np.intp)
+    nested = (hardware.depth.filled(0) > 0).astype(np.intp)
+    named = set(np.unique(lanes.codes[hardware.process.known]).tolist())
     # Every row has a kind and a lane.
-    columns = (kinds.codes.to_numpy(), lanes.codes.to_numpy(), owner, foreign, nested)
-    shape = (len(kinds.categories), len(lanes.categories), len(owners), 2, 2)
-    codes, combinations = pd.factorize(np.ravel_multi_index(columns, shape))
+    columns = (kinds.codes, lanes.codes, owner, foreign, nested)
+    shape = (len(kinds.values), len(lanes.values), len(owners), 2, 2)
+    codes, combinations = first_codes(np.ravel_multi_index(columns, shape))
     texts, processes = [], []
     for kind, lane, number, is_foreign, is_nested in zip(*np.unravel_index(combinations, shape), strict=True):
         process = owners[number]
         ending = "" if target is not None and process == str(target) else f", {process}"
         if process is None:
             ending = ", other processes" if is_foreign else ", unknown process" if lane in named else ""
-        title = HARDWARE_TITLES.get(kinds.categories[kind], kinds.categories[kind])
+        title = HARDWARE_TITLES.get(kinds.values[kind], kinds.values[kind])
         texts.append(f"{title}{ending}{', nested' if is_nested else ''}")
         processes.append(process)
     return Titles(codes, tuple(texts), tuple(processes))
 
 
-def _owners(hardware: pd.DataFrame) -> tuple[IndexArray, list[str | None]]:
+def _owners(hardware: Events) -> tuple[IndexArray, list[str | None]]:
     """Process of each row as index into the processes, shape (rows,), and these as text; None for no process."""
-    names = hardware["process"].cat
-    pid, pids = hardware["pid"].factorize()
-    # One more than the index of either, since 0 stands for none.
-    pairs = (names.codes.to_numpy(dtype=np.intp) + 1) * (len(pids) + 1) + pid + 1
-    number, distinct = pd.factorize(pairs)
+    names = hardware.process
+    pid, pids = first_codes(hardware.pid.filled())
+    number, distinct = first_codes(names.codes * np.int64(len(pids)) + pid)
     return number, [
-        str(Process(names.categories[name - 1], int(pids[at - 1]) if at else None)) if name else None
-        for name, at in zip(*divmod(distinct, len(pids) + 1), strict=True)
+        None if name < 0 else str(Process(names.values[name], int(pids[at]) if pids[at] >= 0 else None))
+        for name, at in zip(*divmod(distinct, max(len(pids), 1)), strict=True)
     ]
 
 
@@ -165,45 +161,42 @@ def _number(columns: Sequence[CodeArray | BoolArray]) -> IndexArray:
     for codes in (column for column in columns if column.min() < column.max()):
         values = int(codes.max()) + 2
         if count * values > np.iinfo(np.int64).max:
-            number, distinct = pd.factorize(number)
+            number, distinct = first_codes(number)
             count = len(distinct)
         number, count = number * values + codes + 1, count * values
-    return pd.factorize(number)[0]
+    return first_codes(number)[0]
 
 
-def _rows(frame: pd.DataFrame, name: str, cold: BoolArray, titles: Titles | None = None) -> Iterator[AggregationRow]:
-    """One row for each lane, `name`, kind, model, level and title of an event frame.
+def _rows(events: Events, at: Places, cold: BoolArray, titles: Titles | None) -> Iterator[AggregationRow]:
+    """One row for each lane, label, kind, model, level and title of the events at some positions.
 
-    `cold`: rows that warm leaves out. `titles`: of the rows of hardware lanes; others are called by `name`.
+    `cold`: events that warm leaves out. `titles`: of the hardware lanes, whose events are not called by their label.
     """
-    if frame.empty:
+    lane, kind, model, level = (cells.take(at) for cells in (events.lane, events.kind, events.model, events.level))
+    if not len(lane):
         return
-    apart = titles.codes if titles is not None else np.zeros(len(frame), np.intp)
-    cells = [categorical(frame[key]) for key in dict.fromkeys(["lane", name, "kind", "model", "level"])]
-    group = _number([cell.codes for cell in cells] + [frame["guessed"].to_numpy(), apart])
-    order = np.argsort(few_bits(group), kind="stable")
-    starts, durations = frame["start_ns"].to_numpy(), frame["duration_ns"].to_numpy()
-    groups = np.split(order, np.flatnonzero(np.diff(group[order])) + 1)
-    # Taken for all groups at once: a row of a frame with columns of many types is slow to get.
-    firsts = np.array([members[0] for members in groups])
-    values = (frame[key].array.take(firsts) for key in ("lane", name, "kind", "guessed", "model", "level"))
-    known_to = frame["resolution_ns"].to_numpy() if "resolution_ns" in frame else np.zeros(len(frame), np.int64)
-    for members, lane, label, kind, guessed, model, level in zip(groups, *values, strict=True):
+    guessed, starts, durations, cold = events.guessed[at], events.start_ns[at], events.duration_ns[at], cold[at]
+    label = (events.label if titles is None else events.kind).take(at)
+    apart = np.zeros(len(lane), np.intp) if titles is None else titles.codes[at]
+    known_to = events.resolution_ns[at] if isinstance(events, Calls) else np.zeros(len(lane), np.int64)
+    group = _number([*(cells.codes for cells in (lane, label, kind, model, level)), guessed, apart])
+    for members in equal_groups(few_bits(group)):
+        first, warm = members[0], members[~cold[members]]
         statistics = duration_statistics(starts[members], durations[members])
         if statistics is None:
             continue
-        title, process, warm = label, None, members[~cold[members]]
+        title, process = label.item(first), None
         if titles is not None:
-            title, process = titles.texts[apart[members[0]]], titles.processes[apart[members[0]]]
+            title, process = titles.texts[apart[first]], titles.processes[apart[first]]
         yield AggregationRow(
-            lane=str(lane),
-            label=title if isinstance(title, str) else NO_EVENT,
-            kind=str(kind),
-            guessed=bool(guessed),
-            model=model if isinstance(model, str) else None,
-            level=level if isinstance(level, str) else Level.TOP.value,
+            lane=str(lane.item(first)),
+            label=NO_EVENT if title is None else title,
+            kind=str(kind.item(first)),
+            guessed=bool(guessed[first]),
+            model=model.item(first),
+            level=level.item(first) or Level.TOP.value,
             statistics=statistics,
-            warm=duration_statistics(starts[warm], durations[warm]) if kind == Kind.PREDICTION else None,
+            warm=duration_statistics(starts[warm], durations[warm]) if kind.item(first) == Kind.PREDICTION else None,
             process=process,
             resolution_ns=int(known_to[members].max()),
         )
