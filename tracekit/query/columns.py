@@ -13,19 +13,8 @@ from tracekit.report.formatting import STATE_WORDS
 from tracekit.rows import Rows
 from tracekit.trace.context import ContextIntervals, ContextRows
 from tracekit.trace.events import BOUNDS, Calls, Events
+from tracekit.trace.instruments import tables
 from tracekit.trace.instruments.memory import MemoryRows
-from tracekit.trace.instruments.tables import (
-    GpuPerformance,
-    GpuStates,
-    HangRisks,
-    Hangs,
-    MetalPipelines,
-    PointsOfInterest,
-    Processes,
-    SignpostEvents,
-    Signposts,
-    Thermal,
-)
 from tracekit.trace.requests.frame import Requests
 from tracekit.trace.runtimes.phases import Phases
 from tracekit.trace.samples import SampleRows, StackRows
@@ -249,40 +238,33 @@ SAMPLES = of_rows(
 )
 STACKS = of_rows(StackRows, "stack_id", "depth", "image", "function", "file", "line", "owner", "inlined")
 
-_CALLER = ("process", "pid", "thread", "tid")
-_SIGNPOST = ("name", "category", "subsystem", "identifier", *_CALLER)
-
 
 def _beside(rows: type[ContextRows], *names: str) -> tuple[type[ContextRows], tuple[Column, ...]]:
-    return rows, of_rows(rows, *names)
+    """A table beside the lanes, and the columns of its view: these, or all that its rows have."""
+    times = _TIMES if issubclass(rows, ContextIntervals) else _TIMES[:1]
+    held = (RENAMED.get(column.name, column.name) for column in columns_of(rows))
+    return rows, of_rows(rows, *(names or dict.fromkeys((*times, *held))))
 
 
 CONTEXT: Mapping[tuple[str, str, str], tuple[type[ContextRows], tuple[Column, ...]]] = {
-    ("signposts", "Signposts", "signpost intervals of the app and of frameworks"): _beside(
-        Signposts, *_TIMES, *_SIGNPOST, "start_message", "end_message"
-    ),
-    ("signpost_events", "Signposts", "signpost events"): _beside(SignpostEvents, "start_ns", *_SIGNPOST, "message"),
-    ("points_of_interest", "Points of Interest", "points of interest"): _beside(
-        PointsOfInterest, "start_ns", "name", "subsystem", "message", *_CALLER
-    ),
-    ("thermal", "Thermal State", "thermal states"): _beside(Thermal, *_TIMES, "state", "induced"),
-    ("hangs", "Hangs", "times at which a main thread did not react"): _beside(Hangs, *_TIMES, "hang_type", *_CALLER),
-    ("hang_risks", "Hangs", "calls that risk a hang"): _beside(HangRisks, "start_ns", "message", "severity", *_CALLER),
-    ("gpu_states", "GPU State", "whether the GPU was active"): _beside(GpuStates, *_TIMES, "state", "label", "gpu"),
-    ("gpu_clock", "GPU State", "performance states of the GPU"): _beside(
-        GpuPerformance, *_TIMES, "state", "gpu", "induced"
-    ),
-    ("metal_pipelines", "Signposts", "Metal pipelines that were compiled"): _beside(
-        MetalPipelines, "start_ns", "function", *_CALLER
-    ),
-    ("memory", "Activity Monitor", "memory that processes held, sample by sample"): _beside(
-        MemoryRows, "start_ns", "kind", "process", "pid", "bytes", "source_table", "source_row"
-    ),
-    ("processes", "Processes", "processes that ran"): _beside(Processes, "process", "pid"),
+    ("signposts", "Signposts", "signpost intervals of the app and of frameworks"): _beside(tables.Signposts),
+    ("signpost_events", "Signposts", "signpost events"): _beside(tables.SignpostEvents),
+    ("points_of_interest", "Points of Interest", "points of interest"): _beside(tables.PointsOfInterest),
+    ("thermal", "Thermal State", "thermal states"): _beside(tables.Thermal),
+    ("hangs", "Hangs", "times at which a main thread did not react"): _beside(tables.Hangs),
+    ("hang_risks", "Hangs", "calls that risk a hang"): _beside(tables.HangRisks),
+    ("gpu_states", "GPU State", "whether the GPU was active"): _beside(tables.GpuStates),
+    ("gpu_clock", "GPU State", "performance states of the GPU"): _beside(tables.GpuPerformance),
+    ("metal_pipelines", "Signposts", "Metal pipelines that were compiled"): _beside(tables.MetalPipelines),
+    ("memory", "Activity Monitor", "memory that processes held, sample by sample"): _beside(MemoryRows),
+    ("processes", "Processes", "processes that ran"): _beside(tables.Processes, "process", "pid"),
 }
 """Name, instrument and rows of each view of the context, the class of its rows, and its columns."""
 
-PHASES = of_rows(Phases, *_TIMES, "form", "runtime", "phase", "lane", "name", *_CALLER, "request_id")
+PHASES = of_rows(
+    Phases,
+    *(*_TIMES, "form", "runtime", "phase", "lane", "name", "process", "pid", "thread", "tid", "request_id"),
+)
 REQUESTS = (
     number("id", "number of the request; `request_id` refers to it"),
     *INTERVAL,

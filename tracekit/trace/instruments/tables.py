@@ -27,6 +27,7 @@ class GpuStates(ContextIntervals):
 
     state: Texts = recorded("`Active` or `Idle`", required=True)
     label: Texts = recorded("label")
+    channels: Numbers = recorded("how many channels of the GPU worked at once", "num-events")
     gpu: Texts = recorded("the GPU")
     table: Texts = column(TABLE)
     row: IntArray = column(ROW)
