@@ -13,8 +13,8 @@ from tracekit.recording.table import Process
 
 
 @pytest.fixture
-def trace(frame, trace_of):
-    activity = frame(
+def trace(events, trace_of):
+    activity = events(
         (0, 10),
         (10, 16),
         (20, 24),
@@ -22,8 +22,8 @@ def trace(frame, trace_of):
         kind=["load_cached", *["prediction"] * 3],
         label=["Load (cached)", *["Prediction"] * 3],
     )
-    data = frame((10, 11), (10, 12), (20, 21), lane="data", kind="input_copy", label="Input Copy")
-    hardware = frame(
+    data = events((10, 11), (10, 12), (20, 21), lane="data", kind="input_copy", label="Input Copy")
+    hardware = events(
         (11, 15), (13, 16), lane="neural engine", kind="ane_exec", label=["a", "b"], level=None, model=None
     )
     return trace_of(activity, data=data, hardware=hardware)
@@ -50,22 +50,22 @@ def test_warm_leaves_out_the_first_prediction_after_a_load(trace):
     assert rows["Input Copy"].warm is None
 
 
-def test_without_predictions_left_there_are_no_warm_statistics_and_without_rows_nothing(frame, trace_of):
-    activity = frame((0, 1), (2, 3), kind=["load", "prediction"])
+def test_without_predictions_left_there_are_no_warm_statistics_and_without_rows_nothing(events, trace_of):
+    activity = events((0, 1), (2, 3), kind=["load", "prediction"])
     assert next(row for row in aggregate(trace_of(activity)) if row.kind == "prediction").warm is None
-    assert aggregate(trace_of(frame())) == ()
+    assert aggregate(trace_of(events())) == ()
 
 
-def test_hardware_work_of_other_processes_stands_apart(frame, trace_of):
-    hardware = frame(
+def test_hardware_work_of_other_processes_stands_apart(events, trace_of):
+    hardware = events(
         (0, 3), (1, 9), lane="gpu", kind="gpu_exec", model=None, level=None, attribution=["unattributed", "foreign"]
     )
-    rows = [(row.label, row.statistics.total_ns) for row in aggregate(trace_of(frame(), hardware=hardware))]
+    rows = [(row.label, row.statistics.total_ns) for row in aggregate(trace_of(events(), hardware=hardware))]
     assert rows == [("GPU execution, other processes", 8), ("GPU execution", 3)]
 
 
-def test_every_process_but_the_target_is_named(frame, trace_of):
-    hardware = frame(
+def test_every_process_but_the_target_is_named(events, trace_of):
+    hardware = events(
         (0, 3),
         (4, 9),
         (10, 12),
@@ -80,7 +80,7 @@ def test_every_process_but_the_target_is_named(frame, trace_of):
         depth=[0, 0, 1, 0, 0],
         attribution=["unattributed", "foreign", "foreign", "unattributed", "foreign"],
     )
-    trace = trace_of(frame(), hardware=hardware)
+    trace = trace_of(events(), hardware=hardware)
     run = replace(trace.run, target=Target(process=Process("App", 7)))
     rows = aggregate(replace(trace, run=run))
     assert {(row.label, row.process, row.statistics.total_ns) for row in rows} == {
@@ -92,8 +92,8 @@ def test_every_process_but_the_target_is_named(frame, trace_of):
     }
 
 
-def test_no_process_is_missed_in_a_table_that_names_none(frame, trace_of):
-    hardware = frame(
+def test_no_process_is_missed_in_a_table_that_names_none(events, trace_of):
+    hardware = events(
         (0, 3),
         (4, 9),
         lane=["gpu", "mps"],
@@ -104,17 +104,17 @@ def test_no_process_is_missed_in_a_table_that_names_none(frame, trace_of):
         pid=[7, None],
         attribution="unattributed",
     )
-    rows = aggregate(trace_of(frame(), hardware=hardware))
+    rows = aggregate(trace_of(events(), hardware=hardware))
     assert [row.label for row in rows] == ["MPS graph dispatch", "GPU execution, App (7)"]
 
 
-def test_pipelines_and_their_stages_are_apart(frame, trace_of):
-    activity = frame((0, 10), (1, 5), level=["top", "sub"])
+def test_pipelines_and_their_stages_are_apart(events, trace_of):
+    activity = events((0, 10), (1, 5), level=["top", "sub"])
     assert [(row.level, row.statistics.total_ns) for row in aggregate(trace_of(activity))] == [("top", 10), ("sub", 4)]
 
 
-def test_the_largest_total_comes_first_and_ties_go_by_name(frame, trace_of):
-    activity = frame((0, 5), (0, 5), (0, 9), model=["B", "A", "C"])
+def test_the_largest_total_comes_first_and_ties_go_by_name(events, trace_of):
+    activity = events((0, 5), (0, 5), (0, 9), model=["B", "A", "C"])
     assert [row.model for row in aggregate(trace_of(activity))] == ["C", "A", "B"]
 
 
@@ -144,9 +144,9 @@ def test_an_unknown_column_is_refused_with_the_choices(trace):
     ),
     st.randoms(use_true_random=False),
 )
-def test_no_row_is_lost_whatever_it_names_and_order_does_not_matter(frame, trace_of, drawn, random):
+def test_no_row_is_lost_whatever_it_names_and_order_does_not_matter(events, trace_of, drawn, random):
     def build(rows):
-        compute = frame(
+        compute = events(
             *[(10 * k, 10 * k + length) for k, (*_, length) in enumerate(rows)],
             lane="compute",
             kind="other",
@@ -156,7 +156,7 @@ def test_no_row_is_lost_whatever_it_names_and_order_does_not_matter(frame, trace
         )
         return [
             (row.label, row.model, row.level, row.statistics.count, row.statistics.total_ns)
-            for row in aggregate(trace_of(frame(), compute=compute))
+            for row in aggregate(trace_of(events(), compute=compute))
         ]
 
     count, total = Counter(), Counter()
@@ -169,17 +169,17 @@ def test_no_row_is_lost_whatever_it_names_and_order_does_not_matter(frame, trace
     assert build(random.sample(drawn, len(drawn))) == counted
 
 
-def test_rows_without_an_event_are_called_so(frame, trace_of):
-    (row,) = aggregate(trace_of(frame((0, 5), kind="other", label=[None])))
+def test_rows_without_an_event_are_called_so(events, trace_of):
+    (row,) = aggregate(trace_of(events((0, 5), kind="other", label=[None])))
     assert (row.label, row.statistics.count) == (NO_EVENT, 1)
 
 
-def test_nested_hardware_rows_are_not_counted_with_those_around_them(frame, trace_of):
-    hardware = frame(
+def test_nested_hardware_rows_are_not_counted_with_those_around_them(events, trace_of):
+    hardware = events(
         (0, 9), (0, 4), (4, 9), (20, 23), lane="gpu", kind="gpu_exec", model=None, level=None, depth=[0, 1, 1, None]
     )
     rows = [
         (row.label, row.statistics.count, row.statistics.total_ns)
-        for row in aggregate(trace_of(frame(), hardware=hardware))
+        for row in aggregate(trace_of(events(), hardware=hardware))
     ]
     assert rows == [("GPU execution", 2, 12), ("GPU execution, nested", 2, 9)]

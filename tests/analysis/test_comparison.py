@@ -10,22 +10,20 @@ from hypothesis import given, strategies as st
 from tracekit.analysis.aggregation import AggregationRow, aggregate
 from tracekit.analysis.comparison import FEW, Measure, Presence, differences, recorded_lanes
 from tracekit.analysis.statistics import duration_statistics
-from tracekit.frame import rows_of
 from tracekit.recording.table import TableState
-from tracekit.trace.events import Events
 from tracekit.trace.trace import Coverage
 
 CORE_ML = frozenset({"activity", "data", "compute", "unknown"})
 
 
 @pytest.fixture
-def row(frame, trace_of):
+def row(events, trace_of):
     """`row([durations], label=..., model=...)`: one row of an aggregation."""
 
     def make(durations, **columns) -> AggregationRow:
         values = {"kind": "input_copy", "lane": "data", "label": "Input Copy"} | columns
-        rows = frame(*((at * 1000, at * 1000 + length) for at, length in enumerate(durations)), **values)
-        (difference,) = aggregate(replace(trace_of(frame()), data=rows_of(Events, rows)))
+        rows = events(*((at * 1000, at * 1000 + length) for at, length in enumerate(durations)), **values)
+        (difference,) = aggregate(trace_of(events(), data=rows))
         return difference
 
     return make
@@ -73,7 +71,7 @@ def test_what_was_not_recorded_is_never_zero(row):
     assert numbers(difference, Measure.SUM) == (10, None, None, None)
 
 
-def test_only_instruments_with_rows_count_as_recorded(frame, trace_of):
+def test_only_instruments_with_rows_count_as_recorded(events, trace_of):
     states = {
         "Core ML": TableState.ROWS,
         "Neural Engine": TableState.EMPTY,
@@ -81,7 +79,7 @@ def test_only_instruments_with_rows_count_as_recorded(frame, trace_of):
         "MPS": TableState.UNREADABLE,
     }
     coverage = tuple(Coverage(name, state, (), None, "") for name, state in states.items())
-    assert recorded_lanes(replace(trace_of(frame()), coverage=coverage)) == CORE_ML
+    assert recorded_lanes(replace(trace_of(events()), coverage=coverage)) == CORE_ML
 
 
 def test_another_model_or_lane_is_another_row(row):
@@ -95,23 +93,23 @@ def test_another_model_or_lane_is_another_row(row):
     }
 
 
-def test_a_process_is_matched_by_name_since_its_number_changes(frame, trace_of):
+def test_a_process_is_matched_by_name_since_its_number_changes(events, trace_of):
     def rows(pid: int, length: int):
-        hardware = frame(
+        hardware = events(
             (0, length), lane="gpu", kind="gpu_exec", model=None, level=None, process="WindowServer", pid=pid
         )
-        return aggregate(trace_of(frame(), hardware=hardware))
+        return aggregate(trace_of(events(), hardware=hardware))
 
     (difference,) = differences(rows(140, 10), rows(177, 30), {"gpu"}, {"gpu"})
     assert difference.label == "GPU execution, WindowServer"
     assert numbers(difference, Measure.SUM) == (10, 30, 20, 3)
 
 
-def test_warm_predictions_are_compared_by_themselves_where_one_side_tells_them_apart(frame, trace_of):
+def test_warm_predictions_are_compared_by_themselves_where_one_side_tells_them_apart(events, trace_of):
     def rows(kinds, *lengths):
         spans = [(at * 100, at * 100 + length) for at, length in enumerate(lengths)]
         labels = ["Load" if kind == "load" else "Prediction" for kind in kinds]
-        return aggregate(trace_of(frame(*spans, kind=kinds, label=labels)))
+        return aggregate(trace_of(events(*spans, kind=kinds, label=labels)))
 
     before = rows(["load", "prediction", "prediction"], 50, 30, 10)
     after = rows(["prediction", "prediction"], 8, 4)

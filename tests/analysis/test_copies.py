@@ -5,7 +5,6 @@ import statistics
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from support.rows import calls_of, events_of
 from tracekit.analysis.copies import summarize_copies
 
 KINDS = ("input_copy", "data_cast", "input_validation")
@@ -13,16 +12,16 @@ COPIES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 19), st.integers(0
 
 
 def summarize(predictions, data, ratio=10.0, least=1):
-    return summarize_copies(calls_of(predictions), events_of(data), large_ratio=ratio, large_ns=least)
+    return summarize_copies(predictions, data, large_ratio=ratio, large_ns=least)
 
 
 @settings(deadline=None, max_examples=200)
 @given(COPIES)
-def test_counting_every_nanosecond_gives_the_same(frame, drawn):
+def test_counting_every_nanosecond_gives_the_same(events, drawn):
     # Four predictions of 20 ns, one every 30 ns; copies may run past the end of theirs.
-    predictions = frame(*[(30 * k, 30 * k + 20) for k in range(4)], index=[3, 5, 7, 11])
+    predictions = events(*[(30 * k, 30 * k + 20) for k in range(4)], ids=[3, 5, 7, 11])
     rows = [(30 * owner + at, 30 * owner + at + length) for owner, at, length, _ in drawn]
-    data = frame(
+    data = events(
         *rows,
         lane="data",
         kind=[kind for *_, kind in drawn],
@@ -46,9 +45,9 @@ def test_counting_every_nanosecond_gives_the_same(frame, drawn):
 
 @settings(deadline=None, max_examples=200)
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(1, 60)), max_size=15), st.sampled_from([1.5, 2.0, 10.0]))
-def test_outstanding_inputs_are_compared_with_the_others_of_their_call(frame, drawn, ratio):
-    predictions = frame(*[(100 * k, 100 * k + 100) for k in range(3)])
-    data = frame(
+def test_outstanding_inputs_are_compared_with_the_others_of_their_call(events, drawn, ratio):
+    predictions = events(*[(100 * k, 100 * k + 100) for k in range(3)])
+    data = events(
         *[(100 * owner, 100 * owner + length) for owner, length in drawn],
         lane="data",
         kind="input_copy",
@@ -71,20 +70,20 @@ def test_outstanding_inputs_are_compared_with_the_others_of_their_call(frame, dr
         ([], [], "exact", 0, 0, []),
     ],
 )
-def test_rows_of_no_one_prediction(frame, predictions, copies, attribution, predicted_ns, covered_ns, rows):
-    data = frame(*copies, lane="data", kind="input_copy", prediction=[None] * len(copies), attribution=attribution)
-    summary = summarize(frame(*predictions), data)
+def test_rows_of_no_one_prediction(events, predictions, copies, attribution, predicted_ns, covered_ns, rows):
+    data = events(*copies, lane="data", kind="input_copy", prediction=[None] * len(copies), attribution=attribution)
+    summary = summarize(events(*predictions), data)
     assert (summary.predicted_ns, summary.covered_ns, summary.rows.tolist()) == (predicted_ns, covered_ns, rows)
     assert summary.share == pytest.approx(covered_ns / max(predicted_ns, 1))
 
 
 @settings(deadline=None, max_examples=200)
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 30), st.integers(0, 15)), max_size=8))
-def test_rows_of_several_predictions_never_cover_more_than_there_is(frame, drawn):
+def test_rows_of_several_predictions_never_cover_more_than_there_is(events, drawn):
     # Two predictions at once, from 0 to 20 and from 10 to 30 ns. Owner 2 stands for rows that could be of either.
     spans = [(0, 20), (10, 30), (0, 30)]
-    predictions = frame(*spans[:2])
-    data = frame(
+    predictions = events(*spans[:2])
+    data = events(
         *[(at, at + length) for _, at, length in drawn],
         lane="data",
         kind="input_copy",

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from support.rows import calls_of
 from tracekit.analysis.latency import ranks, summarize_latency
 from tracekit.analysis.loads import first_after_load
 
@@ -12,17 +11,17 @@ MS = 1_000_000
 
 
 @pytest.fixture
-def activity(frame):
+def activity(events):
     """A load, a slow first prediction of 30 ms, and 24 of 10 ms, one every 20 ms."""
     rows = [(0, 5 * MS), (10 * MS, 40 * MS)] + [(k * 20 * MS, (k * 20 + 10) * MS) for k in range(3, 27)]
-    return frame(*rows, kind=["load_cached"] + ["prediction"] * 25)
+    return events(*rows, kind=["load_cached"] + ["prediction"] * 25)
 
 
 def test_the_first_prediction_after_a_load_is_cold(activity):
-    predictions = activity.iloc[1:]
-    warm = ~first_after_load(calls_of(activity))[1:]
+    predictions = activity.take(slice(1, None))
+    warm = ~first_after_load(activity)[1:]
     assert warm.tolist() == [False] + [True] * 24
-    latency = summarize_latency(calls_of(predictions), warm)
+    latency = summarize_latency(predictions, warm)
     assert (latency.cold.count, latency.cold.max_ns) == (1, 30 * MS)
     assert (latency.warm.count, latency.warm.max_ns, latency.warm.p95_ns) == (24, 10 * MS, 10 * MS)
 
@@ -32,6 +31,6 @@ def test_equal_values_share_the_mean_of_their_ranks(values):
     assert ranks(np.array(values)).tolist() == pd.Series(values, dtype=float).rank().tolist()
 
 
-def test_without_predictions_there_are_no_statistics(frame):
-    latency = summarize_latency(calls_of(frame()), ~first_after_load(calls_of(frame())))
+def test_without_predictions_there_are_no_statistics(events):
+    latency = summarize_latency(events(), ~first_after_load(events()))
     assert (latency.warm, latency.cold) == (None, None)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from support.rows import calls_of
 from tracekit.analysis.loads import first_after_load, uses_of_loads
 
 LOAD = "load_cached"
@@ -22,7 +21,7 @@ ROWS = st.lists(
 
 @settings(deadline=None, max_examples=200)
 @given(ROWS)
-def test_searching_forward_from_each_load_marks_the_same(frame, drawn):
+def test_searching_forward_from_each_load_marks_the_same(events, drawn):
     rows = sorted(drawn, key=lambda row: row[:2])
     starts, lengths, kinds, models, instances = zip(*rows, strict=True) if rows else [()] * 5
     expected = set()
@@ -36,17 +35,17 @@ def test_searching_forward_from_each_load_marks_the_same(frame, drawn):
         ]
         if kind in ("load", LOAD) and models[load] is not None and later:
             expected.add(later[0])
-    activity = frame(
+    activity = events(
         *[(start, start + length) for start, length, *_ in rows],
         kind=list(kinds),
         model=list(models),
         instance=list(instances),
     )
-    assert first_after_load(calls_of(activity)).tolist() == [k in expected for k in range(len(rows))]
+    assert first_after_load(activity).tolist() == [k in expected for k in range(len(rows))]
     of_model = [k for k in range(len(rows)) if models[k] == "A"]
     loads = [k for k in of_model if kinds[k] in ("load", LOAD)]
     predictions = [k for k in of_model if kinds[k] == "prediction"]
-    uses = uses_of_loads(calls_of(activity.loc[loads]), calls_of(activity.loc[predictions]))
+    uses = uses_of_loads(activity.take(loads), activity.take(predictions))
     firsts = {predictions[k] for k in uses.first[uses.load >= 0].tolist()}
     assert firsts == expected & set(predictions)
 
@@ -67,21 +66,21 @@ CALL = "prediction"
         ([], {}, []),
     ],
 )
-def test_the_first_prediction_after_each_load_is_marked(frame, times, columns, first):
-    assert np.flatnonzero(first_after_load(calls_of(frame(*times, **columns)))).tolist() == first
+def test_the_first_prediction_after_each_load_is_marked(events, times, columns, first):
+    assert np.flatnonzero(first_after_load(events(*times, **columns))).tolist() == first
 
 
 @settings(deadline=None, max_examples=200)
 @given(ROWS)
-def test_looking_back_from_each_prediction_finds_the_same_load(frame, drawn):
+def test_looking_back_from_each_prediction_finds_the_same_load(events, drawn):
     rows = [(start, length, kind, instance) for start, length, kind, _, instance in sorted(drawn, key=lambda r: r[:2])]
     loads = [row for row in rows if row[2] in ("load", LOAD)]
     calls = [row for row in rows if row[2] == "prediction"]
 
-    def events(chosen):
-        return calls_of(frame(*[(row[0], row[0] + row[1]) for row in chosen], instance=[row[3] for row in chosen]))
+    def of_rows(chosen):
+        return events(*[(row[0], row[0] + row[1]) for row in chosen], instance=[row[3] for row in chosen])
 
-    uses = uses_of_loads(events(loads), events(calls))
+    uses = uses_of_loads(of_rows(loads), of_rows(calls))
     load = uses.load[uses.group]
     for (start, _, _, instance), load_used in zip(calls, load.tolist(), strict=True):
         before = [
@@ -101,8 +100,8 @@ def test_looking_back_from_each_prediction_finds_the_same_load(frame, drawn):
     assert uses.first.tolist() == sorted(uses.first.tolist())
 
 
-def test_processes_on_one_load_are_told_apart(frame):
-    loads, predictions = map(calls_of, (frame((0, 1), kind=LOAD), frame((2, 3), (4, 5), (6, 7), (8, 9), (10, 11))))
+def test_processes_on_one_load_are_told_apart(events):
+    loads, predictions = events((0, 1), kind=LOAD), events((2, 3), (4, 5), (6, 7), (8, 9), (10, 11))
     uses = uses_of_loads(loads, predictions, np.array([7, 9, 7, -1, 9]))
     assert uses.group.tolist() == [0, 1, 0, 2, 1]
     assert (uses.load.tolist(), uses.first.tolist()) == ([0, 0, 0], [0, 1, 3])
@@ -111,9 +110,9 @@ def test_processes_on_one_load_are_told_apart(frame):
     assert uses_of_loads(loads, predictions, np.full(5, -1)).group.tolist() == [0] * 5
 
 
-def test_predictions_before_any_load_are_grouped_by_instance(frame):
-    calls = frame((0, 1), (2, 3), (4, 5), (6, 7), instance=[1, 2, 1, None])
-    uses = uses_of_loads(calls_of(frame()), calls_of(calls))
+def test_predictions_before_any_load_are_grouped_by_instance(events):
+    calls = events((0, 1), (2, 3), (4, 5), (6, 7), instance=[1, 2, 1, None])
+    uses = uses_of_loads(events(), calls)
     assert uses.group.tolist() == [0, 1, 0, 2]
     assert uses.count.tolist() == [2, 1, 1]
     assert (uses.load < 0).all()

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from support.rows import events_of
 from tracekit.analysis import queues
 from tracekit.analysis.breakdown.device_runs import device_runs_of, gaps_between
 from tracekit.analysis.queues import engine_waits
@@ -36,20 +35,20 @@ def serial(lengths):
     st.lists(st.tuples(st.integers(0, 3), st.integers(1, 5), st.booleans()), min_size=1, max_size=12),
     st.integers(0, 10),
 )
-def test_a_wait_is_the_time_without_own_work_before_work_that_begins_when_others_end(frame, trace_of, lengths, begin):
+def test_a_wait_is_the_time_without_own_work_before_work_that_begins_when_others_end(events, trace_of, lengths, begin):
     rows = serial(lengths)
     starts, ends = [start for start, _, _ in rows], [end for _, end, _ in rows]
     own_rows = [mine for _, _, mine in rows]
-    hardware = frame(
+    hardware = events(
         *zip(starts, ends, strict=True),
         kind="ane_exec",
         device="ane",
         attribution=["label" if mine else "foreign" for mine in own_rows],
         prediction=[0 if mine else None for mine in own_rows],
     )
-    call = frame((begin, ends[-1] + 1))
-    mine = hardware[np.array(own_rows)]
-    waits = engine_waits(trace_of(call, hardware=hardware), call.index.to_numpy(), events_of(mine))
+    call = events((begin, ends[-1] + 1))
+    mine = hardware.where(np.array(own_rows))
+    waits = engine_waits(trace_of(call, hardware=hardware), call.id, mine)
 
     busy = {t for start, end, _ in rows for t in range(start, end)}
     ours = {t for start, end, is_own in rows for t in range(start, end) if is_own}
@@ -65,16 +64,16 @@ def test_a_wait_is_the_time_without_own_work_before_work_that_begins_when_others
     assert int(waits.others_ns.sum()) == len(expected)
 
 
-def test_waiting_for_the_same_model_is_told_apart(frame, trace_of):
-    hardware = frame(
+def test_waiting_for_the_same_model_is_told_apart(events, trace_of):
+    hardware = events(
         (0, 6), (6, 10), (10, 20), kind="ane_exec", attribution=["label", "foreign", "label"], prediction=[0, None, 1]
     )
-    calls = frame((0, 7), (1, 20))
-    own_rows = hardware.iloc[[0, 2]]
-    waits = engine_waits(trace_of(calls, hardware=hardware), calls.index.to_numpy(), events_of(own_rows))
+    calls = events((0, 7), (1, 20))
+    own_rows = hardware.take([0, 2])
+    waits = engine_waits(trace_of(calls, hardware=hardware), calls.id, own_rows)
     assert waits.prediction.tolist() == [1]
     assert (waits.times.durations.tolist(), waits.others_ns.tolist()) == ([9], [4])
-    assert waits.by_prediction(calls.index.to_numpy()).tolist() == [0, 4]
+    assert waits.by_prediction(calls.id).tolist() == [0, 4]
 
 
 @settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -82,20 +81,20 @@ def test_waiting_for_the_same_model_is_told_apart(frame, trace_of):
     st.lists(st.tuples(st.integers(0, 3), st.integers(1, 6), st.booleans()), min_size=2, max_size=12),
     st.integers(0, 12),
 )
-def test_only_rows_of_others_and_what_follows_them_are_work_of_others(frame, trace_of, monkeypatch, lengths, ahead):
+def test_only_rows_of_others_and_what_follows_them_are_work_of_others(events, trace_of, monkeypatch, lengths, ahead):
     monkeypatch.setattr(queues, "_handover_ns", lambda *_: 3)
     monkeypatch.setattr(queues, "HANDOVER_NS", 3)
     rows = serial(lengths)
-    hardware = frame(
+    hardware = events(
         *[(start, end) for start, end, _ in rows],
         kind="ane_exec",
         attribution=["label" if own else "foreign" for _, _, own in rows],
         prediction=[number if own else None for number, (_, _, own) in enumerate(rows)],
     )
     # Each row has a call, which starts some time before.
-    calls = frame(*[(max(start - ahead, 0), end + 1) for start, end, _ in rows])
-    mine = events_of(hardware[[own for _, _, own in rows]])
-    waits = engine_waits(trace_of(calls, hardware=hardware), calls.index.to_numpy(), mine)
+    calls = events(*[(max(start - ahead, 0), end + 1) for start, end, _ in rows])
+    mine = hardware.where(np.array([own for _, _, own in rows], np.bool_))
+    waits = engine_waits(trace_of(calls, hardware=hardware), calls.id, mine)
     followed = [start for start, _, _ in rows[1:]] + [10**9]
     others = {
         t
@@ -109,10 +108,10 @@ def test_only_rows_of_others_and_what_follows_them_are_work_of_others(frame, tra
 
 @settings(deadline=None, max_examples=100)
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 15), st.integers(0, 8)), max_size=10))
-def test_gaps_are_what_lies_between_the_pieces_of_a_prediction(frame, drawn):
+def test_gaps_are_what_lies_between_the_pieces_of_a_prediction(events, drawn):
     rows = sorted((call, start, start + length) for call, start, length in drawn)
-    pieces = frame(*((start, end) for _, start, end in rows), prediction=[call for call, _, _ in rows])
-    prediction, times = gaps_between(events_of(pieces))
+    pieces = events(*((start, end) for _, start, end in rows), prediction=[call for call, _, _ in rows])
+    prediction, times = gaps_between(pieces)
     expected = set()
     for call in range(3):
         spans = [(start, end) for owner, start, end in rows if owner == call]
@@ -123,9 +122,9 @@ def test_gaps_are_what_lies_between_the_pieces_of_a_prediction(frame, drawn):
     assert len(prediction) == sum(max(sum(1 for row in rows if row[0] == call) - 1, 0) for call in range(3))
 
 
-def test_runs_join_rows_of_one_unit_and_leave_out_preparation(frame):
-    hardware = frame((10, 20), (22, 30), kind="ane_exec", device="ane", prediction=0)
-    compute = frame(
+def test_runs_join_rows_of_one_unit_and_leave_out_preparation(events):
+    hardware = events((10, 20), (22, 30), kind="ane_exec", device="ane", prediction=0)
+    compute = events(
         (0, 5),
         (5, 40),
         (30, 32),
@@ -135,7 +134,7 @@ def test_runs_join_rows_of_one_unit_and_leave_out_preparation(frame):
         device=["cpu", "ane", "gpu", "gpu", "cpu"],
         prediction=0,
     )
-    runs = device_runs_of(events_of(compute), events_of(hardware), np.array([0]), min_cpu_ns=2)
+    runs = device_runs_of(compute, hardware, np.array([0]), min_cpu_ns=2)
     assert runs.unit.tolist() == [2, 0, 1]
     assert runs.start_ns.tolist() == [0, 10, 32]
     assert runs.end_ns.tolist() == [5, 30, 39]
@@ -145,16 +144,16 @@ def test_runs_join_rows_of_one_unit_and_leave_out_preparation(frame):
     assert runs.usual_order() == ("cpu", "ane", "gpu")
 
 
-def test_the_usual_order_is_that_of_most_predictions(frame):
+def test_the_usual_order_is_that_of_most_predictions(events):
     ran = [(0, "ane"), (0, "gpu"), (1, "gpu"), (1, "ane"), (2, "ane"), (2, "gpu")]
-    hardware = frame(
+    hardware = events(
         *[(10 * index, 10 * index + 5) for index in range(6)],
         kind=[f"{unit}_exec" for _, unit in ran],
         device=[unit for _, unit in ran],
         prediction=[call for call, _ in ran],
     )
-    none, calls = events_of(frame()), np.arange(3)
-    assert device_runs_of(none, events_of(hardware), calls, min_cpu_ns=0).usual_order() == ("ane", "gpu")
+    none, calls = events(), np.arange(3)
+    assert device_runs_of(none, hardware, calls, min_cpu_ns=0).usual_order() == ("ane", "gpu")
     assert device_runs_of(none, none, calls, min_cpu_ns=0).usual_order() == ()
 
 

@@ -75,9 +75,9 @@ def test_the_median_of_the_others_leaves_each_value_out(values):
         assert value == statistics.median(others) if others else math.isnan(value)
 
 
-def test_covered_time_counts_each_instant_once(frame):
-    assert covered_ns(frame((0, 10), (5, 20)), frame((15, 30), (40, 41))) == 31
-    assert covered_ns(frame()) == 0
+def test_covered_time_counts_each_instant_once(events):
+    assert covered_ns(events((0, 10), (5, 20)), events((15, 30), (40, 41))) == 31
+    assert covered_ns(events()) == 0
 
 
 def test_each_group_has_its_median_and_one_without_values_has_none():

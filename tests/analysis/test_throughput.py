@@ -11,10 +11,10 @@ from tracekit.intervals import Intervals
 MS = 1_000_000
 
 
-def test_a_gap_longer_than_five_usual_intervals_ends_a_burst(frame):
+def test_a_gap_longer_than_five_usual_intervals_ends_a_burst(events):
     # Intervals of 10, 10, 54, 55, 10, 10, whose median is 10, and gaps of 6, 6, 50, 51, 6, 6.
     starts = [0, 10, 20, 74, 129, 139, 149]
-    in_bursts = bursts(frame(*[(start, start + 4) for start in starts]))
+    in_bursts = bursts(events(*[(start, start + 4) for start in starts]))
     assert in_bursts.burst.tolist() == [0, 0, 0, 0, 1, 1, 1]
     assert in_bursts.first.tolist() == [0, 4]
     assert in_bursts.count.tolist() == [4, 3]
@@ -23,15 +23,15 @@ def test_a_gap_longer_than_five_usual_intervals_ends_a_burst(frame):
     assert in_bursts.gap_ns.tolist() == [62, 12]
 
 
-def test_calls_handed_over_at_one_instant_do_not_make_every_gap_long(frame):
-    in_bursts = bursts(frame(*[(start, start + 5) for start in (0, 0, 0, 0, 10, 10, 10, 10, 20, 20)]))
+def test_calls_handed_over_at_one_instant_do_not_make_every_gap_long(events):
+    in_bursts = bursts(events(*[(start, start + 5) for start in (0, 0, 0, 0, 10, 10, 10, 10, 20, 20)]))
     assert in_bursts.count.tolist() == [10]
 
 
-def test_no_prediction_is_no_burst_and_one_is_one(frame):
-    assert bursts(frame()).count.tolist() == []
-    assert bursts(frame((5, 9))).count.tolist() == [1]
-    throughput = summarize_throughput(frame((5, 9)), bursts(frame((5, 9))))
+def test_no_prediction_is_no_burst_and_one_is_one(events):
+    assert bursts(events()).count.tolist() == []
+    assert bursts(events((5, 9))).count.tolist() == [1]
+    throughput = summarize_throughput(events((5, 9)), bursts(events((5, 9))))
     assert (throughput.interval_ns, throughput.per_second, throughput.predictions, throughput.span_ns) == (
         None,
         None,
@@ -46,11 +46,11 @@ INTERVALS = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 9)), max_size=
 
 @settings(deadline=None, max_examples=200)
 @given(INTERVALS, INTERVALS)
-def test_gaps_are_the_instants_of_a_burst_without_prediction(frame, drawn, worked):
+def test_gaps_are_the_instants_of_a_burst_without_prediction(events, drawn, worked):
     rows = sorted((start, start + length) for start, length in drawn)
-    predictions = frame(*rows)
+    predictions = events(*rows)
     in_bursts = bursts(predictions)
-    hardware = frame(*sorted((start, start + length) for start, length in worked))
+    hardware = events(*sorted((start, start + length) for start, length in worked))
     result = gaps(predictions, in_bursts)
     throughput = summarize_throughput(predictions, in_bursts, Intervals.from_rows(hardware).covered_time())
     free, idle = set(), set()
@@ -68,36 +68,36 @@ def test_gaps_are_the_instants_of_a_burst_without_prediction(frame, drawn, worke
 
 
 @pytest.mark.parametrize("without", [0, 3, 6], ids=["first", "inner", "last"])
-def test_a_call_without_duration_leaves_all_sums_of_gaps_alike(frame, without):
+def test_a_call_without_duration_leaves_all_sums_of_gaps_alike(events, without):
     # Seven calls of 4 ms, one every 10 ms, one of which has no duration: 6 gaps of 6 ms, and 4 ms more.
     lengths = [0 if index == without else 4 for index in range(7)]
-    predictions = frame(*[(index * 10 * MS, (index * 10 + length) * MS) for index, length in enumerate(lengths)])
-    throughput = summarize_throughput(predictions, bursts(predictions), Intervals.from_rows(frame()).covered_time())
+    predictions = events(*[(index * 10 * MS, (index * 10 + length) * MS) for index, length in enumerate(lengths)])
+    throughput = summarize_throughput(predictions, bursts(predictions), Intervals.from_rows(events()).covered_time())
     free = 36 * MS if without == 6 else 40 * MS
     assert (throughput.gap_ns, throughput.gaps.total_ns, throughput.device_idle_ns) == (free, free, free)
 
 
-def test_device_idle_time_is_unknown_without_hardware(frame):
-    predictions = frame((0, 4), (10, 14))
+def test_device_idle_time_is_unknown_without_hardware(events):
+    predictions = events((0, 4), (10, 14))
     assert summarize_throughput(predictions, bursts(predictions)).device_idle_ns is None
 
 
-def paced(frame, period_ns, duration_ns, count=60, jitter=0.01, seed=1):
+def paced(events, period_ns, duration_ns, count=60, jitter=0.01, seed=1):
     rng = np.random.default_rng(seed)
     starts = (np.arange(1, count + 1) * period_ns + rng.normal(0, jitter * period_ns, count)).astype(int)
     lengths = (duration_ns * rng.normal(1, 0.0005, count)).astype(int)
-    return frame(*zip(starts.tolist(), (starts + lengths).tolist(), strict=True))
+    return events(*zip(starts.tolist(), (starts + lengths).tolist(), strict=True))
 
 
 def rate_of(trace_of, predictions, activity=None):
     """The steady rate of some predictions, among all rows of the activity."""
     calls = core_ml_calls(trace_of(predictions if activity is None else activity))
-    return steady_rate(predictions, bursts(predictions), calls, int(predictions["model"].cat.codes.iloc[0]))
+    return steady_rate(predictions, bursts(predictions), calls, int(predictions.model.codes[0]))
 
 
 @pytest.mark.parametrize(("rate", "busy_ms"), [(120, 3), (60, 7), (30, 12), (25, 20), (24, 20)])
-def test_calls_at_a_camera_or_display_rate_are_named(frame, trace_of, rate, busy_ms):
-    predictions = paced(frame, 1e9 / rate, busy_ms * MS)
+def test_calls_at_a_camera_or_display_rate_are_named(events, trace_of, rate, busy_ms):
+    predictions = paced(events, 1e9 / rate, busy_ms * MS)
     steady = rate_of(trace_of, predictions)
     assert steady.fps == rate
     assert abs(steady.deviation) < 0.01
@@ -109,11 +109,11 @@ def test_calls_at_a_camera_or_display_rate_are_named(frame, trace_of, rate, busy
     [(28.0, 7, 0.01), (33.3, 33.1, 0.001), (33.3, 7, 0.3)],
     ids=["no common rate", "back to back", "irregular"],
 )
-def test_other_calls_have_no_pace(frame, trace_of, period_ms, busy_ms, jitter):
-    assert rate_of(trace_of, paced(frame, period_ms * MS, int(busy_ms * MS), jitter=jitter)) is None
+def test_other_calls_have_no_pace(events, trace_of, period_ms, busy_ms, jitter):
+    assert rate_of(trace_of, paced(events, period_ms * MS, int(busy_ms * MS), jitter=jitter)) is None
 
 
-def in_turn(frame, drafts, gap_ns, wait_ns=0, seed=5):
+def in_turn(events, drafts, gap_ns, wait_ns=0, seed=5):
     """Calls of `Target` of about 13 ms, each after so many of `Draft` of about 5 ms; each call follows the one before
     after a gap. With `wait_ns`, each round waits for its time instead."""
     rng, now, rows, models = np.random.default_rng(seed), 0, [], []
@@ -124,34 +124,34 @@ def in_turn(frame, drafts, gap_ns, wait_ns=0, seed=5):
             rows.append((now, now + length))
             models.append(model)
             now += length + gap_ns
-    activity = frame(*rows, model=models)
-    return activity, activity[(activity["model"] == "Target").to_numpy()]
+    activity = events(*rows, model=models)
+    return activity, activity.where(activity.model.is_any("Target"))
 
 
 @pytest.mark.parametrize(("drafts", "gap_ns"), [(4, 80_000), (3, 1_333_000), (2, 3_444_000)])
-def test_calls_that_follow_those_of_another_model_keep_no_pace(frame, trace_of, drafts, gap_ns):
+def test_calls_that_follow_those_of_another_model_keep_no_pace(events, trace_of, drafts, gap_ns):
     # 13 ms, four times 5 ms and five gaps of 80 us are 33.4 ms: 30 fps by chance. So are fewer drafts with longer gaps.
-    activity, target = in_turn(frame, drafts, gap_ns)
-    assert np.median(np.diff(target["start_ns"])) == pytest.approx(1e9 / 30, rel=0.01)
+    activity, target = in_turn(events, drafts, gap_ns)
+    assert np.median(np.diff(target.start_ns)) == pytest.approx(1e9 / 30, rel=0.01)
     assert rate_of(trace_of, target, activity) is None
 
 
-def test_a_model_after_another_one_keeps_the_pace_of_the_camera(frame, trace_of):
-    activity, target = in_turn(frame, 1, 80_000, wait_ns=1_000_000_000 // 30)
+def test_a_model_after_another_one_keeps_the_pace_of_the_camera(events, trace_of):
+    activity, target = in_turn(events, 1, 80_000, wait_ns=1_000_000_000 // 30)
     assert rate_of(trace_of, target, activity).fps == 30
 
 
-def test_a_model_that_works_on_its_own_does_not_hide_a_pace(frame, trace_of):
-    camera = paced(frame, 1e9 / 30, 8 * MS)
+def test_a_model_that_works_on_its_own_does_not_hide_a_pace(events, trace_of):
+    camera = paced(events, 1e9 / 30, 8 * MS)
     rng, now, rows = np.random.default_rng(8), 0, []
     while now < 2_000 * MS:
         length = int(rng.integers(20, 60)) * MS
         rows.append((now, now + length))
         now += length + 100_000
-    start, end = camera["start_ns"].tolist(), (camera["start_ns"] + camera["duration_ns"]).tolist()
+    start, end = camera.start_ns.tolist(), camera.ends_ns.tolist()
     both = sorted([*((*row, "Other") for row in rows), *((*row, "Camera") for row in zip(start, end, strict=True))])
-    activity = frame(*[row[:2] for row in both], model=[row[2] for row in both])
-    assert rate_of(trace_of, activity[(activity["model"] == "Camera").to_numpy()], activity).fps == 30
+    activity = events(*[row[:2] for row in both], model=[row[2] for row in both])
+    assert rate_of(trace_of, activity.where(activity.model.is_any("Camera")), activity).fps == 30
 
 
 TOGETHER = [(index * 6_000, (index + 1) * 5_100_000) for index in range(30)]
@@ -173,23 +173,23 @@ BY_TURNS = [(at + index * 25 * MS, at + (index * 25 + 50) * MS) for at in (0, 5_
     ],
     ids=["together", "tapped", "pairs", "by turns"],
 )
-def test_calls_in_flight_together_are_as_many_per_second_as_were_made(frame, rows, times, per_second, interval_ns):
-    throughput = summarize_throughput(predictions := frame(*rows), bursts(predictions))
+def test_calls_in_flight_together_are_as_many_per_second_as_were_made(events, rows, times, per_second, interval_ns):
+    throughput = summarize_throughput(predictions := events(*rows), bursts(predictions))
     assert (throughput.bursts, throughput.interval_ns) == (times, interval_ns)
     assert throughput.per_second == pytest.approx(per_second, rel=0.02)
 
 
-def test_a_long_call_ends_no_burst_and_a_gap_does(frame):
+def test_a_long_call_ends_no_burst_and_a_gap_does(events):
     # Intervals 10, 91, 10, 64, 10: five times their median is 50, and the gap before 175 is 55.
     rows = ((0, 9), (10, 100), (101, 110), (111, 120), (175, 184), (185, 194))
-    assert burst_numbers(frame(*rows)).tolist() == [0, 0, 0, 0, 1, 1]
+    assert burst_numbers(events(*rows)).tolist() == [0, 0, 0, 0, 1, 1]
 
 
 @settings(deadline=None, max_examples=200)
 @given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 60)), min_size=2, max_size=24))
-def test_no_rate_exceeds_the_predictions_of_the_time_in_flight(frame, drawn):
+def test_no_rate_exceeds_the_predictions_of_the_time_in_flight(events, drawn):
     rows = sorted((start, start + length) for start, length in drawn)
-    throughput = summarize_throughput(predictions := frame(*rows), times := bursts(predictions))
+    throughput = summarize_throughput(predictions := events(*rows), times := bursts(predictions))
     for before, after in zip(range(len(rows) - 1), range(1, len(rows)), strict=True):
         if times.burst[before] != times.burst[after]:
             assert max(end for _, end in rows[:after]) < rows[after][0], "cut while a call is in flight"
@@ -201,10 +201,10 @@ def test_no_rate_exceeds_the_predictions_of_the_time_in_flight(frame, drawn):
         assert throughput.per_second * throughput.interval_ns >= 0.5e9
 
 
-def test_throughput_counts_distances_inside_bursts_only(frame):
+def test_throughput_counts_distances_inside_bursts_only(events):
     # Two bursts of five, one start every 10 ms, a second apart.
     starts = [k * 10 * MS for k in range(5)] + [1000 * MS + k * 10 * MS for k in range(5)]
-    predictions = frame(*[(start, start + 4 * MS) for start in starts])
+    predictions = events(*[(start, start + 4 * MS) for start in starts])
     throughput = summarize_throughput(predictions, bursts(predictions))
     assert (throughput.bursts, throughput.predictions) == (2, 10)
     assert throughput.per_second == pytest.approx(100)
@@ -213,7 +213,7 @@ def test_throughput_counts_distances_inside_bursts_only(frame):
     assert (throughput.gaps.count, throughput.gaps.max_ns, throughput.gaps.total_ns) == (8, 6 * MS, 48 * MS)
     assert throughput.device_idle_ns is None
     # Work of 5 ms in the first gap, of which 2 ms lie in the call before.
-    hardware = frame((2 * MS, 7 * MS))
+    hardware = events((2 * MS, 7 * MS))
     assert (
         summarize_throughput(
             predictions, bursts(predictions), Intervals.from_rows(hardware).covered_time()

@@ -1,19 +1,22 @@
-"""Frames made by hand, as rows."""
+"""Rows as plain values."""
 
 from __future__ import annotations
 
-import pandas as pd
+from typing import Any
 
-from tracekit.frame import rows_of
-from tracekit.trace.calls.infer import recorded_calls
-from tracekit.trace.events import Calls, Events
+import numpy as np
 
-
-def events_of(frame: pd.DataFrame) -> Events:
-    """Rows of a frame; its index is their id."""
-    return rows_of(Events, frame)
+from tracekit.rows import Rows
 
 
-def calls_of(frame: pd.DataFrame) -> Calls:
-    """The same, of calls that Core ML recorded."""
-    return recorded_calls(events_of(frame))
+def values_of(rows: Rows, column: str) -> list[Any]:
+    """The cells of a column; None for null."""
+    cells = rows.columns()[column]
+    return cells.tolist() if isinstance(cells, np.ndarray) else [cells.item(at) for at in range(len(cells))]
+
+
+def records_of(rows: Rows) -> list[dict[str, Any]]:
+    """The cells of each row by column."""
+    names = rows.columns()
+    cells = zip(*(values_of(rows, name) for name in names), strict=True)
+    return [dict(zip(names, row, strict=True)) for row in cells]

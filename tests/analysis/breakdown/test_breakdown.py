@@ -6,16 +6,18 @@ from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from support import handover
+from support.rows import records_of, values_of
 from tracekit.analysis import queues
 from tracekit.analysis.breakdown.device_runs import UNITS, Handoffs
 from tracekit.analysis.breakdown.partition import REASONS, Part, Unknown, breakdown
 from tracekit.analysis.breakdown.summary import summarize_breakdown
+from tracekit.rows import joined
 from tracekit.testing import Model, Process, Scenario
+from tracekit.trace.events import numbered
 
 BOTH = ("Neural Engine", "GPU")
 PARTS = [part.column for part in Part]
@@ -51,9 +53,9 @@ KINDS = {
 }
 
 
-def frames_of(frame, rows):
-    """The rows as frames of a trace."""
-    frames = {}
+def lanes_of(events, rows):
+    """The rows as lanes of a trace."""
+    lanes_by_name = {}
     for name, lanes in (
         ("hardware", ("neural engine", "gpu")),
         ("data", ("data",)),
@@ -61,7 +63,7 @@ def frames_of(frame, rows):
         ("other", ("unknown",)),
     ):
         chosen = [row for row in rows if KINDS[row.what][0] in lanes]
-        frames[name] = frame(
+        lanes_by_name[name] = events(
             *[(EVERY * row.owner + row.at, EVERY * row.owner + row.at + row.length) for row in chosen],
             lane=[KINDS[row.what][0] for row in chosen],
             kind=[KINDS[row.what][1] for row in chosen],
@@ -69,11 +71,21 @@ def frames_of(frame, rows):
             prediction=[row.owner for row in chosen],
             attribution="contained",
         )
-    return frames
+    return lanes_by_name
 
 
-def predictions_of(frame):
-    return frame(*[(EVERY * k, EVERY * k + WHOLE) for k in range(4)])
+def predictions_of(events, **columns):
+    return events(*[(EVERY * k, EVERY * k + WHOLE) for k in range(4)], **columns)
+
+
+def column(split, name):
+    """The values of a column of all predictions; None for null."""
+    return values_of(split.every, name)
+
+
+def first(split):
+    """The values of the first prediction by column."""
+    return records_of(split.every)[0]
 
 
 def counted(rows, owner):
@@ -106,22 +118,22 @@ def no_waits(monkeypatch):
 @pytest.mark.usefixtures("no_waits")
 @settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(DRAWN)
-def test_counting_every_nanosecond_gives_the_same_parts(frame, trace_of, drawn):
-    parts = breakdown(trace_of(predictions_of(frame), BOTH, **frames_of(frame, drawn))).every.frame()
+def test_counting_every_nanosecond_gives_the_same_parts(events, trace_of, drawn):
+    split = breakdown(trace_of(predictions_of(events), BOTH, **lanes_of(events, drawn)))
+    parts = {part: column(split, part.column) for part in Part}
     for owner in range(4):
         expected = counted(drawn, owner)
         for part in Part:
-            value = parts.loc[owner, part.column]
-            assert (0 if pd.isna(value) else value) == expected[str(part)], part
-            assert not (pd.isna(value) and expected[str(part)])
+            assert (parts[part][owner] or 0) == expected[str(part)], part
 
 
 @settings(deadline=None, max_examples=60)
 @given(DRAWN)
-def test_the_parts_add_up_to_the_whole_and_none_is_negative(frame, trace_of, drawn):
-    rows = breakdown(trace_of(predictions_of(frame), BOTH, **frames_of(frame, drawn)))
-    assert (rows.every.frame()[PARTS].sum(axis=1) == WHOLE).all()
-    assert not (rows.every.frame()[PARTS] < 0).any().any()
+def test_the_parts_add_up_to_the_whole_and_none_is_negative(events, trace_of, drawn):
+    rows = breakdown(trace_of(predictions_of(events), BOTH, **lanes_of(events, drawn)))
+    parts = np.array([[value or 0 for value in column(rows, name)] for name in PARTS])
+    assert (parts.sum(axis=0) == WHOLE).all()
+    assert not (parts < 0).any()
     summary = summarize_breakdown(rows)
     assert sum(part.total_ns or 0 for part in summary.parts) == summary.total_ns == 4 * WHOLE
     assert sum(part.share or 0 for part in summary.parts) == pytest.approx(1)
@@ -135,24 +147,24 @@ def ms(*times):
 
 
 @pytest.fixture
-def watercolor(frame):
+def watercolor(events):
     """The Watercolor prediction of WWDC22: first on the Neural Engine, then on the GPU (reference, 10.1)."""
     return {
-        "activity": frame(*ms((0, 7.2))),
-        "data": frame(
+        "activity": events(*ms((0, 7.2))),
+        "data": events(
             *ms((0, 0.01), (0.01, 0.06), (7.1, 7.15)),
             lane="data",
             kind=["input_validation", "input_copy", "output_transformation"],
             prediction=0,
         ),
-        "compute": frame(
+        "compute": events(
             *ms((0.4, 3.9), (3.9, 4.3), (4.2, 6.9)),
             lane="compute",
             kind=["ane_request", "gpu_prepare", "gpu_request"],
             device=["ane", "gpu", "gpu"],
             prediction=0,
         ),
-        "hardware": frame(
+        "hardware": events(
             *ms((0.6, 3.7), (4.5, 6.8)),
             lane=["neural engine", "gpu"],
             kind=["ane_exec", "gpu_exec"],
@@ -164,7 +176,7 @@ def watercolor(frame):
 
 
 def test_the_watercolor_prediction_is_split_as_worked_out_by_hand(trace_of, watercolor):
-    row = breakdown(trace_of(watercolor.pop("activity"), BOTH, **watercolor)).every.frame().loc[0]
+    row = first(breakdown(trace_of(watercolor.pop("activity"), BOTH, **watercolor)))
     parts = {name.removesuffix("_ns"): row[name] / MS for name in PARTS if row[name]}
     # Requests: 0.4 to 3.9 without 0.6 to 3.7, and 3.9 to 6.9 without 4.5 to 6.8.
     assert parts == {
@@ -183,18 +195,19 @@ def test_the_watercolor_prediction_is_split_as_worked_out_by_hand(trace_of, wate
 def test_without_hardware_tables_waiting_and_execution_are_not_told_apart(trace_of, watercolor):
     del watercolor["hardware"]
     rows = breakdown(trace_of(watercolor.pop("activity"), (), **watercolor))
-    row = rows.every.frame().loc[0]
+    row = first(rows)
     assert (row["ane_requested_ns"], row["gpu_requested_ns"]) == (3.5 * MS, 3.0 * MS)
-    assert row[["ane_ns", "gpu_ns", "ane_queue_ns", "gpu_queue_ns", "ane_busy_ns", "segments"]].isna().all()
+    unknown = ("ane_ns", "gpu_ns", "ane_queue_ns", "gpu_queue_ns", "ane_busy_ns", "segments")
+    assert [row[name] for name in unknown] == [None] * len(unknown)
     (ane,) = [part for part in summarize_breakdown(rows).parts if part.part == Part.ANE]
     assert (ane.total_ns, ane.share, ane.known, ane.unknown) == (None, None, 0, (Unknown.NOT_SPLIT,))
 
 
-def test_a_missing_table_hides_the_unit_and_an_empty_one_shows_that_it_did_not_work(frame, trace_of):
-    known, hidden = (breakdown(trace_of(frame((0, 10)), recorded)) for recorded in (BOTH, ("GPU",)))
-    assert known.every.frame().loc[0, ["ane_ns", "ane_queue_ns", "handoffs"]].tolist() == [0, 0, 0]
-    assert hidden.every.frame().loc[0, ["ane_ns", "ane_queue_ns", "handoffs"]].isna().all()
-    assert hidden.every.frame().loc[0, "gpu_ns"] == 0
+def test_a_missing_table_hides_the_unit_and_an_empty_one_shows_that_it_did_not_work(events, trace_of):
+    known, hidden = (breakdown(trace_of(events((0, 10)), recorded)) for recorded in (BOTH, ("GPU",)))
+    names = ("ane_ns", "ane_queue_ns", "handoffs", "gpu_ns")
+    assert [first(known)[name] for name in names] == [0, 0, 0, 0]
+    assert [first(hidden)[name] for name in names] == [None, None, None, 0]
     assert summarize_breakdown(hidden).parts[0].unknown == (Unknown.NOT_RECORDED,)
 
 
@@ -207,83 +220,81 @@ DECODE = (
 """The first decode calls of a speech app: prediction, Neural Engine row (reference, 10.3)."""
 
 
-def test_the_decode_calls_of_the_speech_app_come_out_as_published(frame, trace_of):
-    engine = frame(
+def test_the_decode_calls_of_the_speech_app_come_out_as_published(events, trace_of):
+    engine = events(
         *[row[2:] for row in DECODE], lane="neural engine", kind="ane_exec", device="ane", prediction=[0, 1, 2, 3]
     )
-    rows = breakdown(trace_of(frame(*[row[:2] for row in DECODE]), BOTH, hardware=engine))
-    parts = rows.every.frame()
+    rows = breakdown(trace_of(events(*[row[:2] for row in DECODE]), BOTH, hardware=engine))
     # Reference 4.1: lead 0.90 to 1.30 ms, tail 0.07 to 0.18 ms.
-    assert parts["lead_ns"].tolist() == [1304292, 901208, 941750, 1080375]
-    assert parts["tail_ns"].tolist() == [111958, 97917, 177500, 73750]
-    assert parts["ane_ns"].tolist() == [11981125, 11931250, 12149583, 12073167]
+    assert column(rows, "lead_ns") == [1304292, 901208, 941750, 1080375]
+    assert column(rows, "tail_ns") == [111958, 97917, 177500, 73750]
+    assert column(rows, "ane_ns") == [11981125, 11931250, 12149583, 12073167]
     # No request rows: waiting cannot be told from the rest.
-    assert parts["ane_queue_ns"].isna().all()
+    assert column(rows, "ane_queue_ns") == [None] * 4
     (queue,) = [part for part in summarize_breakdown(rows).parts if part.part == Part.ANE_QUEUE]
     assert queue.unknown == (Unknown.NO_REQUESTS,)
 
 
-def test_copies_inside_a_cpu_row_count_as_data(frame, trace_of):
-    cpu = frame((0, 400), lane="compute", kind="cpu_compute", device="cpu", prediction=0)
-    copy = frame((100, 204), lane="data", kind="ane_data_copy", device="ane", prediction=0)
-    row = breakdown(trace_of(frame((0, 500)), BOTH, data=copy, compute=cpu)).every.frame().loc[0]
+def test_copies_inside_a_cpu_row_count_as_data(events, trace_of):
+    cpu = events((0, 400), lane="compute", kind="cpu_compute", device="cpu", prediction=0)
+    copy = events((100, 204), lane="data", kind="ane_data_copy", device="ane", prediction=0)
+    row = first(breakdown(trace_of(events((0, 500)), BOTH, data=copy, compute=cpu)))
     assert (row["cpu_ns"], row["cpu_busy_ns"], row["data_between_ns"], row["unaccounted_ns"]) == (296, 400, 104, 100)
 
 
-def test_rows_of_stages_belong_to_the_prediction_of_the_pipeline(frame, trace_of):
-    activity = frame((0, 100), (10, 40), (50, 90), level=["top", "sub", "sub"], prediction=[None, 0, 0])
-    compute = frame(
+def test_rows_of_stages_belong_to_the_prediction_of_the_pipeline(events, trace_of):
+    activity = events((0, 100), (10, 40), (50, 90), level=["top", "sub", "sub"], prediction=[None, 0, 0])
+    compute = events(
         (15, 35), (55, 85), lane="compute", kind="cpu_compute", device="cpu", level="sub", prediction=[1, 2]
     )
-    rows = breakdown(trace_of(activity, BOTH, compute=compute)).every.frame()
-    assert rows.index.tolist() == [0]
-    assert (rows.loc[0, "cpu_ns"], rows.loc[0, "unaccounted_ns"]) == (50, 50)
+    rows = breakdown(trace_of(activity, BOTH, compute=compute))
+    assert column(rows, "id") == [0]
+    assert (column(rows, "cpu_ns"), column(rows, "unaccounted_ns")) == ([50], [50])
 
 
-def test_rows_of_several_predictions_in_flight_are_a_part_of_their_own(frame, trace_of):
-    engine = frame(
+def test_rows_of_several_predictions_in_flight_are_a_part_of_their_own(events, trace_of):
+    engine = events(
         (12, 22), lane="neural engine", kind="ane_exec", device="ane", prediction=None, attribution="ambiguous"
     )
-    copy = frame((10, 14), lane="data", kind="input_copy", prediction=1)
-    rows = breakdown(trace_of(frame((0, 20), (10, 30), (50, 60)), BOTH, hardware=engine, data=copy))
-    assert rows.every.frame()["ambiguous_ns"].tolist() == [8, 8, 0]
-    assert rows.every.frame()["unaccounted_ns"].tolist() == [12, 8, 10]
+    copy = events((10, 14), lane="data", kind="input_copy", prediction=1)
+    rows = breakdown(trace_of(events((0, 20), (10, 30), (50, 60)), BOTH, hardware=engine, data=copy))
+    assert column(rows, "ambiguous_ns") == [8, 8, 0]
+    assert column(rows, "unaccounted_ns") == [12, 8, 10]
 
 
-def test_rows_that_name_a_model_are_ambiguous_in_its_predictions_only(frame, trace_of):
-    activity = frame((0, 20), (0, 20), (5, 25), model=["B", "A", "A"])
-    engine = frame((8, 12), lane="neural engine", kind="ane_exec", model="A", prediction=None, attribution="label")
+def test_rows_that_name_a_model_are_ambiguous_in_its_predictions_only(events, trace_of):
+    activity = events((0, 20), (0, 20), (5, 25), model=["B", "A", "A"])
+    engine = events((8, 12), lane="neural engine", kind="ane_exec", model="A", prediction=None, attribution="label")
     rows = breakdown(trace_of(activity, BOTH, hardware=engine))
-    assert rows.every.frame()["ambiguous_ns"].tolist() == [0, 4, 4]
+    assert column(rows, "ambiguous_ns") == [0, 4, 4]
     # Whether the Neural Engine worked for one of A's calls at all is not known; for B's it did not.
-    assert rows.every.frame()["ane_ns"].fillna(-1).tolist() == [0, -1, -1]
-    assert rows.every.frame()["handoffs"].fillna(-1).tolist() == [0, -1, -1]
+    assert column(rows, "ane_ns") == [0, None, None]
+    assert column(rows, "handoffs") == [0, None, None]
     (ane,) = [part for part in summarize_breakdown(rows).parts if part.part == Part.ANE]
     assert (ane.known, ane.total_ns, ane.unknown) == (1, 0, (Unknown.AMBIGUOUS,))
 
 
-def test_work_of_other_processes_is_no_part_of_a_prediction(frame, trace_of):
-    engine = frame((8, 12), lane="neural engine", kind="ane_exec", model=None, prediction=None, attribution="foreign")
-    row = breakdown(trace_of(frame((0, 20)), BOTH, hardware=engine)).every.frame().loc[0]
+def test_work_of_other_processes_is_no_part_of_a_prediction(events, trace_of):
+    engine = events((8, 12), lane="neural engine", kind="ane_exec", model=None, prediction=None, attribution="foreign")
+    row = first(breakdown(trace_of(events((0, 20)), BOTH, hardware=engine)))
     assert (row["ane_ns"], row["ambiguous_ns"], row["unaccounted_ns"]) == (0, 0, 20)
 
 
 @pytest.mark.usefixtures("no_waits")
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(DRAWN, st.lists(st.tuples(st.integers(0, 110), st.integers(0, 30), st.sampled_from("AB")), max_size=4))
-def test_ambiguous_time_is_what_else_is_left_and_keeps_the_parts_whole(frame, trace_of, drawn, unsure):
-    predictions = predictions_of(frame).assign(model=pd.Categorical(list("ABAB")))
-    frames = frames_of(frame, drawn)
+def test_ambiguous_time_is_what_else_is_left_and_keeps_the_parts_whole(events, trace_of, drawn, unsure):
+    predictions = predictions_of(events, model=list("ABAB"))
+    lanes = lanes_of(events, drawn)
     rows = sorted((start, start + length, model) for start, length, model in unsure)
-    extra = frame(
+    extra = events(
         *[row[:2] for row in rows], lane="neural engine", kind="ane_exec", device="ane", prediction=None,
         attribution="label", model=[row[2] for row in rows],
     )  # fmt: skip
-    frames["other"] = pd.concat([frames["other"], extra], ignore_index=True)
-    for name in ("lane", "kind", "attribution", "model", "parent_model", "device"):
-        frames["other"][name] = frames["other"][name].astype("category")
-    parts = breakdown(trace_of(predictions, BOTH, **frames)).every.frame()
-    assert (parts[PARTS].sum(axis=1) == WHOLE).all()
+    lanes["other"] = numbered(joined([lanes["other"], extra]))
+    split = breakdown(trace_of(predictions, BOTH, **lanes))
+    parts = {name: column(split, name) for name in PARTS}
+    assert [sum(value or 0 for value in of_one) for of_one in zip(*parts.values(), strict=True)] == [WHOLE] * 4
     for owner, model in enumerate("ABAB"):
         free = counted(drawn, owner)["unaccounted"]
         sure = [any(row.owner == owner and row.at <= t < row.at + row.length for row in drawn) for t in range(WHOLE)]
@@ -291,27 +302,27 @@ def test_ambiguous_time_is_what_else_is_left_and_keeps_the_parts_whole(frame, tr
             not sure[t] and any(start <= EVERY * owner + t < end and model == name for start, end, name in rows)
             for t in range(WHOLE)
         )
-        assert parts.loc[owner, "ambiguous_ns"] == expected
-        assert parts.loc[owner, "unaccounted_ns"] == free - expected
+        assert parts["ambiguous_ns"][owner] == expected
+        assert parts["unaccounted_ns"][owner] == free - expected
 
 
-def test_loads_and_compilations_of_the_neural_engine_are_no_execution(frame, trace_of):
-    engine = frame((0, 10), (10, 20), lane="neural engine", kind=["ane_load", "ane_compile"], prediction=0)
-    row = breakdown(trace_of(frame((0, 50)), BOTH, hardware=engine)).every.frame().loc[0]
+def test_loads_and_compilations_of_the_neural_engine_are_no_execution(events, trace_of):
+    engine = events((0, 10), (10, 20), lane="neural engine", kind=["ane_load", "ane_compile"], prediction=0)
+    row = first(breakdown(trace_of(events((0, 50)), BOTH, hardware=engine)))
     assert (row["ane_ns"], row["unaccounted_ns"]) == (0, 50)
 
 
-def test_hand_offs_are_changes_of_the_unit_in_order_of_time(frame, trace_of):
+def test_hand_offs_are_changes_of_the_unit_in_order_of_time(events, trace_of):
     # The language model of the reference (3.6 and 10.2): CPU, Neural Engine, CPU, Neural Engine.
-    compute = frame(
+    compute = events(
         (10, 20), (22, 70), (75, 80), (80, 90), lane="compute", device=["cpu", "ane", "cpu", "ane"], prediction=0,
         kind=["cpu_compute", "ane_request", "cpu_compute", "ane_request"],
     )  # fmt: skip
-    row = breakdown(trace_of(frame((0, 100)), (), compute=compute)).every.frame().loc[0]
+    row = first(breakdown(trace_of(events((0, 100)), (), compute=compute)))
     # The GPU was neither recorded nor asked, so units may be hidden.
-    assert pd.isna(row["handoffs"])
-    split = breakdown(trace_of(frame((0, 100)), ("GPU",), compute=compute))
-    row = split.every.frame().loc[0]
+    assert row["handoffs"] is None
+    split = breakdown(trace_of(events((0, 100)), ("GPU",), compute=compute))
+    row = first(split)
     assert (row["handoffs"], row["handoff_gap_ns"]) == (3, 2 + 5)
     assert [UNITS[unit] for unit in split.handoffs.source] == ["cpu", "ane", "cpu"]
     assert [UNITS[unit] for unit in split.handoffs.target] == ["ane", "cpu", "ane"]
@@ -324,40 +335,42 @@ def test_hand_offs_of_some_predictions_are_those_of_each():
     assert len(handoffs.of(np.zeros(0, np.int64)).window) == 0
 
 
-def test_preparing_a_request_while_another_unit_works_is_no_hand_off(frame, trace_of):
-    compute = frame(
+def test_preparing_a_request_while_another_unit_works_is_no_hand_off(events, trace_of):
+    compute = events(
         (0, 50), (10, 20), (60, 90), lane="compute", kind=["ane_request", "gpu_prepare", "gpu_request"],
         device=["ane", "gpu", "gpu"], prediction=0,
     )  # fmt: skip
-    assert breakdown(trace_of(frame((0, 100)), (), compute=compute)).every.frame().loc[0, "handoffs"] == 1
+    assert first(breakdown(trace_of(events((0, 100)), (), compute=compute)))["handoffs"] == 1
 
 
-def test_segments_are_distinct_operations_and_unknown_where_a_label_names_none(frame, trace_of):
-    engine = frame(
-        *[(k, k + 1) for k in range(6)], lane="neural engine", kind="ane_exec", prediction=[0, 0, 0, 1, 1, 2]
+def test_segments_are_distinct_operations_and_unknown_where_a_label_names_none(events, trace_of):
+    engine = events(
+        *[(k, k + 1) for k in range(6)],
+        lane="neural engine",
+        kind="ane_exec",
+        prediction=[0, 0, 0, 1, 1, 2],
+        operation=[1, 3, 1, 0, None, 2],
     )
-    engine["operation"] = pd.array([1, 3, 1, 0, None, 2], dtype="Int64")
-    rows = breakdown(trace_of(frame((0, 10), (0, 10), (0, 10), (0, 10)), BOTH, hardware=engine)).every.frame()
-    assert rows["segments"].fillna(-1).tolist() == [2, -1, 1, 0]
+    rows = breakdown(trace_of(events((0, 10), (0, 10), (0, 10), (0, 10)), BOTH, hardware=engine))
+    assert column(rows, "segments") == [2, None, 1, 0]
 
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 12), st.sampled_from("ABC")), min_size=1, max_size=9))
-def test_time_shared_with_other_models_is_counted_instant_by_instant(frame, trace_of, drawn):
+def test_time_shared_with_other_models_is_counted_instant_by_instant(events, trace_of, drawn):
     rows = sorted((start, start + length, name) for start, length, name in drawn)
-    split = breakdown(trace_of(frame(*[row[:2] for row in rows], model=[row[2] for row in rows])))
+    split = breakdown(trace_of(events(*[row[:2] for row in rows], model=[row[2] for row in rows])))
     for index, (start, end, name) in enumerate(rows):
         others = [(s, e) for s, e, other in rows if other != name]
         expected = sum(any(s <= t < e for s, e in others) for t in range(start, end))
-        assert split.every.frame()["other_models_ns"].iloc[index] == expected
+        assert split.every.other_models_ns[index] == expected
 
 
-def test_predictions_inferred_from_hardware_know_only_hardware(frame, trace_of):
-    activity = frame((0, 100))
-    activity["attribution"] = pd.Categorical(["inferred"])
-    gpu = frame((0, 30), (40, 100), lane="gpu", kind="gpu_exec", device="gpu", prediction=0)
+def test_predictions_inferred_from_hardware_know_only_hardware(events, trace_of):
+    activity = events((0, 100), attribution="inferred")
+    gpu = events((0, 30), (40, 100), lane="gpu", kind="gpu_exec", device="gpu", prediction=0)
     rows = breakdown(trace_of(activity, ("GPU",), hardware=gpu))
-    row = rows.every.frame().loc[0]
+    row = first(rows)
     assert (row["gpu_ns"], row["unaccounted_ns"], row["not_recorded_ns"]) == (90, 0, 10)
     unknown = {part.part: part.unknown for part in summarize_breakdown(rows).parts if part.unknown}
     assert unknown.pop("ane") == (Unknown.NOT_RECORDED,)
@@ -366,14 +379,14 @@ def test_predictions_inferred_from_hardware_know_only_hardware(frame, trace_of):
     assert "gpu" not in unknown
 
 
-def test_a_part_of_the_predictions_can_be_looked_at_alone(frame, trace_of):
-    rows = breakdown(trace_of(frame((0, 10), (20, 40), index=[0, 1]), BOTH))
+def test_a_part_of_the_predictions_can_be_looked_at_alone(events, trace_of):
+    rows = breakdown(trace_of(events((0, 10), (20, 40), ids=[0, 1]), BOTH))
     assert rows.of(np.array([1])).rows.id.tolist() == [1]
     assert summarize_breakdown(rows.of(np.array([1]))).total_ns == 20
 
 
-def test_nothing_recorded_is_no_summary(frame, trace_of):
-    assert summarize_breakdown(breakdown(trace_of(frame()))) is None
+def test_nothing_recorded_is_no_summary(events, trace_of):
+    assert summarize_breakdown(breakdown(trace_of(events()))) is None
 
 
 def test_work_of_the_engine_that_runs_past_a_prediction_does_not_make_its_time_there_zero():
@@ -384,5 +397,5 @@ def test_work_of_the_engine_that_runs_past_a_prediction_does_not_make_its_time_t
     scenario.other_neural_engine(130 * MS, 40 * MS)
     split = breakdown(handover.trace_of(scenario))
     assert [REASONS[code] if code >= 0 else None for code in split.unknown[Part.ANE]] == [Unknown.AMBIGUOUS, None]
-    assert split.every.frame()[Part.ANE.column].tolist()[1] == 0
-    assert split.every.frame()[Part.AMBIGUOUS.column].tolist() == [20 * MS, 0]
+    assert column(split, Part.ANE.column)[1] == 0
+    assert column(split, Part.AMBIGUOUS.column) == [20 * MS, 0]

@@ -11,6 +11,7 @@ import pytest
 from support.analyses import kept_trace
 from support.call_stacks import MAIN, MS, START, WORKER, WQ, Call, Held, Sample, app, call_stacks, core_ml, source
 from support.choice import sweep_rest
+from support.rows import records_of, values_of
 from tracekit.analysis.code.call_sites import call_sites
 from tracekit.analysis.code.sites import Place, all_sites, sites_of
 from tracekit.columns import Numbers
@@ -35,11 +36,11 @@ Build = Callable[..., Trace]
 
 
 @pytest.fixture
-def traced(trace_of, frame):
+def traced(trace_of, events):
     """A trace of these samples, and of rows (start, end) in ms of Core ML's table."""
 
     def build(samples: list[Sample], *rows: tuple[int, int], **columns: object) -> Trace:
-        activity = frame(*((start * MS, end * MS) for start, end in rows), **columns)
+        activity = events(*((start * MS, end * MS) for start, end in rows), **columns)
         return replace(trace_of(activity), sample_source=source(*samples))
 
     return build
@@ -59,8 +60,7 @@ def inferred(*samples: Sample) -> Inferred:
 def of_inferred(trace_of: Callable[..., Trace], *samples: Sample) -> Trace:
     """A trace of the same."""
     found = inferred(*samples)
-    trace = replace(trace_of(found.activity.frame()), sites=found.sites, sample_source=source(*samples))
-    return replace(trace, activity=found.activity)
+    return replace(trace_of(found.activity), sites=found.sites, sample_source=source(*samples))
 
 
 def starts_of(found: Inferred) -> list[int]:
@@ -69,10 +69,10 @@ def starts_of(found: Inferred) -> list[int]:
 
 def test_a_gap_that_nothing_explains_may_end_a_call():
     found = inferred((10, MAIN, prediction(EXECUTE)), (90, MAIN, prediction(GPU, EXECUTE)), (91, MAIN, [RUN, START]))
-    (call,) = found.activity.frame().to_dict("records")
+    (call,) = records_of(found.activity)
     assert (call["start_max_ns"], call["end_min_ns"], call["end_max_ns"]) == (10 * MS, 10 * MS, 91 * MS)
     assert not call["single"]
-    (site,) = found.sites.frame().to_dict("records")
+    (site,) = records_of(found.sites)
     assert (site["caller"], site["file"], site["line"], site["samples"]) == ("Style.apply", "main.swift", 42, 2)
     assert (site[Unit.GPU], site[Unit.CPU], site["main_thread"], site["tid"]) == (1, 0, True, 9)
 
@@ -116,25 +116,25 @@ def test_threads_that_wait_are_in_a_call_and_not_counted():
     sampled = SampleSource(Held({"time-profile": [waits]})).read()  # type: ignore[arg-type]
     nothing = CommandBuffers(np.zeros(0, np.int64), np.zeros(0, bool))
     found = infer_calls(no_events(), nothing, sampled, 1_000 * MS, watched=False)
-    (call,) = found.activity.frame().to_dict("records")
+    (call,) = records_of(found.activity)
     assert found.sites.samples.tolist() == [2]
     assert call["end_max_ns"] > 59 * MS
 
 
 def test_the_caller_of_a_load_is_not_the_face_of_core_ml_in_the_app():
     found = inferred((1, MAIN, [COMPILE, LOAD, OVERLAY, APPLY, START]), (2, MAIN, [LOAD, OVERLAY, APPLY, START]))
-    (site,) = found.sites.frame().to_dict("records")
+    (site,) = records_of(found.sites)
     assert (site["caller"], site["line"], site["samples"], site[LoadPhase.COMPILING]) == ("Style.apply", 42, 2, 1)
     assert found.activity.kind.as_objects().tolist() == ["load_uncached"]
     assert found.activity.model.as_objects().tolist() == ["model loaded at main.swift:42"]
 
 
-def test_names_of_core_ml_elsewhere_are_no_calls_and_a_caller_is_code_of_the_app(trace_of, frame):
+def test_names_of_core_ml_elsewhere_are_no_calls_and_a_caller_is_code_of_the_app(trace_of, events):
     assert inferred((1, WORKER, [PREDICT, WQ])).sites.caller.as_objects().tolist() == [None]
     found = inferred((1, MAIN, [app("-[MLThing predictionFromX:]", 1), START]), (2, MAIN, [Call("CoreML"), START]))
     assert not len(found.activity)
     assert found.sites is None
-    trace = trace_of(frame())
+    trace = trace_of(events())
     assert call_sites(trace) is None
     assert not len(call_sites(replace(trace, sample_source=source())))
 
@@ -253,8 +253,13 @@ PLACES = {"quick_probe": ([1514], {1229, 1261}), "fp16_w8_60s_all": ([1514], {12
 @pytest.mark.parametrize("name", sweep_rest(*LOADS))
 def test_loads_and_calls_of_public_recordings(corpus, name):
     trace = kept_trace(corpus / f"bundles/{name}.trace")
-    calls = trace.activity.frame().join(trace.sites.frame())
-    (load,) = calls[calls["api"] == Api.LOAD].to_dict("records")
+    activity, sites = trace.activity, trace.sites
+    assert activity.id.tolist() == sites.id.tolist()
+    (load,) = [
+        call | site
+        for call, site in zip(records_of(activity), records_of(sites), strict=True)
+        if site["api"] == Api.LOAD
+    ]
     outer = [each.samples for site in all_sites(trace) if site.api == Api.LOAD for each in site.busy if not each.within]
     assert sum(outer) <= load["samples"]
     phases = (LoadPhase.PROGRAM, LoadPhase.CACHE_KEY, LoadPhase.COMPILING, LoadPhase.NEURAL_ENGINE)
@@ -264,16 +269,16 @@ def test_loads_and_calls_of_public_recordings(corpus, name):
         load["samples"],
         *(load[phase] for phase in phases),
     ) == LOADS[name]
-    predictions = calls[calls["api"] == Api.PREDICTION]
+    predictions = sites.where(sites.api.is_any(Api.PREDICTION))
     samples, on_gpu, on_cpu = CALLS[name]
-    assert predictions["samples"].tolist() == samples
-    assert (predictions[Unit.GPU].sum(), predictions[Unit.CPU].sum()) == (on_gpu, on_cpu)
-    assert predictions["main_thread"].all()
+    assert predictions.samples.tolist() == samples
+    assert [sum(values_of(predictions, unit)) for unit in (Unit.GPU, Unit.CPU)] == [on_gpu, on_cpu]
+    assert predictions.main_thread.values.all()
     if name in PLACES:
-        assert ([load["line"]], set(predictions["line"])) == PLACES[name]
-        assert set(predictions["caller"]) == {"MambaASRRunner.runStreaming"}
+        assert ([load["line"]], set(values_of(predictions, "line"))) == PLACES[name]
+        assert set(predictions.caller.held()) == {"MambaASRRunner.runStreaming"}
     # Each prediction that the GPU shows lies in one call of its own, and one model does all.
-    assert (calls["origin"] == "call-stacks").all()
-    assert calls["single"].all()
-    assert set(calls["model"]) == {"MambaASR_fp16_w8"}
-    assert set(trace.hardware.frame()["prediction"].dropna()) == set(predictions.index)
+    assert activity.origin.is_any("call-stacks").all()
+    assert activity.single.all()
+    assert activity.model.is_any("MambaASR_fp16_w8").all()
+    assert set(trace.hardware.prediction.filled().tolist()) - {-1} == set(predictions.id.tolist())

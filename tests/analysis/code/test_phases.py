@@ -14,7 +14,6 @@ from tracekit.analysis.code.phases import FIRST, LOAD, OTHER, OTHERS, WAITING, C
 from tracekit.trace.calls.infer import infer_calls
 from tracekit.trace.calls.stacks import DataPhase, LoadPhase, Unit
 from tracekit.trace.events import Kind, no_events
-from tracekit.trace.frames import is_any
 from tracekit.trace.instruments.instrument import CommandBuffers
 
 LOADS = core_ml("+[MLModel modelWithContentsOfURL:configuration:error:]")
@@ -53,11 +52,9 @@ def phases(trace_of):
             900 * MS,
             watched=False,
         )
-        trace = replace(trace_of(found.activity.frame()), sites=found.sites, sample_source=source(*samples))
-        trace = replace(trace, activity=found.activity)
-        kinds = found.activity.frame()["kind"]
-        predictions = pd.Index(np.flatnonzero(is_any(kinds, Kind.PREDICTION)))
-        loads = pd.Index(np.flatnonzero(~is_any(kinds, Kind.PREDICTION)))
+        trace = replace(trace_of(found.activity), sites=found.sites, sample_source=source(*samples))
+        predicts = found.activity.kind.is_any(Kind.PREDICTION)
+        predictions, loads = pd.Index(np.flatnonzero(predicts)), pd.Index(np.flatnonzero(~predicts))
         warm = np.arange(len(predictions)) > 0
         return call_phases(trace, loads, predictions, warm)
 
@@ -118,7 +115,7 @@ def test_a_prediction_is_code_for_units_and_waiting(phases):
         assert outer == pytest.approx(calls.mean_ns)
 
 
-def test_calls_that_core_ml_recorded_have_no_phases(trace_of, frame):
+def test_calls_that_core_ml_recorded_have_no_phases(trace_of, events):
     samples = during(10, ON_GPU, EXECUTE, PREDICT, ms=20)
-    trace = replace(trace_of(frame((10 * MS, 30 * MS))), sample_source=source(*samples))
+    trace = replace(trace_of(events((10 * MS, 30 * MS))), sample_source=source(*samples))
     assert call_phases(trace, pd.Index([]), pd.Index([0]), np.array([True])) == ()
