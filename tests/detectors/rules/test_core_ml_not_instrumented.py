@@ -17,6 +17,7 @@ from tracekit.detectors.runner import run_detectors
 from tracekit.recording.contents import TableEntry
 from tracekit.recording.table import TableState
 from tracekit.report.serialize import to_json
+from tracekit.testing.machines import WINDOW_SERVER
 from tracekit.testing.rows import ENGINE_LOAD, Model, SignpostRow
 from tracekit.testing.scenario import CORE_ML
 
@@ -57,6 +58,12 @@ def test_the_neural_engine_alone_makes_it_possible(scenario, judge):
 def test_requests_that_name_a_model_are_counted(scenario, judge):
     executions(scenario, 20, NET.engine_label())
     assert "20 requests of Net" in judged(judge, scenario).summary
+
+
+def test_work_of_others_proves_nothing(scenario, judge):
+    scenario.gpu_work(100 * MS, 3 * MS, WINDOW_SERVER, "Compute", ON_GPU)
+    executions(scenario, 30, NET.engine_label())
+    assert isinstance(judged(judge, scenario), NotEvaluated), "only another process is seen with this model"
 
 
 def test_other_work_of_the_target_proves_nothing(scenario, judge):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tracekit.detectors.outcomes import NotEvaluated
 from tracekit.testing import Session
 
 ID = "full-context-window"
@@ -42,3 +43,8 @@ def test_a_request_that_did_not_fit_is_found_without_counts(scenario, judge):
 def test_an_error_names_the_window(scenario, judge):
     talk(scenario, [1_000, 7_000, 8_100], error="contextSizeExceeded(contextSize: 8192, tokenCount: 9000)")
     assert "window of 8,192 tokens" in judge(scenario, ID)[None].summary
+
+
+def test_unknown_counts_are_no_pass(scenario, judge):
+    talk(scenario, [900, None])
+    assert isinstance(judge(scenario, ID)[None], NotEvaluated)
