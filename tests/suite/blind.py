@@ -165,9 +165,7 @@ def compared(key: RecordingKey) -> Compared:
         )
         answers = tuple(compare_answers(truth, blind, calls, may_hold, period_ns))
         errors = named(blind)[1]
-        return Compared(
-            key, answers, compare_calls(trace.activity.frame(), calls, whole.samples, period_ns), "; ".join(errors)
-        )
+        return Compared(key, answers, compare_calls(trace.activity, calls, whole.samples, period_ns), "; ".join(errors))
     except Exception:
         return Compared(key, error=traceback.format_exc())
 

@@ -8,13 +8,13 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import pandas as pd
+import numpy as np
 
 from suite.blind_stacks import TrueCall
 from tracekit.testing.machines import Thread
 from tracekit.testing.rows import COMPILE, LOAD, PREDICTION
 from tracekit.testing.stacks import SampleRow
-from tracekit.trace.events import LOAD_KINDS, Attribution, Kind
+from tracekit.trace.events import LOAD_KINDS, Attribution, Calls as Recorded, Kind
 
 KINDS = {**dict.fromkeys(map(str, LOAD_KINDS), LOAD), str(Kind.COMPILE): COMPILE, str(Kind.PREDICTION): PREDICTION}
 
@@ -33,19 +33,9 @@ class Calls:
     """Kinds and models of which more calls are inferred than there are."""
 
 
-def compare_calls(
-    activity: pd.DataFrame, calls: Sequence[TrueCall], samples: Sequence[SampleRow], period_ns: int
-) -> Calls:
-    """What the inferred calls of a trace hold of the true ones. Without columns of bounds, a begin and an end are
-    known to a sample."""
-    rows = activity[(activity["attribution"] == Attribution.INFERRED) & activity["kind"].isin(KINDS)]
-    start, end = rows["start_ns"], rows["start_ns"] + rows["duration_ns"]
-    bounds = (
-        rows.get("start_min_ns", start - period_ns),
-        rows.get("start_max_ns", start + period_ns),
-        rows.get("end_min_ns", end - period_ns),
-        rows.get("end_max_ns", end + period_ns),
-    )
+def compare_calls(activity: Recorded, calls: Sequence[TrueCall], samples: Sequence[SampleRow], period_ns: int) -> Calls:
+    """What the inferred calls of a trace hold of the true ones."""
+    rows = activity.where(activity.attribution.is_any(Attribution.INFERRED) & activity.kind.is_any(*KINDS))
     times: dict[Thread, list[int]] = defaultdict(list)
     for row in samples:
         times[row.thread].append(row.time_ns)
@@ -53,9 +43,12 @@ def compare_calls(
     starts = {kind: [call.row.start_ns for call in of_kind] for kind, of_kind in by_kind.items()}
     used: set[int] = set()
     widths: list[float] = []
-    named = [(KINDS[str(kind)], str(name)) for kind, name in zip(rows["kind"], rows["model"], strict=True)]
+    named = [
+        (KINDS[str(kind)], str(name))
+        for kind, name in zip(rows.kind.as_objects(), rows.model.as_objects(), strict=True)
+    ]
     meant = {name: {id(call) for call in calls_meant(name, calls)} for name in {name for _, name in named}}
-    for (kind, name), low, high, least, most in zip(named, *bounds, strict=True):
+    for (kind, name), low, high, least, most in zip(named, *map(np.ndarray.tolist, rows.bounds), strict=True):
         first, last = bisect_left(starts[kind], low), bisect_right(starts[kind], high)
         for call in by_kind[kind][first:last]:
             if least <= call.row.end_ns <= most and id(call) in meant[name] and id(call) not in used:

@@ -55,7 +55,7 @@ def _all_of(trace: Trace) -> Shown:
     target = trace.run.target.process
     shown = None if target is None else choose_shown(trace, process=target.name)
     start = min(
-        (int(frame["start_ns"].iloc[0]) for frame in (trace.activity.frame(), trace.hardware.frame()) if len(frame)),
+        (int(rows.start_ns[0]) for rows in (trace.activity, trace.hardware) if len(rows)),
         default=0,
     )
     return only_range(shown or everything(trace), trace, min(start, 0), 1 << 62)

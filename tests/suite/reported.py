@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tracekit.analysis.statistics import covered_ns
 from tracekit.detectors.framework import Judgment
@@ -14,12 +14,8 @@ from tracekit.intervals import Intervals
 from tracekit.report.build import build_report
 from tracekit.report.report import Report, Result
 from tracekit.report.results import results_from
-from tracekit.trace.events import SETUP_KINDS, Kind, Level
-from tracekit.trace.frames import is_any
+from tracekit.trace.events import SETUP_KINDS, Calls, Kind, Level
 from tracekit.trace.trace import Trace
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -43,12 +39,10 @@ class Reported:
         """Time that loads, compilations and predictions of a model cover, or of all models."""
         return covered_ns(self._rows(model, Kind.PREDICTION, *SETUP_KINDS))
 
-    def _rows(self, model: str | None, *kinds: Kind) -> pd.DataFrame:
-        activity = self.trace.activity.frame()
-        chosen = is_any(activity["kind"], *kinds) & is_any(activity["level"], Level.TOP)
-        if model is not None:
-            chosen &= (activity["model"] == model).to_numpy()
-        return activity[chosen & (activity["duration_ns"].to_numpy() > 0)]
+    def _rows(self, model: str | None, *kinds: Kind) -> Calls:
+        activity = self.trace.activity
+        chosen = activity.kind.is_any(*kinds) & activity.level.is_any(Level.TOP) & (activity.duration_ns > 0)
+        return activity.where(chosen if model is None else chosen & activity.model.is_any(model))
 
 
 def reported(trace: Trace, **settings: Any) -> Reported:

@@ -479,7 +479,7 @@ def of_samples() -> Iterator[tuple[str, str, float]]:
     for names in (("sharpen_8bit", "sharpen_float16"), ("style_transfer_reload", "style_transfer_fixed")):
         ill, well = (trace_of(SAMPLES[name]()) for name in names)
         before, after = (
-            int(covered_ns(each.activity.where(each.activity.level.is_any(Level.TOP)).frame())) for each in (ill, well)
+            int(covered_ns(each.activity.where(each.activity.level.is_any(Level.TOP)))) for each in (ill, well)
         )
         yield (*names, (before - after) / what_if_fixed(ill).replays[-1].saved_ns)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from support.reference_recordings import CONDITIONS, DECODE, HIFT, PARTITION_A, speech_app
+from support.rows import values_of
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.breakdown.summary import summarize_breakdown
 from tracekit.recording import open_recording
@@ -27,18 +28,19 @@ def split(trace):
 
 def shares(split, model):
     """Share of every part in the predictions of a model."""
-    frame = split.every.frame()[(split.every.frame()["model"] == model.base).to_numpy()]
-    columns = [name for name in frame if name.endswith("_ns")]
-    return {name: frame[name].sum() / frame["duration_ns"].sum() for name in columns}
+    rows = split.every.where(split.every.model.is_any(model.base))
+    total = {name: sum(filter(None, values_of(rows, name))) for name in rows.columns() if name.endswith("_ns")}
+    return {name: ns / total["duration_ns"] for name, ns in total.items()}
 
 
 def test_every_neural_engine_row_finds_its_call(trace):
-    engine = trace.hardware.frame()[(trace.hardware.frame()["kind"] == Kind.ANE_EXEC).to_numpy()]
-    decode = engine[(engine["model"] == DECODE.base).to_numpy()]
+    engine = trace.hardware.where(trace.hardware.kind.is_any(Kind.ANE_EXEC))
+    decode = engine.where(engine.model.is_any(DECODE.base))
     assert len(decode) == 1_295
-    assert decode["prediction"].nunique() == 1_295
-    assert set(decode["attribution"]) == {Attribution.LABEL}
-    assert set(trace.activity.frame().loc[decode["prediction"], "model"]) == {DECODE.base}
+    assert decode.prediction.known.all()
+    assert len(set(decode.prediction.values.tolist())) == 1_295
+    assert set(decode.attribution.held()) == {Attribution.LABEL}
+    assert set(trace.activity.model.take(decode.prediction.values).held()) == {DECODE.base}
 
 
 def test_the_neural_engine_covers_most_of_the_decode_calls(split):
@@ -49,9 +51,9 @@ def test_overlapping_requests_are_counted_once(trace, split):
     shares_of_parts = shares(split, PARTITION_A)
     assert shares_of_parts["gpu_ns"] + shares_of_parts["gpu_queue_ns"] <= 1
     assert shares_of_parts["unaccounted_ns"] < 0.01
-    compute = trace.compute.frame()[(trace.compute.frame()["model"] == PARTITION_A.base).to_numpy()]
-    summed = compute.loc[compute["kind"].isin([Kind.GPU_PREPARE, Kind.GPU_REQUEST]).to_numpy(), "duration_ns"].sum()
-    assert summed == 3_051_400_000
+    compute = trace.compute.where(trace.compute.model.is_any(PARTITION_A.base))
+    asks = compute.kind.is_any(Kind.GPU_PREPARE, Kind.GPU_REQUEST)
+    assert compute.duration_ns[asks].sum() == 3_051_400_000
 
 
 def test_what_no_row_explains_is_said(split):

@@ -32,10 +32,9 @@ def test_what_a_finding_calls_queued_is_queued_in_the_breakdown(number):
     for view in model_views(trace):
         waits = view.engine_waits
         inferred = sums_by(view.predictions.id, waits.prediction, waits.times.durations)
-        frame = parts.of(view.predictions.id).rows.frame()
-        queued = frame["ane_queue_ns"].to_numpy(dtype="int64", na_value=0)
-        assert (queued + frame["ane_busy_ns"].to_numpy(dtype="int64", na_value=0) >= inferred).all()
-        assert (frame.loc[inferred > 0, "unaccounted_ns"] <= (frame["duration_ns"] - inferred)[inferred > 0]).all()
+        rows = parts.of(view.predictions.id).rows
+        assert (rows.ane_queue_ns.filled(0) + rows.ane_busy_ns.filled(0) >= inferred).all()
+        assert (rows.unaccounted_ns.filled(0) <= rows.duration_ns - inferred)[inferred > 0].all()
 
 
 def test_the_parts_of_a_slow_prediction_and_the_breakdown_name_the_same_queue():
@@ -43,9 +42,9 @@ def test_the_parts_of_a_slow_prediction_and_the_breakdown_name_the_same_queue():
     found = differences(trace)["CaptionEncoder"]
     differing = parts_of(trace, found, np.arange(len(found.calls)))
     queues = differing.ns[:, [CAUSES.index(cause) for cause in QUEUES.values()]].sum(axis=1) - differing.unclear_ns
-    parts = breakdown(in_order(trace)).of(found.calls.id).rows.frame()
+    parts = breakdown(in_order(trace)).of(found.calls.id).rows
     assert queues.max() > 80 * MS
-    assert (parts["ane_queue_ns"].fillna(0) == queues).all()
+    assert (parts.ane_queue_ns.filled(0) == queues).all()
 
 
 def test_the_finding_and_the_breakdown_name_the_same_queue():
@@ -62,7 +61,7 @@ def test_the_finding_and_the_breakdown_name_the_same_queue():
     trace = trace_of(app.finish())
     (judgment,) = run_detectors(trace, only=["neural-engine-contention"])
     assert isinstance(judgment.outcome, Finding)
-    frame = breakdown(trace).every.frame()
+    rows = breakdown(trace).every
     queued = {metric.name: metric.value for metric in judgment.outcome.metrics}["median time queued"]
-    assert queued == frame["ane_queue_ns"].median() == pytest.approx(45 * MS, rel=0.01)
-    assert frame["unaccounted_ns"].max() < 1.1 * MS
+    assert queued == np.median(rows.ane_queue_ns.values[rows.ane_queue_ns.known]) == pytest.approx(45 * MS, rel=0.01)
+    assert rows.unaccounted_ns.filled().max() < 1.1 * MS

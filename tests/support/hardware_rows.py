@@ -1,6 +1,6 @@
 """Hardware rows for a trace in tests, and whose they were found to be."""
 
-import pandas as pd
+from support.rows import records_of
 
 MS = 1_000_000
 GPU = "start duration event-label process cmdbuffer-id"
@@ -29,14 +29,6 @@ def graphs(make, *rows):
 
 def answers(trace):
     """(row of the prediction in the Core ML table, model, attribution) of each hardware row, by lane and row."""
-    hardware = trace.hardware.frame().sort_values(["table", "row"], key=lambda column: column.astype(object))
-    return [
-        (
-            None if pd.isna(prediction) else int(trace.activity.frame()["row"][prediction]),
-            None if pd.isna(model) else model,
-            attribution,
-        )
-        for prediction, model, attribution in zip(
-            hardware["prediction"], hardware["model"], hardware["attribution"], strict=True
-        )
-    ]
+    of_call = {None: None} | dict(enumerate(trace.activity.row.tolist()))
+    hardware = sorted(records_of(trace.hardware), key=lambda row: (row["table"], row["row"]))
+    return [(of_call[row["prediction"]], row["model"], row["attribution"]) for row in hardware]

@@ -210,7 +210,7 @@ def measured(made: Simulated) -> Measured:
     """The inferred calls of a simulation against its truth: each with the last true call of its place and thread that
     began by its latest start."""
     inferred = made.inferred()
-    activity, result = inferred.activity.frame(), Measured()
+    activity, result = inferred.activity, Measured()
     sites = Sites.none() if inferred.sites is None else inferred.sites
     result.unseen = len(activity) - len(sites)
     for line, tid in {(call.line, call.tid) for call in made.calls}:
@@ -218,15 +218,18 @@ def measured(made: Simulated) -> Measured:
         truth = sorted((c for c in made.calls if (c.line, c.tid) == (line, tid)), key=lambda call: call.start_ns)
         result.above += len(own) > len(truth)
         starts = np.array([call.start_ns for call in truth])
-        for row in activity.loc[own].itertuples():
-            call = truth[max(int(np.searchsorted(starts, row.start_max_ns, "right")) - 1, 0)]
+        rows = activity.take(own)
+        for model, low, high, least, most in zip(
+            rows.model.as_objects(), *map(np.ndarray.tolist, rows.bounds), strict=True
+        ):
+            call = truth[max(int(np.searchsorted(starts, high, "right")) - 1, 0)]
             result.inferred += 1
-            result.starts += row.start_min_ns <= call.start_ns <= row.start_max_ns
-            result.ends += row.end_min_ns <= call.end_ns <= row.end_max_ns
-            result.misnamed += not str(row.model).startswith("model ") and row.model != call.model
+            result.starts += low <= call.start_ns <= high
+            result.ends += least <= call.end_ns <= most
+            result.misnamed += not str(model).startswith("model ") and model != call.model
     for model in {call.model for call in made.calls if call.model}:
         true = sum(call.model == model and call.api == Api.PREDICTION for call in made.calls)
-        result.above += int(((activity["model"] == model) & (activity["kind"] == Kind.PREDICTION)).sum()) > true
+        result.above += int((activity.model.is_any(model) & activity.kind.is_any(Kind.PREDICTION)).sum()) > true
     return result
 
 
