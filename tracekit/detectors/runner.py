@@ -172,6 +172,6 @@ def caveats(detector: AnyDetector, trace: Trace) -> tuple[str, ...]:
         sentences.append(source_sentence(trace))
     if trace.sharing.is_shared and NEURAL_ENGINE in instruments:
         sentences.append(trace.sharing.sentence)
-    if FOUNDATION_MODELS in instruments and len(trace.requests) and trace.requests.frame()["unvalidated"].any():
+    if FOUNDATION_MODELS in instruments and trace.requests.unvalidated.any():
         sentences.append("Unvalidated: no public recording shows rows of the Foundation Models instrument.")
     return tuple(sentences)

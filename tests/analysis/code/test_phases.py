@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from support.call_stacks import MAIN, MS, START, Call, Sample, app, core_ml, source
@@ -54,7 +53,7 @@ def phases(trace_of):
         )
         trace = replace(trace_of(found.activity), sites=found.sites, sample_source=source(*samples))
         predicts = found.activity.kind.is_any(Kind.PREDICTION)
-        predictions, loads = pd.Index(np.flatnonzero(predicts)), pd.Index(np.flatnonzero(~predicts))
+        loads, predictions = np.flatnonzero(~predicts), np.flatnonzero(predicts)
         warm = np.arange(len(predictions)) > 0
         return call_phases(trace, loads, predictions, warm)
 
@@ -118,4 +117,4 @@ def test_a_prediction_is_code_for_units_and_waiting(phases):
 def test_calls_that_core_ml_recorded_have_no_phases(trace_of, events):
     samples = during(10, ON_GPU, EXECUTE, PREDICT, ms=20)
     trace = replace(trace_of(events((10 * MS, 30 * MS))), sample_source=source(*samples))
-    assert call_phases(trace, pd.Index([]), pd.Index([0]), np.array([True])) == ()
+    assert call_phases(trace, np.zeros(0, np.int64), np.array([0]), np.array([True])) == ()

@@ -50,7 +50,7 @@ def test_loads_on_the_main_thread_that_follow_at_once_are_one_period(app):
     assert runs_interface(trace) is True
     on_main = main_thread_calls(trace, PREPARING, 250 * MS)
     assert on_main.periods.durations.tolist() == [300 * MS + 60_000]
-    assert on_main.calls["model"].tolist() == ["Net", "Other"]
+    assert on_main.calls.model.as_objects().tolist() == ["Net", "Other"]
     assert on_main.known == 4
     assert len(main_thread_calls(trace, PREPARING, 301 * MS).periods) == 0
 
@@ -64,7 +64,7 @@ def test_without_rows_of_core_ml_a_load_reaches_half_a_sample_beyond_its_own(app
     # Nothing follows the last sample: the load is not known to go on.
     assert on_main.periods.durations.tolist() == [300 * MS]
     assert core_ml_time(trace) == 300 * MS
-    assert on_main.calls["table"].tolist() == ["time-profile"]
+    assert on_main.calls.table.as_objects().tolist() == ["time-profile"]
 
 
 def test_a_thread_without_a_loop_of_an_interface_has_none(app):
@@ -112,7 +112,7 @@ def test_element_access_is_a_share_of_its_threads_outside_of_loads(app):
     work = app_work(traced(app), Api.ELEMENT)
     assert (work.samples, work.of) == (10, before + 10)
     assert work.time.covered_ns == 10 * MS
-    assert work.pieces["duration_ns"].tolist() == [10 * MS]
+    assert work.pieces.durations.tolist() == [10 * MS]
     (site,) = work.sites
     assert (site.function, site.line, site.share) == ("App.pack", 61, 1.0)
 
@@ -155,7 +155,7 @@ def test_samples_stand_for_as_long_as_they_say(app):
         assert access.period_ns == period_ns
         assert access.samples == pytest.approx((end - begin) / period_ns, abs=1)
         assert access.time.covered_ns == pytest.approx(end - begin, abs=period_ns)
-        (piece,) = access.pieces["duration_ns"]
+        (piece,) = access.pieces.durations
         assert piece == pytest.approx(end - begin, abs=2 * period_ns)
         between = work_between(trace, Intervals(np.array([begin]), np.array([end])))
         assert between is not None

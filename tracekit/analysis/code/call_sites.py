@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from tracekit.arrays import BoolArray, IndexArray, IntArray
+from tracekit.arrays import BoolArray, IndexArray
 from tracekit.columns import Codes, Keyed
 from tracekit.errors import unknown
 from tracekit.intervals import Intervals, positions_between
@@ -17,7 +17,7 @@ from tracekit.trace.calls.sites import Sites, place_of
 from tracekit.trace.calls.stacks import API, Api, LoadPhase, StackCalls, app_frames, stacks_with
 from tracekit.trace.events import LOAD_KINDS, Attribution, Kind, Level
 from tracekit.trace.filter import in_ranges
-from tracekit.trace.samples import SAMPLE_NS, TIMED, SampleRows
+from tracekit.trace.samples import SampleRows
 from tracekit.trace.trace import Trace, cached_by_trace
 
 
@@ -29,13 +29,6 @@ def core_ml_stacks(trace: Trace) -> StackCalls | None:
 def busy_with(trace: Trace) -> dict[str, BoolArray]:
     """For each phase of a call and unit of a prediction: whether a stack is in it, (stacks,); empty without samples."""
     return {} if trace.sampled is None else stacks.busy_stacks(trace.sampled)
-
-
-def source_of(trace: Trace, times_ns: IntArray) -> dict[str, Any]:
-    """Columns of evidence that say where samples at these times stand: `row` counts samples in order of time."""
-    assert trace.samples is not None  # noqa: S101 - the samples are among them
-    row = np.searchsorted(trace.samples.time_ns, times_ns)
-    return {"model": None, "table": TIMED[0], "row": row, "resolution_ns": SAMPLE_NS}
 
 
 @cached_by_trace

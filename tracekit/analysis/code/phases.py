@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.breakdown.device_runs import UNITS
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.code.call_sites import busy_with, core_ml_stacks
 from tracekit.arrays import BoolArray, FloatArray, IndexArray, IntArray
+from tracekit.columns import column
 from tracekit.intervals import Intervals, positions_between
+from tracekit.rows import Rows
 from tracekit.trace.calls.stacks import Api, DataPhase, LoadPhase, Unit
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -75,13 +76,21 @@ class CallPhases:
     of which it is known."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _StackTimes(Rows):
+    """Samples of the threads of inferred calls that stacks show."""
+
+    call: IntArray = column("row of the Activity lane")
+    stack: IntArray = column("its call stack")
+    ns: FloatArray = column("time that it stands for")
+
+
 @cached_by_trace
-def _stack_times(trace: Trace) -> pd.DataFrame:
-    """For inferred calls that stacks show, by their row of the Activity lane (`event`): the `stack` of each sample of
-    their thread, and the time in `ns` that it stands for, which is never more than the call has. O(n log n)."""
+def _stack_times(trace: Trace) -> _StackTimes:
+    """The samples in inferred calls; their time is never more than the call has. O(n log n)."""
     sites, sampled, kinds = trace.sites, trace.sampled, core_ml_stacks(trace)
     if sites is None or sampled is None or kinds is None:
-        return pd.DataFrame({"event": np.zeros(0, np.int64), "stack": np.zeros(0, np.int64), "ns": np.zeros(0)})
+        return _StackTimes.none()
     events = sites.id
     samples = sampled.samples.where(sampled.samples.stack.known)
     time, thread = samples.time_ns, samples.tid.filled()
@@ -104,7 +113,7 @@ def _stack_times(trace: Trace) -> pd.DataFrame:
     number = np.bincount(call, minlength=len(events))
     period = trace.activity.resolution_ns[events]
     ns = np.minimum(period, spans.durations / np.maximum(number, 1))
-    return pd.DataFrame({"event": events[call], "stack": stack, "ns": ns[call]})
+    return _StackTimes(events[call], stack, ns[call])
 
 
 def call_phases(trace: Trace, loads: IntArray, predictions: IntArray, warm: BoolArray) -> tuple[CallPhases, ...]:
@@ -119,7 +128,7 @@ def call_phases(trace: Trace, loads: IntArray, predictions: IntArray, warm: Bool
     )
     result = []
     for kind, api, every in groups:
-        if len(events := pd.Index(every).intersection(pd.Index(trace.sites.id))):
+        if len(events := every[np.isin(every, trace.sites.id)]):
             total_ns, count = int(trace.activity.duration_ns[events].sum()), len(events)
             found, ran_ns = phase_times(trace, api, events)
             outer_ns = sum(ns for path, ns in found if len(path) == 1)
@@ -129,12 +138,12 @@ def call_phases(trace: Trace, loads: IntArray, predictions: IntArray, warm: Bool
     return tuple(result)
 
 
-def phase_times(trace: Trace, api: Api, events: pd.Index) -> tuple[list[tuple[tuple[str, ...], float]], float]:
+def phase_times(trace: Trace, api: Api, events: IntArray) -> tuple[list[tuple[tuple[str, ...], float]], float]:
     """Phases of calls that only stacks show, with their time in ns, each before those inside it; and the time in which
     the thread ran. O(samples)."""
     times = _stack_times(trace)
-    rows = times[times["event"].isin(events).to_numpy()]
-    by_stack: FloatArray = np.bincount(rows["stack"], rows["ns"]).astype(np.float64)
+    inside = np.isin(times.call, events)
+    by_stack: FloatArray = np.bincount(times.stack[inside], times.ns[inside]).astype(np.float64)
     found: list[tuple[tuple[str, ...], float]] = []
     _split(busy_with(trace), LEVELS[api], np.flatnonzero(by_stack), by_stack, (), found)
     return found, float(by_stack.sum())
@@ -164,9 +173,9 @@ def _split(
     _split(flags, levels[1:], rest, by_stack, path, found)
 
 
-def _busy(trace: Trace, events: pd.Index) -> Iterator[tuple[str, float]]:
+def _busy(trace: Trace, events: IntArray) -> Iterator[tuple[str, float]]:
     """Mean time that each compute unit worked."""
-    times = breakdown(trace).of(events.to_numpy())
+    times = breakdown(trace).of(events)
     for unit in UNITS:
         busy = times.busy(unit)
         if len(busy) == len(events) and busy.known.all() and busy.values.any():

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import pandas as pd
 
 from tracekit.analysis.code.call_sites import call_sites, core_ml_stacks, enclosing_phases, of_calls
 from tracekit.analysis.code.phases import LEVELS, phase_times
-from tracekit.arrays import AnyArray, BoolArray, IndexArray, IntArray, ObjectArray
+from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
+from tracekit.columns import Flags, Keyed, Numbers, Texts, all_known, column, constant
 from tracekit.intervals import Intervals
-from tracekit.trace.calls.sites import Sites, place_of
+from tracekit.sorting import equal_groups
+from tracekit.trace.calls.sites import CodePlaces, Sites, place_of
 from tracekit.trace.calls.stacks import Api, LoadPhase, Unit, app_frames
+from tracekit.trace.collect import group_ids
 from tracekit.trace.samples import SampleRows
 from tracekit.trace.trace import Trace
 
 MAIN, OTHER, MIXED, UNKNOWN = "main", "other", "mixed", "unknown"
 """Threads that a place calls on: the main one, others, both; or it is not known."""
 _BUSY: Final = {Api.LOAD: tuple(LoadPhase), Api.PREDICTION: (*Unit, LoadPhase.SPECIALIZING)}
-_PHASES: Final = tuple(dict.fromkeys(phase for phases in _BUSY.values() for phase in phases))
 _REPORTED_APIS: Final = (Api.LOAD, Api.COMPILE, Api.PREDICTION, Api.ELEMENT)
 """Calls that are reported, in this order. Unloading is no call of the app."""
-_PLACE: Final = ("caller", "file", "line")
 MAX_CALLERS: Final = 4
 """Most functions that a call site is shown to be called by."""
 
@@ -101,12 +101,12 @@ class CallSite:
     """How exactly the calls are known: the time between two samples, where only call stacks show them."""
 
 
-def sites_of(trace: Trace, events: Sequence[int] | IntArray | pd.Index[int]) -> tuple[CallSite, ...]:
+def sites_of(trace: Trace, calls: IntArray) -> tuple[CallSite, ...]:
     """Places that made the calls of these rows of `Trace.activity`, most rows first; none without samples."""
     sites = call_sites(trace)
     if sites is None:
         return ()
-    return _places(trace, _called(trace, sites, np.flatnonzero(np.isin(sites.id, events))))
+    return _places(trace, _called(trace, sites.where(np.isin(sites.id, calls))))
 
 
 def all_sites(trace: Trace, models: frozenset[str] | None = None) -> tuple[CallSite, ...]:
@@ -115,18 +115,17 @@ def all_sites(trace: Trace, models: frozenset[str] | None = None) -> tuple[CallS
     sites = call_sites(trace)
     if sites is None:
         return ()
-    chosen = np.arange(len(sites))
     if models is not None:
         model = trace.activity.model.take(sites.id)
-        chosen = np.flatnonzero(model.passing(models.__contains__) | ~model.known)
+        sites = sites.where(model.passing(models.__contains__) | ~model.known)
     order = [str(api) for api in _REPORTED_APIS]
-    places = (*_places(trace, _called(trace, sites, chosen)), *_places(trace, _elements(trace)))
+    places = (*_places(trace, _called(trace, sites)), *_places(trace, _elements(trace)))
     return tuple(sorted(places, key=lambda site: order.index(site.api)))
 
 
-def site_of(trace: Trace, event: int) -> CallSite | None:
+def site_of(trace: Trace, call: int) -> CallSite | None:
     """The place that made the call of a row of `Trace.activity`; None where it is not known."""
-    return next(iter(sites_of(trace, [event])), None)
+    return next(iter(sites_of(trace, np.array([call]))), None)
 
 
 def of_sites(trace: Trace, sites: Sequence[CallSite], spans: Intervals) -> BoolArray:
@@ -144,78 +143,70 @@ def between_sites(trace: Trace, samples: SampleRows, frame: IndexArray, api: Api
     """Functions of the app at rows of `Trace.stacks`, one a sample: most samples first, with the most frequent line."""
     if trace.stacks is None or not len(samples):
         return ()
-    time, count = samples.time_ns, len(samples)
-    calls = _arrays(place_of(trace.stacks, frame).columns() | {"main_thread": samples.main_thread}) | {
-        "api": np.full(count, str(api), object),
-        "model": np.full(count, None, object),
-        "start": time,
-        "end": time,
-        "samples": np.ones(count, np.int64),
-        "ambiguous": np.zeros(count, np.bool_),
-    }
+    calls = replace(
+        _Calls.blank(len(samples)),
+        **place_of(trace.stacks, frame).columns(),
+        api=constant(str(api), len(samples)),
+        main_thread=samples.main_thread,
+        start_ns=samples.time_ns,
+        end_ns=samples.time_ns,
+        samples=np.ones(len(samples), np.int64),
+    )
     sites = []
-    for rows in _split(_numbered(calls["caller"], calls["file"])):
-        site = _call_site(trace, _at(calls, rows), count, inferred=True)
-        lines = [line for line in calls["line"][rows].tolist() if isinstance(line, int)]
-        distinct, times = np.unique(np.array(lines, np.int64), return_counts=True)
-        sites.append(replace(site, line=int(distinct[times.argmax()]) if lines else None))
+    for at in _by_place(calls):
+        site, line = _call_site(trace, calls.take(at), len(calls), inferred=True), calls.line.take(at)
+        lines, times = np.unique(line.values[line.known], return_counts=True)
+        sites.append(replace(site, line=int(lines[times.argmax()]) if len(lines) else None))
     return tuple(sorted(sites, key=lambda site: (-site.samples, site.first_ns)))
 
 
-_Columns = dict[str, AnyArray]
-"""Of calls, shape (calls,) each: a frame of many types is slow to cut into the few calls of each place."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Calls(CodePlaces):
+    """Calls, and samples that stand for some."""
+
+    call: Numbers = column("row of `Trace.activity`; null where it is none")
+    api: Texts = column("what is called")
+    model: Texts = column("model; null where it is not known")
+    main_thread: Flags = column("whether it is on the main thread")
+    start_ns: IntArray = column("start")
+    end_ns: IntArray = column("end")
+    resolution_ns: IntArray = column("time between two samples where only these show it, else 0")
+    samples: IntArray = column("samples of it")
+    ambiguous: BoolArray = column("whether they may be of another thread's call")
+    busy: Keyed = column("those of the samples in each phase and unit")
 
 
-def _arrays(columns: Mapping[str, Any]) -> _Columns:
-    """Places and what is called as texts and numbers; of `main_thread` whether it is, as 1 or 0, and -1 for unknown."""
-    found = {name: columns[name].as_objects() for name in ("api", "caller", "file") if name in columns}
-    line, main_thread = columns["line"], columns["main_thread"]
-    found["line"] = np.where(line.known, line.values.astype(object), None)
-    numbers = ("frame_row", "samples", "ambiguous", "start", "end", *_PHASES)
-    found |= {name: np.asarray(columns[name]) for name in numbers if name in columns}
-    return found | {"main_thread": np.where(main_thread.known, main_thread.values, -1)}
+def _called(trace: Trace, sites: Sites) -> _Calls:
+    """The calls of some sites."""
+    activity, spans = trace.activity, Intervals.from_rows(trace.activity).where(sites.id)
+    return _Calls(
+        *(sites.caller, sites.image, sites.file, sites.line, sites.frame_row),
+        call=all_known(sites.id),
+        api=sites.api,
+        model=activity.model.take(sites.id),
+        main_thread=sites.main_thread,
+        start_ns=spans.starts,
+        end_ns=spans.ends,
+        resolution_ns=activity.resolution_ns[sites.id],
+        samples=sites.samples,
+        ambiguous=sites.ambiguous,
+        busy=sites.busy,
+    )
 
 
-def _at(calls: _Columns, rows: IndexArray) -> _Columns:
-    return {name: values[rows] for name, values in calls.items()}
+def _by_place(calls: _Calls, *more: CodeArray) -> list[IndexArray]:
+    """Positions of the calls from each function and file, that are alike in `more` too, in order of appearance."""
+    return equal_groups(group_ids([calls.caller.codes, calls.file.codes, *more], len(calls)))
 
 
-def _numbered(*columns: ObjectArray) -> IndexArray:
-    """Rows numbered by what stands in the columns, null too, in order of appearance: shape (rows,)."""
-    number = np.zeros(len(columns[0]), np.int64)
-    for column in columns:
-        values, distinct = pd.factorize(column)
-        number = pd.factorize(number * (len(distinct) + 1) + values)[0]
-    return number
-
-
-def _split(number: IndexArray) -> list[IndexArray]:
-    """The rows of each number."""
-    order = np.argsort(number, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(number[order])) + 1)
-
-
-def _called(trace: Trace, sites: Sites, chosen: IndexArray) -> _Columns:
-    """Call sites of rows, those at some positions, with their model and times."""
-    rows, activity = sites.id[chosen], trace.activity
-    spans = Intervals.from_rows(activity).where(rows)
-    return _arrays(sites.take(chosen).columns()) | {
-        "model": activity.model.take(rows).as_objects(),
-        "start": spans.starts,
-        "end": spans.ends,
-        "resolution": activity.resolution_ns[rows],
-        "event": rows,
-    }
-
-
-def _elements(trace: Trace) -> _Columns:
+def _elements(trace: Trace) -> _Calls:
     """Runs of samples of one thread that one place makes access elements."""
     sampled, kinds = trace.sampled, core_ml_stacks(trace)
     if sampled is None or kinds is None or trace.stacks is None:
-        return {}
+        return _Calls.none()
     rows = sampled.samples.where(sampled.samples.stack.known)
     if not len(rows):
-        return {}
+        return _Calls.none()
     rows = rows.take(np.lexsort((rows.time_ns, rows.thread.codes)))
     stack = rows.stack.values
     accesses = kinds.api.is_any(Api.ELEMENT)[stack]
@@ -232,74 +223,71 @@ def _elements(trace: Trace) -> _Columns:
     time = rows.time_ns
     by_start = np.argsort(time[begins], kind="stable")
     begins, ends = begins[by_start], ends[by_start]
-    place = place_of(trace.stacks, caller[begins])
-    return _arrays(place.columns() | {"main_thread": rows.main_thread.take(begins)}) | {
-        "api": np.full(len(begins), str(Api.ELEMENT), object),
-        "model": np.full(len(begins), None, object),
-        "samples": ends - begins + 1,
-        "ambiguous": np.zeros(len(begins), np.bool_),
-        "start": time[begins],
-        "end": time[ends],
-    }
+    return replace(
+        _Calls.blank(len(begins)),
+        **place_of(trace.stacks, caller[begins]).columns(),
+        api=constant(str(Api.ELEMENT), len(begins)),
+        main_thread=rows.main_thread.take(begins),
+        start_ns=time[begins],
+        end_ns=time[ends],
+        samples=ends - begins + 1,
+    )
 
 
-def _places(trace: Trace, calls: _Columns) -> tuple[CallSite, ...]:
+def _places(trace: Trace, calls: _Calls) -> tuple[CallSite, ...]:
     """Calls by what they call and from where."""
-    if not calls or not len(calls["api"]):
-        return ()
-    code, apis = pd.factorize(calls["api"])
-    weight = np.where(calls["api"] == Api.ELEMENT, calls["samples"], 1)
-    total = np.bincount(code, weight)
-    sites = []
-    for rows in _split(_numbered(*(calls[name] for name in ("api", *_PLACE)))):
-        api = code[rows[0]]
-        inferred = trace.inferred or apis[api] == Api.ELEMENT
-        sites.append(_call_site(trace, _at(calls, rows), int(total[api]), inferred=inferred))
+    code, sites = calls.api.codes, []
+    total = np.bincount(code, np.where(calls.api.is_any(Api.ELEMENT), calls.samples, 1))
+    for at in _by_place(calls, code, calls.line.filled()):
+        own = calls.take(at)
+        inferred = trace.inferred or own.api.item(0) == Api.ELEMENT
+        sites.append(_call_site(trace, own, int(total[code[at[0]]]), inferred=inferred))
     return tuple(sorted(sites, key=lambda site: (-site.share, site.first_ns)))
 
 
-def _call_site(trace: Trace, calls: _Columns, of: int, *, inferred: bool) -> CallSite:
-    api, samples = str(calls["api"][0]), int(calls["samples"].sum())
-    count = None if api in (Api.ELEMENT, Api.BETWEEN) else len(calls["api"])
-    durations = calls["end"] - calls["start"]
-    models = {name for name in calls["model"].tolist() if isinstance(name, str)}
-    busy = [(str(name), int(calls[name].sum())) for name in _BUSY.get(Api(api), ()) if name in calls]
+def _call_site(trace: Trace, calls: _Calls, of: int, *, inferred: bool) -> CallSite:
+    api, samples = Api(str(calls.api.item(0))), int(calls.samples.sum())
+    count = None if api in (Api.ELEMENT, Api.BETWEEN) else len(calls)
+    durations = calls.end_ns - calls.start_ns
+    models = [*calls.model.held()]
+    found = ((str(name), calls.busy.cells.get(name)) for name in _BUSY.get(api, ()))
+    busy = [(name, int(cells.sum())) for name, cells in found if isinstance(cells, np.ndarray)]
     enclosing, total = enclosing_phases(trace), samples
     inside: dict[str, float] = dict(busy)
-    if "event" in calls and trace.sites is not None and Api(api) in LEVELS:
+    if calls.call.known.all() and trace.sites is not None and api in LEVELS:
         # As in the phases of these calls: the same time has one share.
         total, inside = int(durations.sum()), dict.fromkeys(inside, 0.0)
-        for path, ns in phase_times(trace, Api(api), pd.Index(calls["event"]))[0]:
+        for path, ns in phase_times(trace, api, calls.call.values)[0]:
             inside[path[-1]] = inside.get(path[-1], 0) + ns
-    main_thread = calls["main_thread"]
-    if (main_thread < 0).any():
+    main_thread = calls.main_thread
+    if not main_thread.known.all():
         thread = UNKNOWN
-    elif main_thread.all():
+    elif main_thread.values.all():
         thread = MAIN
     else:
-        thread = MIXED if main_thread.any() else OTHER
+        thread = MIXED if main_thread.values.any() else OTHER
     return CallSite(
-        api=api,
-        model=models.pop() if len(models) == 1 else None,
-        function=_text(calls["caller"][0]),
-        file=_text(calls["file"][0]),
-        line=_line(calls["line"][0]),
-        called_by=_callers(trace, int(calls["frame_row"][0])),
+        api=str(api),
+        model=models[0] if len(models) == 1 else None,
+        function=calls.caller.item(0),
+        file=calls.file.item(0),
+        line=calls.line.item(0),
+        called_by=_callers(trace, int(calls.frame_row[0])),
         thread=thread,
         calls=count,
         of=of,
         share=(samples if count is None else count) / of,
         inferred=inferred,
         samples=samples,
-        ambiguous=int(calls["ambiguous"].sum()),
-        first_ns=int(calls["start"].min()),
-        last_ns=int(calls["end"].max()),
+        ambiguous=int(calls.ambiguous.sum()),
+        first_ns=int(calls.start_ns.min()),
+        last_ns=int(calls.end_ns.max()),
         median_ns=int(np.median(durations)),
         longest_ns=int(durations.max()),
         busy=tuple(
             Busy(what, count, inside[what] / max(total, 1), enclosing.get(what)) for what, count in busy if count
         ),
-        resolution_ns=int(calls["resolution"].max()) if "resolution" in calls else 0,
+        resolution_ns=int(calls.resolution_ns.max()),
     )
 
 
@@ -311,11 +299,3 @@ def _callers(trace: Trace, row: int) -> tuple[Place, ...]:
     outer = trace.stacks.take(slice(row + 1, int(np.searchsorted(stack, stack[row], "right"))))
     named = np.flatnonzero(app_frames(outer) & outer.function.known)[:MAX_CALLERS].tolist()
     return tuple(Place(str(outer.function.item(at)), outer.file.item(at), outer.line.item(at)) for at in named)
-
-
-def _line(value: object) -> int | None:
-    return int(value) if isinstance(value, int) else None
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None

@@ -9,16 +9,14 @@ from fnmatch import translate
 from typing import Final
 
 import numpy as np
-import pandas as pd
 
-from tracekit.analysis.code.call_sites import call_sites, core_ml_stacks, source_of
+from tracekit.analysis.code.call_sites import call_sites, core_ml_stacks
 from tracekit.analysis.code.sites import CallSite, between_sites
-from tracekit.arrays import BoolArray, CodeArray, IndexArray
+from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.trace.calls import stacks as call_stacks
-from tracekit.trace.events import SETUP_KINDS, Kind
+from tracekit.trace.events import SETUP_KINDS, Calls, Kind
 from tracekit.trace.filter import in_ranges
-from tracekit.trace.frames import rows_at, rows_where
 from tracekit.trace.runtimes.registry import runtimes
 from tracekit.trace.samples import SampleRows, Samples
 from tracekit.trace.trace import Trace, cached_by_trace
@@ -48,8 +46,8 @@ def runs_interface(trace: Trace) -> bool | None:
 class Blocking:
     """Periods that calls fill the main thread for."""
 
-    calls: pd.DataFrame
-    """Calls in these periods: rows of `Trace.activity`."""
+    calls: Calls
+    """Calls in these periods."""
     periods: Intervals
     """Each at least as long as was asked for."""
     known: int
@@ -63,12 +61,12 @@ def main_thread_calls(trace: Trace, apis: Sequence[call_stacks.Api], min_ns: int
         return None
     sure = ~sites.ambiguous & sites.api.is_any(*apis)
     known = int((sites.main_thread.known & sure).sum())
-    calls = rows_at(trace.activity.frame(), sites.id[sites.main_thread.values & sure])
-    spans = Intervals.from_rows(calls)
+    calls = sites.id[sites.main_thread.values & sure]
+    spans = Intervals.from_rows(trace.activity).where(calls)
     joined = Intervals(spans.starts, spans.ends + FRAME_NS).union()
     periods = Intervals(joined.starts, joined.ends - FRAME_NS)
     periods = periods.where(periods.durations >= min_ns)
-    return Blocking(rows_where(calls, periods.covered_within(spans) > 0), periods, known)
+    return Blocking(trace.activity.at(calls[periods.covered_within(spans) > 0]), periods, known)
 
 
 def core_ml_time(trace: Trace) -> int:
@@ -159,8 +157,10 @@ class AppWork:
     samples: int
     of: int
     """Samples with a stack, outside of loads and compilations, of threads that do it; where none does, that predict."""
-    pieces: pd.DataFrame
-    """Uninterrupted pieces of it, with the columns that evidence needs."""
+    pieces: Intervals
+    """Uninterrupted pieces of it."""
+    row: IntArray
+    """Shape (pieces,): the sample that each begins with, counted in order of time."""
     time: Intervals
     """What the samples stand for: sorted, none overlapping another."""
     period_ns: int
@@ -195,11 +195,12 @@ def app_work(trace: Trace, api: call_stacks.Api) -> AppWork | None:
     threads = np.unique(thread[is_busy] if is_busy.any() else thread[predicts])
     counted = np.isin(thread, threads) & ~kinds.api.is_any(*_PREPARING)[stack]
     busy = rows.where(is_busy)
-    time = busy.time_ns
+    time, (pieces, begins) = busy.time_ns, _pieces(busy, period_ns)
     return AppWork(
         samples=int(is_busy.sum()),
         of=int(counted.sum()),
-        pieces=_pieces(trace, busy, "conversion" if api is call_stacks.Api.BETWEEN else str(api), period_ns),
+        pieces=pieces,
+        row=np.searchsorted(sampled.samples.time_ns, begins),
         time=Intervals(np.maximum(time - period_ns, 0), time).union(),
         period_ns=period_ns,
         sites=between_sites(trace, busy, caller[stack[is_busy]], api),
@@ -232,19 +233,12 @@ def _between(time: IndexArray, thread: CodeArray, predicts: BoolArray, run_ns: i
     return inside
 
 
-def _pieces(trace: Trace, rows: SampleRows, label: str, period_ns: int) -> pd.DataFrame:
+def _pieces(rows: SampleRows, period_ns: int) -> tuple[Intervals, IntArray]:
+    """Uninterrupted pieces of work, and when the first sample of each was taken."""
     time, thread = rows.time_ns, rows.thread.codes
     order = np.lexsort((time, thread))
     time, thread = time[order], thread[order]
     begins = np.append(True, (np.diff(time) > RUN * period_ns) | (np.diff(thread) != 0))[: len(time)]
     first = np.flatnonzero(begins)
     last = np.append(first[1:], len(time))[: len(first)] - 1
-    start = np.maximum(time[first] - period_ns, 0)
-    return pd.DataFrame(
-        {
-            "start_ns": start,
-            "duration_ns": time[last] - start,
-            "label": f"{label} (from call stacks)",
-            **source_of(trace, time[first]),
-        }
-    )
+    return Intervals(np.maximum(time[first] - period_ns, 0), time[last]), time[first]

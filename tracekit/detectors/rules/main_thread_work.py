@@ -67,7 +67,7 @@ def _by_hangs(view: tk.RecordingView, options: Options) -> tk.Outcome:
         return view.passed(_hang_summary(in_hangs, options), metrics)
     hung = in_hangs.hangs.durations[in_hangs.explained]
     covered = float((in_hangs.covered[in_hangs.explained] * hung).sum() / hung.sum())
-    calls = in_hangs.calls.frame()
+    calls = in_hangs.calls
     return view.finding(
         f"{what_ran(calls)}{of_models(calls)} ({tk.format_time(blocked.covered_ns)}) filled "
         f"{tk.format_share(covered)} of {tk.format_count(len(hung), 'hang')} of the main thread "

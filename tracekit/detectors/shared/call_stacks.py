@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 import tracekit.detectors as tk
 from tracekit.analysis.code.call_sites import core_ml_stacks
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.code.threads import Blocking, app_work, runs_interface
+from tracekit.columns import constant
 from tracekit.detectors.shared.options import AppWorkOptions
 from tracekit.trace.coverage import BY_TIME, stacks_coverage
+from tracekit.trace.samples import SAMPLE_NS, TIMED
 
 
 class AppWorkWords(NamedTuple):
@@ -74,6 +78,8 @@ def judge_app_work(view: tk.RecordingView, api: tk.Api, options: AppWorkOptions,
         return view.passed(words.none, metrics)
     if not tk.all_reached(metrics):
         return view.passed(f"{tk.format_share(work.share)} {words.little}", metrics)
+    pieces, count = work.pieces, len(work.pieces)
+    label = f"{'conversion' if api is tk.Api.BETWEEN else api} (from call stacks)"
     return view.finding(
         words.summary.format(
             samples=f"{work.samples:,} of {tk.format_count(work.of, 'sample')}", share=tk.format_share(work.share)
@@ -86,7 +92,10 @@ def judge_app_work(view: tk.RecordingView, api: tk.Api, options: AppWorkOptions,
             f"samples of several threads at once counted once. {words.saved}",
             of=f"the CPU time of {words.threads}",
         ),
-        rows=work.pieces,
+        rows=tk.Shown(
+            *(pieces.starts, pieces.durations, constant(None, count), constant(label, count)),
+            *(constant(TIMED[0], count), work.row, np.full(count, SAMPLE_NS)),
+        ),
         affected=work.time,
         call_sites=work.sites,
     )
@@ -127,5 +136,5 @@ def judge_blocking(
         rows=blocking.calls,
         cost=view.cost(blocking.periods.covered_ns, basis, MOVED, once=once, longest_wait_ns=wait_ns),
         affected=blocking.periods,
-        call_sites=sites_of(view.trace, blocking.calls.index),
+        call_sites=sites_of(view.trace, blocking.calls.id),
     )
