@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -44,6 +44,14 @@ class ContextIntervals(ContextRows):
         """Shape (rows,): when each row ends."""
         ends: IntArray = self.start_ns + self.duration_ns
         return ends
+
+
+@runtime_checkable
+class OfProcesses(Protocol):
+    """Rows that say of which process each is."""
+
+    process: Texts
+    pid: Numbers
 
 
 AnyContext = TypeVar("AnyContext", bound=ContextRows)

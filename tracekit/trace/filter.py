@@ -12,16 +12,14 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 import numpy as np
-import pandas as pd
 
 from tracekit.arrays import BoolArray, IntArray
-from tracekit.columns import Numbers, Texts, or_null
-from tracekit.frame import cells_of
+from tracekit.columns import or_null
 from tracekit.intervals import Intervals
 from tracekit.rows import held_texts
 from tracekit.sorting import ranks
+from tracekit.trace.context import ContextRows, OfProcesses
 from tracekit.trace.events import AnyEvents, Events, numbered
-from tracekit.trace.frames import ends_of
 from tracekit.trace.instruments import coreml
 from tracekit.trace.instruments.catalogue import TIMELESS
 from tracekit.trace.models import Models, models_of
@@ -95,10 +93,10 @@ def only_ranges(shown: Shown, trace: Trace, ranges: Intervals, where: str, name:
     ranges = ranges.union() if len(ranges) > 1 else ranges
     within = rows_in_ranges(trace, ranges)
 
-    def reaching(frame: pd.DataFrame) -> BoolArray:
+    def reaching(rows: ContextRows) -> BoolArray:
         """Rows that lie in the ranges at least in part; an instant counts as 1 ns."""
-        starts = frame["start_ns"].to_numpy()
-        return reach_ranges(ranges, starts, np.maximum(ends_of(frame, np.iinfo(np.int64).max), starts + 1))
+        ends = np.maximum(rows.ends(np.iinfo(np.int64).max), rows.start_ns + 1)
+        return reach_ranges(ranges, rows.start_ns, ends)
 
     note = (
         f"Numbers: events starting {where}, predictions with their children. Findings: whole recording, shown where "
@@ -108,7 +106,7 @@ def only_ranges(shown: Shown, trace: Trace, ranges: Intervals, where: str, name:
         shown,
         rows={frame: mask & within[frame] for frame, mask in shown.rows.items()},
         context={
-            frame: mask if frame in TIMELESS else mask & reaching(trace.context[frame].frame())
+            frame: mask if frame in TIMELESS else mask & reaching(trace.context[frame])
             for frame, mask in shown.context.items()
         },
         ranges=ranges,
@@ -126,13 +124,13 @@ def only_process(shown: Shown, trace: Trace, process: str | int) -> Shown:
     foreign = target is not None and wanted not in spellings(target.name, target.pid)
     rows = dict(shown.rows)
     for name in ("hardware", "activity") if trace.inferred else ("hardware",):
-        rows[name] = rows[name] & _of_process(trace.events[name].process, trace.events[name].pid, wanted)
+        rows[name] = rows[name] & _of_process(trace.events[name], wanted)
     if foreign:
         rows |= {name: np.zeros_like(rows[name]) for name in CORE_ML_FRAMES}
         rows["hardware"] = rows["hardware"] & ~trace.hardware.prediction.known
     # The list of processes stays whole: it is about the machine.
     context = {
-        name: mask if name == "processes" else mask & _of_process_in(trace.context[name].frame(), wanted)
+        name: mask if name == "processes" else mask & _of_process(trace.context[name], wanted)
         for name, mask in shown.context.items()
     }
     # Redaction puts its own word in front of the name of a process.
@@ -239,17 +237,13 @@ def process_names(trace: Trace) -> list[tuple[str, int | None]]:
     """Processes that the target, the hardware rows and the context name: name and pid, sorted. O(rows)."""
     target = trace.run.target.process
     processes: set[tuple[str, int | None]] = set() if target is None else {(target.name, target.pid)}
-    hardware = trace.hardware.where(trace.hardware.process.known)
-    pids, place = ranks(hardware.pid.filled())
-    for pair in ranks(hardware.process.codes * np.int64(len(pids)) + place)[0].tolist():
-        code, at = divmod(pair, len(pids))
-        processes.add((hardware.process.values[code], None if pids[at] < 0 else int(pids[at])))
-    for frame in (rows.frame() for rows in trace.context.values()):
-        if {"process", "pid"} <= set(frame.columns):
-            pairs = frame[["process", "pid"]].dropna(subset=["process"]).drop_duplicates()
-            processes |= {
-                (str(name), None if pd.isna(pid) else int(pid)) for name, pid in pairs.itertuples(index=False)
-            }
+    for rows in (trace.hardware, *trace.context.values()):
+        if isinstance(rows, OfProcesses):
+            names = rows.process.take(rows.process.known)
+            pids, place = ranks(rows.pid.filled()[rows.process.known])
+            for pair in ranks(names.codes * np.int64(len(pids)) + place)[0].tolist():
+                code, at = divmod(pair, len(pids))
+                processes.add((names.values[code], None if pids[at] < 0 else int(pids[at])))
     return sorted(processes, key=lambda pair: (pair[0], pair[1] or 0))
 
 
@@ -258,17 +252,11 @@ def spellings(name: str, pid: int | None) -> tuple[str, ...]:
     return (name,) if pid is None else (name, str(pid))
 
 
-def _of_process(process: Texts, pid: Numbers, wanted: str) -> BoolArray:
-    """Rows of the process, and rows without one."""
-    same = process.is_any(wanted) | ~process.known
+def _of_process(rows: ContextRows | Events, wanted: str) -> BoolArray:
+    """Rows of the process, and rows without one, as all of a class that knows no processes."""
+    if not isinstance(rows, OfProcesses):
+        return np.ones(len(rows), np.bool_)
+    same = rows.process.is_any(wanted) | ~rows.process.known
     if wanted.isdecimal() and str(int(wanted)) == wanted:
-        same |= pid.filled() == int(wanted)
+        same |= rows.pid.filled() == int(wanted)
     return same
-
-
-def _of_process_in(frame: pd.DataFrame, wanted: str) -> BoolArray:
-    """As `_of_process`; all rows of a frame that knows no processes."""
-    if not {"process", "pid"} <= set(frame.columns):
-        return np.ones(len(frame), dtype=bool)
-    process, pid = (cells_of(frame[name].array) for name in ("process", "pid"))
-    return _of_process(process, pid, wanted)

@@ -8,14 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
-from pandas.api.extensions import ExtensionArray
 
 from tracekit.arrays import BoolArray, IndexArray, IntArray
 from tracekit.intervals import Intervals, containing
 from tracekit.sorting import few_bits
 from tracekit.trace.events import Events, Kind, Lane
-from tracekit.trace.frames import categorical
 from tracekit.trace.linking import containing_by_key
 
 CallAndCount = tuple[IntArray, IntArray]
@@ -78,13 +75,6 @@ def calls_of(events: Events) -> Calls:
     outer = call_of_label[events.prediction.filled()[row]]
     model = events.model.codes[row].astype(np.int64)
     return Calls(label, times.starts, times.ends, model, outer, row)
-
-
-def codes_in(column: pd.Series | ExtensionArray, names: pd.Index) -> IntArray:
-    """Place of each cell of a categorical column in `names`; -1 where it is null or none of them."""
-    cells = categorical(column)
-    target: IntArray = np.append(names.get_indexer(cells.categories), -1).astype(np.int64)
-    return target.take(cells.codes)
 
 
 def of_model(calls: Calls, rows: Rows) -> CallAndCount:

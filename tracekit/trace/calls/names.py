@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import pandas as pd
 
 from tracekit.grouping import grouped
 from tracekit.trace.calls.hardware import Work
@@ -24,6 +23,7 @@ from tracekit.trace.calls.owners import Owners
 from tracekit.trace.calls.pieces import Pieces, Timeline
 from tracekit.trace.calls.stacks import Api, app_frames
 from tracekit.trace.events import Events
+from tracekit.trace.samples import StackRows
 
 _VERBS: Final = {Api.PREDICTION: "called", Api.LOAD: "loaded", Api.COMPILE: "compiled"}
 _SOME: Final = 0.1
@@ -102,16 +102,16 @@ def _site(line: Timeline, stack: int) -> _Site:
     places = zip(rows.image.codes.tolist(), rows.offset.filled().tolist(), strict=True)
     found = map(_TYPE.match, rows.function.held())
     types = frozenset(match[1] or match[2] for match in found if match)
-    return _Site(api, tuple(map(_where, rows.frame().to_dict("records"))), frozenset(places), types)
+    return _Site(api, tuple(_where(rows, at) for at in range(len(rows))), frozenset(places), types)
 
 
-def _where(frame: Mapping[Hashable, Any]) -> str:
-    file, line, function, offset = (frame[name] for name in ("file", "line", "function", "offset"))
-    if isinstance(file, str):
-        return f"at {file}" if pd.isna(line) else f"at {file}:{line}"
-    if isinstance(function, str):
+def _where(frames: StackRows, at: int) -> str:
+    if (file := frames.file.item(at)) is not None:
+        return f"at {file}" if (line := frames.line.item(at)) is None else f"at {file}:{line}"
+    if (function := frames.function.item(at)) is not None:
         return f"by {function}"
-    return "by code without a name" if pd.isna(offset) else f"by {frame['image']}+0x{offset:x}"
+    offset = frames.offset.item(at)
+    return "by code without a name" if offset is None else f"by {frames.image.item(at)}+0x{offset:x}"
 
 
 def _site_names(site_of: Mapping[int, _Site]) -> dict[int, str]:
