@@ -14,6 +14,7 @@ import numpy as np
 from tracekit.arrays import BoolArray, CodeArray, Int32Array
 from tracekit.columns import Codes, Numbers, codes_of
 from tracekit.recording.table import Cells, CellValue
+from tracekit.rows import first_codes
 
 _WHOLE_NUMBER: Final = re.compile(r"\s*(-?[0-9]{1,20})\s*")
 
@@ -21,16 +22,15 @@ _WHOLE_NUMBER: Final = re.compile(r"\s*(-?[0-9]{1,20})\s*")
 def number_codes(numbers: CodeArray, valid: BoolArray) -> tuple[CodeArray, Int32Array]:
     """Distinct numbers, and the code of each row; -1 where not `valid`. O(rows)."""
     used = numbers if valid.all() else numbers[valid]
+    distinct: CodeArray
     if not (used[1:] < used[:-1]).any():
         # As in a column whose every row has a value of its own, or all of them the same one.
         is_new = np.ones(len(used), np.bool_)
         np.greater(used[1:], used[:-1], out=is_new[1:])
         distinct, codes = used[np.flatnonzero(is_new)], np.cumsum(is_new, dtype=np.int32) - np.int32(1)
     else:
-        # Imported here: what lists the tables of a recording needs no pandas.
-        import pandas as pd
-
-        codes, distinct = pd.factorize(used)
+        codes, held = first_codes(used.astype(np.int64))
+        distinct = held.astype(used.dtype)
     if len(used) == len(numbers):
         return distinct, codes.astype(np.int32, copy=False)
     all_codes = np.full(len(numbers), -1, np.int32)
