@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import pandas as pd
+import numpy as np
 import pytest
 
-from tracekit.frame import rows_of
+from support.rows import records_of, values_of
 from tracekit.recording.contents import Contents, Run, Target
 from tracekit.recording.table import Process
 from tracekit.trace.calls.infer import recorded_calls
-from tracekit.trace.events import Events, no_events
+from tracekit.trace.events import Events
 from tracekit.trace.filter import EVENT_FRAMES, everything, model_names, narrow, only_models, only_process, only_range
-from tracekit.trace.frames import CALL_DTYPES, EVENT_DTYPES
 from tracekit.trace.instruments.tables import Clock, Signposts, Thermal
 from tracekit.trace.models import models_of
 from tracekit.trace.trace import Trace
@@ -33,19 +32,11 @@ DEFAULTS: dict[str, Any] = {
 }
 
 
-def events(*rows: dict[str, Any]) -> pd.DataFrame:
-    """An event frame; what a row does not say has a usual value or is null."""
-    full = [{name: row.get(name, DEFAULTS.get(name)) for name in EVENT_DTYPES} for row in rows]
-    columns: dict[str, Any] = {}
-    for name, dtype in EVENT_DTYPES.items():
-        values = [row[name] for row in full]
-        if dtype == "category":
-            texts = no_events().frame()[name].cat.categories.dtype
-            categories = pd.Index(sorted({value for value in values if value is not None}), dtype=texts)
-            columns[name] = pd.Categorical(values, categories=categories)
-        else:
-            columns[name] = pd.array(values, dtype=dtype)
-    return pd.DataFrame(columns)
+def events(*rows: dict[str, Any]) -> Events:
+    """Rows of a lane; what one does not say has a usual value or is null."""
+    names = {*DEFAULTS, *(name for row in rows for name in row)}
+    cells = {name: [row.get(name, DEFAULTS.get(name)) for row in rows] for name in names}
+    return replace(Events.listed(len(rows), cells), id=np.arange(len(rows)))
 
 
 @pytest.fixture
@@ -73,12 +64,12 @@ def trace():
     return Trace(
         contents=Contents("x", "xctrace export XML", has_table_of_contents=True, runs=(run,)),
         run=run,
-        activity=recorded_calls(rows_of(Events, activity)),
-        data=rows_of(Events, data),
-        compute=rows_of(Events, events()),
-        other=rows_of(Events, events()),
-        hardware=rows_of(Events, hardware),
-        models=models_of(rows_of(Events, activity), rows_of(Events, data)),
+        activity=recorded_calls(activity),
+        data=data,
+        compute=events(),
+        other=events(),
+        hardware=hardware,
+        models=models_of(activity, data),
         context={"signposts": signposts, "clock": Clock.listed(1, {"start_ns": [0]})},
         coverage=(),
         notes=("A note.",),
@@ -100,14 +91,13 @@ def of_range(trace: Trace, start_ns: int, end_ns: int) -> Trace:
 def test_everything_leaves_all_as_it_is(trace):
     unfiltered = narrow(trace, everything(trace))
     for name in EVENT_FRAMES:
-        pd.testing.assert_frame_equal(unfiltered.framed(name), trace.framed(name))
+        assert records_of(unfiltered.events[name]) == records_of(trace.events[name])
     assert unfiltered.notes == trace.notes
 
 
-def links(frame: pd.DataFrame, column: str) -> list[tuple[str, int | None]]:
+def links(rows: Events, column: str) -> list[tuple[str, int | None]]:
     """Each row with the row of its prediction."""
-    pairs = zip(frame[column], frame["prediction"], strict=True)
-    return [(text, None if pd.isna(row) else int(row)) for text, row in pairs]
+    return [*zip(values_of(rows, column), values_of(rows, "prediction"), strict=True)]
 
 
 CAST = [("data_cast", 0)]
@@ -135,46 +125,41 @@ PIPELINE = [("Pipeline", None), ("Stage", 0)]
 )
 def test_models_and_ranges_keep_their_rows_and_links(trace, models, span, activity, data):
     kept = of_range(trace, *span) if span else of_models(trace, *models)
-    assert links(kept.activity.frame(), "model") == activity
-    assert links(kept.data.frame(), "kind") == data
-    assert list(kept.activity.frame().index) == list(range(len(activity)))
+    assert links(kept.activity, "model") == activity
+    assert links(kept.data, "kind") == data
+    assert kept.activity.id.tolist() == list(range(len(activity)))
     assert set(kept.models.name) == {name for name, _ in activity}
     of_style_b = [row for row, (name, _) in enumerate(activity) if name == "Style-B"]
-    assert links(kept.hardware.where(kept.hardware.model.known).frame(), "kind") == [
-        ("ane_exec", row) for row in of_style_b
-    ]
+    assert links(kept.hardware.where(kept.hardware.model.known), "kind") == [("ane_exec", row) for row in of_style_b]
     assert kept.notes[0] == "A note."
     assert ("from 0.000000 s to 0.000000 s" if span else ", ".join(models)) in kept.notes[-1]
 
 
-def test_every_frame_keeps_its_columns_and_types(trace):
+def test_the_rows_of_every_lane_are_numbered_again(trace):
     filtered = narrow(trace, only_models(only_process(everything(trace), trace, "App"), trace, ["Style-A"]))
-    for name in EVENT_FRAMES:
-        frame = filtered.framed(name)
-        assert {column: str(dtype) for column, dtype in frame.dtypes.items()} == EVENT_DTYPES | (
-            CALL_DTYPES if name == "activity" else {}
-        )
-        assert list(frame.index) == list(range(len(frame)))
+    for name, rows in filtered.events.items():
+        assert type(rows) is type(trace.events[name])
+        assert rows.id.tolist() == list(range(len(rows)))
 
 
 @pytest.mark.parametrize("process", ["App", "7", 7])
 def test_the_target_keeps_core_ml_and_what_names_no_process(trace, process):
     filtered = of_process(trace, process)
-    assert len(filtered.activity.frame()) == 5
-    assert list(filtered.hardware.frame()["pid"].dropna()) == [7]
-    assert len(filtered.hardware.frame()) == 2
-    assert list(filtered.context["signposts"].frame()["pid"]) == [7]
+    assert len(filtered.activity) == 5
+    assert filtered.hardware.pid.values[filtered.hardware.pid.known].tolist() == [7]
+    assert len(filtered.hardware) == 2
+    assert values_of(filtered.context["signposts"], "pid") == [7]
     assert len(filtered.context["clock"]) == 1
     assert "1 hardware rows do not name a process" in filtered.notes[-1]
 
 
 def test_another_process_than_the_target_has_no_core_ml_rows(trace):
     filtered = of_process(trace, "other")
-    assert filtered.activity.frame().empty
-    assert filtered.data.frame().empty
-    assert list(filtered.hardware.frame()["pid"].dropna()) == [8]
+    assert not len(filtered.activity)
+    assert not len(filtered.data)
+    assert filtered.hardware.pid.values[filtered.hardware.pid.known].tolist() == [8]
     # The row that worked for a prediction names no process, but is the target's.
-    assert len(filtered.hardware.frame()) == 1
+    assert len(filtered.hardware) == 1
     assert "belong to the target" in filtered.notes[-1]
 
 
@@ -185,7 +170,7 @@ def test_names_of_models_come_from_every_frame(trace):
 def test_states_that_reach_into_a_range_stay_and_what_starts_at_its_end_does_not(trace):
     states = Thermal.listed(3, {"start_ns": [0, 10, 25], "duration_ns": [10, 15, 5]})
     # The end of a range is not in it.
-    assert list(of_range(trace, 0, 10).activity.frame()["start_ns"]) == [0]
+    assert of_range(trace, 0, 10).activity.start_ns.tolist() == [0]
     cut = of_range(replace(trace, context={**trace.context, "thermal": states}), 20, 25)
     assert cut.context["thermal"].start_ns.tolist() == [10]
     assert not len(cut.context["signposts"])

@@ -12,10 +12,8 @@ import pytest
 
 from support.analyses import kept_analysis
 from support.forms import html_page
-from tracekit.frame import rows_of
 from tracekit.report.timeline import timeline_of
 from tracekit.report.viewers.lane_columns import HARDWARE, SEVERAL, fit_page, payload
-from tracekit.trace.events import BOUNDS, Calls
 
 pytestmark = pytest.mark.usefixtures("kept_samples")
 NAMES = ("gaps", "durations", "categories", "labels", "works", "models", "flags", "predictions")
@@ -72,12 +70,13 @@ def test_every_value_of_every_lane_comes_back(analysis):
 
 
 def test_bounds_of_inferred_calls_come_back(analysis, sampled_trace):
-    hidden = sampled_trace.activity.frame().assign(
-        origin=sampled_trace.activity.frame()["origin"].cat.set_categories(["call-stacks", "hardware"]),
-        single=[True, True, False],
+    activity = sampled_trace.activity
+    hidden = replace(
+        activity,
+        origin=activity.origin.changed(activity.id == 1, "hardware"),
+        single=np.array([True, True, False]),
     )
-    hidden.loc[1, "origin"] = "hardware"
-    timeline = timeline_of(replace(sampled_trace, activity=rows_of(Calls, hidden)), ())
+    timeline = timeline_of(replace(sampled_trace, activity=hidden), ())
     meta, columns = payload(replace(analysis.report, results=()), replace(timeline, flame=None))
     described, data = json.loads(meta), zlib.decompress(b64decode(columns))
     assert [described["categories"][code][0] for code in described["outlined"]] == ["inferred"]
@@ -91,7 +90,7 @@ def test_bounds_of_inferred_calls_come_back(analysis, sampled_trace):
     lane = timeline.lanes[0]
     assert flags.tolist() == [0, HARDWARE, SEVERAL]
     found = (lane.starts - before, lane.starts + after, lane.ends - short, lane.ends + long)
-    assert [each.tolist() for each in found] == [hidden[name].tolist() for name in BOUNDS]
+    assert [each.tolist() for each in found] == [each.tolist() for each in hidden.bounds]
     assert head["inferred"]["resolution"] == "±1 ms"
     assert all("inferred" not in each for each in described["lanes"][1:])
 
@@ -119,18 +118,17 @@ def test_slow_predictions_say_why_and_what_they_waited_for(samples):
     trace, timeline = analysis.trace, analysis.timeline()
     meta, columns = payload(analysis.report, timeline, words=lambda why: (why.model, [("usual", f"{why.usual_ns}")]))
     slow, data = json.loads(meta)["slow"], zlib.decompress(b64decode(columns))
-    predictions = trace.activity.where(trace.activity.kind.is_any("prediction")).frame()
-    calls = predictions.sort_values("duration_ns", ascending=False).head(10)
-    engine = trace.hardware.frame()[trace.hardware.frame()["lane"] == "neural engine"].reset_index()
+    predictions = trace.activity.where(trace.activity.kind.is_any("prediction"))
+    calls = predictions.take(np.argsort(-predictions.duration_ns)[:10])
+    ends = trace.hardware.ends_ns[trace.hardware.lane.is_any("neural engine")]
     assert len(slow) == len(calls)
-    for head, start, length in reversed([*zip(slow, calls["start_ns"], calls["duration_ns"], strict=True)]):
+    for head, start, length in reversed([*zip(slow, calls.start_ns.tolist(), calls.duration_ns.tolist(), strict=True)]):
         lane = timeline.lanes[head["lane"]]
         assert (lane.starts[head["row"]], lane.ends[head["row"]]) == (start, start + length)
         assert (head["model"], head["sentence"], head["loose"]) == ("CaptionEncoder", "CaptionEncoder", 0)
         ((number, size),) = head["lanes"]
         gaps, data = data[-size:], data[:-size]
         # Of the engine's rows that end during it, all but the last, which is its own.
-        ends = engine["start_ns"] + engine["duration_ns"]
         during = np.flatnonzero((ends > start) & (ends <= start + length))[:-1]
         assert (timeline.lanes[number].title, np.cumsum([*gaps]).tolist()) == ("Neural Engine", during.tolist())
     assert json.loads(payload(analysis.report, timeline)[0])["slow"] == []
@@ -140,9 +138,9 @@ def test_slow_predictions_say_why_and_what_they_waited_for(samples):
 @pytest.mark.corpus
 def test_metal_pipelines_that_made_a_prediction_slow_are_marked(corpus):
     analysis = kept_analysis(corpus / "bundles" / "quick_probe.trace")
-    timeline, compiled = analysis.timeline(), analysis.trace.context["metal_pipelines"].frame()["start_ns"]
+    timeline, compiled = analysis.timeline(), analysis.trace.context["metal_pipelines"].start_ns
     slow = timeline.slow[0]
-    during = compiled.between(slow.why.start_ns, slow.why.start_ns + slow.why.duration_ns, inclusive="left")
+    during = (compiled >= slow.why.start_ns) & (compiled < slow.why.start_ns + slow.why.duration_ns)
     assert slow.due_to.starts.tolist() == compiled[during].tolist()
     assert {timeline.lanes[lane].title for lane in slow.due_to.lanes} == {"Metal pipelines"}
 

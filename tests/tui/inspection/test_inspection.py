@@ -11,9 +11,8 @@ from rich.console import Console
 
 from tests.tui.conftest import kept_judged, kept_session
 from tracekit.analysis.breakdown.device_runs import Handoffs
-from tracekit.frame import rows_of
+from tracekit.columns import constant
 from tracekit.request import Request
-from tracekit.trace.events import Calls
 from tracekit.trace.instruments.tables import MetalPipelines
 from tracekit.tui import opening
 from tracekit.tui.inspection.event import directions, event_blocks, why_blocks
@@ -207,13 +206,12 @@ def test_inferred_calls_have_their_phases_and_no_digits_that_samples_do_not_carr
 
 def test_an_inferred_call_says_what_shows_it_and_a_metal_pipeline_what_it_is_of(samples):
     session = opening.read(str(samples / "sharpen_float16.trace"), Request())
-    activity = session.trace.activity.frame()
-    stacked = activity.assign(
-        origin=activity["origin"].cat.set_categories(["call-stacks"]).fillna("call-stacks"), resolution_ns=1_000_000
-    )
+    activity = session.trace.activity
+    count = len(activity)
+    stacked = replace(activity, origin=constant("call-stacks", count), resolution_ns=np.full(count, 1_000_000))
     pipelines = MetalPipelines.listed(1, {"start_ns": [5_000_000], "function": ["softmax"]})
     context = {**session.trace.context, "metal_pipelines": pipelines}
-    changed = replace(session, trace=replace(session.trace, activity=rows_of(Calls, stacked), context=context))
+    changed = replace(session, trace=replace(session.trace, activity=stacked, context=context))
     assert "inferred from" not in told(event_blocks(session, EventRef("activity", 0)))
     words = told(event_blocks(changed, EventRef("activity", 0)))
     assert "inferred from call stacks" in " ".join(words.split())

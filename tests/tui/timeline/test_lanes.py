@@ -10,10 +10,10 @@ import pytest
 import tracekit
 from support.analyses import kept_trace
 from support.samples import SAMPLES
-from tracekit.frame import rows_of
+from tracekit.columns import constant
 from tracekit.lanes.categories import OF_KIND, Category
 from tracekit.lanes.lanes import Grouping
-from tracekit.trace.events import Attribution, Calls
+from tracekit.trace.events import Attribution
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.trace.trace import Trace
 from tracekit.tui.timeline.tracks import timeline_lanes
@@ -45,20 +45,16 @@ def test_lane_ids_are_unique_and_times_are_those_of_the_frame(grouping, reload_t
         if lane.events is None:
             continue
         events = lane.events
-        frame = (
-            reload_trace.framed(events.frame)
-            if events.frame in EVENT_FRAMES
-            else reload_trace.context[events.frame].frame()
-        )
+        rows = (reload_trace.events | reload_trace.context)[events.frame]
         assert (np.diff(events.index) > 0).all()
-        assert events.starts.tolist() == frame["start_ns"].to_numpy()[events.index].tolist()
-        assert (events.ends - events.starts).tolist() == frame["duration_ns"].to_numpy()[events.index].tolist()
+        assert events.starts.tolist() == rows.start_ns[events.index].tolist()
+        assert (events.ends - events.starts).tolist() == rows.duration_ns[events.index].tolist()
 
 
 def test_inferred_predictions_have_a_look_of_their_own(reload_trace):
-    activity = reload_trace.activity.frame()
-    inferred = activity.assign(attribution=activity["attribution"].cat.set_categories(["inferred"]).fillna("inferred"))
-    lanes = timeline_lanes(replace(reload_trace, activity=rows_of(Calls, inferred)), Grouping.LANES)
+    activity = reload_trace.activity
+    inferred = replace(activity, attribution=constant("inferred", len(activity)))
+    lanes = timeline_lanes(replace(reload_trace, activity=inferred), Grouping.LANES)
     assert set(lanes[0].events.categories.tolist()) == {Category.INFERRED}
     assert Category.INFERRED not in timeline_lanes(reload_trace, Grouping.LANES)[0].events.categories
 

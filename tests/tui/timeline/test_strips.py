@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from support.analyses import kept_trace
-from tracekit.frame import rows_of
-from tracekit.trace.events import Calls
+from tracekit.analysis.statistics import top_calls
+from tracekit.trace.events import Kind
 from tracekit.tui.state import EventRef, Selection, Session as OpenSession, bounds_of, first_state
 from tracekit.tui.timeline.layout import Line
 from tracekit.tui.timeline.strips import PredictionsOverTime, blocks, model_of, predictions_over_time
@@ -51,9 +51,9 @@ def test_each_column_shows_most_in_flight_and_the_longest_that_is_on(captions, c
 )
 def test_any_predictions(reload_trace, intervals, edges):
     starts, durations = np.array(sorted(intervals), np.int64).T
-    template = reload_trace.activity.frame().query("kind == 'prediction' and level == 'top'").iloc[[0] * len(starts)]
-    rows = template.assign(start_ns=starts, duration_ns=durations)
-    strips = predictions_over_time(replace(reload_trace, activity=rows_of(Calls, rows)), None)
+    template = top_calls(reload_trace, Kind.PREDICTION).take([0] * len(starts))
+    rows = replace(template, start_ns=starts, duration_ns=durations)
+    strips = predictions_over_time(replace(reload_trace, activity=rows), None)
     check(strips, starts, starts + durations, np.array(sorted(edges)))
 
 
@@ -65,9 +65,9 @@ def test_as_many_are_in_flight_as_the_sample_was_made_with(captions):
 
 
 def test_a_prediction_at_the_edge_of_two_columns_is_in_one(reload_trace):
-    prediction = reload_trace.activity.frame().query("kind == 'prediction' and level == 'top'").iloc[[0]]
-    rows = prediction.assign(start_ns=10, duration_ns=10)
-    one = predictions_over_time(replace(reload_trace, activity=rows_of(Calls, rows)), None)
+    prediction = top_calls(reload_trace, Kind.PREDICTION).take(slice(1))
+    rows = replace(prediction, start_ns=np.array([10]), duration_ns=np.array([10]))
+    one = predictions_over_time(replace(reload_trace, activity=rows), None)
     assert one.in_flight.largest(np.array([0, 10, 20, 30])).tolist() == [0, 1, 0]
     assert one.latency.largest(np.array([0, 10, 20, 30])).tolist() == [0, 10, 0]
     assert one.latency.largest(np.array([12, 15, 18])).tolist() == [10, 10]
