@@ -1,5 +1,6 @@
 import pandas as pd
 
+from tracekit.notebook.recordings import LoadedTrace
 from tracekit.trace.build import build_trace
 from tracekit.trace.models import COUNTED_KINDS
 
@@ -17,7 +18,7 @@ MODEL_DTYPES = {
 
 
 def models_of(make, *rows):
-    return build_trace(make.recording(make.coreml(*rows))).models.frame()
+    return LoadedTrace(build_trace(make.recording(make.coreml(*rows)))).models
 
 
 def test_each_base_name_is_one_row_with_counts_by_kind(make):

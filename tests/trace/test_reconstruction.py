@@ -62,13 +62,9 @@ def test_the_first_command_buffer_begins_a_prediction(make):
     assert trace.activity.frame()[["instance", "parent_model", "depth", "operation", "prediction"]].isna().all().all()
     assert {name: str(dtype) for name, dtype in trace.activity.frame().dtypes.items()} == EVENT_DTYPES | CALL_DTYPES
     assert trace.inferred
-    assert tuple(trace.models.frame().loc[0, ["name", "level", "rows", "prediction", "inferred"]]) == (
-        "net",
-        "top",
-        2,
-        2,
-        True,
-    )
+    models = trace.models
+    assert (models.name, models.level, models.rows.tolist()) == (("net",), ("top",), [2])
+    assert (models.counts["prediction"].tolist(), models.inferred.tolist()) == ([2], [True])
 
 
 def test_segments_of_one_prediction_each_begin_with_a_first_buffer(make):
@@ -259,11 +255,8 @@ def test_the_predictions_of_a_scenario_are_found_without_its_core_ml_table(tmp_p
 def test_real_recordings_show_the_predictions_of_the_reference(corpus, name, predictions, rows, first):
     trace = build_trace(open_recording(corpus / "bundles" / f"{name}.trace", schemas=NEEDED_SCHEMAS))
     assert trace.coverage_of("Core ML").state == "empty"
-    assert trace.models.frame().loc[0, ["name", "prediction", "inferred"]].tolist() == [
-        "MambaASR_fp16_w8",
-        predictions,
-        True,
-    ]
+    assert trace.models.name[0] == "MambaASR_fp16_w8"
+    assert (trace.models.counts["prediction"][0], trace.models.inferred[0]) == (predictions, True)
     on_gpu = trace.hardware.frame()[
         (trace.hardware.frame()["lane"] == "gpu") & trace.hardware.frame()["prediction"].notna()
     ]

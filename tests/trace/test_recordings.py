@@ -5,6 +5,7 @@ import pytest
 
 from support.ground_truth import ground_truth
 from support.samples import SAMPLES
+from tracekit.notebook.recordings import LoadedTrace
 from tracekit.recording.open import open_recording
 from tracekit.testing.export_xml import write_export
 from tracekit.testing.machines import Process
@@ -51,7 +52,7 @@ def test_a_sample_means_what_its_scenario_says(samples, name):
     assert_links_are_true(trace, truth)
     # Only predictions that overlap leave rows ambiguous.
     assert ("ambiguous" in links(trace)[1]) == (name == "captions_concurrent")
-    models = trace.models.frame().set_index("name")
+    models = LoadedTrace(trace).models.set_index("name")
     assert sorted(models.index) == [model.name for model in truth.models]
     for model in truth.models:
         row = models.loc[model.name]
@@ -91,9 +92,9 @@ def test_a_pipeline_and_its_stages_survive_the_way_through_files(tmp_path, versi
     write_export(scenario, tmp_path)
     trace = opened(tmp_path)
     assert_links_are_true(trace, ground_truth(scenario))
-    models = trace.models.frame().set_index("name")
-    assert models["level"].to_dict() == {"Detector-2": "top", "Crop": "sub", "Classify": "sub"}
-    assert models.loc["Crop", "parents"] == ("Detector-2",)
+    models = trace.models
+    assert dict(zip(models.name, models.level, strict=True)) == {"Detector-2": "top", "Crop": "sub", "Classify": "sub"}
+    assert models.parents[models.name.index("Crop")] == ("Detector-2",)
     assert set(trace.compute.frame()["parent_model"]) == {"Detector-2"}
     assert set(trace.activity.frame().loc[trace.activity.frame()["level"] == "top", "model"]) == {"Detector-2"}
 

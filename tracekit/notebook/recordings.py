@@ -98,8 +98,18 @@ class LoadedTrace:
 
     @property
     def models(self) -> pd.DataFrame:
-        """One row per model, with the columns of `tracekit.trace.models`."""
-        return self.trace.models.frame()
+        """One row per model, with the columns of `tracekit.trace.models` and one for each kind of row."""
+        models = self.trace.models
+        texts = {"name": models.name, "level": models.level, "parents": models.parents}
+        numbers = {
+            "instances": models.instances,
+            "first_ns": models.first_ns,
+            "last_ns": models.last_ns,
+            "rows": models.rows,
+            "inferred": models.inferred,
+        }
+        objects = {name: pd.Series(cells, dtype=object) for name, cells in texts.items()}
+        return pd.DataFrame(objects).join(frame_of({**numbers, **models.counts}))
 
     @property
     def coverage(self) -> pd.DataFrame:

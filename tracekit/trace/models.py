@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
@@ -14,9 +14,6 @@ from tracekit.intervals import Intervals
 from tracekit.sorting import ranks
 from tracekit.trace.events import Attribution, Events, Level
 from tracekit.trace.instruments import coreml
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 COUNTED_KINDS: Final = tuple(map(str, coreml.INSTRUMENT.kinds))
 """Kinds that rows of the Core ML instrument can have."""
@@ -47,16 +44,6 @@ class Models:
 
     def __len__(self) -> int:
         return len(self.name)
-
-    def frame(self) -> pd.DataFrame:
-        """The same as a DataFrame, with a column for each kind."""
-        import pandas as pd
-
-        from tracekit.frame import array_of
-
-        texts = {name: pd.Series(getattr(self, name), dtype=object) for name in ("name", "level", "parents")}
-        numbers = {name: array_of(getattr(self, name)) for name in ("instances", "first_ns", "last_ns", "rows")}
-        return pd.DataFrame(texts | numbers | {"inferred": self.inferred, **self.counts})
 
 
 def models_of(*parts: Events) -> Models:
