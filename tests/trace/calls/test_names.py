@@ -35,10 +35,10 @@ def inferred(samples: Sequence[Sample], *engine: tuple[int, int, str]) -> Inferr
 
 def models(found: Inferred) -> dict[str, set[str]]:
     """Kinds of calls by the name of their model."""
-    activity = found.activity.frame()
+    model, predicts = found.activity.model, found.activity.kind.is_any(Kind.PREDICTION)
     return {
-        str(name): {"prediction" if kind == Kind.PREDICTION else "load" for kind in own}
-        for name, own in activity.groupby(activity["model"].astype(str))["kind"]
+        name: {"prediction" if each else "load" for each in predicts[model.is_any(name)].tolist()}
+        for name in model.held()
     }
 
 
@@ -86,8 +86,8 @@ def test_work_goes_to_the_place_whose_samples_lie_at_it():
         engine.append((at + 1, at + 9, "Net"))
     found = inferred(samples, *engine)
     assert models(found) == {"Net": {"prediction"}, "model called at main.swift:66": {"prediction"}}
-    counts = found.activity.frame()["model"].astype(str).value_counts()
-    assert counts.tolist() == [len(engine), len(engine)]
+    model = found.activity.model
+    assert [model.is_any(name).sum() for name in model.held()] == [len(engine), len(engine)]
     assert found.activity.single.all()
 
 

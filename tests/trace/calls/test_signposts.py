@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from support.handover import trace_of
+from support.rows import values_of
 from tracekit.api import judge
 from tracekit.comparison.measuring import measure
 from tracekit.testing import (
@@ -22,6 +23,7 @@ from tracekit.testing.machines import Thread
 from tracekit.testing.recorder import App
 from tracekit.testing.rows import LOAD_COLD, PREDICTION
 from tracekit.trace.build import open_trace
+from tracekit.trace.events import SETUP_KINDS
 from tracekit.trace.trace import Trace
 
 MS = 1_000_000
@@ -54,11 +56,9 @@ def use(app: App, load_ns: int = 300 * MS) -> Scenario:
 
 
 def loads(trace: Trace) -> list[tuple[str, int, int, str, str, int]]:
-    rows = trace.activity.frame()[
-        trace.activity.frame()["kind"].isin(["load", "load_cached", "load_uncached", "compile"])
-    ]
-    columns = ["model", "start_ns", "duration_ns", "origin", "kind", "resolution_ns"]
-    return [tuple(row) for row in rows[columns].itertuples(index=False)]
+    rows = trace.activity.where(trace.activity.kind.is_any(*SETUP_KINDS))
+    columns = ("model", "start_ns", "duration_ns", "origin", "kind", "resolution_ns")
+    return list(zip(*(values_of(rows, name) for name in columns), strict=True))
 
 
 def test_an_inferred_load_is_the_one_that_was_logged(app):
@@ -67,10 +67,9 @@ def test_an_inferred_load_is_the_one_that_was_logged(app):
     (load,) = [row for row in scenario.coreml if row.label == LOAD_COLD]
     # The times and the name are those of the signpost; that it was cold is known from call stacks.
     assert loads(trace) == [("Net", load.start_ns, load.duration_ns, "signposts", "load_uncached", 0)]
-    row = trace.activity.frame().iloc[0]
-    assert (row["start_min_ns"], row["end_max_ns"]) == (load.start_ns, load.end_ns)
+    assert (trace.activity.start_min_ns[0], trace.activity.end_max_ns[0]) == (load.start_ns, load.end_ns)
     predictions = [row for row in scenario.coreml if row.label == PREDICTION]
-    assert trace.activity.frame()["kind"].eq("prediction").sum() == len(predictions)
+    assert trace.activity.kind.is_any("prediction").sum() == len(predictions)
     # The one model that predicts was taken for the one that is loaded; now its name is known.
     assert set(trace.activity.model.held()) == {"Net"}
     assert trace.sites is not None
@@ -105,8 +104,8 @@ def test_loads_that_no_stack_shows_are_added():
         ("Stage", 500 * MS, 20 * MS, "signposts", "load", 0),
         ("model without a name", 700 * MS, 5 * MS, "signposts", "load", 0),
     ]
-    assert trace.activity.frame()["level"].tolist() == ["top", "top", "sub", "top"]
-    assert trace.activity.frame()["parent_model"].tolist()[2] == "Pipeline"
+    assert values_of(trace.activity, "level") == ["top", "top", "sub", "top"]
+    assert trace.activity.parent_model.item(2) == "Pipeline"
 
 
 def test_a_load_of_another_thread_or_time_is_another_load(app):
@@ -144,12 +143,13 @@ def test_hardware_rows_keep_their_calls(app):
     before = trace_of(scenario)
     scenario.core_ml_signposts = [logged(MS, 2 * MS, "Early")]
     after = trace_of(scenario)
-    owners = [trace.hardware.frame()["prediction"].dropna().astype(int) for trace in (before, after)]
-    assert len(owners[0])
-    starts = [
-        trace.activity.frame()["start_ns"].loc[own].tolist() for trace, own in zip((before, after), owners, strict=True)
-    ]
-    assert starts[0] == starts[1]
+    owners = [trace.hardware.prediction for trace in (before, after)]
+    assert owners[0].known.any()
+    first, second = (
+        trace.activity.start_ns[own.values[own.known]].tolist()
+        for trace, own in zip((before, after), owners, strict=True)
+    )
+    assert first == second
 
 
 def test_a_load_on_the_main_thread_is_found_with_its_exact_times(app):

@@ -1,6 +1,7 @@
 """Core AI's own table, by the names of columns that are reported."""
 
 from support.handover import trace_of
+from support.rows import values_of
 from tracekit.testing import Process, Scenario
 
 MS = 1_000_000
@@ -17,15 +18,9 @@ def test_category_says_the_phase_and_labels_are_without_durations():
         (99 * MS, 7 * MS, None, None, None, None, None, "Blue", "0", "Run"),
     ]
     trace = trace_of(scenario)
-    frame = trace.phases.frame()
-    assert list(frame["phase"]) == ["specialization", "load", "setup", "inference", "unknown"]
-    assert list(frame["name"].astype(object).where(frame["name"].notna(), None)) == [
-        "Net::main",
-        "Net::main",
-        "Net::func_19",
-        "main",
-        None,
-    ]
-    assert set(frame["pid"]) == {7}
-    assert (list(frame["duration_ns"])[:2], set(frame["runtime"])) == ([90 * MS, 5 * MS], {"Core AI"})
-    assert trace.requests.frame().empty
+    rows = trace.phases
+    assert values_of(rows, "phase") == ["specialization", "load", "setup", "inference", "unknown"]
+    assert values_of(rows, "name") == ["Net::main", "Net::main", "Net::func_19", "main", None]
+    assert set(rows.pid.filled()) == {7}
+    assert (values_of(rows, "duration_ns")[:2], set(rows.runtime.held())) == ([90 * MS, 5 * MS], {"Core AI"})
+    assert not len(trace.requests)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 
-import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
 from support.choice import sweep_rest
 from support.handover import trace_of
+from support.rows import records_of, values_of
 from tracekit.analysis.requests import summarize_requests
 from tracekit.testing import Process, Scenario, Session, write_bundle, write_export
 from tracekit.testing.schemas import LANGUAGE_MODELS, columns_of
 from tracekit.trace.build import open_trace
+from tracekit.trace.requests.frame import Requests
 
 MS = 1_000_000
 STRANGE = ("", "12", "request-1", "inference-1", "N/A", "Yellow", "NPrompt", "loaded", "-5", "1e9", "9" * 40, None)
@@ -25,9 +26,8 @@ def cook(**options: object) -> Session:
     return Session(scenario, "Be a cook.", **options)  # type: ignore[arg-type]
 
 
-def cells(session: Session) -> pd.DataFrame:
-    frame = trace_of(session.scenario).requests.frame().astype(object)
-    return frame.where(frame.notna(), None)
+def asked(session: Session) -> Requests:
+    return trace_of(session.scenario).requests
 
 
 @pytest.mark.parametrize("order", sweep_rest(((3, 2, 1, 0),), ((0, 1, 2, 3),), ((0, 3, 2, 1),)))
@@ -40,22 +40,21 @@ def test_each_request_is_what_was_asked(order, events):
     second = session.request(
         3_000 * MS, prompt_ns=80 * MS, generation_ns=700 * MS, consumed=350, generated=20, cached=330, tools=[weather]
     )
-    frame = cells(session)
-    for number, truth in enumerate((first, second)):
-        found = frame.iloc[number]
+    rows = asked(session)
+    for found, truth in zip(records_of(rows), (first, second), strict=True):
         assert (found["start_ns"], found["duration_ns"]) == (truth.start_ns, truth.end_ns - truth.start_ns)
         assert found["first_token_ns"] == truth.first_token_ns
         assert (found["prompt_ns"], found["generation_ns"]) == (truth.prompt_ns, truth.generation_ns)
         assert (found["tool_ns"], found["error"], found["unvalidated"]) == (truth.tool_ns, "none", True)
         assert found["first_token_from"] == ("response event" if events else "prompt")
-    assert list(frame["consumed_tokens"]) == [300, 700]
-    assert list(frame["generated_tokens"]) == [31, 40]
+    assert values_of(rows, "consumed_tokens") == [300, 700]
+    assert values_of(rows, "generated_tokens") == [31, 40]
     # An empty count of cached tokens is not 0.
-    assert list(frame["cached_tokens"]) == [None, 660]
-    assert list(frame["processed_tokens"]) == [None, 40]
-    assert list(frame["context_tokens"]) == [331, 370]
-    assert (list(frame["inferences"]), list(frame["tools"])) == ([1, 2], [0, 1])
-    assert list(frame["appended"]) == [None, True if events else None]
+    assert values_of(rows, "cached_tokens") == [None, 660]
+    assert values_of(rows, "processed_tokens") == [None, 40]
+    assert values_of(rows, "context_tokens") == [331, 370]
+    assert (values_of(rows, "inferences"), values_of(rows, "tools")) == ([1, 2], [0, 1])
+    assert values_of(rows, "appended") == [None, True if events else None]
 
 
 def test_texts_are_equal_or_not_and_nothing_else():
@@ -72,12 +71,12 @@ def test_texts_are_equal_or_not_and_nothing_else():
         )
     trace = trace_of(session.scenario)
     for names, same in (("instructions", [0, 1, 0, 2]), ("instructions_form", [0, 0, 0, 1])):
-        codes = list(trace.requests.frame()[names])
+        codes = values_of(trace.requests, names)
         assert [codes.index(code) for code in codes] == [same.index(code) for code in same]
-    assert list(trace.requests.frame()["instructions_region"]) == [0, 1, 2, 3]
-    tools = trace.phases.frame()[trace.phases.frame()["phase"] == "tool call"]
-    assert list(tools["identity"]) == [1, 2, 1, 2]
-    said = json.dumps([rows.frame().astype(str).to_dict() for rows in trace.context.values()])
+    assert values_of(trace.requests, "instructions_region") == [0, 1, 2, 3]
+    tools = trace.phases.where(trace.phases.phase.is_any("tool call"))
+    assert values_of(tools, "identity") == [1, 2, 1, 2]
+    said = json.dumps([records_of(rows) for rows in trace.context.values()])
     for private in ("secret", "private", "Today", "An answer", "Be a cook"):
         assert private not in said
 
@@ -97,13 +96,12 @@ def test_errors_are_named_by_kind():
     for number, (text, _, _) in enumerate(ERRORS):
         at = number * 1_000 * MS
         session.request(at, prompt_ns=9 * MS, generation_ns=0, error=text, consumed=None, generated=None)
-    frame = cells(session)
-    assert list(zip(frame["error"], frame["window_tokens"], strict=True)) == [
-        (kind, window) for _, kind, window in ERRORS
-    ]
+    rows = asked(session)
+    found = zip(values_of(rows, "error"), values_of(rows, "window_tokens"), strict=True)
+    assert list(found) == [(kind, window) for _, kind, window in ERRORS]
     # Nothing was generated, so there is no first token.
     for name in ("first_token_ns", "generation_ns", "generated_tokens"):
-        assert set(frame[name]) == {None}, name
+        assert set(values_of(rows, name)) == {None}, name
 
 
 def test_loads_before_the_first_token_are_counted_and_unloads_are_none():
@@ -111,19 +109,20 @@ def test_loads_before_the_first_token_are_counted_and_unloads_are_none():
     session.loads(50 * MS, 200 * MS)
     session.loads(300 * MS, 900 * MS, to="unloaded")
     session.request(100 * MS, prompt_ns=400 * MS, generation_ns=100 * MS)
-    assert cells(session).iloc[0]["load_ns"] == 150 * MS
     trace = trace_of(session.scenario)
-    assert list(trace.phases.frame()["phase"][trace.phases.frame()["lane"] == "Load"]) == ["load", "unload"]
-    assert "variant" not in str(set(trace.phases.frame()["name"]))
+    assert trace.requests.load_ns.item(0) == 150 * MS
+    phases = trace.phases
+    assert values_of(phases.where(phases.lane.is_any("Load")), "phase") == ["load", "unload"]
+    assert "variant" not in str(set(phases.name.held()))
 
 
 def test_the_kind_of_an_error_is_unknown_without_its_text():
     session = cook()
     session.request(0, prompt_ns=9 * MS, generation_ns=0, error="refusal", consumed=None, generated=None)
     session.request(1_000 * MS, prompt_ns=9 * MS, generation_ns=MS)
-    assert [*cells(session)["error"]] == ["refusal", "none"]
+    assert values_of(asked(session), "error") == ["refusal", "none"]
     session.scenario.missing = {"ModelInferenceTable"}
-    assert [*cells(session)["error"]] == ["unknown kind", "none"]
+    assert values_of(asked(session), "error") == ["unknown kind", "none"]
 
 
 def test_without_a_table_of_requests_each_inference_is_one():
@@ -131,24 +130,24 @@ def test_without_a_table_of_requests_each_inference_is_one():
     for number in range(3):
         session.request(number * 1_000 * MS, prompt_ns=90 * MS, generation_ns=80 * MS)
     del session.scenario.language_models["RequestTable"]
-    frame = cells(session)
-    assert list(frame["start_ns"]) == [0, 1_000 * MS, 2_000 * MS]
-    assert set(frame["prompt_ns"]) == {90 * MS}
-    assert set(frame["tools"]) == {None}
+    rows = asked(session)
+    assert values_of(rows, "start_ns") == [0, 1_000 * MS, 2_000 * MS]
+    assert set(values_of(rows, "prompt_ns")) == {90 * MS}
+    assert set(values_of(rows, "tools")) == {None}
 
 
 def test_what_belongs_to_several_requests_belongs_to_none():
     session = cook(events=False)
     for _ in range(2):
         session.request(100 * MS, prompt_ns=90 * MS, generation_ns=80 * MS)
-    frame = cells(session)
-    assert set(frame["overlapping"]) == {True}
-    assert set(frame["prompt_ns"]) == {None}
+    rows = asked(session)
+    assert set(values_of(rows, "overlapping")) == {True}
+    assert set(values_of(rows, "prompt_ns")) == {None}
     # Their events say which row is whose.
     session = cook(events=True)
     for _ in range(2):
         session.request(100 * MS, prompt_ns=90 * MS, generation_ns=80 * MS)
-    assert set(cells(session)["prompt_ns"]) == {90 * MS}
+    assert set(values_of(asked(session), "prompt_ns")) == {90 * MS}
 
 
 def test_cut_off_messages_are_counted_in_a_note():
@@ -179,12 +178,11 @@ def test_no_rows_are_too_strange(rows):
         made = (value if column.type == "string" or value is None else 7 for column, value in more)
         scenario.language_models.setdefault(schema, []).append((start_ns, *made))
     trace = trace_of(scenario)
-    frame = trace.requests.frame()
-    owned = trace.phases.frame()["request"].dropna()
-    assert set(owned) <= set(frame["request"])
-    assert (frame["last_ns"] >= frame["start_ns"]).all()
+    rows = trace.requests
+    assert set(values_of(trace.phases, "request")) <= {None, *values_of(rows, "request")}
+    assert (rows.last_ns >= rows.start_ns).all()
     for name in ("first_token_ns", "prompt_ns", "generation_ns", "tool_ns", "load_ns", "processed_tokens"):
-        assert (frame[name].dropna() >= 0).all(), name
+        assert all(value is None or value >= 0 for value in values_of(rows, name)), name
     summarize_requests(trace)
 
 
@@ -197,7 +195,7 @@ def test_both_forms_of_files_say_the_same(tmp_path):
     write_bundle(session.scenario, tmp_path / "a.trace", rows_per_block=64)
     write_export(session.scenario, tmp_path / "a")
     traces = [open_trace(tmp_path / name) for name in ("a.trace", "a")]
-    for frame in ("requests", "phases"):
-        pd.testing.assert_frame_equal(getattr(traces[0], frame).frame(), getattr(traces[1], frame).frame())
+    assert records_of(traces[0].requests) == records_of(traces[1].requests)
+    assert records_of(traces[0].phases) == records_of(traces[1].phases)
     # A load, instructions, a session, a request, a tool call, and of each of two inferences 2 phases and 4 events.
     assert traces[0].coverage_of("Foundation Models").rows == 5 + 2 * (2 + 4)

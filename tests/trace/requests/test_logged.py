@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 from hypothesis import given, settings, strategies as st
 
 from support.handover import trace_of
+from support.rows import records_of, values_of
 from support.samples.runtimes import REQUESTS, dictation, local_chat
 from tracekit.analysis.requests import summarize_requests
 from tracekit.columns import columns_of
@@ -23,11 +23,6 @@ MS = 1_000_000
 
 def chat() -> CoreAIChat:
     return CoreAIChat(Scenario(Process("Chat", 412), duration_ns=600_000 * MS))
-
-
-def one(frame: pd.DataFrame, row: int = 0) -> dict[str, object]:
-    cells = frame.frame().astype(object).iloc[row]
-    return {name: None if pd.isna(value) else value for name, value in cells.items()}
 
 
 def assert_true(found: dict[str, object], truth: Truth) -> None:
@@ -66,16 +61,16 @@ def test_each_request_is_what_was_asked(asked, bracket):
         now = truths[-1].end_ns + pause_ms * MS
     trace = trace_of(language_model.scenario)
     assert len(trace.requests) == len(asked)
-    for number, (truth, (tokens, _, passes, _)) in enumerate(zip(truths, asked, strict=True)):
-        found = one(trace.requests, number)
+    phases = trace.phases
+    for found, truth, (tokens, _, passes, _) in zip(records_of(trace.requests), truths, asked, strict=True):
         assert_true(found, truth)
         assert (found["consumed_tokens"], found["generated_tokens"]) == (tokens, len(passes))
         assert (found["duration_ns"], found["overlapping"]) == (truth.end_ns - truth.start_ns, False)
         assert (found["cached_tokens"], found["first_token_from"]) == (0 if bracket else None, "token")
-        own = trace.phases.frame()[trace.phases.frame()["request"].eq(number).fillna(value=False)]
-        assert own["start_ns"].between(truth.start_ns, truth.end_ns).all()
-        assert (own["phase"] == "forward pass").sum() == len(passes)
-    assert trace.phases.frame()["request"].isna().sum() == 2  # the load and the warm-up
+        own = phases.where(phases.request.filled() == found["request"])
+        assert ((own.start_ns >= truth.start_ns) & (own.start_ns <= truth.end_ns)).all()
+        assert own.phase.is_any("forward pass").sum() == len(passes)
+    assert (~phases.request.known).sum() == 2  # the load and the warm-up
 
 
 def test_a_last_request_whose_interval_never_ended_is_unfinished():
@@ -85,9 +80,9 @@ def test_a_last_request_whose_interval_never_ended_is_unfinished():
     trace = trace_of(scenario)
     (summary,) = summarize_requests(trace)
     assert (summary.requests, summary.unfinished) == (len(REQUESTS), 1)
-    assert list(trace.requests.frame()["generated_tokens"]) == [tokens for _, tokens in REQUESTS]
-    assert list(trace.requests.frame()["duration_ns"].isna()) == [False, False, True]
-    assert trace.requests.frame()["start_ns"].iloc[-1] == last.start_ns
+    assert values_of(trace.requests, "generated_tokens") == [tokens for _, tokens in REQUESTS]
+    assert trace.requests.duration_ns.known.tolist() == [True, True, False]
+    assert trace.requests.start_ns[-1] == last.start_ns
     # A prompt that is processed ahead of a request generates nothing, and is none.
     scenario.logged = [row for row in scenario.logged if row.start_ns < last.start_ns or row.name in ("Prompt",)]
     assert len(trace_of(scenario).requests) == len(REQUESTS) - 1
@@ -98,7 +93,7 @@ def test_what_is_unknown_is_null_and_no_zero():
     truth = language_model.request(
         MS, prompt_tokens=90, prompt_ns=40 * MS, tokens_ns=[9 * MS, 9 * MS], processed_tokens=20, finished=False
     )
-    found = one(trace_of(language_model.scenario).requests)
+    (found,) = records_of(trace_of(language_model.scenario).requests)
     assert_true(found, truth)
     assert (found["duration_ns"], found["cached_tokens"], found["processed_tokens"]) == (None, 70, 20)
     for name in ("session", "cache_ns", "tool_ns", "tools", "error", "instructions", "window_tokens", "appended"):
@@ -110,7 +105,7 @@ def test_a_load_before_the_first_token_is_a_part_of_the_wait():
     language_model = chat()
     language_model.load(150 * MS, 80 * MS)
     language_model.request(100 * MS, prompt_tokens=9, prompt_ns=200 * MS, tokens_ns=[9 * MS])
-    assert one(trace_of(language_model.scenario).requests)["load_ns"] == 80 * MS
+    assert values_of(trace_of(language_model.scenario).requests, "load_ns") == [80 * MS]
 
 
 def test_rows_of_requests_at_once_are_told_apart_by_thread_or_not_at_all():
@@ -118,18 +113,18 @@ def test_rows_of_requests_at_once_are_told_apart_by_thread_or_not_at_all():
     first = language_model.request(100 * MS, prompt_tokens=9, prompt_ns=200 * MS, tokens_ns=[9 * MS] * 9)
     language_model.thread = 3
     second = language_model.request(150 * MS, prompt_tokens=7, prompt_ns=300 * MS, tokens_ns=[9 * MS] * 9)
-    frame = trace_of(language_model.scenario).requests
-    for number, truth in enumerate((first, second)):
-        found = one(frame, number)
+    rows = trace_of(language_model.scenario).requests
+    for found, truth in zip(records_of(rows), (first, second), strict=True):
         assert_true(found, truth)
         assert (found["overlapping"], found["uncertain"]) == (True, False)
     for row in language_model.scenario.logged:
         object.__setattr__(row, "thread", language_model.scenario.logged[0].thread)
-    frame = trace_of(language_model.scenario).requests.frame()
-    assert frame["uncertain"].all()
-    assert frame[["prompt_ns", "generation_ns", "first_token_ns", "processed_tokens", "load_ns"]].isna().all().all()
+    rows = trace_of(language_model.scenario).requests
+    assert rows.uncertain.all()
+    for name in ("prompt_ns", "generation_ns", "first_token_ns", "processed_tokens", "load_ns"):
+        assert values_of(rows, name) == [None, None], name
     # What the brackets say is theirs.
-    assert list(frame["generated_tokens"]) == [9, 9]
+    assert values_of(rows, "generated_tokens") == [9, 9]
 
 
 def test_other_runtimes_are_read_by_their_phases():
@@ -138,22 +133,24 @@ def test_other_runtimes_are_read_by_their_phases():
     for name, length in [("model_load", 500), ("prefill", 90), *[("decode_step", 20), ("sampler", 1)] * 5] * 2:
         scenario.logged.append(LoggedRow(now, length * MS, name, "ai.mlx.bench", "PointsOfInterest"))
         now += (length + 1) * MS
-    frame = trace_of(scenario).requests.frame()
-    assert list(frame["runtime"]) == ["MLX", "MLX"]
-    assert list(frame["prompt_ns"]) == [90 * MS] * 2
+    rows = trace_of(scenario).requests
+    assert values_of(rows, "runtime") == ["MLX", "MLX"]
+    assert values_of(rows, "prompt_ns") == [90 * MS] * 2
     # From the end of the prompt: five steps, and the ms behind each row but the last.
-    assert list(frame["generation_ns"]) == [(5 * 21 + 10) * MS] * 2
-    assert list(frame["first_token_ns"]) == [(90 + 1 + 20 + 1 + 1) * MS] * 2
-    assert set(frame["first_token_from"]) == {"sampling"}
-    assert frame[["consumed_tokens", "cached_tokens", "tools"]].isna().all().all()
+    assert values_of(rows, "generation_ns") == [(5 * 21 + 10) * MS] * 2
+    assert values_of(rows, "first_token_ns") == [(90 + 1 + 20 + 1 + 1) * MS] * 2
+    assert values_of(rows, "first_token_from") == ["sampling"] * 2
+    for name in ("consumed_tokens", "cached_tokens", "tools"):
+        assert values_of(rows, name) == [None, None], name
     # WhisperKit has brackets, and no phase of a language model.
     assert not len(trace_of(dictation()).requests)
 
 
 def test_the_sample_is_what_was_built():
-    frame = trace_of(local_chat()).requests.frame()
-    assert list(zip(frame["consumed_tokens"], frame["generated_tokens"], strict=True)) == list(REQUESTS)
-    assert list(frame["duration_ns"].isna()) == [False, False, True]
+    rows = trace_of(local_chat()).requests
+    tokens = zip(values_of(rows, "consumed_tokens"), values_of(rows, "generated_tokens"), strict=True)
+    assert list(tokens) == list(REQUESTS)
+    assert rows.duration_ns.known.tolist() == [True, True, False]
 
 
 def test_a_frame_has_its_columns_with_and_without_rows():

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import pytest
 
 from support.handover import recording_of, trace_of
+from support.rows import records_of, values_of
+from tracekit.columns import Codes
 from tracekit.lanes.lanes import Grouping, lanes_of
 from tracekit.testing import LoggedRow, Process, Scenario, SignpostRow, write_bundle
 from tracekit.trace.build import build_trace, open_trace
@@ -52,8 +53,7 @@ def trace(scenario):
 
 
 def rows(trace: Trace, *columns: str) -> list[tuple[object, ...]]:
-    frame = trace.phases.frame()[list(columns)].astype(object)
-    return list(frame.where(frame.notna(), None).itertuples(index=False, name=None))
+    return list(zip(*(values_of(trace.phases, name) for name in columns), strict=True))
 
 
 def test_what_was_logged_is_what_is_read(trace):
@@ -69,13 +69,13 @@ def test_what_was_logged_is_what_is_read(trace):
         ("Speculate", runtime, "unknown", "Other", "interval", 200 * MS, 5 * MS),
         ("Extend", runtime, "token interval", "Generate", "open", 300 * MS, None),
     ]
-    assert set(trace.phases.frame()["process"]) == {"Chat"}
+    assert set(trace.phases.process.held()) == {"Chat"}
     assert "Core AI language model: 1 signpost with unknown names ('Speculate') on the lane Other." in trace.notes
 
 
 def test_only_declared_keys_of_messages_leave_the_reader(trace):
     keys = ("tokens", "strategy", "step", "prompt_tokens", "max_tokens", "generated_tokens", "memory")
-    said = dict(zip(trace.phases.frame()["name"], rows(trace, *keys), strict=True))
+    said = dict(zip(values_of(trace.phases, "name"), rows(trace, *keys), strict=True))
     assert said["Inference"] == (None, None, None, 12, 5, 4, None)
     assert said["Prompt"] == (512, "Vanilla", None, None, None, None, None)
     # What is no number where one is declared is not known; nothing is read of private and unknown messages.
@@ -83,11 +83,11 @@ def test_only_declared_keys_of_messages_leave_the_reader(trace):
     assert said["TokenGeneration"] == said["Speculate"] == (None,) * len(keys)
     assert said["MemoryUsage"][-1] == 812.5
     texts = {
-        str(text)
-        for frame in (rows.frame() for rows in trace.context.values())
-        for name in frame
-        if isinstance(frame[name].dtype, pd.CategoricalDtype)
-        for text in frame[name].cat.categories
+        text
+        for rows in trace.context.values()
+        for cells in rows.columns().values()
+        if isinstance(cells, Codes)
+        for text in cells.values
     }
     assert not [text for text in texts if "password" in text or "secret" in text]
     # The messages of the app itself are as they were.
@@ -97,9 +97,11 @@ def test_only_declared_keys_of_messages_leave_the_reader(trace):
 def test_a_bundle_gives_the_same_phases(scenario, trace, tmp_path):
     path = tmp_path / "chat.trace"
     write_bundle(scenario, path, rows_per_block=64)
-    columns = [name for name in trace.phases.frame() if name not in ("row", "thread")]
-    read = open_trace(path).phases.frame()
-    pd.testing.assert_frame_equal(read[columns], trace.phases.frame()[columns], check_categorical=False)
+    read, made = (
+        [{name: cell for name, cell in row.items() if name not in ("row", "thread")} for row in records_of(phases)]
+        for phases in (open_trace(path).phases, trace.phases)
+    )
+    assert read == made
 
 
 def test_lanes_say_what_has_no_end(trace):
@@ -115,7 +117,7 @@ def test_lanes_say_what_has_no_end(trace):
     assert events.ends.tolist() == [160 * MS, END]
     # It reaches into what is shown of the end of the recording, as the request, which ended before, does not.
     shown = only_range(everything(trace), trace, 800 * MS, 850 * MS)
-    assert trace.phases.frame()["name"][shown.context["phases"]].tolist() == ["Extend"]
+    assert values_of(trace.phases.where(shown.context["phases"]), "name") == ["Extend"]
 
 
 def test_settings_say_what_an_operation_is(scenario):
@@ -132,7 +134,7 @@ def test_finished_intervals_and_other_processes(trace, scenario):
     scenario.logged = []
     without = trace_of(scenario).phases
     assert not len(without)
-    assert list(without.columns()) == [name for name in trace.phases.frame() if name in without.columns()]
+    assert list(without.columns()) == [name for name in trace.phases.columns() if name in without.columns()]
     scenario.signposts = [
         SignpostRow(5, 100, "Answer", OWN, "chat"),
         SignpostRow(7, 9, "EncodeAudio", "com.argmax.whisperkit", "AudioEncoding"),
