@@ -17,6 +17,7 @@ from tracekit.testing.rows import Model
 
 MS = 1_000_000
 EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "plugin-example" / "tracekit_first_call" / "__init__.py"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "new-detector.md"
 METRICS = (
     above("share", "a share of all", 0.4, "share", 0.5),
     Metric("unknown", "a time", None, "ns"),
@@ -64,7 +65,7 @@ def test_a_finding_counts_the_rows_that_it_does_not_show(scenario):
     for k in range(MAX_EVIDENCE + 5):
         scenario.predict(Model("Net"), k * 10 * MS, (k + 1) * MS // 10)
     (view,) = model_views(trace_of(scenario))
-    answer = view.finding("", (), rows=view.predictions.frame(), cost=Cost(2, 0.25, "basis"))
+    answer = view.finding("", (), rows=view.predictions, cost=Cost(2, 0.25, "basis"))
     assert answer.evidence_total == MAX_EVIDENCE + 5
     assert len(answer.evidence) == MAX_EVIDENCE
     assert answer.evidence[0].start_ns == (MAX_EVIDENCE + 4) * 10 * MS
@@ -98,7 +99,36 @@ def test_a_cost_is_a_share_of_all_that_the_model_or_the_app_did(scenario):
 def test_a_finding_without_a_cost_affects_no_time(scenario):
     scenario.predict(Model("Net"), 0, MS)
     trace = trace_of(scenario)
-    assert len(RecordingView(trace).finding("", (), rows=trace.activity.frame()).affected) == 0
+    assert len(RecordingView(trace).finding("", (), rows=trace.activity).affected) == 0
+
+
+def test_rows_as_the_page_on_rules_chooses_them_show_a_finding(scenario):
+    told = re.search(
+        r"^```python\n(from dataclasses.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+    )
+    rule = {"__name__": "rule"}
+    exec(told[1], rule)  # noqa: S102
+    for k in range(20):
+        scenario.predict(Model("Net"), k * 10 * MS, (5 if k in (3, 17) else 1) * MS)
+    assert rule["hangs"](RecordingView(trace_of(scenario))) is None
+    scenario.hang(170 * MS, 300 * MS)
+    trace = trace_of(scenario)
+    (view,) = model_views(trace)
+    for choose in (rule["slow_by_rows"], rule["slow_by_pandas"]):
+        shown = view.finding("", (), rows=choose(view)).evidence
+        assert [(each.start_ns, each.end_ns, each.model) for each in shown] == [
+            (k * 10 * MS, (k * 10 + 5) * MS, "Net") for k in (3, 17)
+        ]
+    seen = RecordingView(trace)
+    (hang,) = seen.finding("", (), rows=rule["hangs"](seen)).evidence
+    assert (hang.start_ns, hang.end_ns, hang.model, hang.table) == (170 * MS, 470 * MS, None, "potential-hangs")
+
+
+def test_a_frame_shows_no_finding(scenario):
+    scenario.predict(Model("Net"), 0, MS)
+    (view,) = model_views(trace_of(scenario))
+    with pytest.raises(TypeError, match="takes rows of a view"):
+        view.finding("", (), rows=view.predictions.frame())
 
 
 @pytest.mark.parametrize(

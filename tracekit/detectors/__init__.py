@@ -3,7 +3,7 @@
 Here is what a rule is (`Detector`), what it sees (`ModelView`, `RecordingView`), what it answers (`Outcome`) and the
 words that its rows and sentences use. Its modules find, configure, run and rank rules.
 
-A name is imported when it is first used: checks of model files need no pandas.
+A name is imported when it is first used: checks of model files need nothing that reads recordings.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     # Read at run time too: these lines are the one list of what the facade holds.
     from tracekit.analysis.statistics import covered_ns
     from tracekit.arrays import BoolArray, FloatArray, IndexArray, IntArray
-    from tracekit.columns import Texts
+    from tracekit.columns import Numbers, Texts, coded, constant
     from tracekit.detectors.answers import RECORD_EARLIER, RECORD_LONGER, Showing, Shown, all_reached, reached, value_of
     from tracekit.detectors.expectations import UNIT_NUMBERS
     from tracekit.detectors.framework import (
@@ -69,7 +69,6 @@ if TYPE_CHECKING:
         Level,
         Origin,
     )
-    from tracekit.trace.frames import categorical, cells, is_any, or_minus_one, rows_at, rows_where, texts_in
     from tracekit.trace.instruments.catalogue import CORE_ML, GPU, NEURAL_ENGINE
     from tracekit.trace.instruments.tables import (
         GpuPerformance,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -15,9 +15,6 @@ from tracekit.intervals import Intervals
 from tracekit.rows import Rows, joined
 from tracekit.trace.events import Calls
 from tracekit.units import format_time
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MAX_EVIDENCE = 50
 """Intervals kept per finding: enough to walk through by hand, small enough for a bug report (heuristic)."""
@@ -112,7 +109,7 @@ class Seen(Answering):
         summary: str,
         metrics: tuple[Metric, ...],
         *,
-        rows: Showing | pd.DataFrame,
+        rows: Showing,
         cost: Cost | None = None,
         affected: Intervals | None = None,
         call_sites: tuple[CallSite, ...] = (),
@@ -124,9 +121,10 @@ class Seen(Answering):
         """The antipattern is there, as rows show; the rest as in `Finding`.
 
         `affected` is where the time of the cost lies; without it, that is the time that the rows cover. `sizes`, shape
-        (rows,), are the bytes of each row where memory is what weighs. O(n log n).
+        (rows,), are the bytes of each row where memory is what weighs. Raises TypeError for a DataFrame. O(n log n).
         """
-        rows = rows_that_show(rows)
+        if not isinstance(rows, Rows):
+            raise TypeError("rows= takes rows of a view, as view.predictions.take(places), not a DataFrame")
         if affected is None:
             affected = Intervals.none() if cost is None else Intervals.from_rows(rows).union()
         return Finding(
@@ -208,24 +206,3 @@ def all_reached(metrics: tuple[Metric, ...]) -> bool:
 def value_of(metrics: tuple[Metric, ...], metric_id: str) -> float:
     """The value of the metric with this id; 0 where it could not be measured. Raises KeyError."""
     return metric_of(metrics, metric_id).value or 0
-
-
-def rows_that_show(rows: Showing | pd.DataFrame) -> Showing:
-    """Until no rule reads frames."""
-    import pandas as pd
-
-    if not isinstance(rows, pd.DataFrame):
-        return rows
-    from tracekit.frame import cells_of
-
-    nothing = pd.Series(0, rows.index) if "resolution_ns" not in rows else rows["resolution_ns"].fillna(0)
-    model, label, table = (cells_of(rows[name].astype("category").array) for name in ("model", "label", "table"))
-    return Shown(
-        rows["start_ns"].to_numpy(),
-        rows["duration_ns"].to_numpy(),
-        model,
-        label,
-        table,
-        rows["row"].to_numpy(np.int64),
-        nothing.to_numpy(np.int64).astype(np.int64),
-    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.columns import Numbers
 from tracekit.detectors.shared.requests import USES, Asked, judge_requests
 
 
@@ -32,7 +31,7 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
     bound = known & (share >= options.share) & (tools >= max(least_ns, 1))
     worst = int(np.argmax(np.where(bound if bound.any() else known & (calls > 0), share, -1)))
     repeated, identity = 0, view.trace.phases.said.cells.get("identity")
-    if isinstance(identity, Numbers):
+    if isinstance(identity, tk.Numbers):
         named = np.flatnonzero(asked.phases("tool call") & identity.known)
         pairs = np.column_stack((view.trace.phases.request.values[named], identity.values[named]))
         repeated = len(named) - len(np.unique(pairs, axis=0))

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import tracekit.detectors as tk
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 RECORD_ALONE = "Record longer, without overlapping predictions."
 RECORD_PHASE_ALONE = "Record a phase without overlapping predictions."
@@ -32,17 +28,10 @@ def keep_loaded(view: tk.ModelView, otherwise: str) -> str:
     return KEEP_LOADED if 2 * int(view.warm.sum()) < len(view.warm) else otherwise
 
 
-def of_models(rows: tk.Events | pd.DataFrame) -> str:
+def of_models(rows: tk.Events) -> str:
     """Models of rows, after a noun: ` of A, B and 2 more`; empty where none is known."""
-    names = sorted(_rows(rows).model.held())
+    names = sorted(rows.model.held())
     return f" of {tk.format_names(names)}" if names else ""
-
-
-def _rows(rows: tk.Events | pd.DataFrame) -> tk.Events:
-    """Until no rule reads frames."""
-    from tracekit.frame import rows_of
-
-    return rows if isinstance(rows, tk.Events) else rows_of(tk.Events, rows)
 
 
 def order_words(devices: Sequence[tk.Device]) -> str:
@@ -51,9 +40,9 @@ def order_words(devices: Sequence[tk.Device]) -> str:
     return " → ".join([*words, "…"] if len(devices) > _MAX_UNITS else words)
 
 
-def what_ran(rows: tk.Events | pd.DataFrame) -> str:
+def what_ran(rows: tk.Events) -> str:
     """Loads, compilations and predictions among rows of the activity, as `2 loads and 25 predictions`."""
     kinds = (("load", tk.LOAD_KINDS), ("compilation", (tk.Kind.COMPILE,)), ("prediction", (tk.Kind.PREDICTION,)))
-    counts = [(int(_rows(rows).kind.is_any(*kind).sum()), noun) for noun, kind in kinds]
+    counts = [(int(rows.kind.is_any(*kind).sum()), noun) for noun, kind in kinds]
     *head, last = [tk.format_count(count, noun) for count, noun in counts if count] or ["nothing"]
     return f"{', '.join(head)} and {last}" if head else last
