@@ -38,7 +38,6 @@ from tracekit.render.html import html_of
 from tracekit.report.flame import Flame
 from tracekit.report.formatting import moment
 from tracekit.trace.events import Kind
-from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.units import format_time
 
 WEB = Path(__file__).parents[2] / "web"
@@ -197,11 +196,10 @@ def test_statistics_of_a_range_are_those_of_the_recording(analysis, steps, step,
     panel, trace = steps[step]["panel"], analysis.trace
     low, high = map(int, re.search(r"range=(\d+)-(\d+)", steps[step]["hash"]).groups())  # type: ignore[union-attr]
     assert (low, high) == pytest.approx((start * 5_204_630_250, end * 5_204_630_250), abs=5_000_000)
-    frames = [trace.framed(name) for name in EVENT_FRAMES]
-    chosen = [frame[(frame["start_ns"] >= low) & (frame["start_ns"] < high)] for frame in frames]
+    chosen = [rows.where((rows.start_ns >= low) & (rows.start_ns < high)) for rows in trace.events.values()]
     assert f"{sum(map(len, chosen)):,} events starting in it" in panel
-    predictions = chosen[0][chosen[0]["kind"] == Kind.PREDICTION]["duration_ns"]
-    numbers = [predictions.sum(), predictions.mean(), predictions.quantile(0.5), predictions.quantile(0.95)]
+    predictions = chosen[0].duration_ns[chosen[0].kind.is_any(Kind.PREDICTION)]
+    numbers = [predictions.sum(), predictions.mean(), np.quantile(predictions, 0.5), np.quantile(predictions, 0.95)]
     expected = " ".join(map(format_time, [*numbers, predictions.max()]))
     assert f"Prediction · SharpenFilter Activity {len(predictions)} {expected}" in panel
 
@@ -225,8 +223,9 @@ def test_a_finding_leads_to_its_evidence_one_interval_after_the_other(analysis, 
 
 def test_search_finds_what_the_recording_holds(analysis, steps):
     trace = analysis.trace
-    frames = [trace.framed(name) for name in EVENT_FRAMES]
-    held = sum(int(frame["label"].astype(str).str.contains("prediction", case=False).sum()) for frame in frames)
+    held = sum(
+        int(rows.label.passing(lambda text: "prediction" in text.casefold()).sum()) for rows in trace.events.values()
+    )
     assert steps["matches"] == f"{held} matches"
     assert to_ms(first_prediction(analysis).start_ns) in steps["searched"]["panel"]
     assert steps["next match"]["panel"] != steps["searched"]["panel"]

@@ -1,35 +1,28 @@
 from collections import Counter
 
-import pandas as pd
+import numpy as np
 from hypothesis import given, settings, strategies as st
 
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
-from tracekit.trace.frames import CALL_DTYPES, EVENT_DTYPES
-
-FRAMES = ("activity", "data", "compute", "other", "hardware")
 
 
 def assert_sound(trace):
-    """What holds for the event frames of every trace."""
-    for name in FRAMES:
-        frame = trace.framed(name)
-        assert {column: str(dtype) for column, dtype in frame.dtypes.items()} == EVENT_DTYPES | (
-            CALL_DTYPES if name == "activity" else {}
-        )
-        assert frame.index.equals(pd.RangeIndex(len(frame)))
-        assert frame["start_ns"].is_monotonic_increasing
-        assert (frame["duration_ns"] >= 0).all()
-        assert frame[["lane", "kind", "attribution", "table"]].notna().all().all()
-        linked = frame["prediction"].dropna().astype(int)
-        assert trace.activity.frame().loc[linked, "kind"].eq("prediction").all()
-        assert (frame["prediction"].notna() == (frame["attribution"] == "contained")).all()
+    """What holds for the rows of every trace."""
+    for rows in trace.events.values():
+        assert rows.id.tolist() == list(range(len(rows)))
+        assert (np.diff(rows.start_ns) >= 0).all()
+        assert (rows.duration_ns >= 0).all()
+        assert all(cells.known.all() for cells in (rows.lane, rows.kind, rows.attribution, rows.table))
+        linked = rows.prediction.values[rows.prediction.known]
+        assert trace.activity.kind.is_any("prediction")[linked].all()
+        assert (rows.prediction.known == rows.attribution.is_any("contained")).all()
 
 
 def test_a_recording_without_tables_gives_empty_frames_of_the_right_shape(make):
     for recording in (make.recording(), make.recording(toc=False), make.recording(make.coreml(), make.engine())):
         trace = build_trace(recording)
         assert_sound(trace)
-        assert all(trace.framed(name).empty for name in FRAMES)
+        assert not any(map(len, trace.events.values()))
         assert not len(trace.models)
         assert (trace.contents, trace.run) == (recording.contents, recording.run)
 
@@ -49,8 +42,8 @@ def test_each_core_ml_row_is_in_exactly_one_frame(make):
     labels = ["Prediction", "Load", "Input Copy", "CPU", "Quux", None]
     trace = build_trace(make.recording(make.coreml(*((index, 1, label, "n") for index, label in enumerate(labels)))))
     assert_sound(trace)
-    lanes = {name: list(trace.framed(name)["row"]) for name in FRAMES[:4]}
-    assert lanes == {"activity": [0, 1], "data": [2], "compute": [3], "other": [4, 5]}
+    lanes = {name: rows.row.tolist() for name, rows in trace.events.items()}
+    assert lanes == {"activity": [0, 1], "data": [2], "compute": [3], "other": [4, 5], "hardware": []}
 
 
 def test_tables_of_hardware_are_read_once_where_calls_are_inferred(make):

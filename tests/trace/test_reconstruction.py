@@ -10,7 +10,6 @@ from tracekit.testing.scenario import CORE_ML
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
 from tracekit.trace.calls.hardware import INFERRED_LABEL
 from tracekit.trace.filter import everything, narrow, only_process
-from tracekit.trace.frames import CALL_DTYPES, EVENT_DTYPES
 
 GPU = "start duration channel-name event-label process cmdbuffer-id"
 
@@ -60,7 +59,6 @@ def test_the_first_command_buffer_begins_a_prediction(make):
     assert first["table"] == "metal-gpu-intervals"
     assert trace.activity.frame().row.tolist() == [0, 3]
     assert trace.activity.frame()[["instance", "parent_model", "depth", "operation", "prediction"]].isna().all().all()
-    assert {name: str(dtype) for name, dtype in trace.activity.frame().dtypes.items()} == EVENT_DTYPES | CALL_DTYPES
     assert trace.inferred
     models = trace.models
     assert (models.name, models.level, models.rows.tolist()) == (("net",), ("top",), [2])

@@ -10,7 +10,6 @@ from textual.widgets import Static
 
 from tracekit.analysis.comparison import Measure
 from tracekit.lanes.categories import Category
-from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.detail.compare import ComparePane
 from tracekit.tui.detail.events import EventsPane, PredictionsPane
 from tracekit.tui.detail.rowlist import RowList
@@ -182,21 +181,20 @@ async def test_the_line_above_events_and_predictions_names_range_and_filter(scre
         return line
 
     trace = screen.state.session.trace
-    frames = [trace.framed(name) for name in EVENT_FRAMES]
     await screen.press("3")
-    assert above() == f"{sum(map(len, frames)):,} events · whole recording"
+    assert above() == f"{sum(map(len, trace.events.values())):,} events · whole recording"
     # From the beginning of the first prediction to 200 ms later.
-    calls = trace.activity.frame()[trace.activity.frame()["kind"] == "prediction"]
-    start = int(calls["start_ns"].iloc[0])
+    calls = trace.activity.where(trace.activity.kind.is_any("prediction"))
+    start = int(calls.start_ns[0])
     span = Span(start, 200_000_000)
 
-    def within(frame) -> int:
-        starts = frame["start_ns"]
-        return int(((starts < span.end_ns) & (starts + frame["duration_ns"].clip(lower=1) > start)).sum())
+    def within(rows) -> int:
+        ends = rows.start_ns + np.maximum(rows.duration_ns, 1)
+        return int(((rows.start_ns < span.end_ns) & (ends > start)).sum())
 
     screen.app.change(range=span)
     await screen.settle()
-    events, called = f"{sum(map(within, frames))} events", f"{within(calls)} predictions"
+    events, called = f"{sum(map(within, trace.events.values()))} events", f"{within(calls)} predictions"
     assert above().startswith(f"{events} · range of 200 ms")
     assert above().endswith(REACHING)
     await screen.press("4")

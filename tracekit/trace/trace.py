@@ -6,11 +6,10 @@ import hashlib
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from tracekit.characters import visible
 from tracekit.recording.table import TableState
-from tracekit.rows import Rows
 from tracekit.trace.cache import Cache, cached
 from tracekit.trace.calls.sites import Sites
 from tracekit.trace.context import AnyContext, ContextRows, rows_of_class
@@ -24,8 +23,6 @@ from tracekit.trace.sharing import Sharing
 from tracekit.units import format_count
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from tracekit.model_files.facts import ModelFile
     from tracekit.model_files.performance.facts import PerformanceReport
     from tracekit.recording.contents import Contents, Run
@@ -132,21 +129,11 @@ class Trace:
         )
         return f"<Trace of {visible(self.contents.source)}, run {self.run.number}: {', '.join(counts)}>"
 
-    def framed(self, name: str) -> pd.DataFrame:
-        """The frame of one of its fields, for rooms that still read frames."""
-        rows: Any = getattr(self, name)
-        frame: pd.DataFrame = rows.frame() if isinstance(rows, Rows) else rows
-        return frame
-
     @property
     def events(self) -> dict[str, Events]:
         """The rows of each lane of events by its name, one of `tracekit.trace.filter.EVENT_FRAMES`."""
         lanes: tuple[Events, ...] = (self.activity, self.data, self.compute, self.other, self.hardware)
         return dict(zip(("activity", "data", "compute", "other", "hardware"), lanes, strict=True))
-
-    def beside(self, name: str) -> pd.DataFrame | None:
-        """The frame of rows of the context, for rooms that still read frames; None where they are not in it."""
-        return self.context[name].frame() if name in self.context else None
 
     def table(self, of: type[AnyContext]) -> AnyContext | None:
         """The rows of a class in the context; None where they are not in it."""

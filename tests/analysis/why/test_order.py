@@ -9,7 +9,6 @@ from support.handover import trace_of
 from tracekit.analysis.why.order import in_order
 from tracekit.testing import Draws, Model, Process, Scenario
 from tracekit.testing.apps import async_app
-from tracekit.trace.frames import or_minus_one
 
 MS = 1_000_000
 NET = Model("Net")
@@ -18,8 +17,9 @@ NET = Model("Net")
 def owners(scenario: Scenario) -> list[int]:
     """Number of the prediction of each row of the Neural Engine, by start; -1 for none."""
     ordered = in_order(trace_of(scenario))
-    rows = ordered.hardware.frame()["lane"].isin(["neural engine", "gpu"]).to_numpy()
-    return [int(label) for label in or_minus_one(ordered.hardware.frame()["prediction"])[rows]]
+    rows = ordered.hardware.lane.is_any("neural engine", "gpu")
+    owner: list[int] = ordered.hardware.prediction.filled()[rows].tolist()
+    return owner
 
 
 def overlapping(*pieces: tuple[int, int, int]) -> Scenario:

@@ -10,7 +10,6 @@ from datetime import datetime
 from itertools import pairwise
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from support.trace_processor import LOSSES, ask, engine
@@ -21,7 +20,7 @@ from tracekit.report.timeline import DrawnLane, Timeline
 from tracekit.report.viewers.tracks import CounterTrack, tracks_of
 from tracekit.request import Request
 from tracekit.trace.events import Kind
-from tracekit.trace.filter import EVENT_FRAMES
+from tracekit.trace.instruments.tables import GpuPerformance, Hangs, Thermal
 
 BEFORE = 1_500
 """How long before the run the first row starts, in ns."""
@@ -84,17 +83,19 @@ def test_every_interval_arrives_with_its_exact_times(form, concurrent):
 def expected(analysis: Analysis) -> Counter[tuple[int, int, str]]:
     """Start, duration and name of all that a viewer should show, from the trace and the report."""
     rows: Counter[tuple[int, int, str]] = Counter()
-    for name in EVENT_FRAMES:
-        frame = analysis.trace.framed(name)
-        for start, duration, label, model in zip(
-            frame["start_ns"], frame["duration_ns"], frame["label"], frame["model"], strict=True
-        ):
+    for lane in analysis.trace.events.values():
+        texts = zip(lane.label.as_objects(), lane.model.as_objects(), strict=True)
+        for start, duration, (label, model) in zip(lane.start_ns, lane.duration_ns, texts, strict=True):
             text = re.sub(r"\s+0x[0-9a-f]+$", "", label)
-            rows[start, duration, f"{text} · {model}" if isinstance(model, str) else text] += 1
-    for frame, column in (("thermal", "state"), ("gpu_performance", "state"), ("hangs", "hang_type")):
-        table = analysis.trace.context.get(frame)
-        states = pd.DataFrame(columns=["start_ns", "duration_ns", column]) if table is None else table.frame()
-        rows.update(zip(states["start_ns"], states["duration_ns"], states[column], strict=True))
+            rows[start, duration, text if model is None else f"{text} · {model}"] += 1
+    table = analysis.trace.table
+    for of, states in (
+        (table(Thermal), lambda rows: rows.state),
+        (table(GpuPerformance), lambda rows: rows.state),
+        (table(Hangs), lambda rows: rows.hang_type),
+    ):
+        if of is not None:
+            rows.update(zip(of.start_ns, of.duration_ns, states(of).as_objects(), strict=True))
     for check in analysis.report.results:
         if check.outcome == "finding":
             found = zip(check.marked.starts.tolist(), check.marked.ends.tolist(), strict=True)
@@ -109,14 +110,12 @@ def expected(analysis: Analysis) -> Counter[tuple[int, int, str]]:
 def arrows(analysis: Analysis) -> Counter[tuple[int, int]]:
     """Starts of what each arrow joins: a prediction and the rows that belong to it, each to the next one in time."""
     trace = analysis.trace
-    own = trace.activity.frame()[trace.activity.frame()["kind"] == Kind.PREDICTION]
-    chains = {prediction: [start] for prediction, start in own["start_ns"].items()}
-    for name in EVENT_FRAMES:
-        frame = trace.framed(name)
-        for prediction, start in frame.loc[frame["prediction"].notna(), ["prediction", "start_ns"]].itertuples(
-            index=False
-        ):
-            chains[prediction].append(start)
+    own = trace.activity.where(trace.activity.kind.is_any(Kind.PREDICTION))
+    chains = {prediction: [start] for prediction, start in zip(own.id.tolist(), own.start_ns.tolist(), strict=True)}
+    for rows in trace.events.values():
+        for prediction, start in zip(rows.prediction.filled().tolist(), rows.start_ns.tolist(), strict=True):
+            if prediction >= 0:
+                chains[prediction].append(start)
     assert any(len(starts) > 1 for starts in chains.values())
     hard = sorted(start for start, _ in HARD)
     return Counter(pair for starts in (*chains.values(), hard[::2], hard[1::2]) for pair in pairwise(sorted(starts)))

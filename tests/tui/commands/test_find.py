@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.commands.find import filter_values
 from tracekit.tui.query import parse_filter
 from tracekit.tui.ranges import passing
@@ -42,9 +41,7 @@ async def test_matches_are_walked_through_in_all_lanes_by_time(screen):
     await screen.answer("device:gpu model:watercolor")
     trace, chosen = screen.state.session.trace, EventFilter(model="Watercolor", device="gpu")
     starts = np.sort(
-        np.concatenate(
-            [trace.framed(name)["start_ns"].to_numpy()[passing(trace, name, chosen, None)] for name in EVENT_FRAMES]
-        )
+        np.concatenate([rows.start_ns[passing(trace, name, chosen, None)] for name, rows in trace.events.items()])
     )
     await screen.press("m")
     assert screen.state.cursor_ns == starts[0]

@@ -20,7 +20,8 @@ from tracekit.tui.state import EventFilter, Sort
 
 def test_events_of_all_frames_sort_by_text_with_nameless_ones_last(reload_trace):
     rows = event_rows(reload_trace, EventFilter(), None, Sort("model", descending=False))
-    models = [reload_trace.framed(rows.ref(row).frame)["model"].iloc[rows.ref(row).index] for row in range(len(rows))]
+    refs = map(rows.ref, range(len(rows)))
+    models = [reload_trace.events[ref.frame].model.item(ref.index) for ref in refs]
     named = [str(model).casefold() for model in models if isinstance(model, str)]
     assert named == sorted(named)
     assert all(isinstance(model, str) for model in models[: len(named)])

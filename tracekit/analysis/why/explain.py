@@ -19,6 +19,7 @@ from tracekit.arrays import IndexArray, IntArray, ObjectArray
 from tracekit.columns import Texts
 from tracekit.intervals import Intervals
 from tracekit.rows import first_codes
+from tracekit.trace.instruments.tables import MetalPipelines
 from tracekit.trace.trace import Trace
 
 QUEUES = {Behind.OWN: Cause.QUEUED_OWN, Behind.MODELS: Cause.QUEUED_MODELS, Behind.PROCESSES: Cause.QUEUED_PROCESSES}
@@ -282,10 +283,10 @@ def waited_for(trace: Trace, explained: Why) -> IntArray:
 
 def compiled_for(trace: Trace, explained: Why) -> IntArray:
     """Positions in the context of the Metal pipelines whose compilation made a prediction slow. O(pipelines)."""
-    compiled = trace.beside("metal_pipelines")
+    compiled = trace.table(MetalPipelines)
     if compiled is None or not any(part.cause is Cause.SPECIALIZATION and part.ns > 0 for part in explained.parts):
         return np.zeros(0, np.int64)
-    since = compiled["start_ns"].to_numpy() - explained.start_ns
+    since = compiled.start_ns - explained.start_ns
     return np.flatnonzero((since >= 0) & (since < explained.duration_ns))
 
 
