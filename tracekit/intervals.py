@@ -10,15 +10,13 @@ starts raise ValueError. n is the number of intervals, m the number of windows o
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from tracekit.by_frame import kept_of
 from tracekit.sorting import few_bits, group_edges, places
 
 if TYPE_CHECKING:
-    import pandas as pd
     from numpy.typing import ArrayLike
 
     from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
@@ -38,10 +36,6 @@ class Timed(Protocol):
     def __len__(self) -> int: ...
 
 
-AnyTimed: TypeAlias = "Timed | pd.DataFrame"
-"""Until no room reads frames."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Intervals:
     """A set of intervals: two aligned arrays, shape (n,) each, in ns. In any order; they may overlap."""
@@ -50,17 +44,12 @@ class Intervals:
     ends: IntArray
 
     @classmethod
-    def from_rows(cls, *parts: AnyTimed) -> Intervals:
+    def from_rows(cls, *parts: Timed) -> Intervals:
         """The times of rows, one part after the other. O(n)."""
         if len(parts) > 1:
             return cls.none().joined(*(cls.from_rows(rows) for rows in parts))
         (rows,) = parts
-        kept = kept_of(rows) if len(rows) <= _FEW else {}
-        if cls not in kept:
-            starts = np.asarray(rows.start_ns)
-            kept[cls] = cls(starts, starts + np.asarray(rows.duration_ns))
-        times: Intervals = kept[cls]
-        return times
+        return cls(rows.start_ns, rows.start_ns + rows.duration_ns)
 
     @classmethod
     def none(cls) -> Intervals:
@@ -183,10 +172,6 @@ class CoveredTime:
     def between(self, edges: IntArray) -> IntArray:
         """Covered ns between neighboring edges: shape (edges - 1,). O(m log n)."""
         return np.diff(self.until(edges))
-
-
-_FEW = 10_000
-"""Rows of a frame whose times are kept as long as it is; the ends of more take memory, and hardly longer to add."""
 
 
 def union_by_group(groups: ArrayLike, starts: ArrayLike, ends: ArrayLike) -> tuple[IntArray, IntArray, IntArray]:

@@ -3,11 +3,11 @@
 from itertools import pairwise, product
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
 from tracekit.analysis.latency import modes, summarize_latency_trend
+from tracekit.analysis.statistics import CallTimes
 
 MS = 1_000_000
 
@@ -38,7 +38,7 @@ def test_well_separated_modes_are_found_with_their_members(groups):
     for seed in SEEDS:
         values, owner = drawn(seed, *groups)
         assert modes(values)[0].tolist() == owner.tolist(), seed
-    shown = summarize_latency_trend(pd.DataFrame({"start_ns": np.arange(len(values)), "duration_ns": values}))
+    shown = summarize_latency_trend(CallTimes(np.arange(len(values)), values))
     assert [mode.count for mode in shown.modes] == [n for n, *_ in groups]
     assert sum(mode.share for mode in shown.modes) == pytest.approx(1)
     assert [mode.median_ns for mode in shown.modes] == [np.median(values[owner == k]) for k in range(len(groups))]

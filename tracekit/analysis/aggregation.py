@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,11 +10,12 @@ import numpy as np
 
 from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.statistics import Statistics, duration_statistics
-from tracekit.arrays import BoolArray, CodeArray, IndexArray
+from tracekit.arrays import BoolArray, IndexArray
 from tracekit.errors import unknown
 from tracekit.recording.table import Process
 from tracekit.rows import first_codes
 from tracekit.sorting import equal_groups, few_bits
+from tracekit.trace.collect import group_ids
 from tracekit.trace.events import Attribution, Calls, Events, Kind, Level
 from tracekit.trace.instruments.catalogue import INSTRUMENTS
 from tracekit.trace.trace import Trace
@@ -155,18 +156,6 @@ def sort_rows(rows: Iterable[AggregationRow], column: str) -> tuple[AggregationR
     return tuple(sorted(rows, key=key))
 
 
-def _number(columns: Sequence[CodeArray | BoolArray]) -> IndexArray:
-    """Number of each row's combination of codes, in order of appearance: shape (rows,). -1 is a code too. O(rows)."""
-    number, count = np.zeros(len(columns[0]), np.int64), 1
-    for codes in (column for column in columns if column.min() < column.max()):
-        values = int(codes.max()) + 2
-        if count * values > np.iinfo(np.int64).max:
-            number, distinct = first_codes(number)
-            count = len(distinct)
-        number, count = number * values + codes + 1, count * values
-    return first_codes(number)[0]
-
-
 def _rows(events: Events, at: Places, cold: BoolArray, titles: Titles | None) -> Iterator[AggregationRow]:
     """One row for each lane, label, kind, model, level and title of the events at some positions.
 
@@ -179,7 +168,8 @@ def _rows(events: Events, at: Places, cold: BoolArray, titles: Titles | None) ->
     label = (events.label if titles is None else events.kind).take(at)
     apart = np.zeros(len(lane), np.intp) if titles is None else titles.codes[at]
     known_to = events.resolution_ns[at] if isinstance(events, Calls) else np.zeros(len(lane), np.int64)
-    group = _number([*(cells.codes for cells in (lane, label, kind, model, level)), guessed, apart])
+    texts = (cells.codes for cells in (lane, label, kind, model, level))
+    group = group_ids((*texts, guessed, apart), len(lane))
     for members in equal_groups(few_bits(group)):
         first, warm = members[0], members[~cold[members]]
         statistics = duration_statistics(starts[members], durations[members])

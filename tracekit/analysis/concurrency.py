@@ -8,7 +8,7 @@ import numpy as np
 
 from tracekit.analysis.quantities import median
 from tracekit.arrays import BoolArray, IntArray
-from tracekit.intervals import AnyTimed, Intervals, depth_profile, integrate, sums_between
+from tracekit.intervals import Intervals, Timed, depth_profile, integrate, sums_between
 from tracekit.sorting import few_bits
 
 
@@ -54,7 +54,7 @@ class DepthOverTime:
         return weighted / busy if busy else None
 
 
-def depth_over_time(predictions: AnyTimed) -> DepthOverTime:
+def depth_over_time(predictions: Timed) -> DepthOverTime:
     """Depth of predictions of one model or of several. O(n log n)."""
     called = Intervals.from_rows(predictions)
     times, depth = depth_profile(called.starts, called.ends)
@@ -86,7 +86,7 @@ class InFlight:
     """Mean number in flight in each slice."""
 
 
-def summarize_in_flight(predictions: AnyTimed) -> InFlight | None:
+def summarize_in_flight(predictions: Timed) -> InFlight | None:
     """Predictions in flight over time; None where they last less than a ns for each slice.
 
     O(n log n).
@@ -106,7 +106,7 @@ def summarize_in_flight(predictions: AnyTimed) -> InFlight | None:
     )
 
 
-def summarize_concurrency(predictions: AnyTimed, limit: int) -> ConcurrencySummary:
+def summarize_concurrency(predictions: Timed, limit: int) -> ConcurrencySummary:
     """Concurrency of one model's predictions. Predictions without duration count for nothing.
 
     O(n log n).

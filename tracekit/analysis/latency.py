@@ -11,7 +11,7 @@ import numpy as np
 from tracekit.analysis.quantities import median_of
 from tracekit.analysis.statistics import Statistics, duration_statistics
 from tracekit.arrays import BoolArray, FloatArray, IntArray
-from tracekit.intervals import AnyTimed
+from tracekit.intervals import Timed
 from tracekit.sorting import stable_order
 
 
@@ -25,9 +25,9 @@ class Latency:
     """The first prediction after each load."""
 
 
-def summarize_latency(predictions: AnyTimed, warm: BoolArray) -> Latency:
+def summarize_latency(predictions: Timed, warm: BoolArray) -> Latency:
     """Statistics of the predictions that ended, `warm` those that `first_after_load` does not mark. O(n log n)."""
-    starts, durations = np.asarray(predictions.start_ns), np.asarray(predictions.duration_ns)
+    starts, durations = predictions.start_ns, predictions.duration_ns
     chosen = ((durations > 0) & kind for kind in (warm, ~warm))
     return Latency(*(duration_statistics(starts[rows], durations[rows]) for rows in chosen))
 
@@ -280,11 +280,11 @@ class LatencyTrend:
     """Shortest first; one where the latencies do not fall apart."""
 
 
-def summarize_latency_trend(predictions: AnyTimed) -> LatencyTrend | None:
+def summarize_latency_trend(predictions: Timed) -> LatencyTrend | None:
     """Latency trend of calls (sorted by start); None below `MIN_PREDICTIONS`. O(n log n)."""
     if len(predictions) < MIN_PREDICTIONS:
         return None
-    durations, starts = np.asarray(predictions.duration_ns), np.asarray(predictions.start_ns)
+    durations, starts = predictions.duration_ns, predictions.start_ns
     mode, medians = modes(durations)
     return LatencyTrend(
         trend=trend(durations),

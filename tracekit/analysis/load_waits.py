@@ -14,7 +14,7 @@ from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.statistics import covered_ns, medians_of_others, top_calls
 from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.columns import column
-from tracekit.intervals import AnyTimed, Intervals, Timed
+from tracekit.intervals import Intervals, Timed
 from tracekit.rows import Rows, places_of
 from tracekit.trace.events import LOAD_KINDS, SETUP_KINDS, Calls, Kind, Level
 from tracekit.trace.instruments.tables import Hangs
@@ -39,7 +39,7 @@ WARM_UP_PAUSE_S = 1.0
 _NEVER = np.iinfo(np.int64).max // 2
 
 
-def gaps_after(predictions: AnyTimed) -> IntArray:
+def gaps_after(predictions: Timed) -> IntArray:
     """Time in ns from the end of each prediction to the start of the next, 0 where they overlap; for the last one a
     time without end. `predictions` are sorted by start."""
     called = Intervals.from_rows(predictions)
@@ -47,12 +47,12 @@ def gaps_after(predictions: AnyTimed) -> IntArray:
     return np.append(between, [_NEVER] * min(len(called), 1)).astype(np.int64)
 
 
-def after_gap(predictions: AnyTimed, gap_ns: int) -> BoolArray:
+def after_gap(predictions: Timed, gap_ns: int) -> BoolArray:
     """Shape (predictions,): none of the others, sorted by start, was in flight for so long before it."""
     return np.concatenate(([False], gaps_after(predictions)[:-1] >= gap_ns))[: len(predictions)]
 
 
-def stand_alone(predictions: AnyTimed, positions: IntArray, min_gap_ns: int) -> tuple[BoolArray, BoolArray]:
+def stand_alone(predictions: Timed, positions: IntArray, min_gap_ns: int) -> tuple[BoolArray, BoolArray]:
     """Whether each of the predictions at `positions` stands alone, as a call to warm a model up does: a gap follows it
     that is at least `min_gap_ns` and stands out from the other gaps between predictions. Surely, where these are too
     short for a user, and perhaps, where they are at a user's pace, so that one who took his time looks the same: shape
@@ -187,7 +187,7 @@ def hangs_of_target(trace: Trace) -> Hangs | None:
     return hangs.where(~hangs.process.known | hangs.process.is_any(target.name))
 
 
-def hung_share(work: AnyTimed, trace: Trace) -> FloatArray:
+def hung_share(work: Timed, trace: Trace) -> FloatArray:
     """Share of each row (0 to 1) in which the main thread of the target hung; 0 without hangs. O((w + h) log h)."""
     hangs = hangs_of_target(trace)
     if hangs is None or not len(hangs):

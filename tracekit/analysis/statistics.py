@@ -10,7 +10,7 @@ import numpy as np
 from tracekit.analysis.quantities import median_of, quantiles
 from tracekit.arrays import AnyArray, FloatArray, IntArray
 from tracekit.columns import column
-from tracekit.intervals import AnyTimed, Intervals
+from tracekit.intervals import Intervals, Timed
 from tracekit.rows import Rows
 from tracekit.sorting import few_bits
 from tracekit.trace.events import Calls, Kind, Level
@@ -83,9 +83,9 @@ def exact_sum(times_ns: IntArray) -> int:
     return int(times_ns.sum()) if largest * len(times_ns) < np.iinfo(np.int64).max else sum(times_ns.tolist())
 
 
-def row_statistics(rows: AnyTimed) -> Statistics | None:
+def row_statistics(rows: Timed) -> Statistics | None:
     """Statistics of the durations of rows; None without rows. O(n log n)."""
-    return duration_statistics(np.asarray(rows.start_ns), np.asarray(rows.duration_ns))
+    return duration_statistics(rows.start_ns, rows.duration_ns)
 
 
 def medians_of_others(values: IntArray, of: IntArray) -> FloatArray:
@@ -136,6 +136,6 @@ def top_calls(trace: Trace, *kinds: Kind) -> Calls:
     )
 
 
-def covered_ns(*parts: AnyTimed) -> int:
+def covered_ns(*parts: Timed) -> int:
     """Time in ns that at least one of the rows covers. O(n log n)."""
     return Intervals.from_rows(*parts).covered_ns

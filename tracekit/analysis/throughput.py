@@ -11,7 +11,7 @@ from tracekit.analysis.idle import CoreMLCalls, Pacing, follows, idle_times, pac
 from tracekit.analysis.quantities import median_of
 from tracekit.analysis.statistics import Statistics, duration_statistics, medians_by_group
 from tracekit.arrays import FloatArray, IntArray
-from tracekit.intervals import AnyTimed, CoveredTime, Intervals
+from tracekit.intervals import CoveredTime, Intervals, Timed
 
 BURST_FACTOR = 5.0
 """A gap of more than this many usual intervals ends a burst (heuristic)."""
@@ -48,7 +48,7 @@ class Bursts:
         return self.end_ns - self.start_ns - self.busy_ns
 
 
-def burst_numbers(predictions: AnyTimed) -> IntArray:
+def burst_numbers(predictions: Timed) -> IntArray:
     """Shape (predictions,): number of the burst of each prediction (sorted by start) of any models.
 
     A burst ends only where nothing is in flight, for more than `BURST_FACTOR` usual intervals. O(n log n).
@@ -76,7 +76,7 @@ def _intervals(called: Intervals) -> FloatArray:
     return intervals[intervals > 0]
 
 
-def bursts(predictions: AnyTimed) -> Bursts:
+def bursts(predictions: Timed) -> Bursts:
     """Bursts of the predictions, as `burst_numbers` has them. O(n log n)."""
     called = Intervals.from_rows(predictions)
     burst = burst_numbers(predictions)
@@ -91,7 +91,7 @@ def bursts(predictions: AnyTimed) -> Bursts:
     )
 
 
-def gaps(predictions: AnyTimed, burst_times: Bursts) -> Intervals:
+def gaps(predictions: Timed, burst_times: Bursts) -> Intervals:
     """Times inside bursts in which no prediction was in flight, by start. They add up to `Bursts.gap_ns`; a prediction
     without duration neither fills a gap nor splits one. O(n log n)."""
     pieces = Intervals.from_rows(predictions).union()
@@ -145,7 +145,7 @@ class Throughput:
 
 
 def summarize_throughput(
-    predictions: AnyTimed,
+    predictions: Timed,
     burst_times: Bursts,
     busy: CoveredTime | None = None,
     steady: SteadyRate | None = None,
@@ -171,24 +171,24 @@ def summarize_throughput(
     )
 
 
-def rate_of(predictions: AnyTimed, burst_times: Bursts) -> float | None:
+def rate_of(predictions: Timed, burst_times: Bursts) -> float | None:
     """`Throughput.per_second`. O(bursts)."""
     several = burst_times.count > 1
     count = burst_times.count[several]
     last = burst_times.first[several] + count - 1
-    apart = np.asarray(predictions.start_ns)[last] - burst_times.start_ns[several]
+    apart = predictions.start_ns[last] - burst_times.start_ns[several]
     total = float(np.maximum(apart * count / (count - 1), burst_times.busy_ns[several]).sum())
     return int(count.sum()) * 1e9 / total if total else None
 
 
-def _distances(predictions: AnyTimed, burst_times: Bursts) -> IntArray:
+def _distances(predictions: Timed, burst_times: Bursts) -> IntArray:
     """Times from start to start inside bursts."""
-    distances: IntArray = np.diff(np.asarray(predictions.start_ns))[np.diff(burst_times.burst) == 0]
+    distances: IntArray = np.diff(predictions.start_ns)[np.diff(burst_times.burst) == 0]
     return distances
 
 
 def steady_rate(
-    predictions: AnyTimed, burst_times: Bursts, calls: CoreMLCalls, model_code: int, *, slack: float = 0.05
+    predictions: Timed, burst_times: Bursts, calls: CoreMLCalls, model_code: int, *, slack: float = 0.05
 ) -> SteadyRate | None:
     """The steady rate of the predictions of one model, among `calls`; `model_code` is its code there. O(n log n).
 
@@ -201,7 +201,7 @@ def steady_rate(
     rate = frame_rate(_distances(predictions, burst_times))
     if rate is None:
         return None
-    idle = idle_times(calls, model_code, np.asarray(predictions.start_ns), burst_times.burst, 2)
+    idle = idle_times(calls, model_code, predictions.start_ns, burst_times.burst, 2)
     time = int(idle.distance_ns.sum())
     back_to_back = time - int(idle.busy_ns.sum()) < slack * time
     return None if back_to_back or follows(idle) else rate
@@ -253,7 +253,7 @@ class FrameSteps:
     """Whole frames to the start of the next, 1 or more."""
 
 
-def frame_steps(predictions: AnyTimed) -> FrameSteps | None:
+def frame_steps(predictions: Timed) -> FrameSteps | None:
     """Steps of predictions (sorted by start) that keep to the frames of a common rate; None where
     they keep to none, or follow each other at a pace of their own. O(n log n).
 

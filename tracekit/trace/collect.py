@@ -17,7 +17,7 @@ from tracekit.columns import Codes, Numbers, joined_codes, no_numbers
 from tracekit.recording.contents import Recording
 from tracekit.recording.table import Cells, CellValue, Table, TableState
 from tracekit.rows import first_codes
-from tracekit.sorting import is_first_of_each
+from tracekit.sorting import is_first_of_each, occurrence
 from tracekit.trace.binding import as_coded, optional_integers, required_integers
 
 DRAWING_TYPES = frozenset({"layout-id", "render-buffer-depth", "event-concept"})
@@ -134,11 +134,7 @@ def _without_repeats(rows: Rows, origin: IndexArray, *, once: bool) -> Rows:
     identity = group_ids(columns, rows.table.rows)
     if not once:
         # The n-th occurrence of a row in one table is the n-th occurrence in every other.
-        group = group_ids([identity, origin], rows.table.rows)
-        order = np.argsort(group, kind="stable")
-        occurrence = np.empty_like(order)
-        occurrence[order] = np.arange(len(order)) - np.searchsorted(group[order], group[order])
-        identity = group_ids([identity, occurrence], rows.table.rows)
+        identity = group_ids([identity, occurrence(identity, origin)], rows.table.rows)
     keep = is_first_of_each(identity)
     why = "identical to another row" if once else "also in another table of this run"
     return select_rows(rows, keep, why, ", ".join(map(str, rows.schema.values)))
@@ -156,13 +152,22 @@ def _time_column(table: Table) -> Numbers:
     return required_integers(table, present)
 
 
-def group_ids(columns: Iterable[CodeArray], rows: int) -> IntArray:
+def group_ids(columns: Iterable[CodeArray | BoolArray], rows: int) -> IntArray:
     """A number per row that two rows share exactly when they are equal in every column, in order of appearance.
-    O(rows log rows) per column, until no two rows are equal."""
+    O(rows) per column of codes, O(rows log rows) per column of other numbers."""
     group, groups = np.zeros(rows, np.int64), 1
-    for column in columns:
-        if groups < rows:
-            codes, distinct = first_codes(column.astype(np.int64))
-            group, held = first_codes(group * len(distinct) + codes)
-            groups = len(held)
-    return group
+    for column in columns if rows else ():
+        codes = column.astype(np.int64, copy=False)
+        low, values = int(codes.min()), int(codes.max()) - int(codes.min()) + 1
+        if values == 1:
+            continue
+        if values > 4 * rows:
+            codes, distinct = first_codes(codes)
+            low, values = 0, len(distinct)
+            if values == rows:
+                return codes
+        if groups * values > np.iinfo(np.int64).max:
+            group, distinct = first_codes(group)
+            groups = len(distinct)
+        group, groups = group * values + codes - low, groups * values
+    return first_codes(group)[0]
