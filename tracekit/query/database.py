@@ -330,10 +330,14 @@ class RecordingViews:
 
 
 def _array(cells: Cells) -> Any:
-    """The cells as DuckDB reads them in place. It takes arrays of texts, and none of codes."""
+    """The cells as DuckDB reads them in place. It takes arrays of texts, and none of codes; a text that stands in every
+    row is held once."""
     if isinstance(cells, np.ndarray):
         return cells
-    return cells.as_objects() if isinstance(cells, Codes) else np.ma.masked_array(cells.values, ~cells.known)
+    if not isinstance(cells, Codes):
+        return np.ma.masked_array(cells.values, ~cells.known)
+    is_one = len(cells) and (cells.codes == cells.codes[0]).all()
+    return np.broadcast_to(cells.take(slice(1)).as_objects(), len(cells)) if is_one else cells.as_objects()
 
 
 def quoted(text: str, mark: str = '"') -> str:
