@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from hypothesis import given, strategies as st
 
 from tracekit.arrays import BoolArray, IntArray
@@ -17,7 +18,7 @@ class Visits(Rows):
     id: IntArray = column("number")
     start_ns: IntArray = column("start")
     duration_ns: IntArray = column("duration")
-    guest: Texts = column("who came")
+    guest: Texts = column("who came", ("ann", "bob"))
     room: Numbers = column("number of the room")
     paid: BoolArray = column("whether they paid")
     back: Flags = column("whether they came back")
@@ -106,6 +107,7 @@ def test_rows_stand_by_start_then_longest_first_then_as_they_stood(values):
 def test_no_rows_and_blank_ones_have_all_columns():
     assert listed(Visits.none()) == []
     assert listed(Visits.blank(2)) == [(0, 0, None, None, False, None)] * 2
+    assert Visits.blank(2).guest.values == Visits.none().guest.values == ("ann", "bob")
     assert list(Visits.none().columns()) == ["id", "start_ns", "duration_ns", "guest", "room", "paid", "back"]
 
 
@@ -113,7 +115,9 @@ def test_no_rows_and_blank_ones_have_all_columns():
 def test_a_frame_holds_what_rows_hold(values):
     frame = visits(values).where(np.array([value[4] for value in values], np.bool_)).frame()
     paid = [value for value in values if value[4]]
-    assert frame.index.tolist() == [at for at, value in enumerate(values) if value[4]]
+    # The labels are those of a frame of all rows, of which these are taken.
+    chosen = np.flatnonzero(np.array([value[4] for value in values], np.bool_))
+    pd.testing.assert_index_equal(frame.index, pd.RangeIndex(len(values))[chosen], exact=True)
     assert {name: str(dtype) for name, dtype in frame.dtypes.items()} == {
         "start_ns": "int64",
         "duration_ns": "int64",

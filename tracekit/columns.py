@@ -272,6 +272,8 @@ class Column:
     """`ns`, `bytes`; empty where it has none."""
     says: str
     """What its cells mean, in a few words."""
+    values: tuple[str, ...] = field(default=(), compare=False)
+    """The first of its texts, whether or not a row holds them; where it has a vocabulary."""
 
 
 def unit_of(name: str) -> str:
@@ -283,13 +285,16 @@ class _RowsClass(Protocol):
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
 
-def column(says: str) -> Any:
-    """A field of rows that is a column. Its name ends with its unit, if it has one."""
-    return field(metadata={"says": says})
+def column(says: str, values: Iterable[str] = ()) -> Any:
+    """A field of rows that is a column. Its name ends with its unit, if it has one; `values` are its vocabulary."""
+    return field(metadata={"says": says, "values": tuple(map(str, values))})
 
 
 def columns_of(rows: type[_RowsClass]) -> tuple[Column, ...]:
     """The columns of a class of rows, in order. Its annotations are texts, as in all modules of this package."""
     return tuple(
-        Column(each.name, Type(str(each.type)), unit_of(each.name), each.metadata["says"]) for each in fields(rows)
+        Column(
+            each.name, Type(str(each.type)), unit_of(each.name), each.metadata["says"], each.metadata.get("values", ())
+        )
+        for each in fields(rows)
     )

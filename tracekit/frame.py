@@ -65,8 +65,8 @@ def _kept_dtype(categories: Sequence[object]) -> pd.CategoricalDtype[Any]:
 
 
 def _index(ids: IntArray) -> pd.Index[Any]:
-    whole = len(ids) == 0 or (int(ids[0]) == 0 and bool((np.diff(ids) == 1).all()))
-    return pd.RangeIndex(len(ids)) if whole else pd.Index(ids)
+    # As of rows that are taken from those of a lane.
+    return pd.RangeIndex(int(ids.max(initial=-1)) + 1).take(ids)
 
 
 _KEPT: weakref.WeakKeyDictionary[Any, pd.DataFrame] = weakref.WeakKeyDictionary()

@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
-from tracekit.columns import Codes, Flags, Keyed, Type, codes_of, columns_of, joined_codes, no_numbers, numbers_by_code
+from tracekit.columns import (
+    Codes,
+    Flags,
+    Keyed,
+    Type,
+    codes_of,
+    columns_of,
+    constant,
+    joined_codes,
+    no_numbers,
+    numbers_by_code,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,7 +79,7 @@ class Rows:
     @classmethod
     def blank(cls, count: int) -> Self:
         """So many rows of nulls; of 0 and False in columns that are never null."""
-        return cls(*(_BLANK[column.type](count) for column in columns_of(cls)))
+        return cls(*(_BLANK[column.type](count, column.values) for column in columns_of(cls)))
 
     @classmethod
     def listed(cls, count: int, cells: Mapping[str, Sequence[Any]]) -> Self:
@@ -92,14 +103,14 @@ def _taken(cells: Any, at: Places) -> Any:
     return cells[at] if isinstance(cells, np.ndarray) else cells.take(at)
 
 
-_BLANK: dict[Type, Callable[[int], Any]] = {
-    Type.NUMBER: lambda count: np.zeros(count, np.int64),
-    Type.REAL: lambda count: np.zeros(count, np.float64),
-    Type.FLAG: lambda count: np.zeros(count, np.bool_),
-    Type.TEXT: lambda count: Codes(np.full(count, -1, np.int32), ()),
-    Type.NULLABLE_NUMBER: no_numbers,
-    Type.KEYED: lambda _: Keyed({}),
-    Type.NULLABLE_FLAG: lambda count: Flags(np.zeros(count, np.bool_), np.zeros(count, np.bool_)),
+_BLANK: dict[Type, Callable[[int, tuple[str, ...]], Any]] = {
+    Type.NUMBER: lambda count, _: np.zeros(count, np.int64),
+    Type.REAL: lambda count, _: np.zeros(count, np.float64),
+    Type.FLAG: lambda count, _: np.zeros(count, np.bool_),
+    Type.TEXT: lambda count, values: constant(None, count, values),
+    Type.NULLABLE_NUMBER: lambda count, _: no_numbers(count),
+    Type.KEYED: lambda _count, _: Keyed({}),
+    Type.NULLABLE_FLAG: lambda count, _: Flags(np.zeros(count, np.bool_), np.zeros(count, np.bool_)),
 }
 
 

@@ -37,7 +37,7 @@ from typing import TypeVar
 import numpy as np
 
 from tracekit.arrays import BoolArray, IndexArray, IntArray
-from tracekit.columns import Numbers, Texts, column, constant, no_numbers
+from tracekit.columns import Numbers, Texts, column
 from tracekit.rows import Rows, joined, start_order
 
 
@@ -151,17 +151,17 @@ class Events(Rows):
     id: IntArray = column("number of the row in its lane")
     start_ns: IntArray = column("start")
     duration_ns: IntArray = column("duration, never negative")
-    lane: Texts = column("`activity`, `data`, `compute`, `neural engine`, `gpu`, `mps` or `unknown`")
+    lane: Texts = column("`activity`, `data`, `compute`, `neural engine`, `gpu`, `mps` or `unknown`", Lane)
     kind: Texts = column(
-        "what the row is, in one vocabulary for all systems: `prediction`, `ane_exec`, …; `other`: unknown"
+        "what the row is, in one vocabulary for all systems: `prediction`, `ane_exec`, …; `other`: unknown", Kind
     )
     guessed: BoolArray = column("the kind comes from the beginning of an unknown string, not from the vocabulary")
     label: Texts = column("event or label as recorded")
     model: Texts = column("model, by base name; null where the row names none")
     instance: Numbers = column("number of the instance; null where names carry none")
     parent_model: Texts = column("pipeline that the model is a stage of; null for rows of a model of its own")
-    level: Texts = column("`top` for what the app called, `sub` for stages of pipelines")
-    device: Texts = column("`cpu`, `gpu` or `ane`; null where the row runs on none or it is unknown")
+    level: Texts = column("`top` for what the app called, `sub` for stages of pipelines", Level)
+    device: Texts = column("`cpu`, `gpu` or `ane`; null where the row runs on none or it is unknown", Device)
     process: Texts = column("name of the process; null where the table has none")
     pid: Numbers = column("id of the process")
     depth: Numbers = column("nesting depth as recorded; null where the table has none")
@@ -171,7 +171,9 @@ class Events(Rows):
     prediction: Numbers = column(
         "row of `activity` whose prediction contains this one; null where there is none or several could"
     )
-    attribution: Texts = column("how sure model and prediction are: `exact`, `label`, `contained`, `ambiguous`, …")
+    attribution: Texts = column(
+        "how sure model and prediction are: `exact`, `label`, `contained`, `ambiguous`, …", Attribution
+    )
     table: Texts = column("schema of the source table")
     row: IntArray = column(
         "0-based row in that table; counted on through all tables of that schema in the run, by position"
@@ -188,7 +190,7 @@ class Events(Rows):
 class Calls(Events):
     """Rows of the Activity lane: loads, compilations and predictions."""
 
-    origin: Texts = column("what recorded the call: `core-ml`, `signposts`, `call-stacks` or `hardware`")
+    origin: Texts = column("what recorded the call: `core-ml`, `signposts`, `call-stacks` or `hardware`", Origin)
     resolution_ns: IntArray = column("time between two samples where call stacks show the call, else 0")
     start_min_ns: IntArray = column("earliest start")
     start_max_ns: IntArray = column("latest start")
@@ -204,36 +206,13 @@ class Calls(Events):
 
 def bare_events(start_ns: IntArray, duration_ns: IntArray) -> Events:
     """Rows of which nothing but their times is known, in any order."""
-    count = len(start_ns)
-    no_text: Texts = constant(None, count)
-    no_number = no_numbers(count)
-    return Events(
-        id=np.arange(count),
-        start_ns=start_ns,
-        duration_ns=duration_ns,
-        lane=constant(None, count, LANES),
-        kind=constant(None, count, KINDS),
-        guessed=np.zeros(count, np.bool_),
-        label=no_text,
-        model=no_text,
-        instance=no_number,
-        parent_model=no_text,
-        level=constant(None, count, LEVELS),
-        device=constant(None, count, DEVICES),
-        process=no_text,
-        pid=no_number,
-        depth=no_number,
-        operation=no_number,
-        prediction=no_number,
-        attribution=constant(None, count, ATTRIBUTIONS),
-        table=no_text,
-        row=np.zeros(count, np.int64),
-    )
+    blank = Events.blank(len(start_ns))
+    return replace(blank, id=np.arange(len(blank)), start_ns=start_ns, duration_ns=duration_ns)
 
 
 def no_events() -> Events:
     """No rows."""
-    return bare_events(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    return Events.none()
 
 
 AnyEvents = TypeVar("AnyEvents", bound=Events)

@@ -53,7 +53,7 @@ def counts_engine(system: str | None) -> bool | None:
 class MemoryRows(ContextRows):
     """MemoryRows of processes over time. Coverage says what the absence of rows means."""
 
-    kind: Texts = column("`footprint` of the process, or `gpu` for what it has allocated of Metal")
+    kind: Texts = column("`footprint` of the process, or `gpu` for what it has allocated of Metal", Memory)
     process: Texts = column("name of the process")
     pid: Numbers = column("id of the process")
     bytes: IntArray = column("how much")
