@@ -101,6 +101,22 @@ class CallSite:
     """How exactly the calls are known: the time between two samples, where only call stacks show them."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Calls(CodePlaces):
+    """Calls, and samples that stand for some."""
+
+    call: Numbers = column("row of `Trace.activity`; null where it is none")
+    api: Texts = column("what is called")
+    model: Texts = column("model; null where it is not known")
+    main_thread: Flags = column("whether it is on the main thread")
+    start_ns: IntArray = column("start")
+    end_ns: IntArray = column("end")
+    resolution_ns: IntArray = column("time between two samples where only these show it, else 0")
+    samples: IntArray = column("samples of it")
+    ambiguous: BoolArray = column("whether they may be of another thread's call")
+    busy: Keyed = column("those of the samples in each phase and unit")
+
+
 def sites_of(trace: Trace, calls: IntArray) -> tuple[CallSite, ...]:
     """Places that made the calls of these rows of `Trace.activity`, most rows first; none without samples."""
     sites = call_sites(trace)
@@ -158,22 +174,6 @@ def between_sites(trace: Trace, samples: SampleRows, frame: IndexArray, api: Api
         lines, times = np.unique(line.values[line.known], return_counts=True)
         sites.append(replace(site, line=int(lines[times.argmax()]) if len(lines) else None))
     return tuple(sorted(sites, key=lambda site: (-site.samples, site.first_ns)))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Calls(CodePlaces):
-    """Calls, and samples that stand for some."""
-
-    call: Numbers = column("row of `Trace.activity`; null where it is none")
-    api: Texts = column("what is called")
-    model: Texts = column("model; null where it is not known")
-    main_thread: Flags = column("whether it is on the main thread")
-    start_ns: IntArray = column("start")
-    end_ns: IntArray = column("end")
-    resolution_ns: IntArray = column("time between two samples where only these show it, else 0")
-    samples: IntArray = column("samples of it")
-    ambiguous: BoolArray = column("whether they may be of another thread's call")
-    busy: Keyed = column("those of the samples in each phase and unit")
 
 
 def _called(trace: Trace, sites: Sites) -> _Calls:
