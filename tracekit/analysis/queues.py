@@ -25,7 +25,7 @@ from tracekit.trace.trace import Trace, cached_by_trace
 
 
 def ready_for(trace: Trace, prediction: IntArray, begin: IntArray, called: IntArray) -> IntArray:
-    """When the prediction of each piece of work, given by its label, begin, and start of the prediction, was ready for
+    """When the prediction of each piece of work, given by its id, begin, and start of the prediction, was ready for
     it: the latest end of what it did before; its start where it did nothing, the begin where it went on. O(n log n)."""
     owner = np.append(top_predictions(trace.activity), -1)
     asked = np.zeros(len(owner), np.bool_)
@@ -82,8 +82,8 @@ class Behind(IntEnum):
 class UnitRows:
     """What one unit executed and for whom, by start: shape (rows,) each."""
 
-    label: IntArray
-    """In `Trace.hardware`."""
+    id: IntArray
+    """Row of `Trace.hardware`."""
     times: Intervals
     reach_before: IntArray
     """Latest end of the rows before; for the first a time before all."""
@@ -94,7 +94,7 @@ class UnitRows:
     held_reach: IntArray
     """Latest end of `held` so far."""
     call: IntArray
-    """Label of the app's prediction that it is of; -1 where it is of none, or not known."""
+    """Id of the app's prediction that it is of; -1 where it is of none, or not known."""
     model: IntArray
     """Code in the models of `Trace.activity`; -1 for none of them."""
     foreign: BoolArray
@@ -112,9 +112,9 @@ class UnitRows:
         starts, ends = times.starts, times.ends.copy()
         follows = (starts > before) & (starts <= before + HANDOVER_NS)
         ends[reaching[follows]] = starts[follows]
-        label, held = hardware.id[at], Intervals(starts, ends)
+        held = Intervals(starts, ends)
         held_reach = np.maximum.accumulate(ends)
-        return cls(label, times, before, reaching, held, held_reach, call[at], model[at], foreign[at])
+        return cls(hardware.id[at], times, before, reaching, held, held_reach, call[at], model[at], foreign[at])
 
     def overlapping(self, windows: Intervals) -> IntArray:
         """Positions of the rows that were held in some of the windows. O(m log n) and what lies there."""
@@ -129,7 +129,7 @@ class Waits:
     """Waits of predictions for one unit, by prediction: shape (waits,) each."""
 
     call: IntArray
-    """Label of the app's prediction in `Trace.activity`."""
+    """Id of the app's prediction."""
     times: Intervals
     """Each ends when own work began."""
     behind_ns: IntArray
@@ -139,7 +139,7 @@ class Waits:
     hand-over takes in this recording."""
 
     def of(self, predictions: IntArray) -> Intervals:
-        """Those of some predictions, by label, ascending. O(m log n) and what these have."""
+        """Those of some predictions, by id, ascending. O(m log n) and what these have."""
         first, after = (np.searchsorted(self.call, predictions, side) for side in ("left", "right"))
         return self.times.where(positions_between(first, after))
 
@@ -280,7 +280,7 @@ class EngineWaits:
     """Times in which predictions of a model waited for the Neural Engine, not by chance: shape (waits,) each."""
 
     prediction: IntArray
-    """Label in `Trace.activity`."""
+    """Its id in `Trace.activity`."""
     times: Intervals
     """Each ends when the prediction's own work began."""
     others_ns: IntArray
@@ -299,10 +299,10 @@ def engine_waits(trace: Trace, predictions: IntArray, hardware: Events) -> Engin
     ours = waits.surely & np.isin(waits.call, predictions)
     times = waits.times.where(ours)
     executed = hardware.kind.is_any(Kind.ANE_EXEC)
-    labels = hardware.id[executed]
+    ids = hardware.id[executed]
     # Rows of several predictions may be its own, unless its own bear its name.
     if not hardware.attribution.is_any(*NAMED)[executed].any():
         ambiguous = trace.hardware.attribution.is_any(Attribution.AMBIGUOUS)
-        labels = np.append(labels, trace.hardware.id[ambiguous])
-    own = rows.held.where(np.isin(rows.label, labels))
+        ids = np.append(ids, trace.hardware.id[ambiguous])
+    own = rows.held.where(np.isin(rows.id, ids))
     return EngineWaits(waits.call[ours], times, rows.held.covered_within(times) - own.covered_within(times))

@@ -30,7 +30,7 @@ class Bursts:
     """Predictions that follow each other closely."""
 
     burst: IntArray
-    """Shape (predictions,): number of the burst of each prediction, 0 to bursts - 1, in the order of the frame."""
+    """Shape (predictions,): number of the burst of each prediction, 0 to bursts - 1, in their order."""
     first: IntArray
     """Shape (bursts,): index of the first prediction of each burst."""
     count: IntArray

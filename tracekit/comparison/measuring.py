@@ -78,7 +78,7 @@ class _OfTrace(NamedTuple):
     cold: BoolArray
     """Shape (rows of the activity,): the first prediction after a load."""
     copied_in: IntArray
-    """The prediction of each copy and conversion, by label; -1 for none."""
+    """The prediction of each copy and conversion, by id; -1 for none."""
     times: Breakdown
     groups_ns: FloatArray
     """Shape (predictions of `times`, groups): time of each group of parts. What is not known is left out."""
@@ -218,15 +218,15 @@ def _model(name: str, per_second: float | None, trace: Trace, top: Calls, of_tra
     of_model = top.model.is_any(name)
     predictions = top.where(of_model & of_trace.called)
     loads = top.where(of_model & top.kind.is_any(*LOAD_KINDS))
-    labels, loads_ns = predictions.id, loads.duration_ns
+    ids, loads_ns = predictions.id, loads.duration_ns
     inferred = bool(predictions.origin.is_any(Origin.HARDWARE).any())
     inferred_calls = not top.origin.is_any(Origin.CORE_ML).any()
     untold = bool(predictions.attribution.is_any(Attribution.INFERRED).any())
     latencies = predictions.duration_ns
     ended = latencies > 0 if not inferred else np.zeros(len(predictions), np.bool_)
-    is_warm = ~of_trace.cold[labels[ended]]
+    is_warm = ~of_trace.cold[ids[ended]]
     depth = depth_over_time(predictions).depth if len(predictions) and not inferred else None
-    positions = places_of(of_trace.times.every.id, labels)
+    positions = places_of(of_trace.times.every.id, ids)
     timed, timed_ns = positions[ended], latencies[ended]
     parts = _parts(of_trace, timed, timed_ns)
     unseen = trace.coverage_of(NEURAL_ENGINE).state is TableState.EMPTY
@@ -239,7 +239,7 @@ def _model(name: str, per_second: float | None, trace: Trace, top: Calls, of_tra
         cold_loads_ns=loads_ns[loads.kind.is_any(Kind.LOAD_UNCACHED)],
         cached_loads_ns=loads_ns[loads.kind.is_any(Kind.LOAD_CACHED)],
         other_loads_ns=loads_ns[loads.kind.is_any(Kind.LOAD)],
-        copies=None if untold else int(np.isin(of_trace.copied_in, labels).sum()),
+        copies=None if untold else int(np.isin(of_trace.copied_in, ids).sum()),
         max_in_flight=None if depth is None else int(depth.max(initial=0)),
         awaited_load_ns=int(loads_ns[awaited(loads, trace)].max(initial=0)) if len(loads) else None,
         warm_parts=parts if is_warm.all() else _parts(of_trace, timed[is_warm], timed_ns[is_warm]),

@@ -62,7 +62,7 @@ class DrawnLane:
     flags: IntArray
     """`CALL` and `COLD`, added up."""
     predictions: IntArray
-    """Index labels in `Trace.activity` of the predictions that the rows are or belong to, -1 for none."""
+    """Ids in `Trace.activity` of the predictions that the rows are or belong to, -1 for none."""
     depth: int
     """Most rows at once."""
     sizes: Sizes | None = None

@@ -107,7 +107,7 @@ class _Finder:
         index[predictions.id] = np.arange(len(predictions))
         owner = top_predictions(activity)
         self._prediction_of = np.append(index[owner], index[-1:])
-        """Index of the app's prediction for each row of the activity; -1 for none, and for label -1."""
+        """Index of the app's prediction for each row of the activity; -1 for none, and for row -1."""
         self._several = np.append(activity.attribution.is_any(Attribution.AMBIGUOUS)[owner], False)
         """Whether the stage that a row leads to lies in several predictions of its pipeline."""
         self._linked: list[tuple[AnyArray, ...]] = []

@@ -75,12 +75,12 @@ def chosen(models: Mapping[str, Differences], choice: Choice, *, named: bool = F
     where none is in flight at a time, the next. O(n log n)."""
     busiest_first = sorted(models, key=lambda name: -int(models[name].durations.sum()))
     found = {name: models[name].calls.id[choice.rows(models[name])].tolist() for name in busiest_first}
-    found = {name: labels for name, labels in found.items() if labels}
+    found = {name: ids for name, ids in found.items() if ids}
     if not found and choice.at_ns is not None:
         # Between two predictions: the next one.
         every = ((name, models[name].calls) for name in busiest_first)
         later = ((name, calls.where(calls.start_ns > choice.at_ns)) for name, calls in every)
         following = [(int(calls.start_ns[0]), name, int(calls.id[0])) for name, calls in later if len(calls)]
-        found = {name: [label] for _, name, label in sorted(following)[:1]}
+        found = {name: [first] for _, name, first in sorted(following)[:1]}
     some = list(found.items())[: None if named else 1]
-    return {name: tuple(map(int, labels)) for name, labels in some}
+    return {name: tuple(map(int, ids)) for name, ids in some}

@@ -159,8 +159,8 @@ class Why:
 
 
 def why(trace: Trace, prediction: int) -> Why | None:
-    """Why a prediction, given by its label in `Trace.activity`, took as long as it did; None where its model has too
-    few predictions to compare. O(n log n) for the first of a trace, then O(rows)."""
+    """Why a prediction, given by its id, took as long as it did; None where its model has too few predictions to
+    compare. O(n log n) for the first of a trace, then O(rows)."""
     model = str(trace.activity.model.item(prediction))
     found = differences(trace).get(model)
     if found is None or prediction not in found.calls.id:
@@ -241,7 +241,7 @@ def _blockers(trace: Trace, predictions: Sequence[int] | IndexArray) -> dict[Cau
         foreign, model = rows.foreign[inside], rows.model[inside]
         is_own = model == called.codes[int(predictions[0])]
         behind = np.where(foreign, Behind.PROCESSES, np.where(is_own, Behind.OWN, Behind.MODELS))
-        at = rows.label[inside]
+        at = rows.id[inside]
         names = np.where(model >= 0, np.append(np.array(called.values, object), "")[model], _texts(hardware.model, at))
         processes = np.where(foreign, _texts(hardware.process, at), "")
         (models, name), (owners, process) = (np.unique(each, return_inverse=True) for each in (names, processes))
@@ -272,13 +272,13 @@ def _texts(texts: Texts, at: IntArray) -> ObjectArray:
 
 
 def waited_for(trace: Trace, explained: Why) -> IntArray:
-    """Labels in `Trace.hardware` of rows that filled the waits of a prediction, by start. O(log n + rows there)."""
+    """Ids of the rows of `Trace.hardware` that filled the waits of a prediction, by start. O(log n + rows there)."""
     if not any(part.behind for part in explained.parts):
         return np.zeros(0, np.int64)
     ordered = in_order(trace)
     units, prediction = unit_rows(ordered), np.array([explained.prediction])
     found = ((units[unit], waits.of(prediction)) for unit, waits in all_waits(ordered).items())
-    return np.sort(np.concatenate([rows.label[rows.overlapping(windows)] for rows, windows in found]))
+    return np.sort(np.concatenate([rows.id[rows.overlapping(windows)] for rows, windows in found]))
 
 
 def compiled_for(trace: Trace, explained: Why) -> IntArray:
