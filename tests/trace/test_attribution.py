@@ -1,6 +1,7 @@
 import pytest
 
 from support.hardware_rows import GPU, answers, engine_label, gpu_label
+from support.rows import values_of
 from tracekit.trace.build import build_trace
 from tracekit.trace.filter import everything, narrow, only_models
 
@@ -121,7 +122,7 @@ def test_a_label_tells_the_operation(make):
     trace = build_trace(
         make.recording(make.coreml(), make.engine((0, 1, engine_label("a")), (2, 1, engine_label("b", 3))))
     )
-    assert trace.hardware.frame()["operation"].tolist() == [0, 3]
+    assert values_of(trace.hardware, "operation") == [0, 3]
 
 
 def test_a_model_that_core_ml_does_not_name_is_foreign_at_any_time(make):
@@ -141,8 +142,7 @@ def pipeline(make):
 
 
 def parents(trace):
-    column = trace.hardware.frame()["parent_model"]
-    return column.astype(object).where(column.notna(), None).tolist()
+    return values_of(trace.hardware, "parent_model")
 
 
 def test_a_stage_is_the_innermost_prediction(make):
@@ -178,7 +178,7 @@ def test_a_pipeline_keeps_the_hardware_rows_of_its_stages_when_others_are_filter
 def test_a_damaged_table_whose_pipelines_run_in_a_circle_ends(make):
     coreml = make.coreml((0, 100, "Prediction", "a", "b", "sub"), (0, 100, "Prediction", "b", "a", "sub"))
     trace = build_trace(make.recording(coreml, make.engine((10, 5, "Neural Engine Prediction"))))
-    assert trace.hardware.frame()["prediction"].isna().all()
+    assert not trace.hardware.prediction.known.any()
 
 
 def test_a_prediction_in_which_two_processes_ran_its_model_is_of_neither_for_sure(make):

@@ -1,8 +1,8 @@
 """The rules of `tracekit.trace.attribution`, tried one row at a time."""
 
-import pandas as pd
 from hypothesis import given, settings, strategies as st
 
+from support.rows import records_of
 from tracekit.trace.build import build_trace
 
 
@@ -40,47 +40,44 @@ def expected(activity, names, stages, row, by_label):
     `by_label` are the models of which a row is named, by label or as the call that such a row lies in.
     """
     start, end, model = row["start_ns"], row["start_ns"] + row["duration_ns"], row["model"]
+    calls = [call for call in activity if call["kind"] == "prediction"]
+    around = [call for call in calls if call["start_ns"] <= start and call["start_ns"] + call["duration_ns"] >= end]
 
-    def around(chosen):
-        calls = activity[(activity["kind"] == "prediction") & chosen]
-        return calls[(calls["start_ns"] <= start) & (calls["start_ns"] + calls["duration_ns"] >= end)]
-
-    if isinstance(model, str):
+    if model is not None:
         if model not in names:
             return None, model, "foreign"
-        candidates = around(activity["model"] == model)
-        if candidates.empty:
+        candidates = [call for call in around if call["model"] == model]
+        if not candidates:
             pipelines = [pipe for stage, pipe in stages if stage == model != pipe]
-            candidates = around(activity["model"].isin(pipelines))
-        return (candidates.index[0] if len(candidates) == 1 else None), model, "label"
-    candidates = around(activity["model"].notna())
-    outermost = candidates[candidates["prediction"].isna()]
+            candidates = [call for call in around if call["model"] in pipelines]
+        return (candidates[0]["id"] if len(candidates) == 1 else None), model, "label"
+    candidates = [call for call in around if call["model"] is not None]
+    outermost = [call for call in candidates if call["prediction"] is None]
     if len(outermost) != 1:
-        calls = activity[(activity["kind"] == "prediction") & activity["prediction"].isna()]
-        begun = (calls["start_ns"] <= start) & (calls["start_ns"] + calls["duration_ns"] > start)
-        return None, None, "ambiguous" if len(outermost) or begun.any() else "unattributed"
-    (here,) = outermost.index
-    if activity.loc[here, "model"] in by_label:
+        begun = [call for call in calls if call["prediction"] is None and call["start_ns"] <= start]
+        begun = [call for call in begun if call["start_ns"] + call["duration_ns"] > start]
+        return None, None, "ambiguous" if outermost or begun else "unattributed"
+    (here,) = outermost
+    if here["model"] in by_label:
         return None, None, "ambiguous"
     # The tiers below it: go on while there is exactly one, and it lies in the one above.
     while True:
-        tier = [index for index in candidates.index if depth(activity, index) == depth(activity, here) + 1]
-        if len(tier) != 1 or activity.loc[tier[0], "prediction"] != here:
-            return here, activity.loc[here, "model"], "contained"
+        tier = [call for call in candidates if depth(activity, call) == depth(activity, here) + 1]
+        if len(tier) != 1 or tier[0]["prediction"] != here["id"]:
+            return here["id"], here["model"], "contained"
         (here,) = tier
 
 
-def top(activity, index):
+def top(activity, call):
     for _ in range(5):
-        around = activity.loc[index, "prediction"]
-        index = index if pd.isna(around) else around
-    return index
+        call = call if call["prediction"] is None else activity[call["prediction"]]
+    return call
 
 
-def depth(activity, index):
+def depth(activity, call):
     count = 0
-    while pd.notna(activity.loc[index, "prediction"]) and count < 5:
-        index, count = activity.loc[index, "prediction"], count + 1
+    while call["prediction"] is not None and count < 5:
+        call, count = activity[call["prediction"]], count + 1
     return count
 
 
@@ -88,21 +85,15 @@ def depth(activity, index):
 @settings(deadline=None, max_examples=50)
 def test_any_rows_are_linked_as_the_rules_say_row_by_row(make, core_ml, engine):
     trace = build_trace(make.recording(make.coreml(*core_ml), make.engine(*engine)))
-    every = pd.concat([trace.activity.frame(), trace.data.frame(), trace.compute.frame()])
-    names = set(every["model"].dropna()) | set(every["parent_model"].dropna())
-    stages = set(every[["model", "parent_model"]].dropna().itertuples(index=False, name=None))
-    before = trace.hardware.frame().assign(model=trace.hardware.frame()["model"].astype(object))
-    generic = before["label"].astype(object) == "Neural Engine Prediction"
-    before.loc[generic.to_numpy(dtype=bool), "model"] = None
-    linked = [
-        top(trace.activity.frame(), index)
-        for index in trace.hardware.frame()["prediction"][~generic.to_numpy(dtype=bool)].dropna()
-    ]
-    by_label = set(before["model"].dropna()) & names | set(trace.activity.frame()["model"][linked])
-    for index, row in before.iterrows():
-        linked_row = trace.hardware.frame().loc[index]
-        prediction = None if pd.isna(linked_row["prediction"]) else linked_row["prediction"]
-        model = linked_row["model"] if isinstance(linked_row["model"], str) else None
-        assert (prediction, model, linked_row["attribution"]) == expected(
-            trace.activity.frame(), names, stages, row, by_label
-        )
+    activity, hardware = records_of(trace.activity), records_of(trace.hardware)
+    every = [*activity, *records_of(trace.data), *records_of(trace.compute)]
+    stages = {(row["model"], row["parent_model"]) for row in every}
+    names = {name for stage in stages for name in stage} - {None}
+    stages = {stage for stage in stages if None not in stage}
+    named = [row for row in hardware if row["label"] != "Neural Engine Prediction"]
+    linked = [top(activity, activity[row["prediction"]]) for row in named if row["prediction"] is not None]
+    by_label = {row["model"] for row in named} & names | {call["model"] for call in linked}
+    for row in hardware:
+        unlinked = row if row in named else row | {"model": None}
+        answer = (row["prediction"], row["model"], row["attribution"])
+        assert answer == expected(activity, names, stages, unlinked, by_label)

@@ -1,8 +1,8 @@
 """Hardware rows of pipelines: stages that several have, and pipelines in pipelines."""
 
-import pandas as pd
 import pytest
 
+from support.rows import records_of, values_of
 from tracekit.trace.build import build_trace
 from tracekit.trace.linking import top_predictions
 
@@ -22,11 +22,8 @@ def test_a_stage_of_two_pipelines_is_sought_in_both(make):
     shared, own_label = engine_label("shared"), engine_label("own")
     engine = [(30, 5, shared), (130, 5, shared), (60, 5, shared), (60, 6, own_label)]
     trace = build_trace(make.recording(make.coreml(*rows), make.engine(*engine)))
-    called = dict(enumerate(trace.activity.frame()["model"].astype(str)))
-    linked = {
-        (row.start_ns, row.model): None if pd.isna(row.prediction) else called[row.prediction]
-        for row in trace.hardware.frame().itertuples()
-    }
+    called = {None: None} | dict(enumerate(values_of(trace.activity, "model")))
+    linked = {(row["start_ns"], row["model"]): called[row["prediction"]] for row in records_of(trace.hardware)}
     assert linked == {(30, "shared"): "first", (130, "shared"): "second", (60, "shared"): None, (60, "own"): "first"}
 
 
@@ -35,7 +32,7 @@ def test_a_row_in_many_pipelines_leads_to_the_call_of_the_app(make, levels):
     nested = [(k, 1_000 - 2 * k, "Prediction", f"s{k}-1", f"s{k - 1}-1", "sub") for k in range(1, levels)]
     core_ml = make.coreml((0, 1_000, "Prediction", "s0-1"), *nested)
     trace = build_trace(make.recording(core_ml, make.engine((500, 5, "Neural Engine Prediction"))))
-    (row,) = trace.hardware.frame().itertuples()
-    assert row.attribution == "contained"
-    assert trace.activity.frame().loc[row.prediction, "model"] == f"s{min(levels, 16) - 1}"
-    assert top_predictions(trace.activity)[row.prediction] == 0
+    assert values_of(trace.hardware, "attribution") == ["contained"]
+    (prediction,) = values_of(trace.hardware, "prediction")
+    assert trace.activity.model.item(prediction) == f"s{min(levels, 16) - 1}"
+    assert top_predictions(trace.activity)[prediction] == 0

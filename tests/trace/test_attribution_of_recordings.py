@@ -3,16 +3,24 @@
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from support.ground_truth import ground_truth
 from support.hardware_rows import MS, answers, engine_label
+from support.rows import values_of
 from support.samples import SAMPLES
 from tracekit.recording.open import open_recording
 from tracekit.testing import Model, Process, Scenario, write_export
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
 from tracekit.trace.events import Lane
+
+
+def links(trace, schema):
+    """Row in the Core ML table of the prediction that each row of a table is linked to, in order of the table."""
+    row_of = {None: None} | dict(enumerate(trace.activity.row.tolist()))
+    rows = trace.hardware.where(trace.hardware.table.is_any(schema))
+    linked = [row_of[label] for label in values_of(rows, "prediction")]
+    return [linked[at] for at in np.argsort(rows.row)]
 
 
 def camera(version):
@@ -41,15 +49,11 @@ def test_every_row_of_a_recording_is_linked_to_the_prediction_that_caused_it(tmp
     write_export(scenario, tmp_path)
     trace = build_trace(open_recording(tmp_path, schemas=NEEDED_SCHEMAS))
     truth = ground_truth(scenario)
-    core_ml_row = trace.activity.frame()["row"]
     for schema in (scenario.xcode.neural_engine_schema, "metal-gpu-intervals"):
-        rows = trace.hardware.frame()[trace.hardware.frame()["table"] == schema].sort_values("row")
-        linked = [None if pd.isna(label) else int(core_ml_row[label]) for label in rows["prediction"]]
-        assert tuple(linked) == truth.parents[schema]
-    graph = trace.hardware.frame()[trace.hardware.frame()["lane"] == Lane.MPS]
-    assert len(graph) == 10
-    assert graph["attribution"].eq("exact").all()
-    assert graph["model"].eq("Seg-menter").all()
+        assert tuple(links(trace, schema)) == truth.parents[schema]
+    graph = trace.hardware.where(trace.hardware.lane.is_any(Lane.MPS))
+    assert values_of(graph, "attribution") == ["exact"] * 10
+    assert values_of(graph, "model") == ["Seg-menter"] * 10
 
 
 @pytest.mark.turns(4)
@@ -59,16 +63,15 @@ def test_no_row_of_a_sample_is_linked_to_a_wrong_prediction(samples, name):
     truth = ground_truth(scenario)
     trace = build_trace(open_recording(samples / f"{name}.trace", schemas=NEEDED_SCHEMAS))
     for schema, parents in truth.parents.items():
-        rows = trace.hardware.frame()[trace.hardware.frame()["table"] == schema].sort_values("row")
-        if rows.empty:
+        rows = trace.hardware.where(trace.hardware.table.is_any(schema))
+        if not len(rows):
             continue
-        linked = [None if pd.isna(label) else int(trace.activity.frame()["row"][label]) for label in rows["prediction"]]
         # Calls of one model overlap in this sample, which leaves labels without a single prediction.
         overlap = name == "captions_concurrent"
-        assert all(a == b or (overlap and a is None) for a, b in zip(linked, parents, strict=True))
+        assert all(a == b or (overlap and a is None) for a, b in zip(links(trace, schema), parents, strict=True))
         # One app has work of its own on the GPU, outside of Core ML.
         own = {"unattributed"} if name == "frame_camera" else set()
-        assert set(rows["attribution"]) <= {"label", "exact", "foreign", *own}
+        assert set(rows.attribution.held()) <= {"label", "exact", "foreign", *own}
     assert not trace.sharing.is_shared
 
 
@@ -95,6 +98,7 @@ def test_many_rows_find_their_predictions(make):
             coreml, make.engine(*((int(k) * 100 + 10, 50, label) for k, label in zip(index, labels, strict=True)))
         )
     )
-    assert trace.hardware.frame()["prediction"].tolist() == list(range(count))
-    assert trace.hardware.frame()["attribution"].eq(np.where(index % 7 % 2, "label", "contained")).all()
-    assert trace.hardware.frame()["model"].tolist() == [f"m{k % 7}" for k in index]
+    hardware = trace.hardware
+    assert hardware.prediction.filled().tolist() == list(range(count))
+    assert (hardware.attribution.as_objects() == np.where(index % 7 % 2, "label", "contained")).all()
+    assert hardware.model.as_objects().tolist() == [f"m{k % 7}" for k in index]

@@ -3,6 +3,7 @@
 import pytest
 
 from support.hardware_rows import GPU, MS, answers, gpu_label, graph_label, graphs
+from support.rows import values_of
 from tracekit.trace.build import build_trace
 from tracekit.trace.events import Lane
 
@@ -105,5 +106,5 @@ def test_a_graph_shares_what_is_known_of_its_command_buffer(make):
         (None, None, "ambiguous"),
         (None, None, "foreign"),
     ]
-    rows = trace.hardware.frame()[trace.hardware.frame()["lane"] == Lane.MPS]
-    assert rows.set_index("row")["operation"].dropna().to_dict() == {0: 2, 1: 0}
+    rows = trace.hardware.where(trace.hardware.lane.is_any(Lane.MPS) & trace.hardware.operation.known)
+    assert dict(zip(rows.row.tolist(), values_of(rows, "operation"), strict=True)) == {0: 2, 1: 0}

@@ -1,26 +1,19 @@
 import json
 
-import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from support.rows import records_of
 from tracekit.trace.build import build_trace
 from tracekit.trace.instruments.coreml import split_names
 
 
-def coreml_rows(trace):
-    """Every Core ML row by its row in the table, with the table's row of the prediction that it is linked to."""
-    activity = trace.activity.frame()
-    frames = pd.concat([activity, trace.data.frame(), trace.compute.frame(), trace.other.frame()])
-    frames = frames.assign(inside=[None if pd.isna(p) else int(activity.loc[p, "row"]) for p in frames["prediction"]])
-    return frames.set_index("row").sort_index()
-
-
 def links(trace):
     """(row of the prediction, attribution) of each row of the table."""
-    rows = coreml_rows(trace)
-    inside = [None if pd.isna(index) else int(index) for index in rows["inside"]]
-    return list(zip(inside, rows["attribution"], strict=True))
+    row_of = {None: None} | dict(enumerate(trace.activity.row.tolist()))
+    rows = [row for lane in (trace.activity, trace.data, trace.compute, trace.other) for row in records_of(lane)]
+    rows.sort(key=lambda row: row["row"])
+    return [(row_of[row["prediction"]], row["attribution"]) for row in rows]
 
 
 LINKS = {
