@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from tracekit.arrays import IntArray
-from tracekit.by_frame import unchanging
 from tracekit.columns import Codes, Column, Flags, Numbers, Reals, Type
-
-AnyRows = TypeVar("AnyRows")
 
 _DTYPES = {
     Type.NUMBER: "int64",
@@ -67,38 +62,3 @@ def _kept_dtype(categories: Sequence[object]) -> pd.CategoricalDtype[Any]:
 def _index(ids: IntArray) -> pd.Index[Any]:
     # As of rows that are taken from those of a lane.
     return pd.RangeIndex(int(ids.max(initial=-1)) + 1).take(ids)
-
-
-_KEPT: weakref.WeakKeyDictionary[Any, pd.DataFrame] = weakref.WeakKeyDictionary()
-
-
-def kept_frame(rows: Any) -> pd.DataFrame:
-    """The frame of rows, made once, for rooms that still read frames."""
-    if rows not in _KEPT:
-        columns = rows.columns()
-        index = _index(columns["id"]) if "id" in columns else None
-        cells = {name: array_of(cells) for name, cells in columns.items() if name != "id"}
-        _KEPT[rows] = unchanging(pd.DataFrame(cells, index=index, copy=False))
-    return _KEPT[rows]
-
-
-def rows_of(cls: Callable[..., AnyRows], frame: pd.DataFrame) -> AnyRows:
-    """Rows of a frame that has their columns and, as index, their id."""
-    names = cls.__dataclass_fields__  # type: ignore[attr-defined]
-    made = cls(
-        **{name: frame.index.to_numpy(np.int64) if name == "id" else cells_of(frame[name].array) for name in names}
-    )
-    if list(frame) == [name for name in names if name != "id"]:
-        _KEPT[made] = unchanging(frame)
-    return made
-
-
-def cells_of(array: Any) -> Any:
-    """The cells of an array of pandas as a column of rows."""
-    if isinstance(array, pd.Categorical):
-        return Codes(array.codes, tuple(array.categories.to_numpy(object).tolist()))
-    if isinstance(array, pd.arrays.IntegerArray):
-        return Numbers(array.to_numpy(np.int64, na_value=0), ~array.isna())
-    if isinstance(array, pd.arrays.BooleanArray):
-        return Flags(array.to_numpy(np.bool_, na_value=False), ~array.isna())
-    return array.to_numpy()

@@ -67,9 +67,9 @@ class Rows:
     def frame(self) -> pd.DataFrame:
         """The rows as a DataFrame of pandas: texts as categories, what may be null as `Int64` and `boolean`. A column
         `id` becomes the index."""
-        from tracekit.frame import kept_frame
+        from tracekit.frame import frame_of
 
-        return kept_frame(self)
+        return frame_of(self.columns())
 
     @classmethod
     def none(cls) -> Self:

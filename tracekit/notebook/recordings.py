@@ -30,7 +30,6 @@ from tracekit.render.blocks import Role
 from tracekit.request import request_of, shown_of_request
 from tracekit.trace.build import open_trace
 from tracekit.trace.events import LOAD_KINDS, Kind, Lane
-from tracekit.trace.frames import is_any
 from tracekit.trace.trace import Trace
 from tracekit.units import format_count, format_names
 
@@ -48,33 +47,33 @@ class LoadedTrace:
     @property
     def activity(self) -> pd.DataFrame:
         """Rows of the Activity lane: loads, compilations and predictions."""
-        return self.trace.activity.frame().copy()
+        return self.trace.activity.frame()
 
     @property
     def data(self) -> pd.DataFrame:
         """Rows of the Data lane: copies and conversions of inputs and outputs."""
-        return self.trace.data.frame().copy()
+        return self.trace.data.frame()
 
     @property
     def compute(self) -> pd.DataFrame:
         """Rows of the Compute lane: work on the CPU, and requests to the GPU and the Neural Engine."""
-        return self.trace.compute.frame().copy()
+        return self.trace.compute.frame()
 
     @property
     def phases(self) -> pd.DataFrame:
         """Phases of runtimes and operations of the app, from signposts; columns: `tracekit.trace.runtimes.phases`."""
-        return self.trace.phases.frame().copy()
+        return self.trace.phases.frame()
 
     @property
     def requests(self) -> pd.DataFrame:
         """Requests to language models; columns: `tracekit.trace.requests.frame`."""
-        return self.trace.requests.frame().copy()
+        return self.trace.requests.frame()
 
     @property
     def memory(self) -> pd.DataFrame:
         """Samples of what processes hold; columns: `tracekit.trace.instruments.memory`. Without rows where nothing was
         recorded, which `coverage` tells."""
-        return self.trace.memory.frame().copy()
+        return self.trace.memory.frame()
 
     @property
     def neural_engine(self) -> pd.DataFrame:
@@ -122,17 +121,17 @@ class LoadedTrace:
 
         Raises KeyError where its table was not recorded or could not be read.
         """
-        return self.trace.context[name].frame().copy()
+        return self.trace.context[name].frame()
 
     @property
     def samples(self) -> pd.DataFrame | None:
         """Samples of running threads; None where none were recorded. Columns: `tracekit.trace.samples`."""
-        return None if self.trace.samples is None else self.trace.samples.frame().copy()
+        return None if self.trace.samples is None else self.trace.samples.frame()
 
     @property
     def stacks(self) -> pd.DataFrame | None:
         """Frames of the distinct call stacks that `samples` refers to, innermost first."""
-        return None if self.trace.stacks is None else self.trace.stacks.frame().copy()
+        return None if self.trace.stacks is None else self.trace.stacks.frame()
 
     @property
     def core_ml_calls(self) -> pd.DataFrame | None:
@@ -151,7 +150,7 @@ class LoadedTrace:
 
         The columns are those of `tracekit.analysis.breakdown.Breakdown`; null: not known, never zero.
         """
-        return breakdown(self.trace).every.frame().copy()
+        return breakdown(self.trace).every.frame()
 
     def analyze(self, **options: Any) -> reports.NotebookReport:
         """The report on this run, with the options of `tracekit.analyze` that do not concern reading."""
@@ -200,12 +199,10 @@ class LoadedTrace:
         return TracePlots(self.trace)
 
     def _on(self, lane: Lane) -> pd.DataFrame:
-        hardware = self.trace.hardware.frame()
-        return hardware[is_any(hardware["lane"], lane)].copy()
+        return self.trace.hardware.where(self.trace.hardware.lane.is_any(lane)).frame()
 
     def _of_kind(self, *kinds: Kind) -> pd.DataFrame:
-        activity = self.trace.activity.frame()
-        return activity[is_any(activity["kind"], *kinds)].copy()
+        return self.trace.activity.where(self.trace.activity.kind.is_any(*kinds)).frame()
 
     def __repr__(self) -> str:
         return repr(self.trace)
