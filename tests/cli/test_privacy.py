@@ -460,7 +460,7 @@ def test_nothing_that_leaves_the_screen_holds_a_secret(recordings: dict[str, Pat
     texts = [copied.finding_markdown(session, number) for number in range(len(report.results))]
     everything = EventFilter()
     texts.append(copied.statistics_markdown(session, None, everything, named=True))
-    labels = [str(label) for label in session.trace.hardware.frame()["label"].unique()]
+    labels = [*session.trace.hardware.label.held()]
     texts.append(copied.row_markdown([session.trace], [*["label"] * len(labels), "process"], [*labels, "HushDaemon"]))
     for span in (None, Span(0, 1_000 * MS)):
         for ending in (".md", ".html", ".json", ".txt"):

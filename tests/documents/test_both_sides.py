@@ -50,9 +50,9 @@ def test_pictures_have_both_sides_on_one_scale(samples):
     comparison = compare(*([measure(each.trace, each.report)] for each in both))
     (picture,) = pictures_of_both(comparison, (sides[0], sides[1]))
     root = html.fromstring(f"<div>{picture.markup}</div>")
-    activity = [each.trace.activity.frame() for each in both]
+    activity = [each.trace.activity for each in both]
     # The first one follows the load.
-    warm = [frame[frame["kind"] == Kind.PREDICTION]["duration_ns"].iloc[1:].mean() for frame in activity]
+    warm = [rows.duration_ns[rows.kind.is_any(Kind.PREDICTION)][1:].mean() for rows in activity]
     bars = [sum(float(each.get("width")) for each in bar.xpath(".//rect")) for bar in root.xpath("//*[@class='pair']")]
     assert bars == pytest.approx([100, 100 * warm[1] / warm[0]], abs=0.1)
     # Each side's outline has the same area: that of all its predictions.
@@ -134,8 +134,8 @@ def test_what_is_unfair_is_said_first(measured):
 def test_both_recordings_are_as_long_and_begin_together(page, analyses):
     metas = [json.loads(page.xpath(f"//script[@id='{name}-meta']/text()")[0]) for name in ("lanes", "lanes-after")]
     for meta, analysis in zip(metas, analyses, strict=True):
-        activity = analysis.trace.activity.frame()
-        assert meta["origin"] == activity[activity["kind"].isin([Kind.PREDICTION])]["start_ns"].min()
+        activity = analysis.trace.activity
+        assert meta["origin"] == activity.start_ns[activity.kind.is_any(Kind.PREDICTION)].min()
         assert meta["start"] <= 0
         assert meta["end"] >= analysis.timeline().end_ns
     assert len({meta["end"] - meta["start"] for meta in metas}) == 1

@@ -3,20 +3,20 @@
 import numpy as np
 import pytest
 
+from support.rows import values_of
 from tracekit.lanes.events import events_of
 
 
 @pytest.mark.parametrize("every", [1, 3])
 def test_rows_of_a_lane_are_those_of_the_frame_at_their_places(reload_trace, every):
-    frame = reload_trace.data.frame()
-    positions = np.arange(0, len(frame), every)
+    positions = np.arange(0, len(reload_trace.data), every)
     events = events_of("data", reload_trace.data).at(positions)
-    chosen = frame.iloc[positions]
+    chosen = reload_trace.data.take(positions)
     assert events.index.tolist() == positions.tolist()
-    assert events.starts.tolist() == chosen["start_ns"].tolist()
-    assert events.ends.tolist() == (chosen["start_ns"] + chosen["duration_ns"]).tolist()
-    assert [events.label_texts[code] for code in events.labels] == chosen["label"].tolist()
-    assert [events.model_texts[code] for code in events.models] == chosen["model"].tolist()
+    assert events.starts.tolist() == chosen.start_ns.tolist()
+    assert events.ends.tolist() == chosen.ends_ns.tolist()
+    assert [events.label_texts[code] for code in events.labels] == values_of(chosen, "label")
+    assert [events.model_texts[code] for code in events.models] == values_of(chosen, "model")
 
 
 def test_every_lane_of_a_frame_shares_its_texts_and_not_its_rows(reload_trace):

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ import pytest
 from support.analyses import kept_analysis
 from support.forms import html_page
 from support.made_histories import FIRST, commit, recorded
+from support.rows import records_of
 from tracekit.analysis.code.tree import CallTree
 from tracekit.api import Analysis, analysis_of
 from tracekit.characters import map_strings
@@ -37,7 +39,7 @@ from tracekit.render.blocks import Document, Paragraph, Role, Span
 from tracekit.render.html import html_of
 from tracekit.report.flame import Flame
 from tracekit.report.formatting import moment
-from tracekit.trace.events import Kind
+from tracekit.trace.events import Events, Kind
 from tracekit.units import format_time
 
 WEB = Path(__file__).parents[2] / "web"
@@ -138,8 +140,12 @@ def steps(seen):
 
 
 def first_prediction(analysis: Analysis) -> Any:
-    activity = analysis.trace.activity.frame()
-    return next(activity[activity["kind"] == Kind.PREDICTION].itertuples())
+    activity = analysis.trace.activity
+    return call_at(activity, int(activity.kind.is_any(Kind.PREDICTION).argmax()))
+
+
+def call_at(rows: Events, at: int) -> Any:
+    return SimpleNamespace(**records_of(rows.take(slice(at, at + 1)))[0])
 
 
 def to_ms(ns: int) -> str:
@@ -199,7 +205,7 @@ def test_statistics_of_a_range_are_those_of_the_recording(analysis, steps, step,
     chosen = [rows.where((rows.start_ns >= low) & (rows.start_ns < high)) for rows in trace.events.values()]
     assert f"{sum(map(len, chosen)):,} events starting in it" in panel
     predictions = chosen[0].duration_ns[chosen[0].kind.is_any(Kind.PREDICTION)]
-    numbers = [predictions.sum(), predictions.mean(), np.quantile(predictions, 0.5), np.quantile(predictions, 0.95)]
+    numbers = [predictions.sum(), predictions.mean(), *np.quantile(predictions, [0.5, 0.95])]
     expected = " ".join(map(format_time, [*numbers, predictions.max()]))
     assert f"Prediction · SharpenFilter Activity {len(predictions)} {expected}" in panel
 
@@ -222,10 +228,8 @@ def test_a_finding_leads_to_its_evidence_one_interval_after_the_other(analysis, 
 
 
 def test_search_finds_what_the_recording_holds(analysis, steps):
-    trace = analysis.trace
-    held = sum(
-        int(rows.label.passing(lambda text: "prediction" in text.casefold()).sum()) for rows in trace.events.values()
-    )
+    lanes = analysis.trace.events.values()
+    held = sum(int(rows.label.passing(lambda label: "prediction" in label.lower()).sum()) for rows in lanes)
     assert steps["matches"] == f"{held} matches"
     assert to_ms(first_prediction(analysis).start_ns) in steps["searched"]["panel"]
     assert steps["next match"]["panel"] != steps["searched"]["panel"]
@@ -247,12 +251,12 @@ def test_a_click_selects_what_lies_there_and_a_double_click_shows_it(analysis, s
 
 def test_a_strip_leads_to_evidence_and_on_to_its_prediction(analysis, steps):
     check = next(check for check in analysis.report.results if check.outcome == "finding")
-    data, activity = analysis.trace.data.frame(), analysis.trace.activity.frame()
+    data, activity = analysis.trace.data, analysis.trace.activity
     middle = 5_204_630_250 / 2
     away = np.maximum(check.marked.starts - middle, middle - check.marked.ends)
     near = check.marked.starts[int(np.argmin(away))]
-    prediction = activity.loc[data.loc[data["start_ns"] == near, "prediction"].iloc[0]]
-    start, end = prediction["start_ns"], prediction["start_ns"] + prediction["duration_ns"]
+    prediction = data.prediction.values[data.start_ns == near][0]
+    start, end = activity.start_ns[prediction], activity.ends_ns[prediction]
     assert steps["strip clicked"]["hash"] == f"#finding={check.id}"
     assert f"part of prediction of {shortest_time(end - start)} at {moment(start)}" in steps["strip clicked"]["panel"]
     assert f"evidence for {check.id}" in steps["strip clicked"]["panel"]
@@ -279,8 +283,8 @@ def test_charts_lead_to_the_prediction_under_the_pointer(analysis, steps):
 
 
 def slowest(analysis: Analysis) -> Any:
-    activity = analysis.trace.activity.frame()
-    return activity.loc[activity["duration_ns"].where(activity["kind"] == Kind.PREDICTION).idxmax()]
+    activity = analysis.trace.activity
+    return call_at(activity, int(np.where(activity.kind.is_any(Kind.PREDICTION), activity.duration_ns, -1).argmax()))
 
 
 def test_a_click_on_a_slow_prediction_says_why(analysis, steps):
@@ -300,15 +304,15 @@ def test_a_click_on_a_slow_prediction_says_why(analysis, steps):
 def test_what_a_slow_prediction_waited_for_is_stepped_through(seen, samples):
     trace = kept_analysis(samples / f"{CONCURRENT}.trace").trace
     call = slowest(kept_analysis(samples / f"{CONCURRENT}.trace"))
-    engine = trace.hardware.frame()[trace.hardware.frame()["lane"] == "neural engine"]
-    waits = engine[(engine["start_ns"] + engine["duration_ns"] > call.start_ns)].head(7)
+    engine = trace.hardware.where(trace.hardware.lane.is_any("neural engine"))
+    waits = engine.where(engine.ends_ns > call.start_ns)
     chosen, first, last = next(noted["slow"] for noted in seen["files"] if CONCURRENT in noted["file"])
     assert "behind 7 earlier predictions" in chosen
     assert "What is behind this is outlined: 7 intervals" in chosen
     assert "code not recorded (Time Profiler)" in chosen
     for text, number in ((first, 1), (last, 7)):
         assert f"Interval {number} of 7 behind the prediction of {format_time(call.duration_ns)}" in text
-        assert f"start {to_ms(waits['start_ns'].iloc[number - 1])}" in text
+        assert f"start {to_ms(waits.start_ns[number - 1])}" in text
 
 
 def test_a_slow_prediction_names_the_line_that_called_it_among_several(seen):
@@ -333,8 +337,8 @@ def test_the_flame_graph_counts_the_samples_of_what_is_looked_at(analysis, steps
     assert found == "5 samples, 50%"
     assert innermost == "run [App]: 5 samples, 50%"
     # Every second sample is in Core ML.
-    activity = analysis.trace.activity.frame()
-    calls = list(zip(activity["start_ns"], activity["start_ns"] + activity["duration_ns"], strict=True))
+    activity = analysis.trace.activity
+    calls = list(zip(activity.start_ns.tolist(), activity.ends_ns.tolist(), strict=True))
     held = sum(any(start <= time < end for start, end in calls) for time in times[1::2])
     assert of_model == f"{held} samples, in Core ML, for SharpenFilter"
 
@@ -366,10 +370,7 @@ def test_without_scripts_everything_but_the_lanes_is_there(analysis, seen):
 def test_two_recordings_show_the_same_time_from_their_first_predictions(seen, samples):
     pair = next(page["pair"] for page in seen["files"] if "pair" in page)
     traces = [kept_analysis(samples / f"{name}.trace").trace for name in (DRIVEN, CONCURRENT)]
-    called = [
-        trace.activity.frame()[trace.activity.frame()["kind"].isin([Kind.PREDICTION])]["start_ns"].min()
-        for trace in traces
-    ]
+    called = [trace.activity.start_ns[trace.activity.kind.is_any(Kind.PREDICTION)].min() for trace in traces]
     offset = (int(called[1]) - int(called[0])) / 1e9
     spans = []
     for step in pair["steps"]:

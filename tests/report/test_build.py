@@ -79,7 +79,7 @@ def private(trace: Trace) -> Trace:
     device = Device("iOS", "iPhone 14 Pro", "18.5", "Berta's phone", "00008120-00AA00BB00CC00DD")
     host = Device("macOS", "Mac mini", "15.6", "Berta-mini", "00008132-00AA00BB00CC00EE")
     target = Target("launched", Process("StyleCam", 1), "--key s3cretkey /Users/berta/in.png")
-    others = sorted({str(name) for name in trace.hardware.frame()["process"].dropna()} - {"StyleCam"})
+    others = sorted({*trace.hardware.process.held()} - {"StyleCam"})
     assert others, "the sample has to hold another process"
     quoted = (*others, device.name, device.uuid, host.name, host.uuid, target.arguments)
     notes = tuple(f"Noted: {text}." for text in quoted)

@@ -257,9 +257,9 @@ def with_signposts(trace: Trace) -> Trace:
 def test_of_a_signpost_what_starts_within_its_intervals_is_shown(two):
     trace = with_signposts(two)
     shown = choose_shown(trace, part=Part(signpost="frame"))
-    started = trace.activity.frame()[shown.rows["activity"]]
+    started = trace.activity.start_ns[shown.rows["activity"]]
     # Predictions start every 100 ms at 1,000 and at 1,040 ms; the interval of the other process does not count.
-    assert sorted(started["start_ns"] // MS) == [1_000, 1_040, 1_200, 1_240]
+    assert sorted(started // MS) == [1_000, 1_040, 1_200, 1_240]
     assert [(start // MS, end // MS) for start, end in zip(shown.ranges.starts, shown.ranges.ends, strict=True)] == [
         (1_000, 1_070),
         (1_200, 1_270),
@@ -270,7 +270,7 @@ def test_of_a_signpost_what_starts_within_its_intervals_is_shown(two):
 def test_a_range_cuts_the_intervals_of_a_signpost(two):
     trace = with_signposts(two)
     shown = choose_shown(trace, part=Part(1_020 * MS, 1_210 * MS, "frame"))
-    assert sorted(trace.activity.frame()[shown.rows["activity"]]["start_ns"] // MS) == [1_040, 1_200]
+    assert sorted(trace.activity.start_ns[shown.rows["activity"]] // MS) == [1_040, 1_200]
 
 
 def test_a_finding_between_the_intervals_of_a_signpost_is_outside(two):

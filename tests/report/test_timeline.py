@@ -88,10 +88,10 @@ def test_ids_of_pieces_of_work_stand_apart_from_their_labels(samples):
     analysis = kept_analysis(samples / "not_instrumented.trace")
     timeline = timeline_of(analysis.trace, (), redact=False)
     lane = next(lane for lane in timeline.lanes if lane.id == "gpu other")
-    hardware = analysis.trace.hardware.frame()
-    recorded = hardware[(hardware["attribution"] == "foreign") & (hardware["lane"] == "gpu")]["label"].astype(str)
+    hardware = analysis.trace.hardware
+    recorded = hardware.label.take(hardware.attribution.is_any("foreign") & hardware.lane.is_any("gpu"))
     drawn = zip(lane.labels.tolist(), lane.works.tolist(), strict=True)
-    assert [f"{timeline.texts[label]} {work:#x}" for label, work in drawn] == recorded.tolist()
+    assert [f"{timeline.texts[label]} {work:#x}" for label, work in drawn] == recorded.as_objects().tolist()
     assert len(set(lane.works.tolist())) > 100
 
 
@@ -116,7 +116,7 @@ def test_inferred_calls_bring_their_bounds_and_the_lane_of_the_main_thread(sampl
 
 
 def test_a_choice_of_time_holds_for_the_main_thread_too(sampled_trace):
-    first = int(sampled_trace.activity.frame()["start_ns"].iloc[1])
+    first = int(sampled_trace.activity.start_ns[1])
     shown = only_range(everything(sampled_trace), sampled_trace, first, first + 1)
     lanes = {lane.title: lane for lane in timeline_of(sampled_trace, (), shown=shown).lanes}
     assert len(lanes["Main thread"].starts) == len(lanes["Activity"].starts) == 1

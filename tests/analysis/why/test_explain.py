@@ -33,7 +33,7 @@ def recording(waits_ms: dict[int, int], *, label: str = OTHER.engine_label(0)) -
 
 def test_a_wait_names_whose_work_it_was_and_where_it_is_recorded():
     trace = trace_of(recording({30: 25}))
-    found = why(trace, int(trace.activity.frame().index[trace.activity.frame()["start_ns"] == 3_100 * MS][0]))
+    found = why(trace, int(np.flatnonzero(trace.activity.start_ns == 3_100 * MS)[0]))
     assert found is not None
     assert (found.duration_ns, found.usual_ns, found.extra_ns) == (35 * MS, 10 * MS, 25 * MS)
     (part,) = found.parts
@@ -52,7 +52,7 @@ def test_earlier_predictions_of_the_model_are_counted():
         call = scenario.predict(NET, 5_000 * MS + number * 10_000, (2 + 8 * (number + 1)) * MS)
         call.neural_engine(1 * MS + number * (8 * MS - 10_000), 8 * MS)
     trace = trace_of(scenario)
-    found = why(trace, int(trace.activity.frame().index[-1]))
+    found = why(trace, len(trace.activity) - 1)
     assert found is not None
     part = found.parts[0]
     assert (part.cause, part.known, found.in_flight) == (Cause.QUEUED_OWN, Known.ORDER, 4)
@@ -66,7 +66,7 @@ def test_where_every_prediction_follows_a_load_none_is_warm():
         scenario.load(NET, (100 + 200 * number) * MS, 20 * MS)
         scenario.predict(NET, (150 + 200 * number) * MS, (10 + number) * MS).neural_engine(1 * MS, 8 * MS)
     trace = trace_of(scenario)
-    found = why(trace, int(trace.activity.frame().index[-1]))
+    found = why(trace, len(trace.activity) - 1)
     assert found is not None
     assert (found.compared, found.is_cold, found.is_first) == (5, True, False)
 
@@ -77,7 +77,7 @@ def test_the_caller_is_the_function_that_samples_show():
     for row in [row for row in scenario.coreml if row.label == "Prediction"]:
         code.predict(row.start_ns, row.duration_ns, [])
     trace = trace_of(scenario)
-    found = why(trace, int(trace.activity.frame()["duration_ns"].iloc[1:].idxmax()))
+    found = why(trace, 1 + int(trace.activity.duration_ns[1:].argmax()))
     assert found is not None
     assert found.called_from is not None
     assert (found.called_from.function, found.called_from.file, found.called_from.line) == (
@@ -114,7 +114,7 @@ def test_the_slowest_come_first_and_a_time_finds_what_was_in_flight():
     def numbers(**choice) -> list[int]:
         """Numbers of the chosen predictions."""
         labels = chosen(models, Choice(**choice)).get("Net", ())
-        return [(int(trace.activity.frame()["start_ns"].loc[label]) // MS - 100) // 100 for label in labels]
+        return [(int(trace.activity.start_ns[label]) // MS - 100) // 100 for label in labels]
 
     assert numbers() == [20]
     assert numbers(slowest=2) == [20, 10]

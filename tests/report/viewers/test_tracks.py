@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from support.analyses import kept_analysis
+from tracekit.analysis.statistics import top_calls
 from tracekit.report.inferred_calls import inferred_facts
 from tracekit.report.timeline import timeline_of
 from tracekit.report.viewers.tracks import FINDINGS, PREDICTIONS, CounterTrack, SliceTrack, Tracks, tracks_of
@@ -43,20 +44,19 @@ def test_no_row_overlaps_and_none_is_missing(concurrent, tracks):
 
 
 def test_counters_are_those_of_the_predictions(concurrent, tracks):
-    activity = concurrent.trace.activity.frame()
-    predictions = activity[activity["kind"] == Kind.PREDICTION]
+    predictions = top_calls(concurrent.trace, Kind.PREDICTION)
     counters = group(tracks, PREDICTIONS)
     flight = counters["In flight"]
     assert isinstance(flight, CounterTrack)
-    starts, ends = predictions["start_ns"].to_numpy(), (predictions["start_ns"] + predictions["duration_ns"]).to_numpy()
+    starts, ends = predictions.start_ns, predictions.ends_ns
     for time, value in zip(flight.times.tolist(), flight.values.tolist(), strict=True):
         assert value == ((starts <= time) & (ends > time)).sum()
     assert flight.values.max() > 1
-    for model, is_own in predictions.groupby("model", observed=True):
-        latency = counters[f"Latency · {model}"]
+    for model in predictions.model.held():
+        latency, own = counters[f"Latency · {model}"], predictions.model.is_any(model)
         assert isinstance(latency, CounterTrack)
-        assert latency.times.tolist() == is_own["start_ns"].tolist()
-        assert latency.values.tolist() == is_own["duration_ns"].tolist()
+        assert latency.times.tolist() == starts[own].tolist()
+        assert latency.values.tolist() == predictions.duration_ns[own].tolist()
 
 
 def test_findings_bring_their_evidence_and_their_texts(concurrent, tracks):
@@ -84,29 +84,28 @@ def test_findings_bring_their_evidence_and_their_texts(concurrent, tracks):
 def test_a_finding_brings_all_of_its_evidence_not_only_what_a_report_lists(samples):
     analysis = kept_analysis(samples / "style_transfer_reload.trace", functions=False)
     tracks = tracks_of(analysis.report, analysis.timeline())
-    activity = analysis.trace.activity.frame()
-    loads = activity[activity["kind"].isin(LOAD_KINDS)]
+    activity = analysis.trace.activity
+    loads = activity.where(activity.kind.is_any(*LOAD_KINDS))
     # Each of the five models is loaded again for every frame after its first.
-    again = loads[loads.duplicated("model")]
+    again = loads.take(np.setdiff1d(np.arange(len(loads)), np.unique(loads.model.codes, return_index=True)[1]))
     (track,) = dict(tracks.groups)[FINDINGS]
     assert isinstance(track, SliceTrack)
-    assert (track.slices.start.tolist(), len(again)) == (again["start_ns"].tolist(), 368)
+    assert (track.slices.start.tolist(), len(again)) == (again.start_ns.tolist(), 368)
     models = [dict(tracks.details[code])["model"] for code in track.slices.details.tolist()]
-    assert models == again["model"].tolist()
+    assert models == again.model.as_objects().tolist()
     assert not any("evidence" in dict(details) for details in tracks.details)
 
 
 def test_a_flow_joins_a_prediction_to_its_parts_only(concurrent, tracks):
     core_ml = group(tracks, "Core ML")
     trace = concurrent.trace
-    is_prediction = trace.activity.frame()["kind"] == Kind.PREDICTION
     flows = core_ml["Activity"].slices.flow
-    assert (flows[~is_prediction.to_numpy()] == 0).all()
+    assert (flows[~trace.activity.kind.is_any(Kind.PREDICTION)] == 0).all()
     starts = trace.activity.start_ns
     of_flow = dict(zip(flows.tolist(), starts.tolist(), strict=True))
     joined = 0
-    for frame, title in ((trace.data.frame(), "Data"), (trace.compute.frame(), "Compute")):
-        inside = frame["prediction"].to_numpy(np.int64, na_value=-1)
+    for rows, title in ((trace.data, "Data"), (trace.compute, "Compute")):
+        inside = rows.prediction.filled()
         for flow, prediction in zip(core_ml[title].slices.flow.tolist(), inside.tolist(), strict=True):
             assert (of_flow[flow] == starts[prediction]) if prediction >= 0 else flow == 0
             joined += flow > 0
