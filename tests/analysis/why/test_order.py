@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from support.choice import sweep_rest
@@ -59,6 +60,6 @@ def test_rows_of_overlapping_predictions_are_those_that_the_app_made(seed, unit)
     truth = [row.prediction for row in sorted(rows, key=lambda row: row.start_ns) if row.prediction is not None]
     numbers = {prediction.index: number for number, prediction in enumerate(app.predictions)}
     trace = in_order(trace_of(scenario))
-    predicted = trace.activity.frame().index[trace.activity.frame()["kind"] == "prediction"].tolist()
-    hardware = trace.hardware.frame()[trace.hardware.frame()["kind"].isin(["ane_exec", "gpu_exec"])]
-    assert [predicted.index(label) for label in hardware["prediction"]] == [numbers[index] for index in truth]
+    predicted = np.flatnonzero(trace.activity.kind.is_any("prediction")).tolist()
+    found = trace.hardware.prediction.filled()[trace.hardware.kind.is_any("ane_exec", "gpu_exec")]
+    assert [predicted.index(row) for row in found.tolist()] == [numbers[index] for index in truth]
