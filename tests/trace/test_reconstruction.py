@@ -1,10 +1,11 @@
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
 from support.choice import sweep_rest
+from support.rows import records_of, values_of
 from tracekit.recording.open import open_recording
+from tracekit.sorting import equal_groups
 from tracekit.testing import Model, Process, Scenario, write_export
 from tracekit.testing.scenario import CORE_ML
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
@@ -34,17 +35,11 @@ def built(make, *tables, target=("app", 42)):
 
 
 def spans(trace):
-    return list(
-        zip(
-            trace.activity.frame()["start_ns"],
-            trace.activity.frame()["start_ns"] + trace.activity.frame()["duration_ns"],
-            strict=True,
-        )
-    )
+    return list(zip(trace.activity.start_ns.tolist(), trace.activity.ends_ns.tolist(), strict=True))
 
 
 def links(trace):
-    return [None if pd.isna(value) else int(value) for value in trace.hardware.frame()["prediction"]]
+    return values_of(trace.hardware, "prediction")
 
 
 def test_the_first_command_buffer_begins_a_prediction(make):
@@ -53,12 +48,17 @@ def test_the_first_command_buffer_begins_a_prediction(make):
     trace = built(make, gpu(make, *rows))
     assert spans(trace) == [(0, 25), (30, 55)]
     assert links(trace) == [0, 0, 0, 1, 1, 1]
-    first = trace.activity.frame().iloc[0]
-    assert tuple(first[["lane", "kind", "label", "level"]]) == ("activity", "prediction", INFERRED_LABEL, "top")
-    assert tuple(first[["attribution", "model", "device", "process", "pid"]]) == ("inferred", "net", "gpu", "app", 42)
+    first, second = records_of(trace.activity)
+    assert [first[name] for name in ("lane", "kind", "label", "level")] == [
+        *("activity", "prediction", INFERRED_LABEL, "top")
+    ]
+    assert [first[name] for name in ("attribution", "model", "device", "process", "pid")] == [
+        *("inferred", "net", "gpu", "app", 42)
+    ]
     assert first["table"] == "metal-gpu-intervals"
-    assert trace.activity.frame().row.tolist() == [0, 3]
-    assert trace.activity.frame()[["instance", "parent_model", "depth", "operation", "prediction"]].isna().all().all()
+    assert (first["row"], second["row"]) == (0, 3)
+    unknown = ("instance", "parent_model", "depth", "operation", "prediction")
+    assert {row[name] for row in (first, second) for name in unknown} == {None}
     assert trace.inferred
     models = trace.models
     assert (models.name, models.level, models.rows.tolist()) == (("net",), ("top",), [2])
@@ -120,7 +120,7 @@ def test_rows_of_other_processes_make_no_prediction(make):
     assert spans(trace) == [(0, 75), (50, 55)]
     assert links(trace) == [0, None, None, None, 0, 1, None, 0]
     attributions = "exact foreign foreign foreign label label foreign label"
-    assert trace.hardware.frame()["attribution"].tolist() == attributions.split()
+    assert values_of(trace.hardware, "attribution") == attributions.split()
 
 
 def test_without_a_single_target_each_process_has_its_own_predictions(make):
@@ -133,9 +133,9 @@ def test_without_a_single_target_each_process_has_its_own_predictions(make):
     ]
     trace = built(make, gpu(make, *rows), target=None)
     assert links(trace) == [0, 1, 0, 1]
-    assert trace.activity.frame()["pid"].tolist() == [1, 2]
+    assert values_of(trace.activity, "pid") == [1, 2]
     only = narrow(trace, only_process(everything(trace), trace, 2))
-    assert (only.activity.frame()["pid"].tolist(), links(only)) == ([2], [0, 0])
+    assert (values_of(only.activity, "pid"), links(only)) == ([2], [0, 0])
     assert only.models.counts["prediction"].tolist() == [1]
     assert "unless their rows name another process" in only.notes[-1]
 
@@ -152,16 +152,9 @@ def test_neural_engine_rows_with_specific_labels_make_predictions(make):
     trace = built(make, engine)
     assert spans(trace) == [(0, 15), (20, 25), (40, 45)]
     assert links(trace) == [0, 0, 1, None, 2, None]
-    assert trace.activity.frame()["device"].tolist() == ["ane"] * 3
-    assert trace.activity.frame()["process"].isna().all()
-    assert trace.hardware.frame()["attribution"].tolist() == [
-        "label",
-        "label",
-        "label",
-        "unattributed",
-        "label",
-        "label",
-    ]
+    assert values_of(trace.activity, "device") == ["ane"] * 3
+    assert not trace.activity.process.known.any()
+    assert values_of(trace.hardware, "attribution") == [*["label"] * 3, "unattributed", *["label"] * 2]
 
 
 def test_a_prediction_on_two_devices_is_one(make):
@@ -172,7 +165,7 @@ def test_a_prediction_on_two_devices_is_one(make):
     )
     trace = built(make, engine, table)
     assert spans(trace) == [(0, 25), (100, 160)]
-    assert trace.activity.frame()["device"].isna().all()
+    assert not trace.activity.device.known.any()
 
 
 def test_models_that_overlap_are_kept_apart_and_sorted_by_start(make):
@@ -183,7 +176,7 @@ def test_models_that_overlap_are_kept_apart_and_sorted_by_start(make):
         (30, 5, engine_label(0, "a")),
     )
     trace = built(make, engine)
-    assert trace.activity.frame()["model"].tolist() == ["b", "a", "a"]
+    assert values_of(trace.activity, "model") == ["b", "a", "a"]
     assert spans(trace) == [(0, 50), (10, 15), (30, 35)]
     assert links(trace) == [0, 1, 0, 2]
 
@@ -191,7 +184,7 @@ def test_models_that_overlap_are_kept_apart_and_sorted_by_start(make):
 def test_a_core_ml_row_of_any_kind_keeps_the_hardware_from_making_predictions(make):
     trace = build_trace(make.recording(make.coreml((0, 5, "Load", "net-1")), make.engine((10, 5, engine_label()))))
     assert not trace.inferred
-    assert trace.activity.frame()["kind"].tolist() == ["load"]
+    assert values_of(trace.activity, "kind") == ["load"]
     assert not trace.models.inferred.any()
 
 
@@ -235,9 +228,10 @@ def test_the_predictions_of_a_scenario_are_found_without_its_core_ml_table(tmp_p
     write_export(scenario, tmp_path)
     trace = build_trace(open_recording(tmp_path, schemas=NEEDED_SCHEMAS))
     assert spans(trace) == calls
-    assert trace.activity.frame()["model"].tolist() == ["Segmenter", "Depth"] * 15
+    assert values_of(trace.activity, "model") == ["Segmenter", "Depth"] * 15
     # 4 + 3 GPU rows, their 2 graphs and 1 Neural Engine row; and 1 of the other model.
-    assert trace.hardware.frame()["prediction"].value_counts().sort_index().tolist() == [10, 1] * 15
+    linked = trace.hardware.prediction
+    assert np.bincount(linked.values[linked.known]).tolist() == [10, 1] * 15
 
 
 @pytest.mark.corpus
@@ -255,24 +249,21 @@ def test_real_recordings_show_the_predictions_of_the_reference(corpus, name, pre
     assert trace.coverage_of("Core ML").state == "empty"
     assert trace.models.name[0] == "MambaASR_fp16_w8"
     assert (trace.models.counts["prediction"][0], trace.models.inferred[0]) == (predictions, True)
-    on_gpu = trace.hardware.frame()[
-        (trace.hardware.frame()["lane"] == "gpu") & trace.hardware.frame()["prediction"].notna()
-    ]
-    groups = on_gpu.groupby("prediction")
+    hardware = trace.hardware
+    on_gpu = hardware.where(hardware.lane.is_any("gpu") & hardware.prediction.known)
+    parts = [on_gpu.take(at) for at in equal_groups(on_gpu.prediction.values)]
+    sizes = [len(part) for part in parts]
     # One command buffer in each of two recordings has a second row, on the Fragment channel.
-    assert sorted(groups.size())[: predictions - 1] == [34] * (predictions - 1)
+    assert sorted(sizes)[: predictions - 1] == [34] * (predictions - 1)
     assert len(on_gpu) == 34 * predictions + (name != "hello_coreml")
     if rows:
-        assert groups.size().tolist() == rows
-    ends = on_gpu["start_ns"] + on_gpu["duration_ns"]
-    reach = zip(
-        groups["start_ns"].min(), ends.groupby(on_gpu["prediction"]).max(), groups["duration_ns"].sum(), strict=True
-    )
-    assert list(reach)[: len(first)] == first
-    graphs = trace.hardware.frame()[trace.hardware.frame()["lane"] == "mps"]
+        assert sizes == rows
+    reach = [(part.start_ns.min(), part.ends_ns.max(), part.duration_ns.sum()) for part in parts]
+    assert reach[: len(first)] == first
+    graphs = hardware.where(hardware.lane.is_any("mps"))
     # Before them stands the load that call stacks show.
-    assert graphs["prediction"].tolist() == list(range(1, predictions + 1))
-    assert graphs["attribution"].eq("exact").all()
+    assert values_of(graphs, "prediction") == list(range(1, predictions + 1))
+    assert graphs.attribution.is_any("exact").all()
 
 
 PIECES = st.lists(
@@ -316,5 +307,5 @@ def test_many_rows_make_many_predictions(make):
     app, count = make.process("app", 42), 3000
     rows = [(k * 10, 5, gpu_label(k % 10), app, k + 1) for k in range(count * 10)]
     trace = built(make, gpu(make, *rows))
-    assert np.array_equal(trace.activity.frame()["start_ns"], np.arange(count) * 100)
+    assert np.array_equal(trace.activity.start_ns, np.arange(count) * 100)
     assert links(trace) == [k // 10 for k in range(count * 10)]

@@ -1,9 +1,10 @@
 """From files to meaning: samples against their ground truth, real exports against the reference."""
 
-import pandas as pd
+import numpy as np
 import pytest
 
 from support.ground_truth import ground_truth
+from support.rows import values_of
 from support.samples import SAMPLES
 from tracekit.notebook.recordings import LoadedTrace
 from tracekit.recording.open import open_recording
@@ -12,6 +13,7 @@ from tracekit.testing.machines import Process
 from tracekit.testing.rows import Model
 from tracekit.testing.scenario import CORE_ML, Scenario
 from tracekit.trace.build import NEEDED_SCHEMAS, build_trace
+from tracekit.trace.instruments.tables import Hangs
 
 
 def opened(path):
@@ -20,14 +22,14 @@ def opened(path):
 
 def links(trace):
     """Row of the prediction's table row, or None, by row of the Core ML table; and the attributions."""
-    rows = (
-        pd.concat([trace.activity.frame(), trace.data.frame(), trace.compute.frame(), trace.other.frame()])
-        .set_index("row")
-        .sort_index()
-    )
-    row_number = trace.activity.frame()["row"]
-    inside = [None if pd.isna(label) else int(row_number[label]) for label in rows["prediction"]]
-    return inside, rows["attribution"].astype(str).tolist()
+    row_of = {None: None} | dict(enumerate(trace.activity.row.tolist()))
+    rows = [
+        row
+        for lane in (trace.activity, trace.data, trace.compute, trace.other)
+        for row in zip(lane.row.tolist(), values_of(lane, "prediction"), values_of(lane, "attribution"), strict=True)
+    ]
+    rows.sort(key=lambda row: row[0])
+    return [row_of[label] for _, label, _ in rows], [attribution for _, _, attribution in rows]
 
 
 def assert_links_are_true(trace, truth):
@@ -60,16 +62,17 @@ def test_a_sample_means_what_its_scenario_says(samples, name):
         assert row["load_uncached"] == model.cold_loads
         assert row["prediction"] == model.predictions
         assert row["instances"] == len(model.instances)
-        mine = trace.activity.frame()[trace.activity.frame()["model"] == model.name]
-        assert mine.loc[mine["kind"] == "prediction", "duration_ns"].sum() == model.prediction_total_ns
-        assert mine.loc[mine["kind"] != "prediction", "duration_ns"].sum() == model.load_total_ns
+        mine = trace.activity.where(trace.activity.model.is_any(model.name))
+        predicts = mine.kind.is_any("prediction")
+        assert mine.duration_ns[predicts].sum() == model.prediction_total_ns
+        assert mine.duration_ns[~predicts].sum() == model.load_total_ns
 
 
 def test_the_reload_sample_holds_the_figures_of_the_talk(samples):
     # WWDC22 talk 10027: mean load 17.17 ms, total 6.41 s; mean prediction 7.2 ms, total 2.69 s.
-    activity = opened(samples / "style_transfer_reload.trace").activity.frame()
-    predictions = activity.loc[activity["kind"] == "prediction", "duration_ns"]
-    loads = activity.loc[activity["kind"] != "prediction", "duration_ns"]
+    activity = opened(samples / "style_transfer_reload.trace").activity
+    predicts = activity.kind.is_any("prediction")
+    predictions, loads = activity.duration_ns[predicts], activity.duration_ns[~predicts]
     assert round(loads.mean() / 1e6, 2) == 17.17
     assert round(loads.sum() / 1e9, 2) == 6.41
     assert round(predictions.mean() / 1e6, 1) == 7.2
@@ -95,8 +98,9 @@ def test_a_pipeline_and_its_stages_survive_the_way_through_files(tmp_path, versi
     models = trace.models
     assert dict(zip(models.name, models.level, strict=True)) == {"Detector-2": "top", "Crop": "sub", "Classify": "sub"}
     assert models.parents[models.name.index("Crop")] == ("Detector-2",)
-    assert set(trace.compute.frame()["parent_model"]) == {"Detector-2"}
-    assert set(trace.activity.frame().loc[trace.activity.frame()["level"] == "top", "model"]) == {"Detector-2"}
+    assert set(values_of(trace.compute, "parent_model")) == {"Detector-2"}
+    top = trace.activity.where(trace.activity.level.is_any("top"))
+    assert set(values_of(top, "model")) == {"Detector-2"}
 
 
 @pytest.mark.corpus
@@ -108,9 +112,10 @@ def test_a_real_export_of_mps_rows_beside_an_empty_core_ml_table_is_explained(co
     assert "MPS graphs were sent to the GPU (10 rows)" in core_ml.conclusion
     assert "get-task-allow" in core_ml.conclusion
     # Sum and first row as the reference gives them for this recording.
-    assert trace.hardware.frame().duration_ns.sum() == 2554876
-    assert trace.hardware.frame().loc[0, ["start_ns", "duration_ns"]].tolist() == [4397573333, 259167]
-    assert trace.hardware.frame()["process"].isna().all()
+    hardware = trace.hardware
+    assert hardware.duration_ns.sum() == 2554876
+    assert (hardware.start_ns[0], hardware.duration_ns[0]) == (4397573333, 259167)
+    assert not hardware.process.known.any()
 
 
 @pytest.mark.corpus
@@ -137,24 +142,24 @@ def test_the_real_table_of_contents_alone_says_what_to_export(corpus):
     ],
 )
 def test_real_tables_of_other_instruments_become_context(corpus, file, frame, rows):
-    texts = opened(corpus / "xml" / file).context[frame].frame()
-    assert len(texts) == rows
-    assert texts["start_ns"].dtype == "int64"
+    found = opened(corpus / "xml" / file).context[frame]
+    assert len(found) == rows
+    assert found.start_ns.dtype == np.int64
 
 
 @pytest.mark.corpus
 def test_real_hangs_have_the_durations_of_the_reference(corpus):
     # Section 10.4: 6 unresponsive times of 104 to 237 ms, 17 delays of 41 to 89 ms.
-    hangs = opened(corpus / "xml" / "xcode27.0-potential-hangs.xml").context["hangs"].frame()
-    spans = (hangs["duration_ns"] / 1e6).round().groupby(hangs["hang_type"], observed=True).agg(["size", "min", "max"])
-    assert spans.loc["Brief Unresponsiveness"].tolist() == [6, 104, 237]
-    assert spans.loc["Potential Interaction Delay"].tolist() == [17, 41, 89]
-    assert hangs["process"].notna().all()
+    hangs = opened(corpus / "xml" / "xcode27.0-potential-hangs.xml").table(Hangs)
+    for name, *expected in (("Brief Unresponsiveness", 6, 104, 237), ("Potential Interaction Delay", 17, 41, 89)):
+        spans_ms = hangs.duration_ns[hangs.hang_type.is_any(name)] / 1e6
+        assert [len(spans_ms), round(spans_ms.min()), round(spans_ms.max())] == expected
+    assert hangs.process.known.all()
 
 
 @pytest.mark.corpus
 def test_identical_neural_engine_rows_of_a_fixture_are_one(corpus):
     # Its author says that the last two rows are duplicates.
     trace = opened(corpus / "xml" / "snippet-ane-hw-intervals-activitymonitor.xml")
-    assert trace.hardware.frame()["kind"].astype(str).tolist() == ["ane_exec", "ane_exec", "ane_load"]
+    assert values_of(trace.hardware, "kind") == ["ane_exec", "ane_exec", "ane_load"]
     assert any("1 of 4 rows" in note for note in trace.notes)

@@ -1,5 +1,6 @@
 import pytest
 
+from support.rows import records_of, values_of
 from tracekit.errors import MissingColumn, UnreadableRecording
 from tracekit.trace.build import build_trace
 from tracekit.trace.collect import collect
@@ -13,13 +14,13 @@ FULL = (
 
 
 def events(make, table):
-    return bind(collect(make.recording(table), INSTRUMENT.schemas))[0].frame()
+    return bind(collect(make.recording(table), INSTRUMENT.schemas))[0]
 
 
 def test_the_columns_of_xcode_16_bind_by_name(make):
     model = ("stage-2", "stage", "pipe/stage", "pipe-1", "sub")
     row = (7, 3, 1, "GPU Request", *model, "model-dispatch-event", "Blue", "GPU")
-    event = events(make, make.table("coreml-os-signpost", FULL, row)).iloc[0]
+    (event,) = records_of(events(make, make.table("coreml-os-signpost", FULL, row)))
     assert (event["start_ns"], event["duration_ns"]) == (7, 3)
     assert (event["label"], event["kind"]) == ("GPU Request", "gpu_request")
     assert (event["model"], event["instance"], event["parent_model"], event["level"]) == ("stage", 2, "pipe", "sub")
@@ -28,23 +29,23 @@ def test_the_columns_of_xcode_16_bind_by_name(make):
 
 def test_columns_may_stand_in_another_order_and_new_ones_beside_them(make):
     names = "model-name new-in-28 event-label duration start"
-    row = events(make, make.table("coreml-os-signpost", names, ("net-1", 1, "Load", 5, 2))).iloc[0]
+    (row,) = records_of(events(make, make.table("coreml-os-signpost", names, ("net-1", 1, "Load", 5, 2))))
     assert (row["start_ns"], row["duration_ns"], row["model"], row["kind"]) == (2, 5, "net", "load")
 
 
 def test_what_a_table_does_not_have_is_null(make):
     table = make.table("coreml-os-signpost", "start duration event-label model-name", (0, 5, "Prediction", "n"))
-    row = events(make, table).iloc[0]
-    assert row[["instance", "parent_model", "device", "process", "pid", "depth"]].isna().all()
+    (row,) = records_of(events(make, table))
+    assert {row[name] for name in ("instance", "parent_model", "device", "process", "pid", "depth")} == {None}
     assert row["level"] == "top"
     # An empty name is no name, and an empty level is the top one.
     rows = events(make, make.coreml((0, 1, "CPU", "", "p", None), (1, 1, "CPU", "s", "p", " Sub ")))
-    assert list(rows["model"].isna()) == [True, False]
-    assert list(rows["level"]) == ["top", "sub"]
+    assert values_of(rows, "model") == [None, "s"]
+    assert values_of(rows, "level") == ["top", "sub"]
     # Without a column of levels a parent makes a stage.
     names = "start duration event-label model-name parent-model-name"
     table = make.table("coreml-os-signpost", names, (0, 1, "CPU", "s", "p"), (1, 1, "CPU", "p", None))
-    assert list(events(make, table)["level"]) == ["sub", "top"]
+    assert values_of(events(make, table), "level") == ["sub", "top"]
 
 
 @pytest.mark.parametrize("column", ["start", "duration", "event-label", "model-name"])
@@ -63,8 +64,8 @@ def test_the_event_type_decides_the_lane_and_the_string_the_kind(make):
         (3, 1, "CPU", "n", None, "top", ""),
     ]
     events_read = events(make, make.coreml(*rows))
-    assert list(events_read["lane"]) == ["compute", "data", "unknown", "compute"]
-    assert list(events_read["kind"]) == ["ane_data_copy", "other", "other", "cpu_compute"]
+    assert values_of(events_read, "lane") == ["compute", "data", "unknown", "compute"]
+    assert values_of(events_read, "kind") == ["ane_data_copy", "other", "other", "cpu_compute"]
 
 
 def test_the_event_type_names_a_lane_or_none(make):
@@ -78,26 +79,26 @@ def test_the_event_type_names_a_lane_or_none(make):
     }
     names = "start duration event-label model-name event-type"
     rows = [(at, 1, "Frobnicate", "n", value) for at, value in enumerate(lanes)]
-    assert events(make, make.table("coreml-os-signpost", names, *rows))["lane"].tolist() == list(lanes.values())
+    found = events(make, make.table("coreml-os-signpost", names, *rows))
+    assert values_of(found, "lane") == list(lanes.values())
 
 
 def test_rows_of_unknown_lane_stay_visible_with_their_raw_text(make):
     trace = build_trace(make.recording(make.coreml((0, 1, "  Quux", "n"), (1, 1, None, "n"))))
-    assert list(trace.other.frame()["kind"]) == ["other", "other"]
-    assert trace.other.frame().loc[0, "label"] == "  Quux"
-    assert trace.other.frame()["label"].isna().tolist() == [False, True]
+    assert values_of(trace.other, "kind") == ["other", "other"]
+    assert values_of(trace.other, "label") == ["  Quux", None]
 
 
 def test_rows_are_sorted_by_start_then_longest_first_then_row(make):
     rows = [(5, 1, "CPU", "n"), (0, 1, "CPU", "n"), (0, 9, "CPU", "n"), (0, 1, "CPU", "n")]
-    assert list(events(make, make.coreml(*rows))["row"]) == [2, 1, 3, 0]
+    assert events(make, make.coreml(*rows)).row.tolist() == [2, 1, 3, 0]
 
 
 def test_a_row_with_a_duration_that_none_can_be_is_left_out_and_one_without_has_none(make):
     rows = events(make, make.coreml((0, -5, "CPU", "n"), (1, 2**50, "CPU", "n"), (2, None, "CPU", "n")))
-    assert (list(rows["start_ns"]), list(rows["duration_ns"])) == ([2], [0])
+    assert (rows.start_ns.tolist(), rows.duration_ns.tolist()) == ([2], [0])
     rows = events(make, make.coreml((0, None, "CPU", "n"), (1, None, "CPU", "n")))
-    assert list(rows["duration_ns"]) == [0, 0]
+    assert rows.duration_ns.tolist() == [0, 0]
 
 
 def test_durations_that_are_no_numbers_are_refused_by_name(make):

@@ -1,5 +1,6 @@
 import pytest
 
+from support.rows import records_of, values_of
 from tracekit.trace.build import build_trace
 
 GPU = "start duration channel-name frame-number event-depth event-label state process"
@@ -13,7 +14,7 @@ def gpu(make, *rows):
 
 
 def hardware(make, *tables, target=None):
-    return build_trace(make.recording(*tables, target=target)).hardware.frame()
+    return build_trace(make.recording(*tables, target=target)).hardware
 
 
 def test_neural_engine_rows_have_kind_model_and_no_process(make):
@@ -27,18 +28,19 @@ def test_neural_engine_rows_have_kind_model_and_no_process(make):
             (40, 5, None),
         ),
     )
-    assert list(rows["kind"]) == ["ane_exec", "ane_exec", "ane_load", "ane_compile", "other"]
-    assert rows["model"].astype(object).where(rows["model"].notna(), None).tolist() == [None, "net", None, "net", None]
-    assert set(rows["lane"]) == {"neural engine"}
-    assert set(rows["device"]) == {"ane"}
-    assert rows[["process", "pid"]].isna().all().all()
-    assert list(rows["attribution"]) == ["unattributed", "label", "unattributed", "label", "unattributed"]
+    assert values_of(rows, "kind") == ["ane_exec", "ane_exec", "ane_load", "ane_compile", "other"]
+    assert values_of(rows, "model") == [None, "net", None, "net", None]
+    assert set(values_of(rows, "lane")) == {"neural engine"}
+    assert set(values_of(rows, "device")) == {"ane"}
+    assert not rows.process.known.any()
+    assert not rows.pid.known.any()
+    assert values_of(rows, "attribution") == ["unattributed", "label", "unattributed", "label", "unattributed"]
 
 
 def test_identical_neural_engine_rows_are_one_and_overlapping_ones_are_not(make):
     table = make.engine((0, 5, "Neural Engine Load"), (0, 5, "Neural Engine Load"), (3, 5, "Neural Engine Load"))
     trace = build_trace(make.recording(table))
-    assert trace.hardware.frame().start_ns.tolist() == [0, 3]
+    assert trace.hardware.start_ns.tolist() == [0, 3]
     assert trace.notes[0] == "Ignored 1 of 3 rows of ane-hw-intervals: identical to another row."
 
 
@@ -47,15 +49,16 @@ def test_both_names_of_the_neural_engine_table_are_read_and_labels_matched_with_
     coreml = make.coreml((0, 100, "Prediction", "my-net-1"), (0, 100, "Prediction", "other-1"))
     engine = make.engine((0, 5, "my_net_main__Op0_AneInference Prediction"), schema=schema)
     rows = hardware(make, coreml, engine)
-    assert (list(rows["table"]), list(rows["model"])) == ([schema], ["my-net"])
+    assert (values_of(rows, "table"), values_of(rows, "model")) == ([schema], ["my-net"])
 
 
 def test_gpu_rows_keep_their_process_and_only_active_ones_count(make):
     app = make.process("app", 42)
     rows = hardware(make, gpu(make, (0, LABEL, "Active", app), (10, LABEL, "Idle", app), (20, LABEL, None, app)))
-    assert list(rows["start_ns"]) == [0, 20]
-    assert (rows.loc[0, "process"], rows.loc[0, "pid"], rows.loc[0, "model"]) == ("app", 42, "net")
-    assert (rows.loc[0, "kind"], rows.loc[0, "lane"], rows.loc[0, "depth"]) == ("gpu_exec", "gpu", 0)
+    first, second = records_of(rows)
+    assert (first["start_ns"], second["start_ns"]) == (0, 20)
+    assert (first["process"], first["pid"], first["model"]) == ("app", 42, "net")
+    assert (first["kind"], first["lane"], first["depth"]) == ("gpu_exec", "gpu", 0)
 
 
 @pytest.mark.parametrize(
@@ -80,21 +83,21 @@ def test_gpu_rows_keep_their_process_and_only_active_ones_count(make):
 def test_whose_a_row_is_follows_from_its_process_then_its_label(make, label, process, target, expected):
     table = gpu(make, (0, label, "Active", process and make.process(*process)))
     rows = hardware(make, table, target=target and make.process(*target))
-    assert list(rows["attribution"]) == [expected]
+    assert values_of(rows, "attribution") == [expected]
 
 
 def test_mps_rows_count_graphs_and_name_no_model(make):
     row = (4397573333, 259167, "MPSGraph", 0, "MPSGraph:0x10f504470 (CommandBuffer: 0xaa130cc9)", "Active", None)
     table = make.table("mps-hw-intervals", "start duration channel-name event-depth event-label state process", row)
-    rows = hardware(make, table).iloc[0]
-    assert (rows["lane"], rows["kind"], rows["device"], rows["depth"]) == ("mps", "mps_dispatch", "gpu", 0)
-    assert (rows["start_ns"], rows["duration_ns"]) == (4397573333, 259167)
-    assert rows[["model", "process", "pid"]].isna().all()
+    (row,) = records_of(hardware(make, table))
+    assert (row["lane"], row["kind"], row["device"], row["depth"]) == ("mps", "mps_dispatch", "gpu", 0)
+    assert (row["start_ns"], row["duration_ns"]) == (4397573333, 259167)
+    assert (row["model"], row["process"], row["pid"]) == (None, None, None)
 
 
 def test_tables_cut_down_to_times_still_bind(make):
     rows = hardware(make, make.table("metal-gpu-intervals", "start duration", (0, 1)))
-    assert list(rows["kind"]) == ["gpu_exec"]
+    assert values_of(rows, "kind") == ["gpu_exec"]
 
 
 def test_rows_of_all_instruments_are_one_sorted_frame(make):
@@ -102,5 +105,5 @@ def test_rows_of_all_instruments_are_one_sorted_frame(make):
     rows = hardware(
         make, make.engine((9, 1, "Neural Engine Load"), (1, 1, "x")), gpu(make, (3, "y", "Active", None)), mps
     )
-    assert list(rows["lane"]) == ["neural engine", "gpu", "mps", "neural engine"]
-    assert list(rows.index) == [0, 1, 2, 3]
+    assert values_of(rows, "lane") == ["neural engine", "gpu", "mps", "neural engine"]
+    assert rows.id.tolist() == [0, 1, 2, 3]

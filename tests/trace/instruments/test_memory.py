@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from support.handover import trace_of
+from support.rows import values_of
 from tracekit.recording.table import TableState
 from tracekit.testing import Draws, MemoryRow, Process, Scenario, write_bundle, write_export
 from tracekit.testing.apps import MS, neural_engine_app
@@ -29,17 +30,15 @@ def test_a_bundle_and_an_export_give_the_rows_that_were_described(tmp_path, live
     write_export(described, tmp_path / "exported")
     for path in (tmp_path / "run.trace", tmp_path / "exported"):
         trace = open_trace(path)
-        rows = [
-            tuple(row) for row in trace.memory.frame()[["start_ns", "kind", "pid", "bytes"]].itertuples(index=False)
-        ]
-        assert rows == [
+        columns = ("start_ns", "kind", "pid", "bytes")
+        assert list(zip(*(values_of(trace.memory, name) for name in columns), strict=True)) == [
             (S, "footprint", 412, 60_000_000),
             (S, "footprint", 77, 9_000_000),
             (S + 5, "gpu", 412, 4_096),
             (2 * S, "footprint", 412, 61_000_000),
             (3 * S, "gpu", 412, 0),
         ]
-        assert set(trace.memory.frame()["table"]) == {described.footprint_schema, "metal-current-allocated-size"}
+        assert set(trace.memory.table.held()) == {described.footprint_schema, "metal-current-allocated-size"}
 
 
 def test_what_was_not_recorded_or_caught_no_row_is_told_apart():
@@ -59,7 +58,7 @@ def test_both_tables_of_activity_monitor_count_once(make):
     sampled = make.table("sysmon-process", columns, (5, "App", 1, 10), (9, "App", 1, 20))
     live = make.table("activity-monitor-process-live", columns, (5, "App", 1, 10), (7, "App", 1, 15))
     trace = build_trace(make.recording(make.coreml(), sampled, live), ALL_OWN)
-    assert trace.memory.frame()["bytes"].tolist() == [10, 20]
+    assert trace.memory.bytes.tolist() == [10, 20]
 
 
 def test_without_a_target_only_a_process_alone_is_meant():

@@ -1,11 +1,11 @@
-import pandas as pd
 from hypothesis import given, settings, strategies as st
 
+from support.rows import records_of, values_of
 from tracekit.trace.build import build_trace
 
 SIGNPOST = "time thread process event-type identifier name subsystem category message"
 INTERVAL = "start duration name category subsystem identifier process start-thread start-message end-message"
-KEYS = ["start_ns", "duration_ns", "name"]
+KEYS = ("start_ns", "duration_ns", "name")
 
 
 def signposts(make, *rows):
@@ -18,16 +18,16 @@ def signposts(make, *rows):
 
 
 def intervals(trace):
-    return [tuple(row) for row in trace.context["signposts"].frame()[KEYS].itertuples(index=False)]
+    return list(zip(*(values_of(trace.context["signposts"], name) for name in KEYS), strict=True))
 
 
 def test_a_beginning_and_its_end_are_one_interval(make):
     trace = build_trace(make.recording(signposts(make, (5, "Begin", "work"), (9, "End", "work"), (7, "Event", "tick"))))
     assert intervals(trace) == [(5, 4, "work")]
-    row = trace.context["signposts"].frame().iloc[0]
+    (row,) = records_of(trace.context["signposts"])
     assert (row["process"], row["pid"], row["category"], row["subsystem"]) == ("app", 42, "c", "s")
     assert (row["start_message"], row["end_message"], row["row"]) == ("at 5", "at 9", 0)
-    assert list(trace.context["signpost_events"].frame()["name"]) == ["tick"]
+    assert values_of(trace.context["signpost_events"], "name") == ["tick"]
     assert trace.notes == ()
 
 
@@ -82,7 +82,7 @@ def test_interval_tables_of_all_versions_are_read(make):
     for schema in ("os-signpost-interval", "OSSignpostIntervals"):
         trace = build_trace(make.recording(recorded(make, schema, (5, 4, "work", 1))))
         assert intervals(trace) == [(5, 4, "work")]
-        assert trace.context["signposts"].frame().loc[0, "start_message"] == "from"
+        assert values_of(trace.context["signposts"], "start_message") == ["from"]
         assert "signpost_events" not in trace.context
 
 
@@ -92,8 +92,7 @@ def test_an_interval_that_is_recorded_and_paired_counts_once(make):
         make.recording(recorded(make, "OSSignpostIntervals", (5, 4, "work", 1)), signposts(make, *pairs))
     )
     assert intervals(trace) == [(5, 4, "work"), (20, 1, "more")]
-    assert isinstance(trace.context["signposts"].frame()["name"].dtype, pd.CategoricalDtype)
-    assert list(trace.context["signposts"].frame()["table"]) == ["OSSignpostIntervals", "os-signpost"]
+    assert values_of(trace.context["signposts"], "table") == ["OSSignpostIntervals", "os-signpost"]
 
 
 def test_points_of_interest_are_read(make):
@@ -102,5 +101,5 @@ def test_points_of_interest_are_read(make):
         "time process thread subsystem name message",
         (3, make.process("app", 42), make.thread("Main Thread", 7), "s", "tap", "m"),
     )
-    row = build_trace(make.recording(table)).context["points_of_interest"].frame().iloc[0]
+    (row,) = records_of(build_trace(make.recording(table)).context["points_of_interest"])
     assert (row["start_ns"], row["name"], row["process"], row["tid"]) == (3, "tap", "app", 7)
