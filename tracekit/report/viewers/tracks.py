@@ -124,7 +124,7 @@ class _Texts:
 def tracks_of(report: Report, timeline: Timeline) -> Tracks:
     """The tracks of a report and its timeline. O(n log n)."""
     texts = _Texts()
-    # Whether a prediction has rows beside its own, by index label with one more at the end for none.
+    # Whether a prediction has rows beside its own, by id with one more at the end for none.
     predictions = np.concatenate([lane.predictions for lane in timeline.lanes] or [np.empty(0, np.int64)])
     counts = np.bincount(predictions + 1, minlength=1)
     counts[0] = 0
