@@ -10,7 +10,18 @@ from hypothesis import given, strategies as st
 
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.columns import Flags, Numbers, Texts, codes_of, column, or_null
-from tracekit.rows import Rows, counts_by, first_codes, held_texts, in_order, joined, places_of, start_order, sums_by
+from tracekit.rows import (
+    Rows,
+    counts_by,
+    first_codes,
+    group_ids,
+    held_texts,
+    in_order,
+    joined,
+    places_of,
+    start_order,
+    sums_by,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,3 +160,12 @@ def test_values_are_numbered_in_the_order_in_which_they_appear(values, apart):
     numbers = [number.setdefault(value * apart, len(number)) for value in values]
     found, distinct = first_codes(np.array(values, np.int64) * apart)
     assert (found.tolist(), distinct.tolist()) == (numbers, list(number))
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([-1, 0, 5, 1 << 62, -1 << 63]), st.integers(-1, 2), st.booleans(), st.just(7)))
+)
+def test_rows_have_the_same_number_where_they_are_equal_in_each_column(rows):
+    columns = [np.array([row[at] for row in rows], dtype) for at, dtype in enumerate((int, np.int8, bool, int))]
+    number = {}
+    assert group_ids(columns, len(rows)).tolist() == [number.setdefault(row, len(number)) for row in rows]

@@ -1,11 +1,10 @@
 from collections import Counter
 
-import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
 from tracekit.errors import MissingColumn, UnreadableRecording
-from tracekit.trace.collect import collect, group_ids
+from tracekit.trace.collect import collect
 
 COLUMNS = "start duration label"
 
@@ -115,12 +114,3 @@ def test_each_row_counts_as_often_as_in_the_table_that_holds_it_most_often(make,
     assert counts == as_text
     once = gathered(collect(recording, ["x"], once=True))
     assert len(once) == len(set(once)) == len(expected)
-
-
-@given(
-    st.lists(st.tuples(st.sampled_from([-1, 0, 5, 1 << 62, -1 << 63]), st.integers(-1, 2), st.booleans(), st.just(7)))
-)
-def test_rows_have_the_same_number_where_they_are_equal_in_each_column(rows):
-    columns = [np.array([row[at] for row in rows], dtype) for at, dtype in enumerate((int, np.int8, bool, int))]
-    number = {}
-    assert group_ids(columns, len(rows)).tolist() == [number.setdefault(row, len(number)) for row in rows]

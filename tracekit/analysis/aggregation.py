@@ -13,9 +13,8 @@ from tracekit.analysis.statistics import Statistics, duration_statistics
 from tracekit.arrays import BoolArray, IndexArray
 from tracekit.errors import unknown
 from tracekit.recording.table import Process
-from tracekit.rows import first_codes
+from tracekit.rows import first_codes, group_ids
 from tracekit.sorting import equal_groups, few_bits
-from tracekit.trace.collect import group_ids
 from tracekit.trace.events import Attribution, Calls, Events, Kind, Level
 from tracekit.trace.instruments.catalogue import INSTRUMENTS
 from tracekit.trace.trace import Trace

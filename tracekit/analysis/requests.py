@@ -12,9 +12,8 @@ import numpy as np
 from tracekit.analysis.quantities import Population, Quantity, median, quantiles
 from tracekit.arrays import IntArray
 from tracekit.columns import Numbers, all_known, column
-from tracekit.rows import Rows
+from tracekit.rows import Rows, group_ids
 from tracekit.sorting import equal_groups
-from tracekit.trace.collect import group_ids
 from tracekit.trace.context import of_target
 from tracekit.trace.filter import Shown
 from tracekit.trace.requests.frame import NO_ERROR, REQUESTS, Requests

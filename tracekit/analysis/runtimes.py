@@ -11,8 +11,8 @@ import numpy as np
 
 from tracekit.analysis.statistics import Statistics, duration_statistics
 from tracekit.arrays import IndexArray
+from tracekit.rows import group_ids
 from tracekit.sorting import equal_groups
-from tracekit.trace.collect import group_ids
 from tracekit.trace.context import of_target
 from tracekit.trace.filter import Shown, model_names
 from tracekit.trace.instruments.tables import MetalPipelines

@@ -15,10 +15,9 @@ from tracekit.columns import Codes, Flags, Numbers, Texts, column
 from tracekit.intervals import Intervals
 from tracekit.lanes.categories import Category
 from tracekit.lanes.events import Events, LaneRows, events_without_models, rows_by
-from tracekit.rows import Rows, start_order
+from tracekit.rows import Rows, group_ids, start_order
 from tracekit.trace.calls.infer import NOUNS
 from tracekit.trace.calls.stacks import core_ml_stacks
-from tracekit.trace.collect import group_ids
 from tracekit.trace.context import of_target
 from tracekit.trace.filter import in_ranges
 from tracekit.trace.instruments.memory import MEMORY, Memory, of_process

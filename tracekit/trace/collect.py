@@ -7,16 +7,16 @@ is known to write a row twice.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
+from tracekit.arrays import BoolArray, IndexArray, IntArray
 from tracekit.columns import Codes, Numbers, joined_codes, no_numbers
 from tracekit.recording.contents import Recording
 from tracekit.recording.table import Cells, CellValue, Table, TableState
-from tracekit.rows import first_codes
+from tracekit.rows import group_ids
 from tracekit.sorting import is_first_of_each, occurrence
 from tracekit.trace.binding import as_coded, optional_integers, required_integers
 
@@ -150,24 +150,3 @@ def _time_column(table: Table) -> Numbers:
     times = (column.mnemonic for column in table.columns if column.engineering_type in TIME_TYPES)
     present = next((name for name in TIME_COLUMNS if table.has(name)), next(times, TIME_COLUMNS[0]))
     return required_integers(table, present)
-
-
-def group_ids(columns: Iterable[CodeArray | BoolArray], rows: int) -> IntArray:
-    """A number per row that two rows share exactly when they are equal in every column, in order of appearance.
-    O(rows) per column of codes, O(rows log rows) per column of other numbers."""
-    group, groups = np.zeros(rows, np.int64), 1
-    for column in columns if rows else ():
-        codes = column.astype(np.int64, copy=False)
-        low, values = int(codes.min()), int(codes.max()) - int(codes.min()) + 1
-        if values == 1:
-            continue
-        if values > 4 * rows:
-            codes, distinct = first_codes(codes)
-            low, values = 0, len(distinct)
-            if values == rows:
-                return codes
-        if groups * values > np.iinfo(np.int64).max:
-            group, distinct = first_codes(group)
-            groups = len(distinct)
-        group, groups = group * values + codes - low, groups * values
-    return first_codes(group)[0]

@@ -13,10 +13,10 @@ from tracekit.analysis.code.phases import LEVELS, phase_times
 from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
 from tracekit.columns import Flags, Keyed, Numbers, Texts, all_known, column, constant
 from tracekit.intervals import Intervals
+from tracekit.rows import group_ids
 from tracekit.sorting import equal_groups
 from tracekit.trace.calls.sites import CodePlaces, Sites, place_of
 from tracekit.trace.calls.stacks import Api, LoadPhase, Unit, app_frames
-from tracekit.trace.collect import group_ids
 from tracekit.trace.samples import SampleRows
 from tracekit.trace.trace import Trace
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 import numpy as np
 
 from tracekit.arrays import BoolArray, IndexArray, IntArray
-from tracekit.trace.collect import group_ids
+from tracekit.rows import group_ids
 from tracekit.trace.samples import APP, Samples
 from tracekit.units import format_count
 

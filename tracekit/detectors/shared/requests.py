@@ -11,8 +11,8 @@ import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.columns import constant
+from tracekit.rows import group_ids
 from tracekit.sorting import equal_groups
-from tracekit.trace.collect import group_ids
 from tracekit.trace.context import of_target
 from tracekit.trace.requests.frame import (
     INSTRUMENT as FOUNDATION_MODELS,

@@ -25,8 +25,7 @@ import numpy as np
 
 from tracekit.columns import constant, no_numbers, or_null
 from tracekit.intervals import Intervals
-from tracekit.rows import in_order
-from tracekit.trace.collect import group_ids
+from tracekit.rows import group_ids, in_order
 from tracekit.trace.events import (
     ATTRIBUTIONS,
     KINDS,

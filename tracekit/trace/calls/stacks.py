@@ -16,9 +16,8 @@ import numpy as np
 
 from tracekit.arrays import BoolArray, IndexArray, IntArray
 from tracekit.columns import Codes, Texts, column
-from tracekit.rows import Rows
+from tracekit.rows import Rows, group_ids
 from tracekit.trace.cache import cached
-from tracekit.trace.collect import group_ids
 from tracekit.trace.samples import APP, Samples, StackRows
 
 CORE_ML: Final = "CoreML"

@@ -14,10 +14,10 @@ from tracekit.arrays import BoolArray, IndexArray
 from tracekit.columns import all_known
 from tracekit.intervals import running_end
 from tracekit.recording.table import Cells, Column, Process, Table
-from tracekit.rows import joined
+from tracekit.rows import group_ids, joined
 from tracekit.trace import collect
 from tracekit.trace.binding import optional_values, required_values
-from tracekit.trace.collect import group_ids, select_rows
+from tracekit.trace.collect import select_rows
 from tracekit.trace.context import bind_context, of_target, sorted_by_start
 from tracekit.trace.instruments.instrument import Context, Instrument
 from tracekit.trace.instruments.tables import MetalPipelines, SignpostEvents, Signposts

@@ -12,8 +12,9 @@ import numpy as np
 
 from tracekit.columns import all_known, codes_of, constant, numbers_by_code, or_null
 from tracekit.recording.table import Process
+from tracekit.rows import group_ids
 from tracekit.trace.binding import as_texts, optional_integers, optional_values
-from tracekit.trace.collect import Rows, group_ids
+from tracekit.trace.collect import Rows
 from tracekit.trace.requests.foundation_models import bind_foundation_models
 from tracekit.trace.requests.frame import Requests, joined_requests
 from tracekit.trace.requests.logged import logged_requests

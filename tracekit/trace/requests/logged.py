@@ -16,8 +16,7 @@ import numpy as np
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.columns import Numbers, codes_of, constant
 from tracekit.intervals import Intervals, containing, running_end, union_length_by_group
-from tracekit.rows import joined
-from tracekit.trace.collect import group_ids
+from tracekit.rows import group_ids, joined
 from tracekit.trace.requests.frame import FIRST_TOKEN, LOGGED, OUTSIDE, TOKENIZER, Requests
 from tracekit.trace.runtimes.phases import INTERVAL, OPEN, POINT, Phases
 from tracekit.trace.runtimes.registry import runtimes

@@ -31,9 +31,8 @@ from tracekit.columns import (
     or_null,
 )
 from tracekit.recording.table import Process
-from tracekit.rows import in_order, joined, start_order
+from tracekit.rows import group_ids, in_order, joined, start_order
 from tracekit.trace.binding import flags
-from tracekit.trace.collect import group_ids
 from tracekit.trace.context import ROW, TABLE, ContextRows
 from tracekit.trace.instruments.tables import Logged, Signposts
 from tracekit.trace.runtimes.registry import PHASES as LANE_OF, Key, Runtime, Signpost, Units, runtimes
