@@ -91,7 +91,7 @@ def test_a_report_loads_only_what_it_needs() -> None:
     loaded = modules_after(["analyze", str(SAMPLE)])
     assert {"numpy", "tracekit.detectors.registry"} <= loaded
     assert not loaded & NOT_FOR_REPORTS
-    assert own_modules(loaded) <= 259
+    assert own_modules(loaded) <= 257
 
 
 def own_modules(loaded: set[str]) -> int:
@@ -115,11 +115,32 @@ def test_that_nothing_is_at_a_path_is_said_before_heavy_modules_load(command: st
 
 
 @pytest.mark.sweep
-def test_pyarrow_is_kept_from_pandas_alone() -> None:
-    pytest.importorskip("pyarrow")
-    script = (
-        "from tracekit.cli.process import lighten; lighten(); import pandas, pyarrow.parquet; "
-        "print(pandas.Series(['a']).dtype.storage, pyarrow.array([1]).to_pylist())"
-    )
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert result.stdout == "python [1]\n"
+def test_commands_need_no_pandas() -> None:
+    pytest.importorskip("duckdb")
+    sample = str(SAMPLE)
+    lines = (["why", sample], ["whatif", sample], ["compare", sample, sample], ["sql", sample, "from predictions"])
+    assert "pandas" not in modules_after(*lines)
+
+
+VIEW = """
+import asyncio, sys
+# An import of it raises.
+sys.modules["pandas"] = None
+from tracekit.tui.app import ViewApp
+from tracekit.tui.opening import Viewed
+
+
+async def judged():
+    app = ViewApp(Viewed((sys.argv[1],)))
+    async with app.run_test() as pilot:
+        while not (app.is_open and app.state.session.report):
+            await pilot.pause(0.05)
+
+
+asyncio.run(asyncio.wait_for(judged(), 60))
+"""
+
+
+def test_the_screen_shows_a_report_without_pandas() -> None:
+    result = subprocess.run([sys.executable, "-c", VIEW, str(SAMPLE)], capture_output=True, text=True, check=False)
+    assert not result.returncode, result.stderr

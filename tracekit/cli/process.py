@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import IntEnum
-from importlib.machinery import ModuleSpec
 from types import FrameType
 from typing import Any
 
@@ -100,30 +99,14 @@ class _CompiledLate:
         return late
 
 
-class _NotForPandas:
-    """A finder of modules that refuses pyarrow while pandas is imported."""
-
-    def find_spec(self, fullname: str, *_: object) -> ModuleSpec | None:
-        """Leave every other module to the finders after it. Raises `ModuleNotFoundError`."""
-        if fullname == "pyarrow":
-            pandas = sys.modules.get("pandas")
-            if getattr(getattr(pandas, "__spec__", None), "_initializing", False):
-                raise ModuleNotFoundError("tracekit has no use for it in pandas", name=fullname)
-        return None
-
-
 def lighten() -> None:
     """Let what is imported from here on do without what tracekit has no use for. For processes of our own only; those
     of a notebook are left as they are. numpy starts no threads for linear algebra, and asks Linux for no huge pages:
-    most arrays are filled once, and to clear whole huge pages for them takes twice as long as what they save. pandas
-    starts as where pyarrow is not installed: a fourth sooner, and frames of tracekit are made and searched no slower.
-    Whoever else imports pyarrow gets it. Data classes compile a method when it is first called, which most never are:
-    to compile it for hundreds of classes takes an eighth of the time of a short command. Python 3.13 compiles all of a
-    class at once; there they are left alone."""
+    most arrays are filled once, and to clear whole huge pages for them takes twice as long as what they save. Data
+    classes compile a method when it is first called, which most never are: to compile it for hundreds of classes takes
+    an eighth of the time of a short command. Python 3.13 compiles all of a class at once; there they are left alone."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
-    if "pandas" not in sys.modules:
-        sys.meta_path.insert(0, _NotForPandas())
     compile_method = getattr(dataclasses, _COMPILE, None)
     if compile_method is not None and not isinstance(compile_method, _CompiledLate):
         setattr(dataclasses, _COMPILE, _CompiledLate(compile_method))
