@@ -118,6 +118,7 @@ def planted(start_date: str) -> Scenario:
         prediction.neural_engine(10 * MS, 8 * MS)
         scenario.other_neural_engine(end + 30 * MS, 5 * MS, "HushForeign_main__Op0_AneInference Prediction")
         scenario.gpu_work(start, 4 * MS, DAEMON, label="HushLabel:Render")
+        scenario.compile_shader(start, MS, process=DAEMON)
         for process in (TARGET, DAEMON):
             scenario.samples.append(SampleRow(start + 5 * MS, Thread(40 + process.pid, process, "HushWorker"), STACK))
     scenario.hang(100 * MS, 400 * MS)

@@ -8,7 +8,7 @@ from decimal import Decimal
 from time import process_time
 
 import pytest
-from query.conftest import MS, database, scenario
+from query.conftest import MS, RENDERER, database, scenario
 
 from support.analyses import kept_trace
 from support.choice import sweep_rest
@@ -269,6 +269,17 @@ def test_every_text_column_of_a_view_has_a_way_to_be_shown():
         if column.type is Type.TEXT
     }
     assert texts - known == private
+
+
+def test_a_redacted_answer_keeps_what_metal_says_of_shaders_of_others():
+    made = scenario()
+    made.compile_shader(MS, MS)
+    made.compile_shader(MS, 2 * MS, "Fragment", RENDERER)
+    answer = database(trace_of(made)).answer("select pid, label, kind, compiler from shader_compilations order by pid")
+    assert answer.rows == [
+        (7, "Compile Compute shader (App (7))", "Compute", "Metal Shader Compiler"),
+        (99, "Compile Fragment shader (process A (99))", "Fragment", "Metal Shader Compiler"),
+    ]
 
 
 def test_inferred_calls_are_said_to_be_inferred():

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cache
 
 from suite.frame import FINDING, NOT_EVALUATED, CaseKey, draws_of, load, named
-from suite.metamorphic import GAP_NS, moved
+from suite.metamorphic import GAP_NS, STATES, moved
 from support.handover import trace_of
 from tracekit.detectors.runner import run_detectors
 from tracekit.testing import Model, Scenario
@@ -104,8 +104,15 @@ def joined(first: Scenario, second: Scenario, instance: int, process: Process | 
         ),
     ]
     both.mps = [*first.mps, *later.mps]
+    both.shaders = [
+        *first.shaders,
+        *(
+            replace(row, process=(process or first.target) if row.process in (None, second.target) else row.process)
+            for row in later.shaders
+        ),
+    ]
     both.points, both.samples, both.hangs, both.signposts = [], [], [], []
-    for name in ("gpu_states", "gpu_performance", "thermal"):
+    for name in STATES:
         rows = getattr(first, name), getattr(later, name)
         setattr(both, name, [*_until(rows[0], offset), *rows[1]] if all(rows) else [])
     return both

@@ -23,8 +23,9 @@ import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from typing import Any
 
 from suite.frame import (
     FINDING,
@@ -104,38 +105,29 @@ def _answers(trace: Trace, case: Case) -> Answers:
 
 
 def moved(scenario: Scenario, by_ns: int, first: int) -> Scenario:
-    """A copy with all rows but those of states that much later, and their predictions at indices from `first` on."""
+    """A copy with all rows that much later, and their predictions at indices from `first` on."""
 
-    def later(rows: Iterable) -> list:
-        return [replace(row, start_ns=row.start_ns + by_ns) for row in rows]
+    def later(row: Any) -> Any:
+        changed = {name: getattr(row, name) + by_ns for name in ("start_ns", "time_ns") if hasattr(row, name)}
+        if getattr(row, "prediction", None) is not None:
+            changed["prediction"] = row.prediction + first
+        return replace(row, **changed) if changed else row
 
-    def owned(rows: Iterable) -> list:
-        moved_rows = later(rows)
-        return [
-            row if row.prediction is None else replace(row, prediction=row.prediction + first) for row in moved_rows
-        ]
-
+    lists = {each.name: held for each in fields(scenario) if isinstance(held := getattr(scenario, each.name), list)}
     return replace(
         deepcopy(scenario),
-        coreml=owned(scenario.coreml),
-        neural_engine=owned(scenario.neural_engine),
-        gpu=owned(scenario.gpu),
-        mps=later(scenario.mps),
-        hangs=later(scenario.hangs),
-        signposts=later(scenario.signposts),
-        logged=later(scenario.logged),
+        **{name: [*map(later, held)] for name, held in lists.items()},
         language_models={
             schema: [(int(cells[0] or 0) + by_ns, *cells[1:]) for cells in rows]
             for schema, rows in scenario.language_models.items()
         },
-        points=[replace(point, time_ns=point.time_ns + by_ns) for point in scenario.points],
-        samples=[replace(row, time_ns=row.time_ns + by_ns) for row in scenario.samples],
-        memory=later(scenario.memory),
-        gpu_memory=later(scenario.gpu_memory),
-        gpu_states=later(scenario.gpu_states),
-        gpu_performance=later(scenario.gpu_performance),
-        thermal=later(scenario.thermal),
     )
+
+
+STATES = ("gpu_states", "gpu_performance", "thermal")
+"""States, which hold until the next one."""
+_ONCE = ("processes", "issues", "other_tables")
+"""Lists of a scenario that are no rows in time."""
 
 
 def twice(scenario: Scenario) -> Scenario:
@@ -153,23 +145,12 @@ def twice(scenario: Scenario) -> Scenario:
     ]
     again.mps = [replace(row, command_buffer_id=_new_id(row.command_buffer_id)) for row in again.mps]
     both = replace(deepcopy(scenario), duration_ns=offset + scenario.duration_ns)
-    for name in (
-        "coreml",
-        "neural_engine",
-        "gpu",
-        "mps",
-        "hangs",
-        "signposts",
-        "logged",
-        "points",
-        "samples",
-        "memory",
-        "gpu_memory",
-    ):
-        setattr(both, name, [*getattr(scenario, name), *getattr(again, name)])
+    for name in (each.name for each in fields(scenario) if each.name not in (*_ONCE, *STATES)):
+        if isinstance(getattr(scenario, name), list):
+            setattr(both, name, [*getattr(scenario, name), *getattr(again, name)])
     for schema, rows in again.language_models.items():
         both.language_models[schema] = [*both.language_models[schema], *_renamed(schema, rows)]
-    for name in ("gpu_states", "gpu_performance", "thermal"):
+    for name in STATES:
         setattr(both, name, [*_lengthened(getattr(scenario, name), offset), *getattr(again, name)])
     return both
 
@@ -200,7 +181,7 @@ def later(scenario: Scenario) -> Scenario:
     """Everything happens some seconds later. The states of the beginning hold from the beginning on."""
     changed = moved(scenario, SHIFT_NS, 0)
     changed.duration_ns += SHIFT_NS
-    for name in ("gpu_states", "gpu_performance", "thermal"):
+    for name in STATES:
         rows: list[StateRow] = getattr(changed, name)
         if rows:
             head = replace(rows[0], start_ns=rows[0].start_ns - SHIFT_NS, duration_ns=rows[0].duration_ns + SHIFT_NS)
@@ -211,7 +192,7 @@ def later(scenario: Scenario) -> Scenario:
 def longer(scenario: Scenario) -> Scenario:
     """Nothing happens for some minutes more. The states of the end hold until then."""
     changed = replace(deepcopy(scenario), duration_ns=scenario.duration_ns + IDLE_NS)
-    for name in ("gpu_states", "gpu_performance", "thermal"):
+    for name in STATES:
         setattr(changed, name, _lengthened(getattr(changed, name), changed.duration_ns))
     return changed
 

@@ -17,6 +17,8 @@ def add_context(scenario: Scenario) -> None:
     derive_gpu_states(scenario)
     scenario.thermal.append(StateRow(0, 2_000 * MS, "Fair"))
     scenario.gpu_performance.append(StateRow(50 * MS, 70 * MS, "Maximum"))
+    scenario.compile_shader(8 * MS, 2 * MS)
+    scenario.compile_shader(9 * MS, MS, "Fragment", WINDOW_SERVER)
     scenario.hang(400 * MS, 120 * MS)
     scenario.points.append(PointRow(7 * MS, "Shutter", "com.example.camera", "photo 1"))
     scenario.signposts.append(SignpostRow(5 * MS, 60 * MS, "Frame", "com.example.camera", "render", "n=1"))

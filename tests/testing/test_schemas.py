@@ -21,6 +21,7 @@ REAL_EXPORTS = [
     ("xcode15-device-thermal-state-intervals", 16),
 ]
 IN_BUNDLES = [
+    "graphics-compiler-activity-intervals",
     "metal-gpu-intervals",
     "metal-gpu-state-intervals",
     "gpu-performance-state-intervals",

@@ -78,6 +78,7 @@ if TYPE_CHECKING:
         LifeCycle,
         MetalPipelines,
         PointsOfInterest,
+        ShaderCompilations,
         SignpostEvents,
         Signposts,
         Thermal,

@@ -16,11 +16,11 @@ from tracekit.lanes.categories import Category
 from tracekit.lanes.events import Events, LaneRows, by_code, events_of, events_without_models, rows_by
 from tracekit.lanes.process import FRAME, IN_CALLS, RUNNING, main_thread_stretches, memory_lanes, phase_lanes
 from tracekit.recording.table import TableState
-from tracekit.trace.context import ContextRows
+from tracekit.trace.context import ContextRows, of_target
 from tracekit.trace.events import Attribution
 from tracekit.trace.filter import CORE_ML_FRAMES
 from tracekit.trace.instruments.catalogue import CONTEXT, CORE_ML, HARDWARE, lane_title
-from tracekit.trace.instruments.tables import MetalPipelines
+from tracekit.trace.instruments.tables import MetalPipelines, ShaderCompilations
 from tracekit.trace.trace import Trace
 
 
@@ -113,7 +113,7 @@ def _by_model(trace: Trace) -> Iterator[LaneRows]:
 
 
 def _hardware(trace: Trace, grouping: Grouping) -> Iterator[LaneRows]:
-    """Lanes of the units, and of GPU functions as they were compiled, where any was."""
+    """Lanes of the units, and of shaders and GPU functions as they were compiled, where any was."""
     rows = trace.hardware
     intervals = events_of("hardware", rows)
     others, named = rows.attribution.is_any(Attribution.FOREIGN), rows.model.known
@@ -143,6 +143,12 @@ def _hardware(trace: Trace, grouping: Grouping) -> Iterator[LaneRows]:
                 yield _hardware_lane(f"{entry.lane} other", f"{name} · {len(rest)} more", intervals, positions)
         elif foreign.size:
             yield _hardware_lane(f"{entry.lane} other", f"{name} · others", intervals, foreign)
+    shaders = trace.table(ShaderCompilations)
+    if shaders is not None and len(shaders):
+        own = of_target(shaders.pid, trace.run.target.process)
+        categories = np.where(own, np.int8(Category.COMPILE), np.int8(Category.FOREIGN))
+        events = _context_events("shader_compilations", shaders, categories, shaders.label)
+        yield LaneRows("shader_compilations", "Shader compilations", "Hardware", events, pinned=True)
     compiled = trace.table(MetalPipelines)
     if compiled is not None and len(compiled):
         categories = np.full(len(compiled), Category.COMPILE, np.int8)

@@ -30,6 +30,7 @@ from tracekit.render.blocks import Role
 from tracekit.request import request_of, shown_of_request
 from tracekit.trace.build import open_trace
 from tracekit.trace.events import LOAD_KINDS, Kind, Lane
+from tracekit.trace.instruments.tables import ShaderCompilations
 from tracekit.trace.trace import Trace
 from tracekit.units import format_count, format_names
 
@@ -74,6 +75,13 @@ class LoadedTrace:
         """Samples of what processes hold; columns: `tracekit.trace.instruments.memory`. Without rows where nothing was
         recorded, which `coverage` tells."""
         return self.trace.memory.frame()
+
+    @property
+    def shader_compilations(self) -> pd.DataFrame | None:
+        """Shaders that were compiled for the GPU, of every process; None where that was not recorded. Columns:
+        `tracekit.trace.instruments.tables`."""
+        rows = self.trace.table(ShaderCompilations)
+        return None if rows is None else rows.frame()
 
     @property
     def neural_engine(self) -> pd.DataFrame:

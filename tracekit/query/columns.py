@@ -255,6 +255,7 @@ CONTEXT: Mapping[tuple[str, str, str], tuple[type[ContextRows], tuple[Column, ..
     ("hang_risks", "Hangs", "calls that risk a hang"): _beside(tables.HangRisks),
     ("gpu_states", "GPU State", "whether the GPU was active"): _beside(tables.GpuStates),
     ("gpu_clock", "GPU State", "performance states of the GPU"): _beside(tables.GpuPerformance),
+    ("shader_compilations", "Shader Compiler", "shaders that were compiled"): _beside(tables.ShaderCompilations),
     ("metal_pipelines", "Signposts", "Metal pipelines that were compiled"): _beside(tables.MetalPipelines),
     ("memory", "Activity Monitor", "memory that processes held, sample by sample"): _beside(MemoryRows),
     ("processes", "Processes", "processes that ran"): _beside(tables.Processes, "process", "pid"),

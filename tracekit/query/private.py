@@ -26,7 +26,7 @@ OF_REPORT: Final = ("models", "operations", "findings", "checks", "evidence", "r
 """Views of a report, which is redacted itself."""
 _OF_EVENTS = ("lane", "kind", "level", "compute_unit", "attribution", "origin", "source_table")
 _OF_REQUESTS = ("form", "runtime", "phase", "first_token_from", "error")
-_OF_OTHERS = ("state", "hang_type", "severity", "owner", "instrument", "view", "tables", "gpu", "track")
+_OF_OTHERS = ("state", "hang_type", "severity", "owner", "instrument", "view", "tables", "gpu", "track", "compiler")
 _RECORDED = ("model_level", "event_type", "color")
 SAFE: Final = frozenset((*_OF_EVENTS, *_OF_REQUESTS, *_OF_OTHERS, *_RECORDED))
 """Columns of words that Apple or tracekit writes."""

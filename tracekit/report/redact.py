@@ -83,7 +83,7 @@ _STAND_INS = {
 }
 """Patterns of the replacements, by what they are called."""
 
-_METAL_LABEL = re.compile(r"(?:GPU Execution|(?:Command Buffer|[A-Z][a-z]+ Command) \d+|[:\s])*")
+_METAL_LABEL = re.compile(r"(?:GPU Execution|(?:Command Buffer|[A-Z][a-z]+ Command) \d+|Compile \w+ shader|[:\s])*")
 """Labels of work to which the app gave none."""
 
 

@@ -23,7 +23,7 @@ from tracekit.testing.language_models import CoreAIChat, Session
 from tracekit.testing.machines import Machine, Process
 from tracekit.testing.recorder import App, start_recording
 from tracekit.testing.rng import Draws
-from tracekit.testing.rows import LoggedRow, MemoryRow, Model, PointRow, SignpostRow, StateRow
+from tracekit.testing.rows import LoggedRow, MemoryRow, Model, PointRow, ShaderRow, SignpostRow, StateRow
 from tracekit.testing.scenario import Prediction, Scenario
 from tracekit.testing.schemas import read_rows
 from tracekit.testing.simulation import Simulation
@@ -42,6 +42,7 @@ __all__ = [
     "Process",
     "Scenario",
     "Session",
+    "ShaderRow",
     "SignpostRow",
     "Simulation",
     "Stage",

@@ -33,7 +33,8 @@ _TEMPLATE = """
     os-signpost | subsystem=com.apple.ConditionInducer.LowSeverity | category=InduceCondition;
     os-signpost | subsystem=com.apple.Metal.AGXSignposts | category=ShaderTimeline;
     os-signpost | subsystem=com.apple.coreml | category=DynamicTracing;
-    os-signpost | subsystem=com.apple.coreml | category=coreml
+    os-signpost | subsystem=com.apple.coreml | category=coreml;
+    graphics-compiler-activity-intervals | target-pid=SINGLE
 """
 """Part of the Core ML template, with kernel traces and signposts. The schema of the Neural Engine depends on the
 version. Thermal state, hangs and points of interest are not in the template."""

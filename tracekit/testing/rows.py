@@ -126,6 +126,16 @@ class MpsRow(Timed):
 
 
 @dataclass(frozen=True, slots=True)
+class ShaderRow(Timed):
+    """A shader that was compiled for the GPU; the table is machine-wide."""
+
+    kind: str = "Compute"
+    """`Compute`, `Vertex` or `Fragment`."""
+    process: Process | None = None
+    """None: the target."""
+
+
+@dataclass(frozen=True, slots=True)
 class StateRow(Timed):
     """A state that held for a while: thermal state, GPU performance state, kind of a hang."""
 

@@ -69,6 +69,7 @@ class Scenario:
     neural_engine: list[rows.NeuralEngineRow] = field(default_factory=list)
     gpu: list[rows.GpuRow] = field(default_factory=list)
     mps: list[rows.MpsRow] = field(default_factory=list)
+    shaders: list[rows.ShaderRow] = field(default_factory=list)
     gpu_states: list[rows.GpuStateRow] = field(default_factory=list)
     gpu_performance: list[rows.StateRow] = field(default_factory=list)
     thermal: list[rows.StateRow] = field(default_factory=list)
@@ -182,6 +183,13 @@ class Scenario:
         self.gpu.append(row)
         return row
 
+    def compile_shader(
+        self, start_ns: int, duration_ns: int, kind: str = "Compute", process: Process | None = None
+    ) -> None:
+        """A shader is compiled for the GPU, for a process (None: the target)."""
+        self._check(start_ns, duration_ns)
+        self.shaders.append(rows.ShaderRow(start_ns, duration_ns, kind, process))
+
     def hang(self, start_ns: int, duration_ns: int) -> None:
         """The main thread of the target does not answer."""
         self._check(start_ns, duration_ns)
@@ -264,6 +272,13 @@ class Prediction:
             if k == 0 and self.unrecorded is None:
                 graph = 0x10F504470 + 0x40 * operation
                 self.scenario.mps.append(rows.MpsRow(start, end - start, graph, row.command_buffer_id))
+
+    def shaders(self, at_ns: int, duration_ns: int, count: int) -> None:
+        """Shaders are compiled for the prediction one after the other, as in real first predictions on the GPU."""
+        first = self.row.start_ns + at_ns
+        edges = [first + duration_ns * k // count for k in range(count + 1)]
+        for start, end in pairwise(edges):
+            self.scenario.compile_shader(start, end - start, process=self.process)
 
     def _add(self, label: str, model: rows.Model, at_ns: int, duration_ns: int, lane: str | None = None) -> None:
         """Keep a row. Raises ValueError for a time that does not lie inside the prediction."""

@@ -160,6 +160,11 @@ _LISTINGS = {
         cmdbuffer-id: metal-command-buffer-id | Commmand Buffer Id; encoder-id: metal-command-buffer-id;
         gpu-submission-id: uint64 | GPU Submission Id
     """,
+    "graphics-compiler-activity-intervals": """
+        start: start-time | Start Time; duration; event-plane: metal-encoding-para | Plane;
+        compiler: shader-compiler-name | Shader Compiler; program-type: formatted-label | Source; process;
+        event-priority: metal-workload-priority | Priority; color: render-buffer-depth
+    """,
     "metal-gpu-state-intervals": """
         start: start-time | Creation; duration; state: gpu-state; label: formatted-label; color: render-buffer-depth;
         num-events: uint32 | # Events; gpu: metal-device-name | Metal Device

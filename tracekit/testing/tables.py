@@ -176,6 +176,22 @@ def _mps(scenario: Scenario) -> Rows:
         yield start, duration, "MPSGraph", None, 0, 0, label, "Active", 0, 0, None, gpu, ""
 
 
+def _shaders(scenario: Scenario) -> Rows:
+    for row in scenario.shaders:
+        process = row.process or scenario.target
+        label = Label(
+            (
+                Part("narrative-text", "Compile "),
+                Part("metal-object-label", row.kind),
+                Part("narrative-text", " shader ("),
+                Part("process", process),
+                Part("narrative-text", ")"),
+            )
+        )
+        color = 3 if process == scenario.target else 1001
+        yield row.start_ns, row.duration_ns, 0, "Metal Shader Compiler", label, process, 0, color
+
+
 def _gpu_states(scenario: Scenario) -> Rows:
     for row in scenario.gpu_states:
         label = text_label(f"{row.channels} channels active" if row.channels else "Idle")
@@ -261,6 +277,7 @@ _ROWS: dict[str, Callable[[Scenario], Rows]] = {
     "ane-hw-intervals-internal": _neural_engine,
     "metal-gpu-intervals": _gpu,
     "mps-hw-intervals": _mps,
+    "graphics-compiler-activity-intervals": _shaders,
     "metal-gpu-state-intervals": _gpu_states,
     "gpu-performance-state-intervals": _gpu_performance,
     "device-thermal-state-intervals": lambda scenario: (

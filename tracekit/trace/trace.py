@@ -102,9 +102,10 @@ class Trace:
     """One for each base name in `activity`, `data` or `compute`."""
     context: dict[str, ContextRows]
     """Rows beside the lanes by name: `gpu_states`, `gpu_performance`, `thermal`, `hangs`, `hang_risks`, `signposts`,
-    `signpost_events`, `metal_pipelines`, `points_of_interest`, `life_cycle`, `processes`, `clock`, `memory`. One is
-    absent where its table is missing or unreadable, and without rows where it is empty. `phases` and `requests` are
-    there only where any are shown. Where the name is known, ask by class: `table`, `phases`, `requests`, `memory`."""
+    `signpost_events`, `metal_pipelines`, `shader_compilations`, `points_of_interest`, `life_cycle`, `processes`,
+    `clock`, `memory`. One is absent where its table is missing or unreadable, and without rows where it is empty.
+    `phases` and `requests` are there only where any are shown. Where the name is known, ask by class: `table`,
+    `phases`, `requests`, `memory`."""
     coverage: tuple[Coverage, ...]
     notes: tuple[str, ...] = ()
     """What binding met and the user should know, one sentence each (for example duplicate rows left out)."""

@@ -31,6 +31,7 @@ COMPARED = 20
 MAY_BE_MISSING = (
     "ane-hw-intervals",
     "ane-hw-intervals-internal",
+    "graphics-compiler-activity-intervals",
     "gpu-performance-state-intervals",
     "life-cycle-period",
     "metal-gpu-intervals",
@@ -91,6 +92,7 @@ def random_scenario(seed: int) -> Scenario:
         )
         scenario.points.append(PointRow(time(), "Shutter", "a.b", draw.choice(["", "ünö"])))
         scenario.gpu_performance.append(StateRow(time(), draw.randint(1, 9) * MS, draw.choice(["Minimum", "Maximum"])))
+        scenario.compile_shader(time(), draw.randint(0, MS), "Vertex", draw.choice([*others, None]))
     derive_gpu_states(scenario)
     scenario.missing |= {schema for schema in MAY_BE_MISSING if draw.random() < 0.3}
     scenario.emptied |= {schema for schema in MAY_BE_MISSING if draw.random() < 0.1}

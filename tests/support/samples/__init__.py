@@ -55,6 +55,7 @@ EXPORTED: tuple[str, ...] = (
     "ane-hw-intervals-internal",
     "metal-gpu-intervals",
     "mps-hw-intervals",
+    "graphics-compiler-activity-intervals",
     "os-signpost",
     "device-thermal-state-intervals",
     "sysmon-process",

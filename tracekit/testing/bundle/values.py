@@ -55,7 +55,8 @@ _GROUPS: dict[_Width, str] = {
         CoreMLModelName coreml-model-name; CoreMLModelLevel coreml-model-level; ANEEventName ane-event-name;
         MPSEventName mps-event-name; GPUChannelName gpu-channel-name; GPUState gpu-state;
         GPUPerformanceState gpu-performance-state; GPUEventName gpu-event-name; MetalDeviceName metal-device-name;
-        MetalObjectLabel metal-object-label; HangType hang-type; NarrativeText narrative-text
+        MetalObjectLabel metal-object-label; HangType hang-type; NarrativeText narrative-text;
+        ShaderCompilerName shader-compiler-name
     """,
     (Kind.ARRAY, 4, _ONES_4): "Process process; Thread thread; TextBacktrace text-backtrace",
     (Kind.LABEL, 4, _ONES_4): """
@@ -65,7 +66,8 @@ _GROUPS: dict[_Width, str] = {
         Boolean boolean; ProcessID pid; GPUFrameNumber gpu-frame-number; RenderingBufferDepth render-buffer-depth
     """,
     (Kind.NUMBER, 4, None): """
-        GenericUInt32 uint32; MetalEncodingNestingLevel metal-nesting-level; LayoutID layout-id
+        GenericUInt32 uint32; MetalEncodingNestingLevel metal-nesting-level; LayoutID layout-id;
+        MetalEncodingParellismLevel metal-encoding-para; MetalWorkloadPriority metal-workload-priority
     """,
     (Kind.NUMBER, 8, _ONES_8): """
         StartTime start-time; RecordedEventTimestamp event-time; SampleTimestamp sample-time; SizeInBytes size-in-bytes;

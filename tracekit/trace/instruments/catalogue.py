@@ -14,6 +14,13 @@ INSTRUMENTS: tuple[Instrument, ...] = (
     hardware.GPU,
     hardware.MPS,
     Instrument(
+        "Shader Compiler",
+        "shaders that were compiled for the GPU, of every process",
+        context=(Context("shader_compilations", ("graphics-compiler-activity-intervals",), tables.ShaderCompilations),),
+        in_template=True,
+        empty="no compilation of a shader was recorded",
+    ),
+    Instrument(
         "GPU State",
         "activity and performance states of the GPU",
         context=(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from tracekit.arrays import IntArray
-from tracekit.columns import Numbers, Texts, column, constant
+from tracekit.columns import Codes, Numbers, Texts, column, constant
+from tracekit.recording.table import CellValue
+from tracekit.trace.binding import as_texts
 from tracekit.trace.context import (
     ROW,
     TABLE,
@@ -40,6 +43,26 @@ class GpuPerformance(ContextIntervals):
     state: Texts = recorded("performance state", "gpu-performance-state", required=True)
     gpu: Texts = recorded("the GPU", "track-label")
     induced: Numbers = recorded(_INDUCED, "is-induced")
+    table: Texts = column(TABLE)
+    row: IntArray = column(ROW)
+
+
+_SHADER = re.compile(r"Compile (\w+) shader")
+
+
+def _shader_kind(cells: Codes[CellValue]) -> Texts:
+    return as_texts(cells).recoded(lambda label: found[1] if (found := _SHADER.match(label)) else None)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShaderCompilations(ContextIntervals):
+    """Shaders that were compiled for the GPU, of every process; those of other processes may overlap."""
+
+    kind: Texts = recorded("`Compute`, `Vertex` or `Fragment`", "program-type", make=_shader_kind)
+    label: Texts = recorded("what was compiled, and for whom", "program-type", required=True)
+    compiler: Texts = recorded("the compiler")
+    process: Texts = process_of()
+    pid: Numbers = pid_of()
     table: Texts = column(TABLE)
     row: IntArray = column(ROW)
 
