@@ -46,12 +46,12 @@ async def test_a_filter_narrows_the_aggregation_is_said_in_the_header_and_goes_w
     await screen.answer("kind:prediction model:mosaic >7ms")
     assert screen.state.filter == EventFilter(model="Mosaic", kind="prediction", min_ns=7_000_000)
     assert screen.state.pane == "aggregation"
-    activity = screen.state.session.trace.activity.frame()
-    chosen = activity[(activity["model"] == "Mosaic") & (activity["kind"] == "prediction")]
-    long = chosen["duration_ns"][chosen["duration_ns"] >= 7_000_000]
+    activity = screen.state.session.trace.activity
+    chosen = activity.where(activity.model.is_any("Mosaic") & activity.kind.is_any("prediction"))
+    long = chosen.where(chosen.duration_ns >= 7_000_000)
     assert 0 < len(long) < len(chosen)
     (line,) = lines_of(screen)
-    assert (line.source.statistics.count, line.source.statistics.total_ns) == (len(long), long.sum())
+    assert (line.source.statistics.count, line.source.statistics.total_ns) == (len(long), long.duration_ns.sum())
     said = "Mosaic, prediction, ≥ 7 ms"
     assert f"Filter: {said}, c clears" in screen.text().splitlines()[0]
     assert f"1 row · whole recording, filter: {said}" in screen.text()
@@ -63,7 +63,7 @@ async def test_a_filter_narrows_the_aggregation_is_said_in_the_header_and_goes_w
     said = "Prediction, Mosaic, prediction, ≥ 7 ms"
     assert f"{len(long)} events · whole recording, filter: {said}" in screen.text()
     listed = screen.app.browse.query_one(EventsPane).query_one(RowList).rows
-    assert [listed.ref(row).index for row in range(len(listed))] == list(long.index)
+    assert [listed.ref(row).index for row in range(len(listed))] == long.id.tolist()
     # What was typed stands there again, to be changed.
     await screen.press("2", "slash")
     assert "model:Mosaic kind:prediction >7ms" in screen.text()
@@ -78,9 +78,9 @@ async def test_what_does_not_pass_the_filter_is_faded_on_the_lanes(screen):
     await screen.press("slash")
     await screen.answer("model:watercolor")
     shown = categories(screen, "activity")
-    activity, columns = screen.state.session.trace.activity.frame(), screen.app.browse.columns
-    own = activity[activity["model"] == "Watercolor"]
-    first, last = (column_of(screen.state.view, columns, int(own["start_ns"].iloc[at])) for at in (0, -1))
+    activity, columns = screen.state.session.trace.activity, screen.app.browse.columns
+    own = activity.start_ns[activity.model.is_any("Watercolor")]
+    first, last = (column_of(screen.state.view, columns, int(own[at])) for at in (0, -1))
     # The models of this sample take turns, each for some seconds.
     bright = [at for at, code in enumerate(shown) if code not in (-1, Category.FADED)]
     assert first <= bright[0] < bright[-1] <= last + 1
@@ -114,15 +114,14 @@ def test_rows_keep_their_intervals_where_some_are_left_out(make_events):
 @pytest.mark.view("sharpen_8bit")
 async def test_predictions_of_a_range_are_warm_by_the_loads_before_it(screen):
     session = screen.state.session
-    activity = session.trace.activity.frame()
-    (load,) = activity[activity["kind"] == "load_cached"].itertuples()
-    calls = activity[activity["kind"] == "prediction"].iloc[:5]
+    activity = session.trace.activity
+    (start,) = activity.ends_ns[activity.kind.is_any("load_cached")].tolist()
+    calls = activity.where(activity.kind.is_any("prediction")).take(slice(5))
     # From after the load to the fifth prediction, of which the first one is not warm.
-    start = load.start_ns + load.duration_ns
-    span = Span(start, int(calls["start_ns"].iloc[-1]) + 1 - start)
+    span = Span(start, int(calls.start_ns[-1]) + 1 - start)
     (row,) = [row for row in aggregation(session, span, EventFilter()) if row.label == "Prediction"]
     assert (row.statistics.count, row.warm.count) == (5, 4)
-    assert row.warm.total_ns == calls["duration_ns"].iloc[1:].sum()
+    assert row.warm.total_ns == calls.duration_ns[1:].sum()
     # A load that does not pass the filter is a load all the same.
     (row,) = aggregation(session, span, EventFilter(kind="prediction"))
     assert (row.statistics.count, row.warm.count) == (5, 4)
@@ -259,11 +258,11 @@ async def test_what_range_and_filter_leave_as_it_is_says_so(screen, size):
 @pytest.mark.sweep
 @pytest.mark.view("local_chat", size=(120, 40))
 async def test_phases_are_listed_and_filtered_and_fade_as_events_do(screen):
-    phases = screen.state.session.trace.phases.frame()
+    phases = screen.state.session.trace.phases
     (lane,) = [lane.id for lane in screen.app.browse.query_one(Timeline).renderer.lanes.lanes if lane.title == "Prompt"]
     await screen.press("3")
     assert f"{len(phases)} events" in screen.text()
-    prompts = int((phases["phase"] == "prompt").sum())
+    prompts = int(phases.phase.is_any("prompt").sum())
     await screen.press("slash")
     await screen.answer("kind:prompt")
     assert f"{prompts} events · whole recording, filter: prompt" in screen.text()

@@ -23,7 +23,7 @@ def places(trace, name: str, text: str) -> list[int]:
     [("Neural Engine execution", "ane_exec"), ("gpu EXECUTION", "gpu_exec"), ("MPS graph dispatch", "mps_dispatch")],
 )
 def test_work_of_the_hardware_is_found_by_its_name_in_the_aggregation(text, kind, reload_trace):
-    own = (reload_trace.hardware.frame()["kind"] == kind).to_numpy().nonzero()[0]
+    own = reload_trace.hardware.kind.is_any(kind).nonzero()[0]
     assert len(own) > 50
     assert places(reload_trace, "hardware", text) == list(own)
     for name in ("activity", "data", "compute"):
@@ -31,10 +31,9 @@ def test_work_of_the_hardware_is_found_by_its_name_in_the_aggregation(text, kind
 
 
 def test_a_text_that_names_a_unit_finds_its_requests_and_its_work(reload_trace):
-    hardware, compute = reload_trace.hardware.frame(), reload_trace.compute.frame()
-    engine = (hardware["lane"] == "neural engine").to_numpy().nonzero()[0]
+    engine = reload_trace.hardware.lane.is_any("neural engine").nonzero()[0]
     assert set(engine) <= set(places(reload_trace, "hardware", "neural engine"))
-    requests = (compute["label"] == "Neural Engine Request").to_numpy().nonzero()[0]
+    requests = reload_trace.compute.label.is_any("Neural Engine Request").nonzero()[0]
     assert places(reload_trace, "compute", "neural engine") == list(requests)
     assert len(requests) > 100
 
@@ -47,9 +46,9 @@ def test_durations_that_a_filter_names_pass_it(reload_trace):
 
 
 def test_work_for_another_process_is_found_by_its_name_in_the_aggregation(reload_trace):
-    hardware = reload_trace.hardware.frame()
-    other = (hardware["process"] == "backboardd").to_numpy().nonzero()[0]
-    assert 0 < len(other) < (hardware["kind"] == "gpu_exec").sum()
+    hardware = reload_trace.hardware
+    other = hardware.process.is_any("backboardd").nonzero()[0]
+    assert 0 < len(other) < hardware.kind.is_any("gpu_exec").sum()
     assert places(reload_trace, "hardware", "GPU execution, backboardd (66)") == list(other)
 
 
@@ -89,7 +88,7 @@ async def test_tab_completes_a_filter_to_the_model_on_screen(screen):
     # Of the predictions, the first.
     await screen.press("c", "4", "slash", "tab", "enter")
     session = screen.state.session
-    first = session.trace.activity.frame()["model"].iloc[session.calls.index[0]]
+    first = session.trace.activity.model.item(session.calls.index[0])
     assert screen.state.filter == EventFilter(model=first)
 
 

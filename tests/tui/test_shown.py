@@ -61,27 +61,26 @@ def test_the_findings_are_those_of_the_whole_recording(session, report, waiting)
 
 def test_predictions_have_the_parts_that_they_have_among_all(session, waiting):
     whole = calls_of(session.whole_trace)
-    names = session.whole_trace.activity.frame()["model"].astype("object").to_numpy()
-    own = np.flatnonzero(names[whole.index] == waiting)
+    own = np.flatnonzero(session.whole_trace.activity.model.take(whole.index).is_any(waiting))
     calls = session.calls
-    activity = session.trace.activity.frame()
-    assert len(calls) == len(own) == (activity["kind"] == Kind.PREDICTION).sum()
-    np.testing.assert_array_equal(calls.starts, activity["start_ns"].to_numpy()[calls.index])
+    activity, before = session.trace.activity, session.whole_trace.activity
+    assert len(calls) == len(own) == activity.kind.is_any(Kind.PREDICTION).sum()
+    np.testing.assert_array_equal(calls.starts, activity.start_ns[calls.index])
     np.testing.assert_array_equal(calls.time_ns, whole.time_ns[:, own])
     np.testing.assert_array_equal(calls.first, whole.first[own])
     for index in calls.index[:3].tolist():
-        row = session.whole_trace.activity.frame().loc[session.label_in_whole_trace(index)]
-        assert (row["model"], row["start_ns"]) == (waiting, activity["start_ns"].iloc[index])
+        row = session.label_in_whole_trace(index)
+        assert (before.model.item(row), before.start_ns[row]) == (waiting, activity.start_ns[index])
 
 
 def test_only_waits_for_what_is_shown_are_marked(session, queued, waiting):
     whole = opening.read(str(queued))
     whole = replace(whole, calls=calls_of(whole.trace))
     for each, marked in ((whole, {*whole.trace.models.name} - {waiting}), (session, set())):
-        models = each.trace.activity.frame()["model"].to_numpy()[each.calls.index]
-        waits = [waits_of(each, int(index)).rows for index in each.calls.index[models == waiting]]
-        rows = each.trace.hardware.frame().iloc[np.unique(np.concatenate(waits)).astype(int)]
-        assert set(rows["model"]) == marked
+        own = each.trace.activity.model.take(each.calls.index).is_any(waiting)
+        waits = [waits_of(each, int(index)).rows for index in each.calls.index[own]]
+        rows = each.trace.hardware.take(np.unique(np.concatenate(waits)).astype(int))
+        assert {*rows.model.as_objects()} == marked
 
 
 def test_a_filter_that_lets_all_through_counts_what_the_report_counts(session):

@@ -30,16 +30,16 @@ async def test_what_needs_an_event_says_that_none_is_selected(screen):
 @pytest.mark.view(size=(200, 50))
 async def test_an_event_leads_to_its_prediction(screen):
     trace = screen.state.session.trace
-    within = np.flatnonzero(trace.hardware.frame()["prediction"].notna().to_numpy())
+    within = np.flatnonzero(trace.hardware.prediction.known)
     index = int(within[len(within) // 2])
     screen.app.select(Selection(event=EventRef("hardware", index)))
     await screen.press("P")
-    prediction = int(trace.hardware.frame()["prediction"][index])
+    prediction = trace.hardware.prediction.item(index)
     assert screen.state.selection.prediction == prediction
     assert "Where its time went" in screen.text()
     span = screen.state.session.span(EventRef("activity", prediction))
     assert screen.state.view.span_ns == pytest.approx(span.span_ns * 1.2, rel=0.01)
-    loads = np.flatnonzero((trace.activity.frame()["kind"] == "load_cached").to_numpy())
+    loads = np.flatnonzero(trace.activity.kind.is_any("load_cached"))
     screen.app.select(Selection(event=EventRef("activity", int(loads[0]))))
     await screen.press("P")
     assert "does not belong to a known prediction" in screen.text()
@@ -47,9 +47,8 @@ async def test_an_event_leads_to_its_prediction(screen):
 
 @pytest.mark.view(size=(200, 80))
 async def test_two_events_are_measured_from_edge_to_edge(screen):
-    activity = screen.state.session.trace.activity.frame()
-    starts = activity["start_ns"].to_numpy()
-    ends = starts + activity["duration_ns"].to_numpy()
+    activity = screen.state.session.trace.activity
+    starts, ends = activity.start_ns, activity.ends_ns
     # From the later one back to the first: the order does not matter.
     await screen.press("n", "n", "n", "v", "p", "p", "v")
     assert screen.state.range == Span(int(starts[0]), int(ends[2] - starts[0]))
@@ -69,7 +68,7 @@ async def test_two_events_are_measured_from_edge_to_edge(screen):
     screen.app.change(cursor_ns=start - 1_000)
     await screen.press("v")
     assert screen.state.mark == Span(start, 0)
-    far = int(activity["start_ns"][10])
+    far = int(activity.start_ns[10])
     screen.app.change(cursor_ns=far - 1_000)
     await screen.press("v")
     assert screen.state.range == Span(start, far - start)
@@ -79,7 +78,7 @@ async def test_bookmarks_are_set_listed_visited_and_taken_away(screen):
     await screen.press("B")
     assert "No bookmarks" in screen.text()
     await screen.press("n", "b")
-    first = int(screen.state.session.trace.activity.frame()["start_ns"][0])
+    first = int(screen.state.session.trace.activity.start_ns[0])
     assert screen.state.bookmarks == (Bookmark(first, "Load (cached) · Watercolor"),)
     await screen.press("g")
     await screen.answer("3s")
@@ -158,7 +157,7 @@ async def test_findings_are_inspected_when_they_are_asked_for(screen):
     await screen.press("1")
     assert screen.state.selection.finding == FindingRef(finding)
     # A lane without events says so.
-    assert session.trace.compute.frame().empty
+    assert not len(session.trace.compute)
     for key in ("enter", "n", "E"):
         screen.app.browse.focus_timeline()
         screen.app.change(lane="compute")

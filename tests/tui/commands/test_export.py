@@ -27,7 +27,7 @@ async def test_a_row_is_copied_as_markdown_without_private_names(screen):
     assert lines[0] == "| start | duration | lane | event | model |"
     assert lines[2].endswith("| Activity | Load (cached) | SharpenFilter |")
     assert "Copied the row as Markdown (3 lines, redacted)" in screen.text()
-    others = screen.state.session.trace.hardware.frame()["process"].dropna().unique()
+    others = screen.state.session.trace.hardware.process.held()
     foreign = next(name for name in others if name != "Sharpen")
     await screen.press("slash")
     await screen.answer(f"kind:gpu_exec {foreign}")
@@ -128,14 +128,14 @@ async def test_reports_are_saved_in_the_format_of_their_ending_and_replaced_when
     await screen.press("escape")
     await screen.press("R")
     assert "No range; set one with v" in screen.text()
-    activity = screen.state.session.trace.activity.frame()
+    activity = screen.state.session.trace.activity
     screen.app.change(range=Span(0, 3_000_000_000))
     await screen.press("R")
     await screen.answer("part.json")
     saved = json.loads((tmp_path / "part.json").read_text("utf-8"))
-    inside = activity[activity["start_ns"] < 3_000_000_000]
-    assert {model["name"] for model in saved["models"]} == set(inside["model"].dropna())
-    assert sum(model["predictions"] for model in saved["models"]) == (inside["kind"] == "prediction").sum()
+    inside = activity.where(activity.start_ns < 3_000_000_000)
+    assert {model["name"] for model in saved["models"]} == set(inside.model.held())
+    assert sum(model["predictions"] for model in saved["models"]) == inside.kind.is_any("prediction").sum()
     assert any("from 0.000000 s to 3.000000 s" in note for note in saved["recording"]["notes"])
     assert "Saved the report of the range of 3.00 s" in screen.text()
 

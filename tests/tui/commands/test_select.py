@@ -11,6 +11,7 @@ import pytest
 from suite.cases.work_outside_model import slow_sampling
 from tests.tui.conftest import kept_judged
 from tracekit.testing import Draws, write_export
+from tracekit.trace.events import LOAD_KINDS
 from tracekit.tui import opening
 from tracekit.tui.palette import ACTIONS_BY_ID
 from tracekit.tui.state import EventRef, FindingRef, Selection, Session
@@ -76,15 +77,16 @@ async def test_an_event_leads_to_the_finding_that_it_is_evidence_of(screen):
     assert screen.state.selection.finding == FindingRef(0, 0)
     assert screen.state.opened == 0
     # A reload that is not among the longest is one all the same.
-    activity = screen.state.session.trace.activity.frame()
-    loads = activity[(activity["model"] == check.model) & (activity["kind"] == "load_cached")]
-    screen.app.select(Selection(event=EventRef("activity", int(loads["duration_ns"].idxmin()))))
+    activity = screen.state.session.trace.activity
+    own = activity.where(activity.model.is_any(check.model))
+    loads = own.where(own.kind.is_any("load_cached"))
+    screen.app.select(Selection(event=EventRef("activity", int(loads.id[loads.duration_ns.argmin()]))))
     await screen.press("F")
     assert screen.state.selection.finding == FindingRef(0)
     # The first load of a model is none.
-    every = activity[(activity["model"] == check.model) & activity["kind"].str.startswith("load")]
+    every = own.where(own.kind.is_any(*LOAD_KINDS))
     assert len(every) == check.evidence_total + 1
-    screen.app.select(Selection(event=EventRef("activity", int(every["start_ns"].idxmin()))))
+    screen.app.select(Selection(event=EventRef("activity", int(every.id[0]))))
     await screen.press("F")
     assert "The selected event is not evidence of a finding." in screen.text()
     # While the detectors are at work no event is called evidence of nothing.
@@ -100,7 +102,7 @@ async def test_a_prediction_leads_to_the_finding_that_its_copies_are_evidence_of
     session, index = screen.state.session, screen.state.selection.prediction
     copies = session.evidence[0]["data"]
     assert "activity" not in session.evidence[0]
-    assert (session.trace.data.frame()["prediction"].iloc[copies] == index).any()
+    assert (session.trace.data.prediction.filled()[copies] == index).any()
     assert "F Its finding" in screen.text()
     await screen.press("F")
     assert screen.state.selection.finding == FindingRef(0)
@@ -181,12 +183,12 @@ def test_a_finding_about_requests_leads_to_its_request_on_the_lanes(run_view, sa
     async def test(screen) -> None:
         assert marked_lanes(screen) == {"Request"}
         await screen.press("full_stop")
-        chosen, requests = screen.state.selection, screen.state.session.trace.requests.frame()
-        refused = requests[requests["error"] == "refusal"].iloc[0]
+        chosen, requests = screen.state.selection, screen.state.session.trace.requests
+        (refused, *_) = np.flatnonzero(requests.error.is_any("refusal"))
         assert chosen.event.frame == "phases"
-        assert screen.state.session.row(chosen.event)["request"] == refused["request"]
+        assert screen.state.session.row(chosen.event)["request"] == requests.request[refused]
         assert screen.state.lane.endswith("/Request")
-        assert screen.state.cursor_ns == refused["start_ns"]
+        assert screen.state.cursor_ns == requests.start_ns[refused]
         # From the lanes back to the finding.
         await screen.press("escape", "enter", "N", "n")
         assert "evidence of" in screen.text()
@@ -207,9 +209,9 @@ def test_a_request_without_a_bracket_is_marked_as_all_its_phases(run_view, tmp_p
         await screen.press("full_stop", "f")
         session, view = screen.state.session, screen.state.view
         (check,) = (check for check in session.report.results if check.outcome == "finding")
-        longest, phases = check.evidence[0], session.trace.phases.frame()
-        own = phases["request"].notna()
-        assert session.evidence[0]["phases"].tolist() == phases.index[own].tolist()
+        longest, phases = check.evidence[0], session.trace.phases
+        own = phases.request.known
+        assert session.evidence[0]["phases"].tolist() == np.flatnonzero(own).tolist()
         assert own.sum() > 50
         assert marked_lanes(screen) >= {"Prompt", "Generate"}
         # All of the request is in view, not only the phase that it begins with.

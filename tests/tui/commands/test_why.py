@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tracekit.tui.state import EventRef, FindingRef, RowRef, Selection
@@ -10,17 +11,17 @@ CONCURRENT = pytest.mark.view("captions_concurrent", size=(200, 50))
 
 
 def slowest(screen) -> int:
-    activity = screen.state.session.trace.activity.frame()
-    return int(activity["duration_ns"].where(activity["kind"] == "prediction", 0).idxmax())
+    activity = screen.state.session.trace.activity
+    return int(np.where(activity.kind.is_any("prediction"), activity.duration_ns, 0).argmax())
 
 
 def work_before_its_own(screen, prediction: int) -> list[int]:
     """The engine takes one after the other: what ends on it during a prediction, without the last, its own."""
     trace = screen.state.session.trace
-    start, length = trace.activity.frame().loc[prediction, ["start_ns", "duration_ns"]]
-    engine = trace.hardware.frame()[trace.hardware.frame()["lane"] == "neural engine"]
-    ends = engine["start_ns"] + engine["duration_ns"]
-    return engine.index[(ends > start) & (ends <= start + length)].tolist()[:-1]
+    start, end = trace.activity.start_ns[prediction], trace.activity.ends_ns[prediction]
+    ends = trace.hardware.ends_ns
+    during = trace.hardware.lane.is_any("neural engine") & (ends > start) & (ends <= end)
+    return np.flatnonzero(during).tolist()[:-1]
 
 
 def underlined(screen, lane: str) -> str:
@@ -68,7 +69,7 @@ async def test_it_is_asked_of_a_model_of_statistics_of_a_finding_and_of_what_is_
     evidence = screen.state.session.report.results[0].evidence[0]
     assert screen.state.session.row(screen.state.selection.event)["row"] == evidence.row
     await screen.press("escape")
-    screen.app.change(cursor_ns=int(screen.state.session.trace.activity.frame()["start_ns"][slowest(screen)]) + 1)
+    screen.app.change(cursor_ns=int(screen.state.session.trace.activity.start_ns[slowest(screen)]) + 1)
     await screen.press("W")
     start = screen.state.session.span(screen.state.selection.event).start_ns
     assert start <= screen.state.session.span(EventRef("activity", slowest(screen))).start_ns
@@ -99,9 +100,9 @@ async def test_of_a_finding_about_loads_it_is_the_slowest_prediction_of_the_mode
     assert check.id == "reload-before-predict"
     screen.app.select(Selection(finding=FindingRef(1)))
     await screen.press("W")
-    calls = screen.state.session.trace.activity.frame()
-    of_model = calls[(calls["kind"] == "prediction") & (calls["model"] == check.model)]
-    assert screen.state.selection.prediction == of_model["duration_ns"].idxmax()
+    calls = screen.state.session.trace.activity
+    of_model = calls.kind.is_any("prediction") & calls.model.is_any(check.model)
+    assert screen.state.selection.prediction == np.where(of_model, calls.duration_ns, -1).argmax()
 
 
 @pytest.mark.sweep
@@ -113,8 +114,8 @@ def test_metal_pipelines_compiled_during_it_are_marked(run_view, corpus):
         await screen.press("5", "down", "W")
         trace, index = screen.state.session.trace, slowest(screen)
         assert screen.state.selection.prediction == index
-        start, length = trace.activity.frame().loc[index, ["start_ns", "duration_ns"]]
-        compiled = trace.context["metal_pipelines"].frame()["start_ns"].between(start, start + length, inclusive="left")
+        times = trace.context["metal_pipelines"].start_ns
+        compiled = (times >= trace.activity.start_ns[index]) & (times < trace.activity.ends_ns[index])
         assert compiled.sum() > 0
         assert f"{compiled.sum()} Metal pipelines compiled during it; the lanes mark them." in screen.text()
         assert underlined(screen, "Metal pipelines").strip()
@@ -132,10 +133,10 @@ async def test_of_a_row_of_warm_predictions_the_slowest_of_those_is_explained(sc
     warm = next(at for at, line in enumerate(listed.rows.records) if line.statistics is line.source.warm)
     listed.go(warm)
     await screen.press("W")
-    activity = screen.state.session.trace.activity.frame()
-    called = activity[activity["kind"] == "prediction"]
+    activity = screen.state.session.trace.activity
+    called = activity.where(activity.kind.is_any("prediction")).take(slice(1, None))
     # Loaded once: all but the first are warm.
-    assert screen.state.selection.prediction == called["duration_ns"].iloc[1:].idxmax()
+    assert screen.state.selection.prediction == called.id[called.duration_ns.argmax()]
 
 
 @pytest.mark.sweep

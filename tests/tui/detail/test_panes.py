@@ -31,8 +31,8 @@ async def test_models_are_listed_with_their_facts_and_facts_of_the_recording_are
     names = column(screen, ModelsPane, "model")
     assert set(names) == set(trace.models.name)
     assert screen.state.selection.model == names[1]
-    of_model = trace.activity.frame()[trace.activity.frame()["model"] == names[1]]
-    loads = int((of_model["kind"] == "load_cached").sum())
+    activity = trace.activity
+    loads = int((activity.model.is_any(names[1]) & activity.kind.is_any("load_cached")).sum())
     text = " ".join(screen.text().split())
     assert f"loads {loads} " in text
     assert "predictions/s" in text

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from support.lists import column, heading, listed
+from tracekit.analysis.statistics import top_calls
+from tracekit.trace.events import Kind
 from tracekit.tui.detail.events import PredictionsPane
 from tracekit.tui.opening import calls_of
 from tracekit.tui.state import EventRef, Sort
@@ -13,17 +15,16 @@ from tracekit.tui.state import EventRef, Sort
 
 async def test_the_predictions_are_those_that_the_app_called(screen):
     await screen.press("4")
-    activity = screen.state.session.trace.activity.frame()
-    called = activity[(activity["kind"] == "prediction") & (activity["level"] == "top")]
+    called = top_calls(screen.state.session.trace, Kind.PREDICTION)
     rows = listed(screen, PredictionsPane).rows
-    assert [rows.index(row) for row in range(len(rows))] == list(called.index)
+    assert [rows.index(row) for row in range(len(rows))] == called.id.tolist()
     # Each prediction of this sample follows a load of its own.
     assert set(column(screen, PredictionsPane, "phase")) == {"first"}
     assert "N Neural Engine, G GPU" in screen.text()
     await screen.press("o")
     assert screen.state.sorts["predictions"] == Sort("duration", descending=True)
     rows = listed(screen, PredictionsPane).rows
-    assert int(activity["duration_ns"][rows.index(0)]) == called["duration_ns"].max()
+    assert called.duration_ns[called.id == rows.index(0)] == called.duration_ns.max()
 
 
 async def test_a_prediction_is_chosen_from_its_list_and_zoomed_to(screen):
@@ -49,7 +50,7 @@ def test_the_parts_of_every_prediction_are_its_duration(reload_trace):
         assert sum(part.share for part in row.slices) == pytest.approx(1)
         assert len(row.bar(37)) == 37
     assert calls.position(int(calls.index[3])) == 3
-    loads = np.flatnonzero((reload_trace.activity.frame()["kind"] == "load_cached").to_numpy())
+    loads = np.flatnonzero(reload_trace.activity.kind.is_any("load_cached"))
     assert calls.position(int(loads[0])) is None
 
 

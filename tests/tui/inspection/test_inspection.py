@@ -40,30 +40,25 @@ def test_hand_offs_are_told_with_their_directions(units, expected):
 @pytest.mark.view(size=(200, 60))
 async def test_an_inspected_prediction_is_named_and_says_which_unit_handed_over_to_which(screen):
     await screen.press("4", "home")
-    assert screen.state.session.trace.activity.frame()["model"][screen.state.selection.prediction] == "Watercolor"
+    assert screen.state.session.trace.activity.model.item(screen.state.selection.prediction) == "Watercolor"
     text = screen.text()
     assert "hand-offs     1 between compute units" in text
     assert "from → to     Neural Engine → GPU" in text
     await screen.press("down", "down")
-    trace = screen.state.session.trace
-    row = trace.activity.frame().loc[screen.state.selection.prediction]
-    same = trace.activity.frame()[
-        (trace.activity.frame()["kind"] == "prediction") & (trace.activity.frame()["model"] == row["model"])
-    ]
-    number = same.index.get_loc(row.name) + 1
+    activity, index = screen.state.session.trace.activity, screen.state.selection.prediction
+    model = activity.model.item(index)
+    same = np.flatnonzero(activity.kind.is_any("prediction") & activity.model.is_any(model)).tolist()
+    number = same.index(index) + 1
     text = screen.text()
     assert number > 1
-    assert f"Prediction {number} of {len(same)} of {row['model']}" in text
-    assert f"{row['duration_ns'] / 1e6:.2f} ms, at {row['start_ns'] / 1e9:.3f}"[:-1] in text
+    assert f"Prediction {number} of {len(same)} of {model}" in text
+    assert f"{activity.duration_ns[index] / 1e6:.2f} ms, at {activity.start_ns[index] / 1e9:.3f}"[:-1] in text
 
 
 def test_a_prediction_is_compared_with_a_usual_one(samples):
     session = kept_judged(kept_session(str(samples / "captions_concurrent.trace")))
-    slowest = int(
-        session.trace.activity.frame()["duration_ns"]
-        .where(session.trace.activity.frame()["kind"] == "prediction")
-        .idxmax()
-    )
+    activity = session.trace.activity
+    slowest = int(np.where(activity.kind.is_any("prediction"), activity.duration_ns, -1).argmax())
     words = " ".join(told(why_blocks(session, slowest, None)).split())
     assert "Compared with a usual one +84.7 ms queued for the Neural Engine behind 7 earlier predictions" in words
     assert "the median of 275 warm predictions without time in queues" in words
@@ -71,11 +66,11 @@ def test_a_prediction_is_compared_with_a_usual_one(samples):
 
 def test_a_slower_prediction_of_another_model_is_named(samples):
     session = kept_judged(kept_session(str(samples / "style_transfer_reload.trace")))
-    calls, models = session.calls, session.trace.activity.frame()["model"]
+    calls, activity = session.calls, session.trace.activity
 
     def words(model: str) -> str:
-        own = calls.index[(models.iloc[calls.index] == model).to_numpy()]
-        slowest = int(session.trace.activity.frame()["duration_ns"].iloc[own].idxmax())
+        own = calls.index[activity.model.take(calls.index).is_any(model)]
+        slowest = int(own[activity.duration_ns[own].argmax()])
         return " ".join(told(why_blocks(session, slowest, WaitsRef(0, ()))).split())
 
     assert "slower in another model: Watercolor, 8.50 ms" in words("Pointillism")
@@ -227,12 +222,12 @@ def told(blocks, width: int = 80) -> str:
 
 @pytest.mark.view("album_memory")
 async def test_a_sample_of_memory_is_named_by_its_size_and_has_no_length(screen):
-    memory = screen.state.session.trace.memory.frame()
-    index = int(np.flatnonzero(memory["kind"] == "gpu")[0])
+    memory = screen.state.session.trace.memory
+    index = int(np.flatnonzero(memory.kind.is_any("gpu"))[0])
     screen.app.select(Selection(event=EventRef("memory", index)))
     await screen.settle()
     shown = " ".join(screen.text().split())
-    assert f"GPU memory: {memory['bytes'][index] / 1e6:.1f} MB" in shown
+    assert f"GPU memory: {memory.bytes[index] / 1e6:.1f} MB" in shown
     assert "0 ns" not in shown
     screen.app.say("")
     screen.app.change(inspector=False)
@@ -242,8 +237,8 @@ async def test_a_sample_of_memory_is_named_by_its_size_and_has_no_length(screen)
 
 def test_an_operation_has_the_parts_of_its_time(samples):
     session = kept_judged(kept_session(str(samples / "frame_camera.trace")))
-    phases = session.trace.phases.frame()
-    first = {name: int(np.flatnonzero(phases["name"] == name)[0]) for name in ("ProcessFrame", "Resize", "Shutter")}
+    phases = session.trace.phases
+    first = {name: int(np.flatnonzero(phases.name.is_any(name))[0]) for name in ("ProcessFrame", "Resize", "Shutter")}
 
     def words(name: str) -> str:
         return " ".join(told(event_blocks(session, EventRef("phases", first[name]))).split())

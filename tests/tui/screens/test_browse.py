@@ -51,8 +51,8 @@ async def test_the_inspector_takes_the_place_of_the_detail_where_it_is_narrow(sc
     assert not screen.state.inspector
     await screen.press("n")
     # Without it the status line names the selection.
-    first = screen.state.session.trace.activity.frame().iloc[0]
-    assert f" {first['label']} · {first['model']} · " in screen.text().splitlines()[-2]
+    activity = screen.state.session.trace.activity
+    assert f" {activity.label.item(0)} · {activity.model.item(0)} · " in screen.text().splitlines()[-2]
     await screen.press("i")
     assert " in view" in screen.text().splitlines()[-2]
     assert "18,363,125 ns" in screen.text()
@@ -161,19 +161,18 @@ async def test_a_range_is_told_with_its_length_so_far_and_how_far_its_events_are
     def line() -> str:
         return screen.text().splitlines()[-2]
 
-    activity = screen.state.session.trace.activity.frame()
-    first, second = activity.iloc[0], activity.iloc[2]
-    whole = second["start_ns"] + second["duration_ns"] - first["start_ns"]
+    activity = screen.state.session.trace.activity
+    whole = activity.ends_ns[2] - activity.start_ns[0]
     await screen.press("n", "v", "n", "n")
     for width in (80, 120):
         await screen.pilot.resize_terminal(width, 40)
         await screen.settle()
         assert f"range {format_time(whole)}, v to finish" in line()
     await screen.press("v")
-    gap = second["start_ns"] - first["start_ns"] - first["duration_ns"]
+    gap = activity.start_ns[2] - activity.ends_ns[0]
     assert gap > 0
     assert f"gap {format_time(gap)}" in line()
-    assert f"start – start {format_time(second['start_ns'] - first['start_ns'])}" in line()
+    assert f"start – start {format_time(activity.start_ns[2] - activity.start_ns[0])}" in line()
     await screen.press("escape")
     assert "v to finish" not in line()
     # The length so far is that of the range that comes of it.
@@ -216,8 +215,8 @@ async def test_of_two_sizes_that_come_at_once_the_last_one_stays(screen, monkeyp
 @pytest.mark.view("meal_planner", size=(80, 24))
 async def test_the_status_line_names_a_phase_of_a_runtime(screen):
     await screen.press("n")
-    phase = screen.state.session.trace.phases.frame().iloc[screen.state.selection.event.index]
-    assert screen.text().splitlines()[-2].startswith(f" {phase['name']} · ")
+    name = screen.state.session.trace.phases.name.item(screen.state.selection.event.index)
+    assert screen.text().splitlines()[-2].startswith(f" {name} · ")
 
 
 @pytest.mark.sweep

@@ -84,11 +84,10 @@ def test_lanes_of_models_stand_together(reload_trace):
 
 def test_core_mls_own_work_on_the_gpu_stands_apart(reload_trace):
     found = by_id(reload_trace, Grouping.LANES)
-    rows = reload_trace.hardware.frame()
-    own = rows.iloc[found["gpu"].events.index]
-    assert own["model"].notna().all()
-    assert (own["attribution"] != Attribution.FOREIGN).all()
-    assert (rows.iloc[found["gpu other"].events.index]["attribution"] == Attribution.FOREIGN).all()
+    own, other = (reload_trace.hardware.take(found[lane].events.index) for lane in ("gpu", "gpu other"))
+    assert own.model.known.all()
+    assert not own.attribution.is_any(Attribution.FOREIGN).any()
+    assert other.attribution.is_any(Attribution.FOREIGN).all()
     assert set(found["gpu other"].events.categories) == {Category.FOREIGN}
 
 

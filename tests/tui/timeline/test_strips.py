@@ -23,10 +23,9 @@ def captions(samples):
 
 def spans(trace, model: str | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Starts and ends of the predictions of an app with models that run nothing else."""
-    rows = trace.activity.frame().query("kind == 'prediction' and level == 'top'")
-    rows = rows if model is None else rows[rows["model"] == model]
-    starts = rows["start_ns"].to_numpy()
-    return starts, starts + rows["duration_ns"].to_numpy()
+    rows = top_calls(trace, Kind.PREDICTION)
+    rows = rows if model is None else rows.where(rows.model.is_any(model))
+    return rows.start_ns, rows.ends_ns
 
 
 def check(strips: PredictionsOverTime, starts: np.ndarray, ends: np.ndarray, bounds: np.ndarray) -> None:
@@ -86,6 +85,6 @@ def test_the_model_is_that_of_the_selection_then_of_the_filter(reload_trace):
     filtered = replace(state, filter=replace(state.filter, model="InkWash"))
     assert model_of(filtered) == "InkWash"
     assert model_of(replace(filtered, selection=Selection(model="Mosaic"))) == "Mosaic"
-    event = reload_trace.activity.frame()["model"].first_valid_index()
+    event = reload_trace.activity.model.known.argmax()
     chosen = replace(state, selection=Selection(event=EventRef("activity", int(event))))
-    assert model_of(chosen) == reload_trace.activity.frame()["model"].iloc[event]
+    assert model_of(chosen) == reload_trace.activity.model.item(event)
