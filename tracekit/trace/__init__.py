@@ -1,1 +1,1 @@
-"""What a recording means: its tables as frames with models, predictions and links."""
+"""What a recording means: its tables as rows with models, predictions and links."""

@@ -26,9 +26,9 @@ from tracekit.trace.models import Models, models_of
 from tracekit.trace.trace import Trace, cached_by_trace
 
 CORE_ML_FRAMES = tuple(coreml.INSTRUMENT.frames.values())
-"""Frames of the Core ML instrument, whose table has no process column."""
+"""Lanes of the Core ML instrument, whose table has no process column."""
 EVENT_FRAMES = (*CORE_ML_FRAMES, "hardware")
-"""Frames of `Trace` that share the columns of `tracekit.trace.events`."""
+"""Lanes of `Trace`: rows with the columns of `tracekit.trace.events`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,9 +36,9 @@ class Shown:
     """What of a trace is shown."""
 
     rows: Mapping[str, BoolArray]
-    """For each event frame the rows that count: shape (rows,)."""
+    """For each lane the rows that count: shape (rows,)."""
     context: Mapping[str, BoolArray]
-    """For each frame of the context the rows that are shown: shape (rows,)."""
+    """For each class of the context the rows that are shown: shape (rows,)."""
     models: frozenset[str] | None = None
     """Base names that were chosen; None where models were not chosen by name."""
     ranges: Intervals | None = None
@@ -56,12 +56,12 @@ def everything(trace: Trace) -> Shown:
     """All rows. O(rows)."""
     return Shown(
         {name: np.ones(len(rows), dtype=bool) for name, rows in trace.events.items()},
-        {name: np.ones(len(frame), dtype=bool) for name, frame in trace.context.items()},
+        {name: np.ones(len(rows), dtype=bool) for name, rows in trace.context.items()},
     )
 
 
 def only_models(shown: Shown, trace: Trace, names: Collection[str]) -> Shown:
-    """Of what is shown the rows of these models; a pipeline keeps the rows of its stages. O(rows) per frame."""
+    """Of what is shown the rows of these models; a pipeline keeps the rows of its stages. O(rows) per lane."""
 
     wanted = frozenset(names)
 
@@ -81,14 +81,14 @@ def only_range(shown: Shown, trace: Trace, start_ns: int, end_ns: int) -> Shown:
     """Of what is shown the rows that start in `[start_ns, end_ns)`, and all rows of the predictions among them.
 
     So each prediction is there as a whole or not at all; what of an earlier one starts in the range is there without
-    it. Rows of the context stay where they reach into the range: a state holds until the next one. O(rows) per frame.
+    it. Rows of the context stay where they reach into the range: a state holds until the next one. O(rows) per lane.
     """
     words = f"from {start_ns / 1e9:.6f} s to {end_ns / 1e9:.6f} s"
     return only_ranges(shown, trace, Intervals(np.array([start_ns]), np.array([end_ns])), words, "this range")
 
 
 def only_ranges(shown: Shown, trace: Trace, ranges: Intervals, where: str, name: str) -> Shown:
-    """As `only_range`, for any of several ranges; `where`, `name`: these in words. O(rows log ranges) per frame."""
+    """As `only_range`, for any of several ranges; `where`, `name`: these in words. O(rows log ranges) per lane."""
     # A range without length, as of no time at all, shows nothing and stays one.
     ranges = ranges.union() if len(ranges) > 1 else ranges
     within = rows_in_ranges(trace, ranges)
@@ -104,10 +104,10 @@ def only_ranges(shown: Shown, trace: Trace, ranges: Intervals, where: str, name:
     )
     return replace(
         shown,
-        rows={frame: mask & within[frame] for frame, mask in shown.rows.items()},
+        rows={lane: mask & within[lane] for lane, mask in shown.rows.items()},
         context={
-            frame: mask if frame in TIMELESS else mask & reaching(trace.context[frame])
-            for frame, mask in shown.context.items()
+            table: mask if table in TIMELESS else mask & reaching(trace.context[table])
+            for table, mask in shown.context.items()
         },
         ranges=ranges,
         where=where,
@@ -118,7 +118,7 @@ def only_ranges(shown: Shown, trace: Trace, ranges: Intervals, where: str, name:
 def only_process(shown: Shown, trace: Trace, process: str | int) -> Shown:
     """Of what is shown the rows of a process, by name or pid, and those that could be its own because their table names
     no process, as that of Core ML. Where the recording has a target, Core ML rows are the target's and none is of
-    another one, and so are hardware rows that worked for its predictions. O(rows) per frame."""
+    another one, and so are hardware rows that worked for its predictions. O(rows) per lane."""
     wanted = str(process)
     target = trace.run.target.process
     foreign = target is not None and wanted not in spellings(target.name, target.pid)
@@ -153,7 +153,7 @@ def only_process(shown: Shown, trace: Trace, process: str | int) -> Shown:
 
 def narrow(trace: Trace, shown: Shown) -> Trace:
     """The trace with only what is shown, links and models brought in line: to be looked at, not to be judged. Coverage
-    stays: what was recorded does not depend on what one wants to look at. O(rows) per frame."""
+    stays: what was recorded does not depend on what one wants to look at. O(rows) per lane."""
     kept, sites = shown.rows["activity"], trace.sites
     # The entry behind the last stands for none.
     new_index = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)
@@ -189,12 +189,12 @@ def shown_model_names(trace: Trace, shown: Shown) -> frozenset[str]:
 
 
 def rows_in_range(trace: Trace, start_ns: int, end_ns: int) -> dict[str, BoolArray]:
-    """For each event frame the rows that `only_range` keeps: shape (rows,) each. O(rows) per frame."""
+    """For each lane the rows that `only_range` keeps: shape (rows,) each. O(rows) per lane."""
     return rows_in_ranges(trace, Intervals(np.array([start_ns]), np.array([end_ns])))
 
 
 def rows_in_ranges(trace: Trace, ranges: Intervals) -> dict[str, BoolArray]:
-    """For each event frame the rows that `only_ranges` keeps: shape (rows,) each. `ranges` are sorted and disjoint."""
+    """For each lane the rows that `only_ranges` keeps: shape (rows,) each. `ranges` are sorted and disjoint."""
 
     def within(rows: Events, called: BoolArray) -> BoolArray:
         """Rows that start in the ranges, and those whose prediction is among the chosen rows of the Activity lane."""
@@ -222,7 +222,7 @@ def reach_ranges(ranges: Intervals, starts_ns: IntArray, ends_ns: IntArray) -> B
 
 @cached_by_trace
 def model_names(trace: Trace) -> tuple[str, ...]:
-    """Base names that any event frame mentions, sorted; looked for once for each trace."""
+    """Base names that rows of any lane mention, sorted; looked for once for each trace."""
     return tuple(
         sorted(held_texts(cells for rows in trace.events.values() for cells in (rows.model, rows.parent_model)))
     )

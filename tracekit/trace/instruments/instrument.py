@@ -45,10 +45,10 @@ class Work(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Hardware:
-    """Rows of the hardware frame, with a lane of their own."""
+    """Rows of hardware, with a lane of their own."""
 
     lane: str
-    """What column `lane` of the frame holds."""
+    """What their column `lane` holds."""
     schemas: tuple[str, ...]
     bind: Binder
     """Events and command buffers of the rows, for the models that Core ML names and the target. Raises
@@ -93,11 +93,11 @@ class Instrument:
     tables: tuple[str, ...] = ()
     """Schemas of tables that become something else than one of these:"""
     frames: Mapping[str, str] = field(default_factory=dict)
-    """Frames of `Trace` that hold its rows alone, by lane."""
+    """Fields of `Trace` that hold its rows alone, by lane."""
     hardware: Hardware | None = None
     context: tuple[Context, ...] = ()
     kinds: Mapping[str, Work] = field(default_factory=dict)
-    """What column `kind` of the event frames holds for its rows."""
+    """What column `kind` holds for its rows."""
     added_as: str = ""
     """What `tracekit record --instrument` adds to record it; empty where it comes with another instrument alone."""
     in_template: bool = False
@@ -116,7 +116,7 @@ class Instrument:
 
     @property
     def lanes(self) -> tuple[str, ...]:
-        """What column `lane` of the event frames holds for its rows."""
+        """What column `lane` holds for its rows."""
         return (*self.frames, *(() if self.hardware is None else (self.hardware.lane,)))
 
     @property
