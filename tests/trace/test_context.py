@@ -1,10 +1,16 @@
 import pytest
 
+from support.rows import records_of
 from tracekit.trace.build import build_trace
 
 
 def context(make, *tables):
-    return {name: rows.frame() for name, rows in build_trace(make.recording(*tables)).context.items()}
+    return build_trace(make.recording(*tables)).context
+
+
+def only(rows):
+    (row,) = records_of(rows)
+    return row
 
 
 def test_thermal_states_and_hangs_are_read_by_name(make):
@@ -19,10 +25,10 @@ def test_thermal_states_and_hangs_are_read_by_name(make):
         "start duration hang-type thread process",
         (9, 104, "Brief Unresponsiveness", make.thread("Main Thread 0x1 (app, pid: 42)", 1, app), app),
     )
-    frames = context(make, thermal, hangs)
-    row = frames["thermal"].iloc[0]
+    rows = context(make, thermal, hangs)
+    row = only(rows["thermal"])
     assert (row["start_ns"], row["duration_ns"], row["state"], row["induced"]) == (0, 446285247, "Nominal", 0)
-    row = frames["hangs"].iloc[0]
+    row = only(rows["hangs"])
     assert (row["hang_type"], row["process"], row["pid"], row["tid"]) == ("Brief Unresponsiveness", "app", 42, 1)
     assert row["thread"] == "Main Thread 0x1 (app, pid: 42)"
 
@@ -31,7 +37,7 @@ def test_the_duration_of_launch_phases_is_found_wherever_it_stands(make):
     older = make.table("life-cycle-period", "start duration group lane process period", (0, 7, "g", 1, None, "Launch"))
     newer = make.table("life-cycle-period", "start group lane duration process period", (0, "g", 1, 7, None, "Launch"))
     for table in (older, newer):
-        row = context(make, table)["life_cycle"].iloc[0]
+        row = only(context(make, table)["life_cycle"])
         assert (row["duration_ns"], row["period"], row["group"]) == (7, "Launch", "g")
 
 
@@ -51,18 +57,20 @@ def test_gpu_states_clock_and_processes_are_read(make):
         ),
         make.table("process-info", "time pid process", (0, 42, make.process("app", 42))),
     )
-    assert rows["gpu_states"].loc[0, "state"] == "Idle"
-    assert rows["gpu_performance"].loc[0, ["state", "gpu", "induced"]].tolist() == ["Minimum", "M2 Ultra", 1]
-    assert rows["clock"].loc[0, ["mabs_epoch", "timebase"]].tolist() == [2371010520781, "125/3"]
-    assert rows["processes"].loc[0, ["process", "pid"]].tolist() == ["app", 42]
+    assert only(rows["gpu_states"])["state"] == "Idle"
+    clock = only(rows["gpu_performance"])
+    assert (clock["state"], clock["gpu"], clock["induced"]) == ("Minimum", "M2 Ultra", 1)
+    clock = only(rows["clock"])
+    assert (clock["mabs_epoch"], clock["timebase"]) == (2371010520781, "125/3")
+    process = only(rows["processes"])
+    assert (process["process"], process["pid"]) == ("app", 42)
 
 
-def test_a_frame_is_absent_where_its_table_is_and_empty_where_the_table_is_empty(make):
+def test_rows_are_absent_where_their_table_is_and_none_where_the_table_is_empty(make):
     assert context(make) == {}
     rows = context(make, make.table("hang-risks", "time process message severity"), make.table("potential-hangs", ""))
     assert sorted(rows) == ["hang_risks", "hangs"]
-    assert {"start_ns", "message", "process", "pid"} <= set(rows["hang_risks"].columns)
-    assert all(len(frame) == 0 and frame["start_ns"].dtype == "int64" for frame in rows.values())
+    assert all(len(each) == 0 and each.start_ns.dtype == "int64" for each in rows.values())
 
 
 def test_a_table_that_lacks_its_meaning_makes_only_its_instrument_unreadable(make):
@@ -80,5 +88,4 @@ def test_columns_that_came_later_are_null_where_they_are_missing(make, names):
     values = {"time": 3, "message": "m", "process": make.process("app", 42)}
     row = tuple(values.get(name) for name in names.split())
     rows = context(make, make.table("hang-risks", names, row))["hang_risks"]
-    assert rows["severity"].isna().all()
-    assert rows.loc[0, "message"] == "m"
+    assert (only(rows)["severity"], only(rows)["message"]) == (None, "m")
