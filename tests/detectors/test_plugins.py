@@ -203,13 +203,14 @@ from tracekit.detectors.rules.reload_before_predict import DETECTOR as MODEL
 from tracekit.detectors.rules.run_issues import DETECTOR as WHOLE
 """
 CHANGES = {
-    "cells": "frame.loc[:, 'duration_ns'] = 1",
-    "array": "values = frame['duration_ns'].to_numpy(); values.flags.writeable = True; values[:] = 1",
-    "buffer": "values = frame['start_ns'].array.to_numpy(copy=False).base; values.flags.writeable = True; values[:] = 1",  # noqa: E501
-    "rows": "frame.drop(frame.index, inplace=True)",
-    "columns": "frame['model'] = 'Other'",
-    "categories": "values = frame['model'].cat.categories.array; values._readonly = False; values[:] = 'Other'",
-    "field": "object.__setattr__(trace, 'activity', trace.activity.frame().iloc[:0])",
+    "array": "rows.duration_ns.flags.writeable = True; rows.duration_ns[:] = 1",
+    "codes": "rows.model.codes.flags.writeable = True; rows.model.codes[:] = -1",
+    "numbers": "rows.instance.known[:] = True; rows.instance.values[:] = range(len(rows))",
+    "texts": "object.__setattr__(rows.model, 'values', ('Other',) * len(rows.model.values))",
+    "column": "object.__setattr__(rows, 'start_ns', rows.start_ns[::-1])",
+    "frame": "rows.frame().loc[:, 'duration_ns'] = 1",
+    "frame's array": "values = rows.frame()['start_ns'].array.to_numpy(copy=False).base; values.flags.writeable = True; values[:] = 1",  # noqa: E501
+    "field": "object.__setattr__(trace, 'activity', trace.activity.none())",
     "context": "trace.context.clear()",
     "run": "object.__setattr__(trace.run, 'duration_ns', 1)",
 }
@@ -235,7 +236,6 @@ def test_what_a_plug_in_does_to_the_trace_changes_no_number(install, recording, 
         HEAD
         + "def change(trace):\n"
         + "    for rows in (trace.activity, trace.data, trace.compute, trace.hardware):\n"
-        + "        frame = rows.frame()\n"
         + "        try:\n"
         + f"            {CHANGES[change]}\n"
         + "        except (AttributeError, TypeError, ValueError):\n"
@@ -243,7 +243,7 @@ def test_what_a_plug_in_does_to_the_trace_changes_no_number(install, recording, 
         + "def detect(view, _):\n"
         + "    for trace in (view.trace,):\n"
         + "        change(trace)\n"
-        + "    for frame in (view.predictions.frame(), view.loads.frame()):\n"
+        + "    for rows in (view.predictions, view.loads):\n"
         + "        try:\n"
         + f"            {CHANGES[change]}\n"
         + "        except Exception:\n"
