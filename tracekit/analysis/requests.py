@@ -28,14 +28,14 @@ LEAST_THIRD: Final = 2
 class RequestSample:
     """What the numbers of one runtime follow from."""
 
-    requests: Requests
+    rows: Requests
     between_ns: IntArray
     """Times from token to token, in order of requests and time."""
 
     @property
     def elapsed_ns(self) -> Numbers:
         """How long each request took, or has taken at the end of the recording."""
-        return all_known(self.requests.last_ns - self.requests.start_ns)
+        return all_known(self.rows.last_ns - self.rows.start_ns)
 
 
 def known_together(*columns: Numbers) -> list[IntArray]:
@@ -44,82 +44,65 @@ def known_together(*columns: Numbers) -> list[IntArray]:
     return [each.values[known] for each in columns]
 
 
-_Formula = Callable[[RequestSample], float | None]
+def _time(time_ns: Numbers, level: float) -> float | None:
+    return quantiles(time_ns.values[time_ns.known], level)[0]
 
 
-def _time(cells: Callable[[Requests], Numbers], level: float) -> _Formula:
-    return lambda sample: quantiles(known_together(cells(sample.requests))[0], level)[0]
+def _rate(tokens: Numbers, time_ns: Numbers) -> float | None:
+    count, time = (float(each.sum()) for each in known_together(tokens, time_ns))
+    return count / time * 1e9 if time > 0 and count > 0 else None
 
 
-def _rate(cells: Callable[[Requests], tuple[Numbers, Numbers]]) -> _Formula:
-    """`cells` gives tokens and time in ns."""
-
-    def formula(sample: RequestSample) -> float | None:
-        count, time = (float(each.sum()) for each in known_together(*cells(sample.requests)))
-        return count / time * 1e9 if time > 0 and count > 0 else None
-
-    return formula
+def _share(part: Numbers, whole: Numbers) -> float | None:
+    some, total = (float(each.sum()) for each in known_together(part, whole))
+    return some / total if total > 0 else None
 
 
-def _share(cells: Callable[[RequestSample], tuple[Numbers, Numbers]]) -> _Formula:
-    """`cells` gives the part and the whole."""
-
-    def formula(sample: RequestSample) -> float | None:
-        part, whole = (float(each.sum()) for each in known_together(*cells(sample)))
-        return part / whole if whole > 0 else None
-
-    return formula
-
-
-def _retained(sample: RequestSample) -> float | None:
-    tokens, time_ns = known_together(sample.requests.generated_tokens, sample.requests.generation_ns)
-    speeds = tokens[time_ns > 0] / time_ns[time_ns > 0] * 1e9
+def _retained(tokens: Numbers, time_ns: Numbers) -> float | None:
+    generated, time = known_together(tokens, time_ns)
+    speeds = generated[time > 0] / time[time > 0] * 1e9
     third = len(speeds) // 3
     return float(np.median(speeds[-third:]) / np.median(speeds[:third])) if third >= LEAST_THIRD else None
 
 
-def _longest(sample: RequestSample) -> float | None:
-    (contexts,) = known_together(sample.requests.context_tokens)
-    return float(contexts.max()) if len(contexts) else None
+def _longest(tokens: Numbers) -> float | None:
+    return float(tokens.values[tokens.known].max()) if tokens.known.any() else None
 
 
-def _quantity(name: str, title: str, unit: str, formula: _Formula, best: bool | None = False) -> Quantity:
+def _quantity(
+    name: str, title: str, unit: str, formula: Callable[[RequestSample], float | None], best: bool | None = False
+) -> Quantity:
     return Quantity(name, title, unit, formula, Population.ALL, best)
 
 
 REQUEST: Final[Mapping[str, Quantity]] = {
     each.id: each
     for each in (
-        _quantity("first_token_p50_ns", "first token", "ns", _time(lambda rows: rows.first_token_ns, 0.5)),
-        _quantity("first_token_p95_ns", "first token, p95", "ns", _time(lambda rows: rows.first_token_ns, 0.95)),
+        _quantity("first_token_p50_ns", "first token", "ns", lambda of: _time(of.rows.first_token_ns, 0.5)),
+        _quantity("first_token_p95_ns", "first token, p95", "ns", lambda of: _time(of.rows.first_token_ns, 0.95)),
         _quantity(
             *("prompt_tokens_per_second", "prompt tokens/s", "/s"),
-            _rate(lambda rows: (rows.processed_tokens, rows.prompt_ns)),
+            lambda of: _rate(of.rows.processed_tokens, of.rows.prompt_ns),
             best=True,
         ),
         _quantity(
             *("generation_tokens_per_second", "generated tokens/s", "/s"),
-            _rate(lambda rows: (rows.generated_tokens, rows.generation_ns)),
+            lambda of: _rate(of.rows.generated_tokens, of.rows.generation_ns),
             best=True,
         ),
-        _quantity("token_p50_ns", "next token", "ns", lambda sample: median(sample.between_ns)),
-        _quantity("token_p95_ns", "next token, p95", "ns", lambda sample: quantiles(sample.between_ns, 0.95)[0]),
+        _quantity("token_p50_ns", "next token", "ns", lambda of: median(of.between_ns)),
+        _quantity("token_p95_ns", "next token, p95", "ns", lambda of: quantiles(of.between_ns, 0.95)[0]),
+        _quantity("outside_share", "outside the model", "share", lambda of: _share(of.rows.outside_ns, of.elapsed_ns)),
+        _quantity("tool_share", "in tools", "share", lambda of: _share(of.rows.tool_ns, of.elapsed_ns)),
+        _quantity("context_tokens", "longest context", "count", lambda of: _longest(of.rows.context_tokens), None),
         _quantity(
-            "outside_share",
-            "outside the model",
-            "share",
-            _share(lambda each: (each.requests.outside_ns, each.elapsed_ns)),
+            "cached_share", "cached", "share", lambda of: _share(of.rows.cached_tokens, of.rows.consumed_tokens), True
         ),
         _quantity(
-            "tool_share", "in tools", "share", _share(lambda sample: (sample.requests.tool_ns, sample.elapsed_ns))
-        ),
-        _quantity("context_tokens", "longest context", "count", _longest, None),
-        _quantity(
-            *("cached_share", "cached", "share"),
-            _share(lambda sample: (sample.requests.cached_tokens, sample.requests.consumed_tokens)),
+            *("retained_speed", "speed kept", "share"),
+            lambda of: _retained(of.rows.generated_tokens, of.rows.generation_ns),
             best=True,
         ),
-        _quantity("retained_speed", "speed kept", "share", _retained, True),
     )
 }
 """Numbers of the requests of one runtime, by id. Rates are of all tokens by all time. `outside_share`: tokenizer,
@@ -189,7 +172,7 @@ def name_of(pid: int | None, sample: RequestSample) -> str:
 
 
 def _summary(pid: int | None, sample: RequestSample) -> RequestSummary:
-    rows = sample.requests
+    rows = sample.rows
     errors = Counter[str](kind for kind in rows.error.as_objects().tolist() if kind not in (None, NO_ERROR))
     return RequestSummary(
         str(rows.runtime.item(0)),

@@ -115,7 +115,7 @@ def measure_with(trace: Trace, facts: Facts, shown: Shown | None) -> Measurement
     language_models: list[ModelMeasurements] = []
     for pid, sample in request_groups(trace, shown):
         name = name_of(pid, sample)
-        (first_ns,) = known_together(sample.requests.first_token_ns)
+        (first_ns,) = known_together(sample.rows.first_token_ns)
         for what, times in (("first token", first_ns), ("next token", sample.between_ns)):
             if len(times):
                 language_models.append(_timed(f"{name}: {what}", times, None, f"{what}s"))
