@@ -205,7 +205,6 @@ from tracekit.detectors.rules.run_issues import DETECTOR as WHOLE
 CHANGES = {
     "array": "rows.duration_ns.flags.writeable = True; rows.duration_ns[:] = 1",
     "codes": "rows.model.codes.flags.writeable = True; rows.model.codes[:] = -1",
-    "numbers": "rows.instance.known[:] = True; rows.instance.values[:] = range(len(rows))",
     "texts": "object.__setattr__(rows.model, 'values', ('Other',) * len(rows.model.values))",
     "column": "object.__setattr__(rows, 'start_ns', rows.start_ns[::-1])",
     "frame": "rows.frame().loc[:, 'duration_ns'] = 1",
