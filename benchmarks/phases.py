@@ -5,6 +5,7 @@ from __future__ import annotations
 import resource
 import sys
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from tracekit.columns import Codes, Numbers
 from tracekit.lanes.lanes import Grouping, lanes_of
 from tracekit.recording.contents import Contents, Run, TableEntry, Target
-from tracekit.recording.table import CellValue, Column, Process, Table, TableState, Thread
+from tracekit.recording.table import Column, Process, Table, TableState, Thread
 from tracekit.trace.build import build_trace
 
 _NAMES = ("Extend", "LogitsInference", "Sample", "Decode")
@@ -34,6 +35,9 @@ class InMemory:
         """None."""
         return []
 
+    def forget(self, _schemas: Iterable[str]) -> None:
+        """Nothing: the table is made once."""
+
 
 def recording(table: Table, target: Process) -> InMemory:
     """A recording that holds only this table."""
@@ -53,14 +57,14 @@ def signposts(rows: int, target: Process) -> Table:
     constant = np.zeros(rows, np.int32)
     cells = {
         "time": Numbers(order * 1_000, np.ones(rows, np.bool_)),
-        "thread": Codes[CellValue](constant, (Thread("main", 7, target),)),
-        "process": Codes[CellValue](constant, (target,)),
-        "event-type": Codes[CellValue]((order % 2).astype(np.int32), ("Begin", "End")),
+        "thread": Codes(constant, (Thread("main", 7, target),)),
+        "process": Codes(constant, (target,)),
+        "event-type": Codes((order % 2).astype(np.int32), ("Begin", "End")),
         "identifier": Numbers(pair + 1, np.ones(rows, np.bool_)),
-        "name": Codes[CellValue]((pair % len(_NAMES)).astype(np.int32), _NAMES),
-        "subsystem": Codes[CellValue](constant, ("com.apple.coreai-models.performance",)),
-        "category": Codes[CellValue](constant, ("performance",)),
-        "message": Codes[CellValue](
+        "name": Codes((pair % len(_NAMES)).astype(np.int32), _NAMES),
+        "subsystem": Codes(constant, ("com.apple.coreai-models.performance",)),
+        "category": Codes(constant, ("performance",)),
+        "message": Codes(
             np.where(order % 2 == 0, pair, -1).astype(np.int32),
             tuple(f"tokens=1, step={step}, strategy=Vanilla" for step in range(pairs)),
         ),
