@@ -79,7 +79,10 @@ class Rows:
     @classmethod
     def blank(cls, count: int) -> Self:
         """So many rows of nulls; of 0 and False in columns that are never null."""
-        return cls(*(_BLANK[column.type](count, column.values) for column in columns_of(cls)))
+        kinds = [(column.type, column.values) for column in columns_of(cls)]
+        # Columns of one kind share their cells.
+        cells = {(kind, values): _BLANK[kind](count, values) for kind, values in dict.fromkeys(kinds)}
+        return cls(*map(cells.__getitem__, kinds))
 
     @classmethod
     def listed(cls, count: int, cells: Mapping[str, Sequence[Any]]) -> Self:
