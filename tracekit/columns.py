@@ -57,8 +57,10 @@ class Codes(Generic[Value]):
         return found
 
     def passing(self, test: Callable[[Value], object]) -> BoolArray:
-        """Shape (n,): whether there is a value that passes. Each distinct one is tested once. O(n + values)."""
-        passes: BoolArray = np.array([*(bool(test(value)) for value in self.values), False], np.bool_)
+        """Shape (n,): whether there is a value that passes. Each that a cell holds is tested once. O(n + values)."""
+        passes = np.zeros(len(self.values) + 1, np.bool_)
+        for code in np.flatnonzero(self.counts()).tolist():
+            passes[code] = bool(test(self.values[code]))
         return passes[self.codes]
 
     def counts(self) -> IntArray:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -13,7 +11,7 @@ from tracekit.recording.table import TableState
 from tracekit.trace.cache import Cache, cached
 from tracekit.trace.calls.sites import Sites
 from tracekit.trace.context import AnyContext, ContextRows, rows_of_class
-from tracekit.trace.events import Attribution, Calls, Events, Origin
+from tracekit.trace.events import Attribution, Calls, Events
 from tracekit.trace.instruments.memory import MemoryRows
 from tracekit.trace.models import Models
 from tracekit.trace.requests.frame import Requests
@@ -204,31 +202,3 @@ class Trace:
 
 cached_by_trace = cached
 """The function, called once for each trace; its answer is kept as long as the trace is."""
-
-
-def identity_of(trace: Trace) -> str | None:
-    """A hash that copies of a run and complete exports of it share, and no other recording: of when it began, its
-    number, the target's process id, and the times of its rows. None where neither its beginning nor any row is known.
-
-    Names nothing, so that it may leave the machine. O(rows), without reading a file again.
-    """
-    run, process = trace.run, trace.run.target.process
-    try:
-        # In UTC, to the ms: bundles and exports write it with different offsets.
-        moment = datetime.fromisoformat(run.start_date or "")
-        began = (moment.astimezone(UTC) if moment.tzinfo else moment).isoformat(timespec="milliseconds")
-    except (ValueError, OverflowError):
-        began = None
-    # Of what Core ML recorded, or else of what was recorded beside it: inferred calls are no facts of a recording.
-    is_core_ml = bool(trace.activity.origin.is_any(Origin.CORE_ML).any())
-    rows: Events = trace.activity if is_core_ml else trace.hardware
-    arrays = [rows.start_ns, rows.duration_ns]
-    if not is_core_ml and trace.sampled is not None:
-        arrays.append(trace.sampled.samples.time_ns)
-    times = [array for array in arrays if len(array)]
-    if began is None and not times:
-        return None
-    digest = hashlib.sha256(repr((began, run.number, None if process is None else process.pid)).encode())
-    for array in times:
-        digest.update(array.astype("<i8", copy=False).tobytes())
-    return digest.hexdigest()[:32]

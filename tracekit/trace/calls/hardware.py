@@ -57,7 +57,8 @@ _PREPARE = "prepare"
 def prepares(hardware: Events) -> BoolArray:
     """Which rows compile a model for the Neural Engine or prepare it for the cache, less those of others. O(rows)."""
     chosen, loads = (hardware.kind.is_any(kind) for kind in (Kind.ANE_COMPILE, Kind.ANE_LOAD))
-    chosen |= loads & hardware.label.passing(lambda text: _PREPARE in text.casefold())
+    at = np.flatnonzero(loads)
+    chosen[at] |= hardware.label.take(at).passing(lambda text: _PREPARE in text.casefold())
     result: BoolArray = chosen & ~hardware.attribution.is_any(Attribution.FOREIGN)
     return result
 
