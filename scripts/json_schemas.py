@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING, Any
 from tracekit.analysis.breakdown.partition import Part, Unknown
 from tracekit.analysis.code import sites
 from tracekit.analysis.device_states import THERMAL_STATES
+from tracekit.analysis.ledger.layers import Layer
 from tracekit.analysis.memory import Sureness
 from tracekit.analysis.quantities import MODEL
-from tracekit.analysis.why.parts import Layer
 from tracekit.comparison.history import FIGURES, History
 from tracekit.detectors.outcomes import OUTCOME_NAMES, Severity
 from tracekit.model_files.performance.facts import ReportForm

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.breakdown.partition import breakdown
-from tracekit.analysis.why.choice import Choice, chosen, slower_elsewhere
-from tracekit.analysis.why.explain import FINDINGS, tail, why
-from tracekit.analysis.why.parts import differences
+from tracekit.analysis.ledger.account import ledger
+from tracekit.analysis.ledger.choice import Choice, chosen, slower_elsewhere
+from tracekit.analysis.ledger.explain import tail, why
 from tracekit.characters import lower_first
 from tracekit.config import Config
 from tracekit.detectors.options import choose, matches
@@ -148,16 +148,15 @@ def what_if_fixed(trace: Trace, request: Request = ALL, checks: Sequence[str] = 
 def explain(trace: Trace, request: Request = ALL, choice: Choice = SLOWEST) -> WhyReport:
     """Why the chosen predictions of a trace were slow, with the findings that are about that. Raises `UsageError` for a
     model that the recording does not hold."""
-    models = differences(trace)
+    models = ledger(trace)
     _check_patterns(trace, request.models, redact=request.redact)
     patterns = request.models or ("*",)
     models = {name: each for name, each in models.items() if any(matches(name, like) for like in patterns)}
     labels = chosen(models, choice, named=bool(request.models))
     said = {name: [each for label in some if (each := why(trace, label)) is not None] for name, some in labels.items()}
     causes = {part.cause for some in said.values() for each in some for part in each.parts if part.ns > 0}
-    about = {check for cause in causes for check in FINDINGS[cause]}
     detectors = choose(all_detectors(), request.settings.only, request.settings.skip)
-    checks = [detector.id for detector in detectors if detector.id in about]
+    checks = [detector.id for detector in detectors if causes.intersection(detector.causes)]
     results = results_from(_judgments(trace, request.settings, only=checks, models=said)) if checks else ()
     found = [
         model_why(name, some, tail(trace, name, choice.level), results, choice.fitting(models[name]))

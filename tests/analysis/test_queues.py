@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from support.handover import trace_of
+from tracekit.analysis.ledger.order import in_order
 from tracekit.analysis.queues import HANDOVER_NS, Behind, all_waits
-from tracekit.analysis.why.order import in_order
 from tracekit.testing import Model, Process, Scenario
 
 MS = 1_000_000

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
-from tracekit.analysis.why.explain import Blocker, Known, Part, Tail, Why
-from tracekit.analysis.why.parts import Cause
+from tracekit.analysis.ledger.causes import Cause, Known
+from tracekit.analysis.ledger.explain import Blocker, Part, Tail, Why
 from tracekit.documents.why import (
     brief_document,
     part_words,
@@ -63,7 +63,9 @@ def explained(*parts: Part, **facts) -> Why:
             "usual": {"ane": 11 * MS, "rest": 1 * MS},
             "more": {"ane": 3 * MS, "cpu": -2 * MS},
             "pipelines": 0,
+            "specializing": "",
             "thermal": None,
+            "level_ns": None,
             "called_from": None,
             "resolution_ns": 0,
             **facts,
@@ -130,35 +132,35 @@ def test_work_names_a_unit_only_where_that_did_most_of_it():
 def test_a_range_is_said_as_one():
     wide = explained(part(Cause.QUEUED_OWN, 1.5, blocker(), spread=0.6))
     assert "900 µs to 1.50 ms queued for" in sentence(wide)
-    text = text_of(explained(part(Cause.SPECIALIZATION, 4, spread=3)), width=200)
-    assert "25 to 100%  specialization; call stacks show 1.00 ms, the rest coincides in time" in text
     assert "5.00 to 8.00 ms queued for" in sentence(explained(part(Cause.QUEUED_OWN, 8, blocker(), spread=3)))
 
 
 @pytest.mark.parametrize(
     ("cause", "facts", "words"),
     [
-        (Cause.CLOCK, {"thermal": "Serious"}, "for the same work at a slower clock (thermal state Serious)"),
-        (Cause.CLOCK, {}, "for the same work at a slower clock (performance state of the GPU)"),
+        (Cause.HEAT, {"thermal": "Serious"}, "for the same work in thermal state Serious"),
+        (Cause.CLOCK, {}, "for the same work in a slower performance state of the GPU"),
+        (Cause.LEVEL, {"level_ns": 2_500 * MS}, "for the same work, as all predictions since 2.500 s"),
         (
             Cause.UNIT,
             {"more": {"ane": -11 * MS, "cpu": 30 * MS}},
             "for running on the CPU instead of the Neural Engine",
         ),
-        (Cause.SPECIALIZATION, {"pipelines": 46}, "specialization (46 Metal pipelines compiled during it)"),
-        (Cause.SPECIALIZATION, {}, "specialization"),
+        (Cause.PIPELINES, {"pipelines": 46}, "compiling Metal pipelines (46 of them)"),
+        (Cause.SPECIALIZING, {"specializing": "specializing the GPU graph"}, "specializing the GPU graph"),
+        (Cause.SPECIALIZING, {}, "specialization"),
         (
-            Cause.SPECIALIZATION,
-            {"pipelines": 46, "is_first": True},
-            "specialization (46 Metal pipelines compiled during it), as the first prediction after its load",
+            Cause.FIRST,
+            {"pipelines": 46},
+            "as the first prediction after its load (46 Metal pipelines compiled during it)",
         ),
+        (Cause.PAUSE, {}, "as the first prediction after a gap"),
+        (Cause.SHAPE, {}, "as the first prediction with this amount of work"),
+        (Cause.GROWTH, {}, "for its place in a sequence whose predictions take longer and longer"),
+        (Cause.SHARED_CPU, {}, "while other work of the app used the CPU"),
         (Cause.BLOCKED, {}, "in which its thread did not run"),
         (Cause.NOT_VISIBLE, {}, "not visible in the recording"),
-        (
-            Cause.WORK,
-            {"is_first": True},
-            "more work of its own on the Neural Engine, as the first prediction after its load",
-        ),
+        (Cause.WORK, {}, "more work of its own on the Neural Engine"),
     ],
 )
 def test_each_part_has_its_words(cause, facts, words):
@@ -191,10 +193,10 @@ def test_what_is_usual_says_of_which_predictions():
 
 
 def test_a_tail_is_told_in_shares_of_its_larger_parts():
-    parts = {"queued_models": 83 * MS, "clock": 11 * MS, "copies": 4 * MS, "not_visible": 2 * MS}
+    parts = {"queued_models": 83 * MS, "heat": 11 * MS, "copies": 4 * MS, "not_visible": 2 * MS}
     found = Tail(0.95, 27 * MS, 14, 12 * MS, 100 * MS, parts, blocker(model="StyleCam"))
     assert tail_words(found) == (
-        "usual 12.0 ms; of the extra, 83% is queued for the Neural Engine behind StyleCam, 11% slower clock, 6% other"
+        "usual 12.0 ms; of the extra, 83% is queued for the Neural Engine behind StyleCam, 11% heat, 6% other"
     )
     alone = replace(found, parts={"queued_models": 100 * MS})
     assert tail_words(alone) == "usual 12.0 ms; all of the extra is queued for the Neural Engine behind StyleCam"
@@ -203,9 +205,9 @@ def test_a_tail_is_told_in_shares_of_its_larger_parts():
 @pytest.mark.parametrize(
     ("parts_ms", "words"),
     [
-        ({"specialization": 190, "copies": 10}, "; of the extra, 95% is specialization, 5% other"),
-        ({"specialization": 19, "copies": 1}, "; most of the extra is specialization"),
-        ({"specialization": 11, "copies": 9}, ""),
+        ({"specializing": 190, "copies": 10}, "; of the extra, 95% is specialization, 5% other"),
+        ({"specializing": 19, "copies": 1}, "; most of the extra is specialization"),
+        ({"specializing": 11, "copies": 9}, ""),
     ],
 )
 def test_the_tail_of_inferred_calls_says_no_more_than_their_samples(parts_ms, words):

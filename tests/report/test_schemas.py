@@ -15,7 +15,7 @@ from support.analyses import kept_analysis, kept_trace
 from support.choice import sweep_rest
 from support.models import MODELS
 from support.performance_reports import article_2026, coremltools_json, dumped_json, profiler_json, wwdc22
-from tracekit.analysis.why.choice import Choice
+from tracekit.analysis.ledger.choice import Choice
 from tracekit.api import explain, what_if_fixed
 from tracekit.comparison import history
 from tracekit.detectors.model_runner import run_model_detectors

@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 
 from support.analyses import kept_analysis
-from tracekit.analysis.why.choice import Choice, chosen
-from tracekit.analysis.why.explain import FINDINGS, LOADS, why
-from tracekit.analysis.why.parts import Cause, differences
-from tracekit.detectors.registry import DETECTORS
+from tracekit.analysis.ledger.account import ledger
+from tracekit.analysis.ledger.causes import Cause
+from tracekit.analysis.ledger.choice import Choice, chosen
+from tracekit.analysis.ledger.explain import why
+from tracekit.detectors.plugins import checks_about
 from tracekit.report.why import finding_about, known_tails, model_why
 
 MS = 1_000_000
@@ -17,11 +18,6 @@ MS = 1_000_000
 @pytest.fixture
 def results(samples):
     return kept_analysis(samples / "captions_concurrent.trace").report.results
-
-
-def test_every_cause_has_checks_that_exist():
-    assert set(FINDINGS) == set(Cause)
-    assert {name for names in FINDINGS.values() for name in names} <= {detector.id for detector in DETECTORS}
 
 
 def test_the_finding_about_a_queue_of_its_own_predictions_is_the_one_that_was_found(results):
@@ -34,7 +30,7 @@ def test_the_finding_about_a_queue_of_its_own_predictions_is_the_one_that_was_fo
 
 def test_only_causes_that_made_it_longer_have_findings(samples, results):
     trace = kept_analysis(samples / "captions_concurrent.trace").trace
-    (label,) = chosen(differences(trace), Choice())["CaptionEncoder"]
+    (label,) = chosen(ledger(trace), Choice())["CaptionEncoder"]
     explained = why(trace, label)
     assert explained is not None
     said = model_why("CaptionEncoder", [explained], None, results)
@@ -43,18 +39,17 @@ def test_only_causes_that_made_it_longer_have_findings(samples, results):
     assert said.fixes == {"concurrent-predictions": fix}
 
 
-def test_longer_work_on_cores_that_models_share_has_the_finding_about_that(results):
-    """Rows do not show who had the cores, so the time counts as work of the prediction's own."""
-    found = [replace(each, id="cpu-contention") for each in results if each.id == "concurrent-predictions"]
-    assert finding_about(Cause.WORK, "CaptionEncoder", found) == found[0]
-
-
-@pytest.mark.parametrize("check", sorted(LOADS))
+@pytest.mark.parametrize("check", ["warm-up-spike", "cold-load", "compile-at-runtime"])
 def test_what_loads_cost_is_about_the_first_prediction_alone(results, check):
-    cause = next(cause for cause, checks in FINDINGS.items() if check in checks)
     found = [replace(each, id=check) for each in results if each.id == "concurrent-predictions"]
-    assert finding_about(cause, "CaptionEncoder", found, is_first=True) == found[0]
-    assert finding_about(cause, "CaptionEncoder", found) is None
+    assert finding_about(Cause.SPECIALIZING, "CaptionEncoder", found, is_first=True) == found[0]
+    assert finding_about(Cause.SPECIALIZING, "CaptionEncoder", found) is None
+
+
+def test_the_closest_check_comes_first():
+    assert checks_about(Cause.QUEUED_PROCESSES, is_first=False)[0] == "foreign-neural-engine-work"
+    assert checks_about(Cause.QUEUED_OWN, is_first=False)[0] == "concurrent-predictions"
+    assert "warm-up-spike" not in checks_about(Cause.SPECIALIZING, is_first=False)
 
 
 @pytest.mark.parametrize(

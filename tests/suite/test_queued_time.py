@@ -9,9 +9,9 @@ from suite.frame import load
 from support.handover import trace_of
 from support.samples import SAMPLES
 from tracekit.analysis.breakdown.partition import breakdown
-from tracekit.analysis.why.explain import QUEUES
-from tracekit.analysis.why.order import in_order
-from tracekit.analysis.why.parts import CAUSES, differences, parts_of
+from tracekit.analysis.ledger.account import ledger
+from tracekit.analysis.ledger.causes import QUEUED
+from tracekit.analysis.ledger.order import in_order
 from tracekit.detectors.outcomes import Finding
 from tracekit.detectors.runner import run_detectors
 from tracekit.detectors.views import model_views
@@ -39,9 +39,8 @@ def test_what_a_finding_calls_queued_is_queued_in_the_breakdown(number):
 
 def test_the_parts_of_a_slow_prediction_and_the_breakdown_name_the_same_queue():
     trace = trace_of(SAMPLES["captions_concurrent"]())
-    found = differences(trace)["CaptionEncoder"]
-    differing = parts_of(trace, found, np.arange(len(found.calls)))
-    queues = differing.ns[:, [CAUSES.index(cause) for cause in QUEUES.values()]].sum(axis=1) - differing.unclear_ns
+    found = ledger(trace)["CaptionEncoder"]
+    queues = sum(found.ns[cause] for cause in QUEUED if cause in found.ns) - found.unclear_ns
     parts = breakdown(in_order(trace)).of(found.calls.id).rows
     assert queues.max() > 80 * MS
     assert (parts.ane_queue_ns.filled(0) == queues).all()

@@ -15,6 +15,8 @@ from tracekit.analysis.code.phases import CallPhases, call_phases
 from tracekit.analysis.concurrency import InFlight, summarize_in_flight
 from tracekit.analysis.idle import CoreMLCalls, core_ml_calls
 from tracekit.analysis.latency import Latency, LatencyTrend, summarize_latency, summarize_latency_trend
+from tracekit.analysis.ledger.explain import Tail, tail
+from tracekit.analysis.ledger.order import in_order
 from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.quantities import MODEL, Sample, mostly_overlap, quantities_of
 from tracekit.analysis.statistics import CallTimes, Statistics, exact_sum, row_statistics
@@ -25,8 +27,6 @@ from tracekit.analysis.throughput import (
     steady_rate,
     summarize_throughput,
 )
-from tracekit.analysis.why.explain import Tail, tail
-from tracekit.analysis.why.order import in_order
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.columns import Texts, column
 from tracekit.intervals import CoveredTime, Intervals

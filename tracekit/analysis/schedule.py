@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from tracekit.analysis import idle as idleness
+from tracekit.analysis.ledger.order import in_order
 from tracekit.analysis.queues import ready_for
 from tracekit.analysis.replay import Schedule, schedule_of
 from tracekit.analysis.statistics import CallTimes, top_calls
 from tracekit.analysis.throughput import SLACK, burst_numbers, frame_steps
-from tracekit.analysis.why.order import in_order
 from tracekit.arrays import BoolArray, IndexArray, IntArray
 from tracekit.columns import Texts
 from tracekit.intervals import Intervals, Timed, running_end

@@ -6,7 +6,7 @@ from __future__ import annotations
 from argparse import Namespace
 from dataclasses import replace
 
-from tracekit.analysis.why.choice import Choice
+from tracekit.analysis.ledger.choice import Choice
 from tracekit.api import explain, what_if_fixed
 from tracekit.cli.forms import deliver, files_of, may_name
 from tracekit.cli.process import ExitStatus

@@ -14,12 +14,12 @@ from tracekit.analysis.breakdown.partition import Breakdown, Part, breakdown
 from tracekit.analysis.breakdown.summary import GROUPS, compute_shares
 from tracekit.analysis.concurrency import depth_over_time
 from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, thermal_states
+from tracekit.analysis.ledger.order import in_order
 from tracekit.analysis.load_waits import awaited
 from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.operations import times_of_operation
 from tracekit.analysis.quantities import mostly_overlap
 from tracekit.analysis.requests import known_together, name_of, request_groups
-from tracekit.analysis.why.order import in_order
 from tracekit.comparison.latency import MIN_PREDICTIONS
 from tracekit.comparison.measurements import (
     EXACT,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     # Read at run time too: these lines are the one list of what the facade holds.
+    from tracekit.analysis.ledger.causes import Cause
     from tracekit.analysis.statistics import covered_ns
     from tracekit.arrays import BoolArray, FloatArray, IndexArray, IntArray
     from tracekit.columns import Numbers, Texts, coded, constant

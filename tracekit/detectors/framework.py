@@ -17,6 +17,7 @@ from tracekit.detectors.pages import BESIDE, Page, page_beside
 from tracekit.units import format_time
 
 if TYPE_CHECKING:
+    from tracekit.analysis.ledger.causes import Cause
     from tracekit.detectors.views import ModelView, RecordingView
     from tracekit.model_files.facts import ModelFile
     from tracekit.model_files.versions import Target
@@ -91,6 +92,9 @@ class Metadata(Generic[Options]):
     """The same where findings rest on single predictions: each must be known to be one, all if nothing is found."""
     on_evidence: bool = False
     """Only those of its evidence: that others seem longer because they are several makes it no more likely."""
+    causes: tuple[Cause, ...] = ()
+    """Causes of slow predictions that its finding is about, as the account of time names them (`tracekit why`): the
+    closest first. What `Cause.FIRST` is among them is about first predictions after a load alone."""
     caused_by: tuple[str, ...] = ()
     """Ids of detectors whose problem can bring this one about; both findings then lead to one fix."""
     options: type[Options]

@@ -16,6 +16,7 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tracekit.analysis.ledger.causes import Cause
 from tracekit.detectors.checking import check_texts
 from tracekit.detectors.foreign import ForeignCodeFailed, run_foreign
 from tracekit.detectors.framework import AnyDetector, Detector, ListedDetector, NoOptions, RecordingDetector
@@ -49,6 +50,16 @@ def all_detectors() -> tuple[AnyDetector, ...]:
     for entry in entries:
         detectors += _load_detectors(entry, {detector.id for detector in (*detectors, *_of_models())})
     return tuple(detectors)
+
+
+def checks_about(cause: Cause, *, is_first: bool) -> list[str]:
+    """Ids of the checks whose finding is about a cause, the closest first; those of first predictions only for one."""
+    about = [
+        (detector.causes.index(cause), detector.id)
+        for detector in all_detectors()
+        if cause in detector.causes and (is_first or Cause.FIRST not in detector.causes)
+    ]
+    return [name for _, name in sorted(about, key=lambda place: place[0])]
 
 
 def listed_detectors() -> tuple[ListedDetector, ...]:
@@ -128,6 +139,7 @@ def _plain_detector(detector: AnyDetector, package: str) -> AnyDetector:
         page=page,
         **lists,
         origins=tuple(detector.origins),
+        causes=tuple(map(Cause, detector.causes)),
         joins=bool(detector.joins),
         counts=bool(detector.counts),
         on_evidence=bool(detector.on_evidence),

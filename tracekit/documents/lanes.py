@@ -24,7 +24,7 @@ from tracekit.report.viewers.lane_columns import Words, fit_page, payload
 from tracekit.units import format_count, format_percent, format_time
 
 if TYPE_CHECKING:
-    from tracekit.analysis.why.explain import Why
+    from tracekit.analysis.ledger.explain import Why
     from tracekit.arrays import FloatArray, IntArray
     from tracekit.comparison.comparison import Comparison
     from tracekit.report.report import Report

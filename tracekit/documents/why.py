@@ -8,9 +8,9 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from tracekit.analysis.why.choice import Slower
-from tracekit.analysis.why.explain import Blocker, Known, Part, Tail, Why
-from tracekit.analysis.why.parts import Cause
+from tracekit.analysis.ledger.causes import NAMES, Cause, Known
+from tracekit.analysis.ledger.choice import Slower
+from tracekit.analysis.ledger.explain import Blocker, Part, Tail, Why
 from tracekit.detectors.fixes import FIXES
 from tracekit.documents.columns import words
 from tracekit.render.blocks import Block, Column, Document, Line, Paragraph, Role, Span, join, present, section, table
@@ -26,22 +26,11 @@ WORTH = 0.1
 """Parts of at least this share of the difference are in the sentence, up to two, and in that of a tail, up to three."""
 KNOWN = {
     Known.ROWS: "recorded rows",
+    Known.SAMPLES: "call stacks",
     Known.ORDER: "order of submission",
     Known.COINCIDENCE: "coincidence in time",
-    Known.SAMPLES: "call stacks",
+    Known.PATTERN: "pattern over predictions",
     Known.REST: ABSENT,
-}
-CAUSES = {
-    Cause.QUEUED_OWN: "queued behind predictions of this model",
-    Cause.QUEUED_MODELS: "queued behind other work of the app",
-    Cause.QUEUED_PROCESSES: "queued behind other processes",
-    Cause.WORK: "work of its own",
-    Cause.CLOCK: "slower clock",
-    Cause.UNIT: "another compute unit",
-    Cause.COPIES: "copies and conversions",
-    Cause.SPECIALIZATION: "specialization",
-    Cause.BLOCKED: "blocked thread",
-    Cause.NOT_VISIBLE: "not visible in the recording",
 }
 UNITS = {str(device): name for device, name in DEVICE_NAMES.items()}
 UNSAMPLED = "not recorded (Time Profiler)"
@@ -175,35 +164,52 @@ def _amount(why: Why, part: Part) -> str:
 def part_words(why: Why, part: Part) -> str:
     """What a part is due to, with what it waited for."""
     less = part.ns < 0
-    more = {unit: -why.more.get(unit, 0) if less else why.more.get(unit, 0) for unit in UNITS}
-    unit = UNITS[max(more, key=lambda name: more[name])]
-    first = ", as the first prediction after its load" if why.is_first and not less else ""
+    compiled = f" ({format_count(why.pipelines, 'Metal pipeline')} compiled during it)" if why.pipelines else ""
     match part.cause:
         case Cause.WORK:
-            # Of the first, and of what only samples show, no unit may have done the most.
+            more = {unit: -why.more.get(unit, 0) if less else why.more.get(unit, 0) for unit in UNITS}
+            unit = UNITS[max(more, key=lambda name: more[name])]
+            # Of what only samples show, no unit may have done the most.
             on = f" on the {unit}" if 2 * max(more.values()) >= abs(part.ns) else ""
-            return f"{'less' if less else 'more'} work of its own{on}{first}"
-        case Cause.CLOCK:
-            state = f"thermal state {why.thermal}" if why.thermal else "performance state of the GPU"
-            return f"for the same work at a {'faster' if less else 'slower'} clock ({state})"
+            return f"{'less' if less else 'more'} work of its own{on}"
         case Cause.UNIT:
             usual = UNITS[max(UNITS, key=lambda name: why.usual.get(name, 0))]
+            unit = UNITS[max(UNITS, key=lambda name: why.usual.get(name, 0) + why.more.get(name, 0))]
             return f"for running on the {unit} instead of the {usual}"
         case Cause.COPIES:
             return f"{'less' if less else 'more'} for copies and conversions of inputs and outputs"
-        case Cause.SPECIALIZATION:
-            compiled = format_count(why.pipelines, "Metal pipeline") if why.pipelines else ""
-            return f"specialization{compiled and f' ({compiled} compiled during it)'}{first}"
-        case Cause.BLOCKED:
-            return "in which its thread did not run"
-        case _:
+        case Cause.HEAT:
+            return f"for the same work in thermal state {why.thermal}"
+        case Cause.CLOCK:
+            return f"for the same work in a {'faster' if less else 'slower'} performance state of the GPU"
+        case Cause.PIPELINES:
+            return f"compiling Metal pipelines{compiled and f' ({why.pipelines:,} of them)'}"
+        case Cause.SPECIALIZING:
+            return why.specializing or "specialization"
+        case Cause.FIRST:
+            return f"as the first prediction after its load{compiled}"
+        case Cause.LEVEL if why.level_ns is not None:
+            return f"for the same work, as all predictions since {moment(why.level_ns)}"
+        case Cause.QUEUED_OWN | Cause.QUEUED_MODELS | Cause.QUEUED_PROCESSES:
             return queue_words(part.behind, part.cause)
+        case cause:
+            return _WORDS.get(cause, NAMES[cause])
+
+
+_WORDS = {
+    Cause.SHARED_CPU: "while other work of the app used the CPU",
+    Cause.PAUSE: "as the first prediction after a gap",
+    Cause.SHAPE: "as the first prediction with this amount of work",
+    Cause.GROWTH: "for its place in a sequence whose predictions take longer and longer",
+    Cause.BLOCKED: "in which its thread did not run",
+    Cause.PREEMPTED: "in which other threads had the cores",
+}
 
 
 def queue_words(behind: tuple[Blocker, ...], cause: Cause) -> str:
     """For which unit it was queued, and behind whom; the name of the cause where that is not known."""
     if not behind:
-        return CAUSES[cause]
+        return NAMES[cause]
     first = behind[0]
     if cause == Cause.QUEUED_OWN:
         count = format_count(first.predictions, "earlier prediction") if first.predictions else "earlier predictions"
@@ -218,8 +224,6 @@ def queue_words(behind: tuple[Blocker, ...], cause: Cause) -> str:
 
 def _line(row: Row) -> Line:
     said, part = part_words(row.why, row.part), row.part
-    if part.cause == Cause.SPECIALIZATION and part.low_ns != part.high_ns:
-        return f"{said}; call stacks show {format_time(part.low_ns, row.why.resolution_ns)}, the rest coincides in time"
     if not part.behind:
         return said
     first = part.behind[0]
@@ -245,7 +249,7 @@ def _small(why: Why, large: Sequence[Part]) -> str:
     """Parts too small for a line of their own, on one; empty where there are none, or none that the call carries."""
     small = [part for part in why.parts if part not in large]
     ns = sum(part.ns for part in small)
-    names = word_list(CAUSES[part.cause] for part in small)
+    names = word_list(NAMES[part.cause] for part in small)
     if abs(ns) < why.resolution_ns or not small:
         return ""
     return f"other parts together {_sign(ns)}{format_time(abs(ns), why.resolution_ns)} ({names})"
@@ -277,13 +281,13 @@ def slower_words(slower: Slower) -> str:
 
 def tail_words(tail: Tail, resolution_ns: int = 0) -> str:
     """What the slowest predictions take beyond a usual one:
-    `usual 12.0 ms; of the extra, 83% is queued for the Neural Engine behind Net, 11% slower clock, 6% other`. Where the
+    `usual 12.0 ms; of the extra, 83% is queued for the Neural Engine behind Net, 11% heat, 6% other`. Where the
     resolution of calls carries no percent, at most which cause is most of it."""
     longer = {cause: ns for cause, ns in tail.parts.items() if ns > 0}
     total = sum(longer.values())
     usual, error = f"usual {format_time(tail.usual_ns, resolution_ns)}", resolution_ns * tail.count
     if 100 * error > total:
-        most = next((CAUSES[Cause(cause)] for cause, ns in longer.items() if 2 * ns > total + error), "")
+        most = next((NAMES[Cause(cause)] for cause, ns in longer.items() if 2 * ns > total + error), "")
         return f"{usual}{most and f'; most of the extra is {most}'}"
     large = [cause for cause, ns in longer.items() if ns >= WORTH * total][:3]
     sizes = [longer[cause] for cause in large]

@@ -12,7 +12,7 @@ import numpy as np
 
 from tracekit.analysis.code.call_sites import of_model
 from tracekit.analysis.code.tree import Frames, call_tree
-from tracekit.analysis.why.choice import Choice
+from tracekit.analysis.ledger.choice import Choice
 from tracekit.api import explain
 from tracekit.comparison.comparison import compare as compared
 from tracekit.detectors.explanation import listed_page

@@ -18,7 +18,7 @@ import pandas as pd
 
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.code.call_sites import call_sites
-from tracekit.analysis.why.choice import Choice
+from tracekit.analysis.ledger.choice import Choice
 from tracekit.api import Analysis, explain, judge, what_if_fixed
 from tracekit.errors import UsageError, naming_keywords
 from tracekit.frame import frame_of

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tracekit.analysis.ledger.account import ledger
+from tracekit.analysis.ledger.choice import MOST, Choice
+from tracekit.analysis.ledger.explain import Why, compiled_for, waited_for, why
 from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.memory import Sizes, sizes
-from tracekit.analysis.why.choice import MOST, Choice
-from tracekit.analysis.why.explain import Why, compiled_for, waited_for, why
-from tracekit.analysis.why.parts import differences
 from tracekit.arrays import BoolArray, CodeArray, IntArray
 from tracekit.characters import visible
 from tracekit.grouping import grouped
@@ -222,7 +222,7 @@ def _slow(
         found = np.concatenate(pieces)
         return Marked(*found[np.argsort(found[:, 0], kind="stable")].T)
 
-    for of_model in sorted(differences(trace).values(), key=lambda each: -int(each.durations.sum())):
+    for of_model in sorted(ledger(trace).values(), key=lambda each: -int(each.durations.sum())):
         for position in Choice(slowest=MOST).rows(of_model):
             label = int(of_model.calls.id[position])
             place = on_lanes(activity=np.array([label]))

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tracekit.analysis.why.choice import Choice, Slower
-from tracekit.analysis.why.explain import FINDINGS, LOADS, Tail, Why
-from tracekit.analysis.why.parts import LEAST, Cause, Differences
+from tracekit.analysis.ledger.account import LEAST, Account
+from tracekit.analysis.ledger.causes import Cause
+from tracekit.analysis.ledger.choice import Choice, Slower
+from tracekit.analysis.ledger.explain import Tail, Why
+from tracekit.detectors.plugins import checks_about
 from tracekit.report.formatting import fix_line, moment
 from tracekit.report.redact import PrivateFacts, redact_values
 from tracekit.units import format_count, format_time
@@ -58,11 +60,9 @@ class WhyReport:
 
 
 def finding_about(cause: str, model: str, results: Sequence[Result], *, is_first: bool = False) -> Result | None:
-    """The closest finding on a cause, in a model or the recording. Costs of loads are of the first prediction alone."""
+    """The closest finding on a cause, in a model or the recording."""
     found = {result.id: result for result in results if result.outcome == "finding" and result.model in (model, None)}
-    return next(
-        (found[name] for name in FINDINGS[Cause(cause)] if name in found and (is_first or name not in LOADS)), None
-    )
+    return next((found[name] for name in checks_about(Cause(cause), is_first=is_first) if name in found), None)
 
 
 def is_far(tail: Tail, resolution_ns: int) -> bool:
@@ -98,7 +98,7 @@ def model_why(
 
 
 def nothing_to_explain(
-    models: Mapping[str, Differences], counts: Mapping[str, int], choice: Choice, length_ns: int | None
+    models: Mapping[str, Account], counts: Mapping[str, int], choice: Choice, length_ns: int | None
 ) -> str:
     """Why a choice has no predictions: `models` are those that can be compared, `counts` predictions by model."""
     if not counts:

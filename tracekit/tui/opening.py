@@ -12,8 +12,8 @@ from textual.message import Message
 
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.breakdown.summary import GROUPS
+from tracekit.analysis.ledger.order import in_order
 from tracekit.analysis.loads import first_predictions
-from tracekit.analysis.why.order import in_order
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.detectors.outcomes import Finding
 from tracekit.grouping import grouped

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tracekit.analysis.why.explain import compiled_for, waited_for, why
-from tracekit.analysis.why.order import in_order
+from tracekit.analysis.ledger.explain import compiled_for, waited_for, why
+from tracekit.analysis.ledger.order import in_order
 from tracekit.lanes.events import Events
 from tracekit.lanes.process import TITLES
 from tracekit.trace.events import Kind

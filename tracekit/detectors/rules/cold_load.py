@@ -114,5 +114,6 @@ DETECTOR = tk.Detector(
     caused_by=("reload-before-predict",),
     options=Options,
     asks=(tk.any_load("whether it came from the cache"),),
+    causes=(tk.Cause.SPECIALIZING, tk.Cause.FIRST),
     detect=detect,
 )

@@ -100,5 +100,6 @@ DETECTOR = tk.Detector(
     caused_by=("reload-before-predict",),
     options=Options,
     asks=(),
+    causes=(tk.Cause.SPECIALIZING, tk.Cause.FIRST),
     detect=detect,
 )

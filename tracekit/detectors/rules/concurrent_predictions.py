@@ -108,4 +108,6 @@ def _finding(
     )
 
 
-DETECTOR = tk.Detector(needs=("Core ML",), origins=(tk.Origin.CALL_STACKS,), options=Options, detect=detect)
+DETECTOR = tk.Detector(
+    needs=("Core ML",), origins=(tk.Origin.CALL_STACKS,), options=Options, causes=(tk.Cause.QUEUED_OWN,), detect=detect
+)

@@ -145,4 +145,4 @@ def _elsewhere(view: tk.ModelView) -> bool:
     return bool(len(view.hardware) or view.compute.kind.is_any(tk.Kind.GPU_REQUEST, tk.Kind.ANE_REQUEST).any())
 
 
-DETECTOR = tk.Detector(needs=("Core ML",), options=Options, detect=detect)
+DETECTOR = tk.Detector(needs=("Core ML",), options=Options, causes=(tk.Cause.SHARED_CPU,), detect=detect)

@@ -101,5 +101,6 @@ DETECTOR = tk.Detector(
     caused_by=("float-conversion", "state-copies"),
     options=Options,
     asks=(tk.any_prediction, tk.least_predictions, tk.least_mean),
+    causes=(tk.Cause.COPIES,),
     detect=detect,
 )

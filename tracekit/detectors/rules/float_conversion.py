@@ -62,5 +62,9 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
 
 
 DETECTOR = tk.Detector(
-    needs=("Core ML",), options=Options, asks=(tk.any_prediction, tk.least_predictions, tk.least_mean), detect=detect
+    needs=("Core ML",),
+    options=Options,
+    asks=(tk.any_prediction, tk.least_predictions, tk.least_mean),
+    causes=(tk.Cause.COPIES,),
+    detect=detect,
 )

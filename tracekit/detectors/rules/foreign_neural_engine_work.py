@@ -54,4 +54,4 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     )
 
 
-DETECTOR = tk.RecordingDetector(needs=("Core ML",), options=Options, detect=detect)
+DETECTOR = tk.RecordingDetector(needs=("Core ML",), options=Options, causes=(tk.Cause.QUEUED_PROCESSES,), detect=detect)

@@ -116,4 +116,9 @@ _NEARLY_ALL = 0.9
 """Share of the disturbed time from which on one side alone is named."""
 
 
-DETECTOR = tk.Detector(needs=("Core ML", "GPU"), options=Options, detect=detect)
+DETECTOR = tk.Detector(
+    needs=("Core ML", "GPU"),
+    options=Options,
+    causes=(tk.Cause.QUEUED_MODELS, tk.Cause.QUEUED_PROCESSES, tk.Cause.QUEUED_OWN),
+    detect=detect,
+)

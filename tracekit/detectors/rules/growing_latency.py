@@ -6,13 +6,14 @@ import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.analysis.latency_growth import GrowthRule
+from tracekit.analysis.ledger.patterns import Grows, GrowthReading
 from tracekit.detectors.shared.comparable_predictions import (
     Calls,
     comparable_calls,
     judge_by_load_kind,
     longer_than_usual,
 )
-from tracekit.detectors.shared.latency_causes import Cause, GrowthReading, read_growth
+from tracekit.detectors.shared.latency_causes import read_growth
 
 
 class Options(tk.Options):
@@ -63,9 +64,9 @@ def _judge(view: tk.ModelView, calls: Calls, rule: GrowthRule) -> tk.Outcome:
             f"first{median}{steadily}.",
             metrics,
         )
-    if reading.cause is Cause.HEAT:
+    if reading.cause is Grows.HEAT:
         return view.passed("Latency rises with the device's thermal state: see thermal-throttling.", metrics)
-    if reading.cause is Cause.UNCLEAR:
+    if reading.cause is Grows.UNCLEAR:
         return view.unknown(
             f"Latency rises to {float(growth.ratio[growth.grows].max()):.1f}x, so slowly that heat could be the cause.",
             "Start on a cool device, record at least two such sequences, and add the Thermal State instrument.",
@@ -100,5 +101,6 @@ DETECTOR = tk.Detector(
     uses=("Thermal State",),
     origins=(tk.Origin.CALL_STACKS, tk.Origin.HARDWARE),
     options=Options,
+    causes=(tk.Cause.GROWTH,),
     detect=detect,
 )

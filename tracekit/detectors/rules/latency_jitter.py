@@ -7,6 +7,9 @@ import numpy as np
 import tracekit.detectors as tk
 from tracekit.analysis.latency import medians_of_thirds
 from tracekit.analysis.latency_growth import GrowthRule
+from tracekit.analysis.ledger.account import ledger
+from tracekit.analysis.ledger.causes import NAMES
+from tracekit.analysis.ledger.patterns import Grows
 from tracekit.analysis.load_waits import gaps_after
 from tracekit.analysis.quantities import quantiles
 from tracekit.detectors.shared import latency_causes
@@ -74,6 +77,9 @@ def _judge(view: tk.ModelView, calls: Calls, requested_ratio: float, options: Op
         )
     usual_ns, words = (first, "the first third") if drift else (typical, "all predictions")
     long = durations >= min(_LONG * usual_ns, slow)
+    other = _other_cause(view, calls, long)
+    if other is not None:
+        return view.passed(f"Most of the extra time of the slow ones has a cause of its own: {other}.", metrics)
     if drift:
         what = (
             f"Predictions slow down for good: the median of the last third is {last / first:.1f}x the "
@@ -89,13 +95,22 @@ def _judge(view: tk.ModelView, calls: Calls, requested_ratio: float, options: Op
     return longer_than_usual(view, calls, long, usual_ns, (summary, metrics), basis)
 
 
+def _other_cause(view: tk.ModelView, calls: Calls, long: tk.BoolArray) -> str | None:
+    """What the account of time says of most of what the long calls take beyond usual, where that is no jitter."""
+    account = ledger(view.trace).get(view.name)
+    if account is None:
+        return None
+    cause = next(iter(account.sums(tk.places_of(account.calls.id, calls.rows.where(long).id))), None)
+    return None if cause is None or cause in DETECTOR.causes else NAMES[cause]
+
+
 _REST_S = 20.0
 """After so long without a prediction, a use of the feature is another one, which may be fast again (heuristic)."""
 
 
 def _other_reading(view: tk.ModelView, calls: Calls, requested_ratio: float) -> str:
     """What else explains that calls differ; empty where nothing does."""
-    if latency_causes.read_growth(view, calls, GrowthRule(_SHORT_SEQUENCE)).cause is latency_causes.Cause.SEQUENCE:
+    if latency_causes.read_growth(view, calls, GrowthRule(_SHORT_SEQUENCE)).cause is Grows.SEQUENCE:
         return "Latency grows within each sequence: see growing-latency."
     groups = latency_causes.read_switching(view, calls, requested_ratio, latency_causes.SwitchOptions())
     if (
@@ -156,5 +171,6 @@ DETECTOR = tk.Detector(
     counts=True,
     uses=("Neural Engine", "GPU", "GPU State", "Thermal State"),
     options=Options,
+    causes=(tk.Cause.NOT_VISIBLE, tk.Cause.WORK, tk.Cause.LEVEL, tk.Cause.CLOCK, tk.Cause.UNIT, tk.Cause.BLOCKED),
     detect=detect,
 )

@@ -103,5 +103,6 @@ DETECTOR = tk.RecordingDetector(
     uses=("Call Stacks", "Hangs"),
     caused_by=("cold-load", "reload-before-predict"),
     options=Options,
+    causes=(tk.Cause.BLOCKED,),
     detect=detect,
 )

@@ -96,4 +96,9 @@ def _whose(view: tk.ModelView, affected: tk.Intervals) -> str:
     )
 
 
-DETECTOR = tk.Detector(needs=("Core ML", "Neural Engine"), options=Options, detect=detect)
+DETECTOR = tk.Detector(
+    needs=("Core ML", "Neural Engine"),
+    options=Options,
+    causes=(tk.Cause.QUEUED_MODELS, tk.Cause.QUEUED_PROCESSES, tk.Cause.QUEUED_OWN),
+    detect=detect,
+)

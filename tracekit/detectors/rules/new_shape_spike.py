@@ -11,12 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.analysis.latency import modes
+from tracekit.analysis.ledger.patterns import amounts_of_work
 from tracekit.analysis.load_waits import after_gap, setup_times, stand_alone
 from tracekit.analysis.loads import Uses, uses_of_loads
 from tracekit.detectors.shared.comparable_latency import due_to_work, judge_with_waits, latencies
 from tracekit.detectors.shared.comparable_predictions import Calls, calls_with_openings, longer_than_usual
-from tracekit.detectors.shared.latency_causes import KNOWN_SHARE, is_narrow, judge_when_cool
+from tracekit.detectors.shared.latency_causes import judge_when_cool
 
 
 class Options(tk.Options):
@@ -145,11 +145,7 @@ def group_by_work(view: tk.ModelView, calls: Calls, without_waits_ns: tk.IntArra
     each of the model's predictions without its waits, shape (predictions,). O(n log n)."""
     index = tk.places_of(view.predictions.id, calls.rows.id)
     work, without_waits_ns = latencies(view).work_ns[index], without_waits_ns[index]
-    group = np.zeros(len(work), np.int64)
-    if float((work > 0).mean()) >= KNOWN_SHARE:
-        by_work, _ = modes(np.rint(work).astype(np.int64), min_share=options.group_share)
-        if all(is_narrow(work[by_work == number]) for number in range(by_work.max() + 1)):
-            group = by_work
+    group = amounts_of_work(np.rint(work).astype(np.int64), options.group_share)
     work_ns, usual_ns = (
         np.array([np.median(values[group == number]) for number in range(group.max() + 1)])
         for values in (work, without_waits_ns)
@@ -222,5 +218,6 @@ DETECTOR = tk.Detector(
     uses=("Neural Engine", "GPU", "Thermal State"),
     caused_by=("reload-before-predict", "load-churn"),
     options=Options,
+    causes=(tk.Cause.SHAPE, tk.Cause.SPECIALIZING, tk.Cause.WORK),
     detect=detect,
 )

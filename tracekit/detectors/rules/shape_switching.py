@@ -77,5 +77,6 @@ DETECTOR = tk.Detector(
     counts=True,
     uses=("Neural Engine", "GPU", "Thermal State"),
     options=SwitchOptions,
+    causes=(tk.Cause.WORK, tk.Cause.UNIT),
     detect=detect,
 )

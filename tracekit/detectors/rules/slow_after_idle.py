@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import tracekit.detectors as tk
+from tracekit.analysis.ledger.patterns import KNOWN_SHARE
 from tracekit.analysis.throughput import burst_numbers
 from tracekit.detectors.shared.comparable_latency import due_to_work
 from tracekit.detectors.shared.comparable_predictions import (
@@ -14,7 +15,7 @@ from tracekit.detectors.shared.comparable_predictions import (
     longer_than_usual,
 )
 from tracekit.detectors.shared.idle_gaps import keeps_pace
-from tracekit.detectors.shared.latency_causes import KNOWN_SHARE, busy_times
+from tracekit.detectors.shared.latency_causes import busy_times
 
 
 class Options(tk.Options):
@@ -117,5 +118,6 @@ DETECTOR = tk.Detector(
     counts=True,
     uses=("Neural Engine", "GPU"),
     options=Options,
+    causes=(tk.Cause.PAUSE,),
     detect=detect,
 )

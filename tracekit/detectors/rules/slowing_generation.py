@@ -9,8 +9,8 @@ import numpy as np
 import tracekit.detectors as tk
 from tracekit.analysis.device_states import thermal_states
 from tracekit.analysis.latency_growth import ContextGrowth, context_growth
+from tracekit.analysis.ledger.patterns import HEATING_NS
 from tracekit.analysis.requests import token_intervals
-from tracekit.detectors.shared.latency_causes import HEATING_S
 from tracekit.detectors.shared.requests import RECORD_MORE, USES, Asked, judge_requests, times_of
 
 
@@ -108,7 +108,7 @@ def _heat(view: tk.RecordingView, tokens: _Tokens) -> tk.Outcome | None:
             return None
         reason = "Tokens become slower with context, and the thermal state changed meanwhile."
         return view.unknown(reason, "Record on a cool device.")
-    quick = int(tokens.times.ends.max() - tokens.times.starts.min()) < HEATING_S * 1e9
+    quick = int(tokens.times.ends.max() - tokens.times.starts.min()) < HEATING_NS
     if quick or np.corrcoef(tokens.context, tokens.times.starts)[0, 1] < _SAME_WAY:
         return None
     return view.unknown(

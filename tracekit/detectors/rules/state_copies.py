@@ -95,4 +95,4 @@ def _sign(view: tk.ModelView, copies: autoregression.StateCopies) -> str:
     return ""
 
 
-DETECTOR = tk.Detector(needs=("Core ML",), options=Options, detect=detect)
+DETECTOR = tk.Detector(needs=("Core ML",), options=Options, causes=(tk.Cause.COPIES,), detect=detect)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracekit.detectors as tk
 from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN
+from tracekit.analysis.ledger.patterns import MIN_IN_STATE, Grows
 from tracekit.detectors.shared.comparable_predictions import (
     MIN_CALLS,
     Calls,
@@ -11,7 +12,7 @@ from tracekit.detectors.shared.comparable_predictions import (
     judge_by_load_kind,
     longer_than_usual,
 )
-from tracekit.detectors.shared.latency_causes import MIN_IN_STATE, Cause, read_growth, read_heat
+from tracekit.detectors.shared.latency_causes import read_growth, read_heat
 from tracekit.detectors.shared.options import HEAT_RATIO
 
 
@@ -52,7 +53,7 @@ def _judge(view: tk.ModelView, calls: Calls, options: Options) -> tk.Outcome:
         tk.Metric(f"median-{coolest.lower()}", f"median in state {coolest}", comparison.cool_median_ns, "ns"),
         tk.Metric(f"median-{hottest.lower()}", f"median in state {hottest}", comparison.hot_median_ns, "ns"),
     )
-    if read_growth(view, calls.where(comparison.is_cool)).cause is Cause.SEQUENCE:
+    if read_growth(view, calls.where(comparison.is_cool)).cause is Grows.SEQUENCE:
         return view.passed("Latency grows within each sequence, in the coolest state too.", metrics)
     if not tk.reached(metrics, "ratio"):
         words = f"Predictions take {comparison.ratio:.2f}x as long in thermal state {hottest}"
@@ -72,5 +73,6 @@ DETECTOR = tk.Detector(
     needs=("Core ML", "Thermal State"),
     origins=(tk.Origin.CALL_STACKS, tk.Origin.HARDWARE),
     options=Options,
+    causes=(tk.Cause.HEAT,),
     detect=detect,
 )

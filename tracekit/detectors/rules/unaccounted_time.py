@@ -75,4 +75,6 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     )
 
 
-DETECTOR = tk.Detector(needs=("Core ML",), uses=("Neural Engine", "GPU"), options=Options, detect=detect)
+DETECTOR = tk.Detector(
+    needs=("Core ML",), uses=("Neural Engine", "GPU"), options=Options, causes=(tk.Cause.NOT_VISIBLE,), detect=detect
+)

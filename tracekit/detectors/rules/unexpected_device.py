@@ -119,5 +119,6 @@ DETECTOR = tk.Detector(
     uses=("Neural Engine", "GPU", "Call Stacks"),
     origins=(tk.Origin.CALL_STACKS, tk.Origin.HARDWARE),
     options=Options,
+    causes=(tk.Cause.UNIT,),
     detect=detect,
 )

@@ -9,9 +9,10 @@ import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
+from tracekit.analysis.ledger.patterns import LARGER_WORK
 from tracekit.analysis.load_waits import after_gap, stand_alone
 from tracekit.analysis.statistics import medians_by_group
-from tracekit.detectors.shared.comparable_latency import LARGER_WORK, due_to_work, judge_with_waits, latencies
+from tracekit.detectors.shared.comparable_latency import due_to_work, judge_with_waits, latencies
 from tracekit.detectors.shared.comparable_predictions import EVEN
 from tracekit.detectors.shared.idle_gaps import Activity, keeps_pace, read_gaps
 from tracekit.detectors.shared.loads import warm_up_doubt
@@ -303,5 +304,6 @@ DETECTOR = tk.Detector(
     caused_by=("reload-before-predict", "load-churn"),
     options=Options,
     asks=(tk.any_prediction, tk.any_load("which prediction was the first")),
+    causes=(tk.Cause.FIRST, tk.Cause.SPECIALIZING, tk.Cause.PIPELINES),
     detect=detect,
 )

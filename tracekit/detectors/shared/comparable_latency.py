@@ -13,18 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.analysis.statistics import sorted_by_group
+from tracekit.analysis.ledger.comparable import comparable_kinds
 from tracekit.detectors.shared.competing_work import waits_for_others
-
-ALIKE = 1.2
-"""Loads whose usual latencies differ by less are compared together: no check reports a smaller difference."""
-
-USUAL_QUANTILE = 0.1
-"""The shortest tenth of the predictions on a load shows its usual latency, whatever makes others long."""
-
-LARGER_WORK = 1.5
-"""A prediction has larger work where its units work so many times as long as usual; else it may wait (heuristic)."""
-
 
 OTHER_WORK = 1.25
 """What a prediction consists of beside the work of compute units counts up to a quarter of that; the rest may be
@@ -59,35 +49,9 @@ def latencies(view: tk.ModelView) -> Latencies:
     """Latencies of the model's predictions. O(n log n); found once per view."""
     durations = view.durations
     surely, perhaps = waits_for_others(view)
-    uses, compared = view.uses, view.warm & (durations > 0)
-    usual = _usual_by_use(uses.group, len(uses.load), durations - surely, compared)
-    kind = _kinds(usual, np.bincount(uses.group[compared], minlength=len(uses.load)))[uses.group]
+    compared = view.warm & (durations > 0)
+    kind = comparable_kinds(view.uses, durations - surely, compared)
     return Latencies(durations - surely, durations - perhaps, work_by_unit(view).sum(axis=1), kind)
-
-
-def _usual_by_use(use: tk.IntArray, count: int, latency_ns: tk.IntArray, compared: tk.BoolArray) -> tk.FloatArray:
-    """Usual latency on each load, of those that are `compared`: shape (uses,), NaN where none is."""
-    use, latency_ns = use[compared], latency_ns[compared]
-    sizes = np.bincount(use, minlength=count)
-    some = sizes > 0
-    place = (np.cumsum(sizes) - sizes)[some] + np.floor(USUAL_QUANTILE * (sizes[some] - 1)).astype(np.int64)
-    usual = np.full(count, np.nan)
-    ordered = np.partition(latency_ns, place) if len(place) == 1 else sorted_by_group(latency_ns, use)
-    usual[some] = np.maximum(ordered[place], 1)
-    return usual
-
-
-def _kinds(usual_ns: tk.FloatArray, predictions: tk.IntArray) -> tk.IntArray:
-    """Shape (uses,): `Latencies.kind` of each. Where no usual latency is known, it is the most frequent one."""
-    ascending = np.argsort(usual_ns, kind="stable")
-    ordered = usual_ns[ascending]
-    kind = np.empty(len(usual_ns), np.int64)
-    kind[ascending] = np.cumsum(np.concatenate(([False], ordered[1:] >= ALIKE * ordered[:-1]))[: len(ordered)])
-    known = ~np.isnan(usual_ns)
-    weight = np.bincount(kind[known], predictions[known], minlength=1)
-    number = np.argsort(np.argsort(-weight, kind="stable"), kind="stable")
-    kinds: tk.IntArray = np.where(known, number[np.minimum(kind, len(weight) - 1)], 0).astype(np.int64)
-    return kinds
 
 
 def work_by_unit(view: tk.ModelView) -> tk.FloatArray:

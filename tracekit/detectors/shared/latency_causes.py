@@ -15,11 +15,12 @@ import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.analysis import device_states
-from tracekit.analysis.device_states import ThermalComparison, compare_thermal_states
-from tracekit.analysis.latency import MIN_RATIO, modes
-from tracekit.analysis.latency_growth import Growth, GrowthRule, growth
-from tracekit.analysis.quantities import sample_quantiles
-from tracekit.detectors.shared.comparable_latency import LARGER_WORK, latencies, work_by_unit
+from tracekit.analysis.device_states import UNKNOWN, ThermalComparison, compare_thermal_states
+from tracekit.analysis.latency import modes
+from tracekit.analysis.latency_growth import GrowthRule
+from tracekit.analysis.ledger import patterns
+from tracekit.analysis.ledger.patterns import KNOWN_SHARE, LARGER_WORK, MIN_IN_STATE, GrowthReading, is_narrow
+from tracekit.detectors.shared.comparable_latency import latencies, work_by_unit
 from tracekit.detectors.shared.comparable_predictions import MIN_CALLS, Calls, judge_by_load_kind
 from tracekit.detectors.shared.options import HEAT_RATIO
 from tracekit.detectors.shared.unit_work import sampled_ns
@@ -27,82 +28,15 @@ from tracekit.detectors.shared.wording import FOLLOWS_INPUT_SIZE
 from tracekit.trace.events import COPY_KINDS
 from tracekit.trace.instruments.tables import GpuPerformance
 
-MIN_IN_STATE = 10
-"""Calls that a thermal state must hold for a median."""
-
-HEATING_S = 20.0
-"""A device does not become too hot for its speed in less time; public reports speak of minutes (heuristic)."""
-
 SIZE_CORRELATION = 0.7
 """From this correlation of copying with the rest of a call on, in logarithms, input sizes explain it (heuristic)."""
-
-KNOWN_SHARE = 0.9
-"""Calls whose work on compute units must be known to compare it (heuristic)."""
-
-
-COOLING_S = 30.0
-"""A device that became hot does not cool down in less time (heuristic)."""
-
-
-class Cause(StrEnum):
-    """What makes calls grow."""
-
-    SEQUENCE = "sequence"
-    """The work: calls grow while the thermal state stays the same, or too fast for heat, or start afresh with each
-    sequence before a device could cool down."""
-    HEAT = "heat"
-    """The device: calls are longer in hotter states, and do not grow in the coolest one."""
-    UNCLEAR = "unclear"
-    """The thermal state is not known, or holds too few calls."""
-
-
-class GrowthReading(NamedTuple):
-    """Growth and what causes it."""
-
-    growth: Growth
-    cause: Cause | None
-    """None where the calls do not grow."""
-    across: bool = False
-    """The calls grow from sequence to sequence, and `growth` counts all of them as one."""
 
 
 def read_growth(view: tk.ModelView, calls: Calls, rule: GrowthRule | None = None) -> GrowthReading:
     """Whether calls grow with their sequence, or on from sequence to sequence. O(n log n)."""
-    measured, across = growth(calls.durations, calls.burst, rule), False
-    if not measured.usual:
-        joined = growth(calls.durations, np.zeros_like(calls.burst), rule)
-        if not joined.usual:
-            return GrowthReading(measured, None)
-        measured, across = joined, True
-    count = measured.count[measured.grows]
-    opens = np.cumsum(count) - count
-    index = np.repeat(measured.first[measured.grows] - opens, count) + np.arange(count.sum())
     states = thermal_states(view, calls)
-    if states is None or (states[index] < 0).any():
-        return GrowthReading(measured, _cause_without_states(calls, measured), across)
-    state, sequence = states[index], np.repeat(np.arange(len(count)), count)
-    cool = state == np.minimum.reduceat(state, opens)[sequence]
-    durations = calls.durations[index]
-    if 2 * int(growth(durations[cool], sequence[cool], rule).grows.sum()) >= len(count):
-        return GrowthReading(measured, Cause.SEQUENCE, across)
-    ratio = compare_thermal_states(durations, state, MIN_IN_STATE).ratio
-    if ratio is None:
-        return GrowthReading(measured, Cause.UNCLEAR, across)
-    return GrowthReading(measured, Cause.HEAT if ratio >= HEAT_RATIO else Cause.SEQUENCE, across)
-
-
-def _cause_without_states(calls: Calls, measured: Growth) -> Cause:
-    """What time alone shows: heat comes slowly, and goes slowly."""
-    first = measured.first[measured.grows]
-    last = first + measured.count[measured.grows] - 1
-    starts, ends = calls.times.starts[first], calls.times.ends[last]
-    if not measured.starts_afresh:
-        quick = float(ends[-1] - starts[0]) < HEATING_S * 1e9
-    else:
-        quick = (
-            float((ends - starts).max()) < HEATING_S * 1e9 or float((starts[1:] - ends[:-1]).max()) < COOLING_S * 1e9
-        )
-    return Cause.SEQUENCE if quick else Cause.UNCLEAR
+    unknown = np.full(len(calls.rows), UNKNOWN)
+    return patterns.read_growth(calls.times, calls.burst, unknown if states is None else states, rule)
 
 
 def thermal_states(view: tk.ModelView, calls: Calls) -> tk.IntArray | None:
@@ -173,12 +107,6 @@ class SwitchOptions(tk.Options):
     min_difference_ms: float = tk.option(
         1.0, "ms", "Heuristic: no one notices smaller differences between predictions."
     )
-
-
-GROUP_SPREAD = 0.3
-"""Distance between the quartiles of a group as a share of its median, at most. Inputs come in few shapes, and each
-takes its own time; interference makes calls long by any amount (heuristic). Nor do nine in ten of a group spread so far
-that they could be two (`MIN_RATIO`)."""
 
 
 class Work(StrEnum):
@@ -256,12 +184,6 @@ def _switches(slow: tk.BoolArray, burst: tk.IntArray) -> int:
     ends = (last < len(slow) - 1) & (burst[last] == burst[np.minimum(last + 1, len(slow) - 1)])
     opening = slow[first] & opens & ends
     return int((~(opening[:-1] | opening[1:])).sum())
-
-
-def is_narrow(values: tk.IntArray | tk.FloatArray) -> bool:
-    """Whether times, shape (n,) with n > 0, are those of one group."""
-    shortest, low, middle, high, longest = sample_quantiles(values, 0.05, 0.25, 0.5, 0.75, 0.95)
-    return bool(high - low <= GROUP_SPREAD * middle and longest <= MIN_RATIO * shortest)
 
 
 def busy_times(view: tk.ModelView, calls: Calls) -> tk.FloatArray:

@@ -25,7 +25,7 @@ from tracekit.trace.events import Calls, Lane, Origin
 from tracekit.units import format_error, format_time
 
 if TYPE_CHECKING:
-    from tracekit.analysis.why.explain import Why
+    from tracekit.analysis.ledger.explain import Why
     from tracekit.arrays import IntArray
     from tracekit.report.report import Report
     from tracekit.report.timeline import DrawnLane, Marked, Slow, Timeline

@@ -14,11 +14,11 @@ from tracekit.analysis.breakdown.device_runs import UNITS, Handoffs
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.breakdown.summary import BreakdownSummary, summarize_breakdown
 from tracekit.analysis.code.sites import site_of
+from tracekit.analysis.ledger.account import LEAST, ledger
+from tracekit.analysis.ledger.choice import slower_elsewhere
+from tracekit.analysis.ledger.explain import why
+from tracekit.analysis.ledger.order import in_order
 from tracekit.analysis.operations import parts_of_one
-from tracekit.analysis.why.choice import slower_elsewhere
-from tracekit.analysis.why.explain import why
-from tracekit.analysis.why.order import in_order
-from tracekit.analysis.why.parts import LEAST, differences
 from tracekit.documents.time_breakdown import parts_notes, parts_row
 from tracekit.documents.why import sentence, slower_words, why_facts
 from tracekit.report.call_sites import THREADS, busy_words, place
@@ -173,7 +173,7 @@ def why_blocks(session: Session, index: int, waits: WaitsRef | None) -> Iterator
         return
     if waits is not None:
         yield Text(visible(sentence(explained)), "bold")
-        slower = slower_elsewhere(differences(session.whole_trace), explained.model, explained.duration_ns)
+        slower = slower_elsewhere(ledger(session.whole_trace), explained.model, explained.duration_ns)
         if slower is not None:
             yield Text(visible(slower_words(slower).partition(" (")[0]), "dim")
         # The line of code is what one looks for next; more of it stands further down.

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from support.handover import trace_of
-from tracekit.analysis.why.choice import Choice, chosen
-from tracekit.analysis.why.explain import Known, tail, why
-from tracekit.analysis.why.parts import Cause, differences
+from tracekit.analysis.ledger.account import ledger
+from tracekit.analysis.ledger.causes import Cause
+from tracekit.analysis.ledger.choice import Choice, chosen
+from tracekit.analysis.ledger.explain import Known, tail, why
 from tracekit.testing import Model, Process, Scenario
 from tracekit.testing.code import Code
 from tracekit.trace.build import open_trace
@@ -109,7 +110,7 @@ def test_a_tail_needs_as_many_values_as_its_quantile():
 
 def test_the_slowest_come_first_and_a_time_finds_what_was_in_flight():
     trace = trace_of(recording({10: 20, 20: 30}))
-    models = differences(trace)
+    models = ledger(trace)
 
     def numbers(**choice) -> list[int]:
         """Numbers of the chosen predictions."""
@@ -133,14 +134,14 @@ def test_without_a_name_the_busiest_model_is_meant():
     scenario = recording({})
     for number in range(5):
         scenario.predict(OTHER, (5_000 + 100 * number) * MS, 90 * MS)
-    models = differences(trace_of(scenario))
+    models = ledger(trace_of(scenario))
     assert set(chosen(models, Choice())) == {"Other"}
     assert set(chosen(models, Choice(), named=True)) == {"Net", "Other"}
 
 
 def test_the_parts_of_one_prediction_are_sorted_and_add_up(samples):
     trace = open_trace(samples / "style_transfer_reload.trace")
-    models = differences(trace)
+    models = ledger(trace)
     assert len(models) == 5
     for name, found in models.items():
         for label in found.calls.id[:5]:

@@ -17,6 +17,7 @@ from tracekit.rows import Rows, sums_by
 from tracekit.trace.calls.sites import Sites
 from tracekit.trace.calls.stacks import HANDLING_DATA, LoadPhase
 from tracekit.trace.events import Attribution, Calls
+from tracekit.trace.samples import SAMPLE_NS
 from tracekit.trace.trace import Trace
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class Compared(Rows):
 
 
 class Layer(IntEnum):
-    """What the time of a prediction consists of, beside waits: columns of `Differences.usual_ns`."""
+    """What the time of a prediction consists of, beside waits: columns of `Usual.layers_ns`."""
 
     ANE = 0
     GPU = 1
@@ -72,6 +73,10 @@ _PARTS = {
 """Parts of a breakdown that each layer holds."""
 
 
+SAMPLED = {Layer.SPECIALIZING: (LoadPhase.SPECIALIZING, LoadPhase.COMPILING), Layer.DATA: (HANDLING_DATA,)}
+"""What samples show beside running code, by the columns of `call_sites`."""
+
+
 def time_spent(ordered: Trace, times: Breakdown, calls: Compared) -> tuple[IntArray, IntArray, IntArray]:
     """Of calls, and their breakdown: time of each by `Layer`, its waits by `Behind`, and time in which a row may be its
     own or another's. With the latter two, the layers add up to the duration."""
@@ -90,8 +95,8 @@ def time_spent(ordered: Trace, times: Breakdown, calls: Compared) -> tuple[IntAr
         if (time := time_of(*parts)).any():
             spent[:, layer] = time
     inferred = calls.attribution.is_any(Attribution.INFERRED)
-    sites = call_sites(ordered) if inferred.any() else None
-    if sites is not None:
+    sites = call_sites(ordered)
+    if sites is not None and inferred.any():
         _add_samples(spent, sites, calls, inferred)
     waits = np.zeros((len(calls), 3), np.int64, order="F")
     for unit in all_waits(ordered).values():
@@ -100,6 +105,15 @@ def time_spent(ordered: Trace, times: Breakdown, calls: Compared) -> tuple[IntAr
                 waits[:, behind] += time
     ambiguous = time_of(Part.AMBIGUOUS)
     spent[:, Layer.REST] = calls.duration_ns - spent.sum(axis=1) - waits.sum(axis=1) - ambiguous
+    if sites is not None and not inferred.all():
+        # What rows leave open of a recorded call, samples of its thread may show.
+        for layer, names in SAMPLED.items():
+            sampled = sums_by(calls.id, sites.id, sites.samples_in(*names)) * SAMPLE_NS
+            # Rows say it more exactly.
+            shown = inferred | (spent[:, layer] > 0)
+            taken = np.where(shown, 0, np.clip(sampled, 0, np.maximum(spent[:, Layer.REST], 0)))
+            spent[:, layer] += taken
+            spent[:, Layer.REST] -= taken
     return spent, waits, ambiguous
 
 
@@ -111,8 +125,7 @@ def _add_samples(spent: IntArray, sites: Sites, calls: Compared, inferred: BoolA
 
     left = np.where(inferred, calls.duration_ns, np.iinfo(np.int64).max // 2)
     running = sampled(sites.samples)
-    special = sampled(sites.samples_in(LoadPhase.SPECIALIZING, LoadPhase.COMPILING))
-    data = sampled(sites.samples_in(HANDLING_DATA))
+    special, data = (sampled(sites.samples_in(*names)) for names in SAMPLED.values())
     for layer, time in (
         (Layer.SPECIALIZING, np.minimum(special, running)),
         (Layer.DATA, np.minimum(data, running - np.minimum(special, running))),

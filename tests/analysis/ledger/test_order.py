@@ -7,7 +7,7 @@ import pytest
 
 from support.choice import sweep_rest
 from support.handover import trace_of
-from tracekit.analysis.why.order import in_order
+from tracekit.analysis.ledger.order import in_order
 from tracekit.testing import Draws, Model, Process, Scenario
 from tracekit.testing.apps import async_app
 

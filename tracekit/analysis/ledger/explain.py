@@ -2,64 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 
+from tracekit.analysis.code.call_sites import call_sites
 from tracekit.analysis.code.sites import CallSite, site_of
 from tracekit.analysis.device_states import THERMAL_STATES, thermal_states
+from tracekit.analysis.ledger.account import Account, ledger
+from tracekit.analysis.ledger.causes import QUEUED, Cause, Known
+from tracekit.analysis.ledger.layers import SAMPLED, Layer
+from tracekit.analysis.ledger.order import in_order
 from tracekit.analysis.quantities import least, sample_quantiles
 from tracekit.analysis.queues import Behind, all_waits, unit_rows
-from tracekit.analysis.why.layers import Layer
-from tracekit.analysis.why.order import in_order
-from tracekit.analysis.why.parts import CAUSES, Cause, Differences, Parts, differences, parts_of
-from tracekit.arrays import IndexArray, IntArray, ObjectArray
+from tracekit.arrays import IntArray, ObjectArray
 from tracekit.columns import Texts
 from tracekit.intervals import Intervals
 from tracekit.rows import first_codes
 from tracekit.trace.instruments.tables import MetalPipelines
 from tracekit.trace.trace import Trace
-
-QUEUES = {Behind.OWN: Cause.QUEUED_OWN, Behind.MODELS: Cause.QUEUED_MODELS, Behind.PROCESSES: Cause.QUEUED_PROCESSES}
-FINDINGS: dict[Cause, tuple[str, ...]] = {
-    Cause.QUEUED_OWN: ("concurrent-predictions", "neural-engine-contention", "gpu-contention"),
-    Cause.QUEUED_MODELS: ("neural-engine-contention", "gpu-contention"),
-    Cause.QUEUED_PROCESSES: ("neural-engine-contention", "gpu-contention", "foreign-neural-engine-work"),
-    Cause.WORK: (
-        "shape-switching",
-        "growing-latency",
-        "warm-up-spike",
-        "new-shape-spike",
-        "cpu-contention",
-        "latency-jitter",
-    ),
-    Cause.CLOCK: ("thermal-throttling", "slow-after-idle", "latency-jitter"),
-    Cause.UNIT: ("unexpected-device", "shape-switching", "latency-jitter"),
-    Cause.COPIES: ("excess-data-copies", "float-conversion", "state-copies"),
-    Cause.SPECIALIZATION: ("warm-up-spike", "new-shape-spike", "cold-load", "compile-at-runtime"),
-    Cause.BLOCKED: ("main-thread-work", "cpu-contention", "latency-jitter"),
-    Cause.NOT_VISIBLE: ("unaccounted-time", "latency-jitter"),
-}
-"""Checks whose finding is about this cause, the closest first."""
-LOADS = frozenset({"warm-up-spike", "cold-load", "compile-at-runtime"})
-"""Checks of what the first prediction after a load pays for."""
-
-
-class Known(StrEnum):
-    """What a part is known from."""
-
-    ROWS = "rows"
-    """Rows that name their model, or lie in this prediction alone."""
-    ORDER = "order"
-    """Rows that could be of several predictions in flight, in the order of submission."""
-    COINCIDENCE = "coincidence"
-    """Something that happened meanwhile: a state, a compilation, a hang, a thread that was not sampled."""
-    SAMPLES = "samples"
-    """Call stacks."""
-    REST = "rest"
-    """What is left over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +109,12 @@ class Why:
     """What it spent beyond that, by `Layer`; waits apart."""
     pipelines: int
     """Metal pipelines that were compiled meanwhile."""
+    specializing: str
+    """What call stacks show of specialization, as a phase of `LoadPhase`; empty where they show none."""
     thermal: str | None
     """Thermal state, if it is recorded."""
+    level_ns: int | None
+    """Start of the prediction from which on they take longer for good; None where there is none."""
     called_from: CallSite | None
     resolution_ns: int
 
@@ -162,12 +128,12 @@ def why(trace: Trace, prediction: int) -> Why | None:
     """Why a prediction, given by its id, took as long as it did; None where its model has too few predictions to
     compare. O(n log n) for the first of a trace, then O(rows)."""
     model = str(trace.activity.model.item(prediction))
-    found = differences(trace).get(model)
+    found = ledger(trace).get(model)
     if found is None or prediction not in found.calls.id:
         return None
     at = int(np.flatnonzero(found.calls.id == prediction)[0])
     start, duration = int(found.calls.start_ns[at]), int(found.calls.duration_ns[at])
-    called, against = Intervals.from_rows(found.calls), parts_of(trace, found, np.array([at]))
+    called, usual = Intervals.from_rows(found.calls), found.usual[found.kind[at]]
     thermal = thermal_states(trace, np.array([start + duration // 2]))
     state = -1 if thermal is None else int(thermal[0])
     return Why(
@@ -177,44 +143,59 @@ def why(trace: Trace, prediction: int) -> Why | None:
         row=int(found.calls.row[at]),
         start_ns=start,
         duration_ns=duration,
-        usual_ns=found.usual,
-        compared=found.compared,
-        is_cold=found.is_cold,
+        usual_ns=usual.ns,
+        compared=usual.compared,
+        is_cold=usual.is_cold,
         in_flight=int(((called.starts <= start) & (called.ends > start)).sum()) or 1,
         is_first=bool(not found.warm[at] and duration),
-        parts=tuple(_parts(trace, found, at, against)),
-        usual=_by_layer(found.usual_ns),
-        more=_by_layer(against.more_ns[0]),
-        pipelines=int(against.pipelines[0]),
+        parts=tuple(_parts(trace, found, at)),
+        usual={layer.name.lower(): int(ns) for layer, ns in zip(Layer, usual.layers_ns, strict=True) if ns},
+        more={layer.name.lower(): int(ns[at]) for layer, ns in found.more_ns.items() if ns[at]},
+        pipelines=int(found.pipelines[at]),
+        specializing=_phase(trace, prediction),
         thermal=THERMAL_STATES[state] if state >= 0 else None,
+        level_ns=usual.level_ns,
         called_from=site_of(trace, prediction),
         resolution_ns=found.resolution_ns,
     )
 
 
-def _by_layer(times_ns: IntArray) -> dict[str, int]:
-    return {layer.name.lower(): int(ns) for layer, ns in zip(Layer, times_ns, strict=True) if ns}
+def _phase(trace: Trace, prediction: int) -> str:
+    """The phase of specialization that most samples of a prediction show; empty where none does."""
+    sites = call_sites(trace)
+    if sites is None:
+        return ""
+    own = sites.where(sites.id == prediction)
+    counts = {phase: int(own.samples_in(phase).sum()) for phase in SAMPLED[Layer.SPECIALIZING]}
+    most = max(counts, key=lambda phase: counts[phase])
+    return str(most) if counts[most] else ""
 
 
 _KNOWN = {
+    Cause.SHARED_CPU: Known.COINCIDENCE,
+    Cause.HEAT: Known.COINCIDENCE,
     Cause.CLOCK: Known.COINCIDENCE,
-    Cause.SPECIALIZATION: Known.COINCIDENCE,
+    Cause.LEVEL: Known.PATTERN,
+    Cause.PAUSE: Known.PATTERN,
+    Cause.FIRST: Known.PATTERN,
+    Cause.SHAPE: Known.PATTERN,
+    Cause.GROWTH: Known.PATTERN,
     Cause.BLOCKED: Known.COINCIDENCE,
     Cause.NOT_VISIBLE: Known.REST,
 }
 
 
-def _parts(trace: Trace, found: Differences, at: int, against: Parts) -> Iterator[Part]:
-    prediction = int(found.calls.id[at])
-    behind, call = _blockers(trace, [prediction]), Intervals.from_rows(found.calls.take(slice(at, at + 1)))
+def _parts(trace: Trace, found: Account, at: int) -> Iterator[Part]:
+    behind = _blockers(trace, found.calls.id[at : at + 1])
+    call = Intervals.from_rows(found.calls.take(slice(at, at + 1)))
     shown = Known.SAMPLES if found.resolution_ns else Known.ORDER if _is_ordered(trace, call) else Known.ROWS
-    unclear, coincident = int(against.unclear_ns[0]), int(against.coincident_ns[0])
-    bounds = {Cause.QUEUED_OWN: (-unclear, 0), Cause.WORK: (0, unclear), Cause.SPECIALIZATION: (-coincident, 0)}
-    known = _KNOWN | ({Cause.SPECIALIZATION: Known.SAMPLES} if coincident else {})
-    for cause, ns in sorted(zip(CAUSES, against.ns[0].tolist(), strict=True), key=lambda part: -part[1]):
-        if ns:
-            low, high = bounds.get(cause, (0, 0))
-            yield Part(cause, ns, ns + low, ns + high, known.get(cause, shown), behind.get(cause, ()))
+    sampled = int(found.more_ns[Layer.SPECIALIZING][at]) if Layer.SPECIALIZING in found.more_ns else 0
+    known = _KNOWN | ({Cause.SPECIALIZING: Known.SAMPLES} if sampled else {})
+    unclear = int(found.unclear_ns[at])
+    bounds = {Cause.QUEUED_OWN: (-unclear, 0), Cause.WORK: (0, unclear)}
+    for cause, ns in found.sums(np.array([at])).items():
+        low, high = bounds.get(cause, (0, 0))
+        yield Part(cause, ns, ns + low, ns + high, known.get(cause, shown), behind.get(cause, ()))
 
 
 def _is_ordered(trace: Trace, call: Intervals) -> bool:
@@ -230,12 +211,12 @@ def _is_ordered(trace: Trace, call: Intervals) -> bool:
     return False
 
 
-def _blockers(trace: Trace, predictions: Sequence[int] | IndexArray) -> dict[Cause, tuple[Blocker, ...]]:
+def _blockers(trace: Trace, predictions: IntArray) -> dict[Cause, tuple[Blocker, ...]]:
     """Whose work filled waits of some predictions of a model: by cause, longest first; no process for the app's own."""
     ordered, called, hardware = in_order(trace), trace.activity.model, trace.hardware
     found: dict[Cause, list[Blocker]] = {}
     for unit, waits in all_waits(ordered).items():
-        windows = waits.of(np.sort(np.asarray(predictions, np.int64)))
+        windows = waits.of(np.sort(predictions))
         rows = unit_rows(ordered)[unit]
         inside = rows.overlapping(windows)
         foreign, model = rows.foreign[inside], rows.model[inside]
@@ -250,7 +231,7 @@ def _blockers(trace: Trace, predictions: Sequence[int] | IndexArray) -> dict[Cau
             chosen = np.flatnonzero(groups == number)
             one, chosen = int(chosen[0]), inside[chosen]
             calls = rows.call[chosen]
-            found.setdefault(QUEUES[Behind(int(behind[one]))], []).append(
+            found.setdefault(QUEUED[behind[one]], []).append(
                 Blocker(
                     unit=str(unit),
                     model=names[one] or None,
@@ -284,7 +265,8 @@ def waited_for(trace: Trace, explained: Why) -> IntArray:
 def compiled_for(trace: Trace, explained: Why) -> IntArray:
     """Positions in the context of the Metal pipelines whose compilation made a prediction slow. O(pipelines)."""
     compiled = trace.table(MetalPipelines)
-    if compiled is None or not any(part.cause is Cause.SPECIALIZATION and part.ns > 0 for part in explained.parts):
+    causes = {part.cause for part in explained.parts if part.ns > 0}
+    if compiled is None or not causes & {Cause.PIPELINES, Cause.FIRST, Cause.SPECIALIZING}:
         return np.zeros(0, np.int64)
     since = compiled.start_ns - explained.start_ns
     return np.flatnonzero((since >= 0) & (since < explained.duration_ns))
@@ -293,22 +275,21 @@ def compiled_for(trace: Trace, explained: Why) -> IntArray:
 def tail(trace: Trace, model: str, level: float = 0.95, *, of: int | None = None) -> Tail | None:
     """What makes the warm predictions from a quantile on slow; None where they are too few, or no slower than usual,
     and where the model has more predictions than are shown `of` it. O(n log n)."""
-    found = differences(trace).get(model)
+    found = ledger(trace).get(model)
     if found is None or of not in (None, len(found.calls)):
         return None
-    chosen = np.flatnonzero(found.warm & (found.durations > 0))
+    chosen = np.flatnonzero(found.warm)
     if len(chosen) < least(level):
         return None
     (value,) = sample_quantiles(found.durations[chosen], level)
     slow = chosen[found.durations[chosen] >= value]
-    sums = parts_of(trace, found, slow).ns.sum(axis=0)
-    extra = int(sums.sum())
+    usual_ns = int(np.median(found.usual_ns[slow]))
+    parts = found.sums(slow)
+    extra = sum(parts.values())
     if extra <= 0:
         return None
-    largest = sorted(zip(CAUSES, sums.tolist(), strict=True), key=lambda part: -part[1])
-    cause = largest[0][0]
+    cause = next(iter(parts))
     # Most are slow for another cause than a queue.
-    behind = _blockers(trace, found.calls.id[slow]) if cause in QUEUES.values() else {}
-    blockers = behind.get(cause, ())
-    parts = {str(cause): ns for cause, ns in largest if ns}
-    return Tail(level, round(value), len(slow), found.usual, extra, parts, next(iter(blockers), None))
+    blockers = _blockers(trace, found.calls.id[slow]).get(cause, ()) if cause in QUEUED else ()
+    times = {str(cause): ns for cause, ns in parts.items()}
+    return Tail(level, round(value), len(slow), usual_ns, extra, times, next(iter(blockers), None))

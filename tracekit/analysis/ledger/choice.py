@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tracekit.analysis.ledger.account import Account
 from tracekit.analysis.quantities import sample_quantiles
-from tracekit.analysis.why.parts import Differences
 from tracekit.arrays import IndexArray
 
 MOST = 10
@@ -33,11 +33,11 @@ class Choice:
         """Of the quantile that the tail begins at."""
         return 0.95 if self.percentile is None else self.percentile / 100
 
-    def fitting(self, of_model: Differences) -> int | None:
+    def fitting(self, of_model: Account) -> int | None:
         """How many predictions of a model take longer than asked for; None if no time is."""
         return None if self.over_ns is None else int((of_model.durations > self.over_ns).sum())
 
-    def rows(self, of_model: Differences) -> IndexArray:
+    def rows(self, of_model: Account) -> IndexArray:
         """Which predictions of a model, by position. O(n log n)."""
         durations, starts = of_model.durations, of_model.calls.start_ns
         longest = np.argsort(-durations, kind="stable")
@@ -61,7 +61,7 @@ class Slower:
     """How exactly that is known; 0: to the nanosecond."""
 
 
-def slower_elsewhere(models: Mapping[str, Differences], shown: str, duration_ns: int) -> Slower | None:
+def slower_elsewhere(models: Mapping[str, Account], shown: str, duration_ns: int) -> Slower | None:
     """What is slower than a prediction that is the slowest of its model; None for any other. O(n)."""
     longest = {name: int(each.durations.max()) for name, each in models.items()}
     name = max(longest, key=lambda each: longest[each])
@@ -70,7 +70,7 @@ def slower_elsewhere(models: Mapping[str, Differences], shown: str, duration_ns:
     return Slower(name, longest[name], models[name].resolution_ns)
 
 
-def chosen(models: Mapping[str, Differences], choice: Choice, *, named: bool = False) -> dict[str, tuple[int, ...]]:
+def chosen(models: Mapping[str, Account], choice: Choice, *, named: bool = False) -> dict[str, tuple[int, ...]]:
     """Ids of the predictions by model; unless these are `named`, of the busiest model that has any;
     where none is in flight at a time, the next. O(n log n)."""
     busiest_first = sorted(models, key=lambda name: -int(models[name].durations.sum()))

@@ -1,0 +1,163 @@
+"""What a recording shows of the time of each prediction beside the rows that it consists of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tracekit.analysis.code.call_sites import call_sites
+from tracekit.analysis.device_states import UNKNOWN, states_at, thermal_states
+from tracekit.analysis.ledger.layers import SAMPLED, Compared
+from tracekit.analysis.load_waits import hangs_of_target, setup_times
+from tracekit.analysis.loads import first_predictions, preparations
+from tracekit.analysis.queues import unit_rows
+from tracekit.arrays import BoolArray, IntArray
+from tracekit.columns import Codes
+from tracekit.intervals import Intervals, depth_profile
+from tracekit.rows import places_of, sums_by
+from tracekit.trace.calls.sites import Sites
+from tracekit.trace.calls.stacks import Unit
+from tracekit.trace.events import Attribution, Device, Kind
+from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
+from tracekit.trace.instruments.tables import GpuPerformance, MetalPipelines, ShaderCompilations
+from tracekit.trace.linking import top_predictions
+from tracekit.trace.samples import SAMPLE_NS
+from tracekit.trace.trace import Trace
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Facts:
+    """Shape (predictions,) each. Where the recording holds nothing, one value stands for all and takes no memory."""
+
+    first: BoolArray
+    """The first after a load."""
+    thermal: IntArray
+    """Place in `THERMAL_STATES`, in the middle of the call."""
+    gpu_state: IntArray
+    """A number for the performance state of the GPU."""
+    pipelines: IntArray
+    """GPU functions that were compiled during it."""
+    compiled_ns: IntArray
+    """Time in which the system compiled GPU code for the app."""
+    prepared_ns: IntArray
+    """Time in which the Neural Engine compiled or prepared the model."""
+    hung_ns: IntArray
+    """Time in which the main thread did not answer."""
+    ran_ns: IntArray
+    """Time in which samples show its thread running for it, specializing and copying left out."""
+    overhead_ns: IntArray
+    """The part of it in which the thread did not compute for an operation on the CPU."""
+    sampled: BoolArray
+    """All units were recorded too, so that a thread without samples did not run."""
+    cpu_ns: IntArray
+    """Time with rows of its CPU work."""
+    cpu_shared_ns: IntArray
+    """The part in which other models, or loads, worked on the CPU; of a prediction without work on other units, all of
+    its time in which they did."""
+    beside_ns: IntArray
+    """Time in which another prediction of its model was in flight."""
+    gpu_shared_ns: IntArray
+    """Shape (predictions, 2): time of its rows of the GPU in which those of other models or drawing, and of other
+    processes, ran too."""
+
+    def take(self, at: IntArray) -> Facts:
+        """Of some predictions, by position."""
+        return Facts(*(getattr(self, name)[at] for name in self.__slots__))
+
+
+def facts_of(ordered: Trace, calls: Compared, model: Codes[str], has_unit: BoolArray) -> Facts:
+    """Facts of predictions, whose models and whether rows of the Neural Engine or the GPU show work for them are given.
+    O(n log n) in the rows of the trace."""
+    windows = Intervals.from_rows(calls)
+    middle = windows.starts + windows.durations // 2
+    none = np.broadcast_to(np.int64(0), len(calls))
+    gpu, compiled, heat = ordered.table(GpuPerformance), ordered.table(MetalPipelines), thermal_states(ordered, middle)
+    shaders, hangs = ordered.table(ShaderCompilations), hangs_of_target(ordered)
+    times = np.zeros(0, np.int64) if compiled is None else compiled.start_ns
+    sites = call_sites(ordered) if ordered.samples is not None and len(ordered.samples) else None
+    units = all(ordered.coverage_of(unit).recorded for unit in (NEURAL_ENGINE, GPU))
+    unknown = np.broadcast_to(np.int64(UNKNOWN), len(calls))
+    prepared = preparations(ordered)
+    return Facts(
+        first=first_predictions(ordered)[calls.id],
+        thermal=unknown if heat is None else heat,
+        gpu_state=unknown if gpu is None else states_at(gpu, sorted(gpu.state.held()), middle),
+        pipelines=np.searchsorted(times, windows.ends) - np.searchsorted(times, windows.starts) if len(times) else none,
+        compiled_ns=none if shaders is None else _of_target(shaders, ordered).covered_within(windows),
+        prepared_ns=Intervals.from_rows(prepared).covered_within(windows) if len(prepared) else none,
+        hung_ns=none if hangs is None else Intervals.from_rows(hangs).covered_within(windows),
+        ran_ns=none if sites is None else _ran(sites, calls),
+        overhead_ns=none if sites is None else _ran(sites, calls, Unit.CPU),
+        sampled=~calls.attribution.is_any(Attribution.INFERRED) & (sites is not None and units),
+        **_shared_cpu(ordered, calls, model, has_unit),
+        beside_ns=_beside(windows, model),
+        gpu_shared_ns=_shared_gpu(ordered, calls),
+    )
+
+
+def _ran(sites: Sites, calls: Compared, *without: str) -> IntArray:
+    """Time of the thread of each call, in samples outside of specializing, copying and these columns."""
+    beside = sites.samples_in(*(name for names in SAMPLED.values() for name in names), *without)
+    return sums_by(calls.id, sites.id, np.maximum(sites.samples - beside, 0)) * SAMPLE_NS
+
+
+def _of_target(shaders: ShaderCompilations, trace: Trace) -> Intervals:
+    """When GPU code was compiled for the app."""
+    target = trace.run.target.process
+    rows = Intervals.from_rows(shaders)
+    return rows if target is None else rows.where(shaders.pid.filled() == target.pid)
+
+
+def _beside(windows: Intervals, model: Codes[str]) -> IntArray:
+    """`Facts.beside_ns`. O(n log n)."""
+    beside = np.zeros(len(windows), np.int64)
+    for code in np.unique(model.codes).tolist():
+        at = np.flatnonzero(model.codes == code)
+        times = windows.where(at)
+        if not times.in_turn():
+            moments, depth = depth_profile(times.starts, times.ends)
+            several = np.flatnonzero(depth[:-1] > 1)
+            beside[at] = Intervals(moments[several], moments[several + 1]).covered_within(times)
+    return beside
+
+
+def _shared_cpu(ordered: Trace, calls: Compared, model: Codes[str], has_unit: BoolArray) -> dict[str, IntArray]:
+    """`cpu_ns` and `cpu_shared_ns`. O(models x n log n)."""
+    rows = np.flatnonzero(ordered.compute.kind.is_any(Kind.CPU_COMPUTE))
+    owner = np.append(top_predictions(ordered.activity), -1)[ordered.compute.prediction.filled()[rows]]
+    call = places_of(calls.id, owner)
+    mine, times = call >= 0, Intervals.from_rows(ordered.compute).where(rows)
+    windows = Intervals.from_rows(calls)
+    cpu = times.where(mine).covered_by_group(call[mine], len(calls)) if mine.any() else np.zeros(len(calls), np.int64)
+    # Work of a model that is in no call of it is still its own.
+    code = np.where(mine, model.codes[call], ordered.compute.model.codes_in(model.values)[rows])
+    shared, setup = np.zeros(len(calls), np.int64), setup_times(ordered)
+    for number in np.unique(model.codes[cpu > 0]).tolist():
+        others = times.where(code != number).joined(setup).union()
+        if not len(others):
+            continue
+        of_model = np.flatnonzero((model.codes == number) & (cpu > 0))
+        alone, own = of_model[~has_unit[of_model]], np.flatnonzero(mine & (code == number) & has_unit[call])
+        shared[alone] = others.covered_within(windows.where(alone))
+        np.add.at(shared, call[own], others.covered_within(times.where(own)))
+    return {"cpu_ns": cpu, "cpu_shared_ns": np.minimum(shared, windows.durations)}
+
+
+def _shared_gpu(ordered: Trace, calls: Compared) -> IntArray:
+    """Shape (predictions, 2), as `Facts.gpu_shared_ns`. Most recordings hold no rows of the GPU that overlap.
+    O(models x n log n)."""
+    rows = unit_rows(ordered)[Device.GPU]
+    call = places_of(calls.id, rows.call)
+    mine = (call >= 0) & (rows.reach_before > rows.times.starts)
+    mine |= (call >= 0) & np.append(rows.reach_before[1:] > rows.times.starts[1:], False)[: len(call)]
+    if not mine.any():
+        return np.broadcast_to(np.int64(0), (len(calls), 2))
+    shared = np.zeros((len(calls), 2), np.int64)
+    for code in np.unique(rows.model[mine]).tolist():
+        own = np.flatnonzero(mine & (rows.model == code))
+        windows = rows.times.where(own)
+        app = rows.times.where(~rows.foreign & (rows.model != code)).covered_within(windows)
+        either = rows.times.where(rows.foreign | (rows.model != code)).covered_within(windows)
+        np.add.at(shared, call[own], np.column_stack((app, either - app)))
+    return shared
