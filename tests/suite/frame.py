@@ -17,6 +17,7 @@ from inspect import unwrap
 from pathlib import Path
 from typing import Any
 
+from suite.contradictions import contradictions
 from suite.processes import on_all_processors
 from suite.weight import Weight
 from support.handover import trace_of
@@ -151,7 +152,7 @@ class Judged:
     errors: tuple[str, ...]
     """Detectors that failed, or why the case could not be judged."""
     weight: tuple[str, ...] = ()
-    """What the findings should weigh and do not, one line each."""
+    """What the findings should weigh and do not, and where the account of time contradicts them, one line each."""
 
     @property
     def missed(self) -> tuple[Key, ...]:
@@ -216,7 +217,8 @@ def _judged(key: CaseKey, only: tuple[str, ...] = ()) -> Judged:
         judgments = run_detectors(trace, only=only, settings=case.settings)
         outcomes, errors = named(judgments)
         expected = expected_of(case, recorded, outcomes)
-        weight = () if only or case.weight is None else case.weight.complaints(case.detector, judgments, trace)
+        weight = [] if only or case.weight is None else [*case.weight.complaints(case.detector, judgments, trace)]
+        weight += contradictions(trace, judgments)
     except Exception:
         return Judged({}, {}, (), (traceback.format_exc(),))
     unexpected = tuple(

@@ -1,8 +1,9 @@
 """Random apps in which one prediction is slow for a known reason.
 
 A model is called again and again, at the pace of a timer or at once; other models and processes may work beside it.
-Once it meets what makes it slow: a queue, a slower clock, more work, another unit, copies, pipelines, or a thread that
-does not run. In other random apps, the slowest prediction of each model has the cause that the simulation knows.
+Once it meets what makes it slow: a queue, heat, more work, another unit, copies, pipelines, a thread that does not run,
+preparation, a load, or a gap. In other random apps, the slowest prediction of each model has the cause that the
+simulation knows.
 
 `PYTHONPATH=tests python -m suite.slow_predictions [COUNT [FIRST]]` prints what was answered wrong.
 """
@@ -12,21 +13,23 @@ from __future__ import annotations
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from suite import random_apps
 from suite.queued import Works
 from support.handover import trace_of
-from tracekit.analysis.why.parts import CAUSES, Cause, differences, parts_of
+from tracekit.analysis.ledger.account import Account, ledger
+from tracekit.analysis.ledger.causes import Cause
+from tracekit.arrays import IntArray
 from tracekit.testing import Draws, Model
 from tracekit.testing.apps import draw_models
 from tracekit.testing.code import Code
+from tracekit.testing.rows import ENGINE_PREPARE
 from tracekit.testing.simulation import Call, Running, Simulation, Thread
 from tracekit.testing.threads import MS, drawing, paced_app
 from tracekit.testing.work import Step, Unit
-from tracekit.trace.instruments.tables import MetalPipelines
 
 
 @dataclass
@@ -43,7 +46,6 @@ class Slow:
     """Number of the slow call."""
     extra_ns: int
     """About how much longer it is."""
-    pipelines: list[int] = field(default_factory=list)
     slow: Call | None = None
     sampled: bool = False
 
@@ -124,7 +126,10 @@ def copies(slow: Slow) -> Thread:
 def pipelines(slow: Slow) -> Thread:
     """Metal compiles pipelines for it."""
     call = yield from slow.app.predict(slow.model, slow.step(), host_ns=slow.extra_ns)
-    slow.pipelines = [call.end_ns - slow.extra_ns * k // 12 - 1 for k in range(1, slow.draws.integer(3, 11))]
+    count = slow.draws.integer(3, 11)
+    begin, length = call.end_ns - slow.extra_ns, slow.extra_ns // count
+    for number in range(count):
+        slow.simulation.scenario.compile_shader(begin + number * length, length)
     return call
 
 
@@ -138,17 +143,41 @@ def blocked(slow: Slow) -> Thread:
     return call
 
 
+def prepared(slow: Slow) -> Thread:
+    """The Neural Engine prepares the model inside the call."""
+    call = yield from slow.app.predict(slow.model, slow.step(), host_ns=slow.extra_ns)
+    slow.simulation.scenario.other_neural_engine(call.end_ns - slow.extra_ns, slow.extra_ns, ENGINE_PREPARE)
+    return call
+
+
+def first(slow: Slow) -> Thread:
+    """The first after the model was loaded again, which nothing else explains."""
+    yield from slow.app.load(slow.model, engine=slow.unit == "neural engine")
+    return (yield from slow.app.predict(slow.model, slow.step(), host_ns=slow.extra_ns))
+
+
+def after_gaps(slow: Slow) -> Thread:
+    """The last of several that follow long gaps."""
+    for _ in range(slow.draws.integer(3, 6)):
+        yield from slow.app.pause(slow.draws.integer(2_000, 5_000) * MS)
+        call = yield from slow.app.predict(slow.model, slow.step(), host_ns=slow.extra_ns)
+    return call
+
+
 UNITS: tuple[Unit, ...] = ("neural engine", "gpu", "cpu")
 PLANTS: dict[Plant, tuple[Cause, tuple[Unit, ...]]] = {
     own: (Cause.QUEUED_OWN, ("neural engine", "gpu")),
     other_model: (Cause.QUEUED_MODELS, ("neural engine", "gpu")),
     other_process: (Cause.QUEUED_PROCESSES, ("neural engine", "gpu")),
-    clock: (Cause.CLOCK, UNITS),
+    clock: (Cause.HEAT, UNITS),
     more_work: (Cause.WORK, UNITS),
     other_unit: (Cause.UNIT, UNITS),
     copies: (Cause.COPIES, UNITS),
-    pipelines: (Cause.SPECIALIZATION, ("gpu",)),
+    pipelines: (Cause.PIPELINES, ("gpu",)),
     blocked: (Cause.BLOCKED, UNITS),
+    prepared: (Cause.SPECIALIZING, ("neural engine",)),
+    first: (Cause.FIRST, UNITS),
+    after_gaps: (Cause.PAUSE, UNITS),
 }
 """What each plant makes, and on which units."""
 
@@ -222,10 +251,11 @@ SLOW = 1.2
 """So many times the usual duration is slow."""
 
 
-def truths(simulation: Simulation, name: str) -> dict[int, tuple[Cause, str]]:
-    """The cause of each slow call of a model by its start, from what the simulation knows, where one cause makes most
-    of it; with its parts in words."""
+def truths(simulation: Simulation, name: str, starts: IntArray) -> dict[int, tuple[Cause, str]]:
+    """The cause of each slow call of a model, among those that compare and have these starts, by its start: from what
+    the simulation knows, where one cause makes most of it; with its parts in words."""
     calls = [call for call in simulation.calls if call.model.base == name and call.prediction is not None]
+    calls = [call for call in calls if call.start_ns in starts]
     works = {unit: Works(simulation, unit) for unit in simulation.units}
     rows = [_known(works, call) for call in calls]
     usual_work = float(np.median([row[Cause.WORK] for row in rows]))
@@ -250,10 +280,10 @@ def truths(simulation: Simulation, name: str) -> dict[int, tuple[Cause, str]]:
 def _known(works: dict[Unit, Works], call: Call) -> dict[Cause, float]:
     """Waits by whom for, sharing of the CPU, and work in ns. A wait ends with the last work that it was for."""
     known = dict.fromkeys((Cause.QUEUED_OWN, Cause.QUEUED_MODELS, Cause.QUEUED_PROCESSES), 0.0)
-    known |= {Cause.BLOCKED: 0.0, Cause.WORK: 0.0}
+    known |= {Cause.SHARED_CPU: 0.0, Cause.WORK: 0.0}
     for use in call.uses:
         known[Cause.WORK] += use.alone_ns
-        known[Cause.BLOCKED] += use.slowdown_ns
+        known[Cause.SHARED_CPU] += use.slowdown_ns
         line = [other for other in works[use.unit].uses if other.begin_ns < use.begin_ns and other is not use]
         begun = use.requested_ns
         for other in [other for other in line if other.end_ns > use.requested_ns] if use.unit != "cpu" else []:
@@ -271,17 +301,18 @@ def answered_in_apps(seed: int) -> list[Answer]:
     if app.simulation.scenario.all_processes or app.simulation.recorded.work.generic_labels:
         return []
     trace = trace_of(app.simulation.recorded.finish())
-    found = differences(trace)
+    found = ledger(trace)
     answers = []
     for name, of_model in found.items():
-        slow, starts = truths(app.simulation, name), of_model.calls.start_ns
+        starts, slow = of_model.calls.start_ns, {}
+        for kind in range(len(of_model.usual)):
+            slow |= truths(app.simulation, name, starts[of_model.kind == kind])
         if name in app.unclear or not slow:
             continue
         row = max(np.flatnonzero(np.isin(starts, list(slow))), key=lambda each: of_model.durations[each])
         cause, story = slow[int(starts[row])]
-        parts = parts_of(trace, of_model, np.array([row])).ns[0]
-        said = ", ".join(f"{each} {ns / MS:.2f}" for each, ns in zip(CAUSES, parts, strict=True) if ns)
-        answers.append(Answer(seed, f"{name}: {story}; said: {said}", cause, CAUSES[int(np.argmax(parts))]))
+        largest, said = _said(of_model, row)
+        answers.append(Answer(seed, f"{name}: {story}; said: {said}", cause, largest))
     return answers
 
 
@@ -296,24 +327,24 @@ def answered(seed: int) -> Answer:
         if slow.sampled:
             _add_samples(slow)
         trace = trace_of(slow.simulation.recorded.finish())
-        if slow.pipelines:
-            compiled = MetalPipelines.listed(len(slow.pipelines), {"start_ns": sorted(slow.pipelines)})
-            trace = replace(trace, context={**trace.context, "metal_pipelines": compiled})
-        found = differences(trace)
-        for of_model in found.values():
-            parts = parts_of(trace, of_model, np.arange(len(of_model.calls))).ns
-            if not (parts.sum(axis=1) == of_model.durations - of_model.usual).all():
-                return Answer(seed, story, wanted, None, f"the parts of {of_model.model} do not add up")
-            if of_model.usual_ns.sum() != of_model.usual:
-                return Answer(seed, story, wanted, None, f"the usual parts of {of_model.model} do not add up")
+        found = ledger(trace)
+        for name, of_model in found.items():
+            if (sum(of_model.ns.values()) != of_model.durations - of_model.usual_ns).any():
+                return Answer(seed, story, wanted, None, f"the parts of {name} do not add up")
+            if any(usual.layers_ns.sum() != usual.ns for usual in of_model.usual):
+                return Answer(seed, story, wanted, None, f"the usual parts of {name} do not add up")
         of_model = found[slow.model.base]
         row = int(np.flatnonzero(of_model.calls.start_ns == slow.slow.start_ns)[0])
-        parts = parts_of(trace, of_model, np.array([row])).ns[0]
-        said = ", ".join(f"{cause} {ns / MS:.2f}" for cause, ns in zip(CAUSES, parts, strict=True) if ns)
-        largest = CAUSES[int(np.argmax(parts))]
+        largest, said = _said(of_model, row)
         return Answer(seed, f"{story}: {said}", wanted, largest)
     except Exception:
         return Answer(seed, "", wanted, None, traceback.format_exc())
+
+
+def _said(of_model: Account, row: int) -> tuple[Cause, str]:
+    """The largest cause of a prediction, and its parts in words."""
+    parts = of_model.sums(np.array([row]))
+    return next(iter(parts)), ", ".join(f"{cause} {ns / MS:.2f}" for cause, ns in parts.items())
 
 
 def _add_samples(slow: Slow) -> None:
