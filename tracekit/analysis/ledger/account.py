@@ -227,8 +227,11 @@ def _usual(seen: _Seen, warm: BoolArray, paused: BoolArray) -> Usual | None:
     state = _coolest(facts.thermal[base])
     cool = base & (facts.thermal == state)
     steady = cool & ~paused if int((cool & ~paused).sum()) >= LEAST else cool
-    grows = _growth(seen)
-    until = len(own) if grows.any() else patterns.first_level(own, steady & (facts.beside_ns == 0))
+    grows = _growth(seen, base)
+    # Calls that go back and forth between amounts of work take longer for those.
+    amount = patterns.amounts_of_work(seen.spent[steady][:, UNITS].sum(axis=1))
+    turns = np.count_nonzero(np.diff(amount)) > 2
+    until = len(own) if grows.any() or turns else patterns.first_level(own, steady & (facts.beside_ns == 0))
     level_ns = int(seen.calls.start_ns[until]) if until < len(own) else None
     chosen = steady & (np.arange(len(own)) < until)
     clear = chosen & (seen.ambiguous == 0)
@@ -249,12 +252,14 @@ def _usual(seen: _Seen, warm: BoolArray, paused: BoolArray) -> Usual | None:
     return Usual(ns, layers, len(compared), is_cold, int(np.median(facts.ran_ns[near])), state, level_ns, grows)
 
 
-def _growth(seen: _Seen) -> BoolArray:
-    """Predictions of sequences in which they take longer and longer, for another reason than heat."""
-    times = Intervals.from_rows(seen.calls)
-    own = Intervals(times.starts, times.starts + seen.own_ns)
-    reading = patterns.read_growth(own, burst_numbers(seen.calls), seen.facts.thermal)
-    return patterns.in_growth(reading, len(own))
+def _growth(seen: _Seen, judged: BoolArray) -> BoolArray:
+    """Predictions of sequences in which the judged ones take longer and longer, for another reason than heat."""
+    at = np.flatnonzero(judged)
+    calls = seen.calls.take(at)
+    own = Intervals(calls.start_ns, calls.start_ns + seen.own_ns[at])
+    grows = np.zeros(len(judged), np.bool_)
+    grows[at] = patterns.in_growth(patterns.read_growth(own, burst_numbers(calls), seen.facts.thermal[at]), len(at))
+    return grows
 
 
 def _coolest(states: IntArray) -> int:
@@ -335,9 +340,7 @@ def _take_rows(pools: _Pools, seen: _Seen, usual: Usual, more: IntArray) -> None
     pools.take(Cause.QUEUED_MODELS, work=models)
     if facts.cpu_shared_ns.any():
         alone = spent[:, [Layer.ANE, Layer.GPU]].sum(axis=1) == 0
-        at_risk = np.where(alone, seen.calls.duration_ns, facts.cpu_ns)
-        share = facts.cpu_shared_ns / np.maximum(at_risk, 1)
-        disturbed, calm = share >= SHARED, share <= CALM
+        disturbed, calm = facts.cpu_met >= SHARED, facts.cpu_met <= CALM
         beyond = np.where(alone, pools.work + pools.rest, np.minimum(pools.work, more[:, Layer.CPU]))
         # Several models at work at once slow each other down only where cores are few.
         slower = np.median(beyond[disturbed]) - np.median(beyond[calm]) if disturbed.any() and calm.any() else 0

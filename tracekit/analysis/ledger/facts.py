@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,8 +12,9 @@ from tracekit.analysis.device_states import UNKNOWN, states_at, thermal_states
 from tracekit.analysis.ledger.layers import SAMPLED, Compared
 from tracekit.analysis.load_waits import hangs_of_target, setup_times
 from tracekit.analysis.loads import first_predictions, preparations
+from tracekit.analysis.quantities import sample_quantiles
 from tracekit.analysis.queues import unit_rows
-from tracekit.arrays import BoolArray, IntArray
+from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.columns import Codes
 from tracekit.intervals import Intervals, depth_profile
 from tracekit.rows import places_of, sums_by
@@ -50,11 +52,12 @@ class Facts:
     """The part of it in which the thread did not compute for an operation on the CPU."""
     sampled: BoolArray
     """All units were recorded too, so that a thread without samples did not run."""
-    cpu_ns: IntArray
-    """Time with rows of its CPU work."""
     cpu_shared_ns: IntArray
-    """The part in which other models, or loads, worked on the CPU; of a prediction without work on other units, all of
-    its time in which they did."""
+    """Time of its rows of the CPU in which other models, or loads, worked on the CPU; of a prediction without work on
+    other units, all of its time in which they did."""
+    cpu_met: FloatArray
+    """Share of its beginning in which they did. All beginnings are as long as the shortest tenth of the predictions of
+    a model take: long ones meet others more often."""
     beside_ns: IntArray
     """Time in which another prediction of its model was in flight."""
     gpu_shared_ns: IntArray
@@ -122,8 +125,8 @@ def _beside(windows: Intervals, model: Codes[str]) -> IntArray:
     return beside
 
 
-def _shared_cpu(ordered: Trace, calls: Compared, model: Codes[str], has_unit: BoolArray) -> dict[str, IntArray]:
-    """`cpu_ns` and `cpu_shared_ns`. O(models x n log n)."""
+def _shared_cpu(ordered: Trace, calls: Compared, model: Codes[str], has_unit: BoolArray) -> dict[str, Any]:
+    """`cpu_shared_ns` and `cpu_met`. O(models x n log n)."""
     rows = np.flatnonzero(ordered.compute.kind.is_any(Kind.CPU_COMPUTE))
     owner = np.append(top_predictions(ordered.activity), -1)[ordered.compute.prediction.filled()[rows]]
     call = places_of(calls.id, owner)
@@ -132,7 +135,7 @@ def _shared_cpu(ordered: Trace, calls: Compared, model: Codes[str], has_unit: Bo
     cpu = times.where(mine).covered_by_group(call[mine], len(calls)) if mine.any() else np.zeros(len(calls), np.int64)
     # Work of a model that is in no call of it is still its own.
     code = np.where(mine, model.codes[call], ordered.compute.model.codes_in(model.values)[rows])
-    shared, setup = np.zeros(len(calls), np.int64), setup_times(ordered)
+    shared, met, setup = np.zeros(len(calls), np.int64), np.zeros(len(calls)), setup_times(ordered)
     for number in np.unique(model.codes[cpu > 0]).tolist():
         others = times.where(code != number).joined(setup).union()
         if not len(others):
@@ -141,7 +144,10 @@ def _shared_cpu(ordered: Trace, calls: Compared, model: Codes[str], has_unit: Bo
         alone, own = of_model[~has_unit[of_model]], np.flatnonzero(mine & (code == number) & has_unit[call])
         shared[alone] = others.covered_within(windows.where(alone))
         np.add.at(shared, call[own], others.covered_within(times.where(own)))
-    return {"cpu_ns": cpu, "cpu_shared_ns": np.minimum(shared, windows.durations)}
+        length = max(int(*sample_quantiles(windows.durations[of_model], 0.1)), 1)
+        begun = windows.starts[of_model]
+        met[of_model] = others.covered_within(Intervals(begun, begun + length)) / length
+    return {"cpu_shared_ns": np.minimum(shared, windows.durations), "cpu_met": met}
 
 
 def _shared_gpu(ordered: Trace, calls: Compared) -> IntArray:

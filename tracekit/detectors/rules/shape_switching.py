@@ -54,7 +54,7 @@ def _judge(view: tk.ModelView, calls: Calls, requested_ratio: float, options: Sw
     words = "Time that predictions of the slow group took beyond the median of the fast group"
     fix = f"{shapes.fix}\n\n{_HINT}\n" if shapes and shapes.fix else ""
     usual, said = switching.fast_median_ns, (summary, metrics)
-    return longer_than_usual(view, calls, switching.slow, usual, said, words, fix=fix)
+    return longer_than_usual(view, calls, switching.slow, usual, said, words, fix=fix, causes=DETECTOR.causes)
 
 
 def _cause(shapes: Shapes | None) -> str:

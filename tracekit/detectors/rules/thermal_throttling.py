@@ -66,7 +66,7 @@ def _judge(view: tk.ModelView, calls: Calls, options: Options) -> tk.Outcome:
         f"{comparison.ratio:.1f}x the {view.time(usual)} in {coolest}."
     )
     words = f"Time predictions in hotter states took beyond the median in {coolest}"
-    return longer_than_usual(view, calls, hot, usual, (summary, metrics), words)
+    return longer_than_usual(view, calls, hot, usual, (summary, metrics), words, causes=DETECTOR.causes)
 
 
 DETECTOR = tk.Detector(

@@ -14,6 +14,7 @@ import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.analysis.autoregression import opens_sequence
+from tracekit.analysis.ledger.account import ledger
 from tracekit.analysis.quantities import sample_quantiles
 from tracekit.analysis.throughput import burst_numbers, bursts
 from tracekit.detectors.shared.comparable_latency import latencies, worst_of
@@ -228,8 +229,10 @@ def longer_than_usual(
     *,
     once: bool = False,
     fix: str = "",
+    causes: tuple[tk.Cause, ...] = (),
 ) -> tk.Finding:
-    """The finding about the `chosen` calls, shape (calls,), with its cost: how much longer than usual they went on.
+    """The finding about the `chosen` calls, shape (calls,), with its cost: how much longer than usual they went on, and
+    no more than the account of time gives these causes where any are named.
 
     `usual_ns` is one time for all or shape (chosen,). `said` is summary and metrics; `words` begin the basis of the
     cost; `once` and `fix` as in `Cost` and `Finding`.
@@ -239,7 +242,15 @@ def longer_than_usual(
     longer = slow.times.ends > usual_end
     affected = tk.Intervals(usual_end[longer], slow.times.ends[longer]).union()
     longest_ns = int((slow.times.ends - usual_end).max(initial=0))
+    cost_ns, account = affected.covered_ns, ledger(view.trace).get(view.name)
+    if causes and account is not None:
+        sums = account.sums(tk.places_of(account.calls.id, slow.rows.id))
+        cost_ns = min(cost_ns, sum(max(ns, 0) for cause, ns in sums.items() if cause in causes))
     cost = view.cost(
-        affected.covered_ns, words, once=once, longest_wait_ns=longest_ns, usual_ns=float(np.max(usual_ns, initial=0))
+        cost_ns,
+        words,
+        once=once,
+        longest_wait_ns=min(longest_ns, cost_ns),
+        usual_ns=float(np.max(usual_ns, initial=0)),
     )
     return view.finding(*said, rows=slow.rows, cost=cost, affected=affected, fix=fix)
