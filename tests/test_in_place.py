@@ -22,15 +22,17 @@ SOURCES = {path: path.read_text("utf-8") for path in Path(tracekit.__file__).par
 
 @cache
 def fields() -> frozenset[str]:
-    """Names of the columns of all rows that are arrays: `start_ns: IntArray = column(…)`."""
-    classes = (node for source in SOURCES.values() for node in ast.walk(ast.parse(source)))
-    within = (each for node in classes if isinstance(node, ast.ClassDef) for each in node.body)
+    """Names of the columns of all rows that modules share which are arrays: `start_ns: IntArray = column(…)`."""
+    nodes = (node for source in SOURCES.values() for node in ast.walk(ast.parse(source)))
+    classes = (node for node in nodes if isinstance(node, ast.ClassDef) and not node.name.startswith("_"))
+    within = (each for node in classes for each in node.body)
     return frozenset(
         each.target.id
         for each in within
         if isinstance(each, ast.AnnAssign)
         and isinstance(each.target, ast.Name)
         and isinstance(each.value, ast.Call)
+        and ast.unparse(each.value.func) in ("column", "recorded")
         and ast.unparse(each.annotation) in COLUMNS
     )
 
@@ -42,7 +44,9 @@ def is_column(node: ast.AST | None) -> bool:
         return is_column(node.value)
     if isinstance(node, ast.Call):
         return getattr(node.func, "attr", "") == "filled"
-    return isinstance(node, ast.Attribute) and node.attr in fields() | IN_CELLS
+    # What an object has of its own is no column of the rows that it is given.
+    of_itself = isinstance(node, ast.Attribute) and ast.unparse(node.value) == "self"
+    return isinstance(node, ast.Attribute) and not of_itself and node.attr in fields() | IN_CELLS
 
 
 def array_of(node: ast.AST) -> ast.AST:

@@ -32,7 +32,7 @@ def run(arguments: Namespace) -> ExitStatus:
     subject = read_piped(sys.stdin.buffer) if arguments.path == "-" else read_subject(arguments.path)
     if isinstance(subject, ModelFile):
         return _show_model(subject, arguments, files)
-    # A model is inspected without pandas.
+    # A model file is inspected without what reads recordings.
     from tracekit.documents.performance import performance_report_document, result
 
     refuse(arguments, "system only skip set", "is for model files; this is a performance report")

@@ -115,7 +115,7 @@ def showing_progress(
 def tell_unreadable(source: str, tables: Iterable[Listed], schemas: Collection[str] | None = None) -> ExitStatus:
     """Name the tables of a recording that could not be read on standard error; `UNUSABLE` where there are any, else
     `DONE`. Those of an instrument count, or of the given schemas."""
-    # A model is inspected without pandas.
+    # A model file is inspected without what reads recordings.
     from tracekit.trace.coverage import unreadable_tables
 
     clauses = unreadable_tables(tables) if schemas is None else unreadable_tables(tables, schemas)

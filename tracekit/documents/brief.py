@@ -64,7 +64,7 @@ def _part(thing: Any, name: str) -> Any:
 
 
 def _code(site: CallSite) -> str:
-    # A model file is inspected without pandas.
+    # A model file is inspected without what reads recordings.
     from tracekit.report.call_sites import line_of
 
     return " in ".join(filter(None, (line_of(site), site.function or "")))
