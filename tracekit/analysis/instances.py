@@ -169,7 +169,7 @@ def traits(trace: Trace, predictions: Calls, data: Events, compute: Events, hard
     ran = np.column_stack([np.bincount(instance, of_unit, minlength=1) for of_unit in used.T])
     share = ran / np.maximum(np.bincount(instance, minlength=1), 1)[:, np.newaxis]
     mostly = np.select([share >= USUAL, share <= 1 - USUAL], [1, 0], -1)[instance].astype(np.int64)
-    return Traits(_usual(instance, copies)[instance], mostly, processes_of(predictions, hardware))
+    return Traits(_usual(instance, copies)[instance], mostly, processes_of(predictions.id, hardware))
 
 
 def _usual(instance: IntArray, counts: IntArray) -> IntArray:
@@ -184,9 +184,9 @@ def _usual(instance: IntArray, counts: IntArray) -> IntArray:
     return usual
 
 
-def processes_of(predictions: Calls, hardware: Events) -> IntArray:
-    """Process that the rows inside each prediction name, -1 where they name none: shape (predictions,)."""
-    position = places_of(predictions.id, hardware.prediction.filled())
+def processes_of(predictions: IntArray, hardware: Events) -> IntArray:
+    """Process that the rows in each prediction, given by id, name: shape (predictions,), -1 where they name none."""
+    position = places_of(predictions, hardware.prediction.filled())
     known = (position >= 0) & hardware.pid.known
     pid = np.full(len(predictions), -1, np.int64)
     pid[position[known]] = hardware.pid.values[known]

@@ -118,7 +118,7 @@ class ModelView(Seen):
     @cached_property
     def processes(self) -> IntArray:
         """Shape (predictions,): the process that hardware rows name for the prediction; -1 where none does."""
-        return processes_of(self.predictions, self.hardware)
+        return processes_of(self.predictions.id, self.hardware)
 
     @cached_property
     def uses(self) -> Uses:

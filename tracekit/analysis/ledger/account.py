@@ -93,8 +93,6 @@ class Account:
     ns: Mapping[Cause, IntArray]
     """What each took beyond the usual by cause; causes without any are missing. Adds up to the duration less that of
     the usual one; may be negative."""
-    more_ns: Mapping[Layer, IntArray]
-    """The same by what it consists of; waits apart."""
     unclear_ns: IntArray
     """Of `QUEUED_OWN`, time that may be work of the prediction itself instead."""
 
@@ -153,15 +151,14 @@ def ledger(trace: Trace) -> dict[str, Account]:
     spent, waits, ambiguous = time_spent(ordered, times, calls)
     has_unit = (spent[:, Layer.ANE] > 0) | (spent[:, Layer.GPU] > 0)
     seen = _Seen(calls, spent, waits, ambiguous, facts_of(ordered, calls, models, has_unit))
-    loads, predictions = top_calls(ordered, *LOAD_KINDS), ordered.activity.take(calls.id)
-    process = processes_of(predictions, ordered.hardware)
+    loads, process = top_calls(ordered, *LOAD_KINDS), processes_of(calls.id, ordered.hardware)
     found = {}
     for code in np.unique(models.codes[models.known]).tolist():
         rows = np.flatnonzero(models.codes == code)
         of_model, name = seen.take(rows), models.values[code]
         of_name = loads.where(loads.model.is_any(name))
         warm = ~of_model.facts.first & (of_model.calls.duration_ns > 0)
-        uses = uses_of_loads(of_name, predictions.take(rows), process[rows])
+        uses = uses_of_loads(of_name, ordered.activity.take(of_model.calls.id), process[rows])
         kind = comparable_kinds(uses, of_model.own_ns, warm)
         account = _of_model(of_model, kind, warm, partial(_keeps_pace, ordered, code, of_model.calls))
         if account is not None:
@@ -181,7 +178,6 @@ def _of_model(seen: _Seen, kind: IntArray, warm: BoolArray, keeps_pace: Callable
     usual: list[Usual] = []
     place = np.zeros(count, np.int64)
     columns: dict[Cause, IntArray] = {}
-    more_ns: dict[Layer, IntArray] = {}
     unclear = np.zeros(count, np.int64)
     for number in range(int(kind.max(initial=0)) + 1):
         at = np.flatnonzero(kind == number)
@@ -201,13 +197,11 @@ def _of_model(seen: _Seen, kind: IntArray, warm: BoolArray, keeps_pace: Callable
     for number, found in enumerate(usual):
         at = np.flatnonzero(place == number)
         of_kind = seen.take(at) if len(at) < count else seen
-        parts, more, unclear[at] = _parts(of_kind, found, paused[at], keeps_pace)
+        parts, unclear[at] = _parts(of_kind, found, paused[at], keeps_pace)
         for cause, ns in parts.items():
             _fill(columns, cause, at, ns, count)
-        for layer in Layer:
-            _fill(more_ns, layer, at, more[:, layer], count)
     shown_warm = warm if warm.any() else calls.duration_ns > 0
-    return Account(calls, place, tuple(usual), shown_warm, seen.facts.pipelines, columns, more_ns, unclear)
+    return Account(calls, place, tuple(usual), shown_warm, seen.facts.pipelines, columns, unclear)
 
 
 def _fill(columns: dict, name: object, at: IntArray, ns: IntArray, count: int) -> None:  # type: ignore[type-arg]
@@ -293,13 +287,28 @@ def _bounded(ns: IntArray | int, left: IntArray) -> IntArray:
     return np.clip(ns, np.minimum(left, 0), np.maximum(left, 0))
 
 
+def _worked(spent: IntArray, ambiguous: IntArray, usual: Usual) -> IntArray:
+    """Time of rows of several predictions that is work of each: as far as it has less than usual."""
+    worked: IntArray = np.clip(usual.layers_ns[UNITS].sum() - spent[:, UNITS].sum(axis=1), 0, ambiguous)
+    return worked
+
+
+def more_by_layer(trace: Trace, found: Account, at: int) -> IntArray:
+    """Shape (layers,): what a prediction, by position, spent beyond the usual one; waits apart. O(log n) and what it
+    has."""
+    ordered, calls, usual = in_order(trace), found.calls.take(np.array([at])), found.usual[found.kind[at]]
+    spent, _, ambiguous = time_spent(ordered, breakdown(ordered).of(calls.id), calls)
+    spent[:, usual.main_unit] += _worked(spent, ambiguous, usual)
+    more: IntArray = spent[0] - usual.layers_ns
+    return more
+
+
 def _parts(
     seen: _Seen, usual: Usual, paused: BoolArray, keeps_pace: Callable[[], bool]
-) -> tuple[dict[Cause, IntArray], IntArray, IntArray]:
-    """What predictions took beyond the usual one, by cause and by layer, and what of `QUEUED_OWN` may be work."""
+) -> tuple[dict[Cause, IntArray], IntArray]:
+    """What predictions took beyond the usual one, by cause, and what of `QUEUED_OWN` may be work."""
     facts, spent = seen.facts, seen.spent
-    # A row of several predictions is work of this one as far as it has less than usual.
-    worked = np.clip(usual.layers_ns[UNITS].sum() - spent[:, UNITS].sum(axis=1), 0, seen.ambiguous)
+    worked = _worked(spent, seen.ambiguous, usual)
     spent[:, usual.main_unit] += worked
     unclear = seen.ambiguous - worked
     more = spent - usual.layers_ns
@@ -320,7 +329,7 @@ def _parts(
     pools.take(Cause.BLOCKED, rest=np.where(facts.sampled & (pools.rest >= 2 * SAMPLE_NS), pools.rest, 0))
     pools.give(Cause.WORK, pools.work)
     pools.give(Cause.NOT_VISIBLE, pools.rest)
-    return pools.ns, more, unclear
+    return pools.ns, unclear
 
 
 def _take_rows(pools: _Pools, seen: _Seen, usual: Usual, more: IntArray) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from tracekit.analysis.code.call_sites import call_sites
 from tracekit.analysis.code.sites import CallSite, site_of
 from tracekit.analysis.device_states import THERMAL_STATES, thermal_states
-from tracekit.analysis.ledger.account import Account, ledger
+from tracekit.analysis.ledger.account import Account, ledger, more_by_layer
 from tracekit.analysis.ledger.causes import QUEUED, Cause, Known
 from tracekit.analysis.ledger.layers import SAMPLED, Layer
 from tracekit.analysis.ledger.order import in_order
@@ -136,6 +136,7 @@ def why(trace: Trace, prediction: int) -> Why | None:
     called, usual = Intervals.from_rows(found.calls), found.usual[found.kind[at]]
     thermal = thermal_states(trace, np.array([start + duration // 2]))
     state = -1 if thermal is None else int(thermal[0])
+    more = more_by_layer(trace, found, at)
     return Why(
         model=model,
         prediction=prediction,
@@ -148,9 +149,9 @@ def why(trace: Trace, prediction: int) -> Why | None:
         is_cold=usual.is_cold,
         in_flight=int(((called.starts <= start) & (called.ends > start)).sum()) or 1,
         is_first=bool(not found.warm[at] and duration),
-        parts=tuple(_parts(trace, found, at)),
+        parts=tuple(_parts(trace, found, at, int(more[Layer.SPECIALIZING]))),
         usual={layer.name.lower(): int(ns) for layer, ns in zip(Layer, usual.layers_ns, strict=True) if ns},
-        more={layer.name.lower(): int(ns[at]) for layer, ns in found.more_ns.items() if ns[at]},
+        more={layer.name.lower(): int(ns) for layer, ns in zip(Layer, more, strict=True) if ns},
         pipelines=int(found.pipelines[at]),
         specializing=_phase(trace, prediction),
         thermal=THERMAL_STATES[state] if state >= 0 else None,
@@ -185,11 +186,10 @@ _KNOWN = {
 }
 
 
-def _parts(trace: Trace, found: Account, at: int) -> Iterator[Part]:
+def _parts(trace: Trace, found: Account, at: int, sampled: int) -> Iterator[Part]:
     behind = _blockers(trace, found.calls.id[at : at + 1])
     call = Intervals.from_rows(found.calls.take(slice(at, at + 1)))
     shown = Known.SAMPLES if found.resolution_ns else Known.ORDER if _is_ordered(trace, call) else Known.ROWS
-    sampled = int(found.more_ns[Layer.SPECIALIZING][at]) if Layer.SPECIALIZING in found.more_ns else 0
     known = _KNOWN | ({Cause.SPECIALIZING: Known.SAMPLES} if sampled else {})
     unclear = int(found.unclear_ns[at])
     bounds = {Cause.QUEUED_OWN: (-unclear, 0), Cause.WORK: (0, unclear)}
