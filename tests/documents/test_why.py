@@ -140,7 +140,7 @@ def test_a_range_is_said_as_one():
     [
         (Cause.HEAT, {"thermal": "Serious"}, "for the same work in thermal state Serious"),
         (Cause.CLOCK, {}, "for the same work in a slower performance state of the GPU"),
-        (Cause.LEVEL, {"level_ns": 2_500 * MS}, "for the same work, as all predictions since 2.500 s"),
+        (Cause.LEVEL, {"level_ns": 2_500 * MS}, "for the same work, which has taken longer since 2.500 s"),
         (
             Cause.UNIT,
             {"more": {"ane": -11 * MS, "cpu": 30 * MS}},

@@ -189,7 +189,7 @@ def part_words(why: Why, part: Part) -> str:
         case Cause.FIRST:
             return f"as the first prediction after its load{compiled}"
         case Cause.LEVEL if why.level_ns is not None:
-            return f"for the same work, as all predictions since {moment(why.level_ns)}"
+            return f"for the same work, which has taken longer since {moment(why.level_ns)}"
         case Cause.QUEUED_OWN | Cause.QUEUED_MODELS | Cause.QUEUED_PROCESSES:
             return queue_words(part.behind, part.cause)
         case cause:
@@ -202,7 +202,6 @@ _WORDS = {
     Cause.SHAPE: "as the first prediction with this amount of work",
     Cause.GROWTH: "for its place in a sequence whose predictions take longer and longer",
     Cause.BLOCKED: "in which its thread did not run",
-    Cause.PREEMPTED: "in which other threads had the cores",
 }
 
 

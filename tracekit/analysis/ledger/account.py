@@ -204,13 +204,13 @@ def _of_model(seen: _Seen, kind: IntArray, warm: BoolArray, keeps_pace: Callable
     return Account(calls, place, tuple(usual), shown_warm, seen.facts.pipelines, columns, unclear)
 
 
-def _fill(columns: dict, name: object, at: IntArray, ns: IntArray, count: int) -> None:  # type: ignore[type-arg]
+def _fill(columns: dict[Cause, IntArray], cause: Cause, at: IntArray, ns: IntArray, count: int) -> None:
     """Add the times of some predictions to a column, which is made with the first that are not 0."""
     if len(at) == count:
         if ns.any():
-            columns[name] = ns
+            columns[cause] = ns
     elif ns.any():
-        columns.setdefault(name, np.zeros(count, np.int64))[at] = ns
+        columns.setdefault(cause, np.zeros(count, np.int64))[at] = ns
 
 
 def _usual(seen: _Seen, warm: BoolArray, paused: BoolArray) -> Usual | None:

@@ -41,8 +41,6 @@ class Cause(StrEnum):
     """Compute units worked longer for it, as for a larger input."""
     BLOCKED = "blocked"
     """Its thread did not run."""
-    PREEMPTED = "preempted"
-    """Its thread did not run while others had the cores."""
     NOT_VISIBLE = "not_visible"
     """Nothing that was recorded shows it."""
 
@@ -86,7 +84,6 @@ NAMES = {
     Cause.GROWTH: "growth with the sequence",
     Cause.WORK: "work of its own",
     Cause.BLOCKED: "blocked thread",
-    Cause.PREEMPTED: "preempted thread",
     Cause.NOT_VISIBLE: "not visible in the recording",
 }
 """What a part is called in a few words."""
