@@ -13,7 +13,8 @@ from tracekit.analysis.ledger.patterns import Grows
 from tracekit.analysis.load_waits import gaps_after
 from tracekit.analysis.quantities import quantiles
 from tracekit.detectors.shared import latency_causes
-from tracekit.detectors.shared.comparable_predictions import MIN_CALLS, Calls, comparable_calls, longer_than_usual
+from tracekit.detectors.shared.comparable_predictions import Calls, comparable_calls, longer_than_usual
+from tracekit.detectors.shared.stands_out import MIN_CALLS
 from tracekit.detectors.shared.wording import FOLLOWS_INPUT_SIZE
 
 

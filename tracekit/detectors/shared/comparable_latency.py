@@ -7,7 +7,7 @@ prediction waits for others is not its own time, and larger work is the input's:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 import tracekit.detectors as tk
 from tracekit.analysis.ledger.comparable import comparable_kinds
 from tracekit.detectors.shared.competing_work import waits_for_others
+from tracekit.detectors.shared.stands_out import worst_of
 
 OTHER_WORK = 1.25
 """What a prediction consists of beside the work of compute units counts up to a quarter of that; the rest may be
@@ -101,29 +102,3 @@ def judge_with_waits(view: tk.ModelView, what: str, judge: Callable[[tk.IntArray
 def judge_groups(view: tk.ModelView, judge: Callable[[tk.BoolArray], tk.Outcome]) -> tk.Outcome:
     """What a detector says of the predictions that are compared together, of which `judge` takes the mask."""
     return worst_of(view, [judge(chosen) for chosen in latencies(view).comparable_groups])
-
-
-def worst_of(view: tk.ModelView, outcomes: Sequence[tk.Outcome]) -> tk.Outcome:
-    """One answer of several, for most predictions first: the finding that costs most, or what is said of most."""
-    found = [outcome for outcome in outcomes if isinstance(outcome, tk.Finding)]
-    if not found:
-        return outcomes[0]
-    if _several_processes(view):
-        return view.unknown(
-            "All processes were recorded, and the rows do not show which process each prediction belongs to, so they "
-            "cannot be compared.",
-            "Record the process that you want to examine.",
-        )
-    return max(found, key=lambda finding: finding.cost.ns if finding.cost else 0)
-
-
-def _several_processes(view: tk.ModelView) -> bool:
-    """Whether predictions of several processes may stand under one name and number, with nothing to tell them apart."""
-    if view.trace.run.target.kind != "all-processes" or (view.processes >= 0).any():
-        return False
-    numbers, loaded = (
-        view.predictions.instance.filled(),
-        view.loads.instance.filled(),
-    )
-    times = np.array([int((loaded == number).sum()) for number in np.unique(numbers)])
-    return bool((times != 1).any())

@@ -17,20 +17,14 @@ from tracekit.analysis.autoregression import opens_sequence
 from tracekit.analysis.ledger.account import ledger
 from tracekit.analysis.quantities import sample_quantiles
 from tracekit.analysis.throughput import burst_numbers, bursts
-from tracekit.detectors.shared.comparable_latency import latencies, worst_of
+from tracekit.detectors.shared.comparable_latency import latencies
 from tracekit.detectors.shared.competing_work import find_held_up
+from tracekit.detectors.shared.stands_out import worst_of
 from tracekit.detectors.shared.wording import KEEP_LOADED, RECORD_ALONE, RECORD_PHASE_ALONE
-from tracekit.intervals import depth_profile, integrate
-
-MIN_CALLS = 20
-"""Fewest comparable calls. Below it a 95th percentile is the longest call or lies between the longest two."""
 
 EVEN = 1.25
 """Times whose 95th percentile is at most so many times their 5th are not searched for calls that waited. The times of
 undisturbed calls have about 1.2 (heuristic)."""
-
-SAME_CONCURRENCY = 0.25
-"""Mean number of predictions in flight by which calls of the same concurrency differ at most (heuristic)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,22 +108,6 @@ def comparable_calls(view: tk.ModelView) -> tuple[Calls, ...]:
     return _of_each_kind(view)
 
 
-def calls_of_same_concurrency(view: tk.ModelView) -> tuple[Calls, ...]:
-    """The comparable calls where one prediction at a time is the rule; else those with about as many predictions of the
-    model in flight as during most. Calls in flight together take longer, and all of them by as much. O(n log n)."""
-    every = comparable_calls(view)
-    if all(calls.overlapping <= len(calls.rows) for calls in every):
-        return every
-    depth = _in_flight(view.predictions)
-    usual = [np.median(depth[calls.chosen_from & view.warm & (depth > 0)]) for calls in every]
-    return tuple(
-        calls
-        if calls.overlapping <= len(calls.rows)
-        else _comparable(view, calls.chosen_from, np.abs(depth - middle) <= SAME_CONCURRENCY)
-        for calls, middle in zip(every, usual, strict=True)
-    )
-
-
 def judge_by_load_kind(
     view: tk.ModelView, every: tuple[Calls, ...], judge: Callable[[Calls], tk.Outcome]
 ) -> tk.Outcome:
@@ -154,16 +132,6 @@ def _judge_both_ways(view: tk.ModelView, calls: Calls, judge: Callable[[Calls], 
     return other if isinstance(outcome, tk.NotEvaluated) else outcome
 
 
-def _in_flight(predictions: tk.Calls) -> tk.FloatArray:
-    """Shape (predictions,): mean number in flight during each, 1 where it is alone; 0 without duration. O(n log n)."""
-    times = tk.Intervals.from_rows(predictions)
-    if times.in_turn():
-        return (times.durations > 0).astype(np.float64)
-    depth = integrate(*depth_profile(times.starts, times.ends), times.starts, times.ends)
-    mean: tk.FloatArray = depth / np.maximum(times.durations, 1)
-    return mean
-
-
 def calls_with_openings(view: tk.ModelView) -> tuple[Calls, ...]:
     """The comparable calls with the long ones that open a sequence. O(n log n)."""
     every = comparable_calls(view)
@@ -173,7 +141,7 @@ def calls_with_openings(view: tk.ModelView) -> tuple[Calls, ...]:
 
 
 def _of_each_kind(view: tk.ModelView, openings: bool = False) -> tuple[Calls, ...]:
-    alone = _in_flight(view.predictions) == 1
+    alone = tk.Intervals.from_rows(view.predictions).alone()
     return tuple(_comparable(view, chosen, alone, openings) for chosen in latencies(view).comparable_groups)
 
 

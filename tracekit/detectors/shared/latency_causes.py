@@ -21,8 +21,9 @@ from tracekit.analysis.latency_growth import GrowthRule
 from tracekit.analysis.ledger import patterns
 from tracekit.analysis.ledger.patterns import KNOWN_SHARE, LARGER_WORK, MIN_IN_STATE, GrowthReading, is_narrow
 from tracekit.detectors.shared.comparable_latency import latencies, work_by_unit
-from tracekit.detectors.shared.comparable_predictions import MIN_CALLS, Calls, judge_by_load_kind
+from tracekit.detectors.shared.comparable_predictions import Calls, judge_by_load_kind
 from tracekit.detectors.shared.options import HEAT_RATIO
+from tracekit.detectors.shared.stands_out import MIN_CALLS
 from tracekit.detectors.shared.unit_work import sampled_ns
 from tracekit.detectors.shared.wording import FOLLOWS_INPUT_SIZE
 from tracekit.trace.events import COPY_KINDS

@@ -1,0 +1,124 @@
+"""Calls of a model that take longer than its usual one, by causes that the account of time names.
+
+A rule on this engine is a mask, a threshold and words. What is usual, which calls compare with each other, and what
+makes each longer is what the account says (`tracekit.analysis.ledger`); a finding costs what the causes take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+import tracekit.detectors as tk
+from tracekit.analysis.device_states import UNKNOWN, thermal_states
+from tracekit.analysis.ledger.account import Usual, ledger
+from tracekit.analysis.ledger.layers import Compared
+from tracekit.detectors.shared.wording import keep_loaded
+
+MIN_CALLS = 20
+"""Fewest comparable calls. Below it a 95th percentile is the longest call or lies between the longest two."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Alike:
+    """Calls that compare with each other, in order of time: shape (calls,) each. Masks of rules have this shape."""
+
+    view: tk.ModelView
+    calls: Compared
+    usual: Usual
+    warm: tk.BoolArray
+    """As in the account: not the first after a load, unless all are."""
+    extra_ns: tk.IntArray
+    """What the causes of the rule make each longer than the usual one; may be negative."""
+
+    @property
+    def times(self) -> tk.Intervals:
+        """When each was in flight."""
+        return tk.Intervals.from_rows(self.calls)
+
+    @property
+    def thermal(self) -> tk.IntArray:
+        """Place in `THERMAL_STATES` in the middle of each; `UNKNOWN` where none is known."""
+        states = thermal_states(self.view.trace, self.calls.start_ns + self.calls.duration_ns // 2)
+        return np.full(len(self.calls), UNKNOWN) if states is None else states
+
+    def typical_ns(self, chosen: tk.BoolArray) -> float:
+        """What some calls, at least one, take at the median by the causes alone."""
+        return self.usual.ns + float(np.median(self.extra_ns[chosen]))
+
+    def finding(
+        self,
+        chosen: tk.BoolArray,
+        said: tuple[str, tuple[tk.Metric, ...]],
+        basis: str,
+        *,
+        once: bool = False,
+        fix: str = "",
+    ) -> tk.Finding:
+        """The finding about those of the chosen calls that the causes make longer. It costs that time, at the end of
+        each, once where several are in flight. `said` is summary and metrics; `once` and `fix` as in `Cost` and
+        `Finding`."""
+        at = np.flatnonzero(chosen & (self.extra_ns > 0))
+        extra, ends = self.extra_ns[at], self.times.ends[at]
+        affected = tk.Intervals(ends - extra, ends).union()
+        cost = self.view.cost(
+            affected.covered_ns,
+            basis,
+            once=once,
+            longest_wait_ns=int(extra.max(initial=0)),
+            usual_ns=float(self.usual.ns),
+        )
+        predictions = self.view.predictions
+        rows = predictions.take(tk.places_of(predictions.id, self.calls.id[at]))
+        return self.view.finding(*said, rows=rows, cost=cost, affected=affected, fix=fix)
+
+
+def judge_alike(
+    view: tk.ModelView, causes: Sequence[tk.Cause], least: int, judge: Callable[[Alike], tk.Outcome]
+) -> tk.Outcome:
+    """What a rule says of the calls that compare with each other, of which at least so many must be warm: the finding
+    that costs most, or what it says of most of them. O(calls), and the account once for a trace."""
+    account = ledger(view.trace).get(view.name)
+    if account is None:
+        return view.too_few_predictions(int(view.warm.sum()), least, adjective="comparable")
+    extra = np.zeros(len(account.calls), np.int64)
+    for cause in causes:
+        extra += account.ns.get(cause, 0)
+    outcomes = []
+    for number, usual in enumerate(account.usual):
+        at = np.flatnonzero(account.kind == number)
+        warm = account.warm[at]
+        if (count := int(warm.sum())) >= least:
+            outcomes.append(judge(Alike(view, account.calls.take(at), usual, warm, extra[at])))
+        else:
+            record = keep_loaded(view, tk.RECORD_LONGER)
+            outcomes.append(view.too_few_predictions(count, least, adjective="comparable", record=record))
+    return worst_of(view, outcomes)
+
+
+def worst_of(view: tk.ModelView, outcomes: Sequence[tk.Outcome]) -> tk.Outcome:
+    """One answer of several, for most predictions first: the finding that costs most, or what is said of most."""
+    found = [outcome for outcome in outcomes if isinstance(outcome, tk.Finding)]
+    if not found:
+        return outcomes[0]
+    if _several_processes(view):
+        return view.unknown(
+            "All processes were recorded, and the rows do not show which process each prediction belongs to, so they "
+            "cannot be compared.",
+            "Record the process that you want to examine.",
+        )
+    return max(found, key=lambda finding: finding.cost.ns if finding.cost else 0)
+
+
+def _several_processes(view: tk.ModelView) -> bool:
+    """Whether predictions of several processes may stand under one name and number, with nothing to tell them apart."""
+    if view.trace.run.target.kind != "all-processes" or (view.processes >= 0).any():
+        return False
+    numbers, loaded = (
+        view.predictions.instance.filled(),
+        view.loads.instance.filled(),
+    )
+    times = np.array([int((loaded == number).sum()) for number in np.unique(numbers)])
+    return bool((times != 1).any())
