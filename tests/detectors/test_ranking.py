@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given, settings, strategies as st
 
 from tracekit.detectors.framework import Judgment
@@ -82,6 +83,36 @@ def test_savings_that_are_unknown_stay_so_beside_others():
     assert [entry.savings for entry in order] == [Unknown("nobody knows"), known.savings]
 
 
+@pytest.mark.parametrize(
+    ("cost", "savings", "severity"),
+    [
+        # What the fix saves of the app's own time between calls is not what that time is.
+        ({"share": 0.83, "of": "the time from first to last"}, {"total_ns": 1, "of": "the time"}, Severity.CRITICAL),
+        ({"share": 0.83}, Unknown("nobody knows"), Severity.CRITICAL),
+        ({"share": 0.3}, {"total_ns": 100}, Severity.HIGH),
+        # More is claimed at most than is lost.
+        ({"share": 0.06}, {"total_ns": 300}, Severity.LOW),
+        # Other work hides two thirds of it, or all.
+        ({"share": 0.3}, {"total_ns": 34}, Severity.MEDIUM),
+        ({"share": 0.83}, {"total_ns": 0}, Severity.LOW),
+        ({"share": 0.83, "once": True}, {"total_ns": 0}, Severity.LOW),
+    ],
+)
+def test_severity_follows_from_the_time_that_is_lost(cost, savings, severity):
+    if isinstance(savings, dict):
+        savings = Savings(**{"extra_ns": 0, "share": 0.01, "of_ns": 100, "basis": "", **savings})
+    assert severity_of(replace(finding([(0, 100)], **cost), savings=savings)) is severity
+
+
+def test_findings_of_a_severity_are_ranked_by_the_time_that_is_lost():
+    hidden, lost = saving(finding([(0, 90)]), 10), saving(finding([(0, 50)]), 60)
+    between = replace(finding([(0, 70)]), savings=Savings(1, 1, 0.01, 100, "", "the time from first to last"))
+    unknown = replace(finding([(0, 60)]), savings=Unknown("nobody knows"))
+    found = {"hidden": hidden, "lost": lost, "between": between, "unknown": unknown}
+    judgments = [judged(name, replace(each, cost=replace(each.cost, share=0.05))) for name, each in found.items()]
+    assert ids(judgments) == ["between", "unknown", "lost", "hidden"]
+
+
 def test_detectors_are_ranked_by_what_their_findings_win_back_together():
     order = ranked(
         [
@@ -103,7 +134,7 @@ def ids(judgments):
     return [entry.judgment.detector.id for entry in rank(judgments)]
 
 
-def test_severity_comes_before_savings():
+def test_severity_comes_before_the_time_that_is_lost():
     waited = finding([(0, 6_000_000_000)], share=0.01, once=True)
     missed = Finding("Net", "", (), None, (), missed=0.3)
     large = finding([(0, 60_000_000_000)], share=0.1)
@@ -121,7 +152,7 @@ def test_a_cause_comes_before_its_symptom_of_the_same_severity():
     assert ids([symptom, middle, low, other]) == ["middle", "symptom", "other", "root"]
 
 
-def test_detectors_that_cause_each_other_are_ranked_by_savings():
+def test_detectors_that_cause_each_other_are_ranked_by_the_time_that_is_lost():
     one, other = finding([(0, 90)]), finding([(0, 20)])
     assert ids([judged("a", other, caused_by=("b",)), judged("b", one, caused_by=("a",))]) == ["a", "b"]
 

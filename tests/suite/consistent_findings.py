@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations, pairwise
+from itertools import combinations
 
 from suite.consistent_numbers import TOLERANCE
 from suite.reported import Reported, about
@@ -37,8 +37,8 @@ def queues(reported: Reported) -> Iterator[str]:
 
 
 def order(reported: Reported) -> Iterator[str]:
-    """Findings stand by severity, a cause before what it causes, then by savings; before all of them what explains why
-    a recording is inconclusive."""
+    """Findings stand by severity, a cause before what it causes; before all of them what explains why a recording is
+    inconclusive."""
     report = reported.report
     reasons = list(dict.fromkeys(check.id for check in report.results if explains(check, report.summary)))
     listed = list(dict.fromkeys(check.id for check in report.results if check.outcome == "finding"))
@@ -54,12 +54,6 @@ def order(reported: Reported) -> Iterator[str]:
             yield f"{second.id} ({second.severity}) stands below {first.id} ({first.severity})"
         elif ranks[0] == ranks[1] and (second.id, first.id) in causes and (first.id, second.id) not in causes:
             yield f"{second.id} stands below {first.id}, which it can cause"
-    bound = {name for pair in causes for name in pair}
-    alone = [finding for finding in report.findings[len(reasons) :] if finding.id not in bound]
-    for first, second in pairwise(alone):
-        known = None not in (first.savings_ns, second.savings_ns) and first.severity == second.severity
-        if known and (second.savings_ns or 0) > (first.savings_ns or 0) + ROUNDED_NS:
-            yield f"{second.id} ({second.savings_ns} ns) stands below {first.id} ({first.savings_ns} ns)"
 
 
 def _causes(checks: Iterable[Result]) -> set[tuple[str, str]]:

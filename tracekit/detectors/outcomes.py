@@ -316,16 +316,23 @@ INSTANT_NS = 100_000_000
 Where answers usually do and one takes so much longer, the user sees the app stall: medium at least."""
 
 
-def severity_of(finding: Finding) -> Severity:
-    """Severity from what the fix saves at most, or else from what the problem takes, from how often a prediction is
-    not as the user asked, or from the share of the memory that it gives back; the lowest where none is known."""
+def lost_ns(finding: Finding) -> int:
+    """Time that the problem takes and somebody waits for: 0 where no time is known."""
     cost, savings = finding.cost, finding.savings
+    if cost is None:
+        return 0
+    # What a replay without the problem leaves of the time of calls is hidden behind other work.
+    return min(cost.ns, savings.total_ns) if isinstance(savings, Savings) and not savings.of else cost.ns
+
+
+def severity_of(finding: Finding) -> Severity:
+    """Severity from the time that is lost, whichever part of it the fix saves; from how often a prediction is not as
+    the user asked, or from the share of the memory that the fix gives back; the lowest where none is known."""
+    cost, lost = finding.cost, lost_ns(finding)
     share, wait_ns = max(finding.missed or 0.0, finding.held or 0.0), 0
     if cost is not None:
-        share, wait_ns = (0.0, cost.ns) if cost.once else (cost.share, cost.longest_wait_ns)
-    if isinstance(savings, Savings):
-        saved_ns = savings.total_ns
-        share, wait_ns = (0.0, saved_ns) if savings.once else (savings.share, min(wait_ns, saved_ns))
+        share, wait_ns = cost.share * lost / max(cost.ns, 1), min(cost.longest_wait_ns, lost)
+        share, wait_ns = (0.0, lost) if cost.once else (share, wait_ns)
     rated = next(severity for severity, least, shortest in SEVERITY_FLOORS if share >= least or wait_ns >= shortest)
     if cost is not None and cost.once and 0 < cost.usual_ns < INSTANT_NS <= wait_ns:
         # `Severity` lists the worst first.

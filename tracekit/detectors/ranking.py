@@ -8,7 +8,7 @@ from enum import StrEnum
 from itertools import accumulate, pairwise
 
 from tracekit.detectors.framework import Judgment
-from tracekit.detectors.outcomes import Finding, Savings, Severity, Unknown, severity_of
+from tracekit.detectors.outcomes import Finding, Savings, Severity, Unknown, lost_ns, severity_of
 from tracekit.grouping import grouped
 
 
@@ -45,16 +45,15 @@ def rank(
     judgments: Iterable[Judgment], together: Callable[[Sequence[str]], int] = lambda _: 0
 ) -> tuple[RankedFinding, ...]:
     """The findings among the judgments, by detector: the worst severity first, of the same severity causes before what
-    they bring about, and then what fixing the findings of a detector would save, largest first. The findings of a
+    they bring about, and then the time that is lost to the findings of a detector, largest first. The findings of a
     detector in the same way. `together` gives what the fixes of some detectors save.
     """
     groups = grouped(
         (judgment.detector.id, judgment) for judgment in judgments if isinstance(judgment.outcome, Finding)
     )
     for group in groups.values():
-        group.sort(key=lambda entry: (*_weight(_finding(entry)), entry.outcome.model or ""))
-    costs = {name: sum(_cost_ns(_finding(entry)) for entry in group) for name, group in groups.items()}
-    names = sorted(groups, key=lambda name: (*_weight(_finding(groups[name][0]), costs[name]), name))
+        group.sort(key=lambda entry: (*_weight([entry]), entry.outcome.model or ""))
+    names = sorted(groups, key=lambda name: (*_weight(groups[name]), name))
     names = _causes_first(names, groups)
     order = [entry for name in names for entry in groups[name]]
     own = {name: [_saved_ns(_finding(entry)) for entry in groups[name]] for name in names}
@@ -75,15 +74,17 @@ def rank(
     )
 
 
-def _weight(finding: Finding, cost_ns: int | None = None) -> tuple[int, int, float]:
-    """What orders findings, smallest first: severity, cost (its own if none is given), share not as asked."""
-    cost_ns = _cost_ns(finding) if cost_ns is None else cost_ns
-    return list(Severity).index(severity_of(finding)), -cost_ns, -(finding.missed or 0.0)
+def _weight(group: Sequence[Judgment]) -> tuple[int, int, float]:
+    """What orders findings of checks, smallest first: worst severity, which the first has, time lost, share not as
+    asked."""
+    findings = [_finding(entry) for entry in group]
+    lost = sum(lost_ns(finding) for finding in findings)
+    return list(Severity).index(severity_of(findings[0])), -lost, -(findings[0].missed or 0.0)
 
 
 def _causes_first(names: Sequence[str], groups: Mapping[str, Sequence[Judgment]]) -> list[str]:
     """The names, sorted by weight, with causes before what they bring about among those of the same severity."""
-    severity = {name: _weight(_finding(groups[name][0]))[0] for name in names}
+    severity = {name: _weight(groups[name])[0] for name in names}
     ordered: list[str] = []
 
     def place(name: str, effects: tuple[str, ...] = ()) -> None:
@@ -129,12 +130,6 @@ def _finding(judgment: Judgment) -> Finding:
 
 def _saved_ns(finding: Finding) -> int | None:
     return finding.savings.total_ns if isinstance(finding.savings, Savings) else None
-
-
-def _cost_ns(finding: Finding) -> int:
-    """What it saves; where that is unknown, what it costs."""
-    saved_ns, cost_ns = _saved_ns(finding), 0 if finding.cost is None else finding.cost.ns
-    return cost_ns if saved_ns is None else saved_ns
 
 
 def _related_findings(order: Sequence[Judgment]) -> list[tuple[Related, ...]]:

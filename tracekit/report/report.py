@@ -438,7 +438,7 @@ class Report:
     rules: tuple[Rule, ...] = field(init=False)
     """What is written about each check in `results` and in those of `model_files`, once."""
     results: tuple[Result, ...]
-    """Findings first, by est. savings; then errors, what was not evaluated, and the rest."""
+    """Findings first, in the order of `findings`; then errors, what was not evaluated, and the rest."""
     code: CodeInfo | None
     """What call stacks show; None where none were recorded."""
     summary: Summary

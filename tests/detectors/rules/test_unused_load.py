@@ -28,11 +28,10 @@ def at_work(scenario: Scenario, start: int = 0, count: int = 50) -> None:
 
 
 def test_a_model_that_is_never_used_is_found_with_its_cost(scenario, judge):
-    at_work(scenario)
-    scenario.load(Model("Segmenter"), 200 * MS, 300 * MS)
+    at_work(scenario, scenario.load(Model("Segmenter"), 200 * MS, 300 * MS))
     finding = judge(scenario, ID)[None]
     assert finding.cost.ns == 300 * MS
-    # Beside it, a load of 100 ms and fifty predictions of 30 ms.
+    # Behind it, a load of 100 ms and fifty predictions of 30 ms.
     assert finding.cost.share == pytest.approx(300 / (300 + 100 + 1_500))
     assert severity_of(finding) is Severity.MEDIUM
     assert "Segmenter" in finding.summary
@@ -41,10 +40,18 @@ def test_a_model_that_is_never_used_is_found_with_its_cost(scenario, judge):
     assert finding.affected.ends.tolist() == [500 * MS]
 
 
-def test_several_unused_models_are_one_finding(scenario, judge):
+def test_a_load_that_nothing_waits_for_costs_no_time(scenario, judge):
     at_work(scenario)
+    scenario.load(Model("Segmenter"), 10_500 * MS, 9_000 * MS)
+    finding = judge(scenario, ID)[None]
+    assert (finding.cost, severity_of(finding)) == (None, Severity.LOW)
+    assert "Loading it took 9.00 s, which no prediction waited for, and" in finding.summary
+
+
+def test_several_unused_models_are_one_finding(scenario, judge):
+    at_work(scenario, 2_100 * MS)
     for k in range(7):
-        scenario.load(Model(f"Unused{k}"), k * 400 * MS, 300 * MS)
+        scenario.load(Model(f"Unused{k}"), k * 300 * MS, 300 * MS)
     outcome = judge(scenario, ID)[None]
     assert outcome.cost.ns == 2_100 * MS
     assert (

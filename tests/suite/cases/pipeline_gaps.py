@@ -6,6 +6,7 @@ from functools import partial
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
 from suite.one_model import EXACT, loaded, repeat, several_loaded
+from suite.weight import Weight
 from tracekit.testing import Draws, SignpostRow
 from tracekit.testing.apps import MS, Amount, camera_app, cpu_app, draw_models, gpu_app, neural_engine_app, pipeline_app
 from tracekit.testing.recorder import App, cpu, gpu, neural_engine
@@ -219,10 +220,11 @@ def camera_beside_events(draws: Draws) -> App:
 
 
 CASES = [
-    *cases(ID, POSITIVE, 4, packing_pixels),
+    # Most of the time is lost, however little of it a prediction can hide.
+    *cases(ID, POSITIVE, 4, packing_pixels, weight=Weight("critical")),
     *cases(ID, POSITIVE, 4, decoding_boxes),
     *cases(ID, POSITIVE, 2, before_the_first_of_two),
-    *cases(ID, POSITIVE, 2, with_signposts),
+    *cases(ID, POSITIVE, 2, with_signposts, weight=Weight("critical")),
     # A loop over pixels, and a model on another unit that falls into the pauses by chance.
     *cases(ID, POSITIVE, 4, lambda draws: _beside_events(draws, changing(draws, 4, 10), changing(draws, 17, 27))),
     # Call stacks show the loop over pixels.
@@ -234,7 +236,7 @@ CASES = [
     *cases(ID, NEGATIVE, 3, gpu_app),
     *cases(ID, NEGATIVE, 3, camera_app),
     *cases(ID, NEGATIVE, 2, pipeline_app),
-    *each(ID, NEAR_ABOVE, (501, 505, 510, 520, 530), gap_share),
+    *each(ID, NEAR_ABOVE, (501, 505, 510, 520, 530), gap_share, weight=Weight("critical")),
     *each(ID, NEAR_BELOW, (499, 495, 490, 480, 470), gap_share, also=SERIAL),
     # A model that takes a tenth of the frame.
     *cases(ID, LOOKALIKE, 2, lambda draws: camera_app(draws, compute_ns=draws.integer(2, 4) * MS)),

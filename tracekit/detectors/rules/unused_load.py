@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 import tracekit.detectors as tk
+from tracekit.analysis.load_waits import awaited
 from tracekit.analysis.statistics import top_calls
 from tracekit.detectors.shared.wording import NO_LOAD
 
@@ -67,11 +68,12 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
     names, many = [entry.name for entry in sure], len(sure) > 1
     since_ns, calls = min(entry.since_ns for entry in sure), min(entry.calls for entry in sure)
     rows = loads.where(loads.model.is_any(*names))
-    cost_ns = tk.covered_ns(rows)
+    waited = tk.Intervals.from_rows(rows).where(awaited(rows, trace)).union()
+    took = f"{view.time(tk.covered_ns(rows))}{'' if len(waited) else ', which no prediction waited for'}"
     return view.finding(
         f"{tk.format_count(len(names), 'model was', 'models were')} loaded and never used: "
-        f"{tk.format_names(names, _MAX_NAMES)}. Loading {'them' if many else 'it'} took {view.time(cost_ns)}, and the "
-        f"recording continues for {view.time(since_ns)}{' or more' if many else ''} after that. The memory that "
+        f"{tk.format_names(names, _MAX_NAMES)}. Loading {'them' if many else 'it'} took {took}, and the recording "
+        f"continues for {view.time(since_ns)}{' or more' if many else ''} after that. The memory that "
         f"{'they hold' if many else 'it holds'} is not recorded.",
         (
             tk.above("models", "unused models", len(names), "count", 1),
@@ -80,7 +82,10 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
             tk.Metric("loads", "loads", len(rows), "count"),
         ),
         rows=rows,
-        cost=view.cost(cost_ns, "Time covered by the loads of these models"),
+        cost=view.cost(waited.covered_ns, "Time covered by the loads of these models that something waited for")
+        if len(waited)
+        else None,
+        affected=waited,
     )
 
 
