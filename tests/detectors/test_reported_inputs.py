@@ -30,3 +30,11 @@ def test_all_loads_in_line_before_the_first_prediction_are_waited_for(corpus):
     report = kept_analysis(corpus / "reported" / "08-five-loads-one-after-another.zip").report
     stages = {f"Stage{letter}" for letter in "ABCDE"}
     assert {check.model for check in report.results if check.id == "cold-load" and check.outcome == "finding"} == stages
+
+
+def test_operations_that_the_engine_lacks_weigh_what_they_cost(corpus):
+    report = kept_analysis(corpus / "reported" / "05-unsupported-operation-keeps-nine-tenths-on-the-cpu.zip").report
+    (finding,) = (check for check in report.results if check.outcome == "finding")
+    assert (finding.id, finding.severity) == ("compute-unit-ping-pong", "critical")
+    assert "does not run on the Neural Engine take the CPU 24.1 ms per prediction on average (92%" in finding.summary
+    assert "into 8 pieces" in finding.summary

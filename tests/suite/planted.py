@@ -157,7 +157,7 @@ def never_used(part: Part) -> Thread:
     yield from busy.calls(40, 9 * MS, lambda _: part.ms(900, 3_000))
 
 
-@plants("compute-unit-ping-pong", "neural-engine-fragmentation", units=QUEUES)
+@plants("compute-unit-ping-pong", units=QUEUES)
 def back_and_forth(part: Part) -> Thread:
     """Each call changes between its unit and the CPU four times and more, and the CPU works for a fifth of it."""
     length = part.ms(2, 4)

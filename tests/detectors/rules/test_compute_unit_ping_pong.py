@@ -14,6 +14,7 @@ MS = 1_000_000
 SEGMENTER = Model("Segmenter")
 THERE_AND_BACK = (("ane", 6), ("cpu", 1), ("ane", 6), ("cpu", 1), ("ane", 6))
 """Four changes; the Neural Engine is interrupted for 2 ms of 20."""
+MOSTLY_CPU = (("ane", 1), ("cpu", 18), ("ane", 1))
 
 
 @pytest.fixture(autouse=True)
@@ -50,8 +51,20 @@ def test_back_and_forth_is_found_with_the_time_of_the_interruptions(scenario, ju
     assert finding.affected.starts.tolist()[:2] == [106 * MS, 113 * MS]
     assert finding.affected.ends.tolist()[:2] == [107 * MS, 114 * MS]
     assert (
-        "(mostly Neural Engine → CPU → Neural Engine → CPU → Neural Engine). They interrupt the Neural Engine, which"
+        "(mostly Neural Engine → CPU → Neural Engine → CPU → Neural Engine). They interrupt the Neural Engine for"
         in (finding.summary)
+    )
+
+
+def test_operations_that_the_unit_lacks_cost_all_time_on_the_cpu(scenario, judge):
+    calls(scenario, *(("ane", 1), ("cpu", 3)) * 4)
+    finding = judge(scenario, ID)["Segmenter"]
+    assert (finding.cost.ns, finding.cost.share) == (20 * 12 * MS, 12 / 16)
+    assert values(finding)["main unit interrupted"] == 12 / 16
+    assert finding.summary == (
+        "Operations that Core ML does not run on the Neural Engine take the CPU 12.0 ms per prediction on average (75% "
+        "of its time), and split the 4.00 ms of work there into 4 pieces (mostly Neural Engine → CPU → Neural Engine → "
+        "CPU → Neural Engine → …)."
     )
 
 
@@ -84,6 +97,9 @@ def test_work_before_and_after_the_main_unit_is_no_interruption(scenario, judge)
         (THERE_AND_BACK, 10, {}, Finding),
         (THERE_AND_BACK, 9, {}, NotEvaluated),
         (THERE_AND_BACK, 20, {"hand_offs": 5}, Passed),
+        (MOSTLY_CPU, 20, {}, Finding),
+        (MOSTLY_CPU, 20, {"cpu_share": 0.9}, Finding),
+        (MOSTLY_CPU, 20, {"cpu_share": 0.91}, Passed),
         (THERE_AND_BACK, 20, {"interrupted_share": 0.1}, Finding),
         (THERE_AND_BACK, 20, {"interrupted_share": 0.11}, Passed),
         (THERE_AND_BACK, 20, {"min_cpu_us": 1001}, Passed),

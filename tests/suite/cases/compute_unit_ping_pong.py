@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from suite.cases.neural_engine_fragmentation import in_pieces
-from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, Allowed, cases, each
+from collections.abc import Callable
+from functools import partial
+
+from suite.cases.neural_engine_fragmentation import COPIES, converted, in_pieces
+from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
 from suite.one_model import EXACT, loaded, without
+from suite.weight import Weight
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, draw_models, gpu_app, neural_engine_app, pipeline_app
 from tracekit.testing.recorder import App, Stage, Step, cpu, gpu, neural_engine, start_recording
 
 ID = "compute-unit-ping-pong"
-CUT: tuple[Allowed, ...] = ("neural-engine-fragmentation",)
-"""Each return to the Neural Engine takes a while in which nothing runs."""
 
 
 def calls(app: App, *steps: Step, count: int = 60) -> App:
@@ -58,9 +60,20 @@ def in_turns(draws: Draws, turns: int, pause_permille: int) -> App:
     return app
 
 
-def to_share(draws: Draws, permille: int) -> App:
-    """Four changes, and the Neural Engine interrupted for this share."""
-    return in_turns(draws, 3, permille)
+def to_share(draws: Draws, permille: int, turns: int = 3) -> App:
+    """Four changes or others, and the Neural Engine interrupted for this share."""
+    return in_turns(draws, turns, permille)
+
+
+def lacking(draws: Draws, cpu_ms: int, accelerator: Callable[[int], Step] = neural_engine) -> App:
+    """The CPU has most of the work, in pieces after 1 ms each on another unit."""
+    return calls(start_recording(draws), *(accelerator(MS), cpu(cpu_ms * MS)) * draws.integer(3, 8))
+
+
+def around(draws: Draws) -> App:
+    """The CPU has most of the work, before and after the Neural Engine, and one operation within."""
+    steps = cpu(7 * MS), neural_engine(5 * MS), cpu(MS), neural_engine(2 * MS), cpu(9 * MS)
+    return calls(start_recording(draws), *steps)
 
 
 def planned(draws: Draws) -> App:
@@ -85,21 +98,35 @@ def cpu_between(draws: Draws, count: int = 60) -> App:
 
 
 CASES = [
-    *cases(ID, POSITIVE, 5, engine_and_cpu, also=CUT),
-    *cases(ID, POSITIVE, 3, gpu_and_engine, also=CUT),
+    *cases(ID, POSITIVE, 5, engine_and_cpu),
+    *cases(ID, POSITIVE, 3, gpu_and_engine),
     *cases(ID, POSITIVE, 3, gpu_and_cpu),
+    *each(ID, POSITIVE, (4, 6, 10, 20), lacking, weight=Weight("critical")),
+    *each(ID, POSITIVE, (4, 6, 10, 20), partial(lacking, accelerator=gpu), weight=Weight("critical")),
+    # Two and more parts.
+    *each(
+        ID,
+        POSITIVE,
+        (2, 3, 8),
+        partial(in_turns, pause_permille=920),
+        weight=Weight("critical", metrics={"interrupted": 0.92}),
+    ),
     *cases(ID, NEGATIVE, 3, neural_engine_app),
     *cases(ID, NEGATIVE, 3, gpu_app),
     *cases(ID, NEGATIVE, 3, pipeline_app),
     *cases(ID, NEGATIVE, 2, planned, page="There is one planned hand-off"),
     *each(ID, NEAR_ABOVE, (50, 51, 52, 54, 58), to_share),
     *each(ID, NEAR_BELOW, (42, 45, 47, 48, 49), to_share),
-    # There and back once, for a third of the time.
+    # There and back once, for half of the time, and for a third.
+    *each(ID, NEAR_ABOVE, (501, 510, 600), partial(to_share, turns=2)),
+    *each(ID, NEAR_BELOW, (499, 490, 400), partial(to_share, turns=2)),
     *cases(ID, NEAR_BELOW, 2, lambda draws: in_turns(draws, 2, draws.integer(200, 400))),
     *cases(ID, LOOKALIKE, 2, many_requests, page="A short `CPU` row comes"),
-    *cases(ID, LOOKALIKE, 2, in_pieces, also=CUT, page="No other unit works in the gaps"),
+    *cases(ID, LOOKALIKE, 2, in_pieces, also=("neural-engine-fragmentation",), page="No other unit works in the gaps"),
     *cases(ID, LOOKALIKE, 2, stages, page="A pipeline runs its stages"),
-    *cases(ID, INSUFFICIENT, 2, lambda draws: cpu_between(draws, count=9), also=CUT),
+    *cases(ID, LOOKALIKE, 2, around, page="The CPU works before"),
+    *cases(ID, LOOKALIKE, 1, converted, also=COPIES, page="Copies and conversions fill"),
+    *cases(ID, INSUFFICIENT, 2, lambda draws: cpu_between(draws, count=9)),
     # The GPU was not recorded, so that it may have had turns as well.
-    *cases(ID, INSUFFICIENT, 1, lambda draws: without(cpu_between(draws), "metal-gpu-intervals"), also=CUT),
+    *cases(ID, INSUFFICIENT, 1, lambda draws: without(cpu_between(draws), "metal-gpu-intervals")),
 ]

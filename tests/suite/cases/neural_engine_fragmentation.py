@@ -71,6 +71,18 @@ def others_in_between(draws: Draws) -> App:
     return app
 
 
+def converted(draws: Draws) -> App:
+    """Between parts on the Neural Engine, the CPU converts what these exchange."""
+    app, model = loaded(draws, engine=True, **EXACT)
+    for _ in range(60):
+        prediction = app.scenario.predict(model, app.now_ns, 20 * MS)
+        for turn in range(4):
+            prediction.neural_engine(5 * turn * MS, 2 * MS, operation=turn)
+            prediction.event("Data Cast", (5 * turn + 2) * MS, 3 * MS - 50_000)
+        app.now_ns += 21 * MS
+    return app
+
+
 def cpu_in_between(draws: Draws) -> App:
     """The CPU works in the gaps."""
     app, model = loaded(draws, engine=True)
@@ -81,6 +93,7 @@ def cpu_in_between(draws: Draws) -> App:
 
 
 OTHERS: tuple[Allowed, ...] = ("neural-engine-contention", "foreign-neural-engine-work")
+COPIES: tuple[Allowed, ...] = ("excess-data-copies", "float-conversion")
 BACK_AND_FORTH: tuple[Allowed, ...] = ("compute-unit-ping-pong",)
 
 CASES = [
@@ -96,6 +109,7 @@ CASES = [
     *cases(ID, LOOKALIKE, 2, stages, page="A pipeline runs several models"),
     *cases(ID, LOOKALIKE, 2, others_in_between, also=OTHERS, page="The Neural Engine works for others"),
     *cases(ID, LOOKALIKE, 2, cpu_in_between, also=BACK_AND_FORTH, page="Other units work between the segments"),
+    *cases(ID, LOOKALIKE, 1, converted, also=COPIES, page="Copies and conversions fill"),
     # Nine calls.
     *cases(ID, INSUFFICIENT, 2, lambda draws: cut(start_recording(draws), 5, 2 * MS, MS, count=9)),
     *cases(ID, INSUFFICIENT, 1, lambda draws: without_engine(in_pieces(draws))),

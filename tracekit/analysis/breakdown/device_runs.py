@@ -72,8 +72,13 @@ class DeviceRuns:
 
     @property
     def main_unit(self) -> Device:
-        """The unit that works most; there is at least one run."""
-        return UNITS[int(np.bincount(self.unit, weights=self.work_ns).argmax())]
+        """The unit that works most beside the CPU, which has the rest; there is at least one run."""
+        return UNITS[int(np.bincount(self.unit, self.work_ns, len(UNITS))[: UNITS.index(Device.CPU)].argmax())]
+
+    @property
+    def of_main_unit(self) -> BoolArray:
+        """Shape (runs,): the main unit works."""
+        return np.asarray(self.unit == UNITS.index(self.main_unit))
 
     def usual_order(self) -> tuple[Device, ...]:
         """The order of units that most predictions have, the first of several; empty without runs. O(runs)."""
@@ -85,7 +90,7 @@ class DeviceRuns:
 
     def interruptions(self) -> Intervals:
         """The times between two runs of the main unit in one prediction, in which others had theirs."""
-        main = np.flatnonzero(self.unit == UNITS.index(self.main_unit))
+        main = np.flatnonzero(self.of_main_unit)
         same = self.prediction[main[1:]] == self.prediction[main[:-1]]
         before, after = main[:-1][same], main[1:][same]
         starts, ends = self.end_ns[before], self.start_ns[after]

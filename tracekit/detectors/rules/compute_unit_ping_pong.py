@@ -10,6 +10,9 @@ from tracekit.detectors.shared.planned import of_hand_offs
 from tracekit.detectors.shared.unit_work import unit_suggestion
 from tracekit.detectors.shared.wording import order_words, record_alone
 
+THERE_AND_BACK = 2
+"""Hand-offs of one interruption."""
+
 
 class Options(tk.Options):
     hand_offs: int = tk.option(
@@ -17,6 +20,12 @@ class Options(tk.Options):
     )
     interrupted_share: float = tk.option(
         0.05, "share of prediction time", "Heuristic: smaller interruptions are hardly worth changing a model."
+    )
+    cpu_share: float = tk.option(
+        0.5,
+        "share of prediction time",
+        "Heuristic: a unit that waits for the CPU most of the time hardly speeds the model up; one interruption is "
+        "enough.",
     )
     min_cpu_us: float = tk.option(
         SHORT_CPU_NS / 1e3,
@@ -27,58 +36,59 @@ class Options(tk.Options):
 
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
-    """Looks for predictions whose main unit is interrupted by others again and again."""
+    """Looks for predictions in which others interrupt the work of a unit again and again, or for most of the time."""
     counts = view.breakdown.every.handoffs.take(view.breakdown.chosen).filled()
     has_handoffs = (counts >= 0) & (view.durations > 0)
-    rows = view.predictions.where(has_handoffs)
-    calls = rows.id
-    if len(calls) < options.min_predictions:
+    rows, changes = view.predictions.where(has_handoffs), counts[has_handoffs]
+    count, total_ns = len(rows), int(rows.duration_ns.sum())
+    if count < options.min_predictions:
         not_recorded = view.missing_units_answer(after=f"{unit_suggestion(view)}{of_hand_offs(view)}")
-        if len(calls) < len(view.predictions) and not_recorded is not None:
+        if count < len(view.predictions) and not_recorded is not None:
             return not_recorded
-        return view.too_few_predictions(
-            len(calls),
-            options.min_predictions,
-            "with known compute units",
-            record=record_alone(view.predictions),
-        )
-    handoffs = counts[has_handoffs]
-    runs = None
-    changes = handoffs
+        record = record_alone(view.predictions)
+        return view.too_few_predictions(count, options.min_predictions, "with known compute units", record=record)
+    runs, mostly_cpu, least = None, False, options.hand_offs
     # The quick count holds every change that the exact one does.
-    if np.median(handoffs) >= options.hand_offs:
-        runs = device_runs_of(view.compute, view.hardware, calls, round(options.min_cpu_us * 1e3))
-        changes = runs.changes(calls)
+    if np.median(changes) >= min(least, THERE_AND_BACK):
+        runs = device_runs_of(view.compute, view.hardware, rows.id, round(options.min_cpu_us * 1e3))
+        changes, interruptions = runs.changes(rows.id), runs.interruptions()
+        on_cpu = view.compute.device.is_any(tk.Device.CPU) & np.isin(view.compute.prediction.filled(), rows.id)
+        cpu = tk.Intervals.from_rows(view.compute).where(on_cpu).union()
+        mostly_cpu = int(cpu.covered_within(interruptions).sum()) >= options.cpu_share * total_ns
+        least = min(least, THERE_AND_BACK) if mostly_cpu else least
     usual = float(np.median(changes))
-    if runs is None or usual < options.hand_offs:
-        metric = tk.above("hand-offs", "hand-offs per prediction (median)", usual, "count", options.hand_offs)
+    metric = tk.above("hand-offs", "hand-offs per prediction (median)", usual, "count", least)
+    if runs is None or not metric.reached:
         words = f"Half of the predictions have {tk.format_count(round(usual), 'hand-off')} or fewer"
         words = words if usual else "The work stays on one compute unit"
         return view.passed(f"{words}.{of_hand_offs(view)}", (metric,))
-    interruptions, main = runs.interruptions(), tk.DEVICE_NAMES[runs.main_unit]
-    interrupted_ns = int(interruptions.durations.sum())
-    share = interrupted_ns / int(view.durations[has_handoffs].sum())
-    metrics = (
-        tk.above("hand-offs", "hand-offs per prediction (median)", usual, "count", options.hand_offs),
-        tk.above("interrupted", "main unit interrupted", share, "share", options.interrupted_share),
-    )
+    lost = cpu if mostly_cpu else interruptions
+    lost_ns, main, on_main = int(lost.durations.sum()), tk.DEVICE_NAMES[runs.main_unit], runs.of_main_unit
+    share, mean, affected = lost_ns / total_ns, lost_ns / count, lost.union()
+    metrics = (metric, tk.above("interrupted", "main unit interrupted", share, "share", options.interrupted_share))
     if not tk.reached(metrics, "interrupted") or not share:
         return view.passed(
             f"Half of the predictions have {usual:.0f} or more hand-offs, but they interrupt the "
             f"{main} for only {tk.format_share(share)} of the time.{of_hand_offs(view)}",
             metrics,
         )
-    affected = interruptions.union()
-    mean = interrupted_ns / len(view.predictions)
+    order = f"(mostly {order_words(runs.usual_order())})"
+    taken = f"{tk.format_time(mean)} per prediction on average ({tk.format_share(share)} of its time)"
+    if mostly_cpu:
+        work = tk.format_time(int(runs.work_ns[on_main].sum()) / count)
+        pieces = tk.format_count(round(int(on_main.sum()) / count), "piece")
+        summary = f"Operations that Core ML does not run on the {main} take the CPU {taken}, "
+        summary += f"and split the {work} of work there into {pieces} {order}."
+    else:
+        summary = f"Half of the predictions have {usual:.0f} or more hand-offs {order}. "
+        summary += f"They interrupt the {main} for {taken}."
     return view.finding(
-        f"Half of the predictions have {usual:.0f} or more hand-offs (mostly {order_words(runs.usual_order())}). They "
-        f"interrupt the {main}, which does most of the work, for {tk.format_time(mean)} per prediction on average "
-        f"({tk.format_share(share)} of its time).{of_hand_offs(view, main)}",
+        f"{summary}{of_hand_offs(view, main)}",
         (*metrics, tk.Metric("mean-interruption", "mean interruption per prediction", mean, "ns")),
-        rows=rows.where(changes >= options.hand_offs),
+        rows=rows.where(changes >= least),
         cost=view.cost(
             affected.covered_ns,
-            f"Time between two runs on the {main} in one prediction",
+            "Time on the CPU" if mostly_cpu else f"Time between two runs on the {main} in one prediction",
             f"The {main} would need part of it to do the work of the other units.",
         ),
         affected=affected,

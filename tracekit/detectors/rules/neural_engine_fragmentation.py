@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.analysis.breakdown.device_runs import gaps_between
+from tracekit.analysis.breakdown.device_runs import SHORT_CPU_NS, gaps_between
 from tracekit.detectors.shared.competing_work import waits_for_others
 
 
@@ -35,11 +35,14 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if len(rows) < options.min_predictions:
         return view.too_few_predictions(len(rows), options.min_predictions, "with Neural Engine work")
     within, gaps = gaps_between(engine_rows)
-    on_cpu = tk.Intervals.from_rows(view.compute).where(view.compute.device.is_any(tk.Device.CPU))
-    on_gpu = tk.Intervals.from_rows(view.hardware).where(view.hardware.kind.is_any(tk.Kind.GPU_EXEC))
-    busy = on_cpu.joined(on_gpu, view.engine_waits.times)
-    # The part of each in which no other unit worked for the model and the engine was not busy with others.
-    idle = gaps.durations - busy.covered_within(gaps)
+    on_cpu = view.compute.device.is_any(tk.Device.CPU) & (view.compute.duration_ns >= SHORT_CPU_NS)
+    on_gpu = view.hardware.kind.is_any(tk.Kind.GPU_EXEC)
+    elsewhere = tk.Intervals.from_rows(view.compute).where(on_cpu)
+    elsewhere = elsewhere.joined(tk.Intervals.from_rows(view.hardware).where(on_gpu))
+    # The part of each without copies, in which the engine was not busy with others. Another unit that works in it has
+    # it whole.
+    idle = gaps.durations - view.engine_waits.times.joined(tk.Intervals.from_rows(view.data)).covered_within(gaps)
+    idle[elsewhere.covered_within(gaps) > 0] = 0
     pieces = 1 + tk.counts_by(rows.id, within)
     queued_ns = int(waits_for_others(view)[0][with_rows].sum())
     running_ns = int(rows.duration_ns.sum()) - queued_ns
