@@ -10,13 +10,34 @@ from tracekit.report.serialize import to_json
 pytestmark = pytest.mark.corpus
 
 
+def findings(corpus, name):
+    report = kept_analysis(corpus / "reported" / f"{name}.zip").report
+    return report, {check.id: check for check in report.results if check.outcome == "finding"}
+
+
 def test_what_runs_between_the_partitions_of_a_graph_is_named(corpus):
-    report = kept_analysis(corpus / "reported" / "06-fourteen-partitions-of-one-graph.zip").report
+    report, found = findings(corpus, "06-fourteen-partitions-of-one-graph")
     assert "waits for its next input" not in to_json(report)
-    (finding,) = (check for check in report.results if check.id == "pipeline-gaps" and check.outcome == "finding")
-    assert "Core ML is idle 67% of the time during 24 rounds of 14 models" in finding.summary
-    assert "one graph in 14 partitions" in finding.summary
+    assert found.keys() == {"graph-partitions"}
+    finding = found["graph-partitions"]
+    assert "ONNX Runtime seems to run one graph in 14 partitions" in finding.summary
+    # Each round: 13 gaps of 1.9 ms; 14 predictions of 1.25 ms, of which the Neural Engine works 1.1 ms.
+    assert finding.saved.each.what == "round"
+    assert finding.saved.each.of_ns == pytest.approx(13 * 1.9e6 + 14 * 1.25e6, rel=0.02)
+    assert finding.saved.each.saved_ns == pytest.approx(13 * (1.9e6 + 0.14e6), rel=0.02)
     assert [(site.function, site.share) for site in finding.call_sites] == [("onnxruntime::Pad::Compute", 1.0)]
+
+
+def test_copies_between_the_steps_of_a_decoder_are_named_with_their_lines(corpus):
+    _, found = findings(corpus, "04-stateful-decoder-copies-between-steps")
+    assert found.keys() == {"copies-between-predictions"}
+    finding = found["copies-between-predictions"]
+    assert "copies arrays for 3.00 ms (median)" in finding.summary
+    assert finding.saved.each.saved_ns == pytest.approx(3e6, rel=0.01)
+    assert [(site.function, site.line, site.share) for site in finding.call_sites] == [
+        ("App.update", 88, 0.5),
+        ("App.update", 89, 0.5),
+    ]
 
 
 def test_a_model_that_is_never_used_costs_a_share_of_the_time_of_the_app(corpus):

@@ -19,6 +19,7 @@ from suite.frame import read_back
 from suite.processes import on_all_processors
 from support.handover import trace_of
 from support.samples import SAMPLES
+from support.scenarios import COPY_BYTES
 from tracekit.analysis.statistics import covered_ns
 from tracekit.api import what_if_fixed
 from tracekit.detectors.fixes import UNKNOWN
@@ -31,6 +32,7 @@ from tracekit.testing.apps import draw_models
 from tracekit.testing.rng import on_clock
 from tracekit.testing.rows import LOAD_CACHED, LOAD_COLD
 from tracekit.testing.simulation import Simulation, Task, Thread
+from tracekit.testing.stacks import app_function
 from tracekit.testing.threads import MS, drawing, paced_app, steady
 from tracekit.testing.work import Step, Unit, cpu
 from tracekit.trace.events import Level
@@ -42,7 +44,10 @@ PAIRS = 36
 """For each check, unless many of them hide the problem."""
 EXACT, CLOSE = 0.01, 0.10
 """A gain that is higher by more than the first exceeds what was said; within the second, it is close."""
+CACHE = COPY_BYTES, app_function("update", 88, "KVCache.swift")
+SAMPLER = (app_function("sample", 31, "Sampler.swift"),)
 WAIT, LATENCY, INTERVAL = "time in Core ML", "mean latency", "time per prediction"
+ROUND = "time per round of models"
 """What a gain is measured by."""
 
 
@@ -94,6 +99,8 @@ class Problem:
     beside: bool = True
     """Whether a third of the pairs have another model beside."""
     pairs: int = PAIRS
+    code: bool = False
+    """Whether call stacks are recorded."""
 
 
 PROBLEMS: dict[str, Problem] = {}
@@ -298,6 +305,46 @@ def packing_between_calls(app: App) -> Thread:
     yield from ahead(app, 1, lambda _: app.draws.around(usual * 23 // 10, 160))
 
 
+@problem(
+    "copies-between-predictions",
+    units=("neural engine", "gpu"),
+    paces=("loop",),
+    measure=INTERVAL,
+    beside=False,
+    code=True,
+)
+def copied_from_step_to_step(app: App) -> Thread:
+    """The app copies a cache after each step, or Core ML keeps it; then it samples the next token."""
+    running, share = app.simulation.app, app.draws.integer(60, 150)
+    code = app.simulation.recorded.code
+    assert code is not None
+    yield from running.load(app.model)
+    for index, work in enumerate(app.work_ns):
+        call = yield from running.predict(app.model, app.step(index))
+        code.predict(call.start_ns, call.duration_ns, (app.step(index),))
+        for length, frames in ((work * share // 100 if app.ill else 0, CACHE), (app.gap_ns[index], SAMPLER)):
+            if length:
+                code.runs(running.now_ns, length, *frames)
+                yield from running.pause(length, 0)
+
+
+@problem("graph-partitions", units=("neural engine", "gpu"), paces=("loop", "camera"), measure=ROUND, beside=False)
+def one_graph_in_parts(app: App) -> Thread:
+    """A graph in four to eight models with operations between them, or in one model that runs these as well."""
+    running, size, share = app.simulation.app, app.draws.integer(4, 8), app.draws.integer(20, 60)
+    app.model = Model("onnxruntime-5A1C-0")
+    models = [Model(f"onnxruntime-5A1C-{number}") for number in range(size if app.ill else 1)]
+    for model in models:
+        yield from running.load(model, 20 * MS)
+    begin = running.now_ns
+    for index, work in enumerate(app.work_ns):
+        yield from app.wait(index, begin)
+        for model in models:
+            if model is not models[0]:
+                yield from running.pause(work * share // 100, 0)
+            yield from running.predict(model, Step(app.unit, on_clock(work // len(models))))
+
+
 @problem("gpu-contention", units=("gpu",), paces=("loop", "camera"), beside=False)
 def while_the_app_draws(app: App) -> Thread:
     """The app draws for half of the time, or never."""
@@ -413,7 +460,7 @@ def app_of(key: Key, *, ill: bool) -> App:
     beside = asked.beside and draws.chance(333)
     other_unit, other_work = draws.choice((*UNITS, unit, unit)), draws.integer(3, 8) * MS
     other_gap = other_work * draws.choice((25, 100, 300)) // 100
-    simulation = Simulation(Draws(draws.integer(0, 10**9)), jitter=0, handover_permille=0)
+    simulation = Simulation(Draws(draws.integer(0, 10**9)), jitter=0, handover_permille=0, code=asked.code)
     app = App(
         simulation,
         own,
@@ -466,6 +513,10 @@ def measured_of(app: App, key: Key) -> float:
     measure = PROBLEMS[key.check].measure
     if measure == LATENCY:
         return mean(call.duration_ns for call in predictions)
+    if measure == ROUND:
+        calls = sorted(app.simulation.calls, key=lambda call: call.start_ns)
+        size = len({call.model for call in calls})
+        return mean(calls[at + size - 1].end_ns - calls[at].start_ns for at in range(0, len(calls), size))
     if measure == INTERVAL:
         ends = sorted(call.end_ns for call in predictions)
         return (ends[-1] - ends[0]) / (len(ends) - 1)

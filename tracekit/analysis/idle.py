@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from itertools import pairwise
@@ -87,6 +87,12 @@ class Idle:
         as_long = np.flatnonzero(lengths == np.repeat(longest, np.diff(opens, append=len(lengths))))
         found: IndexArray = as_long[np.diff(self.step[as_long], append=-1) != 0]
         return found
+
+    def where(self, chosen: BoolArray) -> Idle:
+        """Some of the gaps, shape (gaps,): the others count as time with work."""
+        gaps, step = self.gaps.where(chosen), self.step[chosen]
+        idle_ns = np.bincount(step, gaps.durations, len(self.idle_ns)).astype(np.int64)
+        return replace(self, gaps=gaps, next_model=self.next_model[chosen], step=step, idle_ns=idle_ns)
 
     def of_steps(self, chosen: BoolArray) -> Idle:
         """Some of the steps, shape (steps,), and the gaps in them."""

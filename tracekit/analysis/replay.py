@@ -77,6 +77,10 @@ class Changes:
     before runs. Where two are in flight, each waits for its own preparation only."""
     kind: IntArray
     """Shape (calls,): which calls count together for `in_flight`."""
+    sooner_ns: IntArray
+    """Shape (calls,): so much of the gap before the call goes; a call that loses any waits for no time of its own."""
+    merged: IntArray
+    """Shape (calls,): calls with the same number become one; -1: the call stays by itself."""
     elsewhere: BoolArray
     """Shape (pieces,): the piece is done where nobody waits behind it."""
     own: Intervals
@@ -84,13 +88,20 @@ class Changes:
     own_call: IndexArray
     """The call of each of these."""
 
+    @property
+    def timed(self) -> BoolArray:
+        """Shape (calls,): calls of models whose time from call to call shrinks. Of those that become one, the first."""
+        timed: BoolArray = self.ahead | ((self.sooner_ns > 0) ^ (self.merged >= 0))
+        return timed
+
     @classmethod
     def none(cls, schedule: Schedule, kind: IntArray) -> Changes:
         """Nothing changes; `kind` is that of each call."""
         calls, pieces = len(schedule.calls), len(schedule.pieces)
         no_call, no_piece = np.zeros(calls, np.bool_), np.zeros(pieces, np.bool_)
-        most, limits = np.full(calls, AS_RECORDED), np.zeros(calls, np.int64)
-        return cls(no_call, most, limits, no_call, kind, no_piece, Intervals.none(), np.zeros(0, np.intp))
+        most, zero, alone = np.full(calls, AS_RECORDED), np.zeros(calls, np.int64), np.full(calls, -1)
+        own, own_call = Intervals.none(), np.zeros(0, np.intp)
+        return cls(no_call, most, zero, no_call, kind, zero, alone, no_piece, own, own_call)
 
     def joined(self, other: Changes) -> Changes:
         """Both. O(n)."""
@@ -101,10 +112,24 @@ class Changes:
             np.where(fewer > 0, fewer, more),
             self.ahead | other.ahead,
             self.kind,
+            np.maximum(self.sooner_ns, other.sooner_ns),
+            np.maximum(self.merged, other.merged),
             self.elsewhere | other.elsewhere,
             self.own.joined(other.own),
             np.concatenate((self.own_call, other.own_call)),
         )
+
+
+def as_one(times: Intervals, changes: Changes, mine: BoolArray) -> Intervals:
+    """Calls that become one, from the first start to the last end: those with the numbers of `mine`, shape (calls,).
+    O(n log n)."""
+    chosen = np.flatnonzero(np.isin(changes.merged, changes.merged[mine & (changes.merged >= 0)]))
+    chosen = chosen[np.argsort(changes.merged[chosen], kind="stable")]
+    opens = np.flatnonzero(np.diff(changes.merged[chosen], prepend=-1))
+    if not len(opens):
+        return Intervals.none()
+    starts, ends = times.starts[chosen], times.ends[chosen]
+    return Intervals(np.minimum.reduceat(starts, opens), np.maximum.reduceat(ends, opens))
 
 
 def schedule_of(
@@ -289,7 +314,9 @@ def changed(schedule: Schedule, changes: Changes) -> Schedule:
         limit = int(changes.in_flight[of_kind].min())
         gate[of_kind[limit:]] = of_kind[:-limit]
     unit = np.where(changes.elsewhere | gone, NO_QUEUE, schedule.unit)
-    schedule = replace(schedule, rest_ns=rest, lead_ns=lead, work_ns=work, unit=unit, gate=gate)
+    gap, anchored = np.maximum(schedule.gap_ns - changes.sooner_ns, 0), schedule.anchored & (changes.sooner_ns == 0)
+    schedule = replace(schedule, rest_ns=rest, lead_ns=lead, work_ns=work, unit=unit)
+    schedule = replace(schedule, gap_ns=gap, anchored=anchored, gate=gate)
     return _prepared_ahead(schedule, changes)
 
 

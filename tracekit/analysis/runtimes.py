@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase, translate
 
 import numpy as np
 
@@ -13,12 +13,14 @@ from tracekit.analysis.statistics import Statistics, duration_statistics
 from tracekit.arrays import IndexArray
 from tracekit.rows import group_ids
 from tracekit.sorting import equal_groups
+from tracekit.trace.calls.stacks import innermost, matches_function
 from tracekit.trace.context import of_target
 from tracekit.trace.filter import Shown, model_names
 from tracekit.trace.instruments.tables import MetalPipelines
 from tracekit.trace.requests.frame import UNVALIDATED
 from tracekit.trace.runtimes.phases import INTERVAL, OPEN, PHASES, POINT, Phases
-from tracekit.trace.runtimes.registry import Recognized, runtimes
+from tracekit.trace.runtimes.registry import Recognized, Runtime, runtimes
+from tracekit.trace.samples import Samples
 from tracekit.trace.trace import Trace, cached_by_trace
 from tracekit.units import format_count, format_names
 
@@ -97,6 +99,13 @@ def _phase(rows: Phases, at: IndexArray) -> PhaseSummary:
     statistics = duration_statistics(rows.start_ns[ended], rows.duration_ns.values[ended])
     unfinished, points = (int(form.is_any(each).sum()) for each in (OPEN, POINT))
     return PhaseSummary(phase, lane, signpost, statistics, unfinished, points)
+
+
+def frames_of(runtime: Runtime, sampled: Samples) -> IndexArray:
+    """Shape (stacks,): row of the innermost frame of a runtime; -1 for none. O(frames)."""
+    stacks, signs = sampled.stacks, runtime.recognized
+    inside = stacks.image.passing(re.compile("|".join(map(translate, signs.libraries)) or "(?!)").match)
+    return innermost(sampled, inside | matches_function(stacks, "|".join(signs.functions) or "(?!)"))
 
 
 @cached_by_trace

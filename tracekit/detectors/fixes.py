@@ -137,6 +137,31 @@ def _ahead(in_flight: int, _trace: Trace, recorded: Recorded, finding: Finding) 
     return replace(_nothing(recorded), ahead=mine & ~recorded.user, in_flight=np.where(mine, in_flight, 0))
 
 
+def _without_gaps(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
+    """What the finding shows of the gaps before predictions of its model, unless these wait for their time."""
+    schedule, mine = recorded.schedule, _predictions(recorded, finding) & ~recorded.schedule.anchored
+    before = Intervals(schedule.calls.starts - schedule.gap_ns, schedule.calls.starts)
+    gone = np.where(mine & ~schedule.from_start, finding.affected.covered_time().within(before.starts, before.ends), 0)
+    return replace(_nothing(recorded), sooner_ns=gone)
+
+
+def _as_one(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
+    """The gaps that the finding shows go, and what the predictions after them take beside the work of units."""
+    nothing, schedule = _nothing(recorded), recorded.schedule
+    inner = np.isin(schedule.calls.starts, finding.affected.ends) & (schedule.previous >= 0) & ~schedule.from_start
+    first = np.where(inner, schedule.previous, np.arange(len(inner)))
+    while (first[first] != first).any():
+        first = first[first]
+    own = np.flatnonzero(inner & (schedule.last >= 0))
+    return replace(
+        nothing,
+        sooner_ns=np.where(inner, schedule.gap_ns, 0),
+        merged=np.where(np.isin(first, first[inner]), first, -1),
+        own=schedule.calls.where(own),
+        own_call=own,
+    )
+
+
 def _within_limit(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
     mine = _predictions(recorded, finding)
     threshold = metric_of(finding.metrics, "in-flight").threshold
@@ -202,6 +227,14 @@ FIXES: dict[str, Fix] = {
         "Savings include time in which other predictions run.",
     ),
     "pipeline-gaps": Fix(partial(_ahead, 1), "The app prepares the next input while a prediction runs.", True),
+    "copies-between-predictions": Fix(_without_gaps, "Copies between predictions go, and nothing else of the app."),
+    "graph-partitions": Fix(
+        _as_one,
+        "One model runs the whole graph in one prediction a round; besides the work of compute units, what the first "
+        "partition takes stays.",
+        True,
+        "Savings include what predictions take beside the work of compute units.",
+    ),
     "concurrent-predictions": Fix(
         _within_limit, "No more are in flight than the check allows; every input counts.", True
     ),

@@ -71,7 +71,8 @@ class Each:
     """What a fix saves each time, as a mean."""
 
     what: str
-    """`prediction`, `load`, `compilation`, or `step`: from the start of one prediction to that of the next."""
+    """`prediction`, `load`, `compilation`, `round` of predictions, or `step`: from the start of one prediction to that
+    of the next."""
     count: int
     """How many there are."""
     saved_ns: int

@@ -29,6 +29,8 @@ RULES = (
     "core-ml-not-instrumented",
     "unexpected-device",
     "pipeline-gaps",
+    "graph-partitions",
+    "copies-between-predictions",
     "serial-predictions",
     "foreign-neural-engine-work",
     "compute-unit-ping-pong",

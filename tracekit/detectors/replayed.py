@@ -9,7 +9,7 @@ from functools import cached_property, reduce
 import numpy as np
 
 from tracekit.analysis.code.threads import core_ml_time
-from tracekit.analysis.replay import Changes, changed, in_a_row, replay
+from tracekit.analysis.replay import Changes, as_one, changed, in_a_row, replay
 from tracekit.analysis.schedule import Recorded, recorded_schedule
 from tracekit.analysis.statistics import CallTimes
 from tracekit.analysis.throughput import bursts
@@ -72,11 +72,11 @@ class Replays:
 
     def saved_ns(self, names: Iterable[str]) -> IntArray:
         """Shape (models,): time that the fixes of these checks save, 0 or more: time that its loads, compilations and
-        predictions cover; or, where the app does its own work meanwhile, time from the first prediction to the last."""
+        predictions cover; or, where the app's own time changes, time from the first prediction to the last."""
         changes, after = self.run(names)
         model, saved = self.recorded.model, (self._covered_ns - self._covered(after)).clip(0)
-        for code in np.unique(model[changes.ahead]).tolist():
-            before_ns, after_ns = self._from_first_to_last(code, after)
+        for code in np.unique(model[changes.timed]).tolist():
+            before_ns, after_ns = self._from_first_to_last(code, changes, after)
             saved[code] = max(saved[code], before_ns - after_ns)
         return saved
 
@@ -116,12 +116,13 @@ class Replays:
         changes, after = self.run((name,))
         cost, of = finding.cost or Cost(0, 0.0, ""), ""
         mine = np.isin(self.recorded.model, about)
-        if changes.ahead[mine].any():
-            spent, of = self._from_first_to_last(int(about[0]), after)[0], "the time from first to last prediction"
+        if changes.timed[mine].any():
+            spent = self._from_first_to_last(int(about[0]), changes, after)[0]
+            of = "the time from first to last prediction"
         basis = f"Replayed without what the fix takes away. {FIXES[name].assumed}"
         of_ns = max(spent, saved, 1)
         savings = Savings(saved, saved, saved / of_ns, of_ns, basis, of, cost.once, each)
-        if changes.in_flight[mine].any() and not changes.ahead[mine].any():
+        if changes.in_flight[mine].any() and not changes.timed[mine].any():
             # The time in which any is in flight stays: each takes less, and all together as long.
             return replace(finding, savings=replace(savings, total_ns=0, extra_ns=0, share=cost.share, of=cost.of))
         besides = FIXES[name].besides if finding.cost is not None and saved > finding.cost.ns else ""
@@ -145,10 +146,14 @@ class Replays:
     def _predicted(self) -> BoolArray:
         return self.recorded.calls.kind.is_any(Kind.PREDICTION)
 
-    def _from_first_to_last(self, code: int, after: Intervals) -> tuple[int, int]:
-        """Time from the first to the last end of the recorded bursts of a model, added up, before and after."""
-        mine = self._predicted & (self.recorded.model == code)
-        before = self.recorded.schedule.calls.where(mine)
+    def _from_first_to_last(self, code: int, changes: Changes, after: Intervals) -> tuple[int, int]:
+        """Time from the first to the last end of the recorded bursts of a model, added up, before and after; of calls
+        that become one, from the first start to the last end."""
+        mine, calls = self._predicted & (self.recorded.model == code), self.recorded.schedule.calls
+        if (changes.merged[mine] >= 0).any():
+            before_ns, after_ns = (as_one(times, changes, mine).durations.sum() for times in (calls, after))
+            return int(before_ns), int(after_ns)
+        before = calls.where(mine)
         first = first_of_bursts(before)
         return ended_in(before, first), ended_in(after.where(mine), first)
 
@@ -165,13 +170,15 @@ class Replays:
         count = int(predicted.sum())
         if not count:
             return None
-        if not changes.ahead[mine].any():
+        if not changes.timed[mine].any():
             sides = [float(times.durations[predicted].mean()) for times in (calls, after)]
             return Each("prediction", count, max(round(sides[0] - sides[1]), 0), round(sides[0]))
         # Such a finding is about one model.
-        steps = max(count - len(first_of_bursts(calls.where(predicted))), 1)
-        before_ns, after_ns = self._from_first_to_last(int(about[0]), after)
-        return Each("step", steps, max(round((before_ns - after_ns) / steps), 0), round(before_ns / steps))
+        merged = changes.merged[predicted] >= 0
+        steps = int(merged.sum()) or max(count - len(first_of_bursts(calls.where(predicted))), 1)
+        before_ns, after_ns = self._from_first_to_last(int(about[0]), changes, after)
+        saved, of = max(round((before_ns - after_ns) / steps), 0), round(before_ns / steps)
+        return Each("round" if merged.any() else "step", steps, saved, of)
 
 
 def first_of_bursts(predictions: Intervals) -> IntArray:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tracekit.analysis.loads import first_predictions
+from tracekit.analysis.replay import as_one
 from tracekit.analysis.statistics import CallTimes, duration_statistics
 from tracekit.analysis.throughput import FrameSteps, bursts, frame_steps, summarize_throughput
 from tracekit.arrays import BoolArray, IntArray
@@ -115,15 +116,21 @@ def what_if(trace: Trace, source: str, answers: Iterable[Judgment], wanted: Sequ
 def _models(replays: Replays, fixed: Sequence[str]) -> tuple[ModelChange, ...]:
     trace, recorded, saved_ns = replays.trace, replays.recorded, replays.saved_ns(fixed).tolist()
     schedule, (changes, after) = recorded.schedule, replays.run(fixed)
-    predicted = recorded.calls.kind.is_any(Kind.PREDICTION)
+    predicted, merged = recorded.calls.kind.is_any(Kind.PREDICTION), changes.merged
     cold = first_predictions(trace)[recorded.calls.id]
     models = []
     for code in np.unique(recorded.model[recorded.model >= 0]).tolist():
         mine = recorded.model == code
+        if (merged[mine] >= 0).any() and not changes.timed[mine].any():
+            continue  # It is part of another model then.
         name, calls = replays.models[code], [times.where(mine & predicted) for times in (schedule.calls, after)]
+        warm = ~cold[mine & predicted]
+        if (merged[mine] >= 0).any():
+            calls = [as_one(times, changes, mine) for times in (schedule.calls, after)]
+            warm = np.arange(len(calls[0])) > 0
         elapsed = [times.where(mine).covered_ns for times in (schedule.calls, after)]
         paced = name in recorded.paced and not changes.ahead[mine].any()
-        sides = _before_and_after(calls, ~cold[mine & predicted], elapsed, paced=paced)
+        sides = _before_and_after(calls, warm, elapsed, paced=paced)
         if sides[0] != sides[1]:
             resolution = int(recorded.calls.resolution_ns[mine].max())
             models.append(ModelChange(name, *sides, saved_ns[code], resolution))

@@ -155,8 +155,11 @@ def of_sites(trace: Trace, sites: Sequence[CallSite], spans: Intervals) -> BoolA
     return of_calls(trace, spans, apis - {Api.BETWEEN})
 
 
-def between_sites(trace: Trace, samples: SampleRows, frame: IndexArray, api: Api = Api.BETWEEN) -> tuple[CallSite, ...]:
-    """Functions of the app at rows of `Trace.stacks`, one a sample: most samples first, with the most frequent line."""
+def between_sites(
+    trace: Trace, samples: SampleRows, frame: IndexArray, api: Api = Api.BETWEEN, *, by_line: bool = False
+) -> tuple[CallSite, ...]:
+    """Functions of the app at rows of `Trace.stacks`, one a sample: most samples first, each with its most frequent
+    line, or once for each of its lines."""
     if trace.stacks is None or not len(samples):
         return ()
     calls = replace(
@@ -169,7 +172,7 @@ def between_sites(trace: Trace, samples: SampleRows, frame: IndexArray, api: Api
         samples=np.ones(len(samples), np.int64),
     )
     sites = []
-    for at in _by_place(calls):
+    for at in _by_place(calls, *([calls.line.filled()] if by_line else [])):
         site, line = _call_site(trace, calls.take(at), len(calls), inferred=True), calls.line.take(at)
         lines, times = np.unique(line.values[line.known], return_counts=True)
         sites.append(replace(site, line=int(lines[times.argmax()]) if len(lines) else None))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import translate
 from typing import Final
@@ -115,32 +115,34 @@ class Between:
     """Share of the gaps in which code of the app runs on any thread."""
     calling: float
     """The same on threads that make predictions, which wait for nothing meanwhile."""
+    each_ns: IntArray
+    """Shape (gaps,): time of each in which such threads run it."""
     sites: tuple[CallSite, ...]
-    """Functions of the app that run, the innermost of each stack; the one with most samples first."""
+    """Functions that run, the innermost of each stack; the one with most samples first."""
 
 
-def work_between(trace: Trace, gaps: Intervals) -> Between | None:
-    """What code of the app ran in the gaps, which do not overlap; None where no samples were recorded, or where the
-    gaps are too short for any. O(samples log gaps)."""
+def work_between(trace: Trace, gaps: Intervals, which: Callable[[Samples], IndexArray] | None = None) -> Between | None:
+    """What code of the app ran in the gaps, which are sorted and do not overlap; None where no samples were recorded,
+    or where the gaps are too short for any. `which` gives the row of the frame that counts of each stack, -1 for none,
+    in place of the innermost one of the app: its lines are told apart. O(samples log gaps)."""
     sampled, kinds = trace.sampled, core_ml_stacks(trace)
     if sampled is None or kinds is None or not len(sampled.samples) or gaps.covered_ns < sampled.period_ns:
         return None
     inside = in_ranges(gaps, sampled.samples.time_ns)
     inside &= sampled.samples.stack.known
-    app_frame = call_stacks.innermost(sampled, call_stacks.app_frames(sampled.stacks))
+    chosen = call_stacks.innermost(sampled, call_stacks.app_frames(sampled.stacks)) if which is None else which(sampled)
     predicts = np.append(kinds.api.is_any(call_stacks.Api.PREDICTION), False)
     thread = sampled.samples.thread.codes
     calling = np.isin(thread, thread[predicts[sampled.samples.stack.filled()]])
-    frame = np.append(app_frame, -1)[sampled.samples.stack.filled()]
+    frame = np.append(chosen, -1)[sampled.samples.stack.filled()]
     at = np.flatnonzero(inside & (frame >= 0))
     rows, calling, frame = sampled.samples.take(at), calling[at], frame[at]
-    time = rows.time_ns
     # A sample stands for one period, also where that begins before a short gap.
-    running, on_calling = (
-        min(Intervals(each - sampled.period_ns, each).covered_ns / gaps.covered_ns, 1.0)
-        for each in (time, time[calling])
-    )
-    return Between(running, on_calling, between_sites(trace, rows, frame))
+    period_ns, times = sampled.period_ns, Intervals(rows.time_ns - sampled.period_ns, rows.time_ns)
+    running, on_calling = (min(some.covered_ns / gaps.covered_ns, 1.0) for some in (times, times.where(calling)))
+    reached = times.where(calling).covered_within(Intervals(gaps.starts - period_ns, gaps.ends))
+    sites = between_sites(trace, rows, frame, by_line=which is not None)
+    return Between(running, on_calling, np.minimum(reached, gaps.durations), sites)
 
 
 RUN: Final = 3

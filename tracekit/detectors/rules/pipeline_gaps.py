@@ -6,9 +6,9 @@ import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.analysis.quantities import median_of
-from tracekit.analysis.runtimes import recognized
 from tracekit.detectors.shared.idle_gaps import Activity, SequenceGaps, find_gaps, gap_finding, pacing_words, unclear
 from tracekit.detectors.shared.options import GAP_SHARE
+from tracekit.detectors.shared.partitions import partitions_of
 
 
 class Options(tk.Options):
@@ -38,6 +38,8 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return view.passed(
             f"Core ML is idle {tk.format_share(share)} of the time between successive predictions.", metrics
         )
+    if partitions_of(view):
+        return view.passed("A runtime works in them, between partitions of one graph: see graph-partitions.", metrics)
     if gaps.activity is Activity.PACED:
         return view.passed(pacing_words(view, gaps), metrics)
     if gaps.culprit != view.name:
@@ -59,9 +61,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     summary = (
         f"Core ML is idle {tk.format_share(share)} of the time during {during} of {view.time(busy)} (medians); {why}."
     )
-    if models > 1 and (runtimes := recognized(view.trace)):
-        summary += f" {runtimes[0].name} may run one graph in {models} partitions."
-    return gap_finding(view, gaps, summary, metrics)
+    return gap_finding(view, idle, summary, metrics, gaps.sites)
 
 
 DETECTOR = tk.Detector(

@@ -7,6 +7,7 @@ import numpy as np
 import tracekit.detectors as tk
 from tracekit.detectors.shared import idle_gaps
 from tracekit.detectors.shared.options import GAP_SHARE
+from tracekit.detectors.shared.partitions import partitions_of
 
 
 class Options(tk.Options):
@@ -38,6 +39,10 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if idle_gaps.is_autoregressive(view):
         words = "Each prediction seems to need the previous result, as with the tokens of a language model."
         return view.passed(words, metrics)
+    copies = idle_gaps.copies_in(view, gaps.idle)
+    if copies and copies.calling >= idle_gaps.RUNNING_SHARE:
+        words = "In between, the app copies arrays, as a decoder passes its state on: see copies-between-predictions."
+        return view.passed(words, metrics)
     if gaps.activity is idle_gaps.Activity.UNCLEAR:
         return idle_gaps.unclear(view, gaps, f"The compute unit idles {tk.format_share(resting)}")
     if idle_gaps.may_be_one_answer(view):
@@ -52,7 +57,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         f"ML is idle {tk.format_share(gaps.idle.share)} of the time while the app works in between{marked}. If none "
         "needs the previous result, two can be in flight."
     )
-    return idle_gaps.gap_finding(view, gaps, summary, metrics, ", in which another one could run")
+    return idle_gaps.gap_finding(view, gaps.idle, summary, metrics, gaps.sites)
 
 
 def _other_reason(view: tk.ModelView, gaps: idle_gaps.SequenceGaps, options: Options) -> str:
@@ -61,6 +66,8 @@ def _other_reason(view: tk.ModelView, gaps: idle_gaps.SequenceGaps, options: Opt
         return f"Core ML is idle {tk.format_share(gaps.idle.share)} of the time between successive predictions."
     if not tk.Intervals.from_rows(view.predictions).alone().all():
         return "Predictions already overlap."
+    if partitions_of(view):
+        return "A runtime works in the gaps, between partitions of one graph: see graph-partitions."
     if gaps.activity is idle_gaps.Activity.PACED:
         return idle_gaps.pacing_words(view, gaps)
     if gaps.idle.share >= GAP_SHARE:

@@ -15,6 +15,7 @@ from tracekit.analysis.code.threads import Between, work_between
 from tracekit.analysis.statistics import medians_by_group, top_calls
 from tracekit.analysis.throughput import burst_numbers, bursts, frame_rate, steady_rate
 from tracekit.detectors.shared.comparable_latency import works_longer
+from tracekit.trace.calls.stacks import copied_by
 from tracekit.trace.events import SETUP_KINDS
 from tracekit.units import format_rate
 
@@ -88,8 +89,8 @@ class SequenceGaps:
 
     @property
     def sites(self) -> tuple[CallSite, ...]:
-        """The five functions that run in them most."""
-        return () if self.between is None else self.between.sites[:5]
+        """Functions that run in them, most first."""
+        return () if self.between is None else self.between.sites
 
 
 def find_gaps(view: tk.ModelView, min_calls: int) -> SequenceGaps | tk.NotEvaluated:
@@ -277,16 +278,27 @@ def _follows_other_model(view: tk.ModelView, first: tk.IndexArray) -> bool:
     return most > 0 and 2 * most >= len(first)
 
 
+def copies_in(view: tk.ModelView, idle: idleness.Idle) -> Between | None:
+    """What the app copies in gaps, on threads that predict; None without call stacks."""
+    return work_between(view.trace, idle.gaps, copied_by)
+
+
 def gap_finding(
-    view: tk.ModelView, found: SequenceGaps, summary: str, metrics: tuple[tk.Metric, ...], clause: str = ""
+    view: tk.ModelView,
+    idle: idleness.Idle,
+    summary: str,
+    metrics: tuple[tk.Metric, ...],
+    sites: tuple[CallSite, ...],
+    lost_ns: tk.IntArray | None = None,
+    basis: str = "Time between predictions without a load, compilation or prediction",
 ) -> tk.Finding:
-    """The finding that the gaps show, with what they cost at most; `clause` says more of that time."""
-    gaps = found.idle.gaps
+    """The finding that gaps show, with what they cost at most; `lost_ns` is how much of each: all, unless given."""
+    ends, lost_ns = idle.gaps.ends, idle.gaps.durations if lost_ns is None else lost_ns
+    gaps, lost = tk.Intervals(ends - lost_ns, ends).where(lost_ns > 0), int(lost_ns.sum())
     cost = tk.Cost(
-        gaps.covered_ns,
-        gaps.covered_ns / max(int(found.idle.distance_ns.sum()), 1),
-        f"Time between predictions without a load, compilation or prediction{clause}, as a share of the time from the "
-        "first to the last prediction of the sequences.",
+        lost,
+        lost / max(int(idle.distance_ns.sum()), 1),
+        f"{basis}, as a share of the time from the first to the last prediction of the sequences.",
         of="the time from first to last prediction",
     )
     activity = view.trace.activity
@@ -294,4 +306,4 @@ def gap_finding(
     # Each gap is shown by the row that ends it.
     label = following.label.recoded(lambda label: f"before {label}")
     rows = replace(following, start_ns=gaps.starts, duration_ns=gaps.durations, label=label)
-    return view.finding(summary, metrics, rows=rows, cost=cost, affected=gaps, call_sites=found.sites)
+    return view.finding(summary, metrics, rows=rows, cost=cost, affected=gaps, call_sites=sites[:5])

@@ -96,6 +96,14 @@ CONVERSIONS: Final = (
     r"|AudioConverter(?:FillComplexBuffer|ConvertComplexBuffer)|vDSP_(?:vflt|vfix|vspdp|vdpsp)"
 )
 """Functions of the system that convert pixels or audio samples: Apple's public names. None was seen in a recording."""
+ARRAY_COPIES: Final = (
+    r"-\[MLMultiArray (?:copy|transferToMultiArray:|initByConcatenatingMultiArrays:)"
+    r"|\+\[MLMultiArray multiArrayByConcatenatingMultiArrays:"
+    r"|MLTensor\.(?:toMLMultiArray|shapedArray)|ML(?:ShapedArray|MultiArray)\.init"
+)
+"""Functions of Core ML that copy arrays for the app: Apple's public names. None was seen in a recording."""
+MEMORY_COPIES: Final = r"_platform_mem(?:move|cpy)"
+"""What copies memory, for whoever calls it."""
 
 OPENING: Final = r"-\[MLModelAsset initWithURL:"
 """What a load begins with."""
@@ -126,7 +134,7 @@ BINDING: Final = r"-\[MLE5ExecutionStream _prepareForInputFeatures:"
 DATA_PHASES: Final[Mapping[DataPhase, str]] = {
     DataPhase.BINDING: rf"{BINDING}|-\[MLE5ExecutionStreamOperation outputFeatures\]",
     DataPhase.CONVERTING: CONVERSIONS,
-    DataPhase.COPYING: r"_platform_mem(?:move|cpy)|GPURegionRuntime::copyNDArray",
+    DataPhase.COPYING: rf"{MEMORY_COPIES}|GPURegionRuntime::copyNDArray",
 }
 EXECUTING: Final = r"-\[MLE5ExecutionStream _executeStream:"
 """The second: it runs. One that binds after it is another prediction, or the next stage of a pipeline."""
@@ -177,6 +185,17 @@ def app_frames(stacks: StackRows) -> BoolArray:
     """Shape (frames,): code of the app itself. The Swift face of Core ML, which compilers copy into apps, is not."""
     result: BoolArray = stacks.owner.is_any(APP) & ~stacks.overlay
     return result
+
+
+def copied_by(sampled: Samples) -> IndexArray:
+    """Shape (stacks,): row of the frame of the app that copies arrays, itself or through Core ML; -1 for none."""
+    stacks = sampled.stacks
+    # Others copy memory for themselves.
+    called_by_app = (
+        np.append(app_frames(stacks)[1:], False) & np.append(np.diff(stacks.stack) == 0, False)[: len(stacks)]
+    )
+    by_core_ml = matches_function(stacks, ARRAY_COPIES) & stacks.image.is_any(CORE_ML)
+    return callers(sampled, outermost(sampled, by_core_ml | (matches_function(stacks, MEMORY_COPIES) & called_by_app)))
 
 
 def callers(sampled: Samples, rows: IndexArray) -> IndexArray:

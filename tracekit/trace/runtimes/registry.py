@@ -71,7 +71,7 @@ COLUMNS: Final = (*_BEFORE, "process", "pid", "thread", "tid", "table", "row", "
 _TAKEN: Final = (*COLUMNS, "session", "identity", "error", "consumed_tokens", "cached_tokens")
 """Columns of it that are no keys."""
 
-_RUNTIME: Final = ("name", "core_ml", "subsystems", "keys", "signposts", "recognized")
+_RUNTIME: Final = ("name", "core_ml", "partitions", "subsystems", "keys", "signposts", "recognized")
 _SIGNPOST: Final = ("names", "subsystem", "category", "phase", "lane", "keys", "patterns", "private")
 _RECOGNIZED: Final = ("models", "libraries", "functions", "pipelines")
 
@@ -126,6 +126,8 @@ class Runtime:
     recognized: Recognized = Recognized()
     core_ml: bool = False
     """Runs all its models through Core ML."""
+    partitions: bool = False
+    """Runs what Core ML lacks of a graph itself, between models that are partitions of it."""
 
     def signpost(self, subsystem: str, category: str, name: str) -> Signpost | None:
         """What a signpost of the runtime means; None where its name is not known."""
@@ -165,7 +167,7 @@ def read_runtime(path: Path) -> Runtime:
         name = _value(table, "name", _TEXT)
         if not name:
             raise UsageError("'name' is missing")
-        core_ml = _value(table, "core_ml", _FLAG)
+        flags = (_value(table, each, _FLAG) for each in ("core_ml", "partitions"))
         keys = {key: _key(key, value, f"keys.{key}") for key, value in _value(table, "keys", _TABLE).items()}
         entries = _value(table, "signposts", _TABLES)
         subsystems = tuple(_value(table, "subsystems", _TEXTS))
@@ -181,7 +183,7 @@ def read_runtime(path: Path) -> Runtime:
             _compiled(pattern, "recognized.functions")
         if not signposts and not any(lists.values()):
             raise UsageError("needs [[signposts]] or [recognized]: nothing else shows a runtime")
-        return Runtime(name, subsystems, keys, signposts, Recognized(**lists), core_ml)
+        return Runtime(name, subsystems, keys, signposts, Recognized(**lists), *flags)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path.name}: not valid TOML: {error}") from None
     except UsageError as error:

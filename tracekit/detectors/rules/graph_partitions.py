@@ -1,0 +1,50 @@
+"""`graph-partitions`: a runtime runs one graph as several models, with its own code between them."""
+
+from __future__ import annotations
+
+import tracekit.detectors as tk
+from tracekit.analysis.quantities import median_of
+from tracekit.detectors.shared.idle_gaps import SequenceGaps, find_gaps, gap_finding
+from tracekit.detectors.shared.partitions import ROUNDS, partitions_of
+
+
+class Options(tk.Options):
+    between_share: float = tk.option(0.1, "share of the time", "Heuristic: below a tenth, other work comes first.")
+
+
+def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
+    """Looks for models that follow each other in each round, with code of a runtime between them."""
+    gaps = find_gaps(view, ROUNDS)
+    if not isinstance(gaps, SequenceGaps):
+        return gaps
+    found = partitions_of(view)
+    if found is None:
+        return view.passed("Nothing shows that a runtime calls it as a partition of a graph.")
+    models, idle, code = found.models, found.idle, found.code
+    if models[0] != view.name:
+        return view.passed(f"It runs in a graph of {len(models)} partitions: see {models[0]}.")
+    between, interval = median_of(idle.idle_ns), median_of(idle.distance_ns)
+    metrics = (
+        tk.above("between", "time between partitions", idle.share, "share", options.between_share),
+        tk.Metric("models", "models in a round", len(models), "count"),
+        tk.Metric("median-between", "median time between partitions, per round", between, "ns"),
+        tk.Metric("median-interval", "median interval of rounds", interval, "ns"),
+    )
+    if not tk.reached(metrics, "between"):
+        return view.passed(f"{tk.format_share(idle.share)} of the time passes between its partitions.", metrics)
+    summary = (
+        f"{found.runtime} seems to run one graph in {len(models)} partitions, up to {models[-1]}. In each of "
+        f"{tk.format_count(len(idle.distance_ns) + 1, 'round')}, {view.time(between)} of {view.time(interval)} pass "
+        f"between them ({tk.format_share(idle.share)} of the time)"
+    )
+    if code is None:
+        summary += ". Their names show that it runs them."
+    else:
+        ran = int(code.each_ns.sum()) / max(int(idle.gaps.durations.sum()), 1)
+        summary += f"; its code runs for {tk.format_share(ran)} of that."
+    sites = () if code is None else code.sites
+    basis = "Time in a round between its models, without a load, compilation or prediction"
+    return gap_finding(view, idle, summary, metrics, sites, basis=basis)
+
+
+DETECTOR = tk.Detector(needs=("Core ML",), uses=("Call Stacks",), options=Options, detect=detect)

@@ -1,0 +1,65 @@
+"""Models that a runtime calls one after another as partitions of one graph, with code of its own between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import partial
+
+import numpy as np
+
+import tracekit.detectors as tk
+from tracekit.analysis.code.threads import Between, work_between
+from tracekit.analysis.idle import Idle
+from tracekit.analysis.runtimes import frames_of
+from tracekit.analysis.statistics import top_calls
+from tracekit.detectors.shared.idle_gaps import RUNNING_SHARE, read_gaps
+from tracekit.detectors.views import cached_by_model
+from tracekit.trace.runtimes.registry import runtimes
+
+ROUNDS, MODELS = 10, 3
+"""Fewer rounds are no pipeline, and two models in turn may well be two graphs (heuristic)."""
+ALIKE = 0.8
+"""Share of the rounds that hold the same models in one order, and of the code that is the runtime's (heuristic)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Partitions:
+    """Rounds of models."""
+
+    runtime: str
+    models: tuple[str, ...]
+    """In the order of a round; the first is the one that is called first in the recording."""
+    idle: Idle
+    """Steps from round to round, with the gaps inside rounds alone."""
+    code: Between | None
+    """What the runtime does in these; None where only names of the models show it."""
+
+
+@cached_by_model
+def partitions_of(view: tk.ModelView) -> Partitions | None:
+    """Those that the model is one of; None where nothing shows any."""
+    idle = read_gaps(view, ROUNDS).idle
+    own, values = view.trace.activity.model.values.index(view.name), view.trace.activity.model.values
+    inner = idle.next_model != own
+    size = np.bincount(idle.step[inner], minlength=len(idle.distance_ns))
+    usual = int(np.bincount(size).argmax()) if len(size) else 0
+    if usual < MODELS - 1 or (size == usual).sum() < max(ROUNDS, ALIKE * len(size)):
+        return None
+    following = idle.next_model[inner & (size == usual)[idle.step]].reshape(-1, usual)
+    orders, counts = np.unique(following, axis=0, return_counts=True)
+    round_of = [own, *orders[counts.argmax()].tolist()]
+    if counts.max() < ALIKE * len(size) or len({*round_of}) <= usual or min(round_of) < 0:
+        return None
+    called = top_calls(view.trace, tk.Kind.PREDICTION).model.codes
+    first = round_of.index(int(called[np.isin(called, round_of)][0]))
+    models = tuple(values[code] for code in (*round_of[first:], *round_of[:first]))
+    inside = idle.where(inner)
+    every = work_between(view.trace, inside.gaps)
+    for runtime in (each for each in runtimes() if each.partitions):
+        code = work_between(view.trace, inside.gaps, partial(frames_of, runtime))
+        ran = every is not None and code is not None and code.calling >= max(RUNNING_SHARE, ALIKE * every.calling)
+        named = all(any(fnmatchcase(name, glob) for glob in runtime.recognized.models) for name in models)
+        if ran or named:
+            return Partitions(runtime.name, models, inside, code if ran else None)
+    return None
