@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from tracekit.analysis.ledger.causes import NAMES, Cause, Known
+from tracekit.analysis.ledger.causes import NAMES, PREPARING, Cause, Known
 from tracekit.analysis.ledger.choice import Slower
 from tracekit.analysis.ledger.explain import Blocker, Part, Tail, Why
 from tracekit.detectors.fixes import FIXES
@@ -34,7 +34,7 @@ KNOWN = {
 }
 UNITS = {str(device): name for device, name in DEVICE_NAMES.items()}
 UNSAMPLED = "not recorded (Time Profiler)"
-LAYERS = {**UNITS, "data": "copies and conversions", "specializing": "specialization", "rest": "rest"}
+LAYERS = {**UNITS, "data": "copies and conversions", "rest": "rest"}
 
 
 class Row(NamedTuple):
@@ -269,7 +269,8 @@ def usual_sentence(why: Why) -> str:
     large = ", ".join(f"{layers[name]} {time(ns)}" for name, ns in parts if abs(ns) >= SMALL * why.usual_ns)
     compared = format_count(why.compared, "prediction" if why.is_cold else "warm prediction")
     cold = ", none of which is warm," if why.is_cold else ""
-    return f"usual: {time(why.usual_ns)} ({large}), the median of {compared}{cold} without time in queues"
+    prepared = " or specialization" if any(part.cause in PREPARING for part in why.parts) else ""
+    return f"usual: {time(why.usual_ns)} ({large}), the median of {compared}{cold} without time in queues{prepared}"
 
 
 def slower_words(slower: Slower) -> str:

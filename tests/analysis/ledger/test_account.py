@@ -16,7 +16,7 @@ from tracekit.analysis.ledger.explain import Known, why
 from tracekit.analysis.ledger.layers import Layer
 from tracekit.testing import Model, Process, Scenario, stacks
 from tracekit.testing.code import Code
-from tracekit.testing.rows import ENGINE_PREDICTION, StateRow
+from tracekit.testing.rows import ENGINE_PREDICTION, ENGINE_PREPARE, StateRow
 from tracekit.trace.context import ContextRows
 from tracekit.trace.trace import Trace
 
@@ -163,33 +163,46 @@ def test_extra_time_is_named_by_its_cause(slow, parts):
     assert slow_parts(recording(slow)) == parts
 
 
-def test_samples_inside_a_recorded_call_say_as_much_as_where_nothing_else_was_recorded():
-    """The first specializes for 30 ms; with rows of Core ML and without them."""
-    said = []
-    for recorded in (True, False):
-        scenario = Scenario(Process("App", 412), duration_ns=5_000 * MS)
-        code = Code(scenario)
-        specialize = stacks.objective_c(
-            "MetalPerformanceShadersGraph", "-[MPSGraphExecutable specializedModuleWithDevice:inputTypes:]"
-        )
-        for number in range(12):
-            start = (100 + STEP * number) * MS
-            length = 60 if not number else 30
-            if recorded:
-                scenario.predict(NET, start, length * MS)
-            code.runs(start, 1 * MS, stacks.BIND, *stacks.PREDICT)
-            if not number:
-                inside = (stacks.OPERATIONS["gpu"], stacks.EXECUTE, *stacks.PREDICT)
-                code.runs(start + 1 * MS, 30 * MS, specialize, *inside)
-            code.runs(start + (length - 29) * MS, 29 * MS, stacks.OPERATIONS["cpu"], stacks.EXECUTE, *stacks.PREDICT)
-        trace = trace_of(scenario)
-        (found,) = ledger(trace).values()
-        explained = why(trace, int(adding_up(found).calls.id[0]))
+PREPARATION = {
+    "graph": (Cause.SPECIALIZING, Known.SAMPLES, "-[MPSGraphExecutable specializedModuleWithDevice:inputTypes:]"),
+    "pipelines": (Cause.PIPELINES, Known.SAMPLES, "-[MTLCompiler compileFunctionInternal:]"),
+    "compiler": (Cause.PIPELINES, Known.ROWS, None),
+    "engine": (Cause.SPECIALIZING, Known.ROWS, None),
+}
+
+
+@pytest.mark.parametrize("every", [False, True], ids=["the first", "each"])
+@pytest.mark.parametrize("recorded", [False, True], ids=["inferred", "recorded"])
+@pytest.mark.parametrize("evidence", PREPARATION)
+def test_each_evidence_of_preparation_says_as_much_beside_others_and_alone(evidence, recorded, every):
+    """The first, or each, prepares for 30 ms, which is never usual."""
+    scenario = Scenario(Process("App", 412), duration_ns=5_000 * MS)
+    code, (cause, known, function) = Code(scenario), PREPARATION[evidence]
+    inside = (stacks.OPERATIONS["gpu"], stacks.EXECUTE, *stacks.PREDICT)
+    for number in range(12):
+        start, prepares = (100 + STEP * number) * MS, every or not number
+        length = 60 if prepares else 30
+        if recorded:
+            scenario.predict(NET, start, length * MS)
+        code.runs(start, 1 * MS, stacks.BIND, *stacks.PREDICT)
+        code.runs(start + (length - 29) * MS, 29 * MS, stacks.OPERATIONS["cpu"], stacks.EXECUTE, *stacks.PREDICT)
+        if prepares and (function or not recorded):
+            # Without rows of the call, it is one only where its thread is seen meanwhile.
+            named = (stacks.objective_c("MetalPerformanceShadersGraph", function),) if function else ()
+            code.runs(start + 1 * MS, 30 * MS, *named, *inside)
+        if prepares and evidence == "compiler":
+            scenario.compile_shader(start + 1 * MS, 30 * MS)
+        elif prepares and evidence == "engine":
+            scenario.other_neural_engine(start + 1 * MS, 30 * MS, ENGINE_PREPARE)
+    trace = trace_of(scenario)
+    (found,) = ledger(trace).values()
+    for call in (0, 11):
+        explained = why(trace, int(adding_up(found).calls.id[call]))
         assert explained is not None
-        (part,) = (each for each in explained.parts if each.cause is Cause.SPECIALIZING)
-        assert part.ns / MS == pytest.approx(30, abs=2)
-        said.append((part.known, explained.specializing))
-    assert said == [(Known.SAMPLES, "specializing the GPU graph")] * 2
+        assert explained.usual_ns / MS == pytest.approx(30, abs=2)
+        parts = [(part.cause, part.known) for part in explained.parts if abs(part.ns) > 2 * MS]
+        assert parts == [(cause, known)] * (every or call == 0)
+    assert found.ns[cause][0] / MS == pytest.approx(30, abs=2)
 
 
 def regular(*lengths_ms: float, step_ms: int = STEP) -> Scenario:
@@ -267,6 +280,16 @@ def test_compiled_shaders_take_what_their_rows_say_and_the_load_the_rest():
     scenario.compile_shader(90 * MS, 6 * MS)
     found = account(trace_of(scenario))
     assert found.sums(np.array([0])) == {Cause.FIRST: 34 * MS, Cause.PIPELINES: 6 * MS}
+
+
+def test_what_is_prepared_in_a_load_of_another_model_is_none_of_a_prediction():
+    def beside_a_load(scenario: Scenario, start: int) -> None:
+        unexplained(scenario, start)
+        scenario.load(OTHER, start + 9 * MS, 14 * MS)
+        scenario.other_neural_engine(start + 10 * MS, 12 * MS, ENGINE_PREPARE)
+        scenario.compile_shader(start + 10 * MS, 12 * MS)
+
+    assert slow_parts(recording(beside_a_load)) == {Cause.NOT_VISIBLE: 15}
 
 
 def test_a_model_with_too_few_predictions_is_not_compared():

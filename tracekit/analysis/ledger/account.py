@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 
 from tracekit.analysis.breakdown.partition import breakdown
+from tracekit.analysis.code.call_sites import call_sites
 from tracekit.analysis.device_states import UNKNOWN
 from tracekit.analysis.idle import core_ml_calls
 from tracekit.analysis.instances import processes_of
@@ -16,8 +17,8 @@ from tracekit.analysis.latency import modes
 from tracekit.analysis.ledger import patterns
 from tracekit.analysis.ledger.causes import QUEUED, Cause
 from tracekit.analysis.ledger.comparable import comparable_kinds
-from tracekit.analysis.ledger.facts import Facts, facts_of
-from tracekit.analysis.ledger.layers import UNITS, Compared, Layer, time_spent
+from tracekit.analysis.ledger.facts import Facts, facts_of, sampled_ns
+from tracekit.analysis.ledger.layers import PREPARING, UNITS, Compared, Layer, time_spent
 from tracekit.analysis.ledger.order import in_order
 from tracekit.analysis.loads import uses_of_loads
 from tracekit.analysis.quantities import median
@@ -26,7 +27,7 @@ from tracekit.analysis.throughput import burst_numbers, bursts, steady_rate
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.sorting import stable_order
-from tracekit.trace.events import LOAD_KINDS, Attribution
+from tracekit.trace.events import LOAD_KINDS
 from tracekit.trace.samples import SAMPLE_NS
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -56,7 +57,7 @@ class Usual:
 
     ns: int
     """Its duration: the median of warm ones after no pause, in the coolest state and at the first level that enough of
-    them show, waits for units left out."""
+    them show; waits for units, specializing and compiling pipelines left out."""
     layers_ns: IntArray
     """Shape (layers,): what those closest to that consist of; adds up to `ns`."""
     compared: int
@@ -136,8 +137,8 @@ class _Seen:
 
     @property
     def own_ns(self) -> IntArray:
-        """Durations without waits for units."""
-        own: IntArray = self.calls.duration_ns - self.waits.sum(axis=1)
+        """Durations without waits for units, and without what prepares the model."""
+        own: IntArray = self.calls.duration_ns - self.waits.sum(axis=1) - self.spent[:, PREPARING].sum(axis=1)
         return own
 
 
@@ -241,6 +242,7 @@ def _usual(seen: _Seen, warm: BoolArray, paused: BoolArray) -> Usual | None:
     close = np.flatnonzero(distance <= np.partition(distance, count - 1)[count - 1])
     near = compared[close[stable_order(distance[close])[:count]]]
     mean = seen.spent[near].mean(axis=0)
+    mean[PREPARING] = 0
     layers = np.floor(mean * (ns / max(mean.sum(), 1.0))).astype(np.int64)
     layers[Layer.REST] += ns - layers.sum()
     return Usual(ns, layers, len(compared), is_cold, int(np.median(facts.ran_ns[near])), state, level_ns, grows)
@@ -303,6 +305,17 @@ def more_by_layer(trace: Trace, found: Account, at: int) -> IntArray:
     return more
 
 
+def unseen_ns(trace: Trace, predictions: IntArray) -> IntArray:
+    """Shape (predictions,): time of each, by ascending id, that neither rows nor samples of its thread show. O(n log n)
+    in the rows of the trace."""
+    ordered, calls = in_order(trace), Compared.of(trace.activity, predictions)
+    spent, _, _ = time_spent(ordered, breakdown(ordered).of(predictions), calls)
+    sites = call_sites(ordered)
+    ran = 0 if sites is None else np.maximum(sampled_ns(sites, calls) - spent[:, Layer.CPU], 0)
+    unseen: IntArray = np.maximum(spent[:, Layer.REST] - ran, 0)
+    return unseen
+
+
 def _parts(
     seen: _Seen, usual: Usual, paused: BoolArray, keeps_pace: Callable[[], bool]
 ) -> tuple[dict[Cause, IntArray], IntArray]:
@@ -318,6 +331,7 @@ def _parts(
     pools.give(Cause.QUEUED_OWN, unclear)
     pools.give(Cause.COPIES, more[:, Layer.DATA])
     pools.give(Cause.SPECIALIZING, more[:, Layer.SPECIALIZING])
+    pools.give(Cause.PIPELINES, more[:, Layer.PIPELINES])
     _take_rows(pools, seen, usual, more)
     if facts.sampled.any():
         ran = np.where(facts.sampled, np.clip(facts.ran_ns - usual.ran_ns, 0, np.maximum(pools.rest, 0)), 0)
@@ -333,15 +347,10 @@ def _parts(
 
 
 def _take_rows(pools: _Pools, seen: _Seen, usual: Usual, more: IntArray) -> None:
-    """What rows show: another unit, compiling and preparing inside the call, and others on its unit."""
-    facts, spent, inferred = seen.facts, seen.spent, seen.calls.attribution.is_any(Attribution.INFERRED)
+    """What rows show: another unit, and others on its unit."""
+    facts, spent = seen.facts, seen.spent
     elsewhere = _elsewhere(spent[:, UNITS], usual.layers_ns[UNITS])
     pools.take(Cause.UNIT, work=np.where(elsewhere, pools.work, 0))
-    pools.take(Cause.PIPELINES, rest=facts.compiled_ns)
-    # Of a call that only samples show, its thread is seen to run while the system compiles.
-    left = np.where(inferred, facts.compiled_ns - pools.ns[Cause.PIPELINES], 0)
-    pools.take(Cause.PIPELINES, work=np.minimum(left, np.maximum(more[:, Layer.CPU], 0)))
-    pools.take(Cause.SPECIALIZING, rest=facts.prepared_ns)
     # The way to another unit, and back, is part of running there.
     pools.take(Cause.UNIT, rest=np.where(elsewhere, spent[:, UNITS].sum(axis=1) // OTHER_WAY, 0))
     models, processes = np.minimum(facts.gpu_shared_ns.T, np.maximum(more[:, Layer.GPU], 0))

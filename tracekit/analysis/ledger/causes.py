@@ -47,6 +47,8 @@ class Cause(StrEnum):
 
 QUEUED = (Cause.QUEUED_OWN, Cause.QUEUED_MODELS, Cause.QUEUED_PROCESSES)
 """In the order of `tracekit.analysis.queues.Behind`."""
+PREPARING = (Cause.SPECIALIZING, Cause.PIPELINES)
+"""No part of a usual prediction, however many spend time on it."""
 
 
 class Known(StrEnum):

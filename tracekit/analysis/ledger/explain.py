@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.code.call_sites import call_sites
 from tracekit.analysis.code.sites import CallSite, site_of
 from tracekit.analysis.device_states import THERMAL_STATES, thermal_states
+from tracekit.analysis.ledger import layers
 from tracekit.analysis.ledger.account import Account, ledger, more_by_layer
-from tracekit.analysis.ledger.causes import QUEUED, Cause, Known
-from tracekit.analysis.ledger.layers import SAMPLED, Layer
+from tracekit.analysis.ledger.causes import PREPARING, QUEUED, Cause, Known
+from tracekit.analysis.ledger.layers import SAMPLED, Compared, Layer, time_spent
 from tracekit.analysis.ledger.order import in_order
 from tracekit.analysis.quantities import least, sample_quantiles
 from tracekit.analysis.queues import Behind, all_waits, unit_rows
@@ -21,6 +23,7 @@ from tracekit.columns import Texts
 from tracekit.intervals import Intervals
 from tracekit.rows import first_codes
 from tracekit.trace.instruments.tables import MetalPipelines
+from tracekit.trace.samples import SAMPLE_NS
 from tracekit.trace.trace import Trace
 
 
@@ -72,7 +75,7 @@ class Tail:
     count: int
     """Predictions that take at least so long."""
     usual_ns: int
-    """Duration of a usual prediction: the median without time in queues."""
+    """Duration of a usual prediction: the median without time in queues and without specialization."""
     extra_ns: int
     """What they take beyond usual ones."""
     parts: dict[str, int]
@@ -149,11 +152,11 @@ def why(trace: Trace, prediction: int) -> Why | None:
         is_cold=usual.is_cold,
         in_flight=int(((called.starts <= start) & (called.ends > start)).sum()) or 1,
         is_first=bool(not found.warm[at] and duration),
-        parts=tuple(_parts(trace, found, at, int(more[Layer.SPECIALIZING]))),
+        parts=tuple(_parts(trace, found, at)),
         usual={layer.name.lower(): int(ns) for layer, ns in zip(Layer, usual.layers_ns, strict=True) if ns},
         more={layer.name.lower(): int(ns) for layer, ns in zip(Layer, more, strict=True) if ns},
         pipelines=int(found.pipelines[at]),
-        specializing=_phase(trace, prediction),
+        specializing=next(iter(sampled_phases(trace, np.array([prediction]), Layer.SPECIALIZING)), ""),
         thermal=THERMAL_STATES[state] if state >= 0 else None,
         level_ns=usual.level_ns,
         called_from=site_of(trace, prediction),
@@ -161,15 +164,30 @@ def why(trace: Trace, prediction: int) -> Why | None:
     )
 
 
-def _phase(trace: Trace, prediction: int) -> str:
-    """The phase of specialization that most samples of a prediction show; empty where none does."""
+def sampled_phases(trace: Trace, predictions: IntArray, layer: Layer) -> dict[str, int]:
+    """Time in phases of a layer that samples of some predictions show, the longest first; only those that they do."""
     sites = call_sites(trace)
     if sites is None:
-        return ""
-    own = sites.where(sites.id == prediction)
-    counts = {phase: int(own.samples_in(phase).sum()) for phase in SAMPLED[Layer.SPECIALIZING]}
-    most = max(counts, key=lambda phase: counts[phase])
-    return str(most) if counts[most] else ""
+        return {}
+    own = sites.where(np.isin(sites.id, predictions))
+    times = {str(phase): int(own.samples_in(phase).sum()) * SAMPLE_NS for phase in SAMPLED[layer]}
+    return {phase: times[phase] for phase in sorted(times, key=lambda phase: -times[phase]) if times[phase]}
+
+
+_PREPARES = {
+    Layer.SPECIALIZING: "rows of the Neural Engine that compile or prepare it",
+    Layer.PIPELINES: "rows of the Metal compiler",
+}
+
+
+def prepared_by(trace: Trace, predictions: IntArray) -> str:
+    """What shows most of the time in which some predictions of a model prepare it: call stacks, or which rows."""
+    ordered, calls = in_order(trace), Compared.of(trace.activity, np.sort(predictions))
+    spent, _, _ = time_spent(ordered, breakdown(ordered).of(calls.id), calls)
+    layer = max(layers.PREPARING, key=lambda layer: int(spent[:, layer].sum()))
+    phases = sampled_phases(trace, calls.id, layer)
+    sampled = 2 * sum(phases.values()) >= int(spent[:, layer].sum())
+    return f"call stacks: {next(iter(phases))}" if sampled else _PREPARES[layer]
 
 
 _KNOWN = {
@@ -186,11 +204,13 @@ _KNOWN = {
 }
 
 
-def _parts(trace: Trace, found: Account, at: int, sampled: int) -> Iterator[Part]:
+def _parts(trace: Trace, found: Account, at: int) -> Iterator[Part]:
     behind = _blockers(trace, found.calls.id[at : at + 1])
     call = Intervals.from_rows(found.calls.take(slice(at, at + 1)))
     shown = Known.SAMPLES if found.resolution_ns else Known.ORDER if _is_ordered(trace, call) else Known.ROWS
-    known = _KNOWN | ({Cause.SPECIALIZING: Known.SAMPLES} if sampled else {})
+    causes = zip(PREPARING, layers.PREPARING, strict=True)
+    sampled = {cause: sampled_phases(trace, found.calls.id[at : at + 1], layer) for cause, layer in causes}
+    known = _KNOWN | {cause: Known.SAMPLES if phases else Known.ROWS for cause, phases in sampled.items()}
     unclear = int(found.unclear_ns[at])
     bounds = {Cause.QUEUED_OWN: (-unclear, 0), Cause.WORK: (0, unclear)}
     for cause, ns in found.sums(np.array([at])).items():

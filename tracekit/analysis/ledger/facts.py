@@ -11,7 +11,7 @@ from tracekit.analysis.code.call_sites import call_sites
 from tracekit.analysis.device_states import UNKNOWN, states_at, thermal_states
 from tracekit.analysis.ledger.layers import SAMPLED, Compared
 from tracekit.analysis.load_waits import hangs_of_target, setup_times
-from tracekit.analysis.loads import first_predictions, preparations
+from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.quantities import sample_quantiles
 from tracekit.analysis.queues import unit_rows
 from tracekit.arrays import BoolArray, FloatArray, IntArray
@@ -22,7 +22,7 @@ from tracekit.trace.calls.sites import Sites
 from tracekit.trace.calls.stacks import Unit
 from tracekit.trace.events import Attribution, Device, Kind
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
-from tracekit.trace.instruments.tables import GpuPerformance, MetalPipelines, ShaderCompilations
+from tracekit.trace.instruments.tables import GpuPerformance, MetalPipelines
 from tracekit.trace.linking import top_predictions
 from tracekit.trace.samples import SAMPLE_NS
 from tracekit.trace.trace import Trace
@@ -40,10 +40,6 @@ class Facts:
     """A number for the performance state of the GPU."""
     pipelines: IntArray
     """GPU functions that were compiled during it."""
-    compiled_ns: IntArray
-    """Time in which the system compiled GPU code for the app."""
-    prepared_ns: IntArray
-    """Time in which the Neural Engine compiled or prepared the model."""
     hung_ns: IntArray
     """Time in which the main thread did not answer."""
     ran_ns: IntArray
@@ -76,22 +72,19 @@ def facts_of(ordered: Trace, calls: Compared, model: Codes[str], has_unit: BoolA
     middle = windows.starts + windows.durations // 2
     none = np.broadcast_to(np.int64(0), len(calls))
     gpu, compiled, heat = ordered.table(GpuPerformance), ordered.table(MetalPipelines), thermal_states(ordered, middle)
-    shaders, hangs = ordered.table(ShaderCompilations), hangs_of_target(ordered)
+    hangs = hangs_of_target(ordered)
     times = np.zeros(0, np.int64) if compiled is None else compiled.start_ns
     sites = call_sites(ordered) if ordered.samples is not None and len(ordered.samples) else None
     units = all(ordered.coverage_of(unit).recorded for unit in (NEURAL_ENGINE, GPU))
     unknown = np.broadcast_to(np.int64(UNKNOWN), len(calls))
-    prepared = preparations(ordered)
     return Facts(
         first=first_predictions(ordered)[calls.id],
         thermal=unknown if heat is None else heat,
         gpu_state=unknown if gpu is None else states_at(gpu, sorted(gpu.state.held()), middle),
         pipelines=np.searchsorted(times, windows.ends) - np.searchsorted(times, windows.starts) if len(times) else none,
-        compiled_ns=none if shaders is None else _of_target(shaders, ordered).covered_within(windows),
-        prepared_ns=Intervals.from_rows(prepared).covered_within(windows) if len(prepared) else none,
         hung_ns=none if hangs is None else Intervals.from_rows(hangs).covered_within(windows),
-        ran_ns=none if sites is None else _ran(sites, calls),
-        overhead_ns=none if sites is None else _ran(sites, calls, Unit.CPU),
+        ran_ns=none if sites is None else sampled_ns(sites, calls),
+        overhead_ns=none if sites is None else sampled_ns(sites, calls, Unit.CPU),
         sampled=~calls.attribution.is_any(Attribution.INFERRED) & (sites is not None and units),
         **_shared_cpu(ordered, calls, model, has_unit),
         beside_ns=_beside(windows, model),
@@ -99,17 +92,10 @@ def facts_of(ordered: Trace, calls: Compared, model: Codes[str], has_unit: BoolA
     )
 
 
-def _ran(sites: Sites, calls: Compared, *without: str) -> IntArray:
+def sampled_ns(sites: Sites, calls: Compared, *without: str) -> IntArray:
     """Time of the thread of each call, in samples outside of specializing, copying and these columns."""
     beside = sites.samples_in(*(name for names in SAMPLED.values() for name in names), *without)
     return sums_by(calls.id, sites.id, np.maximum(sites.samples - beside, 0)) * SAMPLE_NS
-
-
-def _of_target(shaders: ShaderCompilations, trace: Trace) -> Intervals:
-    """When GPU code was compiled for the app."""
-    target = trace.run.target.process
-    rows = Intervals.from_rows(shaders)
-    return rows if target is None else rows.where(shaders.pid.filled() == target.pid)
 
 
 def _beside(windows: Intervals, model: Codes[str]) -> IntArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
@@ -10,13 +11,17 @@ import numpy as np
 
 from tracekit.analysis.breakdown.partition import Breakdown, Part
 from tracekit.analysis.code.call_sites import call_sites
+from tracekit.analysis.load_waits import setup_times
+from tracekit.analysis.loads import preparations
 from tracekit.analysis.queues import all_waits
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.columns import Texts, column
+from tracekit.intervals import Intervals
 from tracekit.rows import Rows, sums_by
 from tracekit.trace.calls.sites import Sites
-from tracekit.trace.calls.stacks import HANDLING_DATA, LoadPhase
+from tracekit.trace.calls.stacks import HANDLING_DATA, MAKING_PIPELINES, LoadPhase
 from tracekit.trace.events import Attribution, Calls
+from tracekit.trace.instruments.tables import ShaderCompilations
 from tracekit.trace.samples import SAMPLE_NS
 from tracekit.trace.trace import Trace
 
@@ -58,10 +63,15 @@ class Layer(IntEnum):
     CPU = 2
     DATA = 3
     SPECIALIZING = 4
-    REST = 5
+    """The model was prepared for a compute unit."""
+    PIPELINES = 5
+    """The system compiled GPU code for the app."""
+    REST = 6
 
 
 UNITS = [Layer.ANE, Layer.GPU, Layer.CPU]
+PREPARING = [Layer.SPECIALIZING, Layer.PIPELINES]
+"""In the order of `tracekit.analysis.ledger.causes.PREPARING`."""
 
 
 _PARTS = {
@@ -73,7 +83,11 @@ _PARTS = {
 """Parts of a breakdown that each layer holds."""
 
 
-SAMPLED = {Layer.SPECIALIZING: (LoadPhase.SPECIALIZING, LoadPhase.COMPILING), Layer.DATA: (HANDLING_DATA,)}
+SAMPLED = {
+    Layer.SPECIALIZING: (LoadPhase.SPECIALIZING, LoadPhase.COMPILING),
+    Layer.PIPELINES: (MAKING_PIPELINES,),
+    Layer.DATA: (HANDLING_DATA,),
+}
 """What samples show beside running code, by the columns of `call_sites`."""
 
 
@@ -105,16 +119,73 @@ def time_spent(ordered: Trace, times: Breakdown, calls: Compared) -> tuple[IntAr
                 waits[:, behind] += time
     ambiguous = time_of(Part.AMBIGUOUS)
     spent[:, Layer.REST] = calls.duration_ns - spent.sum(axis=1) - waits.sum(axis=1) - ambiguous
+    _add_preparing(spent, ordered, calls, inferred)
     if sites is not None and not inferred.all():
         # What rows leave open of a recorded call, samples of its thread may show.
         for layer, names in SAMPLED.items():
-            sampled = sums_by(calls.id, sites.id, sites.samples_in(*names)) * SAMPLE_NS
-            # Rows say it more exactly.
-            shown = inferred | (spent[:, layer] > 0)
-            taken = np.where(shown, 0, np.clip(sampled, 0, np.maximum(spent[:, Layer.REST], 0)))
-            spent[:, layer] += taken
-            spent[:, Layer.REST] -= taken
+            # Rows of copies say it more exactly; while others prepare, its thread waits.
+            shown = inferred | (spent[:, layer] > 0) & (layer == Layer.DATA)
+            _move(spent, Layer.REST, layer, np.where(shown, 0, _sampled(sites, calls, names)))
     return spent, waits, ambiguous
+
+
+def _move(spent: IntArray, source: Layer, target: Layer, ns: IntArray) -> None:
+    """Up to so much of the time of one layer to another."""
+    moved = np.clip(ns, 0, np.maximum(spent[:, source], 0))
+    if moved.any():
+        spent[:, source] -= moved
+        spent[:, target] += moved
+
+
+def _sampled(sites: Sites, calls: Compared, names: Sequence[str]) -> IntArray:
+    """Time of the thread of each call in these phases."""
+    return sums_by(calls.id, sites.id, sites.samples_in(*names)) * SAMPLE_NS
+
+
+def _add_preparing(spent: IntArray, ordered: Trace, calls: Compared, inferred: BoolArray) -> None:
+    """What rows show of specializing and compiling, of the time that nothing else explains."""
+    windows = Intervals.from_rows(calls)
+    for layer, time in (
+        (Layer.SPECIALIZING, _engine_prepares(ordered, calls, windows)),
+        (Layer.PIPELINES, _pipelines_compile(ordered, windows)),
+    ):
+        left = time - spent[:, layer]
+        # Of a call that only samples show, its thread may be seen to run meanwhile.
+        for source, ns in ((Layer.REST, left), (Layer.CPU, np.where(inferred, left, 0))):
+            before = spent[:, source].copy()
+            _move(spent, source, layer, ns)
+            left = left - (before - spent[:, source])
+
+
+def _engine_prepares(ordered: Trace, calls: Compared, windows: Intervals) -> IntArray:
+    """Time of each call in which the Neural Engine compiles its model or prepares it, outside of loads."""
+    rows = preparations(ordered)
+    prepared = np.zeros(len(calls), np.int64)
+    if not len(rows):
+        return prepared
+    times, alone = _outside_loads(ordered, Intervals.from_rows(rows))
+    called = ordered.activity.model.take(calls.id)
+    for name in (None, *rows.model.held()):
+        named = rows.model.is_any(name) if name else ~rows.model.known
+        mine = np.flatnonzero(called.is_any(name)) if name else np.arange(len(calls))
+        prepared[mine] += times.where(named[alone]).covered_within(windows.where(mine))
+    return prepared
+
+
+def _pipelines_compile(ordered: Trace, windows: Intervals) -> IntArray:
+    """Time of each call in which GPU code is compiled for the app, outside of loads."""
+    shaders, target = ordered.table(ShaderCompilations), ordered.run.target.process
+    if shaders is None:
+        return np.zeros(len(windows), np.int64)
+    rows = shaders if target is None else shaders.where(shaders.pid.filled() == target.pid)
+    times, _ = _outside_loads(ordered, Intervals.from_rows(rows))
+    return times.covered_within(windows)
+
+
+def _outside_loads(ordered: Trace, times: Intervals) -> tuple[Intervals, BoolArray]:
+    """Those of some rows that are in no load or compilation, whose own they could be; and which these are."""
+    outside = setup_times(ordered).covered_within(times) == 0
+    return times.where(outside), outside
 
 
 def _add_samples(spent: IntArray, sites: Sites, calls: Compared, inferred: BoolArray) -> None:
@@ -124,12 +195,10 @@ def _add_samples(spent: IntArray, sites: Sites, calls: Compared, inferred: BoolA
         return np.where(inferred, sums_by(calls.id, sites.id, samples) * calls.resolution_ns, 0)
 
     left = np.where(inferred, calls.duration_ns, np.iinfo(np.int64).max // 2)
-    running = sampled(sites.samples)
-    special, data = (sampled(sites.samples_in(*names)) for names in SAMPLED.values())
+    shown = {layer: sampled(sites.samples_in(*names)) for layer, names in SAMPLED.items()}
     for layer, time in (
-        (Layer.SPECIALIZING, np.minimum(special, running)),
-        (Layer.DATA, np.minimum(data, running - np.minimum(special, running))),
-        (Layer.CPU, running - np.minimum(special + data, running)),
+        *shown.items(),
+        (Layer.CPU, np.maximum(sampled(sites.samples) - sum(shown.values()), 0)),
         (Layer.ANE, spent[:, Layer.ANE].copy()),
         (Layer.GPU, spent[:, Layer.GPU].copy()),
     ):

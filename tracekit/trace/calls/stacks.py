@@ -64,6 +64,10 @@ HANDLING_DATA: Final = "handling data"
 """Any of `DataPhase`, which may lie inside one another."""
 
 
+MAKING_PIPELINES: Final = "making Metal pipelines"
+"""Outside of `LoadPhase.SPECIALIZING`."""
+
+
 class Unit(StrEnum):
     """The compute unit of a segment that is being executed."""
 
@@ -138,10 +142,11 @@ DATA_PHASES: Final[Mapping[DataPhase, str]] = {
 }
 EXECUTING: Final = r"-\[MLE5ExecutionStream _executeStream:"
 """The second: it runs. One that binds after it is another prediction, or the next stage of a pipeline."""
-PREPARING: Final = (
-    rf"{LOAD_PHASES[LoadPhase.SPECIALIZING]}|MPSKernelDAG::getDAGAndHash|MPSLibrary::|-\[AGX\w+ newComputePipelineState"
+_PIPELINES: Final = (
+    r"MPSKernelDAG::getDAGAndHash|MPSLibrary::|-\[AGX\w+ newComputePipelineState"
     r"|-\[MTLCompiler |MTLCompilerFSCache::|MTLLibraryBuilder::|-\[_?MTL(?:Library|Function)\w* new"
 )
+PREPARING: Final = rf"{LOAD_PHASES[LoadPhase.SPECIALIZING]}|{_PIPELINES}"
 """Metal makes functions and pipelines, waiting for compiler and files (first predictions of two public recordings)."""
 PIPELINE: Final = r"-\[ML\w*Pipeline\w* "
 """A pipeline that calls its stages (guess: no stack of one was seen)."""
@@ -313,6 +318,7 @@ def busy_stacks(sampled: Samples) -> dict[str, BoolArray]:
     patterns = (*LOAD_PHASES.items(), *UNIT_PATTERNS.items(), *DATA_PHASES.items())
     flags = {str(name): stacks_in(sampled, pattern) for name, pattern in patterns}
     flags[HANDLING_DATA] = np.logical_or.reduce([flags[phase] for phase in DataPhase])
+    flags[MAKING_PIPELINES] = stacks_in(sampled, _PIPELINES) & ~flags[LoadPhase.SPECIALIZING]
     flags[LoadPhase.NEURAL_ENGINE] |= stacks_with(sampled, sampled.stacks.image.is_any(NEURAL_ENGINE_COMPILER))
     return flags
 
