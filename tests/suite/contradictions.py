@@ -25,6 +25,7 @@ CHECKS = (
     "latency-jitter",
     "neural-engine-contention",
     "new-shape-spike",
+    "repeated-specialization",
     "shape-switching",
     "slow-after-idle",
     "thermal-throttling",

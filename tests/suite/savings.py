@@ -392,6 +392,20 @@ def slow_new_shape(app: App) -> Thread:
     yield from calls(app, host_ns=lambda index: extra if app.ill and index == begins else 0)
 
 
+@problem("repeated-specialization", paces=("loop",))
+def each_new_shape(app: App) -> Thread:
+    """Most inputs have a new shape, for which GPU code is compiled, or they are padded to one."""
+    running, extra = app.simulation.app, app.draws.integer(30, 200) * MS
+    new = [app.draws.chance(800) for _ in app.work_ns]
+    yield from running.load(app.model, engine=app.unit == "neural engine")
+    for index in range(len(app.work_ns)):
+        yield from running.pause(app.gap_ns[index], 0)
+        takes = extra if app.ill and new[index] else 0
+        call = yield from running.predict(app.model, app.step(index), inputs=2, host_ns=takes)
+        if takes:
+            app.simulation.scenario.compile_shader(call.end_ns - takes, takes)
+
+
 @problem("latency-jitter", paces=("loop", "camera"))
 def held_up_now_and_then(app: App) -> Thread:
     """Some calls are held up on the host, or none."""

@@ -219,6 +219,7 @@ FIXES: dict[str, Fix] = {
     "warm-up-spike": Fix(_beyond_usual, "First predictions take as long as the fastest others."),
     "slow-after-idle": _AS_EXPECTED,
     "new-shape-spike": Fix(_beyond_usual, "First predictions of a shape take as long as the fastest others."),
+    "repeated-specialization": Fix(_beyond_expected, "Predictions take as long as without specialization."),
     "latency-jitter": Fix(_evenly, "Slow predictions take as long as the fastest tenth of the others."),
     "serial-predictions": Fix(
         partial(_ahead, 2),

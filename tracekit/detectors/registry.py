@@ -14,6 +14,7 @@ RULES = (
     "missed-deadline",
     "warm-up-spike",
     "new-shape-spike",
+    "repeated-specialization",
     "compile-at-runtime",
     "load-churn",
     "latency-jitter",

@@ -11,6 +11,8 @@ from support.reference_recordings import (
     speech_app,
 )
 from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed, Severity, severity_of
+from tracekit.testing import stacks
+from tracekit.testing.code import Code
 from tracekit.testing.rows import Model
 from tracekit.testing.scenario import Scenario
 
@@ -43,6 +45,22 @@ def test_a_blank_is_found_and_costs_nothing(scenario, judge):
     assert values(finding)["mean unaccounted time"] == 90 * MS
     assert len(finding.evidence) == 6
     assert len(finding.affected.starts) == 0
+
+
+@pytest.mark.parametrize(("sampled_ms", "expected"), [(60, Passed), (20, Finding), (1, Finding)])
+def test_what_call_stacks_show_is_accounted_for_and_where_they_show_nothing_no_one_is_told_to_record_them(
+    scenario, judge, sampled_ms, expected
+):
+    calls(scenario)
+    for k in range(6):
+        code, inside = Code(scenario), (stacks.EXECUTE, *stacks.PREDICT)
+        code.runs((100 + k * 200) * MS, 10 * MS, stacks.OPERATIONS["cpu"], *inside)
+        code.runs((120 + k * 200) * MS, sampled_ms * MS, stacks.app_function("customLayer"), *inside)
+    outcome = judge(scenario, ID)["Vocoder"]
+    assert isinstance(outcome, expected)
+    if isinstance(outcome, Finding):
+        assert values(outcome)["unaccounted time"] == pytest.approx(0.9 - sampled_ms / 100)
+        assert outcome.fix.startswith("Put signposts around the app's own work in a prediction.")
 
 
 @pytest.mark.sweep

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 import tracekit.detectors as tk
 from tracekit.analysis.breakdown.partition import Part
+from tracekit.analysis.ledger.account import unseen_ns
 from tracekit.detectors.shared.wording import RECORD_PHASE_ALONE
+
+_PAGE = tk.page_beside(__file__)
 
 
 class Options(tk.Options):
@@ -27,10 +32,13 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return view.too_few_predictions(count, options.min_predictions, "with a duration")
     if total < count * options.min_mean_ms * 1e6:
         return tk.too_short(view, total / count)
-    unknown = view.breakdown.part(Part.UNACCOUNTED).filled(0)
+    unknown, known = view.breakdown.part(Part.UNACCOUNTED).filled(0), "Recorded events"
+    sampled = view.trace.samples is not None
+    if sampled and unknown.sum() >= options.unaccounted_share * total:
+        unknown, known = np.minimum(unknown, unseen_ns(view.trace, view.predictions.id)), f"{known}, call stacks"
     share = int(unknown.sum()) / total
     if share < options.unaccounted_share:
-        words = f"Recorded events and known queueing account for {tk.format_share(1 - share)} of prediction time."
+        words = f"{known} and known queueing account for {tk.format_share(1 - share)} of prediction time."
         metric = tk.above("unaccounted", "unaccounted time", share, "share", options.unaccounted_share)
         return view.passed(words, (metric,))
     if not (view.data.prediction.known.any() or view.compute.prediction.known.any()):
@@ -72,9 +80,16 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
             tk.Metric("mean-unaccounted", "mean unaccounted time", rest, "ns"),
         ),
         rows=view.predictions.where(chosen),
+        # It was recorded with Time Profiler, which shows nothing.
+        fix=_PAGE.fix_from("Put signposts") if sampled else "",
     )
 
 
 DETECTOR = tk.Detector(
-    needs=("Core ML",), uses=("Neural Engine", "GPU"), options=Options, causes=(tk.Cause.NOT_VISIBLE,), detect=detect
+    page=_PAGE,
+    needs=("Core ML",),
+    uses=("Neural Engine", "GPU", "Call Stacks"),
+    options=Options,
+    causes=(tk.Cause.NOT_VISIBLE,),
+    detect=detect,
 )

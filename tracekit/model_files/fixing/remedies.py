@@ -56,6 +56,7 @@ RECORDED = {
     "excess-data-copies": INTERFACE,
     "shape-switching": SHAPES,
     "new-shape-spike": SHAPES,
+    "repeated-specialization": SHAPES,
     "slow-load": WEIGHTS,
 }
 """By the check of recordings: the check of model files whose remedy is its own."""
