@@ -8,7 +8,7 @@ import pytest
 from support.handover import trace_of
 from support.samples import SAMPLES
 from tracekit.analysis.schedule import recorded_schedule
-from tracekit.detectors.fixes import FIXES
+from tracekit.detectors.fixes import BY_CHECK
 from tracekit.detectors.outcomes import Finding
 from tracekit.detectors.runner import run_detectors
 
@@ -17,7 +17,7 @@ def taken(sample: str, check: str):
     trace = trace_of(SAMPLES[sample]())
     recorded = recorded_schedule(trace)
     findings = [each.outcome for each in run_detectors(trace, only=[check]) if isinstance(each.outcome, Finding)]
-    return recorded, [FIXES[check].take(trace, recorded, finding) for finding in findings], findings
+    return recorded, [BY_CHECK[check].take(trace, recorded, finding) for finding in findings], findings
 
 
 def test_reloads_go_but_the_first_load_of_each_model_stays():
@@ -53,5 +53,5 @@ def test_time_that_may_hold_work_of_the_engine_stays():
     scenario.emptied.add("ane-hw-intervals-internal")
     trace = trace_of(scenario)
     (finding,) = (each.outcome for each in run_detectors(trace, only=["excess-data-copies"]))
-    changes = FIXES["excess-data-copies"].take(trace, recorded_schedule(trace), finding)
+    changes = BY_CHECK["excess-data-copies"].take(trace, recorded_schedule(trace), finding)
     assert len(changes.own) == finding.evidence_total

@@ -424,8 +424,8 @@ def _handed_over(
     pieces: Intervals, unit: IntArray, call: IndexArray, group: IntArray, since: IntArray, ended: IntArray
 ) -> IntArray:
     """Shape (pieces,): when each was handed to its unit: at its start where the unit was free, else after the time that
-    it usually takes its `group` from `since` on, but not before what the unit began earlier. Work of others was handed
-    over before what waited behind it."""
+    it usually takes its `group` from `since` on, but not before what the unit began earlier. Work of others that waited
+    was handed over before what waited behind it."""
     took, busy = pieces.starts - since, ended > since
     size = int(group.max(initial=-1)) + 1
     usual = medians_by_group(took[~busy], group[~busy], size)
@@ -439,12 +439,14 @@ def _handed_over(
     np.fmin.at(others, unit_of[known], usual[known])
     unknown = np.where(least <= longest // 2, np.minimum(least, others[unit_of]), 0)
     expected = since + np.minimum(took, np.where(np.isnan(usual), unknown, usual)[group].astype(np.int64))
-    waited = busy & (expected < ended) & (pieces.starts - ended <= MOST_HAND_OVER_NS)
+    follows = pieces.starts - ended <= MOST_HAND_OVER_NS
+    waited = busy & (expected < ended) & follows
     ready = np.where(waited, expected, pieces.starts)
     for number in np.unique(unit).tolist():
         index = np.flatnonzero(unit == number)
         before = np.minimum.accumulate(np.where(call[index] >= 0, ready[index], AS_RECORDED)[::-1])[::-1]
-        handed = np.where(call[index] < 0, np.minimum(ready[index], before), ready[index])
+        others = (call[index] < 0) & follows[index]
+        handed = np.where(others, np.minimum(ready[index], before), ready[index])
         ready[index] = np.maximum.accumulate(handed)
     return ready
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -10,11 +10,15 @@ from typing import NamedTuple
 import numpy as np
 
 from tracekit.analysis.breakdown.device_runs import gaps_between
+from tracekit.analysis.ledger.account import ledger
+from tracekit.analysis.ledger.causes import Cause
+from tracekit.analysis.ledger.order import in_order
 from tracekit.analysis.quantities import sample_quantiles
-from tracekit.analysis.replay import AS_RECORDED, Changes
+from tracekit.analysis.replay import Changes
 from tracekit.analysis.schedule import Recorded
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.detectors.answers import metric_of
+from tracekit.detectors.framework import ListedDetector
 from tracekit.detectors.outcomes import Finding
 from tracekit.intervals import Intervals
 from tracekit.rows import places_of
@@ -47,6 +51,10 @@ class Fix(NamedTuple):
     """What it saves follows from what waits for units, which inferred calls do not show."""
     besides: str = ""
     """One sentence: what is saved besides the time that the problem takes, where that is more."""
+    is_unused: bool = False
+    """The app uses nothing of what goes: only calls that begin earlier without it are a gain."""
+    otherwise: str = ""
+    """Why nothing is known to be saved where the replay shows none."""
 
 
 def _calls(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
@@ -55,9 +63,10 @@ def _calls(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
 
 
 def _copies(trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
-    """The rows of the data lane that the finding shows, and the time between two of them in which the model did
-    nothing else: then it prepares the next."""
-    chosen = _shown(trace.data, finding)
+    """The kinds of rows that the finding shows, in all predictions, and the time between two of them in which the model
+    did nothing else: then it prepares the next."""
+    chosen = _kinds_shown(trace, finding)
+    trace = in_order(trace)
     between, gaps = gaps_between(trace.data.where(chosen))
     lanes = trace.data, trace.compute, trace.hardware
     worked = [rows.model.is_any(finding.model or "") & ~rows.kind.is_any(*REQUESTS) for rows in lanes]
@@ -80,18 +89,19 @@ def _data_rows(trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
 
 def _state(trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
     """The kinds of rows that the finding shows, in all predictions: where the state is small, too."""
+    return _without_rows(trace, recorded, _kinds_shown(trace, finding))
+
+
+def _kinds_shown(trace: Trace, finding: Finding) -> BoolArray:
+    """Shape (rows,) of the data lane: of the model, and of a kind that the finding shows; what hides behind other work
+    today would not once that is shorter."""
     kinds = trace.data.kind.take(_shown(trace.data, finding)).held()
-    model = trace.data.model.is_any(finding.model or "")
-    return _without_rows(trace, recorded, model & trace.data.kind.is_any(*kinds))
+    return trace.data.model.is_any(finding.model or "") & trace.data.kind.is_any(*kinds)
 
 
 def _without_rows(trace: Trace, recorded: Recorded, chosen: BoolArray) -> Changes:
-    index = np.flatnonzero(chosen)
-    times, linked = (
-        Intervals.from_rows(trace.data).where(index),
-        trace.data.prediction.filled()[index],
-    )
-    return _without_times(trace, recorded, times, linked)
+    rows = in_order(trace).data.where(chosen)
+    return _without_times(trace, recorded, Intervals.from_rows(rows), rows.prediction.filled())
 
 
 def _without_times(trace: Trace, recorded: Recorded, times: Intervals, linked: IntArray) -> Changes:
@@ -101,32 +111,28 @@ def _without_times(trace: Trace, recorded: Recorded, times: Intervals, linked: I
     return replace(_nothing(recorded), own=times.where(call >= 0), own_call=call[call >= 0])
 
 
-def _beyond_usual(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
-    """What the predictions that the finding shows take beyond others: savings are said at most, so beyond fast ones."""
-    nothing, shown = _nothing(recorded), _shown(recorded.calls, finding)
-    others = recorded.schedule.calls.durations[_predictions(recorded, finding) & ~shown]
+def _caused(
+    trace: Trace, recorded: Recorded, finding: Finding, causes: Collection[Cause], *, every: bool = False
+) -> Changes:
+    """What causes add to the predictions that the finding shows, or to every slow one, by the account of time: at most,
+    so beyond fast ones of those that compare with them."""
+    nothing, account = _nothing(recorded), ledger(trace).get(finding.model or "")
+    if account is None:
+        return nothing
+    durations = account.durations
+    ns = sum((account.ns[cause] for cause in causes if cause in account.ns), np.zeros_like(durations))
+    place = places_of(recorded.calls.id, account.calls.id)
+    slow = durations > SLOW * account.usual_ns
+    shown = (place >= 0) & (slow if every else _shown(recorded.calls, finding)[place] & (ns > 0))
     level = FAST if shown.sum() > 1 else FASTEST
-    fast = int(*sample_quantiles(others, level)) if len(others) else AS_RECORDED
-    return replace(nothing, most_ns=np.where(shown, fast, nothing.most_ns))
-
-
-def _beyond_expected(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
-    """What the predictions that the finding shows take beyond what it expects of them: at most, as of fast ones."""
-    nothing, shown, calls = _nothing(recorded), _shown(recorded.calls, finding), recorded.schedule.calls
-    others = calls.durations[_predictions(recorded, finding) & ~shown]
-    spread = int(np.median(others) - sample_quantiles(others, FAST)[0]) if len(others) else 0
-    expected = calls.durations - finding.affected.covered_time().within(calls.starts, calls.ends) - spread
-    return replace(nothing, most_ns=np.where(shown, expected.clip(0), nothing.most_ns))
-
-
-def _evenly(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
-    """What any prediction takes beyond those that take about as long as usual, also where it waited as well."""
-    nothing, calls = _nothing(recorded), recorded.schedule.calls
-    usual_ns = finding.cost.usual_ns if finding.cost else 0
-    mine = _predictions(recorded, finding)
-    slow = mine & (calls.durations > SLOW * usual_ns)
-    fast = int(*sample_quantiles(calls.durations[mine & ~slow], FAST)) if (mine & ~slow).any() else AS_RECORDED
-    return replace(nothing, most_ns=np.where(slow, fast, nothing.most_ns))
+    most = nothing.most_ns.copy()
+    for kind, usual in enumerate(account.usual):
+        mine = account.kind == kind
+        others = durations[mine & ~shown & ~slow]
+        fast = min(usual.ns, *sample_quantiles(others, level)) if len(others) else usual.ns
+        chosen = mine & shown
+        most[place[chosen]] = (durations - ns)[chosen] - int(usual.ns - fast)
+    return replace(nothing, most_ns=np.maximum(most, 0))
 
 
 def _ahead(in_flight: int, _trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
@@ -168,15 +174,10 @@ def _within_limit(_trace: Trace, recorded: Recorded, finding: Finding) -> Change
     return replace(_nothing(recorded), in_flight=np.where(mine, int(threshold or 1) - 1, 0))
 
 
-def _others_on(lane: Lane) -> Take:
-    """All work on the unit that is not of the model."""
-
-    def take(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
-        call = recorded.schedule.call
-        mine = (call >= 0) & _predictions(recorded, finding)[np.maximum(call, 0)]
-        return replace(_nothing(recorded), elsewhere=~mine & recorded.lane.is_any(lane))
-
-    return take
+def _drawing_and_others(lane: Lane, _trace: Trace, recorded: Recorded, _finding: Finding) -> Changes:
+    """All work on the unit that no prediction of the app asked for. Where its models wait for each other, one gets what
+    another loses."""
+    return replace(_nothing(recorded), elsewhere=(recorded.schedule.call < 0) & recorded.lane.is_any(lane))
 
 
 def _nothing(recorded: Recorded) -> Changes:
@@ -197,16 +198,54 @@ def _shown(lane: Events, finding: Finding) -> BoolArray:
     return found
 
 
-_LOADED_ONCE = Fix(_calls, "The model stays loaded: reloads go, and nothing else changes.")
-_AS_EXPECTED = Fix(_beyond_expected, "Slow predictions take as long as others with as much work.")
-_LOADED_AHEAD = Fix(_calls, "The model is loaded before anyone waits, beside other work that it does not slow down.")
+_ANOTHER_UNIT = "a recording does not show how long the work would take on another unit"
+_SAMPLES = "call stacks do not show how long the work would take otherwise"
 
-FIXES: dict[str, Fix] = {
+BY_CAUSE: dict[Cause, Fix | str] = {
+    Cause.FIRST: Fix(
+        partial(_caused, causes=(Cause.FIRST, Cause.SPECIALIZING, Cause.PIPELINES)),
+        "First predictions take as long as the fastest tenth of the others.",
+    ),
+    **dict.fromkeys(
+        (Cause.SPECIALIZING, Cause.PIPELINES),
+        Fix(
+            partial(_caused, causes=(Cause.SPECIALIZING, Cause.PIPELINES)),
+            "Predictions take as long as without specialization.",
+        ),
+    ),
+    Cause.SHAPE: Fix(
+        partial(_caused, causes=(Cause.SHAPE, Cause.SPECIALIZING, Cause.PIPELINES)),
+        "First predictions of a shape take as long as the fastest tenth of others with as much work.",
+    ),
+    Cause.PAUSE: Fix(
+        partial(_caused, causes=(Cause.PAUSE,)), "Slow predictions take as long as others with as much work."
+    ),
+    Cause.UNIT: _ANOTHER_UNIT,
+    Cause.HEAT: "a recording does not show how fast a cooler device would be",
+    Cause.LEVEL: "a recording does not show what would bring the earlier time back",
+    Cause.GROWTH: "a recording does not show how long predictions would take if they did not grow",
+    Cause.WORK: "a recording does not show which inputs could be smaller",
+    Cause.SHARED_CPU: "cores share their time, and a recording does not show how",
+    Cause.NOT_VISIBLE: "what the time is spent on is not recorded",
+}
+"""The same of checks that are not named in `BY_CHECK`, by what they are about first."""
+
+_JITTER = (Cause.NOT_VISIBLE, Cause.WORK, Cause.CLOCK, Cause.UNIT, Cause.BLOCKED)
+_LOADED_ONCE = Fix(_calls, "The model stays loaded: reloads go, and nothing else changes.")
+_LOADED_AHEAD = Fix(_calls, "The model is loaded before anyone waits, beside other work that it does not slow down.")
+_ONE_WAITS = "models of the app wait for each other: which of them can wait is not recorded"
+
+BY_CHECK: dict[str, Fix | str] = {
     "reload-before-predict": _LOADED_ONCE,
     "load-churn": _LOADED_ONCE,
     "cold-load": _LOADED_AHEAD,
     "slow-load": _LOADED_AHEAD,
-    "unused-load": Fix(_calls, "The model is not loaded."),
+    "unused-load": Fix(
+        _calls,
+        "The model is not loaded.",
+        is_unused=True,
+        otherwise="no call of the app waits for these loads: memory is saved",
+    ),
     "duplicate-instances": Fix(_calls, "One instance is loaded; loads of the others go."),
     "compile-at-runtime": Fix(_calls, "The model is compiled once; later compilations go."),
     "excess-data-copies": Fix(
@@ -216,11 +255,6 @@ FIXES: dict[str, Fix] = {
     ),
     "state-copies": Fix(_state, "The state stays in the model: its copies go."),
     "float-conversion": Fix(_data_rows, "Data casts go, and the copies and output transformations that go with them."),
-    "warm-up-spike": Fix(_beyond_usual, "First predictions take as long as the fastest others."),
-    "slow-after-idle": _AS_EXPECTED,
-    "new-shape-spike": Fix(_beyond_usual, "First predictions of a shape take as long as the fastest others."),
-    "repeated-specialization": Fix(_beyond_expected, "Predictions take as long as without specialization."),
-    "latency-jitter": Fix(_evenly, "Slow predictions take as long as the fastest tenth of the others."),
     "serial-predictions": Fix(
         partial(_ahead, 2),
         "Two predictions are in flight, which share the CPU; the app's own work is done meanwhile.",
@@ -239,28 +273,26 @@ FIXES: dict[str, Fix] = {
     "concurrent-predictions": Fix(
         _within_limit, "No more are in flight than the check allows; every input counts.", True
     ),
-    "gpu-contention": Fix(_others_on(Lane.GPU), "No other work is on the GPU while the model needs it."),
-    "neural-engine-contention": Fix(
-        _others_on(Lane.NEURAL_ENGINE), "No other work is on the Neural Engine while the model needs it."
+    "gpu-contention": Fix(
+        partial(_drawing_and_others, Lane.GPU),
+        "The app does not draw, and other processes do not use the GPU, while the model needs it.",
+        otherwise=_ONE_WAITS,
     ),
-}
-"""What can be replayed, by id of the check."""
-
-_ANOTHER_UNIT = "a recording does not show how long the work would take on another unit"
-_SAMPLES = "call stacks do not show how long the work would take otherwise"
-UNKNOWN: dict[str, str] = {
+    "neural-engine-contention": Fix(
+        partial(_drawing_and_others, Lane.NEURAL_ENGINE),
+        "No other process is on the Neural Engine while the model needs it.",
+        otherwise=_ONE_WAITS,
+    ),
+    "latency-jitter": Fix(
+        partial(_caused, causes=_JITTER, every=True),
+        "Slow predictions take as long as the fastest tenth of the others.",
+    ),
     "compute-unit-ping-pong": _ANOTHER_UNIT,
-    "neural-engine-fragmentation": "a recording does not show how long one segment would take",
-    "unexpected-device": _ANOTHER_UNIT,
-    "growing-latency": "a recording does not show how long predictions would take if they did not grow",
-    "shape-switching": "a recording does not show which inputs could be smaller",
-    "thermal-throttling": "a recording does not show how fast a cooler device would be",
     "missed-deadline": "the check counts late predictions; other findings say why",
-    "cpu-contention": "cores share their time, and a recording does not show how",
+    "neural-engine-fragmentation": "a recording does not show how long one segment would take",
     "main-thread-work": "the work moves to another thread and takes as long",
     "load-on-main-thread": "the load moves to another thread and takes as long",
     "serialized-specialization": "a recording does not show how long these loads would take side by side",
-    "unaccounted-time": "what the time is spent on is not recorded",
     "app-conversion": _SAMPLES,
     "element-wise-access": _SAMPLES,
     "load-before-first-token": "the load moves ahead of the request and takes as long",
@@ -273,10 +305,17 @@ UNKNOWN: dict[str, str] = {
     "full-context-window": "the check says how full the window is",
     "request-errors": "the check counts requests that fail",
 }
-"""Why others cannot be."""
+"""What goes with the fix of a check, or why that is not known."""
+
 NO_TIME = "its fix is not known to save time"
-"""The same for those that are in neither list."""
+"""Why the savings of any other check are not known."""
 INFERRED = "Core ML recorded no calls, and inferred ones do not show what waits for what"
-"""The same for those that need it."""
+"""The same of those that follow from that."""
 TOO_LARGE = "so many calls overlap that only `tracekit whatif` replays them, in some seconds"
-"""The same of a report on a large recording, for those that can be."""
+"""The same of a report on a large recording, for those that can be replayed."""
+
+
+def fix_of(detector: ListedDetector) -> Fix | str | None:
+    """What goes with the fix of its findings, or why that is not known; None where it is about no time."""
+    causes = (BY_CAUSE[cause] for cause in detector.causes if cause in BY_CAUSE)
+    return BY_CHECK.get(detector.id) or next(causes, None)

@@ -14,7 +14,7 @@ from tracekit.analysis.schedule import Recorded, recorded_schedule
 from tracekit.analysis.statistics import CallTimes
 from tracekit.analysis.throughput import bursts
 from tracekit.arrays import BoolArray, IntArray
-from tracekit.detectors.fixes import FIXES, INFERRED, NO_TIME, TOO_LARGE, UNKNOWN
+from tracekit.detectors.fixes import INFERRED, NO_TIME, TOO_LARGE, Fix, fix_of
 from tracekit.detectors.framework import Judgment
 from tracekit.detectors.outcomes import Cost, Each, Finding, Savings, Unknown
 from tracekit.grouping import grouped
@@ -32,11 +32,16 @@ class Replays:
     def __init__(self, trace: Trace, answers: Iterable[Judgment], *, quick: bool = False) -> None:
         """`quick` leaves out recordings that take long."""
         self.trace = trace
+        answers = tuple(answers)
         self.found = grouped(
             (answer.detector.id, answer.outcome) for answer in answers if isinstance(answer.outcome, Finding)
         )
         self._runs: dict[tuple[str, ...], tuple[Changes, Intervals]] = {}
-        known = [name for name in self.found if name in FIXES and not (trace.inferred and FIXES[name].overlaps)]
+        answered = {each.detector.id: fix_of(each.detector) for each in answers if each.detector.id in self.found}
+        self.fixes = {name: fix for name, fix in answered.items() if isinstance(fix, Fix)}
+        """By id of the checks that have one which can be taken out of a recording."""
+        self._unknown = {name: reason for name, reason in answered.items() if isinstance(reason, str)}
+        known = [name for name, fix in self.fixes.items() if not (trace.inferred and fix.overlaps)]
         if known and quick:
             schedule = self.recorded.schedule
             is_large = len(schedule.calls) + len(schedule.pieces) > LARGE
@@ -55,17 +60,22 @@ class Replays:
         return self.recorded.calls.model.values
 
     def why_unknown(self, name: str) -> str:
-        """Why the savings of a check are unknown that cannot be replayed."""
-        if name in FIXES:
-            return INFERRED if self.trace.inferred and FIXES[name].overlaps else TOO_LARGE
-        return UNKNOWN.get(name, NO_TIME)
+        """Why the savings of a check are unknown; empty where they are known, and where it is about no time."""
+        fix = self.fixes.get(name)
+        if fix is None:
+            return self._unknown.get(name, "")
+        if name not in self.known:
+            return INFERRED if self.trace.inferred and fix.overlaps else TOO_LARGE
+        return "" if any(self._saved_by(name, each) for each in self.found[name]) else fix.otherwise
 
     def run(self, names: Iterable[str]) -> tuple[Changes, Intervals]:
         """What the fixes of these checks take away together, and when each call of the schedule runs without it, shape
         (calls,). O(n log n)."""
         key = tuple(sorted(names))
         if key not in self._runs:
-            takes = (FIXES[name].take(self.trace, self.recorded, each) for name in key for each in self.found[name])
+            takes = (
+                self.fixes[name].take(self.trace, self.recorded, each) for name in key for each in self.found[name]
+            )
             changes = reduce(Changes.joined, takes)
             self._runs[key] = changes, replay(changed(self.recorded.schedule, changes))
         return self._runs[key]
@@ -74,11 +84,28 @@ class Replays:
         """Shape (models,): time that the fixes of these checks save, 0 or more: time that its loads, compilations and
         predictions cover; or, where the app's own time changes, time from the first prediction to the last."""
         changes, after = self.run(names)
-        model, saved = self.recorded.model, (self._covered_ns - self._covered(after)).clip(0)
+        model, calls = self.recorded.model, self.recorded.schedule.calls
+        # Who waits for whom then changes by chance: it may be no loss.
+        shorter = Intervals(calls.starts, calls.starts + np.minimum(calls.durations, changes.most_ns))
+        saved = (self._covered_ns - np.minimum(self._covered(after), self._covered(shorter))).clip(0)
         for code in np.unique(model[changes.timed]).tolist():
             before_ns, after_ns = self._from_first_to_last(code, changes, after)
             saved[code] = max(saved[code], before_ns - after_ns)
+        unused = [each for name in names if self.fixes[name].is_unused for each in self.found[name]]
+        for code in {code for each in unused for code in self._about(each).tolist()}:
+            saved[code] = self._earlier_ns(changes.gone, model == code, after)
         return saved
+
+    def _earlier_ns(self, gone: BoolArray, mine: BoolArray, after: Intervals) -> int:
+        """By how much other calls begin earlier that follow calls that go, the last of which are these."""
+        schedule, earlier_ns = self.recorded.schedule, 0
+        shift = schedule.calls.starts - after.starts
+        for call in np.flatnonzero(~gone & (schedule.previous >= 0) & (gone & mine)[schedule.previous]).tolist():
+            before = int(schedule.previous[call])
+            while before >= 0 and gone[before]:
+                before = int(schedule.previous[before])
+            earlier_ns += max(int(shift[call]) - (int(shift[before]) if before >= 0 else 0), 0)
+        return earlier_ns
 
     def together_ns(self, names: Sequence[str]) -> int:
         """The same of all models that these findings are about. Who waits for several loads at once waits once."""
@@ -107,10 +134,12 @@ class Replays:
 
     def _with_savings(self, name: str, finding: Finding) -> Finding:
         if name not in self.known:
-            about_time = name in FIXES or name in UNKNOWN or finding.cost is not None
-            return replace(finding, savings=Unknown(self.why_unknown(name)) if about_time else None)
+            reason = self.why_unknown(name) or (NO_TIME if finding.cost else "")
+            return replace(finding, savings=Unknown(reason) if reason else None)
+        fix, saved = self.fixes[name], self._saved_by(name, finding)
+        if not saved and fix.otherwise:
+            return replace(finding, savings=Unknown(fix.otherwise))
         about, each = self._about(finding), self._each(name, finding)
-        saved = int(self.saved_ns((name,))[about].sum())
         # What is said of the recording is a share of the app's time, whichever models it is about.
         spent = core_ml_time(self.trace) if finding.model is None else int(self._covered_ns[about].sum())
         changes, after = self.run((name,))
@@ -119,14 +148,18 @@ class Replays:
         if changes.timed[mine].any():
             spent = self._from_first_to_last(int(about[0]), changes, after)[0]
             of = "the time from first to last prediction"
-        basis = f"Replayed without what the fix takes away. {FIXES[name].assumed}"
+        basis = f"Replayed without what the fix takes away. {fix.assumed}"
         of_ns = max(spent, saved, 1)
         savings = Savings(saved, saved, saved / of_ns, of_ns, basis, of, cost.once, each)
         if changes.in_flight[mine].any() and not changes.timed[mine].any():
             # The time in which any is in flight stays: each takes less, and all together as long.
             return replace(finding, savings=replace(savings, total_ns=0, extra_ns=0, share=cost.share, of=cost.of))
-        besides = FIXES[name].besides if finding.cost is not None and saved > finding.cost.ns else ""
+        besides = fix.besides if finding.cost is not None and saved > finding.cost.ns else ""
         return replace(finding, savings=savings, summary=f"{finding.summary} {besides}".rstrip())
+
+    def _saved_by(self, name: str, finding: Finding) -> int:
+        """What the fix of a check saves in the models of a finding."""
+        return int(self.saved_ns((name,))[self._about(finding)].sum())
 
     @cached_property
     def _covered_ns(self) -> IntArray:
@@ -165,8 +198,9 @@ class Replays:
         gone, predicted = mine & changes.gone, mine & self._predicted
         if gone.any():
             compiled = self.recorded.calls.kind.is_any(Kind.COMPILE)[gone].all()
-            usual = round(float(calls.durations[gone].mean()))
-            return Each("compilation" if compiled else "load", int(gone.sum()), usual, usual)
+            count, usual = int(gone.sum()), round(float(calls.durations[gone].mean()))
+            saved_ns = usual if not self.fixes[name].is_unused else self._saved_by(name, finding) // count
+            return Each("compilation" if compiled else "load", count, saved_ns, usual)
         count = int(predicted.sum())
         if not count:
             return None

@@ -11,7 +11,8 @@ from typing import NamedTuple
 from tracekit.analysis.ledger.causes import NAMES, PREPARING, Cause, Known
 from tracekit.analysis.ledger.choice import Slower
 from tracekit.analysis.ledger.explain import Blocker, Part, Tail, Why
-from tracekit.detectors.fixes import FIXES
+from tracekit.detectors.fixes import Fix, fix_of
+from tracekit.detectors.plugins import all_detectors
 from tracekit.documents.columns import words
 from tracekit.render.blocks import Block, Column, Document, Line, Paragraph, Role, Span, join, present, section, table
 from tracekit.report.call_sites import THREADS, place
@@ -49,6 +50,7 @@ def why_document(report: WhyReport, path: str = "") -> Document:
     """What is said of each prediction, then of the slowest ones of its model; `path` is that of the recording."""
     explained = [each for model in report.models for each in zip(model.predictions, model.findings, strict=True)]
     finding = worst_finding(*explained[0]) if explained else None
+    can_be_replayed = any(isinstance(fix_of(each), Fix) for each in all_detectors() if each.id == finding)
     replayed = command("whatif", path or report.source, finding or "")
     if len(explained) <= 1:
         verdict = next((sentence(why) for model in report.models for why in model.predictions), report.nothing)
@@ -65,7 +67,7 @@ def why_document(report: WhyReport, path: str = "") -> Document:
         blocks=present(
             *(block for model in report.models for block in _blocks(model, report.sampled, several=len(explained) > 1)),
             Paragraph(slower_words(report.slower), Role.DIM) if report.slower else None,
-            Paragraph(Span(replayed, Role.CODE), lead="savings") if finding in FIXES else None,
+            Paragraph(Span(replayed, Role.CODE), lead="savings") if can_be_replayed else None,
         ),
         closing=f"details: tracekit explain {finding}" if finding else "",
     )

@@ -12,7 +12,7 @@ from tracekit.analysis.replay import as_one
 from tracekit.analysis.statistics import CallTimes, duration_statistics
 from tracekit.analysis.throughput import FrameSteps, bursts, frame_steps, summarize_throughput
 from tracekit.arrays import BoolArray, IntArray
-from tracekit.detectors.fixes import FIXES, UNKNOWN
+from tracekit.detectors.fixes import NO_TIME
 from tracekit.detectors.framework import Judgment
 from tracekit.detectors.replayed import Replays, ended_in
 from tracekit.errors import UsageError
@@ -95,9 +95,13 @@ def what_if(trace: Trace, source: str, answers: Iterable[Judgment], wanted: Sequ
         if name not in found:
             raise UsageError(f"{name} has no finding in this recording; see `tracekit analyze -v`")
     # Others cost no time, as those about the recording itself.
-    chosen = list(dict.fromkeys(wanted)) or [name for name in found if name in FIXES or name in UNKNOWN]
-    known = [name for name in chosen if name in replays.known]
-    unknown = tuple(UnknownSavings(name, replays.why_unknown(name)) for name in chosen if name not in known)
+    reasons = {name: replays.why_unknown(name) for name in found}
+    known = [name for name in dict.fromkeys(wanted or found) if name in replays.known and not reasons[name]]
+    unknown = tuple(
+        UnknownSavings(name, reasons[name] or NO_TIME)
+        for name in dict.fromkeys(wanted or found)
+        if name not in known and (wanted or reasons[name])
+    )
     if not known:
         return WhatIf(source, (), unknown, ())
     asked = [(name,) for name in known] + ([tuple(known)] if len(known) > 1 else [])
@@ -109,7 +113,7 @@ def what_if(trace: Trace, source: str, answers: Iterable[Judgment], wanted: Sequ
     if models - replays.recorded.paced:
         who = "Other predictions" if paced else "Predictions"
         said.append(f"{who} follow the one before after the recorded gap; after 0.5 s and more, starts stay.")
-    assumed = (*(FIXES[name].assumed for name in known), *said)
+    assumed = (*(replays.fixes[name].assumed for name in known), *said)
     return WhatIf(source, run, unknown, tuple(dict.fromkeys(assumed)))
 
 
