@@ -219,8 +219,8 @@ def compiled_again(app: App) -> Thread:
 
 @problem("unused-load", paces=("user",), beside=False, measure=READY)
 def never_used(app: App) -> Thread:
-    """A model is loaded and never called, or not loaded."""
-    length = app.draws.integer(80, 400) * MS
+    """A model is loaded and never called, or not loaded; the first call follows at once."""
+    length, app.gap_ns[0] = app.draws.integer(80, 400) * MS, MS
     if app.ill:
         yield from app.simulation.app.load(Model(f"{app.model.base}Extra"), length)
     yield from app.simulation.app.load(app.model)

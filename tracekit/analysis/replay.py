@@ -155,6 +155,8 @@ def schedule_of(
     since = np.where(call < 0, pieces.starts, _at(pieces.ends, after, starts))
     free, ended = _busy_until(pieces, unit)
     ready = _handed_over(pieces, unit, call, group, np.clip(ready, since, pieces.starts), ended)
+    # Work that the idle unit began late after it had been handed over was on its way.
+    begin = np.where(pieces.starts - free > MOST_HAND_OVER_NS, ready, pieces.starts)
     reference = np.where(from_start, _at(calls.starts, previous, 0), _at(calls.ends, previous, 0))
     return Schedule(
         calls=calls,
@@ -170,8 +172,8 @@ def schedule_of(
         call=call,
         after=after,
         lead_ns=np.where(call < 0, ready, ready - since),
-        hand_over_ns=_hand_over(pieces, unit, ready, free),
-        work_ns=pieces.durations,
+        hand_over_ns=_hand_over(begin, unit, ready, free),
+        work_ns=pieces.ends - begin,
     )
 
 
@@ -424,8 +426,8 @@ def _handed_over(
     pieces: Intervals, unit: IntArray, call: IndexArray, group: IntArray, since: IntArray, ended: IntArray
 ) -> IntArray:
     """Shape (pieces,): when each was handed to its unit: at its start where the unit was free, else after the time that
-    it usually takes its `group` from `since` on, but not before what the unit began earlier. Work of others that waited
-    was handed over before what waited behind it."""
+    it usually takes its `group` from `since` on, but not before what the unit began earlier. Work of others was handed
+    over before what waited behind it."""
     took, busy = pieces.starts - since, ended > since
     size = int(group.max(initial=-1)) + 1
     usual = medians_by_group(took[~busy], group[~busy], size)
@@ -439,22 +441,20 @@ def _handed_over(
     np.fmin.at(others, unit_of[known], usual[known])
     unknown = np.where(least <= longest // 2, np.minimum(least, others[unit_of]), 0)
     expected = since + np.minimum(took, np.where(np.isnan(usual), unknown, usual)[group].astype(np.int64))
-    follows = pieces.starts - ended <= MOST_HAND_OVER_NS
-    waited = busy & (expected < ended) & follows
+    waited = busy & (expected < ended) & (pieces.starts - ended <= MOST_HAND_OVER_NS)
     ready = np.where(waited, expected, pieces.starts)
     for number in np.unique(unit).tolist():
         index = np.flatnonzero(unit == number)
         before = np.minimum.accumulate(np.where(call[index] >= 0, ready[index], AS_RECORDED)[::-1])[::-1]
-        others = (call[index] < 0) & follows[index]
-        handed = np.where(others, np.minimum(ready[index], before), ready[index])
+        handed = np.where(call[index] < 0, np.minimum(ready[index], before), ready[index])
         ready[index] = np.maximum.accumulate(handed)
     return ready
 
 
-def _hand_over(pieces: Intervals, unit: IntArray, ready: IntArray, free: IntArray) -> IntArray:
+def _hand_over(begin: IntArray, unit: IntArray, ready: IntArray, free: IntArray) -> IntArray:
     """Shape (pieces,): as recorded for those that waited or that overlap what was before, else what is usual."""
-    passed = np.where(free == -AS_RECORDED, 0, pieces.starts - free)
-    waited = ready < pieces.starts
+    passed = np.where(free == -AS_RECORDED, 0, begin - free)
+    waited = ready < begin
     size = int(unit.max(initial=-1)) + 1
     usual = np.nan_to_num(medians_by_group(passed[waited], unit[waited], size))[unit].astype(np.int64)
     return np.where(waited, passed, np.minimum(passed, usual))

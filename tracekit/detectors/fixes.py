@@ -51,8 +51,6 @@ class Fix(NamedTuple):
     """What it saves follows from what waits for units, which inferred calls do not show."""
     besides: str = ""
     """One sentence: what is saved besides the time that the problem takes, where that is more."""
-    is_unused: bool = False
-    """The app uses nothing of what goes: only calls that begin earlier without it are a gain."""
     otherwise: str = ""
     """Why nothing is known to be saved where the replay shows none."""
 
@@ -60,6 +58,12 @@ class Fix(NamedTuple):
 def _calls(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
     """The loads and compilations that the finding shows."""
     return replace(_nothing(recorded), gone=_shown(recorded.calls, finding))
+
+
+def _affected(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
+    """Those of them that cost time."""
+    cost = finding.affected.covered_within(recorded.schedule.calls)
+    return replace(_nothing(recorded), gone=_shown(recorded.calls, finding) & (cost > 0))
 
 
 def _copies(trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
@@ -241,9 +245,8 @@ BY_CHECK: dict[str, Fix | str] = {
     "cold-load": _LOADED_AHEAD,
     "slow-load": _LOADED_AHEAD,
     "unused-load": Fix(
-        _calls,
+        _affected,
         "The model is not loaded.",
-        is_unused=True,
         otherwise="no call of the app waits for these loads: memory is saved",
     ),
     "duplicate-instances": Fix(_calls, "One instance is loaded; loads of the others go."),

@@ -91,21 +91,7 @@ class Replays:
         for code in np.unique(model[changes.timed]).tolist():
             before_ns, after_ns = self._from_first_to_last(code, changes, after)
             saved[code] = max(saved[code], before_ns - after_ns)
-        unused = [each for name in names if self.fixes[name].is_unused for each in self.found[name]]
-        for code in {code for each in unused for code in self._about(each).tolist()}:
-            saved[code] = self._earlier_ns(changes.gone, model == code, after)
         return saved
-
-    def _earlier_ns(self, gone: BoolArray, mine: BoolArray, after: Intervals) -> int:
-        """By how much other calls begin earlier that follow calls that go, the last of which are these."""
-        schedule, earlier_ns = self.recorded.schedule, 0
-        shift = schedule.calls.starts - after.starts
-        for call in np.flatnonzero(~gone & (schedule.previous >= 0) & (gone & mine)[schedule.previous]).tolist():
-            before = int(schedule.previous[call])
-            while before >= 0 and gone[before]:
-                before = int(schedule.previous[before])
-            earlier_ns += max(int(shift[call]) - (int(shift[before]) if before >= 0 else 0), 0)
-        return earlier_ns
 
     def together_ns(self, names: Sequence[str]) -> int:
         """The same of all models that these findings are about. Who waits for several loads at once waits once."""
@@ -199,8 +185,7 @@ class Replays:
         if gone.any():
             compiled = self.recorded.calls.kind.is_any(Kind.COMPILE)[gone].all()
             count, usual = int(gone.sum()), round(float(calls.durations[gone].mean()))
-            saved_ns = usual if not self.fixes[name].is_unused else self._saved_by(name, finding) // count
-            return Each("compilation" if compiled else "load", count, saved_ns, usual)
+            return Each("compilation" if compiled else "load", count, usual, usual)
         count = int(predicted.sum())
         if not count:
             return None
