@@ -21,6 +21,7 @@ NOT_FOR_REPORTS = {
     "shtab",
     "textual",
     "google.protobuf",
+    "numpy.ma",
     "tracekit.comparison.comparison",
     "tracekit.comparison.latency",
     "tracekit.lanes",

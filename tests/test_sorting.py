@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from tracekit.sorting import (
+    distinct_numbers,
     equal_groups,
     few_bits,
     group_edges,
@@ -35,6 +36,15 @@ def test_places_are_those_of_numpy(
     times = draws.integers(-10, 1010, sought)
     times = np.sort(times) if is_ascending else times
     assert np.array_equal(places(ascending, times, side), np.searchsorted(ascending, times, side))
+
+
+@given(
+    values=st.lists(st.integers(-3, 9) | st.integers(-(1 << 62), 1 << 62)),
+    kind=st.sampled_from(["i8", "i2", "u8"]),
+)
+def test_distinct_numbers_are_those_of_a_set(values: list[int], kind: str) -> None:
+    fitting = [value for value in values if np.iinfo(kind).min <= value <= np.iinfo(kind).max]
+    assert distinct_numbers(np.array(fitting, kind)).tolist() == sorted(set(fitting))
 
 
 @pytest.mark.parametrize("span", [1, 1000, (1 << 16) - 1, 1 << 16, (1 << 32) - 1, 1 << 32, 1 << 62])

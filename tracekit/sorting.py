@@ -33,6 +33,17 @@ def stable_order(values: IntArray | FloatArray) -> IndexArray:
     return np.argsort(values, kind="stable")
 
 
+def distinct_numbers(values: CodeArray) -> IntArray:
+    """The distinct values, ascending. O(n) where they lie close together, as codes do; else O(n log n). `np.unique`
+    loads masked arrays first: a fiftieth of the time of a short command."""
+    low, high = int(values.min(initial=0)), int(values.max(initial=0))
+    if high - low <= 4 * len(values):
+        return np.flatnonzero(np.bincount(values - low)) + low
+    ordered = np.sort(values)
+    kept: IntArray = ordered[np.append(True, ordered[1:] != ordered[:-1])].astype(np.int64)
+    return kept
+
+
 def ranks(values: IntArray) -> tuple[IntArray, IntArray]:
     """The distinct values, ascending, and the place of each value among them: shape (n,). O(n) where they lie close
     together, as codes do; else O(n log n)."""

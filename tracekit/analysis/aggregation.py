@@ -14,7 +14,7 @@ from tracekit.arrays import BoolArray, IndexArray
 from tracekit.errors import unknown
 from tracekit.recording.table import Process
 from tracekit.rows import first_codes, group_ids
-from tracekit.sorting import equal_groups, few_bits
+from tracekit.sorting import distinct_numbers, equal_groups, few_bits
 from tracekit.trace.events import Attribution, Calls, Events, Kind, Level
 from tracekit.trace.instruments.catalogue import INSTRUMENTS
 from tracekit.trace.trace import Trace
@@ -111,7 +111,7 @@ def hardware_titles(trace: Trace) -> Titles:
     kinds, lanes = hardware.kind, hardware.lane
     foreign = hardware.attribution.is_any(Attribution.FOREIGN).astype(np.intp)
     nested = (hardware.depth.filled(0) > 0).astype(np.intp)
-    named = set(np.unique(lanes.codes[hardware.process.known]).tolist())
+    named = set(distinct_numbers(lanes.codes[hardware.process.known]).tolist())
     # Every row has a kind and a lane.
     columns = (kinds.codes, lanes.codes, owner, foreign, nested)
     shape = (len(kinds.values), len(lanes.values), len(owners), 2, 2)

@@ -10,6 +10,7 @@ import numpy as np
 from tracekit.analysis.copies import data_rows
 from tracekit.analysis.statistics import medians_by_group, top_calls
 from tracekit.arrays import BoolArray, IntArray
+from tracekit.sorting import distinct_numbers
 from tracekit.trace.events import COPY_KINDS, Calls, Events, Kind
 from tracekit.trace.trace import Trace
 
@@ -130,6 +131,6 @@ def opened_by_another_model(trace: Trace, predictions: Calls, sequence: IntArray
     opened = np.searchsorted(starts[opens], begin, side="right")
     before = np.append(np.where(opens > 0, starts[opens - 1], -1), np.iinfo(np.int64).max)
     count = len(calls.model.values)
-    distinct = np.unique((opened * count + model)[begin > before[opened]])
+    distinct = distinct_numbers((opened * count + model)[begin > before[opened]])
     total, times = np.bincount(model, minlength=count), np.bincount(distinct % max(count, 1), minlength=count)
     return bool(((times >= USUAL * len(opens)) & (total <= 2 * times)).any())

@@ -25,6 +25,7 @@ from tracekit.analysis.statistics import medians_by_group
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals, depth_profile, union_by_group
 from tracekit.rows import counts_by, first_codes, places_of
+from tracekit.sorting import distinct_numbers
 from tracekit.trace.events import Calls, Device, Events, Kind
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.trace import Trace, cached_by_trace
@@ -137,12 +138,12 @@ class Traits:
     @property
     def interfaces(self) -> int:
         """Different numbers of inputs that are known."""
-        return len(np.unique(self.inputs[self.inputs > 0]))
+        return len(distinct_numbers(self.inputs[self.inputs > 0]))
 
     @property
     def processes(self) -> int:
         """Different processes that are known."""
-        return len(np.unique(self.pid[self.pid >= 0]))
+        return len(distinct_numbers(self.pid[self.pid >= 0]))
 
     def kinds(self) -> IntArray:
         """Calls numbered by what sets their instances apart; what is unknown counts as what most calls have."""
@@ -152,7 +153,7 @@ class Traits:
 
     def difference(self) -> str:
         """In what the instances differ, in words; empty where nothing shows it."""
-        units = any(len(np.unique(values[values >= 0])) > 1 for values in self.ran.T)
+        units = any(len(distinct_numbers(values[values >= 0])) > 1 for values in self.ran.T)
         differences = (
             ("process", self.processes > 1),
             ("number of inputs", self.interfaces > 1),
@@ -230,7 +231,7 @@ def instances_by_kind(loads: Calls, predictions: Calls, known: Traits, min_calls
             predictions.where(kinds == kind),
             min_calls,
         )
-        for kind in np.unique(kinds)
+        for kind in distinct_numbers(kinds)
     ]
 
 
@@ -243,7 +244,7 @@ def _instances(all_loads: Calls, load_index: IntArray, predictions: Calls, min_c
     overlapping = np.concatenate(([False], uses.first_ns[1:] < latest[:-1]))
     changes = int((np.diff(uses.group) != 0).sum())
     return Instances(
-        count=len(np.unique(known[known >= 0])),
+        count=len(distinct_numbers(known[known >= 0])),
         switches=max(changes - (len(uses.load) - 1), 0),
         parallel_share=_parallel_share(predictions, uses),
         spread=_spread(predictions, uses, min_calls),

@@ -206,7 +206,7 @@ def modes(
     edges = sorted(set(edges))
     mode = np.empty(count, np.int64)
     mode[order] = np.repeat(np.arange(len(edges) - 1), np.diff(edges))
-    return mode, np.array([float(np.median(values[low:high])) for low, high in pairwise(edges)], np.float64)
+    return mode, np.array([median_of(values[low:high]) for low, high in pairwise(edges)], np.float64)
 
 
 def _may_part(durations_ns: IntArray, outside: int, min_ratio: float) -> bool:
@@ -230,7 +230,7 @@ def _split(logs: FloatArray, min_count: int, distance: float) -> int | None:
     depth[: min_count - 1] = -np.inf
     depth[count - min_count :] = -np.inf
     split = int(depth.argmax()) + 1
-    apart = float(np.median(logs[split:]) - np.median(logs[:split])) >= distance
+    apart = median_of(logs[split:]) - median_of(logs[:split]) >= distance
     return split if apart and depth[split - 1] >= DEPTH else None
 
 

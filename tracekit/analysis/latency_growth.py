@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from tracekit.analysis.latency import rank_correlations
+from tracekit.analysis.quantities import median_of
 from tracekit.analysis.statistics import medians_by_group
 from tracekit.arrays import BoolArray, FloatArray, IntArray
 
@@ -183,8 +184,8 @@ def context_growth(context: FloatArray, time_ns: FloatArray) -> ContextGrowth | 
     place = np.minimum(((context - low) / (high - low) * BINS).astype(np.int64), BINS - 1)
     order = np.argsort(place, kind="stable")
     held, first = np.unique(place[order], return_index=True)
-    x = np.array([np.median(each) for each in np.split(context[order], first[1:])])
-    y = np.array([np.median(each) for each in np.split(time_ns[order], first[1:])])
+    x = np.array([median_of(each) for each in np.split(context[order], first[1:])])
+    y = np.array([median_of(each) for each in np.split(time_ns[order], first[1:])])
     lower = held < BINS // 2
     if min(int(lower.sum()), int((~lower).sum())) < _LEAST:
         return None

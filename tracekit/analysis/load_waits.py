@@ -16,6 +16,7 @@ from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.columns import column
 from tracekit.intervals import Intervals, Timed
 from tracekit.rows import Rows, places_of
+from tracekit.sorting import distinct_numbers
 from tracekit.trace.events import LOAD_KINDS, SETUP_KINDS, Calls, Kind, Level
 from tracekit.trace.instruments.tables import Hangs
 from tracekit.trace.trace import Trace, cached_by_trace
@@ -121,7 +122,7 @@ def _waits(trace: Trace, max_delay_ns: int, min_gap_ns: int) -> BoolArray:
     times, answers, called_for = Intervals.from_rows(loads), np.zeros((2, len(loads)), np.bool_), of_load < 0
     begun, over = np.full((2, len(calls)), -1, np.int64)
     paced = np.zeros(len(calls), np.bool_)
-    for code in np.unique(of_load[of_load >= 0]):
+    for code in distinct_numbers(of_load[of_load >= 0]):
         own, called = np.flatnonzero(of_load == code), np.flatnonzero(of_call == code)
         found = next_call(loads.take(own), calls.take(called), max_delay_ns, setup)
         waits, call = own[found >= 0], called[found[found >= 0]]
@@ -238,7 +239,7 @@ def hang_calls(trace: Trace, min_ns: int, call_share: float, hang_share: float, 
     # Share of the time of calls that may lie in hangs by chance: less than `ratio` times where hangs are most of it.
     by_chance = min(ratio * hung, 1 - (1 - hung) / ratio)
     chosen, rarer_times = np.zeros(len(called), dtype=bool), [Intervals.none()]
-    for value in np.unique(sort[inside]):
+    for value in distinct_numbers(sort[inside]):
         of_sort = sort == value
         times, own = calls.where(of_sort & inside), calls.where(of_sort)
         if times.covered_ns < by_chance * own.covered_ns:

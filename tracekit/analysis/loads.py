@@ -17,6 +17,7 @@ from tracekit.analysis.statistics import medians_of_others, top_calls
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals, containing
 from tracekit.rows import first_codes, places_of
+from tracekit.sorting import distinct_numbers
 from tracekit.trace.calls.hardware import prepares
 from tracekit.trace.events import LOAD_KINDS, Calls, Events, Kind, Origin
 from tracekit.trace.trace import Trace, cached_by_trace
@@ -82,7 +83,7 @@ def uses_of_loads(loads: Calls, predictions: Calls, process: IntArray | None = N
     if process is not None:
         # An unknown process is the only known one of its group.
         width = int(process.max(initial=-1)) + 2
-        pairs = np.unique((group * width + process)[process >= 0])
+        pairs = distinct_numbers((group * width + process)[process >= 0])
         several = np.bincount(pairs // width, minlength=int(group.max(initial=-1)) + 1) > 1
         group, _ = first_codes(group * width + np.where(several[group], process + 1, 0))
     load = np.zeros(int(group.max(initial=-1)) + 1, np.int64)
@@ -213,7 +214,7 @@ def top_loads(trace: Trace) -> tuple[Calls, BoolArray, BoolArray]:
     rows = top_calls(trace, *LOAD_KINDS)
     rows = rows.where(rows.model.known)
     cold, unknown = np.zeros(len(rows), dtype=bool), np.zeros(len(rows), dtype=bool)
-    for code in np.unique(rows.model.codes):
+    for code in distinct_numbers(rows.model.codes):
         of_model = rows.model.codes == code
         known = cold_loads(rows.where(of_model), trace)
         cold[of_model], unknown[of_model] = known.cold, known.unknown

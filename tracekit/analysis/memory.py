@@ -19,6 +19,7 @@ from tracekit.analysis.quantities import sample_quantiles
 from tracekit.analysis.statistics import top_calls
 from tracekit.arrays import FloatArray, IntArray
 from tracekit.intervals import Intervals
+from tracekit.sorting import distinct_numbers
 from tracekit.trace.events import LOAD_KINDS, Calls, Kind
 from tracekit.trace.instruments.memory import Memory, of_process
 from tracekit.trace.trace import Trace, cached_by_trace
@@ -142,7 +143,7 @@ def _of_loads(trace: Trace, known: Sizes) -> Iterator[LoadMemory]:
         return
     predictions, spans = top_calls(trace, Kind.PREDICTION), Intervals.from_rows(loads)
     usual = usual_change(known, spans)
-    for code in np.unique(loads.model.codes[loads.model.known]).tolist():
+    for code in distinct_numbers(loads.model.codes[loads.model.known]).tolist():
         rows = np.flatnonzero(loads.model.codes == code)
         releases = _releases(loads.take(rows), predictions.where(predictions.model.codes == code))
         for row, (last_ns, next_ns) in zip(rows.tolist(), releases, strict=True):

@@ -27,6 +27,7 @@ from tracekit.analysis.statistics import CallTimes, Statistics, duration_statist
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.columns import Numbers
 from tracekit.intervals import Intervals
+from tracekit.sorting import distinct_numbers
 from tracekit.trace.calls.stacks import app_frames, innermost
 from tracekit.trace.context import of_target
 from tracekit.trace.events import Lane, Level
@@ -157,7 +158,7 @@ def _parts(trace: Trace, tid: IntArray, windows: Intervals) -> dict[Part, IntArr
     in_core_ml, in_others = core_ml.covered_within(windows), others.covered_within(windows)
     running, on_gpu = np.zeros_like(tid), np.zeros_like(tid)
     has = np.zeros(len(tid), np.bool_)
-    for thread in np.unique(tid).tolist():
+    for thread in distinct_numbers(tid).tolist():
         at = tid == thread
         own, covered = windows.where(at), others
         if samples is not None and thread >= 0:
@@ -243,7 +244,7 @@ def _place(
 ) -> tuple[Place | None, float]:
     """The function of the app that most samples of its threads are in, and the share of these samples in it."""
     rows, frame = in_app
-    inside = np.isin(rows.tid.filled(), np.unique(tid))
+    inside = np.isin(rows.tid.filled(), distinct_numbers(tid))
     inside &= in_ranges(windows.union(), rows.time_ns - 1)
     known = inside & (frame >= 0)
     sites = between_sites(trace, rows.where(known), frame[known])

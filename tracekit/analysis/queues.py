@@ -18,7 +18,7 @@ from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.columns import Numbers, Texts, column
 from tracekit.intervals import Intervals, positions_between, running_end
 from tracekit.rows import Rows, sums_by
-from tracekit.sorting import few_bits, is_first_of_each
+from tracekit.sorting import distinct_numbers, few_bits, is_first_of_each
 from tracekit.trace.events import Attribution, Device, Events, Kind, Lane
 from tracekit.trace.linking import top_predictions
 from tracekit.trace.trace import Trace, cached_by_trace
@@ -121,7 +121,7 @@ class UnitRows:
         first = np.searchsorted(self.held_reach, windows.starts, side="right")
         after = np.maximum(np.searchsorted(self.held.starts, windows.ends), first)
         rows, window = positions_between(first, after), np.repeat(np.arange(len(windows)), after - first)
-        return np.unique(rows[self.held.ends[rows] > windows.starts[window]])
+        return distinct_numbers(rows[self.held.ends[rows] > windows.starts[window]])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -241,7 +241,7 @@ def _behind(rows: UnitRows, windows: Intervals, model: IntArray) -> IntArray:
     own = np.zeros(len(windows), np.int64)
     order = np.argsort(few_bits(rows.model), kind="stable")
     codes = rows.model[order]
-    for code in np.unique(model):
+    for code in distinct_numbers(model):
         first, after = np.searchsorted(codes, [code, code + 1])
         chosen = model == code
         own[chosen] = rows.held.where(np.sort(order[first:after])).covered_within(windows.where(chosen))

@@ -16,7 +16,7 @@ import numpy as np
 from tracekit.analysis.statistics import medians_by_group
 from tracekit.arrays import BoolArray, IndexArray, IntArray
 from tracekit.intervals import Intervals, running_end
-from tracekit.sorting import group_edges, places
+from tracekit.sorting import distinct_numbers, group_edges, places
 
 NO_QUEUE = -1
 """Number of a unit that works for everyone at once."""
@@ -311,7 +311,7 @@ def changed(schedule: Schedule, changes: Changes) -> Schedule:
             excess -= taken
     gate = schedule.gate.copy()
     limited = changes.in_flight > 0
-    for kind in np.unique(changes.kind[limited]).tolist():
+    for kind in distinct_numbers(changes.kind[limited]).tolist():
         of_kind = np.flatnonzero(limited & (changes.kind == kind))
         limit = int(changes.in_flight[of_kind].min())
         gate[of_kind[limit:]] = of_kind[:-limit]
@@ -413,7 +413,7 @@ def _busy_until(pieces: Intervals, unit: IntArray) -> tuple[IntArray, IntArray]:
     """Shape (pieces,) each, far in the past where there is nothing before: when the unit had done all that began before
     the piece, and the last end of work of the unit up to its start."""
     free, ended = np.full((2, len(pieces)), -AS_RECORDED)
-    for number in np.unique(unit).tolist():
+    for number in distinct_numbers(unit).tolist():
         index = np.flatnonzero(unit == number)
         free[index[1:]] = np.maximum.accumulate(pieces.ends[index])[:-1]
         ends = np.sort(pieces.ends[index], kind="stable")  # Nearly in the order of the starts.
@@ -443,7 +443,7 @@ def _handed_over(
     expected = since + np.minimum(took, np.where(np.isnan(usual), unknown, usual)[group].astype(np.int64))
     waited = busy & (expected < ended) & (pieces.starts - ended <= MOST_HAND_OVER_NS)
     ready = np.where(waited, expected, pieces.starts)
-    for number in np.unique(unit).tolist():
+    for number in distinct_numbers(unit).tolist():
         index = np.flatnonzero(unit == number)
         before = np.minimum.accumulate(np.where(call[index] >= 0, ready[index], AS_RECORDED)[::-1])[::-1]
         handed = np.where(call[index] < 0, np.minimum(ready[index], before), ready[index])

@@ -16,7 +16,7 @@ from tracekit.arrays import BoolArray, IndexArray, IntArray
 from tracekit.columns import Texts
 from tracekit.intervals import Intervals, Timed, running_end
 from tracekit.rows import first_codes, places_of
-from tracekit.sorting import occurrence, places, ranks
+from tracekit.sorting import distinct_numbers, occurrence, places, ranks
 from tracekit.trace.events import SETUP_KINDS, Calls, Kind
 from tracekit.trace.linking import top_predictions
 from tracekit.trace.trace import Trace, cached_by_trace
@@ -104,7 +104,7 @@ def _followed(times: Intervals, thread: IntArray, model: IntArray) -> tuple[Inde
     O(n log n).
     """
     previous, from_start = np.full(len(times), -1, np.intp), np.zeros(len(times), np.bool_)
-    for number in np.unique(thread).tolist():
+    for number in distinct_numbers(thread).tolist():
         mine = np.flatnonzero(thread == number)
         starts, ends = times.starts[mine], times.ends[mine]
         by_end = np.argsort(ends, kind="stable")
@@ -129,9 +129,9 @@ def _beats(calls: Calls, thread: IntArray, model: IntArray) -> tuple[BoolArray, 
     found, paced = np.zeros(len(calls), np.bool_), set()
     predicted, times = calls.kind.is_any(Kind.PREDICTION), Intervals.from_rows(calls)
     each = CallTimes(calls.start_ns, calls.duration_ns)
-    rows_of = {number: np.flatnonzero(thread == number) for number in np.unique(thread).tolist()}
+    rows_of = {number: np.flatnonzero(thread == number) for number in distinct_numbers(thread).tolist()}
     asked = {number: idleness.CoreMLCalls.of(times.where(mine), model[mine]) for number, mine in rows_of.items()}
-    for code in np.unique(model[predicted & (model >= 0)]).tolist():
+    for code in distinct_numbers(model[predicted & (model >= 0)]).tolist():
         rows = each.where(predicted & (model == code))
         number = int(thread[model == code][0])
         mine, work = rows_of[number], asked[number]

@@ -211,7 +211,7 @@ def frame_rate(distances: IntArray | FloatArray) -> SteadyRate | None:
     """The usual rate of cameras and displays that distances from start to start keep; None without one. O(n log n)."""
     if not len(distances):
         return None
-    middle, distance = float(np.median(distances)), spread(distances)
+    middle, distance = median_of(distances), spread(distances)
     if distance > SPREAD:
         return None
     rate = min(FRAME_RATES, key=lambda rate: abs(middle * rate / 1e9 - 1))

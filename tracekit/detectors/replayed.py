@@ -19,6 +19,7 @@ from tracekit.detectors.framework import Judgment
 from tracekit.detectors.outcomes import Cost, Each, Finding, Savings, Unknown
 from tracekit.grouping import grouped
 from tracekit.intervals import Intervals, union_length_by_group
+from tracekit.sorting import distinct_numbers
 from tracekit.trace.events import Kind
 from tracekit.trace.trace import Trace
 
@@ -88,7 +89,7 @@ class Replays:
         # Who waits for whom then changes by chance: it may be no loss.
         shorter = Intervals(calls.starts, calls.starts + np.minimum(calls.durations, changes.most_ns))
         saved = (self._covered_ns - np.minimum(self._covered(after), self._covered(shorter))).clip(0)
-        for code in np.unique(model[changes.timed]).tolist():
+        for code in distinct_numbers(model[changes.timed]).tolist():
             before_ns, after_ns = self._from_first_to_last(code, changes, after)
             saved[code] = max(saved[code], before_ns - after_ns)
         return saved
@@ -97,11 +98,11 @@ class Replays:
         """The same of all models that these findings are about. Who waits for several loads at once waits once."""
         if not names:
             return 0
-        about = np.unique([code for name in names for each in self.found[name] for code in self._about(each)])
+        about = sorted({code for name in names for each in self.found[name] for code in self._about(each)})
         loads = np.isin(self.recorded.model, about) & ~self._predicted
         _, after = self.run(names)
         shared_ns = self._shared(self.recorded.schedule.calls, loads) - self._shared(after, loads)
-        return int(self.saved_ns(names)[about.astype(np.intp)].sum()) - max(shared_ns, 0)
+        return int(self.saved_ns(names)[about].sum()) - max(shared_ns, 0)
 
     def _shared(self, times: Intervals, chosen: BoolArray) -> int:
         """Time that several models cover at once, counted for each but one."""

@@ -15,6 +15,7 @@ from tracekit.characters import visible
 from tracekit.documents.time_breakdown import SHOWN, Slice
 from tracekit.render.blocks import Figure, Section, section
 from tracekit.render.markup import Html, join, tag
+from tracekit.sorting import distinct_numbers
 from tracekit.units import format_count, format_time
 
 if TYPE_CHECKING:
@@ -262,7 +263,7 @@ def calls_of(timeline: Timeline) -> Iterator[Calls]:
     for lane in timeline.lanes:
         called = np.flatnonzero(lane.calls)
         codes = lane.models[called]
-        for model in np.unique(codes[codes >= 0]).tolist():
+        for model in distinct_numbers(codes[codes >= 0]).tolist():
             rows = called[codes == model]
             durations = lane.ends[rows] - lane.starts[rows]
             if durations.max() > 0:

@@ -12,6 +12,7 @@ import numpy as np
 from tracekit.arrays import CodeArray, Int8Array, IntArray
 from tracekit.columns import Texts
 from tracekit.lanes.categories import OF_DEVICE, OF_KIND, Category
+from tracekit.sorting import distinct_numbers
 from tracekit.trace.events import Attribution, Device, Events as EventRows
 from tracekit.trace.instruments.catalogue import HARDWARE
 
@@ -152,7 +153,7 @@ def stack(starts: IntArray, ends: IntArray) -> IntArray:
     crossed = (rows > 0) & ~nested
     if crossed.any():
         cluster = np.cumsum(opens) - 1
-        bad = np.unique(cluster[crossed])
+        bad = distinct_numbers(cluster[crossed])
         firsts = np.flatnonzero(opens)
         lasts = np.append(firsts[1:], count)
         for first, last in zip(firsts[bad].tolist(), lasts[bad].tolist(), strict=True):

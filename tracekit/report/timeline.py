@@ -27,7 +27,7 @@ from tracekit.report.flame import Flame, flame_of
 from tracekit.report.redact import PrivateFacts, private_facts, redact_label, redact_names, redact_texts, redact_values
 from tracekit.report.report import Result
 from tracekit.report.why import AS_USUAL
-from tracekit.sorting import occurrence
+from tracekit.sorting import distinct_numbers, occurrence
 from tracekit.trace.events import Calls, Kind, Level, Origin
 from tracekit.trace.filter import EVENT_FRAMES, Shown, model_names, reach_ranges
 from tracekit.trace.instruments.memory import MEMORY, Memory
@@ -144,7 +144,7 @@ class _Words:
     def labels(self, texts: Sequence[str], codes: CodeArray) -> tuple[IntArray, IntArray]:
         """Codes of labels among all texts, and the ids of pieces of work at their ends, in which alone thousands
         differ: shape (n,) each."""
-        used = np.unique(codes[codes >= 0])
+        used = distinct_numbers(codes[codes >= 0])
         works = np.zeros(len(texts) + 1, np.int64)
         bare = list(texts)
         for code in used.tolist():
@@ -166,7 +166,7 @@ class _Words:
     def _recode(
         self, texts: Sequence[str], codes: CodeArray, clean: Callable[[Sequence[str], PrivateFacts], Sequence[str]]
     ) -> IntArray:
-        used = np.unique(codes[codes >= 0])
+        used = distinct_numbers(codes[codes >= 0])
         distinct = list(dict.fromkeys(texts[code] for code in used.tolist()))
         cleaned = dict(zip(distinct, distinct if self._facts is None else clean(distinct, self._facts), strict=True))
         table = np.full(len(texts) + 1, -1, np.int64)
@@ -215,7 +215,7 @@ def _slow(
         pieces = [np.empty((0, 4), np.int64)]
         for number, (lane, positions) in enumerate(zip(lanes, kept, strict=True)):
             if lane.events is not None and lane.events.frame in wanted:
-                rows = _found(positions, _found(lane.events.index, np.unique(wanted[lane.events.frame])))
+                rows = _found(positions, _found(lane.events.index, distinct_numbers(wanted[lane.events.frame])))
                 at = positions[rows]
                 times = (lane.events.starts[at], lane.events.ends[at])
                 pieces.append(np.column_stack((*times, np.full(len(rows), number), rows)))
@@ -331,7 +331,7 @@ def _evidence_marks(
 
 def _rows_at(lane: DrawnLane, starts: IntArray, ends: IntArray) -> IntArray:
     """For each interval the row of the lane with these very times, each row once; -1 for none."""
-    distinct = np.unique(starts)
+    distinct = distinct_numbers(starts)
     some = positions_between(*(np.searchsorted(lane.starts, distinct, side) for side in ("left", "right")))
     # Below each other, those with the same times one after the other: the row first, for the interval of its number.
     start, end = np.concatenate((lane.starts[some], starts)), np.concatenate((lane.ends[some], ends))

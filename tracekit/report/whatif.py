@@ -18,6 +18,7 @@ from tracekit.detectors.replayed import Replays, ended_in
 from tracekit.errors import UsageError
 from tracekit.intervals import Intervals
 from tracekit.report.serialize import SCHEMAS
+from tracekit.sorting import distinct_numbers
 from tracekit.trace.events import Kind
 from tracekit.trace.trace import Trace
 from tracekit.units import format_names
@@ -123,7 +124,7 @@ def _models(replays: Replays, fixed: Sequence[str]) -> tuple[ModelChange, ...]:
     predicted, merged = recorded.calls.kind.is_any(Kind.PREDICTION), changes.merged
     cold = first_predictions(trace)[recorded.calls.id]
     models = []
-    for code in np.unique(recorded.model[recorded.model >= 0]).tolist():
+    for code in distinct_numbers(recorded.model[recorded.model >= 0]).tolist():
         mine = recorded.model == code
         if (merged[mine] >= 0).any() and not changes.timed[mine].any():
             continue  # It is part of another model then.

@@ -11,7 +11,7 @@ import numpy as np
 
 from tracekit.arrays import BoolArray, IndexArray, IntArray
 from tracekit.intervals import Intervals, containing
-from tracekit.sorting import few_bits
+from tracekit.sorting import distinct_numbers, few_bits
 from tracekit.trace.events import Events, Kind, Lane
 from tracekit.trace.linking import containing_by_key
 
@@ -90,8 +90,8 @@ def of_pipelines(calls: Calls, events: Events, rows: Rows) -> CallAndCount:
     names = events.model.values
     stages, pipelines = (cells.codes_in(names) for cells in (events.model, events.parent_model))
     known = (stages >= 0) & (pipelines >= 0)
-    around: dict[int, list[int]] = {stage: [] for stage in np.unique(rows.model).tolist()}
-    for pair in np.unique(stages[known] * len(names) + pipelines[known]).tolist():
+    around: dict[int, list[int]] = {stage: [] for stage in distinct_numbers(rows.model).tolist()}
+    for pair in distinct_numbers(stages[known] * len(names) + pipelines[known]).tolist():
         stage, pipeline = divmod(pair, len(names))
         if stage in around:
             around[stage].append(pipeline)

@@ -17,7 +17,7 @@ from tracekit.analysis.queues import Waits, all_waits
 from tracekit.arrays import AnyArray, BoolArray, CodeArray, Int8Array, Int32Array, IntArray
 from tracekit.columns import Texts
 from tracekit.intervals import Intervals, sums_between, union_by_group
-from tracekit.sorting import group_edges
+from tracekit.sorting import distinct_numbers, group_edges
 from tracekit.trace.events import Attribution, Calls, Device, Events, Kind, Lane
 from tracekit.trace.linking import top_predictions
 from tracekit.trace.trace import Trace
@@ -82,7 +82,7 @@ class Shared:
             return result
         # Of what rows of a model cover, only the time that no nameless row covers comes on top.
         before = np.concatenate(([0], np.cumsum(by_nameless.free_within(start, end))))
-        times = np.unique(start)
+        times = distinct_numbers(start)
         key = group * (len(times) + 1) + np.searchsorted(times, start, side="right")
 
         def up_to(time_ns: IntArray) -> IntArray:

@@ -13,6 +13,7 @@ from tracekit.analysis.quantities import PART_TITLES
 from tracekit.analysis.statistics import exact_sum
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.columns import Numbers
+from tracekit.sorting import distinct_numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,7 @@ def _part(breakdown: Breakdown, part: Part, all_ns: int) -> PartSummary:
         total_ns=total,
         mean_ns=None if total is None else total / len(values),
         share=None if total is None or not all_ns else total / all_ns,
-        unknown=tuple(str(REASONS[code]) for code in np.unique(codes[codes >= 0]).tolist()),
+        unknown=tuple(str(REASONS[code]) for code in distinct_numbers(codes[codes >= 0]).tolist()),
     )
 
 

@@ -15,6 +15,7 @@ from tracekit.arrays import BoolArray, FloatArray, IndexArray, IntArray
 from tracekit.columns import column
 from tracekit.intervals import Intervals, positions_between
 from tracekit.rows import Rows
+from tracekit.sorting import distinct_numbers
 from tracekit.trace.calls.stacks import Api, DataPhase, LoadPhase, Unit
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -98,7 +99,7 @@ def _stack_times(trace: Trace) -> _StackTimes:
     spans = Intervals.from_rows(trace.activity).where(events)
     thread_of_call = sites.tid.filled()
     first, after = (np.zeros(len(events), np.int64) for _ in range(2))
-    for each in np.unique(thread_of_call):
+    for each in distinct_numbers(thread_of_call):
         begin, end = (int(np.searchsorted(thread[order], each, side)) for side in ("left", "right"))
         own = thread_of_call == each
         for edge, times in ((first, spans.starts), (after, spans.ends)):

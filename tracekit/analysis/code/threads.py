@@ -14,6 +14,7 @@ from tracekit.analysis.code.call_sites import call_sites, core_ml_stacks
 from tracekit.analysis.code.sites import CallSite, between_sites
 from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
 from tracekit.intervals import Intervals
+from tracekit.sorting import distinct_numbers
 from tracekit.trace.calls import stacks as call_stacks
 from tracekit.trace.events import SETUP_KINDS, Calls, Kind
 from tracekit.trace.filter import in_ranges
@@ -194,7 +195,7 @@ def app_work(trace: Trace, api: call_stacks.Api) -> AppWork | None:
     is_busy = caller[stack] >= 0
     if api is call_stacks.Api.BETWEEN:
         is_busy &= _between(rows.time_ns, thread, predicts, RUN * period_ns)
-    threads = np.unique(thread[is_busy] if is_busy.any() else thread[predicts])
+    threads = distinct_numbers(thread[is_busy] if is_busy.any() else thread[predicts])
     counted = np.isin(thread, threads) & ~kinds.api.is_any(*_PREPARING)[stack]
     busy = rows.where(is_busy)
     time, (pieces, begins) = busy.time_ns, _pieces(busy, period_ns)
@@ -221,7 +222,7 @@ def _between(time: IndexArray, thread: CodeArray, predicts: BoolArray, run_ns: i
     """Whether each sample lies between two calls of its thread that follow each other as usual: a gap of more than
     `BURST` times the usual one separates two bursts."""
     inside = np.zeros(len(time), np.bool_)
-    for thread_code in np.unique(thread[predicts]):
+    for thread_code in distinct_numbers(thread[predicts]):
         on_thread = thread == thread_code
         calls = np.sort(time[on_thread & predicts])
         gaps = np.diff(calls)

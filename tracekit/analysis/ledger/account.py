@@ -26,7 +26,7 @@ from tracekit.analysis.statistics import top_calls
 from tracekit.analysis.throughput import burst_numbers, bursts, steady_rate
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals
-from tracekit.sorting import stable_order
+from tracekit.sorting import distinct_numbers, stable_order
 from tracekit.trace.events import LOAD_KINDS
 from tracekit.trace.samples import SAMPLE_NS
 from tracekit.trace.trace import Trace, cached_by_trace
@@ -154,7 +154,7 @@ def ledger(trace: Trace) -> dict[str, Account]:
     seen = _Seen(calls, spent, waits, ambiguous, facts_of(ordered, calls, models, has_unit))
     loads, process = top_calls(ordered, *LOAD_KINDS), processes_of(calls.id, ordered.hardware)
     found = {}
-    for code in np.unique(models.codes[models.known]).tolist():
+    for code in distinct_numbers(models.codes[models.known]).tolist():
         rows = np.flatnonzero(models.codes == code)
         of_model, name = seen.take(rows), models.values[code]
         of_name = loads.where(loads.model.is_any(name))

@@ -22,6 +22,7 @@ from tracekit.arrays import IntArray, ObjectArray
 from tracekit.columns import Texts
 from tracekit.intervals import Intervals
 from tracekit.rows import first_codes
+from tracekit.sorting import distinct_numbers
 from tracekit.trace.instruments.tables import MetalPipelines
 from tracekit.trace.samples import SAMPLE_NS
 from tracekit.trace.trace import Trace
@@ -256,7 +257,7 @@ def _blockers(trace: Trace, predictions: IntArray) -> dict[Cause, tuple[Blocker,
                     unit=str(unit),
                     model=names[one] or None,
                     process=processes[one] or None,
-                    predictions=len(np.unique(calls[calls >= 0])),
+                    predictions=len(distinct_numbers(calls[calls >= 0])),
                     ns=int(rows.held.where(chosen).covered_within(windows).sum()),
                     first_ns=int(hardware.start_ns[at[one]]),
                     table=str(hardware.table.item(at[one])),

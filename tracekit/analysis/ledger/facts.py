@@ -18,6 +18,7 @@ from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.columns import Codes
 from tracekit.intervals import Intervals, depth_profile
 from tracekit.rows import places_of, sums_by
+from tracekit.sorting import distinct_numbers
 from tracekit.trace.calls.sites import Sites
 from tracekit.trace.calls.stacks import Unit
 from tracekit.trace.events import Attribution, Device, Kind
@@ -101,7 +102,7 @@ def sampled_ns(sites: Sites, calls: Compared, *without: str) -> IntArray:
 def _beside(windows: Intervals, model: Codes[str]) -> IntArray:
     """`Facts.beside_ns`. O(n log n)."""
     beside = np.zeros(len(windows), np.int64)
-    for code in np.unique(model.codes).tolist():
+    for code in distinct_numbers(model.codes).tolist():
         at = np.flatnonzero(model.codes == code)
         times = windows.where(at)
         if not times.in_turn():
@@ -122,7 +123,7 @@ def _shared_cpu(ordered: Trace, calls: Compared, model: Codes[str], has_unit: Bo
     # Work of a model that is in no call of it is still its own.
     code = np.where(mine, model.codes[call], ordered.compute.model.codes_in(model.values)[rows])
     shared, met, setup = np.zeros(len(calls), np.int64), np.zeros(len(calls)), setup_times(ordered)
-    for number in np.unique(model.codes[cpu > 0]).tolist():
+    for number in distinct_numbers(model.codes[cpu > 0]).tolist():
         others = times.where(code != number).joined(setup).union()
         if not len(others):
             continue
@@ -146,7 +147,7 @@ def _shared_gpu(ordered: Trace, calls: Compared) -> IntArray:
     if not mine.any():
         return np.broadcast_to(np.int64(0), (len(calls), 2))
     shared = np.zeros((len(calls), 2), np.int64)
-    for code in np.unique(rows.model[mine]).tolist():
+    for code in distinct_numbers(rows.model[mine]).tolist():
         own = np.flatnonzero(mine & (rows.model == code))
         windows = rows.times.where(own)
         app = rows.times.where(~rows.foreign & (rows.model != code)).covered_within(windows)

@@ -16,6 +16,7 @@ from tracekit.analysis.statistics import top_calls
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.columns import or_null
 from tracekit.intervals import Intervals
+from tracekit.sorting import distinct_numbers
 from tracekit.trace.attribution import GPU_OUTLIVES_NS
 from tracekit.trace.events import Attribution, Calls, Events, Kind, Lane
 from tracekit.trace.trace import Trace, cached_by_trace
@@ -46,7 +47,7 @@ def _linked(rows: Events, calls: Calls) -> Events:
         return rows
     # A copy: some are null.
     prediction = rows.prediction.filled()
-    for code in np.unique(model[open_rows]):
+    for code in distinct_numbers(model[open_rows]):
         own = np.flatnonzero(calls.model.codes == code)
         if len(own):
             called = Intervals.from_rows(calls).where(own)

@@ -19,6 +19,7 @@ from tracekit.analysis.quantities import median, sample_quantiles
 from tracekit.analysis.throughput import burst_numbers
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals, Timed
+from tracekit.sorting import distinct_numbers
 
 PAUSE_NS = 1_000_000_000
 """A shorter gap is an interval of a camera or a timer (heuristic)."""
@@ -189,7 +190,7 @@ def longer_by_state(own_ns: IntArray, usual_ns: int, state: IntArray, base: int)
     if base == UNKNOWN or not usual_ns:
         return longer
     of_base = median(own_ns[(state == base) & (own_ns > 0)]) or usual_ns
-    for other in np.unique(state[state != UNKNOWN]).tolist():
+    for other in distinct_numbers(state[state != UNKNOWN]).tolist():
         ratio = (median(own_ns[(state == other) & (own_ns > 0)]) or of_base) / of_base
         if other != base and not 1 / SLOWER < ratio < SLOWER:
             longer[other] = round((ratio - 1) * usual_ns)

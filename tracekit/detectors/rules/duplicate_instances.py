@@ -8,6 +8,7 @@ import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.instances import Instances, Traits, instances_by_kind
 from tracekit.analysis.loads import uses_of_loads
+from tracekit.analysis.quantities import median_of
 from tracekit.detectors.shared.instances import ALIKE, MIN_SWITCHES, PARALLEL_SHARE, Turns, before_comparing, traits_of
 from tracekit.detectors.shared.loads import beside_cold
 from tracekit.detectors.shared.wording import RECORD_APP
@@ -101,7 +102,7 @@ def _unused_loads(view: tk.ModelView, options: Options) -> tuple[tk.IntArray, in
     uses = uses_of_loads(loads, view.predictions)
     durations = loads.duration_ns.astype(np.float64)
     used = np.isin(np.arange(len(loads)), uses.load)
-    usual = float(np.median(durations[used])) if used.any() else np.inf
+    usual = median_of(durations[used]) if used.any() else np.inf
     same = (durations <= usual * options.alike) & (durations * options.alike >= usual)
     ends = tk.Intervals.from_rows(loads).ends
     starts = view.predictions.start_ns
@@ -117,7 +118,7 @@ def _unused_loads(view: tk.ModelView, options: Options) -> tuple[tk.IntArray, in
 
 def _purpose(view: tk.ModelView, instances: Instances, known: Traits, options: Options) -> str:
     numbers = view.predictions.instance
-    count, used = tk.format_count(instances.count, "instance"), len(np.unique(numbers.values[numbers.known]))
+    count, used = tk.format_count(instances.count, "instance"), len({*numbers.values[numbers.known].tolist()})
     if known.difference():
         return f"The instances differ ({known.difference()}); none duplicates another."
     if used < instances.count:

@@ -7,6 +7,7 @@ import numpy as np
 import tracekit.detectors as tk
 from tracekit.analysis.latency_growth import GrowthRule
 from tracekit.analysis.ledger.patterns import Grows, GrowthReading
+from tracekit.analysis.quantities import median_of
 from tracekit.detectors.shared.comparable_predictions import (
     Calls,
     comparable_calls,
@@ -53,10 +54,10 @@ def _judge(view: tk.ModelView, calls: Calls, rule: GrowthRule) -> tk.Outcome:
         tk.Metric("sequences", "sequences", len(growth.count), "count"),
         tk.Metric("growing", "sequences that grow", int(growth.grows.sum()), "count"),
         tk.above("correlation", "rank correlation of latency with order", correlation, "ratio", rule.correlation),
-        tk.above("ratio", "last tenth of a sequence to the first", float(np.median(growth.ratio)), "ratio", rule.ratio),
+        tk.above("ratio", "last tenth of a sequence to the first", median_of(growth.ratio), "ratio", rule.ratio),
     )
     if reading.cause is None:
-        several, ratio = len(growth.count) > 1, float(np.median(growth.ratio))
+        several, ratio = len(growth.count) > 1, median_of(growth.ratio)
         where = f"{tk.format_count(len(growth.count), 'sequence')} of up to" if several else "a sequence of"
         median, steadily = " (median)" if several else "", ", without a steady rise" if ratio >= rule.ratio else ""
         return view.passed(

@@ -14,6 +14,7 @@ import tracekit.detectors as tk
 from tracekit.analysis.ledger.patterns import amounts_of_work
 from tracekit.analysis.load_waits import after_gap, setup_times, stand_alone
 from tracekit.analysis.loads import Uses, uses_of_loads
+from tracekit.analysis.statistics import medians_by_group
 from tracekit.detectors.shared.comparable_latency import due_to_work, judge_with_waits, latencies
 from tracekit.detectors.shared.comparable_predictions import Calls, calls_with_openings, longer_than_usual
 from tracekit.detectors.shared.latency_causes import judge_when_cool
@@ -146,10 +147,7 @@ def group_by_work(view: tk.ModelView, calls: Calls, without_waits_ns: tk.IntArra
     index = tk.places_of(view.predictions.id, calls.rows.id)
     work, without_waits_ns = latencies(view).work_ns[index], without_waits_ns[index]
     group = amounts_of_work(np.rint(work).astype(np.int64), options.group_share)
-    work_ns, usual_ns = (
-        np.array([np.median(values[group == number]) for number in range(group.max() + 1)])
-        for values in (work, without_waits_ns)
-    )
+    work_ns, usual_ns = (medians_by_group(each, group, int(group.max()) + 1) for each in (work, without_waits_ns))
     larger = due_to_work(work, work_ns[group], usual_ns[group])
     meanwhile = setup_times(view.trace).covered_within(tk.Intervals.from_rows(calls.rows))
     stands_out = _is_long(without_waits_ns - larger, usual_ns[group], options)

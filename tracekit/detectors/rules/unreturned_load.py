@@ -9,6 +9,7 @@ import numpy as np
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.memory import LoadMemory, Sureness, load_memory, sizes
+from tracekit.analysis.quantities import median_of
 from tracekit.detectors.shared.memory import MB, engine_memory, held, min_mb_option, unsampled
 
 
@@ -43,7 +44,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     kept = np.array(
         [(then.before_bytes or 0) - (first.before_bytes or 0) - first.grown_bytes for first, then in cycles], np.float64
     )
-    step, stays = float(np.median(added)), float(np.median(kept))
+    step, stays = median_of(added), median_of(kept)
     share = min(max(stays / step, 0.0), 1.0) if step > 0 else None
     metrics = (
         tk.above("reloads", "reloads", len(cycles), "count", options.min_reloads),

@@ -10,7 +10,7 @@ import numpy as np
 import tracekit.detectors as tk
 from tracekit.analysis.breakdown.partition import Breakdown, Part, breakdown
 from tracekit.analysis.load_waits import setup_times
-from tracekit.analysis.quantities import sample_quantiles
+from tracekit.analysis.quantities import median_of, sample_quantiles
 from tracekit.analysis.statistics import top_calls
 from tracekit.arrays import CodeArray
 from tracekit.columns import Texts
@@ -83,7 +83,7 @@ def _longer_work(view: tk.ModelView, rows: tk.Calls, calls: _Calls) -> tk.BoolAr
     """Shape (calls,): the Neural Engine, which works for one after the other, worked so much longer for the call itself
     that it would be long without others too."""
     work = breakdown(view.trace).of(rows.id).busy(tk.Device.ANE).filled(0).astype(np.float64)
-    usual = float(np.median(work[~calls.longer])) if not calls.longer.all() else np.inf
+    usual = median_of(work[~calls.longer]) if not calls.longer.all() else np.inf
     longer: tk.BoolArray = work - usual >= LONGER * calls.usual_ns
     return longer
 

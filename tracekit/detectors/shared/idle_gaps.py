@@ -12,6 +12,7 @@ from tracekit.analysis import idle as idleness
 from tracekit.analysis.autoregression import ONLY_OPENING, opens_sequence
 from tracekit.analysis.code.sites import CallSite
 from tracekit.analysis.code.threads import Between, work_between
+from tracekit.analysis.quantities import median_of
 from tracekit.analysis.statistics import medians_by_group, top_calls
 from tracekit.analysis.throughput import burst_numbers, bursts, frame_rate, steady_rate
 from tracekit.detectors.shared.comparable_latency import works_longer
@@ -131,7 +132,7 @@ def pacing_words(view: tk.ModelView, gaps: SequenceGaps) -> str:
     if high > idleness.SAME_PACE * low:
         rates = f"steady rates ({format_rate(low)} to {format_rate(high)})"
     else:
-        rates = f"a steady rate ({format_rate(1e9 / float(np.median(gaps.beats_ns)))})"
+        rates = f"a steady rate ({format_rate(1e9 / median_of(np.array(gaps.beats_ns)))})"
     seen = f"; {gaps.seen}" if gaps.seen else ", as where a camera or a timer starts them"
     return f"Predictions run at {rates}{seen}."
 

@@ -26,6 +26,7 @@ from tracekit.recording.bundle.saved_images import SavedImage
 from tracekit.recording.bundle.stores import Store
 from tracekit.recording.bundle.values import RunValues
 from tracekit.recording.call_stacks import is_system_path
+from tracekit.sorting import distinct_numbers
 
 ALWAYS: Final = np.iinfo(np.int64).max
 """End of an image that stayed."""
@@ -77,7 +78,7 @@ class Images:
     def unmaps_ns(self) -> IntArray:
         """When images went, in order. Between two of these times no two images were at one place."""
         ends = self.records["end_ns"]
-        return np.unique(ends[ends != ALWAYS])
+        return distinct_numbers(ends[ends != ALWAYS])
 
     def is_system(self, index: int) -> bool:
         """Whether an image belongs to the system, not to the app."""

@@ -22,6 +22,7 @@ import numpy as np
 
 from tracekit.arrays import IndexArray, IntArray, RecordArray
 from tracekit.recording.bundle import DamageError, limits
+from tracekit.sorting import distinct_numbers
 
 VERSION: Final = 7
 NONE: Final = 0
@@ -238,7 +239,7 @@ class SymbolArchive:
             raise DamageError("a name lies outside of its strings")
         string_bytes = np.frombuffer(strings, np.uint8)
         ends = np.flatnonzero(string_bytes == 0)
-        distinct = np.unique(used)
+        distinct = distinct_numbers(used)
         if (string_bytes[distinct] & 0xC0 == 0x80).any():
             raise DamageError("a name is no UTF-8 text")
         lengths = ends[np.searchsorted(ends, distinct)] - distinct

@@ -15,7 +15,7 @@ from tracekit.recording.bundle.images import Images
 from tracekit.recording.bundle.symbol_archive import NONE, SymbolArchive, read_symbol_archive
 from tracekit.recording.call_stacks import FRAME, Function, Image
 from tracekit.recording.function_names import short_name
-from tracekit.sorting import equal_groups
+from tracekit.sorting import distinct_numbers, equal_groups
 
 _FOLDER: Final = "symbols/stores"
 _SUFFIX: Final = ".symbolsarchive"
@@ -204,10 +204,10 @@ def _images_at(addresses: Addresses, images: Images) -> IndexArray:
     unmaps = images.unmaps_ns
     epoch = np.searchsorted(unmaps, addresses.time_ns, "right")
     edges = np.concatenate([[np.iinfo(np.int64).min], unmaps, [np.iinfo(np.int64).max]])
-    for number in np.unique(epoch).tolist():
+    for number in distinct_numbers(epoch).tolist():
         there = (images.records["start_ns"] < edges[number + 1]) & (images.records["end_ns"] > edges[number])
         now = np.flatnonzero(epoch == number)
-        for process in np.unique(addresses.process[now]).tolist():
+        for process in distinct_numbers(addresses.process[now]).tolist():
             rows = now[addresses.process[now] == process]
             of_process = images.records["process"] == process
             # The shared cache is at one place in all processes.

@@ -17,6 +17,7 @@ from tracekit.recording.export.cells import CellError, Values, as_tag
 from tracekit.recording.limits import MAX_TIME_SUM_NS
 from tracekit.recording.quoting import excerpt
 from tracekit.recording.table import Cells, Column
+from tracekit.sorting import distinct_numbers
 
 _FLUSH_CELLS = 1_000_000
 """Payloads collected row by row before they are moved into one array per column."""
@@ -149,7 +150,7 @@ def _cells(column: Column, payloads: CodeArray, codes: UInt16Array, values: Valu
     valid = np.broadcast_to(codes != 0, len(payloads))
     if column.engineering_type == ANY:
         codes = np.broadcast_to(codes, len(payloads))
-        present = np.unique(codes[valid])
+        present = distinct_numbers(codes[valid])
         if len(present) and all(values.kinds[code] in NUMERIC for code in present):
             return Numbers(payloads.astype(np.int64, copy=False), valid)
         pairs, inverse = np.unique(np.stack([codes.astype(np.int64), payloads]), axis=1, return_inverse=True)

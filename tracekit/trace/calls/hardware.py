@@ -116,8 +116,8 @@ def _without_models_of_others(hardware: Events) -> Events:
     """The rows, with those marked foreign that name no process and a model that only other processes are seen with."""
     model, names_process = hardware.model.codes, hardware.process.known
     foreign = hardware.attribution.is_any(Attribution.FOREIGN)
-    of_others = np.setdiff1d(model[foreign & names_process], model[~foreign & names_process])
-    unattributed = ~names_process & (model >= 0) & np.isin(model, of_others)
+    of_others = np.isin(model, model[foreign & names_process]) & ~np.isin(model, model[~foreign & names_process])
+    unattributed = ~names_process & (model >= 0) & of_others
     if not unattributed.any():
         return hardware
     return replace(hardware, attribution=hardware.attribution.changed(unattributed, Attribution.FOREIGN.value))

@@ -82,8 +82,9 @@ def joined_calls(line: Timeline, pieces: Pieces, work: Work) -> tuple[list[Joine
     threads = Counter(key for key, _ in set(zip(pieces.key.tolist(), pieces.thread.tolist(), strict=True)))
     for chain in map(range, opens.tolist(), [*opens[1:].tolist(), len(pieces.first)]):
         calls += _calls_of(line, pieces, work, owners, chain, threads[int(pieces.key[chain[0]])])
-    alone = np.setdiff1d(np.flatnonzero(~owners.possible & ~owners.foreign), _given(line, pieces, work, owners, calls))
-    return [*calls, *(Joined(0, 0, -1, 0, 0, [index]) for index in alone.tolist())], owners
+    alone = ~owners.possible & ~owners.foreign
+    alone[_given(line, pieces, work, owners, calls)] = False
+    return [*calls, *(Joined(0, 0, -1, 0, 0, [index]) for index in np.flatnonzero(alone).tolist())], owners
 
 
 def _given(line: Timeline, pieces: Pieces, work: Work, owners: Owners, calls: Sequence[Joined]) -> list[int]:
@@ -92,7 +93,11 @@ def _given(line: Timeline, pieces: Pieces, work: Work, owners: Owners, calls: Se
     left, given = np.flatnonzero(owners.left), []
     for call in calls:
         key = int(pieces.key[call.chain])
-        own = left[np.isin(work.model[left], [*owners.sites.named.get(key, ())])] if not call.work else left[:0]
+        own = (
+            left[np.isin(work.model[left], np.array([*owners.sites.named.get(key, ())], np.int64))]
+            if not call.work
+            else left[:0]
+        )
         if not len(own):
             continue
         first, last = int(line.time[call.first]), int(line.time[max(call.after - 1, call.first)])

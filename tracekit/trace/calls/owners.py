@@ -16,6 +16,7 @@ import numpy as np
 
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.grouping import grouped
+from tracekit.sorting import distinct_numbers
 from tracekit.trace.calls.hardware import Work
 from tracekit.trace.calls.pieces import APART, Pieces, Timeline
 from tracekit.trace.calls.stacks import Api
@@ -230,7 +231,7 @@ def _candidates(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> 
     sizes = np.diff(np.append(opens, len(pieces.first)))
     chain_of = np.repeat(opens, sizes)
     after, before = pieces.after[chain_of], pieces.before[np.repeat(opens + sizes - 1, sizes)]
-    for thread in np.unique(pieces.thread[predicts]):
+    for thread in distinct_numbers(pieces.thread[predicts]):
         own = predicts[pieces.thread[predicts] == thread]
         behind = np.searchsorted(pieces.starts[own], work.ends, "right") - 1
         for step in (-1, 0, 1):
@@ -286,6 +287,6 @@ def _sites(
         later[key] = {
             model for model in models if owned[key, model] >= least and leads[key, model] < 0.5 * owned[key, model]
         }
-    have = Counter(pieces.key[np.unique(owner[owner >= 0])].tolist())
+    have = Counter(pieces.key[distinct_numbers(owner[owner >= 0])].tolist())
     complete = frozenset(key for key in named if have[key] == total[key])
     return Sites(named, {key: models for key, models in later.items() if models}, complete)

@@ -18,6 +18,7 @@ from tracekit.arrays import IndexArray, IntArray
 from tracekit.columns import Numbers, Texts, column, constant
 from tracekit.recording.table import Process
 from tracekit.rows import joined
+from tracekit.sorting import distinct_numbers
 from tracekit.trace.context import ROW, TABLE, ContextRows, pid_of, process_of, recorded, sorted_by_start
 from tracekit.trace.instruments.instrument import Instrument
 
@@ -125,6 +126,6 @@ def of_process(memory: MemoryRows, kind: Memory, target: Process | None) -> Inde
     at: IndexArray = np.flatnonzero(memory.kind.is_any(kind))
     pids = memory.pid.filled()[at]
     if target is None or target.pid is None:
-        return at if len(np.unique(pids)) == 1 else at[:0]
+        return at if len(distinct_numbers(pids)) == 1 else at[:0]
     own: IndexArray = at[pids == target.pid]
     return own

@@ -17,6 +17,7 @@ from tracekit.arrays import BoolArray, IntArray
 from tracekit.columns import Numbers, codes_of, constant
 from tracekit.intervals import Intervals, containing, running_end, union_length_by_group
 from tracekit.rows import group_ids, joined
+from tracekit.sorting import distinct_numbers
 from tracekit.trace.requests.frame import FIRST_TOKEN, LOGGED, OUTSIDE, TOKENIZER, Requests
 from tracekit.trace.runtimes.phases import INTERVAL, OPEN, POINT, Phases
 from tracekit.trace.runtimes.registry import runtimes
@@ -96,7 +97,7 @@ def _of_brackets(rows: _Rows, brackets: IntArray) -> _Windows:
     owner[at], count = containing(starts, limits, when[at], when[at] + 1)
     several = at[count > 1]
     tids = rows.rows.tid.filled()
-    for tid in np.unique(tids[several]).tolist():
+    for tid in distinct_numbers(tids[several]).tolist():
         of_thread, same = np.flatnonzero(tids[brackets] == tid), several[tids[several] == tid]
         if tid >= 0 and len(of_thread):
             found, _ = containing(starts[of_thread], limits[of_thread], when[same], when[same] + 1)
