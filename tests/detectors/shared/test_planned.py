@@ -110,9 +110,10 @@ def test_without_an_expectation_planned_stands_beside_recorded(scenario, said) -
     assert outcome.reason.endswith(f"Recorded work: CPU 100%. {PLANNED}")
 
 
-def test_hand_offs_are_set_against_those_of_the_plan(scenario, said) -> None:
-    ane = [("ANE", 3 * k, 2) for k in range(6)]
-    calls(scenario, *ane, *(("CPU", 3 * k + 2, 0.9) for k in range(6)))
+@pytest.mark.parametrize("work", [2, 0.5])
+def test_hand_offs_are_set_against_those_of_the_plan(scenario, said, work) -> None:
+    ane = [("ANE", 3 * k, work) for k in range(6)]
+    calls(scenario, *ane, *(("CPU", 3 * k + work, 2.9 - work) for k in range(6)))
     found = said("compute-unit-ping-pong", document(PLAN))
     assert isinstance(found, Finding)
     plan = f" The performance report ({HERE}) plans 2 hand-offs (Neural Engine → CPU 1, CPU → Neural Engine 1)"
