@@ -41,6 +41,7 @@ def test_a_level_that_goes_on_rising_does_not_start_afresh():
     [
         pytest.param([1000] * 40, id="constant"),
         pytest.param([1000, 1001] * 10 + [2000, 2001] * 10, id="one jump"),
+        pytest.param([1000, 1001] * 10 + [1500, 1501] * 10 + [2200, 2201] * 10, id="two jumps"),
         pytest.param(list(reversed(RISING)), id="falling"),
         pytest.param(list(range(1000, 1400, 10)), id="less than half as long again"),
         pytest.param(list(RISING)[:19], id="too short"),

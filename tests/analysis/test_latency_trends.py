@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from tracekit.analysis.latency import change_points, medians_of_thirds, trend
+from tracekit.analysis.latency import change_points, trend
 
 MS = 1_000_000
 
@@ -66,11 +66,3 @@ def test_noise_and_outliers_are_no_shift(count):
 )
 def test_stretches_of_exact_levels(levels_ms, counts, options, points):
     assert change_points(np.repeat(np.array(levels_ms, np.int64) * MS, counts), **options) == points
-
-
-def test_thirds_are_those_of_the_use_in_which_latency_changes_most():
-    # One use of 1 to 6 ms after another of 10 ms throughout; together they fall.
-    durations, use = np.array([10] * 6 + [1, 1, 3, 3, 6, 6]), np.repeat([0, 1], 6)
-    assert medians_of_thirds(durations, use, 6) == (5.5, 8.0)
-    # Too short a use is not looked at by itself: of all, 10 ms and 4.5 ms are left.
-    assert medians_of_thirds(durations, use, 7) == (10.0, 4.5)

@@ -59,3 +59,11 @@ def test_operations_that_the_engine_lacks_weigh_what_they_cost(corpus):
     assert (finding.id, finding.severity) == ("compute-unit-ping-pong", "critical")
     assert "does not run on the Neural Engine take the CPU 24.1 ms per prediction on average (92%" in finding.summary
     assert "into 8 pieces" in finding.summary
+
+
+def test_a_unit_that_takes_longer_for_good_while_cool_is_a_finding(corpus):
+    report = kept_analysis(corpus / "reported" / "03-engine-twice-as-slow-while-cool.zip").report
+    (finding,) = (check for check in report.results if check.id == "lasting-slowdown" and check.outcome == "finding")
+    for words in ("after 40 predictions", "on the Neural Engine 1.21 ms instead of 556 µs", "thermal state: Nominal"):
+        assert words in finding.summary
+    assert finding.severity == "high"

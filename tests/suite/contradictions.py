@@ -22,6 +22,7 @@ CHECKS = (
     "foreign-neural-engine-work",
     "gpu-contention",
     "growing-latency",
+    "lasting-slowdown",
     "latency-jitter",
     "neural-engine-contention",
     "new-shape-spike",

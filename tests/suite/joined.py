@@ -18,7 +18,7 @@ from tracekit.testing.machines import Process
 from tracekit.testing.recorder import App
 from tracekit.testing.rows import LOAD_CACHED, PREDICTION
 
-CHECKS = ("shape-switching", "latency-jitter", "growing-latency", "thermal-throttling")
+CHECKS = ("shape-switching", "latency-jitter", "growing-latency", "thermal-throttling", "lasting-slowdown")
 """Checks that compare predictions with each other."""
 MODULES = tuple(check.replace("-", "_") for check in CHECKS)
 APART = 1.3

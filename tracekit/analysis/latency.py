@@ -89,22 +89,6 @@ def trend(durations_ns: IntArray) -> Trend:
     return Trend(count, float(correlation) if np.ptp(durations_ns) else None, last / first if first else None)
 
 
-def medians_of_thirds(durations_ns: IntArray, use: IntArray, min_count: int) -> tuple[float, float]:
-    """Medians of the first and the last third: of all durations, or of those of each `use`, numbers from 0 on in the
-    order of the predictions, whichever differ more. Uses of fewer than `min_count` predictions do not count; all of
-    them together are as many. Shape (n,) each. O(n)."""
-    median_pairs = []
-    for part in (np.zeros_like(use), use):
-        count = np.bincount(part)
-        size, position = count[part], np.arange(len(part)) - (np.cumsum(count) - count)[part]
-        enough, third = size >= min_count, size // 3
-        if enough.any():
-            thirds = enough & (position < third), enough & (position >= size - third)
-            median_pairs.append(tuple(median_of(durations_ns[chosen]) for chosen in thirds))
-    first, last = max(median_pairs, key=lambda medians: medians[1] / medians[0])
-    return first, last
-
-
 SIGNIFICANCE = 0.001
 """A shift is taken for chance above this probability. Low, because many places and many models are tried."""
 

@@ -23,8 +23,8 @@ STEADY = 0.4
 """Least rank correlation in each half of a sequence: one jump gives it to the whole, and no half (our judgment)."""
 
 JUMP = 0.8
-"""Part of a rise, both on a logarithmic scale, from which on a single step from three calls to the next three makes it:
-the work or the device changed once, and nothing grew (our judgment)."""
+"""Part of a rise, both on a logarithmic scale, from which on one step or two, from three calls to the next three, make
+it: the work or the device changed, and nothing grew (our judgment)."""
 
 AFRESH = 1.25
 """Sequences start at the same level where no start is so many times another (our judgment)."""
@@ -114,16 +114,25 @@ def growth(durations_ns: IntArray, burst: IntArray, rule: GrowthRule | None = No
 
 
 def _steps(durations: IntArray, sequence: IntArray, count: int) -> FloatArray:
-    """Shape (sequences,): logarithm of the largest rise from the median of three calls to that of the next three."""
-    steps = np.zeros(count)
-    if len(durations) >= 6:
-        triples = np.log(np.maximum(_triples(durations), 1))
-        same = sequence[:-5] == sequence[5:]
-        np.maximum.at(steps, sequence[:-5][same], (triples[3:] - triples[:-3])[same])
-    return steps
+    """Shape (sequences,): the sum of the two largest rises from the median of three calls to that of the next three,
+    as logarithms."""
+    total = np.zeros(count)
+    if len(durations) < 6:
+        return total
+    triples = np.log(np.maximum(medians_of_three(durations), 1))
+    inside = np.flatnonzero(sequence[:-5] == sequence[5:])
+    rises, of = (triples[3:] - triples[:-3])[inside], sequence[inside]
+    for _ in range(2):
+        largest = np.zeros(count)
+        np.maximum.at(largest, of, rises)
+        total += largest
+        # Rises across the same calls are of one step.
+        at = np.flatnonzero((rises == largest[of]) & (rises > 0))
+        rises[np.clip(at[:, None] + np.arange(-5, 6), 0, len(rises) - 1)] = 0
+    return total
 
 
-def _triples(durations: IntArray) -> IntArray:
+def medians_of_three(durations: IntArray) -> IntArray:
     """Shape (n - 2,): median of each three calls in a row."""
     first, second, third = durations[:-2], durations[1:-1], durations[2:]
     return np.maximum(np.minimum(first, second), np.minimum(np.maximum(first, second), third))
@@ -133,7 +142,7 @@ def _drops(durations: IntArray) -> IntArray:
     """Places at which durations fall to a lower level."""
     if len(durations) < 6:
         return np.zeros(0, np.int64)
-    triples = _triples(durations)
+    triples = medians_of_three(durations)
     before, after = triples[:-3], triples[3:]
     fallen = (after < DROP * before) & (durations[3:-2] < DROP * durations[2:-3])
     return np.flatnonzero(fallen) + 3

@@ -18,6 +18,7 @@ RULES = (
     "compile-at-runtime",
     "load-churn",
     "latency-jitter",
+    "lasting-slowdown",
     "thermal-throttling",
     "growing-latency",
     "shape-switching",

@@ -14,6 +14,7 @@ from tracekit.testing.rows import Model
 
 ID = "growing-latency"
 EFFECTS = ("latency-jitter",)
+SLOWER = ("lasting-slowdown",)
 """What a growth that this detector leaves alone may rightly be called."""
 
 
@@ -184,7 +185,7 @@ CASES = [
     *cases(ID, NEGATIVE, 4, lambda draws: cpu_app(draws, compute_ns=cpu(6 * MS).compute_ns, predictions=80)),
     *each(ID, NEAR_ABOVE, (1505, 1510, 1520, 1540, 1560), to_ratio),
     *each(ID, NEAR_BELOW, (1440, 1460, 1480, 1490, 1495), to_ratio),
-    *cases(ID, LOOKALIKE, 2, a_jump, also=EFFECTS, page="Latency jumps once, for example"),
+    *cases(ID, LOOKALIKE, 2, a_jump, also=SLOWER, page="Latency jumps once, for example"),
     *cases(ID, LOOKALIKE, 2, heating_up, also=("thermal-throttling",), page="The device heats up: predictions"),
     *cases(ID, LOOKALIKE, 3, heat_and_rest, also=("thermal-throttling",), page="The device heats up: predictions"),
     *cases(ID, LOOKALIKE, 1, piling_up, also=("concurrent-predictions",), page="Predictions pile up and each"),

@@ -231,7 +231,7 @@ CASES = [
     *cases(ID, LOOKALIKE, 2, slow_at_any_time, also=(*OTHER_WORK, *HELD_UP), page="Predictions stand out at any time"),
     # Two shapes that take the same time: one slow call among others.
     *cases(ID, INSUFFICIENT, 3, lambda draws: shapes(draws, 150 * MS, works=(11, 11))),
-    *cases(ID, INSUFFICIENT, 3, comes_and_stays, also=OTHER_WORK),
+    *cases(ID, INSUFFICIENT, 3, comes_and_stays, also=("lasting-slowdown",)),
     *cases(ID, INSUFFICIENT, 3, after_a_gap, also=OTHER_WORK),
     *cases(ID, INSUFFICIENT, 3, right_after_a_slow_first, also=(*OTHER_WORK, *WARM_UP)),
     *cases(ID, INSUFFICIENT, 2, few_calls, also=(*OTHER_WORK, *HELD_UP)),

@@ -235,7 +235,7 @@ CASES = [
     *cases(ID, LOOKALIKE, 2, waiting, also=ENGINE, page="Predictions queue behind other models"),
     *cases(ID, LOOKALIKE, 2, held_up, also=(*JITTER, "unaccounted-time"), page="Predictions queue behind other models"),
     *cases(ID, LOOKALIKE, 2, larger_inputs),
-    *cases(ID, LOOKALIKE, 2, one_change, also=JITTER, page="Latency changes once and stays"),
+    *cases(ID, LOOKALIKE, 2, one_change, also=("lasting-slowdown",), page="Latency changes once and stays"),
     *cases(ID, LOOKALIKE, 1, two_models),
     *cases(ID, LOOKALIKE, 2, growing_answers, also=("growing-latency",), page="Latency grows with a sequence"),
     *cases(ID, INSUFFICIENT, 2, few_calls, also=DEVICE),

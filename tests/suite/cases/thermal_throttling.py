@@ -227,7 +227,7 @@ CASES = [
         LOOKALIKE,
         2,
         larger_inputs,
-        also=("shape-switching", "latency-jitter", "growing-latency"),
+        also=("lasting-slowdown",),
         page="Inputs get larger after a while",
     ),
     *cases(ID, LOOKALIKE, 2, slow_before_hot, also=("latency-jitter", "shape-switching")),

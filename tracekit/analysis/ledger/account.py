@@ -225,7 +225,7 @@ def _usual(seen: _Seen, warm: BoolArray, paused: BoolArray) -> Usual | None:
     grows = _growth(seen, base)
     # Calls that go back and forth between amounts of work take longer for those.
     amount = patterns.amounts_of_work(seen.spent[steady][:, UNITS].sum(axis=1))
-    turns = np.count_nonzero(np.diff(amount)) > 2
+    turns = patterns.goes_back_and_forth(amount)
     until = len(own) if grows.any() or turns else patterns.first_level(own, steady & (facts.beside_ns == 0))
     level_ns = int(seen.calls.start_ns[until]) if until < len(own) else None
     chosen = steady & (np.arange(len(own)) < until)

@@ -14,7 +14,7 @@ import numpy as np
 
 from tracekit.analysis.device_states import UNKNOWN, compare_thermal_states
 from tracekit.analysis.latency import change_points, modes
-from tracekit.analysis.latency_growth import Growth, GrowthRule, growth
+from tracekit.analysis.latency_growth import Growth, GrowthRule, growth, medians_of_three
 from tracekit.analysis.quantities import median, sample_quantiles
 from tracekit.analysis.throughput import burst_numbers
 from tracekit.arrays import BoolArray, IntArray
@@ -82,7 +82,11 @@ def first_level(own_ns: IntArray, judged: BoolArray) -> int:
     rises = all(after > before for before, after in pairwise(levels))
     if len(levels) < 2 or len(levels) > 3 or not rises:
         return none
-    return int(at[cuts[1]])
+    # Ranks place a cut a few calls off where the first ones of a level are its shortest.
+    above = times > np.sqrt(levels[0] * levels[1])
+    cut = cuts[1] + int(np.argmax(above[cuts[1] :]))
+    cut -= int(np.argmin(above[:cut][::-1]))
+    return int(at[cut])
 
 
 def amounts_of_work(work_ns: IntArray, min_share: float = GROUP_SHARE) -> IntArray:
@@ -93,6 +97,11 @@ def amounts_of_work(work_ns: IntArray, min_share: float = GROUP_SHARE) -> IntArr
         return one
     group, _ = modes(work_ns, min_share=min_share)
     return group if all(is_narrow(work_ns[group == number]) for number in range(int(group.max()) + 1)) else one
+
+
+def goes_back_and_forth(amount: IntArray) -> bool:
+    """Whether calls go from one amount of work to another and back, single ones left out."""
+    return len(amount) > 2 and int(np.count_nonzero(np.diff(medians_of_three(amount)))) > 2
 
 
 def is_narrow(values: IntArray) -> bool:

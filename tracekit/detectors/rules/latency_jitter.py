@@ -5,27 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.analysis.latency import medians_of_thirds
 from tracekit.analysis.latency_growth import GrowthRule
 from tracekit.analysis.ledger.account import ledger
 from tracekit.analysis.ledger.causes import NAMES
 from tracekit.analysis.ledger.patterns import Grows
-from tracekit.analysis.load_waits import gaps_after
 from tracekit.analysis.quantities import quantiles
 from tracekit.detectors.shared import latency_causes
 from tracekit.detectors.shared.comparable_predictions import Calls, comparable_calls, longer_than_usual
-from tracekit.detectors.shared.stands_out import MIN_CALLS
 from tracekit.detectors.shared.wording import FOLLOWS_INPUT_SIZE
 
 
 class Options(tk.Options):
     tail_ratio: float = tk.option(
         1.5, "p95 to median", "Heuristic: a frame that is planned for the median is then missed once in twenty times."
-    )
-    drift_ratio: float = tk.option(
-        1.5,
-        "last third to first third",
-        "Heuristic: users notice a lasting slowdown by half, and a median over all predictions hides it.",
     )
     min_difference_ms: float = tk.option(
         1.0, "ms", "Heuristic: smaller differences come from scheduling and cost no frame."
@@ -48,18 +40,12 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
 def _judge(view: tk.ModelView, calls: Calls, requested_ratio: float, options: Options) -> tk.Outcome:
     durations = calls.durations
     typical, slow = (value or 0.0 for value in quantiles(durations, 0.5, max(0.5, 1 - 0.05 * requested_ratio)))
-    use = np.cumsum(np.append(False, gaps_after(calls.rows)[:-1] >= _REST_S * 1e9))
-    first, last = medians_of_thirds(durations, use, MIN_CALLS)
     metrics = (
         tk.above("tail", "p95 to median", slow / typical, "ratio", options.tail_ratio),
-        tk.above("drift", "last third to first third", last / first, "ratio", options.drift_ratio),
         tk.Metric("median", "median, comparable predictions", typical, "ns"),
         tk.Metric("p95", "p95, comparable predictions", slow, "ns"),
     )
-    min_difference_ns = options.min_difference_ms * 1e6
-    tail = tk.reached(metrics, "tail") and slow - typical >= min_difference_ns
-    drift = tk.reached(metrics, "drift") and last - first >= min_difference_ns
-    if not tail and not drift:
+    if not tk.reached(metrics, "tail") or slow - typical < options.min_difference_ms * 1e6:
         beside = f" (not compared: {calls.exclusion_words})" if calls.exclusion_words else ""
         return view.passed(
             f"p95 of {tk.format_count(len(durations), 'comparable prediction')} is {tk.format_time(slow)}, "
@@ -69,31 +55,24 @@ def _judge(view: tk.ModelView, calls: Calls, requested_ratio: float, options: Op
     reason = _other_reading(view, calls, requested_ratio)
     if reason:
         return view.passed(reason, metrics)
-    count = int((durations >= (options.drift_ratio * first if drift else options.tail_ratio * typical)).sum())
+    count = int((durations >= options.tail_ratio * typical).sum())
     if count < options.min_slow:
         return view.unknown(
             f"{count:,} of {tk.format_count(len(durations), 'prediction')} took much longer than the others, which can "
             f"be chance; {options.min_slow} needed.",
             tk.RECORD_LONGER,
         )
-    usual_ns, words = (first, "the first third") if drift else (typical, "all predictions")
-    long = durations >= min(_LONG * usual_ns, slow)
+    long = durations >= min(_LONG * typical, slow)
     other = _other_cause(view, calls, long)
     if other is not None:
         return view.passed(f"Most of the extra time of the slow ones has a cause of its own: {other}.", metrics)
-    if drift:
-        what = (
-            f"Predictions slow down for good: the median of the last third is {last / first:.1f}x the "
-            f"{tk.format_time(usual_ns)} of the first third."
-        )
-    else:
-        what = (
-            f"p95 of {tk.format_count(len(durations), 'comparable prediction')} is {tk.format_time(slow)}, "
-            f"{slow / typical:.1f}x the median of {tk.format_time(typical)}."
-        )
+    what = (
+        f"p95 of {tk.format_count(len(durations), 'comparable prediction')} is {tk.format_time(slow)}, "
+        f"{slow / typical:.1f}x the median of {tk.format_time(typical)}."
+    )
     summary = " ".join([what, *_coincidences(view, calls, long)])
-    basis = f"Time beyond the median of {words}, in predictions that take {_LONG}x that median or longer"
-    return longer_than_usual(view, calls, long, usual_ns, (summary, metrics), basis)
+    basis = f"Time beyond the median of all predictions, in predictions that take {_LONG}x that median or longer"
+    return longer_than_usual(view, calls, long, typical, (summary, metrics), basis)
 
 
 def _other_cause(view: tk.ModelView, calls: Calls, long: tk.BoolArray) -> str | None:
@@ -103,10 +82,6 @@ def _other_cause(view: tk.ModelView, calls: Calls, long: tk.BoolArray) -> str | 
         return None
     cause = next(iter(account.sums(tk.places_of(account.calls.id, calls.rows.where(long).id))), None)
     return None if cause is None or cause in DETECTOR.causes else NAMES[cause]
-
-
-_REST_S = 20.0
-"""After so long without a prediction, a use of the feature is another one, which may be fast again (heuristic)."""
 
 
 def _other_reading(view: tk.ModelView, calls: Calls, requested_ratio: float) -> str:
@@ -172,6 +147,6 @@ DETECTOR = tk.Detector(
     counts=True,
     uses=("Neural Engine", "GPU", "GPU State", "Thermal State"),
     options=Options,
-    causes=(tk.Cause.NOT_VISIBLE, tk.Cause.WORK, tk.Cause.LEVEL, tk.Cause.CLOCK, tk.Cause.UNIT, tk.Cause.BLOCKED),
+    causes=(tk.Cause.NOT_VISIBLE, tk.Cause.WORK, tk.Cause.CLOCK, tk.Cause.UNIT, tk.Cause.BLOCKED),
     detect=detect,
 )

@@ -171,6 +171,7 @@ DETECTOR = tk.Detector(
     counts=True,
     caused_by=(
         "latency-jitter",
+        "lasting-slowdown",
         "thermal-throttling",
         "growing-latency",
         "shape-switching",
