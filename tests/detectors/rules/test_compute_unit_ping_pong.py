@@ -118,12 +118,6 @@ def test_half_of_the_predictions_decide(scenario, judge, often, expected):
     assert isinstance(judge(scenario, ID)["Segmenter"], expected)
 
 
-@pytest.mark.parametrize(("count", "expected"), [(1, "1 prediction"), (2, "2 predictions")])
-def test_how_few_were_found_is_told(scenario, judge, count, expected):
-    calls(scenario, *THERE_AND_BACK, count=count)
-    assert judge(scenario, ID)["Segmenter"].reason == f"{expected} with known compute units, 10 needed."
-
-
 @pytest.mark.parametrize("schema", ["ane-hw-intervals-internal", "metal-gpu-intervals"])
 def test_a_missing_table_may_hide_turns(scenario, judge, schema):
     calls(scenario, ("cpu", 5))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from support.choice import sweep_rest
 from support.outcomes import values
-from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed, Severity, severity_of
+from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed
 from tracekit.testing.rows import ENGINE_PREDICTION, Model
 from tracekit.testing.scenario import Scenario
 
@@ -124,22 +123,3 @@ def test_the_order_in_which_units_take_turns_is_told(scenario, judge):
     calls(scenario, ane=4, gpu=12)
     outcome = judge(scenario, ID, expected_unit=ANE)["Segmenter"]
     assert "The usual order is Neural Engine → GPU." in outcome.summary
-
-
-@pytest.mark.parametrize(
-    ("elsewhere", "severity"),
-    sweep_rest(
-        (1, Severity.LOW), (2, Severity.MEDIUM), (3, Severity.HIGH), (6, Severity.CRITICAL), (12, Severity.CRITICAL)
-    ),
-)
-def test_severity_follows_how_often_most_of_the_work_runs_elsewhere(scenario, judge, elsewhere, severity):
-    for k in range(12):
-        prediction = scenario.predict(SEGMENTER, (100 + k * 300) * MS, 200 * MS)
-        if k < elsewhere:
-            # So much work that it is most of all in any case.
-            prediction.event("CPU", 0, 198 * MS)
-        else:
-            prediction.neural_engine(0, 4 * MS)
-    finding = judge(scenario, ID, expected_unit=ANE, shown_share=0.05)["Segmenter"]
-    assert finding.missed == elsewhere / 12
-    assert severity_of(finding) is severity

@@ -43,11 +43,11 @@ def gpu_and_cpu(draws: Draws) -> App:
     return calls(start_recording(draws), *(gpu(5 * MS), cpu(draws.integer(800, 2_000) * 1_000)) * draws.integer(3, 5))
 
 
-def in_turns(draws: Draws, turns: int, pause_permille: int) -> App:
+def to_share(draws: Draws, permille: int, turns: int = 3) -> App:
     """Exact calls of 20 ms: turns of the Neural Engine of which each but the last is followed by the CPU, which works
     for this share of the call in all."""
     app, model = loaded(draws, engine=True, **EXACT)
-    between = 20 * MS * pause_permille // 1_000 // (turns - 1)
+    between = 20 * MS * permille // 1_000 // (turns - 1)
     work = (20 * MS - between * (turns - 1)) // turns
     for _ in range(60):
         prediction = app.scenario.predict(model, app.now_ns, 20 * MS)
@@ -60,11 +60,6 @@ def in_turns(draws: Draws, turns: int, pause_permille: int) -> App:
     return app
 
 
-def to_share(draws: Draws, permille: int, turns: int = 3) -> App:
-    """Four changes or others, and the Neural Engine interrupted for this share."""
-    return in_turns(draws, turns, permille)
-
-
 def lacking(draws: Draws, cpu_ms: int, accelerator: Callable[[int], Step] = neural_engine) -> App:
     """The CPU has most of the work, in pieces after 1 ms each on another unit."""
     return calls(start_recording(draws), *(accelerator(MS), cpu(cpu_ms * MS)) * draws.integer(3, 8))
@@ -72,7 +67,7 @@ def lacking(draws: Draws, cpu_ms: int, accelerator: Callable[[int], Step] = neur
 
 def around(draws: Draws) -> App:
     """The CPU has most of the work, before and after the Neural Engine, and one operation within."""
-    steps = cpu(7 * MS), neural_engine(5 * MS), cpu(MS), neural_engine(2 * MS), cpu(9 * MS)
+    steps = cpu(7 * MS), neural_engine(5 * MS), cpu(MS // 2), neural_engine(2 * MS), cpu(9 * MS)
     return calls(start_recording(draws), *steps)
 
 
@@ -86,10 +81,14 @@ def many_requests(draws: Draws) -> App:
     return calls(start_recording(draws), *(gpu(3 * MS),) * draws.integer(4, 7))
 
 
-def stages(draws: Draws) -> App:
-    """A pipeline of three stages on three units."""
-    parts = (Stage("A", (neural_engine(5 * MS),)), Stage("B", (gpu(4 * MS),)), Stage("C", (cpu(2 * MS),)))
-    return pipeline_app(draws, stages=parts)
+def stages(draws: Draws, *steps: Step) -> App:
+    """A pipeline of three stages, each on a unit of its own."""
+    return pipeline_app(draws, stages=tuple(Stage(name, (step,)) for name, step in zip("ABC", steps, strict=True)))
+
+
+def in_stages(draws: Draws, cpu_ms: int) -> App:
+    """A stage on the CPU has most of the work, between two on the Neural Engine."""
+    return stages(draws, neural_engine(2 * MS), cpu(cpu_ms * MS), neural_engine(2 * MS))
 
 
 def cpu_between(draws: Draws, count: int = 60) -> App:
@@ -108,7 +107,7 @@ CASES = [
         ID,
         POSITIVE,
         (2, 3, 8),
-        partial(in_turns, pause_permille=920),
+        lambda draws, turns: to_share(draws, 920, turns),
         weight=Weight("critical", metrics={"interrupted": 0.92}),
     ),
     *cases(ID, NEGATIVE, 3, neural_engine_app),
@@ -120,10 +119,17 @@ CASES = [
     # There and back once, for half of the time, and for a third.
     *each(ID, NEAR_ABOVE, (501, 510, 600), partial(to_share, turns=2)),
     *each(ID, NEAR_BELOW, (499, 490, 400), partial(to_share, turns=2)),
-    *cases(ID, NEAR_BELOW, 2, lambda draws: in_turns(draws, 2, draws.integer(200, 400))),
+    *cases(ID, NEAR_BELOW, 2, lambda draws: to_share(draws, draws.integer(200, 400), 2)),
     *cases(ID, LOOKALIKE, 2, many_requests, page="A short `CPU` row comes"),
     *cases(ID, LOOKALIKE, 2, in_pieces, also=("neural-engine-fragmentation",), page="No other unit works in the gaps"),
-    *cases(ID, LOOKALIKE, 2, stages, page="A pipeline runs its stages"),
+    *cases(
+        ID,
+        LOOKALIKE,
+        2,
+        lambda draws: stages(draws, neural_engine(5 * MS), gpu(4 * MS), cpu(2 * MS)),
+        page="A pipeline runs its stages",
+    ),
+    *each(ID, LOOKALIKE, (6, 12), in_stages, page="A pipeline runs its stages"),
     *cases(ID, LOOKALIKE, 2, around, page="The CPU works before"),
     *cases(ID, LOOKALIKE, 1, converted, also=COPIES, page="Copies and conversions fill"),
     *cases(ID, INSUFFICIENT, 2, lambda draws: cpu_between(draws, count=9)),

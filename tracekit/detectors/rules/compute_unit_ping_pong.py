@@ -54,7 +54,8 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         changes, interruptions = runs.changes(rows.id), runs.interruptions()
         on_cpu = view.compute.device.is_any(tk.Device.CPU) & np.isin(view.compute.prediction.filled(), rows.id)
         cpu = tk.Intervals.from_rows(view.compute).where(on_cpu).union()
-        mostly_cpu = int(cpu.covered_within(interruptions).sum()) >= options.cpu_share * total_ns
+        between_ns = int(cpu.covered_within(interruptions).sum())
+        mostly_cpu = between_ns >= options.cpu_share * total_ns and not view.compute.parent_model.known.any()
         least = min(least, THERE_AND_BACK) if mostly_cpu else least
     usual = float(np.median(changes))
     metric = tk.above("hand-offs", "hand-offs per prediction (median)", usual, "count", least)

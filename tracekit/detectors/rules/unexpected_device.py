@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import tracekit.detectors as tk
-from tracekit.analysis.breakdown.device_runs import SHORT_CPU_NS, device_runs_of
+from tracekit.analysis.breakdown.device_runs import SHORT_CPU_NS, UNITS, device_runs_of
 from tracekit.analysis.code.sites import sites_of
 from tracekit.detectors.shared.planned import of_units
 from tracekit.detectors.shared.unit_work import Work, known_work, unit_suggestion
 from tracekit.detectors.shared.wording import order_words
-
-_NO_WORK = "No compute unit work was recorded."
 
 
 class Options(tk.Options):
@@ -32,26 +30,18 @@ class Options(tk.Options):
     min_predictions: int = tk.option(5, "predictions", "Heuristic: among fewer predictions, a single one would decide.")
 
 
-_DEVICES = {
-    tk.UNIT_NUMBERS["neural-engine"]: tk.Device.ANE,
-    tk.UNIT_NUMBERS["gpu"]: tk.Device.GPU,
-    tk.UNIT_NUMBERS["cpu"]: tk.Device.CPU,
-}
-
-
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Compares the units that worked for the model with the one that is expected to."""
-    judged = view.durations > 0
-    work = known_work(view)
+    count, work, planned = int((view.durations > 0).sum()), known_work(view), of_units(view)
+    recorded = f"Recorded work: {work.words}" if work.words else "No compute unit work was recorded"
     if not options.expected_unit:
-        recorded = f"Recorded work: {work.words}." if work.words else _NO_WORK
         return view.not_applicable(
             f"No expected compute unit given; set one with --expect, for example --expect gpu. "
-            f"{recorded}{unit_suggestion(view)}{of_units(view)}"
+            f"{recorded}.{unit_suggestion(view)}{planned}"
         )
-    expected = _DEVICES[options.expected_unit]
-    if int(judged.sum()) < options.min_predictions:
-        return view.too_few_predictions(int(judged.sum()), options.min_predictions, "with a duration")
+    expected = UNITS[options.expected_unit - 1]
+    if count < options.min_predictions:
+        return view.too_few_predictions(count, options.min_predictions, "with a duration")
     on_ns, max_on_ns = work.known_ns[expected], work.known_ns[expected] + work.open_ns[expected]
     elsewhere_ns = work.shown_ns - on_ns
     max_elsewhere_ns = elsewhere_ns + max(work.open_ns[device] for device in work.known_ns if device != expected)
@@ -68,15 +58,11 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return _finding(view, expected, work, metrics)
     if shown and max_elsewhere_ns < options.elsewhere_share * (on_ns + max_elsewhere_ns):
         return view.passed(
-            f"{tk.format_share(work.share(expected))} of the work ran on the "
-            f"{tk.DEVICE_NAMES[expected]}.{of_units(view)}",
+            f"{tk.format_share(work.share(expected))} of the work ran on the {tk.DEVICE_NAMES[expected]}.{planned}",
             metrics,
         )
-    reason = _NO_WORK
-    if work.words:
-        share = tk.format_share(work.shown_ns / work.predicted_ns)
-        reason = f"Recorded work: {work.words}, in {share} of prediction time."
-    planned = of_units(view)
+    part = f", in {tk.format_share(work.shown_ns / work.predicted_ns)} of prediction time" if work.words else ""
+    reason = f"{recorded}{part}."
     not_recorded = view.missing_units_answer(before=f"{reason} ", after=f"{unit_suggestion(view)}{planned}")
     apart = "" if tk.Intervals.from_rows(view.predictions).alone().all() else ", without overlapping predictions"
     return not_recorded or view.unknown(
@@ -119,6 +105,7 @@ DETECTOR = tk.Detector(
     uses=("Neural Engine", "GPU", "Call Stacks"),
     origins=(tk.Origin.CALL_STACKS, tk.Origin.HARDWARE),
     options=Options,
+    caused_by=("compute-unit-ping-pong",),
     causes=(tk.Cause.UNIT,),
     detect=detect,
 )
