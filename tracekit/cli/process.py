@@ -75,7 +75,8 @@ def _raise(number: int, _frame: FrameType | None) -> None:
 
 
 class _CompiledLate:
-    """Compiles methods of data classes when they are first called."""
+    """Compiles methods of data classes when they are first called, and `__init__` when it is called often: most classes
+    of a short command have few instances, and to compile it takes as long as to set the fields of a hundred."""
 
     def __init__(self, compile_method: Callable[..., Callable[..., Any]]) -> None:
         self._compile = compile_method
@@ -84,19 +85,58 @@ class _CompiledLate:
         """The method, or one that takes its own place with it."""
 
         method: Callable[..., Any] | None = None
+        fill: _Fill | None = None
+        fills = _FILLS if name == "__init__" else 0
 
         def late(instance: object, /, *values: object, **named: object) -> Any:
-            nonlocal method
+            nonlocal method, fill, fills
             if method is None:
+                owners = [each for each in type(instance).__mro__ if each.__dict__.get(name) is late]
+                if fills and owners:
+                    fills -= 1
+                    fill = fill or _filling(owners[0])
+                    if fill(instance, values, named):
+                        return None
                 method = self._compile(name, *arguments, **options)
                 method.__qualname__ = late.__qualname__
-                for each in type(instance).__mro__:
-                    if each.__dict__.get(name) is late:
-                        setattr(each, name, method)
+                for each in owners:
+                    setattr(each, name, method)
             return method(instance, *values, **named)
 
         late.__name__ = name
         return late
+
+
+_Fill = Callable[[Any, tuple[object, ...], dict[str, object]], bool]
+
+
+def _filling(cls: type[Any]) -> _Fill:
+    """What sets the fields of an instance as `__init__` of this data class does; False, with none set, where that does
+    more or takes no such arguments."""
+    fields = dataclasses.fields(cls)
+    names = [field.name for field in fields if field.init and not field.kw_only]
+    if len(names) < len(cls.__dataclass_fields__):
+        return lambda *_: False
+    defaults = {field.name: field.default for field in fields if field.default is not dataclasses.MISSING}
+    factories = {field.name: field.default_factory for field in fields if callable(field.default_factory)}
+    set_field = object.__setattr__ if cls.__dataclass_params__.frozen else setattr
+    ends = hasattr(cls, "__post_init__")
+
+    def fill(instance: Any, values: tuple[object, ...], named: dict[str, object]) -> bool:
+        given = dict(zip(names, values, strict=False)) | named
+        if len(given) < len(values) + len(named):
+            return False
+        given = defaults | given
+        given |= {name: make() for name, make in factories.items() if name not in given}
+        if given.keys() != cls.__dataclass_fields__.keys():
+            return False
+        for name, value in given.items():
+            set_field(instance, name, value)
+        if ends:
+            instance.__post_init__()
+        return True
+
+    return fill
 
 
 def lighten() -> None:
@@ -127,5 +167,7 @@ def keep_freed_memory() -> None:
         set_option(option, value)
 
 
+_FILLS = 20
+"""Instances of a data class whose fields are set before its `__init__` is compiled."""
 _COMPILE = "_create_fn"
 """What compiles one method of a data class, up to Python 3.12."""
