@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given, strategies as st
 
 from support.handover import trace_of
 from tracekit.analysis import replay as module
-from tracekit.analysis.replay import NO_QUEUE, Changes, Schedule, changed, replay, schedule_of
+from tracekit.analysis.replay import NO_QUEUE, Changes, Schedule, asked_at, changed, replay, schedule_of
 from tracekit.analysis.schedule import recorded_schedule
 from tracekit.intervals import Intervals
 from tracekit.testing import Draws, Model
@@ -205,6 +206,32 @@ def test_no_more_are_in_flight_than_allowed():
     after = replay(limited)
     assert all((after.starts[2:] >= after.ends[:-2]).tolist())
     assert after.ends.max() <= max(end for _, end in calls) + 2
+
+
+def served(asked, works, limit):
+    """Who comes first is served first: start and end of each call, with so many in flight and one on the unit. A call
+    takes 1 before its work, and as given after it."""
+    in_flight, free, found = [], 0, []
+    for ask, (work, after) in zip(asked, works, strict=True):
+        start = ask if len(in_flight) < limit else max(ask, heapq.heappop(in_flight))
+        free = max(start + 1, free) + work
+        heapq.heappush(in_flight, free + after)
+        found.append((start, free + after))
+    return found
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(1, 12), st.integers(0, 30)), min_size=2, max_size=12),
+    st.integers(1, 4),
+)
+def test_with_fewer_in_flight_who_comes_first_is_served_first(inputs, limit):
+    asked, works = np.cumsum([step for step, _, _ in inputs]).tolist(), [each[1:] for each in inputs]
+    recorded = served(asked, works, len(inputs))
+    done = [end - after for (_, end), (_, after) in zip(recorded, works, strict=True)]
+    pieces = [(end - work, end, call) for call, (end, (work, _)) in enumerate(zip(done, works, strict=True))]
+    limited = changes(made(recorded, pieces, previous=[-1] * len(inputs)), in_flight=np.full(len(inputs), limit))
+    assert times(limited) == served(asked, works, limit)
+    assert asked_at(limited, replay(limited)).tolist() == asked
 
 
 def test_an_app_that_prepares_ahead_waits_only_for_what_is_longer():

@@ -50,3 +50,36 @@ def test_what_cannot_be_replayed_says_why():
     assert [(each.finding, each.reason) for each in result.unknown] == [
         ("thermal-throttling", "a recording does not show how fast a cooler device would be")
     ]
+
+
+@pytest.mark.parametrize(
+    ("unit", "median_ms"),
+    [
+        # One starts when another ends: 20 + 10 of 110 do not wait, the others for 10, 20, ..., 80 ms.
+        pytest.param("neural engine", 30, id="one after the other"),
+        # Two share all cores and end together: they wait for 20, 40, 60 or 80 ms.
+        pytest.param("cpu", 40, id="at the same time"),
+    ],
+)
+def test_fewer_in_flight_are_faster_and_inputs_wait_in_the_app(unit, median_ms):
+    """Ten times, ten inputs come at once, each of which takes 10 ms of the unit alone; with two in flight, 20 ms."""
+    simulation = Simulation(Draws(5), jitter=0, handover_ns=0, noise=False)
+    app, model, step = simulation.app, Model("Tagger"), cpu(10 * MS, 6) if unit == "cpu" else neural_engine(10 * MS)
+
+    def thread():
+        yield from app.load(model)
+        for _ in range(10):
+            yield from app.predict(model, step)
+            yield from app.pause(5 * MS, 0)
+        for _ in range(10):
+            tasks = [app.start(app.predict(model, step)) for _ in range(10)]
+            for task in tasks:
+                yield from app.join(task)
+            yield from app.pause(20 * MS, 0)
+
+    simulation.start(thread())
+    (change,) = said(trace_of(simulation.run().finish()), "concurrent-predictions").replays[0].models
+    assert change.after.median_ns == pytest.approx(20 * MS, rel=0.03)
+    assert change.after.p95_ns == pytest.approx(20 * MS, rel=0.06)
+    assert change.wait_ns == pytest.approx((median_ms * MS, 80 * MS), rel=0.06)
+    assert change.saved_ns == 0

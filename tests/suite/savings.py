@@ -307,7 +307,7 @@ def slow_first_call(app: App) -> Thread:
         yield from running.predict(app.model, app.step(index), host_ns=0 if index or not app.ill else work * factor)
 
 
-@problem("concurrent-predictions", units=("neural engine", "gpu"), paces=("loop",), measure=LATENCY)
+@problem("concurrent-predictions", paces=("loop",), measure=LATENCY)
 def many_in_flight(app: App) -> Thread:
     """Four to six are in flight, or two."""
     running, depth, tasks = app.simulation.app, app.draws.integer(4, 6), list[Task]()

@@ -9,6 +9,7 @@ the recorded times back exactly.
 from __future__ import annotations
 
 import heapq
+from collections import Counter, defaultdict, deque
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -42,6 +43,10 @@ class Schedule:
     """The call starts at its time, or when the one that it follows has ended, if that is later."""
     gate: IndexArray
     """A further earlier call that must have ended before; -1: none."""
+    kind: IntArray
+    """Which calls count together for `in_flight`."""
+    in_flight: IntArray
+    """So many of its kind are in flight at most; who is asked first starts first. 0: any number."""
     last: IndexArray
     """The piece after which only own time of the call is left; -1: it has no piece."""
     rest_ns: IntArray
@@ -165,6 +170,8 @@ def schedule_of(
         from_start=from_start,
         anchored=anchored,
         gate=np.full(len(calls), -1, np.intp),
+        kind=np.zeros(len(calls), np.int64),
+        in_flight=np.zeros(len(calls), np.int64),
         last=last,
         rest_ns=calls.ends - _at(pieces.ends, last, calls.starts),
         pieces=pieces,
@@ -196,10 +203,15 @@ def replay(schedule: Schedule) -> Intervals:
     earliest = np.where(anchored, schedule.calls.starts, 0).tolist()
     gap = np.where(anchored, 0, schedule.gap_ns).tolist()
     waits = ((schedule.previous >= 0).astype(np.int64) + (schedule.gate >= 0)).tolist()
+    # Of calls that are asked for at once, units show which came first.
+    order = np.lexsort((_at(schedule.pieces.starts, schedule.last, schedule.calls.ends), schedule.calls.starts))
+    by_turn, turn = order.tolist(), np.argsort(order).tolist()
     events = [(lead[piece], _PIECE, piece) for piece in range(len(owner)) if owner[piece] < 0]
-    events += [(earliest[call], _START, call) for call in range(count) if not waits[call]]
+    events += [(earliest[call], _START, turn[call]) for call in range(count) if not waits[call]]
     heapq.heapify(events)
     start, end = [0] * count, [0] * count
+    kind, limit = schedule.kind.tolist(), schedule.in_flight.tolist()
+    running, asked = Counter[int](), defaultdict[int, deque[int]](deque)
     # Work of others that is the first of its unit begins at its time, however early it was handed over.
     opens = zip(*(each.tolist() for each in np.unique(schedule.unit, return_index=True)), strict=True)
     free = {place: -AS_RECORDED if owner[piece] >= 0 else int(schedule.pieces.starts[piece]) for place, piece in opens}
@@ -210,7 +222,16 @@ def replay(schedule: Schedule) -> Intervals:
             earliest[each] = max(earliest[each], now + (gap[each] if follows else 0))
             waits[each] -= 1
             if not waits[each]:
-                heapq.heappush(events, (earliest[each], _START, each))
+                heapq.heappush(events, (earliest[each], _START, turn[each]))
+
+    def begin(call: int, now: int) -> None:
+        start[call] = now
+        running[kind[call]] += limit[call] > 0
+        let_go(call, now, at_start[call], starts=True)
+        for piece in first[call]:
+            heapq.heappush(events, (now + lead[piece], _PIECE, piece))
+        if last[call] < 0:
+            heapq.heappush(events, (now + rest[call], _END, call))
 
     while events:
         now, what, index = heapq.heappop(events)
@@ -223,16 +244,30 @@ def replay(schedule: Schedule) -> Intervals:
             if owner[index] >= 0 and last[owner[index]] == index:
                 heapq.heappush(events, (done + rest[owner[index]], _END, owner[index]))
         elif what == _START:
-            start[index] = now
-            let_go(index, now, at_start[index], starts=True)
-            for piece in first[index]:
-                heapq.heappush(events, (now + lead[piece], _PIECE, piece))
-            if last[index] < 0:
-                heapq.heappush(events, (now + rest[index], _END, index))
+            call = by_turn[index]
+            if limit[call] and running[kind[call]] >= limit[call]:
+                asked[kind[call]].append(call)
+            else:
+                begin(call, now)
         else:
             end[index] = now
+            running[kind[index]] -= limit[index] > 0
+            if asked[kind[index]]:
+                begin(asked[kind[index]].popleft(), now)
             let_go(index, now, at_end[index], starts=False)
     return Intervals(np.array(start, np.int64), np.array(end, np.int64))
+
+
+def asked_at(schedule: Schedule, after: Intervals) -> IntArray:
+    """Shape (calls,): when the app asks for each call of a replay, which begins later where too many are in flight. An
+    app that asks without waiting for an answer does not wait for the start either. O(n)."""
+    asked, ends = schedule.calls.starts.tolist(), after.ends.tolist()
+    orders = (schedule.previous, schedule.gap_ns, schedule.from_start, schedule.anchored)
+    for call, (previous, gap, from_start, anchored) in enumerate(zip(*(each.tolist() for each in orders), strict=True)):
+        if previous >= 0:
+            since = asked[previous] if from_start else ends[previous]
+            asked[call] = max(asked[call], since) if anchored else since + gap
+    return np.array(asked, np.int64)
 
 
 def _followers(schedule: Schedule) -> tuple[list[list[int]], ...]:
@@ -256,7 +291,7 @@ def in_a_row(schedule: Schedule) -> Intervals | None:
     """The answer of `replay` where each call follows the one before and no piece waits for its unit; else None."""
     count, pieces = len(schedule.calls), np.arange(len(schedule.pieces))
     follows = (schedule.previous == np.arange(count) - 1).all() and (schedule.gate < 0).all()
-    if not count or not follows or schedule.from_start.any():
+    if not count or not follows or schedule.from_start.any() or schedule.in_flight.any():
         return None
     # Times since the start of the call first: pieces of the same place in their calls at once.
     order = np.argsort(schedule.call, kind="stable")
@@ -309,16 +344,10 @@ def changed(schedule: Schedule, changes: Changes) -> Schedule:
             taken = min(excess, int(lengths[at]))
             lengths[at] -= taken
             excess -= taken
-    gate = schedule.gate.copy()
-    limited = changes.in_flight > 0
-    for kind in distinct_numbers(changes.kind[limited]).tolist():
-        of_kind = np.flatnonzero(limited & (changes.kind == kind))
-        limit = int(changes.in_flight[of_kind].min())
-        gate[of_kind[limit:]] = of_kind[:-limit]
     unit = np.where(changes.elsewhere | gone, NO_QUEUE, schedule.unit)
     gap, anchored = np.maximum(schedule.gap_ns - changes.sooner_ns, 0), schedule.anchored & (changes.sooner_ns == 0)
     schedule = replace(schedule, rest_ns=rest, lead_ns=lead, work_ns=work, unit=unit)
-    schedule = replace(schedule, gap_ns=gap, anchored=anchored, gate=gate)
+    schedule = replace(schedule, gap_ns=gap, anchored=anchored, kind=changes.kind, in_flight=changes.in_flight)
     return _prepared_ahead(schedule, changes)
 
 

@@ -20,7 +20,7 @@ from tracekit.arrays import BoolArray, IntArray
 from tracekit.detectors.answers import metric_of
 from tracekit.detectors.framework import ListedDetector
 from tracekit.detectors.outcomes import Finding
-from tracekit.intervals import Intervals
+from tracekit.intervals import Intervals, depth_profile
 from tracekit.rows import places_of
 from tracekit.trace.events import Events, Kind, Lane
 from tracekit.trace.linking import top_predictions
@@ -173,9 +173,18 @@ def _as_one(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
 
 
 def _within_limit(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
-    mine = _predictions(recorded, finding)
+    """No more in flight. Where no row shows the work of a unit, as on the CPU, calls in flight share it evenly: each
+    takes what it had of it, times those that are left, but no less than fast ones alone."""
+    nothing, mine, calls = _nothing(recorded), _predictions(recorded, finding), recorded.schedule.calls
     threshold = metric_of(finding.metrics, "in-flight").threshold
-    return replace(_nothing(recorded), in_flight=np.where(mine, int(threshold or 1) - 1, 0))
+    limit, alone = int(threshold or 1) - 1, calls.where(mine).alone()
+    alone_ns = sample_quantiles(calls.durations[mine][alone], FAST)[0] if alone.any() else 0
+    times, depth = depth_profile(calls.starts[mine], calls.ends[mine])
+    shared = np.concatenate(([0.0], np.cumsum(np.diff(times) / np.maximum(depth[:-1], 1))))
+    had = np.interp(calls.ends, times, shared) - np.interp(calls.starts, times, shared) if len(times) else shared
+    unseen = mine & (recorded.schedule.last < 0)
+    most = np.where(unseen, np.maximum(limit * had, alone_ns).astype(np.int64), nothing.most_ns)
+    return replace(nothing, in_flight=np.where(mine, limit, 0), most_ns=most)
 
 
 def _drawing_and_others(lane: Lane, _trace: Trace, recorded: Recorded, _finding: Finding) -> Changes:

@@ -76,6 +76,7 @@ def whatif_document(said: WhatIf) -> Document:
         _column("dropped frames", lambda figures: figures.dropped_frames, lambda count, _: f"{count:,}", drop=2),
         Column("predicted gain", _gain, lambda row: row[1].saved_ns),
     )
+    waits = [_wait(fixed, change, *change.wait_ns) for fixed, change in rows if change.wait_ns]
     nothing = [f"{_name(replay)}: no gain, since other work hides it." for replay in said.replays if not replay.models]
     return Document(
         title=said.source,
@@ -83,11 +84,16 @@ def whatif_document(said: WhatIf) -> Document:
         tone=Role.PLAIN,
         blocks=present(
             section("Before and after", table("Before and after", shown, rows), note=GAIN),
-            items(nothing),
+            items([*waits, *nothing]),
             section("Savings unknown", items(f"{each.finding}: {each.reason}" for each in said.unknown)),
             section("Assumed", items(said.assumed, role=Role.DIM)),
         ),
     )
+
+
+def _wait(fixed: str, change: ModelChange, median_ns: float, p95_ns: float) -> str:
+    median, p95 = (format_time(ns, change.resolution_ns) for ns in (median_ns, p95_ns))
+    return f"{fixed}: before that, inputs of {change.model} wait in the app (median {median}, p95 {p95})."
 
 
 def _verdict(said: WhatIf) -> str:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tracekit.analysis.loads import first_predictions
-from tracekit.analysis.replay import as_one
+from tracekit.analysis.quantities import sample_quantiles
+from tracekit.analysis.replay import as_one, asked_at
 from tracekit.analysis.statistics import CallTimes, duration_statistics
 from tracekit.analysis.throughput import FrameSteps, bursts, frame_steps, summarize_throughput
 from tracekit.arrays import BoolArray, IntArray
@@ -47,6 +48,8 @@ class ModelChange:
     saved_ns: int
     """Less time that its loads, compilations and predictions cover; where the app prepares while a prediction runs,
     less time from the first prediction to the last."""
+    wait_ns: tuple[float, float] | None
+    """Where fewer predictions are in flight then: how long the app keeps an input before it asks; median and p95."""
     resolution_ns: int
     """What times of inferred calls are known to; 0 for recorded ones."""
 
@@ -136,9 +139,13 @@ def _models(replays: Replays, fixed: Sequence[str]) -> tuple[ModelChange, ...]:
         elapsed = [times.where(mine).covered_ns for times in (schedule.calls, after)]
         paced = name in recorded.paced and not changes.ahead[mine].any()
         sides = _before_and_after(calls, warm, elapsed, paced=paced)
+        waits = None
+        if changes.in_flight[mine].any() and not changes.ahead[mine].any():
+            kept = (after.starts - asked_at(schedule, after))[mine & predicted]
+            waits = sample_quantiles(kept, 0.5)[0], sample_quantiles(kept, 0.95)[0]
         if sides[0] != sides[1]:
             resolution = int(recorded.calls.resolution_ns[mine].max())
-            models.append(ModelChange(name, *sides, saved_ns[code], resolution))
+            models.append(ModelChange(name, *sides, saved_ns[code], waits, resolution))
     return tuple(sorted(models, key=lambda each: -each.saved_ns))
 
 
