@@ -87,7 +87,8 @@ class Replays:
         changes, after = self.run(names)
         model, calls = self.recorded.model, self.recorded.schedule.calls
         # Who waits for whom then changes by chance: it may be no loss.
-        shorter = Intervals(calls.starts, calls.starts + np.minimum(calls.durations, changes.most_ns))
+        most_ns = np.where(changes.in_flight > 0, calls.durations, changes.most_ns)
+        shorter = Intervals(calls.starts, calls.starts + np.minimum(calls.durations, most_ns))
         saved = (self._covered_ns - np.minimum(self._covered(after), self._covered(shorter))).clip(0)
         for code in distinct_numbers(model[changes.timed]).tolist():
             before_ns, after_ns = self._from_first_to_last(code, changes, after)
