@@ -329,13 +329,12 @@ def lost_ns(finding: Finding) -> int:
 def severity_of(finding: Finding) -> Severity:
     """Severity from the time that is lost, whichever part of it the fix saves; from how often a prediction is not as
     the user asked, or from the share of the memory that the fix gives back; the lowest where none is known."""
-    cost, lost = finding.cost, lost_ns(finding)
-    share, wait_ns = max(finding.missed or 0.0, finding.held or 0.0), 0
-    if cost is not None:
-        share, wait_ns = cost.share * lost / max(cost.ns, 1), min(cost.longest_wait_ns, lost)
-        share, wait_ns = (0.0, lost) if cost.once else (share, wait_ns)
+    cost, lost = finding.cost or Cost(0, 0.0, ""), lost_ns(finding)
+    share, wait_ns = cost.share * lost / max(cost.ns, 1), min(cost.longest_wait_ns, lost)
+    share, wait_ns = (0.0, lost) if cost.once else (share, wait_ns)
+    share = max(share, finding.missed or 0.0, finding.held or 0.0)
     rated = next(severity for severity, least, shortest in SEVERITY_FLOORS if share >= least or wait_ns >= shortest)
-    if cost is not None and cost.once and 0 < cost.usual_ns < INSTANT_NS <= wait_ns:
+    if cost.once and 0 < cost.usual_ns < INSTANT_NS <= wait_ns:
         # `Severity` lists the worst first.
         return min(rated, Severity.MEDIUM, key=list(Severity).index)
     return rated

@@ -45,7 +45,7 @@ def test_a_load_that_nothing_waits_for_costs_no_time(scenario, judge):
     scenario.load(Model("Segmenter"), 10_500 * MS, 9_000 * MS)
     finding = judge(scenario, ID)[None]
     assert (finding.cost, severity_of(finding)) == (None, Severity.LOW)
-    assert "Loading it took 9.00 s, which no prediction waited for, and" in finding.summary
+    assert "Loading took 9.00 s, which no prediction waited for, and" in finding.summary
 
 
 def test_several_unused_models_are_one_finding(scenario, judge):

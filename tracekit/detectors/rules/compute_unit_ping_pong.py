@@ -22,10 +22,7 @@ class Options(tk.Options):
         0.05, "share of prediction time", "Heuristic: smaller interruptions are hardly worth changing a model."
     )
     cpu_share: float = tk.option(
-        0.5,
-        "share of prediction time",
-        "Heuristic: a unit that waits for the CPU most of the time hardly speeds the model up; one interruption is "
-        "enough.",
+        0.5, "share of prediction time", "Heuristic: a unit that waits for the CPU so long hardly speeds the model up."
     )
     min_cpu_us: float = tk.option(
         SHORT_CPU_NS / 1e3,
@@ -75,14 +72,15 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         )
     order = f"(mostly {order_words(runs.usual_order())})"
     taken = f"{tk.format_time(mean)} per prediction on average ({tk.format_share(share)} of its time)"
+    summary = (
+        f"Half of the predictions have {usual:.0f} or more hand-offs {order}. They interrupt the {main} for {taken}."
+    )
     if mostly_cpu:
-        work = tk.format_time(int(runs.work_ns[on_main].sum()) / count)
-        pieces = tk.format_count(round(int(on_main.sum()) / count), "piece")
-        summary = f"Operations that Core ML does not run on the {main} take the CPU {taken}, "
-        summary += f"and split the {work} of work there into {pieces} {order}."
-    else:
-        summary = f"Half of the predictions have {usual:.0f} or more hand-offs {order}. "
-        summary += f"They interrupt the {main} for {taken}."
+        work, pieces = int(runs.work_ns[on_main].sum()) / count, round(int(on_main.sum()) / count)
+        summary = (
+            f"Operations that Core ML does not run on the {main} take the CPU {taken}, and split the "
+            f"{tk.format_time(work)} of work there into {tk.format_count(pieces, 'piece')} {order}."
+        )
     return view.finding(
         f"{summary}{of_hand_offs(view, main)}",
         (*metrics, tk.Metric("mean-interruption", "mean interruption per prediction", mean, "ns")),

@@ -37,8 +37,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     within, gaps = gaps_between(engine_rows)
     on_cpu = view.compute.device.is_any(tk.Device.CPU) & (view.compute.duration_ns >= SHORT_CPU_NS)
     on_gpu = view.hardware.kind.is_any(tk.Kind.GPU_EXEC)
-    elsewhere = tk.Intervals.from_rows(view.compute).where(on_cpu)
-    elsewhere = elsewhere.joined(tk.Intervals.from_rows(view.hardware).where(on_gpu))
+    elsewhere = tk.Intervals.from_rows(view.compute.where(on_cpu), view.hardware.where(on_gpu))
     # The part of each without copies, in which the engine was not busy with others. Another unit that works in it has
     # it whole.
     idle = gaps.durations - view.engine_waits.times.joined(tk.Intervals.from_rows(view.data)).covered_within(gaps)

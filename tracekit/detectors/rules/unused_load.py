@@ -65,16 +65,15 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
             "be loaded for later use.",
             f"Record for a minute or longer ({options.unused_s:g} s after the load), and use the app's features.",
         )
-    names, many = [entry.name for entry in sure], len(sure) > 1
+    names = [entry.name for entry in sure]
     since_ns, calls = min(entry.since_ns for entry in sure), min(entry.calls for entry in sure)
     rows = loads.where(loads.model.is_any(*names))
     waited = tk.Intervals.from_rows(rows).where(awaited(rows, trace)).union()
     took = f"{view.time(tk.covered_ns(rows))}{'' if len(waited) else ', which no prediction waited for'}"
     return view.finding(
         f"{tk.format_count(len(names), 'model was', 'models were')} loaded and never used: "
-        f"{tk.format_names(names, _MAX_NAMES)}. Loading {'them' if many else 'it'} took {took}, and the recording "
-        f"continues for {view.time(since_ns)}{' or more' if many else ''} after that. The memory that "
-        f"{'they hold' if many else 'it holds'} is not recorded.",
+        f"{tk.format_names(names, _MAX_NAMES)}. Loading took {took}, and the recording continues for "
+        f"{view.time(since_ns)} or more after that. How much memory that holds is not recorded.",
         (
             tk.above("models", "unused models", len(names), "count", 1),
             tk.above("since-load", "recorded after the load", since_ns, "ns", round(options.unused_s * 1e9)),
@@ -82,9 +81,7 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
             tk.Metric("loads", "loads", len(rows), "count"),
         ),
         rows=rows,
-        cost=view.cost(waited.covered_ns, "Time covered by the loads of these models that something waited for")
-        if len(waited)
-        else None,
+        cost=view.cost(waited.covered_ns, "Time of these loads that something waited for") if len(waited) else None,
         affected=waited,
     )
 
