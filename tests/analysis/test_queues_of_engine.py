@@ -6,7 +6,8 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from tracekit.analysis import queues
 from tracekit.analysis.breakdown.device_runs import device_runs_of, gaps_between
-from tracekit.analysis.queues import engine_waits
+from tracekit.analysis.queues import Behind, all_waits
+from tracekit.trace.events import Device
 
 NANOSECOND = 1
 
@@ -14,7 +15,7 @@ NANOSECOND = 1
 @pytest.fixture
 def no_slack(monkeypatch):
     """Times of a few ns, too few to tell how long a hand-over takes, or the way to a free engine."""
-    monkeypatch.setattr(queues, "_handover_ns", lambda *_: 0)
+    monkeypatch.setattr(queues, "_by_chance", lambda *_: False)
     monkeypatch.setattr(queues, "HANDOVER_NS", 0)
     monkeypatch.setattr(queues, "MIN_FREE", 100)
 
@@ -27,6 +28,10 @@ def serial(lengths):
         rows.append((now, now + length, group))
         now += length
     return rows
+
+
+def others_ns(waits):
+    return waits.behind_ns[:, (Behind.MODELS, Behind.PROCESSES)].sum(axis=1)
 
 
 @pytest.mark.usefixtures("no_slack")
@@ -47,8 +52,9 @@ def test_a_wait_is_the_time_without_own_work_before_work_that_begins_when_others
         prediction=[0 if mine else None for mine in own_rows],
     )
     call = events((begin, ends[-1] + 1))
-    mine = hardware.where(np.array(own_rows))
-    waits = engine_waits(trace_of(call, hardware=hardware), call.id, mine)
+    waits = all_waits(trace_of(call, hardware=hardware))[Device.ANE] if any(own_rows) else None
+    if waits is None:
+        return
 
     busy = {t for start, end, _ in rows for t in range(start, end)}
     ours = {t for start, end, is_own in rows for t in range(start, end) if is_own}
@@ -61,7 +67,7 @@ def test_a_wait_is_the_time_without_own_work_before_work_that_begins_when_others
     waited = {t for low, high in zip(waits.times.starts, waits.times.ends, strict=True) for t in range(low, high)}
     assert waited == expected
     assert int(waits.times.durations.sum()) == len(expected)
-    assert int(waits.others_ns.sum()) == len(expected)
+    assert int(others_ns(waits).sum()) == len(expected)
 
 
 def test_waiting_for_the_same_model_is_told_apart(events, trace_of):
@@ -69,11 +75,9 @@ def test_waiting_for_the_same_model_is_told_apart(events, trace_of):
         (0, 6), (6, 10), (10, 20), kind="ane_exec", attribution=["label", "foreign", "label"], prediction=[0, None, 1]
     )
     calls = events((0, 7), (1, 20))
-    own_rows = hardware.take([0, 2])
-    waits = engine_waits(trace_of(calls, hardware=hardware), calls.id, own_rows)
-    assert waits.prediction.tolist() == [1]
-    assert (waits.times.durations.tolist(), waits.others_ns.tolist()) == ([9], [4])
-    assert waits.by_prediction(calls.id).tolist() == [0, 4]
+    waits = all_waits(trace_of(calls, hardware=hardware))[Device.ANE]
+    assert waits.call.tolist() == [1]
+    assert (waits.times.durations.tolist(), others_ns(waits).tolist()) == ([9], [4])
 
 
 @settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -82,7 +86,7 @@ def test_waiting_for_the_same_model_is_told_apart(events, trace_of):
     st.integers(0, 12),
 )
 def test_only_rows_of_others_and_what_follows_them_are_work_of_others(events, trace_of, monkeypatch, lengths, ahead):
-    monkeypatch.setattr(queues, "_handover_ns", lambda *_: 3)
+    monkeypatch.setattr(queues, "_by_chance", lambda *_: False)
     monkeypatch.setattr(queues, "HANDOVER_NS", 3)
     rows = serial(lengths)
     hardware = events(
@@ -93,8 +97,7 @@ def test_only_rows_of_others_and_what_follows_them_are_work_of_others(events, tr
     )
     # Each row has a call, which starts some time before.
     calls = events(*[(max(start - ahead, 0), end + 1) for start, end, _ in rows])
-    mine = hardware.where(np.array([own for _, _, own in rows], np.bool_))
-    waits = engine_waits(trace_of(calls, hardware=hardware), calls.id, mine)
+    waits = all_waits(trace_of(calls, hardware=hardware)).get(Device.ANE)
     followed = [start for start, _, _ in rows[1:]] + [10**9]
     others = {
         t
@@ -102,8 +105,9 @@ def test_only_rows_of_others_and_what_follows_them_are_work_of_others(events, tr
         for t in range(start, following if following - end <= 3 else end)
         if not own
     }
-    for low, high, others_ns in zip(waits.times.starts, waits.times.ends, waits.others_ns, strict=True):
-        assert others_ns == len(others & set(range(low, high)))
+    if waits is not None:
+        for low, high, time in zip(waits.times.starts, waits.times.ends, others_ns(waits), strict=True):
+            assert time == len(others & set(range(low, high)))
 
 
 @settings(deadline=None, max_examples=100)
@@ -157,26 +161,19 @@ def test_the_usual_order_is_that_of_most_predictions(events):
     assert device_runs_of(none, none, calls, min_cpu_ns=0).usual_order() == ()
 
 
-def handover(behind, delay):
-    return queues._handover_ns(np.array(behind, np.int64), np.array(delay, np.int64))
+def by_chance(behind, delay):
+    return queues._by_chance(np.array(behind, np.int64), np.array(delay, np.int64))
 
 
 @pytest.mark.parametrize("median_us", [20, 100, 200, 300, 500])
-def test_the_handover_is_found_whatever_it_is(median_us):
+def test_waits_are_none_by_chance_however_long_a_handover_takes(median_us):
     rng = np.random.default_rng(median_us)
     behind = (median_us * 1_000 * rng.lognormal(0, 0.25, 40)).astype(int)
-    handover_ns = handover(behind, behind + rng.integers(2_000_000, 9_000_000, 40))
-    # Nearly all of it counts, and little more than it.
-    assert np.quantile(behind, 0.9) <= handover_ns <= behind.max()
+    assert not by_chance(behind, behind + rng.integers(2_000_000, 9_000_000, 40))
 
 
-def test_ends_of_other_work_that_are_spread_evenly_show_no_handover():
+def test_ends_of_other_work_that_are_spread_evenly_are_chance():
     rng = np.random.default_rng(3)
     delay = rng.integers(1_000_000, 5_000_000, 60)
-    lured = sum(handover((delay * rng.random(60)).astype(int), delay) > 0 for _ in range(200))
+    lured = sum(not by_chance((delay * rng.random(60)).astype(int), delay) for _ in range(200))
     assert lured <= 200 * queues.CHANCE * 1.8
-
-
-def test_one_meeting_shows_no_handover():
-    assert handover([10], [1_000]) == 0
-    assert handover([10, 12], [1_000, 1_000]) == 12

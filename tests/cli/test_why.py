@@ -113,7 +113,7 @@ def test_where_nothing_is_explained_it_says_why(tracekit, tmp_path, count, sente
 
 def test_checks_and_functions_go_on_request(tracekit, samples, tmp_path):
     config = tmp_path / "tracekit.toml"
-    config.write_text('skip = ["concurrent-predictions"]\n[checks.gpu-contention]\nmin_compared = 30\n')
+    config.write_text('skip = ["concurrent-predictions"]\n[checks.gpu-contention]\nwait_share = 0.3\n')
     result = tracekit("why", samples / "captions_concurrent.trace", "--config", config)
     assert result.status == 0
     assert "queued for the Neural Engine" in " ".join(result.out.split())

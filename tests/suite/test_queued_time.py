@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from suite.frame import load
 from support.handover import trace_of
 from support.samples import SAMPLES
 from tracekit.analysis.breakdown.partition import breakdown
@@ -14,27 +13,9 @@ from tracekit.analysis.ledger.causes import QUEUED
 from tracekit.analysis.ledger.order import in_order
 from tracekit.detectors.outcomes import Finding
 from tracekit.detectors.runner import run_detectors
-from tracekit.detectors.views import model_views
-from tracekit.rows import sums_by
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS, draw_models
 from tracekit.testing.recorder import start_recording
-
-
-@pytest.mark.parametrize("number", range(0, 60, 7))
-def test_what_a_finding_calls_queued_is_queued_in_the_breakdown(number):
-    """Of the cases of neural-engine-contention."""
-    cases = load("neural_engine_contention")
-    case = cases[number % len(cases)]
-    recorded = case.build(Draws(number))
-    trace = trace_of(recorded.finish() if hasattr(recorded, "finish") else recorded)
-    parts = breakdown(trace)
-    for view in model_views(trace):
-        waits = view.engine_waits
-        inferred = sums_by(view.predictions.id, waits.prediction, waits.times.durations)
-        rows = parts.of(view.predictions.id).rows
-        assert (rows.ane_queue_ns.filled(0) + rows.ane_busy_ns.filled(0) >= inferred).all()
-        assert (rows.unaccounted_ns.filled(0) <= rows.duration_ns - inferred)[inferred > 0].all()
 
 
 def test_the_parts_of_a_slow_prediction_and_the_breakdown_name_the_same_queue():
@@ -61,6 +42,6 @@ def test_the_finding_and_the_breakdown_name_the_same_queue():
     (judgment,) = run_detectors(trace, only=["neural-engine-contention"])
     assert isinstance(judgment.outcome, Finding)
     rows = breakdown(trace).every
-    queued = {metric.name: metric.value for metric in judgment.outcome.metrics}["median time queued"]
+    queued = {metric.name: metric.value for metric in judgment.outcome.metrics}["median time lost to other work"]
     assert queued == np.median(rows.ane_queue_ns.values[rows.ane_queue_ns.known]) == pytest.approx(45 * MS, rel=0.01)
     assert rows.unaccounted_ns.filled().max() < 1.1 * MS

@@ -2,7 +2,8 @@
 
 A unit takes one request after the other. A piece of own work waited where it began no more than a hand-over after other
 work ended, and later than the model's pieces that found the unit free. The wait goes back to when the piece would have
-begun on a free unit, and no further than the unit was busy without a break. Overlap alone is harmless: two processes
+begun on a free unit, and no further than the unit was busy without a break. Where own work begins at any time after
+work of others, none waited. Overlap alone is harmless: two processes
 had twice the throughput of one in a public measurement (apple/coremltools#1356).
 """
 
@@ -17,7 +18,7 @@ from tracekit.analysis.statistics import sorted_by_group
 from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.columns import Numbers, Texts, column
 from tracekit.intervals import Intervals, positions_between, running_end
-from tracekit.rows import Rows, sums_by
+from tracekit.rows import Rows
 from tracekit.sorting import distinct_numbers, few_bits, is_first_of_each
 from tracekit.trace.events import Attribution, Device, Events, Kind, Lane
 from tracekit.trace.linking import top_predictions
@@ -60,7 +61,7 @@ USUAL_SHARE = 0.95
 """Part of the pieces that found the unit free that begin within the usual time. The rest had other reasons."""
 
 STANDS_OUT = 2
-"""A piece that surely waited begins so many times as late as usual: most of that is what it waited for (heuristic)."""
+"""A piece that waited for long begins so many times as late as usual: most of that is the wait (heuristic)."""
 
 MIN_FREE = 5
 """Fewest pieces that found the unit free from which the usual way of a model is known. Fewer are chance (heuristic)."""
@@ -134,9 +135,6 @@ class Waits:
     """Each ends when own work began."""
     behind_ns: IntArray
     """Shape (waits, 3): the part of each `Behind`; they add up to the wait."""
-    surely: BoolArray
-    """Not by chance: it began later than nearly all that found the unit free, and as soon after other work as a
-    hand-over takes in this recording."""
 
     def of(self, predictions: IntArray) -> Intervals:
         """Those of some predictions, by id, ascending. O(m log n) and what these have."""
@@ -178,7 +176,7 @@ def _waits(trace: Trace, rows: UnitRows) -> Waits:
     met = own & (rows.reach_before > called) & (np.append(rows.call, -1)[rows.reaching] != rows.call)
     if not met.any():
         none = np.zeros(0, np.int64)
-        return Waits(none, Intervals.none(), np.zeros((0, 3), np.int64), none > 0)
+        return Waits(none, Intervals.none(), np.zeros((0, 3), np.int64))
     piece = np.flatnonzero(own)
     begin, reach, met = rows.times.starts[piece], rows.reach_before[piece], met[piece]
     ready = ready_for(trace, rows.call[piece], begin, called[piece])
@@ -188,7 +186,7 @@ def _waits(trace: Trace, rows: UnitRows) -> Waits:
     first = is_first_of_each(rows.call[piece])
     median, latest = _usual_way(delay, free, rows.model[piece], first)
     late = met & (delay > latest)
-    surely = late & (behind <= _handover_ns(behind[late], delay[late]))
+    met &= not (late.sum() >= MIN_FREE and _by_chance(behind[late], delay[late]))
     # Busy without a break longer than a hand-over since the latest row that opens.
     opens = rows.times.starts > rows.reach_before + HANDOVER_NS
     busy_since = rows.times.starts[np.maximum.accumulate(np.where(opens, np.arange(len(opens)), 0))]
@@ -196,7 +194,7 @@ def _waits(trace: Trace, rows: UnitRows) -> Waits:
     waited = np.flatnonzero(met & (behind <= HANDOVER_NS) & (low < begin))
     waited = waited[np.argsort(rows.call[piece[waited]], kind="stable")]
     times, queued = Intervals(low[waited], begin[waited]), piece[waited]
-    return Waits(rows.call[queued], times, _behind(rows, times, rows.model[queued]), surely[waited])
+    return Waits(rows.call[queued], times, _behind(rows, times, rows.model[queued]))
 
 
 def _usual_way(way: IntArray, free: BoolArray, model: IntArray, first: BoolArray) -> tuple[FloatArray, FloatArray]:
@@ -218,34 +216,32 @@ def _usual_way(way: IntArray, free: BoolArray, model: IntArray, first: BoolArray
     return usual, longest
 
 
-def _handover_ns(behind: IntArray, delay: IntArray) -> int:
-    """How long after other work a waiting piece begins at most, from pieces that may have waited: shape (pieces,) each.
+def _by_chance(behind: IntArray, delay: IntArray) -> bool:
+    """Whether pieces that may have waited have nothing to do with other work: shape (pieces,) each.
 
     `behind` is the time since other work ended, `delay` since the piece was ready. If the two had nothing to do with
-    each other, other work would end at any time of the delay, so `behind` would be spread evenly over it. The hand-over
-    is where most more pieces have begun than that; 0 where chance explains them (`CHANCE`). O(n log n).
+    each other, other work would end at any time of the delay, so `behind` would be spread evenly over it. In waits,
+    more pieces begin soon after other work than that. O(n log n).
     """
-    if not len(behind):
-        return 0
     behind, delay = np.sort(behind), np.sort(delay).astype(np.float64)
     within = np.searchsorted(delay, behind, side="right")
     beyond = np.append(np.cumsum(1 / delay[::-1])[::-1], 0.0)[within]
     evenly = (within + behind * beyond) / len(delay)
     ahead = np.arange(1, len(behind) + 1) / len(behind) - evenly
-    best = int(np.argmax(ahead))
-    return int(behind[best]) if ahead[best] >= (-np.log(CHANCE) / 2 / len(behind)) ** 0.5 else 0
+    return bool(ahead.max() < (-np.log(CHANCE) / 2 / len(behind)) ** 0.5)
 
 
 def _behind(rows: UnitRows, windows: Intervals, model: IntArray) -> IntArray:
     """Whose work filled each wait, shape (waits, 3): of several at once the nearest."""
     own = np.zeros(len(windows), np.int64)
-    order = np.argsort(few_bits(rows.model), kind="stable")
+    of_app = np.flatnonzero(~rows.foreign)
+    order = of_app[np.argsort(few_bits(rows.model[of_app]), kind="stable")]
     codes = rows.model[order]
     for code in distinct_numbers(model):
         first, after = np.searchsorted(codes, [code, code + 1])
         chosen = model == code
         own[chosen] = rows.held.where(np.sort(order[first:after])).covered_within(windows.where(chosen))
-    app = rows.held.where(~rows.foreign).covered_within(windows)
+    app = rows.held.where(of_app).covered_within(windows)
     return np.column_stack((own, app - own, windows.durations - app))
 
 
@@ -269,40 +265,3 @@ def engine_executions(hardware: Events) -> Executions:
         hardware.id, hardware.start_ns, hardware.duration_ns, hardware.model, hardware.prediction, hardware.attribution
     )
     return rows.where(hardware.kind.is_any(Kind.ANE_EXEC))
-
-
-NAMED = (Attribution.LABEL, Attribution.EXACT)
-"""Where the row itself names its model."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class EngineWaits:
-    """Times in which predictions of a model waited for the Neural Engine, not by chance: shape (waits,) each."""
-
-    prediction: IntArray
-    """Its id in `Trace.activity`."""
-    times: Intervals
-    """Each ends when the prediction's own work began."""
-    others_ns: IntArray
-    """The part in which the engine worked for others alone, as their rows show, with the hand-overs after these."""
-
-    def by_prediction(self, predictions: IntArray) -> IntArray:
-        """`others_ns` added up for each of the predictions, given by id."""
-        return sums_by(predictions, self.prediction, self.others_ns)
-
-
-def engine_waits(trace: Trace, predictions: IntArray, hardware: Events) -> EngineWaits:
-    """Waits of one model's predictions, given by id; `hardware` are its rows. O(n log n) in the rows of the engine."""
-    waits, rows = all_waits(trace).get(Device.ANE), unit_rows(trace)[Device.ANE]
-    if waits is None or not waits.surely.any():
-        return EngineWaits(np.zeros(0, np.int64), Intervals.none(), np.zeros(0, np.int64))
-    ours = waits.surely & np.isin(waits.call, predictions)
-    times = waits.times.where(ours)
-    executed = hardware.kind.is_any(Kind.ANE_EXEC)
-    ids = hardware.id[executed]
-    # Rows of several predictions may be its own, unless its own bear its name.
-    if not hardware.attribution.is_any(*NAMED)[executed].any():
-        ambiguous = trace.hardware.attribution.is_any(Attribution.AMBIGUOUS)
-        ids = np.append(ids, trace.hardware.id[ambiguous])
-    own = rows.held.where(np.isin(rows.id, ids))
-    return EngineWaits(waits.call[ours], times, rows.held.covered_within(times) - own.covered_within(times))

@@ -14,7 +14,7 @@ from tracekit.analysis.breakdown.partition import Breakdown, breakdown
 from tracekit.analysis.code.threads import core_ml_time
 from tracekit.analysis.instances import processes_of
 from tracekit.analysis.loads import Uses, uses_of_loads
-from tracekit.analysis.queues import EngineWaits, Executions, engine_executions, engine_waits
+from tracekit.analysis.queues import Executions, engine_executions
 from tracekit.analysis.statistics import covered_ns, top_calls
 from tracekit.columns import Codes, or_null
 from tracekit.detectors.answers import RECORD_LONGER, Seen
@@ -129,11 +129,6 @@ class ModelView(Seen):
     def engine_rows(self) -> Executions:
         """Execution rows of the Neural Engine in `hardware`."""
         return engine_executions(self.hardware)
-
-    @cached_property
-    def engine_waits(self) -> EngineWaits:
-        """Times in which its predictions waited for the Neural Engine."""
-        return engine_waits(self.trace, self.predictions.id, self.hardware)
 
     @cached_property
     def reference_time(self) -> tuple[int, str]:

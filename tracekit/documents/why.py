@@ -194,6 +194,8 @@ def part_words(why: Why, part: Part) -> str:
             return f"for the same work, which has taken longer since {moment(why.level_ns)}"
         case Cause.QUEUED_OWN | Cause.QUEUED_MODELS | Cause.QUEUED_PROCESSES:
             return queue_words(part.behind, part.cause)
+        case Cause.SHARED_CPU if part.behind:
+            return f"more with the {queue_words(part.behind, part.cause)}"
         case cause:
             return _WORDS.get(cause, NAMES[cause])
 
@@ -208,10 +210,12 @@ _WORDS = {
 
 
 def queue_words(behind: tuple[Blocker, ...], cause: Cause) -> str:
-    """For which unit it was queued, and behind whom; the name of the cause where that is not known."""
+    """For which unit it was queued and behind whom, or who shared it; the name of the cause where that is not known."""
     if not behind:
         return NAMES[cause]
-    first = behind[0]
+    first, more = behind[0], f" and {len(behind) - 1} more" if len(behind) > 1 else ""
+    if cause == Cause.SHARED_CPU:
+        return f"CPU shared with {first.model}{more}"
     if cause == Cause.QUEUED_OWN:
         count = format_count(first.predictions, "earlier prediction") if first.predictions else "earlier predictions"
         who = f"{count} of {first.model}"
@@ -219,7 +223,6 @@ def queue_words(behind: tuple[Blocker, ...], cause: Cause) -> str:
         who = first.model or "the app's own drawing"
     else:
         who = " of ".join(filter(None, (first.model, first.process or "another process")))
-    more = f" and {len(behind) - 1} more" if len(behind) > 1 else ""
     return f"queued for the {UNITS[first.unit]} behind {who}{more}"
 
 

@@ -92,9 +92,10 @@ def test_predictions_of_the_same_model_are_told_apart_by_the_order():
 
 
 def test_time_that_may_be_work_or_waiting_is_bounded():
-    """Rows without a name in two predictions at once: either may have had the unit."""
+    """Rows without a name in predictions of two models at once: any may have had the unit."""
 
     def slow(scenario: Scenario, start: int) -> None:
+        scenario.predict(Model("Silent"), start - 2 * MS, 22 * MS)
         scenario.predict(NET, start - 1 * MS, 18 * MS).neural_engine(1 * MS, 8 * MS)
         scenario.predict(NET, start, 18 * MS).neural_engine(8 * MS, 8 * MS)
 

@@ -35,8 +35,8 @@ def test_disturbed_predictions_are_found_with_their_extra_time(scenario, judge):
     assert finding.cost.ns == 6 * 5 * MS
     # The load, one call after it, 14 calm and 6 long ones.
     assert finding.cost.share == pytest.approx(30 / (1 + 10 + 140 + 90))
-    assert values(finding)["slowdown with other GPU work"] == 1.5
-    assert values(finding)["predictions with other GPU work"] == 0.3
+    assert values(finding)["duration in usual ones"] == 1.5
+    assert values(finding)["predictions queued behind other work on the GPU"] == 0.3
     assert finding.evidence_total == 6
     assert finding.affected.starts.tolist() == [(100 + k * 50) * MS for k in range(6)]
     assert finding.affected.ends.tolist() == [(105 + k * 50) * MS for k in range(6)]
@@ -60,20 +60,17 @@ def test_other_models_are_others_too(scenario, judge):
     [
         ({"others": 5, "longer": 10}, {}, Finding),  # Others must explain half of the extra time.
         ({"others": 5, "longer": 10.1}, {}, Passed),
-        ({"disturbed": 5, "calm": 14}, {}, Finding),
-        ({"disturbed": 4, "calm": 14}, {}, NotEvaluated),
         ({"disturbed": 6, "calm": 54}, {}, Finding),
         ({"disturbed": 6, "calm": 55}, {}, Passed),
         ({"disturbed": 6, "calm": 5}, {}, Finding),
         ({"disturbed": 6, "calm": 4}, {}, NotEvaluated),
         ({"disturbed": 0, "calm": 9}, {}, NotEvaluated),
-        ({}, {"overlap_share": 0.34}, Passed),
+        ({}, {"wait_share": 0.34}, Passed),
         ({}, {"slowdown": 1.51}, Passed),
         ({}, {"affected_share": 0.31}, Passed),
-        ({}, {"min_compared": 7}, NotEvaluated),
-        ({}, {"min_compared": 11}, NotEvaluated),
+        ({}, {"min_predictions": 20}, Finding),
+        ({}, {"min_predictions": 21}, NotEvaluated),
         ({}, {"explained_share": 1}, Finding),
-        ({}, {"calm_share": 0}, Finding),
     ],
 )
 def test_thresholds(scenario, judge, given, settings, expected):
@@ -81,33 +78,14 @@ def test_thresholds(scenario, judge, given, settings, expected):
     assert isinstance(judge(scenario, ID, **settings)["Style"], expected)
 
 
-@pytest.mark.parametrize(("longer", "expected"), [(2.3, Finding), (2.2, Passed)])
-def test_less_than_a_fiftieth_of_the_time_is_not_felt(scenario, judge, longer, expected):
-    # 6 of 60 predictions of 10 ms are longer: by 13.8 or 13.2 of 675 ms.
-    calls(scenario, 6, 54, others=3, longer=longer)
-    scenario.load(STYLE, 5_000 * MS, 50 * MS)
+@pytest.mark.parametrize(("load", "expected"), [(200, Finding), (300, Passed)])
+def test_less_than_a_fiftieth_of_the_time_is_not_felt(scenario, judge, load, expected):
+    # 6 of 60 predictions of 10 ms wait for 3 ms each: 18 of 829 or 929 ms.
+    calls(scenario, 6, 54, others=3, longer=3)
+    scenario.load(STYLE, 5_000 * MS, load * MS)
     assert isinstance(judge(scenario, ID)["Style"], expected)
-
-
-def test_predictions_that_met_hardly_any_other_work_are_not_called_alone(scenario, judge):
-    calls(scenario, 9, 20, others=3, longer=3)
-    for k in range(20):
-        scenario.gpu_work((100 + (9 + k) * 50) * MS, MS // 4, scenario.target)
-    summary = judge(scenario, ID)["Style"].summary
-    assert summary.startswith("During 9 of 29 predictions, the GPU did other work for 20% or more of their GPU time:")
 
 
 def test_no_more_is_won_than_others_took(scenario, judge):
     calls(scenario, others=4, longer=6)
     assert judge(scenario, ID)["Style"].cost.ns == 6 * 4 * MS
-
-
-def test_half_disturbed_predictions_are_no_measure(scenario, judge):
-    calls(scenario, calm=0, disturbed=10)
-    for k in range(10):
-        start = (2_000 + k * 50) * MS
-        scenario.predict(STYLE, start, 10 * MS).gpu(0, 10 * MS)
-        scenario.gpu_work(start, MS, scenario.target)
-    outcome = judge(scenario, ID)["Style"]
-    assert isinstance(outcome, NotEvaluated)
-    assert "and none ran undisturbed" in outcome.reason

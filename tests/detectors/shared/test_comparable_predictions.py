@@ -91,8 +91,6 @@ def gpu_calls(scenario, lengths):
         ([(1001, 4)], 0),
         ([(201, 9)], 0),  # During another call.
         ([*((101 + 100 * index, 5) for index in range(9)), (1001, 10)], 0),  # As ordinary calls bear it.
-        # Where they work most of the time, more than half is needed: the middle between 60 % and all of it.
-        ([*((120 + 100 * index, 60) for index in range(9)), (1001, 7)], 0),
         ([(1001, 7)], 1),
     ],
 )

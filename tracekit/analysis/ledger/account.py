@@ -21,10 +21,10 @@ from tracekit.analysis.ledger.facts import Facts, facts_of, sampled_ns
 from tracekit.analysis.ledger.layers import PREPARING, UNITS, Compared, Layer, time_spent
 from tracekit.analysis.ledger.order import in_order
 from tracekit.analysis.loads import uses_of_loads
-from tracekit.analysis.quantities import median
+from tracekit.analysis.quantities import median, median_of
 from tracekit.analysis.statistics import top_calls
 from tracekit.analysis.throughput import burst_numbers, bursts, steady_rate
-from tracekit.arrays import BoolArray, IntArray
+from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.sorting import distinct_numbers, stable_order
 from tracekit.trace.events import LOAD_KINDS
@@ -43,6 +43,8 @@ FAST_SHARE = 0.25
 """Part of the predictions that the shortest ones must be for a usual one to be of them (heuristic)."""
 SHARED = 0.2
 """Part of a prediction's time on a unit in which others have it, from which on it counts as disturbed (heuristic)."""
+COMPARED = 5
+"""Fewer predictions that met others, or none, are too few to rule out chance."""
 EVEN = 1.25
 """Times that differ by less are alike."""
 IDLE_SHARE = 0.25
@@ -91,6 +93,8 @@ class Account:
     """Not the first after a load, and took time; where all are the first, those that took time."""
     pipelines: IntArray
     """GPU functions that were compiled during each."""
+    cpu_met: FloatArray
+    """Share of its beginning in which others used the CPU."""
     ns: Mapping[Cause, IntArray]
     """What each took beyond the usual by cause; causes without any are missing. Adds up to the duration less that of
     the usual one; may be negative."""
@@ -202,7 +206,7 @@ def _of_model(seen: _Seen, kind: IntArray, warm: BoolArray, keeps_pace: Callable
         for cause, ns in parts.items():
             _fill(columns, cause, at, ns, count)
     shown_warm = warm if warm.any() else calls.duration_ns > 0
-    return Account(calls, place, tuple(usual), shown_warm, seen.facts.pipelines, columns, unclear)
+    return Account(calls, place, tuple(usual), shown_warm, seen.facts.pipelines, seen.facts.cpu_met, columns, unclear)
 
 
 def _fill(columns: dict[Cause, IntArray], cause: Cause, at: IntArray, ns: IntArray, count: int) -> None:
@@ -222,6 +226,8 @@ def _usual(seen: _Seen, warm: BoolArray, paused: BoolArray) -> Usual | None:
     state = _coolest(facts.thermal[base])
     cool = base & (facts.thermal == state)
     steady = cool & ~paused if int((cool & ~paused).sum()) >= LEAST else cool
+    calm = steady & (facts.cpu_met <= CALM) & (facts.gpu_met <= CALM)
+    steady = calm if int(calm.sum()) >= COMPARED else steady
     grows = _growth(seen, base)
     # Calls that go back and forth between amounts of work take longer for those.
     amount = patterns.amounts_of_work(seen.spent[steady][:, UNITS].sum(axis=1))
@@ -353,19 +359,30 @@ def _take_rows(pools: _Pools, seen: _Seen, usual: Usual, more: IntArray) -> None
     pools.take(Cause.UNIT, work=np.where(elsewhere, pools.work, 0))
     # The way to another unit, and back, is part of running there.
     pools.take(Cause.UNIT, rest=np.where(elsewhere, spent[:, UNITS].sum(axis=1) // OTHER_WAY, 0))
-    models, processes = np.minimum(facts.gpu_shared_ns.T, np.maximum(more[:, Layer.GPU], 0))
+    gpu = np.maximum(np.minimum(pools.work, more[:, Layer.GPU]), 0)
+    models, processes = _slowed(facts.gpu_shared_ns, facts.gpu_met, gpu, usual.ns).T
     pools.take(Cause.QUEUED_PROCESSES, work=processes)
     pools.take(Cause.QUEUED_MODELS, work=models)
-    if facts.cpu_shared_ns.any():
-        alone = spent[:, [Layer.ANE, Layer.GPU]].sum(axis=1) == 0
-        disturbed, calm = facts.cpu_met >= SHARED, facts.cpu_met <= CALM
-        beyond = np.where(alone, pools.work + pools.rest, np.minimum(pools.work, more[:, Layer.CPU]))
-        # Several models at work at once slow each other down only where cores are few.
-        slower = np.median(beyond[disturbed]) - np.median(beyond[calm]) if disturbed.any() and calm.any() else 0
-        if slower > (patterns.SLOWER - 1) * usual.ns:
-            time = np.where(disturbed, np.minimum(facts.cpu_shared_ns, np.maximum(beyond, 0)), 0)
-            pools.take(Cause.SHARED_CPU, work=time)
-            pools.take(Cause.SHARED_CPU, rest=np.where(alone, time - pools.ns[Cause.SHARED_CPU], 0))
+    # A prediction that no other unit worked for may also wait for the CPU.
+    alone = spent[:, [Layer.ANE, Layer.GPU]].sum(axis=1) == 0
+    beyond = np.where(alone, pools.work + pools.rest, np.minimum(pools.work, more[:, Layer.CPU]))
+    time = _slowed(facts.cpu_shared_ns, facts.cpu_met, np.maximum(beyond, 0), usual.ns).sum(axis=1)
+    pools.take(Cause.SHARED_CPU, work=time)
+    pools.take(Cause.SHARED_CPU, rest=np.where(alone, time - pools.ns[Cause.SHARED_CPU], 0))
+
+
+def _slowed(shared: IntArray, met: FloatArray, beyond: IntArray, usual_ns: int) -> IntArray:
+    """Shape (predictions, 2): time beyond the usual in which others had the unit as well, where predictions that met
+    them at their beginning take longer than those that did not, by more than chance: a unit may hold several."""
+    disturbed, calm = met >= SHARED, met <= CALM
+    if not (disturbed.any() and calm.any()):
+        return np.zeros_like(shared)
+    slower = median_of(beyond[disturbed]) - median_of(beyond[calm])
+    few = min(int(disturbed.sum()), int(calm.sum())) < COMPARED
+    if slower <= (patterns.SLOWER - 1) * usual_ns or not (few or patterns.surely_longer(beyond, disturbed, calm)):
+        return np.zeros_like(shared)
+    longer: IntArray = np.where(disturbed[:, None], np.minimum(shared, beyond[:, None]), 0)
+    return longer
 
 
 def _elsewhere(worked: IntArray, usual: IntArray) -> BoolArray:

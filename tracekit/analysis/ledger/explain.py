@@ -23,6 +23,7 @@ from tracekit.columns import Texts
 from tracekit.intervals import Intervals
 from tracekit.rows import first_codes
 from tracekit.sorting import distinct_numbers
+from tracekit.trace.events import Device, Events, Kind
 from tracekit.trace.instruments.tables import MetalPipelines
 from tracekit.trace.samples import SAMPLE_NS
 from tracekit.trace.trace import Trace
@@ -206,7 +207,7 @@ _KNOWN = {
 
 
 def _parts(trace: Trace, found: Account, at: int) -> Iterator[Part]:
-    behind = _blockers(trace, found.calls.id[at : at + 1])
+    behind = blockers(trace, found.calls.id[at : at + 1])
     call = Intervals.from_rows(found.calls.take(slice(at, at + 1)))
     shown = Known.SAMPLES if found.resolution_ns else Known.ORDER if _is_ordered(trace, call) else Known.ROWS
     causes = zip(PREPARING, layers.PREPARING, strict=True)
@@ -232,39 +233,69 @@ def _is_ordered(trace: Trace, call: Intervals) -> bool:
     return False
 
 
-def _blockers(trace: Trace, predictions: IntArray) -> dict[Cause, tuple[Blocker, ...]]:
-    """Whose work filled waits of some predictions of a model: by cause, longest first; no process for the app's own."""
-    ordered, called, hardware = in_order(trace), trace.activity.model, trace.hardware
+def blockers(trace: Trace, predictions: IntArray) -> dict[Cause, tuple[Blocker, ...]]:
+    """Whose work held up some predictions of a model: by cause, longest first; no process for the app's own."""
+    ordered, called = in_order(trace), trace.activity.model
+    code = int(called.codes[int(predictions[0])])
     found: dict[Cause, list[Blocker]] = {}
     for unit, waits in all_waits(ordered).items():
         windows = waits.of(np.sort(predictions))
         rows = unit_rows(ordered)[unit]
         inside = rows.overlapping(windows)
         foreign, model = rows.foreign[inside], rows.model[inside]
-        is_own = model == called.codes[int(predictions[0])]
-        behind = np.where(foreign, Behind.PROCESSES, np.where(is_own, Behind.OWN, Behind.MODELS))
-        at = rows.id[inside]
-        names = np.where(model >= 0, np.append(np.array(called.values, object), "")[model], _texts(hardware.model, at))
-        processes = np.where(foreign, _texts(hardware.process, at), "")
-        (models, name), (owners, process) = (np.unique(each, return_inverse=True) for each in (names, processes))
-        groups, _ = first_codes((behind * len(models) + name) * len(owners) + process)
-        for number in range(groups.max(initial=-1) + 1):
-            chosen = np.flatnonzero(groups == number)
-            one, chosen = int(chosen[0]), inside[chosen]
-            calls = rows.call[chosen]
-            found.setdefault(QUEUED[behind[one]], []).append(
-                Blocker(
-                    unit=str(unit),
-                    model=names[one] or None,
-                    process=processes[one] or None,
-                    predictions=len(distinct_numbers(calls[calls >= 0])),
-                    ns=int(rows.held.where(chosen).covered_within(windows).sum()),
-                    first_ns=int(hardware.start_ns[at[one]]),
-                    table=str(hardware.table.item(at[one])),
-                    row=int(hardware.row[at[one]]),
-                )
-            )
-    return {cause: tuple(sorted(each, key=lambda who: -who.ns)) for cause, each in found.items()}
+        names = np.where(
+            model >= 0,
+            np.append(np.array(called.values, object), "")[model],
+            _texts(trace.hardware.model, rows.id[inside]),
+        )
+        processes = np.where(foreign, _texts(trace.hardware.process, rows.id[inside]), "")
+        groups = (
+            (QUEUED[Behind.OWN], ~foreign & (model == code)),
+            (QUEUED[Behind.MODELS], ~foreign & (model != code)),
+            (QUEUED[Behind.PROCESSES], foreign),
+        )
+        for cause, chosen in groups:
+            at, own = inside[chosen], (names[chosen], processes[chosen])
+            each = _by_owner(unit, trace.hardware, rows.id[at], rows.held.where(at), own, rows.call[at], windows)
+            found.setdefault(cause, []).extend(each)
+    times, windows = (
+        Intervals.from_rows(ordered.compute),
+        Intervals.from_rows(trace.activity).where(predictions).union(),
+    )
+    other = ordered.compute.kind.is_any(Kind.CPU_COMPUTE) & ~ordered.compute.model.is_any(called.values[code])
+    at = np.flatnonzero(other)
+    at = at[windows.covered_within(times.where(at)) > 0]
+    own, owner = (_texts(ordered.compute.model, at), np.full(len(at), "", object)), ordered.compute.prediction
+    each = _by_owner(Device.CPU, ordered.compute, at, times.where(at), own, owner.filled()[at], windows)
+    found[Cause.SHARED_CPU] = [*each]
+    return {cause: tuple(sorted(each, key=lambda who: -who.ns)) for cause, each in found.items() if each}
+
+
+def _by_owner(
+    unit: Device,
+    lane: Events,
+    at: IntArray,
+    held: Intervals,
+    whose: tuple[ObjectArray, ObjectArray],
+    calls: IntArray,
+    windows: Intervals,
+) -> Iterator[Blocker]:
+    """Rows of a lane that filled windows, by the model and process `whose` they are; `calls` are their predictions."""
+    (models, name), (owners, process) = (np.unique(each, return_inverse=True) for each in whose)
+    groups, _ = first_codes(name * len(owners) + process)
+    for number in range(groups.max(initial=-1) + 1):
+        chosen = np.flatnonzero(groups == number)
+        one, known = int(chosen[0]), calls[chosen][calls[chosen] >= 0]
+        yield Blocker(
+            unit=str(unit),
+            model=models[name[one]] or None,
+            process=owners[process[one]] or None,
+            predictions=len(distinct_numbers(known)),
+            ns=int(held.where(chosen).covered_within(windows).sum()),
+            first_ns=int(lane.start_ns[at[one]]),
+            table=str(lane.table.item(at[one])),
+            row=int(lane.row[at[one]]),
+        )
 
 
 def _texts(texts: Texts, at: IntArray) -> ObjectArray:
@@ -310,7 +341,7 @@ def tail(trace: Trace, model: str, level: float = 0.95, *, of: int | None = None
     if extra <= 0:
         return None
     cause = next(iter(parts))
-    # Most are slow for another cause than a queue.
-    blockers = _blockers(trace, found.calls.id[slow]).get(cause, ()) if cause in QUEUED else ()
+    # Most are slow for another cause.
+    behind = blockers(trace, found.calls.id[slow]).get(cause, ()) if cause in (*QUEUED, Cause.SHARED_CPU) else ()
     times = {str(cause): ns for cause, ns in parts.items()}
-    return Tail(level, round(value), len(slow), usual_ns, extra, times, next(iter(blockers), None))
+    return Tail(level, round(value), len(slow), usual_ns, extra, times, next(iter(behind), None))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -50,16 +50,16 @@ class Facts:
     sampled: BoolArray
     """All units were recorded too, so that a thread without samples did not run."""
     cpu_shared_ns: IntArray
-    """Time of its rows of the CPU in which other models, or loads, worked on the CPU; of a prediction without work on
-    other units, all of its time in which they did."""
+    """Shape (predictions, 2): time of its rows of the CPU in which other models or loads, and other processes, worked
+    on it; of a prediction without work on other units, all of its time in which they did."""
     cpu_met: FloatArray
     """Share of its beginning in which they did. All beginnings are as long as the shortest tenth of the predictions of
     a model take: long ones meet others more often."""
+    gpu_shared_ns: IntArray
+    """Shape (predictions, 2): the same of its rows of the GPU, with drawing."""
+    gpu_met: FloatArray
     beside_ns: IntArray
     """Time in which another prediction of its model was in flight."""
-    gpu_shared_ns: IntArray
-    """Shape (predictions, 2): time of its rows of the GPU in which those of other models or drawing, and of other
-    processes, ran too."""
 
     def take(self, at: IntArray) -> Facts:
         """Of some predictions, by position."""
@@ -88,8 +88,8 @@ def facts_of(ordered: Trace, calls: Compared, model: Codes[str], has_unit: BoolA
         overhead_ns=none if sites is None else sampled_ns(sites, calls, Unit.CPU),
         sampled=~calls.attribution.is_any(Attribution.INFERRED) & (sites is not None and units),
         **_shared_cpu(ordered, calls, model, has_unit),
+        **_shared_gpu(ordered, calls, model),
         beside_ns=_beside(windows, model),
-        gpu_shared_ns=_shared_gpu(ordered, calls),
     )
 
 
@@ -116,41 +116,61 @@ def _shared_cpu(ordered: Trace, calls: Compared, model: Codes[str], has_unit: Bo
     """`cpu_shared_ns` and `cpu_met`. O(models x n log n)."""
     rows = np.flatnonzero(ordered.compute.kind.is_any(Kind.CPU_COMPUTE))
     owner = np.append(top_predictions(ordered.activity), -1)[ordered.compute.prediction.filled()[rows]]
-    call = places_of(calls.id, owner)
-    mine, times = call >= 0, Intervals.from_rows(ordered.compute).where(rows)
-    windows = Intervals.from_rows(calls)
-    cpu = times.where(mine).covered_by_group(call[mine], len(calls)) if mine.any() else np.zeros(len(calls), np.int64)
+    call, times = places_of(calls.id, owner), Intervals.from_rows(ordered.compute).where(rows)
+    setup = setup_times(ordered)
     # Work of a model that is in no call of it is still its own.
-    code = np.where(mine, model.codes[call], ordered.compute.model.codes_in(model.values)[rows])
-    shared, met, setup = np.zeros(len(calls), np.int64), np.zeros(len(calls)), setup_times(ordered)
-    for number in distinct_numbers(model.codes[cpu > 0]).tolist():
-        others = times.where(code != number).joined(setup).union()
-        if not len(others):
-            continue
-        of_model = np.flatnonzero((model.codes == number) & (cpu > 0))
-        alone, own = of_model[~has_unit[of_model]], np.flatnonzero(mine & (code == number) & has_unit[call])
-        shared[alone] = others.covered_within(windows.where(alone))
-        np.add.at(shared, call[own], others.covered_within(times.where(own)))
-        length = max(int(*sample_quantiles(windows.durations[of_model], 0.1)), 1)
-        begun = windows.starts[of_model]
-        met[of_model] = others.covered_within(Intervals(begun, begun + length)) / length
-    return {"cpu_shared_ns": np.minimum(shared, windows.durations), "cpu_met": met}
+    code = np.where(call >= 0, np.append(model.codes, -1)[call], ordered.compute.model.codes_in(model.values)[rows])
+    add = np.full(len(setup), -1)
+    foreign = np.zeros(len(times) + len(setup), np.bool_)
+    unit = _Unit(times.joined(setup), np.append(call, add), np.append(code, add), foreign)
+    shared, met = _met_others(unit, unit.call >= 0, Intervals.from_rows(calls), model, ~has_unit)
+    return {"cpu_shared_ns": shared, "cpu_met": met}
 
 
-def _shared_gpu(ordered: Trace, calls: Compared) -> IntArray:
-    """Shape (predictions, 2), as `Facts.gpu_shared_ns`. Most recordings hold no rows of the GPU that overlap.
-    O(models x n log n)."""
+def _shared_gpu(ordered: Trace, calls: Compared, model: Codes[str]) -> dict[str, Any]:
+    """`gpu_shared_ns` and `gpu_met`. Most recordings hold no rows of the GPU that overlap. O(models x n log n)."""
     rows = unit_rows(ordered)[Device.GPU]
     call = places_of(calls.id, rows.call)
-    mine = (call >= 0) & (rows.reach_before > rows.times.starts)
-    mine |= (call >= 0) & np.append(rows.reach_before[1:] > rows.times.starts[1:], False)[: len(call)]
+    overlaps = rows.reach_before > rows.times.starts
+    mine = (call >= 0) & (overlaps | np.append(overlaps[1:], False)[: len(call)])
+    unit = _Unit(rows.times, call, np.append(model.codes.astype(np.int64), -1)[call], rows.foreign)
+    shared, met = _met_others(unit, mine, Intervals.from_rows(calls), model, np.zeros(len(calls), np.bool_))
+    return {"gpu_shared_ns": shared, "gpu_met": met}
+
+
+class _Unit(NamedTuple):
+    """What a unit that several may use at once did: shape (rows,) each."""
+
+    times: Intervals
+    call: IntArray
+    """Position of the prediction that it is of; -1 for none."""
+    model: IntArray
+    """Code of the model."""
+    foreign: BoolArray
+
+
+def _met_others(
+    unit: _Unit, mine: BoolArray, windows: Intervals, model: Codes[str], whole: BoolArray
+) -> tuple[IntArray, FloatArray]:
+    """Time in which rows of predictions, `mine` among those of a unit, met others, shape (predictions, 2), and the
+    share of their beginnings. All of its time counts for the predictions that `whole` chooses."""
+    count = len(windows)
     if not mine.any():
-        return np.broadcast_to(np.int64(0), (len(calls), 2))
-    shared = np.zeros((len(calls), 2), np.int64)
-    for code in distinct_numbers(rows.model[mine]).tolist():
-        own = np.flatnonzero(mine & (rows.model == code))
-        windows = rows.times.where(own)
-        app = rows.times.where(~rows.foreign & (rows.model != code)).covered_within(windows)
-        either = rows.times.where(rows.foreign | (rows.model != code)).covered_within(windows)
-        np.add.at(shared, call[own], np.column_stack((app, either - app)))
-    return shared
+        return np.broadcast_to(np.int64(0), (count, 2)), np.broadcast_to(np.float64(0), count)
+    shared, met = np.zeros((count, 2), np.int64), np.zeros(count)
+    used = np.zeros(count, np.bool_)
+    used[unit.call[mine]] = True
+    for code in distinct_numbers(model.codes[used]).tolist():
+        others = unit.model != code
+        either, app = (unit.times.where(chosen).union() for chosen in (others, others & ~unit.foreign))
+        if not len(either):
+            continue
+        of_model, own = np.flatnonzero(used & (model.codes == code)), np.flatnonzero(mine & (unit.model == code))
+        alone, own = of_model[whole[of_model]], own[~whole[unit.call[own]]]
+        for place, times in ((alone, windows.where(alone)), (unit.call[own], unit.times.where(own))):
+            of_app = app.covered_within(times)
+            np.add.at(shared, place, np.column_stack((of_app, either.covered_within(times) - of_app)))
+        length = max(int(*sample_quantiles(windows.durations[of_model], 0.1)), 1)
+        begun = windows.starts[of_model]
+        met[of_model] = either.covered_within(Intervals(begun, begun + length)) / length
+    return np.minimum(shared, windows.durations[:, None]), met

@@ -3,6 +3,7 @@
 The Neural Engine and the GPU take one request after the other. Where predictions of a model overlap and each has as
 many rows of one sort as the others, the first rows are of the first prediction, and so on. Where the numbers differ, a
 row is of the prediction that ends first among those that it fits into: that one has the unit, the others still wait.
+Rows without a name are of the one model that has predictions in flight meanwhile, unless others bear its name.
 """
 
 from __future__ import annotations
@@ -42,6 +43,10 @@ def _linked(rows: Events, calls: Calls) -> Events:
         return rows
     stage, outer = (models.codes_in(calls.model.values) for models in (rows.model, rows.parent_model))
     model = np.where(outer >= 0, outer, stage)
+    nameless = open_rows[model[open_rows] < 0]
+    only = _only_model(Intervals.from_rows(rows).where(nameless), calls)
+    named = model[rows.attribution.is_any(Attribution.LABEL, Attribution.EXACT)]
+    model[nameless] = np.where(np.isin(only, named), -1, only)
     open_rows = open_rows[model[open_rows] >= 0]
     if not len(open_rows) or not len(calls):
         return rows
@@ -53,6 +58,19 @@ def _linked(rows: Events, calls: Calls) -> Events:
             called = Intervals.from_rows(calls).where(own)
             _link_model(rows, np.flatnonzero(model == code), called, calls.id[own], prediction)
     return replace(rows, prediction=or_null(prediction))
+
+
+def _only_model(times: Intervals, calls: Calls) -> IntArray:
+    """Code of the one model that has predictions in flight while each row ran; -1 where several have.
+    O(models x n log n)."""
+    found, several = np.full((2, len(times)), -1, np.int64)
+    if len(times):
+        called = Intervals.from_rows(calls)
+        for code in distinct_numbers(calls.model.codes).tolist():
+            meets = called.where(calls.model.codes == code).union().covered_within(times) > 0
+            several[meets & (found >= 0)] = 1
+            found[meets] = code
+    return np.where(several < 0, found, -1)
 
 
 def _link_model(every: Events, rows: IntArray, called: Intervals, ids: IntArray, prediction: IntArray) -> None:

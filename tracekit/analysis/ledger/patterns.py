@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tracekit.analysis.device_states import UNKNOWN, compare_thermal_states
-from tracekit.analysis.latency import change_points, modes
+from tracekit.analysis.idle import CERTAINTY
+from tracekit.analysis.latency import change_points, modes, ranks
 from tracekit.analysis.latency_growth import Growth, GrowthRule, growth, medians_of_three
 from tracekit.analysis.quantities import median, sample_quantiles
 from tracekit.analysis.throughput import burst_numbers
@@ -64,6 +65,14 @@ def usually_longer(own_ns: IntArray, chosen: BoolArray, usual_ns: int) -> bool:
     """Whether calls of a pattern, at least two, mostly take longer than usual."""
     longer = own_ns[chosen] >= LONGER * usual_ns
     return len(longer) >= 2 and float(longer.mean()) >= LEAST_SHARE
+
+
+def surely_longer(own_ns: IntArray, some: BoolArray, others: BoolArray) -> bool:
+    """Whether some calls rank above others by more than chance (rank sum of Wilcoxon). O(n log n)."""
+    longer, shorter = own_ns[some], own_ns[others]
+    count, rest = len(longer), len(shorter)
+    above = float(ranks(np.concatenate((longer, shorter)))[:count].sum()) - count * (count + 1) / 2 - count * rest / 2
+    return float(above / (count * rest * (count + rest + 1) / 12) ** 0.5) >= CERTAINTY
 
 
 def first_level(own_ns: IntArray, judged: BoolArray) -> int:

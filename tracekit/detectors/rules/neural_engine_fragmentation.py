@@ -6,7 +6,9 @@ import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.analysis.breakdown.device_runs import SHORT_CPU_NS, gaps_between
-from tracekit.detectors.shared.competing_work import waits_for_others
+from tracekit.analysis.queues import all_waits
+from tracekit.detectors.shared.comparable_latency import latencies
+from tracekit.detectors.shared.queued import nameless_answer
 
 
 class Options(tk.Options):
@@ -23,27 +25,25 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     engine_rows = engine_rows.where(engine_rows.prediction.known)
     if not len(engine_rows):
         return view.not_applicable("None of the recorded work ran on the Neural Engine.")
-    named = engine_rows.attribution.is_any(tk.Attribution.LABEL, tk.Attribution.EXACT).any()
-    if not named and view.trace.sharing.is_shared:
-        return view.unknown(
-            "Neural Engine rows do not name a model here, and other work ran too, so the model's own segments cannot "
-            "be counted.",
-            "Record with a newer Xcode and OS, whose rows name the model, or with nothing else running.",
-        )
+    nameless = nameless_answer(view)
+    if nameless:
+        return nameless
     with_rows = tk.counts_by(view.predictions.id, engine_rows.prediction.values) > 0
     rows = view.predictions.where(with_rows)
     if len(rows) < options.min_predictions:
         return view.too_few_predictions(len(rows), options.min_predictions, "with Neural Engine work")
     within, gaps = gaps_between(engine_rows)
+    waits = all_waits(view.trace).get(tk.Device.ANE)
+    queued = tk.Intervals.none() if waits is None else waits.of(view.predictions.id)
     on_cpu = view.compute.device.is_any(tk.Device.CPU) & (view.compute.duration_ns >= SHORT_CPU_NS)
     on_gpu = view.hardware.kind.is_any(tk.Kind.GPU_EXEC)
     elsewhere = tk.Intervals.from_rows(view.compute.where(on_cpu), view.hardware.where(on_gpu))
     # The part of each without copies, in which the engine was not busy with others. Another unit that works in it has
     # it whole.
-    idle = gaps.durations - view.engine_waits.times.joined(tk.Intervals.from_rows(view.data)).covered_within(gaps)
+    idle = gaps.durations - queued.joined(tk.Intervals.from_rows(view.data)).covered_within(gaps)
     idle[elsewhere.covered_within(gaps) > 0] = 0
     pieces = 1 + tk.counts_by(rows.id, within)
-    queued_ns = int(waits_for_others(view)[0][with_rows].sum())
+    queued_ns = int((view.durations - latencies(view).without_waits_ns)[with_rows].sum())
     running_ns = int(rows.duration_ns.sum()) - queued_ns
     share = int(idle.sum()) / running_ns if running_ns else 0.0
     metrics = (

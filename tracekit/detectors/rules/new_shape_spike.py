@@ -15,7 +15,7 @@ from tracekit.analysis.ledger.patterns import amounts_of_work
 from tracekit.analysis.load_waits import after_gap, setup_times, stand_alone
 from tracekit.analysis.loads import Uses, uses_of_loads
 from tracekit.analysis.statistics import medians_by_group
-from tracekit.detectors.shared.comparable_latency import due_to_work, judge_with_waits, latencies
+from tracekit.detectors.shared.comparable_latency import due_to_work, latencies
 from tracekit.detectors.shared.comparable_predictions import Calls, calls_with_openings, longer_than_usual
 from tracekit.detectors.shared.latency_causes import judge_when_cool
 
@@ -45,11 +45,8 @@ class Options(tk.Options):
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for the first prediction of each amount of work."""
     calls = calls_with_openings(view)
-    return judge_with_waits(
-        view,
-        "The first prediction of a new amount of work took longer",
-        lambda latency_ns: judge_when_cool(view, calls, lambda some, _: _judge(view, some, latency_ns, options)),
-    )
+    latency_ns = latencies(view).without_waits_ns
+    return judge_when_cool(view, calls, lambda some, _: _judge(view, some, latency_ns, options))
 
 
 def _judge(view: tk.ModelView, calls: Calls, without_waits_ns: tk.IntArray, options: Options) -> tk.Outcome:

@@ -12,7 +12,7 @@ from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.ledger.patterns import LARGER_WORK
 from tracekit.analysis.load_waits import after_gap, stand_alone
 from tracekit.analysis.statistics import medians_by_group
-from tracekit.detectors.shared.comparable_latency import due_to_work, judge_with_waits, latencies
+from tracekit.detectors.shared.comparable_latency import due_to_work, latencies
 from tracekit.detectors.shared.comparable_predictions import EVEN
 from tracekit.detectors.shared.idle_gaps import Activity, keeps_pace, read_gaps
 from tracekit.detectors.shared.loads import warm_up_doubt
@@ -42,15 +42,7 @@ class Options(tk.Options):
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for first predictions that stand out and that somebody waited for."""
-    return judge_with_waits(
-        view,
-        "The first prediction after a load took longer than those that follow",
-        lambda latency_ns: _judge_spikes(view, latency_ns, options),
-    )
-
-
-def _judge_spikes(view: tk.ModelView, latency_ns: tk.IntArray, options: Options) -> tk.Outcome:
-    """The answer for predictions that take so long, shape (predictions,)."""
+    latency_ns = latencies(view).without_waits_ns
     firsts = firsts_after_loads(view, latency_ns, options)
     if firsts is None:
         return view.unknown(

@@ -7,15 +7,13 @@ prediction waits for others is not its own time, and larger work is the input's:
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 import tracekit.detectors as tk
+from tracekit.analysis.ledger.account import ledger
 from tracekit.analysis.ledger.comparable import comparable_kinds
-from tracekit.detectors.shared.competing_work import waits_for_others
-from tracekit.detectors.shared.stands_out import worst_of
 
 OTHER_WORK = 1.25
 """What a prediction consists of beside the work of compute units counts up to a quarter of that; the rest may be
@@ -31,9 +29,7 @@ class Latencies(NamedTuple):
     """Latencies of a model's predictions: shape (predictions,) each."""
 
     without_waits_ns: tk.IntArray
-    """Without the time that each surely waited for others."""
-    shortest_ns: tk.IntArray
-    """Without all time that each may have waited for others."""
+    """Without the time that each waited for others."""
     work_ns: tk.FloatArray
     """Time that compute units worked for each; 0 where no row shows it."""
     kind: tk.IntArray
@@ -49,10 +45,16 @@ class Latencies(NamedTuple):
 def latencies(view: tk.ModelView) -> Latencies:
     """Latencies of the model's predictions. O(n log n); found once per view."""
     durations = view.durations
-    surely, perhaps = waits_for_others(view)
+    queued = held_up_ns(view, tk.Cause.QUEUED_MODELS, tk.Cause.QUEUED_PROCESSES)
     compared = view.warm & (durations > 0)
-    kind = comparable_kinds(view.uses, durations - surely, compared)
-    return Latencies(durations - surely, durations - perhaps, work_by_unit(view).sum(axis=1), kind)
+    kind = comparable_kinds(view.uses, durations - queued, compared)
+    return Latencies(durations - queued, work_by_unit(view).sum(axis=1), kind)
+
+
+def held_up_ns(view: tk.ModelView, *causes: tk.Cause) -> tk.IntArray:
+    """Time in ns that the account gives these causes in each prediction of the model: shape (predictions,)."""
+    account, none = ledger(view.trace).get(view.name), np.zeros(len(view.predictions), np.int64)
+    return none if account is None else np.maximum(sum((account.ns.get(cause, none) for cause in causes), none), 0)
 
 
 def work_by_unit(view: tk.ModelView) -> tk.FloatArray:
@@ -82,23 +84,3 @@ def works_longer(view: tk.ModelView, index: tk.IntArray) -> tk.BoolArray:
         return np.ones(len(index), np.bool_)
     longer: tk.BoolArray = busy[index] - float(np.median(busy)) >= WORKED_SHARE * extra
     return longer
-
-
-def judge_with_waits(view: tk.ModelView, what: str, judge: Callable[[tk.IntArray], tk.Outcome]) -> tk.Outcome:
-    """What a detector says of latencies without the time that each surely waited, unless a finding rests on time that
-    they may have waited. `judge` takes latencies, shape (predictions,); `what` says what it found."""
-    latency = latencies(view)
-    answer = judge(latency.without_waits_ns)
-    sure = not isinstance(answer, tk.Finding) or np.array_equal(latency.without_waits_ns, latency.shortest_ns)
-    if sure or isinstance(judge(latency.shortest_ns), tk.Finding):
-        return answer
-    return view.unknown(
-        f"{what}, but its compute unit also did other work, and the recording does not show whether the prediction "
-        "queued behind it.",
-        "Record the feature while no other model and no drawing uses that compute unit.",
-    )
-
-
-def judge_groups(view: tk.ModelView, judge: Callable[[tk.BoolArray], tk.Outcome]) -> tk.Outcome:
-    """What a detector says of the predictions that are compared together, of which `judge` takes the mask."""
-    return worst_of(view, [judge(chosen) for chosen in latencies(view).comparable_groups])

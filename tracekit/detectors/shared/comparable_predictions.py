@@ -14,14 +14,21 @@ import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.analysis.autoregression import opens_sequence
+from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.ledger.account import ledger
 from tracekit.analysis.quantities import sample_quantiles
-from tracekit.analysis.throughput import burst_numbers, bursts
-from tracekit.detectors.shared.comparable_latency import latencies
-from tracekit.detectors.shared.competing_work import find_held_up
+from tracekit.analysis.throughput import burst_numbers
+from tracekit.detectors.shared.comparable_latency import held_up_ns, latencies
 from tracekit.detectors.shared.stands_out import worst_of
 from tracekit.detectors.shared.wording import KEEP_LOADED, RECORD_ALONE, RECORD_PHASE_ALONE
 
+LONGER = 0.2
+"""How much longer than the shortest tenth a call must be before it is asked whether it waited, as a share."""
+WAITED_SHARE = 0.5
+"""Part of a call's extra time by which others make it long, where less than that part of a usual call is left
+(heuristic)."""
+LIKELY_SHARE = 0.8
+"""Part of the extra time that predictions of others on an unknown unit must fill to explain it (heuristic)."""
 EVEN = 1.25
 """Times whose 95th percentile is at most so many times their 5th are not searched for calls that waited. The times of
 undisturbed calls have about 1.2 (heuristic)."""
@@ -42,9 +49,9 @@ class Calls:
     overlapping: int
     """Left out: another prediction of the model was in flight meanwhile."""
     waiting: int
-    """Left out: longer than others while somebody else worked on the same unit for much of the extra time."""
+    """Left out: longer than others because somebody else worked on the same unit for much of the extra time."""
     unclear: int
-    """Left out: the same, if work whose unit or owner is not known was on that unit."""
+    """Left out: the same, if work whose unit is not known was on that unit."""
     opening: int
     """Left out: opens a sequence of shorter calls, as a prompt does before the tokens that follow."""
     elsewhere: int
@@ -164,8 +171,12 @@ def _comparable(view: tk.ModelView, chosen: tk.BoolArray, alike: tk.BoolArray, o
     )
     if not _uneven(calls.durations):
         return calls
-    in_bursts = bursts(rows)
-    surely, perhaps = find_held_up(view, calls.rows, chosen, tk.Intervals(in_bursts.start_ns, in_bursts.end_ns))
+    (usual,) = sample_quantiles(calls.durations, 0.1)
+    causes = tk.Cause.QUEUED_MODELS, tk.Cause.QUEUED_PROCESSES, tk.Cause.SHARED_CPU
+    held_up, extra = held_up_ns(view, *causes)[chosen][comparable], calls.durations - usual
+    longer = extra >= LONGER * usual
+    surely = longer & (held_up >= WAITED_SHARE * extra) & (extra - held_up < WAITED_SHARE * usual)
+    perhaps = longer & ~surely & (_unknown_ns(view, calls.rows) >= LIKELY_SHARE * extra)
     waiting, unclear = int(surely.sum()), int(perhaps.sum())
     choose = (lambda calls: calls) if openings else _without_openings
     with_unclear = choose(replace(calls.where(~surely), waiting=waiting))
@@ -173,6 +184,19 @@ def _comparable(view: tk.ModelView, chosen: tk.BoolArray, alike: tk.BoolArray, o
         return with_unclear
     left = replace(calls.where(~(surely | perhaps)), waiting=waiting, unclear=unclear)
     return replace(choose(left), with_unclear=with_unclear)
+
+
+def _unknown_ns(view: tk.ModelView, rows: tk.Calls) -> tk.IntArray:
+    """Shape (rows,): time in which predictions of other models ran, where no row shows the unit of both."""
+    times = breakdown(view.trace)
+    known = sum((times.busy(unit).filled(0) for unit in tk.DEVICE_NAMES), np.zeros(len(times.every), np.int64)) > 0
+    others, called = (
+        ~times.every.model.is_any(view.name),
+        tk.Intervals.from_rows(view.trace.activity).where(times.every.id),
+    )
+    own, windows = known[tk.places_of(times.every.id, rows.id)], tk.Intervals.from_rows(rows)
+    every, hidden = (called.where(chosen).covered_within(windows) for chosen in (others, others & ~known))
+    return np.where(own, hidden, every)
 
 
 def _without_openings(calls: Calls) -> Calls:

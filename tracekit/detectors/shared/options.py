@@ -105,27 +105,3 @@ class ChurnOptions(tk.Options):
         "share of the reloads",
         "Heuristic: if other models are loaded between release and reload, the app may alternate models on purpose.",
     )
-
-
-class ContentionOptions(tk.Options):
-    """Thresholds. `overlap_share` and `calm_share` mean something else on each unit."""
-
-    overlap_share: float
-    calm_share: float
-    slowdown: float = tk.option(
-        1.2, "times the undisturbed median", "Heuristic: the usual spread of latencies stays within a fifth."
-    )
-    explained_share: float = tk.option(
-        0.5,
-        "share of the extra time",
-        "Heuristic: if other work explains less of the extra time, something else makes these predictions slow.",
-    )
-    affected_share: float = tk.option(0.1, "share of predictions", "Heuristic: fewer predictions overlap by chance.")
-    cost_share: float = tk.option(
-        0.02,
-        "share of the model's time",
-        "A fifth of a tenth, as `slowdown` and `affected_share` ask: less is not felt.",
-    )
-    min_compared: int = tk.option(
-        5, "predictions", "Heuristic: a median of fewer predictions, disturbed or undisturbed, depends on chance."
-    )
