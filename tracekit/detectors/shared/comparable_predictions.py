@@ -171,11 +171,12 @@ def _comparable(view: tk.ModelView, chosen: tk.BoolArray, alike: tk.BoolArray, o
     )
     if not _uneven(calls.durations):
         return calls
-    (usual,) = sample_quantiles(calls.durations, 0.1)
+    (shortest,) = sample_quantiles(calls.durations, 0.1)
     causes = tk.Cause.QUEUED_MODELS, tk.Cause.QUEUED_PROCESSES, tk.Cause.SHARED_CPU
-    held_up, extra = held_up_ns(view, *causes)[chosen][comparable], calls.durations - usual
-    longer = extra >= LONGER * usual
-    surely = longer & (held_up >= WAITED_SHARE * extra) & (extra - held_up < WAITED_SHARE * usual)
+    held_up, extra = held_up_ns(view, *causes)[chosen][comparable], calls.durations - shortest
+    account, longer = ledger(view.trace).get(view.name), extra >= LONGER * shortest
+    usual = shortest if account is None else account.usual_ns[chosen][comparable]
+    surely = longer & (held_up >= WAITED_SHARE * extra) & (calls.durations - held_up < (1 + WAITED_SHARE) * usual)
     perhaps = longer & ~surely & (_unknown_ns(view, calls.rows) >= LIKELY_SHARE * extra)
     waiting, unclear = int(surely.sum()), int(perhaps.sum())
     choose = (lambda calls: calls) if openings else _without_openings
