@@ -40,7 +40,7 @@ def test_a_finding_answers_its_question(samples):
     # Its memory was not recorded.
     assert answered[Pattern.MEMORY_GROWS].answer is Answer.OPEN
     # A check counts once, in however many models.
-    assert answered[Pattern.SLOW_PREDICTIONS].evidence[0].endswith(": 14 checks passed, 6 not evaluated.")
+    assert answered[Pattern.SLOW_PREDICTIONS].evidence[0].endswith(": 16 checks passed, 5 not evaluated.")
     assert "2 more (-v)" in render(diagnosis_document(diagnosis), "text", width=100)
     assert "Mosaic: " in render(diagnosis_document(diagnosis, everything=True), "text", width=100)
     loading, speed, *_ = diagnosis.branches

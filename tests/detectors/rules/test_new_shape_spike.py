@@ -62,7 +62,7 @@ def test_thresholds(scenario, judge, given, expected):
     assert isinstance(judge(scenario, ID)["Segmenter"], expected)
 
 
-@pytest.mark.parametrize(("load_ms", "expected"), [(40, NotEvaluated), (39, Finding)])
+@pytest.mark.parametrize(("load_ms", "expected"), [(60, NotEvaluated), (30, Finding)])
 def test_a_load_for_half_of_the_extra_time_may_explain_it(scenario, judge, load_ms, expected):
     shapes(scenario, {6: 80})
     start = next(row.start_ns for row in scenario.coreml if row.duration_ns == 100 * MS)

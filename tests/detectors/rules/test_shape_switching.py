@@ -51,8 +51,8 @@ def test_time_beyond_the_fast_median_is_the_cost(scenario, judge):
         ([1.0, 1.0, 2.0] * 20, {}, Finding),
         ([0.9, 0.9, 1.8] * 20, {}, Passed),
         # The work must differ, and not the waiting.
-        ([12, 12, 30] * 20, {"work": [10, 10, 15] * 20}, Finding),
-        ([12, 12, 30] * 20, {"work": [10, 10, 14.9] * 20}, Passed),
+        ([12, 12, 30] * 20, {"work": [10, 10, 20.1] * 20}, Finding),
+        ([12, 12, 30] * 20, {"work": [10, 10, 19.9] * 20}, Passed),
         ([10, 10, 30] * 20, {"unit": "none"}, NotEvaluated),
         # Slow ones that open each use are clocks that come up.
         (([30] * 15 + [10] * 15) * 4, {"rest_every": 30}, Passed),
@@ -75,7 +75,7 @@ def test_another_unit_is_other_work(scenario, judge):
         if index % 3:
             prediction.neural_engine(MS, 8 * MS)
         else:
-            prediction.event("CPU", MS, 9 * MS)
+            prediction.event("CPU", MS, 22 * MS)
         now += 30 * MS
     finding = judge(scenario, ID)["Segmenter"]
     assert isinstance(finding, Finding)

@@ -122,7 +122,7 @@ def test_predictions_without_any_row_show_that_rows_were_not_recorded(scenario, 
     calls(scenario, cpu=0)
     outcome = judge(scenario, ID)["Vocoder"]
     assert isinstance(outcome, NotEvaluated)
-    assert "each prediction has some" in outcome.reason
+    assert "no data or compute events in any prediction" in outcome.reason
 
 
 def test_calls_that_overlap_wait_for_each_other_without_a_row(scenario, judge):

@@ -24,7 +24,7 @@ from tracekit.analysis.loads import uses_of_loads
 from tracekit.analysis.quantities import median, median_of
 from tracekit.analysis.statistics import top_calls
 from tracekit.analysis.throughput import burst_numbers, bursts, steady_rate
-from tracekit.arrays import BoolArray, FloatArray, IntArray
+from tracekit.arrays import BoolArray, FloatArray, Int8Array, IntArray
 from tracekit.intervals import Intervals
 from tracekit.sorting import distinct_numbers, stable_order
 from tracekit.trace.events import LOAD_KINDS
@@ -45,6 +45,9 @@ SHARED = 0.2
 """Part of a prediction's time on a unit in which others have it, from which on it counts as disturbed (heuristic)."""
 COMPARED = 5
 """Fewer predictions that met others, or none, are too few to rule out chance."""
+OTHER_WORK = 1.25
+"""What a prediction takes beside the work of units counts up to a quarter of that; the rest may be waiting and
+preparing (heuristic)."""
 EVEN = 1.25
 """Times that differ by less are alike."""
 IDLE_SHARE = 0.25
@@ -91,6 +94,8 @@ class Account:
     usual: tuple[Usual, ...]
     warm: BoolArray
     """Not the first after a load, and took time; where all are the first, those that took time."""
+    amount: Int8Array
+    """Number of the amount of work of each, among those that it compares with."""
     pipelines: IntArray
     """GPU functions that were compiled during each."""
     cpu_met: FloatArray
@@ -115,6 +120,13 @@ class Account:
     def resolution_ns(self) -> int:
         """How exactly times of its calls are known."""
         return int(self.calls.resolution_ns.max())
+
+    def of(self, *causes: Cause) -> IntArray:
+        """Shape (predictions,): what each took beyond the usual by these causes."""
+        total = np.zeros(len(self.calls), np.int64)
+        for cause in causes:
+            total += self.ns.get(cause, 0)
+        return total
 
     def sums(self, at: IntArray | BoolArray) -> dict[Cause, int]:
         """Time of some predictions by cause, the largest first; those without any are missing."""
@@ -183,7 +195,7 @@ def _of_model(seen: _Seen, kind: IntArray, warm: BoolArray, keeps_pace: Callable
     usual: list[Usual] = []
     place = np.zeros(count, np.int64)
     columns: dict[Cause, IntArray] = {}
-    unclear = np.zeros(count, np.int64)
+    unclear, amount = np.zeros(count, np.int64), np.zeros(count, np.int8)
     for number in range(int(kind.max(initial=0)) + 1):
         at = np.flatnonzero(kind == number)
         found = _usual(seen.take(at) if len(at) < count else seen, warm[at], paused[at])
@@ -202,11 +214,13 @@ def _of_model(seen: _Seen, kind: IntArray, warm: BoolArray, keeps_pace: Callable
     for number, found in enumerate(usual):
         at = np.flatnonzero(place == number)
         of_kind = seen.take(at) if len(at) < count else seen
-        parts, unclear[at] = _parts(of_kind, found, paused[at], keeps_pace)
+        amount[at] = patterns.amounts_of_work(of_kind.spent[:, UNITS].sum(axis=1))
+        parts, unclear[at] = _parts(of_kind, found, amount[at], paused[at], keeps_pace)
         for cause, ns in parts.items():
             _fill(columns, cause, at, ns, count)
     shown_warm = warm if warm.any() else calls.duration_ns > 0
-    return Account(calls, place, tuple(usual), shown_warm, seen.facts.pipelines, seen.facts.cpu_met, columns, unclear)
+    facts = seen.facts
+    return Account(calls, place, tuple(usual), shown_warm, amount, facts.pipelines, facts.cpu_met, columns, unclear)
 
 
 def _fill(columns: dict[Cause, IntArray], cause: Cause, at: IntArray, ns: IntArray, count: int) -> None:
@@ -301,29 +315,36 @@ def _worked(spent: IntArray, ambiguous: IntArray, usual: Usual) -> IntArray:
     return worked
 
 
+def spent_by_layer(trace: Trace, predictions: IntArray) -> tuple[IntArray, IntArray]:
+    """Shape (predictions, layers): what each, by ascending id, spent, waits apart; and time in which a row may be its
+    own or another's. O(log n) and what they have."""
+    ordered = in_order(trace)
+    calls = Compared.of(trace.activity, predictions)
+    spent, _, ambiguous = time_spent(ordered, breakdown(ordered).of(predictions), calls)
+    return spent, ambiguous
+
+
 def more_by_layer(trace: Trace, found: Account, at: int) -> IntArray:
-    """Shape (layers,): what a prediction, by position, spent beyond the usual one; waits apart. O(log n) and what it
-    has."""
-    ordered, calls, usual = in_order(trace), found.calls.take(np.array([at])), found.usual[found.kind[at]]
-    spent, _, ambiguous = time_spent(ordered, breakdown(ordered).of(calls.id), calls)
+    """Shape (layers,): what a prediction, by position, spent beyond the usual one; waits apart."""
+    usual = found.usual[found.kind[at]]
+    spent, ambiguous = spent_by_layer(trace, found.calls.id[at : at + 1])
     spent[:, usual.main_unit] += _worked(spent, ambiguous, usual)
     more: IntArray = spent[0] - usual.layers_ns
     return more
 
 
 def unseen_ns(trace: Trace, predictions: IntArray) -> IntArray:
-    """Shape (predictions,): time of each, by ascending id, that neither rows nor samples of its thread show. O(n log n)
-    in the rows of the trace."""
-    ordered, calls = in_order(trace), Compared.of(trace.activity, predictions)
-    spent, _, _ = time_spent(ordered, breakdown(ordered).of(predictions), calls)
-    sites = call_sites(ordered)
+    """Shape (predictions,): time of each, by ascending id, that neither rows nor samples of its thread show."""
+    spent, _ = spent_by_layer(trace, predictions)
+    sites = call_sites(in_order(trace))
+    calls = Compared.of(trace.activity, predictions)
     ran = 0 if sites is None else np.maximum(sampled_ns(sites, calls) - spent[:, Layer.CPU], 0)
     unseen: IntArray = np.maximum(spent[:, Layer.REST] - ran, 0)
     return unseen
 
 
 def _parts(
-    seen: _Seen, usual: Usual, paused: BoolArray, keeps_pace: Callable[[], bool]
+    seen: _Seen, usual: Usual, amount: Int8Array, paused: BoolArray, keeps_pace: Callable[[], bool]
 ) -> tuple[dict[Cause, IntArray], IntArray]:
     """What predictions took beyond the usual one, by cause, and what of `QUEUED_OWN` may be work."""
     facts, spent = seen.facts, seen.spent
@@ -344,7 +365,7 @@ def _parts(
         pools.work += ran
         pools.rest -= ran
     _take_states(pools, seen, usual)
-    _take_patterns(pools, seen, usual, paused, keeps_pace)
+    _take_patterns(pools, seen, usual, amount, paused, keeps_pace)
     pools.take(Cause.BLOCKED, rest=facts.hung_ns)
     pools.take(Cause.BLOCKED, rest=np.where(facts.sampled & (pools.rest >= 2 * SAMPLE_NS), pools.rest, 0))
     pools.give(Cause.WORK, pools.work)
@@ -434,7 +455,9 @@ def _take_both(pools: _Pools, cause: Cause, ns: IntArray) -> None:
     pools.take(cause, rest=ns - (pools.ns[cause] - before))
 
 
-def _take_patterns(pools: _Pools, seen: _Seen, usual: Usual, paused: BoolArray, keeps_pace: Callable[[], bool]) -> None:
+def _take_patterns(
+    pools: _Pools, seen: _Seen, usual: Usual, amount: Int8Array, paused: BoolArray, keeps_pace: Callable[[], bool]
+) -> None:
     """What the place of calls explains: after a load, after a pause, in a sequence. How long units work for a call is
     that of its input, unless inputs are alike."""
     facts, left = seen.facts, usual.ns + pools.work + pools.rest
@@ -443,17 +466,24 @@ def _take_patterns(pools: _Pools, seen: _Seen, usual: Usual, paused: BoolArray, 
     if first.any():
         alike = _same_input(pools, usual, first, paused) or keeps_pace()
         work = pools.work if alike else np.minimum(facts.overhead_ns, np.maximum(pools.work, 0))
-        pools.take(Cause.FIRST, work=np.where(first, work, 0), rest=np.where(first, pools.rest, 0))
+        rest = pools.rest if alike else pools.rest - _beside_work(pools, usual)
+        pools.take(Cause.FIRST, work=np.where(first, work, 0), rest=np.where(first, rest, 0))
     if patterns.usually_longer(left, paused, usual.ns):
         paced = pools.work[paused].max() > 0 and keeps_pace()
         pools.take(Cause.PAUSE, work=np.where(paused & paced, pools.work, 0), rest=np.where(paused, pools.rest, 0))
     grows = usual.grows
     pools.take(Cause.GROWTH, work=np.where(grows, pools.work, 0), rest=np.where(grows, pools.rest, 0))
-    amount = patterns.amounts_of_work(seen.spent[:, UNITS].sum(axis=1))
-    of_shape = patterns.first_of_each_amount(amount, first)
-    pools.take(Cause.SHAPE, rest=np.where(of_shape, pools.rest, 0))
+    of_shape = patterns.first_of_each_amount(amount.astype(np.int64), first)
+    pools.take(Cause.SHAPE, rest=np.where(of_shape, pools.rest - _beside_work(pools, usual), 0))
     if facts.beside_ns.any():
         # Without rows of its unit, a queue shows only in how long calls in flight together take.
         blind = (seen.spent[:, UNITS].sum(axis=1) == 0) & (facts.beside_ns > 0)
         if patterns.usually_longer(left, blind, usual.ns):
             pools.take(Cause.QUEUED_OWN, rest=np.where(blind, facts.beside_ns, 0))
+    pools.take(Cause.WORK, rest=_beside_work(pools, usual))
+
+
+def _beside_work(pools: _Pools, usual: Usual) -> IntArray:
+    """Of the rest, what a larger input takes beside the work of units: in proportion as usual, up to a quarter."""
+    rate = min(usual.ns / max(int(usual.layers_ns[UNITS].sum()), 1), OTHER_WORK) - 1
+    return _bounded(np.rint(rate * np.maximum(pools.work, 0)).astype(np.int64), np.maximum(pools.rest, 0))

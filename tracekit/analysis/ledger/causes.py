@@ -47,6 +47,8 @@ class Cause(StrEnum):
 
 QUEUED = (Cause.QUEUED_OWN, Cause.QUEUED_MODELS, Cause.QUEUED_PROCESSES)
 """In the order of `tracekit.analysis.queues.Behind`."""
+OWN = tuple(cause for cause in Cause if cause not in QUEUED)
+"""All but waits for units."""
 PREPARING = (Cause.SPECIALIZING, Cause.PIPELINES)
 """No part of a usual prediction, however many spend time on it."""
 

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.code.call_sites import call_sites
 from tracekit.analysis.code.sites import CallSite, site_of
 from tracekit.analysis.device_states import THERMAL_STATES, thermal_states
 from tracekit.analysis.ledger import layers
-from tracekit.analysis.ledger.account import Account, ledger, more_by_layer
+from tracekit.analysis.ledger.account import Account, ledger, more_by_layer, spent_by_layer
 from tracekit.analysis.ledger.causes import PREPARING, QUEUED, Cause, Known
-from tracekit.analysis.ledger.layers import SAMPLED, Compared, Layer, time_spent
+from tracekit.analysis.ledger.layers import SAMPLED, Layer
 from tracekit.analysis.ledger.order import in_order
 from tracekit.analysis.quantities import least, sample_quantiles
 from tracekit.analysis.queues import Behind, all_waits, unit_rows
@@ -184,10 +183,9 @@ _PREPARES = {
 
 def prepared_by(trace: Trace, predictions: IntArray) -> str:
     """What shows most of the time in which some predictions of a model prepare it: call stacks, or which rows."""
-    ordered, calls = in_order(trace), Compared.of(trace.activity, np.sort(predictions))
-    spent, _, _ = time_spent(ordered, breakdown(ordered).of(calls.id), calls)
+    spent, _ = spent_by_layer(trace, np.sort(predictions))
     layer = max(layers.PREPARING, key=lambda layer: int(spent[:, layer].sum()))
-    phases = sampled_phases(trace, calls.id, layer)
+    phases = sampled_phases(trace, predictions, layer)
     sampled = 2 * sum(phases.values()) >= int(spent[:, layer].sum())
     return f"call stacks: {next(iter(phases))}" if sampled else _PREPARES[layer]
 

@@ -11,9 +11,8 @@ from tracekit.analysis.breakdown.partition import Part
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.ledger.causes import PREPARING
 from tracekit.analysis.ledger.explain import prepared_by
-from tracekit.detectors.shared.interface import Shapes, shapes_of
+from tracekit.detectors.shared.interface import shapes_words
 from tracekit.detectors.shared.stands_out import Alike, judge_alike
-from tracekit.detectors.shared.wording import KEEP_LOADED
 
 _PAGE = tk.page_beside(__file__)
 _HINT = _PAGE.fix_from("If shapes change")
@@ -32,13 +31,11 @@ class Options(tk.Options):
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for specialization in predictions that are not the first after a load, and that goes on."""
-    return judge_alike(view, PREPARING, options.min_predictions, lambda calls: _judge(calls, options))
+    return judge_alike(view, PREPARING, options.min_predictions, lambda calls: _judge(calls, options), cold=False)
 
 
 def _judge(calls: Alike, options: Options) -> tk.Outcome:
     view, durations = calls.view, calls.calls.duration_ns
-    if calls.usual.is_cold:
-        return view.unknown("All predictions are the first after a load.", KEEP_LOADED)
     again = calls.warm & (calls.extra_ns >= np.maximum(options.min_share * durations, options.min_ms * 1e6))
     later = np.flatnonzero(calls.warm)[int(calls.warm.sum()) // 2 :]
     share, count = float(again[later].mean()), int(again.sum())
@@ -54,24 +51,14 @@ def _judge(calls: Alike, options: Options) -> tk.Outcome:
         which = f"{count:,} of {tk.format_count(int(calls.warm.sum()), 'warm prediction')} specialize"
         return view.passed(f"{which if count else 'No warm prediction specializes'} the model.", metrics)
     took, of = (view.time(float(np.median(ns[again]))) for ns in (calls.extra_ns, durations))
-    shapes = shapes_of(view)
+    note, fix = shapes_words(view)
     summary = (
         f"{count:,} of {tk.format_count(len(again), 'prediction')} ({tk.format_share(count / len(again))}) specialize "
-        f"the model again: {took} of {of} (medians; {prepared_by(view.trace, calls.calls.id[again])}). {_cause(shapes)}"
+        f"the model again: {took} of {of} (medians; {prepared_by(view.trace, calls.calls.id[again])}). {note}"
     )
-    fix = f"{shapes.fix}\n\n{_HINT}\n" if shapes and shapes.fix else ""
-    found = calls.finding(again, (summary, metrics), "Time in which predictions specialize the model", fix=fix)
+    fix, words = fix and f"{fix}\n\n{_HINT}\n", "Time in which predictions specialize the model"
+    found = calls.finding(again, (summary, metrics), words, fix=fix)
     return replace(found, call_sites=sites_of(view.trace, calls.calls.id[again]))
-
-
-def _cause(shapes: Shapes | None) -> str:
-    """What may lie behind it; the model's file narrows it down."""
-    usual = "The usual cause is an input with a new shape each time, which recordings do not show"
-    if shapes is None:
-        return f"{usual}."
-    if shapes.flexible:
-        return f"{usual}; by the model file, these inputs take several: {shapes.flexible}."
-    return "By the model file every input has one shape, so new shapes are not the cause."
 
 
 DETECTOR = tk.Detector(

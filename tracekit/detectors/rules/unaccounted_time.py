@@ -25,55 +25,46 @@ class Options(tk.Options):
 
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
-    """Looks for predictions most of whose time lies in no recorded row."""
-    durations = view.durations
-    count, total = int((durations > 0).sum()), int(durations.sum())
-    if count < options.min_predictions:
-        return view.too_few_predictions(count, options.min_predictions, "with a duration")
+    """Looks for predictions most of whose time lies in no recorded row, and in no call stack."""
+    durations, needed = view.durations, options.min_predictions
+    timed = durations > 0
+    count, total = int(timed.sum()), int(durations.sum())
+    if count < needed:
+        return view.too_few_predictions(count, needed, "with a duration")
     if total < count * options.min_mean_ms * 1e6:
         return tk.too_short(view, total / count)
-    unknown, known = view.breakdown.part(Part.UNACCOUNTED).filled(0), "Recorded events"
-    sampled = view.trace.samples is not None
-    if sampled and unknown.sum() >= options.unaccounted_share * total:
+    # Those that queue behind others leave no rows.
+    alone = timed & tk.Intervals.from_rows(view.predictions).alone()
+    judged = alone if alone.sum() >= needed else timed
+    total, known = int(durations[judged].sum()), "Recorded events"
+    unknown, sampled = view.breakdown.part(Part.UNACCOUNTED).filled(0), view.trace.samples is not None
+    if sampled and unknown[judged].sum() >= options.unaccounted_share * total:
         unknown, known = np.minimum(unknown, unseen_ns(view.trace, view.predictions.id)), f"{known}, call stacks"
-    share = int(unknown.sum()) / total
-    if share < options.unaccounted_share:
+    share = int(unknown[judged].sum()) / total
+    metrics = (tk.above("unaccounted", "unaccounted time", share, "share", options.unaccounted_share),)
+    if not tk.all_reached(metrics):
         words = f"{known} and known queueing account for {tk.format_share(1 - share)} of prediction time."
-        metric = tk.above("unaccounted", "unaccounted time", share, "share", options.unaccounted_share)
-        return view.passed(words, (metric,))
+        return view.passed(words, metrics)
+    unaccounted = f"{tk.format_share(share)} of prediction time is unaccounted for"
     if not (view.data.prediction.known.any() or view.compute.prediction.known.any()):
         return view.unknown(
-            "Core ML recorded no data or compute events in any prediction, although each prediction has some, so the "
-            "recording does not show what happens in a prediction.",
+            f"{unaccounted}: Core ML recorded no data or compute events in any prediction, although each has some.",
             "Record with the Core ML template of a current Xcode.",
         )
-    unaccounted = f"{tk.format_share(share)} of prediction time is unaccounted for"
-    blind = view.missing_units_answer(before=f"{unaccounted}. ")
-    if blind is not None:
+    if (blind := view.missing_units_answer(before=f"{unaccounted}. ")) is not None:
         return blind
-    alone = tk.Intervals.from_rows(view.predictions).alone() & (durations > 0)
-    if int(alone.sum()) < options.min_predictions:
-        return view.unknown(
-            f"{unaccounted}, but predictions overlap, and queueing behind each other leaves no event.",
-            RECORD_PHASE_ALONE,
-        )
-    share_alone = int(unknown[alone].sum()) / int(durations[alone].sum())
-    metrics = (tk.above("unaccounted", "unaccounted time", share_alone, "share", options.unaccounted_share),)
-    if not tk.all_reached(metrics):
-        return view.passed(
-            f"{tk.format_share(share)} of prediction time has no event of its own, but during much of it another "
-            "prediction of the model was in flight.",
-            metrics,
-        )
+    if judged is timed:
+        words = f"{unaccounted}, but predictions overlap, and queueing behind each other leaves no event."
+        return view.unknown(words, RECORD_PHASE_ALONE)
     # It has no cost: what happened in the time is not known, so nothing says that it can be saved.
-    chosen = alone & (unknown >= options.unaccounted_share * durations)
+    chosen = judged & (unknown >= options.unaccounted_share * durations)
     mean, rest = float(durations[chosen].mean()), float(unknown[chosen].mean())
     empty = [name for name in (tk.NEURAL_ENGINE, tk.GPU) if view.trace.coverage_of(name).state is tk.TableState.EMPTY]
     also = f" No {' or '.join(empty)} activity was recorded." if empty else ""
     return view.finding(
-        f"{tk.format_share(share_alone)} of prediction time is unaccounted for: {tk.format_time(rest)} of "
-        f"{tk.format_time(mean)} on average, in {tk.format_count(int(chosen.sum()), 'prediction')}.{also} This is a "
-        "blind spot of the recording, not proof that the CPU did the work.",
+        f"{unaccounted}: {tk.format_time(rest)} of {tk.format_time(mean)} on average, in "
+        f"{tk.format_count(int(chosen.sum()), 'prediction')}.{also} This is a blind spot of the recording, not proof "
+        "that the CPU did the work.",
         (
             *metrics,
             tk.Metric("mean-prediction", "mean prediction", mean, "ns"),

@@ -91,6 +91,17 @@ def copies_finding(
     )
 
 
+def shapes_words(view: tk.ModelView) -> tuple[str, str]:
+    """Whether shapes may lie behind it, by the model's file too; and what to list instead of a range (Markdown)."""
+    usual, shapes = "The usual cause is inputs of different shapes, which recordings do not show", shapes_of(view)
+    if shapes is None:
+        return f"{usual}.", ""
+    if shapes.flexible:
+        return f"{usual}; by the model file, these inputs take several: {shapes.flexible}.", shapes.fix
+    fixed = "By the model file every input has one shape, so different shapes are not the cause: compare what slow"
+    return f"{fixed} predictions are given, and which function they call.", ""
+
+
 class Shapes(NamedTuple):
     """The shapes that the inputs of a model may have, by its file."""
 

@@ -13,7 +13,7 @@ import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.analysis.device_states import UNKNOWN, thermal_states
-from tracekit.analysis.ledger.account import Usual, ledger
+from tracekit.analysis.ledger.account import Account, Usual, ledger
 from tracekit.analysis.ledger.layers import Compared
 from tracekit.detectors.shared.wording import keep_loaded
 
@@ -26,12 +26,19 @@ class Alike:
     """Calls that compare with each other, in order of time: shape (calls,) each. Masks of rules have this shape."""
 
     view: tk.ModelView
+    account: Account
+    at: tk.IntArray
+    """Their places in the account."""
     calls: Compared
     usual: Usual
     warm: tk.BoolArray
     """As in the account: not the first after a load, unless all are."""
     extra_ns: tk.IntArray
     """What the causes of the rule make each longer than the usual one; may be negative."""
+
+    def by(self, *causes: tk.Cause) -> tk.IntArray:
+        """What other causes make each longer."""
+        return self.account.of(*causes)[self.at]
 
     @property
     def times(self) -> tk.Intervals:
@@ -76,22 +83,26 @@ class Alike:
 
 
 def judge_alike(
-    view: tk.ModelView, causes: Sequence[tk.Cause], least: int, judge: Callable[[Alike], tk.Outcome]
+    view: tk.ModelView,
+    causes: Sequence[tk.Cause],
+    least: int,
+    judge: Callable[[Alike], tk.Outcome],
+    *,
+    cold: bool = True,
 ) -> tk.Outcome:
-    """What a rule says of the calls that compare with each other, of which at least so many must be warm: the finding
-    that costs most, or what it says of most of them. O(calls), and the account once for a trace."""
+    """What a rule says of the calls that compare with each other, of which at least so many must be warm (with `cold`,
+    or the first after a load, where all are): the finding that costs most, or what it says of most of them. O(calls),
+    and the account once for a trace."""
     account = ledger(view.trace).get(view.name)
     if account is None:
         return view.too_few_predictions(int(view.warm.sum()), least, adjective="comparable")
-    extra = np.zeros(len(account.calls), np.int64)
-    for cause in causes:
-        extra += account.ns.get(cause, 0)
+    extra = account.of(*causes)
     outcomes = []
     for number, usual in enumerate(account.usual):
         at = np.flatnonzero(account.kind == number)
         warm = account.warm[at]
-        if (count := int(warm.sum())) >= least:
-            outcomes.append(judge(Alike(view, account.calls.take(at), usual, warm, extra[at])))
+        if (count := int(warm.sum()) if cold or not usual.is_cold else 0) >= least:
+            outcomes.append(judge(Alike(view, account, at, account.calls.take(at), usual, warm, extra[at])))
         else:
             record = keep_loaded(view, tk.RECORD_LONGER)
             outcomes.append(view.too_few_predictions(count, least, adjective="comparable", record=record))
