@@ -46,6 +46,8 @@ class Slow:
     """Number of the slow call."""
     extra_ns: int
     """About how much longer it is."""
+    permille: int = 1_000
+    """So many thousandths of its time the slow one takes in the heat."""
     slow: Call | None = None
     sampled: bool = False
 
@@ -94,8 +96,8 @@ def other_process(slow: Slow) -> Thread:
 
 def clock(slow: Slow) -> Thread:
     """The same work while the device is hot, with calls before and after it."""
-    permille = 1_000 + max(slow.extra_ns * 1_000 // slow.work_ns, 200)
-    slow.simulation.warm(slow.app.now_ns, slow.draws.choice(("Fair", "Serious", "Critical")), permille)
+    slow.permille = 1_000 + max(slow.extra_ns * 1_000 // slow.work_ns, 200)
+    slow.simulation.warm(slow.app.now_ns, slow.draws.choice(("Fair", "Serious", "Critical")), slow.permille)
     yield from slow.app.until(slow.app.now_ns + MS)
     for _ in range(slow.draws.integer(0, 4)):
         yield from slow.app.predict(slow.model, slow.step())
@@ -192,6 +194,10 @@ class Answer:
     found: Cause | None
     """None: an error."""
     complaint: str = ""
+    size_ns: float = 0
+    """By how much the wanted cause makes it longer."""
+    found_ns: int = 0
+    """What the account gives that cause."""
 
     @property
     def right(self) -> bool:
@@ -200,6 +206,11 @@ class Answer:
     @property
     def abstains(self) -> bool:
         return self.found == Cause.NOT_VISIBLE
+
+    @property
+    def sized(self) -> bool:
+        """Whether the size is right."""
+        return abs(self.found_ns - self.size_ns) <= max(0.15 * self.size_ns, 0.3 * MS)
 
 
 def made(seed: int) -> tuple[Slow, Plant]:
@@ -336,9 +347,33 @@ def answered(seed: int) -> Answer:
         of_model = found[slow.model.base]
         row = int(np.flatnonzero(of_model.calls.start_ns == slow.slow.start_ns)[0])
         largest, said = _said(of_model, row)
-        return Answer(seed, f"{story}: {said}", wanted, largest)
+        found_ns = int(of_model.ns[wanted][row]) if wanted in of_model.ns else 0
+        return Answer(seed, f"{story}: {said}", wanted, largest, "", _planted_ns(slow, wanted), found_ns)
     except Exception:
         return Answer(seed, "", wanted, None, traceback.format_exc())
+
+
+def _planted_ns(slow: Slow, cause: Cause) -> float:
+    """By how much the planted cause makes the slow call longer, as the simulation knows."""
+    call, works = slow.slow, {unit: Works(slow.simulation, unit) for unit in slow.simulation.units}
+    assert call is not None
+    known = _known(works, call)
+    if cause in known and cause != Cause.WORK:
+        return known[cause]
+    if cause == Cause.HEAT:
+        return known[Cause.WORK] * (1 - 1_000 / slow.permille)
+    others = [each for each in slow.simulation.calls if each.model == slow.model and each is not call]
+    takes = {Cause.WORK: _work_ns, Cause.UNIT: lambda each: _work_ns(each) + _beside_ns(each)}.get(cause, _beside_ns)
+    return takes(call) - float(np.median([takes(each) for each in others]))
+
+
+def _work_ns(call: Call) -> int:
+    return sum(use.alone_ns for use in call.uses)
+
+
+def _beside_ns(call: Call) -> int:
+    """What a call takes beside units and waits for them."""
+    return call.duration_ns - sum(use.end_ns - use.requested_ns for use in call.uses)
 
 
 def _said(of_model: Account, row: int) -> tuple[Cause, str]:

@@ -379,7 +379,8 @@ def _take_rows(pools: _Pools, seen: _Seen, usual: Usual, more: IntArray) -> None
     elsewhere = _elsewhere(spent[:, UNITS], usual.layers_ns[UNITS])
     pools.take(Cause.UNIT, work=np.where(elsewhere, pools.work, 0))
     # The way to another unit, and back, is part of running there.
-    pools.take(Cause.UNIT, rest=np.where(elsewhere, spent[:, UNITS].sum(axis=1) // OTHER_WAY, 0))
+    way = spent[:, UNITS].sum(axis=1) // OTHER_WAY
+    pools.take(Cause.UNIT, rest=np.where(elsewhere, np.clip(pools.rest, -way, way), 0))
     gpu = np.maximum(np.minimum(pools.work, more[:, Layer.GPU]), 0)
     models, processes = _slowed(facts.gpu_shared_ns, facts.gpu_met, gpu, usual.ns).T
     pools.take(Cause.QUEUED_PROCESSES, work=processes)
