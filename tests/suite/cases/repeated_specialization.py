@@ -15,18 +15,25 @@ from tracekit.testing.rows import ENGINE_PREPARE, Model
 
 ID = "repeated-specialization"
 GPU_CODE = (stacks.OPERATIONS["gpu"], stacks.EXECUTE, *stacks.PREDICT)
+GRAPH = stacks.objective_c(
+    "MetalPerformanceShadersGraph", "-[MPSGraphExecutable specializedModuleWithDevice:inputTypes:]"
+)
 SAMPLED = {
-    "graph": ("MetalPerformanceShadersGraph", "-[MPSGraphExecutable specializedModuleWithDevice:inputTypes:]"),
-    "pipelines": ("Metal", "-[MTLCompiler compileFunctionInternal:]"),
+    "graph": GRAPH,
+    "pipelines": stacks.objective_c("Metal", "-[MTLCompiler compileFunctionInternal:]"),
+    "on device": stacks.COMPILE_ON_DEVICE,
 }
-EVIDENCE = (*SAMPLED, "compiler", "prepare", "compile")
+EVIDENCE = (*SAMPLED, "compiler", "prepare", "compile", "half of each")
 """What shows preparation: call stacks, rows of the compiler for GPU code, rows of the Neural Engine."""
 
 
 def show(app: App, evidence: str, start_ns: int, length_ns: int) -> None:
     """What the recording holds of preparation in a prediction."""
-    if evidence in SAMPLED:
-        Code(app.scenario).runs(start_ns, length_ns, stacks.objective_c(*SAMPLED[evidence]), *GPU_CODE)
+    if evidence == "half of each":
+        show(app, "graph", start_ns, length_ns // 2)
+        show(app, "compiler", start_ns + length_ns // 2, length_ns // 2)
+    elif evidence in SAMPLED:
+        Code(app.scenario).runs(start_ns, length_ns, SAMPLED[evidence], *GPU_CODE)
     elif evidence == "compiler":
         for part in range(5):
             app.scenario.compile_shader(start_ns + part * length_ns // 5, length_ns // 5)
@@ -47,7 +54,7 @@ def prepared(
 ) -> App:
     """Calls on the GPU or the Neural Engine, of which some prepare the model for so long before they work."""
     app, model = start_recording(draws, **recording), Model("Decoder")
-    unit = "gpu" if evidence in (*SAMPLED, "compiler") else "neural engine"
+    unit = "neural engine" if evidence in ("prepare", "compile", "on device") else "gpu"
     work, length = draws.integer(6, 25) * MS, length_ns or draws.integer(30, 250) * MS
     app.load(model)
     for index in range(calls):
@@ -136,8 +143,8 @@ CASES = [
     *cases(ID, NEGATIVE, 3, neural_engine_app),
     *each(ID, NEAR_ABOVE, (20, 21, 22, 25, 30), to_share),
     *each(ID, NEAR_BELOW, (13, 15, 16, 18, 19), to_share),
-    *cases(ID, LOOKALIKE, 5, first_of_shapes, expected="passed", page="The first prediction of each of a few"),
-    *cases(ID, LOOKALIKE, 5, only_first, also=("warm-up-spike",), page="Only the first prediction after a load"),
+    *cases(ID, LOOKALIKE, 7, first_of_shapes, expected="passed", page="The first prediction of each of a few"),
+    *cases(ID, LOOKALIKE, 7, only_first, also=("warm-up-spike",), page="Only the first prediction after a load"),
     *cases(ID, LOOKALIKE, 3, looked_up, page="A short lookup in the cache"),
     *cases(
         ID,

@@ -149,6 +149,8 @@ def _add_preparing(spent: IntArray, ordered: Trace, calls: Compared, inferred: B
         (Layer.SPECIALIZING, _engine_prepares(ordered, calls, windows)),
         (Layer.PIPELINES, _pipelines_compile(ordered, windows)),
     ):
+        if not time.any():
+            continue
         left = time - spent[:, layer]
         # Of a call that only samples show, its thread may be seen to run meanwhile.
         for source, ns in ((Layer.REST, left), (Layer.CPU, np.where(inferred, left, 0))):

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.analysis.breakdown.partition import Part
-from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.ledger.causes import PREPARING
 from tracekit.analysis.ledger.explain import prepared_by
 from tracekit.detectors.shared.interface import shapes_words
@@ -57,8 +54,7 @@ def _judge(calls: Alike, options: Options) -> tk.Outcome:
         f"the model again: {took} of {of} (medians; {prepared_by(view.trace, calls.calls.id[again])}). {note}"
     )
     fix, words = fix and f"{fix}\n\n{_HINT}\n", "Time in which predictions specialize the model"
-    found = calls.finding(again, (summary, metrics), words, fix=fix)
-    return replace(found, call_sites=sites_of(view.trace, calls.calls.id[again]))
+    return calls.finding(again, (summary, metrics), words, fix=fix)
 
 
 DETECTOR = tk.Detector(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.ledger.causes import OWN, PREPARING
 from tracekit.analysis.ledger.explain import prepared_by
 from tracekit.analysis.load_waits import after_gap, stand_alone
@@ -51,11 +49,8 @@ def _judge(calls: Alike, options: Options) -> tk.Outcome:
         return view.unknown("No load is followed by enough predictions to compare the first one with.", KEEP_LOADED)
     # Without waits; and by the causes of the rule alone.
     own, took = usual + calls.by(*OWN), usual + calls.extra_ns[first]
-    paused, others, least_ns = (
-        calls.warm & after_gap(calls.calls, gap_ns),
-        np.sort(own[calls.warm]),
-        round(options.min_extra_ms * 1e6),
-    )
+    paused, others = calls.warm & after_gap(calls.calls, gap_ns), np.sort(own[calls.warm])
+    least_ns = round(options.min_extra_ms * 1e6)
     resumed_ns = float(np.median(own[paused])) if paused.any() else 0.0
 
     def as_slow(ns: tk.IntArray) -> tk.FloatArray:
@@ -111,8 +106,7 @@ def _finding(calls: Alike, chosen: tk.IntArray, worst: int, took: int, metrics: 
     if pipelines := int(calls.account.pipelines[calls.at[worst]]):
         summary += f" Metal compiled {tk.format_count(pipelines, 'GPU pipeline')} for the app during it."
     words = "Time slow first predictions took beyond the median of those that follow"
-    found = calls.finding(np.isin(np.arange(len(calls.at)), chosen), (summary, metrics), words, once=True)
-    return replace(found, call_sites=sites_of(view.trace, calls.calls.id[chosen]))
+    return calls.finding(np.isin(np.arange(len(calls.at)), chosen), (summary, metrics), words, once=True)
 
 
 DETECTOR = tk.Detector(

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import tracekit.detectors as tk
+from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.device_states import UNKNOWN, thermal_states
 from tracekit.analysis.ledger.account import Account, Usual, ledger
 from tracekit.analysis.ledger.layers import Compared
@@ -79,7 +80,8 @@ class Alike:
         )
         predictions = self.view.predictions
         rows = predictions.take(tk.places_of(predictions.id, self.calls.id[at]))
-        return self.view.finding(*said, rows=rows, cost=cost, affected=affected, fix=fix)
+        sites = sites_of(self.view.trace, rows.id)
+        return self.view.finding(*said, rows=rows, cost=cost, affected=affected, call_sites=sites, fix=fix)
 
 
 def judge_alike(
