@@ -332,6 +332,20 @@ def one_after_the_other(app: App) -> Thread:
     yield from ahead(app, 2, lambda index: app.work_ns[index] * shares[index] // 100)
 
 
+@problem("idle-compute-units", units=("neural engine", "gpu"), paces=("loop",), measure=INTERVAL, beside=False)
+def units_in_turn(app: App) -> Thread:
+    """A model with a part on the CPU is called one after the other, or with two in flight."""
+    running, tasks, share = app.simulation.app, list[Task](), app.draws.integer(70, 140)
+    yield from running.load(app.model)
+    for index, work in enumerate(app.work_ns):
+        if len(tasks) == (1 if app.ill else 2):
+            yield from running.join(tasks.pop(0))
+        yield from running.pause(200_000, 0)
+        tasks.append(running.start(running.predict(app.model, cpu(work * share // 100, 2), app.step(index))))
+    for task in tasks:
+        yield from running.join(task)
+
+
 @problem("pipeline-gaps", paces=("loop",), measure=INTERVAL, beside=False)
 def packing_between_calls(app: App) -> Thread:
     """The app packs between calls for longer than they take, or while they run."""

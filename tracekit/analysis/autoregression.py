@@ -117,13 +117,13 @@ def state_copies(predictions: Calls, data: Events) -> StateCopies:
     )
 
 
-def opened_by_another_model(trace: Trace, predictions: Calls, sequence: IntArray) -> bool:
-    """Whether a call of one other model, made hardly ever else, opens the sequences: it comes after the model's own
-    last call and before its next one, whatever further models do meanwhile. O(n log n)."""
+def opened_by_another_model(trace: Trace, predictions: Calls, sequence: IntArray, min_sequences: int = 2) -> bool:
+    """Whether a call of one other model, made hardly ever else, opens so many sequences or more: it comes after the
+    model's own last call and before its next one, whatever further models do meanwhile. O(n log n)."""
     starts = predictions.start_ns
     opens = np.flatnonzero(np.diff(sequence, prepend=-1) != 0)
     opens = opens[np.diff(opens, append=len(sequence)) >= MIN_SEQUENCE]
-    if len(opens) < 2:
+    if len(opens) < min_sequences:
         return False
     calls = top_calls(trace, Kind.PREDICTION)
     others = np.flatnonzero(calls.model.known & ~calls.model.is_any(str(predictions.model.item(0))))

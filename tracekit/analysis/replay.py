@@ -393,6 +393,27 @@ def _prepared_ahead(schedule: Schedule, changes: Changes) -> Schedule:
     return replace(schedule, previous=previous, gap_ns=gap, gate=gate, from_start=from_start, anchored=anchored)
 
 
+def rate_in_flight(schedule: Schedule, mine: BoolArray, opens: BoolArray, count: int) -> float:
+    """How many times the throughput is if `count` calls of those in `mine` run at once, each following the end of the
+    one so many before; runs of them begin where one `opens`. Shape (calls,) each. O((n + m) log (n + m))."""
+    index = np.flatnonzero(mine)
+    first = np.flatnonzero(opens[index] | (np.arange(len(index)) == 0))
+    place = np.arange(len(index)) - first[np.cumsum(np.isin(np.arange(len(index)), first)) - 1]
+    previous, gap = schedule.previous.copy(), schedule.gap_ns.copy()
+    from_start, anchored = schedule.from_start.copy(), schedule.anchored.copy()
+    later, early = place >= count, (place > 0) & (place < count)
+    previous[index[later]] = index[np.flatnonzero(later) - count]
+    previous[index[early]], gap[index[early]] = index[(np.arange(len(index)) - place)[early]], 0
+    from_start[index[later]], from_start[index[early]] = False, True
+    anchored[index[later | early]] = False
+    after = replay(replace(schedule, previous=previous, gap_ns=gap, from_start=from_start, anchored=anchored))
+    before_ns, after_ns = (
+        int((np.maximum.reduceat(times.ends[index], first) - times.starts[index][first]).sum())
+        for times in (schedule.calls, after)
+    )
+    return before_ns / max(after_ns, 1)
+
+
 def _waited(schedule: Schedule, call: int) -> int:
     """How long a call waited for units. O(its pieces)."""
     piece, waited = int(schedule.last[call]), 0

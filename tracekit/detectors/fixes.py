@@ -147,6 +147,11 @@ def _ahead(in_flight: int, _trace: Trace, recorded: Recorded, finding: Finding) 
     return replace(_nothing(recorded), ahead=mine & ~recorded.user, in_flight=np.where(mine, in_flight, 0))
 
 
+def _two_at_once(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
+    mine = _predictions(recorded, finding)
+    return replace(_nothing(recorded), ahead=mine & ~recorded.user, in_flight=np.where(mine, 2, 0))
+
+
 def _without_gaps(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
     """What the finding shows of the gaps before predictions of its model, unless these wait for their time."""
     schedule, mine = recorded.schedule, _predictions(recorded, finding) & ~recorded.schedule.anchored
@@ -274,6 +279,11 @@ BY_CHECK: dict[str, Fix | str] = {
         "Savings include time in which other predictions run.",
     ),
     "pipeline-gaps": Fix(partial(_ahead, 1), "The app prepares the next input while a prediction runs.", True),
+    "idle-compute-units": Fix(
+        _two_at_once,
+        "Two predictions are in flight, and CPU cores are free for the parts on the CPU.",
+        True,
+    ),
     "copies-between-predictions": Fix(_without_gaps, "Copies between predictions go, and nothing else of the app."),
     "graph-partitions": Fix(
         _as_one,

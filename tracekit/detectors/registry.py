@@ -34,6 +34,7 @@ RULES = (
     "graph-partitions",
     "copies-between-predictions",
     "serial-predictions",
+    "idle-compute-units",
     "foreign-neural-engine-work",
     "compute-unit-ping-pong",
     "neural-engine-fragmentation",

@@ -139,7 +139,7 @@ def pipeline_app(draws: Draws, *, stages: tuple[Stage, ...] | None = None, **rec
     scale = draws.integer(4, 10) * MS
     parts = stages or (
         Stage("Backbone", (neural_engine(scale),)),
-        Stage("Decoder", (gpu(scale // 2) if draws.chance(500) else neural_engine(scale // 2),)),
+        Stage("Decoder", (neural_engine(scale // 2),)),
         *((Stage("Suppression", (cpu(scale // 5),)),) if draws.chance(500) else ()),
     )
     app.load(chosen, 140 * MS, engine=True)

@@ -96,10 +96,13 @@ def cpu_between(draws: Draws, count: int = 60) -> App:
     return calls(start_recording(draws), *(neural_engine(3 * MS), cpu(MS)) * 4, count=count)
 
 
+IN_TURN = ("idle-compute-units",)
+"""Right where units take turns and the app calls again at once."""
+
 CASES = [
-    *cases(ID, POSITIVE, 5, engine_and_cpu),
-    *cases(ID, POSITIVE, 3, gpu_and_engine),
-    *cases(ID, POSITIVE, 3, gpu_and_cpu),
+    *cases(ID, POSITIVE, 5, engine_and_cpu, also=IN_TURN),
+    *cases(ID, POSITIVE, 3, gpu_and_engine, also=IN_TURN),
+    *cases(ID, POSITIVE, 3, gpu_and_cpu, also=IN_TURN),
     *each(ID, POSITIVE, (4, 6, 10, 20), lacking, weight=Weight("critical")),
     *each(ID, POSITIVE, (4, 6, 10, 20), partial(lacking, accelerator=gpu), weight=Weight("critical")),
     # Two and more parts.
@@ -113,13 +116,13 @@ CASES = [
     *cases(ID, NEGATIVE, 3, neural_engine_app),
     *cases(ID, NEGATIVE, 3, gpu_app),
     *cases(ID, NEGATIVE, 3, pipeline_app),
-    *cases(ID, NEGATIVE, 2, planned, page="There is one planned hand-off"),
-    *each(ID, NEAR_ABOVE, (50, 51, 52, 54, 58), to_share),
-    *each(ID, NEAR_BELOW, (42, 45, 47, 48, 49), to_share),
+    *cases(ID, NEGATIVE, 2, planned, also=IN_TURN, page="There is one planned hand-off"),
+    *each(ID, NEAR_ABOVE, (50, 51, 52, 54, 58), to_share, also=IN_TURN),
+    *each(ID, NEAR_BELOW, (42, 45, 47, 48, 49), to_share, also=IN_TURN),
     # There and back once, for half of the time, and for a third.
-    *each(ID, NEAR_ABOVE, (501, 510, 600), partial(to_share, turns=2)),
-    *each(ID, NEAR_BELOW, (499, 490, 400), partial(to_share, turns=2)),
-    *cases(ID, NEAR_BELOW, 2, lambda draws: to_share(draws, draws.integer(200, 400), 2)),
+    *each(ID, NEAR_ABOVE, (501, 510, 600), partial(to_share, turns=2), also=IN_TURN),
+    *each(ID, NEAR_BELOW, (499, 490, 400), partial(to_share, turns=2), also=IN_TURN),
+    *cases(ID, NEAR_BELOW, 2, lambda draws: to_share(draws, draws.integer(200, 400), 2), also=IN_TURN),
     *cases(ID, LOOKALIKE, 2, many_requests, page="A short `CPU` row comes"),
     *cases(ID, LOOKALIKE, 2, in_pieces, also=("neural-engine-fragmentation",), page="No other unit works in the gaps"),
     *cases(
@@ -127,12 +130,13 @@ CASES = [
         LOOKALIKE,
         2,
         lambda draws: stages(draws, neural_engine(5 * MS), gpu(4 * MS), cpu(2 * MS)),
+        also=IN_TURN,
         page="A pipeline runs its stages",
     ),
-    *each(ID, LOOKALIKE, (6, 12), in_stages, page="A pipeline runs its stages"),
-    *cases(ID, LOOKALIKE, 2, around, page="The CPU works before"),
+    *each(ID, LOOKALIKE, (6, 12), in_stages, also=IN_TURN, page="A pipeline runs its stages"),
+    *cases(ID, LOOKALIKE, 2, around, also=IN_TURN, page="The CPU works before"),
     *cases(ID, LOOKALIKE, 1, converted, also=COPIES, page="Copies and conversions fill"),
-    *cases(ID, INSUFFICIENT, 2, lambda draws: cpu_between(draws, count=9)),
+    *cases(ID, INSUFFICIENT, 2, lambda draws: cpu_between(draws, count=9), also=IN_TURN),
     # The GPU was not recorded, so that it may have had turns as well.
-    *cases(ID, INSUFFICIENT, 1, lambda draws: without(cpu_between(draws), "metal-gpu-intervals")),
+    *cases(ID, INSUFFICIENT, 1, lambda draws: without(cpu_between(draws), "metal-gpu-intervals"), also=IN_TURN),
 ]

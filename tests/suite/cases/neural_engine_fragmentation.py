@@ -94,7 +94,7 @@ def cpu_in_between(draws: Draws) -> App:
 
 OTHERS: tuple[Allowed, ...] = ("neural-engine-contention", "foreign-neural-engine-work")
 COPIES: tuple[Allowed, ...] = ("excess-data-copies", "float-conversion")
-BACK_AND_FORTH: tuple[Allowed, ...] = ("compute-unit-ping-pong",)
+BACK_AND_FORTH: tuple[Allowed, ...] = ("compute-unit-ping-pong", "idle-compute-units")
 
 CASES = [
     *cases(ID, POSITIVE, 11, in_pieces),

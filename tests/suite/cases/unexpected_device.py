@@ -90,6 +90,8 @@ BLANKS = (" Segmenter", "  Pose  Net", "Pose  Net")
 FACT = Weight("critical", savings_ms=0)
 """All calls run elsewhere; what the other unit would save, nobody knows."""
 
+IN_TURN = ("idle-compute-units",)
+
 CASES = [
     *each(ID, NEGATIVE, BLANKS, name_with_blanks, settings=EXPECT_ANE, found_in_more=("latency-jitter",)),
     *each(ID, POSITIVE, BLANKS, name_with_blanks, settings=EXPECT_GPU, found_in_more=("latency-jitter",)),
@@ -97,14 +99,14 @@ CASES = [
     *cases(ID, POSITIVE, 3, gpu_app, settings=EXPECT_ANE, weight=FACT),
     *cases(ID, POSITIVE, 2, neural_engine_app, settings=EXPECT_GPU, weight=FACT),
     *cases(ID, POSITIVE, 2, gpu_app, settings=EXPECT_CPU, weight=FACT),
-    *cases(ID, POSITIVE, 3, mostly_elsewhere, settings=EXPECT_ANE, weight=FACT),
+    *cases(ID, POSITIVE, 3, mostly_elsewhere, settings=EXPECT_ANE, weight=FACT, also=IN_TURN),
     *cases(ID, NEGATIVE, 4, neural_engine_app, settings=EXPECT_ANE),
     *cases(ID, NEGATIVE, 3, gpu_app, settings=EXPECT_GPU),
     *cases(ID, NEGATIVE, 3, cpu_app, settings=EXPECT_CPU),
     *cases(ID, NEGATIVE, 2, pipeline_app, settings=EXPECT_ANE),
-    *each(ID, NEAR_ABOVE, (500, 501, 503, 505, 510), to_share, settings=EXPECT_ANE),
-    *each(ID, NEAR_BELOW, (490, 495, 497, 498, 499), to_share, settings=EXPECT_ANE),
-    *cases(ID, LOOKALIKE, 2, head_on_the_cpu, settings=EXPECT_ANE),
+    *each(ID, NEAR_ABOVE, (500, 501, 503, 505, 510), to_share, settings=EXPECT_ANE, also=IN_TURN),
+    *each(ID, NEAR_BELOW, (490, 495, 497, 498, 499), to_share, settings=EXPECT_ANE, also=IN_TURN),
+    *cases(ID, LOOKALIKE, 2, head_on_the_cpu, settings=EXPECT_ANE, also=IN_TURN),
     *cases(ID, LOOKALIKE, 2, cpu_app, expected=NOT_APPLICABLE),
     *cases(ID, LOOKALIKE, 2, both_at_once, settings=EXPECT_ANE, also=("unaccounted-time",)),
     *cases(ID, LOOKALIKE, 2, requests_alone, settings=EXPECT_ANE, page="The Neural Engine has requests"),

@@ -36,21 +36,12 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return view.passed(
             f"The compute unit idles {tk.format_share(resting)} of the time between successive predictions.", metrics
         )
-    if idle_gaps.is_autoregressive(view):
-        words = "Each prediction seems to need the previous result, as with the tokens of a language model."
-        return view.passed(words, metrics)
-    copies = idle_gaps.copies_in(view, gaps.idle)
-    if copies and copies.calling >= idle_gaps.RUNNING_SHARE:
-        words = "In between, the app copies arrays, as a decoder passes its state on: see copies-between-predictions."
-        return view.passed(words, metrics)
+    if in_order := idle_gaps.why_in_order(view, gaps.idle):
+        return view.passed(in_order, metrics)
     if gaps.activity is idle_gaps.Activity.UNCLEAR:
         return idle_gaps.unclear(view, gaps, f"The compute unit idles {tk.format_share(resting)}")
     if idle_gaps.may_be_one_answer(view):
-        return view.unknown(
-            "The only sequence starts like a language model: a long prediction for the prompt, then one per token. If "
-            "each needs the previous result, none can overlap.",
-            "Use the feature twice in one recording, with a gap in between.",
-        )
+        return view.unknown(*idle_gaps.ANSWER_UNKNOWN)
     marked = f" ({', '.join(gaps.marked)})" if gaps.marked else ""
     summary = (
         f"{tk.format_count(len(gaps.idle.distance_ns) + 1, 'successive prediction')} run one after another, and Core "

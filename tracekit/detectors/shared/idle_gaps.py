@@ -9,14 +9,14 @@ import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.analysis import idle as idleness
-from tracekit.analysis.autoregression import ONLY_OPENING, opens_sequence
+from tracekit.analysis.autoregression import ONLY_OPENING, opened_by_another_model, opens_sequence
 from tracekit.analysis.code.sites import CallSite
 from tracekit.analysis.code.threads import Between, work_between
 from tracekit.analysis.quantities import median_of
 from tracekit.analysis.statistics import medians_by_group, top_calls
 from tracekit.analysis.throughput import burst_numbers, bursts, frame_rate, steady_rate
 from tracekit.detectors.shared.comparable_latency import works_longer
-from tracekit.trace.calls.stacks import copied_by
+from tracekit.trace.calls.stacks import STATEFUL, copied_by, stacks_in
 from tracekit.trace.events import SETUP_KINDS
 from tracekit.units import format_rate
 
@@ -249,10 +249,28 @@ def is_autoregressive(view: tk.ModelView) -> bool:
     most open with a long call of its own (a prompt), or follow a call of another model that is made for nothing else.
     """
     sequence = burst_numbers(view.predictions)
-    if opens_sequence(view.durations, sequence).any():
-        return True
-    first = np.flatnonzero(np.diff(sequence, prepend=-1))
-    return len(first) >= 2 and _follows_other_model(view, first)
+    opens = opens_sequence(view.durations, sequence).any()
+    return bool(opens) or opened_by_another_model(view.trace, view.predictions, sequence)
+
+
+ANSWER_UNKNOWN = (
+    "The only sequence starts like a language model: a long prediction for the prompt, then one per token. If each "
+    "needs the previous result, none can overlap.",
+    "Use the feature twice in one recording, with a gap in between.",
+)
+"""Why it is not known whether predictions can overlap, and what to record: where there `may_be_one_answer`."""
+
+
+def why_in_order(view: tk.ModelView, idle: idleness.Idle) -> str:
+    """Why each call seems to need the one before, as one sentence; empty where nothing shows that."""
+    sampled, copies = view.trace.sampled, copies_in(view, idle)
+    if sampled is not None and stacks_in(sampled, STATEFUL).any():
+        return "Predictions go on from the state that the one before left."
+    if is_autoregressive(view):
+        return "Each prediction seems to need the previous result, as with the tokens of a language model."
+    if copies and copies.calling >= RUNNING_SHARE:
+        return "In between, the app copies arrays, as a decoder passes its state on: see copies-between-predictions."
+    return ""
 
 
 def may_be_one_answer(view: tk.ModelView) -> bool:
@@ -263,20 +281,8 @@ def may_be_one_answer(view: tk.ModelView) -> bool:
         return False
     first = np.zeros(1, np.int64)
     long = opens_sequence(view.durations, sequence, ONLY_OPENING)[0]
-    return bool(long and works_longer(view, first)[0]) or _follows_other_model(view, first)
-
-
-def _follows_other_model(view: tk.ModelView, first: tk.IndexArray) -> bool:
-    """Whether most of the calls at these positions follow a call of another model that is made for nothing else.
-    Models that are called more often run beside both, and say nothing of it."""
-    calls = top_calls(view.trace, tk.Kind.PREDICTION)
-    own = calls.model.is_any(view.name)
-    rare = calls.model.known & (np.append(calls.model.counts(), 0)[calls.model.codes] <= 2 * len(first))
-    eligible = np.flatnonzero(rare | own)
-    before = np.searchsorted(calls.start_ns[eligible], view.predictions.start_ns[first], side="left") - 1
-    openers = eligible[before[before >= 0]]
-    most = int(calls.model.take(openers[~own[openers]]).counts().max(initial=0))
-    return most > 0 and 2 * most >= len(first)
+    opened = opened_by_another_model(view.trace, view.predictions, sequence, min_sequences=1)
+    return bool(long and works_longer(view, first)[0]) or opened
 
 
 def copies_in(view: tk.ModelView, idle: idleness.Idle) -> Between | None:

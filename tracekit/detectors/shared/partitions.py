@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
@@ -47,9 +48,9 @@ def partitions_of(view: tk.ModelView) -> Partitions | None:
     if usual < MODELS - 1 or (size == usual).sum() < max(ROUNDS, ALIKE * len(size)):
         return None
     following = idle.next_model[inner & (size == usual)[idle.step]].reshape(-1, usual)
-    orders, counts = np.unique(following, axis=0, return_counts=True)
-    round_of = [own, *orders[counts.argmax()].tolist()]
-    if counts.max() < ALIKE * len(size) or len({*round_of}) <= usual or min(round_of) < 0:
+    ((order, count),) = Counter(map(tuple, following.tolist())).most_common(1)
+    round_of = [own, *order]
+    if count < ALIKE * len(size) or len({*round_of}) <= usual or min(round_of) < 0:
         return None
     called = top_calls(view.trace, tk.Kind.PREDICTION).model.codes
     first = round_of.index(int(called[np.isin(called, round_of)][0]))

@@ -100,6 +100,8 @@ CONVERSIONS: Final = (
     r"|AudioConverter(?:FillComplexBuffer|ConvertComplexBuffer)|vDSP_(?:vflt|vfix|vspdp|vdpsp)"
 )
 """Functions of the system that convert pixels or audio samples: Apple's public names. None was seen in a recording."""
+STATEFUL: Final = r"-\[\w+ predictionFromFeatures:usingState:"
+"""A prediction that goes on from the state that the one before left: Apple's public name."""
 ARRAY_COPIES: Final = (
     r"-\[MLMultiArray (?:copy|transferToMultiArray:|initByConcatenatingMultiArrays:)"
     r"|\+\[MLMultiArray multiArrayByConcatenatingMultiArrays:"

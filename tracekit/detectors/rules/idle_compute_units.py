@@ -1,0 +1,92 @@
+"""`idle-compute-units`: each prediction uses one compute unit after another, and the next one waits for its end."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import tracekit.detectors as tk
+from tracekit.analysis.quantities import median_of
+from tracekit.analysis.replay import rate_in_flight
+from tracekit.analysis.schedule import recorded_schedule
+from tracekit.analysis.throughput import SLACK
+from tracekit.detectors.shared import idle_gaps
+
+NAMES = ("the Neural Engine", "the GPU", "the CPU")
+LARGE = 100_000
+"""More calls and pieces are not replayed for the summary: that would take seconds."""
+
+
+class Options(tk.Options):
+    busiest_share: float = tk.option(
+        0.75, "share of the time", "Heuristic: from there on, two in flight bring less than a third.", maximum=1
+    )
+    others_share: float = tk.option(
+        0.2, "share of a prediction", "Heuristic: with less on other units, little could run at the same time."
+    )
+    max_else: float = tk.option(
+        0.2, "share of the time", "From there on, what lies between the predictions comes first: serial-predictions."
+    )
+    min_predictions: int = tk.option(20, "predictions in a row", "Heuristic: shorter runs end before it matters.")
+
+
+def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
+    """Looks for models whose units take turns within a prediction, called one after the other."""
+    gaps, parts = idle_gaps.find_gaps(view, options.min_predictions), view.breakdown.every
+    if not isinstance(gaps, idle_gaps.SequenceGaps):
+        return gaps
+    if view.trace.inferred:
+        return view.unknown("Without Core ML events, nothing shows how long each unit works for it.", tk.RECORD_LONGER)
+    usual, interval = median_of(parts.duration_ns), max(median_of(gaps.idle.distance_ns), 1)
+    units = np.nan_to_num([each.or_nan() for each in (parts.ane_ns, parts.gpu_ns, parts.cpu_ns)])
+    busiest = median_of(units.max(axis=0)) / interval
+    others = median_of((units.sum(axis=0) - units.max(axis=0)) / np.maximum(parts.duration_ns, 1))
+    metrics = (
+        tk.below("busiest", "time of the unit that works most", busiest, "share", options.busiest_share),
+        tk.above("others", "time of a prediction on other units", others, "share", options.others_share),
+    )
+    if busiest > options.busiest_share:
+        return view.passed(f"One unit works {tk.format_share(busiest)} of the time from call to call.", metrics)
+    if others < options.others_share:
+        return view.passed(f"Other units than one work for {tk.format_share(others)} of a prediction.", metrics)
+    if not tk.Intervals.from_rows(view.predictions).alone().all():
+        return view.passed("Predictions already overlap.", metrics)
+    if usual < (1 - options.max_else) * interval:
+        share = tk.format_share(usual / interval)
+        return view.passed(f"A usual prediction takes {share} of the time from call to call.", metrics)
+    if gaps.activity is idle_gaps.Activity.PACED and gaps.idle.share >= SLACK:
+        return view.passed(idle_gaps.pacing_words(view, gaps), metrics)
+    if in_order := idle_gaps.why_in_order(view, gaps.idle):
+        return view.passed(in_order, metrics)
+    if idle_gaps.may_be_one_answer(view):
+        return view.unknown(*idle_gaps.ANSWER_UNKNOWN)
+    works = dict(zip(NAMES, map(median_of, units), strict=True))
+    said = [f"{name} {view.time(works[name])}" for name in sorted(works, key=lambda name: -works[name]) if works[name]]
+    saved, spent = 1 - max(busiest, 0.5), int(gaps.idle.distance_ns.sum())
+    rates = _rates(view, interval / max(works["the Neural Engine"], works["the GPU"], 1))
+    return view.finding(
+        f"{tk.format_count(len(gaps.idle.distance_ns) + 1, 'successive prediction')} run one after another, in each of "
+        f"which units take turns: {', '.join(said)} of {view.time(usual)}. If none needs the previous result, "
+        f"several can be in flight{rates}.",
+        metrics,
+        rows=view.predictions,
+        cost=tk.Cost(
+            round(saved * spent),
+            saved,
+            "Time that overlapping two predictions hides at most, as a share of the time from the first to the last.",
+            of="the time from first to last prediction",
+        ),
+        affected=tk.Intervals.from_rows(view.predictions),
+    )
+
+
+def _rates(view: tk.ModelView, most: float) -> str:
+    """What two and three in flight bring, replayed; units other than the CPU allow `most` times the throughput."""
+    recorded = recorded_schedule(view.trace)
+    if len(recorded.calls) + len(recorded.schedule.pieces) > LARGE:
+        return ""
+    mine = recorded.calls.kind.is_any(tk.Kind.PREDICTION) & recorded.calls.model.is_any(view.name)
+    two, three = (min(rate_in_flight(recorded.schedule, mine, recorded.user, count), most) for count in (2, 3))
+    return f": two bring up to {two:.1f} times the throughput, three {three:.1f} times, as far as CPU cores are free"
+
+
+DETECTOR = tk.Detector(needs=("Core ML",), uses=("Neural Engine", "GPU"), options=Options, detect=detect)
