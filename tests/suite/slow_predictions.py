@@ -28,6 +28,7 @@ from tracekit.testing.apps import draw_models
 from tracekit.testing.code import Code
 from tracekit.testing.rows import ENGINE_PREPARE
 from tracekit.testing.simulation import Call, Running, Simulation, Thread
+from tracekit.testing.stacks import app_function
 from tracekit.testing.threads import MS, drawing, paced_app
 from tracekit.testing.work import Step, Unit
 
@@ -50,6 +51,8 @@ class Slow:
     """So many thousandths of its time the slow one takes in the heat."""
     slow: Call | None = None
     sampled: bool = False
+    crowd: int = 0
+    """Other threads that run at once while the thread of the slow call does not."""
 
     @property
     def app(self) -> Running:
@@ -139,9 +142,18 @@ def blocked(slow: Slow) -> Thread:
     """The thread does not run: the main thread hangs, or samples show nothing of it."""
     call = yield from slow.app.predict(slow.model, slow.step(), host_ns=slow.extra_ns)
     slow.sampled = slow.draws.chance(500)
+    # As many of them run elsewhere as leave cores free.
+    slow.crowd = slow.draws.integer(0, 3)
     if not slow.sampled:
         begin = call.end_ns - slow.extra_ns
         slow.simulation.scenario.hang(begin, slow.extra_ns)
+    return call
+
+
+def preempted(slow: Slow) -> Thread:
+    """The thread does not run, while others have all cores."""
+    call = yield from slow.app.predict(slow.model, slow.step(), host_ns=slow.extra_ns)
+    slow.sampled, slow.crowd = True, slow.draws.integer(8, 16)
     return call
 
 
@@ -177,6 +189,7 @@ PLANTS: dict[Plant, tuple[Cause, tuple[Unit, ...]]] = {
     copies: (Cause.COPIES, UNITS),
     pipelines: (Cause.PIPELINES, ("gpu",)),
     blocked: (Cause.BLOCKED, UNITS),
+    preempted: (Cause.SHARED_CPU, UNITS),
     prepared: (Cause.SPECIALIZING, ("neural engine",)),
     first: (Cause.FIRST, UNITS),
     after_gaps: (Cause.PAUSE, UNITS),
@@ -336,7 +349,7 @@ def answered(seed: int) -> Answer:
         story = f"{plant.__name__} on {slow.unit}, {slow.work_ns / MS:.0f} + {slow.extra_ns / MS:.0f} ms"
         assert slow.slow is not None
         if slow.sampled:
-            _add_samples(slow)
+            add_samples(slow)
         trace = trace_of(slow.simulation.recorded.finish())
         found = ledger(trace)
         for name, of_model in found.items():
@@ -358,7 +371,7 @@ def _planted_ns(slow: Slow, cause: Cause) -> float:
     call, works = slow.slow, {unit: Works(slow.simulation, unit) for unit in slow.simulation.units}
     assert call is not None
     known = _known(works, call)
-    if cause in known and cause != Cause.WORK:
+    if cause in known and cause not in (Cause.WORK, Cause.SHARED_CPU):
         return known[cause]
     if cause == Cause.HEAT:
         return known[Cause.WORK] * (1 - 1_000 / slow.permille)
@@ -382,13 +395,17 @@ def _said(of_model: Account, row: int) -> tuple[Cause, str]:
     return next(iter(parts)), ", ".join(f"{cause} {ns / MS:.2f}" for cause, ns in parts.items())
 
 
-def _add_samples(slow: Slow) -> None:
+def add_samples(slow: Slow) -> None:
     """Call stacks of the calls; the thread of the slow one stands still in the end."""
     code = Code(slow.simulation.scenario)
     for call in slow.simulation.calls:
         if call.model == slow.model:
             length = call.end_ns - call.start_ns - (slow.extra_ns if call is slow.slow else 0)
             code.predict(call.start_ns, length, [slow.step()])
+    for number in range(slow.crowd):
+        assert slow.slow is not None
+        beside = Code(slow.simulation.scenario, caller=(app_function("encode"),), thread=20 + number)
+        beside.runs(slow.slow.end_ns - slow.extra_ns, slow.extra_ns)
 
 
 def table(answers: Iterable[Answer]) -> str:

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from suite.processes import on_all_processors
-from suite.slow_predictions import PLANTS, Answer, answered, answered_in_apps, made, table
+from suite.slow_predictions import PLANTS, Answer, add_samples, answered, answered_in_apps, made, preempted, table
+from support.handover import trace_of
+from tracekit.analysis.ledger.account import ledger
+from tracekit.analysis.ledger.causes import Cause
+from tracekit.columns import constant
+from tracekit.trace.samples import Samples, SampleSource
 
 PLANTED, APPS = 5, 12
 """Of each planted cause, and random apps, in an ordinary run: some 60 slow predictions."""
@@ -47,3 +55,33 @@ def test_a_planted_prediction_is_slow_beyond_doubt(number):
     assert slow.slow is not None
     others = [call.duration_ns for call in slow.simulation.calls if call.model == slow.model and call is not slow.slow]
     assert slow.slow.duration_ns >= sorted(others)[len(others) // 2] + slow.extra_ns // 3
+
+
+class Fixed(SampleSource):
+    """Samples that are there already."""
+
+    def __init__(self, samples: Samples) -> None:
+        self.samples = samples
+
+    def read(self, *_: object) -> Samples:
+        return self.samples
+
+
+@pytest.mark.parametrize(
+    ("state", "cause"),
+    [("Preempted", Cause.SHARED_CPU), ("Runnable", Cause.SHARED_CPU), ("Blocked", Cause.BLOCKED)],
+)
+def test_states_of_waiting_threads_say_whether_others_had_the_cores(state: str, cause: Cause) -> None:
+    """However many other threads run meanwhile."""
+    slow, _ = made(list(PLANTS).index(preempted) + len(PLANTS))
+    add_samples(slow)
+    trace, call = trace_of(slow.simulation.recorded.finish()), slow.slow
+    assert trace.sampled is not None
+    assert call is not None
+    rows = trace.sampled.samples
+    times = np.arange(call.end_ns - slow.extra_ns, call.end_ns, trace.sampled.period_ns)
+    own = int(np.flatnonzero(rows.time_ns >= call.start_ns)[0])
+    waiting = replace(rows.take(np.full(len(times), own)), time_ns=times, state=constant(state, len(times)))
+    account = ledger(replace(trace, sample_source=Fixed(replace(trace.sampled, waiting=waiting))))[slow.model.base]
+    at = int(np.flatnonzero(account.calls.start_ns == call.start_ns)[0])
+    assert account.ns[cause][at] == pytest.approx(slow.extra_ns, rel=0.1)

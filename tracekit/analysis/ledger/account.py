@@ -367,6 +367,7 @@ def _parts(
     _take_states(pools, seen, usual)
     _take_patterns(pools, seen, usual, amount, paused, keeps_pace)
     pools.take(Cause.BLOCKED, rest=facts.hung_ns)
+    pools.take(Cause.SHARED_CPU, rest=np.where(facts.sampled, facts.preempted_ns, 0))
     pools.take(Cause.BLOCKED, rest=np.where(facts.sampled & (pools.rest >= 2 * SAMPLE_NS), pools.rest, 0))
     pools.give(Cause.WORK, pools.work)
     pools.give(Cause.NOT_VISIBLE, pools.rest)

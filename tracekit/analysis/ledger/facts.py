@@ -28,6 +28,9 @@ from tracekit.trace.linking import top_predictions
 from tracekit.trace.samples import SAMPLE_NS
 from tracekit.trace.trace import Trace
 
+CORES = 6
+"""So many threads that run at once may have all cores: iPhones have six, and recordings do not say it (heuristic)."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Facts:
@@ -47,6 +50,9 @@ class Facts:
     """Time in which samples show its thread running for it, specializing and copying left out."""
     overhead_ns: IntArray
     """The part of it in which the thread did not compute for an operation on the CPU."""
+    preempted_ns: IntArray
+    """Time in which its thread was ready to run, as samples of waiting threads say; where none were taken, in which so
+    many threads ran that they had all cores."""
     sampled: BoolArray
     """All units were recorded too, so that a thread without samples did not run."""
     cpu_shared_ns: IntArray
@@ -86,6 +92,7 @@ def facts_of(ordered: Trace, calls: Compared, model: Codes[str], has_unit: BoolA
         hung_ns=none if hangs is None else Intervals.from_rows(hangs).covered_within(windows),
         ran_ns=none if sites is None else sampled_ns(sites, calls),
         overhead_ns=none if sites is None else sampled_ns(sites, calls, Unit.CPU),
+        preempted_ns=none if sites is None else _preempted(ordered, sites, calls),
         sampled=~calls.attribution.is_any(Attribution.INFERRED) & (sites is not None and units),
         **_shared_cpu(ordered, calls, model, has_unit),
         **_shared_gpu(ordered, calls, model),
@@ -97,6 +104,24 @@ def sampled_ns(sites: Sites, calls: Compared, *without: str) -> IntArray:
     """Time of the thread of each call, in samples outside of specializing, copying and these columns."""
     beside = sites.samples_in(*(name for names in SAMPLED.values() for name in names), *without)
     return sums_by(calls.id, sites.id, np.maximum(sites.samples - beside, 0)) * SAMPLE_NS
+
+
+def _preempted(ordered: Trace, sites: Sites, calls: Compared) -> IntArray:
+    """`Facts.preempted_ns`. O(threads x calls + samples)."""
+    total, windows, samples = np.zeros(len(calls), np.int64), Intervals.from_rows(calls), ordered.sampled
+    if samples is None:
+        return total
+    period = samples.period_ns
+    if not len(samples.waiting):
+        moment, threads = np.unique(samples.samples.time_ns // period, return_counts=True)
+        full = moment[threads >= CORES] * period
+        return Intervals(full, full + period).covered_within(windows)
+    ready = samples.waiting.where(samples.waiting.state.is_any("Preempted", "Runnable"))
+    thread, at = ready.thread.codes_in(sites.thread.values), places_of(calls.id, sites.id)
+    for code in distinct_numbers(thread[thread >= 0]).tolist():
+        own, times = at[(at >= 0) & (sites.thread.codes == code)], ready.time_ns[thread == code]
+        total[own] = (np.searchsorted(times, windows.ends[own]) - np.searchsorted(times, windows.starts[own])) * period
+    return total
 
 
 def _beside(windows: Intervals, model: Codes[str]) -> IntArray:
