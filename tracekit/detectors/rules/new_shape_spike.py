@@ -59,35 +59,27 @@ def _judge(calls: Alike, options: Options) -> tk.Outcome:
         tk.Metric("amounts", "amounts of work", len(visits), "count"),
         tk.Metric("compared", "first predictions compared", int(sure.sum()), "count"),
     )
-    if metrics[1].reached and (slow & sure).any() and metrics[0].reached:
-        worst = int(np.where(slow & sure, held, 0).argmax())
-        more = (
-            f" ({tk.format_count(count, 'first prediction')} affected)"
-            if (count := int((slow & sure).sum())) > 1
-            else ""
-        )
+    few, found = metrics[1].reached, slow & sure
+    if few and metrics[0].reached and (count := int(found.sum())):
+        worst = int(np.where(found, held, 0).argmax())
+        more = f" ({tk.format_count(count, 'first prediction')} affected)" if count > 1 else ""
         summary = (
             f"Predictions do {len(visits)} amounts of work, as with inputs of several shapes, and the first one of "
             f"another amount took {view.time(int(own[worst]))} instead of the usual "
             f"{view.time(int(own[worst] - held[worst]))}{more}."
         )
         words = "Time slow first predictions took beyond those with about the same work"
-        return calls.finding(slow & sure, (summary, metrics), words, once=True)
-    alike = len(visits) < 2 and (slow & calls.warm & ~loading).any()
-    if metrics[1].reached and not (slow & sure).any() and (alike or (slow & unsure).any()):
-        why = (
-            "it follows a gap or a slow first prediction, runs beside a load, or its kind of work comes once and stays"
-        )
+        return calls.finding(found, (summary, metrics), words, once=True)
+    open_ = slow & (unsure | (calls.warm & ~loading & (len(visits) < 2)))
+    if few and open_.any() and not found.any():
         return view.unknown(
-            f"A prediction took {view.time(int(calls.calls.duration_ns[slow & calls.warm].max()))}, far longer than "
-            "others with about the same work. It may be the first of a new input shape, but "
-            f"{'shapes of the same work look alike' if alike else why}.",
+            f"A prediction took {view.time(int(calls.calls.duration_ns[open_].max()))}, far longer than others with "
+            "about the same work. It may be the first of a new input shape. But shapes of the same work look alike, "
+            "and a gap, a load, or another state of the device would look the same.",
             "Use one input shape for a while, then the other, and both again, without gaps and loads.",
         )
-    if not slow[calls.warm].any():
-        return view.passed("No prediction stands out from those with about the same work.", metrics)
-    firsts = f"{tk.format_share(share)} of the first predictions of an amount of work stand out"
-    return view.passed(f"{firsts}, and {tk.format_share(elsewhere)} of the others.", metrics)
+    words = f"{tk.format_share(share)} of the first predictions of an amount of work stand out"
+    return view.passed(f"{words}, and {tk.format_share(elsewhere)} of the others.", metrics)
 
 
 def _share(chosen: tk.BoolArray, among: tk.BoolArray) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 import tracekit.detectors as tk
 from tracekit.analysis.ledger.causes import OWN, PREPARING
 from tracekit.analysis.ledger.explain import prepared_by
+from tracekit.analysis.ledger.patterns import PAUSE_NS
 from tracekit.analysis.load_waits import after_gap, stand_alone
 from tracekit.detectors.shared.loads import warm_up_doubt
 from tracekit.detectors.shared.stands_out import Alike, judge_alike
@@ -33,7 +34,6 @@ class Options(tk.Options):
         "share of the following predictions",
         "Heuristic: if this many later predictions are as slow, the first one is no exception.",
     )
-    gap_s: float = tk.option(1.0, "s", "Heuristic: longer than any interval at which an app predicts regularly.")
 
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
@@ -43,13 +43,13 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
 
 
 def _judge(calls: Alike, options: Options) -> tk.Outcome:
-    view, usual, gap_ns = calls.view, calls.usual.ns, round(options.gap_s * 1e9)
+    view, usual = calls.view, calls.usual.ns
     first = np.flatnonzero(~calls.warm & (calls.calls.duration_ns > 0))
     if not len(first):
         return view.unknown("No load is followed by enough predictions to compare the first one with.", KEEP_LOADED)
     # Without waits; and by the causes of the rule alone.
     own, took = usual + calls.by(*OWN), usual + calls.extra_ns[first]
-    paused, others = calls.warm & after_gap(calls.calls, gap_ns), np.sort(own[calls.warm])
+    paused, others = calls.warm & after_gap(calls.calls, PAUSE_NS), np.sort(own[calls.warm])
     least_ns = round(options.min_extra_ms * 1e6)
     resumed_ns = float(np.median(own[paused])) if paused.any() else 0.0
 
@@ -61,7 +61,8 @@ def _judge(calls: Alike, options: Options) -> tk.Outcome:
         return long & (as_slow(ns) <= options.as_slow_share)
 
     spikes = stands_out(took)
-    alone, perhaps = stand_alone(view.predictions, tk.places_of(view.predictions.id, calls.calls.id[first]), gap_ns)
+    places = tk.places_of(view.predictions.id, calls.calls.id[first])
+    alone, perhaps = stand_alone(view.predictions, places, PAUSE_NS)
     late = spikes & ~(alone | perhaps)
     worst = int(np.lexsort((took, late))[-1])
     most_ns, slow = int(took[worst]), float(as_slow(took)[worst])
@@ -82,7 +83,7 @@ def _judge(calls: Alike, options: Options) -> tk.Outcome:
         return view.unknown(
             f"The first prediction after a load took {view.time(int(own[first][unclear].max()))}, but it also had more "
             "work: it warms up the model, or it has a larger input, such as the prompt of a language model.",
-            f"Use the feature twice in one recording, {options.gap_s:g} s or more apart, and keep the model loaded.",
+            "Use the feature twice in one recording, 1 s or more apart, and keep the model loaded.",
         )
     more = "; a gap follows, as after a warm-up prediction" if (spikes & alone).any() else ""
     words = f"The first prediction after a load takes at most {most_ns / usual:.1f}x the usual one{more}."
