@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 Value = TypeVar("Value")
 
 
+_MANY = 10_000
+"""Cells of a column from which on its memory counts."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Codes(Generic[Value]):
     """Values that repeat, as codes into the distinct ones."""
@@ -158,7 +162,10 @@ class Numbers:
 
     def take(self, at: Places) -> Numbers:
         """Only these cells. O(cells taken)."""
-        return Numbers(self.values[at], self.known[at])
+        known = self.known[at]
+        if len(known) >= _MANY and not known.any():
+            return no_numbers(len(known))
+        return Numbers(self.values[at], known)
 
     def filled(self, value: int = -1) -> IntArray:
         """Shape (n,): the numbers, and this one where there is none. Ids and positions are never negative."""
@@ -185,8 +192,10 @@ def all_known(numbers: IntArray) -> Numbers:
 
 
 def no_numbers(count: int) -> Numbers:
-    """So many nulls."""
-    return Numbers(np.zeros(count, np.int64), np.zeros(count, np.bool_))
+    """So many nulls. Where these are many, as in columns that a recording does not fill, they take no memory."""
+    if count < _MANY:
+        return Numbers(np.zeros(count, np.int64), np.zeros(count, np.bool_))
+    return Numbers(np.broadcast_to(np.int64(0), count), np.broadcast_to(np.False_, count))
 
 
 def numbers_by_code(codes: CodeArray, values: Sequence[int | None]) -> Numbers:

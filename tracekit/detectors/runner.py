@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+from tracekit.analysis.ledger.account import ledger
 from tracekit.detectors.answers import RECORD_EARLIER
 from tracekit.detectors.checking import check_outcome
 from tracekit.detectors.foreign import ForeignCodeFailed, copy_of, run_foreign
@@ -92,6 +93,9 @@ def _outcomes(
     outcomes = {detector.id: _of_recording(detector, options[detector.id], trace) for detector in detectors}
     judging = [detector for detector in detectors if isinstance(detector, Detector) and not outcomes[detector.id]]
     copied = copy_of(trace) if any(map(_is_foreign, judging)) else trace
+    if any(detector.causes for detector in judging):
+        # Most ask for it. What it takes meanwhile does not stand in memory beside the rows of a model.
+        ledger(copied)
     # Model by model: what is cut from the trace for one is let go before the next.
     for view in model_views(copied) if judging else ():
         if models and view.name not in models:

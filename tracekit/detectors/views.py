@@ -180,7 +180,9 @@ def model_views(trace: Trace) -> Iterator[ModelView]:
         _split(linked, _models_of_rows(linked, of_prediction, names), len(names))
         for linked in (_relink(rows, owner, activity) for rows in (trace.data, trace.compute, trace.hardware))
     )
-    for name, loads, compiles, predictions, *others in zip(names, *[calls] * len(_GROUPS), *lanes, strict=True):
+    parts = zip(names, *[calls] * len(_GROUPS), *lanes, strict=True)
+    del top, group, owner, of_prediction, model, calls, lanes
+    for name, loads, compiles, predictions, *others in parts:
         yield ModelView(name, trace, loads, compiles, predictions, *others)
         del loads, compiles, predictions
         others.clear()

@@ -227,7 +227,8 @@ def _fill(columns: dict[Cause, IntArray], cause: Cause, at: IntArray, ns: IntArr
     """Add the times of some predictions to a column, which is made with the first that are not 0."""
     if len(at) == count:
         if ns.any():
-            columns[cause] = ns
+            # A view would keep all that it is of.
+            columns[cause] = ns if ns.base is None else ns.copy()
     elif ns.any():
         columns.setdefault(cause, np.zeros(count, np.int64))[at] = ns
 
