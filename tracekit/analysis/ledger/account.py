@@ -27,7 +27,7 @@ from tracekit.analysis.throughput import burst_numbers, bursts, steady_rate
 from tracekit.arrays import BoolArray, FloatArray, Int8Array, IntArray
 from tracekit.intervals import Intervals
 from tracekit.sorting import distinct_numbers, stable_order
-from tracekit.trace.events import LOAD_KINDS
+from tracekit.trace.events import LOAD_KINDS, Calls
 from tracekit.trace.samples import SAMPLE_NS
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -177,13 +177,13 @@ def ledger(trace: Trace) -> dict[str, Account]:
         warm = ~of_model.facts.first & (of_model.calls.duration_ns > 0)
         uses = uses_of_loads(of_name, ordered.activity.take(of_model.calls.id), process[rows])
         kind = comparable_kinds(uses, of_model.own_ns, warm)
-        account = _of_model(of_model, kind, warm, partial(_keeps_pace, ordered, code, of_model.calls))
+        account = _of_model(of_model, kind, warm, partial(keeps_frame_rate, ordered, code, of_model.calls))
         if account is not None:
             found[name] = account
     return found
 
 
-def _keeps_pace(trace: Trace, code: int, calls: Compared) -> bool:
+def keeps_frame_rate(trace: Trace, code: int, calls: Compared | Calls) -> bool:
     """Whether calls of a model keep a frame rate, as a camera's do, whose inputs are alike. O(n log n)."""
     return steady_rate(calls, bursts(calls), core_ml_calls(trace), code, slack=IDLE_SHARE) is not None
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import tracekit.detectors as tk
 from tracekit.analysis.quantities import median_of
-from tracekit.detectors.shared.idle_gaps import Activity, SequenceGaps, copies_in, find_gaps, gap_finding, pacing_words
+from tracekit.detectors.shared.idle_gaps import SequenceGaps, copies_in, find_gaps, gap_finding
+from tracekit.detectors.shared.partitions import why_no_gaps
 
 
 class Options(tk.Options):
@@ -29,10 +30,8 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     )
     if not tk.reached(metrics, "copying"):
         return view.passed(f"The app copies arrays for {tk.format_share(share)} of the time.", metrics)
-    if gaps.activity is Activity.PACED:
-        return view.passed(pacing_words(view, gaps), metrics)
-    if gaps.culprit != view.name:
-        return view.passed(f"The gaps before predictions of {gaps.culprit} take the most time.", metrics)
+    if other := why_no_gaps(view, gaps):
+        return view.passed(other, metrics)
     summary = (
         f"Between predictions, the app copies arrays for {view.time(usual)} (median): "
         f"{tk.format_share(share)} of the time. Each prediction seems to need what the one before wrote."

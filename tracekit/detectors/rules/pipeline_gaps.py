@@ -6,9 +6,9 @@ import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.analysis.quantities import median_of
-from tracekit.detectors.shared.idle_gaps import Activity, SequenceGaps, find_gaps, gap_finding, pacing_words, unclear
+from tracekit.detectors.shared.idle_gaps import Activity, SequenceGaps, find_gaps, gap_finding, unclear
 from tracekit.detectors.shared.options import GAP_SHARE
-from tracekit.detectors.shared.partitions import partitions_of
+from tracekit.detectors.shared.partitions import why_no_gaps
 
 
 class Options(tk.Options):
@@ -38,12 +38,8 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return view.passed(
             f"Core ML is idle {tk.format_share(share)} of the time between successive predictions.", metrics
         )
-    if partitions_of(view):
-        return view.passed("A runtime works in them, between partitions of one graph: see graph-partitions.", metrics)
-    if gaps.activity is Activity.PACED:
-        return view.passed(pacing_words(view, gaps), metrics)
-    if gaps.culprit != view.name:
-        return view.passed(f"The gaps before predictions of {gaps.culprit} take the most time.", metrics)
+    if other := why_no_gaps(view, gaps):
+        return view.passed(other, metrics)
     if gaps.activity is Activity.UNCLEAR:
         return unclear(view, gaps, f"Core ML is idle {tk.format_share(share)}")
     why = (

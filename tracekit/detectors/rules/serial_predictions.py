@@ -7,7 +7,7 @@ import numpy as np
 import tracekit.detectors as tk
 from tracekit.detectors.shared import idle_gaps
 from tracekit.detectors.shared.options import GAP_SHARE
-from tracekit.detectors.shared.partitions import partitions_of
+from tracekit.detectors.shared.partitions import why_no_gaps
 
 
 class Options(tk.Options):
@@ -57,15 +57,8 @@ def _other_reason(view: tk.ModelView, gaps: idle_gaps.SequenceGaps, options: Opt
         return f"Core ML is idle {tk.format_share(gaps.idle.share)} of the time between successive predictions."
     if not tk.Intervals.from_rows(view.predictions).alone().all():
         return "Predictions already overlap."
-    if partitions_of(view):
-        return "A runtime works in the gaps, between partitions of one graph: see graph-partitions."
-    if gaps.activity is idle_gaps.Activity.PACED:
-        return idle_gaps.pacing_words(view, gaps)
-    if gaps.idle.share >= GAP_SHARE:
-        return "The gaps are longer than the predictions: see pipeline-gaps."
-    if gaps.culprit != view.name:
-        return f"The gaps before predictions of {gaps.culprit} take the most time."
-    return ""
+    longer = "The gaps are longer than the predictions: see pipeline-gaps." if gaps.idle.share >= GAP_SHARE else ""
+    return why_no_gaps(view, gaps) or longer
 
 
 DETECTOR = tk.Detector(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import tracekit.detectors as tk
+from tracekit.analysis.ledger.account import keeps_frame_rate
 from tracekit.analysis.ledger.patterns import KNOWN_SHARE
 from tracekit.analysis.throughput import burst_numbers
 from tracekit.detectors.shared.comparable_latency import due_to_work
@@ -14,7 +15,6 @@ from tracekit.detectors.shared.comparable_predictions import (
     judge_by_load_kind,
     longer_than_usual,
 )
-from tracekit.detectors.shared.idle_gaps import keeps_pace
 from tracekit.detectors.shared.latency_causes import busy_times
 
 
@@ -83,7 +83,8 @@ def _judge(view: tk.ModelView, calls: Calls, after_pause: tk.BoolArray, options:
         )
     if elsewhere > _RARE * share:
         return view.passed(f"{tk.format_share(elsewhere)} of predictions without a gap are as slow.", metrics)
-    larger = _due_to_work(view, calls, ~after, usual) if not keeps_pace(view) else np.zeros(len(durations))
+    alike = keeps_frame_rate(view.trace, int(view.predictions.model.codes[0]), view.predictions)
+    larger = np.zeros(len(durations)) if alike else _due_to_work(view, calls, ~after, usual)
     slow &= durations - larger >= limit
     if float(slow.sum()) / pauses < options.slow_share:
         return view.unknown(

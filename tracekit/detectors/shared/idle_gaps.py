@@ -14,7 +14,7 @@ from tracekit.analysis.code.sites import CallSite
 from tracekit.analysis.code.threads import Between, work_between
 from tracekit.analysis.quantities import median_of
 from tracekit.analysis.statistics import medians_by_group, top_calls
-from tracekit.analysis.throughput import burst_numbers, bursts, frame_rate, steady_rate
+from tracekit.analysis.throughput import burst_numbers, frame_rate
 from tracekit.detectors.shared.comparable_latency import works_longer
 from tracekit.trace.calls.stacks import STATEFUL, copied_by, stacks_in
 from tracekit.trace.events import SETUP_KINDS
@@ -135,17 +135,6 @@ def pacing_words(view: tk.ModelView, gaps: SequenceGaps) -> str:
         rates = f"a steady rate ({format_rate(1e9 / median_of(np.array(gaps.beats_ns)))})"
     seen = f"; {gaps.seen}" if gaps.seen else ", as where a camera or a timer starts them"
     return f"Predictions run at {rates}{seen}."
-
-
-_IDLE_SHARE = 0.25
-"""Part of the time without a call of the model, or of one that alternates with it, from which on a steady rate is a
-pace, and not the time that calls take (heuristic)."""
-
-
-def keeps_pace(view: tk.ModelView) -> bool:
-    """Whether the calls keep a frame rate: what generates a text calls a model again at once, and keeps none."""
-    rows, code = view.predictions, int(view.predictions.model.codes[0])
-    return steady_rate(rows, bursts(rows), idleness.core_ml_calls(view.trace), code, slack=_IDLE_SHARE) is not None
 
 
 def read_gaps(view: tk.ModelView, min_calls: int) -> SequenceGaps:

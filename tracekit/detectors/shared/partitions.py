@@ -14,7 +14,7 @@ from tracekit.analysis.code.threads import Between, work_between
 from tracekit.analysis.idle import Idle
 from tracekit.analysis.runtimes import frames_of
 from tracekit.analysis.statistics import top_calls
-from tracekit.detectors.shared.idle_gaps import RUNNING_SHARE, read_gaps
+from tracekit.detectors.shared.idle_gaps import RUNNING_SHARE, Activity, SequenceGaps, pacing_words, read_gaps
 from tracekit.detectors.views import cached_by_model
 from tracekit.trace.runtimes.registry import runtimes
 
@@ -35,6 +35,15 @@ class Partitions:
     """Steps from round to round, with the gaps inside rounds alone."""
     code: Between | None
     """What the runtime does in these; None where only names of the models show it."""
+
+
+def why_no_gaps(view: tk.ModelView, gaps: SequenceGaps) -> str:
+    """Why the gaps are none of the app's own before predictions of the model; empty where they may be."""
+    if partitions_of(view):
+        return "A runtime works in the gaps, between partitions of one graph: see graph-partitions."
+    if gaps.activity is Activity.PACED:
+        return pacing_words(view, gaps)
+    return "" if gaps.culprit == view.name else f"The gaps before predictions of {gaps.culprit} take the most time."
 
 
 @cached_by_model
