@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tracekit.analysis.ledger.account import LEAST, Account
+from tracekit.analysis.ledger.account import Account
 from tracekit.analysis.ledger.causes import Cause
 from tracekit.analysis.ledger.choice import Choice, Slower
 from tracekit.analysis.ledger.explain import Tail, Why
+from tracekit.analysis.ledger.usual import LEAST
 from tracekit.detectors.plugins import checks_about
 from tracekit.report.formatting import fix_line, moment
 from tracekit.report.redact import PrivateFacts, redact_values

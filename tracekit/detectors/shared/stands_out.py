@@ -14,8 +14,9 @@ import numpy as np
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.device_states import UNKNOWN, thermal_states
-from tracekit.analysis.ledger.account import Account, Usual, ledger
+from tracekit.analysis.ledger.account import Account, ledger
 from tracekit.analysis.ledger.layers import Compared
+from tracekit.analysis.ledger.usual import Usual
 from tracekit.detectors.shared.wording import keep_loaded
 
 MIN_CALLS = 20

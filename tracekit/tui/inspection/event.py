@@ -14,10 +14,11 @@ from tracekit.analysis.breakdown.device_runs import UNITS, Handoffs
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.breakdown.summary import BreakdownSummary, summarize_breakdown
 from tracekit.analysis.code.sites import site_of
-from tracekit.analysis.ledger.account import LEAST, ledger
+from tracekit.analysis.ledger.account import ledger
 from tracekit.analysis.ledger.choice import slower_elsewhere
 from tracekit.analysis.ledger.explain import why
 from tracekit.analysis.ledger.order import in_order
+from tracekit.analysis.ledger.usual import LEAST
 from tracekit.analysis.operations import parts_of_one
 from tracekit.documents.time_breakdown import parts_notes, parts_row
 from tracekit.documents.why import sentence, slower_words, why_facts
