@@ -34,8 +34,7 @@ def test_the_schemas_of_all_binders_are_needed():
         device-thermal-state-intervals gpu-performance-state-intervals potential-hangs hang-risks time-info
         process-info life-cycle-period SessionTable RequestTable InstructionsTable ModelInferenceTable ToolTable
         ModelLoadingTable FMEventTable ODIEProfile CoreAIProfile sysmon-process activity-monitor-process-live
-        metal-current-allocated-size graphics-compiler-activity-intervals metal-application-intervals
-        metal-application-encoders-list metal-application-command-buffer-submissions metal-command-buffer-completed"""
+        metal-current-allocated-size graphics-compiler-activity-intervals"""
     assert frozenset(listed.split()) == NEEDED_SCHEMAS
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from tracekit.analysis.device_states import UNKNOWN, compare_thermal_states
 from tracekit.analysis.idle import CERTAINTY
 from tracekit.analysis.latency import change_points, modes, ranks
-from tracekit.analysis.latency_growth import Growth, GrowthRule, growth, medians_of_three
+from tracekit.analysis.latency_growth import AFRESH, Growth, GrowthRule, growth, medians_of_three
 from tracekit.analysis.quantities import median, sample_quantiles
 from tracekit.analysis.throughput import burst_numbers
 from tracekit.arrays import BoolArray, IntArray
@@ -191,14 +191,18 @@ def _cause_without_states(times: Intervals, measured: Growth) -> Grows:
     return Grows.SEQUENCE if quick else Grows.UNCLEAR
 
 
-def in_growth(reading: GrowthReading, count: int) -> BoolArray:
-    """Shape (count,): the call is of a sequence that grows with its work."""
-    inside = np.zeros(count, np.bool_)
+def in_growth(reading: GrowthReading, count: int) -> tuple[BoolArray, BoolArray]:
+    """Shape (count,): the call is of a sequence that grows with its work; and of the first tenth of one that starts no
+    higher than others."""
+    inside, opens = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
     if reading.cause is Grows.SEQUENCE:
         found = reading.growth
-        for first, length in zip(found.first[found.grows].tolist(), found.count[found.grows].tolist(), strict=True):
+        lowest = found.start_ns[found.grows].min()
+        for number in np.flatnonzero(found.grows).tolist():
+            first, length = int(found.first[number]), int(found.count[number])
             inside[first : first + length] = True
-    return inside
+            opens[first : first + max(length // 10, 1)] = found.start_ns[number] < AFRESH * lowest
+    return inside, opens
 
 
 def longer_by_state(own_ns: IntArray, usual_ns: int, state: IntArray, base: int) -> IntArray:

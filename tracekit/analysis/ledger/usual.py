@@ -37,7 +37,8 @@ class Usual:
 
     ns: int
     """Its duration: the median of warm ones after no pause, in the coolest state and at the first level that enough of
-    them show; waits for units, specializing and compiling pipelines left out."""
+    them show, at the beginning of sequences in which they take longer and longer; waits for units, specializing and
+    compiling pipelines left out."""
     layers_ns: IntArray
     """Shape (layers,): what those closest to that consist of; adds up to `ns`."""
     compared: int
@@ -50,8 +51,10 @@ class Usual:
     """The thermal state that it is in, as place in `THERMAL_STATES`; `UNKNOWN` where none is known."""
     level_ns: int | None
     """Start of the prediction from which on they take longer for good; None where there is none."""
+    growth: patterns.GrowthReading
+    """Whether warm ones take longer and longer in their sequence."""
     grows: BoolArray
-    """Shape (predictions that compare with it,): of a sequence in which predictions take longer and longer."""
+    """Shape (predictions that compare with it,): of a sequence in which they do, for another reason than heat."""
 
     @property
     def main_unit(self) -> Layer:
@@ -93,13 +96,15 @@ def usual_of(seen: Seen, warm: BoolArray, paused: BoolArray) -> Usual | None:
     steady = cool & ~paused if int((cool & ~paused).sum()) >= LEAST else cool
     calm = steady & (facts.cpu_met <= CALM) & (facts.gpu_met <= CALM)
     steady = calm if int(calm.sum()) >= COMPARED else steady
-    grows = _growth(seen, base)
+    growth, grows, opens = _growth(seen, base & (facts.beside_ns == 0))
     # Calls that go back and forth between amounts of work take longer for those.
     amount = patterns.amounts_of_work(seen.spent[steady][:, UNITS].sum(axis=1))
     turns = patterns.goes_back_and_forth(amount)
     until = len(own) if grows.any() or turns else patterns.first_level(own, steady & (facts.beside_ns == 0))
     level_ns = int(seen.calls.start_ns[until]) if until < len(own) else None
     chosen = steady & (np.arange(len(own)) < until)
+    if (chosen & opens).sum() >= LEAST:
+        chosen &= opens
     clear = chosen & (seen.ambiguous == 0)
     compared = np.flatnonzero(clear if clear.sum() >= LEAST else chosen)
     if len(compared) < LEAST:
@@ -116,17 +121,18 @@ def usual_of(seen: Seen, warm: BoolArray, paused: BoolArray) -> Usual | None:
     mean[PREPARING] = 0
     layers = np.floor(mean * (ns / max(mean.sum(), 1.0))).astype(np.int64)
     layers[Layer.REST] += ns - layers.sum()
-    return Usual(ns, layers, len(compared), is_cold, int(np.median(facts.ran_ns[near])), state, level_ns, grows)
+    return Usual(ns, layers, len(compared), is_cold, int(np.median(facts.ran_ns[near])), state, level_ns, growth, grows)
 
 
-def _growth(seen: Seen, judged: BoolArray) -> BoolArray:
-    """Predictions of sequences in which the judged ones take longer and longer, for another reason than heat."""
+def _growth(seen: Seen, judged: BoolArray) -> tuple[patterns.GrowthReading, BoolArray, BoolArray]:
+    """Whether the judged ones take longer and longer; which are of such sequences, and which of their beginnings."""
     at = np.flatnonzero(judged)
     calls = seen.calls.take(at)
     own = Intervals(calls.start_ns, calls.start_ns + seen.own_ns[at])
-    grows = np.zeros(len(judged), np.bool_)
-    grows[at] = patterns.in_growth(patterns.read_growth(own, burst_numbers(calls), seen.facts.thermal[at]), len(at))
-    return grows
+    reading = patterns.read_growth(own, burst_numbers(calls), seen.facts.thermal[at])
+    grows, opens = np.zeros(len(judged), np.bool_), np.zeros(len(judged), np.bool_)
+    grows[at], opens[at] = patterns.in_growth(reading, len(at))
+    return reading, grows, opens
 
 
 def _coolest(states: IntArray) -> int:

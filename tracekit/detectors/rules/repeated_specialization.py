@@ -28,7 +28,7 @@ class Options(tk.Options):
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for specialization in predictions that are not the first after a load, and that goes on."""
-    return judge_alike(view, PREPARING, options.min_predictions, lambda calls: _judge(calls, options), cold=False)
+    return judge_alike(view, PREPARING, options.min_predictions, lambda calls: _judge(calls, options))
 
 
 def _judge(calls: Alike, options: Options) -> tk.Outcome:

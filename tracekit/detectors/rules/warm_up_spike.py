@@ -39,7 +39,7 @@ class Options(tk.Options):
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for first predictions that stand out and that somebody waited for."""
     judge = partial(_judge, options=options)
-    return judge_alike(view, DETECTOR.causes, options.min_following, judge, cold=False)
+    return judge_alike(view, DETECTOR.causes, options.min_following, judge)
 
 
 def _judge(calls: Alike, options: Options) -> tk.Outcome:

@@ -15,9 +15,10 @@ import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.device_states import UNKNOWN, thermal_states
 from tracekit.analysis.ledger.account import Account, ledger
+from tracekit.analysis.ledger.causes import QUEUED
 from tracekit.analysis.ledger.layers import Compared
 from tracekit.analysis.ledger.usual import Usual
-from tracekit.detectors.shared.wording import keep_loaded
+from tracekit.detectors.shared.wording import KEEP_LOADED, keep_loaded
 
 MIN_CALLS = 20
 """Fewest comparable calls. Below it a 95th percentile is the longest call or lies between the longest two."""
@@ -34,9 +35,14 @@ class Alike:
     calls: Compared
     usual: Usual
     warm: tk.BoolArray
-    """As in the account: not the first after a load, unless all are."""
+    """Not the first after a load."""
     extra_ns: tk.IntArray
     """What the causes of the rule make each longer than the usual one; may be negative."""
+
+    @property
+    def own_ns(self) -> tk.IntArray:
+        """What each took without waits for units."""
+        return self.calls.duration_ns - self.by(*QUEUED)
 
     def by(self, *causes: tk.Cause) -> tk.IntArray:
         """What other causes make each longer."""
@@ -86,25 +92,21 @@ class Alike:
 
 
 def judge_alike(
-    view: tk.ModelView,
-    causes: Sequence[tk.Cause],
-    least: int,
-    judge: Callable[[Alike], tk.Outcome],
-    *,
-    cold: bool = True,
+    view: tk.ModelView, causes: Sequence[tk.Cause], least: int, judge: Callable[[Alike], tk.Outcome]
 ) -> tk.Outcome:
-    """What a rule says of the calls that compare with each other, of which at least so many must be warm (with `cold`,
-    or the first after a load, where all are): the finding that costs most, or what it says of most of them. O(calls),
-    and the account once for a trace."""
+    """What a rule says of the calls that compare with each other, of which at least so many must be warm: the finding
+    that costs most, or what it says of most of them. O(calls), and the account once for a trace."""
     account = ledger(view.trace).get(view.name)
     if account is None:
         return view.too_few_predictions(int(view.warm.sum()), least, adjective="comparable")
     extra = account.of(*causes)
-    outcomes = []
+    outcomes: list[tk.Outcome] = []
     for number, usual in enumerate(account.usual):
         at = np.flatnonzero(account.kind == number)
         warm = account.warm[at]
-        if (count := int(warm.sum()) if cold or not usual.is_cold else 0) >= least:
+        if usual.is_cold:
+            outcomes.append(view.unknown("All predictions are the first after a load.", KEEP_LOADED))
+        elif (count := int(warm.sum())) >= least:
             outcomes.append(judge(Alike(view, account, at, account.calls.take(at), usual, warm, extra[at])))
         else:
             record = keep_loaded(view, tk.RECORD_LONGER)
