@@ -15,11 +15,6 @@ import tracekit.detectors as tk
 from tracekit.analysis.ledger.account import ledger
 from tracekit.analysis.ledger.comparable import comparable_kinds
 
-OTHER_WORK = 1.25
-"""What a prediction consists of beside the work of compute units counts up to a quarter of that; the rest may be
-waiting and preparing (heuristic)."""
-
-
 WORKED_SHARE = 0.5
 """Part of the extra time of a call in which its compute unit works for it beyond the usual; with less, waiting and
 preparing are what makes it long (heuristic)."""
@@ -61,16 +56,6 @@ def work_by_unit(view: tk.ModelView) -> tk.FloatArray:
     """Time in ns that each of `DEVICE_NAMES` worked for each prediction: shape (predictions, 3), 0 without rows."""
     columns = [view.breakdown.busy(device).filled(0) for device in tk.DEVICE_NAMES]
     return np.column_stack(columns).astype(np.float64)
-
-
-def due_to_work(
-    work_ns: tk.FloatArray, usual_work_ns: tk.FloatArray | float, usual_ns: tk.FloatArray | float
-) -> tk.FloatArray:
-    """Time in ns by which larger work than usual makes predictions longer: the work, and in proportion what else a
-    prediction consists of, such as copies of a larger input. Shape (n,) or one for all."""
-    rate = np.clip(usual_ns / np.maximum(usual_work_ns, 1.0), 1.0, OTHER_WORK)
-    longer: tk.FloatArray = rate * np.maximum(work_ns - usual_work_ns, 0.0)
-    return longer
 
 
 def works_longer(view: tk.ModelView, index: tk.IntArray) -> tk.BoolArray:

@@ -139,20 +139,12 @@ def _judge_both_ways(view: tk.ModelView, calls: Calls, judge: Callable[[Calls], 
     return other if isinstance(outcome, tk.NotEvaluated) else outcome
 
 
-def calls_with_openings(view: tk.ModelView) -> tuple[Calls, ...]:
-    """The comparable calls with the long ones that open a sequence. O(n log n)."""
-    every = comparable_calls(view)
-    if not any(calls.opening for calls in every):
-        return every
-    return _of_each_kind(view, openings=True)
-
-
-def _of_each_kind(view: tk.ModelView, openings: bool = False) -> tuple[Calls, ...]:
+def _of_each_kind(view: tk.ModelView) -> tuple[Calls, ...]:
     alone = tk.Intervals.from_rows(view.predictions).alone()
-    return tuple(_comparable(view, chosen, alone, openings) for chosen in latencies(view).comparable_groups)
+    return tuple(_comparable(view, chosen, alone) for chosen in latencies(view).comparable_groups)
 
 
-def _comparable(view: tk.ModelView, chosen: tk.BoolArray, alike: tk.BoolArray, openings: bool = False) -> Calls:
+def _comparable(view: tk.ModelView, chosen: tk.BoolArray, alike: tk.BoolArray) -> Calls:
     """The comparable ones of the `chosen` predictions that are `alike` in concurrency; both shape (predictions,)."""
     rows = view.predictions.where(chosen)
     burst = burst_numbers(rows)
@@ -179,12 +171,11 @@ def _comparable(view: tk.ModelView, chosen: tk.BoolArray, alike: tk.BoolArray, o
     surely = longer & (held_up >= WAITED_SHARE * extra) & (calls.durations - held_up < (1 + WAITED_SHARE) * usual)
     perhaps = longer & ~surely & (_unknown_ns(view, calls.rows) >= LIKELY_SHARE * extra)
     waiting, unclear = int(surely.sum()), int(perhaps.sum())
-    choose = (lambda calls: calls) if openings else _without_openings
-    with_unclear = choose(replace(calls.where(~surely), waiting=waiting))
+    with_unclear = _without_openings(replace(calls.where(~surely), waiting=waiting))
     if not unclear:
         return with_unclear
     left = replace(calls.where(~(surely | perhaps)), waiting=waiting, unclear=unclear)
-    return replace(choose(left), with_unclear=with_unclear)
+    return replace(_without_openings(left), with_unclear=with_unclear)
 
 
 def _unknown_ns(view: tk.ModelView, rows: tk.Calls) -> tk.IntArray:
