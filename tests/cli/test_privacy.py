@@ -20,7 +20,7 @@ from tracekit.recording import open_contents
 from tracekit.recording.table import TableState
 from tracekit.testing import Machine, Model, Process, Scenario, write_bundle, write_export
 from tracekit.testing.machines import Thread
-from tracekit.testing.rows import PointRow, SignpostRow, StateRow
+from tracekit.testing.rows import CommandBufferRow, GraphRow, PointRow, SignpostRow, StateRow
 from tracekit.testing.schemas import Column, TableContent
 from tracekit.testing.stacks import LOAD, Frame, SampleRow, Stack, c_function
 from tracekit.tui import export as copied
@@ -119,6 +119,10 @@ def planted(start_date: str) -> Scenario:
         scenario.other_neural_engine(end + 30 * MS, 5 * MS, "HushForeign_main__Op0_AneInference Prediction")
         scenario.gpu_work(start, 4 * MS, DAEMON, label="HushLabel:Render")
         scenario.compile_shader(start, MS, process=DAEMON)
+        encoder = Thread(40 + DAEMON.pid, DAEMON, "HushWorker")
+        row = CommandBufferRow(start, MS, "HushLabel", 9 + number, 1_009 + number, MS, start + 2 * MS, encoder)
+        scenario.command_buffers.append(row)
+        scenario.graphs.append(GraphRow(start, MS, number, encoder))
         for process in (TARGET, DAEMON):
             scenario.samples.append(SampleRow(start + 5 * MS, Thread(40 + process.pid, process, "HushWorker"), STACK))
     scenario.hang(100 * MS, 400 * MS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from support.scenarios import derive_gpu_states
 from tracekit.testing.machines import WINDOW_SERVER
+from tracekit.testing.metal import encode_graphs
 from tracekit.testing.rows import PointRow, SignpostRow, StateRow
 from tracekit.testing.scenario import Scenario
 
@@ -17,6 +18,7 @@ def add_context(scenario: Scenario) -> None:
     derive_gpu_states(scenario)
     scenario.thermal.append(StateRow(0, 2_000 * MS, "Fair"))
     scenario.gpu_performance.append(StateRow(50 * MS, 70 * MS, "Maximum"))
+    encode_graphs(scenario)
     scenario.compile_shader(8 * MS, 2 * MS)
     scenario.compile_shader(9 * MS, MS, "Fragment", WINDOW_SERVER)
     scenario.hang(400 * MS, 120 * MS)

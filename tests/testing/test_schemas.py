@@ -22,6 +22,10 @@ REAL_EXPORTS = [
 ]
 IN_BUNDLES = [
     "graphics-compiler-activity-intervals",
+    "metal-application-command-buffer-submissions",
+    "metal-application-encoders-list",
+    "metal-application-intervals",
+    "metal-command-buffer-completed",
     "metal-gpu-intervals",
     "metal-gpu-state-intervals",
     "gpu-performance-state-intervals",

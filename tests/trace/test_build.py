@@ -34,7 +34,8 @@ def test_the_schemas_of_all_binders_are_needed():
         device-thermal-state-intervals gpu-performance-state-intervals potential-hangs hang-risks time-info
         process-info life-cycle-period SessionTable RequestTable InstructionsTable ModelInferenceTable ToolTable
         ModelLoadingTable FMEventTable ODIEProfile CoreAIProfile sysmon-process activity-monitor-process-live
-        metal-current-allocated-size graphics-compiler-activity-intervals"""
+        metal-current-allocated-size graphics-compiler-activity-intervals metal-application-intervals
+        metal-application-encoders-list metal-application-command-buffer-submissions metal-command-buffer-completed"""
     assert frozenset(listed.split()) == NEEDED_SCHEMAS
 
 

@@ -71,6 +71,7 @@ if TYPE_CHECKING:
         Origin,
     )
     from tracekit.trace.instruments.catalogue import CORE_ML, GPU, NEURAL_ENGINE
+    from tracekit.trace.instruments.metal import MetalEncoders, MetalIntervals, SubmittedBuffers
     from tracekit.trace.instruments.tables import (
         GpuPerformance,
         GpuStates,

@@ -13,7 +13,7 @@ from tracekit.report.formatting import STATE_WORDS
 from tracekit.rows import Rows
 from tracekit.trace.context import ContextIntervals, ContextRows
 from tracekit.trace.events import BOUNDS, Calls, Events
-from tracekit.trace.instruments import tables
+from tracekit.trace.instruments import metal, tables
 from tracekit.trace.instruments.memory import MemoryRows
 from tracekit.trace.requests.frame import Requests
 from tracekit.trace.runtimes.phases import Phases
@@ -255,6 +255,9 @@ CONTEXT: Mapping[tuple[str, str, str], tuple[type[ContextRows], tuple[Column, ..
     ("hang_risks", "Hangs", "calls that risk a hang"): _beside(tables.HangRisks),
     ("gpu_states", "GPU State", "whether the GPU was active"): _beside(tables.GpuStates),
     ("gpu_clock", "GPU State", "performance states of the GPU"): _beside(tables.GpuPerformance),
+    ("metal_intervals", "Metal Application", "what threads encode for the GPU"): _beside(metal.MetalIntervals),
+    ("metal_encoders", "Metal Application", "encoders of command buffers"): _beside(metal.MetalEncoders),
+    ("command_buffers", "Metal Application", "command buffers of the app"): _beside(metal.SubmittedBuffers),
     ("shader_compilations", "Shader Compiler", "shaders that were compiled"): _beside(tables.ShaderCompilations),
     ("metal_pipelines", "Signposts", "Metal pipelines that were compiled"): _beside(tables.MetalPipelines),
     ("memory", "Activity Monitor", "memory that processes held, sample by sample"): _beside(MemoryRows),

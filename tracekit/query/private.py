@@ -30,7 +30,7 @@ _OF_OTHERS = ("state", "hang_type", "severity", "owner", "instrument", "view", "
 _RECORDED = ("model_level", "event_type", "color")
 SAFE: Final = frozenset((*_OF_EVENTS, *_OF_REQUESTS, *_OF_OTHERS, *_RECORDED))
 """Columns of words that Apple or tracekit writes."""
-_NAMED = ("label", "event_label", "process", "image", "function", "fully_qualified_model", "model_name")
+_NAMED = ("label", "encoder", "event_label", "process", "image", "function", "fully_qualified_model", "model_name")
 TEXTS: Final = frozenset((*_NAMED, "conclusion", "advice", "note"))
 """Columns in which names of processes, paths and ids are replaced."""
 COUNTS: Final = frozenset(("total_tokens", "prompt_tokens", "response_tokens", "cached_tokens", "turn_index"))

@@ -34,7 +34,7 @@ _TEMPLATE = """
     os-signpost | subsystem=com.apple.Metal.AGXSignposts | category=ShaderTimeline;
     os-signpost | subsystem=com.apple.coreml | category=DynamicTracing;
     os-signpost | subsystem=com.apple.coreml | category=coreml;
-    graphics-compiler-activity-intervals | target-pid=SINGLE
+    graphics-compiler-activity-intervals | target-pid=SINGLE; metal-application-intervals | target-pid=SINGLE
 """
 """Part of the Core ML template, with kernel traces and signposts. The schema of the Neural Engine depends on the
 version. Thermal state, hangs and points of interest are not in the template."""

@@ -126,6 +126,29 @@ class MpsRow(Timed):
 
 
 @dataclass(frozen=True, slots=True)
+class GraphRow(Timed):
+    """A thread of the target encodes a graph of Metal Performance Shaders."""
+
+    graph: int
+    """Address of the graph."""
+    thread: Thread
+
+
+@dataclass(frozen=True, slots=True)
+class CommandBufferRow(Timed):
+    """A thread of the target creates a command buffer, encodes it with one encoder, and commits it at the end."""
+
+    label: str
+    command_buffer_id: int
+    encoder_id: int
+    encoder_ns: int
+    """How long before the end the encoder begins; it lasts until then."""
+    completed_ns: int
+    """When the process is told that the GPU is done."""
+    thread: Thread
+
+
+@dataclass(frozen=True, slots=True)
 class ShaderRow(Timed):
     """A shader that was compiled for the GPU; the table is machine-wide."""
 

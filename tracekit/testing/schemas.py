@@ -160,6 +160,31 @@ _LISTINGS = {
         cmdbuffer-id: metal-command-buffer-id | Commmand Buffer Id; encoder-id: metal-command-buffer-id;
         gpu-submission-id: uint64 | GPU Submission Id
     """,
+    "metal-application-intervals": """
+        start: start-time | Creation; duration; process | Owner; gpu: metal-device-name | Metal Device;
+        event-depth: metal-nesting-level | Depth; event-label: formatted-label | Event;
+        event-priority: metal-workload-priority | Priority; connection-UUID: connection-uuid64 | Connection UUID;
+        color: render-buffer-depth; thread; event-type: metal-event-name;
+        cmdbuffer-id: metal-command-buffer-id | Commmand Buffer Id; encoder-id: metal-command-buffer-id
+    """,
+    "metal-application-encoders-list": """
+        start: start-time | Creation; duration; thread; process; gpu: metal-device-name | Metal Device;
+        frame-number: gpu-frame-number | Frame; cmdbuffer-label: metal-object-label | Command Buffer;
+        cmdbuffer-label-indexed: metal-object-label | Command Buffer (Indexed);
+        encoder-label: metal-object-label | Encoder; encoder-label-indexed: metal-object-label | Encoder (Indexed);
+        event-type: metal-event-name; cmdbuffer-id: metal-command-buffer-id | Commmand Buffer Id;
+        encoder-id: metal-command-buffer-id
+    """,
+    "metal-application-command-buffer-submissions": """
+        start: start-time | Creation; duration; event-type: metal-event-name; gpu: metal-device-name | Metal Device;
+        track-label: metal-object-label; num-encoders: uint32 | # Encoders; encoder-time: duration; process; thread;
+        event-icon: metal-event; event-label: narrative | Note; encoder-time-label: narrative;
+        frame-number: uint32 | Frame #; color: render-buffer-depth;
+        cmdbuffer-id: metal-command-buffer-id | Commmand Buffer Id
+    """,
+    "metal-command-buffer-completed": """
+        timestamp: start-time; cmdbuffer-id: metal-command-buffer-id | Commmand Buffer Id
+    """,
     "graphics-compiler-activity-intervals": """
         start: start-time | Start Time; duration; event-plane: metal-encoding-para | Plane;
         compiler: shader-compiler-name | Shader Compiler; program-type: formatted-label | Source; process;

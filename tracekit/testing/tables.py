@@ -176,6 +176,53 @@ def _mps(scenario: Scenario) -> Rows:
         yield start, duration, "MPSGraph", None, 0, 0, label, "Active", 0, 0, None, gpu, ""
 
 
+def _metal_intervals(scenario: Scenario) -> Rows:
+    gpu, none = scenario.device.gpu, (1 << 64) - 1
+    for graph in scenario.graphs:
+        label = Label((Part("narrative-text", "Encode MPSGraph:0x"), Part("uint64-hex-lowercase", graph.graph)))
+        what = graph.thread.process, gpu, 0, label, 0, none, 3, graph.thread, "Encode MPSGraph", none, none
+        yield graph.start_ns, graph.duration_ns, *what
+    for number, row in enumerate(sorted(scenario.command_buffers, key=lambda each: each.start_ns)):
+        process, thread, connection = row.thread.process, row.thread, 11_054 + number
+        label = Label((Part("metal-object-label", row.label), Part("narrative-text", " ("), Part("process", process)))
+        label = Label((*label.parts, Part("narrative-text", ")")))
+        about = 1, connection, 0, thread, "Encoding", row.command_buffer_id
+        yield row.start_ns, row.duration_ns, process, gpu, (14, 24)[number % 2], label, *about, none
+        label = Label((Part("metal-object-label", _COMMAND),))
+        yield row.end_ns - row.encoder_ns, row.encoder_ns, process, gpu, 4, label, *about, row.encoder_id
+
+
+def _metal_encoders(scenario: Scenario) -> Rows:
+    for number, row in enumerate(sorted(scenario.command_buffers, key=lambda each: each.start_ns), start=1):
+        names = row.label, f"[0] {row.label}", _COMMAND, f"[0] {_COMMAND}", "Encoding"
+        what = row.thread, row.thread.process, scenario.device.gpu, number, *names
+        yield row.end_ns - row.encoder_ns, row.encoder_ns, *what, row.command_buffer_id, row.encoder_id
+
+
+def _submissions(scenario: Scenario) -> Rows:
+    for number, row in enumerate(sorted(scenario.command_buffers, key=lambda each: each.start_ns), start=1):
+        note = Label(
+            (
+                Part("narrative-text", 'Committed "'),
+                Part("metal-object-label", row.label),
+                Part("narrative-text", '" with 1 encoders'),
+            )
+        )
+        time = Label((Part("duration", row.encoder_ns), Part("narrative-text", " Metal Encoder duration")))
+        what = "CommandBufferSubmission", scenario.device.gpu, None, 1, row.encoder_ns, row.thread.process, row.thread
+        yield row.start_ns, row.duration_ns, *what, "Green", note, time, number, 0, row.command_buffer_id
+
+
+def _completions(scenario: Scenario) -> Rows:
+    told = {row.command_buffer_id: row.completed_ns for row in scenario.command_buffers}
+    others = {row.command_buffer_id: row.end_ns for row in scenario.gpu if row.process not in (None, scenario.target)}
+    return ((time, buffer) for buffer, time in (others | told).items())
+
+
+_COMMAND = "Compute Command 0"
+"""Label of the encoder of a graph."""
+
+
 def _shaders(scenario: Scenario) -> Rows:
     for row in scenario.shaders:
         process = row.process or scenario.target
@@ -277,6 +324,10 @@ _ROWS: dict[str, Callable[[Scenario], Rows]] = {
     "ane-hw-intervals-internal": _neural_engine,
     "metal-gpu-intervals": _gpu,
     "mps-hw-intervals": _mps,
+    "metal-application-intervals": _metal_intervals,
+    "metal-application-encoders-list": _metal_encoders,
+    "metal-application-command-buffer-submissions": _submissions,
+    "metal-command-buffer-completed": _completions,
     "graphics-compiler-activity-intervals": _shaders,
     "metal-gpu-state-intervals": _gpu_states,
     "gpu-performance-state-intervals": _gpu_performance,

@@ -16,10 +16,10 @@ from tracekit.recording.table import TableState
 from tracekit.trace.attribution import attribute_hardware, graph_rows, with_graphs
 from tracekit.trace.calls.infer import infer_calls, recorded_calls
 from tracekit.trace.collect import Rows, collect
-from tracekit.trace.context import ContextRows, bind_context, rows_of_class
+from tracekit.trace.context import ContextRows, bind_context, of_target, rows_of_class
 from tracekit.trace.coverage import coverage, doubts, mark_unreadable
 from tracekit.trace.events import Events, Lane, lane_of, no_events, numbered
-from tracekit.trace.instruments import coreml, memory, signposts
+from tracekit.trace.instruments import coreml, memory, metal, signposts
 from tracekit.trace.instruments.catalogue import CONTEXT, GPU, HARDWARE, NEEDED_SCHEMAS, NEURAL_ENGINE
 from tracekit.trace.instruments.hardware import in_order
 from tracekit.trace.instruments.instrument import Binder, CommandBuffers
@@ -184,6 +184,12 @@ def _context(binding: _Binding, units: Units) -> dict[str, ContextRows]:
     """The rows of the context whose tables can be had, by name, and `phases` and `requests` where any are shown."""
     rows = {each.name: binding.bind(each.schemas, bind_context, each.rows) for each in CONTEXT}
     target, unfinished = binding.recording.run.target.process, dict[str, ContextRows]()
+    for name in (each.name for each in CONTEXT if each.of_target):
+        if (every := rows[name]) is not None:
+            rows[name] = every.where(of_target(every.columns()["pid"], target))
+    if (buffers := rows_of_class(rows, metal.SubmittedBuffers)) is not None:
+        completions = binding.bind((metal.COMPLETED,), bind_context, metal.Completions)
+        rows["command_buffers"] = metal.with_completions(buffers, completions)
     if (single := binding.bind(signposts.EVENT_SCHEMAS, signposts.bind_signposts)) is not None:
         intervals, events, unfinished["open_signposts"], notes = single
         binding.notes += notes

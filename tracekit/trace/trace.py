@@ -100,8 +100,9 @@ class Trace:
     """One for each base name in `activity`, `data` or `compute`."""
     context: dict[str, ContextRows]
     """Rows beside the lanes by name: `gpu_states`, `gpu_performance`, `thermal`, `hangs`, `hang_risks`, `signposts`,
-    `signpost_events`, `metal_pipelines`, `shader_compilations`, `points_of_interest`, `life_cycle`, `processes`,
-    `clock`, `memory`. One is absent where its table is missing or unreadable, and without rows where it is empty.
+    `signpost_events`, `metal_pipelines`, `shader_compilations`, `metal_intervals`, `metal_encoders`, `command_buffers`,
+    `points_of_interest`, `life_cycle`, `processes`, `clock`, `memory`. One is absent where its table is missing or
+    unreadable, and without rows where it is empty.
     `phases` and `requests` are there only where any are shown. Where the name is known, ask by class: `table`,
     `phases`, `requests`, `memory`."""
     coverage: tuple[Coverage, ...]

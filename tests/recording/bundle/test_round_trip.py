@@ -20,8 +20,9 @@ from tracekit.report.serialize import to_dict
 from tracekit.report.verdict import STACKS_ALONE
 from tracekit.testing import Model, PointRow, Process, Scenario, SignpostRow, StateRow, write_bundle, write_export
 from tracekit.testing.machines import WINDOW_SERVER
+from tracekit.testing.metal import encode_graphs
 from tracekit.testing.rows import EVENT_LANES
-from tracekit.testing.tables import tables_of
+from tracekit.testing.tables import main_thread, tables_of
 
 MS = 1_000_000
 EXPORT_ONLY = {"documentation"}
@@ -34,6 +35,10 @@ MAY_BE_MISSING = (
     "graphics-compiler-activity-intervals",
     "gpu-performance-state-intervals",
     "life-cycle-period",
+    "metal-application-command-buffer-submissions",
+    "metal-application-encoders-list",
+    "metal-application-intervals",
+    "metal-command-buffer-completed",
     "metal-gpu-intervals",
     "metal-gpu-state-intervals",
     "mps-hw-intervals",
@@ -93,6 +98,7 @@ def random_scenario(seed: int) -> Scenario:
         scenario.points.append(PointRow(time(), "Shutter", "a.b", draw.choice(["", "ünö"])))
         scenario.gpu_performance.append(StateRow(time(), draw.randint(1, 9) * MS, draw.choice(["Minimum", "Maximum"])))
         scenario.compile_shader(time(), draw.randint(0, MS), "Vertex", draw.choice([*others, None]))
+    encode_graphs(scenario, {index: main_thread(target, "Worker") for index in range(0, len(scenario.coreml), 2)})
     derive_gpu_states(scenario)
     scenario.missing |= {schema for schema in MAY_BE_MISSING if draw.random() < 0.3}
     scenario.emptied |= {schema for schema in MAY_BE_MISSING if draw.random() < 0.1}

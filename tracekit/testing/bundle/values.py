@@ -56,7 +56,7 @@ _GROUPS: dict[_Width, str] = {
         MPSEventName mps-event-name; GPUChannelName gpu-channel-name; GPUState gpu-state;
         GPUPerformanceState gpu-performance-state; GPUEventName gpu-event-name; MetalDeviceName metal-device-name;
         MetalObjectLabel metal-object-label; HangType hang-type; NarrativeText narrative-text;
-        ShaderCompilerName shader-compiler-name
+        ShaderCompilerName shader-compiler-name; MetalEventName metal-event-name; MetalEvent metal-event
     """,
     (Kind.ARRAY, 4, _ONES_4): "Process process; Thread thread; TextBacktrace text-backtrace",
     (Kind.LABEL, 4, _ONES_4): """

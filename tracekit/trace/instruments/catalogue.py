@@ -4,7 +4,7 @@ module of its own beside the binder of its rows."""
 from __future__ import annotations
 
 from tracekit.trace import samples
-from tracekit.trace.instruments import coreml, hardware, memory, signposts, tables
+from tracekit.trace.instruments import coreml, hardware, memory, metal, signposts, tables
 from tracekit.trace.instruments.instrument import Context, Instrument, Strip
 from tracekit.trace.requests.frame import CORE_AI, FOUNDATION_MODELS
 
@@ -13,6 +13,7 @@ INSTRUMENTS: tuple[Instrument, ...] = (
     hardware.NEURAL_ENGINE,
     hardware.GPU,
     hardware.MPS,
+    metal.INSTRUMENT,
     Instrument(
         "Shader Compiler",
         "shaders that were compiled for the GPU, of every process",

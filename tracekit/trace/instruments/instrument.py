@@ -82,6 +82,8 @@ class Context:
     strip: Strip | None = None
     timeless: bool = False
     """Whether it holds for the whole run, whatever part of it is shown."""
+    of_target: bool = False
+    """Whether only rows of the target count."""
 
 
 @dataclass(frozen=True, slots=True)
