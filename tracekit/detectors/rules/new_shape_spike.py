@@ -78,8 +78,11 @@ def _judge(calls: Alike, options: Options) -> tk.Outcome:
             "and a gap, a load, or another state of the device would look the same.",
             "Use one input shape for a while, then the other, and both again, without gaps and loads.",
         )
-    words = f"{tk.format_share(share)} of the first predictions of an amount of work stand out"
-    return view.passed(f"{words}, and {tk.format_share(elsewhere)} of the others.", metrics)
+    words = "No prediction stands out from those with about the same work."
+    if slow[calls.warm].any():
+        firsts = f"{tk.format_share(share)} of the first predictions of an amount of work stand out"
+        words = f"{firsts}, and {tk.format_share(elsewhere)} of the others."
+    return view.passed(words, metrics)
 
 
 def _share(chosen: tk.BoolArray, among: tk.BoolArray) -> float:
