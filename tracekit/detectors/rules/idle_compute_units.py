@@ -64,9 +64,8 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     saved, spent = 1 - max(busiest, 0.5), int(gaps.idle.distance_ns.sum())
     rates = _rates(view, interval / max(works["the Neural Engine"], works["the GPU"], 1))
     return view.finding(
-        f"{tk.format_count(len(gaps.idle.distance_ns) + 1, 'successive prediction')} run one after another, in each of "
-        f"which units take turns: {', '.join(said)} of {view.time(usual)}. If none needs the previous result, "
-        f"several can be in flight{rates}.",
+        f"Units take turns in each prediction ({', '.join(said)}), and the next one waits: {rates}, if none needs the "
+        "previous result and CPU cores are free.",
         metrics,
         rows=view.predictions,
         cost=tk.Cost(
@@ -83,10 +82,10 @@ def _rates(view: tk.ModelView, most: float) -> str:
     """What two and three in flight bring, replayed; units other than the CPU allow `most` times the throughput."""
     recorded = recorded_schedule(view.trace)
     if len(recorded.calls) + len(recorded.schedule.pieces) > LARGE:
-        return ""
+        return "several could be in flight"
     mine = recorded.calls.kind.is_any(tk.Kind.PREDICTION) & recorded.calls.model.is_any(view.name)
     two, three = (min(rate_in_flight(recorded.schedule, mine, recorded.user, count), most) for count in (2, 3))
-    return f": two bring up to {two:.1f} times the throughput, three {three:.1f} times, as far as CPU cores are free"
+    return f"two in flight bring up to {two:.1f} times the throughput, three {three:.1f}"
 
 
 DETECTOR = tk.Detector(needs=("Core ML",), uses=("Neural Engine", "GPU"), options=Options, detect=detect)

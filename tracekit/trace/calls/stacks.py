@@ -194,6 +194,7 @@ def app_frames(stacks: StackRows) -> BoolArray:
     return result
 
 
+@cached
 def copied_by(sampled: Samples) -> IndexArray:
     """Shape (stacks,): row of the frame of the app that copies arrays, itself or through Core ML; -1 for none."""
     stacks = sampled.stacks
