@@ -1,34 +1,22 @@
 """Predictions in flight over time, against counting nanosecond by nanosecond."""
 
-import statistics
-
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from tracekit.analysis.concurrency import SLICES, depth_over_time, summarize_concurrency, summarize_in_flight
+from tracekit.analysis.concurrency import SLICES, depth_over_time, summarize_in_flight
+from tracekit.intervals import Intervals
 
 INTERVALS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 12)), max_size=12)
 
 
 @settings(deadline=None, max_examples=200)
 @given(INTERVALS, st.integers(1, 3))
-def test_counting_every_nanosecond_gives_the_same(events, intervals, limit):
+def test_the_time_above_a_depth_is_counted_instant_by_instant(events, intervals, limit):
     rows = sorted((start, start + length) for start, length in intervals)
-    summary = summarize_concurrency(events(*rows), limit)
+    predictions = events(*rows)
     depth = [sum(start <= time < end for start, end in rows) for time in range(50)]
-    busy = sum(d >= 1 for d in depth)
-    assert summary.max_depth == max(depth)
-    assert summary.busy_ns == busy
-    assert summary.share_above == pytest.approx(sum(d > limit for d in depth) / busy if busy else 0)
-    assert abs(summary.excess_ns - sum(max(d - limit, 0) / d for d in depth if d)) < 0.501
-    above = [2 * sum(d > limit for d in depth[start:end]) > end - start for start, end in rows]
-    assert summary.is_above.tolist() == above
-    alone = [end - start for start, end in rows if end > start and all(d == 1 for d in depth[start:end])]
-    assert summary.alone_count == len(alone)
-    assert summary.alone_median_ns == (statistics.median(alone) if alone else None)
-    slow = [end - start for (start, end), chosen in zip(rows, above, strict=True) if chosen]
-    assert summary.is_above.sum() == len(slow)
-    assert summary.above_median_ns == (statistics.median(slow) if slow else None)
+    above = depth_over_time(predictions).above_ns(limit, Intervals.from_rows(predictions))
+    assert above.tolist() == [sum(d > limit for d in depth[start:end]) for start, end in rows]
 
 
 @settings(deadline=None, max_examples=200)

@@ -1,4 +1,4 @@
-"""How many predictions of a model are in flight at once, and whether that slows them down."""
+"""How many predictions of a model are in flight at once."""
 
 from __future__ import annotations
 
@@ -6,33 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracekit.analysis.quantities import median
-from tracekit.arrays import BoolArray, IntArray
+from tracekit.arrays import IntArray
 from tracekit.intervals import Intervals, Timed, depth_profile, integrate, sums_between
 from tracekit.sorting import few_bits
-
-
-@dataclass(frozen=True, slots=True)
-class ConcurrencySummary:
-    """Predictions of one model in flight over time, against a limit."""
-
-    limit: int
-    max_depth: int
-    """Most predictions in flight at once."""
-    busy_ns: int
-    """Time with at least one in flight."""
-    share_above: float
-    """Share of the busy time with more than `limit` in flight; 0.0 where there is no busy time."""
-    excess_ns: int
-    """Part of the busy time that belongs to predictions beyond the first `limit`: the integral of their share of those
-    in flight. With 6 in flight and a limit of 2, four sixths of the time. Never more than `busy_ns`."""
-    is_above: BoolArray
-    """Shape (predictions,): more than `limit` were in flight for more than half of its time."""
-    above_median_ns: float | None
-    """Median duration of those predictions; None where there is none."""
-    alone_count: int
-    """Predictions during which no other was in flight."""
-    alone_median_ns: float | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,6 +28,11 @@ class DepthOverTime:
         busy = int(self.at_depth_ns[1:].sum())
         weighted = int((self.at_depth_ns * np.arange(len(self.at_depth_ns))).sum())
         return weighted / busy if busy else None
+
+    def above_ns(self, limit: int, windows: Intervals) -> IntArray:
+        """Shape (windows,): time in each with more than `limit` in flight."""
+        is_above = (self.depth > limit).astype(np.int64)
+        return integrate(self.times_ns, is_above, windows.starts, windows.ends)
 
 
 def depth_over_time(predictions: Timed) -> DepthOverTime:
@@ -103,31 +84,4 @@ def summarize_in_flight(predictions: Timed) -> InFlight | None:
         start_ns=int(edges[0]),
         slice_ns=(int(edges[-1]) - int(edges[0])) / SLICES,
         slices=tuple(means.tolist()),
-    )
-
-
-def summarize_concurrency(predictions: Timed, limit: int) -> ConcurrencySummary:
-    """Concurrency of one model's predictions. Predictions without duration count for nothing.
-
-    O(n log n).
-    """
-    called, in_flight = Intervals.from_rows(predictions), depth_over_time(predictions)
-    durations, spent = called.durations, in_flight.at_depth_ns
-    level = np.arange(len(spent))
-    busy, above = (int(spent[level > fewer].sum()) for fewer in (0, limit))
-    is_above = np.zeros(len(called), np.bool_)
-    if len(spent) - 1 > limit:
-        is_deep = (in_flight.depth > limit).astype(np.int64)
-        is_above = 2 * integrate(in_flight.times_ns, is_deep, called.starts, called.ends) > durations
-    alone = called.alone() & (durations > 0)
-    return ConcurrencySummary(
-        limit=limit,
-        max_depth=len(spent) - 1,
-        busy_ns=busy,
-        share_above=above / busy if busy else 0.0,
-        excess_ns=round(float((spent * (np.maximum(level - limit, 0) / np.maximum(level, 1))).sum())),
-        is_above=is_above,
-        above_median_ns=median(durations[is_above]),
-        alone_count=int(alone.sum()),
-        alone_median_ns=median(durations[alone]),
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.analysis.concurrency import ConcurrencySummary, summarize_concurrency
+from tracekit.analysis.concurrency import depth_over_time
+from tracekit.analysis.quantities import median
 
 
 class Options(tk.Options):
@@ -32,78 +33,69 @@ class Options(tk.Options):
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for predictions that pile up and slow each other down."""
-    count = len(view.predictions)
-    if count <= options.limit:
-        return view.not_applicable(
-            f"Only {tk.format_count(count, 'prediction')}, so no more than {options.limit} can be in flight."
-        )
-    concurrency = summarize_concurrency(view.predictions, options.limit)
-    if not concurrency.busy_ns:
+    count, limit, calls = len(view.predictions), options.limit, tk.Intervals.from_rows(view.predictions)
+    counted = tk.format_count(count, "prediction")
+    if count <= limit:
+        return view.not_applicable(f"Only {counted}, so no more than {limit} can be in flight.")
+    in_flight = depth_over_time(view.predictions)
+    spent_ns = in_flight.at_depth_ns
+    most, busy_ns = len(spent_ns) - 1, int(spent_ns[1:].sum())
+    if not busy_ns:
         return view.unknown(
-            f"None of {tk.format_count(count, 'prediction')} has a duration, so it is unknown how many overlap.",
+            f"None of {counted} has a duration, so it is unknown how many overlap.",
             "Record again, and stop only after the predictions have ended.",
         )
-    if concurrency.max_depth > options.limit and count < options.min_predictions:
+    if most > limit and count < options.min_predictions:
         return view.unknown(
-            f"Up to {concurrency.max_depth} in flight, but only {tk.format_count(count, 'prediction')}; "
-            f"{options.min_predictions} needed.",
-            tk.RECORD_LONGER,
+            f"Up to {most} in flight, but only {counted}; {options.min_predictions} needed.", tk.RECORD_LONGER
         )
-    slowdown, alone_ns, above_ns = None, concurrency.alone_median_ns, concurrency.above_median_ns
-    enough = min(concurrency.alone_count, int(concurrency.is_above.sum())) >= options.min_compared
-    if enough and alone_ns and above_ns is not None:
-        slowdown = above_ns / alone_ns
+    is_above = 2 * in_flight.above_ns(limit, calls) > calls.durations
+    alone, above = (calls.durations[chosen] for chosen in (calls.alone() & (calls.durations > 0), is_above))
+    alone_ns, above_ns = median(alone), median(above)
+    enough = min(len(alone), len(above)) >= options.min_compared
+    slowdown = above_ns / alone_ns if enough and alone_ns and above_ns else None
+    share = int(spent_ns[limit + 1 :].sum()) / busy_ns
     metrics = (
-        tk.above("in-flight", "most in flight", concurrency.max_depth, "count", options.limit + 1),
-        tk.above("above-limit", "time above the limit", concurrency.share_above, "share", options.busy_share),
+        tk.above("in-flight", "most in flight", most, "count", limit + 1),
+        tk.above("above-limit", "time above the limit", share, "share", options.busy_share),
         tk.above("slowdown", "slowdown above the limit", slowdown, "ratio", options.slowdown),
         tk.Metric("median-alone", "median alone", alone_ns, "ns"),
         tk.Metric("median-above", "median above the limit", above_ns, "ns"),
     )
-    if concurrency.max_depth <= options.limit:
-        return view.passed(f"At most {concurrency.max_depth} in flight.", metrics)
-    if concurrency.share_above < options.busy_share:
-        rarely = f"more than {options.limit} for only {tk.format_share(concurrency.share_above)} of busy time"
-        return view.passed(f"At most {concurrency.max_depth} in flight; {rarely}.", metrics)
+    if most <= limit:
+        return view.passed(f"At most {most} in flight.", metrics)
+    if share < options.busy_share:
+        rarely = f"more than {limit} for only {tk.format_share(share)} of busy time"
+        return view.passed(f"At most {most} in flight; {rarely}.", metrics)
     if slowdown is not None and slowdown < options.slowdown:
-        return view.passed(
-            f"Up to {concurrency.max_depth} in flight, hardly slower than alone ({slowdown:.1f}x).", metrics
+        return view.passed(f"Up to {most} in flight, hardly slower than alone ({slowdown:.1f}x).", metrics)
+    deep_ns = int(spent_ns[max(options.unsupported_depth, limit + 1) :].sum())
+    # Several instances may well run on different devices, where depth alone shows nothing.
+    several = len(np.unique(view.predictions.instance.values[view.predictions.instance.known])) > 1
+    if slowdown is None and (deep_ns < options.busy_share * busy_ns or several):
+        return view.unknown(
+            f"Up to {most} in flight, but too few predictions ran alone to tell whether they slow each other down.",
+            "For comparison, record a phase without overlapping predictions.",
         )
-    if slowdown is None:
-        deep = summarize_concurrency(view.predictions, max(options.unsupported_depth - 1, options.limit))
-        instances = view.predictions.instance
-        # Several instances may well run on different devices, where depth alone shows nothing.
-        if deep.share_above < options.busy_share or len(np.unique(instances.values[instances.known])) > 1:
-            return view.unknown(
-                f"Up to {concurrency.max_depth} in flight, but too few predictions ran alone to tell whether they slow "
-                "each other down.",
-                "For comparison, record a phase without overlapping predictions.",
-            )
-    return _finding(view, concurrency, slowdown, metrics)
-
-
-def _finding(
-    view: tk.ModelView, concurrency: ConcurrencySummary, slowdown: float | None, metrics: tuple[tk.Metric, ...]
-) -> tk.Finding:
-    """The finding with its cost: the part of the busy time that belongs to calls beyond the limit."""
-    limit, share = concurrency.limit, tk.format_share(concurrency.share_above)
     slower = (
         "Too few ran alone to compare their latency with."
         if slowdown is None
-        else f"Median latency rises from {view.time(concurrency.alone_median_ns or 0)} alone to "
-        f"{view.time(concurrency.above_median_ns or 0)} with more than {limit} in flight ({slowdown:.1f}x)."
+        else f"Median latency rises from {view.time(alone_ns or 0)} alone to {view.time(above_ns or 0)} with more than "
+        f"{limit} in flight ({slowdown:.1f}x)."
     )
+    depth = np.arange(1, most + 1)
+    excess_ns = round(float((spent_ns[1:] * np.maximum(depth - limit, 0) / depth).sum()))
     return view.finding(
-        f"Up to {tk.format_count(concurrency.max_depth, 'prediction')} in flight (more than {limit} for "
-        f"{share} of busy time). {slower}",
+        f"Up to {tk.format_count(most, 'prediction')} in flight (more than {limit} for {tk.format_share(share)} of "
+        f"busy time). {slower}",
         metrics,
-        rows=view.predictions.where(concurrency.is_above),
+        rows=view.predictions.where(is_above),
         cost=tk.Cost(
-            concurrency.excess_ns,
-            concurrency.excess_ns / max(concurrency.busy_ns, 1),
+            excess_ns,
+            excess_ns / busy_ns,
             f"Of the time with more than {limit} in flight, the part of those beyond the first {limit} (half of it "
             f"with {2 * limit} in flight), as a share of all time with predictions in flight.",
-            of=f"the {view.time(concurrency.busy_ns)} with predictions in flight",
+            of=f"the {view.time(busy_ns)} with predictions in flight",
         ),
     )
 
