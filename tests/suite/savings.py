@@ -142,17 +142,24 @@ def calls(
         yield from app.simulation.app.predict(app.model, app.step(index), inputs=inputs, **given)
 
 
-def ahead(app: App, depth: int, pause_ns: Callable[[int], int]) -> Thread:
-    """The app works before each call, and waits for it; or it goes on, with so many calls in flight."""
+def ahead(app: App, depth: int, pause_ns: Callable[[int], int], *, together: bool = False) -> Thread:
+    """The app works before each call, and waits for it; or it goes on, with so many calls in flight, and `together`
+    works before each of them meanwhile, too."""
     running, tasks = app.simulation.app, list[Task]()
+
+    def one(index: int, pause_ns: int) -> Thread:
+        yield from running.pause(pause_ns, 0)
+        yield from running.predict(app.model, app.step(index), inputs=2)
+
     for index in range(len(app.work_ns)):
-        yield from running.pause(pause_ns(index), 0)
         if app.ill:
-            yield from running.predict(app.model, app.step(index), inputs=2)
+            yield from one(index, pause_ns(index))
             continue
+        if not together:
+            yield from running.pause(pause_ns(index), 0)
         if len(tasks) == depth:
             yield from running.join(tasks.pop(0))
-        tasks.append(running.start(running.predict(app.model, app.step(index), inputs=2)))
+        tasks.append(running.start(one(index, pause_ns(index) if together else 0)))
     for task in tasks:
         yield from running.join(task)
 
@@ -326,10 +333,12 @@ def many_in_flight(app: App) -> Thread:
 
 @problem("serial-predictions", units=("neural engine", "gpu"), paces=("loop",), measure=INTERVAL, beside=False)
 def one_after_the_other(app: App) -> Thread:
-    """Prepare and predict, one after the other, or with two in flight."""
+    """Prepare and predict, one after the other, or with two or three in flight."""
     yield from app.simulation.app.load(app.model)
-    shares = [40 + gap // 125 % 25 for gap in app.gap_ns]
-    yield from ahead(app, 2, lambda index: app.work_ns[index] * shares[index] // 100)
+    shares, depth = [40 + gap // 125 % 25 for gap in app.gap_ns], app.draws.integer(2, 3)
+    yield from ahead(
+        app, depth, lambda index: app.work_ns[index] * shares[index] // 100, together=app.draws.chance(500)
+    )
 
 
 @problem("idle-compute-units", units=("neural engine", "gpu"), paces=("loop",), measure=INTERVAL, beside=False)
@@ -348,11 +357,13 @@ def units_in_turn(app: App) -> Thread:
 
 @problem("pipeline-gaps", paces=("loop",), measure=INTERVAL, beside=False)
 def packing_between_calls(app: App) -> Thread:
-    """The app packs between calls for longer than they take, or while they run."""
-    usual = app.work_ns[0]
+    """The app packs between calls for longer than they take, or while they run: for two more of them at once where
+    they do not need the CPU."""
+    usual, on_cpu = app.work_ns[0], app.unit == "cpu"
     yield from app.simulation.app.load(app.model)
     app.work_ns = [app.draws.around(usual, 300) for _ in range(2 * len(app.work_ns))]
-    yield from ahead(app, 1, lambda _: app.draws.around(usual * 23 // 10, 160))
+    packs = [app.draws.around(usual * 23 // 10, 160) for _ in app.work_ns]
+    yield from ahead(app, 1 if on_cpu else 3, packs.__getitem__, together=not on_cpu)
 
 
 @problem(

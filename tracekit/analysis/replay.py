@@ -353,8 +353,8 @@ def changed(schedule: Schedule, changes: Changes) -> Schedule:
 
 def _prepared_ahead(schedule: Schedule, changes: Changes) -> Schedule:
     """The schedule whose app prepares each round, from a call to the next one that is `ahead`, during the round before.
-    Loads and calls of other models in it still follow one another: only the gaps go. Without any, two calls may be in
-    flight, each prepared after the one that made room for it has ended: that at most doubles the rate. O(calls) for
+    Loads and calls of other models in it still follow one another: only the gaps go. Without any, several calls may be
+    in flight, each prepared after the one that made room for it has ended: two at most double the rate. O(calls) for
     each call of the longest round."""
     previous, gap, gate = (each.copy() for each in (schedule.previous, schedule.gap_ns, schedule.gate))
     from_start, fixed = schedule.from_start.copy(), schedule.from_start | (schedule.anchored & ~changes.ahead)
@@ -386,6 +386,10 @@ def _prepared_ahead(schedule: Schedule, changes: Changes) -> Schedule:
     # A call beside one whose round holds others would overtake these.
     several = single[call] & single[before] & (changes.in_flight[call] > 1)
     waits, began = several & ready[before], begins[lead[before]]
+    for count in range(2, int(changes.in_flight.max(initial=0))):
+        on = np.flatnonzero(waits & (changes.in_flight[call] > count))
+        earlier = schedule.previous[began[on]]
+        began[on], waits[on] = begins[lead[earlier]], single[earlier] & ready[earlier]
     previous[opens] = np.where(waits, schedule.previous[began], began)
     gap[opens], from_start[opens] = total, ~waits
     gate[opens[~several]] = before[~several]

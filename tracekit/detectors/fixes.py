@@ -141,7 +141,7 @@ def _caused(
 
 def _ahead(in_flight: int, _trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
     mine, schedule = _predictions(recorded, finding), recorded.schedule
-    # Two that work on the CPU for most of their time share its cores: only the app's own work is hidden.
+    # Those that work on the CPU for most of their time share its cores: only the app's own work is hidden.
     on_units = int(schedule.pieces.durations[np.isin(schedule.call, np.flatnonzero(mine))].sum())
     in_flight = in_flight if 2 * on_units >= int(schedule.calls.durations[mine].sum()) else 1
     return replace(_nothing(recorded), ahead=mine & ~recorded.user, in_flight=np.where(mine, in_flight, 0))
@@ -273,12 +273,17 @@ BY_CHECK: dict[str, Fix | str] = {
     "state-copies": Fix(_state, "The state stays in the model: its copies go."),
     "float-conversion": Fix(_data_rows, "Data casts go, and the copies and output transformations that go with them."),
     "serial-predictions": Fix(
-        partial(_ahead, 2),
-        "Two predictions are in flight, which share the CPU; the app's own work is done meanwhile.",
+        partial(_ahead, 3),
+        "Three predictions are in flight, which share the CPU; the app's own work is done meanwhile.",
         True,
         "Savings include time in which other predictions run.",
     ),
-    "pipeline-gaps": Fix(partial(_ahead, 1), "The app prepares the next input while a prediction runs.", True),
+    "pipeline-gaps": Fix(
+        partial(_ahead, 3),
+        "The app prepares the next inputs while a prediction runs: two at once, or one where predictions run on the CPU.",
+        True,
+        "Savings include time in which other predictions run.",
+    ),
     "idle-compute-units": Fix(
         _two_at_once,
         "Two predictions are in flight, and CPU cores are free for the parts on the CPU.",
