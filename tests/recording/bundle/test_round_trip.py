@@ -14,10 +14,10 @@ from support.choice import sweep_rest
 from support.samples import SAMPLES
 from support.scenarios import derive_gpu_states
 from tracekit.columns import Numbers
+from tracekit.detectors.registry import DETECTORS
 from tracekit.recording import open_recording
 from tracekit.recording.table import Process as TargetProcess, Thread
 from tracekit.report.serialize import to_dict
-from tracekit.report.verdict import STACKS_ALONE
 from tracekit.testing import Model, PointRow, Process, Scenario, SignpostRow, StateRow, write_bundle, write_export
 from tracekit.testing.machines import WINDOW_SERVER
 from tracekit.testing.metal import encode_graphs
@@ -191,7 +191,7 @@ def comparable(report, written):
     report["tables"] = [table for table in kept if table[:2] in written]
     # Only bundles hold the issues of a run, and only exports tell whether the app ran before, or list call stacks
     # without holding them.
-    left_out = {"run-issues", "attached-late", *STACKS_ALONE}
+    left_out = {"run-issues", "attached-late", *(each.id for each in DETECTORS if "Call Stacks" in each.needs)}
     for part in ("rules", "results", "findings"):
         report[part] = [each for each in report[part] if each["id"] not in left_out]
     report["summary"] = {key: report["summary"][key] for key in ("not_applicable", "errors", "evaluated")}
