@@ -9,8 +9,8 @@ import pytest
 from support.analyses import kept_analysis
 from support.ground_truth import ground_truth
 from support.samples import FINDINGS, SAMPLES
+from tracekit.detectors.registry import DETECTORS
 from tracekit.report.serialize import to_dict
-from tracekit.report.verdict import STACKS_ALONE
 
 US = 1_000
 
@@ -49,17 +49,19 @@ def test_a_sample_and_its_export_give_the_same_report(samples, exports, name):
     bundle, export = (to_dict(kept_analysis(path).report) for path in (samples / f"{name}.trace", exports / name))
     assert_same_recording(bundle.pop("recording"), export.pop("recording"))
     # The export lists the tables of these without holding them.
-    left_out = {"GPU State", "Signposts", "Call Stacks"}
+    instruments = {"GPU State", "Signposts", "Call Stacks"}
     covers = [
-        [each for each in report.pop("coverage") if each["instrument"] not in left_out] for report in (bundle, export)
+        [each for each in report.pop("coverage") if each["instrument"] not in instruments]
+        for report in (bundle, export)
     ]
     assert covers[0] == covers[1]
     assert len(covers[0]) > 5
     assert_same_tables(bundle.pop("tables"), export.pop("tables"))
+    # Only bundles hold the issues of a run, and only exports list call stacks without holding them.
+    left_out = {"run-issues", *(each.id for each in DETECTORS if "Call Stacks" in each.needs)}
     for report in (bundle, export):
-        # Only bundles hold the issues of a run, and only exports list call stacks without holding them.
         for part in ("results", "rules"):
-            report[part] = [each for each in report[part] if each["id"] not in {"run-issues", *STACKS_ALONE}]
+            report[part] = [each for each in report[part] if each["id"] not in left_out]
         report["summary"] = {
             key: report["summary"][key] for key in ("findings", "not_applicable", "errors", "evaluated")
         }
