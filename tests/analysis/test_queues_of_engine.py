@@ -115,7 +115,7 @@ def test_only_rows_of_others_and_what_follows_them_are_work_of_others(events, tr
 def test_gaps_are_what_lies_between_the_pieces_of_a_prediction(events, drawn):
     rows = sorted((call, start, start + length) for call, start, length in drawn)
     pieces = events(*((start, end) for _, start, end in rows), prediction=[call for call, _, _ in rows])
-    prediction, times = gaps_between(pieces)
+    prediction, times = gaps_between(pieces, pieces.prediction.known)
     expected = set()
     for call in range(3):
         spans = [(start, end) for owner, start, end in rows if owner == call]

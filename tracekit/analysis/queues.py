@@ -16,9 +16,7 @@ import numpy as np
 
 from tracekit.analysis.statistics import sorted_by_group
 from tracekit.arrays import BoolArray, FloatArray, IntArray
-from tracekit.columns import Numbers, Texts, column
 from tracekit.intervals import Intervals, positions_between, running_end
-from tracekit.rows import Rows
 from tracekit.sorting import distinct_numbers, few_bits, is_first_of_each
 from tracekit.trace.events import Attribution, Device, Events, Kind, Lane
 from tracekit.trace.linking import top_predictions
@@ -243,25 +241,3 @@ def _behind(rows: UnitRows, windows: Intervals, model: IntArray) -> IntArray:
         own[chosen] = rows.held.where(np.sort(order[first:after])).covered_within(windows.where(chosen))
     app = rows.held.where(of_app).covered_within(windows)
     return np.column_stack((own, app - own, windows.durations - app))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Executions(Rows):
-    """What the Neural Engine executed for a model: of all columns of many rows, a copy would take longer than to judge
-    them."""
-
-    id: IntArray = column("row of `hardware`")
-    start_ns: IntArray = column("start")
-    duration_ns: IntArray = column("duration")
-    model: Texts = column("model that the row names")
-    prediction: Numbers = column("row of `activity` that it is of")
-    attribution: Texts = column("how sure that is")
-
-
-def engine_executions(hardware: Events) -> Executions:
-    """Execution rows of the Neural Engine among a model's hardware rows: all with names, or all linked by time alone
-    (`tracekit.trace.attribution`)."""
-    rows = Executions(
-        hardware.id, hardware.start_ns, hardware.duration_ns, hardware.model, hardware.prediction, hardware.attribution
-    )
-    return rows.where(hardware.kind.is_any(Kind.ANE_EXEC))

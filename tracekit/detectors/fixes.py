@@ -71,7 +71,7 @@ def _copies(trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
     did nothing else: then it prepares the next."""
     chosen = _kinds_shown(trace, finding)
     trace = in_order(trace)
-    between, gaps = gaps_between(trace.data.where(chosen))
+    between, gaps = gaps_between(trace.data, chosen)
     lanes = trace.data, trace.compute, trace.hardware
     worked = [rows.model.is_any(finding.model or "") & ~rows.kind.is_any(*REQUESTS) for rows in lanes]
     worked[0] &= ~chosen

@@ -14,7 +14,6 @@ from tracekit.analysis.breakdown.partition import Breakdown, breakdown
 from tracekit.analysis.code.threads import core_ml_time
 from tracekit.analysis.instances import processes_of
 from tracekit.analysis.loads import Uses, uses_of_loads
-from tracekit.analysis.queues import Executions, engine_executions
 from tracekit.analysis.statistics import covered_ns, top_calls
 from tracekit.columns import Codes, or_null
 from tracekit.detectors.answers import RECORD_LONGER, Seen
@@ -124,11 +123,6 @@ class ModelView(Seen):
     def uses(self) -> Uses:
         """Predictions by process, instance and load. O(n log n)."""
         return uses_of_loads(self.loads, self.predictions, self.processes)
-
-    @cached_property
-    def engine_rows(self) -> Executions:
-        """Execution rows of the Neural Engine in `hardware`."""
-        return engine_executions(self.hardware)
 
     @cached_property
     def reference_time(self) -> tuple[int, str]:

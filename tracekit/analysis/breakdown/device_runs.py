@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from tracekit.analysis.breakdown.rows import Layer, Rows, no_time
 from tracekit.arrays import BoolArray, CodeArray, Int8Array, IntArray
-from tracekit.columns import Numbers, Texts, known_where
-from tracekit.intervals import Intervals, Timed, depth_profile, integrate, running_end, union_by_group
+from tracekit.columns import Numbers, known_where
+from tracekit.intervals import Intervals, depth_profile, integrate, running_end, union_by_group
 from tracekit.rows import counts_by, places_of
 from tracekit.trace.events import Calls, Device, Events, Kind
 
@@ -145,24 +145,12 @@ def device_runs_of(compute: Events, hardware: Events, predictions: IntArray, min
     )
 
 
-class Pieces(Timed, Protocol):
-    """Rows of one unit."""
-
-    @property
-    def model(self) -> Texts:
-        """Shape (rows,)."""
-
-    @property
-    def prediction(self) -> Numbers:
-        """Shape (rows,)."""
-
-
-def gaps_between(pieces: Pieces) -> tuple[IntArray, Intervals]:
-    """Gaps between the rows of one unit that belong to the same model (or stage) and prediction, with the id of that:
-    shape (gaps,) each. Rows that overlap or touch have a gap without length. O(n log n)."""
-    at = np.flatnonzero(pieces.prediction.known)
-    prediction, model = pieces.prediction.values[at], pieces.model.codes[at]
-    times = Intervals.from_rows(pieces).where(at)
+def gaps_between(rows: Events, chosen: BoolArray) -> tuple[IntArray, Intervals]:
+    """Gaps between the chosen rows, shape (rows,), that belong to the same model (or stage) and prediction, with the id
+    of that: shape (gaps,) each. Rows that overlap or touch have a gap without length. O(n log n)."""
+    at = np.flatnonzero(chosen & rows.prediction.known)
+    prediction, model = rows.prediction.values[at], rows.model.codes[at]
+    times = Intervals.from_rows(rows).where(at)
     order = np.lexsort((times.starts, model, prediction))
     prediction, model, times = prediction[order], model[order], times.where(order)
     new = (np.diff(prediction, prepend=-1) != 0) | (np.diff(model, prepend=-2) != 0)

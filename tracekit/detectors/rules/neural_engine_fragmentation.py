@@ -6,8 +6,8 @@ import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.analysis.breakdown.device_runs import SHORT_CPU_NS, gaps_between
+from tracekit.analysis.ledger.account import ledger
 from tracekit.analysis.queues import all_waits
-from tracekit.detectors.shared.comparable_latency import latencies
 from tracekit.detectors.shared.queued import nameless_answer
 
 
@@ -21,18 +21,17 @@ class Options(tk.Options):
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for predictions in which the Neural Engine is left and entered again and again."""
-    engine_rows = view.engine_rows
-    engine_rows = engine_rows.where(engine_rows.prediction.known)
-    if not len(engine_rows):
+    engine = view.hardware.kind.is_any(tk.Kind.ANE_EXEC) & view.hardware.prediction.known
+    if not engine.any():
         return view.not_applicable("None of the recorded work ran on the Neural Engine.")
     nameless = nameless_answer(view)
     if nameless:
         return nameless
-    with_rows = tk.counts_by(view.predictions.id, engine_rows.prediction.values) > 0
+    with_rows = tk.counts_by(view.predictions.id, view.hardware.prediction.values[engine]) > 0
     rows = view.predictions.where(with_rows)
     if len(rows) < options.min_predictions:
         return view.too_few_predictions(len(rows), options.min_predictions, "with Neural Engine work")
-    within, gaps = gaps_between(engine_rows)
+    within, gaps = gaps_between(view.hardware, engine)
     waits = all_waits(view.trace).get(tk.Device.ANE)
     queued = tk.Intervals.none() if waits is None else waits.of(view.predictions.id)
     on_cpu = view.compute.device.is_any(tk.Device.CPU) & (view.compute.duration_ns >= SHORT_CPU_NS)
@@ -43,7 +42,9 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     idle = gaps.durations - queued.joined(tk.Intervals.from_rows(view.data)).covered_within(gaps)
     idle[elsewhere.covered_within(gaps) > 0] = 0
     pieces = 1 + tk.counts_by(rows.id, within)
-    queued_ns = int((view.durations - latencies(view).without_waits_ns)[with_rows].sum())
+    account = ledger(view.trace).get(view.name)
+    waited = None if account is None else account.of(tk.Cause.QUEUED_MODELS, tk.Cause.QUEUED_PROCESSES)
+    queued_ns = 0 if waited is None else int(waited[with_rows].sum())
     running_ns = int(rows.duration_ns.sum()) - queued_ns
     share = int(idle.sum()) / running_ns if running_ns else 0.0
     metrics = (

@@ -169,8 +169,8 @@ def _judge_delayed(
 
 def nameless_answer(view: tk.ModelView) -> tk.NotEvaluated | None:
     """The answer where rows of the Neural Engine name no model, and others used it too; None anywhere else."""
-    named = view.engine_rows.attribution.is_any(tk.Attribution.LABEL, tk.Attribution.EXACT).any()
-    if named or not view.trace.sharing.is_shared:
+    named = view.hardware.attribution.is_any(tk.Attribution.LABEL, tk.Attribution.EXACT)
+    if (named & view.hardware.kind.is_any(tk.Kind.ANE_EXEC)).any() or not view.trace.sharing.is_shared:
         return None
     return view.unknown(
         "Neural Engine rows do not name a model here, and other work ran at the same time, so the model's own work "
