@@ -27,60 +27,42 @@ class Options(tk.Options):
     min_dropped: int = tk.option(5, "predictions", "Heuristic: fewer dropped frames do not show a pattern.")
 
 
-MEDIAN, P95 = MODEL["p50_ns"].title, MODEL["p95_ns"].title
-
-
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Compares every prediction but the first after each load with the budget."""
+    timed, first = view.durations > 0, first_predictions(view.trace)[view.predictions.id]
+    typical, slow = quantiles(view.durations[timed & ~first], 0.5, 0.95)
+    latency = (
+        tk.Metric("median", MODEL["p50_ns"].title, typical, "ns"),
+        tk.Metric("p95", MODEL["p95_ns"].title, slow, "ns"),
+    )
     if not options.budget_ms:
-        return _by_frames(view, options)
-    warm, timed = _warm_and_timed(view)
-    judged = view.predictions.where(warm & timed)
+        return _by_frames(view, options, latency)
+    judged = view.predictions.where(timed & ~first)
     if len(judged) < options.min_predictions:
         record = keep_loaded(view, tk.RECORD_LONGER)
         return view.too_few_predictions(len(judged), options.min_predictions, adjective="warm", record=record)
     budget = round(options.budget_ms * 1e6)
     late = judged.where(judged.duration_ns > budget)
-    share = len(late) / len(judged)
+    share, counted = len(late) / len(judged), tk.format_count(len(judged), "prediction")
     metrics = (
         tk.above("over-budget", "predictions over budget", share, "share", options.missed_share),
         tk.Metric("budget", "budget", budget, "ns"),
-        *_latency(view.durations[warm & timed]),
+        *latency,
         tk.Metric("longest", "longest prediction", int(judged.duration_ns.max()), "ns"),
     )
-    words = (
-        f"{len(late):,} of {tk.format_count(len(judged), 'prediction')} ({tk.format_share(share)}) took longer than "
-        f"{tk.format_time(budget)}"
-    )
-    left_out = _exclusion_clause(
-        (int((~warm & timed).sum()), _COLD), (int((~timed).sum()), "prediction without a duration")
-    )
+    words = f"{len(late):,} of {counted} ({tk.format_share(share)}) took longer than {tk.format_time(budget)}"
+    left_out = _left_out(int((timed & first).sum()), int((~timed).sum()), "without a duration")
     if not tk.reached(metrics, "over-budget") or not len(late):
-        said = words if len(late) else f"None of {tk.format_count(len(judged), 'prediction')} exceeded the budget"
-        return view.passed(f"{said}{left_out}.", metrics)
-    words = f"{words}{left_out}; median {view.time(tk.value_of(metrics, 'median'))}"
-    return _finding(view, late, share, budget, words, metrics)
+        return view.passed(f"{words if len(late) else f'None of {counted} exceeded the budget'}{left_out}.", metrics)
+    return _finding(view, late, share, budget, f"{words}{left_out}; median {view.time(typical or 0)}", metrics)
 
 
-def _warm_and_timed(view: tk.ModelView) -> tuple[tk.BoolArray, tk.BoolArray]:
-    """Which predictions are not the first after a load, and which have a duration: shape (predictions,) each."""
-    timed: tk.BoolArray = view.durations > 0
-    return ~first_predictions(view.trace)[view.predictions.id], timed
-
-
-def _latency(warm_ns: tk.IntArray) -> tuple[tk.Metric, tk.Metric]:
-    """Median and p95 of the model's warm predictions."""
-    typical, slow = quantiles(warm_ns, 0.5, 0.95)
-    return tk.Metric("median", MEDIAN, typical, "ns"), tk.Metric("p95", P95, slow, "ns")
-
-
-def _exclusion_clause(*counts: tuple[int, str]) -> str:
-    """Clause that says how many predictions of some kinds are not among those compared."""
-    words = [tk.format_count(count, one, one.replace("prediction", "predictions")) for count, one in counts if count]
+def _left_out(cold: int, others: int, which: str) -> str:
+    """Clause that says how many predictions are not among those compared."""
+    words = [tk.format_count(cold, "first prediction after a load", "first predictions after a load")] if cold else []
+    words += [f"{tk.format_count(others, 'prediction')} {which}"] if others else []
     return f", not counting {' and '.join(words)}" if words else ""
 
-
-_COLD = "first prediction after a load"
 
 _PAIR = 2
 """So many calls have an interval."""
@@ -90,32 +72,26 @@ _NEXT_FRAME_MISSED = 1.5
 
 
 _GIVE_BUDGET = "Give each model its part of the frame with --budget, for example --budget Segmenter=10ms."
-_NO_BUDGET = "No time budget given; set one with --budget, for example --budget 30fps."
 
 
-def _by_frames(view: tk.ModelView, options: Options) -> tk.Outcome:
+def _by_frames(view: tk.ModelView, options: Options, latency: tuple[tk.Metric, tk.Metric]) -> tk.Outcome:
     """Without a budget: looks for frames that are dropped because a prediction takes longer than a frame."""
     steps = frame_steps(view.predictions)
-    if steps is None:
-        return view.not_applicable(_NO_BUDGET)
-    steady = view.warm[steps.index]
-    if int(steady.sum()) < options.min_predictions:
-        return view.not_applicable(_NO_BUDGET)
+    steady = np.zeros(0, np.bool_) if steps is None else view.warm[steps.index]
+    count = int(steady.sum())
+    if steps is None or count < options.min_predictions:
+        return view.not_applicable("No time budget given; set one with --budget, for example --budget 30fps.")
     frame_ns = round(1e9 / steps.frames_per_second)
-    long = view.durations[steps.index] > frame_ns
-    dropped = long & (steps.frames > 1) & steady
-    share = int(dropped.sum()) / max(int(steady.sum()), 1)
+    dropped = (view.durations[steps.index] > frame_ns) & (steps.frames > 1) & steady
+    drops, share = int(dropped.sum()), int(dropped.sum()) / max(count, 1)
     metrics = (
         tk.above("dropped-share", "predictions that dropped a frame", share, "share", options.missed_share),
-        tk.above("dropped", "times a frame was dropped", int(dropped.sum()), "count", options.min_dropped),
+        tk.above("dropped", "times a frame was dropped", drops, "count", options.min_dropped),
         tk.Metric("frame", "frame", frame_ns, "ns"),
-        *_latency(view.durations[np.logical_and(*_warm_and_timed(view))]),
+        *latency,
     )
-    rate = f"Predictions run at a steady {steps.frames_per_second} fps"
-    left_out = _exclusion_clause(
-        (int((~view.warm).sum()), _COLD),
-        (int(view.warm.sum()) - int(steady.sum()), "prediction before a gap or the end"),
-    )
+    rate, warm = f"Predictions run at a steady {steps.frames_per_second} fps", int(view.warm.sum())
+    left_out = _left_out(len(view.warm) - warm, warm - count, "before a gap or the end")
     if not tk.all_reached(metrics):
         idle = read_gaps(view, _PAIR).idle
         together = int(((idle.busy_ns > frame_ns) & (idle.distance_ns > _NEXT_FRAME_MISSED * frame_ns)).sum())
@@ -125,9 +101,8 @@ def _by_frames(view: tk.ModelView, options: Options) -> tk.Outcome:
                 "took longer than a frame and dropped the next one. None does so alone.",
                 _GIVE_BUDGET,
             )
-        few = f"{int(dropped.sum()):,} of {int(steady.sum()):,}" if dropped.any() else "none"
-        words = f"{few} took longer than a frame and dropped the next one"
-        return view.passed(f"{rate}; {words}{left_out}.", metrics)
+        few = f"{drops:,} of {count:,}" if drops else "none"
+        return view.passed(f"{rate}; {few} took longer than a frame and dropped the next one{left_out}.", metrics)
     loads = np.searchsorted(view.predictions.start_ns, view.loads.start_ns)
     # What call stacks show has no instances.
     if view.trace.inferred and (np.diff(loads) == 0).any():
@@ -145,9 +120,8 @@ def _by_frames(view: tk.ModelView, options: Options) -> tk.Outcome:
             _GIVE_BUDGET,
         )
     words = (
-        f"{rate}, but {int(dropped.sum()):,} of {tk.format_count(int(steady.sum()), 'prediction')} "
-        f"({tk.format_share(share)}) took longer than a frame ({tk.format_time(frame_ns)}) and dropped the next one"
-        f"{left_out}"
+        f"{rate}, but {drops:,} of {tk.format_count(count, 'prediction')} ({tk.format_share(share)}) took longer than "
+        f"a frame ({tk.format_time(frame_ns)}) and dropped the next one{left_out}"
     )
     return _finding(view, view.predictions.take(steps.index[dropped]), share, frame_ns, words, metrics)
 
