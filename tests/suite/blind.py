@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from suite.blind_calls import Calls, calls_meant, compare_calls
-from suite.blind_stacks import TrueCall, is_call, with_stacks
+from suite.blind_stacks import TrueCall, is_call, threads_of, with_stacks
 from suite.frame import FINDING, NOT_EVALUATED, PASSED, Key, allows, detector_ids, draws_of, expected_of, load, named
 from suite.metamorphic import RELATIONS, all_keys
 from suite.processes import on_all_processors
@@ -26,6 +26,7 @@ from tracekit.detectors.framework import Judgment
 from tracekit.detectors.outcomes import Finding
 from tracekit.detectors.runner import run_detectors
 from tracekit.testing import Draws, Scenario
+from tracekit.testing.metal import encode_graphs
 from tracekit.testing.recorder import App
 from tracekit.testing.scenario import CORE_ML
 
@@ -95,10 +96,13 @@ class RecordingKey(NamedTuple):
     change: str = ""
     """A key of `RELATIONS`."""
     period_ms: int = 1
+    metal: bool = False
+    """Whether the recording has Metal's tables of what threads encode."""
 
     @property
     def name(self) -> str:
-        return f"{self.source} {self.number}{self.change and ' ' + self.change} at {self.period_ms} ms"
+        what = f"{self.source} {self.number}{self.change and ' ' + self.change} at {self.period_ms} ms"
+        return f"{what} with Metal's tables" if self.metal else what
 
 
 @dataclass(frozen=True)
@@ -158,6 +162,9 @@ def compared(key: RecordingKey) -> Compared:
             return Compared(key)
         period_ns = PERIODS[key.period_ms]
         whole, calls = with_stacks(scenario, Draws(zlib.crc32(f"{key.source} {key.number}".encode())), period_ns)
+        if key.metal:
+            whole = replace(whole, graphs=[], command_buffers=[])
+            encode_graphs(whole, threads_of(whole, calls))
         trace = trace_of(replace(whole, emptied={*whole.emptied, CORE_ML}))
         truth, blind = (
             run_detectors(trace_of(whole), **settings),

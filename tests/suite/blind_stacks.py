@@ -216,6 +216,15 @@ def _rows_inside(scenario: Scenario) -> dict[int, list[Row]]:
     return inside
 
 
+def threads_of(scenario: Scenario, calls: Sequence[TrueCall]) -> dict[int, Thread]:
+    """The thread of each prediction, those of stages too, by its index."""
+    threads = {id(call.row): call.thread for call in calls}
+    inside = _rows_inside(scenario)
+    own = {index: threads[id(row)] for index, row in enumerate(scenario.coreml) if id(row) in threads}
+    stages = {id(row): thread for index, thread in own.items() for row in inside[index]}
+    return own | {index: stages[id(row)] for index, row in enumerate(scenario.coreml) if id(row) in stages}
+
+
 def _load(call: CoreMLRow, scenario: Scenario) -> Iterator[Part]:
     """A load compiles or reads the program, and waits for the Neural Engine to take it."""
     inner: tuple[Frame, ...] = (stacks.COMPILE,)

@@ -66,6 +66,15 @@ def test_work_that_fits_several_calls_is_a_call():
     assert (calls.inferred, calls.too_many) == (calls.true, ())
 
 
+@pytest.mark.turns(2)
+@pytest.mark.parametrize("case", ["concurrent_predictions 0 at 1 ms", "healthy 510 at 5 ms", "problem 5 at 5 ms"])
+def test_what_threads_encode_contradicts_nothing_and_tells_more(case):
+    without, result = compared(SAMPLE[case]), compared(SAMPLE[case]._replace(metal=True))
+    assert not result.complaints
+    assert result.calls.within >= without.calls.within
+    assert sum(result.calls.widths) < sum(without.calls.widths)
+
+
 def test_a_first_prediction_is_compared_with_those_that_cannot_be_counted():
     assert ("warm-up-spike", FOUND, True) in compared(RecordingKey(ILL_SESSION, 26)).answers
 

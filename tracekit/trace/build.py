@@ -89,7 +89,9 @@ def build_trace(recording: Recording, units: Units = ALL_OWN) -> Trace:
 
         sampled = source.read()
         watched = binding.recorded(NEURAL_ENGINE) and binding.recorded(GPU)
-        inferred = infer_calls(hardware, buffers, sampled, recording.run.duration_ns or 0, watched=watched)
+        submitted = rows_of_class(context, metal.SubmittedBuffers)
+        end = recording.run.duration_ns or 0
+        inferred = infer_calls(hardware, buffers, sampled, end, watched=watched, submitted=submitted)
         inferred = with_signposts(inferred, rows_of_class(context, Signposts), recording.run.target.process)
         activity, hardware, sites = inferred.activity, with_graphs(inferred.hardware, graphs), inferred.sites
     else:

@@ -54,7 +54,7 @@ def _bounds(
     begun = [int(work.starts[each]) for each in call.work]
     ended = [int(work.ends[each]) for each in call.work]
     done = [
-        each - (OUTLIVES_NS if work.on_gpu[index] else 0)
+        each - (OUTLIVES_NS if work.on_gpu[index] and not work.told[index] else 0)
         for index, each in zip(call.work, ended, strict=True)
         if call.sure < 0 or work.starts[index] <= sampled[1]
     ]

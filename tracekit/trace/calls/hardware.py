@@ -7,9 +7,10 @@ whose first one the label marks (`labels.HardwareLabel.buffer` is 0). Generic la
 
 Source: seven public recordings of Xcode 16.4, in which 34 command buffers of the GPU make up each prediction. There a
 command buffer may have a second row, on another channel, which begins nothing. Work of predictions in flight at once
-that alternates cannot be distinguished and is cut at each turn.
+that alternates is told apart by the thread that encodes it; where none is known it is cut at each turn.
 
-Time is a lower bound: from the first hardware row to the end of the last, without Core ML's work on the CPU around.
+Time is a lower bound: from the first hardware row to the end of the last, or as long as `encoded` says, without Core
+ML's other work on the CPU around.
 
 In a prediction a thread runs, and is sampled, or waits for a compute unit. Where all units were recorded, a time in
 which none works and the thread is not sampled lies outside of the call (guess: threads wait for nothing else for long).
@@ -26,6 +27,7 @@ import numpy as np
 from tracekit.columns import constant, no_numbers, or_null
 from tracekit.intervals import Intervals
 from tracekit.rows import group_ids, in_order
+from tracekit.trace.calls.encoded import Encoded
 from tracekit.trace.events import (
     ATTRIBUTIONS,
     KINDS,
@@ -63,15 +65,19 @@ def prepares(hardware: Events) -> BoolArray:
     return result
 
 
-def reconstruct_predictions(hardware: Events, buffers: CommandBuffers) -> tuple[Events, Events]:
+def reconstruct_predictions(
+    hardware: Events, buffers: CommandBuffers, encoded: Encoded | None = None
+) -> tuple[Events, Events]:
     """The Activity lane with the predictions that labels of the hardware show, and the hardware rows linked to them.
 
     Each prediction has the columns of `tracekit.trace.events`: process, pid, table and row are those of its first
     hardware row, device is that of all its rows and null where they ran on several. Rows of other processes make none;
     a row that names no process is foreign where only other processes' rows name its model. Rows before the first
     beginning of a prediction belong to none, nor does a first one that begins later in its model than others do: the
-    recording began in the midst of it. O(n log n).
+    recording began in the midst of it. What was `encoded` on several threads is of several predictions, and one that
+    was lasts from the creation of its first command buffer until the process is told of the last. O(n log n).
     """
+    encoded = encoded or Encoded.of(hardware, buffers, None)
     hardware = _without_models_of_others(hardware)
     # Those whose label says that they executed a model that may be the target's.
     executed = hardware.kind.is_any(Kind.ANE_EXEC) | hardware.lane.is_any(Lane.GPU)
@@ -86,6 +92,10 @@ def reconstruct_predictions(hardware: Events, buffers: CommandBuffers) -> tuple[
     np.maximum.at(highest, model[names_process], process[names_process])
     only = np.where(lowest == highest, highest, -1)
     who = group_ids([model, np.where(names_process, process, only[model])], len(rows))
+    # Where a thread is known of all work of a model, no prediction has work of two.
+    thread, nameless = encoded.thread[rows], np.zeros(int(who.max(initial=-1)) + 1, np.bool_)
+    nameless[who[thread < 0]] = True
+    who = group_ids([who, np.where(nameless[who], -1, thread)], len(rows))
     order = np.lexsort((rows, who))
     rows, who = rows[order], who[order]
     # Whether a prediction begins with the row. `rows` are sorted by `who`, then time.
@@ -106,7 +116,7 @@ def reconstruct_predictions(hardware: Events, buffers: CommandBuffers) -> tuple[
     call = np.cumsum(begins) - 1
     known = (call >= 0) & (who[begins][call] == who) if begins.any() else begins
     rows, call = rows[known], call[known]
-    activity, frame_row = _activity(hardware, rows, call)
+    activity, frame_row = _activity(hardware, encoded, rows, call)
     prediction = np.full(len(hardware), -1, np.int64)
     prediction[rows] = frame_row[call]
     return activity, replace(hardware, prediction=or_null(prediction))
@@ -123,7 +133,7 @@ def _without_models_of_others(hardware: Events) -> Events:
     return replace(hardware, attribution=hardware.attribution.changed(unattributed, Attribution.FOREIGN.value))
 
 
-def _activity(hardware: Events, rows: IndexArray, call: IntArray) -> tuple[Events, IntArray]:
+def _activity(hardware: Events, encoded: Encoded, rows: IndexArray, call: IntArray) -> tuple[Events, IntArray]:
     """Predictions of some rows, whose own has an ascending number in `call`; and by that number its row there."""
     firsts = np.flatnonzero(np.diff(call, prepend=-1))
     chosen = hardware.take(rows[firsts])
@@ -133,9 +143,11 @@ def _activity(hardware: Events, rows: IndexArray, call: IntArray) -> tuple[Event
     mixed = np.minimum.reduceat(device, firsts) != np.maximum.reduceat(device, firsts)
     count = len(chosen)
     none = no_numbers(count)
+    start = np.minimum.reduceat(encoded.starts[rows], firsts)
     calls = replace(
         chosen,
-        duration_ns=np.maximum.reduceat(hardware.ends_ns[rows], firsts) - chosen.start_ns,
+        start_ns=start,
+        duration_ns=np.maximum.reduceat(encoded.ends[rows], firsts) - start,
         lane=constant(Lane.ACTIVITY, count, LANES),
         kind=constant(Kind.PREDICTION, count, KINDS),
         label=constant(INFERRED_LABEL, count),
@@ -190,6 +202,10 @@ class Work:
     ends: IntArray
     model: IntArray
     on_gpu: BoolArray
+    thread: IntArray
+    """The thread of the timeline that encodes it; -1 where that is not known."""
+    told: BoolArray
+    """Whether it ends when the process is told so, and its call lasts until then."""
     reach: Reach | None
     """How far a prediction may reach; None where not all units were recorded."""
     loading: Reach
@@ -222,7 +238,9 @@ class Work:
         return int(((begun >= 0) & (times < ends[begun])).sum()) if len(ends) else 0
 
     @classmethod
-    def of(cls, activity: Events, hardware: Events, slack_ns: int, *, watched: bool) -> Work:
+    def of(
+        cls, activity: Events, hardware: Events, encoded: Encoded, slack_ns: int, line: Timeline, *, watched: bool
+    ) -> Work:
         """From the rows of `reconstruct_predictions` and all hardware rows; `watched`: all units were recorded."""
         times, rows = Intervals.from_rows(activity), Intervals.from_rows(hardware)
         units = rows.where(hardware.lane.is_any(Lane.NEURAL_ENGINE, Lane.GPU))
@@ -230,11 +248,16 @@ class Work:
         prediction = hardware.prediction.filled()
         order = np.argsort(prediction, kind="stable")
         order = order[np.searchsorted(prediction[order], 0) :]
+        tid = np.full(len(times), -1)
+        known = order[encoded.known[order]]
+        tid[prediction[known]] = encoded.tid[known]
         return cls(
             times.starts,
             times.ends,
             activity.model.codes.astype(np.int64),
             activity.device.is_any(Device.GPU),
+            line.calling(tid),
+            tid >= 0,
             Reach.of(units, slack_ns) if watched else None,
             Reach.of(loading, slack_ns),
             rows.where(order),

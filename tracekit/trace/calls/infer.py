@@ -12,6 +12,7 @@ from tracekit.arrays import BoolArray, IndexArray, IntArray
 from tracekit.columns import Keyed, coded, codes_of, constant, or_null
 from tracekit.intervals import Intervals
 from tracekit.rows import joined
+from tracekit.trace.calls.encoded import BEFORE_NS, Encoded
 from tracekit.trace.calls.hardware import FEW, Work, prepares, reconstruct_predictions
 from tracekit.trace.calls.sites import Sites, place_of
 from tracekit.trace.calls.stacks import Api, LoadPhase, busy_stacks
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from tracekit.trace.calls.join import Joined
     from tracekit.trace.calls.owners import Owners
     from tracekit.trace.calls.pieces import Pieces, Timeline
+    from tracekit.trace.instruments.metal import SubmittedBuffers
 
 NOUNS: Final = {Api.LOAD: "Load", Api.COMPILE: "Compilation", Api.PREDICTION: "Prediction"}
 
@@ -57,10 +59,18 @@ class Inferred:
 
 
 def infer_calls(
-    hardware: Events, buffers: CommandBuffers, sampled: Samples | None, end_ns: int, *, watched: bool
+    hardware: Events,
+    buffers: CommandBuffers,
+    sampled: Samples | None,
+    end_ns: int,
+    *,
+    watched: bool,
+    submitted: SubmittedBuffers | None = None,
 ) -> Inferred:
-    """What samples and the hardware show, until `end_ns`; `watched`: all units were recorded. O(n log n)."""
-    shown, hardware = reconstruct_predictions(hardware, buffers)
+    """What samples, the hardware and what the app `submitted` to it show, until `end_ns`; `watched`: all units were
+    recorded. O(n log n)."""
+    encoded = Encoded.of(hardware, buffers, submitted)
+    shown, hardware = reconstruct_predictions(hardware, buffers, encoded)
     if sampled is None or not len(sampled.stacks):
         return Inferred(_hardware_only(shown, end_ns), hardware, None)
     from tracekit.trace.calls.pieces import pieces_of, timeline
@@ -69,7 +79,7 @@ def infer_calls(
     pieces = pieces_of(line, max(end_ns, int(line.time.max(initial=0)) + 1))
     if not len(pieces.first):
         return Inferred(_hardware_only(shown, end_ns), hardware, None)
-    work = Work.of(shown, hardware, FEW * line.period_ns, watched=watched)
+    work = Work.of(shown, hardware, encoded, FEW * line.period_ns, line, watched=watched)
     # Most reports are about recordings with Core ML's own rows.
     from tracekit.trace.calls.join import joined_calls
 
@@ -149,7 +159,13 @@ def _stacked_calls(
     mistakable = mistakable_calls(line, pieces, work, stacked)
     bounds = bounds_of(line, pieces, work, stacked, mistakable)
     half = line.period_ns // 2
-    start = bounds[:, 1] - np.minimum(half, (bounds[:, 1] - bounds[:, 0]) // 2)
+    # Where a thread begins to encode before it is sampled, the call has hardly begun.
+    encodes = [
+        (work.told[call.work] & (work.starts[call.work] == late)).any()
+        for call, late in zip(stacked, bounds[:, 1].tolist(), strict=True)
+    ]
+    before = np.where(encodes, np.minimum(half, BEFORE_NS), half)
+    start = bounds[:, 1] - np.minimum(before, (bounds[:, 1] - bounds[:, 0]) // 2)
     end = np.maximum(bounds[:, 2] + np.minimum(half, (bounds[:, 3] - bounds[:, 2]) // 2), start)
     # A call without samples of its own is like those around it.
     first = np.array(

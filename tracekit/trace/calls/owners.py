@@ -239,6 +239,7 @@ def _candidates(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> 
             piece = own[np.clip(behind + step, 0, len(own) - 1)]
             fits = inside & (after[piece] - slack <= work.starts) & (work.ends - slack <= before[piece])
             is_near = (work.starts <= pieces.ends[piece] + reach) & (work.ends >= pieces.starts[piece] - reach)
+            fits &= (work.thread < 0) | (work.thread == thread)
             for index in np.flatnonzero(fits).tolist():
                 each, model = int(piece[index]), int(work.model[index])
                 # Whether the thread of a piece computes for most of the time in which the hardware does this work: on

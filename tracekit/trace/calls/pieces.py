@@ -55,6 +55,15 @@ class Timeline:
     sampled: IntArray
     """When any thread was sampled, in order."""
 
+    def calling(self, tid: IntArray) -> IntArray:
+        """Number of the thread of each of these ids; -1 where samples show no prediction of it. O(n log n)."""
+        predicts = self.kinds.api.is_any(stacks.Api.PREDICTION)[self.stack] & self.rows.tid.known
+        ids, first = np.unique(self.rows.tid.values[predicts], return_index=True)
+        if not len(ids):
+            return np.full(len(tid), -1)
+        at = np.minimum(np.searchsorted(ids, tid), len(ids) - 1)
+        return np.where(ids[at] == tid, self.thread[predicts][first][at], -1)
+
     def is_silent(self, begin_ns: int, end_ns: int) -> bool:
         """Whether no thread was sampled in between, for so short that samples may be missed. O(log n)."""
         if not self.gap_ns < end_ns - begin_ns <= LOST * self.period_ns:

@@ -1,0 +1,116 @@
+"""Predictions on the GPU that Core ML did not record, with and without what threads encode."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from support.analyses import kept_trace
+from support.handover import trace_of
+from tracekit.testing import Model, Process, Scenario, stacks
+from tracekit.testing.machines import Thread
+from tracekit.testing.metal import encode_graphs
+from tracekit.testing.scenario import CORE_ML
+from tracekit.testing.stacks import SampleRow, Stack, app_function
+from tracekit.testing.tables import main_thread
+from tracekit.trace.events import Kind, Origin
+
+APP = Process("Camera", 412)
+MAIN, WORKER = main_thread(APP), Thread(9, APP)
+MODEL = Model("Segmenter")
+MS = 1_000_000
+SUBMISSIONS = "metal-application-command-buffer-submissions"
+
+
+def at_once(*shares: int, operations: int = 1) -> Scenario:
+    """Two threads predict at once, so that the GPU works in turn for both; `shares` in ms are when, for each."""
+    scenario = Scenario(APP, duration_ns=2_000 * MS, emptied={CORE_ML})
+    threads = {}
+    for number, start in enumerate(shares):
+        prediction = scenario.predict(MODEL, (100 + start) * MS, 40 * MS)
+        for operation in range(operations):
+            prediction.gpu((3 + 17 * operation) * MS, 16 * MS, operation, buffers=4)
+        threads[number] = (MAIN, WORKER)[number % 2]
+    encode_graphs(scenario, threads)
+    return scenario
+
+
+def predictions(scenario: Scenario):
+    activity = trace_of(scenario).activity
+    return activity.where(activity.kind.is_any(Kind.PREDICTION))
+
+
+def test_a_thread_that_encodes_tells_calls_at_once_apart():
+    scenario = at_once(0, 2, 100, 102, 200, 202, operations=2)
+    # Work of calls in flight at once is cut at each turn, where no thread is known.
+    assert len(predictions(replace(scenario, missing={SUBMISSIONS}))) > 6
+    found = predictions(scenario)
+    assert len(found) == 6
+    told = [max(row.end_ns for row in scenario.gpu if row.prediction == number) + 92_000 for number in range(6)]
+    assert found.end_min_ns.tolist() == told
+
+
+def test_a_call_lasts_from_its_first_command_buffer_until_the_process_is_told():
+    scenario = at_once(0, 100, 200)
+    found = predictions(scenario)
+    calls = [row.start_ns for row in scenario.coreml]
+    own = [[row for row in scenario.command_buffers if call <= row.start_ns < call + 40 * MS] for call in calls]
+    assert found.origin.is_any(Origin.HARDWARE).all()
+    assert found.start_max_ns.tolist() == [min(row.start_ns for row in rows) for rows in own]
+    assert found.end_min_ns.tolist() == [max(row.completed_ns for row in rows) for rows in own]
+
+
+@pytest.mark.parametrize("lost", [SUBMISSIONS, "metal-command-buffer-completed"])
+def test_what_metal_did_not_record_is_left_to_the_gpus_rows(lost):
+    found = predictions(replace(at_once(0, 100), missing={lost}))
+    work = [row for row in at_once(0, 100).gpu if row.channel == "Compute"]
+    assert len(found) == 2
+    assert found.end_min_ns.tolist() == [work[3].end_ns, work[7].end_ns]
+
+
+@pytest.mark.parametrize("period_ms", [1, 5])
+def test_bounds_of_sampled_calls_hold_and_begin_with_the_first_command_buffer(period_ms):
+    scenario = at_once(0, 100, 200, 300)
+    threads = [(MAIN, WORKER)[number % 2] for number in range(4)]
+    for row, thread in zip(scenario.coreml, threads, strict=True):
+        for time in range(row.start_ns - 20 * MS + 400_000, row.end_ns + 20 * MS, period_ms * MS):
+            inside = row.start_ns <= time < row.end_ns
+            begun = stacks.BIND if time < row.start_ns + MS else stacks.EXECUTE
+            called = (begun, *stacks.PREDICT) if inside else ()
+            stack = Stack((*called, app_function("run", 12), stacks.WORKER))
+            if not inside or time < row.start_ns + 3 * MS or time >= row.start_ns + 19 * MS:
+                scenario.samples.append(SampleRow(time, thread, stack))
+    scenario.sample_ns = period_ms * MS
+    found, without = predictions(scenario), predictions(replace(scenario, missing={SUBMISSIONS}))
+    assert len(found) == len(without) == 4
+    for low, high, least, most, row in zip(*found.bounds, scenario.coreml, strict=True):
+        assert low <= row.start_ns <= high
+        assert least <= row.end_ns <= most
+    assert ((found.start_max_ns - found.start_min_ns) <= (without.start_max_ns - without.start_min_ns)).all()
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize(
+    ("name", "count", "first_row"),
+    [
+        # The first row of a driver with a prediction in its stack, as the reference has it.
+        ("quick_probe", 9, 3_941_423_958),
+        ("hello_coreml", 1, 4_909_871_708),
+        ("fp16_w8_60s_all", 10, 4_261_501_916),
+    ],
+)
+def test_real_predictions_are_counted_with_begin_and_end(corpus, name, count, first_row):
+    trace = kept_trace(corpus / "bundles" / f"{name}.trace")
+    calls = trace.activity.where(trace.activity.kind.is_any(Kind.PREDICTION))
+    buffers = trace.context["command_buffers"]
+    created, told = (each.reshape(count, 34) for each in (buffers.start_ns, buffers.completed_ns.values))
+    assert (len(calls), calls.single.all(), calls.model.values) == (count, True, ("MambaASR_fp16_w8",))
+    assert (calls.start_max_ns <= created.min(axis=1)).all()
+    assert (calls.end_min_ns >= told.max(axis=1)).all()
+    assert calls.start_min_ns[0] <= first_row
+    # Begins of warm predictions are known to less than 1 ms, ends to a sample or two.
+    assert np.sort(calls.start_max_ns - calls.start_min_ns)[: count // 2].max(initial=0) < MS
+    assert (calls.end_max_ns - calls.end_min_ns <= 3 * MS).all()
+    assert (calls.end_min_ns[:-1] <= calls.start_max_ns[1:]).all()
