@@ -55,10 +55,8 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return view.passed(f"A usual prediction takes {share} of the time from call to call.", metrics)
     if gaps.activity is idle_gaps.Activity.PACED and gaps.idle.share >= SLACK:
         return view.passed(idle_gaps.pacing_words(view, gaps), metrics)
-    if in_order := idle_gaps.why_in_order(view, gaps.idle):
-        return view.passed(in_order, metrics)
-    if idle_gaps.may_be_one_answer(view):
-        return view.unknown(*idle_gaps.ANSWER_UNKNOWN)
+    if (in_order := idle_gaps.one_after_another(view, gaps.idle, metrics)) is not None:
+        return in_order
     works = dict(zip(NAMES, map(median_of, units), strict=True))
     said = [f"{name} {view.time(works[name])}" for name in sorted(works, key=lambda name: -works[name]) if works[name]]
     saved, spent = 1 - max(busiest, 0.5), int(gaps.idle.distance_ns.sum())

@@ -36,12 +36,10 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return view.passed(
             f"The compute unit idles {tk.format_share(resting)} of the time between successive predictions.", metrics
         )
-    if in_order := idle_gaps.why_in_order(view, gaps.idle):
-        return view.passed(in_order, metrics)
+    if (in_order := idle_gaps.one_after_another(view, gaps.idle, metrics)) is not None:
+        return in_order
     if gaps.activity is idle_gaps.Activity.UNCLEAR:
         return idle_gaps.unclear(view, gaps, f"The compute unit idles {tk.format_share(resting)}")
-    if idle_gaps.may_be_one_answer(view):
-        return view.unknown(*idle_gaps.ANSWER_UNKNOWN)
     marked = f" ({', '.join(gaps.marked)})" if gaps.marked else ""
     summary = (
         f"{tk.format_count(len(gaps.idle.distance_ns) + 1, 'successive prediction')} run one after another, and Core "

@@ -15,18 +15,12 @@ import tracekit.detectors as tk
 from tracekit.analysis.ledger.account import ledger
 from tracekit.analysis.ledger.comparable import comparable_kinds
 
-WORKED_SHARE = 0.5
-"""Part of the extra time of a call in which its compute unit works for it beyond the usual; with less, waiting and
-preparing are what makes it long (heuristic)."""
-
 
 class Latencies(NamedTuple):
     """Latencies of a model's predictions: shape (predictions,) each."""
 
     without_waits_ns: tk.IntArray
     """Without the time that each waited for others."""
-    work_ns: tk.FloatArray
-    """Time that compute units worked for each; 0 where no row shows it."""
     kind: tk.IntArray
     """Number of the loads, instances and processes that are compared together; 0 for those with most predictions."""
 
@@ -43,7 +37,7 @@ def latencies(view: tk.ModelView) -> Latencies:
     queued = held_up_ns(view, tk.Cause.QUEUED_MODELS, tk.Cause.QUEUED_PROCESSES)
     compared = view.warm & (durations > 0)
     kind = comparable_kinds(view.uses, durations - queued, compared)
-    return Latencies(durations - queued, work_by_unit(view).sum(axis=1), kind)
+    return Latencies(durations - queued, kind)
 
 
 def held_up_ns(view: tk.ModelView, *causes: tk.Cause) -> tk.IntArray:
@@ -56,16 +50,3 @@ def work_by_unit(view: tk.ModelView) -> tk.FloatArray:
     """Time in ns that each of `DEVICE_NAMES` worked for each prediction: shape (predictions, 3), 0 without rows."""
     columns = [view.breakdown.busy(device).filled(0) for device in tk.DEVICE_NAMES]
     return np.column_stack(columns).astype(np.float64)
-
-
-def works_longer(view: tk.ModelView, index: tk.IntArray) -> tk.BoolArray:
-    """Shape (index,): the compute units worked for the call at that position for much of the time that it took beyond
-    the median, as for a prompt of a language model, and not for a call that warms up. True also where no work of the
-    model was recorded, since then it may have. O(n log n)."""
-    durations = view.durations
-    extra = durations[index] - float(np.median(durations))
-    busy = latencies(view).work_ns
-    if not busy.any():
-        return np.ones(len(index), np.bool_)
-    longer: tk.BoolArray = busy[index] - float(np.median(busy)) >= WORKED_SHARE * extra
-    return longer

@@ -15,7 +15,6 @@ from tracekit.analysis.code.threads import Between, work_between
 from tracekit.analysis.quantities import median_of
 from tracekit.analysis.statistics import medians_by_group, top_calls
 from tracekit.analysis.throughput import burst_numbers, frame_rate
-from tracekit.detectors.shared.comparable_latency import works_longer
 from tracekit.trace.calls.stacks import STATEFUL, copied_by, stacks_in
 from tracekit.trace.events import SETUP_KINDS
 from tracekit.units import format_rate
@@ -44,6 +43,9 @@ MARKED_SHARE = 0.5
 
 RUNNING_SHARE = 0.5
 """Part of the gaps in which call stacks must show code of the app, on any thread, for the same (heuristic)."""
+
+WORKED_SHARE = 0.5
+"""Part of the extra time of a prompt in which compute units work for it; a call that warms up waits (heuristic)."""
 
 _BLUR = 2
 """Sampling periods between the quartiles of distances whose two ends are off by up to one each."""
@@ -233,45 +235,39 @@ def device_idle(view: tk.ModelView, idle: idleness.Idle) -> tk.IntArray:
     return idle.gaps.durations - times.covered_within(idle.gaps)
 
 
-def is_autoregressive(view: tk.ModelView) -> bool:
-    """Whether the calls look like those of a model whose input is its last output: at least two sequences, of which
-    most open with a long call of its own (a prompt), or follow a call of another model that is made for nothing else.
-    """
-    sequence = burst_numbers(view.predictions)
-    opens = opens_sequence(view.durations, sequence).any()
-    return bool(opens) or opened_by_another_model(view.trace, view.predictions, sequence)
-
-
-ANSWER_UNKNOWN = (
-    "The only sequence starts like a language model: a long prediction for the prompt, then one per token. If each "
-    "needs the previous result, none can overlap.",
-    "Use the feature twice in one recording, with a gap in between.",
-)
-"""Why it is not known whether predictions can overlap, and what to record: where there `may_be_one_answer`."""
-
-
-def why_in_order(view: tk.ModelView, idle: idleness.Idle) -> str:
-    """Why each call seems to need the one before, as one sentence; empty where nothing shows that."""
-    sampled, copies = view.trace.sampled, copies_in(view, idle)
+def one_after_another(
+    view: tk.ModelView, idle: idleness.Idle, metrics: tuple[tk.Metric, ...]
+) -> tk.Passed | tk.NotEvaluated | None:
+    """The answer where each call seems to need the one before, or may need it; None where nothing shows that."""
+    sequence, sampled, copies = burst_numbers(view.predictions), view.trace.sampled, copies_in(view, idle)
     if sampled is not None and stacks_in(sampled, STATEFUL).any():
-        return "Predictions go on from the state that the one before left."
-    if is_autoregressive(view):
-        return "Each prediction seems to need the previous result, as with the tokens of a language model."
+        return view.passed("Predictions go on from the state that the one before left.", metrics)
+    # At least two sequences, of which most open with a prompt, of this model or of another.
+    opens = opens_sequence(view.durations, sequence).any()
+    if opens or opened_by_another_model(view.trace, view.predictions, sequence):
+        words = "Each prediction seems to need the previous result, as with the tokens of a language model."
+        return view.passed(words, metrics)
     if copies and copies.calling >= RUNNING_SHARE:
-        return "In between, the app copies arrays, as a decoder passes its state on: see copies-between-predictions."
-    return ""
+        words = "In between, the app copies arrays, as a decoder passes its state on: see copies-between-predictions."
+        return view.passed(words, metrics)
+    if not sequence[-1] and _may_open(view, sequence):
+        return view.unknown(
+            "The only sequence starts like a language model: a long prediction for the prompt, then one per token. If "
+            "each needs the previous result, none can overlap.",
+            "Use the feature twice in one recording, with a gap in between.",
+        )
+    return None
 
 
-def may_be_one_answer(view: tk.ModelView) -> bool:
-    """Whether the calls are a single sequence that looks like one prompt and one answer: its first call is
-    long enough for one, with as much more work, or follows a call of a model that hardly does else."""
-    sequence = burst_numbers(view.predictions)
-    if sequence[-1]:
-        return False
-    first = np.zeros(1, np.int64)
-    long = opens_sequence(view.durations, sequence, ONLY_OPENING)[0]
-    opened = opened_by_another_model(view.trace, view.predictions, sequence, min_sequences=1)
-    return bool(long and works_longer(view, first)[0]) or opened
+def _may_open(view: tk.ModelView, sequence: tk.IntArray) -> bool:
+    """Whether a single sequence may be one answer: its first call is long enough for a prompt, and units work for it
+    for much of the extra time as far as rows show, or it follows a call of a model that hardly does else."""
+    busy = np.sum([view.breakdown.busy(device).filled(0) for device in tk.DEVICE_NAMES], axis=0)
+    more, longer = (float(each[0] - np.median(each)) for each in (busy, view.durations))
+    works = not busy.any() or more >= WORKED_SHARE * longer
+    return bool(works and opens_sequence(view.durations, sequence, ONLY_OPENING)[0]) or opened_by_another_model(
+        view.trace, view.predictions, sequence, min_sequences=1
+    )
 
 
 def copies_in(view: tk.ModelView, idle: idleness.Idle) -> Between | None:
