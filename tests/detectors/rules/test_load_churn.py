@@ -21,7 +21,6 @@ def play(
     calls: int = 10,
     call: int = 40,
     idle: int = 1_000,
-    other: Model | None = None,
     instances: int = 1,
 ) -> None:
     """Sessions of a load and some calls end to end, with a pause between them; all in ms."""
@@ -32,8 +31,6 @@ def play(
         for _ in range(calls):
             scenario.predict(model, now, call * MS)
             now += call * MS
-        if other is not None and session < sessions - 1:
-            scenario.load(other, now + MS, 30 * MS)
         now += idle * MS
 
 
@@ -108,10 +105,3 @@ def test_a_cached_load_beside_a_cold_one_is_no_reload(scenario, judge, first, re
     outcome = judge(scenario, ID)["Denoiser"]
     expected = Passed if not reloads else Finding if runs > 1 else NotEvaluated
     assert isinstance(outcome, expected)
-
-
-def test_models_that_take_turns_are_not_judged(scenario, judge):
-    play(scenario, 5, other=Model("Vocoder"))
-    outcome = judge(scenario, ID)["Denoiser"]
-    assert isinstance(outcome, NotEvaluated)
-    assert "alternating with other models" in outcome.reason
