@@ -5,7 +5,7 @@ from __future__ import annotations
 import tracekit.detectors as tk
 from tracekit.analysis.ledger.patterns import MIN_IN_STATE
 from tracekit.detectors.shared.stands_out import Alike, judge_alike
-from tracekit.detectors.shared.unchanged import SAME, conditions_of, copying_ns, in_words, time_on_unit
+from tracekit.detectors.shared.unchanged import SAME, conditions_in_words, copying_ns, time_on_unit
 
 
 class Options(tk.Options):
@@ -46,10 +46,10 @@ def _judge(calls: Alike, options: Options) -> tk.Outcome:
             "Record the feature with inputs of one size.",
         )
     unit, on_unit = time_on_unit(view, parts)
-    thermal, *others = conditions_of(view, parts, unit)
+    thermal, conditions = conditions_in_words(view, parts, unit)
     summary = (
-        f"{since} {slower} until the end (thermal state: {thermal.values}): {view.time(typical)} instead of "
-        f"{view.time(usual)}{on_unit}. {in_words([thermal, *others], unit)}"
+        f"{since} {slower} until the end (thermal state: {thermal}): {view.time(typical)} instead of "
+        f"{view.time(usual)}{on_unit}. {conditions}"
     )
     return calls.finding(late, (summary, metrics), "Time by which the same work takes longer from then on")
 

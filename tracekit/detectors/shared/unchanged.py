@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -23,36 +22,22 @@ Parts = tuple[tk.IntArray, tk.IntArray]
 """Ids of calls before and after."""
 
 
-class Condition(NamedTuple):
-    """One of them."""
-
-    name: str
-    before: str
-    """In words; empty where it was not recorded."""
-    after: str
-    is_same: bool
-
-    @property
-    def values(self) -> str:
-        """In words: what holds, or before and after."""
-        if not self.before or not self.after:
-            return "not recorded"
-        return self.after if self.is_same else f"{self.before}, then {self.after}"
-
-
-def in_words(conditions: Sequence[Condition], unit: tk.Device | None) -> str:
-    """Sentences on conditions of calls on a unit; None where it is not known."""
+def conditions_in_words(view: tk.ModelView, parts: Parts, unit: tk.Device | None) -> tuple[str, str]:
+    """The thermal state of calls on a unit, None where it is not known, and sentences on all conditions."""
     found: dict[str, list[str]] = {"The same before and after": [], "Different": [], "Not recorded": []}
     same, changed, unknown = found.values()
-    for each in conditions:
-        if not each.before or not each.after:
-            unknown.append(each.name)
-        else:
-            (same if each.is_same else changed).append(f"{each.name} ({each.values})")
+    held: dict[str, str] = {}
+    for name, before, after, is_same in _conditions(view, parts, unit):
+        if not before or not after:
+            held[name] = "not recorded"
+            unknown.append(name)
+            continue
+        held[name] = after if is_same else f"{before}, then {after}"
+        (same if is_same else changed).append(f"{name} ({held[name]})")
     unknown += NEVER
     if unit is not tk.Device.GPU:
         unknown.append(f"clock of the {tk.DEVICE_NAMES[unit]}" if unit else "clocks of compute units")
-    return " ".join(f"{title}: {', '.join(names)}." for title, names in found.items() if names)
+    return held["thermal state"], " ".join(f"{title}: {', '.join(names)}." for title, names in found.items() if names)
 
 
 def copying_ns(view: tk.ModelView, calls: tk.IntArray) -> float:
@@ -73,9 +58,9 @@ def time_on_unit(view: tk.ModelView, parts: Parts) -> tuple[tk.Device | None, st
     return unit, f"; on the {tk.DEVICE_NAMES[unit]} {view.time(after)} instead of {view.time(before)}"
 
 
-def conditions_of(view: tk.ModelView, parts: Parts, unit: tk.Device | None) -> Iterator[Condition]:
-    """Conditions of calls on a unit, first the thermal state; None where the unit is not known. O(n log n) in the rows
-    of the trace."""
+def _conditions(view: tk.ModelView, parts: Parts, unit: tk.Device | None) -> Iterator[tuple[str, str, str, bool]]:
+    """Name of each condition, what held before and after, in words, and whether that is the same; no words where it was
+    not recorded. O(n log n) in the rows of the trace."""
     times = [tk.Intervals.from_rows(view.trace.activity.take(part)) for part in parts]
     named: dict[str, tuple[Timed, tk.Texts] | None] = {"thermal state": None, "app state": None}
     if (thermal := view.trace.table(tk.Thermal)) is not None:
@@ -86,16 +71,16 @@ def conditions_of(view: tk.ModelView, parts: Parts, unit: tk.Device | None) -> I
         named["performance state of the GPU"] = gpu, gpu.state
     for name, states in named.items():
         before, after = ("", "") if states is None else (_held(*states, each) for each in times)
-        yield Condition(name, before, after, before == after)
+        yield name, before, after, before == after
     copying = [copying_ns(view, part) for part in parts]
     before, after = (view.time(each) if each else "" for each in copying)
-    yield Condition("time to copy inputs and outputs", before, after, copying[1] < SAME * copying[0])
+    yield "time to copy inputs and outputs", before, after, copying[1] < SAME * copying[0]
     if unit in (tk.Device.ANE, tk.Device.GPU):
         work = unit_rows(view.trace)[unit]
         others = work.times.where(tk.places_of(view.predictions.id, work.call) < 0)
         shares = [float(others.covered_within(each).sum()) / max(int(each.durations.sum()), 1) for each in times]
         before, after = (tk.format_share(share) if share else "none" for share in shares)
-        yield Condition(f"other work on the {tk.DEVICE_NAMES[unit]}", before, after, shares[1] - shares[0] < BESIDE)
+        yield f"other work on the {tk.DEVICE_NAMES[unit]}", before, after, shares[1] - shares[0] < BESIDE
 
 
 def _held(rows: Timed, states: tk.Texts, times: tk.Intervals) -> str:
