@@ -8,7 +8,7 @@ import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.analysis.device_states import thermal_states
-from tracekit.analysis.latency_growth import ContextGrowth, context_growth
+from tracekit.analysis.latency_growth import context_growth
 from tracekit.analysis.ledger.patterns import HEATING_NS
 from tracekit.analysis.requests import token_intervals
 from tracekit.detectors.shared.requests import RECORD_MORE, USES, Asked, judge_requests, times_of
@@ -59,11 +59,10 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
     low, high = tokens.context.min(), tokens.context.max()
     where = f"contexts of {low:,.0f} to {high:,.0f} tokens"
     growth = context_growth(tokens.context, tokens.each_ns)
-    if high - low < options.min_range or growth is None:
-        short = (
-            f"a range of {options.min_range:,} needed" if high - low < options.min_range else "with gaps between them"
-        )
-        return view.unknown(f"Only {where}, {short}.", "Record longer answers, or a chat of several requests.")
+    is_short = high - low < options.min_range
+    if is_short or growth is None:
+        why = f"a range of {options.min_range:,} needed" if is_short else "with gaps between them"
+        return view.unknown(f"Only {where}, {why}.", "Record longer answers, or a chat of several requests.")
     metrics = (
         tk.above("growth", "time in the upper half to the line", 1 + growth.excess, "ratio", 1 + options.excess),
         tk.Metric("lower-bound", "lower bound of that", 1 + growth.excess - growth.excess_error, "ratio"),
@@ -79,7 +78,17 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
         return view.passed(f"In {where}, tokens take {line}, and not more than that in the upper half.", metrics)
     if (unclear := _heat(view, tokens)) is not None:
         return unclear
-    return _finding(asked, tokens, growth, metrics, f"In the lower half of {where}, tokens take {line}")
+    beyond = (tokens.each_ns - growth.line(tokens.context)) * tokens.count
+    late = (tokens.context >= growth.middle) & (beyond > 0)
+    chosen = np.isin(np.arange(len(asked.rows)), tokens.row[late])
+    more = f"{tk.format_share(growth.excess)} (±{tk.format_share(growth.excess_error)}) longer than that"
+    basis = "Time of tokens in the upper half of the contexts beyond the line that those in the lower half follow"
+    return asked.finding(
+        f"In the lower half of {where}, tokens take {line}; in the upper half {more}, and more with each.",
+        metrics,
+        chosen,
+        cost=(round(float(beyond[late].sum())), basis, tokens.times.where(late)),
+    )
 
 
 def _tokens(asked: Asked) -> _Tokens:
@@ -114,26 +123,6 @@ def _heat(view: tk.RecordingView, tokens: _Tokens) -> tk.Outcome | None:
     return view.unknown(
         "Tokens become slower with context, so slowly that heat could be the cause.",
         "Add the Thermal State instrument, and ask again with a short context at the end.",
-    )
-
-
-def _finding(
-    asked: Asked, tokens: _Tokens, growth: ContextGrowth, metrics: tuple[tk.Metric, ...], words: str
-) -> tk.Outcome:
-    beyond = (tokens.each_ns - growth.line(tokens.context)) * tokens.count
-    late = (tokens.context >= growth.middle) & (beyond > 0)
-    chosen = np.zeros(len(asked.rows), np.bool_)
-    chosen[tokens.row[late]] = True
-    error = tk.format_share(growth.excess_error)
-    return asked.finding(
-        f"{words}; in the upper half {tk.format_share(growth.excess)} (±{error}) longer than that, and more with each.",
-        metrics,
-        chosen,
-        cost=(
-            round(float(beyond[late].sum())),
-            "Time of tokens in the upper half of the contexts beyond the line that those in the lower half follow",
-            tokens.times.where(late),
-        ),
     )
 
 
