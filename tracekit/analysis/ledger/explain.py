@@ -19,8 +19,8 @@ from tracekit.analysis.quantities import least, sample_quantiles
 from tracekit.analysis.queues import Behind, all_waits, unit_rows
 from tracekit.arrays import IntArray, ObjectArray
 from tracekit.columns import Texts
+from tracekit.grouping import grouped
 from tracekit.intervals import Intervals
-from tracekit.rows import first_codes
 from tracekit.sorting import distinct_numbers
 from tracekit.trace.events import Device, Events, Kind
 from tracekit.trace.instruments.tables import MetalPipelines
@@ -235,38 +235,23 @@ def blockers(trace: Trace, predictions: IntArray) -> dict[Cause, tuple[Blocker, 
     """Whose work held up some predictions of a model: by cause, longest first; no process for the app's own."""
     ordered, called = in_order(trace), trace.activity.model
     code = int(called.codes[int(predictions[0])])
-    found: dict[Cause, list[Blocker]] = {}
+    found: list[tuple[Cause, Blocker]] = []
     for unit, waits in all_waits(ordered).items():
-        windows = waits.of(np.sort(predictions))
-        rows = unit_rows(ordered)[unit]
-        inside = rows.overlapping(windows)
-        foreign, model = rows.foreign[inside], rows.model[inside]
-        names = np.where(
-            model >= 0,
-            np.append(np.array(called.values, object), "")[model],
-            _texts(trace.hardware.model, rows.id[inside]),
-        )
-        processes = np.where(foreign, _texts(trace.hardware.process, rows.id[inside]), "")
-        groups = (
-            (QUEUED[Behind.OWN], ~foreign & (model == code)),
-            (QUEUED[Behind.MODELS], ~foreign & (model != code)),
-            (QUEUED[Behind.PROCESSES], foreign),
-        )
-        for cause, chosen in groups:
-            at, own = inside[chosen], (names[chosen], processes[chosen])
-            each = _by_owner(unit, trace.hardware, rows.id[at], rows.held.where(at), own, rows.call[at], windows)
-            found.setdefault(cause, []).extend(each)
-    times, windows = (
-        Intervals.from_rows(ordered.compute),
-        Intervals.from_rows(trace.activity).where(predictions).union(),
-    )
-    other = ordered.compute.kind.is_any(Kind.CPU_COMPUTE) & ~ordered.compute.model.is_any(called.values[code])
-    at = np.flatnonzero(other)
-    at = at[windows.covered_within(times.where(at)) > 0]
-    own, owner = (_texts(ordered.compute.model, at), np.full(len(at), "", object)), ordered.compute.prediction
-    each = _by_owner(Device.CPU, ordered.compute, at, times.where(at), own, owner.filled()[at], windows)
-    found[Cause.SHARED_CPU] = [*each]
-    return {cause: tuple(sorted(each, key=lambda who: -who.ns)) for cause, each in found.items() if each}
+        windows, rows, hardware = waits.of(np.sort(predictions)), unit_rows(ordered)[unit], trace.hardware
+        at = rows.overlapping(windows)
+        ids, foreign, model = rows.id[at], rows.foreign[at], rows.model[at]
+        behind = np.where(foreign, Behind.PROCESSES, np.where(model == code, Behind.OWN, Behind.MODELS))
+        named = np.append(np.array(called.values, object), "")[model]
+        names = np.where(model >= 0, named, _texts(hardware.model, ids))
+        owners = np.array(QUEUED, object)[behind], names, np.where(foreign, _texts(hardware.process, ids), "")
+        found += _by_owner(unit, hardware, ids, rows.held.where(at), rows.call[at], owners, windows)
+    work, windows = ordered.compute, Intervals.from_rows(trace.activity).where(predictions).union()
+    at = np.flatnonzero(work.kind.is_any(Kind.CPU_COMPUTE) & ~work.model.is_any(called.values[code]))
+    at = at[windows.covered_within(Intervals.from_rows(work).where(at)) > 0]
+    shared, none = (np.full(len(at), each, object) for each in (Cause.SHARED_CPU, ""))
+    times, calls = Intervals.from_rows(work).where(at), work.prediction.filled()[at]
+    found += _by_owner(Device.CPU, work, at, times, calls, (shared, _texts(work.model, at), none), windows)
+    return {cause: tuple(sorted(each, key=lambda who: -who.ns)) for cause, each in grouped(found).items()}
 
 
 def _by_owner(
@@ -274,25 +259,26 @@ def _by_owner(
     lane: Events,
     at: IntArray,
     held: Intervals,
-    whose: tuple[ObjectArray, ObjectArray],
     calls: IntArray,
+    owners: tuple[ObjectArray, ...],
     windows: Intervals,
-) -> Iterator[Blocker]:
-    """Rows of a lane that filled windows, by the model and process `whose` they are; `calls` are their predictions."""
-    (models, name), (owners, process) = (np.unique(each, return_inverse=True) for each in whose)
-    groups, _ = first_codes(name * len(owners) + process)
-    for number in range(groups.max(initial=-1) + 1):
-        chosen = np.flatnonzero(groups == number)
-        one, known = int(chosen[0]), calls[chosen][calls[chosen] >= 0]
-        yield Blocker(
-            unit=str(unit),
-            model=models[name[one]] or None,
-            process=owners[process[one]] or None,
-            predictions=len(distinct_numbers(known)),
-            ns=int(held.where(chosen).covered_within(windows).sum()),
-            first_ns=int(lane.start_ns[at[one]]),
-            table=str(lane.table.item(at[one])),
-            row=int(lane.row[at[one]]),
+) -> Iterator[tuple[Cause, Blocker]]:
+    """Rows of a lane that filled windows, by the cause, model and process of each; `calls` are their predictions."""
+    by_owner = grouped((owner, number) for number, owner in enumerate(zip(*owners, strict=True)))
+    for (cause, model, process), numbers in by_owner.items():
+        first, known = int(at[numbers[0]]), calls[numbers][calls[numbers] >= 0]
+        yield (
+            cause,
+            Blocker(
+                unit=str(unit),
+                model=model or None,
+                process=process or None,
+                predictions=len(distinct_numbers(known)),
+                ns=int(held.where(np.array(numbers)).covered_within(windows).sum()),
+                first_ns=int(lane.start_ns[first]),
+                table=str(lane.table.item(first)),
+                row=int(lane.row[first]),
+            ),
         )
 
 
