@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from tracekit.analysis.load_waits import (
-    Setup,
     gaps_after,
     hung_share,
     next_call,
@@ -20,11 +19,6 @@ from tracekit.recording.contents import Target
 from tracekit.recording.table import Process
 from tracekit.trace.events import Kind
 from tracekit.trace.instruments.tables import Hangs
-
-
-def setup_of(*times):
-    starts, ends = np.array(times, np.int64).reshape(-1, 2).T
-    return Setup(starts, ends - starts, ends)
 
 
 def alone(calls, min_gap_ns):
@@ -119,14 +113,14 @@ def test_without_hangs_nothing_hung(events, trace_of):
 )
 def test_setup_on_the_way_to_the_call_is_part_of_the_wait(events, setup, expected):
     calls = events((300, 310), (320, 330))
-    assert next_call(events((0, 100)), calls, 10, setup_of(*setup)).tolist() == [expected]
+    assert next_call(events((0, 100)), calls, 10, events(*setup)).tolist() == [expected]
 
 
 def test_setup_during_which_the_model_is_called_holds_nobody_up(events):
     # The second load is waited for by nobody, since the call before it came while the setup lasted.
     work, calls = events((100, 200)), events((50, 60), (400, 410))
-    assert next_call(work, calls, 10, setup_of((20, 395))).tolist() == [-1]
-    assert next_call(work, calls, 10, setup_of((70, 395))).tolist() == [1]
+    assert next_call(work, calls, 10, events((20, 395))).tolist() == [-1]
+    assert next_call(work, calls, 10, events((70, 395))).tolist() == [1]
 
 
 def test_setup_is_what_all_models_need_before_their_first_result(events, trace_of):

@@ -13,9 +13,8 @@ import numpy as np
 from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.statistics import covered_ns, medians_of_others, top_calls
 from tracekit.arrays import BoolArray, FloatArray, IntArray
-from tracekit.columns import column
 from tracekit.intervals import Intervals, Timed
-from tracekit.rows import Rows, places_of
+from tracekit.rows import places_of
 from tracekit.sorting import distinct_numbers
 from tracekit.trace.events import LOAD_KINDS, SETUP_KINDS, Calls, Kind, Level
 from tracekit.trace.instruments.tables import Hangs
@@ -68,16 +67,7 @@ def stand_alone(predictions: Timed, positions: IntArray, min_gap_ns: int) -> tup
     return alone & ~paced, alone & paced
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Setup(Rows):
-    """What an app works through before it can use its models."""
-
-    start_ns: IntArray = column("start")
-    duration_ns: IntArray = column("duration")
-    end_min_ns: IntArray = column("earliest end")
-
-
-def next_call(work: Calls | Setup, predictions: Timed, max_delay_ns: int, setup: Setup | None = None) -> IntArray:
+def next_call(work: Calls, predictions: Timed, max_delay_ns: int, setup: Calls | None = None) -> IntArray:
     """For each row of `work` the position of the prediction that waited for it, -1 where none did.
 
     None started while the row lasted: whoever goes on calling does not wait. And it starts at most `max_delay_ns` after
@@ -146,12 +136,12 @@ def awaited(loads: Calls, trace: Trace) -> BoolArray:
     return surely | perhaps | (hung_share(loads, trace) >= HUNG_SHARE)
 
 
-def _sure_ends(rows: Calls | Setup) -> IntArray:
+def _sure_ends(rows: Calls) -> IntArray:
     """Until when rows last for sure: the earliest end of inferred calls."""
     return np.minimum(Intervals.from_rows(rows).ends, rows.end_min_ns)
 
 
-def _ready(work: Intervals, setup: Setup, calls: IntArray, max_delay_ns: int) -> IntArray:
+def _ready(work: Intervals, setup: Calls, calls: IntArray, max_delay_ns: int) -> IntArray:
     """When the chain of setup work ends in which each row of work stands: shape (work,), its own end where it stands
     alone. Setup during which one of the `calls` starts holds up none of them."""
     times = Intervals.from_rows(setup)
@@ -165,12 +155,11 @@ def _ready(work: Intervals, setup: Setup, calls: IntArray, max_delay_ns: int) ->
 
 
 @cached_by_trace
-def setup_work(trace: Trace) -> Setup:
+def setup_work(trace: Trace) -> Calls:
     """Loads, compilations and first predictions after a load, of all models that the app called. O(n log n); kept as
     long as the trace is."""
     calls = trace.activity
-    at = np.flatnonzero((calls.kind.is_any(*SETUP_KINDS) | first_predictions(trace)) & calls.level.is_any(Level.TOP))
-    return Setup(calls.start_ns[at], calls.duration_ns[at], calls.end_min_ns[at])
+    return calls.where((calls.kind.is_any(*SETUP_KINDS) | first_predictions(trace)) & calls.level.is_any(Level.TOP))
 
 
 @cached_by_trace
