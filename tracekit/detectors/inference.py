@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from tracekit.analysis.quantities import median_of
 from tracekit.analysis.statistics import medians_by_group, sorted_by_group
 from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.characters import lower_first
@@ -290,7 +291,7 @@ def _must_be_known(detector: AnyDetector, finding: Finding, of_model: Calls, kno
         return shown & ~(whole & ~loads)
     sure = of_model.duration_ns[known & ~loads]
     hidden = (of_model.end_max_ns - of_model.start_min_ns)[~known & ~loads].sum()
-    few = len(sure) and hidden / max(np.median(sure), 1) <= _FEW * len(sure)
+    few = len(sure) and hidden / max(median_of(sure), 1) <= _FEW * len(sure)
     return shown if few else np.ones(len(of_model), np.bool_)
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.load_waits import hung_share, waits_for_loads
 from tracekit.analysis.loads import ColdLoads, cold_loads
+from tracekit.analysis.quantities import median_of
 from tracekit.detectors.shared.loads import perhaps_cold, warm_up_doubt
 from tracekit.detectors.shared.options import hang_share_option, max_delay_option, warm_up_gap_option
 from tracekit.detectors.shared.planned import of_load
@@ -45,7 +44,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         tk.above("longest-wait", "longest load the app waited for", longest_ns, "ns", round(options.min_wait_ms * 1e6)),
         tk.Metric("loads", "loads", len(durations), "count"),
         tk.Metric("cold-loads", "cold loads", int(known.cold.sum()), "count"),
-        tk.Metric("median-cached", "median cached load", float(np.median(rest)) if len(rest) else None, "ns"),
+        tk.Metric("median-cached", "median cached load", median_of(rest) if len(rest) else None, "ns"),
     )
     if (known.cold & felt).any():
         return _finding(view, known, felt, hung & ~waited, metrics)

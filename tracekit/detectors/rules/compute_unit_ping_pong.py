@@ -6,6 +6,7 @@ import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.analysis.breakdown.device_runs import SHORT_CPU_NS, device_runs_of
+from tracekit.analysis.quantities import median_of
 from tracekit.detectors.shared.planned import of_hand_offs
 from tracekit.detectors.shared.unit_work import unit_suggestion
 from tracekit.detectors.shared.wording import order_words, record_alone
@@ -46,7 +47,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return view.too_few_predictions(count, options.min_predictions, "with known compute units", record=record)
     runs, mostly_cpu, least = None, False, options.hand_offs
     # The quick count holds every change that the exact one does.
-    if np.median(changes) >= min(least, THERE_AND_BACK):
+    if median_of(changes) >= min(least, THERE_AND_BACK):
         runs = device_runs_of(view.compute, view.hardware, rows.id, round(options.min_cpu_us * 1e3))
         changes, interruptions = runs.changes(rows.id), runs.interruptions()
         on_cpu = view.compute.device.is_any(tk.Device.CPU) & np.isin(view.compute.prediction.filled(), rows.id)
@@ -54,7 +55,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         between_ns = int(cpu.covered_within(interruptions).sum())
         mostly_cpu = between_ns >= options.cpu_share * total_ns and not view.compute.parent_model.known.any()
         least = min(least, THERE_AND_BACK) if mostly_cpu else least
-    usual = float(np.median(changes))
+    usual = median_of(changes)
     metric = tk.above("hand-offs", "hand-offs per prediction (median)", usual, "count", least)
     if runs is None or not metric.reached:
         words = f"Half of the predictions have {tk.format_count(round(usual), 'hand-off')} or fewer"

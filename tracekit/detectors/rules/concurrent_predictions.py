@@ -71,7 +71,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return view.passed(f"Up to {most} in flight, hardly slower than alone ({slowdown:.1f}x).", metrics)
     deep_ns = int(spent_ns[max(options.unsupported_depth, limit + 1) :].sum())
     # Several instances may well run on different devices, where depth alone shows nothing.
-    several = len(np.unique(view.predictions.instance.values[view.predictions.instance.known])) > 1
+    several = len({*view.predictions.instance.values[view.predictions.instance.known].tolist()}) > 1
     if slowdown is None and (deep_ns < options.busy_share * busy_ns or several):
         return view.unknown(
             f"Up to {most} in flight, but too few predictions ran alone to tell whether they slow each other down.",

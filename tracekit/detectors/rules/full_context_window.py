@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import tracekit.detectors as tk
+from tracekit.analysis.quantities import median_of
 from tracekit.detectors.shared.requests import NO_ERROR, USES, Asked, judge_requests
 
 ON_DEVICE = 4_096
@@ -78,9 +79,9 @@ def _turns(asked: Asked, window: int) -> str:
     at = int(np.nanargmax(context.or_nan()))
     same = session.known & (session.values == session.item(at))
     steps = np.diff(context.values[same & context.known])
-    if not len(steps) or np.median(steps) <= 0:
+    if not len(steps) or median_of(steps) <= 0:
         return ""
-    left = int((window - context.values[at]) // np.median(steps))
+    left = int((window - context.values[at]) // median_of(steps))
     fits = tk.format_count(left, "more request fits", "more requests fit") if left else "no further request fits"
     return f", and {fits} at this pace" if left >= 0 else ""
 

@@ -7,6 +7,7 @@ import numpy as np
 import tracekit.detectors as tk
 from tracekit.analysis.latency_growth import GrowthRule
 from tracekit.analysis.ledger.patterns import Grows
+from tracekit.analysis.quantities import median_of
 from tracekit.detectors.shared.stands_out import Alike, judge_alike
 
 _RULE = GrowthRule()
@@ -25,8 +26,8 @@ def _judge(calls: Alike) -> tk.Outcome:
             "Record a longer sequence of predictions, such as a long answer of a language model.",
         )
     known = growth.correlation[~np.isnan(growth.correlation)]
-    correlation = float(np.median(known)) if len(known) else None
-    several, ratio = len(growth.count) > 1, float(np.median(growth.ratio[growth.grows if cause else slice(None)]))
+    correlation = median_of(known) if len(known) else None
+    several, ratio = len(growth.count) > 1, median_of(growth.ratio[growth.grows if cause else slice(None)])
     metrics = (
         tk.Metric("sequences", "sequences", len(growth.count), "count"),
         tk.Metric("growing", "sequences that grow", int(growth.grows.sum()), "count"),
@@ -53,7 +54,7 @@ def _judge(calls: Alike) -> tk.Outcome:
         where = f"from sequence to sequence, over {longest:,} predictions"
     elif sequences > 1:
         where = f"within {sequences:,} sequences of up to {longest:,} predictions"
-    start = float(np.median(growth.start_ns[growth.grows]))
+    start = median_of(growth.start_ns[growth.grows])
     afresh = "; each sequence starts fast again" if growth.starts_afresh else ""
     summary = f"Latency grows from {view.time(start)} to {view.time(start * ratio)} ({ratio:.1f}x) {where}{afresh}."
     words = "Time predictions took beyond the beginning of their sequence"

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 import tracekit.detectors as tk
 from tracekit.analysis.latency_growth import GrowthRule
 from tracekit.analysis.ledger.account import ledger
 from tracekit.analysis.ledger.causes import NAMES
 from tracekit.analysis.ledger.patterns import Grows
-from tracekit.analysis.quantities import quantiles
+from tracekit.analysis.quantities import median_of, quantiles
 from tracekit.detectors.shared import latency_causes
 from tracekit.detectors.shared.comparable_predictions import Calls, comparable_calls, longer_than_usual
 from tracekit.detectors.shared.wording import FOLLOWS_INPUT_SIZE
@@ -121,8 +119,8 @@ def _coincidences(view: tk.ModelView, calls: Calls, long: tk.BoolArray) -> list[
         sentences.append("The slow ones ran while the GPU was at its minimum performance state.")
     busy = latency_causes.busy_times(view, calls).sum(axis=1)
     if (busy > 0).all() and (~long).any():
-        extra = float(np.median(calls.durations[long]) - np.median(calls.durations[~long]))
-        share = float(np.median(busy[long]) - np.median(busy[~long])) / extra if extra > 0 else 0.0
+        extra = float(median_of(calls.durations[long]) - median_of(calls.durations[~long]))
+        share = float(median_of(busy[long]) - median_of(busy[~long])) / extra if extra > 0 else 0.0
         if share >= 0.5:
             sentences.append(
                 f"{tk.format_share(min(share, 1.0))} of the extra time is compute unit work: they ran at lower clocks "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import tracekit.detectors as tk
+from tracekit.analysis.quantities import median_of
 from tracekit.detectors.shared.requests import USES, Asked, judge_requests, times_of
 
 
@@ -80,7 +81,7 @@ def _first_prompt(asked: Asked, options: Options, known: tk.BoolArray) -> tk.Out
     later = np.arange(len(prompt)) > 0
     timed = later & ~np.isnan(prompt)
     if int(timed.sum()) >= options.min_later and not np.isnan(prompt[0]):
-        usual_ns = float(np.median(prompt[timed]))
+        usual_ns = median_of(prompt[timed])
         excess_ns = prompt[0] - usual_ns
         metrics = (
             tk.above("ratio", "first prompt to later ones", prompt[0] / max(usual_ns, 1), "ratio", options.ratio),
@@ -94,8 +95,8 @@ def _first_prompt(asked: Asked, options: Options, known: tk.BoolArray) -> tk.Out
                     "processed is not recorded.",
                     advice,
                 )
-            if int(alike.sum()) >= options.min_later and prompt[0] >= options.ratio * np.median(prompt[alike]):
-                return _slow_first(asked, metrics, round(float(np.median(prompt[alike]))))
+            if int(alike.sum()) >= options.min_later and prompt[0] >= options.ratio * median_of(prompt[alike]):
+                return _slow_first(asked, metrics, round(median_of(prompt[alike])))
     if not known.any():
         loads = "loads" if advice else "loads of this runtime"
         return asked.unknown(f"The recording does not show {loads} and first tokens of the same request.", advice)

@@ -113,7 +113,7 @@ def _by_frames(view: tk.ModelView, options: Options, latency: tuple[tk.Metric, t
         )
     # A user that follows another, as in reloads, does not alternate with it.
     users = (view.predictions.instance.filled(), view.processes[view.processes >= 0])
-    if any(np.count_nonzero(np.diff(known)) >= len(np.unique(known)) > 1 for known in users):
+    if any(np.count_nonzero(np.diff(known)) >= len({*known.tolist()}) > 1 for known in users):
         return view.unknown(
             f"{rate}, but several instances or processes run the model by turns, and the recording does not show which "
             "frames each of them has to keep.",

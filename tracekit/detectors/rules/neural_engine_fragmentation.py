@@ -7,6 +7,7 @@ import numpy as np
 import tracekit.detectors as tk
 from tracekit.analysis.breakdown.device_runs import SHORT_CPU_NS, gaps_between
 from tracekit.analysis.ledger.account import ledger
+from tracekit.analysis.quantities import median_of
 from tracekit.analysis.queues import all_waits
 from tracekit.detectors.shared.queued import nameless_answer
 
@@ -48,18 +49,18 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     running_ns = int(rows.duration_ns.sum()) - queued_ns
     share = int(idle.sum()) / running_ns if running_ns else 0.0
     metrics = (
-        tk.above("segments", "segments per prediction (median)", float(np.median(pieces)), "count", options.segments),
+        tk.above("segments", "segments per prediction (median)", median_of(pieces), "count", options.segments),
         tk.above("gaps", "gaps between segments", share, "share", options.gap_share),
     )
     # Words behind a time that leaves out how long predictions queued.
     besides = " without queueing" if queued_ns else ""
     if not tk.all_reached(metrics) or not idle.any():
         return view.passed(
-            f"Median: {tk.format_count(int(np.median(pieces)), 'segment')} per prediction; idle gaps "
+            f"Median: {tk.format_count(int(median_of(pieces)), 'segment')} per prediction; idle gaps "
             f"{tk.format_share(share)} of the time{besides}.",
             metrics,
         )
-    chosen, mean, usual = idle > 0, int(idle.sum()) / len(rows), float(np.median(pieces))
+    chosen, mean, usual = idle > 0, int(idle.sum()) / len(rows), median_of(pieces)
     affected = gaps.where(chosen).union()
     return view.finding(
         f"Half of {tk.format_count(len(rows), 'prediction')} run on the Neural Engine in {usual:.0f} or more segments. "

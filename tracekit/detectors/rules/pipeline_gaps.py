@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 import tracekit.detectors as tk
 from tracekit.analysis.quantities import median_of
 from tracekit.detectors.shared.idle_gaps import Activity, SequenceGaps, find_gaps, gap_finding, unclear
@@ -47,7 +45,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         "camera, a timer or a sleep looks different"
     )
     why = gaps.seen if gaps.marked or gaps.by_stacks else why
-    turns, models = len(idle.distance_ns) + 1, len(np.unique(idle.next_model[idle.next_model >= 0]))
+    turns, models = len(idle.distance_ns) + 1, len({*idle.next_model[idle.next_model >= 0].tolist()})
     if models > 1:
         during = f"{turns:,} rounds of {models} models: in each, gaps of {view.time(gap)} and predictions"
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import tracekit.detectors as tk
+from tracekit.analysis.quantities import median_of
 from tracekit.detectors.shared.requests import MODEL_PHASES, USES, Asked, judge_requests, times_of
 
 
@@ -58,7 +59,7 @@ def detect(asked: Asked, options: Options) -> tk.Outcome:
     taken = tk.Intervals.none().joined(*(each for at, each in waits if queued[at]))
     return asked.finding(
         f"{words}, up to {tk.format_time(int(wait_ns[queued].max()))} (median "
-        f"{tk.format_time(float(np.median(wait_ns[queued])))}).",
+        f"{tk.format_time(median_of(wait_ns[queued]))}).",
         metrics,
         queued,
         cost=(taken.covered_ns, "Time from the start of a request to its own work in which another ran", taken),

@@ -8,6 +8,7 @@ import tracekit.detectors as tk
 from tracekit.analysis.breakdown.partition import Part
 from tracekit.analysis.ledger.causes import PREPARING
 from tracekit.analysis.ledger.explain import prepared_by
+from tracekit.analysis.quantities import median_of
 from tracekit.detectors.shared.interface import shapes_words
 from tracekit.detectors.shared.stands_out import Alike, judge_alike
 
@@ -47,7 +48,7 @@ def _judge(calls: Alike, options: Options) -> tk.Outcome:
             return view.unknown(words, "Record with Time Profiler, too: call stacks show specialization on the GPU.")
         which = f"{count:,} of {tk.format_count(int(calls.warm.sum()), 'warm prediction')} specialize"
         return view.passed(f"{which if count else 'No warm prediction specializes'} the model.", metrics)
-    took, of = (view.time(float(np.median(ns[again]))) for ns in (calls.extra_ns, durations))
+    took, of = (view.time(median_of(ns[again])) for ns in (calls.extra_ns, durations))
     note, fix = shapes_words(view)
     summary = (
         f"{count:,} of {tk.format_count(len(again), 'prediction')} ({tk.format_share(count / len(again))}) specialize "

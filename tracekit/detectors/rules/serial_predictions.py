@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 import tracekit.detectors as tk
+from tracekit.analysis.quantities import median_of
 from tracekit.detectors.shared import idle_gaps
 from tracekit.detectors.shared.options import GAP_SHARE
 from tracekit.detectors.shared.partitions import why_no_gaps
@@ -30,7 +29,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     metrics = (
         tk.above("unit-idle", "compute unit idle", resting, "share", options.gap_share),
         idle,
-        tk.Metric("median-gap", "median gap per prediction", float(np.median(gaps.idle.idle_ns)), "ns"),
+        tk.Metric("median-gap", "median gap per prediction", median_of(gaps.idle.idle_ns), "ns"),
     )
     if not tk.reached(metrics, "unit-idle") or not resting:
         return view.passed(

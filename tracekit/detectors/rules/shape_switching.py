@@ -9,6 +9,7 @@ from tracekit.analysis.latency import modes
 from tracekit.analysis.ledger.account import spent_by_layer
 from tracekit.analysis.ledger.layers import UNITS, Layer
 from tracekit.analysis.ledger.patterns import is_narrow
+from tracekit.analysis.quantities import median_of
 from tracekit.analysis.throughput import burst_numbers
 from tracekit.detectors.shared.interface import shapes_words
 from tracekit.detectors.shared.stands_out import MIN_CALLS, Alike, judge_alike
@@ -58,7 +59,7 @@ def _judge(calls: Alike, options: Options) -> tk.Outcome:
                 words, "Record with the Core ML template, which includes the Neural Engine and the GPU."
             )
         return view.passed(f"The latencies of {tk.format_count(len(warm), 'prediction')} form no separate slow group.")
-    fast_ns, slow_ns = (float(np.median(took[each])) for each in (~slow, slow))
+    fast_ns, slow_ns = (median_of(took[each]) for each in (~slow, slow))
     switches, share = _switches(slow, burst_numbers(calls.calls)[warm]), float(slow.mean())
     metrics = (
         tk.above("ratio", "slow group to fast group", slow_ns / fast_ns, "ratio", options.ratio),
@@ -76,7 +77,7 @@ def _judge(calls: Alike, options: Options) -> tk.Outcome:
     main, units = int(spent[:, UNITS].sum(axis=0).argmax()), list(tk.DEVICE_NAMES.values())
     if main != calls.usual.main_unit:
         what = f"the slow ones run mainly on the {units[main]}, the fast ones on the {units[calls.usual.main_unit]}"
-    elif np.median(calls.by(tk.Cause.COPIES)[warm[slow]]) >= _LARGER * max(calls.usual.layers_ns[Layer.DATA], 1):
+    elif median_of(calls.by(tk.Cause.COPIES)[warm[slow]]) >= _LARGER * max(calls.usual.layers_ns[Layer.DATA], 1):
         return view.passed(FOLLOWS_INPUT_SIZE, metrics)
     else:
         what = f"the slow ones work longer on the {units[main]}"

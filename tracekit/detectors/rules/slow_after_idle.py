@@ -8,6 +8,7 @@ import tracekit.detectors as tk
 from tracekit.analysis.ledger.account import keeps_frame_rate
 from tracekit.analysis.ledger.layers import UNITS
 from tracekit.analysis.ledger.patterns import LEAST_SHARE, PAUSE_NS, after_pause
+from tracekit.analysis.quantities import median_of
 from tracekit.detectors.shared.stands_out import MIN_CALLS, Alike, judge_alike
 
 
@@ -22,7 +23,7 @@ class Options(tk.Options):
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Compares the first predictions after long pauses with all others."""
     times = tk.Intervals.from_rows(view.predictions)
-    usual_gap_ns = np.median(times.starts[1:] - times.ends[:-1]) if len(times) > 1 else 0
+    usual_gap_ns = median_of(times.starts[1:] - times.ends[:-1]) if len(times) > 1 else 0
     if usual_gap_ns >= PAUSE_NS:
         return view.unknown(
             f"A gap of {tk.format_time(float(usual_gap_ns))} is usual for this model: too few others to compare.",
@@ -46,7 +47,7 @@ def _judge(calls: Alike, after_pause: tk.IntArray, options: Options) -> tk.Outco
     limit = max(options.ratio * usual, usual + options.min_extra_ms * 1e6)
     slow, long = after & (usual + calls.extra_ns >= limit), calls.own_ns >= limit
     share, elsewhere, typical = (
-        float(each) for each in (long[after].mean(), long[others].mean(), np.median(calls.own_ns[after]))
+        float(each) for each in (long[after].mean(), long[others].mean(), median_of(calls.own_ns[after]))
     )
     metrics = (
         tk.above("slow-after-gaps", "slow predictions after gaps", share, "share", LEAST_SHARE),

@@ -7,6 +7,7 @@ import numpy as np
 import tracekit.detectors as tk
 from tracekit.analysis import autoregression
 from tracekit.analysis.latency_growth import growth
+from tracekit.analysis.quantities import median_of
 from tracekit.analysis.throughput import burst_numbers
 
 USUAL_CALLS = 0.9
@@ -39,9 +40,9 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     share = float(passed_on.mean())
     metrics = (
         tk.above("copying", "predictions with large copies in and out", share, "share", USUAL_CALLS),
-        tk.Metric("median-copy", "median copy time", float(np.median(copies.both)), "ns"),
-        tk.Metric("median-in", "median copy time in", float(np.median(copies.into)), "ns"),
-        tk.Metric("median-out", "median copy time out", float(np.median(copies.out)), "ns"),
+        tk.Metric("median-copy", "median copy time", median_of(copies.both), "ns"),
+        tk.Metric("median-in", "median copy time in", median_of(copies.into), "ns"),
+        tk.Metric("median-out", "median copy time out", median_of(copies.out), "ns"),
         tk.Metric("predictions", "predictions", len(rows), "count"),
     )
     if not tk.reached(metrics, "copying"):
@@ -63,8 +64,8 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     data = data.where(np.isin(data.prediction.filled(), rows.id[passed_on]))
     copied = tk.Intervals.from_rows(data).union()
     return view.finding(
-        f"Each prediction spends {tk.format_time(float(np.median(copies.into)))} on copies in and "
-        f"{tk.format_time(float(np.median(copies.out)))} on copies out (medians; "
+        f"Each prediction spends {tk.format_time(median_of(copies.into))} on copies in and "
+        f"{tk.format_time(median_of(copies.out))} on copies out (medians; "
         f"{tk.format_share(copied_ns / predicted_ns)} of {tk.format_time(predicted_ns)} over "
         f"{tk.format_count(len(rows), 'prediction')}), and {sign}. Possible but not certain: this looks like a cache, "
         "but the recording does not show what is copied.",

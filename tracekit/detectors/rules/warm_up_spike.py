@@ -11,6 +11,7 @@ from tracekit.analysis.ledger.causes import OWN, PREPARING
 from tracekit.analysis.ledger.explain import prepared_by
 from tracekit.analysis.ledger.patterns import PAUSE_NS
 from tracekit.analysis.load_waits import after_gap, stand_alone
+from tracekit.analysis.quantities import median_of
 from tracekit.detectors.shared.loads import warm_up_doubt
 from tracekit.detectors.shared.stands_out import Alike, judge_alike
 from tracekit.detectors.shared.wording import KEEP_LOADED
@@ -51,7 +52,7 @@ def _judge(calls: Alike, options: Options) -> tk.Outcome:
     own, took = usual + calls.by(*OWN), usual + calls.extra_ns[first]
     paused, others = calls.warm & after_gap(calls.calls, PAUSE_NS), np.sort(own[calls.warm])
     least_ns = round(options.min_extra_ms * 1e6)
-    resumed_ns = float(np.median(own[paused])) if paused.any() else 0.0
+    resumed_ns = median_of(own[paused]) if paused.any() else 0.0
 
     def as_slow(ns: tk.IntArray) -> tk.FloatArray:
         return (len(others) - np.searchsorted(others, options.alike_share * ns)) / len(others)

@@ -164,7 +164,7 @@ def _gaps(view: tk.ModelView, starts_ns: tk.IntArray, sequence: tk.IntArray, min
         numbers, group = np.unique(stretch[~rest], return_inverse=True)
         beats = tuple(medians_by_group(idle.distance_ns[~rest], group, len(numbers)).tolist())
     elif paced is idleness.Pacing.PERIODIC and not perhaps:
-        beats = (float(np.median(idle.distance_ns)),)
+        beats = (median_of(idle.distance_ns),)
     elif not rest.all():
         # What waits for a camera at times says nothing of the rest, which is judged by itself.
         idle = idle.of_steps(rest)
@@ -199,7 +199,7 @@ def _blurred(view: tk.ModelView, idle: idleness.Idle) -> bool:
 
 def _like_work(gap_ns: tk.IntArray) -> bool:
     """Whether gaps, shape (steps,), vary as work does: less than waiting by chance, more than a sleep."""
-    variation, usual = idleness.spread(gap_ns), float(np.median(gap_ns))
+    variation, usual = idleness.spread(gap_ns), median_of(gap_ns)
     sleeps = variation <= SLEEP_SPREAD and usual >= SLEEP_SHORTEST_NS
     by_chance = CHANCE_SPREAD - idleness.CERTAINTY * CHANCE_ERROR / len(gap_ns) ** 0.5
     return variation <= min(WORK_SPREAD, by_chance) and usual <= WORK_LONGEST_NS and not sleeps
@@ -263,7 +263,7 @@ def _may_open(view: tk.ModelView, sequence: tk.IntArray) -> bool:
     """Whether a single sequence may be one answer: its first call is long enough for a prompt, and units work for it
     for much of the extra time as far as rows show, or it follows a call of a model that hardly does else."""
     busy = np.sum([view.breakdown.busy(device).filled(0) for device in tk.DEVICE_NAMES], axis=0)
-    more, longer = (float(each[0] - np.median(each)) for each in (busy, view.durations))
+    more, longer = (float(each[0] - median_of(each)) for each in (busy, view.durations))
     works = not busy.any() or more >= WORKED_SHARE * longer
     return bool(works and opens_sequence(view.durations, sequence, ONLY_OPENING)[0]) or opened_by_another_model(
         view.trace, view.predictions, sequence, min_sequences=1

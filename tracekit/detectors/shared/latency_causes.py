@@ -20,6 +20,7 @@ from tracekit.analysis.latency import modes
 from tracekit.analysis.latency_growth import GrowthRule
 from tracekit.analysis.ledger import patterns
 from tracekit.analysis.ledger.patterns import KNOWN_SHARE, LARGER_WORK, MIN_IN_STATE, GrowthReading, is_narrow
+from tracekit.analysis.quantities import median_of
 from tracekit.detectors.shared.comparable_latency import latencies, work_by_unit
 from tracekit.detectors.shared.comparable_predictions import Calls, judge_by_load_kind
 from tracekit.detectors.shared.options import HEAT_RATIO
@@ -157,7 +158,7 @@ def read_switching(
     if not groups.any():
         return None
     slow = groups > 0
-    medians = [float(np.median(durations[group])) for group in (~slow, slow)]
+    medians = [median_of(durations[group]) for group in (~slow, slow)]
     switches = _switches(slow, calls.burst)
     work, units = _work(view, calls, slow)
     return Switching(
@@ -207,7 +208,7 @@ def _work(view: tk.ModelView, calls: Calls, slow: tk.BoolArray) -> tuple[Work, t
     units = names[main[0]], names[main[1]]
     if main[0] != main[1]:
         return Work.OTHER_UNIT, units
-    longer = float(np.median(total[slow])) >= LARGER_WORK * float(np.median(total[~slow]))
+    longer = median_of(total[slow]) >= LARGER_WORK * median_of(total[~slow])
     return (Work.LONGER if longer else Work.SAME), units
 
 

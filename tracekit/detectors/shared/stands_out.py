@@ -18,7 +18,9 @@ from tracekit.analysis.ledger.account import Account, ledger
 from tracekit.analysis.ledger.causes import QUEUED
 from tracekit.analysis.ledger.layers import Compared
 from tracekit.analysis.ledger.usual import Usual
+from tracekit.analysis.quantities import median_of
 from tracekit.detectors.shared.wording import KEEP_LOADED, keep_loaded
+from tracekit.sorting import distinct_numbers
 
 MIN_CALLS = 20
 """Fewest comparable calls. Below it a 95th percentile is the longest call or lies between the longest two."""
@@ -61,7 +63,7 @@ class Alike:
 
     def typical_ns(self, chosen: tk.BoolArray) -> float:
         """What some calls, at least one, take at the median by the causes alone."""
-        return self.usual.ns + float(np.median(self.extra_ns[chosen]))
+        return self.usual.ns + median_of(self.extra_ns[chosen])
 
     def finding(
         self,
@@ -136,5 +138,5 @@ def _several_processes(view: tk.ModelView) -> bool:
         view.predictions.instance.filled(),
         view.loads.instance.filled(),
     )
-    times = np.array([int((loaded == number).sum()) for number in np.unique(numbers)])
+    times = np.array([int((loaded == number).sum()) for number in distinct_numbers(numbers)])
     return bool((times != 1).any())

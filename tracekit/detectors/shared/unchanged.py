@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 import tracekit.detectors as tk
+from tracekit.analysis.quantities import median_of
 from tracekit.analysis.queues import unit_rows
 from tracekit.intervals import Timed
 from tracekit.trace.events import COPY_KINDS
@@ -43,7 +42,7 @@ def conditions_in_words(view: tk.ModelView, parts: Parts, unit: tk.Device | None
 def copying_ns(view: tk.ModelView, calls: tk.IntArray) -> float:
     """Median time in which inputs and outputs of calls, by id, are copied and converted; 0 where no row shows it."""
     copies = view.data.where(view.data.kind.is_any(*COPY_KINDS))
-    return float(np.median(tk.sums_by(calls, copies.prediction.filled(), copies.duration_ns)))
+    return median_of(tk.sums_by(calls, copies.prediction.filled(), copies.duration_ns))
 
 
 def time_on_unit(view: tk.ModelView, parts: Parts) -> tuple[tk.Device | None, str]:
@@ -52,7 +51,7 @@ def time_on_unit(view: tk.ModelView, parts: Parts) -> tuple[tk.Device | None, st
     at = [tk.places_of(view.predictions.id, part) for part in parts]
     busy = {unit: view.breakdown.busy(unit).filled(0) for unit in tk.DEVICE_NAMES}
     unit = max(busy, key=lambda each: int(busy[each].sum()))
-    before, after = (float(np.median(busy[unit][part])) for part in at)
+    before, after = (median_of(busy[unit][part]) for part in at)
     if not before:
         return None, ""
     return unit, f"; on the {tk.DEVICE_NAMES[unit]} {view.time(after)} instead of {view.time(before)}"
