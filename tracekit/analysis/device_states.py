@@ -53,40 +53,14 @@ def thermal_states(trace: Trace, times_ns: IntArray) -> IntArray | None:
     return None if states is None or not len(states) else states_at(states, THERMAL_STATES, times_ns)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ThermalComparison:
-    """Durations of calls in the coolest and in the hottest thermal state that hold enough of them."""
-
-    state: IntArray
-    """Shape (calls,): index in `THERMAL_STATES`, or `UNKNOWN`."""
-    coolest: int | None
-    """None where no state holds enough calls."""
-    hottest: int | None
-    """None where only one state does."""
-    cool_median_ns: float | None
-    hot_median_ns: float | None
-
-    @property
-    def ratio(self) -> float | None:
-        """Median in the hottest state over that in the coolest; None where two states cannot be compared."""
-        if self.hot_median_ns is None or not self.cool_median_ns:
-            return None
-        return self.hot_median_ns / self.cool_median_ns
-
-    @property
-    def is_cool(self) -> BoolArray:
-        """Shape (calls,): ran in the coolest state."""
-        return self.state == self.coolest if self.coolest is not None else np.zeros(len(self.state), np.bool_)
-
-
-def compare_thermal_states(durations_ns: IntArray, state: IntArray, min_calls: int) -> ThermalComparison:
-    """Durations by thermal state; a state counts from `min_calls` calls on. Shape (calls,) each. O(n)."""
-    counts = np.bincount(state[state >= 0], minlength=len(THERMAL_STATES))
-    enough = np.flatnonzero(counts >= min_calls).tolist()
-    coolest = enough[0] if enough else None
-    hottest = enough[-1] if len(enough) > 1 else None
-    medians = [None if each is None else float(np.median(durations_ns[state == each])) for each in (coolest, hottest)]
-    return ThermalComparison(state, coolest, hottest, medians[0], medians[1])
+def heat_ratio(durations_ns: IntArray, state: IntArray, min_calls: int) -> tuple[float | None, int]:
+    """Median duration in the hottest state over that in the coolest, of those with at least `min_calls` calls, and the
+    coolest: None where no two can be compared, `UNKNOWN` where there is none. Shape (calls,) each. O(n)."""
+    enough = np.flatnonzero(np.bincount(state[state != UNKNOWN]) >= min_calls).tolist()
+    if not enough:
+        return None, UNKNOWN
+    cool, hot = (float(np.median(durations_ns[state == each])) for each in (enough[0], enough[-1]))
+    return (hot / cool if len(enough) > 1 and cool else None), enough[0]
 
 
 LEAST_NS: Final = 60_000_000_000

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tracekit.analysis.device_states import UNKNOWN, compare_thermal_states
+from tracekit.analysis.device_states import UNKNOWN, heat_ratio
 from tracekit.analysis.idle import CERTAINTY
 from tracekit.analysis.latency import change_points, modes, ranks
 from tracekit.analysis.latency_growth import AFRESH, Growth, GrowthRule, growth, medians_of_three
@@ -173,7 +173,7 @@ def read_growth(times: Intervals, burst: IntArray, state: IntArray, rule: Growth
     durations = durations[index]
     if 2 * int(growth(durations[cool], sequence[cool], rule).grows.sum()) >= len(count):
         return GrowthReading(measured, Grows.SEQUENCE, across)
-    ratio = compare_thermal_states(durations, states, MIN_IN_STATE).ratio
+    ratio, _ = heat_ratio(durations, states, MIN_IN_STATE)
     if ratio is None:
         return GrowthReading(measured, Grows.UNCLEAR, across)
     return GrowthReading(measured, Grows.HEAT if ratio >= HEAT_RATIO else Grows.SEQUENCE, across)

@@ -15,7 +15,7 @@ import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.analysis import device_states
-from tracekit.analysis.device_states import UNKNOWN, ThermalComparison, compare_thermal_states
+from tracekit.analysis.device_states import UNKNOWN
 from tracekit.analysis.latency import modes
 from tracekit.analysis.latency_growth import GrowthRule
 from tracekit.analysis.ledger import patterns
@@ -56,12 +56,6 @@ def gpu_at_minimum(view: tk.ModelView, calls: Calls) -> tk.BoolArray | None:
     return slowest
 
 
-def read_heat(view: tk.ModelView, calls: Calls) -> ThermalComparison | None:
-    """Durations by thermal state; None where it was not recorded."""
-    states = thermal_states(view, calls)
-    return None if states is None else compare_thermal_states(calls.durations, states, MIN_IN_STATE)
-
-
 def judge_when_cool(
     view: tk.ModelView, every: tuple[Calls, ...], judge: Callable[[Calls, float], tk.Outcome]
 ) -> tk.Outcome:
@@ -69,8 +63,10 @@ def judge_when_cool(
     calls count. `judge` takes them and how many calls were asked for each one that is compared."""
 
     def judge_cool(some: Calls) -> tk.Outcome:
-        heat = read_heat(view, some) if len(some.rows) >= MIN_CALLS else None
-        cool = some.where(heat.is_cool) if heat is not None and (heat.ratio or 0) >= HEAT_RATIO else some
+        states, cool = thermal_states(view, some) if len(some.rows) >= MIN_CALLS else None, some
+        if states is not None:
+            ratio, coolest = device_states.heat_ratio(some.durations, states, MIN_IN_STATE)
+            cool = some.where(states == coolest) if (ratio or 0) >= HEAT_RATIO else some
         enough = len(cool.rows) >= MIN_CALLS
         return judge(cool, some.requested_ratio) if enough else cool.too_few(view, MIN_CALLS)
 
