@@ -1,8 +1,8 @@
 """The calls of a model whose times can be compared with each other.
 
-Several detectors ask why some calls take longer than others. Only calls of one process, instance and load are compared,
-and those of others that are alike (`comparable_latency`). What is another detector's business is left out for all of
-them: warming up, waiting for another call or somebody else's work, and the long calls that open a sequence.
+Which loads, instances and processes are alike is what the account of time says (`tracekit.analysis.ledger`). What is
+another detector's business is left out: warming up, waiting for another call or somebody else's work, and the long
+calls that open a sequence.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.ledger.account import ledger
 from tracekit.analysis.quantities import sample_quantiles
 from tracekit.analysis.throughput import burst_numbers
-from tracekit.detectors.shared.comparable_latency import held_up_ns, latencies
 from tracekit.detectors.shared.stands_out import worst_of
 from tracekit.detectors.shared.wording import KEEP_LOADED, RECORD_ALONE, RECORD_PHASE_ALONE
 
@@ -112,7 +111,15 @@ class Calls:
 def comparable_calls(view: tk.ModelView) -> tuple[Calls, ...]:
     """The calls of the model that compare with each other, for each kind of load; most predictions first, at least one.
     Calls without duration are none. O(n log n), and O(m log m) in the rows of the trace where times differ much."""
-    return _of_each_kind(view)
+    alone, account = tk.Intervals.from_rows(view.predictions).alone(), ledger(view.trace).get(view.name)
+    kind = np.zeros(len(view.predictions), np.int64) if account is None else account.kind
+    return tuple(_comparable(view, kind == number, alone) for number in range(int(kind.max(initial=0)) + 1))
+
+
+def held_up_ns(view: tk.ModelView, *causes: tk.Cause) -> tk.IntArray:
+    """Time in ns that the account gives these causes in each prediction of the model: shape (predictions,)."""
+    account = ledger(view.trace).get(view.name)
+    return np.zeros(len(view.predictions), np.int64) if account is None else np.maximum(account.of(*causes), 0)
 
 
 def judge_by_load_kind(
@@ -137,11 +144,6 @@ def _judge_both_ways(view: tk.ModelView, calls: Calls, judge: Callable[[Calls], 
             "Record with the Core ML template, which includes the Neural Engine and the GPU, and without other models.",
         )
     return other if isinstance(outcome, tk.NotEvaluated) else outcome
-
-
-def _of_each_kind(view: tk.ModelView) -> tuple[Calls, ...]:
-    alone = tk.Intervals.from_rows(view.predictions).alone()
-    return tuple(_comparable(view, chosen, alone) for chosen in latencies(view).comparable_groups)
 
 
 def _comparable(view: tk.ModelView, chosen: tk.BoolArray, alike: tk.BoolArray) -> Calls:

@@ -21,8 +21,7 @@ from tracekit.analysis.latency_growth import GrowthRule
 from tracekit.analysis.ledger import patterns
 from tracekit.analysis.ledger.patterns import KNOWN_SHARE, LARGER_WORK, MIN_IN_STATE, GrowthReading, is_narrow
 from tracekit.analysis.quantities import median_of
-from tracekit.detectors.shared.comparable_latency import latencies, work_by_unit
-from tracekit.detectors.shared.comparable_predictions import Calls, judge_by_load_kind
+from tracekit.detectors.shared.comparable_predictions import Calls, held_up_ns, judge_by_load_kind
 from tracekit.detectors.shared.options import HEAT_RATIO
 from tracekit.detectors.shared.stands_out import MIN_CALLS
 from tracekit.detectors.shared.unit_work import sampled_ns
@@ -147,7 +146,8 @@ def read_switching(
     may have.
     """
     durations = calls.durations
-    without_waits = np.maximum(latencies(view).without_waits_ns[tk.places_of(view.predictions.id, calls.rows.id)], 1)
+    queued = held_up_ns(view, tk.Cause.QUEUED_MODELS, tk.Cause.QUEUED_PROCESSES)
+    without_waits = np.maximum(durations - queued[tk.places_of(view.predictions.id, calls.rows.id)], 1)
     # Ratios are compared as logarithms; a hair below, so that the ratio itself is reached.
     min_share = min(options.group_share * requested_ratio, 0.5)
     groups, _ = modes(without_waits, min_share=min_share, min_ratio=options.ratio * (1 - 1e-9))
@@ -187,7 +187,7 @@ def _switches(slow: tk.BoolArray, burst: tk.IntArray) -> int:
 def busy_times(view: tk.ModelView, calls: Calls) -> tk.FloatArray:
     """Time in ns that the Neural Engine, the GPU and the CPU executed for each call: shape (calls, 3), 0 where it is
     not known. Of calls without rows of any unit, samples of a thread that computes show it."""
-    busy = work_by_unit(view).copy()
+    busy = np.column_stack([view.breakdown.busy(device).filled(0) for device in tk.DEVICE_NAMES]).astype(np.float64)
     unknown = ~busy.any(axis=1)
     busy[unknown, list(tk.DEVICE_NAMES).index(tk.Device.CPU)] = sampled_ns(view)[unknown]
     return busy[tk.places_of(view.predictions.id, calls.rows.id)]
