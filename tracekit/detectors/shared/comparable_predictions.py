@@ -209,34 +209,17 @@ def longer_than_usual(
     view: tk.ModelView,
     calls: Calls,
     chosen: tk.BoolArray,
-    usual_ns: tk.FloatArray | float,
+    usual_ns: float,
     said: tuple[str, tuple[tk.Metric, ...]],
     words: str,
-    *,
-    once: bool = False,
-    fix: str = "",
-    causes: tuple[tk.Cause, ...] = (),
 ) -> tk.Finding:
-    """The finding about the `chosen` calls, shape (calls,), with its cost: how much longer than usual they went on, and
-    no more than the account of time gives these causes where any are named.
-
-    `usual_ns` is one time for all or shape (chosen,). `said` is summary and metrics; `words` begin the basis of the
-    cost; `once` and `fix` as in `Cost` and `Finding`.
-    """
+    """The finding about the `chosen` calls, shape (calls,), with its cost: how much longer than usual they went on.
+    `said` is summary and metrics; `words` begin the basis of the cost."""
     slow = calls.where(chosen)
-    usual_end = slow.times.starts + np.rint(usual_ns).astype(np.int64)
+    usual_end = slow.times.starts + round(usual_ns)
     longer = slow.times.ends > usual_end
     affected = tk.Intervals(usual_end[longer], slow.times.ends[longer]).union()
     longest_ns = int((slow.times.ends - usual_end).max(initial=0))
-    cost_ns, account = affected.covered_ns, ledger(view.trace).get(view.name)
-    if causes and account is not None:
-        sums = account.sums(tk.places_of(account.calls.id, slow.rows.id))
-        cost_ns = min(cost_ns, sum(max(ns, 0) for cause, ns in sums.items() if cause in causes))
-    cost = view.cost(
-        cost_ns,
-        words,
-        once=once,
-        longest_wait_ns=min(longest_ns, cost_ns),
-        usual_ns=float(np.max(usual_ns, initial=0)),
-    )
-    return view.finding(*said, rows=slow.rows, cost=cost, affected=affected, fix=fix)
+    cost_ns = affected.covered_ns
+    cost = view.cost(cost_ns, words, longest_wait_ns=min(longest_ns, cost_ns), usual_ns=usual_ns)
+    return view.finding(*said, rows=slow.rows, cost=cost, affected=affected)
