@@ -29,12 +29,15 @@ from tracekit.testing import Draws, Scenario
 from tracekit.testing.metal import encode_graphs
 from tracekit.testing.recorder import App
 from tracekit.testing.scenario import CORE_ML
+from tracekit.trace.instruments import metal
 
 PERIODS = {1: 1_000_000, 5: 5_000_000}
 """Times between samples in ns, by ms."""
 WORTH = 10
 """A finding must be found again from a cost of more than so many samples on."""
 FOUND, MISSING, CONTRADICTION, FALSE_ALARM = "found again", "not evaluated", "contradicts", "false alarm"
+ENCODED = frozenset(schema for part in metal.INSTRUMENT.context for schema in part.schemas)
+"""Schemas of what threads encode for the GPU."""
 CHANGES = ("twice", "longer", "beside")
 """Changes that make a further recording of every tenth one."""
 RANDOM = {HEALTHY: 1_000, PROBLEM: 200, SESSION: 100, ILL_SESSION: 100}
@@ -165,6 +168,8 @@ def compared(key: RecordingKey) -> Compared:
         if key.metal:
             whole = replace(whole, graphs=[], command_buffers=[])
             encode_graphs(whole, threads_of(whole, calls))
+        else:
+            whole = replace(whole, missing=whole.missing | ENCODED)
         trace = trace_of(replace(whole, emptied={*whole.emptied, CORE_ML}))
         truth, blind = (
             run_detectors(trace_of(whole), **settings),

@@ -19,10 +19,9 @@ import numpy as np
 from support.scenarios import MAKE_READY, OPEN_MODEL
 from tracekit.testing import Draws, Scenario, rows, stacks
 from tracekit.testing.code import FIRST_NS, SAMPLE_NS
-from tracekit.testing.machines import Thread
+from tracekit.testing.machines import Thread, main_thread
 from tracekit.testing.rows import CoreMLRow, GpuRow, NeuralEngineRow
 from tracekit.testing.stacks import Frame, SampleRow, Stack, app_function
-from tracekit.testing.tables import main_thread
 
 ENGINE = Frame("/System/Library/PrivateFrameworks/AppleNeuralEngine.framework/AppleNeuralEngine", "", "")
 ASKS = {stacks.LOAD, stacks.COMPILE, *stacks.PREDICT, OPEN_MODEL}

@@ -225,6 +225,7 @@ def test_the_predictions_of_a_scenario_are_found_without_its_core_ml_table(tmp_p
         calls.append((call.row.start_ns + 1_000_000, call.row.start_ns + 19_000_000))
         scenario.gpu_work(100_000_000 * (k + 1), 1_000_000, other, "Compute", gpu_label(0, 1, "Segmenter"))
     getattr(scenario, how).add(CORE_ML)
+    scenario.missing.add("metal-application-command-buffer-submissions")
     write_export(scenario, tmp_path)
     trace = build_trace(open_recording(tmp_path, schemas=NEEDED_SCHEMAS))
     assert spans(trace) == calls

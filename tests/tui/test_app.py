@@ -124,7 +124,7 @@ async def test_rows_of_lanes_that_are_out_of_sight_are_announced_at_both_ends(sc
     # Pinned lanes for which there is no room are among those that scroll, with a row each.
     scrolled = screen.app.browse.query_one(Timeline).renderer.arrangement.first_of_lane
     lanes = [screen.app.lanes.lanes[at] for at in sorted(scrolled)]
-    assert [lane.id for lane in lanes if lane.pinned] == ["mps", "main thread"]
+    assert [lane.id for lane in lanes if lane.pinned] == ["mps", "command_buffers", "main thread"]
     rows = sum(1 if lane.pinned else len(lane.tracks) for lane in lanes)
     shown = titles()
     # A heading, and three rows of lanes.

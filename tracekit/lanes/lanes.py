@@ -20,7 +20,7 @@ from tracekit.trace.context import ContextRows, of_target
 from tracekit.trace.events import Attribution
 from tracekit.trace.filter import CORE_ML_FRAMES
 from tracekit.trace.instruments.catalogue import CONTEXT, CORE_ML, HARDWARE, lane_title
-from tracekit.trace.instruments.metal import ENCODES_GRAPH, MetalIntervals, SubmittedBuffers
+from tracekit.trace.instruments.metal import SubmittedBuffers
 from tracekit.trace.instruments.tables import MetalPipelines, ShaderCompilations
 from tracekit.trace.trace import Trace
 
@@ -144,7 +144,12 @@ def _hardware(trace: Trace, grouping: Grouping) -> Iterator[LaneRows]:
                 yield _hardware_lane(f"{entry.lane} other", f"{name} · {len(rest)} more", intervals, positions)
         elif foreign.size:
             yield _hardware_lane(f"{entry.lane} other", f"{name} · others", intervals, foreign)
-    yield from _encoding(trace)
+    buffers = trace.table(SubmittedBuffers)
+    if buffers is not None and len(buffers):
+        events = _context_events(
+            "command_buffers", buffers, np.full(len(buffers), Category.GPU, np.int8), buffers.label
+        )
+        yield LaneRows("command_buffers", "Command buffers", "Hardware", events, pinned=True)
     shaders = trace.table(ShaderCompilations)
     if shaders is not None and len(shaders):
         own = of_target(shaders.pid, trace.run.target.process)
@@ -156,21 +161,6 @@ def _hardware(trace: Trace, grouping: Grouping) -> Iterator[LaneRows]:
         categories = np.full(len(compiled), Category.COMPILE, np.int8)
         events = _context_events(PIPELINES, compiled, categories, compiled.function)
         yield LaneRows(PIPELINES, "Metal pipelines", "Hardware", events, pinned=True)
-
-
-def _encoding(trace: Trace) -> Iterator[LaneRows]:
-    """Graphs of the app while a thread encodes them, and its command buffers while a thread may wait for the GPU."""
-    graphs, buffers = trace.table(MetalIntervals), trace.table(SubmittedBuffers)
-    if graphs is not None and (at := np.flatnonzero(graphs.event_type.is_any(ENCODES_GRAPH))).size:
-        categories = np.full(len(graphs), Category.MPS, np.int8)
-        events = _context_events("metal_intervals", graphs, categories, graphs.label)
-        yield _hardware_lane("metal_intervals", "GPU encoding", events, at)
-    if buffers is not None and (at := np.flatnonzero(buffers.completed_ns.known)).size:
-        categories = np.full(len(at), Category.GPU, np.int8)
-        ends, labels = buffers.ends(0)[at], buffers.label.take(at)
-        done = np.maximum(buffers.completed_ns.values[at], ends)
-        events = events_without_models("command_buffers", at, ends, done, categories, labels)
-        yield LaneRows("command_buffers", "Waiting for the GPU", "Hardware", events, pinned=True)
 
 
 def _hardware_lane(identity: str, title: str, intervals: Events, positions: IntArray, words: str = "") -> LaneRows:

@@ -85,6 +85,8 @@ _STAND_INS = {
 
 _METAL_LABEL = re.compile(r"(?:GPU Execution|(?:Command Buffer|[A-Z][a-z]+ Command) \d+|Compile \w+ shader|[:\s])*")
 """Labels of work to which the app gave none."""
+_COMMITTED = re.compile(r'(Committed ")(.*)(" with \d+ encoders?)')
+"""Note of a command buffer, which quotes its label and no process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,11 +229,14 @@ def _kept_redactor(
 
 def redact_label(label: str, facts: PrivateFacts) -> str:
     """A label without what another process called its work. The process that it quotes stays, for `redact_texts`."""
+    names = [name.replace("-", "_") for name in (*facts.models, *facts.foreign_models)]
+    if note := _COMMITTED.fullmatch(label):
+        known = _METAL_LABEL.fullmatch(note[2]) or any(name in note[2] for name in names)
+        return label if known else f"{note[1]}GPU work{note[3]}"
     quoted = [match for match in QUOTED_PROCESS.finditer(label) if process_name(match.group()) != facts.target]
     if not quoted:
         return label
     given_name = label[: quoted[-1].start()].strip()
-    names = (name.replace("-", "_") for name in (*facts.models, *facts.foreign_models))
     if _METAL_LABEL.fullmatch(given_name) or any(name in given_name for name in names):
         return label
     return f"GPU work {label[quoted[-1].start() :]}"

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tracekit.testing import stacks
-from tracekit.testing.machines import Thread
+from tracekit.testing.machines import Thread, main_thread
 from tracekit.testing.rows import LOAD_COLD
 from tracekit.testing.scenario import Scenario
 from tracekit.testing.stacks import Frame, SampleRow, Stack, app_function
-from tracekit.testing.tables import main_thread
 from tracekit.testing.work import Stage, Step
 
 SAMPLE_NS = 1_000_000

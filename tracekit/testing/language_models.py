@@ -17,10 +17,9 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tracekit.testing.machines import Thread
+from tracekit.testing.machines import Thread, main_thread
 from tracekit.testing.rows import LoggedRow
 from tracekit.testing.scenario import Scenario
-from tracekit.testing.tables import main_thread
 
 _CORE_AI = "com.apple.coreai-models.performance"
 

@@ -90,3 +90,12 @@ class Thread:
     process: Process
     name: str = ""
     """`Main Thread` for the main one."""
+
+
+_MIN_TID = 0x1200
+"""Thread numbers of a scenario start here, so that they differ from process numbers."""
+
+
+def main_thread(process: Process, name: str = "Main Thread") -> Thread:
+    """The main thread of a process."""
+    return Thread(_MIN_TID + process.pid * 8, process, name)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
 
-from tracekit.testing.machines import Thread
-from tracekit.testing.rows import CommandBufferRow, GpuRow, GraphRow
+from tracekit.testing.machines import Thread, main_thread
+from tracekit.testing.rows import CommandBufferRow, CoreMLRow, GpuRow, GraphRow
 from tracekit.testing.scenario import Scenario
-from tracekit.testing.tables import main_thread
+from tracekit.testing.stacks import PREDICT
 
 _CREATED_NS, _ENCODER_NS = 440_000, 160_000
 """From the creation of a first command buffer, and from the beginning of its encoder, until it is committed."""
@@ -20,19 +22,25 @@ _TOLD_NS = 92_000
 def encode_graphs(scenario: Scenario, threads: Mapping[int, Thread] | None = None) -> None:
     """Add what is encoded for the work that predictions of the target have on the GPU, one graph for each operation.
 
-    `threads`: which thread makes the prediction with this index in `Scenario.coreml`; the main thread where none is
-    given. Nothing begins before its prediction, and the process is told at its end at the latest.
+    `threads`: which thread makes the prediction with this index in `Scenario.coreml`; where none is given, the thread
+    whose samples show a prediction in it, else the main one. Nothing begins before its prediction, and the process is
+    told at its end at the latest.
     """
     main = main_thread(scenario.target, scenario.thread)
+    calls = (row for row in scenario.samples if row.stack is not None and PREDICT[0] in row.stack.frames)
+    sampled = sorted(((row.time_ns, row.thread) for row in calls), key=itemgetter(0))
     work = [row for row in scenario.gpu if row.process == scenario.target]
     graphs = {row.command_buffer_id: row.graph for row in scenario.mps}
     by_graph: dict[tuple[int, str], list[GpuRow]] = {}
     for row in work:
-        if row.prediction is not None:
+        # Where rows were taken away, an index may be of anything.
+        call = None if row.prediction is None else next(iter(scenario.coreml[row.prediction :]), None)
+        if row.prediction is not None and call is not None and call.start_ns <= row.start_ns < call.end_ns:
             program = row.command_buffer.partition(":")[0].rstrip("+")
             by_graph.setdefault((row.prediction, program), []).append(row)
     for (index, _), rows in by_graph.items():
-        call, thread, free = scenario.coreml[index], (threads or {}).get(index, main), 0
+        call, free = scenario.coreml[index], 0
+        thread = (threads or {}).get(index) or _sampled_in(call, sampled) or main
         own: list[CommandBufferRow] = []
         for row in sorted(rows, key=lambda each: each.start_ns):
             committed = max(row.start_ns - row.latency_ns, call.start_ns)
@@ -46,3 +54,9 @@ def encode_graphs(scenario: Scenario, threads: Mapping[int, Thread] | None = Non
         graph = graphs.get(own[0].command_buffer_id, 0)
         scenario.graphs.append(GraphRow(begin, max(end - begin, 0), graph, thread))
         scenario.command_buffers += own
+
+
+def _sampled_in(call: CoreMLRow, sampled: Sequence[tuple[int, Thread]]) -> Thread | None:
+    first = bisect_left(sampled, call.start_ns, key=itemgetter(0))
+    inside = first < len(sampled) and sampled[first][0] < call.end_ns
+    return sampled[first][1] if inside else None

@@ -71,7 +71,8 @@ class Scenario:
     mps: list[rows.MpsRow] = field(default_factory=list)
     graphs: list[rows.GraphRow] = field(default_factory=list)
     command_buffers: list[rows.CommandBufferRow] = field(default_factory=list)
-    """Of the target; `tracekit.testing.metal` makes these and the graphs of its work on the GPU."""
+    """Of the target. Where none are given, `tracekit.testing.metal` makes these, and the graphs of its work on the
+    GPU."""
     shaders: list[rows.ShaderRow] = field(default_factory=list)
     gpu_states: list[rows.GpuStateRow] = field(default_factory=list)
     gpu_performance: list[rows.StateRow] = field(default_factory=list)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from tracekit.testing.contents import Attributes, table_list
-from tracekit.testing.machines import Process, Thread
+from tracekit.testing.machines import main_thread
+from tracekit.testing.metal import encode_graphs
 from tracekit.testing.rows import CoreMLRow, GpuRow, LoggedRow, NeuralEngineRow
 from tracekit.testing.scenario import CORE_ML, Scenario
 from tracekit.testing.schemas import (
@@ -21,17 +23,10 @@ from tracekit.testing.schemas import (
 
 Rows = Iterable[tuple[Cell, ...]]
 
-_MIN_TID = 0x1200
-"""Thread numbers of a scenario start here, so that they differ from process numbers."""
 _CORE_ML_LOG = "com.apple.coreml"
 """Subsystem of Core ML's own signposts. Of the tables that the template lists, those of others are listed only."""
 TIME_PROFILE = "time-profile"
 """Schema of samples with call stacks."""
-
-
-def main_thread(process: Process, name: str = "Main Thread") -> Thread:
-    """The main thread of a process."""
-    return Thread(_MIN_TID + process.pid * 8, process, name)
 
 
 def written_order(rows: Sequence[CoreMLRow | NeuralEngineRow | GpuRow]) -> list[int]:
@@ -44,6 +39,9 @@ def tables_of(scenario: Scenario) -> list[tuple[int, TableContent]]:
     others = {table.schema: table for table in scenario.other_tables}
     # The empty one stands for points of interest.
     subsystems = {"", _CORE_ML_LOG, *(row.subsystem for row in scenario.logged)}
+    if not scenario.command_buffers:
+        scenario = replace(scenario, graphs=[], command_buffers=[])
+        encode_graphs(scenario)
     tables = []
     for position, (schema, attributes) in enumerate(table_list(scenario), start=1):
         if schema == "os-signpost" and _log_of(attributes)[0] not in subsystems:

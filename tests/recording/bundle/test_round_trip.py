@@ -19,10 +19,10 @@ from tracekit.recording import open_recording
 from tracekit.recording.table import Process as TargetProcess, Thread
 from tracekit.report.serialize import to_dict
 from tracekit.testing import Model, PointRow, Process, Scenario, SignpostRow, StateRow, write_bundle, write_export
-from tracekit.testing.machines import WINDOW_SERVER
+from tracekit.testing.machines import WINDOW_SERVER, main_thread
 from tracekit.testing.metal import encode_graphs
 from tracekit.testing.rows import EVENT_LANES
-from tracekit.testing.tables import main_thread, tables_of
+from tracekit.testing.tables import tables_of
 
 MS = 1_000_000
 EXPORT_ONLY = {"documentation"}

@@ -8,9 +8,9 @@ from suite.one_model import repeat, unseen
 from support.scenarios import READ_ELEMENT, WRITE_ELEMENT
 from tracekit.testing import Draws
 from tracekit.testing.apps import MS
+from tracekit.testing.machines import main_thread
 from tracekit.testing.recorder import App, cpu, gpu
 from tracekit.testing.stacks import START, SampleRow, Stack, app_function, core_ml
-from tracekit.testing.tables import main_thread
 
 ID = "element-wise-access"
 DECODE = app_function("decode", 88, "Decoder.swift")

@@ -7,12 +7,11 @@ from __future__ import annotations
 from support.samples.common import catch_load, draw_phone_screen
 from support.scenarios import app_method
 from tracekit.testing.code import SAMPLE_NS, Code
-from tracekit.testing.machines import BACKBOARD, MAC, NEW_IPHONE, NEW_MAC, WINDOW_SERVER, Process, Thread
+from tracekit.testing.machines import BACKBOARD, MAC, NEW_IPHONE, NEW_MAC, WINDOW_SERVER, Process, Thread, main_thread
 from tracekit.testing.rng import Draws, on_clock
 from tracekit.testing.rows import LoggedRow, Model
 from tracekit.testing.scenario import Scenario
 from tracekit.testing.stacks import BIND, EXECUTE, PREDICT
-from tracekit.testing.tables import main_thread
 
 _CHAT = Process("LocalChat", 8123, "/Applications/LocalChat.app/Contents/MacOS/LocalChat")
 _CORE_AI = "com.apple.coreai-models.performance"

@@ -10,11 +10,10 @@ import pytest
 from support.analyses import kept_trace
 from support.handover import trace_of
 from tracekit.testing import Model, Process, Scenario, stacks
-from tracekit.testing.machines import Thread
+from tracekit.testing.machines import Thread, main_thread
 from tracekit.testing.metal import encode_graphs
 from tracekit.testing.scenario import CORE_ML
 from tracekit.testing.stacks import SampleRow, Stack, app_function
-from tracekit.testing.tables import main_thread
 from tracekit.trace.events import Kind, Origin
 
 APP = Process("Camera", 412)

@@ -45,7 +45,7 @@ def test_rows_are_those_of_the_target_with_their_thread(tmp_path, form):
     assert buffers.tid.values.tolist() == encoders.tid.values.tolist() == [0x1200 + 412 * 8] * 3 + [9] * 3
     work = sorted(scenario.gpu, key=lambda row: row.start_ns)
     # Each buffer is committed before the GPU begins, by the latency that the GPU's own row has.
-    assert buffers.ends(0).tolist() == [row.start_ns - row.latency_ns for row in work]
+    assert buffers.committed_ns.values.tolist() == [row.start_ns - row.latency_ns for row in work]
     assert buffers.completed_ns.values.tolist() == [row.end_ns + 92 * US for row in work]
     assert buffers.buffer_id.values.tolist() == [row.command_buffer_id for row in work]
     assert encoders.encoder_id.values.tolist() == [row.encoder_id for row in work]
@@ -55,7 +55,7 @@ def test_rows_are_those_of_the_target_with_their_thread(tmp_path, form):
     assert (len(intervals), len(graphs), graphs.buffer_id.known.any()) == (2 + 6 + 6, 2, False)
     assert graphs.tid.values.tolist() == [0x1200 + 412 * 8, 9]
     assert graphs.label.item(0) == "Encode MPSGraph:0x10f504470"
-    inside = (buffers.start_ns[::3] <= graphs.start_ns) & (graphs.ends(0) <= buffers.ends(0)[2::3])
+    inside = (buffers.start_ns[::3] <= graphs.start_ns) & (graphs.ends(0) <= buffers.committed_ns.values[2::3])
     assert inside.all()
     assert trace.coverage_of("Metal Application").state is TableState.ROWS
 
@@ -64,6 +64,7 @@ def test_a_buffer_whose_completion_is_not_recorded_has_none():
     buffers = trace_of(encoded(emptied={"metal-command-buffer-completed"})).table(SubmittedBuffers)
     assert len(buffers) == 6
     assert not buffers.completed_ns.known.any()
+    assert (buffers.ends(0) == buffers.committed_ns.values).all()
 
 
 @pytest.mark.parametrize(("option", "rows"), [("missing", None), ("emptied", 0)])
@@ -72,16 +73,14 @@ def test_nothing_encoded_is_told_apart_from_nothing_recorded(option, rows):
     assert (None if found is None else len(found)) == rows
 
 
-def test_encoding_and_waiting_for_the_gpu_have_lanes():
+def test_encoding_and_waiting_for_the_gpu_are_on_a_lane():
     scenario = encoded()
-    lanes = {lane.id: lane for lane in lanes_of(trace_of(scenario), Grouping.LANES)}
-    encoding, waiting = lanes["metal_intervals"].events, lanes["command_buffers"].events
-    assert len(encoding) == 2
-    work = sorted(scenario.gpu, key=lambda row: row.start_ns)
-    assert waiting.starts.tolist() == [row.start_ns - row.latency_ns for row in work]
-    assert waiting.ends.tolist() == [row.end_ns + 92 * US for row in work]
+    events = {lane.id: lane.events for lane in lanes_of(trace_of(scenario), Grouping.LANES)}["command_buffers"]
+    own = [row for row in scenario.command_buffers if row.thread.process == APP]
+    shown = zip(events.starts.tolist(), events.ends.tolist(), strict=True)
+    assert sorted(shown) == sorted((row.start_ns, row.completed_ns) for row in own)
     without = lanes_of(trace_of(Scenario(APP, duration_ns=MS)), Grouping.LANES)
-    assert not {"metal_intervals", "command_buffers"} & {lane.id for lane in without}
+    assert "command_buffers" not in {lane.id for lane in without}
 
 
 @pytest.mark.corpus
@@ -101,9 +100,11 @@ def test_real_rows_are_those_of_the_reference(corpus, name, graphs, graphs_ns, f
     assert (int(encoding.start_ns[0]), int(encoding.duration_ns[0])) == first
     assert len(intervals) == graphs + 2 * buffers
     submitted = trace.table(SubmittedBuffers)
-    assert (len(submitted), int(submitted.duration_ns.sum())) == (buffers, buffers_ns)
+    committed = submitted.committed_ns.values
+    assert (len(submitted), int((committed - submitted.start_ns).sum())) == (buffers, buffers_ns)
     assert submitted.completed_ns.known.all()
-    assert (submitted.completed_ns.values > submitted.ends(0)).all()
+    assert (submitted.completed_ns.values > committed).all()
+    assert (submitted.ends(0) == submitted.completed_ns.values).all()
     assert (len(encoders), int(encoders.duration_ns.sum())) == (buffers, encoders_ns)
     assert int(submitted.encoder_ns.values.sum()) == encoders_ns
     # Thirty-four labels, in turn.

@@ -63,7 +63,7 @@ def test_grouped_lanes_stand_as_in_instruments(reload_trace):
     lanes = timeline_lanes(reload_trace, Grouping.LANES)
     assert [lane.title for lane in lanes if not lane.pinned] == ["Activity", "Data", "Compute"]
     assert [lane.id for lane in lanes if lane.pinned] == [
-        "neural engine", "gpu", "gpu other", "mps", "thermal", "gpu_performance", "hangs",
+        "neural engine", "gpu", "gpu other", "mps", "command_buffers", "thermal", "gpu_performance", "hangs",
     ]  # fmt: skip
 
 

@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import chain
 
+from tracekit.testing.machines import main_thread
 from tracekit.testing.scenario import Scenario
 from tracekit.testing.schemas import Cell, TableContent, columns_from
 from tracekit.testing.stacks import FUNCTION_BYTES, LINE_BYTES, Frame, Placed, SampleRow
-from tracekit.testing.tables import main_thread
 
 _CODES = (("codes", '"0x07,0x00" "0x1f,0x05"'), ("target", "SINGLE"))
 _DYLD = (0x1F, 5)

@@ -21,11 +21,11 @@ from tracekit.testing.bundle.facts import configuration, instrument_files, run_i
 from tracekit.testing.bundle.stores import ROWS_PER_BLOCK, store_files, table_list
 from tracekit.testing.bundle.symbols import app_path, image_tables, symbol_files
 from tracekit.testing.bundle.values import STACK_TYPES, TYPE_LIST, TYPES, Values
-from tracekit.testing.machines import Thread
+from tracekit.testing.machines import Thread, main_thread
 from tracekit.testing.scenario import Scenario
 from tracekit.testing.schemas import TableContent, columns_from
 from tracekit.testing.stacks import placed_images
-from tracekit.testing.tables import main_thread, tables_of
+from tracekit.testing.tables import tables_of
 
 _THREAD_INFO = columns_from("""
     time: event-time | Timestamp; pid | Process ID; tid | Thread ID; process; thread; name: thread-name;

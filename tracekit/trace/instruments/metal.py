@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from tracekit.arrays import IntArray
-from tracekit.columns import Codes, Numbers, Texts, column, no_numbers, numbers_by_code
+from tracekit.columns import Codes, Numbers, Texts, all_known, column, known_where, no_numbers, numbers_by_code
 from tracekit.recording.table import CellValue
 from tracekit.trace.binding import as_texts
 from tracekit.trace.context import (
@@ -26,6 +26,7 @@ from tracekit.trace.context import (
     pid_of,
     process_of,
     recorded,
+    sorted_by_start,
     thread_of,
     tid_of,
 )
@@ -84,12 +85,14 @@ class MetalEncoders(ContextIntervals):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SubmittedBuffers(ContextIntervals):
-    """Command buffers of the target: a thread creates each at `start_ns`, and commits it as the row ends."""
+    """Command buffers of the target: a thread creates each at `start_ns`, encodes and commits it, and may wait until
+    the process is told that the GPU is done, as the row ends. Where that is not recorded, it ends with the commit."""
 
     label: Texts = recorded("its label, which names model and operation of Core ML", "event-label", make=_buffer_label)
     encoders: Numbers = recorded("how many encoders it has", "num-encoders")
     encoder_ns: Numbers = recorded("duration of these", "encoder-time")
     buffer_id: Numbers = recorded(_BUFFER, "cmdbuffer-id", required=True, make=_ids)
+    committed_ns: Numbers = recorded("when it was committed")
     completed_ns: Numbers = recorded("when the process was told that the GPU is done; null where that is not recorded")
     process: Texts = process_of()
     pid: Numbers = pid_of()
@@ -124,12 +127,14 @@ INSTRUMENT = Instrument(
 
 
 def with_completions(buffers: SubmittedBuffers, completions: Completions | None) -> SubmittedBuffers:
-    """The command buffers with what the table of completions says of them. O(n log n)."""
-    if completions is None or not len(completions):
-        return replace(buffers, completed_ns=no_numbers(len(buffers)))
-    ids = completions.buffer_id.filled()
-    order = np.argsort(ids, kind="stable")
-    sought = buffers.buffer_id.filled()
-    at = np.minimum(np.searchsorted(ids[order], sought), len(order) - 1)
-    found = (ids[order][at] == sought) & (sought >= 0)
-    return replace(buffers, completed_ns=Numbers(np.where(found, completions.start_ns[order][at], 0), found))
+    """Rows of the table of submissions with what the table of completions says of them. O(n log n)."""
+    committed, completed = all_known(buffers.start_ns + buffers.duration_ns), no_numbers(len(buffers))
+    if completions is not None and len(completions):
+        ids, sought = completions.buffer_id.filled(), buffers.buffer_id.filled()
+        order = np.argsort(ids, kind="stable")
+        at = order[np.minimum(np.searchsorted(ids[order], sought), len(order) - 1)]
+        told = completions.start_ns[at]
+        completed = known_where((ids[at] == sought) & (sought >= 0) & (told >= committed.values), told)
+    ends = np.maximum(committed.values, completed.filled())
+    lasting = replace(buffers, duration_ns=ends - buffers.start_ns, committed_ns=committed, completed_ns=completed)
+    return sorted_by_start(lasting)
