@@ -65,18 +65,20 @@ def test_a_jump_at_the_end_of_a_short_sequence_is_no_growth(scenario, judge):
 
 
 @pytest.mark.parametrize(
-    ("cool_s", "expected"),
+    ("states", "expected"),
     [
-        pytest.param(60, Finding, id="cool throughout"),
-        pytest.param(15, Finding, id="rises in the cool too"),
-        pytest.param(1, NotEvaluated, id="hot"),
+        pytest.param([("Nominal", 60)], Finding, id="cool throughout"),
+        pytest.param([("Nominal", 15), ("Serious", 45)], Finding, id="rises in the cool too"),
+        pytest.param([("Nominal", 1), ("Serious", 59)], NotEvaluated, id="hot"),
+        pytest.param([("Serious", 12), ("Nominal", 48)], Finding, id="cooler and cooler"),
     ],
 )
-def test_one_long_sequence_is_judged_by_the_thermal_state(scenario, judge, cool_s, expected):
+def test_one_long_sequence_is_judged_by_the_thermal_state(scenario, judge, states, expected):
     sequences(scenario, 1, gap=600 * MS)
-    scenario.thermal.append(StateRow(0, cool_s * 1_000 * MS, "Nominal"))
-    if cool_s < 60:
-        scenario.thermal.append(StateRow(cool_s * 1_000 * MS, (60 - cool_s) * 1_000 * MS, "Serious"))
+    begin = 0
+    for state, seconds in states:
+        scenario.thermal.append(StateRow(begin, seconds * 1_000 * MS, state))
+        begin += seconds * 1_000 * MS
     assert isinstance(judge(scenario, ID)["Writer"], expected)
 
 
@@ -113,33 +115,11 @@ def test_a_rise_that_goes_on_after_pauses(scenario, judge, calls, pause_s, state
         assert (f"from sequence to sequence, over {3 * calls} predictions" in outcome.summary) is (calls == 15)
 
 
-def heated(scenario, rest_s):
-    """Two sequences, each from Nominal to Serious, whose calls take longer and longer."""
-    now, scenario.duration_ns = 0, 2 * (60 * 500 + rest_s * 1_000) * MS
-    for _ in range(2):
-        for part, state in enumerate(("Nominal", "Fair", "Serious")):
-            begin = now
-            for index in range(20):
-                length = 10 * MS + (20 * part + index) * MS // 5
-                scenario.predict(MODEL, now, length)
-                now += 500 * MS
-            scenario.thermal.append(StateRow(begin, now - begin, state))
-        scenario.thermal.append(StateRow(now, rest_s * 1_000 * MS, "Nominal"))
-        now += rest_s * 1_000 * MS
-
-
 @pytest.mark.parametrize(("rest_s", "expected"), [(180, NotEvaluated), (20, Finding)])
 def test_a_rest_in_which_a_device_could_cool_down_leaves_it_open(scenario, judge, rest_s, expected):
-    heated(scenario, rest_s)
-    scenario.thermal.clear()
+    scenario.duration_ns = 500_000 * MS
+    sequences(scenario, 2, calls=60, step=MS // 5, gap=480 * MS, pause=rest_s * 1_000 * MS)
     assert isinstance(judge(scenario, ID)["Writer"], expected)
-
-
-def test_growth_that_does_not_follow_the_state_is_the_work(scenario, judge):
-    # Cooler and cooler, and yet longer and longer.
-    end = sequences(scenario, 1, gap=600 * MS)
-    scenario.thermal += [StateRow(0, end // 2, "Serious"), StateRow(end // 2, 60_000 * MS - end // 2, "Nominal")]
-    assert isinstance(judge(scenario, ID)["Writer"], Finding)
 
 
 def test_a_slow_rise_is_told_as_what_it_is(scenario, judge):
