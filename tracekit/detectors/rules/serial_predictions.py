@@ -22,10 +22,19 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if not isinstance(gaps, idle_gaps.SequenceGaps):
         return gaps
     idle = tk.above("idle", "time without Core ML work", gaps.idle.share, "share", options.gap_share)
-    reason = _other_reason(view, gaps, options)
-    if reason:
-        return view.passed(reason, (idle,))
-    resting = int(idle_gaps.device_idle(view, gaps.idle).sum()) / max(int(gaps.idle.distance_ns.sum()), 1)
+    share = tk.format_share(gaps.idle.share)
+    if gaps.idle.share < options.gap_share:
+        return view.passed(f"Core ML is idle {share} of the time between successive predictions.", (idle,))
+    if not tk.Intervals.from_rows(view.predictions).alone().all():
+        return view.passed("Predictions already overlap.", (idle,))
+    other = why_no_gaps(view, gaps)
+    if other or gaps.idle.share >= GAP_SHARE:
+        return view.passed(other or "The gaps are longer than the predictions: see pipeline-gaps.", (idle,))
+    # Whoever it works for. A model without rows of the hardware runs on the CPU, which rests in the whole gap.
+    lanes = [lane for lane in (tk.Lane.NEURAL_ENGINE, tk.Lane.GPU) if view.hardware.lane.is_any(lane).any()]
+    hardware = view.trace.hardware
+    busy = tk.Intervals.from_rows(hardware).where(hardware.lane.is_any(*lanes)).covered_within(gaps.idle.gaps)
+    resting = int((gaps.idle.gaps.durations - busy).sum()) / max(int(gaps.idle.distance_ns.sum()), 1)
     metrics = (
         tk.above("unit-idle", "compute unit idle", resting, "share", options.gap_share),
         idle,
@@ -42,20 +51,10 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     marked = f" ({', '.join(gaps.marked)})" if gaps.marked else ""
     summary = (
         f"{tk.format_count(len(gaps.idle.distance_ns) + 1, 'successive prediction')} run one after another, and Core "
-        f"ML is idle {tk.format_share(gaps.idle.share)} of the time while the app works in between{marked}. If none "
+        f"ML is idle {share} of the time while the app works in between{marked}. If none "
         "needs the previous result, two can be in flight."
     )
     return idle_gaps.gap_finding(view, gaps.idle, summary, metrics, gaps.sites)
-
-
-def _other_reason(view: tk.ModelView, gaps: idle_gaps.SequenceGaps, options: Options) -> str:
-    """Why the gaps are none that overlapping would fill; empty where they may be."""
-    if gaps.idle.share < options.gap_share:
-        return f"Core ML is idle {tk.format_share(gaps.idle.share)} of the time between successive predictions."
-    if not tk.Intervals.from_rows(view.predictions).alone().all():
-        return "Predictions already overlap."
-    longer = "The gaps are longer than the predictions: see pipeline-gaps." if gaps.idle.share >= GAP_SHARE else ""
-    return why_no_gaps(view, gaps) or longer
 
 
 DETECTOR = tk.Detector(

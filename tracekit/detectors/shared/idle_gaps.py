@@ -225,16 +225,6 @@ def _signposts_in_gaps(view: tk.ModelView, idle: idleness.Idle) -> tuple[str, ..
     return tuple(sorted(names.held(), key=lambda name: (longest[name], name))[:2])
 
 
-def device_idle(view: tk.ModelView, idle: idleness.Idle) -> tk.IntArray:
-    """Shape (gaps,): time in ns of each gap in which the compute units of the model did no work for anybody.
-
-    For a model without hardware rows, which runs on the CPU, it is the whole gap.
-    """
-    lanes = [lane for lane in (tk.Lane.NEURAL_ENGINE, tk.Lane.GPU) if view.hardware.lane.is_any(lane).any()]
-    times = tk.Intervals.from_rows(view.trace.hardware).where(view.trace.hardware.lane.is_any(*lanes))
-    return idle.gaps.durations - times.covered_within(idle.gaps)
-
-
 def one_after_another(
     view: tk.ModelView, idle: idleness.Idle, metrics: tuple[tk.Metric, ...]
 ) -> tk.Passed | tk.NotEvaluated | None:
