@@ -60,7 +60,9 @@ def attributed(
 def _take_rows(pools: _Pools, seen: Seen, usual: Usual, more: IntArray) -> None:
     """What rows show: another unit, and others on its unit."""
     facts, spent = seen.facts, seen.spent
-    elsewhere = _elsewhere(spent[:, UNITS], usual.layers_ns[UNITS])
+    # Another unit did most of the work, and the usual one less than half of what it does.
+    worked, main = spent[:, UNITS], int(np.argmax(usual.layers_ns[UNITS]))
+    elsewhere = (worked.argmax(axis=1) != main) & (2 * worked[:, main] < usual.layers_ns[UNITS][main])
     pools.take(Cause.UNIT, work=np.where(elsewhere, pools.work, 0))
     # The way to another unit, and back, is part of running there.
     way = spent[:, UNITS].sum(axis=1) // OTHER_WAY
@@ -89,14 +91,6 @@ def _slowed(shared: IntArray, met: FloatArray, beyond: IntArray, usual_ns: int) 
         return np.zeros_like(shared)
     longer: IntArray = np.where(disturbed[:, None], np.minimum(shared, beyond[:, None]), 0)
     return longer
-
-
-def _elsewhere(worked: IntArray, usual: IntArray) -> BoolArray:
-    """Whether another unit did most of the work of each prediction than usual, and the usual one less than half."""
-    main = int(np.argmax(usual))
-    most = worked.argmax(axis=1)
-    elsewhere: BoolArray = (most != main) & (2 * worked[:, main] < usual[main]) & (usual[main] > 0)
-    return elsewhere
 
 
 def _take_states(pools: _Pools, seen: Seen, usual: Usual) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
@@ -125,7 +124,8 @@ def time_spent(ordered: Trace, times: Breakdown, calls: Compared) -> tuple[IntAr
         for layer, names in SAMPLED.items():
             # Rows of copies say it more exactly; while others prepare, its thread waits.
             shown = inferred | (spent[:, layer] > 0) & (layer == Layer.DATA)
-            _move(spent, Layer.REST, layer, np.where(shown, 0, _sampled(sites, calls, names)))
+            sampled = sums_by(calls.id, sites.id, sites.samples_in(*names)) * SAMPLE_NS
+            _move(spent, Layer.REST, layer, np.where(shown, 0, sampled))
     return spent, waits, ambiguous
 
 
@@ -135,11 +135,6 @@ def _move(spent: IntArray, source: Layer, target: Layer, ns: IntArray) -> None:
     if moved.any():
         spent[:, source] -= moved
         spent[:, target] += moved
-
-
-def _sampled(sites: Sites, calls: Compared, names: Sequence[str]) -> IntArray:
-    """Time of the thread of each call in these phases."""
-    return sums_by(calls.id, sites.id, sites.samples_in(*names)) * SAMPLE_NS
 
 
 def _add_preparing(spent: IntArray, ordered: Trace, calls: Compared, inferred: BoolArray) -> None:

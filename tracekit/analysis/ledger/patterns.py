@@ -15,7 +15,7 @@ import numpy as np
 from tracekit.analysis.device_states import UNKNOWN, heat_ratio
 from tracekit.analysis.idle import CERTAINTY
 from tracekit.analysis.latency import change_points, modes, ranks
-from tracekit.analysis.latency_growth import AFRESH, Growth, GrowthRule, growth, medians_of_three
+from tracekit.analysis.latency_growth import AFRESH, Growth, GrowthRule, growth
 from tracekit.analysis.quantities import median, sample_quantiles
 from tracekit.analysis.throughput import burst_numbers
 from tracekit.arrays import BoolArray, IntArray
@@ -106,11 +106,6 @@ def amounts_of_work(work_ns: IntArray, min_share: float = GROUP_SHARE) -> IntArr
         return one
     group, _ = modes(work_ns, min_share=min_share)
     return group if all(is_narrow(work_ns[group == number]) for number in range(int(group.max()) + 1)) else one
-
-
-def goes_back_and_forth(amount: IntArray) -> bool:
-    """Whether calls go from one amount of work to another and back, single ones left out."""
-    return len(amount) > 2 and int(np.count_nonzero(np.diff(medians_of_three(amount)))) > 2
 
 
 def is_narrow(values: IntArray) -> bool:

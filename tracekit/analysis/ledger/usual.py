@@ -8,6 +8,7 @@ import numpy as np
 
 from tracekit.analysis.device_states import UNKNOWN
 from tracekit.analysis.latency import modes
+from tracekit.analysis.latency_growth import medians_of_three
 from tracekit.analysis.ledger import patterns
 from tracekit.analysis.ledger.facts import Facts
 from tracekit.analysis.ledger.layers import PREPARING, UNITS, Compared, Layer
@@ -97,9 +98,9 @@ def usual_of(seen: Seen, warm: BoolArray, paused: BoolArray) -> Usual | None:
     calm = steady & (facts.cpu_met <= CALM) & (facts.gpu_met <= CALM)
     steady = calm if int(calm.sum()) >= COMPARED else steady
     growth, grows, opens = _growth(seen, base & (facts.beside_ns == 0))
-    # Calls that go back and forth between amounts of work take longer for those.
+    # Calls that go back and forth between amounts of work, single ones left out, take longer for those.
     amount = patterns.amounts_of_work(seen.spent[steady][:, UNITS].sum(axis=1))
-    turns = patterns.goes_back_and_forth(amount)
+    turns = int(np.count_nonzero(np.diff(medians_of_three(amount)))) > 2
     until = len(own) if grows.any() or turns else patterns.first_level(own, steady & (facts.beside_ns == 0))
     level_ns = int(seen.calls.start_ns[until]) if until < len(own) else None
     chosen = steady & (np.arange(len(own)) < until)
