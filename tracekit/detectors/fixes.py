@@ -139,17 +139,13 @@ def _caused(
     return replace(nothing, most_ns=np.maximum(most, 0))
 
 
-def _ahead(in_flight: int, _trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
+def _ahead(in_flight: int, on_cpu: int, _trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
+    """So many predictions in flight, or `on_cpu` where they share its cores for most of their time: with one, only the
+    app's own work is hidden."""
     mine, schedule = _predictions(recorded, finding), recorded.schedule
-    # Those that work on the CPU for most of their time share its cores: only the app's own work is hidden.
     on_units = int(schedule.pieces.durations[np.isin(schedule.call, np.flatnonzero(mine))].sum())
-    in_flight = in_flight if 2 * on_units >= int(schedule.calls.durations[mine].sum()) else 1
+    in_flight = in_flight if 2 * on_units >= int(schedule.calls.durations[mine].sum()) else on_cpu
     return replace(_nothing(recorded), ahead=mine & ~recorded.user, in_flight=np.where(mine, in_flight, 0))
-
-
-def _two_at_once(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
-    mine = _predictions(recorded, finding)
-    return replace(_nothing(recorded), ahead=mine & ~recorded.user, in_flight=np.where(mine, 2, 0))
 
 
 def _without_gaps(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
@@ -273,19 +269,19 @@ BY_CHECK: dict[str, Fix | str] = {
     "state-copies": Fix(_state, "The state stays in the model: its copies go."),
     "float-conversion": Fix(_data_rows, "Data casts go, and the copies and output transformations that go with them."),
     "serial-predictions": Fix(
-        partial(_ahead, 3),
+        partial(_ahead, 3, 1),
         "Three predictions are in flight, which share the CPU; the app's own work is done meanwhile.",
         True,
         "Savings include time in which other predictions run.",
     ),
     "pipeline-gaps": Fix(
-        partial(_ahead, 3),
+        partial(_ahead, 3, 1),
         "The app prepares the next two inputs while a prediction runs, or one where predictions run on the CPU.",
         True,
         "Savings include time in which other predictions run.",
     ),
     "idle-compute-units": Fix(
-        _two_at_once,
+        partial(_ahead, 2, 2),
         "Two predictions are in flight, and CPU cores are free for the parts on the CPU.",
         True,
     ),
