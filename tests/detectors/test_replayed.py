@@ -57,7 +57,9 @@ def test_an_unused_model_saves_time_where_other_calls_wait_for_its_load(pause_ms
         scenario.predict(Model("Used"), now + number * 500 * MS, each_ns)
     found = findings(trace_of(scenario), "unused-load")
     assert found.saved_ns == (saved_ms and saved_ms * MS)
-    assert found.unknown_savings == ("" if saved_ms else "no call of the app waits for these loads: memory is saved")
+    assert found.unknown_savings == (
+        "" if saved_ms else "no call of the app waits for these loads; the fix saves memory"
+    )
     assert found.severity == "low"
     if saved_ms:
         assert found.savings.share == pytest.approx(unused_ns / (unused_ns + used_ns + 20 * each_ns))

@@ -667,7 +667,7 @@ in a loop, by a camera, or by a user, some of them beside another model.{part}
 
 - *found*: pairs in which the check finds the problem and says what its fix saves; the others are not compared.
 - *exceeded*: the fix saves over 1% more than the report said. *within 10%*: the report is off by no more than a tenth
-  of what the fix saves. Neither counts less than 0.5% of the time that the gain is in.
+  of what the fix saves. Differences below 0.5% of the compared time count in neither.
 - *measured / said*: the lowest, the median and the highest.
 
 Durations of single steps do not vary by chance here, only work and gaps do. Nothing here is a real device.

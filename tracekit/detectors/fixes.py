@@ -236,7 +236,7 @@ BY_CAUSE: dict[Cause, Fix | str] = {
     ),
     Cause.UNIT: _ANOTHER_UNIT,
     Cause.HEAT: "a recording does not show how fast a cooler device would be",
-    Cause.LEVEL: "a recording does not show what would bring the earlier time back",
+    Cause.LEVEL: "a recording does not show what would undo the slowdown",
     Cause.GROWTH: "a recording does not show how long predictions would take if they did not grow",
     Cause.WORK: "a recording does not show which inputs could be smaller",
     Cause.SHARED_CPU: "cores share their time, and a recording does not show how",
@@ -257,7 +257,7 @@ BY_CHECK: dict[str, Fix | str] = {
     "unused-load": Fix(
         _affected,
         "The model is not loaded.",
-        otherwise="no call of the app waits for these loads: memory is saved",
+        otherwise="no call of the app waits for these loads; the fix saves memory",
     ),
     "duplicate-instances": Fix(_calls, "One instance is loaded; loads of the others go."),
     "compile-at-runtime": Fix(_calls, "The model is compiled once; later compilations go."),
@@ -285,13 +285,15 @@ BY_CHECK: dict[str, Fix | str] = {
         "Two predictions are in flight, and CPU cores are free for the parts on the CPU.",
         True,
     ),
-    "copies-between-predictions": Fix(_without_gaps, "Copies between predictions go, and nothing else of the app."),
+    "copies-between-predictions": Fix(
+        _without_gaps, "The app makes no copies between predictions; its other work stays."
+    ),
     "graph-partitions": Fix(
         _as_one,
-        "One model runs the whole graph in one prediction a round; besides the work of compute units, what the first "
-        "partition takes stays.",
+        "One model runs the whole graph in one prediction per round. Beyond the work of compute units, it takes what "
+        "the first partition takes.",
         True,
-        "Savings include what predictions take beside the work of compute units.",
+        "Savings include the overhead of predictions, beyond the work of compute units.",
     ),
     "concurrent-predictions": Fix(
         _within_limit, "No more are in flight than the check allows; every input counts.", True

@@ -50,7 +50,8 @@ def test_a_finding_says_how_much_of_how_many_and_what_shows_it(scenario, judge, 
     finding = judge(scenario, ID)["Decoder"]
     assert isinstance(finding, Finding)
     assert (
-        f"9 of 11 predictions (82%) specialize the model again: 80.0 ms of 100 ms (medians; {words})" in finding.summary
+        f"9 of 11 predictions (82%) specialize the model again, for 80.0 ms of 100 ms (medians; {words})"
+        in finding.summary
     )
     assert finding.cost is not None
     assert finding.cost.ns == 9 * 80 * MS

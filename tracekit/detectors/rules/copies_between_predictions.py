@@ -33,7 +33,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if other := why_no_gaps(view, gaps):
         return view.passed(other, metrics)
     summary = (
-        f"Between predictions, the app copies arrays for {view.time(usual)} (median): "
+        f"The app copies arrays for {view.time(usual)} (median) between two predictions, "
         f"{tk.format_share(share)} of the time. Each prediction seems to need what the one before wrote."
     )
     basis = "Time between predictions in which the thread that predicts copies arrays"

@@ -19,10 +19,10 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return gaps
     found = partitions_of(view)
     if found is None:
-        return view.passed("Nothing shows that a runtime calls it as a partition of a graph.")
+        return view.passed("Nothing shows that a runtime calls this model as a partition of a graph.")
     models, idle, code = found.models, found.idle, found.code
     if models[0] != view.name:
-        return view.passed(f"It runs in a graph of {len(models)} partitions: see {models[0]}.")
+        return view.passed(f"It is one of {len(models)} partitions of a graph: see {models[0]}.")
     between, interval = median_of(idle.idle_ns), median_of(idle.distance_ns)
     metrics = (
         tk.above("between", "time between partitions", idle.share, "share", options.between_share),
@@ -33,15 +33,15 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if not tk.reached(metrics, "between"):
         return view.passed(f"{tk.format_share(idle.share)} of the time passes between its partitions.", metrics)
     summary = (
-        f"{found.runtime} seems to run one graph in {len(models)} partitions, up to {models[-1]}. In each of "
-        f"{tk.format_count(len(idle.distance_ns) + 1, 'round')}, {view.time(between)} of {view.time(interval)} pass "
-        f"between them ({tk.format_share(idle.share)} of the time)"
+        f"{found.runtime} seems to run one graph in {len(models)} partitions, from {models[0]} to {models[-1]}. "
+        f"In each of {tk.format_count(len(idle.distance_ns) + 1, 'round')}, one every {view.time(interval)}, "
+        f"{view.time(between)} pass between partitions ({tk.format_share(idle.share)} of the time)"
     )
     if code is None:
-        summary += ". Their names show that it runs them."
+        summary += ". Names of the models show the runtime."
     else:
         ran = int(code.each_ns.sum()) / max(int(idle.gaps.durations.sum()), 1)
-        summary += f"; its code runs for {tk.format_share(ran)} of that."
+        summary += f". Code of the runtime runs for {tk.format_share(ran)} of that."
     sites = () if code is None else code.sites
     basis = "Time in a round between its models, without a load, compilation or prediction"
     return gap_finding(view, idle, summary, metrics, sites, basis=basis)

@@ -35,7 +35,9 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if not isinstance(gaps, idle_gaps.SequenceGaps):
         return gaps
     if view.trace.inferred:
-        return view.unknown("Without Core ML events, nothing shows how long each unit works for it.", tk.RECORD_LONGER)
+        return view.unknown(
+            "Without Core ML events, nothing shows how long each unit works for the model.", tk.RECORD_LONGER
+        )
     usual, interval = median_of(parts.duration_ns), max(median_of(gaps.idle.distance_ns), 1)
     units = np.nan_to_num([each.or_nan() for each in (parts.ane_ns, parts.gpu_ns, parts.cpu_ns)])
     busiest = median_of(units.max(axis=0)) / interval
@@ -45,14 +47,16 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         tk.above("others", "time of a prediction on other units", others, "share", options.others_share),
     )
     if busiest > options.busiest_share:
-        return view.passed(f"One unit works {tk.format_share(busiest)} of the time from call to call.", metrics)
+        return view.passed(f"One unit already works for {tk.format_share(busiest)} of the interval.", metrics)
     if others < options.others_share:
-        return view.passed(f"Other units than one work for {tk.format_share(others)} of a prediction.", metrics)
+        return view.passed(
+            f"Units other than the busiest one work for {tk.format_share(others)} of a prediction.", metrics
+        )
     if not tk.Intervals.from_rows(view.predictions).alone().all():
         return view.passed("Predictions already overlap.", metrics)
     if usual < (1 - options.max_else) * interval:
         share = tk.format_share(usual / interval)
-        return view.passed(f"A usual prediction takes {share} of the time from call to call.", metrics)
+        return view.passed(f"A usual prediction takes only {share} of the interval.", metrics)
     if gaps.activity is idle_gaps.Activity.PACED and gaps.idle.share >= SLACK:
         return view.passed(idle_gaps.pacing_words(view, gaps), metrics)
     if (in_order := idle_gaps.one_after_another(view, gaps.idle, metrics)) is not None:
@@ -62,7 +66,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     saved, spent = 1 - max(busiest, 0.5), int(gaps.idle.distance_ns.sum())
     rates = _rates(view, interval / max(works["the Neural Engine"], works["the GPU"], 1))
     return view.finding(
-        f"Units take turns in each prediction ({', '.join(said)}), and the next one waits: {rates}, if none needs the "
+        f"One compute unit works at a time: {', '.join(said)} per prediction (medians). {rates}, if none needs the "
         "previous result and CPU cores are free.",
         metrics,
         rows=view.predictions,
@@ -80,10 +84,10 @@ def _rates(view: tk.ModelView, most: float) -> str:
     """What two and three in flight bring, replayed; units other than the CPU allow `most` times the throughput."""
     recorded = recorded_schedule(view.trace)
     if len(recorded.calls) + len(recorded.schedule.pieces) > LARGE:
-        return "several could be in flight"
+        return "Several predictions could be in flight"
     mine = recorded.calls.kind.is_any(tk.Kind.PREDICTION) & recorded.calls.model.is_any(view.name)
     two, three = (min(rate_in_flight(recorded.schedule, mine, recorded.user, count), most) for count in (2, 3))
-    return f"two in flight bring up to {two:.1f} times the throughput, three {three:.1f}"
+    return f"Two predictions in flight would bring up to {two:.1f}x the throughput, three up to {three:.1f}x"
 
 
 DETECTOR = tk.Detector(needs=("Core ML",), uses=("Neural Engine", "GPU"), options=Options, detect=detect)

@@ -24,7 +24,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
 def _judge(calls: Alike, options: Options) -> tk.Outcome:
     view, usual, level_ns = calls.view, calls.usual.ns, calls.usual.level_ns
     if level_ns is None:
-        return view.passed("Latency makes no step up that lasts.")
+        return view.passed("Latency does not step up for good.")
     after = calls.calls.start_ns >= level_ns
     late = calls.warm & after
     typical = calls.typical_ns(late)

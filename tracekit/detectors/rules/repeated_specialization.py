@@ -52,7 +52,7 @@ def _judge(calls: Alike, options: Options) -> tk.Outcome:
     note, fix = shapes_words(view)
     summary = (
         f"{count:,} of {tk.format_count(len(again), 'prediction')} ({tk.format_share(count / len(again))}) specialize "
-        f"the model again: {took} of {of} (medians; {prepared_by(view.trace, calls.calls.id[again])}). {note}"
+        f"the model again, for {took} of {of} (medians; {prepared_by(view.trace, calls.calls.id[again])}). {note}"
     )
     fix, words = fix and f"{fix}\n\n{_HINT}\n", "Time in which predictions specialize the model"
     return calls.finding(again, (summary, metrics), words, fix=fix)

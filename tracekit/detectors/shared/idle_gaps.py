@@ -238,7 +238,7 @@ def one_after_another(
         words = "Each prediction seems to need the previous result, as with the tokens of a language model."
         return view.passed(words, metrics)
     if copies and copies.calling >= RUNNING_SHARE:
-        words = "In between, the app copies arrays, as a decoder passes its state on: see copies-between-predictions."
+        words = "The app copies arrays in between, like the state of a decoder: see copies-between-predictions."
         return view.passed(words, metrics)
     if not sequence[-1] and _may_open(view, sequence):
         return view.unknown(

@@ -37,7 +37,7 @@ ENCODES_GRAPH: Final = "Encode MPSGraph"
 COMPLETED: Final = "metal-command-buffer-completed"
 """Schema of the instants at which processes are told that the GPU is done with a command buffer."""
 _COMMITTED = re.compile(r'Committed "(.*)" with \d+ encoders?$')
-_BUFFER = "id of the command buffer, the same in all tables; null where the row is of none"
+_BUFFER = "id of the command buffer, the same in all tables; null where the row belongs to none"
 
 
 def _ids(cells: Codes[CellValue]) -> Numbers:
@@ -56,7 +56,7 @@ class MetalIntervals(ContextIntervals):
 
     label: Texts = recorded("what is encoded", "event-label", required=True)
     event_type: Texts = recorded("`Encode MPSGraph` for a whole graph, else `Encoding`")
-    depth: Numbers = recorded("0 a graph, 4 an encoder, 14 and 24 in turn a command buffer", "event-depth")
+    depth: Numbers = recorded("0: a graph, 4: an encoder, 14 or 24, alternating: a command buffer", "event-depth")
     buffer_id: Numbers = recorded(_BUFFER, "cmdbuffer-id", make=_ids)
     encoder_id: Numbers = recorded("id of the encoder; null where the row is no encoder", make=_ids)
     process: Texts = process_of()
