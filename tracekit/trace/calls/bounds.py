@@ -51,8 +51,8 @@ def _bounds(
     low, high = call.low_ns, call.high_ns
     last = call.sure if call.sure >= 0 else call.after - 1
     sampled = [int(line.time[place]) for place in (call.first, last)] if last >= call.first else []
-    begun = [int(work.starts[each]) for each in call.work]
-    ended = [int(work.ends[each]) for each in call.work]
+    begun = [int(work.begins[each]) for each in call.work]
+    ended = [int(work.lasts[each]) for each in call.work]
     done = [
         each - (OUTLIVES_NS if work.on_gpu[index] and not work.told[index] else 0)
         for index, each in zip(call.work, ended, strict=True)

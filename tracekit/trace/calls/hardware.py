@@ -200,6 +200,10 @@ class Work:
 
     starts: IntArray
     ends: IntArray
+    """Of its rows of hardware."""
+    begins: IntArray
+    lasts: IntArray
+    """Of the prediction: a thread begins to encode before the GPU works, and is told later."""
     model: IntArray
     on_gpu: BoolArray
     thread: IntArray
@@ -251,7 +255,11 @@ class Work:
         tid = np.full(len(times), -1)
         known = order[encoded.known[order]]
         tid[prediction[known]] = encoded.tid[known]
+        # Each has a row.
+        first = np.searchsorted(prediction[order], np.arange(len(times)))
         return cls(
+            np.minimum.reduceat(rows.starts[order], first) if len(times) else times.starts,
+            np.maximum.reduceat(rows.ends[order], first) if len(times) else times.ends,
             times.starts,
             times.ends,
             activity.model.codes.astype(np.int64),

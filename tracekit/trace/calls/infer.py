@@ -161,7 +161,7 @@ def _stacked_calls(
     half = line.period_ns // 2
     # Where a thread begins to encode before it is sampled, the call has hardly begun.
     encodes = [
-        (work.told[call.work] & (work.starts[call.work] == late)).any()
+        (work.told[call.work] & (work.begins[call.work] == late)).any()
         for call, late in zip(stacked, bounds[:, 1].tolist(), strict=True)
     ]
     before = np.where(encodes, np.minimum(half, BEFORE_NS), half)
@@ -218,8 +218,8 @@ def _unsampled(line: Timeline, work: Work, alone: IndexArray, owners: Owners, ca
     if reach is None or not len(alone):
         return calls
     known = np.isin(work.model[alone], list(sampled))
-    low = [reach.earliest_start(start) for start in work.starts[alone].tolist()]
-    high = [reach.latest_end(end) for end in work.ends[alone].tolist()]
+    low = [reach.earliest_start(start) for start in work.begins[alone].tolist()]
+    high = [reach.latest_end(end) for end in work.lasts[alone].tolist()]
     return replace(
         calls,
         origin=codes_of(known.astype(np.int8), [Origin.HARDWARE, Origin.CALL_STACKS], ORIGINS),
