@@ -127,13 +127,14 @@ _EVERY = re.compile(r"\bevery ([\d.,]+) (s|ms|µs)")
 
 
 def steps(reported: Reported) -> Iterator[str]:
-    """With two predictions in flight, no more than half of each step is saved, and sentences say no other figure."""
+    """With three predictions in flight, no more than two of three parts of each step are saved, and sentences say no
+    other figure."""
     for check in reported.report.results:
         each = check.saved.each if check.saved else None
         if each is None or each.what != "step":
             continue
-        if 2 * each.saved_ns > (1 + TOLERANCE) * each.of_ns * (each.count + 1) / each.count:
-            yield f"{about(check)}: two in flight save {each.saved_ns} of {each.of_ns} ns"
+        if 3 * each.saved_ns > (1 + TOLERANCE) * 2 * each.of_ns * (each.count + 2) / each.count:
+            yield f"{about(check)}: three in flight save {each.saved_ns} of {each.of_ns} ns"
         for number, unit in _EVERY.findall(check.summary):
             said_ns = float(number.replace(",", "")) * {"s": 1e9, "ms": 1e6, "µs": 1e3}[unit]
             if all(abs(said_ns / ns - 1) > 0.01 for ns in (each.of_ns, each.of_ns - each.saved_ns)):

@@ -40,7 +40,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         )
     usual, interval = median_of(parts.duration_ns), max(median_of(gaps.idle.distance_ns), 1)
     units = np.nan_to_num([each.or_nan() for each in (parts.ane_ns, parts.gpu_ns, parts.cpu_ns)])
-    busiest = median_of(units.max(axis=0)) / interval
+    busiest = min(median_of(units.max(axis=0)) / interval, 1.0)
     others = median_of((units.sum(axis=0) - units.max(axis=0)) / np.maximum(parts.duration_ns, 1))
     metrics = (
         tk.below("busiest", "time of the unit that works most", busiest, "share", options.busiest_share),
