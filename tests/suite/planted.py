@@ -157,7 +157,7 @@ def never_used(part: Part) -> Thread:
     yield from busy.calls(40, 9 * MS, lambda _: part.ms(900, 3_000))
 
 
-@plants("compute-unit-ping-pong", units=QUEUES)
+@plants("compute-unit-ping-pong", "idle-compute-units", units=QUEUES)
 def back_and_forth(part: Part) -> Thread:
     """Each call changes between its unit and the CPU four times and more, and the CPU works for a fifth of it."""
     length = part.ms(2, 4)
@@ -174,7 +174,9 @@ def in_pieces(part: Part) -> Thread:
     yield from steady(part.app, part.model, steps, calls=part.draws.integer(50, 80))
 
 
-@plants("unexpected-device", units=("gpu", "cpu"), settings={"unexpected-device.expected_unit": 1})
+@plants(
+    "unexpected-device", "idle-compute-units", units=("gpu", "cpu"), settings={"unexpected-device.expected_unit": 1}
+)
 def not_on_the_engine(part: Part) -> Thread:
     """Half of the work or less is on the Neural Engine, where the author expects all of it."""
     length = part.ms(6, 14)

@@ -141,6 +141,7 @@ def _decoder(made: RandomApp, draws: Draws, model: Model, unit: Unit) -> tuple[s
 
 def _two_units(made: RandomApp, draws: Draws, model: Model, unit: Unit) -> tuple[str, Thread]:
     length = draws.integer(4, 14) * MS
+    made.allowed.add(("idle-compute-units", model.base))
     steps = (neural_engine(length), step_on("gpu" if unit == "neural engine" else unit, length // 2, draws))
     return "two units in turn", steady(
         made.simulation.app, model, steps, calls=draws.integer(60, 140), gap_ns=length // 100

@@ -121,12 +121,11 @@ class Replays:
         )
 
     def _with_savings(self, name: str, finding: Finding) -> Finding:
-        if name not in self.known:
-            reason = self.why_unknown(name) or (NO_TIME if finding.cost else "")
+        reason = self.why_unknown(name)
+        if reason or name not in self.known:
+            reason = reason or (NO_TIME if finding.cost else "")
             return replace(finding, savings=Unknown(reason) if reason else None)
         fix, saved = self.fixes[name], self._saved_by(name, finding)
-        if not saved and fix.otherwise:
-            return replace(finding, savings=Unknown(fix.otherwise))
         about, each = self._about(finding), self._each(name, finding)
         # What is said of the recording is a share of the app's time, whichever models it is about.
         spent = core_ml_time(self.trace) if finding.model is None else int(self._covered_ns[about].sum())

@@ -43,12 +43,15 @@ def attributed(
     pools.give(Cause.SPECIALIZING, more[:, Layer.SPECIALIZING])
     pools.give(Cause.PIPELINES, more[:, Layer.PIPELINES])
     _take_rows(pools, seen, usual, more)
+    ran = np.zeros_like(pools.rest)
     if facts.sampled.any():
         ran = np.where(facts.sampled, np.clip(facts.ran_ns - usual.ran_ns, 0, np.maximum(pools.rest, 0)), 0)
         pools.work += ran
         pools.rest -= ran
     _take_states(pools, seen, usual)
-    _take_patterns(pools, seen, usual, amount, paused, keeps_pace)
+    # Where rows show what the CPU computes, its thread did something else besides.
+    overhead = np.maximum(facts.overhead_ns, ran) if usual.layers_ns[Layer.CPU] else facts.overhead_ns
+    _take_patterns(pools, seen, usual, amount, paused, overhead, keeps_pace)
     pools.take(Cause.BLOCKED, rest=facts.hung_ns)
     pools.take(Cause.SHARED_CPU, rest=np.where(facts.sampled, facts.preempted_ns, 0))
     pools.take(Cause.BLOCKED, rest=np.where(facts.sampled & (pools.rest >= 2 * SAMPLE_NS), pools.rest, 0))
@@ -135,7 +138,13 @@ def _take_both(pools: _Pools, cause: Cause, ns: IntArray) -> None:
 
 
 def _take_patterns(
-    pools: _Pools, seen: Seen, usual: Usual, amount: Int8Array, paused: BoolArray, keeps_pace: Callable[[], bool]
+    pools: _Pools,
+    seen: Seen,
+    usual: Usual,
+    amount: Int8Array,
+    paused: BoolArray,
+    overhead_ns: IntArray,
+    keeps_pace: Callable[[], bool],
 ) -> None:
     """What the place of calls explains: after a load, after a pause, in a sequence. How long units work for a call is
     that of its input, unless inputs are alike."""
@@ -144,12 +153,13 @@ def _take_patterns(
     paused = paused & ~first
     if first.any():
         alike = _same_input(pools, usual, first, paused) or keeps_pace()
-        work = pools.work if alike else np.minimum(facts.overhead_ns, np.maximum(pools.work, 0))
+        work = pools.work if alike else np.minimum(overhead_ns, np.maximum(pools.work, 0))
         rest = pools.rest if alike else pools.rest - _beside_work(pools, usual)
         pools.take(Cause.FIRST, work=np.where(first, work, 0), rest=np.where(first, rest, 0))
     if patterns.usually_longer(left, paused, usual.ns):
         paced = pools.work[paused].max() > 0 and keeps_pace()
-        pools.take(Cause.PAUSE, work=np.where(paused & paced, pools.work, 0), rest=np.where(paused, pools.rest, 0))
+        rest = pools.rest if paced else pools.rest - _beside_work(pools, usual)
+        pools.take(Cause.PAUSE, work=np.where(paused & paced, pools.work, 0), rest=np.where(paused, rest, 0))
     grows = usual.grows
     pools.take(Cause.GROWTH, work=np.where(grows, pools.work, 0), rest=np.where(grows, pools.rest, 0))
     of_shape = patterns.first_of_each_amount(amount.astype(np.int64), first)

@@ -31,13 +31,15 @@ class Options(tk.Options):
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for models whose units take turns within a prediction, called one after the other."""
-    gaps, parts = idle_gaps.find_gaps(view, options.min_predictions), view.breakdown.every
+    gaps, parts = idle_gaps.find_gaps(view, options.min_predictions), view.breakdown.rows
     if not isinstance(gaps, idle_gaps.SequenceGaps):
         return gaps
     if view.trace.inferred:
         return view.unknown(
             "Without Core ML events, nothing shows how long each unit works for the model.", tk.RECORD_LONGER
         )
+    if not tk.Intervals.from_rows(view.predictions).alone().all():
+        return view.passed("Predictions already overlap.")
     usual, interval = median_of(parts.duration_ns), max(median_of(gaps.idle.distance_ns), 1)
     units = np.nan_to_num([each.or_nan() for each in (parts.ane_ns, parts.gpu_ns, parts.cpu_ns)])
     busiest = min(median_of(units.max(axis=0)) / interval, 1.0)
@@ -52,8 +54,6 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return view.passed(
             f"Units other than the busiest one work for {tk.format_share(others)} of a prediction.", metrics
         )
-    if not tk.Intervals.from_rows(view.predictions).alone().all():
-        return view.passed("Predictions already overlap.", metrics)
     if usual < (1 - options.max_else) * interval:
         share = tk.format_share(usual / interval)
         return view.passed(f"A usual prediction takes only {share} of the interval.", metrics)

@@ -114,7 +114,9 @@ def judge_unit(view: tk.ModelView, options: QueueOptions, unit: Unit) -> tk.Outc
         if disturbed.any() and not delayed.any():
             said = f"The {disturbed.sum():,} of {count:,} predictions that {unit.held_up} took no longer for that."
         return view.passed(said.rstrip(), (affected, longest))
-    return _judge_delayed(view, options, unit, delayed, (held_up[delayed], account.usual_ns[delayed]), words, affected)
+    # As long as usual in the heat of its time.
+    usual = account.usual_ns + np.maximum(account.ns.get(tk.Cause.HEAT, np.zeros(len(delayed), np.int64)), 0)
+    return _judge_delayed(view, options, unit, delayed, (held_up[delayed], usual[delayed]), words, affected)
 
 
 def _judge_delayed(
