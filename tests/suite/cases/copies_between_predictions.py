@@ -129,7 +129,7 @@ CASES = [
     *cases(ID, NEGATIVE, 4, lambda draws: steps(draws, 0), also=GAPS),
     *each(ID, NEAR_ABOVE, (103, 108, 115, 125, 150), share, also=GAPS),
     *each(ID, NEAR_BELOW, (97, 92, 85, 75, 50), share, also=GAPS),
-    *cases(ID, LOOKALIKE, 2, another_thread, also=GAPS, page="Another thread copies"),
+    *cases(ID, LOOKALIKE, 2, another_thread, also=GAPS, page="A thread that does not predict copies"),
     *cases(ID, LOOKALIKE, 2, by_core_ml, also=GAPS, page="Core ML copies inside"),
     *cases(ID, LOOKALIKE, 2, element_by_element, also=(*GAPS, "element-wise-access"), page="The app reads outputs"),
     *cases(ID, LOOKALIKE, 2, camera_frames, also=GAPS, page="Camera frames, audio"),

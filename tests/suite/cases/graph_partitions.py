@@ -138,7 +138,7 @@ CASES = [
     *cases(ID, NEGATIVE, 3, waiting_between, also=GAPS),
     *cases(ID, NEGATIVE, 3, pipeline_app),
     *cases(ID, LOOKALIKE, 2, encoder_and_decoder, also=GAPS),
-    *cases(ID, LOOKALIKE, 2, another_runtime, also=GAPS, page="Other runtimes call"),
+    *cases(ID, LOOKALIKE, 2, another_runtime, also=GAPS, page="Another runtime calls"),
     *cases(ID, LOOKALIKE, 2, in_any_order, also=GAPS),
     # Nine rounds.
     *cases(ID, INSUFFICIENT, 3, nine_rounds, also=GAPS),

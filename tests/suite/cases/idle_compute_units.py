@@ -147,7 +147,7 @@ CASES = [
     *each(ID, LOOKALIKE, (True, False), decoder, also=HYBRID),
     *cases(ID, LOOKALIKE, 2, camera, also=HYBRID, page="Camera frames, audio"),
     *cases(ID, LOOKALIKE, 2, two_in_flight, also=HYBRID),
-    *cases(ID, LOOKALIKE, 2, working_between, also=HYBRID, page="The app works in between"),
+    *cases(ID, LOOKALIKE, 2, working_between, also=HYBRID, page="The app or other models work in between"),
     *cases(ID, LOOKALIKE, 2, copying_within, also=(*HYBRID, "excess-data-copies"), page="Copies or conversions"),
     # A dozen calls.
     *cases(ID, INSUFFICIENT, 3, lambda draws: in_turn(draws, CPU_THEN_ENGINE, count=12), also=ALSO),

@@ -123,6 +123,13 @@ CASES = [
         also=("neural-engine-contention", "foreign-neural-engine-work"),
         page="Predictions queue behind",
     ),
-    *cases(ID, LOOKALIKE, 4, another_configuration, also=("load-churn",), page="A setting changes, and the model"),
+    *cases(
+        ID,
+        LOOKALIKE,
+        4,
+        another_configuration,
+        also=("load-churn",),
+        page="The model is loaded again with another setting",
+    ),
     *cases(ID, INSUFFICIENT, 3, few_calls, also=OTHER_WORK),
 ]
