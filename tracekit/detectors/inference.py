@@ -17,13 +17,13 @@ from tracekit.analysis.quantities import median_of
 from tracekit.analysis.statistics import medians_by_group, sorted_by_group
 from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.characters import lower_first
-from tracekit.columns import Texts, or_null
+from tracekit.columns import Texts
 from tracekit.detectors.framework import AnyDetector
 from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Outcome, Passed
 from tracekit.intervals import Intervals
 from tracekit.recording.table import TableState
 from tracekit.rows import sums_by
-from tracekit.trace.calls.infer import Follows, call_order, keep_in_order, next_of, threads_of
+from tracekit.trace.calls.infer import Follows, Inferred, call_order, keep_in_order, next_of, threads_of, with_times
 from tracekit.trace.calls.stacks import Unit
 from tracekit.trace.events import LOAD_KINDS, SETUP_KINDS, Attribution, Calls, Events, Kind, Origin
 from tracekit.trace.instruments.catalogue import CORE_ML
@@ -206,17 +206,8 @@ def _with_times(trace: Trace, follows: tuple[Follows, ...], start: IntArray, end
     keep_in_order(calls, follows, start, end)
     start = np.where(stacked, start, calls.start_ns)
     duration = np.where(stacked, np.maximum(end - start, 0), calls.duration_ns)
-    # Rows are sorted by start: which of two calls began first may change.
-    order = np.argsort(start, kind="stable")
-    row = np.empty_like(order)
-    row[order] = np.arange(len(order))
-    linked, sites = trace.hardware.prediction.filled(), trace.sites
-    variant = replace(
-        trace,
-        activity=replace(calls.take(order), id=calls.id, start_ns=start[order], duration_ns=duration[order]),
-        hardware=replace(trace.hardware, prediction=or_null(np.append(row, -1)[linked])),
-        sites=None if sites is None else sites.moved(row[sites.id]),
-    )
+    found, order = with_times(Inferred(calls, trace.hardware, trace.sites), start, duration)
+    variant = replace(trace, activity=found.activity, hardware=found.hardware, sites=found.sites)
     variant.cache.get(SampleSource, lambda: trace.sampled)
     variant.cache.get(_each_known, lambda: _each_known(trace)[order])
     return variant

@@ -138,7 +138,8 @@ def _of_model(seen: Seen, kind: IntArray, warm: BoolArray, keeps_pace: Callable[
     for number, found in enumerate(usual):
         at = np.flatnonzero(place == number)
         of_kind = seen.take(at) if len(at) < count else seen
-        amount[at] = patterns.amounts_of_work(of_kind.spent[:, UNITS].sum(axis=1))
+        worked = worked_ns(of_kind.spent, of_kind.ambiguous, found)
+        amount[at] = patterns.amounts_of_work(of_kind.spent[:, UNITS].sum(axis=1) + worked)
         parts, unclear[at] = attributed(of_kind, found, amount[at], paused[at], keeps_pace)
         for cause, ns in parts.items():
             _fill(columns, cause, at, ns, count)

@@ -104,8 +104,21 @@ def infer_calls(
     spans = Intervals.from_rows(activity)
     start, end = spans.starts.copy(), spans.ends.copy()
     keep_in_order(activity, call_order(activity, sites), start, end)
-    activity = replace(activity, start_ns=start, duration_ns=np.maximum(end - start, 0))
-    return Inferred(activity, hardware, sites)
+    return with_times(Inferred(activity, hardware, sites), start, np.maximum(end - start, 0))[0]
+
+
+def with_times(found: Inferred, start: IntArray, duration: IntArray) -> tuple[Inferred, IndexArray]:
+    """Calls with other times, shape (calls,), in the order of these: which of two began first may change. And the row
+    that each was. O(n log n)."""
+    order = np.argsort(start, kind="stable")
+    row = np.empty_like(order)
+    row[order] = np.arange(len(order))
+    linked, sites = found.hardware.prediction.filled(), found.sites
+    activity = replace(
+        found.activity.take(order), id=found.activity.id, start_ns=start[order], duration_ns=duration[order]
+    )
+    hardware = replace(found.hardware, prediction=or_null(np.append(row, -1)[linked]))
+    return Inferred(activity, hardware, None if sites is None else sites.moved(row[sites.id])), order
 
 
 def recorded_calls(activity: Events) -> Calls:
