@@ -5,9 +5,11 @@ A column without nulls that does not repeat is a plain array. n is the number of
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
 from enum import StrEnum
+from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -140,8 +142,11 @@ def joined_codes(parts: Sequence[Codes[Value]]) -> Codes[Value]:
     first = parts[0]
     if all(part.values is first.values or part.values == first.values for part in parts):
         return Codes(np.concatenate([part.codes for part in parts]), first.values)
-    values = tuple(dict.fromkeys(value for part in parts for value in part.values))
-    return Codes(np.concatenate([part.codes_in(values) for part in parts]).astype(_code_type(values)), values)
+    code_of: defaultdict[Value, int] = defaultdict(count().__next__)
+    target = [np.array([*map(code_of.__getitem__, part.values), -1], np.int64) for part in parts]
+    values = tuple(code_of)
+    cells = np.concatenate([codes[part.codes] for codes, part in zip(target, parts, strict=True)])
+    return Codes(cells.astype(_code_type(values)), values)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
