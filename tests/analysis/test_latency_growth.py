@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from tracekit.analysis.latency import rank_correlations
-from tracekit.analysis.latency_growth import GrowthRule, growth
+from tracekit.analysis.latency_growth import growth
 
 
 def of(*sequences):
@@ -68,8 +68,10 @@ def test_a_fall_of_the_latency_ends_a_sequence_without_any_pause_and_one_short_c
     assert (len(sequences.count), sequences.usual, sequences.starts_afresh) == (0, False, False)
 
 
-def test_the_rule_can_be_changed():
-    assert growth(np.arange(1000, 1400, 10), np.zeros(40, np.int64), GrowthRule(ratio=1.3)).usual
+def test_shorter_sequences_are_judged_where_that_is_asked():
+    durations, burst = np.arange(1_000, 2_200, 100), np.zeros(12, np.int64)
+    assert not growth(durations, burst).usual
+    assert growth(durations, burst, min_calls=6).usual
 
 
 @settings(deadline=None)

@@ -30,16 +30,12 @@ AFRESH = 1.25
 """Sequences start at the same level where no start is so many times another (our judgment)."""
 
 
-@dataclass(frozen=True, slots=True)
-class GrowthRule:
-    """When the calls of a sequence grow."""
-
-    min_calls: int = 20
-    """Shorter sequences are not judged."""
-    correlation: float = 0.8
-    """Least rank correlation of duration with order."""
-    ratio: float = 1.5
-    """Least ratio of the median of the last tenth to that of the first."""
+MIN_CALLS: Final = 20
+"""Shorter sequences are not judged."""
+CORRELATION: Final = 0.8
+"""Least rank correlation of duration with order."""
+RATIO: Final = 1.5
+"""Least ratio of the median of the last tenth of a sequence to that of the first."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,13 +47,13 @@ class Growth:
     count: IntArray
     """Shape (sequences,): its calls."""
     correlation: FloatArray
-    """Shape (sequences,): rank correlation of duration with order; NaN where the ratio is below that of the rule."""
+    """Shape (sequences,): rank correlation of duration with order; NaN where the ratio is below `RATIO`."""
     ratio: FloatArray
     """Shape (sequences,): median of the last tenth over that of the first."""
     start_ns: FloatArray
     """Shape (sequences,): median duration of the first tenth."""
     grows: BoolArray
-    """Shape (sequences,): it follows the rule."""
+    """Shape (sequences,): it reaches both, and no jump makes it."""
 
     @property
     def usual(self) -> bool:
@@ -71,14 +67,13 @@ class Growth:
         return len(starts) >= 2 and float(starts.max()) < AFRESH * float(starts.min())
 
 
-def growth(durations_ns: IntArray, burst: IntArray, rule: GrowthRule | None = None) -> Growth:
+def growth(durations_ns: IntArray, burst: IntArray, min_calls: int = MIN_CALLS) -> Growth:
     """Growth of calls in order, with the number of the burst of each, shape (n,) each. O(n log n)."""
-    rule = rule or GrowthRule()
     opens = np.concatenate(([True], np.diff(burst) != 0))[: len(burst)]
     opens[_drops(durations_ns)] = True
     first = np.flatnonzero(opens)
     count = np.diff(first, append=len(durations_ns))
-    enough = count >= rule.min_calls
+    enough = count >= min_calls
     sequence, size = np.repeat(np.where(enough, np.cumsum(enough) - 1, -1), count), np.repeat(count, count)
     position = np.arange(len(durations_ns)) - np.repeat(first, count)
     judged = sequence >= 0
@@ -91,7 +86,7 @@ def growth(durations_ns: IntArray, burst: IntArray, rule: GrowthRule | None = No
     )
     ratio = end / np.maximum(start, 1)
     # Ranking is what takes time, and it cannot change the answer for the others.
-    rises = ratio >= rule.ratio
+    rises = ratio >= RATIO
     in_rising = rises[sequence]
     number = (np.cumsum(rises) - 1)[sequence[in_rising]]
     rising = int(rises.sum())
@@ -107,7 +102,7 @@ def growth(durations_ns: IntArray, burst: IntArray, rule: GrowthRule | None = No
         ratio=ratio,
         start_ns=start,
         grows=rises
-        & (correlation >= rule.correlation)
+        & (correlation >= CORRELATION)
         & (steady >= STEADY)
         & (_steps(durations, sequence, len(first)) < JUMP * np.log(np.maximum(ratio, 1))),
     )

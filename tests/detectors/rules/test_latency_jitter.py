@@ -81,3 +81,40 @@ def test_predictions_that_core_ml_did_not_record_are_not_evaluated(scenario, jud
         prediction.gpu(MS, prediction.row.duration_ns - 2 * MS, buffers=3)
     scenario.emptied.add(CORE_ML)
     assert {type(outcome) for outcome in judge(scenario, ID).values()} == {NotEvaluated}
+
+
+@pytest.mark.parametrize(
+    ("own", "others", "expected"),
+    [
+        pytest.param(True, True, Finding, id="other work on another unit"),
+        pytest.param(False, True, NotEvaluated, id="its own unit is not known"),
+        pytest.param(True, False, NotEvaluated, id="theirs is not known"),
+    ],
+)
+def test_work_of_others_on_an_unknown_unit_leaves_it_unclear(scenario, judge, own, others, expected):
+    lengths = [18 + 2 * (index // 5) if index % 10 == 5 else 10 for index in range(100)]
+    for index, length in enumerate(lengths):
+        start = (100 + 60 * index) * MS
+        prediction = scenario.predict(MODEL, start, length * MS)
+        if own:
+            prediction.event("CPU", 1_000, length * MS - 2_000)
+        if length > 10:
+            other = scenario.predict(Model("Other"), start + MS, (length - 2) * MS)
+            if others:
+                other.gpu(MS, (length - 4) * MS)
+    assert isinstance(judge(scenario, ID)["Segmenter"], expected)
+
+
+def test_overlapping_predictions_and_prompts_are_not_compared(scenario, judge):
+    for sequence in range(6):
+        for index in range(20):
+            start, long = (100 + 3_000 * sequence + 60 * index) * MS, index == 0
+            scenario.predict(MODEL, start, (30 if long else 10) * MS)
+            if index == 9:
+                scenario.predict(MODEL, start + MS, 30 * MS)
+    assert isinstance(judge(scenario, ID)["Segmenter"], Passed)
+    for index in range(100):
+        scenario.predict(MODEL, (100 + 3_000 * (index // 20) + 60 * (index % 20) + 1) * MS, 10 * MS)
+    outcome = judge(scenario, ID)["Segmenter"]
+    assert isinstance(outcome, NotEvaluated)
+    assert outcome.record == "Record a phase without overlapping predictions."

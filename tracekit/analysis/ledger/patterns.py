@@ -15,7 +15,7 @@ import numpy as np
 from tracekit.analysis.device_states import UNKNOWN, heat_ratio
 from tracekit.analysis.idle import CERTAINTY
 from tracekit.analysis.latency import change_points, modes, ranks
-from tracekit.analysis.latency_growth import AFRESH, Growth, GrowthRule, growth
+from tracekit.analysis.latency_growth import AFRESH, MIN_CALLS, Growth, growth
 from tracekit.analysis.quantities import median, sample_quantiles
 from tracekit.analysis.throughput import burst_numbers
 from tracekit.arrays import BoolArray, IntArray
@@ -148,13 +148,13 @@ class GrowthReading(NamedTuple):
     """The calls grow from sequence to sequence, and `growth` counts all of them as one."""
 
 
-def read_growth(times: Intervals, burst: IntArray, state: IntArray, rule: GrowthRule | None = None) -> GrowthReading:
+def read_growth(times: Intervals, burst: IntArray, state: IntArray, min_calls: int = MIN_CALLS) -> GrowthReading:
     """Whether calls grow with their sequence, or on from sequence to sequence. `state` is the thermal one of each, as
     `states_at` gives it. O(n log n)."""
     durations = times.durations
-    measured, across = growth(durations, burst, rule), False
+    measured, across = growth(durations, burst, min_calls), False
     if not measured.usual:
-        joined = growth(durations, np.zeros_like(burst), rule)
+        joined = growth(durations, np.zeros_like(burst), min_calls)
         if not joined.usual:
             return GrowthReading(measured, None)
         measured, across = joined, True
@@ -166,7 +166,7 @@ def read_growth(times: Intervals, burst: IntArray, state: IntArray, rule: Growth
     states, sequence = state[index], np.repeat(np.arange(len(count)), count)
     cool = states == np.minimum.reduceat(states, opens)[sequence]
     durations = durations[index]
-    if 2 * int(growth(durations[cool], sequence[cool], rule).grows.sum()) >= len(count):
+    if 2 * int(growth(durations[cool], sequence[cool], min_calls).grows.sum()) >= len(count):
         return GrowthReading(measured, Grows.SEQUENCE, across)
     ratio, _ = heat_ratio(durations, states, MIN_IN_STATE)
     if ratio is None:

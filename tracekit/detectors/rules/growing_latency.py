@@ -5,24 +5,22 @@ from __future__ import annotations
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.analysis.latency_growth import GrowthRule
+from tracekit.analysis.latency_growth import CORRELATION, MIN_CALLS, RATIO
 from tracekit.analysis.ledger.patterns import Grows
 from tracekit.analysis.quantities import median_of
 from tracekit.detectors.shared.stands_out import Alike, judge_alike
 
-_RULE = GrowthRule()
-
 
 def detect(view: tk.ModelView, _options: tk.NoOptions) -> tk.Outcome:
     """Looks for sequences in which calls become longer and longer, and start afresh with the next one."""
-    return judge_alike(view, DETECTOR.causes, _RULE.min_calls, _judge)
+    return judge_alike(view, DETECTOR.causes, MIN_CALLS, _judge)
 
 
 def _judge(calls: Alike) -> tk.Outcome:
     view, (growth, cause, across) = calls.view, calls.usual.growth
     if not len(growth.count):
         return view.unknown(
-            f"No sequence has {_RULE.min_calls} predictions without a pause before latency falls back.",
+            f"No sequence has {MIN_CALLS} predictions without a pause before latency falls back.",
             "Record a longer sequence of predictions, such as a long answer of a language model.",
         )
     known = growth.correlation[~np.isnan(growth.correlation)]
@@ -31,14 +29,14 @@ def _judge(calls: Alike) -> tk.Outcome:
     metrics = (
         tk.Metric("sequences", "sequences", len(growth.count), "count"),
         tk.Metric("growing", "sequences that grow", int(growth.grows.sum()), "count"),
-        tk.above("correlation", "rank correlation of latency with order", correlation, "ratio", _RULE.correlation),
-        tk.above("ratio", "last tenth of a sequence to the first", ratio, "ratio", _RULE.ratio),
+        tk.above("correlation", "rank correlation of latency with order", correlation, "ratio", CORRELATION),
+        tk.above("ratio", "last tenth of a sequence to the first", ratio, "ratio", RATIO),
     )
     if cause is None:
         where = f"{tk.format_count(len(growth.count), 'sequence')} of up to" if several else "a sequence of"
         return view.passed(
             f"In {where} {int(growth.count.max()):,} predictions, the last tenth takes {ratio:.2f}x as long as the "
-            f"first{' (median)' if several else ''}{', without a steady rise' if ratio >= _RULE.ratio else ''}.",
+            f"first{' (median)' if several else ''}{', without a steady rise' if ratio >= RATIO else ''}.",
             metrics,
         )
     if cause is Grows.HEAT:

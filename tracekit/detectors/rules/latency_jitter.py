@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import numpy as np
+
 import tracekit.detectors as tk
-from tracekit.analysis.latency_growth import GrowthRule
-from tracekit.analysis.ledger.account import ledger
+from tracekit.analysis.autoregression import opens_sequence
+from tracekit.analysis.breakdown.partition import breakdown
+from tracekit.analysis.device_states import UNKNOWN, states_at
 from tracekit.analysis.ledger.causes import NAMES
-from tracekit.analysis.ledger.patterns import Grows
-from tracekit.analysis.quantities import median_of, quantiles
-from tracekit.detectors.shared import latency_causes
-from tracekit.detectors.shared.comparable_predictions import Calls, comparable_calls, longer_than_usual
-from tracekit.detectors.shared.wording import FOLLOWS_INPUT_SIZE
+from tracekit.analysis.ledger.layers import UNITS
+from tracekit.analysis.ledger.patterns import Grows, read_growth
+from tracekit.analysis.quantities import sample_quantiles
+from tracekit.analysis.throughput import burst_numbers
+from tracekit.detectors.shared.options import SwitchOptions
+from tracekit.detectors.shared.stands_out import MIN_CALLS, Alike, alternating, judge_alike
+from tracekit.detectors.shared.wording import FOLLOWS_INPUT_SIZE, RECORD_PHASE_ALONE
 
 
 class Options(tk.Options):
@@ -30,113 +37,120 @@ class Options(tk.Options):
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for calls that take longer than the others, where no other reading explains them."""
-    return latency_causes.judge_when_cool(
-        view, comparable_calls(view), lambda calls, ratio: _judge(view, calls, ratio, options)
-    )
+    return judge_alike(view, DETECTOR.causes, MIN_CALLS, lambda calls: _judge(calls, options))
 
 
-def _judge(view: tk.ModelView, calls: Calls, requested_ratio: float, options: Options) -> tk.Outcome:
-    durations = calls.durations
-    typical, slow = (value or 0.0 for value in quantiles(durations, 0.5, max(0.5, 1 - 0.05 * requested_ratio)))
+def _judge(calls: Alike, options: Options) -> tk.Outcome:
+    view, burst = calls.view, burst_numbers(calls.calls)
+    at = np.flatnonzero(calls.warm & tk.Intervals.from_rows(view.predictions).alone()[calls.at])
+    # A prompt before the tokens that follow.
+    at = at[~opens_sequence(calls.own_ns[at], burst[at])]
+    if len(at) < MIN_CALLS:
+        left_out = "overlapping predictions and those that open a sequence are not compared"
+        return view.too_few_predictions(
+            len(at), MIN_CALLS, adjective="comparable", left_out=left_out, record=RECORD_PHASE_ALONE
+        )
+    outcome = _judge_some(calls, at, burst, options)
+    if isinstance(outcome, tk.Finding) and (hidden := _may_have_waited(calls, at)).any():
+        surely = at[~hidden]
+        outcome = _judge_some(calls, surely, burst, options) if len(surely) >= MIN_CALLS else outcome
+        if len(surely) < MIN_CALLS or not isinstance(outcome, tk.Finding):
+            return view.unknown(
+                f"{tk.format_count(int(hidden.sum()), 'prediction')} took longer while other work ran, and the "
+                "recording does not show whether it ran on the same compute unit.",
+                "Record with the Core ML template, which includes the Neural Engine and the GPU, and without other "
+                "models.",
+            )
+    return outcome
+
+
+def _judge_some(calls: Alike, at: tk.IntArray, burst: tk.IntArray, options: Options) -> tk.Outcome:
+    """The answer for calls at these places, which have something in common to compare."""
+    view, took = calls.view, calls.usual.ns + calls.extra_ns[at]
+    typical, slow = sample_quantiles(took, 0.5, 0.95)
     metrics = (
         tk.above("tail", "p95 to median", slow / typical, "ratio", options.tail_ratio),
         tk.Metric("median", "median, comparable predictions", typical, "ns"),
         tk.Metric("p95", "p95, comparable predictions", slow, "ns"),
     )
+    what = f"p95 of {tk.format_count(len(at), 'comparable prediction')} is {tk.format_time(slow)}"
     if not tk.reached(metrics, "tail") or slow - typical < options.min_difference_ms * 1e6:
-        beside = f" (not compared: {calls.exclusion_words})" if calls.exclusion_words else ""
-        return view.passed(
-            f"p95 of {tk.format_count(len(durations), 'comparable prediction')} is {tk.format_time(slow)}, "
-            f"{slow / typical:.2f}x the median{beside}.",
-            metrics,
-        )
-    reason = _other_reading(view, calls, requested_ratio)
-    if reason:
+        return view.passed(f"{what}, {slow / typical:.2f}x the median.", metrics)
+    long = np.zeros(len(calls.calls), np.bool_)
+    long[at[took >= min(_LONG * typical, slow)]] = True
+    if reason := _other_reading(calls, at, burst, long):
         return view.passed(reason, metrics)
-    count = int((durations >= options.tail_ratio * typical).sum())
+    count = int((took >= options.tail_ratio * typical).sum())
     if count < options.min_slow:
         return view.unknown(
-            f"{count:,} of {tk.format_count(len(durations), 'prediction')} took much longer than the others, which can "
+            f"{count:,} of {tk.format_count(len(at), 'prediction')} took much longer than the others, which can "
             f"be chance; {options.min_slow} needed.",
             tk.RECORD_LONGER,
         )
-    long = durations >= min(_LONG * typical, slow)
-    other = _other_cause(view, calls, long)
-    if other is not None:
-        return view.passed(f"Most of the extra time of the slow ones has a cause of its own: {other}.", metrics)
-    what = (
-        f"p95 of {tk.format_count(len(durations), 'comparable prediction')} is {tk.format_time(slow)}, "
-        f"{slow / typical:.1f}x the median of {tk.format_time(typical)}."
-    )
-    summary = " ".join([what, *_coincidences(view, calls, long)])
-    basis = f"Time beyond the median of all predictions, in predictions that take {_LONG}x that median or longer"
-    return longer_than_usual(view, calls, long, typical, (summary, metrics), basis)
+    cause = next(iter(calls.account.sums(calls.at[long])))
+    if cause not in DETECTOR.causes:
+        return view.passed(f"Most of the extra time of the slow ones has a cause of its own: {NAMES[cause]}.", metrics)
+    summary = f"{what}, {slow / typical:.1f}x the median of {tk.format_time(typical)}."
+    basis = f"Time beyond a usual prediction, in predictions that take {_LONG}x the median or longer"
+    return calls.finding(long, (" ".join((summary, *_coincidences(calls, long))), metrics), basis)
 
 
-def _other_cause(view: tk.ModelView, calls: Calls, long: tk.BoolArray) -> str | None:
-    """What the account of time says of most of what the long calls take beyond usual, where that is no jitter."""
-    account = ledger(view.trace).get(view.name)
-    if account is None:
-        return None
-    cause = next(iter(account.sums(tk.places_of(account.calls.id, calls.rows.where(long).id))), None)
-    return None if cause is None or cause in DETECTOR.causes else NAMES[cause]
+def _may_have_waited(calls: Alike, at: tk.IntArray) -> tk.BoolArray:
+    """Shape (places,): predictions of other models were in flight for most of the extra time, and no row shows the unit
+    of both."""
+    view, windows, extra = calls.view, calls.times.where(at), calls.extra_ns[at]
+    times = breakdown(view.trace)
+    known = np.sum([times.busy(unit).filled(0) for unit in tk.DEVICE_NAMES], axis=0) > 0
+    others = ~times.every.model.is_any(view.name)
+    called = tk.Intervals.from_rows(view.trace.activity).where(times.every.id)
+    own = known[tk.places_of(times.every.id, calls.calls.id[at])]
+    every, hidden = (called.where(chosen).covered_within(windows) for chosen in (others, others & ~known))
+    likely: tk.BoolArray = np.where(own, hidden, every) >= _LIKELY_SHARE * extra
+    return likely & (extra >= _LONGER * calls.usual.ns)
 
 
-def _other_reading(view: tk.ModelView, calls: Calls, requested_ratio: float) -> str:
+def _other_reading(calls: Alike, at: tk.IntArray, burst: tk.IntArray, long: tk.BoolArray) -> str:
     """What else explains that calls differ; empty where nothing does."""
-    if latency_causes.read_growth(view, calls, GrowthRule(_SHORT_SEQUENCE)).cause is Grows.SEQUENCE:
+    times = tk.Intervals(calls.calls.start_ns[at], calls.calls.start_ns[at] + calls.own_ns[at])
+    if read_growth(times, burst[at], calls.thermal[at], _SHORT_SEQUENCE).cause is Grows.SEQUENCE:
         return "Latency grows within each sequence: see growing-latency."
-    groups = latency_causes.read_switching(view, calls, requested_ratio, latency_causes.SwitchOptions())
-    if (
-        groups is not None
-        and groups.work is not latency_causes.Work.UNKNOWN
-        and not latency_causes.no_switching(view, calls, groups)
-    ):
-        return "Predictions form a fast and a slow group: see shape-switching."
-    if latency_causes.follows_input_size(view, calls):
+    groups = alternating(calls, SwitchOptions())
+    if calls.has_larger_inputs(long):
         return FOLLOWS_INPUT_SIZE
-    return ""
+    return "Predictions form a fast and a slow group: see shape-switching." if groups and groups.take_turns else ""
 
 
 _SHORT_SEQUENCE = 6
 """From this many calls on, a sequence that grows is no jitter; `growing-latency` does not judge such short ones."""
-
 _LONG = 1.5
 """Times the usual time from which on a call counts as long."""
-
+_LONGER, _LIKELY_SHARE = 0.2, 0.8
+"""Part of the usual time by which a call is longer before it is asked whether it waited, and part of that for which
+others must be in flight to explain it (heuristic)."""
 _MOSTLY = 0.8
 """Share of the long calls that must have something in common, which at most a fifth of the others has."""
 
 
-def _coincidences(view: tk.ModelView, calls: Calls, long: tk.BoolArray) -> list[str]:
+def _coincidences(calls: Alike, long: tk.BoolArray) -> Iterator[str]:
     """Sentences on what the long calls have in common."""
-    sentences = []
-    states = latency_causes.thermal_states(view, calls)
-    if states is not None and _in_common(states > 0, long):
-        sentences.append("The slow ones ran while the device was warmer.")
-    slowest = latency_causes.gpu_at_minimum(view, calls)
-    if slowest is not None and _in_common(slowest, long):
-        sentences.append("The slow ones ran while the GPU was at its minimum performance state.")
-    busy = latency_causes.busy_times(view, calls).sum(axis=1)
-    if (busy > 0).all() and (~long).any():
-        extra = float(median_of(calls.durations[long]) - median_of(calls.durations[~long]))
-        share = float(median_of(busy[long]) - median_of(busy[~long])) / extra if extra > 0 else 0.0
+    others, states = calls.warm & ~long, calls.view.trace.table(tk.GpuPerformance)
+    if states is not None and len(states):
+        slowest = states_at(states, ("Minimum",), calls.times.starts + calls.times.durations // 2) == 0
+        if slowest[long].mean() >= _MOSTLY and (not others.any() or slowest[others].mean() <= 1 - _MOSTLY):
+            yield "The slow ones ran while the GPU was at its minimum performance state."
+    if calls.usual.layers_ns[UNITS].any():
+        work = calls.by(tk.Cause.WORK, tk.Cause.CLOCK, tk.Cause.UNIT)[long].sum()
+        share = float(np.clip(work / max(calls.extra_ns[long].sum(), 1), 0, 1))
         if share >= 0.5:
-            sentences.append(
-                f"{tk.format_share(min(share, 1.0))} of the extra time is compute unit work: they ran at lower clocks "
-                "or had more to do."
+            yield (
+                f"{tk.format_share(share)} of the extra time is compute unit work: they ran at lower clocks or had "
+                "more to do."
             )
         else:
-            part = f"Only {tk.format_share(share)}" if share > 0 else "None"
-            sentences.append(f"{part} of the extra time is compute unit work.")
-    if states is None:
-        sentences.append("The thermal state was not recorded, so heat may be the cause.")
-    return sentences
-
-
-def _in_common(condition: tk.BoolArray, long: tk.BoolArray) -> bool:
-    others = condition[~long]
-    return float(condition[long].mean()) >= _MOSTLY and (not len(others) or float(others.mean()) <= 1 - _MOSTLY)
+            part = f"Only {tk.format_share(share)}" if share >= 0.01 else "None"
+            yield f"{part} of the extra time is compute unit work."
+    if calls.usual.thermal == UNKNOWN:
+        yield "The thermal state was not recorded, so heat may be the cause."
 
 
 DETECTOR = tk.Detector(

@@ -105,3 +105,23 @@ class ChurnOptions(tk.Options):
         "share of the reloads",
         "Heuristic: if other models are loaded between release and reload, the app may alternate models on purpose.",
     )
+
+
+class SwitchOptions(tk.Options):
+    """Thresholds of `shape-switching`; by their defaults `latency-jitter` leaves groups of predictions to it."""
+
+    ratio: float = tk.option(
+        2.0,
+        "slow group to fast group",
+        "Heuristic: public reports of inputs that leave the fast path mention a factor of five.",
+        minimum=1,
+    )
+    group_share: float = tk.option(
+        0.1, "share of predictions", "Heuristic: fewer predictions are exceptions, not a second path.", maximum=0.5
+    )
+    switches: int = tk.option(
+        4, "switches between the groups", "Heuristic: one change, and perhaps one back, can have any cause."
+    )
+    min_difference_ms: float = tk.option(
+        1.0, "ms", "Heuristic: no one notices smaller differences between predictions."
+    )

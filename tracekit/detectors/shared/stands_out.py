@@ -8,22 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.device_states import UNKNOWN, thermal_states
+from tracekit.analysis.latency import modes
 from tracekit.analysis.ledger.account import Account, ledger
 from tracekit.analysis.ledger.causes import QUEUED
-from tracekit.analysis.ledger.layers import Compared
+from tracekit.analysis.ledger.layers import Compared, Layer
+from tracekit.analysis.ledger.patterns import is_narrow
 from tracekit.analysis.ledger.usual import Usual
 from tracekit.analysis.quantities import median_of
+from tracekit.analysis.throughput import burst_numbers
+from tracekit.detectors.shared.options import SwitchOptions
 from tracekit.detectors.shared.wording import KEEP_LOADED, keep_loaded
 from tracekit.sorting import distinct_numbers
 
 MIN_CALLS = 20
 """Fewest comparable calls. Below it a 95th percentile is the longest call or lies between the longest two."""
+LARGER = 0.5
+"""Copies of larger inputs take longer than usual by this part of the usual time (heuristic)."""
+SWITCHING = (tk.Cause.WORK, tk.Cause.UNIT)
+"""What makes calls of several shapes differ."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,6 +58,14 @@ class Alike:
     def by(self, *causes: tk.Cause) -> tk.IntArray:
         """What other causes make each longer."""
         return self.account.of(*causes)[self.at]
+
+    def took(self, *causes: tk.Cause) -> tk.IntArray:
+        """What each takes by some causes alone, where these make it longer."""
+        return self.usual.ns + np.maximum(self.by(*causes), 0)
+
+    def has_larger_inputs(self, chosen: tk.BoolArray) -> bool:
+        """Whether copying takes longer for most of some calls, at least one."""
+        return median_of(self.by(tk.Cause.COPIES)[chosen]) >= LARGER * max(int(self.usual.layers_ns[Layer.DATA]), 1)
 
     @property
     def times(self) -> tk.Intervals:
@@ -140,3 +157,53 @@ def _several_processes(view: tk.ModelView) -> bool:
     )
     times = np.array([int((loaded == number).sum()) for number in distinct_numbers(numbers)])
     return bool((times != 1).any())
+
+
+class Groups(NamedTuple):
+    """Fast and slow calls of those that compare."""
+
+    slow: tk.BoolArray
+    """Shape (calls,)."""
+    take_turns: bool
+    """They are separate, and come and go, as calls of several shapes do."""
+    metrics: tuple[tk.Metric, ...]
+
+
+def alternating(calls: Alike, options: SwitchOptions) -> Groups | None:
+    """The groups that warm calls fall into by their work; None where they form one. O(n log n)."""
+    warm = np.flatnonzero(calls.warm)
+    took = calls.took(*SWITCHING)[warm]
+    group = groups_of(took, options)
+    slow, chosen = group > 0, np.zeros(len(calls.calls), np.bool_)
+    if not slow.any():
+        return None
+    chosen[warm[slow]] = True
+    fast_ns, slow_ns = (median_of(took[each]) for each in (~slow, slow))
+    switches, share = _switches(slow, burst_numbers(calls.calls)[warm]), float(slow.mean())
+    metrics = (
+        tk.above("ratio", "slow group to fast group", slow_ns / fast_ns, "ratio", options.ratio),
+        tk.above("difference", "slow beyond fast group", slow_ns - fast_ns, "ns", options.min_difference_ms * 1e6),
+        tk.above("slow-share", "predictions in the slow group", share, "share", options.group_share),
+        tk.above("switches", "switches between the groups", switches, "count", options.switches),
+        tk.Metric("fast-median", "median of the fast group", fast_ns, "ns"),
+        tk.Metric("slow-median", "median of the slow group", slow_ns, "ns"),
+    )
+    narrow = all(is_narrow(took[group == number]) for number in range(int(group.max()) + 1))
+    return Groups(chosen, narrow and tk.all_reached(metrics), metrics)
+
+
+def groups_of(took: tk.IntArray, options: SwitchOptions) -> tk.IntArray:
+    """Number of the group of each time, 0 for fast ones."""
+    # Ratios are compared as logarithms; a hair below, so that the ratio itself is reached.
+    return modes(took, min_share=options.group_share, min_ratio=options.ratio * (1 - 1e-9))[0]
+
+
+def _switches(slow: tk.BoolArray, burst: tk.IntArray) -> int:
+    """Changes between fast and slow calls, without those of slow calls that open a sequence and end in it: clocks that
+    come up after a rest look so. Both shape (calls,)."""
+    changes = np.flatnonzero(np.diff(slow))
+    first, last = np.concatenate(([0], changes + 1)), np.concatenate((changes, [len(slow) - 1]))
+    opens = (first == 0) | (burst[first] != burst[first - 1])
+    ends = (last < len(slow) - 1) & (burst[last] == burst[np.minimum(last + 1, len(slow) - 1)])
+    opening = slow[first] & opens & ends
+    return int((~(opening[:-1] | opening[1:])).sum())
