@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from suite.blind_calls import Calls, calls_meant, compare_calls
-from suite.blind_stacks import TrueCall, is_call, threads_of, with_stacks
+from suite.blind_stacks import TrueCall, callers_of, is_call, threads_of, with_stacks
 from suite.frame import FINDING, NOT_EVALUATED, PASSED, Key, allows, detector_ids, draws_of, expected_of, load, named
 from suite.metamorphic import RELATIONS, all_keys
 from suite.processes import on_all_processors
@@ -166,8 +166,8 @@ def compared(key: RecordingKey) -> Compared:
         period_ns = PERIODS[key.period_ms]
         whole, calls = with_stacks(scenario, Draws(zlib.crc32(f"{key.source} {key.number}".encode())), period_ns)
         if key.metal:
-            whole = replace(whole, graphs=[], command_buffers=[])
-            encode_graphs(whole, threads_of(whole, calls))
+            whole = replace(whole, graphs=[], command_buffers=[], driver=[])
+            encode_graphs(whole, threads_of(whole, calls), callers_of(whole, calls))
         else:
             whole = replace(whole, missing=whole.missing | ENCODED)
         trace = trace_of(replace(whole, emptied={*whole.emptied, CORE_ML}))

@@ -51,6 +51,8 @@ class TrueCall:
     thread: Thread
     places: frozenset[str]
     """Files and lines of the app that it comes from, as `main.swift:15`."""
+    callers: tuple[Frame, ...]
+    """What called Core ML, the innermost first."""
 
 
 @dataclass(frozen=True)
@@ -195,7 +197,8 @@ def _add_calls(threads: Threads) -> list[TrueCall]:
         bases = [row.model.base, *(each.model.base for each in inside[index] if isinstance(each, CoreMLRow))]
         names = frozenset([*bases, *(base.replace("-", "_") for base in bases)])
         places = frozenset(f"{frame.file}:{frame.line}" for frame in outer if frame.line)
-        calls.append(TrueCall(kind, row, names, thread, places))
+        asked = [place for place, frame in enumerate(outer) if frame in ASKS]
+        calls.append(TrueCall(kind, row, names, thread, places, outer[asked[-1] + 1 if asked else 0 :]))
     for thread, of_thread in made.items():
         threads.spans[thread] += _app_code(threads, thread, of_thread)
     return calls
@@ -222,6 +225,12 @@ def threads_of(scenario: Scenario, calls: Sequence[TrueCall]) -> dict[int, Threa
     own = {index: threads[id(row)] for index, row in enumerate(scenario.coreml) if id(row) in threads}
     stages = {id(row): thread for index, thread in own.items() for row in inside[index]}
     return own | {index: stages[id(row)] for index, row in enumerate(scenario.coreml) if id(row) in stages}
+
+
+def callers_of(scenario: Scenario, calls: Sequence[TrueCall]) -> dict[int, tuple[Frame, ...]]:
+    """What called each prediction, by its index."""
+    callers = {id(call.row): call.callers for call in calls}
+    return {index: callers[id(row)] for index, row in enumerate(scenario.coreml) if id(row) in callers}
 
 
 def _load(call: CoreMLRow, scenario: Scenario) -> Iterator[Part]:

@@ -9,8 +9,8 @@ import numpy as np
 
 from tracekit.columns import Codes, Numbers
 from tracekit.errors import UnreadableRecording
-from tracekit.recording.call_stacks import FRAME, CallStacks, Function, Image, owners
-from tracekit.recording.table import Process, Thread
+from tracekit.recording.call_stacks import FRAME, CallStacks, Caught, Function, Image, owners
+from tracekit.recording.table import CellValue, Process, Thread
 from tracekit.trace.samples import SampleSource
 
 APP = Process("App", 7)
@@ -51,21 +51,29 @@ Sample = tuple[int, Thread, Sequence[Call]]
 
 
 def call_stacks(
-    samples: Sequence[Sample], notes: tuple[str, ...] = (), *, unit_ns: int = MS, weight_ns: int = MS
+    samples: Sequence[Sample],
+    notes: tuple[str, ...] = (),
+    *,
+    unit_ns: int = MS,
+    weight_ns: int = MS,
+    events: Sequence[Sample] = (),
 ) -> CallStacks:
-    """A table of these samples, `weight_ns` each, at times in `unit_ns`."""
-    stacks = list(dict.fromkeys(tuple(frames) for _, _, frames in samples if frames))
+    """A table of these samples, `weight_ns` each, at times in `unit_ns`; and kernel events beside them."""
+    stacks = list(dict.fromkeys(tuple(frames) for _, _, frames in (*samples, *events) if frames))
     frames = list(dict.fromkeys(frame for stack in stacks for frame in stack))
     images = list(dict.fromkeys(Image(frame.image, frame.is_system) for frame in frames))
     index_of = {image: number for number, image in enumerate(images)}
     of = {frame: index_of[Image(frame.image, frame.is_system)] for frame in frames}
     functions = list(dict.fromkeys(Function(f.function, f.symbol, of[f]) for f in frames if f.function))
     files = list(dict.fromkeys(frame.place[0] for frame in frames if frame.place))
-    threads = list(dict.fromkeys(thread for _, thread, _ in samples))
+    threads = list(dict.fromkeys(thread for _, thread, _ in (*samples, *events)))
     place_of = {each: index for index, each in enumerate(threads)}
     frame_at = {each: index for index, each in enumerate(frames)}
-    thread = Codes(np.array([place_of[each] for _, each, _ in samples], np.int32), tuple(threads))
 
+    def threads_of(rows: Sequence[Sample]) -> Codes[CellValue]:
+        return Codes(np.array([place_of[each] for _, each, _ in rows], np.int32), tuple(threads))
+
+    thread = threads_of(samples)
     described = np.zeros(len(frames), FRAME)
     described["image"] = [of[frame] for frame in frames]
     described["function"] = [
@@ -92,6 +100,11 @@ def call_stacks(
         functions=tuple(functions),
         files=tuple(files),
         notes=notes,
+        events=Caught(
+            np.array([time * unit_ns for time, _, _ in events], np.int64),
+            threads_of(events),
+            np.array([number[tuple(each)] for _, _, each in events], np.int64),
+        ),
     )
 
 

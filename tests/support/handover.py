@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from tracekit.recording.call_stacks import CallStacks
     from tracekit.testing.scenario import Scenario
     from tracekit.testing.schemas import Cell, Column, TableContent
-    from tracekit.testing.stacks import Frame
+    from tracekit.testing.stacks import Frame, SampleRow
     from tracekit.trace.trace import Trace
 
 _CHANGED_BY_XML = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -55,7 +55,9 @@ def trace_of(
     if not latest.samples:
         return build_trace(recording_of(scenario, only, with_toc=with_toc))
     recording = recording_of(scenario, None if only is None else {*only, TIME_PROFILE})
-    held = Held({TIME_PROFILE: [call_stacks(_samples(latest), unit_ns=1, weight_ns=latest.sample_ns)]})
+    samples, events = (_samples(latest, rows) for rows in (latest.samples, latest.driver))
+    table = call_stacks(samples, unit_ns=1, weight_ns=latest.sample_ns, events=events)
+    held = Held({TIME_PROFILE: [table]})
     return build_trace(_Sampled(recording, held))  # type: ignore[arg-type]
 
 
@@ -73,12 +75,12 @@ class _Sampled:
         return getattr(self.recording, name)
 
 
-def _samples(run: Scenario) -> list[Sample]:
+def _samples(run: Scenario, rows: Sequence[SampleRow]) -> list[Sample]:
     """Samples as a reader gives them, with the short names that it must find."""
     newer = run.xcode.family >= 26
     frames: dict[Frame, Call] = {}
     result: list[Sample] = []
-    for row in sorted(run.samples, key=lambda row: row.time_ns):
+    for row in sorted(rows, key=lambda row: row.time_ns):
         thread = _value(row.thread, "thread", newer)
         assert isinstance(thread, read.Thread)
         called = () if row.stack is None else row.stack.frames

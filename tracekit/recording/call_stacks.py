@@ -8,7 +8,7 @@ differ from start to start of a machine.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -58,6 +58,23 @@ FRAME: Final = np.dtype(
 
 
 @dataclass(frozen=True, slots=True)
+class Caught:
+    """Instants of kernel events at which the stack of their thread was caught, in order of time."""
+
+    time_ns: IntArray
+    """Shape (events,)."""
+    thread: Codes[CellValue]
+    stack: IntArray
+    """Place of the stack of each, as in `CallStacks`."""
+
+
+def none_caught() -> Caught:
+    """Where no such table is."""
+    nothing = np.zeros(0, np.int64)
+    return Caught(nothing, constant(None, 0), nothing)
+
+
+@dataclass(frozen=True, slots=True)
 class CallStacks:
     """Samples of one table in order of time, and their stacks."""
 
@@ -85,6 +102,8 @@ class CallStacks:
     """Last parts of the paths of source files."""
     notes: tuple[str, ...] = ()
     """What could not be read and what it cost, one sentence each."""
+    events: Caught = field(default_factory=none_caught)
+    """Kernel events of the driver of the GPU in the target, beside samples that are taken by time."""
 
 
 def no_samples() -> CallStacks:

@@ -97,6 +97,8 @@ class Scenario:
     """Rows of the tables of Foundation Models and Core AI, by schema (`tracekit.testing.language_models`)."""
     samples: list[SampleRow] = field(default_factory=list)
     """What threads of the target were in while they ran. With any, the tables of call stacks are recorded."""
+    driver: list[SampleRow] = field(default_factory=list)
+    """What threads of the target were in when they asked the driver of the GPU for something. Only bundles hold it."""
     sample_ns: int = 1_000_000
     """What each sample stands for: the time from one to the next."""
     other_tables: list[TableContent] = field(default_factory=list)

@@ -40,7 +40,7 @@ def tables_of(scenario: Scenario) -> list[tuple[int, TableContent]]:
     # The empty one stands for points of interest.
     subsystems = {"", _CORE_ML_LOG, *(row.subsystem for row in scenario.logged)}
     if not scenario.command_buffers:
-        scenario = replace(scenario, graphs=[], command_buffers=[])
+        scenario = replace(scenario, graphs=[], command_buffers=[], driver=[])
         encode_graphs(scenario)
     tables = []
     for position, (schema, attributes) in enumerate(table_list(scenario), start=1):

@@ -11,9 +11,19 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tracekit.arrays import BoolArray, IntArray
-from tracekit.columns import Flags, Numbers, Texts, codes_of, column, numbers_by_code, or_null
+from tracekit.columns import (
+    Flags,
+    Numbers,
+    Texts,
+    codes_of,
+    column,
+    constant,
+    no_numbers,
+    numbers_by_code,
+    or_null,
+)
 from tracekit.errors import UnreadableRecording
-from tracekit.recording.call_stacks import CallStacks, no_samples
+from tracekit.recording.call_stacks import CallStacks, Caught, no_samples
 from tracekit.recording.contents import Recording
 from tracekit.recording.table import Process, Thread
 from tracekit.rows import Rows
@@ -76,6 +86,8 @@ class Samples:
     """Shape (stacks + 1,): row of `stacks` at which each stack begins, and their number."""
     waiting: SampleRows = field(default_factory=SampleRows.none)
     """As `samples`, of threads that waited: only some recordings hold them."""
+    driver: SampleRows = field(default_factory=SampleRows.none)
+    """Instants at which threads of the target were in the driver of the GPU, without state and weight."""
     notes: tuple[str, ...] = ()
     """What could not be read and what it cost, one sentence each."""
     failures: Mapping[str, str] = field(default_factory=dict)
@@ -153,9 +165,28 @@ def _read(table: CallStacks, failures: Mapping[str, str], unit: str | None = Non
         _stack_rows(table),
         table.starts,
         samples.where(~ran),
+        _driver_rows(table.events),
         (*notes, *table.notes),
         failures,
         unit,
+    )
+
+
+def _driver_rows(events: Caught) -> SampleRows:
+    tids = [each.tid if isinstance(each, Thread) else None for each in events.thread.values]
+    owners = [each.process if isinstance(each, Thread) else None for each in events.thread.values]
+    count, codes = len(events.time_ns), events.thread.codes
+    return SampleRows(
+        time_ns=events.time_ns,
+        thread=as_texts(events.thread),
+        tid=numbers_by_code(codes, tids),
+        main_thread=Flags(np.zeros(count, np.bool_), np.zeros(count, np.bool_)),
+        process=codes_of(codes, [None if owner is None else owner.name for owner in owners]),
+        pid=numbers_by_code(codes, [None if owner is None else owner.pid for owner in owners]),
+        state=constant(None, count),
+        weight_ns=no_numbers(count),
+        weight_count=no_numbers(count),
+        stack=or_null(events.stack),
     )
 
 

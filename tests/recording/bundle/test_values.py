@@ -124,3 +124,26 @@ def test_call_stacks_are_addresses_leaf_first(made_bundle, made_table, tmp_path)
     tables = [made_table("sample", "time:event-time stack:backtrace", [(1, 3), (2, 4), (3, NOTHING), (4, 5)])]
     table = only(made_bundle(tables, arrays=arrays).write(tmp_path / "run.trace"), "sample")
     assert cells(table, "stack") == ["0x10 ← 0x20 ← 0x30", "0x10", None, ""]
+
+
+@pytest.mark.parametrize(
+    ("body", "strings"),
+    [
+        ("<string></string>", [""]),
+        ("<string>a &lt;b&gt; &amp;amp; ü</string>\n\t<string> </string>", ["a <b> &amp; ü", " "]),
+        # What only a parser reads right.
+        ("<string>&#65;</string><!-- x --><string>b</string>", ["A", "b"]),
+        ("<string><![CDATA[<]]></string>", ["<"]),
+        ("<string>a\r\nb</string>", ["a\nb"]),
+    ],
+)
+def test_strings_read_as_a_parser_reads_them(made_bundle, made_table, tmp_path, body, strings):
+    rows = [(number + 1, number) for number in range(len(strings))]
+    bundle = made_bundle([made_table("sample", "time:event-time name:string", rows)])
+    dtd = "http://www.apple.com/DTDs/PropertyList-1.0.dtd"
+    listed = (
+        f'<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "{dtd}">\n'
+        f'<plist version="1.0">\n<array>\n\t{body}\n</array>\n</plist>\n'
+    )
+    bundle.replace["corespace/run1/core/uniquing/strings"] = listed.encode()
+    assert cells(only(bundle.write(tmp_path / "run.trace"), "sample"), "name") == strings

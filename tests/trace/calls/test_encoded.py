@@ -9,11 +9,13 @@ import pytest
 
 from support.analyses import kept_trace
 from support.handover import trace_of
-from tracekit.testing import Model, Process, Scenario, stacks
+from tracekit.testing import Model, Process, Scenario, stacks, write_bundle
 from tracekit.testing.machines import Thread, main_thread
 from tracekit.testing.metal import encode_graphs
 from tracekit.testing.scenario import CORE_ML
 from tracekit.testing.stacks import SampleRow, Stack, app_function
+from tracekit.trace.build import open_trace
+from tracekit.trace.calls.stacks import API, Api, stacks_in
 from tracekit.trace.events import Kind, Origin
 
 APP = Process("Camera", 412)
@@ -90,17 +92,61 @@ def test_bounds_of_sampled_calls_hold_and_begin_with_the_first_command_buffer(pe
     assert ((found.start_max_ns - found.start_min_ns) <= (without.start_max_ns - without.start_min_ns)).all()
 
 
+def joined_by_samples() -> Scenario:
+    """Two predictions without a pause between them, of which samples show no beginning."""
+    scenario = Scenario(APP, duration_ns=500 * MS, emptied={CORE_ML})
+    caller = (app_function("run", 12), stacks.START)
+    for start in (100, 140):
+        scenario.predict(MODEL, start * MS, 40 * MS).gpu(20 * MS, 10 * MS, buffers=4)
+    for time in range(90 * MS + 700_000, 190 * MS, MS):
+        called = (stacks.EXECUTE, *stacks.PREDICT) if 100 * MS <= time < 180 * MS else ()
+        waits = any(row.start_ns <= time < row.end_ns for row in scenario.gpu)
+        scenario.samples += [] if waits else [SampleRow(time, MAIN, Stack((*called, *caller)))]
+    encode_graphs(scenario, callers={0: caller, 1: caller})
+    return scenario
+
+
+def test_what_asks_the_driver_of_the_gpu_shows_where_a_call_begins():
+    scenario = joined_by_samples()
+    found, without = predictions(scenario), predictions(replace(scenario, driver=[]))
+    first, second = scenario.coreml
+    assert found.start_min_ns[1] <= second.start_ns <= found.start_max_ns[1]
+    assert found.end_min_ns[0] <= first.end_ns <= found.end_max_ns[0]
+    # Between the last event of the one and the first of the other.
+    assert found.start_max_ns[1] - found.start_min_ns[1] < MS
+    assert len(found) == 2
+    assert (without.start_max_ns - without.start_min_ns).max(initial=0) > 5 * MS
+
+
+def test_a_bundle_holds_the_driver_s_stacks_as_they_were_made(tmp_path):
+    scenario = joined_by_samples()
+    read, made = (
+        source.sampled for source in (open_trace(write_bundle(scenario, tmp_path / "X.trace")), trace_of(scenario))
+    )
+    names = [
+        [
+            tuple(sampled.stacks.function.take(np.arange(*sampled.starts[each : each + 2])).as_objects())
+            for each in sampled.driver.stack.values
+        ]
+        for sampled in (read, made)
+    ]
+    assert names[0] == names[1]
+    assert read.driver.time_ns.tolist() == sorted(row.time_ns for row in scenario.driver)
+    assert set(read.driver.tid.values.tolist()) == {MAIN.tid}
+    assert all(stacks.PREDICT[1].name in each for each in names[0])
+
+
 @pytest.mark.corpus
 @pytest.mark.parametrize(
-    ("name", "count", "first_row"),
+    ("name", "count", "first_row", "last_row", "rows"),
     [
-        # The first row of a driver with a prediction in its stack, as the reference has it.
-        ("quick_probe", 9, 3_941_423_958),
-        ("hello_coreml", 1, 4_909_871_708),
-        ("fp16_w8_60s_all", 10, 4_261_501_916),
+        # First and last event of the driver with a prediction in its stack, and their number in each prediction.
+        ("quick_probe", 9, 3_941_423_958, 4_436_201_208, [2_050, *[1_066] * 8]),
+        ("hello_coreml", 1, 4_909_871_708, 5_053_888_791, [2_288]),
+        ("fp16_w8_60s_all", 10, 4_261_501_916, 4_765_320_125, [2_165, *[1_066] * 9]),
     ],
 )
-def test_real_predictions_are_counted_with_begin_and_end(corpus, name, count, first_row):
+def test_real_predictions_are_counted_with_begin_and_end(corpus, name, count, first_row, last_row, rows):
     trace = kept_trace(corpus / "bundles" / f"{name}.trace")
     calls = trace.activity.where(trace.activity.kind.is_any(Kind.PREDICTION))
     buffers = trace.context["command_buffers"]
@@ -109,7 +155,14 @@ def test_real_predictions_are_counted_with_begin_and_end(corpus, name, count, fi
     assert (calls.start_max_ns <= created.min(axis=1)).all()
     assert (calls.end_min_ns >= told.max(axis=1)).all()
     assert calls.start_min_ns[0] <= first_row
-    # Begins of warm predictions are known to less than 1 ms, ends to a sample or two.
-    assert np.sort(calls.start_max_ns - calls.start_min_ns)[: count // 2].max(initial=0) < MS
+    driver = trace.sampled.driver
+    inside = driver.where(stacks_in(trace.sampled, API[Api.PREDICTION])[driver.stack.values])
+    assert (inside.time_ns.min(), inside.time_ns.max()) == (first_row, last_row)
+    edges = [*calls.start_max_ns.tolist(), trace.run.duration_ns]
+    edges[0] = first_row
+    assert np.histogram(inside.time_ns, edges)[0].tolist() == rows
+    # Those of warm predictions lie between the last sample of other code and the first event of the driver.
+    warm = created.min(axis=1) - created.min(axis=1)[0] > 0
+    assert (calls.start_max_ns - calls.start_min_ns)[warm].max(initial=0) < MS * 3 // 4
     assert (calls.end_max_ns - calls.end_min_ns <= 3 * MS).all()
     assert (calls.end_min_ns[:-1] <= calls.start_max_ns[1:]).all()

@@ -7,13 +7,16 @@ kperf-bt    reference of an array of return addresses, the instruction that ran,
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from tracekit.arrays import Int32Array, IntArray, UInt64Array
+from tracekit.arrays import IntArray, UInt64Array, UnsignedArray
+from tracekit.columns import Codes
 from tracekit.recording.bundle import DamageError, symbolication
 from tracekit.recording.bundle.arrays import LOW, SharedArrays
 from tracekit.recording.bundle.files import BundleFiles
@@ -22,9 +25,9 @@ from tracekit.recording.bundle.rows import cells_of, ordered_fields, valid_numbe
 from tracekit.recording.bundle.saved_images import read_saved_images
 from tracekit.recording.bundle.stores import TIME, Store, StoredColumn
 from tracekit.recording.bundle.values import RunValues
-from tracekit.recording.call_stacks import CallStacks, sample_columns
+from tracekit.recording.call_stacks import CallStacks, Caught, none_caught, sample_columns
 from tracekit.recording.coding import number_codes
-from tracekit.recording.table import Cells
+from tracekit.recording.table import Cells, CellValue
 
 _ADDRESS_BITS: Final = np.uint64((1 << 47) - 1)
 """What lies above is the authentication of a pointer."""
@@ -34,6 +37,20 @@ _USER: Final = "cp-user-callstack"
 
 _RawFrames = tuple[IntArray, IntArray, IntArray]
 """Stack, reference of the process, and address of frames: of instructions and calls, not of what follows them."""
+
+
+class _Stacks(NamedTuple):
+    """Distinct stacks of the rows of a table."""
+
+    place: IntArray
+    """Shape (rows,): the stack of each; -1 for none."""
+    time_ns: IntArray
+    """Shape (stacks,): a time at which each was caught."""
+    frames: _RawFrames
+
+
+_NOTHING: Final = np.zeros(0, np.int64)
+_NO_STACKS: Final = _Stacks(_NOTHING, _NOTHING, (_NOTHING, _NOTHING, _NOTHING))
 
 
 class StackReader:
@@ -47,29 +64,38 @@ class StackReader:
         self._symbols = symbolication.Symbols(files)
         self._unread: tuple[str, ...] = ()
 
-    def read(self, store: Store) -> CallStacks:
-        """Samples of a table. Raises `DamageError` where the table, or what its stacks need, cannot be read."""
+    def read(self, store: Store, events: Store | None = None, pid: int | None = None) -> CallStacks:
+        """Samples of a table, and the stacks of kernel `events` in the process of this id. Raises `DamageError` where
+        the table, or what its stacks need, cannot be read."""
         column = stack_column(store)
         if column is None:
             raise DamageError("it has no call stacks")
         images = self._all_images
-        time, cells, references, codes = self._rows(store, column)
-        # A stack that is seen before and after an image went is two: its addresses may be those of two images.
-        width = max(len(references), 1)
-        epoch = np.searchsorted(images.unmaps_ns, time, "right")
-        pairs = np.where(codes < 0, -1, codes + epoch * width)
-        distinct, first = np.unique(pairs, return_index=True)
-        distinct, first = distinct[distinct >= 0], first[distinct >= 0]
-        stack, process, address = _raw_frames(references[distinct % width], column.type.mnemonic, self._values.arrays)
+        time, cells, numbers = self._rows(store, column)
+        found = self._distinct(column, time, numbers)
+        caught, others = none_caught(), _NO_STACKS
+        if events is not None and events.rows and not events.damage and pid is not None:
+            # Samples say a lot without them.
+            with contextlib.suppress(DamageError):
+                caught, others = self._events(events, pid)
+        caught = replace(caught, stack=np.where(caught.stack < 0, -1, caught.stack + len(found.time_ns)))
+        stack, process, address = (
+            np.concatenate([one, other])
+            for one, other in zip(
+                found.frames, (others.frames[0] + len(found.time_ns), *others.frames[1:]), strict=True
+            )
+        )
+        caught_ns = np.append(found.time_ns, others.time_ns)
+        epoch = np.searchsorted(images.unmaps_ns, caught_ns, "right")
         # Distinct addresses by process and part of the run, and which of them each frame has. Most runs have one
         # process in one part, and numbers are slow to sort.
         key = address
-        for other in (process, epoch[first][stack]):
+        for other in (process, epoch[stack]):
             if len(other) and (other != other[0]).any():
                 keys, code = np.unique(key, return_inverse=True)
                 key = code + len(keys) * np.unique(other, return_inverse=True)[1]
         _, firsts, index = np.unique(key, return_index=True, return_inverse=True)
-        addresses = symbolication.Addresses(process[firsts], time[first][stack][firsts], address[firsts])
+        addresses = symbolication.Addresses(process[firsts], caught_ns[stack][firsts], address[firsts])
         named = symbolication.symbolicate(addresses, images, self._symbols)
         # Frames of each stack, with what was inlined.
         sizes = np.diff(named.starts)[index]
@@ -79,15 +105,45 @@ class StackReader:
         return CallStacks(
             time,
             *sample_columns(cells, len(time), weight_is_time=is_time),
-            stack=np.where(pairs < 0, -1, np.searchsorted(distinct, pairs)),
-            starts=np.searchsorted(np.repeat(stack, sizes), np.arange(len(distinct) + 1)),
+            stack=found.place,
+            starts=np.searchsorted(np.repeat(stack, sizes), np.arange(len(caught_ns) + 1)),
             order=order.astype(np.int32),
             frames=named.frames,
             images=named.images,
             functions=named.functions,
             files=named.files,
             notes=self._notes(images, all_found=bool((named.frames["image"] >= 0).all())),
+            events=caught,
         )
+
+    def _distinct(self, column: StoredColumn, time: IntArray, numbers: UnsignedArray) -> _Stacks:
+        """The stacks of rows, by their times and the numbers in their cells. One that is seen before and after an image
+        went is two: its addresses may be those of two images."""
+        references, codes = number_codes(numbers, valid_numbers(column.type, numbers))
+        width = max(len(references), 1)
+        pairs = np.where(codes < 0, -1, codes + np.searchsorted(self._all_images.unmaps_ns, time, "right") * width)
+        distinct, first = np.unique(pairs, return_index=True)
+        distinct, first = distinct[distinct >= 0], first[distinct >= 0]
+        frames = _raw_frames(references[distinct % width].astype(np.int64), column.type.mnemonic, self._values.arrays)
+        return _Stacks(np.where(pairs < 0, -1, np.searchsorted(distinct, pairs)), time[first], frames)
+
+    def _events(self, store: Store, pid: int) -> tuple[Caught, _Stacks]:
+        """Rows of threads of a process, and their stacks. Raises `DamageError`."""
+        column, arrays = stack_column(store), self._values.arrays
+        if column is None:
+            raise DamageError("it has no call stacks")
+        field = next(each.field for each in store.columns if each.column.mnemonic == "thread")
+        rows = ordered_fields(self._files, store, [column.field, field])
+        threads, codes = number_codes(rows[field], rows[field] != LOW)
+        owners = arrays.prefixes(threads.astype(np.int64), 2)[:, 1].astype(np.int64)
+        own = np.append(arrays.prefixes(owners, 2)[:, 0] == pid, False)
+        kept = np.flatnonzero(own[codes])
+        time = rows[TIME][kept].astype(np.int64)
+        names: list[CellValue] = [*self._values.threads(threads[own[:-1]].astype(np.int64))]
+        stacks = self._distinct(column, time, rows[column.field][kept])
+        return Caught(
+            time, Codes((np.cumsum(own) - 1)[codes[kept]].astype(np.int32), tuple(names)), stacks.place
+        ), stacks
 
     @cached_property
     def _all_images(self) -> Images:
@@ -109,17 +165,15 @@ class StackReader:
             self._unread = (f"libraries that were loaded before the recording began are not known: {damage}",)
             return images
 
-    def _rows(self, store: Store, column: StoredColumn) -> tuple[IntArray, Mapping[str, Cells], IntArray, Int32Array]:
-        """Time and cells of rows in order of time; the distinct stacks, and which of them each row has (-1: none)."""
+    def _rows(self, store: Store, column: StoredColumn) -> tuple[IntArray, Mapping[str, Cells], UnsignedArray]:
+        """Time and cells of rows in order of time, and the numbers that stand for their stacks."""
         columns = [
             each for each in store.columns if each.column.mnemonic in ("thread", "process", "thread-state", "weight")
         ]
         rows = ordered_fields(self._files, store, [column.field, *(each.field for each in columns)])
         self._values.budget.begin(f"call stacks of {store.path}")
         cells = {each.column.mnemonic: cells_of(each, rows[each.field], self._values) for each in columns}
-        numbers = rows[column.field]
-        references, codes = number_codes(numbers, valid_numbers(column.type, numbers))
-        return rows[TIME].astype(np.int64), cells, references.astype(np.int64), codes
+        return rows[TIME].astype(np.int64), cells, rows[column.field]
 
     def _notes(self, images: Images, *, all_found: bool) -> tuple[str, ...]:
         """What the names of functions lack, one sentence each."""

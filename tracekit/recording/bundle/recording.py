@@ -30,6 +30,10 @@ FORM: Final = "trace bundle"
 _ROUNDING_NS: Final = 1_000
 """How far the spans of `form.template` and of the instruments may be apart. The latter are doubles of seconds since
 1970, exact to about 240 ns. They differ by 1 ns at most in real bundles."""
+DRIVER_EVENTS: Final = {"codes": "0x85,0x8", "callstack": "user"}
+"""Attributes of the kernel events of the driver of the GPU, with the stack that asked it. On three public recordings,
+1,066 of the target's are in each of 17 warm predictions, all on the thread that predicts, the first of them 60 to
+709 µs after the last sample of other code."""
 _CLOCK_NS: Final = 1_000_000
 """The same for time-info, which begins some microseconds after the instruments."""
 
@@ -81,6 +85,9 @@ class BundleRecording:
     def call_stacks(self, schema: str, **attributes: str) -> list[CallStacks]:
         """As `Recording.call_stacks`. Symbols and images are read once, when they are first needed."""
         result = []
+        driver, target = next(self._matching("kdebug", DRIVER_EVENTS), None), self._run.target.process
+        # What is sampled by time tells a part of what threads did.
+        driver = driver if schema in ("time-profile", "time-sample") else None
         for store in self._matching(schema, attributes):
             if store.damage:
                 continue
@@ -90,7 +97,7 @@ class BundleRecording:
             if stack_column(store) is None:
                 continue
             try:
-                result.append(self._stacks.read(store))
+                result.append(self._stacks.read(store, driver, None if target is None else target.pid))
             except DamageError as damage:
                 raise UnreadableRecording(self._reason(store, str(damage))) from damage
         return result

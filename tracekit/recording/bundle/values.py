@@ -6,6 +6,8 @@ tables share may cost is counted here.
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -27,6 +29,12 @@ _EPOCH: Final = (1 << 63) - 1
 """Zero of dates and fixed-point numbers."""
 _THREAD_CHARS: Final = 32
 """Characters of a thread beside its names, about: the ids and what stands between them."""
+_LIST: Final = re.compile(
+    rb'<\?xml version="1\.0" encoding="UTF-8"\?>\s*<!DOCTYPE plist PUBLIC "[^"<>]*" "[^"<>]*">\s*<plist version="1\.0">'
+    rb"\s*<array>(?:\s*<string>([^<>]*+(?:</string>\s*+<string>[^<>]*+)*+)</string>)\s*</array>\s*</plist>\s*"
+)
+_CONTROLS: Final = bytes([*range(9), *range(11, 32)])
+_OTHER_ENTITY: Final = re.compile(rb"&(?!amp;|lt;|gt;|quot;|apos;)")
 _T = TypeVar("_T")
 
 
@@ -102,7 +110,8 @@ class RunValues:
     def strings(self) -> list[str]:
         """All strings; the index is the reference."""
         data = self._files.read(f"{self._folder}/strings", limits.MAX_STRINGS_BYTES, limits.STRINGS_FREE_BYTES)
-        strings = read_plist(data, "'strings'")
+        plain = _plain_strings(data)
+        strings = read_plist(data, "'strings'") if plain is None else plain
         if not isinstance(strings, list) or not all(isinstance(string, str) for string in strings):
             raise DamageError("'strings' is not a list of strings")
         if max(map(len, strings), default=0) > limits.MAX_STRING_CHARS:
@@ -209,6 +218,19 @@ class RunValues:
             )
             for name, tid, owner in zip(names, tids_and_owners[:, 0].tolist(), index.tolist(), strict=True)
         ]
+
+
+def _plain_strings(data: bytes) -> list[str] | None:
+    """Strings in the form in which Instruments lists them, in a third of the time of a parser; None for any other."""
+    listed = _LIST.fullmatch(data)
+    if listed is None or len(data.translate(None, _CONTROLS)) < len(data) or _OTHER_ENTITY.search(data):
+        return None
+    try:
+        text = listed[1].decode()
+    except UnicodeDecodeError:
+        return None
+    strings = re.split(r"</string>\s*<string>", text)
+    return [html.unescape(string) if "&" in string else string for string in strings]
 
 
 @cache_small

@@ -19,10 +19,18 @@ _CODES = (("codes", '"0x07,0x00" "0x1f,0x05"'), ("target", "SINGLE"))
 _DYLD = (0x1F, 5)
 """Class and subclass of the loader's events."""
 _FIRST_PATH_ID = 0x40
+_DRIVER_CODES = (("codes", '"0x85,0x1" "0x85,0x8"'), ("callstack", "user"))
+_DRIVER_EVENT = (0x85, 8, 0x10, 0)
+"""Class, subclass, code and function."""
 _KDEBUG = columns_from("""
     time: event-time | Timestamp; thread; class: kdebug-class; subclass: kdebug-subclass; code: kdebug-code;
     function: kdebug-func; arg1: kdebug-arg | Argument 1; arg2: kdebug-arg | Argument 2; arg3: kdebug-arg | Argument 3;
     arg4: kdebug-arg | Argument 4
+""")
+_DRIVER = columns_from("""
+    time: event-time | Timestamp; thread; cp-user-callstack: kperf-bt | User Backtrace; class: kdebug-class;
+    subclass: kdebug-subclass; code: kdebug-code; function: kdebug-func; arg1: kdebug-arg | Argument 1;
+    arg2: kdebug-arg | Argument 2; arg3: kdebug-arg | Argument 3; arg4: kdebug-arg | Argument 4
 """)
 _STRINGS = columns_from("""
     time: event-time | Timestamp; raw-string | String; raw-string-id: kdebug-string | String ID
@@ -50,6 +58,12 @@ def image_tables(scenario: Scenario, images: dict[str, Placed]) -> list[TableCon
         TableContent("kdebug", _CODES, _KDEBUG, tuple(rows)),
         TableContent("kdebug-strings", _CODES, _STRINGS, paths),
     ]
+
+
+def driver_table(scenario: Scenario) -> list[TableContent]:
+    """Events of the driver of the GPU: memory is made."""
+    rows = [(row.time_ns, row.thread, row.stack, *_DRIVER_EVENT, 0, 0, 0, 0) for row in scenario.driver]
+    return [TableContent("kdebug", _DRIVER_CODES, _DRIVER, tuple(rows))] if rows else []
 
 
 def symbol_files(samples: Iterable[SampleRow], images: dict[str, Placed]) -> dict[str, bytes]:

@@ -87,7 +87,7 @@ _GROUPS: dict[_Width, str] = {
 
 _STACK_GROUPS: dict[_Width, str] = {
     (Kind.STRING, 4, _ONES_4): "ThreadState thread-state; RawString raw-string",
-    (Kind.ARRAY, 4, _ONES_4): "Backtrace backtrace",
+    (Kind.ARRAY, 4, _ONES_4): "Backtrace backtrace; CoreProfileCallstack kperf-bt",
     (Kind.NUMBER, 4, _ONES_4): "CPUCore core",
     (Kind.NUMBER, 4, None): """
         KDebugClass kdebug-class; KDebugSubclass kdebug-subclass; KDebugCode kdebug-code; KDebugFunction kdebug-func
@@ -186,6 +186,9 @@ class Values:
                 if self._target is None:
                     raise TypeError("stacks belong to a target")
                 leaf, *callers = addresses(cell, self._images)
+                if native is TYPES["kperf-bt"]:
+                    returns = self.arrays.reference(tuple(callers) or (0,))
+                    return self.arrays.reference((returns, leaf - 1, self.process(self._target)))
                 chunks = [(leaf,), *([tuple(callers)] if callers else [])]
                 owner = self.process(self._target)
                 return self.arrays.reference(tuple(owner << 32 | self.arrays.reference(chunk) for chunk in chunks))

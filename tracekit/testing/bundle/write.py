@@ -19,7 +19,7 @@ from pathlib import Path
 from tracekit.testing.bundle.archive import Coded, MutableText, archive
 from tracekit.testing.bundle.facts import configuration, instrument_files, run_information, run_issues
 from tracekit.testing.bundle.stores import ROWS_PER_BLOCK, store_files, table_list
-from tracekit.testing.bundle.symbols import app_path, image_tables, symbol_files
+from tracekit.testing.bundle.symbols import app_path, driver_table, image_tables, symbol_files
 from tracekit.testing.bundle.values import STACK_TYPES, TYPE_LIST, TYPES, Values
 from tracekit.testing.machines import Thread, main_thread
 from tracekit.testing.scenario import Scenario
@@ -72,11 +72,12 @@ def bundle_files(
     shared = []
     mnemonics: set[str] = set()
     for number, run in enumerate(runs, start=1):
-        images = placed_images(run.samples, app_path(run))
+        caught = [*run.samples, *run.driver]
+        images = placed_images(caught, app_path(run))
         values = Values(run.target, images)
         shared.append(values)
-        files |= symbol_files(run.samples, images) if run.symbols else {}
-        tables = [*_tables(run), *image_tables(run, images)]
+        files |= symbol_files(caught, images) if run.symbols else {}
+        tables = [*_tables(run), *image_tables(run, images), *driver_table(run)]
         mnemonics |= {column.type for table in tables for column in table.columns}
         core = f"{CORE}run{number}/core"
         for store, table in enumerate(tables):

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from tracekit.arrays import BoolArray, IntArray
-from tracekit.rows import joined
+from tracekit.rows import group_ids, joined
 from tracekit.sorting import group_edges, ranks
 from tracekit.trace.calls import stacks
 from tracekit.trace.samples import SAMPLE_NS, SampleRows, Samples
@@ -34,7 +34,8 @@ them; the same after a gap, and its stack goes on where that of the one before s
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Timeline:
-    """Samples that caught a stack, also of threads that waited: thread by thread in order of time."""
+    """Samples that caught a stack, also of threads that waited, and instants at which threads asked the driver of the
+    GPU for something: thread by thread in order of time."""
 
     samples: Samples
     kinds: stacks.StackProgress
@@ -102,13 +103,15 @@ class Pieces:
 def timeline(sampled: Samples) -> Timeline:
     """All samples of a recording, some with stacks, that bear on calls. O(n log n)."""
     kinds = stacks.stack_progress(sampled)
-    both = joined((sampled.samples, sampled.waiting))
+    both = joined((sampled.samples, sampled.waiting, sampled.driver))
     stack = both.stack.filled()
     # A stack in functions of Core ML without names is neither in a call nor outside of one.
     told = np.flatnonzero((stack >= 0) & (np.append(kinds.key, stacks.HIDDEN)[stack] != stacks.HIDDEN))
     thread = both.thread.codes[told].astype(np.int64)
     order = np.lexsort((both.time_ns[told], thread))
     told, thread = told[order], thread[order]
+    kept = _telling(kinds, thread, stack[told], told >= len(both) - len(sampled.driver))
+    told, thread = told[kept], thread[kept]
     stack = stack[told]
     busy = stacks.busy_stacks(sampled)
     # Time between two samples of a running thread: what they say that they stand for, or more where more is seen.
@@ -134,8 +137,17 @@ def timeline(sampled: Samples) -> Timeline:
         stacks.stacks_in(sampled, stacks.PREPARING)[stack],
         busy[stacks.Unit.GPU][stack],
         max(seen if 1.5 * stated < seen <= _LONGEST_NS and often else stated, 1),
-        np.sort(both.time_ns),
+        np.sort(np.concatenate([samples.time_ns, sampled.waiting.time_ns])),
     )
+
+
+def _telling(kinds: stacks.StackProgress, thread: IntArray, stack: IntArray, driver: BoolArray) -> BoolArray:
+    """Which rows of a timeline say more than those around them: of a thousand instants in the driver of the GPU, the
+    first and the last in each part of a call."""
+    part = group_ids((thread, kinds.key[stack], kinds.progress[stack]), len(stack))
+    changes = np.append(True, part[1:] != part[:-1])[: len(part)]
+    kept: BoolArray = ~driver | changes | np.append(changes[1:], True)[: len(part)]
+    return kept
 
 
 def usual_spans(line: Timeline, pieces: Pieces) -> dict[int, int]:

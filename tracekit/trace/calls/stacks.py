@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -137,6 +138,8 @@ UNIT_PATTERNS: Final[Mapping[Unit, str]] = {
 }
 BINDING: Final = r"-\[MLE5ExecutionStream _prepareForInputFeatures:"
 """The first part of a prediction: inputs are bound."""
+OPENS: Final = rf"{BINDING}|-\[MLE5Engine _cleanUpAndReconfigureStream:"
+"""The same, and what comes before it where a model predicts again: what is left of the last prediction is freed."""
 DATA_PHASES: Final[Mapping[DataPhase, str]] = {
     DataPhase.BINDING: rf"{BINDING}|-\[MLE5ExecutionStreamOperation outputFeatures\]",
     DataPhase.CONVERTING: CONVERSIONS,
@@ -154,9 +157,32 @@ PIPELINE: Final = r"-\[ML\w*Pipeline\w* "
 """A pipeline that calls its stages (guess: no stack of one was seen)."""
 
 
+_OF_CALLS: Final = frozenset(
+    {
+        *API.values(),
+        *LOAD_PHASES.values(),
+        *UNIT_PATTERNS.values(),
+        *DATA_PHASES.values(),
+        *(EXECUTING, PREPARING, PIPELINE, OPENS, OPENING, _PIPELINES),
+    }
+)
+"""Patterns that every recording with call stacks is matched against."""
+
+
+@lru_cache(maxsize=4)
+def _of_calls(functions: tuple[str, ...]) -> tuple[int, ...]:
+    """Places of the functions that begin with any of these patterns: one in ten."""
+    test = re.compile("|".join(sorted(_OF_CALLS))).match
+    return tuple(code for code, function in enumerate(functions) if test(function))
+
+
 def matches_function(stacks: StackRows, pattern: str) -> BoolArray:
     """Shape (frames,): the function of a frame begins with the pattern."""
-    return stacks.function.passing(re.compile(pattern).match)
+    functions, test = stacks.function.values, re.compile(pattern).match
+    passes = np.zeros(len(functions) + 1, np.bool_)
+    for code in _of_calls(functions) if pattern in _OF_CALLS else range(len(functions)):
+        passes[code] = test(functions[code]) is not None
+    return passes[stacks.function.codes]
 
 
 def stacks_in(sampled: Samples, pattern: str) -> BoolArray:
@@ -273,7 +299,7 @@ def stack_progress(sampled: Samples) -> StackProgress:
     hidden = unnamed & ~api.known
     predicts, loads = api.is_any(Api.PREDICTION), api.is_any(Api.LOAD)
     under_way = predicts & stacks_in(sampled, EXECUTING)
-    begun = (predicts & stacks_in(sampled, BINDING) & ~under_way) | (loads & stacks_in(sampled, OPENING))
+    begun = (predicts & stacks_in(sampled, OPENS) & ~under_way) | (loads & stacks_in(sampled, OPENING))
     under_way |= loads & ~begun
     nested = predicts & stacks_in(sampled, PIPELINE)
     # One function of Core ML that predicts is on the stack twice, as where one model calls another.
