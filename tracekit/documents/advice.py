@@ -76,11 +76,31 @@ def whatif_document(said: WhatIf) -> Document:
         _column("dropped frames", lambda figures: figures.dropped_frames, lambda count, _: f"{count:,}", drop=2),
         Column("predicted gain", _gain, lambda row: row[1].saved_ns),
     )
-    waits = [_wait(fixed, change, *change.wait_ns) for fixed, change in rows if change.wait_ns]
+    waits = []
+    for fixed, change in rows:
+        if change.wait_ns:
+            median, p95 = (format_time(ns, change.resolution_ns) for ns in change.wait_ns)
+            waits.append(
+                f"{fixed}: before that, inputs of {change.model} wait in the app (median {median}, p95 {p95})."
+            )
     nothing = [f"{_name(replay)}: no gain, since other work hides it." for replay in said.replays if not replay.models]
+    if not said.replays:
+        verdict = "Savings unknown" if said.unknown else said.nothing or "No findings whose fixes save time"
+    else:
+        last = said.replays[-1]
+        fixes = format_count(len(last.findings), "finding")
+        if not last.models:
+            verdict = f"Fixing {fixes} saves nothing"
+        else:
+            where = f" in {format_count(len(last.models), 'model')}" if len(last.models) > 1 else ""
+            words = [f"saves {format_estimate(last.saved_ns)}{where}"] if last.saved_ns else []
+            best = last.models[0]
+            if ARROW in (medians := _sides(best, lambda figures: figures.median_ns, format_time)):
+                words.append(f"{best.model} median {medians}")
+            verdict = f"Fixing {fixes}: {', '.join(words) or 'predictions run at another pace'}"
     return Document(
         title=said.source,
-        verdict=_verdict(said),
+        verdict=verdict,
         tone=Role.PLAIN,
         blocks=present(
             section("Before and after", table("Before and after", shown, rows), note=GAIN),
@@ -89,26 +109,6 @@ def whatif_document(said: WhatIf) -> Document:
             section("Assumed", items(said.assumed, role=Role.DIM)),
         ),
     )
-
-
-def _wait(fixed: str, change: ModelChange, median_ns: float, p95_ns: float) -> str:
-    median, p95 = (format_time(ns, change.resolution_ns) for ns in (median_ns, p95_ns))
-    return f"{fixed}: before that, inputs of {change.model} wait in the app (median {median}, p95 {p95})."
-
-
-def _verdict(said: WhatIf) -> str:
-    if not said.replays:
-        return "Savings unknown" if said.unknown else said.nothing or "No findings whose fixes save time"
-    last = said.replays[-1]
-    count = format_count(len(last.findings), "finding")
-    if not last.models:
-        return f"Fixing {count} saves nothing"
-    where = f" in {format_count(len(last.models), 'model')}" if len(last.models) > 1 else ""
-    words = [f"saves {format_estimate(last.saved_ns)}{where}"] if last.saved_ns else []
-    best = last.models[0]
-    if ARROW in (medians := _sides(best, lambda figures: figures.median_ns, format_time)):
-        words.append(f"{best.model} median {medians}")
-    return f"Fixing {count}: {', '.join(words) or 'predictions run at another pace'}"
 
 
 def _name(replay: Replay) -> str:

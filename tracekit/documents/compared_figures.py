@@ -3,7 +3,7 @@ comparison in one line, which says what is worse, what is better, and at last wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from tracekit.analysis.quantities import MODEL, PART_TITLES, PARTS, Population, mean_id
@@ -11,7 +11,7 @@ from tracekit.comparison import words
 from tracekit.comparison.comparison import Comparison
 from tracekit.comparison.findings import FindingChange, FindingStatus
 from tracekit.comparison.latency import CHANGED, MIN_P95, Answer, LatencyChange
-from tracekit.comparison.models import Basis, ModelComparison, Pair, PartChange
+from tracekit.comparison.models import Basis, ModelComparison, Pair
 from tracekit.documents import columns
 from tracekit.render.blocks import Column, Section, Span, section, table
 from tracekit.report.formatting import ABSENT
@@ -118,10 +118,21 @@ def figures_section(model: ModelComparison) -> Section | None:
     name = f"All figures of {model.name}"
     prefix = "all_" if model.basis is Basis.ALL else ""
     loads = (("cold_load_ns", model.cold_load), ("", model.cached_load))
+    of_parts: list[Figure] = []
+    for part in model.parts:
+        key = next(key for key, title in PART_TITLES.items() if title == part.part)
+        mean = PARTS[mean_id(key, Population.ALL if prefix else Population.WARM)]
+        pair, interval = Pair(part.before_ns, part.after_ns), map(words.signed_duration, (part.low_ns, part.high_ns))
+        counts = f"{words.floor(model.latency)}{' of the latency' if model.latency.floor is not None else ''}"
+        unsure = f" (interval crosses {counts})" if part.answer is Answer.INCONCLUSIVE else ""
+        answer = f"{part.answer}{unsure}"
+        of_parts.append(
+            Figure(mean.label, pair, format_time, mean.id, False, answer, " to ".join(interval), part.low_ns)
+        )
     figures = (
         _latency(f"{prefix}p50_ns", model.latency),
         _latency(f"{prefix}p95_ns", model.p95),
-        *(_part(part, Population.ALL if prefix else Population.WARM, model.latency) for part in model.parts),
+        *of_parts,
         *(_latency(quantity, change) for quantity, change in loads if any(map(sum, change.predictions))),
         *(figure for figure in exact_figures(model) if figure.pair != Pair(None, None)),
     )
@@ -184,15 +195,6 @@ def _latency(quantity: str, change: LatencyChange) -> Figure:
     return Figure(name, pair, form, quantity, answer=said, interval=interval, low=change.low)
 
 
-def _part(part: PartChange, population: Population, latency: LatencyChange) -> Figure:
-    key = next(key for key, title in PART_TITLES.items() if title == part.part)
-    mean = PARTS[mean_id(key, population)]
-    pair, interval = Pair(part.before_ns, part.after_ns), map(words.signed_duration, (part.low_ns, part.high_ns))
-    counts = f"{words.floor(latency)} of the latency" if latency.floor is not None else words.floor(latency)
-    answer = f"{part.answer} (interval crosses {counts})" if part.answer is Answer.INCONCLUSIVE else str(part.answer)
-    return Figure(mean.label, pair, format_time, mean.id, False, answer, " to ".join(interval), part.low_ns)
-
-
 def durations_of(models: Sequence[ModelComparison]) -> Callable[[float], str]:
     """Writes durations with the digits that are known of all these models."""
     return words.durations(max(model.resolution_ns for model in models))
@@ -213,33 +215,36 @@ def load_error(model: ModelComparison) -> float:
 
 def summary(comparison: Comparison) -> str:
     """The comparison in one line."""
-    return " · ".join(_summary(comparison)) or "nothing to compare"
-
-
-def _summary(comparison: Comparison) -> Iterator[str]:
+    facts: list[str] = []
     compared = comparison.compared
     if not compared and comparison.models:
-        yield "no model in common"
+        facts.append("no model in common")
     statuses = {status: [one for one in comparison.findings if one.status is status] for status in FindingStatus}
     counts = {status: len({one.id for one in changes}) for status, changes in statuses.items()}
     if new := statuses[FindingStatus.NEW]:
         worst = ", ".join(filter(None, (f"{new[0].id}{of_models(new[0])}", finding_details(new[0]))))
         severity = f"{'worst: ' if counts[FindingStatus.NEW] > 1 else ''}{new[0].severity}"
-        yield f"{format_count(counts[FindingStatus.NEW], 'new finding')} ({severity}): {worst}"
+        facts.append(f"{format_count(counts[FindingStatus.NEW], 'new finding')} ({severity}): {worst}")
     for wanted in (Answer.REGRESSED, Answer.IMPROVED):
-        if names := [name for one in compared if (name := _model_with_answer(one, wanted))]:
-            yield f"{wanted}: {format_names(names, CHANGES)}"
+        names = [
+            f"{one.name} {words.percent_change(one.latency.ratio)}"
+            if one.latency.answer is wanted
+            else f"{one.name} p95 {words.percent_change(one.p95.ratio)}"
+            for one in compared
+            if wanted in (one.latency.answer, one.p95.answer)
+        ]
+        if names:
+            facts.append(f"{wanted}: {format_names(names, CHANGES)}")
     if moved := [f"{one.name} ({words.moved(one)})" for one in compared if words.moved(one)]:
-        yield f"moved to another compute unit: {format_names(moved, CHANGES)}"
+        facts.append(f"moved to another compute unit: {format_names(moved, CHANGES)}")
     if compared and (cause := _load_change(compared)):
         # The time in Core ML is said where both sides worked as much and it differs.
         known = all(None not in (model.time_ns.before, model.time_ns.after) for model in compared)
         time = Figure("Core ML time", total(model.time_ns for model in compared), durations_of(compared))
         is_said = known and has_equal_work(compared) and time.differs
-        yield f"{time.words} ({words.percent_change(time.ratio)}): {cause}" if is_said else cause
-    for status in (FindingStatus.FIXED, FindingStatus.STILL_THERE):
-        if count := counts[status]:
-            yield f"{format_count(count, 'finding')} {status}"
+        facts.append(f"{time.words} ({words.percent_change(time.ratio)}): {cause}" if is_said else cause)
+    left = ((status, counts[status]) for status in (FindingStatus.FIXED, FindingStatus.STILL_THERE))
+    facts += [f"{format_count(count, 'finding')} {status}" for status, count in left if count]
     for wanted in (Answer.INCONCLUSIVE, Answer.UNCHANGED):
         answered = [one for one in compared if one.latency.answer is wanted and one.p95.answer not in CHANGED]
         if answered:
@@ -247,9 +252,10 @@ def _summary(comparison: Comparison) -> Iterator[str]:
             if 1 < len(answered) == len(compared):
                 which = f"all {which}"
             answers = {words.answer(one.latency) for one in answered}
-            yield f"latency of {which} {answers.pop() if len(answers) == 1 else wanted}"
+            facts.append(f"latency of {which} {answers.pop() if len(answers) == 1 else wanted}")
     if count := counts[FindingStatus.NOT_COMPARABLE]:
-        yield f"{format_count(count, 'finding')} {FindingStatus.NOT_COMPARABLE}"
+        facts.append(f"{format_count(count, 'finding')} {FindingStatus.NOT_COMPARABLE}")
+    return " · ".join(facts) or "nothing to compare"
 
 
 def _load_change(compared: Sequence[ModelComparison]) -> str:
@@ -258,13 +264,6 @@ def _load_change(compared: Sequence[ModelComparison]) -> str:
     error = max(sum(map(load_error, compared)), _FELT * max(every.before or 0, every.after or 0))
     time = Figure("load time", load_time(compared), durations_of(compared), error=error)
     return next((figure.words for figure in (loads_figure(compared), time) if figure.differs), "")
-
-
-def _model_with_answer(model: ModelComparison, wanted: Answer) -> str:
-    """The model with the change that has this answer: that of the median, else of the 95th percentile; else empty."""
-    if model.latency.answer is wanted:
-        return f"{model.name} {words.percent_change(model.latency.ratio)}"
-    return f"{model.name} p95 {words.percent_change(model.p95.ratio)}" if model.p95.answer is wanted else ""
 
 
 def of_models(change: FindingChange) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -13,7 +13,6 @@ from tracekit.comparison.change_points import MIN_BUILDS
 from tracekit.comparison.history import (
     FIGURES,
     NEWEST,
-    Build,
     History,
     Series,
     Trend,
@@ -76,7 +75,15 @@ def history_document(history: History, form: str = "text", link: Callable[[str],
         return Span("".join(bars), picture=picture)
 
     board = _board(current, drawn) if form == "html" else None
-    looks = blocks.Figure("", style=_STYLE, data=_names(builds, link)) if form == "html" else None
+    looks = None
+    if form == "html":
+        # Name and address of each build of each series, for the script of the page (`web/src/trends.ts`).
+        names = [
+            [(visible(f"{one.day:%Y-%m-%d} {(one.commit or '')[:12]}"), link(one.report)) for one in build]
+            for build in builds
+        ]
+        data = tag("script", Html(page_json(names)), type="application/json", id="history-builds")
+        looks = blocks.Figure("", style=_STYLE, data=data)
     return blocks.Document(
         title="tracekit history",
         verdict=_verdict(current, worse),
@@ -162,15 +169,6 @@ def _heights(trend: Trend, count: int) -> Iterator[tuple[int, float, float]]:
         there = values[part][~np.isnan(values[part])]
         value = float(np.median(there)) if len(there) else float("nan")
         yield int(part[-1]), value, (value - low) / (high - low or 1.0)
-
-
-def _names(builds: Iterable[Sequence[Build]], link: Callable[[str], str]) -> Html:
-    """Name and address of each build of each series, for the script of the page (`web/src/trends.ts`)."""
-    named = [
-        [(visible(f"{one.day:%Y-%m-%d} {(one.commit or '')[:12]}"), link(one.report)) for one in build]
-        for build in builds
-    ]
-    return tag("script", Html(page_json(named)), type="application/json", id="history-builds")
 
 
 def _picture(series: Series, trend: Trend, builds: int) -> Html:

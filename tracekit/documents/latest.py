@@ -10,7 +10,7 @@ from tracekit.documents.report_findings import finding_card
 from tracekit.render.blocks import Line, Role, Span
 from tracekit.report.formatting import command, lower_first, word_list
 from tracekit.report.groups import findings
-from tracekit.report.report import RecordingInfo, Report
+from tracekit.report.report import Report
 from tracekit.report.verdict import first_words
 from tracekit.units import format_count
 
@@ -33,10 +33,19 @@ def latest_lines(
     commands = [command("analyze", path)]
     if earlier is not None:
         commands.append(command("compare", earlier[0], path))
+    if earlier is None:
+        on = f" on {report.recording.device_model}" if report.recording.device_model else ""
+        none = f"no earlier recording of {report.recording.target}{on} here"
+        since: Line = Span(f"not compared: {none if report.recording.target else 'its app is not recorded'}", Role.DIM)
+    else:
+        _, comparison = earlier
+        differing = ", ".join(one.what for one in comparison.unfair)
+        unfair = f" · not a fair comparison: {differing}" if differing else ""
+        since = f"since {comparison.before[0]}: {summary(comparison)}{unfair}"
     return (
         Span(what, Role.STRONG),
         _verdict(report),
-        _change(report.recording, earlier),
+        since,
         ("next: ", Span("  ·  ".join(commands), Role.CODE)),
     )
 
@@ -53,14 +62,3 @@ def _verdict(report: Report) -> Line:
     card = finding_card(worst)
     more = f" · {format_count(len(others), 'more finding')}" if others else ""
     return (Span(card.label.upper(), card.tone), f" {card.check}: {lower_first(card.title)}{card.cost}{more}")
-
-
-def _change(recording: RecordingInfo, earlier: tuple[str, Comparison] | None) -> Line:
-    if earlier is None:
-        on = f" on {recording.device_model}" if recording.device_model else ""
-        none = f"no earlier recording of {recording.target}{on} here"
-        return Span(f"not compared: {none if recording.target else 'its app is not recorded'}", Role.DIM)
-    _, comparison = earlier
-    differing = ", ".join(one.what for one in comparison.unfair)
-    unfair = f" · not a fair comparison: {differing}" if differing else ""
-    return f"since {comparison.before[0]}: {summary(comparison)}{unfair}"

@@ -20,7 +20,7 @@ from tracekit.units import format_bytes, format_count
 if TYPE_CHECKING:
     from tracekit.model_files.facts import Feature
     from tracekit.model_files.weights import Saving
-    from tracekit.report.model_fix import Change, ModelFix, Offer
+    from tracekit.report.model_fix import ModelFix
     from tracekit.report.model_report import FunctionInfo, ModelInfo, ModelReport, WeightGroup
     from tracekit.report.report import Result
 
@@ -144,55 +144,52 @@ def offers_document(fix: ModelFix) -> blocks.Document:
     """Findings with the command that fixes each."""
     fixable = sum(bool(offer.command) for offer in fix.offers)
     findings = f"{format_count(len(fix.offers), 'finding')}, {fixable} fixable in the model file"
+    cards: list[blocks.Card] = []
+    for offer in fix.offers:
+        how: Line = Span(offer.command, Role.CODE) if offer.command else f"in the source model: {offer.reason}"
+        label = "FIXABLE" if offer.command else "NOT FIXABLE"
+        advice = ADVICE.get(offer.finding) if offer.command else None
+        said = present(Paragraph(offer.summary), Paragraph(how, lead="fix"), Paragraph(advice) if advice else None)
+        cards.append(blocks.Card(label, Role.OPEN, offer.finding, offer.title, said))
     return blocks.Document(
         title=fix.source,
         verdict=findings if fix.offers else "No findings",
         tone=Role.OPEN if fix.offers else Role.GOOD,
-        blocks=tuple(map(_offer, fix.offers)),
+        blocks=tuple(cards),
     )
-
-
-def _offer(offer: Offer) -> blocks.Card:
-    how: Line = Span(offer.command, Role.CODE) if offer.command else f"in the source model: {offer.reason}"
-    label = "FIXABLE" if offer.command else "NOT FIXABLE"
-    advice = ADVICE.get(offer.finding) if offer.command else None
-    said = present(Paragraph(offer.summary), Paragraph(how, lead="fix"), Paragraph(advice) if advice else None)
-    return blocks.Card(label, Role.OPEN, offer.finding, offer.title, said)
 
 
 def model_fix_document(fix: ModelFix, sources: Sequence[str], target: str, again: str) -> blocks.Document:
     """What was changed in `sources` and written to `target`; the command `again` fixes what is new too."""
     joined = [change.title for change in fix.changes if change.finding == JOINED]
     done = [change for change in fix.changes if change.finding != JOINED]
-    fixed, partly = ([each.finding for each in done if bool(each.left) is left] for left in (False, True))
+    fixed, partly = ([change.finding for change in done if bool(change.left) is left] for left in (False, True))
     start = f"{len(sources)} models combined into {target} as functions {joined[0]}" if joined else ""
     parts = ((fixed, "{} fixed"), (partly, "{} fixed in part"), (fix.new_findings, "new finding: {}"))
     said = [words.format(word_list(names)) for names, words in parts if names]
     named = dict.fromkeys(sources)
+    changes: list[blocks.Card] = []
+    for change in fix.changes:
+        left = Paragraph(change.left, lead="left") if change.left else None
+        label = "IN PART" if change.left else "JOINED" if change.finding == JOINED else "FIXED"
+        changes.append(
+            blocks.Card(label, Role.GOOD, change.finding, change.title, present(items(change.changed), left))
+        )
+    verify: list[Line] = [Span(command("inspect", path), Role.CODE) for path in (*named, target)]
+    if fix.not_compared:
+        verify.append(f"outputs not compared: {fix.not_compared}")
+    for name, difference in (fix.differences or {}).items():
+        verify.append(f"output `{name}`: largest difference {difference:.2g}, on random inputs")
+    verify.append("compare results on inputs of the app")
     return blocks.Document(
         title=target,
         verdict=" · ".join((start, *said) if joined else (f"{target}: {said[0]}", *said[1:])),
         tone=Role.OPEN if partly or fix.new_findings else Role.GOOD,
         context=(Paragraph(f"{target}, written from {word_list(named)} (unchanged)", Role.DIM),),
         blocks=present(
-            *map(_change, fix.changes),
+            *changes,
             section("In the app", items(fix.app)),
-            section("Verify", items(_verify(fix, *named, target))),
+            section("Verify", items(verify)),
             section("Next", Paragraph(Span(again, Role.CODE))) if again else None,
         ),
     )
-
-
-def _change(change: Change) -> blocks.Card:
-    left = Paragraph(change.left, lead="left") if change.left else None
-    label = "IN PART" if change.left else "JOINED" if change.finding == JOINED else "FIXED"
-    return blocks.Card(label, Role.GOOD, change.finding, change.title, present(items(change.changed), left))
-
-
-def _verify(fix: ModelFix, *paths: str) -> Iterator[Line]:
-    yield from (Span(command("inspect", path), Role.CODE) for path in paths)
-    if fix.not_compared:
-        yield f"outputs not compared: {fix.not_compared}"
-    for name, difference in (fix.differences or {}).items():
-        yield f"output `{name}`: largest difference {difference:.2g}, on random inputs"
-    yield "compare results on inputs of the app"

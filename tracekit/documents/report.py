@@ -235,7 +235,12 @@ def _row(entry: Analyzed) -> _Row:
     report = entry.report
     if report is None:
         return _Row(entry.name, UNREAD, Span(UNREAD, Role.BAD), entry.error)
-    totals, savings = count_checks(report.results), _savings(report)
+    # Est. savings of all fixes together; where there are none in all, each time, or why no number is there.
+    total, problems = report.summary.savings_ns, with_outcome(report.results, "finding")
+    times = [*filter(None, map(report_findings.savings_each, problems))]
+    saved = [format_estimate(total)] if total else times or ["unknown" for check in problems if check.unknown_savings]
+    savings = (saved or ["no time" if problems else ""])[0], total or (0 if problems else None)
+    totals = count_checks(report.results)
     unreadable = "; ".join(unreadable_tables(report.tables))
     found = f"{format_count(totals.findings, 'finding')} ({totals.worst})" if totals.findings else ""
     if report.summary.ran:
@@ -253,14 +258,6 @@ def _row(entry: Analyzed) -> _Row:
     checks = f"recorded in a simulator; {checks}" if is_simulator(report.recording.platform) else checks
     verdict = Span(found or "no findings", tone_of(report))
     return _Row(entry.name, kind, verdict, checks, savings)
-
-
-def _savings(report: Report) -> tuple[str, int | None]:
-    """Est. savings of all fixes together; where there are none in all, each time, or why no number is there."""
-    total, found = report.summary.savings_ns, with_outcome(report.results, "finding")
-    each = [*filter(None, map(report_findings.savings_each, found))]
-    words = [format_estimate(total)] if total else each or ["unknown" for check in found if check.unknown_savings]
-    return (words or ["no time" if found else ""])[0], total or (0 if found else None)
 
 
 SEVERAL: tuple[Column[_Row], ...] = (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tracekit.analysis.code.sites import CallSite, Place
-from tracekit.analysis.memory import LoadMemory, MemoryLevel, Sureness
+from tracekit.analysis.memory import LoadMemory, Sureness
 from tracekit.characters import lower_first
 from tracekit.documents import columns
 from tracekit.documents.pictures import drawing, figure
@@ -157,26 +157,24 @@ def memory_section(report: Report, timeline: Timeline | None = None) -> Section 
     )
     loads, system = report.memory.loads, report.recording.os_version
     pictures = map(_picture, timeline.lanes if timeline is not None else ())
+    levels: list[str] = []
+    for level in report.memory.levels:
+        is_sampled = level.kind == Memory.FOOTPRINT
+        samples = format_count(level.samples, "sample" if is_sampled else "change")
+        often = f", {format_time(level.every_ns)} apart" if level.every_ns and is_sampled else ""
+        levels.append(
+            f"{'footprint' if is_sampled else 'Metal'} {format_bytes(level.first_bytes)} → "
+            f"{format_bytes(level.last_bytes)} (peak {format_bytes(level.peak_bytes)} at {moment(level.peak_ns)}; "
+            f"{samples}{often})"
+        )
     return section(
         "Memory",
-        items(map(_level, report.memory.levels)),
+        items(levels),
         *(picture for picture in pictures if picture is not None),
         table("Loads in memory", shown, loads, brief=LOADS),
         Paragraph(f"footprint: {lower_first(ENGINE_MEMORY[counts_engine(system)]).rstrip('.')}", Role.DIM),
         *(Paragraph(note, Role.DIM, brief=0) for note in ((STEP, NO_RELEASE) if loads else ())),
         name="memory",
-    )
-
-
-def _level(level: MemoryLevel) -> str:
-    """`footprint 60.0 MB → 390 MB (peak 412 MB at 3.200 s; 31 samples, 1.00 s apart)`."""
-    is_sampled = level.kind == Memory.FOOTPRINT
-    samples = format_count(level.samples, "sample" if is_sampled else "change")
-    often = f", {format_time(level.every_ns)} apart" if level.every_ns and is_sampled else ""
-    return (
-        f"{'footprint' if is_sampled else 'Metal'} {format_bytes(level.first_bytes)} → "
-        f"{format_bytes(level.last_bytes)} (peak {format_bytes(level.peak_bytes)} at {moment(level.peak_ns)}; "
-        f"{samples}{often})"
     )
 
 
@@ -222,6 +220,14 @@ def sustained_section(models: Sequence[Sustained]) -> Section | None:
     )
 
 
+def _thermal(model: Sustained) -> str:
+    return " → ".join(dict.fromkeys(third.thermal or "not recorded" for third in (model.first, model.last)))
+
+
+def _unit(device: Device) -> Column[Sustained]:
+    return columns.durations(f"{DEVICE_NAMES[device]} per prediction", lambda each: each.units.get(str(device)), drop=3)
+
+
 def _pair(model: Sustained, name: str) -> str:
     """Of the first third and of the last: `12.1 → 13.1 ms`."""
     first, last = (getattr(each, name) for each in (model.first, model.last))
@@ -230,11 +236,3 @@ def _pair(model: Sustained, name: str) -> str:
     one, other = (ABSENT if ns is None else format_time(ns) for ns in (first, last))
     unit = other.rpartition(" ")[2]
     return f"{one.removesuffix(f' {unit}')} → {other}"
-
-
-def _thermal(model: Sustained) -> str:
-    return " → ".join(dict.fromkeys(third.thermal or "not recorded" for third in (model.first, model.last)))
-
-
-def _unit(device: Device) -> Column[Sustained]:
-    return columns.durations(f"{DEVICE_NAMES[device]} per prediction", lambda each: each.units.get(str(device)), drop=3)

@@ -3,7 +3,7 @@ lists of the terminal UI take the same columns."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
@@ -109,11 +109,24 @@ def operations_section(report: Report) -> Section | None:
         quantity(MODEL["p95_ns"].title, "p95_ns", drop=1),
         durations("mean", lambda each: each.statistics.mean_ns if each.statistics else None, drop=2),
     )
+    # What the parts do not say, each once, and what has no end or overlaps.
+    parts = {part.part for operation in known for part in operation.parts}
+    notes = [note for part, note in PART_NOTES.items() if part in parts]
+    for operation in known:
+        if operation.unfinished:
+            notes.append(
+                f"{operation.name}: {format_count(operation.unfinished, 'interval')} without an end, not counted"
+            )
+        if operation.at_once and operation.statistics is not None:
+            count = operation.statistics.count
+            notes.append(
+                f"{operation.name}: {operation.at_once} of {count} overlap; what ran meanwhile counts for each"
+            )
     return section(
         "Operations",
         table("Operations", columns, known, brief=OPERATIONS),
         items(map(_where_time_goes, known), brief=OPERATIONS),
-        items(_operation_notes(known), role=Role.DIM),
+        items(notes, role=Role.DIM),
         name="operations",
         note="the app's own signposts",
     )
@@ -132,18 +145,6 @@ def _where_time_goes(operation: Operation) -> Line:
     ]
     head = (Span(operation.name, Role.CODE), f": mean {duration(operation.statistics.mean_ns)}")
     return (*head, f", of it {'; '.join(parts)}" if parts else "")
-
-
-def _operation_notes(known: Sequence[Operation]) -> Iterator[str]:
-    """What the parts do not say, each once, and what has no end or overlaps."""
-    parts = {part.part for each in known for part in each.parts}
-    yield from (note for part, note in PART_NOTES.items() if part in parts)
-    for each in known:
-        if each.unfinished:
-            yield f"{each.name}: {format_count(each.unfinished, 'interval')} without an end, not counted"
-        if each.at_once and each.statistics is not None:
-            count = each.statistics.count
-            yield f"{each.name}: {each.at_once} of {count} overlap; what ran meanwhile counts for each"
 
 
 def requests_section(report: Report) -> Section | None:

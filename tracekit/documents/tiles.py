@@ -93,12 +93,12 @@ def _range(
     return high if low == high else f"{low.removesuffix(unit)}–{high}"
 
 
-def _p95(model: ModelSummary) -> str:
-    return duration(model.quantities.get("p95_ns"), model.resolution_ns)
-
-
 def _per_second(model: ModelSummary) -> float | None:
     return model.throughput.per_second if model.throughput is not None else None
+
+
+def _p95(model: ModelSummary) -> str:
+    return duration(model.quantities.get("p95_ns"), model.resolution_ns)
 
 
 def _units(models: Sequence[ModelSummary]) -> Html | None:
