@@ -198,19 +198,23 @@ def main(arguments: Sequence[str]) -> int:
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
     """What the command line says. Raises `UsageError`."""
-    _check_command(arguments)
+    names, first = [command.name for command in COMMANDS], arguments[0]
+    if first not in names and (first == "-" or not first.startswith("-")):
+        if first == "-" or os.path.exists(first):  # noqa: PTH110 - also for what is no path
+            raise UsageError(f"missing command; did you mean `tracekit analyze {first}`?")
+        raise unknown("command", first, names)
     # An option before the command may need to know all of them.
-    parser = build_parser(None if arguments[0].startswith("-") else arguments[0])
+    parser = build_parser(None if first.startswith("-") else first)
     options, rest = parser.parse_known_args(arguments)
-    if rest and "--" not in arguments and options.command == arguments[0]:
+    if rest and "--" not in arguments and options.command == first:
         # argparse takes arguments from the first group of them; others may follow an option: `sql RUN --json QUERY`.
-        own = parser.commands[arguments[0]]
-        options, rest = own.parse_known_intermixed_args(arguments[1:], argparse.Namespace(command=arguments[0]))
+        own = parser.commands[first]
+        options, rest = own.parse_known_intermixed_args(arguments[1:], argparse.Namespace(command=first))
     if rest:
         raise _error_on_word(options.command, rest[0])
     if options.command is None:
         raise UsageError("missing command (see 'tracekit --help')")
-    if len(arguments) == 2 and any(PATHS in command.arguments for command in COMMANDS if command.name == arguments[0]):
+    if len(arguments) == 2 and any(PATHS in command.arguments for command in COMMANDS if command.name == first):
         _check_there(arguments[1])
     return options
 
@@ -253,17 +257,6 @@ def _check_there(path: str) -> None:
             raise nothing_at(path) from error
     except (OSError, ValueError):
         return  # told where it is read
-
-
-def _check_command(arguments: Sequence[str]) -> None:
-    """Raise `UsageError` for an unknown command, in better words than argparse has."""
-    names = [command.name for command in COMMANDS]
-    first = arguments[0]
-    if first in names or (first.startswith("-") and first != "-"):
-        return
-    if first == "-" or os.path.exists(first):  # noqa: PTH110 - also for what is no path
-        raise UsageError(f"missing command; did you mean `tracekit analyze {first}`?")
-    raise unknown("command", first, names)
 
 
 def _show_traceback(debug: bool) -> None:

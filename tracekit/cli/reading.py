@@ -8,7 +8,7 @@ import sys
 import time
 from argparse import Namespace
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -204,20 +204,14 @@ def _is_own_archive(path: Path) -> bool:
 def _recordings_in(path: str, *, reports: bool = False) -> list[str]:
     """Recordings directly in a folder that is none itself, or without one its JSON `reports`; empty for anything else,
     and an export has only bundles."""
-    entries = _entries(path)
+    entries = []
+    with suppress(OSError, ValueError):
+        folder = Path(path)
+        if folder.suffix not in (BUNDLE, *MODELS) and folder.is_dir():
+            entries = sorted(map(str, folder.iterdir()))
     is_export = any(entry.endswith(".xml") for entry in entries)
     found = [entry for entry in entries if is_recording(Path(entry)) and (not is_export or entry.endswith(BUNDLE))]
     return found or [entry for entry in entries if reports and not is_export and entry.endswith(REPORT)]
-
-
-def _entries(path: str) -> list[str]:
-    """What lies in a folder that is no bundle or model, sorted; empty for anything else."""
-    try:
-        folder = Path(path)
-        takes = folder.suffix not in (BUNDLE, *MODELS) and folder.is_dir()
-        return sorted(map(str, folder.iterdir())) if takes else []
-    except (OSError, ValueError):
-        return []
 
 
 def check_recordings(paths: Iterable[str], *, reports: bool = False) -> None:

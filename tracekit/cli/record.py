@@ -143,6 +143,12 @@ def request_of(arguments: Namespace) -> Request:
     output = Path(arguments.output[0] if arguments.output else name)
     if output.suffix != ".trace":
         raise UsageError(f"{output}: a recording must end in .trace")
+    time_limit = None
+    if arguments.time_limit is not None:
+        if arguments.time_limit % DURATION_UNITS_NS["ms"]:
+            raise UsageError("argument --time-limit: xctrace takes whole milliseconds, such as 2ms")
+        unit = next((unit for unit in ("h", "m", "s") if not arguments.time_limit % DURATION_UNITS_NS[unit]), "ms")
+        time_limit = f"{arguments.time_limit // DURATION_UNITS_NS[unit]}{unit}"
     added = ADDED if arguments.template == TEMPLATE and not arguments.only_template else ()
     return Request(
         output=output,
@@ -152,17 +158,9 @@ def request_of(arguments: Namespace) -> Request:
         launch=launch,
         all_processes=arguments.all_processes,
         device=arguments.device,
-        time_limit=None if arguments.time_limit is None else _as_xctrace(arguments.time_limit),
+        time_limit=time_limit,
         no_prompt=arguments.no_prompt or not is_interactive(),
     )
-
-
-def _as_xctrace(time_ns: int) -> str:
-    """A time as `xctrace` reads it. Raises `UsageError` for one that it cannot take."""
-    if time_ns % DURATION_UNITS_NS["ms"]:
-        raise UsageError("argument --time-limit: xctrace takes whole milliseconds, such as 2ms")
-    unit = next((unit for unit in ("h", "m", "s") if not time_ns % DURATION_UNITS_NS[unit]), "ms")
-    return f"{time_ns // DURATION_UNITS_NS[unit]}{unit}"
 
 
 def _with_path_of_program(launch: tuple[str, ...]) -> tuple[str, ...]:

@@ -153,7 +153,12 @@ def serve() -> None:
         waiting = SimpleQueue[bytes]()
         threading.Thread(target=_receive, args=(orders, waiting), daemon=True).start()
         while True:
-            answers.write(_answer(waiting.get()))
+            try:
+                work, item = pickle.loads(waiting.get())  # noqa: S301 - likewise
+                answer = pickle.dumps((work(item), None))
+            except Exception as error:
+                answer = pickle.dumps((None, (words_of(error), traceback.format_exc())))
+            answers.write(answer)
             answers.flush()
     sys.stderr.flush()
     # There is nothing left to put in order, and the reading thread cannot be woken.
@@ -168,14 +173,6 @@ def _receive(orders: BinaryIO, waiting: SimpleQueue[bytes]) -> None:
     signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
     time.sleep(END_S)
     os._exit(1)
-
-
-def _answer(order: bytes) -> bytes:
-    try:
-        work, item = pickle.loads(order)  # noqa: S301 - likewise
-        return pickle.dumps((work(item), None))
-    except Exception as error:
-        return pickle.dumps((None, (words_of(error), traceback.format_exc())))
 
 
 def on_cluster(work: Callable[[Item], Result], items: Sequence[Item], address: str) -> Iterator[Result | None]:

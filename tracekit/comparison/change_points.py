@@ -69,7 +69,22 @@ def changes_in(values: FloatArray) -> tuple[Change, ...]:
     if len(values) < MIN_BUILDS:
         return ()
     usual = without_outliers(values)
-    places = _confirmed(usual, _candidates(usual))
+    # Where steps may be: the first build after each, in order. Of stretches that overlap, the shortest with a step
+    # decides, since it has no other one in it.
+    steps: list[tuple[int, float, int, int, int]] = []
+    for length, starts in _stretches(len(usual)):
+        windows = np.lib.stride_tricks.sliding_window_view(usual, length)[starts]
+        squares = _t_squared(windows)
+        best = squares.argmax(axis=1)
+        strength = squares[np.arange(len(starts)), best]
+        for at in np.flatnonzero(strength > _threshold(length)).tolist():
+            start = int(starts[at])
+            steps.append((length, -float(strength[at]), start, start + length, start + MIN_SIDE + int(best[at])))
+    candidates: list[int] = []
+    for _, _, start, end, place in sorted(steps):
+        if not any(start < other < end for other in candidates):
+            candidates.append(place)
+    places = _confirmed(usual, sorted(candidates))
     return tuple(_described(usual, places))
 
 
@@ -81,25 +96,6 @@ def without_outliers(values: FloatArray) -> FloatArray:
     # The median of five follows the noise, so deviations from it are too small by about this factor.
     scale = _NORMAL * float(np.median(apart)) * 1.25
     return np.where(apart > _OUTLIER * scale, around, values) if scale else around
-
-
-def _candidates(values: FloatArray) -> list[int]:
-    """Where steps may be: the first build after each, in order. Of stretches that overlap, the shortest with a step
-    decides, since it has no other one in it."""
-    found: list[tuple[int, float, int, int, int]] = []
-    for length, starts in _stretches(len(values)):
-        windows = np.lib.stride_tricks.sliding_window_view(values, length)[starts]
-        squares = _t_squared(windows)
-        best = squares.argmax(axis=1)
-        strength = squares[np.arange(len(starts)), best]
-        for at in np.flatnonzero(strength > _threshold(length)).tolist():
-            start = int(starts[at])
-            found.append((length, -float(strength[at]), start, start + length, start + MIN_SIDE + int(best[at])))
-    chosen: list[int] = []
-    for _, _, start, end, place in sorted(found):
-        if not any(start < other < end for other in chosen):
-            chosen.append(place)
-    return sorted(chosen)
 
 
 def _stretches(builds: int) -> Iterator[tuple[int, IntArray]]:
@@ -202,16 +198,12 @@ def _described(values: FloatArray, places: Sequence[int]) -> Iterator[Change]:
             yield Change("drift", *drift, confidence)
         else:
             levels = float(values[low:place].mean()), float(values[place:high].mean())
-            yield Change("change point", *_range(values, low, place, high), *levels, confidence)
+            # The last build before the step and the first after it, with 95% confidence.
+            part = values[low:high]
+            within = np.maximum(len(part) * part.var() - _between(part[None])[0], _EXACT)
+            likely = np.flatnonzero(len(part) * np.log(within / within[place - low - 1]) <= _PLACES) + low + 1
+            yield Change("change point", int(likely.min()) - 1, int(likely.max()), *levels, confidence)
         at = end
-
-
-def _range(values: FloatArray, low: int, at: int, high: int) -> tuple[int, int]:
-    """The last build before a step and the first after it, with 95% confidence."""
-    part = values[low:high]
-    within = np.maximum(len(part) * part.var() - _between(part[None])[0], _EXACT)
-    likely = np.flatnonzero(len(part) * np.log(within / within[at - low - 1]) <= _PLACES) + low + 1
-    return int(likely.min()) - 1, int(likely.max())
 
 
 def _drift(values: FloatArray, low: int, stairs: Sequence[int], high: int) -> tuple[int, int, float, float] | None:

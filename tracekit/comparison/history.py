@@ -253,33 +253,31 @@ def not_in_newest(history: History) -> Iterator[tuple[Series, str]]:
 def _parts(model: str, device: str | None, system: str | None, recorded: Iterable[Recorded]) -> Iterator[Series]:
     """A series for each stretch without a long gap."""
     ordered = sorted(grouped((one.commit or id(one), one) for one in recorded).values(), key=_began)
-    steps = np.diff([datetime.fromisoformat(_began(each)).timestamp() / 86_400 for each in ordered])
+    steps = np.diff([datetime.fromisoformat(_began(build)).timestamp() / 86_400 for build in ordered])
     gap = max(GAP_DAYS, 10 * float(np.median(steps)) if len(steps) else 0)
     edges = [0, *(np.flatnonzero(steps > gap) + 1).tolist(), len(ordered)]
     for low, high in pairwise(edges):
         begins = f"{steps[low - 1]:,.0f} days without a build" if low else ""
         stretch = ordered[low:high]
-        table = np.array([_medians([one.models[model] for one in each]) for each in stretch], np.float64)
-        builds_of = tuple(_build(model, each) for each in stretch)
+        medians: list[Sequence[float | None]] = []
+        builds: list[Build] = []
+        for build in stretch:
+            values = [one.models[model] for one in build]
+            columns = ([value for value in column if value is not None] for column in zip(*values, strict=True))
+            several = len(values) > 1
+            medians.append(
+                [float(np.median(column)) if column else None for column in columns] if several else values[0]
+            )
+            report = next((one.report for one in build if one.report), "")
+            findings = dict.fromkeys(check for one in build for check in one.findings.get(model, ()))
+            builds.append(Build(_began(build), build[0].commit, len(build), tuple(findings), report))
+        table = np.array(medians, np.float64)
         trends = (_trend(name, table[:, at]) for at, name in enumerate(FIGURES) if not np.isnan(table[:, at]).all())
-        yield Series(model, device, system, begins, False, builds_of, tuple(trends))
+        yield Series(model, device, system, begins, False, tuple(builds), tuple(trends))
 
 
 def _began(recordings: Sequence[Recorded]) -> str:
     return min(one.time for one in recordings)
-
-
-def _medians(values: Sequence[tuple[float | None, ...]]) -> Sequence[float | None]:
-    if len(values) == 1:
-        return values[0]
-    columns = ([value for value in column if value is not None] for column in zip(*values, strict=True))
-    return [float(np.median(column)) if column else None for column in columns]
-
-
-def _build(model: str, recordings: Sequence[Recorded]) -> Build:
-    report = next((one.report for one in recordings if one.report), "")
-    findings = dict.fromkeys(check for one in recordings for check in one.findings.get(model, ()))
-    return Build(_began(recordings), recordings[0].commit, len(recordings), tuple(findings), report)
 
 
 def _trend(name: str, column: FloatArray) -> Trend:

@@ -160,7 +160,14 @@ FIGURES: dict[str, Quantity] = {
 
 def sources_of(recordings: Sequence[Measurements]) -> list[Source]:
     """Recordings as sources. The latencies of a model are of its warm predictions in all recordings, or else of all."""
-    every = {model.name for recording in recordings for model in recording.models if not _has_warm(model)}
+    # Warm predictions can stand for a model that has enough of them, or too few in all.
+    every = {
+        model.name
+        for recording in recordings
+        for model in recording.models
+        if (count := len(model.latencies_ns))
+        and (not (warm := int(model.warm.sum())) or warm < MIN_PREDICTIONS <= count)
+    }
     sources = []
     for one in recordings:
         environment = one.environment
@@ -178,12 +185,6 @@ def sources_of(recordings: Sequence[Measurements]) -> list[Source]:
         facts = (environment.device, environment.system, figures, tuple(notes), one.started)
         sources.append(Source(one.source, "recording", *facts))
     return sources
-
-
-def _has_warm(model: ModelMeasurements) -> bool:
-    """Whether its warm predictions can stand for it; also where it has too few in all, but any that is warm."""
-    count, warm = len(model.latencies_ns), int(model.warm.sum())
-    return not count or (warm > 0 and not warm < MIN_PREDICTIONS <= count)
 
 
 def _figures(model: ModelMeasurements, hidden: Collection[str]) -> Figures:
@@ -251,19 +252,18 @@ def matrix(sources: Sequence[Source], labels: Sequence[str], notes: Iterable[str
     explained += [f"{source.name}: no predictions or loads recorded." for source in sources if not source.models]
     if any(source.kind == PERFORMANCE_REPORT for source in sources):
         explained.append(REPORTS_NOTE)
-    columns = tuple(_column(label, group) for label, group in groups.items())
-    return Matrix(SCHEMA_VERSION, columns, rows, (*explained, *notes))
-
-
-def _column(label: str, sources: Sequence[Source]) -> Column:
-    values = (
-        (value for value in of_all if value is not None) for of_all in zip(*(one.facts for one in sources), strict=True)
-    )
-    device, system, units = (" / ".join(dict.fromkeys(known)) or None for known in values)
-    kinds = tuple(dict.fromkeys(source.kind for source in sources))
-    days = sorted({source.started[:10] for source in sources if source.started})
-    recorded = " to ".join(dict.fromkeys(days[:1] + days[-1:])) or None
-    return Column(label, device, system, units, tuple(source.name for source in sources), kinds, recorded)
+    columns: list[Column] = []
+    for label, group in groups.items():
+        values = (
+            (value for value in of_all if value is not None)
+            for of_all in zip(*(one.facts for one in group), strict=True)
+        )
+        device, system, units = (" / ".join(dict.fromkeys(known)) or None for known in values)
+        kinds = tuple(dict.fromkeys(source.kind for source in group))
+        days = sorted({source.started[:10] for source in group if source.started})
+        recorded = " to ".join(dict.fromkeys(days[:1] + days[-1:])) or None
+        columns.append(Column(label, device, system, units, tuple(source.name for source in group), kinds, recorded))
+    return Matrix(SCHEMA_VERSION, tuple(columns), rows, (*explained, *notes))
 
 
 def _row(name: str, figure: str, groups: Sequence[Sequence[Source]]) -> Row:
@@ -312,16 +312,14 @@ def labels_of(sources: Sequence[Source], given: Sequence[str | None]) -> list[st
         names = [date if names.count(name) > 1 else name for name, date in zip(names, dated, strict=True)]
         nth = [names[:at].count(name) + 1 for at, name in enumerate(names)]
         told = [f"{name} ({at})" if names.count(name) > 1 else name for name, at in zip(names, nth, strict=True)]
-    return [
-        differences if label is None else _label_text(label, source)
-        for source, label, differences in zip(sources, given, told, strict=True)
-    ]
-
-
-def _label_text(label: str, source: Source) -> str:
-    for placeholder, value in zip(PLACEHOLDERS, (*source.facts, source.name), strict=True):
-        label = label.replace(placeholder, value or "not recorded")
-    return label
+    labels = []
+    for source, label, differences in zip(sources, given, told, strict=True):
+        text = differences if label is None else label
+        if label is not None:
+            for placeholder, value in zip(PLACEHOLDERS, (*source.facts, source.name), strict=True):
+                text = text.replace(placeholder, value or "not recorded")
+        labels.append(text)
+    return labels
 
 
 def expanded_labels(labels: Sequence[str], counts: Sequence[int]) -> list[str | None]:

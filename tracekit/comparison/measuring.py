@@ -4,7 +4,7 @@ that both give the same digits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -119,11 +119,19 @@ def measure_with(trace: Trace, facts: Facts, shown: Shown | None) -> Measurement
         for what, times in (("first token", first_ns), ("next token", sample.between_ns)):
             if len(times):
                 language_models.append(_timed(f"{name}: {what}", times, None, f"{what}s"))
+    operation: list[ModelMeasurements] = []
+    if shown is not None and shown.operation is not None:
+        # Measured as a model is: how long each of its signposts took.
+        rows = times_of_operation(trace, shown.operation)
+        durations = rows.duration_ns
+        depth = depth_over_time(rows).depth if len(rows) else durations
+        title = f"{shown.operation} (signpost)" if shown.operation in trace.models.name else shown.operation
+        operation.append(_timed(title, durations, int(depth.max(initial=0)), "signposts"))
     return Measurements(
         source=facts.recording.source,
         environment=environment_of(asdict(facts.recording), thermal),
         core_ml=not trace.inferred and (len(trace.activity) > 0),
-        models=(*models, *_operation(trace, shown), *language_models),
+        models=(*models, *operation, *language_models),
         checks=facts.checks,
         unreadable=unreadable_tables(facts.tables),
         limited=limits_in(facts.recording.notes),
@@ -131,19 +139,6 @@ def measure_with(trace: Trace, facts: Facts, shown: Shown | None) -> Measurement
         started=facts.recording.start_date,
         commit=facts.recording.commit,
     )
-
-
-def _operation(trace: Trace, shown: Shown | None) -> Iterator[ModelMeasurements]:
-    """The operation that was asked for, measured as a model is: how long each of its signposts took."""
-    if shown is None or shown.operation is None:
-        return
-    rows = times_of_operation(trace, shown.operation)
-    durations = rows.duration_ns
-    depth = depth_over_time(rows).depth if len(rows) else durations
-    name = shown.operation
-    if name in trace.models.name:
-        name = f"{name} (signpost)"
-    yield _timed(name, durations, int(depth.max(initial=0)), "signposts")
 
 
 def _timed(name: str, durations: IntArray, in_flight: int | None, counted: str) -> ModelMeasurements:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tracekit.detectors.framework import ListedDetector, ModelFileDetector
@@ -64,24 +64,22 @@ def others_section(checks: Sequence[Result], outcome: str) -> Section | None:
     # What is about a model file names no model.
     is_of_file = not any(check.model for check in checks)
     shown = [column for column in COLUMNS if not is_of_file or column.title != "model"]
-    instead = None if is_of_file else items(_by_model(answers) if outcome == "passed" else _by_reason(answers))
+    lines: list[Line] = []
+    if outcome == "passed":
+        # The checks of each model in a line; models with the same ones share it.
+        checks_of = grouped((check.model or columns.RECORDING, check.id) for check in answers)
+        for alike, models in grouped((tuple(ids), model) for model, ids in checks_of.items()).items():
+            lines.append((Span(", ".join(models), Role.STRONG), f": {', '.join(alike)}"))
+        lines.append(Span("what each rests on: tracekit view, or -o report.html", Role.DIM))
+    else:
+        # The reasons with the models, a line each; checks with the same ones share it.
+        models_of = grouped(((answer.id, answer.summary), answer.model) for answer in answers)
+        reasons = grouped(((reason, tuple(models)), check) for (check, reason), models in models_of.items())
+        for (reason, about), ids in reasons.items():
+            named = ", ".join(filter(None, about))
+            lines.append((Span(", ".join(ids), Role.STRONG), f"{named and f' ({named})'}: {reason}"))
+    instead = None if is_of_file else items(lines)
     return section(title, table(f"{words} checks", shown, answers, instead=instead), folded=True)
-
-
-def _by_model(answers: Iterable[Result]) -> Iterator[Line]:
-    """The checks of each model in a line; models with the same ones share it."""
-    checks = grouped((check.model or columns.RECORDING, check.id) for check in answers)
-    for ids, models in grouped((tuple(ids), model) for model, ids in checks.items()).items():
-        yield (Span(", ".join(models), Role.STRONG), f": {', '.join(ids)}")
-    yield Span("what each rests on: tracekit view, or -o report.html", Role.DIM)
-
-
-def _by_reason(answers: Iterable[Result]) -> Iterator[Line]:
-    """The reasons of checks, with the models, a line each; checks with the same ones share it."""
-    models = grouped(((answer.id, answer.summary), answer.model) for answer in answers)
-    for (reason, about), ids in grouped(((reason, tuple(of)), check) for (check, reason), of in models.items()).items():
-        named = ", ".join(filter(None, about))
-        yield (Span(", ".join(ids), Role.STRONG), f"{named and f' ({named})'}: {reason}")
 
 
 def checks_document(detectors: Sequence[ListedDetector]) -> Document:

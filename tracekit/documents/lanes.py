@@ -25,7 +25,7 @@ from tracekit.units import format_count, format_percent, format_time
 
 if TYPE_CHECKING:
     from tracekit.analysis.ledger.explain import Why
-    from tracekit.arrays import FloatArray, IntArray
+    from tracekit.arrays import IntArray
     from tracekit.comparison.comparison import Comparison
     from tracekit.report.report import Report
     from tracekit.report.timeline import Timeline
@@ -142,14 +142,13 @@ def _latencies(before: IntArray, after: IntArray) -> Html:
     scale = Scale.of(np.concatenate((before, after)))
     shares = [scale.counts(durations) / len(durations) for durations in (before, after)]
     top = max(float(share.max()) for share in shares)
-    marks = (tag("path", d=_steps(each / top), class_=side) for side, each in zip((BEFORE, AFTER), shares, strict=True))
-    chart = drawing(list(marks), f"0 0 {BINS} 100", "Distribution of the latencies of both sides")
+    marks = []
+    for side, share in zip((BEFORE, AFTER), shares, strict=True):
+        heights = (share / top).tolist()
+        corners = (f"V{100 - 100 * height:.1f}H{at + 1}" for at, height in enumerate(heights))
+        marks.append(tag("path", d=f"M0 100{''.join(corners)}V100Z", class_=side))
+    chart = drawing(marks, f"0 0 {BINS} 100", "Distribution of the latencies of both sides")
     x = map(axis_time, (scale.low, scale.value(0.5), scale.high))
     y = (f"{format_percent(top)} of predictions", "0")
     picture = figure(f"How long predictions took{scale.note}", chart, y, x, "x-broken" if scale.is_broken else "")
     return tag("div", legend({"side before": BEFORE, "side after": AFTER}), picture)
-
-
-def _steps(heights: FloatArray) -> str:
-    corners = (f"V{100 - 100 * height:.1f}H{at + 1}" for at, height in enumerate(heights.tolist()))
-    return f"M0 100{''.join(corners)}V100Z"

@@ -192,17 +192,16 @@ def _measured(given: Several, request: Request) -> list[Measurements]:
     recordings = [given] if isinstance(given, str | Path | LoadedTrace) else list(given)
     if not recordings:
         raise UsageError("no recording is given")
-    measured = [_measure(recording, request) for recording in recordings]
+    measured: list[Measurements] = []
+    for recording in recordings:
+        if isinstance(recording, LoadedTrace):
+            measured.append(measured_trace(recording.trace, request))
+        elif Path(recording).suffix == ".json":
+            measured.append(measured_report(Path(recording), request))
+        else:
+            measured.append(measured_trace(open_requested(recording, request), request))
     sources = zip(measured, recordings, strict=True)
     return named_apart(measured, [it.source if isinstance(path, LoadedTrace) else str(path) for it, path in sources])
-
-
-def _measure(recording: Given, request: Request) -> Measurements:
-    if isinstance(recording, LoadedTrace):
-        return measured_trace(recording.trace, request)
-    if Path(recording).suffix == ".json":
-        return measured_report(Path(recording), request)
-    return measured_trace(open_requested(recording, request), request)
 
 
 def _notes(measured: Sequence[Measurements]) -> list[str]:

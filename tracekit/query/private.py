@@ -14,7 +14,7 @@ from tracekit.grouping import grouped
 from tracekit.query.columns import ViewRows
 from tracekit.query.reading import RAW
 from tracekit.recording.coding import merge_codes
-from tracekit.recording.table import Cells, CellValue, Process, Table, Thread
+from tracekit.recording.table import CellValue, Process, Table, Thread
 from tracekit.report.private_text import PRIVATE, alias_names
 from tracekit.report.redact import PrivateFacts, private_facts, redact_label, redact_names, redact_texts
 from tracekit.trace.filter import model_names
@@ -75,16 +75,17 @@ def public_tables(trace: Trace) -> Callable[[Sequence[Table]], list[Table]]:
         values += [(_PROCESS, each.process) for _, each in values if isinstance(each, Thread) and each.process]
         texts = grouped(((f"{RAW}.{tables[0].schema}", name), str(value)) for name, value in values)
         clean = {name: held for (_, name), held in _public_texts(texts, facts, names).items()}
-        made = iter([_public_cells(*cell, clean) for cell in cells])
+        made = iter(
+            [
+                each
+                if isinstance(each, Numbers) or name not in clean
+                else merge_codes(each.codes, [_public_value(value, name, clean) for value in each.values])
+                for name, each in cells
+            ]
+        )
         return [replace(table, cells=tuple(islice(made, len(table.cells)))) for table in tables]
 
     return public
-
-
-def _public_cells(name: str, cells: Cells, clean: Mapping[str, Mapping[str, str]]) -> Cells:
-    if isinstance(cells, Numbers) or name not in clean:
-        return cells
-    return merge_codes(cells.codes, [_public_value(value, name, clean) for value in cells.values])
 
 
 def _public_value(value: CellValue, name: str, clean: Mapping[str, Mapping[str, str]]) -> CellValue:

@@ -127,7 +127,7 @@ def recorded_rows(
         if reason is None:
             raise unknown("table", schema, dict.fromkeys(entry.schema for entry in entries))
         raise UnreadableRecording(f"table '{schema}' cannot be read: {reason or 'it is not in the recording'}")
-    named = [{_name(name): at for at, name in enumerate(column_names(table.columns))} for table in readable]
+    named = [{name.replace("-", "_"): at for at, name in enumerate(column_names(table.columns))} for table in readable]
     rows: ViewRows = {}
     for name in dict.fromkeys(name for names in named for name in names):
         held = [(table, names.get(name)) for table, names in zip(readable, named, strict=True)]
@@ -137,10 +137,6 @@ def recorded_rows(
             cells = replace(cells, values=cells.values.astype(np.uint64))
         rows[name] = cells
     return rows
-
-
-def _name(name: str) -> str:
-    return name.replace("-", "_")
 
 
 def _joined(parts: Sequence[RecordedCells]) -> Numbers | Texts:

@@ -187,13 +187,12 @@ def typed(rows: Sequence[Sequence[object]], columns: Sequence[Column]) -> ViewRo
     """Rows of objects as columns of these types."""
     cells = zip(*rows, strict=True) if rows else [()] * len(columns)
     return {
-        column.name: listed_cells(column.type, [*map(_text, values)] if column.type is Type.TEXT else values)
+        column.name: listed_cells(
+            column.type,
+            [None if value is None else str(value) for value in values] if column.type is Type.TEXT else values,
+        )
         for column, values in zip(columns, cells, strict=True)
     }
-
-
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)
 
 
 _UNITS = ("Neural Engine", "GPU", "MPS")

@@ -64,7 +64,12 @@ def html_of(document: blocks.Document, **_: Any) -> str:
         links = (tag("a", visible(block.title), href=f"#{block.name}") for block in named)
         body = [skip, top, tag("nav", *links, aria_label="Sections")]
     foot = tag("footer", f"{document.foot or GENERATOR} · {NO_REQUESTS}")
-    main = tag("main", *map(_outer, document.blocks))
+    # Sections of the first level that have a name are open: links lead to them.
+    opened = (
+        replace(block, folded=False) if isinstance(block, blocks.Section) and block.name else block
+        for block in document.blocks
+    )
+    main = tag("main", *map(_html, opened))
     script = _asset("report.js")
     title = ": ".join(filter(None, (visible(document.title), visible(blocks.plain(document.verdict)))))
     head = _head(title, script, _asset("report.css") + "".join(figure.style for figure in figures))
@@ -146,11 +151,6 @@ def _span(span: blocks.Span) -> Html:
     if span.role or quantity:
         return tag("span", sentence(text), class_=str(span.role) or None, data_quantity=quantity)
     return sentence(text)
-
-
-def _outer(block: blocks.Block) -> Html | None:
-    """A block of the first level, where sections with a name are open: links lead to them."""
-    return _html(replace(block, folded=False) if isinstance(block, blocks.Section) and block.name else block)
 
 
 def _html(block: blocks.Block) -> Html | None:

@@ -104,20 +104,20 @@ def _pieces(block: blocks.Block, rows: int, rank: int = 0) -> Iterator[_Part]:
 
 def inline(line: Line) -> str:
     """A line of which nothing but its looks acts as Markdown; what stands between backticks is code."""
-    return "".join(map(_span, blocks.spans(line)))
-
-
-def _span(span: blocks.Span) -> str:
-    text = visible(span.text)
-    if span.picture is not None:
-        return ""
-    if span.link.startswith(("https://", "http://")):
-        return f"[{escape(text)}]({span.link})"
-    if span.link and not span.link.startswith("#"):
-        return escape(f"{text}: {visible(span.link)}")
-    if span.role is Role.CODE:
-        return code(text)
-    return f"**{escape(text)}**" if span.role in (Role.STRONG, Role.BEST) else sentence(text)
+    texts: list[str] = []
+    for span in blocks.spans(line):
+        text = visible(span.text)
+        if span.picture is not None:
+            continue
+        if span.link.startswith(("https://", "http://")):
+            texts.append(f"[{escape(text)}]({span.link})")
+        elif span.link and not span.link.startswith("#"):
+            texts.append(escape(f"{text}: {visible(span.link)}"))
+        elif span.role is Role.CODE:
+            texts.append(code(text))
+        else:
+            texts.append(f"**{escape(text)}**" if span.role in (Role.STRONG, Role.BEST) else sentence(text))
+    return "".join(texts)
 
 
 def block_text(block: blocks.Block, level: int, rows: int = COMMENT_BYTES // ROW_BYTES) -> str:

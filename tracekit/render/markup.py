@@ -17,7 +17,15 @@ class Html(str):
 
 def tag(name: str, /, *children: str | None, **attributes: str | float | bool | None) -> Html:
     """An element. `class_` is `class`, `data_from` is `data-from`; False and None leave one out, True is no value."""
-    opening = "".join(_attribute(key, value) for key, value in attributes.items() if value is not None)
+    opening = ""
+    for key, value in attributes.items():
+        if value is None or value is False:
+            continue
+        opening += f" {key.rstrip('_').replace('_', '-')}"
+        if value is not True:
+            # Coordinates need no more than a hundredth.
+            text = f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+            opening += f'="{text.translate(_ESCAPED)}"'
     if name in _VOID and not children:
         return Html(f"<{name}{opening}>" if name in ("br", "meta", "input") else f"<{name}{opening}/>")
     return Html(f"<{name}{opening}>{join(children)}</{name}>")
@@ -36,12 +44,3 @@ def page_data(name: str, meta: str, columns: str) -> Html:
 
 def _safe(part: str) -> str:
     return part if isinstance(part, Html) else part.translate(_ESCAPED)
-
-
-def _attribute(key: str, value: str | float | bool | None) -> str:
-    if value is False:
-        return ""
-    name = key.rstrip("_").replace("_", "-")
-    # Coordinates need no more than a hundredth.
-    text = f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
-    return f" {name}" if value is True else f' {name}="{text.translate(_ESCAPED)}"'

@@ -43,7 +43,14 @@ class _Writer:
 
     def document(self, document: blocks.Document) -> tuple[list[Text], bool]:
         """Its lines, and whether they have the room that there is."""
-        head, tail = self._head(document), self._tail(document)
+        head = self._head(document)
+        # A long one says it at its beginning.
+        closing = styled_line("" if self.verbose and document.closing == document.verdict else document.closing)
+        closing.stylize(_bold(document.tone))
+        tail = self.layout.hang(closing, 0) if closing.plain else []
+        if document.more:
+            more = Text("more: ") if self.verbose else Text.assemble("more: ", ("-v", "cyan"), "  ·  ")
+            tail += self.layout.hang(more.append(keep_commands(visible(document.more)), "cyan"), 0)
         # What a short text has comes first.
         ordered = sorted(document.blocks, key=lambda block: isinstance(block, blocks.Section) and block.folded)
         pieces = [[] if _is_cards(block) else self.lines(block, 0) for block in ordered]
@@ -69,16 +76,6 @@ class _Writer:
         lines = [line for said in (first, verdict) if said.plain for line in self.layout.hang(said, 2)]
         room = max((len(line.lead) for line in document.context), default=0)
         return [*lines, *(line for context in document.context for line in self.paragraph(context, 0, room))]
-
-    def _tail(self, document: blocks.Document) -> list[Text]:
-        # A long one says it at its beginning.
-        closing = styled_line("" if self.verbose and document.closing == document.verdict else document.closing)
-        closing.stylize(_bold(document.tone))
-        lines = self.layout.hang(closing, 0) if closing.plain else []
-        if document.more:
-            more = Text("more: ") if self.verbose else Text.assemble("more: ", ("-v", "cyan"), "  ·  ")
-            lines += self.layout.hang(more.append(keep_commands(visible(document.more)), "cyan"), 0)
-        return lines
 
     def lines(self, block: blocks.Block, indent: int) -> list[Text]:
         match block:
@@ -159,7 +156,13 @@ class _Writer:
         rest = [line for inner in block.blocks if not isinstance(inner, blocks.Card) for line in self.lines(inner, 0)]
         full = [self._card(card, 0) for card in cards]
         shown, left_out = len(cards), 0
-        rows = [self._card_line(card) for card in cards]
+        # Where there is no room for cards.
+        rows = []
+        for card in cards:
+            text = Text(f"{card.label.upper():<{LABEL_CELLS}}", style=STYLES[card.tone])
+            said = visible(card.cost or f": {lower_first(card.title)}")
+            text.append(card.check, "bold not reverse default").append(said, "not bold not reverse default")
+            rows.append(self.layout.hang(text, self.layout.indent))
         if room is not None:
             while shown > 1 and _height(full[:shown], rows[shown:]) > room:
                 shown -= 1
@@ -173,13 +176,6 @@ class _Writer:
         for part in (*full[:shown], short, rest):
             lines += [*([Text()] if lines and part else []), *part]
         return lines, not left_out
-
-    def _card_line(self, block: blocks.Card) -> list[Text]:
-        """A card for which there is no room."""
-        text = Text(f"{block.label.upper():<{LABEL_CELLS}}", style=STYLES[block.tone])
-        said = visible(block.cost or f": {lower_first(block.title)}")
-        text.append(block.check, "bold not reverse default").append(said, "not bold not reverse default")
-        return self.layout.hang(text, self.layout.indent)
 
     def _card(self, block: blocks.Card, indent: int) -> list[Text]:
         gap = " " * max(LABEL_CELLS - len(block.label), 2)

@@ -139,30 +139,31 @@ def merge_sites(sites: Iterable[CallSite]) -> tuple[CallSite, ...]:
     for site in listed:
         total[site.api] += site.samples if site.calls is None else site.calls
     by_place = grouped(((site.api, site.function, site.file, site.line), site) for site in listed)
-    sites_by_place = [_one_site(group, total[group[0].api]) for group in by_place.values()]
+    sites_by_place: list[CallSite] = []
+    for group in by_place.values():
+        of = total[group[0].api]
+        first = group[0]
+        samples = sum(site.samples for site in group)
+        calls = None if first.calls is None else sum(site.calls or 0 for site in group)
+        busy = grouped((each.what, (site.samples, each)) for site in group for each in site.busy)
+        threads, models = {site.thread for site in group}, {site.model for site in group}
+        sites_by_place.append(
+            replace(
+                first,
+                model=first.model if len(models) == 1 else None,
+                thread=first.thread if len(threads) == 1 else MIXED if threads <= set(THREADS) else "unknown",
+                calls=calls,
+                of=of,
+                share=(samples if calls is None else calls) / of,
+                samples=samples,
+                ambiguous=sum(site.ambiguous for site in group),
+                first_ns=min(site.first_ns for site in group),
+                last_ns=max(site.last_ns for site in group),
+                busy=tuple(_one_busy(each, samples) for each in busy.values()),
+                longest_ns=max(site.longest_ns for site in group),
+            )
+        )
     return tuple(sorted(sites_by_place, key=lambda site: (-site.share, site.first_ns)))
-
-
-def _one_site(group: Sequence[CallSite], of: int) -> CallSite:
-    first = group[0]
-    samples = sum(site.samples for site in group)
-    calls = None if first.calls is None else sum(site.calls or 0 for site in group)
-    busy = grouped((each.what, (site.samples, each)) for site in group for each in site.busy)
-    threads, models = {site.thread for site in group}, {site.model for site in group}
-    return replace(
-        first,
-        model=first.model if len(models) == 1 else None,
-        thread=first.thread if len(threads) == 1 else MIXED if threads <= set(THREADS) else "unknown",
-        calls=calls,
-        of=of,
-        share=(samples if calls is None else calls) / of,
-        samples=samples,
-        ambiguous=sum(site.ambiguous for site in group),
-        first_ns=min(site.first_ns for site in group),
-        last_ns=max(site.last_ns for site in group),
-        busy=tuple(_one_busy(each, samples) for each in busy.values()),
-        longest_ns=max(site.longest_ns for site in group),
-    )
 
 
 def _one_busy(group: Sequence[tuple[int, Busy]], samples: int) -> Busy:

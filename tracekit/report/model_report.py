@@ -166,6 +166,8 @@ def model_info(model: ModelFile, *, redact: bool = False) -> ModelInfo:
     if release is not None:
         systems = {"iOS": release.ios, "macOS": release.macos, "tvOS": release.ios, "watchOS": release.watchos}
         systems |= {"visionOS": release.visionos} if release.visionos else {}
+    weights = model.weights
+    tensors = weights.tensors
     return ModelInfo(
         name=model.name,
         source=model.source,
@@ -176,7 +178,15 @@ def model_info(model: ModelFile, *, redact: bool = False) -> ModelInfo:
         newer_than_known=version is not None and version > NEWEST,
         bytes=model.bytes,
         functions=tuple(map(_function, model.functions)),
-        weights=_weights(model),
+        weights=WeightsInfo(
+            state=str(weights.state),
+            reason=weights.reason,
+            bytes=weights.bytes,
+            parameters=None if tensors is None else sum(weight.count for weight in tensors),
+            storage_precision=weights.precision,
+            groups=None if tensors is None else _groups(tensors),
+            savings=savings_of(tensors or (), network=model.kind == Kind.NEURAL_NETWORK),
+        ),
         custom_layers=model.custom_layers,
         updatable=model.updatable,
         metadata=metadata,
@@ -198,20 +208,6 @@ def _function(function: Function) -> FunctionInfo:
         operations=dict(function.counts),
         conversions=function.conversions,
         backends=tuple(dict.fromkeys(backends)),
-    )
-
-
-def _weights(model: ModelFile) -> WeightsInfo:
-    weights = model.weights
-    tensors = weights.tensors
-    return WeightsInfo(
-        state=str(weights.state),
-        reason=weights.reason,
-        bytes=weights.bytes,
-        parameters=None if tensors is None else sum(weight.count for weight in tensors),
-        storage_precision=weights.precision,
-        groups=None if tensors is None else _groups(tensors),
-        savings=savings_of(tensors or (), network=model.kind == Kind.NEURAL_NETWORK),
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from tracekit.columns import Numbers
 from tracekit.recording.contents import Recording
-from tracekit.recording.table import Cells, Table, TableState
+from tracekit.recording.table import Cells, TableState
 from tracekit.report.private_text import ordinal_letters
 from tracekit.trace.instruments.coreml import KNOWN_COLUMNS, is_known
 
@@ -68,23 +68,24 @@ def unnamed_rows(recording: Recording) -> str:
         if column.mnemonic == "event-label" and not isinstance(cells, Numbers)
         for text in map(str, cells.values)
     }
+    plain: list[dict[str, Any]] = []
+    for table in tables:
+        columns = [
+            {"mnemonic": each.mnemonic, "name": each.name, "type": each.engineering_type} for each in table.columns
+        ]
+        cells = [
+            _values(part, names, _WORDS if column.mnemonic in _TELLING else ())
+            for column, part in zip(table.columns, table.cells, strict=True)
+        ]
+        plain.append({"schema": table.schema, "columns": columns, "rows": list(zip(*cells, strict=True))})
     document = {
         "format": FORMAT,
         "instruments": recording.run.instruments_version,
         "unknown_events": sorted({_without_names(text, names, _WORDS) for text in events if not is_known(text)}),
         "unknown_columns": sorted({each.mnemonic for table in tables for each in table.columns} - KNOWN_COLUMNS),
-        "tables": [_as_json(table, names) for table in tables],
+        "tables": plain,
     }
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n"
-
-
-def _as_json(table: Table, names: dict[str, str]) -> dict[str, Any]:
-    columns = [{"mnemonic": each.mnemonic, "name": each.name, "type": each.engineering_type} for each in table.columns]
-    cells = [
-        _values(part, names, _WORDS if column.mnemonic in _TELLING else ())
-        for column, part in zip(table.columns, table.cells, strict=True)
-    ]
-    return {"schema": table.schema, "columns": columns, "rows": list(zip(*cells, strict=True))}
 
 
 def _values(cells: Cells, names: dict[str, str], kept: Collection[str]) -> Iterable[int | str | None]:

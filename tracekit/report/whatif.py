@@ -11,8 +11,8 @@ from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.quantities import sample_quantiles
 from tracekit.analysis.replay import as_one, asked_at
 from tracekit.analysis.statistics import CallTimes, duration_statistics
-from tracekit.analysis.throughput import FrameSteps, bursts, frame_steps, summarize_throughput
-from tracekit.arrays import BoolArray, IntArray
+from tracekit.analysis.throughput import bursts, frame_steps, summarize_throughput
+from tracekit.arrays import BoolArray
 from tracekit.detectors.fixes import NO_TIME
 from tracekit.detectors.framework import Judgment
 from tracekit.detectors.replayed import Replays, ended_in
@@ -163,7 +163,12 @@ def _before_and_after(
         rate = summarize_throughput(rows, sequence).per_second
         faster = ended_in(before, sequence.first) / max(ended_in(after, sequence.first), 1)
     if steps is not None:
-        left = _frames_left(before, after, steps)
+        # Frames until the next prediction. Those that passed for another reason than its work stay.
+        longest = [
+            np.ceil(times.durations[steps.index] * steps.frames_per_second / 1e9).astype(np.int64).clip(1, steps.frames)
+            for times in (before, after)
+        ]
+        left = np.where(longest[0] == steps.frames, longest[1], steps.frames)
         came_back = int((steps.frames - left).sum())
         dropped = int((steps.frames - 1).sum()), int((left - 1).sum())
     if paced and len(before):
@@ -176,12 +181,3 @@ def _before_and_after(
         p50, p95 = (None, None) if latency is None else (latency.p50_ns, latency.p95_ns)
         figures.append(Figures(p50, p95, per_second, lost, elapsed))
     return figures[0], figures[1]
-
-
-def _frames_left(before: Intervals, after: Intervals, steps: FrameSteps) -> IntArray:
-    """Shape (steps,): frames until the next prediction. Those that passed for another reason than its work stay."""
-    longest = [
-        np.ceil(times.durations[steps.index] * steps.frames_per_second / 1e9).astype(np.int64).clip(1, steps.frames)
-        for times in (before, after)
-    ]
-    return np.where(longest[0] == steps.frames, longest[1], steps.frames)

@@ -83,21 +83,7 @@ def table_list(scenario: Scenario) -> list[tuple[str, Attributes]]:
     listed = _tables(_TEMPLATE.format(neural_engine=scenario.xcode.neural_engine_schema))
     logs = dict.fromkeys((row.subsystem, row.category) for row in scenario.logged)
     listed += [("os-signpost", {"subsystem": name, "category": category}) for name, category in logs]
-    listed += [(schema, _FURTHER[schema]) for schema in sorted(_extra_schemas(scenario))]
-    # A table that is given whole takes the place of what the scenario knows of it.
-    given = {table.schema for table in scenario.other_tables}
-    listed = [entry for entry in listed if entry[0] not in given]
-    listed += [(table.schema, dict(table.attributes)) for table in scenario.other_tables]
-    kept = [(schema, attributes) for schema, attributes in listed if schema not in scenario.missing]
-    return [
-        (schema, tuple((key, _attribute_text(scenario, key, text)) for key, text in pairs.items()))
-        for schema, pairs in kept
-        for _ in range(scenario.parts)
-    ]
-
-
-def _extra_schemas(scenario: Scenario) -> set[str]:
-    """Schemas beyond the template: those asked for, and those that have rows. KeyError for an unknown one."""
+    # Beyond the template: those asked for, and those that have rows. KeyError for an unknown one.
     points = "PointsOfInterestEvents" if scenario.xcode.family >= 27 else "os-signpost"
     rows = {
         "device-thermal-state-intervals": scenario.thermal,
@@ -108,7 +94,18 @@ def _extra_schemas(scenario: Scenario) -> set[str]:
         points: scenario.points,
         **scenario.language_models,
     }
-    return scenario.recorded | {schema for schema, listed in rows.items() if listed}
+    further = scenario.recorded | {schema for schema, rows_there in rows.items() if rows_there}
+    listed += [(schema, _FURTHER[schema]) for schema in sorted(further)]
+    # A table that is given whole takes the place of what the scenario knows of it.
+    given = {table.schema for table in scenario.other_tables}
+    listed = [entry for entry in listed if entry[0] not in given]
+    listed += [(table.schema, dict(table.attributes)) for table in scenario.other_tables]
+    kept = [(schema, attributes) for schema, attributes in listed if schema not in scenario.missing]
+    return [
+        (schema, tuple((key, _attribute_text(scenario, key, text)) for key, text in pairs.items()))
+        for schema, pairs in kept
+        for _ in range(scenario.parts)
+    ]
 
 
 def _attribute_text(scenario: Scenario, key: str, text: str) -> str:
@@ -147,12 +144,21 @@ def _run(number: int, run: Scenario) -> list[str]:
         "imported-from": run.imported_from,
     }
     summary = [f"<{tag}>{saxutils.escape(text)}</{tag}>" for tag, text in values.items() if text is not None]
+    tables: list[str] = []
+    for schema, pairs in table_list(run):
+        attributes = dict(pairs)
+        documentation = DOCUMENTATION.get(schema) if run.xcode.documented else None
+        first = _BEFORE_OWN_SCHEMA.get(schema, _BEFORE_SCHEMA)
+        before = {name: text for name, text in attributes.items() if name in first}
+        # A key keeps the place where it stands first.
+        ordered = {**before, "schema": schema, **attributes}
+        tables.append(_empty("table", ordered | ({"documentation": documentation} if documentation else {})))
     return _block(
         f'run number="{number}"',
         [
             *_block("info", [*_block("target", _target(run)), *environment, *_block("summary", summary)]),
             *_block("processes", processes),
-            *_block("data", [_table(run, schema, dict(attributes)) for schema, attributes in table_list(run)]),
+            *_block("data", tables),
             "<tracks/>",
         ],
     )
@@ -174,15 +180,6 @@ def _target(run: Scenario) -> list[str]:
         **({"termination-reason": "exit(0)"} if run.launched else {}),
     }
     return [*lines, _empty("process", process)]
-
-
-def _table(run: Scenario, schema: str, attributes: dict[str, str]) -> str:
-    documentation = DOCUMENTATION.get(schema) if run.xcode.documented else None
-    first = _BEFORE_OWN_SCHEMA.get(schema, _BEFORE_SCHEMA)
-    before = {name: text for name, text in attributes.items() if name in first}
-    # A key keeps the place where it stands first.
-    ordered = {**before, "schema": schema, **attributes}
-    return _empty("table", ordered | ({"documentation": documentation} if documentation else {}))
 
 
 def _machine(tag: str, machine: Machine, run: Scenario) -> str:

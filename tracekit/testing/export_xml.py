@@ -18,7 +18,7 @@ from tracekit.testing.contents import escape, toc_document
 from tracekit.testing.machines import Process, Thread
 from tracekit.testing.rng import Draws
 from tracekit.testing.scenario import Scenario
-from tracekit.testing.schemas import Cell, Column, Label, TableContent
+from tracekit.testing.schemas import Cell, Label, TableContent
 from tracekit.testing.stacks import Frame, Placed, Stack, placed_images
 from tracekit.testing.tables import tables_of
 
@@ -80,14 +80,14 @@ class NodeWriter:
         """One `<node>` with all rows of a table."""
         head = f"<node xpath='//trace-toc[1]/run[{run}]/data[1]/table[{position}]'>"
         schema = _schema(table) if with_schema else ""
-        rows = "\n".join(self._row(table.columns, row) for row in table.rows)
+        row_lines: list[str] = []
+        for row in table.rows:
+            pairs = zip(table.columns, row, strict=True)
+            # A duration of zero means "no value" inside recordings, and is exported as such.
+            kept = ((column.type, None if column.type == "duration" and cell == 0 else cell) for column, cell in pairs)
+            row_lines.append(f"<row>{''.join(self._element(tag, cell) for tag, cell in kept)}</row>")
+        rows = "\n".join(row_lines)
         return f"{head}{schema}{rows}\n</node>" if rows else f"{head}{schema}</node>"
-
-    def _row(self, columns: tuple[Column, ...], cells: tuple[Cell, ...]) -> str:
-        pairs = zip(columns, cells, strict=True)
-        # A duration of zero means "no value" inside recordings, and is exported as such.
-        kept = ((column.type, None if column.type == "duration" and cell == 0 else cell) for column, cell in pairs)
-        return f"<row>{''.join(self._element(tag, cell) for tag, cell in kept)}</row>"
 
     def _element(self, tag: str, cell: Cell) -> str:
         """A cell or a part of one: the value itself at first, then a reference to it."""

@@ -14,7 +14,6 @@ import zipfile
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from tracekit.testing.machines import Process, Thread
 from tracekit.testing.stacks import Stack
@@ -87,15 +86,15 @@ def read_rows(path: Path | str) -> list[TableContent]:
     document = json.loads(text)
     if document["format"] != 1:
         raise ValueError(f"{path} has format {document['format']}; this reads format 1")
-    return [_table(table) for table in document["tables"]]
-
-
-def _table(table: dict[str, Any]) -> TableContent:
-    columns = tuple(Column(each["mnemonic"], each["name"], each["type"]) for each in table["columns"])
-    rows = tuple(
-        tuple(_cell(column.type, value) for column, value in zip(columns, row, strict=True)) for row in table["rows"]
-    )
-    return TableContent(table["schema"], (), columns, rows)
+    tables: list[TableContent] = []
+    for table in document["tables"]:
+        columns = tuple(Column(each["mnemonic"], each["name"], each["type"]) for each in table["columns"])
+        rows = tuple(
+            tuple(_cell(column.type, value) for column, value in zip(columns, row, strict=True))
+            for row in table["rows"]
+        )
+        tables.append(TableContent(table["schema"], (), columns, rows))
+    return tables
 
 
 def _cell(kind: str, value: int | str | None) -> Cell:

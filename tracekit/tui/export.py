@@ -17,7 +17,7 @@ from tracekit.render.forms import form_for
 from tracekit.report.formatting import OUTCOMES, visible
 from tracekit.report.groups import Group
 from tracekit.report.redact import both_private, private_facts, redact, redact_label, redact_text
-from tracekit.report.report import Report, Result
+from tracekit.report.report import Report
 from tracekit.report.timeline import timeline_of
 from tracekit.trace.filter import everything, model_names, only_range
 from tracekit.trace.trace import Trace
@@ -48,7 +48,14 @@ def finding_markdown(session: Session, check: int) -> str:
     its evidence and measurements are in the report that is saved."""
     report = _redacted_report(session)
     result = report.results[check]
-    card = finding_card(Group((result,))) if result.outcome == "finding" else _other_card(result)
+    if result.outcome == "finding":
+        card = finding_card(Group((result,)))
+    else:
+        model = (blocks.Span(result.model, blocks.Role.CODE), ": ") if result.model is not None else ()
+        record = blocks.Paragraph(f"To evaluate this: {result.record}") if result.record else None
+        title = result.title if result.outcome == "passed" else result.id
+        body = blocks.present(blocks.Paragraph((*model, result.summary)), record)
+        card = blocks.Card(OUTCOMES[result.outcome], blocks.Role.PLAIN, result.id, title, body)
     head = dataclasses.replace(card, blocks=(blocks.Paragraph(context_line(report)),))
     said = [markdown.block_text(block, 3) for block in card.blocks if isinstance(block, blocks.Paragraph)]
     more = f"Details: `tracekit explain {result.id}`" if result.outcome == "finding" else ""
@@ -57,15 +64,6 @@ def finding_markdown(session: Session, check: int) -> str:
 
 _SAID_LINES = 12
 """Of a check that is copied; with its title, the recording and where to read more, 20."""
-
-
-def _other_card(result: Result) -> blocks.Card:
-    """A check that is no finding, and what is missing where it was not evaluated."""
-    model = (blocks.Span(result.model, blocks.Role.CODE), ": ") if result.model is not None else ()
-    record = blocks.Paragraph(f"To evaluate this: {result.record}") if result.record else None
-    title = result.title if result.outcome == "passed" else result.id
-    body = blocks.present(blocks.Paragraph((*model, result.summary)), record)
-    return blocks.Card(OUTCOMES[result.outcome], blocks.Role.PLAIN, result.id, title, body)
 
 
 def statistics_markdown(session: Session, span: Span | None, chosen: EventFilter, *, named: bool) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import groupby
 
@@ -127,7 +127,17 @@ class Broken:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         indent = min(self._indent, options.max_width // 2)
         text = self._text
-        offsets = list(_breaks(text.plain, options.max_width - indent))
+        # Words that take more room are broken at the last end of a part in the second half of a line.
+        room = options.max_width - indent
+        offsets: list[int] = []
+        for word in re.finditer(r"\S+", text.plain):
+            first, after = word.span()
+            while cell_len(text.plain[first:after]) > room:
+                full = first + max(len(chop_cells(text.plain[first:after], room)[0]), 1)
+                ends = ([match.end() for match in part.finditer(text.plain[first:after])] for part in _PART_ENDS)
+                last = (max((end for end in each if end <= full - first), default=0) for each in ends)
+                first = next((first + end for end in last if end > room // 2), full)
+                offsets.append(first)
         yield Padding(Text("\n").join(text.divide(offsets)) if offsets else text, (0, 0, 0, indent))
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
@@ -137,18 +147,6 @@ class Broken:
 
 _PART_ENDS = (re.compile("[/.:?&=,_-](?=[^/.:?&=,_-])"), re.compile("[a-z](?=[A-Z])"))
 """Where a part of a long word ends: at a sign, else before a capital letter."""
-
-
-def _breaks(text: str, room: int) -> Iterator[int]:
-    """Where to break words that take more than `room` cells: at the last end of a part in the second half of a line."""
-    for word in re.finditer(r"\S+", text):
-        first, after = word.span()
-        while cell_len(text[first:after]) > room:
-            full = first + max(len(chop_cells(text[first:after], room)[0]), 1)
-            ends = ([match.end() for match in part.finditer(text[first:after])] for part in _PART_ENDS)
-            last = (max((end for end in each if end <= full - first), default=0) for each in ends)
-            first = next((first + end for end in last if end > room // 2), full)
-            yield first
 
 
 def hanging(pairs: Iterable[tuple[Text, Text]], room: int) -> Table:

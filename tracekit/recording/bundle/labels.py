@@ -115,8 +115,16 @@ class Labels:
         for is_words, run in groupby(range(len(parts)), lambda index: parts[index] is not None):
             if is_words:
                 columns.append(_joined([part for index in run if (part := parts[index]) is not None]))
-            else:
-                columns += [_number_texts(types[index], values[:, index]) for index in run]
+                continue
+            for index in run:
+                # As labels show numbers of this type.
+                mnemonic, numbers = types[index].mnemonic, values[:, index].tolist()
+                if mnemonic == "uint64-hex-lowercase":
+                    columns.append(map("%x".__mod__, numbers))
+                elif mnemonic in _HEXADECIMAL:
+                    columns.append(map(hex, numbers))
+                else:
+                    columns.append(map(_time_text if types[index].is_time else str, numbers))
         texts = map("".join, zip(*columns, strict=True)) if columns else repeat("")
         result = np.fromiter(texts, object, len(values))
         self._spend(sum(map(len, result)) - known)
@@ -160,16 +168,6 @@ def _joined(words: Sequence[_Words]) -> list[str]:
     texts[:] = list(map("".join, zip(*(part.texts[part.codes[example]] for part in words), strict=True)))
     joined: list[str] = texts[group].tolist()
     return joined
-
-
-def _number_texts(part_type: EngineeringType, values: UInt64Array) -> Iterable[str]:
-    """Numbers as labels show those of their type."""
-    numbers: list[int] = values.tolist()
-    if part_type.mnemonic == "uint64-hex-lowercase":
-        return map("%x".__mod__, numbers)
-    if part_type.mnemonic in _HEXADECIMAL:
-        return map(hex, numbers)
-    return map(_time_text if part_type.is_time else str, numbers)
 
 
 def _time_text(ns: int) -> str:

@@ -68,7 +68,11 @@ def examine(target: str | None, *, private: bool) -> list[Check]:
 
 def _packages() -> Iterator[Check]:
     yield Check("Python", "ok", ".".join(map(str, sys.version_info[:3])))
-    for name in (*_dependencies(), *OPTIONAL):
+    # coremltools has wheels for some platforms and Pythons only.
+    system = platform.system()
+    has_wheels = system == "Darwin" or (system == "Linux" and platform.machine() == "x86_64")
+    needed = (*NEEDED, "coremltools") if has_wheels and sys.version_info < (3, 14) else NEEDED
+    for name in (*needed, *OPTIONAL):
         purpose, extra = OPTIONAL.get(name, ("", ""))
         try:
             yield Check(name, "ok", metadata.version(name))
@@ -81,13 +85,6 @@ def _packages() -> Iterator[Check]:
         yield Check("scanner", "optional", "not built; exports are read by a slower reader", HOW_TO_BUILD)
     else:
         yield Check("scanner", "ok", "compiled; exports are read fast")
-
-
-def _dependencies() -> tuple[str, ...]:
-    """Dependencies of an installation on this machine. coremltools has wheels for some platforms and Pythons only."""
-    system = platform.system()
-    has_wheels = system == "Darwin" or (system == "Linux" and platform.machine() == "x86_64")
-    return (*NEEDED, "coremltools") if has_wheels and sys.version_info < (3, 14) else NEEDED
 
 
 def _xcode() -> Check:

@@ -195,7 +195,11 @@ class BrowseScreen(SizedScreen[None], inherit_bindings=False):
         detail.display = beside and alone is not Area.INSPECTOR
         self.query_one("#panes", ContentSwitcher).current = f"pane-{state.pane}"
         line = self.query_one(TabLine)
-        line.tabs, line.current = tuple(_tab(pane, state) for pane in self._panes), state.pane
+        tabs: list[Tab] = []
+        for pane in self._panes:
+            keys = key_signs(SHORTCUTS[f"pane_{pane.PANE}"])
+            tabs.append(Tab(pane.PANE, f"{keys} {pane.TITLE}", pane.badge(state), f"{keys} {pane.SHORT or pane.TITLE}"))
+        line.tabs, line.current = tuple(tabs), state.pane
         if inspector.display:
             inspector.show(state, events=self._events)
         if detail.display:
@@ -269,8 +273,3 @@ def footer_keys(state: State, enter: str, *, lists: bool, events: bool) -> Itera
     event = chosen.event
     if event is not None and state.pane != "findings" and next(findings_of(state.session, event), None) is not None:
         yield "F", "Its finding", "to_finding"
-
-
-def _tab(pane: DetailPane, state: State) -> Tab:
-    keys = key_signs(SHORTCUTS[f"pane_{pane.PANE}"])
-    return Tab(pane.PANE, f"{keys} {pane.TITLE}", pane.badge(state), f"{keys} {pane.SHORT or pane.TITLE}")

@@ -58,7 +58,12 @@ def help_text(palette: Palette, actions: Sequence[Action], *, monochrome: bool =
     """
     blocks: list[RenderableType] = []
     for section in Section:
-        blocks += [Text(section, "bold"), hanging(map(_entry, (a for a in actions if a.section is section)), _KEYS), ""]
+        entries = [
+            (Text(f"  {key_signs(action)}", "bold"), Text(f"{action.help.removesuffix('.')}{_WHERE[action.scope]}."))
+            for action in actions
+            if action.section is section
+        ]
+        blocks += [Text(section, "bold"), hanging(entries, _KEYS), ""]
     mouse = ((Text(f"  {what}"), Text(does, "dim")) for what, does in MOUSE)
     blocks += [Text("Mouse", "bold"), hanging(mouse, _KEYS), ""]
     return Group(*blocks, Text("On the lanes", "bold"), legend_text(palette, Category, monochrome=monochrome))
@@ -66,24 +71,17 @@ def help_text(palette: Palette, actions: Sequence[Action], *, monochrome: bool =
 
 def legend_text(palette: Palette, categories: Iterable[Category], *, monochrome: bool) -> Group:
     """What colors, letters and signs on the lanes mean."""
-    looks = [(_swatch(category, palette, monochrome=monochrome), Text(category.title)) for category in categories]
+    looks = []
+    for category in categories:
+        filling = " " if monochrome else FILLINGS.get(category, " ")
+        bar = f" {category.letter} {filling * 3}", style(palette.ink_on(category), palette.categories[category])
+        looks.append((Text.assemble("  ", bar), Text(category.title)))
     if not monochrome:
         looks.append((Text.assemble("  ", (" " * 5, style(None, palette.selected))), Text("selected event")))
     signs = (
         (Text(f"  {sign}"), Text(meaning)) for sign, meaning in (*(LETTER_SIGNS if monochrome else COLOR_SIGNS), *SIGNS)
     )
     return Group(hanging(looks, _KEYS), "", hanging(signs, _KEYS))
-
-
-def _swatch(category: Category, palette: Palette, *, monochrome: bool) -> Text:
-    """The color and the letter of a category; with colors, also what fills its bars."""
-    filling = " " if monochrome else FILLINGS.get(category, " ")
-    bar = f" {category.letter} {filling * 3}"
-    return Text.assemble("  ", (bar, style(palette.ink_on(category), palette.categories[category])))
-
-
-def _entry(action: Action) -> tuple[Text, Text]:
-    return Text(f"  {key_signs(action)}", "bold"), Text(f"{action.help.removesuffix('.')}{_WHERE[action.scope]}.")
 
 
 class HelpScreen(Modal[None]):

@@ -119,20 +119,15 @@ def _track(events: Events, drawn: IntArray, positions: IntArray) -> Track:
     else:
         starts, ends, recorded = events.starts[positions], drawn[positions], events.ends[positions]
     total = Intervals(starts, recorded).covered_time()
-    return Track(
-        positions, starts, ends, _parts(events, positions, total), total, bool((starts[1:] >= ends[:-1]).all())
-    )
-
-
-def _parts(events: Events, positions: IntArray, total: CoveredTime) -> tuple[tuple[int, CoveredTime], ...]:
     codes = events.categories[positions]
     if codes.size and (codes == codes[0]).all():
-        return ((int(codes[0]), total),)
-    unions = []
-    for code in np.unique(codes).tolist():
-        chosen = positions[codes == code]
-        unions.append((code, Intervals(events.starts[chosen], events.ends[chosen]).covered_time()))
-    return tuple(unions)
+        parts = [(int(codes[0]), total)]
+    else:
+        parts = []
+        for code in np.unique(codes).tolist():
+            of_code = positions[codes == code]
+            parts.append((code, Intervals(events.starts[of_code], events.ends[of_code]).covered_time()))
+    return Track(positions, starts, ends, tuple(parts), total, bool((starts[1:] >= ends[:-1]).all()))
 
 
 class Bar(NamedTuple):
