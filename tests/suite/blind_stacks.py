@@ -256,6 +256,7 @@ def _prediction(threads: Threads, call: CoreMLRow, inside: Iterable[Row]) -> Ite
     work."""
     waits: list[tuple[int, int]] = []
     units: list[tuple[int, str]] = []
+    computed = 0
     bound = call.start_ns + _begins(call)
     for row in inside:
         end = row.start_ns + row.duration_ns
@@ -268,6 +269,7 @@ def _prediction(threads: Threads, call: CoreMLRow, inside: Iterable[Row]) -> Ite
         elif row.label == "CPU" and row.duration_ns >= 100_000:
             # Where its row holds all of the prediction, it binds inputs too.
             units.append((max(row.start_ns, bound), "cpu"))
+            computed = max(computed, end)
     works = min((at for at, _ in units), default=call.end_ns)
     inputs = (row for row in inside if isinstance(row, CoreMLRow) and row.label in ("Input Copy", "Data Cast"))
     bound = min(max([bound, *(row.end_ns for row in inputs if row.end_ns <= works)]), works, call.end_ns)
@@ -275,7 +277,10 @@ def _prediction(threads: Threads, call: CoreMLRow, inside: Iterable[Row]) -> Ite
     for start, end in _without(waits, bound, call.end_ns):
         unit = next((unit for at, unit in sorted(units, reverse=True) if at < end), "")
         operation = ENGINE if threads.hidden_operations else stacks.OPERATIONS.get(unit, ENGINE)
-        yield start, end, (*((operation,) if unit else ()), stacks.EXECUTE, *stacks.PREDICT)
+        # When the CPU is done, its operation is too.
+        done = max(start, min(computed, end)) if unit == "cpu" else end
+        yield start, done, (*((operation,) if unit else ()), stacks.EXECUTE, *stacks.PREDICT)
+        yield done, end, (stacks.EXECUTE, *stacks.PREDICT)
 
 
 def _without(waits: Iterable[tuple[int, int]], start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -16,7 +16,8 @@ from tracekit.analysis.ledger.explain import Known, why
 from tracekit.analysis.ledger.layers import Layer
 from tracekit.testing import Model, Process, Scenario, stacks
 from tracekit.testing.code import Code
-from tracekit.testing.rows import ENGINE_PREDICTION, ENGINE_PREPARE, StateRow
+from tracekit.testing.rows import ENGINE_PREDICTION, ENGINE_PREPARE, LOAD, StateRow
+from tracekit.testing.scenario import CORE_ML
 from tracekit.trace.context import ContextRows
 from tracekit.trace.trace import Trace
 
@@ -204,6 +205,49 @@ def test_each_evidence_of_preparation_says_as_much_beside_others_and_alone(evide
         parts = [(part.cause, part.known) for part in explained.parts if abs(part.ns) > 2 * MS]
         assert parts == [(cause, known)] * (every or call == 0)
     assert found.ns[cause][0] / MS == pytest.approx(30, abs=2)
+
+
+NAMELESS = stacks.Frame(stacks.ESPRESSO, "", "")
+COMPUTES, EXECUTES = stacks.OPERATIONS["cpu"], stacks.EXECUTE
+
+
+@pytest.mark.parametrize(
+    ("usually", "at_first", "on_gpu", "expected"),
+    [
+        pytest.param(COMPUTES, EXECUTES, False, Cause.FIRST, id="it executes, and computes nothing"),
+        pytest.param(COMPUTES, COMPUTES, False, Cause.WORK, id="it computes"),
+        pytest.param(NAMELESS, NAMELESS, False, Cause.WORK, id="no function has a name"),
+        pytest.param(NAMELESS, NAMELESS, True, Cause.WORK, id="the GPU works meanwhile"),
+    ],
+)
+@pytest.mark.parametrize("recorded", [False, True], ids=["inferred", "recorded"])
+def test_a_first_prompt_is_warmed_up_for_what_is_not_work(usually, at_first, on_gpu, expected, recorded):
+    """A prompt of 900 ms and two of 200 ms, each after a pause and before twenty tokens of 20 ms."""
+    scenario = Scenario(Process("App", 412), duration_ns=9_000 * MS)
+    if not recorded:
+        scenario.emptied.add(CORE_ML)
+    code, start = Code(scenario), 100
+    scenario.load(NET, 5 * MS, 20 * MS)
+    code.load(5 * MS, 20 * MS, LOAD)
+    for prompt in (900, 200, 200):
+        for number in range(21):
+            length = 20 if number else prompt
+            prepares = 700 if length == 900 else 0
+            call = scenario.predict(NET, start * MS, length * MS)
+            if on_gpu:
+                call.gpu(1 * MS, (length - 2) * MS)
+            elif recorded:
+                idle = prepares if at_first is EXECUTES else 0
+                call.event("CPU", idle * MS, (length - idle) * MS)
+            code.runs(start * MS, 1 * MS, stacks.BIND, *stacks.PREDICT)
+            for at, width, frame in ((1, prepares, at_first), (1 + prepares, length - prepares - 1, usually)):
+                frames = [frame] if frame is not EXECUTES else []
+                code.runs((start + at) * MS, width * MS, *frames, EXECUTES, *stacks.PREDICT)
+            start += length + 10
+        start += 2_000
+    (found,) = ledger(trace_of(scenario)).values()
+    named = adding_up(found).ns.get(Cause.FIRST, np.zeros(1))[0]
+    assert named / MS == pytest.approx(700 if expected is Cause.FIRST else 0, abs=3)
 
 
 def regular(*lengths_ms: float, step_ms: int = STEP) -> Scenario:

@@ -13,7 +13,7 @@ from tracekit.analysis.ledger.layers import SAMPLED, Compared
 from tracekit.analysis.load_waits import hangs_of_target, setup_times
 from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.quantities import sample_quantiles
-from tracekit.analysis.queues import unit_rows
+from tracekit.analysis.queues import UNITS, unit_rows
 from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.columns import Codes
 from tracekit.intervals import Intervals, depth_profile
@@ -49,7 +49,7 @@ class Facts:
     ran_ns: IntArray
     """Time in which samples show its thread running for it, specializing and copying left out."""
     overhead_ns: IntArray
-    """The part of it in which the thread did not compute for an operation on the CPU."""
+    """The part of it in which neither the thread computed for an operation on the CPU nor another unit for the call."""
     preempted_ns: IntArray
     """Time in which its thread was ready to run, as samples of waiting threads say; where none were taken, in which so
     many threads ran that they had all cores."""
@@ -91,7 +91,7 @@ def facts_of(ordered: Trace, calls: Compared, model: Codes[str], has_unit: BoolA
         pipelines=np.searchsorted(times, windows.ends) - np.searchsorted(times, windows.starts) if len(times) else none,
         hung_ns=none if hangs is None else Intervals.from_rows(hangs).covered_within(windows),
         ran_ns=none if sites is None else sampled_ns(sites, calls),
-        overhead_ns=none if sites is None else sampled_ns(sites, calls, Unit.CPU),
+        overhead_ns=none if sites is None else _overhead(ordered, sites, calls),
         preempted_ns=none if sites is None else _preempted(ordered, sites, calls),
         sampled=~calls.attribution.is_any(Attribution.INFERRED) & (sites is not None and units),
         **_shared_cpu(ordered, calls, model, has_unit),
@@ -104,6 +104,15 @@ def sampled_ns(sites: Sites, calls: Compared, *without: str) -> IntArray:
     """Time of the thread of each call, in samples outside of specializing, copying and these columns."""
     beside = sites.samples_in(*(name for names in SAMPLED.values() for name in names), *without)
     return sums_by(calls.id, sites.id, np.maximum(sites.samples - beside, 0)) * SAMPLE_NS
+
+
+def _overhead(ordered: Trace, sites: Sites, calls: Compared) -> IntArray:
+    """`Facts.overhead_ns`, at most: when each sample was taken is not looked at. O(rows)."""
+    rows = ordered.hardware
+    executes = rows.kind.is_any(*UNITS.values())
+    worked = sums_by(calls.id, np.where(executes, rows.prediction.filled(), -1), rows.duration_ns)
+    overhead: IntArray = np.clip(calls.duration_ns - worked, 0, sampled_ns(sites, calls, Unit.CPU))
+    return overhead
 
 
 def _preempted(ordered: Trace, sites: Sites, calls: Compared) -> IntArray:

@@ -80,7 +80,8 @@ def _judge(calls: Alike, options: Options) -> tk.Outcome:
         slow_ns = int(took[spikes & perhaps].max())
         return warm_up_doubt(view, f"the first prediction after a load, which took {view.time(slow_ns)}")
     unclear = stands_out(own[first]) & ~spikes & ~alone
-    if unclear.any() and not calls.by(tk.Cause.WORK)[paused].any():
+    # Of calls that only samples show, what computes may prepare.
+    if unclear.any() and (view.trace.inferred or not calls.by(tk.Cause.WORK)[paused].any()):
         return view.unknown(
             f"The first prediction after a load took {view.time(int(own[first][unclear].max()))}, but it also had more "
             "work: it warms up the model, or it has a larger input, such as the prompt of a language model.",
