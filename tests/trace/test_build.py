@@ -35,7 +35,10 @@ def test_the_schemas_of_all_binders_are_needed():
         process-info life-cycle-period SessionTable RequestTable InstructionsTable ModelInferenceTable ToolTable
         ModelLoadingTable FMEventTable ODIEProfile CoreAIProfile sysmon-process activity-monitor-process-live
         metal-current-allocated-size graphics-compiler-activity-intervals metal-application-intervals
-        metal-application-encoders-list metal-application-command-buffer-submissions metal-command-buffer-completed"""
+        metal-application-encoders-list metal-application-command-buffer-submissions metal-command-buffer-completed
+        hitches hitches-summary hitches-updates hitches-ca-commit-interval hitches-commit-interval hitches-renders
+        hitches-render-interval hitches-gpu hitches-gpu-interval hitches-frame-lifetimes hitches-lifetime-interval
+        display-vsyncs-interval display-surface-swap runloop-intervals thread-state"""
     assert frozenset(listed.split()) == NEEDED_SCHEMAS
 
 

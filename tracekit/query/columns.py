@@ -14,6 +14,7 @@ from tracekit.rows import Rows
 from tracekit.trace.context import ContextIntervals, ContextRows
 from tracekit.trace.events import BOUNDS, Calls, Events
 from tracekit.trace.instruments import metal, tables
+from tracekit.trace.instruments.frames import Frames, RunLoop
 from tracekit.trace.instruments.memory import MemoryRows
 from tracekit.trace.requests.frame import Requests
 from tracekit.trace.runtimes.phases import Phases
@@ -90,7 +91,7 @@ EVENTS = (
     *of_rows(
         Events,
         *("lane", "kind", "label", "model", "instance", "parent_model", "level", "compute_unit", "process", "pid"),
-        *("depth", "operation", "prediction_id", "attribution"),
+        *("depth", "waited_ns", "operation", "prediction_id", "attribution"),
     ),
     *ROW,
 )
@@ -261,6 +262,8 @@ CONTEXT: Mapping[tuple[str, str, str], tuple[type[ContextRows], tuple[Column, ..
     ("shader_compilations", "Shader Compiler", "shaders that were compiled"): _beside(tables.ShaderCompilations),
     ("metal_pipelines", "Signposts", "Metal pipelines that were compiled"): _beside(tables.MetalPipelines),
     ("memory", "Activity Monitor", "memory that processes held, sample by sample"): _beside(MemoryRows),
+    ("frames", "Hitches", "frames and by how much they came late"): _beside(Frames),
+    ("run_loop", "Run Loops", "when the main thread was busy"): _beside(RunLoop),
     ("processes", "Processes", "processes that ran"): _beside(tables.Processes, "process", "pid"),
 }
 """Name, instrument and rows of each view of the context, the class of its rows, and its columns."""

@@ -27,7 +27,7 @@ OF_REPORT: Final = ("models", "operations", "findings", "checks", "evidence", "r
 _OF_EVENTS = ("lane", "kind", "level", "compute_unit", "attribution", "origin", "source_table")
 _OF_REQUESTS = ("form", "runtime", "phase", "first_token_from", "error")
 _OF_OTHERS = ("state", "hang_type", "severity", "owner", "instrument", "view", "tables", "gpu", "track", "compiler")
-_RECORDED = ("model_level", "event_type", "color")
+_RECORDED = ("model_level", "event_type", "color", "aside", "says")
 SAFE: Final = frozenset((*_OF_EVENTS, *_OF_REQUESTS, *_OF_OTHERS, *_RECORDED))
 """Columns of words that Apple or tracekit writes."""
 _NAMED = ("label", "encoder", "event_label", "process", "image", "function", "fully_qualified_model", "model_name")
@@ -36,8 +36,8 @@ TEXTS: Final = frozenset((*_NAMED, "conclusion", "advice", "note"))
 COUNTS: Final = frozenset(("total_tokens", "prompt_tokens", "response_tokens", "cached_tokens", "turn_index"))
 """Columns of numbers that are recorded as texts."""
 MODELS: Final = frozenset(("model", "parent_model"))
-SIGNPOSTS: Final = frozenset(("name", "category", "subsystem"))
-"""Columns of words that apps choose: each is told apart by an alias."""
+SIGNPOSTS: Final = frozenset(("name", "category", "subsystem", "display"))
+"""Columns of words that apps or users choose: each is told apart by an alias."""
 _WORK = re.compile(r"\s+0x[0-9a-f]+$")
 """The piece of work at the end of a label: thousands differ in it alone."""
 _MAIN, _PROCESS = "Main Thread", "process"

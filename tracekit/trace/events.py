@@ -165,6 +165,7 @@ class Events(Rows):
     process: Texts = column("name of the process; null where the table has none")
     pid: Numbers = column("id of the process")
     depth: Numbers = column("nesting depth as recorded; null where the table has none")
+    waited_ns: Numbers = column("work on the GPU: from the commit of its command buffer to its start; else null")
     operation: Numbers = column(
         "index of the segment of the compiled program that ran (`Op<N>` in labels of hardware); or null"
     )

@@ -12,6 +12,7 @@ from tracekit.trace.cache import Cache, cached
 from tracekit.trace.calls.sites import Sites
 from tracekit.trace.context import AnyContext, ContextRows, rows_of_class
 from tracekit.trace.events import Attribution, Calls, Events
+from tracekit.trace.instruments.frames import Frames
 from tracekit.trace.instruments.memory import MemoryRows
 from tracekit.trace.models import Models
 from tracekit.trace.requests.frame import Requests
@@ -101,8 +102,8 @@ class Trace:
     context: dict[str, ContextRows]
     """Rows beside the lanes by name: `gpu_states`, `gpu_performance`, `thermal`, `hangs`, `hang_risks`, `signposts`,
     `signpost_events`, `metal_pipelines`, `shader_compilations`, `metal_intervals`, `metal_encoders`, `command_buffers`,
-    `points_of_interest`, `life_cycle`, `processes`, `clock`, `memory`. One is absent where its table is missing or
-    unreadable, and without rows where it is empty.
+    `points_of_interest`, `life_cycle`, `processes`, `clock`, `memory`, `frames`, `run_loop`, `thread_states`.
+    One is absent where its table is missing or unreadable, and without rows where it is empty.
     `phases` and `requests` are there only where any are shown. Where the name is known, ask by class: `table`,
     `phases`, `requests`, `memory`."""
     coverage: tuple[Coverage, ...]
@@ -154,6 +155,11 @@ class Trace:
         """Footprints of processes and what they have allocated of Metal, over time. Coverage says what the absence of
         rows means."""
         return self.table(MemoryRows) or self.cache.get(MemoryRows, MemoryRows.none)
+
+    @property
+    def frames(self) -> Frames:
+        """Frames and by how much they came late. Without a table of late frames there are none, which coverage says."""
+        return self.table(Frames) or self.cache.get(Frames, Frames.none)
 
     @property
     def inferred(self) -> bool:

@@ -76,7 +76,7 @@ def test_an_instrument_of_one_module_and_its_line_is_covered_drawn_counted_and_a
     (tmp_path / "memory_bus.py").write_text(textwrap.dedent(module), "utf-8")
     catalogue = CATALOGUE.read_text("utf-8")
     for old, new in (
-        ("import coreml, hardware,", "import coreml, hardware, memory_bus,"),
+        ("import coreml, frames, hardware,", "import coreml, frames, hardware, memory_bus,"),
         ("    hardware.MPS,\n", "    hardware.MPS,\n    memory_bus.INSTRUMENT,\n"),
     ):
         assert catalogue.count(old) == 1

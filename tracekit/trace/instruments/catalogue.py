@@ -4,7 +4,7 @@ module of its own beside the binder of its rows."""
 from __future__ import annotations
 
 from tracekit.trace import samples
-from tracekit.trace.instruments import coreml, hardware, memory, metal, signposts, tables
+from tracekit.trace.instruments import coreml, frames, hardware, memory, metal, signposts, tables
 from tracekit.trace.instruments.instrument import Context, Instrument, Strip
 from tracekit.trace.requests.frame import CORE_AI, FOUNDATION_MODELS
 
@@ -70,6 +70,10 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         plural=True,
         empty="the Hangs instrument recorded no hang above its threshold",
     ),
+    frames.HITCHES,
+    frames.DISPLAY,
+    frames.RUN_LOOPS,
+    frames.THREAD_STATES,
     signposts.INSTRUMENT,
     Instrument(
         "Points of Interest",
