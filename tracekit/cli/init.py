@@ -52,7 +52,14 @@ def run(arguments: Namespace) -> ExitStatus:
         if other is not None and other.parent == Path.cwd().resolve():
             raise UsageError(f"{other.name} has settings, which {FILE} would hide; --force writes it all the same")
     check_output(settings, [given] if given else [])
-    recording = _measurements(arguments) if given else None
+    recording = None
+    if given:
+        # By the defaults, as the new file leaves them.
+        request = request_from(arguments, config=None)
+        (measured,) = all_measurements(measure_all([given], arguments, request, real=True))
+        if not any(model.predictions for model in measured.models):
+            raise UsageError(f"{measured.source} contains no predictions, so no limit follows from it")
+        recording = replace(measured, source=visible(measured.source))
     write_file(settings, "\n".join(_settings(recording)) + "\n")
     what = "all settings commented out" if recording is None else f"limits and allowed findings from {recording.source}"
     emit(f"wrote {settings}: {what}\n")
@@ -73,15 +80,6 @@ def run(arguments: Namespace) -> ExitStatus:
         then += [f"{command('analyze', given)} -o perf/run.json, then commit perf/"] if has_workflow else []
     emit("".join(f"next: {visible(line)}\n" for line in then))
     return ExitStatus.DONE
-
-
-def _measurements(arguments: Namespace) -> Measurements:
-    # By the defaults, as the new file leaves them.
-    request = request_from(arguments, config=None)
-    (recording,) = all_measurements(measure_all([arguments.path], arguments, request, real=True))
-    if not any(model.predictions for model in recording.models):
-        raise UsageError(f"{recording.source} contains no predictions, so no limit follows from it")
-    return replace(recording, source=visible(recording.source))
 
 
 def _settings(recording: Measurements | None) -> Iterator[str]:

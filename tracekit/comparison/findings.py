@@ -109,7 +109,14 @@ def finding_changes(
             elif check in of_other_sizes and status is not FindingStatus.STILL_THERE:
                 status, reason = FindingStatus.NOT_COMPARABLE, "footprints of OS 27 and earlier do not compare"
             groups.setdefault((status, check, reason, (answers[0].rate, answers[1].rate)), []).append(model)
-    changes = [_change(key, models, sides) for key, models in groups.items()]
+    changes = []
+    for (status, check, reason, rates), affected in groups.items():
+        findings = [[one for one in _results(side, check, *affected) if one.outcome == "finding"] for side in sides]
+        severities = [result.severity for side in findings for result in side if result.severity is not None]
+        title, severity = (findings[1] or findings[0])[0].title, min(severities, key=SEVERITIES.index)
+        saved = [_savings(side, check, affected) for side in sides]
+        change = FindingChange(status, check, title, severity, tuple(affected), saved[0], saved[1], reason, rates)
+        changes.append(change)
     order = list(FindingStatus)
     return tuple(
         sorted(changes, key=lambda one: (order.index(one.status), SEVERITIES.index(one.severity), one.id, one.reason))
@@ -177,19 +184,6 @@ def _by_rates(before: Rate, after: Rate) -> bool:
 _CHANCE: Final = 0.05
 _CLEARLY: Final = 1.2
 """Ratio of the metric of both sides, from which on a finding has not only crossed its threshold (heuristic)."""
-
-
-def _change(
-    key: tuple[FindingStatus, str, str, tuple[Rate, Rate]],
-    models: Sequence[str | None],
-    sides: Sequence[Sequence[Outcomes]],
-) -> FindingChange:
-    status, check, reason, rates = key
-    findings = [[one for one in _results(side, check, *models) if one.outcome == "finding"] for side in sides]
-    severities = [result.severity for side in findings for result in side if result.severity is not None]
-    title, severity = (findings[1] or findings[0])[0].title, min(severities, key=SEVERITIES.index)
-    before, after = (_savings(side, check, models) for side in sides)
-    return FindingChange(status, check, title, severity, tuple(models), before, after, reason, rates)
 
 
 def _savings(side: Sequence[Outcomes], check: str, models: Sequence[str | None]) -> int | None:

@@ -119,7 +119,13 @@ def add_to_lake(lake: Path, run_id: str, views: RecordingViews, report: Report, 
     coverage = {"view_coverage": typed(said, of.VIEW_COVERAGE)}
     held |= redacted(coverage, views.source.trace) if views.redact else coverage
     facts, address = report.recording, f"{REPORTS}/{run_id}.json"
-    fitting: dict[str, Any] = {part: _fitting(part, getattr(facts, part)) for part in PARTS}
+    fitting: dict[str, Any] = {}
+    for part in PARTS:
+        value = getattr(facts, part)
+        while value and len(_folder(part, value).encode()) > _LONGEST:
+            # File systems have no room for its folder.
+            value = f"{value[:-2]}…"
+        fitting[part] = value
     facts = replace(facts, **fitting)
     place = "/".join(_folder(part, getattr(facts, part)) for part in PARTS)
     known_of_it = (getattr(facts, column.name) for column in of.RECORDING)
@@ -150,13 +156,6 @@ def _folder(part: str, value: str | None) -> str:
     """The folder of a value, as readers of Hive's folders decode names."""
     said = "".join(each if each.isprintable() and not each.isascii() else quote(each, safe="") for each in value or "")
     return f"{part}={said or _UNKNOWN}"
-
-
-def _fitting(part: str, value: str | None) -> str | None:
-    """The value, cut where file systems have no room for its folder."""
-    while value and len(_folder(part, value).encode()) > _LONGEST:
-        value = f"{value[:-2]}…"
-    return value
 
 
 def note_skipped(lake: Path, path: str, reason: str) -> None:

@@ -226,10 +226,14 @@ def _least(columns: Sequence[Column[Any]], needed: dict[Column[Any], int], room:
 def _row(cells: Sequence[Text], fitting: _Fitting, indent: int, *, at_bottom: bool = False) -> list[Text]:
     """The lines of a row; cells of fewer lines stand at its top, or `at_bottom`."""
     last = len(cells) - 1
-    parts = [
-        _cell_lines(cell, width, whole=at_bottom or (column.words and at == last), is_name=column.is_name)
-        for at, (cell, (column, width)) in enumerate(zip(cells, fitting, strict=True))
-    ]
+    parts = []
+    for at, (cell, (column, width)) in enumerate(zip(cells, fitting, strict=True)):
+        part = wrapped(cell, width)
+        whole = at_bottom or (column.words and at == last) or not (column.is_name or " " not in cell.plain)
+        if len(part) > NAME_LINES and not whole:
+            # Words wrap; a long name is shortened.
+            part = [Text(shorten(cell.plain, width), cell.style)]
+        parts.append(part)
     height = max(map(len, parts), default=0)
     lines = []
     for number in range(height):
@@ -242,11 +246,3 @@ def _row(cells: Sequence[Text], fitting: _Fitting, indent: int, *, at_bottom: bo
         line.rstrip()
         lines.append(line)
     return lines
-
-
-def _cell_lines(cell: Text, width: int, *, whole: bool, is_name: bool) -> list[Text]:
-    """The lines of a cell: words wrap; a long name is shortened, if it need not stay `whole`."""
-    lines = wrapped(cell, width)
-    if len(lines) <= NAME_LINES or whole or not (is_name or " " not in cell.plain):
-        return lines
-    return [Text(shorten(cell.plain, width), cell.style)]

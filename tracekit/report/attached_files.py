@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import fields, replace
 from operator import attrgetter
 
@@ -15,7 +16,7 @@ from tracekit.errors import UsageError
 from tracekit.model_files.facts import ModelFile
 from tracekit.model_files.fixing.remedies import fix_command
 from tracekit.model_files.performance.facts import PerformanceReport
-from tracekit.model_files.versions import Target, parse_target
+from tracekit.model_files.versions import parse_target
 from tracekit.recording import contents
 from tracekit.report.model_report import model_info
 from tracekit.report.model_words import card, context, systems
@@ -32,7 +33,10 @@ def model_file_info(entry: Joined[ModelFile], system: str, checks: ChosenChecks 
     if model is None or entry.model is None:
         return ModelFileInfo(None, entry.source, None, entry.problem, "", "", None, "", None, (), ())
     # Findings are about the model as the recording calls it.
-    target, version = _target(system), model.specification_version
+    target, version = None, model.specification_version
+    # A system may be unknown, and a build may follow: `18.5 (22F76)`.
+    with suppress(UsageError):
+        target = parse_target(system.partition(" (")[0])
     # Which system the app supports is not known: only where it ran.
     answers = _answers(replace(model, name=entry.model), checks or ChosenChecks())
     return ModelFileInfo(
@@ -63,15 +67,6 @@ def _answers(model: ModelFile, checks: ChosenChecks) -> tuple[ModelFileResult, .
     judgments = run_model_detectors(model, only=checks.only, skip=skip, settings=checks.settings_of(model.name))
     shown = attrgetter(*(field.name for field in fields(ModelFileResult)))
     return tuple(ModelFileResult(*shown(result_of(judgment))) for judgment in judgments)
-
-
-def _target(system: str) -> Target | None:
-    """The system of a recording; None where it says none, or one that is not known."""
-    # A build may follow: `18.5 (22F76)`.
-    try:
-        return parse_target(system.partition(" (")[0])
-    except UsageError:
-        return None
 
 
 def _compression(model: ModelFile) -> tuple[str, ...] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Final
@@ -145,7 +145,11 @@ def merge_sites(sites: Iterable[CallSite]) -> tuple[CallSite, ...]:
         first = group[0]
         samples = sum(site.samples for site in group)
         calls = None if first.calls is None else sum(site.calls or 0 for site in group)
-        busy = grouped((each.what, (site.samples, each)) for site in group for each in site.busy)
+        busy = grouped((kind.what, (site.samples, kind)) for site in group for kind in site.busy)
+        merged = []
+        for counted in busy.values():
+            share = sum(count * kind.share for count, kind in counted) / max(samples, 1)
+            merged.append(replace(counted[0][1], samples=sum(kind.samples for _, kind in counted), share=share))
         threads, models = {site.thread for site in group}, {site.model for site in group}
         sites_by_place.append(
             replace(
@@ -159,17 +163,11 @@ def merge_sites(sites: Iterable[CallSite]) -> tuple[CallSite, ...]:
                 ambiguous=sum(site.ambiguous for site in group),
                 first_ns=min(site.first_ns for site in group),
                 last_ns=max(site.last_ns for site in group),
-                busy=tuple(_one_busy(each, samples) for each in busy.values()),
+                busy=tuple(merged),
                 longest_ns=max(site.longest_ns for site in group),
             )
         )
     return tuple(sorted(sites_by_place, key=lambda site: (-site.share, site.first_ns)))
-
-
-def _one_busy(group: Sequence[tuple[int, Busy]], samples: int) -> Busy:
-    """The same of several places, each with its samples, of all of these."""
-    share = sum(count * each.share for count, each in group) / max(samples, 1)
-    return replace(group[0][1], samples=sum(each.samples for _, each in group), share=share)
 
 
 def busy_words(site: CallSite) -> str:

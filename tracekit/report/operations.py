@@ -57,11 +57,16 @@ def what_ran(
     any. Of a language model its requests are said, which its phases are parts of."""
     asked = {request.runtime for request in requests}
     logged = [request_words(request) for request in requests]
-    logged += [
-        f"{runtime.name} ran {_phases(runtime.phases)}"
-        for runtime in runtimes
-        if runtime.phases and runtime.name not in asked
-    ]
+    for runtime in runtimes:
+        if runtime.phases and runtime.name not in asked:
+            # How often its phases ran, requests first and what comes before them last.
+            counts: Counter[str] = Counter()
+            for phase in sorted(
+                runtime.phases, key=lambda one: (one.lane == PHASES["load"], [*PHASES].index(one.phase))
+            ):
+                counts[phase.phase] += phase.count
+            times = [f"{name} {format_count(count, 'time')}" for name, count in counts.items()]
+            logged.append(f"{runtime.name} ran ({format_names(times)})")
     ended = [
         (operation.name, operation.statistics.count) for operation in operations if operation.statistics is not None
     ]
@@ -127,15 +132,6 @@ def request_notes(requests: RequestSummary) -> Iterator[str]:
         yield f"{requests.unfinished} of {total} requests without an end; their numbers are those so far"
     if requests.unvalidated:
         yield UNVALIDATED_WORDS
-
-
-def _phases(phases: Sequence[PhaseSummary]) -> str:
-    """How often its phases ran, requests first and what comes before them last: `(request 3 times, prompt 3 times)`."""
-    counts: Counter[str] = Counter()
-    for phase in sorted(phases, key=lambda each: (each.lane == PHASES["load"], [*PHASES].index(each.phase))):
-        counts[phase.phase] += phase.count
-    times = [f"{name} {format_count(count, 'time')}" for name, count in counts.items()]
-    return f"({format_names(times)})"
 
 
 def parts_words(parts: Sequence[OperationPart]) -> list[tuple[str, str]]:

@@ -79,7 +79,15 @@ class NodeWriter:
     def node(self, run: int, position: int, table: TableContent, with_schema: bool = True) -> str:
         """One `<node>` with all rows of a table."""
         head = f"<node xpath='//trace-toc[1]/run[{run}]/data[1]/table[{position}]'>"
-        schema = _schema(table) if with_schema else ""
+        schema = ""
+        if with_schema:
+            documentation = f' documentation="{escape(table.documentation)}"' if table.documentation else ""
+            columns = "".join(
+                f"<col><mnemonic>{column.mnemonic}</mnemonic><name>{escape(column.name)}</name>"
+                f"<engineering-type>{column.type}</engineering-type></col>"
+                for column in table.columns
+            )
+            schema = f'<schema name="{table.schema}"{documentation}>{columns}</schema>'
         row_lines: list[str] = []
         for row in table.rows:
             pairs = zip(table.columns, row, strict=True)
@@ -215,16 +223,6 @@ def _document(
         nodes.append(writer.node(run, position, table, with_schema=not repeated_and_empty))
         previous = table.schema
     return f'<?xml version="1.0"?>\n<trace-query-result>\n{"".join(nodes)}</trace-query-result>\n'
-
-
-def _schema(table: TableContent) -> str:
-    documentation = f' documentation="{escape(table.documentation)}"' if table.documentation else ""
-    columns = "".join(
-        f"<col><mnemonic>{column.mnemonic}</mnemonic><name>{escape(column.name)}</name>"
-        f"<engineering-type>{column.type}</engineering-type></col>"
-        for column in table.columns
-    )
-    return f'<schema name="{table.schema}"{documentation}>{columns}</schema>'
 
 
 def _file_name(table: TableContent, part: int) -> str:

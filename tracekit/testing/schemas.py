@@ -88,20 +88,18 @@ def read_rows(path: Path | str) -> list[TableContent]:
         raise ValueError(f"{path} has format {document['format']}; this reads format 1")
     tables: list[TableContent] = []
     for table in document["tables"]:
-        columns = tuple(Column(each["mnemonic"], each["name"], each["type"]) for each in table["columns"])
-        rows = tuple(
-            tuple(_cell(column.type, value) for column, value in zip(columns, row, strict=True))
-            for row in table["rows"]
-        )
-        tables.append(TableContent(table["schema"], (), columns, rows))
+        columns = tuple(Column(column["mnemonic"], column["name"], column["type"]) for column in table["columns"])
+        rows: list[tuple[Cell, ...]] = []
+        for row in table["rows"]:
+            cells = []
+            for column, value in zip(columns, row, strict=True):
+                is_label = column.type == "formatted-label" and isinstance(value, str)
+                # A process or a thread has no name left that could be written.
+                is_unnamed = column.type in ("process", "thread")
+                cells.append(None if is_unnamed else text_label(value) if is_label else value)
+            rows.append(tuple(cells))
+        tables.append(TableContent(table["schema"], (), columns, tuple(rows)))
     return tables
-
-
-def _cell(kind: str, value: int | str | None) -> Cell:
-    """A cell; a process or a thread has no name left that could be written."""
-    if kind in ("process", "thread"):
-        return None
-    return text_label(value) if kind == "formatted-label" and isinstance(value, str) else value
 
 
 def columns_of(schema: str, family: int) -> tuple[Column, ...]:

@@ -89,7 +89,17 @@ def render_sarif(gate: Gate, file: str, line: Callable[[Item], int]) -> str:
         "name": "tracekit",
         "semanticVersion": __version__,
         "informationUri": REPOSITORY,
-        "rules": [_rule(rule) for rule in rules],
+        "rules": [
+            {
+                "id": name,
+                "name": f"{''.join(part.capitalize() for part in name.split('-'))}Check",
+                "shortDescription": {"text": f"{_RULES[name]}."},
+                "fullDescription": {"text": f"{_RULES[name]}."},
+                "help": {"text": f"{_RULES[name]}. How limits, baselines and suppressions work: {_HELP}"},
+                "helpUri": _HELP,
+            }
+            for name in rules
+        ],
     }
     run = {
         "tool": {"driver": driver},
@@ -102,18 +112,6 @@ def render_sarif(gate: Gate, file: str, line: Callable[[Item], int]) -> str:
 
 def _is_suppression(item: Item) -> bool:
     return item.subject == "suppression" and item.verdict is Verdict.NOT_COUNTED
-
-
-def _rule(name: str) -> dict[str, Any]:
-    words, about = "".join(part.capitalize() for part in name.split("-")), f"{_RULES[name]}."
-    return {
-        "id": name,
-        "name": f"{words}Check",
-        "shortDescription": {"text": about},
-        "fullDescription": {"text": about},
-        "help": {"text": f"{about} How limits, baselines and suppressions work: {_HELP}"},
-        "helpUri": _HELP,
-    }
 
 
 def _result(item: Item, rule: int, file: str, line: int) -> dict[str, Any]:

@@ -80,8 +80,13 @@ def payload(
     above that of another recording; None for no other. `words` of slow predictions; None leaves these out."""
     pieces: list[bytes] = []
     sites = report.code.call_sites if report.code is not None else ()
-    rows = _rows_of_predictions(timeline.lanes)
-    lanes = [_lane(lane, rows, pieces) for lane in timeline.lanes]
+    # The row of the Activity lane of each prediction that the app called, by its id; -1 for others, and at the end.
+    last = max((int(lane.predictions.max(initial=-1)) for lane in timeline.lanes), default=-1)
+    rows_of = np.full(last + 2, -1, np.int64)
+    if (activity := next((lane for lane in timeline.lanes if lane.id == Lane.ACTIVITY), None)) is not None:
+        calls = np.flatnonzero(activity.calls)
+        rows_of[activity.predictions[calls]] = calls
+    lanes = [_lane(lane, rows_of, pieces) for lane in timeline.lanes]
     flame = _flame(timeline.flame, pieces) if timeline.flame is not None else None
     findings = []
     for answers in timeline.findings(report.results):
@@ -124,16 +129,6 @@ def _packed(meta: dict[str, Any], pieces: list[bytes]) -> tuple[str, str]:
 def page_json(value: Any) -> str:
     """JSON that can stand in an element of a page: nothing in it ends the element."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=True).replace("<", "\\u003c")
-
-
-def _rows_of_predictions(lanes: Sequence[DrawnLane]) -> IntArray:
-    """The row of the Activity lane of each prediction that the app called, by its id; -1 for others, and at the end."""
-    activity = next((lane for lane in lanes if lane.id == Lane.ACTIVITY), None)
-    rows_of = np.full(max((int(lane.predictions.max(initial=-1)) for lane in lanes), default=-1) + 2, -1, np.int64)
-    if activity is not None:
-        rows = np.flatnonzero(activity.calls)
-        rows_of[activity.predictions[rows]] = rows
-    return rows_of
 
 
 def _lane(lane: DrawnLane, rows_of: IntArray, pieces: list[bytes]) -> dict[str, Any]:

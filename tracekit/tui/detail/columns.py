@@ -153,7 +153,17 @@ def records_of(
     column = columns[titles.index(sort.column)]
     if column.ordered:
         records = sort_records(records, partial(sort_value, column), descending=sort.descending)
-    return Records([_fit_width(column, records) for column in columns], sort, empty, records)
+    fitted = []
+    for column in columns:
+        # One cell more for the sign of the direction.
+        width = max([cell_len(column.title) + 1, *(cell_len(plain(column.text(record))) for record in records)])
+        if column.width == FITTED:
+            fitted.append(replace(column, width=min(width, WIDEST)))
+        elif column.width == 0:
+            fitted.append(replace(column, max_width=min(width, column.max_width)))
+        else:
+            fitted.append(column)
+    return Records(fitted, sort, empty, records)
 
 
 def sort_value(column: ListColumn[Record], record: Record) -> Any:
@@ -174,11 +184,3 @@ def sort_records(records: Sequence[Record], value: Callable[[Record], Any], *, d
     known = [record for record in records if value(record) is not None]
     unknown = [record for record in records if value(record) is None]
     return [*sorted(known, key=key, reverse=descending), *unknown]
-
-
-def _fit_width(column: ListColumn[Record], records: Sequence[Record]) -> ListColumn[Record]:
-    # One cell more for the sign of the direction.
-    width = max([cell_len(column.title) + 1, *(cell_len(plain(column.text(record))) for record in records)])
-    if column.width == FITTED:
-        return replace(column, width=min(width, WIDEST))
-    return replace(column, max_width=min(width, column.max_width)) if column.width == 0 else column
