@@ -1,7 +1,7 @@
 """Labeled recordings judged without Core ML's rows, from call stacks and hardware, against the same with them.
 
-`PYTHONPATH=tests python -m suite.blind [STEP]` judges one in `STEP` recordings, prints what is wrong, and writes
-docs/detectors/blind.md.
+`PYTHONPATH=tests python -m suite.blind [STEP]` judges one in `STEP` recordings (8 by default), and every healthy app in
+one of the ways, prints what is wrong, and writes docs/detectors/blind.md.
 """
 
 from __future__ import annotations
@@ -38,6 +38,10 @@ WORTH = 10
 FOUND, MISSING, CONTRADICTION, FALSE_ALARM = "found again", "not evaluated", "contradicts", "false alarm"
 ENCODED = frozenset(schema for part in metal.INSTRUMENT.context for schema in part.schemas)
 """Schemas of what threads encode for the GPU."""
+STACKS, METAL, WAITING = SHOWN = ("stacks alone", "Metal's tables", "waiting threads")
+"""What a recording holds beside rows of compute units: the stacks of threads that run, with what they encode for the
+GPU, with those that wait."""
+STEP = 8
 CHANGES = ("twice", "longer", "beside")
 """Changes that make a further recording of every tenth one."""
 RANDOM = {HEALTHY: 1_000, PROBLEM: 200, SESSION: 100, ILL_SESSION: 100}
@@ -74,19 +78,17 @@ EXEMPT = {*OF_ROWS, *(detector for detectors in NOT_SHOWN.values() for detector 
 
 PAGE = Path("docs/detectors/blind.md")
 RULES = "../../tracekit/detectors/rules"
-COLUMNS = (FOUND, MISSING, CONTRADICTION, FALSE_ALARM)
-
 HEAD = """# Without Core ML's rows
 
 Which findings remain where Core ML recorded no rows; `make blind` writes this page. The labeled recordings of
 [accuracy.md](accuracy.md) and random apps get call stacks of 1 ms and 5 ms, with missed samples, several threads,
-inlined frames and functions without names. Each is evaluated with Core ML's rows and without, and the answers are
-compared: {count:,} recordings. Those of several processes do not count, nor do those
-without Core ML's rows{artifacts}.{part}
+inlined frames and functions without names. Each is evaluated with Core ML's rows, and without them in three ways: with
+stacks of running threads and rows of compute units alone; with what threads encode for the GPU as well, as the Core ML
+template records it; with stacks of waiting threads (`tracekit record --waiting`). {count:,} recordings count. Those of
+several processes do not, nor do those without Core ML's rows{artifacts}.{part}
 
-- *Found again*, *not evaluated*: findings with a cost of more than {worth} samples, or without cost.
-- *Contradicts*: a check passes that has a finding with Core ML's rows. *False alarm*: a finding only without them.
-  Neither may occur.
+A cell says how many findings are found again, and how many there are with a cost of more than {worth} samples, or
+without cost. The others are not evaluated.
 """
 
 
@@ -99,13 +101,13 @@ class RecordingKey(NamedTuple):
     change: str = ""
     """A key of `RELATIONS`."""
     period_ms: int = 1
-    metal: bool = False
-    """Whether the recording has Metal's tables of what threads encode."""
+    shown: str = STACKS
+    """One of `SHOWN`."""
 
     @property
     def name(self) -> str:
         what = f"{self.source} {self.number}{self.change and ' ' + self.change} at {self.period_ms} ms"
-        return f"{what} with Metal's tables" if self.metal else what
+        return what if self.shown == STACKS else f"{what} with {self.shown}"
 
 
 @dataclass(frozen=True)
@@ -159,27 +161,35 @@ def counts(key: RecordingKey, scenario: Scenario) -> bool:
 
 def compared(key: RecordingKey) -> Compared:
     """A recording with call stacks, judged with and without Core ML's rows."""
+    return compared_as([key])[0]
+
+
+def compared_as(keys: Sequence[RecordingKey]) -> list[Compared]:
+    """The same of one recording in several ways, which is judged with Core ML's rows once."""
+    key, period_ns = keys[0], PERIODS[keys[0].period_ms]
     try:
         scenario, may_hold, settings = labeled(key)
         if not counts(key, scenario):
-            return Compared(key)
-        period_ns = PERIODS[key.period_ms]
-        whole, calls = with_stacks(scenario, Draws(zlib.crc32(f"{key.source} {key.number}".encode())), period_ns)
-        if key.metal:
-            whole = replace(whole, graphs=[], command_buffers=[], driver=[])
-            encode_graphs(whole, threads_of(whole, calls), callers_of(whole, calls))
-        else:
-            whole = replace(whole, missing=whole.missing | ENCODED)
-        trace = trace_of(replace(whole, emptied={*whole.emptied, CORE_ML}))
-        truth, blind = (
-            run_detectors(trace_of(whole), **settings),
-            run_detectors(trace, **_by_inferred_name(settings, trace.models.name, calls)),
-        )
-        answers = tuple(compare_answers(truth, blind, calls, may_hold, period_ns))
-        errors = named(blind)[1]
-        return Compared(key, answers, compare_calls(trace.activity, calls, whole.samples, period_ns), "; ".join(errors))
+            return [Compared(each) for each in keys]
+        draws = Draws(zlib.crc32(f"{key.source} {key.number}".encode()))
+        running, every, calls = with_stacks(scenario, draws, period_ns)
+        metal = replace(running, graphs=[], command_buffers=[], driver=[])
+        encode_graphs(metal, threads_of(metal, calls), callers_of(metal, calls))
+        # A healthy app holds nothing but what `may_hold` says.
+        truth = [] if key.source == HEALTHY else run_detectors(trace_of(running), **settings)
+        bare = running.missing | ENCODED
+        ways = {STACKS: replace(running, missing=bare), METAL: metal, WAITING: replace(every, missing=bare)}
+        results = []
+        for each in keys:
+            whole = ways[each.shown]
+            trace = trace_of(replace(whole, emptied={*whole.emptied, CORE_ML}))
+            blind = run_detectors(trace, **_by_inferred_name(settings, trace.models.name, calls))
+            answers = tuple(compare_answers(truth, blind, calls, may_hold, period_ns))
+            of_calls = compare_calls(trace.activity, calls, running.samples, period_ns)
+            results.append(Compared(each, answers, of_calls, "; ".join(named(blind)[1])))
+        return results
     except Exception:
-        return Compared(key, error=traceback.format_exc())
+        return [Compared(each, error=traceback.format_exc()) for each in keys]
 
 
 def _by_inferred_name(settings: dict[str, Any], names: Iterable[str], calls: Sequence[TrueCall]) -> dict[str, Any]:
@@ -222,68 +232,97 @@ def compare_answers(
             yield detector, FALSE_ALARM, False
 
 
+Way = tuple[int, str]
+"""Period in ms, and what is shown."""
+WAYS: tuple[Way, ...] = tuple((ms, shown) for shown in SHOWN for ms in PERIODS)
+
+
 def page(results: Sequence[Compared], step: int) -> str:
     """The page as Markdown."""
     counted = [result for result in results if result.calls is not None]
     answers = Counter(
-        (result.key.period_ms, detector, what)
+        ((result.key.period_ms, result.key.shown), detector, what)
         for result in counted
         for detector, what, worth in result.answers
         if worth or what not in (FOUND, MISSING)
     )
     recall = [detector for detector in detector_ids() if detector not in EXEMPT]
+    part = f"\n\n**These are the figures of one recording in {step}, and of each healthy app in one of the ways.**"
     lines = [
         HEAD.format(
             count=len({result.key[:3] for result in counted}),
             worth=WORTH,
-            part="" if step == 1 else f"\n\n**These are the figures of one recording in {step}.**",
+            part="" if step == 1 else part,
             artifacts="".join(f", nor where {why}" for why in dict.fromkeys(ARTIFACTS.values())),
         )
     ]
-    headings = " | ".join(f"{what}, {ms} ms" for ms in PERIODS for what in COLUMNS)
-    lines += [f"| check | {headings} | ", f"|---|{'---:|' * len(COLUMNS) * len(PERIODS)}"]
+    headings = [f"{shown}, {ms} ms" for ms, shown in WAYS]
+    lines += [f"| check | {' | '.join(headings)} |", f"|---|{'---:|' * len(WAYS)}"]
     lines += [_row(f"[{each}]({RULES}/{each}.md)", answers, [each]) for each in recall]
     lines += [_row("**all of these**", answers, recall), _row("all others", answers, sorted(EXEMPT))]
     lines += ["", "The others need not find anything again. Neither call stacks nor hardware show:", ""]
     lines += [f"- {reason}: {', '.join(detectors.split())}." for reason, detectors in NOT_SHOWN.items()]
     lines += ["", "Answers of these are not compared:", "", *(f"- {each} {why}." for each, why in OF_ROWS.items())]
-    lines += ["", "## Calls", "", *_calls(counted)]
-    return "\n".join(lines).replace(" | \n", " |\n") + "\n"
+    lines += ["", "## What must not be, and calls", "", f"| | {' | '.join(headings)} |", f"|---|{'---:|' * len(WAYS)}"]
+    by_way = [[each for each in counted if (each.key.period_ms, each.key.shown) == way] for way in WAYS]
+    lines += [f"| {title} | {' | '.join(map(figure, by_way))} |" for title, figure in FIGURES.items()]
+    return "\n".join(lines) + "\n"
 
 
-def _row(name: str, answers: Counter[tuple[int, str, str]], detectors: Sequence[str]) -> str:
-    cells = [str(sum(answers[ms, each, what] for each in detectors)) for ms in PERIODS for what in COLUMNS]
+def _row(name: str, answers: Counter[tuple[Way, str, str]], detectors: Sequence[str]) -> str:
+    cells = []
+    for way in WAYS:
+        found, *others = (sum(answers[way, each, what] for each in detectors) for what in COMPARED)
+        cells.append(f"{found} of {found + sum(others)}")
     return f"| {name} | {' | '.join(cells)} |"
 
 
-def _calls(counted: Sequence[Compared]) -> Iterator[str]:
-    """A table of the inferred calls, by period."""
-    yield f"| | {' | '.join(f'{ms} ms' for ms in PERIODS)} |"
-    yield f"|---|{'---:|' * len(PERIODS)}"
-    by_period = [[each for each in counted if each.key.period_ms == ms] for ms in PERIODS]
-    for title, figure in FIGURES.items():
-        yield f"| {title} | {' | '.join(f'{sum(map(figure, results)):,}' for results in by_period)} |"
+COMPARED = (FOUND, MISSING, CONTRADICTION)
 
 
-def _false_alarm(result: Compared) -> bool:
-    return any(what == FALSE_ALARM for _, what, _ in result.answers)
+def _total(figure: Callable[[Compared], int]) -> Callable[[Sequence[Compared]], str]:
+    return lambda results: f"{sum(map(figure, results)):,}"
 
 
-FIGURES: dict[str, Callable[[Compared], int]] = {
-    "loads, compilations and predictions": lambda result: result.calls.true,
-    "inferred": lambda result: result.calls.inferred,
-    "inferred, with begin and end within their bounds": lambda result: result.calls.within,
-    "begins and ends of these at which the thread runs": lambda result: len(result.calls.widths),
-    "of these, bounds of at most 3 samples": lambda result: sum(width <= 3 for width in result.calls.widths),
-    "recordings with more calls than there are": lambda result: bool(result.calls.too_many),
-    "healthy apps": lambda result: result.key.source == HEALTHY,
-    "healthy apps with a false alarm": lambda result: result.key.source == HEALTHY and _false_alarm(result),
+def _answers(what: str, results: Iterable[Compared]) -> int:
+    return sum(said == what for result in results for _, said, _ in result.answers)
+
+
+def _held(results: Sequence[Compared]) -> str:
+    inferred, within = (sum(getattr(each.calls, name) for each in results) for name in ("inferred", "within"))
+    return f"{within / max(inferred, 1):.2%}"
+
+
+FIGURES: dict[str, Callable[[Sequence[Compared]], str]] = {
+    "a check passes that has a finding with Core ML's rows": lambda results: str(_answers(CONTRADICTION, results)),
+    "a finding only without them": lambda results: str(_answers(FALSE_ALARM, results)),
+    "healthy apps": _total(lambda result: result.key.source == HEALTHY),
+    "healthy apps with a finding": _total(
+        lambda result: result.key.source == HEALTHY and _answers(FALSE_ALARM, [result]) > 0
+    ),
+    "loads, compilations and predictions": _total(lambda result: result.calls.true),
+    "inferred": _total(lambda result: result.calls.inferred),
+    "of these, begin and end within the stated bounds": _held,
+    "said to be single calls that are several": _total(lambda result: result.calls.several),
+    "begins and ends at which the thread runs": _total(lambda result: len(result.calls.widths)),
+    "of these, bounds of at most 3 samples": _total(lambda result: sum(width <= 3 for width in result.calls.widths)),
+    "recordings with more calls than there are": _total(lambda result: bool(result.calls.too_many)),
 }
 
 
-def main(step: int = 1) -> int:
+def wanted(step: int) -> list[list[RecordingKey]]:
+    """The recordings of a run, each in the ways in which it is compared: all of them, a healthy app in one."""
+    every = keys()
+    chosen = [key for key in every if key.source != HEALTHY][::step]
+    all_ways = [[key._replace(period_ms=ms, shown=shown) for shown in SHOWN] for key in chosen for ms in PERIODS]
+    healthy = [key for key in every if key.source == HEALTHY]
+    turns = [(key, WAYS[number % len(WAYS)]) for number, key in enumerate(healthy)]
+    return all_ways + [[key._replace(period_ms=ms, shown=shown)] for key, (ms, shown) in turns]
+
+
+def main(step: int = STEP) -> int:
     """Compare, print, write the page, and return the exit status."""
-    results = on_all_processors(compared, [key._replace(period_ms=ms) for key in keys()[::step] for ms in PERIODS])
+    results = [result for results in on_all_processors(compared_as, wanted(step)) for result in results]
     text = page(results, step)
     PAGE.write_text(text, encoding="utf-8", newline="\n")
     complaints = [line for result in results for line in result.complaints]

@@ -31,6 +31,8 @@ class Calls:
     """Distance of the bounds of each begin and end at which the thread runs, in samples."""
     too_many: tuple[str, ...]
     """Kinds and models of which more calls are inferred than there are."""
+    several: int
+    """Inferred calls that are said to be single ones, and of which one thread made two and more meanwhile."""
 
 
 def compare_calls(activity: Recorded, calls: Sequence[TrueCall], samples: Sequence[SampleRow], period_ns: int) -> Calls:
@@ -43,12 +45,16 @@ def compare_calls(activity: Recorded, calls: Sequence[TrueCall], samples: Sequen
     starts = {kind: [call.row.start_ns for call in of_kind] for kind, of_kind in by_kind.items()}
     used: set[int] = set()
     widths: list[float] = []
+    several = 0
     named = [
         (KINDS[str(kind)], str(name))
         for kind, name in zip(rows.kind.as_objects(), rows.model.as_objects(), strict=True)
     ]
     meant = {name: {id(call) for call in calls_meant(name, calls)} for name in {name for _, name in named}}
-    for (kind, name), low, high, least, most in zip(named, *map(np.ndarray.tolist, rows.bounds), strict=True):
+    single = rows.single.tolist()
+    for (kind, name), low, high, least, most, one in zip(
+        named, *map(np.ndarray.tolist, rows.bounds), single, strict=True
+    ):
         first, last = bisect_left(starts[kind], low), bisect_right(starts[kind], high)
         for call in by_kind[kind][first:last]:
             if least <= call.row.end_ns <= most and id(call) in meant[name] and id(call) not in used:
@@ -57,18 +63,24 @@ def compare_calls(activity: Recorded, calls: Sequence[TrueCall], samples: Sequen
                 widths += [int(high - low) / period_ns] * _runs(own, call.row.start_ns, period_ns)
                 widths += [int(most - least) / period_ns] * _runs(own, call.row.end_ns, period_ns)
                 break
+        else:
+            inside = by_kind[kind][bisect_left(starts[kind], high) : bisect_right(starts[kind], least)]
+            held = Counter(each.thread for each in inside if each.row.end_ns <= least and id(each) in meant[name])
+            several += one and max(held.values(), default=0) > 1
     there = {(kind, name): sum(id(call) in meant[name] for call in by_kind[kind]) for kind, name in set(named)}
     there |= {(kind, "all models"): len(of_kind) for kind, of_kind in by_kind.items()}
     counted = Counter(named) + Counter((kind, "all models") for kind, _ in named)
     more = [each for each, count in counted.items() if count > there[each]]
-    return Calls(len(calls), len(rows), len(used), tuple(widths), tuple(sorted(map(" of ".join, more))))
+    too_many = tuple(sorted(map(" of ".join, more)))
+    return Calls(len(calls), len(rows), len(used), tuple(widths), too_many, several)
 
 
 def calls_meant(name: str | None, calls: Sequence[TrueCall]) -> Sequence[TrueCall]:
     """The calls that the name of an inferred model may stand for: those of a model or stage of that name, else those
     of the models that a place in the app calls that it names, else all."""
     own = [call for call in calls if name in call.names]
-    of_place = {place for call in calls for place in call.places if re.search(rf"{re.escape(place)}(?!\d)", str(name))}
+    places = {place for call in calls for place in call.places}
+    of_place = {place for place in places if re.search(rf"{re.escape(place)}(?!\d)", str(name))}
     called = frozenset[str]().union(*(call.names for call in calls if call.places & of_place))
     return own or [call for call in calls if call.names & called] or calls
 

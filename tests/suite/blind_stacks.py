@@ -119,8 +119,9 @@ def _without_name(frame: Frame) -> Frame:
     return Frame("", "", "", line=frame.line + zlib.crc32(frame.name.encode()) % 1_000_000)
 
 
-def with_stacks(scenario: Scenario, draws: Draws, period_ns: int) -> tuple[Scenario, list[TrueCall]]:
-    """The recording with a sample of each running thread every `period_ns`, and all calls that it shows."""
+def with_stacks(scenario: Scenario, draws: Draws, period_ns: int) -> tuple[Scenario, Scenario, list[TrueCall]]:
+    """The recording with a sample of each running thread every `period_ns`, the same with those of threads that wait,
+    and all calls that it shows."""
     threads = Threads(scenario, draws)
     _add_recorded(threads)
     calls = _add_calls(threads)
@@ -134,12 +135,21 @@ def with_stacks(scenario: Scenario, draws: Draws, period_ns: int) -> tuple[Scena
             threads.spans[thread] = threads.spans[thread] or others
     times = _ticks(draws, scenario.duration_ns, period_ns)
     samples: list[SampleRow] = []
+    waiting: list[SampleRow] = []
     for thread, spans in threads.spans.items():
         # Timers of different processors do not fire at once.
         own = times + draws.integer(0, period_ns // 8)
-        samples += _sampled(thread, spans, own[own < scenario.duration_ns]) if spans else []
-    samples.sort(key=lambda row: row.time_ns)
-    return replace(scenario, samples=samples, sample_ns=period_ns), calls
+        if spans:
+            within = sorted((call.row.start_ns, call.row.end_ns) for call in calls if call.thread == thread)
+            ran, waited = _sampled(thread, spans, own[own < scenario.duration_ns], within, threads.stack(thread))
+            samples, waiting = samples + ran, waiting + waited
+    running = sorted(samples, key=lambda row: row.time_ns)
+    every = sorted([*samples, *waiting], key=lambda row: row.time_ns)
+    return (
+        replace(scenario, samples=running, sample_ns=period_ns),
+        replace(scenario, samples=every, sample_ns=period_ns),
+        calls,
+    )
 
 
 def is_call(row: CoreMLRow) -> bool:
@@ -305,15 +315,28 @@ def _app_code(threads: Threads, thread: Thread, calls: Sequence[CoreMLRow]) -> I
             yield Span(end - min(half, 2 * MS), end, before)
 
 
-def _sampled(thread: Thread, spans: list[Span], times: np.ndarray) -> list[SampleRow]:
-    """What samples at these times catch."""
+def _sampled(
+    thread: Thread, spans: list[Span], times: np.ndarray, calls: Sequence[tuple[int, int]], idle: Stack
+) -> tuple[list[SampleRow], list[SampleRow]]:
+    """What samples at these times catch: of a thread that runs, and of one that waits, in what it did last in a call
+    or, outside of the `calls`, `idle`."""
     spans = sorted((span for span in spans if span.start_ns < span.end_ns), key=lambda span: span.start_ns)
     starts = np.array([span.start_ns for span in spans])
     ends = np.minimum([span.end_ns for span in spans], np.append(starts[1:], 1 << 62))
     index = np.searchsorted(starts, times, "right") - 1
     caught = (index >= 0) & (times < ends[index])
     found = zip(times[caught].tolist(), index[caught].tolist(), strict=True)
-    return [SampleRow(time, thread, spans[each].stack) for time, each in found]
+    ran = [SampleRow(time, thread, spans[each].stack) for time, each in found]
+    begins, after = (np.array(edges, np.int64) for edges in (zip(*calls, strict=True) if calls else ((), ())))
+    rest, last = times[~caught], index[~caught]
+    call = np.searchsorted(begins, rest, "right") - 1
+    inside = (call >= 0) & (rest < np.append(after, 0)[call]) & (last >= 0)
+    inside &= starts[last] >= np.append(begins, 0)[call]
+    waits = zip(rest.tolist(), last.tolist(), inside.tolist(), strict=True)
+    waited = [
+        SampleRow(time, thread, spans[each].stack if in_call else idle, "Blocked") for time, each, in_call in waits
+    ]
+    return ran, waited
 
 
 def _ticks(draws: Draws, duration_ns: int, period_ns: int) -> np.ndarray:

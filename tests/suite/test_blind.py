@@ -7,7 +7,17 @@ from statistics import mean
 
 import pytest
 
-from suite.blind import CONTRADICTION, EXEMPT, FALSE_ALARM, FOUND, MISSING, RecordingKey, compare_answers, compared
+from suite.blind import (
+    CONTRADICTION,
+    EXEMPT,
+    FALSE_ALARM,
+    FOUND,
+    MISSING,
+    SHOWN,
+    RecordingKey,
+    compare_answers,
+    compared,
+)
 from suite.blind_stacks import with_stacks
 from suite.frame import POSITIVE, detector_ids, load, module_of
 from suite.random_apps import HEALTHY, ILL_SESSION, PROBLEM
@@ -74,7 +84,9 @@ def test_work_that_fits_several_calls_is_a_call():
 @pytest.mark.turns(2)
 @pytest.mark.parametrize("case", ["concurrent_predictions 0 at 1 ms", "healthy 510 at 5 ms", "problem 5 at 5 ms"])
 def test_what_threads_encode_contradicts_nothing_and_tells_more(case):
-    without, result = compared(SAMPLE[case]), compared(SAMPLE[case]._replace(metal=True))
+    without, result, waiting = (compared(SAMPLE[case]._replace(shown=shown)) for shown in SHOWN)
+    assert not waiting.complaints
+    assert waiting.calls.within >= without.calls.within
     assert not result.complaints
     assert result.calls.within >= without.calls.within
     assert mean(result.calls.widths) < mean(without.calls.widths)
@@ -88,7 +100,7 @@ def test_an_answer_is_compared_with_the_truth():
     model, site = Model("Net"), "model called at Models.swift:88"
     scenario = Scenario(Process("App", 7), 10 * S)
     scenario.predict(model, S, 50 * MS)
-    _, calls = with_stacks(scenario, Draws(2), MS)
+    _, _, calls = with_stacks(scenario, Draws(2), MS)
     detector = DETECTORS[0]
     found = Finding(model.base, "", (), Cost(20 * MS, 0.5, ""), ())
 

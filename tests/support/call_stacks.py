@@ -57,9 +57,13 @@ def call_stacks(
     unit_ns: int = MS,
     weight_ns: int = MS,
     events: Sequence[Sample] = (),
+    states: Sequence[str] = (),
 ) -> CallStacks:
-    """A table of these samples, `weight_ns` each, at times in `unit_ns`; and kernel events beside them."""
-    stacks = list(dict.fromkeys(tuple(frames) for _, _, frames in (*samples, *events) if frames))
+    """A table of these samples, `weight_ns` each, at times in `unit_ns`, all running where no `states` are given; and
+    kernel events beside them."""
+    # Samples share stacks, and to hash one takes most of the time.
+    caught = {id(frames): tuple(frames) for _, _, frames in (*samples, *events)}
+    stacks = list(dict.fromkeys(frames for frames in caught.values() if frames))
     frames = list(dict.fromkeys(frame for stack in stacks for frame in stack))
     images = list(dict.fromkeys(Image(frame.image, frame.is_system) for frame in frames))
     index_of = {image: number for number, image in enumerate(images)}
@@ -84,15 +88,18 @@ def call_stacks(
     described["line"] = [frame.place[1] if frame.place else 0 for frame in frames]
     described["inlined"] = [frame.inlined for frame in frames]
     described["certain"] = True
-    number = {stack: index for index, stack in enumerate(stacks)}
+    number = {stack: index for index, stack in enumerate(stacks)} | {(): -1}
+    place = {at: number[frames] for at, frames in caught.items()}
+    known = tuple(dict.fromkeys(states)) or ("Running",)
+    state = [known.index(each) for each in states] or [0] * len(samples)
     return CallStacks(
         time_ns=np.array([time * unit_ns for time, _, _ in samples], np.int64),
         thread=thread,
         process=owners(thread),
-        state=Codes(np.zeros(len(samples), np.int32), ("Running",)),
+        state=Codes(np.array(state, np.int32), known),
         weight_ns=Numbers(np.full(len(samples), weight_ns), np.ones(len(samples), bool)),
         weight_count=Numbers(np.zeros(len(samples), np.int64), np.zeros(len(samples), bool)),
-        stack=np.array([number[tuple(each)] if each else -1 for _, _, each in samples], np.int64),
+        stack=np.array([place[id(each)] for _, _, each in samples], np.int64),
         starts=np.cumsum([0, *(len(stack) for stack in stacks)]),
         order=np.array([frame_at[frame] for stack in stacks for frame in stack], np.int32),
         frames=described,
@@ -103,7 +110,7 @@ def call_stacks(
         events=Caught(
             np.array([time * unit_ns for time, _, _ in events], np.int64),
             threads_of(events),
-            np.array([number[tuple(each)] for _, _, each in events], np.int64),
+            np.array([place[id(each)] for _, _, each in events], np.int64),
         ),
     )
 

@@ -48,17 +48,27 @@ _CHANGED_BY_XML = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 def trace_of(
-    scenario: Scenario | Sequence[Scenario], only: Collection[str] | None = NEEDED_SCHEMAS, *, with_toc: bool = True
+    scenario: Scenario | Sequence[Scenario],
+    only: Collection[str] | None = NEEDED_SCHEMAS,
+    *,
+    with_toc: bool = True,
+    held: Held | None = None,
 ) -> Trace:
-    """What the latest run means."""
+    """What the latest run means; `held`: its call stacks, where they are made."""
     latest = export_xml._runs(scenario)[-1]
     if not latest.samples:
         return build_trace(recording_of(scenario, only, with_toc=with_toc))
     recording = recording_of(scenario, None if only is None else {*only, TIME_PROFILE})
-    samples, events = (_samples(latest, rows) for rows in (latest.samples, latest.driver))
-    table = call_stacks(samples, unit_ns=1, weight_ns=latest.sample_ns, events=events)
-    held = Held({TIME_PROFILE: [table]})
-    return build_trace(_Sampled(recording, held))  # type: ignore[arg-type]
+    return build_trace(_Sampled(recording, held or held_stacks(latest)))  # type: ignore[arg-type]
+
+
+def held_stacks(run: Scenario) -> Held:
+    """The call stacks of a run. Recordings that differ in other rows can share them."""
+    ordered = sorted(run.samples, key=lambda row: row.time_ns)
+    samples, events = _samples(run, ordered), _samples(run, sorted(run.driver, key=lambda row: row.time_ns))
+    states = [row.state for row in ordered]
+    table = call_stacks(samples, unit_ns=1, weight_ns=run.sample_ns, events=events, states=states)
+    return Held({TIME_PROFILE: [table]})
 
 
 @dataclass(frozen=True)
@@ -78,17 +88,12 @@ class _Sampled:
 def _samples(run: Scenario, rows: Sequence[SampleRow]) -> list[Sample]:
     """Samples as a reader gives them, with the short names that it must find."""
     newer = run.xcode.family >= 26
-    frames: dict[Frame, Call] = {}
-    result: list[Sample] = []
-    for row in sorted(rows, key=lambda row: row.time_ns):
-        thread = _value(row.thread, "thread", newer)
-        assert isinstance(thread, read.Thread)
-        called = () if row.stack is None else row.stack.frames
-        for frame in called:
-            if frame not in frames:
-                frames[frame] = _call(frame, run)
-        result.append((row.time_ns, thread, tuple(frames[frame] for frame in called)))
-    return result
+    threads = {row.thread: _value(row.thread, "thread", newer) for row in rows}
+    # Samples share stacks, and to hash one takes most of the time.
+    distinct = {id(row.stack): row.stack for row in rows}
+    frames = {frame: _call(frame, run) for stack in distinct.values() if stack for frame in stack.frames}
+    called = {at: tuple(frames[frame] for frame in stack.frames) if stack else () for at, stack in distinct.items()}
+    return [(row.time_ns, threads[row.thread], called[id(row.stack)]) for row in rows]  # type: ignore[misc]
 
 
 def _call(frame: Frame, run: Scenario) -> Call:

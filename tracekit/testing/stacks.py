@@ -52,6 +52,8 @@ class SampleRow:
     thread: Thread
     stack: Stack | None
     """None where no stack was caught."""
+    state: str = "Running"
+    """`Blocked` where it waited: only recordings of waiting threads hold that."""
 
 
 def app_function(name: str, line: int = 0, file: str = "main.swift") -> Frame:

@@ -363,7 +363,7 @@ _ROWS: dict[str, Callable[[Scenario], Rows]] = {
     ),
     "time-info": lambda scenario: [(0, 1_034_743_489_489, 1_935_120_774_021, "125/3", scenario.start_ns)],
     TIME_PROFILE: lambda scenario: (
-        (row.time_ns, row.thread, row.thread.process, 4, "Running", scenario.sample_ns, row.stack)
+        (row.time_ns, row.thread, row.thread.process, 4, row.state, scenario.sample_ns, row.stack)
         for row in scenario.samples
     ),
 }
