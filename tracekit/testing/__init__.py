@@ -6,7 +6,8 @@ Ways to describe a recording, from the exact to the lifelike:
 - `App`, by `start_recording`: one thread of an app. `predict` with steps (`cpu`, `gpu`, `neural_engine`) moves the time
   on and writes the rows that belong to them. The modules `apps` and `threads` have whole apps and usual threads.
 - `CoreAIChat`, `Session`: requests to a language model, added to a `Scenario`.
-- `Simulation`: several models, threads or processes that queue for the same hardware.
+- `Simulation`: several models, threads or processes that queue for the same hardware. The module `frames` has a screen
+  on which an app shows frames meanwhile.
 
 `read_rows` gives the rows that somebody attached to an issue (`tracekit analyze -o findings.zip --rows`), for the
 `other_tables` of a `Scenario`. `App.finish` and `Simulation.run` give a `Scenario`. `write_export` and
@@ -16,7 +17,7 @@ uses the rest of tracekit, so the two cannot share a mistake.
 
 from __future__ import annotations
 
-from tracekit.testing import apps, threads
+from tracekit.testing import apps, frames, threads
 from tracekit.testing.bundle.write import write_bundle
 from tracekit.testing.export_xml import write_export, write_single_export
 from tracekit.testing.language_models import CoreAIChat, Session
@@ -50,6 +51,7 @@ __all__ = [
     "Step",
     "apps",
     "cpu",
+    "frames",
     "gpu",
     "neural_engine",
     "read_rows",

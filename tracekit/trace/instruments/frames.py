@@ -362,7 +362,7 @@ def _refresh_times(refreshes: Refreshes) -> dict[str | None, IntArray]:
     for code, name in enumerate(refreshes.display.values):
         own = np.unique(refreshes.start_ns[refreshes.display.codes == code])
         if len(own):
-            same = (each for each in times.values() if 2 * np.isin(own, each).sum() > min(len(own), len(each)))
+            same = (each for each in times.values() if 3 * np.isin(own, each).sum() > 2 * max(len(own), len(each)))
             times[name] = next(same, own)
     return times
 
