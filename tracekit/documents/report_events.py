@@ -101,18 +101,30 @@ def events_section(aggregation: Sequence[AggregationRow]) -> Section | None:
 
 def operations_section(report: Report) -> Section | None:
     """How long the operations of the app take, and where their time goes; None where its signposts show none."""
-    known = [operation for operation in report.operations if operation.statistics is not None]
+    timed = [operation for operation in report.operations if operation.statistics is not None]
     columns: tuple[Column[Operation], ...] = (
-        names("operation", lambda each: each.name),
-        numbers("count", lambda each: each.statistics.count if each.statistics else None),
+        names("operation", lambda operation: operation.name),
+        numbers("count", lambda operation: operation.statistics.count if operation.statistics else None),
         quantity(MODEL["p50_ns"].title, "p50_ns"),
         quantity(MODEL["p95_ns"].title, "p95_ns", drop=1),
-        durations("mean", lambda each: each.statistics.mean_ns if each.statistics else None, drop=2),
+        durations("mean", lambda row: row.statistics.mean_ns if row.statistics else None, drop=2),
     )
-    # What the parts do not say, each once, and what has no end or overlaps.
-    parts = {part.part for operation in known for part in operation.parts}
-    notes = [note for part, note in PART_NOTES.items() if part in parts]
-    for operation in known:
+    # `ProcessFrame: mean 33.1 ms, of it Core ML 12.4 ms, app code 8.2 ms, mostly `resize` at Frame.swift:88`; and what
+    # the parts do not say, each once, and what has no end or overlaps.
+    times: list[Line] = []
+    recorded = {part.part for operation in timed for part in operation.parts}
+    notes = [note for part, note in PART_NOTES.items() if part in recorded]
+    for operation in timed:
+        where, place = operation.place, ""
+        if where is not None:
+            at = f" at {line_of(where)}" if where.file is not None else ""
+            place = f", mostly `{where.function}`{at} ({format_percent(operation.place_share)} of its samples)"
+        parts = "; ".join(
+            f"{name} {mean}{place if name == operations.PART_WORDS[Part.APP_CODE] else ''}"
+            for name, mean in operations.parts_words(operation.parts)
+        )
+        mean = duration(operation.statistics.mean_ns if operation.statistics else None)
+        times.append((Span(operation.name, Role.CODE), f": mean {mean}", f", of it {parts}" if parts else ""))
         if operation.unfinished:
             notes.append(
                 f"{operation.name}: {format_count(operation.unfinished, 'interval')} without an end, not counted"
@@ -124,27 +136,12 @@ def operations_section(report: Report) -> Section | None:
             )
     return section(
         "Operations",
-        table("Operations", columns, known, brief=OPERATIONS),
-        items(map(_where_time_goes, known), brief=OPERATIONS),
+        table("Operations", columns, timed, brief=OPERATIONS),
+        items(times, brief=OPERATIONS),
         items(notes, role=Role.DIM),
         name="operations",
         note="the app's own signposts",
     )
-
-
-def _where_time_goes(operation: Operation) -> Line:
-    """`ProcessFrame: mean 33.1 ms, of it Core ML 12.4 ms, app code 8.2 ms, mostly `resize` at Frame.swift:88`."""
-    assert operation.statistics is not None  # noqa: S101 - chosen by it
-    where, place = operation.place, ""
-    if where is not None:
-        at = f" at {line_of(where)}" if where.file is not None else ""
-        place = f", mostly `{where.function}`{at} ({format_percent(operation.place_share)} of its samples)"
-    parts = [
-        f"{name} {mean}{place if name == operations.PART_WORDS[Part.APP_CODE] else ''}"
-        for name, mean in operations.parts_words(operation.parts)
-    ]
-    head = (Span(operation.name, Role.CODE), f": mean {duration(operation.statistics.mean_ns)}")
-    return (*head, f", of it {'; '.join(parts)}" if parts else "")
 
 
 def requests_section(report: Report) -> Section | None:

@@ -52,7 +52,18 @@ class _Writer:
         self._begins: dict[tuple[int, bool, bool, bool], Any] = {}
 
     def write(self) -> None:
-        self._write_texts()
+        # The texts of all slices, each once; slices hold their codes.
+        packet = self._packet()
+        packet.sequence_flags = self._messages.TracePacket.SEQ_INCREMENTAL_STATE_CLEARED
+        packet.first_packet_on_sequence = True
+        texts = packet.interned_data
+        for code, text in enumerate(self._tracks.names, 1):
+            texts.event_names.add(iid=code, name=text)
+        for text, code in self._detail_names.items():
+            texts.debug_annotation_names.add(iid=code, name=text)
+        for detail, code in self._detail_values.items():
+            texts.debug_annotation_string_values.add(iid=code, str=detail.encode())
+        self._builder.write_packet(packet)
         packet = self._packet()
         snapshot = packet.clock_snapshot
         snapshot.primary_trace_clock = _BOOTTIME
@@ -80,20 +91,6 @@ class _Writer:
         packet.trusted_packet_sequence_id = _SEQUENCE
         packet.sequence_flags = self._messages.TracePacket.SEQ_NEEDS_INCREMENTAL_STATE
         return packet
-
-    def _write_texts(self) -> None:
-        """The texts of all slices, each once; slices hold their codes."""
-        packet = self._packet()
-        packet.sequence_flags = self._messages.TracePacket.SEQ_INCREMENTAL_STATE_CLEARED
-        packet.first_packet_on_sequence = True
-        texts = packet.interned_data
-        for code, name in enumerate(self._tracks.names, 1):
-            texts.event_names.add(iid=code, name=name)
-        for name, code in self._detail_names.items():
-            texts.debug_annotation_names.add(iid=code, name=name)
-        for value, code in self._detail_values.items():
-            texts.debug_annotation_string_values.add(iid=code, str=value.encode())
-        self._builder.write_packet(packet)
 
     def _write_descriptor(self, **fields: Any) -> None:
         packet = self._packet()

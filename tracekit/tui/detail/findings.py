@@ -138,7 +138,19 @@ class CheckRows(Rows[Cells]):
                 "summary": Span(entry.label, Role.DIM),
             }
         if check.outcome != "finding":
-            return self._other(line, check)
+            names = self._ids(line.alike)
+            several = len(names) > 1
+            models = "" if several else format_count(len(line.alike), "model") if line.alike else check.model or ""
+            # Below a row of several detectors, each is named; below one of several models, the model.
+            named = not line.below or len(self._ids(self._checks_in_row(line.ref.check))) > 1
+            role = Role.OPEN if check.outcome == "error" else Role.DIM
+            title = f"{len(names)} checks: {', '.join(names)}" if several else check.id if named else ""
+            return {
+                "outcome": Span("" if line.below else OUTCOMES[check.outcome], role),
+                "finding": Span(title, Role.DIM),
+                "model": Span(models, Role.DIM),
+                "summary": Span(self._summary(line), Role.DIM),
+            }
         severity, share = rank(check, self.report), _share(check)
         return {
             "outcome": Span(f"{SIGNS.get(severity, ''):<2} {severity}".strip(), _ROLES.get(severity, Role.OPEN)),
@@ -172,21 +184,6 @@ class CheckRows(Rows[Cells]):
             if left >= min(cell_len(name), _MIN_NAME_WIDTH if rest == brief else _NAME_WIDTH):
                 return f"{shorten(name, left)} · {rest}"
         return brief
-
-    def _other(self, line: CheckRow, check: Result) -> Cells:
-        names = self._ids(line.alike)
-        several = len(names) > 1
-        models = "" if several else format_count(len(line.alike), "model") if line.alike else check.model or ""
-        # Below a row of several detectors, each is named; below one of several models, the model.
-        named = not line.below or len(self._ids(self._checks_in_row(line.ref.check))) > 1
-        role = Role.OPEN if check.outcome == "error" else Role.DIM
-        title = f"{len(names)} checks: {', '.join(names)}" if several else check.id if named else ""
-        return {
-            "outcome": Span("" if line.below else OUTCOMES[check.outcome], role),
-            "finding": Span(title, Role.DIM),
-            "model": Span(models, Role.DIM),
-            "summary": Span(self._summary(line), Role.DIM),
-        }
 
     def _checks_in_row(self, check: int) -> tuple[int, ...]:
         """The checks that share the row that a check stands below."""

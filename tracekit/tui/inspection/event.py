@@ -12,7 +12,7 @@ from rich.text import Text
 
 from tracekit.analysis.breakdown.device_runs import UNITS, Handoffs
 from tracekit.analysis.breakdown.partition import breakdown
-from tracekit.analysis.breakdown.summary import BreakdownSummary, summarize_breakdown
+from tracekit.analysis.breakdown.summary import summarize_breakdown
 from tracekit.analysis.code.sites import site_of
 from tracekit.analysis.ledger.account import ledger
 from tracekit.analysis.ledger.choice import slower_elsewhere
@@ -158,7 +158,22 @@ def prediction_blocks(session: Session, index: int, palette: Palette, *, monochr
     yield from time_blocks("Where its time went", row, palette, monochrome=monochrome)
     yield ""
     phase = UNKNOWN if calls.inferred[position] else "first after a load" if calls.first[position] else "warm"
-    yield facts([("phase", phase), *_work(summary, parts.handoffs)])
+    pairs: list[tuple[str, str]] = []
+    if summary.handoffs is None:
+        pairs.append(("hand-offs", UNKNOWN))
+    elif not summary.handoffs:
+        pairs.append(("hand-offs", "none (single compute unit)"))
+    else:
+        idle = f"{duration(summary.handoff_gap_ns)} with" if summary.handoff_gap_ns is not None else "unknown time with"
+        pairs.append(("hand-offs", f"{round(summary.handoffs):,} between compute units, {idle} all units idle"))
+        pairs.append(("from → to", directions(parts.handoffs)))
+    if summary.segments is not None:
+        pairs.append(("segments", f"{format_count(round(summary.segments), 'operation')} on the Neural Engine"))
+    for name, value, what in (("lead", summary.lead_ns, "before first"), ("tail", summary.tail_ns, "after last")):
+        pairs.append((name, f"{duration(value)} {what} execution" if value is not None else UNKNOWN))
+    if summary.other_models_ns:
+        pairs.append(("concurrent", f"predictions of other models for {duration(summary.other_models_ns)}"))
+    yield facts([("phase", phase), *pairs])
     for note in parts_notes([row]):
         yield Text(f"\n{note}", "dim")
     yield ""
@@ -183,23 +198,6 @@ def why_blocks(session: Session, index: int, waits: WaitsRef | None) -> Iterator
         unknown = "which code called it: not recorded (Time Profiler)\n" if unsampled else ""
         yield Text(f"called from {visible(place(site))}\n" if site is not None else unknown)
     yield from section("Compared with a usual one", why_facts(explained))
-
-
-def _work(summary: BreakdownSummary, handoffs: Handoffs) -> Iterator[tuple[str, str]]:
-    if summary.handoffs is None:
-        yield "hand-offs", UNKNOWN
-    elif not summary.handoffs:
-        yield "hand-offs", "none (single compute unit)"
-    else:
-        idle = f"{duration(summary.handoff_gap_ns)} with" if summary.handoff_gap_ns is not None else "unknown time with"
-        yield "hand-offs", f"{round(summary.handoffs):,} between compute units, {idle} all units idle"
-        yield "from → to", directions(handoffs)
-    if summary.segments is not None:
-        yield "segments", f"{format_count(round(summary.segments), 'operation')} on the Neural Engine"
-    for name, value, what in (("lead", summary.lead_ns, "before first"), ("tail", summary.tail_ns, "after last")):
-        yield name, f"{duration(value)} {what} execution" if value is not None else UNKNOWN
-    if summary.other_models_ns:
-        yield "concurrent", f"predictions of other models for {duration(summary.other_models_ns)}"
 
 
 def directions(handoffs: Handoffs) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 from rich.padding import Padding
@@ -30,9 +29,6 @@ from tracekit.tui.state import FindingRef, RowRef, Session, State
 from tracekit.tui.text import Broken, hanging, which_interval
 from tracekit.tui.theme import Palette
 from tracekit.units import format_bytes, format_count, format_rate
-
-if TYPE_CHECKING:
-    from tracekit.analysis.models import ModelSummary
 
 
 def finding_blocks(session: Session, ref: FindingRef, palette: Palette) -> Iterator[RenderableType]:
@@ -128,7 +124,21 @@ def model_blocks(session: Session, name: str, palette: Palette, *, monochrome: b
     model = next((entry for entry in (session.report.models if session.report else ()) if entry.name == name), None)
     if model is None:
         return
-    yield from section(model.name, _model_facts(model))
+    also = "also a " if model.level == Level.TOP else ""
+    pairs = [
+        *((("stage", f"{also}stage of {formatting.word_list(model.parents)}"),) if model.parents else ()),
+        ("instances", formatting.count(model.instances)),
+        ("loads", formatting.count(model.loads)),
+        ("cold loads", formatting.count(model.cold_loads)),
+        ("predictions", formatting.count(model.predictions)),
+    ]
+    throughput, rate = model.throughput, fast_enough(model.quantities)
+    if throughput is not None and throughput.per_second is not None:
+        pace = f" (steady {throughput.steady_rate.fps} fps)" if throughput.steady_rate is not None else ""
+        pairs.append(("rate", f"{format_rate(throughput.per_second, ' predictions/s')}{pace}"))
+    if rate:
+        pairs.append(("latency", rate))
+    yield from section(model.name, pairs)
     if session.report is not None:
         for entry in (each for each in file_rows(session.report) if each.model == name):
             yield heading("Model file" if entry.card else "Performance report")
@@ -154,22 +164,6 @@ def model_blocks(session: Session, name: str, palette: Palette, *, monochrome: b
         yield from time_blocks("Where a prediction's time goes", row, palette, monochrome=monochrome)
     for note in parts_notes(rows):
         yield Text(f"\n{note}", "dim")
-
-
-def _model_facts(model: ModelSummary) -> Iterator[tuple[str, str]]:
-    if model.parents:
-        also = "also a " if model.level == Level.TOP else ""
-        yield "stage", f"{also}stage of {formatting.word_list(model.parents)}"
-    yield "instances", formatting.count(model.instances)
-    yield "loads", formatting.count(model.loads)
-    yield "cold loads", formatting.count(model.cold_loads)
-    yield "predictions", formatting.count(model.predictions)
-    throughput, rate = model.throughput, fast_enough(model.quantities)
-    if throughput is not None and throughput.per_second is not None:
-        pace = f" (steady {throughput.steady_rate.fps} fps)" if throughput.steady_rate is not None else ""
-        yield "rate", f"{format_rate(throughput.per_second, ' predictions/s')}{pace}"
-    if rate:
-        yield "latency", rate
 
 
 def numbers_of(numbers: Statistics, resolution_ns: int) -> Iterator[tuple[str, str]]:
