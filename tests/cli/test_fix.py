@@ -378,7 +378,7 @@ def test_listed_findings_have_their_title_and_what_to_choose(tracekit, folder: P
     assert "NOT FIXABLE sequential-operations: " in loop
     assert "fix: in the source model: the operations belong" in loop
     shapes = " ".join(tracekit("fix", built_models / "ranged.mlpackage").out.split())
-    assert "FIXABLE flexible-shapes: inputs take a range of shapes" in shapes
+    assert "FIXABLE flexible-shapes: inputs take several shapes" in shapes
     advice = "Replace the sizes with those your app passes (default first); the fixed model accepts no others."
     assert advice in shapes
     for form in ("text", "md", "html"):

@@ -19,31 +19,33 @@ def test_the_result_comes_first_and_the_target_is_answered(tracekit, built_model
     lines = result.out.splitlines()
     assert (result.status, result.err) == (0, "")
     # It has no weights, and no target was named.
-    assert lines[0] == "2 findings · 6 checks passed, 1 not evaluated, 2 not applicable"
-    assert lines[1].startswith("ranged.mlpackage · ML program · ")
-    assert lines[1].endswith("specification 7 (iOS 16, macOS 13 or later)")
-    assert lines[3].startswith("SPEED     interface-conversion: ")
+    assert lines[0] == "Will it run on the Neural Engine: likely, all of it, at the default shape alone"
+    assert lines[1] == "2 findings · 10 checks passed, 1 not evaluated, 3 not applicable"
+    assert lines[2].startswith("ranged.mlpackage · ML program · ")
+    assert lines[2].endswith("specification 7 (iOS 16, macOS 13 or later)")
+    assert lines[4] == "NEURAL ENGINE"
+    assert lines[8].startswith("SPEED     interface-conversion: ")
     rows = [line.split(maxsplit=3) for line in lines]
     assert ["input", "x", "Float32", "3 × 4, range: 1...16 × 4"] in rows
     # No shape in the file is no scalar.
     assert ["output", "y", "Float32", "no shape given"] in rows
     assert not too_long(result.out, 100)
-    assert len(lines) <= 40
+    assert len(lines) <= 45
 
     model = built_models / "stateful.mlpackage"
     refused = tracekit("inspect", model, "--system", "iOS17", "-q")
-    assert refused.out == "1 finding · does not load on iOS 17 · 8 checks passed, 2 not applicable\n"
+    assert refused.out == "2 findings · does not load on iOS 17 · 11 checks passed, 3 not applicable\n"
     taken = tracekit("inspect", model, "--system", "iOS18", "-q")
-    assert taken.out.startswith("No findings · loads on iOS 18 · ")
+    assert taken.out.startswith("1 finding · loads on iOS 18 · ")
 
 
 def test_files_get_the_format_of_their_ending(tracekit, built_models, tmp_path) -> None:
     outputs = [tmp_path / name for name in ("report.md", "report.json", "report.txt")]
     flags = [flag for path in outputs for flag in ("-o", path)]
     result = tracekit("inspect", built_models / "float32_compute.mlpackage", *flags)
-    assert result.out == "1 finding · 8 checks passed, 1 not evaluated, 1 not applicable\n"
+    assert result.out == "1 finding · 12 checks passed, 1 not evaluated, 2 not applicable\n"
     markdown, document, text = (path.read_text("utf-8") for path in outputs)
-    assert markdown.startswith("**1 finding · ")
+    assert markdown.startswith("**Will it run on the Neural Engine: no: it computes in Float32**")
     assert "| input | `x` | Float32 | 1 × 32 × 8 × 8 |" in markdown
     assert json.loads(document)["summary"]["findings"] == 1
     assert "METADATA" in text
@@ -104,7 +106,7 @@ def test_json_from_elsewhere_is_read(tracekit, monkeypatch, tmp_path) -> None:
     piped = io.BytesIO(b'[{"specificationVersion": 8, "inputSchema": []}]')
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=piped))
     result = tracekit("inspect", "-", "--system", "iOS16")
-    assert result.out.splitlines()[1].startswith("standard input · ")
+    assert result.out.splitlines()[2].startswith("standard input · ")
     assert "does not load on iOS 16" in result.out
     # What the JSON lacks is reported once, for all checks that need it.
     assert result.out.count("inspect the model itself (.mlpackage") == 1
@@ -114,9 +116,9 @@ def test_json_from_elsewhere_is_read(tracekit, monkeypatch, tmp_path) -> None:
     path.write_text(json.dumps({"summary": {"functions": [function]}}), "utf-8")
     result = tracekit("inspect", path)
     assert (result.status, result.err) == (0, "")
-    assert result.out.splitlines()[1] == "chat.json · Core AI model · read by a form that is a guess"
+    assert result.out.splitlines()[2] == "chat.json · Core AI model · read by a form that is a guess"
     assert "state  cache  Float16  8 × ? × 128" in result.out
-    assert result.out.startswith("No findings · 0 checks passed, 11 not applicable\n")
+    assert "\nNo findings · 0 checks passed, 16 not applicable\n" in result.out
 
 
 SCRIPT = """

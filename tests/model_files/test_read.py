@@ -183,7 +183,7 @@ def test_other_kinds_have_an_interface_and_no_operations(inspected, name, kind, 
     assert [entry.element for entry in model.main.features] == features
     # Not counted is not none.
     assert (model.weights.state, model.weights.bytes, model.weights.tensors) == (WeightState.UNKNOWN, None, None)
-    assert f"parameters of a {kind}" in model.weights.reason
+    assert f"parameters of the {kind}" in model.weights.reason
 
 
 def test_a_pipeline_of_other_kinds(inspected):

@@ -161,7 +161,7 @@ COMMANDS = (
         "Facts of a model file (interface, precision, operations, systems) and findings, each marked by what it may "
         "affect: LOADING, SPEED or MEMORY. Of an Xcode performance report, times and where operations run.",
         (Argument("path", "PATH", ".mlpackage, .mlmodel, .mlmodelc, performance report or JSON; - for stdin"),),
-        "output open format json verbose quiet system unit only skip",
+        "output open format json verbose quiet system chip unit only skip",
         f"set {_SETTINGS} no-redact",
         (*REPORT_FORMS, BRIEF),
     ),

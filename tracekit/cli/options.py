@@ -277,6 +277,7 @@ OPTIONS: dict[str, Option] = {
     ),
     # Model files
     "system": Option("oldest system to support, such as iOS16", "SYSTEM"),
+    "chip": Option("chip to run on, such as M2 or A17", "CHIP"),
     "unit": Option("operations on cpu, gpu or neural-engine", "UNIT", choices=tuple(UNITS)),
     "units": Option(
         "all, cpuOnly, cpuAndGPU, cpuAndNeuralEngine; default: each", "UNITS", choices=COMPUTE_UNITS, many="append"

@@ -19,6 +19,8 @@ from tracekit.units import format_time
 if TYPE_CHECKING:
     from tracekit.analysis.ledger.causes import Cause
     from tracekit.detectors.views import ModelView, RecordingView
+    from tracekit.model_files.engine import Obstacle, Placement
+    from tracekit.model_files.engine_limits import Limit
     from tracekit.model_files.facts import ModelFile
     from tracekit.model_files.versions import Target
     from tracekit.trace.events import Origin
@@ -143,11 +145,22 @@ class InspectedModel(Answering):
     model: ModelFile
     target: Target | None
     """The system that it shall load on, where the user named one."""
+    placements: tuple[Placement, ...] = ()
+    """What the file says of each function and the Neural Engine."""
 
     @property
     def name(self) -> str:
         """Name of the model."""
         return self.model.name
+
+    def obstacles(self, check: str) -> list[Obstacle]:
+        """Operations that the limits of a check keep off the Neural Engine."""
+        return [each for placement in self.placements for each in placement.obstacles if each.limit.check == check]
+
+    def limits(self, check: str) -> list[Limit]:
+        """Limits of a check that keep a function as a whole off the Neural Engine, each once."""
+        known = (limit for placement in self.placements for limit in placement.whole if limit.check == check)
+        return list(dict.fromkeys(known))
 
     def finding(self, summary: str, metrics: tuple[Metric, ...] = (), *, fix: str = "") -> Finding:
         """The antipattern is there; `fix` as in `Finding`."""

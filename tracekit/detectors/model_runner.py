@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from dataclasses import fields
 from typing import Any
 
 from tracekit.detectors.framework import InspectedModel, Judgment, ModelFileDetector
@@ -10,6 +11,8 @@ from tracekit.detectors.options import Settings, choose, configure
 from tracekit.detectors.outcomes import DetectorFailed, Finding, NotApplicable, Outcome
 from tracekit.detectors.pages import Pattern, rule
 from tracekit.errors import words_of
+from tracekit.model_files.engine import Placement, placements_of
+from tracekit.model_files.engine_limits import Bounds
 from tracekit.model_files.facts import Form, ModelFile
 from tracekit.model_files.versions import Target
 
@@ -20,21 +23,46 @@ MODEL_RULES = (
     "interface-conversion",
     "state-in-interface",
     "float32-compute",
+    "weight-file-size",
+    "state-shapes",
     "unsupported-dimensions",
+    "unsupported-operations",
     "sequential-operations",
+    "engine-pieces",
     "flexible-shapes",
     "uncompressed-weights",
     "per-block-weights",
+    "converter-faults",
 )
 """Ids, in the order in which they are listed: what keeps a model from loading comes first."""
 
 MODEL_DETECTORS: tuple[ModelFileDetector[Any], ...] = tuple(rule("model_rules", name) for name in MODEL_RULES)
 
 
+def judged_placements(
+    model: ModelFile, target: Target | None = None, chip: int | None = None, settings: Settings | None = None
+) -> tuple[Placement, ...]:
+    """Whether each function will run on the Neural Engine, with the limits that are set for the checks."""
+    return placements_of(model, chip, target, _bounds(configure(MODEL_DETECTORS, settings or {})))
+
+
+def _bounds(options: Mapping[str, Any]) -> Bounds:
+    """The options of all checks that have the name of a limit."""
+    known = {entry.name for entry in fields(Bounds)}
+    return Bounds(
+        **{
+            name: getattr(chosen, name)
+            for chosen in options.values()
+            for name in known.intersection(entry.name for entry in fields(chosen))
+        }
+    )
+
+
 def run_model_detectors(
     model: ModelFile,
     target: Target | None = None,
     *,
+    chip: int | None = None,
     only: Collection[str] = (),
     skip: Collection[str] = (),
     settings: Settings | None = None,
@@ -45,7 +73,7 @@ def run_model_detectors(
     Raises `UsageError` for an unknown id, option or value.
     """
     options = configure(MODEL_DETECTORS, settings or {})
-    view = InspectedModel(model, target)
+    view = InspectedModel(model, target, placements_of(model, chip, target, _bounds(options)))
     judgments = [
         Judgment(detector, _detect(detector, view, options[detector.id]))
         for detector in choose(MODEL_DETECTORS, only, skip)

@@ -21,7 +21,14 @@ if TYPE_CHECKING:
     from tracekit.model_files.facts import Feature
     from tracekit.model_files.weights import Saving
     from tracekit.report.model_fix import ModelFix
-    from tracekit.report.model_report import FunctionInfo, ModelInfo, ModelReport, WeightGroup
+    from tracekit.report.model_report import (
+        EngineInfo,
+        EngineObstacle,
+        FunctionInfo,
+        ModelInfo,
+        ModelReport,
+        WeightGroup,
+    )
     from tracekit.report.report import Result
 
 
@@ -43,6 +50,17 @@ SAVINGS: tuple[Column[Saving], ...] = (
     columns.numbers("est. savings", lambda entry: entry.saved_bytes, format_bytes),
     columns.numbers("new size", lambda entry: entry.bytes, format_bytes, drop=1),
 )
+LIMITS: tuple[Column[list[EngineObstacle]], ...] = (
+    columns.words("may not run there", lambda alike: _obstacle_words(alike[0], len(alike))),
+    columns.names("check", lambda alike: alike[0].check),
+    columns.words("who says it", lambda alike: f"{alike[0].certainty}: {alike[0].source}"),
+)
+PLACES: tuple[Column[EngineObstacle], ...] = (
+    columns.numbers("no.", lambda each: each.number),
+    columns.names("name", lambda each: each.name),
+    columns.words("operation", lambda each: _obstacle_words(each, 1)),
+    columns.names("check", lambda each: each.check),
+)
 JOINED = "functions"
 SYMPTOMS = {"1": "LOADING", "2": "SPEED", "3": "MEMORY", "4": "ACCURACY", "5": "CONVERSION"}
 """What a finding is about, by the branch of the diagnostic tree. Without times, files have no severities."""
@@ -59,14 +77,20 @@ def model_file_document(report: ModelReport, commands: Mapping[str, str] | None 
     metadata = (f"{key}: {value}" for key, value in model.metadata.entries)
     systems = ", ".join(f"{system} {first}" for system, first in model.loads_on.items()) if model.loads_on else ""
     loads_on = f"loads on: {systems}" if systems else ""
+    first, *others = engine_verdicts(report)
     unanswered = grouped((check.record, check.id) for check in with_outcome(report.results, "not_evaluated"))
     remedies = [Remedy(tuple(ids), lower_first(record.rstrip("."))) for record, ids in unanswered.items()]
     return blocks.Document(
         title=model.name,
-        verdict=summary(report),
+        verdict=first,
         tone=tone,
-        context=(Paragraph(words.context(model), Role.DIM),),
+        context=(
+            *map(Paragraph, others[:FUNCTIONS]),
+            Paragraph(summary(report)),
+            Paragraph(words.context(model), Role.DIM),
+        ),
         blocks=blocks.present(
+            *(_engine(each, bool(others)) for each in report.neural_engine),
             *(_finding(check, (commands or {}).get(check.id, "")) for check in with_outcome(report.results, "finding")),
             *functions[:FUNCTIONS],
             section(format_count(len(hidden), "more function"), *hidden, folded=True),
@@ -94,6 +118,30 @@ def summary(report: ModelReport) -> str:
         answers = {None: "unknown whether it loads", True: "loads", False: "does not load"}
         parts.append(f"{answers[target.loads]} on {target.system}")
     return " · ".join((*parts, checks_in_words(count_checks(report.results))))
+
+
+def engine_verdicts(report: ModelReport) -> list[str]:
+    """Whether each function will run on the Neural Engine, a sentence each."""
+    infos = report.neural_engine
+    return [
+        f"Will {each.function if len(infos) > 1 else 'it'} run on the Neural Engine: {each.verdict}" for each in infos
+    ]
+
+
+def _engine(info: EngineInfo, several: bool) -> Section | None:
+    """What is behind the verdict of a function, and, in the long text, the place of each operation in the graph."""
+    alike = grouped(((each.operation, each.reason, each.source), each) for each in info.obstacles)
+    title = f"Neural Engine, {info.function}" if several else "Neural Engine"
+    placed = [each for each in info.obstacles if each.number]
+    places = section(f"Operations of {info.function}", table(f"{title}, by place", PLACES, placed), folded=True)
+    return section(title, table(title, LIMITS, list(alike.values()), brief=OPERATIONS), places)
+
+
+def _obstacle_words(each: EngineObstacle, count: int) -> str:
+    """`2 gather (computed index)`, `sin, on A15, M2 and older`."""
+    kind = f"{count:,} {each.operation}" if count > 1 else each.operation
+    reason = f" ({each.reason})" if kind and each.reason else each.reason
+    return f"{kind}{reason}{f', on {each.chips}' if each.chips else ''}"
 
 
 def _finding(check: Result, command: str) -> blocks.Card:

@@ -21,6 +21,7 @@ from tracekit.model_files.compiler_json import model_of, read_metadata
 from tracekit.model_files.conversions import with_operations
 from tracekit.model_files.facts import Operation, Stored, Value
 from tracekit.model_files.from_specification import weights_of_stages
+from tracekit.model_files.operations import MOST_VALUES
 from tracekit.model_files.untrusted import MAX_OPERATIONS, MAX_TEXT_BYTES, UnreadableModel, quote, read_bytes
 from tracekit.model_files.versions import opset_name
 from tracekit.model_files.weights import weights_of_all
@@ -52,7 +53,7 @@ _STATEMENT = re.compile(r"\s*((?:state<)?(?:tensor<|\w).*?)\s=\s*(\w+)\((.*)")
 _ARGUMENT = re.compile(r"(\w+) = (\([^()]*\)|[A-Za-z_][\w.]*(?![\w.<(]))")
 _STORED = re.compile(
     r"(\w+) = tensor<(\w+), \[([\d, ]*)\]>\((?:BLOBFILE\(path = \w+[^\"]{0,20}\"([^\"]{1,300})\"\), "
-    r"offset = \w+[^(]{0,20}\((\d{1,18})\)\))?"
+    r"offset = \w+[^(]{0,20}\((\d{1,18})\)\)|\[([-\d, ]{1,200})\]\))?"
 )
 _NAME = re.compile(r"name = (?:tensor<string, \[\]>|string)\(\"([^\"]{0,500})\"\)")
 _LONGEST = 1_000_000
@@ -75,7 +76,7 @@ def read_compiled(folder: Path, depth: int = 0) -> facts.ModelFile:
     if program.is_file():
         model = _with_program(model, program)
     stages = sorted((int(match[1]), entry) for entry in folder.iterdir() if (match := _STAGE.fullmatch(entry.name)))
-    if stages and model.kind == facts.Kind.PIPELINE and depth < _DEEPEST:
+    if stages and model.is_pipeline and depth < _DEEPEST:
         read = tuple(read_compiled(entry, depth + 1) for _, entry in stages if entry.is_dir())
         model = replace(model, stages=read, weights=weights_of_stages([stage.weights for stage in read]))
     return model
@@ -178,9 +179,12 @@ def _values(text: str) -> Iterator[Value]:
 
 
 def _large_constants(text: str) -> Iterator[Stored]:
-    for parameter, element, sizes, path, offset in _STORED.findall(text):
+    for parameter, element, sizes, path, offset, listed in _STORED.findall(text):
         dimensions = tuple(int(part) for part in sizes.split(",") if part.strip().isdecimal() and len(part) < 19)
         if parameter == "name" or TYPES.get(element) in (None, "String"):
             continue
-        location = (int(offset), path) if path else (None, None)
-        yield Stored(parameter, TYPES[element], dimensions, *location)
+        place, file = (int(offset), path) if path else (None, None)
+        numbers = [part.strip() for part in listed.split(",")] if listed else []
+        whole = len(numbers) <= MOST_VALUES and all(part.lstrip("-").isdecimal() for part in numbers)
+        values = tuple(map(int, numbers)) if whole else ()
+        yield Stored(parameter, TYPES[element], dimensions, place, file, values)

@@ -84,6 +84,15 @@ class Shape:
         """Whether more than one shape is allowed."""
         return len(self.choices) > 1 or any(size.lower != size.upper for size in self.ranges)
 
+    def takes(self, sizes: tuple[int, ...]) -> bool:
+        """Whether a flexible shape may be this one."""
+        if self.choices:
+            return sizes in self.choices
+        return len(sizes) == len(self.ranges) and all(
+            each.lower <= size and (each.upper is None or size <= each.upper)
+            for size, each in zip(sizes, self.ranges, strict=True)
+        )
+
 
 class FeatureKind(StrEnum):
     """What an input, an output or a state holds."""
@@ -137,6 +146,8 @@ class Stored:
     """Where the weight file describes it; None where its value stands in the specification itself."""
     file: str | None = None
     """Path of the weight file as the specification gives it."""
+    values: tuple[int, ...] = ()
+    """Of whole numbers that set something up, such as strides; empty for all else."""
 
     @property
     def count(self) -> int:
@@ -333,6 +344,21 @@ class ModelFile:
     def main(self) -> Function:
         """The default function."""
         return self.functions[0]
+
+    @property
+    def is_network(self) -> bool:
+        """Whether it is a neural network of the old form, which may also be a classifier or a regressor."""
+        return self.kind.startswith(Kind.NEURAL_NETWORK)
+
+    @property
+    def has_operations(self) -> bool:
+        """Whether models of its kind compute by operations or layers."""
+        return self.kind == Kind.ML_PROGRAM or self.is_network
+
+    @property
+    def is_pipeline(self) -> bool:
+        """Whether it is a pipeline, which may also be a classifier or a regressor."""
+        return self.kind.startswith(Kind.PIPELINE)
 
     @property
     def parts(self) -> tuple[ModelFile, ...]:

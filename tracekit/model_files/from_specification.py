@@ -26,7 +26,7 @@ def model_of(message: Any, name: str, source: str, form: facts.Form, folder: Pat
     kind = message.WhichOneof("Type")
     functions = _functions(message, kind)
     where = "the model that it names" if kind == "linkedModel" else "the specification"
-    elsewhere = f"parameters of a {kind_words(kind)} are stored in {where} and are not counted"
+    elsewhere = f"parameters of the {kind_words(kind)} are stored in {where} and are not counted"
     weights = facts.Weights(facts.WeightState.UNKNOWN, None, reason=elsewhere)
     classes: tuple[str, ...] = ()
     stages: tuple[facts.ModelFile, ...] = ()

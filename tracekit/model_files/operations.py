@@ -11,6 +11,8 @@ from tracekit.model_files.facts import BITS, Operation, Stored, Value, Weight
 from tracekit.model_files.untrusted import MAX_OPERATIONS, UnreadableModel
 from tracekit.model_files.words import snake
 
+MOST_VALUES = 8
+"""Elements of a constant whose values are kept."""
 _DEEPEST = 16
 """Levels of loops and branches in each other."""
 _SPELLINGS = {name.upper(): name for name in BITS} | {"FLOAT64": "Double", "STRING": "String"}
@@ -102,8 +104,9 @@ def _large_constant(parameter: str, value: Any) -> list[Stored]:
         return []
     stored = Stored(parameter, data_type(tensor), tuple(size for size in sizes if size is not None))
     if value.WhichOneof("value") == "blobFileValue":
-        stored = replace(stored, offset=value.blobFileValue.offset, file=value.blobFileValue.fileName)
-    return [stored]
+        return [replace(stored, offset=value.blobFileValue.offset, file=value.blobFileValue.fileName)]
+    numbers = value.immediateValue.tensor.ints.values
+    return [replace(stored, values=tuple(numbers)) if 0 < len(numbers) <= MOST_VALUES else stored]
 
 
 def _text(attributes: Any, key: str) -> str | None:
@@ -124,12 +127,28 @@ def layers_of(network: Any) -> tuple[tuple[Operation, ...], tuple[Weight, ...], 
             raise UnreadableModel(f"the model has more than {MAX_OPERATIONS:,} layers; it is damaged or hostile")
         kind = layer.WhichOneof("layer")
         outputs = tuple(Value(name, None, _layer_dimensions(layer, index)) for index, name in enumerate(layer.output))
-        inputs = (("x", tuple(layer.input)),)
-        operations.append(Operation(snake(kind or "unknown"), layer.name, inputs, outputs, depth=depth))
+        inputs = tuple((name, (value,)) for name, value in zip(_PARAMETERS, layer.input, strict=False))
+        inputs += tuple((f"more_{index}", (value,)) for index, value in enumerate(layer.input[len(_PARAMETERS) :]))
+        stored = () if parameters is None else tuple(_settings_in(parameters))
+        operations.append(Operation(snake(kind or "unknown"), layer.name, inputs, outputs, stored, depth))
         weights += () if kind is None else _weights_in(layer.name, parameters)
         if kind == "custom":
             classes[parameters.className] = None
     return tuple(operations), tuple(weights), tuple(classes)
+
+
+_PARAMETERS = ("x", "indices")
+"""What operations of programs call the first values that a layer is given."""
+_SETTINGS = {"kernelSize": "kernel_sizes", "stride": "strides", "isDeconvolution": "transposed", "type": "type"}
+"""Settings of convolutions and pooling, by the names of operations of programs where these have them."""
+
+
+def _settings_in(message: Any) -> Iterator[Stored]:
+    """Settings of a layer that limits of the Neural Engine are about."""
+    for field, value in message.ListFields():
+        if field.name in _SETTINGS and field.message_type is None:
+            values = tuple(map(int, value if field.is_repeated else (value,)))[:MOST_VALUES]
+            yield Stored(_SETTINGS[field.name], "Int32", (len(values),), values=values)
 
 
 def _layers(network: Any, depth: int) -> Iterator[tuple[Any, Any, int]]:

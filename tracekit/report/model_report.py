@@ -13,7 +13,9 @@ from tracekit._version import __version__
 from tracekit.characters import map_strings
 from tracekit.detectors.framework import Judgment
 from tracekit.grouping import grouped
-from tracekit.model_files.facts import Conversion, Feature, Function, Kind, Metadata, ModelFile, Weight, is_constant
+from tracekit.model_files.engine import Placement, placements_of, verdict
+from tracekit.model_files.engine_limits import Limit, chips_until
+from tracekit.model_files.facts import Conversion, Feature, Function, Metadata, ModelFile, Weight, is_constant
 from tracekit.model_files.versions import NEWEST, Target, release_of
 from tracekit.model_files.weights import Saving, savings_of
 from tracekit.report.groups import count_checks
@@ -105,6 +107,38 @@ class TargetInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class EngineObstacle:
+    """An operation, or a function as a whole, that the Neural Engine may not run."""
+
+    number: int | None
+    """Place of the operation among those of the function without constants, from 1 on; None for the function."""
+    operation: str
+    name: str
+    reason: str
+    check: str
+    """Id of the check that reports it."""
+    certainty: str
+    source: str
+    chips: str | None
+    """Chips that it is about: the newest, and older ones; None for all."""
+    doubtful: bool
+    """Whether others saw it run all the same, or only a part of it left."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineInfo:
+    """Whether a function will run on the Neural Engine, as far as the file says."""
+
+    function: str
+    verdict: str
+    operations: int
+    pieces: int
+    """Parts on alternating compute units; 0 where the file does not list the operations."""
+    obstacles: tuple[EngineObstacle, ...]
+    """Those of the function as a whole first."""
+
+
+@dataclass(frozen=True, slots=True)
 class ModelSummary:
     """The verdict in numbers."""
 
@@ -123,6 +157,8 @@ class ModelReport:
     tool: ToolInfo
     model: ModelInfo
     target: TargetInfo | None
+    neural_engine: tuple[EngineInfo, ...]
+    """One for each function, also of the stages of a pipeline."""
     rules: tuple[Rule, ...] = field(init=False)
     """What is written about each check in `results`, once."""
     results: tuple[Result, ...]
@@ -135,10 +171,16 @@ class ModelReport:
 
 
 def model_report(
-    model: ModelFile, judgments: Sequence[Judgment], target: Target | None = None, *, redact: bool = True
+    model: ModelFile,
+    judgments: Sequence[Judgment],
+    target: Target | None = None,
+    *,
+    placements: Sequence[Placement] | None = None,
+    redact: bool = True,
 ) -> ModelReport:
     """The report on a model from its facts and the answers of its checks. Names of the model stay; users in paths,
-    mail addresses and ids are taken out of texts unless `redact` is false. O(operations)."""
+    mail addresses and ids are taken out of texts unless `redact` is false. `placements`: of a chip and limits other
+    than the usual ones. O(operations)."""
     results = tuple(map(result_of, judgments))
     totals = count_checks(results)
     version = model.specification_version
@@ -147,6 +189,7 @@ def model_report(
         tool=ToolInfo("tracekit", __version__, None),
         model=model_info(model, redact=redact),
         target=TargetInfo(target.words, None if version is None else version <= target.version) if target else None,
+        neural_engine=tuple(map(_engine, placements_of(model, None, target) if placements is None else placements)),
         results=results,
         summary=ModelSummary(*(getattr(totals, each.name) for each in fields(ModelSummary))),
         redacted=redact,
@@ -185,12 +228,37 @@ def model_info(model: ModelFile, *, redact: bool = False) -> ModelInfo:
             parameters=None if tensors is None else sum(weight.count for weight in tensors),
             storage_precision=weights.precision,
             groups=None if tensors is None else _groups(tensors),
-            savings=savings_of(tensors or (), network=model.kind == Kind.NEURAL_NETWORK),
+            savings=savings_of(tensors or (), network=model.is_network),
         ),
         custom_layers=model.custom_layers,
         updatable=model.updatable,
         metadata=metadata,
         stages=tuple(model_info(stage, redact=redact) for stage in model.stages),
+    )
+
+
+def _engine(placement: Placement) -> EngineInfo:
+    entries: list[tuple[int | None, str, str, Limit]] = [(None, "", "", limit) for limit in placement.whole]
+    entries += [(each.number, each.operation.type, each.operation.name, each.limit) for each in placement.obstacles]
+    return EngineInfo(
+        function=placement.function,
+        verdict=verdict(placement),
+        operations=placement.operations,
+        pieces=placement.pieces,
+        obstacles=tuple(
+            EngineObstacle(
+                number,
+                kind,
+                name,
+                limit.words,
+                limit.check,
+                str(limit.certainty),
+                limit.source,
+                None if limit.until is None else chips_until(limit.until),
+                limit.doubtful,
+            )
+            for number, kind, name, limit in entries
+        ),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from support.models.programs import coremltools
@@ -260,3 +261,12 @@ MODELS: dict[str, Any] = {
     "custom_model.mlmodel": custom_model,
 }
 """By file name: what makes the model."""
+
+
+def facts_of(model: Any, name: str) -> Any:
+    """Facts of a model of coremltools that was not saved."""
+    from tracekit.model_files.facts import Form
+    from tracekit.model_files.from_specification import model_of
+
+    folder = Path(model.weights_dir).parent if getattr(model, "weights_dir", None) else None
+    return model_of(model.get_spec(), name, f"{name}.mlpackage", Form.PACKAGE, folder)

@@ -57,7 +57,7 @@ def _gains(view: tk.InspectedModel, version: int, target: Target, options: tk.No
     """What the target has and the model could use."""
     model = view.model
     gains = []
-    if version < 6 <= target.version and model.kind == Kind.NEURAL_NETWORK:
+    if version < 6 <= target.version and model.is_network:
         gains.append("the ML program format, with a compute precision of its own")
     conversions = [entry for function in model.functions for entry in function.conversions or ()]
     if version < FLOAT16_INTERFACE <= target.version and conversions:

@@ -17,10 +17,13 @@ def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
     if not known:
         return no_precision(view)
     count = sum(len(function.conversions or ()) for _, function in known)
+    fixable = next((function for _, function in known if _half(function)), None)
     metrics = (tk.Metric("converted", "inputs and outputs that are converted", count, "count"),)
     if not count:
         inside = name_list(name for _, function in known for name in function.precision or ())
         return view.passed(f"Inputs and outputs need no conversion: the model computes in {inside}.", metrics)
+    if fixable is None:
+        return view.passed(f"Nothing can be done about what is converted: {conversions(model)}.", metrics)
     lists_operations = all(function.operations is not None for _, function in known)
     certain = (
         "Converted" if lists_operations else "The file lists no operations, but by its precision this may be converted"
@@ -28,7 +31,7 @@ def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
     return view.finding(
         f"{certain} in every prediction: {conversions(model)}.",
         metrics,
-        fix=_fix(model, next(function for _, function in known if function.conversions)),
+        fix=_fix(model, fixable),
     )
 
 
@@ -49,21 +52,17 @@ def _words(where: str, entry: Conversion) -> str:
 def _fix(model: ModelFile, function: Function) -> str:
     """The arguments of `ct.convert` for one function, and what Swift passes."""
     conversions = function.conversions or ()
-    names = {entry.feature for entry in conversions if entry.inside == "Float16" and not _is_color(entry, function)}
+    names = _half(function)
     version = max(model.specification_version or 0, FLOAT16_INTERFACE)
-    parts = []
-    if names:
-        parts.append(
-            "Convert the model with Float16 where it computes in Float16. Needs iOS 16, macOS 13 or later:\n\n"
-            + convert_code(
-                [
-                    f"inputs=[{_types(function.inputs, names)}],",
-                    f"outputs=[{_types(function.outputs, names, output=True)}],",
-                ],
-                version,
-            )
-        )
-        parts.append(_swift(function, names))
+    types = [
+        f"inputs=[{_types(function.inputs, names)}],",
+        f"outputs=[{_types(function.outputs, names, output=True)}],",
+    ]
+    parts = [
+        "Convert the model with Float16 where it computes in Float16. Needs iOS 16, macOS 13 or later:\n\n"
+        + convert_code(types, version),
+        _swift(function, names),
+    ]
     color = [entry.feature for entry in conversions if _is_color(entry, function)]
     if color:
         parts.append(
@@ -78,6 +77,12 @@ def _fix(model: ModelFile, function: Function) -> str:
             "`float32-compute` first."
         )
     return "\n\n".join(parts)
+
+
+def _half(function: Function) -> set[str]:
+    """Inputs and outputs that can have the Float16 that the function computes with."""
+    found = (each for each in function.conversions or () if each.inside == "Float16" and not _is_color(each, function))
+    return {each.feature for each in found}
 
 
 def _is_color(entry: Conversion, function: Function) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from tracekit.detectors import InspectedModel, NotApplicable, NotEvaluated
+from tracekit.model_files.engine_limits import Limit, chips_until
 from tracekit.model_files.facts import Feature, FeatureKind, Form, Function, Kind, ModelFile
 from tracekit.model_files.versions import deployment_target
 from tracekit.units import format_names
@@ -94,9 +95,9 @@ def no_precision(view: InspectedModel) -> NotApplicable | NotEvaluated:
     """The answer where no part of the model says which type it computes with."""
     if any(part.kind == Kind.ML_PROGRAM for part in view.model.parts):
         return view.unknown("The file does not say which types it computes with.", INSPECT_MODEL)
-    return view.not_applicable(
-        f"A {view.model.kind} does not fix the type it computes with: Core ML chooses one when it loads it."
-    )
+    if not any(part.is_network for part in view.model.parts):
+        return no_operations(view)
+    return view.not_applicable("A neural network does not fix the type it computes with: Core ML chooses one at load.")
 
 
 def no_weights(view: InspectedModel) -> NotApplicable | NotEvaluated:
@@ -107,12 +108,17 @@ def no_weights(view: InspectedModel) -> NotApplicable | NotEvaluated:
     return view.unknown("The file does not list the weights.", INSPECT_MODEL)
 
 
-def no_operations(
-    view: InspectedModel, reason: str = "The file does not list the operations."
-) -> NotApplicable | NotEvaluated:
-    """The answer where too little is known of the operations."""
-    if any(part.kind in (Kind.ML_PROGRAM, Kind.NEURAL_NETWORK) for part in view.model.parts):
+def no_operations(view: InspectedModel) -> NotApplicable | NotEvaluated:
+    """The answer where too little is known of the operations, with the reason of the first function that has one."""
+    if any(part.has_operations for part in view.model.parts):
         from_source = view.model.form in (Form.PACKAGE, Form.MODEL)
         advice = "Look at the model in Xcode or in a performance report." if from_source else INSPECT_MODEL
-        return view.unknown(reason, advice)
-    return view.not_applicable(f"A {view.model.kind} has no operations that could run on the Neural Engine.")
+        return view.unknown("The file does not list the operations.", advice)
+    reasons = [placement.unknown for placement in view.placements if placement.unknown]
+    reason = reasons[0] if reasons else "a class of the app computes the model"
+    return view.not_applicable(f"{reason[:1].upper()}{reason[1:]}.")
+
+
+def boundary(limit: Limit) -> str:
+    """Which chips a limit is about, for a sentence: nothing for all."""
+    return f" on {chips_until(limit.until)}" if limit.until is not None else ""

@@ -75,10 +75,13 @@ def _fix(entries: list[Feature]) -> str:
     lines = []
     for entry in entries[:8]:
         sizes = tuple(entry.shape.dimensions) if entry.shape else ()
+        # The Neural Engine may refuse other widths: `state-shapes`.
+        sizes = (*sizes[:-1], *(-(-(size or 1) // 32) * 32 for size in sizes[-1:]))
         wrapped = f"ct.TensorType(shape={sizes}, dtype=np.float16)"
         lines.append(f"        ct.StateType(wrapped_type={wrapped}, name={literal(entry.name)}),\n")
     return (
-        "Register the state as buffers of the PyTorch module and declare them (iOS 18, macOS 15 or later):\n\n"
+        "Register the state as buffers of the PyTorch module and declare them (iOS 18, macOS 15 or later), with the "
+        "last dimension rounded up to a multiple of 32:\n\n"
         "```python\nmodel = ct.convert(\n    source,\n    inputs=[...],\n"
         f"    states=[\n{''.join(lines)}    ],\n    minimum_deployment_target=ct.target.iOS18,\n)\n```\n\n"
         "```swift\nlet state = model.makeState()\n"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tracekit.detectors as tk
 from tracekit.detectors.model_rules.shared import name_list, no_weights
-from tracekit.model_files.facts import Kind
 from tracekit.model_files.weights import HALF, PALETTES_4, QUANTIZED, compressible, savings_of
 
 
@@ -37,7 +36,7 @@ def detect(view: tk.InspectedModel, options: Options) -> tk.Outcome:
     return view.finding(
         f"{tk.format_bytes(size)} of large weights are stored as {kinds}: {words}.",
         metrics,
-        fix=NETWORK_FIX if all(part.kind == Kind.NEURAL_NETWORK for part in model.parts) else "",
+        fix=NETWORK_FIX if all(part.is_network for part in model.parts) else "",
     )
 
 

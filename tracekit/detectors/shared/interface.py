@@ -32,9 +32,9 @@ def interface_of(view: tk.ModelView) -> Interface | None:
     from tracekit.detectors.model_rules import interface_conversion
 
     answer = interface_conversion.detect(tk.InspectedModel(view.model_file, None), tk.NoOptions())
-    if isinstance(answer, tk.Finding):
-        fix = _fix_of(answer, interface_conversion.DETECTOR.id, view.model_file)
-        return Interface(interface_conversion.conversions(view.model_file), fix, "")
+    # Of images in color, nothing can be changed.
+    if converted := interface_conversion.conversions(view.model_file):
+        return Interface(converted, _fix_of(answer, interface_conversion.DETECTOR.id, view.model_file), "")
     return Interface("", "", answer.summary) if isinstance(answer, tk.Passed) else None
 
 
@@ -127,7 +127,7 @@ def shapes_of(view: tk.ModelView) -> Shapes | None:
         for entry in inputs
         if entry.shape is not None and entry.shape.flexible
     )
-    answer = flexible_shapes.detect(tk.InspectedModel(view.model_file, None), tk.NoOptions())
+    answer = flexible_shapes.detect(tk.InspectedModel(view.model_file, None), flexible_shapes.Options())
     return Shapes(flexible, _fix_of(answer, flexible_shapes.DETECTOR.id, view.model_file))
 
 

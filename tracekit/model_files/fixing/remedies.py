@@ -69,7 +69,13 @@ UNFIXABLE = {
     "custom-layers": f"a class of the app computes them; {_SOURCE} with operations of Core ML in their place",
     "state-in-interface": f"states can only be declared when a model is converted; {_SOURCE} with `ct.StateType`",
     "unsupported-dimensions": "the shapes belong to the operations; change them in the source",
-    "sequential-operations": "the operations belong to the model's architecture; change it in the source",
+    **dict.fromkeys(
+        ("sequential-operations", "unsupported-operations", "engine-pieces"),
+        "the operations belong to the model's architecture; change it in the source",
+    ),
+    "state-shapes": "the shapes of states belong to the operations; change them in the source",
+    "weight-file-size": "the model must be split, or its largest tensor compressed, in the source",
+    "converter-faults": "the weights must be compressed again; convert and compress the source with coremltools 8.3",
 }
 """By check: why coremltools cannot mend it in the file."""
 
@@ -78,13 +84,15 @@ def problem_of(finding: str, model: ModelFile) -> str:
     """Why a finding cannot be mended in this model; empty where it can."""
     if finding in UNFIXABLE:
         return UNFIXABLE[finding]
-    if model.kind != Kind.ML_PROGRAM and not (model.kind == Kind.NEURAL_NETWORK and finding in OF_NETWORKS):
-        stages = "; fix its models before they are put together" if model.kind == Kind.PIPELINE else ""
+    if model.weights.state in (WeightState.MISSING, WeightState.POINTER, WeightState.DAMAGED):
+        return model.weights.reason
+    if model.kind != Kind.ML_PROGRAM and not (model.is_network and finding in OF_NETWORKS):
+        stages = "; fix its models before they are put together" if model.is_pipeline else ""
         return f"coremltools does not do that for a {model.kind}{stages}"
     if finding == HALF and any(tensor.technique for tensor in model.weights.tensors or ()):
         return "its weights are compressed for Float32; compress those of the Float16 model"
     stored = {tensor.stored for tensor in model.weights.tensors or ()}
-    if finding == WEIGHTS and model.kind == Kind.NEURAL_NETWORK and "Float32" not in stored:
+    if finding == WEIGHTS and model.is_network and "Float32" not in stored:
         return "coremltools compresses only weights of a neural network that are stored as Float32"
     if finding == WEIGHTS and model.updatable:
         return "its weights are trained further on the device, as floats"
@@ -180,29 +188,38 @@ def check_shapes(model: ModelFile, shapes: Mapping[str, Sequence[tuple[int, ...]
     if set(shapes) != set(ranged) or len({len(each) for each in shapes.values()}) > 1:
         example = " ".join(f"--shape {shape}" for shape in _shapes(model))
         raise UsageError(f"flexible-shapes needs the shapes that the app uses, as many of each input, as in: {example}")
+    if _normed(model) and any(len(each) > 1 for each in shapes.values()):
+        raise UsageError(
+            "--shape: with layer_norm, listed shapes leave the Neural Engine (apple/coremltools#1909: 175 ms, and 20 "
+            "as a range); give one shape, and write a model for each"
+        )
     for name, sizes in ((name, sizes) for name, each in shapes.items() for sizes in each):
-        limits = ranged[name].ranges
-        if len(sizes) != len(limits) or any(
-            size < limit.lower or (limit.upper is not None and size > limit.upper)
-            for size, limit in zip(sizes, limits, strict=True)
-        ):
+        if not ranged[name].takes(sizes):
             typed = f"{name}={'x'.join(map(str, sizes))}"
             raise UsageError(f"--shape {typed}: the model takes {allowed_shapes(ranged[name])}")
 
 
+def _normed(model: ModelFile) -> bool:
+    """Whether listing shapes is no gain."""
+    return "layer_norm" in dict(model.counts)
+
+
 def _ranged(model: ModelFile) -> dict[str, Shape]:
-    """Shapes of the inputs with a range of them, by name; empty where one of these is an image."""
+    """Shapes of the inputs with a range of them, or with a list that is no gain, by name; empty where one of these is
+    an image."""
     inputs = [each for function in model.functions for each in function.inputs]
-    ranged = {each.name: each.shape for each in inputs if each.shape and each.shape.ranges and each.shape.flexible}
+    flexible = {each.name: each.shape for each in inputs if each.shape and each.shape.flexible}
+    ranged = {name: shape for name, shape in flexible.items() if shape.ranges or _normed(model)}
     images = {each.name for each in inputs if each.kind is FeatureKind.IMAGE}
     return {} if images & ranged.keys() else ranged
 
 
 def _shapes(model: ModelFile) -> Iterator[str]:
-    """`x=1x4`: the default shape and the largest of each input; which ones the app uses, no file says."""
+    """`x=1x4`: the default shape and the largest of each input; which ones the app uses, no file says. The default
+    alone where listing is no gain."""
     for name, shape in _ranged(model).items():
         largest = tuple(size.lower if size.upper is None else size.upper for size in shape.ranges)
-        for sizes in dict.fromkeys((tuple(shape.dimensions), largest)):
+        for sizes in dict.fromkeys((tuple(shape.dimensions), *([] if _normed(model) else [largest]))):
             yield f"{name}={'x'.join(map(str, sizes))}"
 
 
