@@ -51,7 +51,7 @@ SAVINGS: tuple[Column[Saving], ...] = (
     columns.numbers("new size", lambda entry: entry.bytes, format_bytes, drop=1),
 )
 LIMITS: tuple[Column[list[EngineObstacle]], ...] = (
-    columns.words("may not run there", lambda alike: _obstacle_words(alike[0], len(alike))),
+    columns.words("limit", lambda alike: _obstacle_words(alike[0], len(alike))),
     columns.names("check", lambda alike: alike[0].check),
     columns.words("who says it", lambda alike: f"{alike[0].certainty}: {alike[0].source}"),
 )

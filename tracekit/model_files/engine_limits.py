@@ -234,7 +234,7 @@ STATE = Limit(STATES, "the last dimension of a state is not a multiple of {}", _
 STATE_RANGE = Limit(SHAPES, "a state beside inputs of several shapes is not supported", _A, f"{_TOOLS}#2537")
 NORM = Limit(SHAPES, "listed shapes with layer_norm", _M, f"{_TOOLS}#1909")
 MANY = Limit(SHAPES, "more than {} listed shapes", _A, "Core ML Tools, flexible shapes")
-RANGE = Limit(SHAPES, "only at the default shape", _A, "Apple forum 724930", doubtful=True)
+RANGE = Limit(SHAPES, "only at the default shape", _A, "developer forums 724930", doubtful=True)
 HEAVY = Limit(WEIGHTS, "its weight file is larger than 2 GiB", _M, f"{_TOOLS}#1807, #2593")
 HEAVY_27 = Limit(WEIGHTS, "on macOS 27 and later its weight file is too large (1 GiB)", _O, "xhighhongo41/eeANE")
 

@@ -77,7 +77,7 @@ def _listed(inputs: Sequence[Feature], ranged: Sequence[Feature], version: int) 
     lines = [f"        {_shapes_code(entry) if entry.name in names else type_code(entry)},\n" for entry in inputs]
     return (
         "Convert one model per shape; or list the shapes that the app uses, up to 128, with the most frequent one as "
-        "default, which is the one that surely keeps the Neural Engine:\n\n"
+        "default (iOS 15, macOS 12 or later for ML programs):\n\n"
         + convert_code([f"inputs=[\n{''.join(lines)}    ],"], max(version, 6))
     )
 
