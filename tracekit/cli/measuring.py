@@ -146,7 +146,7 @@ def readable(measured: Sequence[Measured]) -> list[Measurements]:
 
 def _not_read(measured: Sequence[Measured]) -> list[str]:
     """A note on each recording that was not measured, and each unread table of others, fit to leave the machine."""
-    return [plain(f"skipped: {said}" if each.failed else said) for each in measured for said in each.problems]
+    return [plain(f"skipped: {problem}" if each.failed else problem) for each in measured for problem in each.problems]
 
 
 def notes_on(measured: Sequence[Measured]) -> list[str]:

@@ -258,7 +258,7 @@ def matrix(sources: Sequence[Source], labels: Sequence[str], notes: Iterable[str
             (value for value in of_all if value is not None)
             for of_all in zip(*(one.facts for one in group), strict=True)
         )
-        device, system, units = (" / ".join(dict.fromkeys(known)) or None for known in values)
+        device, system, units = (" / ".join(dict.fromkeys(value)) or None for value in values)
         kinds = tuple(dict.fromkeys(source.kind for source in group))
         days = sorted({source.started[:10] for source in group if source.started})
         recorded = " to ".join(dict.fromkeys(days[:1] + days[-1:])) or None

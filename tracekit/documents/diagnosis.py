@@ -127,7 +127,9 @@ def _answer(leaf: Leaf, checks: Sequence[Result]) -> LeafAnswer:
     not_evaluated = [*with_outcome(unanswered, "not_evaluated"), *with_outcome(unanswered, "error")]
     reasons = dict.fromkeys(f"{check.summary} {check.record}" for check in not_evaluated)
     ran = {check.id for check in of_leaf}
-    of_core_ml = [each.id for each in DETECTORS if each.page.pattern == leaf.pattern and CORE_ML in each.needs]
+    of_core_ml = [
+        detector.id for detector in DETECTORS if detector.page.pattern == leaf.pattern and CORE_ML in detector.needs
+    ]
     unseen, left_out = totals.not_evaluated + totals.errors, len({*of_core_ml} - ran)
     if totals.passed:
         never = leaf.rests_on in {check.id for check in not_evaluated}

@@ -179,4 +179,6 @@ def _answer(file: ModelFileInfo | PerformanceReportInfo, there: bool | None, sen
 
 
 def _of_checks(file: ModelFileInfo, there: bool | None, checks: Sequence[ModelFileResult]) -> FileAnswer:
-    return _answer(file, there, [check.summary for check in checks])._replace(checks=tuple(each.id for each in checks))
+    return _answer(file, there, [check.summary for check in checks])._replace(
+        checks=tuple(check.id for check in checks)
+    )

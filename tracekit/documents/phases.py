@@ -51,7 +51,7 @@ def source_words(models: Sequence[ModelSummary]) -> str:
 
 def headline(model: ModelSummary) -> str:
     """How long compute units worked for a prediction, and what its thread did most: of first ones without others."""
-    calls = next((each for each in reversed(model.phases) if each.kind != LOAD), None)
+    calls = next((phase for phase in reversed(model.phases) if phase.kind != LOAD), None)
     if calls is None:
         parts = model.breakdown.parts if model.breakdown else ()
         units = ((Device(part.part), part) for part in parts if part.part in set(Device))

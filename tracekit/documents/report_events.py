@@ -185,13 +185,13 @@ def runtimes_section(report: Report) -> Section | None:
         durations("p95", lambda row: row[1].statistics.p95_ns if row[1].statistics else None, drop=2),
         durations("sum", lambda row: row[1].statistics.total_ns if row[1].statistics else None, drop=3),
     )
-    recognized = [each for each in report.runtimes if not each.phases]
+    recognized = [runtime for runtime in report.runtimes if not runtime.phases]
     grid = table("Runtimes", columns, rows, brief=PHASES)
     unfinished = sum(phase.unfinished for _, phase in rows)
     notes = (
         f"{unfinished} without an end: counted, and in no duration" if unfinished else "",
         operations.UNCHECKED if rows and not report.requests else "",
-        *(f"{each.name}: {operations.UNVALIDATED_WORDS}" for each in report.runtimes if each.unvalidated),
+        *(f"{runtime.name}: {operations.UNVALIDATED_WORDS}" for runtime in report.runtimes if runtime.unvalidated),
     )
     # Requests are told, and these are their parts.
     told = {request.runtime for request in report.requests}
@@ -202,5 +202,5 @@ def runtimes_section(report: Report) -> Section | None:
         items(notes, role=Role.DIM),
         absent_note(grid),
         name="runtimes",
-        folded=all(each.name in told for each in report.runtimes),
+        folded=all(runtime.name in told for runtime in report.runtimes),
     )

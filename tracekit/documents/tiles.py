@@ -40,7 +40,7 @@ def _tiles(report: Report, models: Sequence[ModelSummary]) -> Iterator[Html | No
     others = [
         runtime for runtime in report.runtimes if runtime.name not in {asked.runtime for asked in report.requests}
     ]
-    asks = [(each.name, phase) for each in others for phase in each.phases if phase.phase == "request"]
+    asks = [(other.name, phase) for other in others for phase in other.phases if phase.phase == "request"]
     for name, known in (*timed, *((f"{name} request", phase.statistics) for name, phase in asks)):
         if known:
             yield _tile(name, duration(known.p50_ns), f"median; {format_count(known.count, 'time')}")

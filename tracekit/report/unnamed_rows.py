@@ -71,7 +71,8 @@ def unnamed_rows(recording: Recording) -> str:
     plain: list[dict[str, Any]] = []
     for table in tables:
         columns = [
-            {"mnemonic": each.mnemonic, "name": each.name, "type": each.engineering_type} for each in table.columns
+            {"mnemonic": column.mnemonic, "name": column.name, "type": column.engineering_type}
+            for column in table.columns
         ]
         cells = [
             _values(part, names, _WORDS if column.mnemonic in _TELLING else ())
@@ -82,7 +83,7 @@ def unnamed_rows(recording: Recording) -> str:
         "format": FORMAT,
         "instruments": recording.run.instruments_version,
         "unknown_events": sorted({_without_names(text, names, _WORDS) for text in events if not is_known(text)}),
-        "unknown_columns": sorted({each.mnemonic for table in tables for each in table.columns} - KNOWN_COLUMNS),
+        "unknown_columns": sorted({column.mnemonic for table in tables for column in table.columns} - KNOWN_COLUMNS),
         "tables": plain,
     }
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n"

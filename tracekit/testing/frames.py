@@ -187,7 +187,7 @@ class Screen:
         `stages`, the tables are those of hitches and refreshes alone."""
         scenario, screens = app.scenario, (self, *others)
         scenario.other_tables += _tables(screens, stages=stages)
-        busy = sorted(span for each in screens if each.process == scenario.target for span in each.busy)
+        busy = sorted(span for screen in screens if screen.process == scenario.target for span in screen.busy)
         if run_loops:
             scenario.other_tables.append(_run_loop(scenario, busy))
         for begin, end in busy:
