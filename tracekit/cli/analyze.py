@@ -132,8 +132,8 @@ def _run_several(arguments: Namespace, inputs: Sequence[Input]) -> ExitStatus:
         _analyze_one, measured="json" in (form, *files.values()), drawn=folder is not None and form == "html"
     )
     entries: list[Analyzed] = []
-    for each, result in zip(inputs, results_of(work, inputs, NAME, arguments, request), strict=True):
-        entry = result or Analyzed(each.name, None, PROCESS_DIED)
+    for source, result in zip(inputs, results_of(work, inputs, NAME, arguments, request), strict=True):
+        entry = result or Analyzed(source.name, None, PROCESS_DIED)
         if folder is not None and entry.report is not None:
             text = report_file(entry.report, form, entry.timeline)
             # The number keeps recordings of one name apart.
@@ -144,7 +144,7 @@ def _run_several(arguments: Namespace, inputs: Sequence[Input]) -> ExitStatus:
         entries.append(replace(entry, timeline=None))
         if entry.report is not None and (arguments.verbose or arguments.show) and form == "text":
             document = report_document(entry.report, None, tuple(arguments.show) or PARTS)
-            print_document(replace(document, more=_next_commands(entry.report, each.paths)), verbose=True)
+            print_document(replace(document, more=_next_commands(entry.report, source.paths)), verbose=True)
     deliver(arguments, files, lambda _: several_document(entries), {"json": lambda: _json_of(entries)}, verbose=False)
     fail_on = arguments.fail_on or request.settings.fail_on
     statuses = [

@@ -159,9 +159,9 @@ def listing(path: Path, analysis: Analysis, timeline: Timeline, files: Sequence[
         "functions": f"{len(functions):,} names of functions and libraries in call stacks",
     }
     columns: tuple[Column[BugFile], ...] = (
-        Column("file", lambda each: each.name, words=True),
-        Column("size", lambda each: f"{len(each.data):,} bytes"),
-        Column("what", lambda each: each.about, words=True),
+        Column("file", lambda file: file.name, words=True),
+        Column("size", lambda file: f"{len(file.data):,} bytes"),
+        Column("what", lambda file: file.about, words=True),
     )
     redaction = json.loads(files[-1].data)["redaction"]
     hidden = {}
@@ -192,7 +192,7 @@ def issue_text(report: Report, command: str, identity: str, machine: str, *, lim
     lines = items((f"Take the recording: {identity}", *settings, line))
     steps = section("How to reproduce", lines, stays=True)
     kept = [block for block in document.blocks if isinstance(block, Section) and block.name != "recording"]
-    blocks = (each for block in kept for each in (steps if block.name == "checks" else None, _worst_first(block)))
+    blocks = (piece for block in kept for piece in (steps if block.name == "checks" else None, _worst_first(block)))
     environment = recording_section(replace(report, recording=recording), title="Environment", stays=True)
     return markdown_of(replace(document, blocks=present(*blocks, environment)), max_bytes=limit)
 

@@ -94,7 +94,7 @@ def sides_of(arguments: Namespace) -> tuple[list[str], list[str]]:
                 f"missing which recordings, as in: tracekit compare {lake} --before \"commit = 'a1'\" "
                 "--after \"commit = 'b2'\""
             )
-        before, after = (" and ".join(f"({each})" for each in side) for side in (arguments.before, arguments.after))
+        before, after = (" and ".join(f"({where})" for where in side) for side in (arguments.before, arguments.after))
         return reports_where(lake, before), reports_where(lake, after)
     if arguments.path and (arguments.before or arguments.after):
         raise UsageError("pass either two paths, or --before and --after, not both")

@@ -221,14 +221,14 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 
 def _error_on_word(name: str | None, word: str) -> UsageError:
     """Error for a word that the command does not take: the option that was meant, or the commands that have it."""
-    command = next((each for each in COMMANDS if each.name == name), None)
+    command = next((command for command in COMMANDS if command.name == name), None)
     prog = f"tracekit {name}" if command else "tracekit"
     if not word.startswith("-"):
         return UsageError(f"unexpected argument '{word}' (see '{prog} --help')")
     option = word.removeprefix("--").partition("=")[0]
-    others = [each.name for each in COMMANDS if option in each.options]
+    others = [command.name for command in COMMANDS if option in command.options]
     if command is None or option not in OPTIONS or not others:
-        known = ["--help", *(["--version"] if command is None else [f"--{each}" for each in command.options])]
+        known = ["--help", *(["--version"] if command is None else [f"--{option}" for option in command.options])]
         return UsageError(
             f"unknown option {word.partition('=')[0]}{suggest_name(f'--{option}', known)} (see '{prog} --help')"
         )

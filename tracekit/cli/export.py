@@ -80,7 +80,7 @@ def run(arguments: Namespace) -> ExitStatus:
         emit(tables_json(contents, arguments.run), utf8=True)
     else:
         print_document(tables_document(contents, arguments.run))
-    return max((tell_unreadable(contents.source, each.tables) for each in contents.runs), default=ExitStatus.DONE)
+    return max((tell_unreadable(contents.source, run.tables) for run in contents.runs), default=ExitStatus.DONE)
 
 
 def _write_folder(arguments: Namespace, folder: Path, form: str) -> ExitStatus:

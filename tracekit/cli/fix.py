@@ -138,7 +138,7 @@ def _write_fixed(
 def _functions(source: str, given: Sequence[str]) -> dict[str, Path]:
     """Models by function, the source first; a name that is not given is that of the file. Raises `UsageError`."""
     found: dict[str, Path] = {}
-    for name, path in (("", source), *(each.rpartition("=")[::2] for each in given)):
+    for name, path in (("", source), *(function.rpartition("=")[::2] for function in given)):
         function = name or _STRANGE.sub("_", Path(path).stem)
         if not path:
             raise UsageError(f"--function {name}=: expected [NAME=]FILE")

@@ -61,7 +61,7 @@ def _of_two_builds(recordings: Sequence[Recorded], measured: Sequence[Measuremen
         return ["Two builds: give their recordings, or `tracekit compare` them."] if two else []
     # As in the history, a recording counts once.
     known = {one.identity or id(one): (one, what) for one, what in zip(recordings, measured, strict=True)}
-    ordered = sorted(known.values(), key=lambda each: each[0].time)
+    ordered = sorted(known.values(), key=lambda build: build[0].time)
     builds = list(grouped((one.commit or id(one), what) for one, what in ordered).values())
     if len(builds) != 2:
         return []

@@ -100,7 +100,7 @@ def _settings(recording: Measurements | None) -> Iterator[str]:
         for model in models[:MODELS]:
             # TOML has the escapes of JSON, but none in two halves.
             quoted = json.dumps(model.model, ensure_ascii=False)
-            name = "".join(each if each.isprintable() else f"\\U{ord(each):08x}" for each in quoted)
+            name = "".join(character if character.isprintable() else f"\\U{ord(character):08x}" for character in quoted)
             yield f"\n[check.limits.{name}]"
             for limit, key in LIMITS.items():
                 measured = model.figures.get(limit)
@@ -144,7 +144,7 @@ def _findings(recording: Measurements | None) -> Iterator[str]:
 def _found(recording: Measurements) -> dict[str, list[str]]:
     """Checks that found something, by severity; those without are left out."""
     found = {(one.severity, one.id) for one in recording.checks if one.outcome == "finding"}
-    return {severity: ids for severity in FINDINGS if (ids := sorted(id_ for each, id_ in found if each == severity))}
+    return {severity: ids for severity in FINDINGS if (ids := sorted(id_ for level, id_ in found if level == severity))}
 
 
 def _value(limit: str, measured: Figure) -> str:

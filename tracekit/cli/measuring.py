@@ -146,13 +146,13 @@ def readable(measured: Sequence[Measured]) -> list[Measurements]:
 
 def _not_read(measured: Sequence[Measured]) -> list[str]:
     """A note on each recording that was not measured, and each unread table of others, fit to leave the machine."""
-    return [plain(f"skipped: {problem}" if each.failed else problem) for each in measured for problem in each.problems]
+    return [plain(f"skipped: {problem}" if one.failed else problem) for one in measured for problem in one.problems]
 
 
 def notes_on(measured: Sequence[Measured]) -> list[str]:
     """A note on whatever could not be read, and on each recording with more models than are measured."""
     known = [entry.measurements for entry in measured if entry.measurements is not None]
-    return [*_not_read(measured), *(plain(f"{each.source}: {each.limited}") for each in known if each.limited)]
+    return [*_not_read(measured), *(plain(f"{one.source}: {one.limited}") for one in known if one.limited)]
 
 
 def all_measurements(measured: Sequence[Measured]) -> list[Measurements]:

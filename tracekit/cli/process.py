@@ -91,7 +91,7 @@ class _CompiledLate:
         def late(instance: object, /, *values: object, **named: object) -> Any:
             nonlocal method, fill, fills
             if method is None:
-                owners = [each for each in type(instance).__mro__ if each.__dict__.get(name) is late]
+                owners = [owner for owner in type(instance).__mro__ if owner.__dict__.get(name) is late]
                 if fills and owners:
                     fills -= 1
                     fill = fill or _filling(owners[0])
@@ -99,8 +99,8 @@ class _CompiledLate:
                         return None
                 method = self._compile(name, *arguments, **options)
                 method.__qualname__ = late.__qualname__
-                for each in owners:
-                    setattr(each, name, method)
+                for owner in owners:
+                    setattr(owner, name, method)
             return method(instance, *values, **named)
 
         late.__name__ = name

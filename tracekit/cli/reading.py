@@ -161,7 +161,7 @@ def inputs_of(paths: Sequence[str]) -> list[Input]:
     inputs: list[Input] = []
     for path in paths:
         if _is_recording(path):
-            inputs += [Input(Path(each).name, (each,)) for each in (_recordings_in(path) or [path])]
+            inputs += [Input(Path(found).name, (found,)) for found in (_recordings_in(path) or [path])]
         elif all(entry.paths != loose for entry in inputs):
             name = "standard input" if list(loose) == ["-"] else Path(loose[0]).name
             inputs.append(Input(name, loose))

@@ -174,7 +174,7 @@ def _with_path_of_program(launch: tuple[str, ...]) -> tuple[str, ...]:
 def choose_device(tool: xctrace.Tool, wanted: str) -> xctrace.ListedDevice:
     """The device that the user means, chosen from a list of several. Raises `UsageError` for none that can record."""
     matching = xctrace.find_devices(xctrace.list_devices(tool), wanted)
-    rest = [each for each in matching if not each.is_simulator]
+    rest = [device for device in matching if not device.is_simulator]
     if rest != matching and rest and xctrace.read_version(tool).hangs_on_simulators:
         matching = rest
     device = matching[0] if len(matching) == 1 else _device_of_number(matching, wanted)
@@ -187,7 +187,7 @@ def _device_of_number(devices: Sequence[xctrace.ListedDevice], wanted: str) -> x
     listed = [f"{device.name} ({', '.join(filter(None, (device.os_version, device.kind)))})" for device in devices]
     if not is_interactive():
         which = f"several devices match '{wanted}'" if wanted else "--device needs a value where there is no terminal"
-        choices = ", ".join(f"{text} {each.identifier}" for text, each in zip(listed, devices, strict=True))
+        choices = ", ".join(f"{text} {device.identifier}" for text, device in zip(listed, devices, strict=True))
         raise UsageError(f"{which}; use the name or the UDID of one: {choices}")
     for number, line in enumerate(listed, 1):
         narrate(f"{number:3}  {line}")

@@ -100,8 +100,8 @@ def run(arguments: Namespace) -> ExitStatus:
     if answer:
         data = {"csv": lambda: answer_csv(answer), "json": lambda: answer_json(answer)}
         deliver(arguments, others, lambda form: answer_document(answer, form), data, whole=not files)
-    status = ExitStatus.DONE if all(each.recorded for each in coverage) else ExitStatus.INCONCLUSIVE
-    return _tell_damage(database, [each.view for each in coverage]) or status
+    status = ExitStatus.DONE if all(view.recorded for view in coverage) else ExitStatus.INCONCLUSIVE
+    return _tell_damage(database, [view.view for view in coverage]) or status
 
 
 def _query_of(arguments: Namespace) -> str | None:
@@ -151,7 +151,7 @@ def _database(arguments: Namespace) -> Database:
 
 def _tell(coverage: tuple[ViewCoverage, ...], quiet: bool) -> None:
     """Say on standard error what was not recorded; also where `quiet`, since no rows would say something else."""
-    for note in notes_of(each for each in coverage if not (quiet and each.recorded)):
+    for note in notes_of(view for view in coverage if not (quiet and view.recorded)):
         narrate(f"tracekit: {note}")
 
 

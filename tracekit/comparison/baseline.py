@@ -257,7 +257,7 @@ def _latency(model: ModelComparison, held: Held | None) -> Item:
     }[held.passed]
     lead, _, more = lead.partition("; ")
     # Ends that round to what is allowed would look as if they decided.
-    ends = " to ".join(words.percent_change(1 + each, held.reason is Reason.WIDE) for each in (held.low, held.high))
+    ends = " to ".join(words.percent_change(1 + end, held.reason is Reason.WIDE) for end in (held.low, held.high))
     text = f"{lead}: median {words.arrow(*map(words.durations(change.resolution_ns), held.latencies_ns))}"
     if held.reason is not Reason.INEXACT:
         text += f", {words.percent_change(1 + held.change)} ({ends}), allowed +{held.allowed * 100:.0f}%"

@@ -200,7 +200,7 @@ def _notes(
         ONE_RECORDING: is_pair,
         WRONG_OF_ONE: is_pair,
         FEW_OF_TWO: min(len(before), len(after)) == 2,
-        INFERRED: any(not model.is_operation for each in without for model in each),
+        INFERRED: any(not model.is_operation for models in without for model in models),
         "A recording without Core ML events has no data on loads, copies or latency.": not all(without),
         OF_ALL: any(model.presence is Presence.BOTH and model.basis is Basis.ALL for model in models),
         FOOTPRINTS: footprints_differ((*before, *after)),

@@ -189,5 +189,5 @@ _CLEARLY: Final = 1.2
 def _savings(side: Sequence[Outcomes], check: str, models: Sequence[str | None]) -> int | None:
     """What the fix saves in these models together, in the recording where it is most."""
     costs = ([one.savings_ns for one in _results([outcomes], check, *models)] for outcomes in side)
-    known = ([cost for cost in each if cost is not None] for each in costs)
-    return max((sum(each) for each in known if each), default=None)
+    known = ([cost for cost in costs_there if cost is not None] for costs_there in costs)
+    return max((sum(times) for times in known if times), default=None)

@@ -64,7 +64,7 @@ class Facts(NamedTuple):
 def measure(trace: Trace, report: Report, shown: Shown | None = None) -> Measurements:
     """Measurements of a recording, of which `shown` counts (None: all of it). O(n log n) in the rows of the trace."""
     called = (model for model in report.models if model.level == Level.TOP and (model.predictions or model.loads))
-    rates = {each.name: each.quantities.get("predictions_per_second") for each in called}
+    rates = {model.name: model.quantities.get("predictions_per_second") for model in called}
     return measure_with(
         trace, Facts(report.recording, report.tables, check_results(report.results, report.coverage), rates), shown
     )

@@ -125,7 +125,7 @@ def outlook(medians_ns: Sequence[FloatArray], floors: Sequence[Floor], recording
     """What a baseline can show, of which each model has the medians of its recordings, to so many recordings of a
     build. None where no model has two. O(models)."""
     known = zip(medians_ns, floors, strict=True)
-    several = [(np.log(np.maximum(each, 1.0)), floor) for each, floor in known if len(each) > 1]
+    several = [(np.log(np.maximum(latencies, 1.0)), floor) for latencies, floor in known if len(latencies) > 1]
     if not several:
         return None
     squares = np.array([float(((logs - logs.mean()) ** 2).sum()) for logs, _ in several])
@@ -149,8 +149,8 @@ def moderated_variances(squares: FloatArray, degrees: FloatArray) -> tuple[Float
     """
     free = degrees[degrees > 0]
     own = np.maximum(squares[degrees > 0] / free, _LEAST_VARIANCE)
-    logs = np.log(own) - np.array([_digamma(each / 2) - math.log(each / 2) for each in free])
-    beyond = float(logs.var(ddof=1)) - float(np.mean([_trigamma(each / 2) for each in free])) if len(free) > 1 else 0.0
+    logs = np.log(own) - np.array([_digamma(n / 2) - math.log(n / 2) for n in free])
+    beyond = float(logs.var(ddof=1)) - float(np.mean([_trigamma(n / 2) for n in free])) if len(free) > 1 else 0.0
     if beyond <= 0:
         pooled = max(float(squares.sum() / free.sum()), _LEAST_VARIANCE)
         return np.full(len(degrees), pooled), np.full(len(degrees), free.sum())

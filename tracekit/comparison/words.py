@@ -118,7 +118,7 @@ def side_counts(sides: Sequence[Sequence[int]], noun: str) -> str:
     if max(map(len, sides)) < 2:
         return f"{' and '.join(f'{sum(side):,}' for side in sides)} {noun}"
     ends = ((min(side, default=0), max(side, default=0)) for side in sides)
-    before, after = (" to ".join(f"{end:,}" for end in dict.fromkeys(each)) for each in ends)
+    before, after = (" to ".join(f"{end:,}" for end in dict.fromkeys(pair)) for pair in ends)
     noun = noun.removesuffix("s") if before == "1" else noun
     return f"{format_count(len(sides[0]), 'recording')} of {before} {noun} and {len(sides[1])} of {after}"
 

@@ -105,7 +105,7 @@ def whatif_document(said: WhatIf) -> Document:
         blocks=present(
             section("Before and after", table("Before and after", shown, rows), note=GAIN),
             items([*waits, *nothing]),
-            section("Savings unknown", items(f"{each.finding}: {each.reason}" for each in said.unknown)),
+            section("Savings unknown", items(f"{finding.finding}: {finding.reason}" for finding in said.unknown)),
             section("Assumed", items(said.assumed, role=Role.DIM)),
         ),
     )

@@ -160,7 +160,7 @@ def brief_answers(results: Sequence[Result], limit: int) -> str:
         said = _without(to_dict(result), "references", "call_sites", "evidence", "own_fix")
         if result.outcome == "finding":
             said |= {"title": result.title, "why": result.why, "code": [_code(site) for site in result.call_sites[:3]]}
-            said["evidence"] = [_without(to_dict(each)) for each in result.evidence[:limit]]
+            said["evidence"] = [_without(to_dict(entry)) for entry in result.evidence[:limit]]
         answers.append(said)
     fix = next((result.fix for result in results if result.fix), "")
     return capped({"answers": answers} | ({"fix": fix} if fix else {}))
@@ -229,7 +229,7 @@ def brief_model_file(report: ModelReport, document: Document, commands: Mapping[
 
 def _not_evaluated(results: Iterable[Answer]) -> list[dict[str, str]]:
     """Each reason once, with the checks that it keeps from an answer."""
-    checks = grouped(((each.summary, each.record), each.id) for each in with_outcome(results, "not_evaluated"))
+    checks = grouped(((result.summary, result.record), result.id) for result in with_outcome(results, "not_evaluated"))
     return [
         {"checks": ", ".join(dict.fromkeys(names)), "why": why} | ({"record": record} if record else {})
         for (why, record), names in checks.items()

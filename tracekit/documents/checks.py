@@ -30,9 +30,9 @@ def not_evaluated_section(remedies: Sequence[Remedy], checks: Sequence[Result], 
     """What helps to evaluate the checks that were not; then errors, and what the lines leave out. `few`: a short text
     leaves them to its last line."""
     rest: Iterator[Line] = (
-        (Span(", ".join(each.checks), Role.STRONG), f": {each.rest or 'see Coverage'}")
-        for each in remedies
-        if each.rest or len(each.checks) > MANY
+        (Span(", ".join(remedy.checks), Role.STRONG), f": {remedy.rest or 'see Coverage'}")
+        for remedy in remedies
+        if remedy.rest or len(remedy.checks) > MANY
     )
     more = section("Reasons and advice", items(rest), folded=True)
     lines: list[Line] = []
@@ -85,11 +85,11 @@ def others_section(checks: Sequence[Result], outcome: str) -> Section | None:
 def checks_document(detectors: Sequence[ListedDetector]) -> Document:
     """Id and finding of each check, those of recordings first."""
     name: Column[ListedDetector] = columns.words(
-        "check", lambda each: f"{each.id} (from {each.package})" if each.package else each.id
+        "check", lambda detector: f"{detector.id} (from {detector.package})" if detector.package else detector.id
     )
-    finding: Column[ListedDetector] = columns.words("finding", lambda each: each.page.finding_title)
+    finding: Column[ListedDetector] = columns.words("finding", lambda detector: detector.page.finding_title)
     shown = (columns.words("about", _about, heading=True), name, finding)
-    rows = sorted(detectors, key=lambda each: (APP, RECORDING, MODEL_FILE).index(_about(each)))
+    rows = sorted(detectors, key=lambda detector: (APP, RECORDING, MODEL_FILE).index(_about(detector)))
     blocks = present(table("Checks", shown, rows))
     return Document("Checks", "", Role.PLAIN, blocks=blocks, closing="its page and thresholds: tracekit explain CHECK")
 

@@ -65,7 +65,7 @@ def comparison_document(
     )
     # The look of the worst answer: on medians, on percentiles that changed, and on findings.
     tails = {model.p95.answer for model in comparison.compared} & CHANGED
-    tones = {TONES[each] for each in {model.latency.answer for model in comparison.compared} | tails}
+    tones = {TONES[answer] for answer in {model.latency.answer for model in comparison.compared} | tails}
     tones |= {TONES[change.status] for change in comparison.findings}
     if any(map(words.moved, comparison.compared)):
         tones -= {Role.GOOD}

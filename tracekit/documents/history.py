@@ -63,8 +63,8 @@ def history_document(history: History, form: str = "text", link: Callable[[str],
     ended = [one for one in history.series if not one.current]
     found = [(trend.worsening(), one, trend) for one in current for trend in one.trends if trend.worsening()]
     # What a user feels comes first: times before shares, and those before findings.
-    worse = sorted(found, key=lambda each: (_ORDER[FIGURES[each[2].figure].unit], -each[0]))
-    current = list({id(one): one for one in (*(each[1] for each in worse), *current)}.values())
+    worse = sorted(found, key=lambda change: (_ORDER[FIGURES[change[2].figure].unit], -change[0]))
+    current = list({id(one): one for one in (*(change[1] for change in worse), *current)}.values())
 
     builds = {one: at for at, one in enumerate(dict.fromkeys(one.builds for one in history.series))}
 

@@ -84,7 +84,7 @@ def lanes_of_both(comparison: Comparison, sides: tuple[Drawing, Drawing] | None)
     if sides is None:
         why = "Lanes are drawn where each side has a recording, not only reports."
         return Section("Timeline", (Paragraph(why, Role.DIM),), name="timeline")
-    starts = [[int(lane.starts[lane.calls][0]) for lane in each.lanes if lane.calls.any()] for _, each in sides]
+    starts = [[int(lane.starts[lane.calls][0]) for lane in drawn.lanes if lane.calls.any()] for _, drawn in sides]
     aligned = "One scale. Each recording begins at its start: one has no prediction to align it by."
     origins = [min(of_side) for of_side in starts] if all(starts) else [0, 0]
     if all(starts):

@@ -40,7 +40,7 @@ def file_rows(report: Report) -> tuple[FileRow, ...]:
             from tracekit.model_files.fixing.remedies import ADVICE
 
             # How the other findings slow the model down is not measured, so they stand here alone.
-            names = [each.id for each in with_outcome(file.results, "finding") if each.summary != file.interface]
+            names = [check.id for check in with_outcome(file.results, "finding") if check.summary != file.interface]
             others = f"Also found in the file: {word_list(names)}; tracekit inspect says more." if names else ""
             commands = (
                 f"To change the file: `{command}`. {ADVICE.get(finding, '')}".rstrip()

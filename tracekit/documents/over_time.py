@@ -47,7 +47,7 @@ def trend(model: ModelSummary) -> str:
     parts = []
     warm, cold = (model.latency.warm, model.latency.cold) if model.latency else (None, None)
     if warm and cold and cold.p50_ns >= SLOWER * warm.p50_ns:
-        first, then = (format_time(each.p50_ns, model.resolution_ns) for each in (cold, warm))
+        first, then = (format_time(statistics.p50_ns, model.resolution_ns) for statistics in (cold, warm))
         parts.append(f"first after a load {first}, then {then} (medians)")
     if model.latency_trend is not None:
         parts.append(_trend_sentence(model.latency_trend, model.resolution_ns))

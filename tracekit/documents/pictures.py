@@ -222,7 +222,7 @@ def figure(title: str, chart: Html, y: Iterable[str], x: Iterable[str], looks: s
 
 def latency_section(report: Report, timeline: Timeline) -> Section | None:
     """How long the predictions of each model took, and when; None without predictions."""
-    calls = sorted(calls_of(timeline), key=lambda each: -int(each.durations.sum()))
+    calls = sorted(calls_of(timeline), key=lambda calls: -int(calls.durations.sum()))
     if not calls:
         return None
     known = {model.name: model for model in report.models}

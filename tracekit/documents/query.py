@@ -60,7 +60,7 @@ def answer_json(answer: Answer) -> str:
         "query": answer.query,
         "columns": [{"name": name, "type": kind} for name, kind in zip(answer.columns, answer.types, strict=True)],
         "rows": answer.rows,
-        "coverage": [coverage_json(each) for each in answer.coverage],
+        "coverage": [coverage_json(entry) for entry in answer.coverage],
     }
     try:
         text = json.dumps(document, default=_plain, ensure_ascii=False, allow_nan=False)
@@ -83,7 +83,7 @@ def answer_parquet(rows: Any, coverage: Sequence[ViewCoverage]) -> bytes:
     # An extra; the command has checked that it is there.
     from pyarrow import parquet
 
-    said = json.dumps({"schema_version": VERSION, "coverage": [coverage_json(each) for each in coverage]})
+    said = json.dumps({"schema_version": VERSION, "coverage": [coverage_json(entry) for entry in coverage]})
     stream = io.BytesIO()
     parquet.write_table(rows.replace_schema_metadata({"tracekit": said}), stream)
     return stream.getvalue()

@@ -148,11 +148,11 @@ def memory_section(report: Report, timeline: Timeline | None = None) -> Section 
     if report.memory is None:
         return None
     shown: tuple[Column[LoadMemory], ...] = (
-        columns.names("model", lambda each: each.model),
-        columns.numbers("instance", lambda each: each.instance, drop=3),
-        columns.words("loaded at", lambda each: moment(each.start_ns)),
-        columns.optional("memory added", lambda each: each.step_bytes, format_bytes, float),
-        columns.optional("given back", lambda each: each.returned_bytes, format_bytes, float),
+        columns.names("model", lambda load: load.model),
+        columns.numbers("instance", lambda load: load.instance, drop=3),
+        columns.words("loaded at", lambda load: moment(load.start_ns)),
+        columns.optional("memory added", lambda load: load.step_bytes, format_bytes, float),
+        columns.optional("given back", lambda load: load.returned_bytes, format_bytes, float),
         columns.words("certainty", _sure, drop=1),
     )
     loads, system = report.memory.loads, report.recording.os_version
@@ -203,11 +203,11 @@ def _picture(lane: DrawnLane) -> blocks.Figure | None:
 def sustained_section(models: Sequence[Sustained]) -> Section | None:
     """Whether models keep their speed over minutes, and how long each unit works per prediction."""
     shown: tuple[Column[Sustained], ...] = (
-        columns.names("model", lambda each: each.model),
-        columns.durations("over", lambda each: each.span_ns, drop=4),
-        columns.words("predictions/s", lambda each: _pair(each, "per_second")),
-        columns.words("median", lambda each: _pair(each, "p50_ns"), drop=2),
-        columns.numbers("retained", lambda each: each.retained, lambda share: format_share(share) if share else ABSENT),
+        columns.names("model", lambda row: row.model),
+        columns.durations("over", lambda row: row.span_ns, drop=4),
+        columns.words("predictions/s", lambda row: _pair(row, "per_second")),
+        columns.words("median", lambda row: _pair(row, "p50_ns"), drop=2),
+        columns.numbers("retained", lambda row: row.retained, lambda share: format_share(share) if share else ABSENT),
         columns.words("thermal", _thermal, drop=1),
         *(_unit(device) for device in Device),
     )
@@ -225,12 +225,12 @@ def _thermal(model: Sustained) -> str:
 
 
 def _unit(device: Device) -> Column[Sustained]:
-    return columns.durations(f"{DEVICE_NAMES[device]} per prediction", lambda each: each.units.get(str(device)), drop=3)
+    return columns.durations(f"{DEVICE_NAMES[device]} per prediction", lambda row: row.units.get(str(device)), drop=3)
 
 
 def _pair(model: Sustained, name: str) -> str:
     """Of the first third and of the last: `12.1 → 13.1 ms`."""
-    first, last = (getattr(each, name) for each in (model.first, model.last))
+    first, last = (getattr(third, name) for third in (model.first, model.last))
     if name != "p50_ns":
         return " → ".join(ABSENT if rate is None else format_rate(rate, "") for rate in (first, last))
     one, other = (ABSENT if ns is None else format_time(ns) for ns in (first, last))

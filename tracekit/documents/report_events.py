@@ -198,7 +198,7 @@ def runtimes_section(report: Report) -> Section | None:
     return section(
         "Runtimes",
         grid,
-        items(join((Span(each.name, Role.STRONG), each.reason), ": ") for each in recognized),
+        items(join((Span(runtime.name, Role.STRONG), runtime.reason), ": ") for runtime in recognized),
         items(notes, role=Role.DIM),
         absent_note(grid),
         name="runtimes",

@@ -205,8 +205,8 @@ def savings_words(check: Result, *, short: bool = False) -> str:
 
 def savings_each(check: Result) -> str:
     """What each call takes less where all together take as long; empty otherwise."""
-    each = check.saved and check.saved.each
-    return f"{format_estimate(each.saved_ns)} each" if check.saved_ns == 0 and each and each.saved_ns else ""
+    once = check.saved and check.saved.each
+    return f"{format_estimate(once.saved_ns)} each" if check.saved_ns == 0 and once and once.saved_ns else ""
 
 
 def _longest_first(evidence: Iterable[Evidence]) -> list[Evidence]:
@@ -277,9 +277,9 @@ def _fix(group: Group) -> Section | None:
 
 def _evidence(group: Group) -> Section | None:
     """The intervals that weigh most, the longest first."""
-    each = max(EVIDENCE // len(group.results), OF_EACH)
+    most = max(EVIDENCE // len(group.results), OF_EACH)
     total = sum(check.evidence_total for check in group.results)
-    longest = (_longest_first(check.evidence)[:each] for check in group.results)
+    longest = (_longest_first(check.evidence)[:most] for check in group.results)
     shown = _longest_first(chain.from_iterable(longest))
     more = Paragraph(f"and {total - len(shown):,} more", Role.DIM) if total > len(shown) else None
     if shown and shown[0].bytes is not None:

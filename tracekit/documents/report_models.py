@@ -213,7 +213,7 @@ class LoadsRow:
     def total_ns(self, kind: str) -> int | None:
         """Time of all their `load`s or `prediction`s; None where there is none, or where it is not known."""
         known = (getattr(model, kind) for model in self.models)
-        return sum(each.total_ns for each in known if each) if self.count(f"{kind}s") else None
+        return sum(load.total_ns for load in known if load) if self.count(f"{kind}s") else None
 
     def mean_ns(self, kind: str) -> float | None:
         """The same on average."""

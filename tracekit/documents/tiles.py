@@ -46,7 +46,7 @@ def _tiles(report: Report, models: Sequence[ModelSummary]) -> Iterator[Html | No
             yield _tile(name, duration(known.p50_ns), f"median; {format_count(known.count, 'time')}")
     predicting = [model for model in models if model.prediction is not None]
     whose = visible(predicting[0].name) if len(predicting) == 1 else format_count(len(predicting), "model")
-    predictions = format_count(sum(each.prediction.count for each in predicting if each.prediction), "prediction")
+    predictions = format_count(sum(model.prediction.count for model in predicting if model.prediction), "prediction")
     if not any(map(_per_second, predicting)):
         whose += f", {predictions}"
     loads = [model.load for model in models if model.load is not None and model.load.count]

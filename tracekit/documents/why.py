@@ -48,7 +48,7 @@ class Row(NamedTuple):
 
 def why_document(report: WhyReport, path: str = "") -> Document:
     """What is said of each prediction, then of the slowest ones of its model; `path` is that of the recording."""
-    explained = [each for model in report.models for each in zip(model.predictions, model.findings, strict=True)]
+    explained = [pair for model in report.models for pair in zip(model.predictions, model.findings, strict=True)]
     finding = worst_finding(*explained[0]) if explained else None
     can_be_replayed = any(isinstance(fix_of(detector), Fix) for detector in all_detectors() if detector.id == finding)
     replayed = command("whatif", path or report.source, finding or "")

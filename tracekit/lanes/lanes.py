@@ -125,7 +125,7 @@ def _hardware(trace: Trace, grouping: Grouping) -> Iterator[LaneRows]:
             yield _hardware_lane(entry.lane, name, intervals, np.flatnonzero(here), words)
             continue
         # Rows that name a model, others that may be the target's, and those of other processes.
-        core_ml, app, foreign = (np.flatnonzero(here & each) for each in (named & ~others, ~named & ~others, others))
+        core_ml, app, foreign = (np.flatnonzero(here & rows) for rows in (named & ~others, ~named & ~others, others))
         words = _words(trace, name, Reason.NO_MODEL)
         yield _hardware_lane(entry.lane, f"{name} · Core ML", intervals, core_ml, words)
         if app.size:
@@ -169,7 +169,7 @@ def _hardware_lane(identity: str, title: str, intervals: Events, positions: IntA
 
 def _strips(trace: Trace) -> Iterator[LaneRows]:
     strips = [(context, context.strip) for context in CONTEXT if context.strip is not None]
-    for context, strip in sorted(strips, key=lambda each: not each[1].first):
+    for context, strip in sorted(strips, key=lambda pair: not pair[1].first):
         rows, events = trace.context.get(context.name), None
         if rows is not None and len(rows):
             states: Texts = rows.columns()[strip.column]

@@ -122,7 +122,7 @@ def _levels(trace: Trace, at: IndexArray) -> Events:
     starts, sizes = times[begins], np.maximum.reduceat(held, begins)
     usual = int(np.median(np.diff(times))) if len(times) > 1 else 0
     end = max(min(int(times[-1]) + usual, trace.run.duration_ns or 0), int(times[-1]))
-    texts, codes = np.unique([format_bytes(each) for each in sizes.tolist()], return_inverse=True)
+    texts, codes = np.unique([format_bytes(size) for size in sizes.tolist()], return_inverse=True)
     share = sizes / peak
     colors = np.where(share >= _HIGH, Category.HIGH, np.where(share >= _MEDIUM, Category.MEDIUM, Category.LOW))
     labels = Codes(codes.astype(np.int32), tuple(map(str, texts)))

@@ -142,7 +142,7 @@ COUNTS = (
 )
 
 MODELS = COUNTS + tuple(
-    real(name, f"{each.label}, in {each.unit}") for name, each in MODEL.items() if name != "predictions"
+    real(name, f"{quantity.label}, in {quantity.unit}") for name, quantity in MODEL.items() if name != "predictions"
 )
 
 FINDINGS = (

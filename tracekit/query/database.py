@@ -115,11 +115,11 @@ def coverage_of(view: View, rows: int, source: Source) -> ViewCoverage:
     """Whether a view with so many rows holds what happened."""
     trace = source.trace
     stacks = {CALL_STACKS: stacks_coverage(trace)} if CALL_STACKS in view.instruments else {}
-    entries = [stacks.get(each.instrument, each) for each in trace.coverage if each.instrument in view.instruments]
+    entries = [stacks.get(entry.instrument, entry) for entry in trace.coverage if entry.instrument in view.instruments]
     # What was recorded has advice where a part of it is damaged.
     lacking = [entry for entry in entries if not entry.recorded or entry.advice]
-    gaps = [each for each in lacking if each.state is not TableState.ROWS]
-    notes = [f"{each.conclusion} {each.advice}".strip() for each in lacking]
+    gaps = [coverage for coverage in lacking if coverage.state is not TableState.ROWS]
+    notes = [f"{coverage.conclusion} {coverage.advice}".strip() for coverage in lacking]
     recorded = len(gaps) < len(entries) or not entries
     if rows and gaps and CORE_ML in view.instruments:
         damage = notes if gaps[0].state is TableState.UNREADABLE else []
@@ -143,7 +143,7 @@ def coverage_of(view: View, rows: int, source: Source) -> ViewCoverage:
 
 def notes_of(coverage: Iterable[ViewCoverage]) -> list[str]:
     """A sentence for each view with something missing."""
-    return [f"{each.view}: {each.note}" for each in coverage if each.note]
+    return [f"{view.view}: {view.note}" for view in coverage if view.note]
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ class Database:
         self._connection, self._known, self._ended = package.connect(config=_LOCKED), {}, Event()
         if folder is not None:
             # Patterns are compared as they are written.
-            allowed = ", ".join(quoted(f"{each}/", "'") for each in (folder, escape(str(folder))))
+            allowed = ", ".join(quoted(f"{place}/", "'") for place in (folder, escape(str(folder))))
             self._connection.execute(f"set allowed_directories = [{allowed}]")
         self._connection.execute("set enable_external_access = false; set lock_configuration = true")
         same_run = "" if folder is None else f" and e.{LAKE_KEY} = p.{LAKE_KEY}"

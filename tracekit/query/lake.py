@@ -154,7 +154,7 @@ def add_to_lake(lake: Path, run_id: str, views: RecordingViews, report: Report, 
 
 def _folder(part: str, value: str | None) -> str:
     """The folder of a value, as readers of Hive's folders decode names."""
-    said = "".join(each if each.isprintable() and not each.isascii() else quote(each, safe="") for each in value or "")
+    said = "".join(char if char.isprintable() and not char.isascii() else quote(char, safe="") for char in value or "")
     return f"{part}={said or _UNKNOWN}"
 
 
@@ -186,7 +186,7 @@ def _write(path: Path, rows: ViewRows, columns: Sequence[Column]) -> None:
         values, null = (cells, None) if isinstance(cells, np.ndarray) else (cells.values, ~cells.known)
         return pa.array(values, type_, mask=null, from_pandas=True)
 
-    arrays = [cells(rows[each.name], each.type) for each in schema]
+    arrays = [cells(rows[column.name], column.type) for column in schema]
     parquet.write_table(pa.Table.from_arrays(arrays, schema=schema), path, compression="zstd")
 
 

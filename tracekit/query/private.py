@@ -69,18 +69,18 @@ def public_tables(trace: Trace) -> Callable[[Sequence[Table]], list[Table]]:
 
     def public(tables: Sequence[Table]) -> list[Table]:
         # A table that cannot be read has columns, and no cells.
-        columns = [each for table in tables for each in zip(table.columns, table.cells, strict=False)]
-        cells = [(column.mnemonic.replace("-", "_"), each) for column, each in columns]
-        values = [(name, value) for name, each in cells if isinstance(each, Codes) for value in each.values]
-        values += [(_PROCESS, each.process) for _, each in values if isinstance(each, Thread) and each.process]
+        columns = [pair for table in tables for pair in zip(table.columns, table.cells, strict=False)]
+        cells = [(column.mnemonic.replace("-", "_"), held) for column, held in columns]
+        values = [(name, value) for name, held in cells if isinstance(held, Codes) for value in held.values]
+        values += [(_PROCESS, cell.process) for _, cell in values if isinstance(cell, Thread) and cell.process]
         texts = grouped(((f"{RAW}.{tables[0].schema}", name), str(value)) for name, value in values)
         clean = {name: held for (_, name), held in _public_texts(texts, facts, names).items()}
         made = iter(
             [
-                each
-                if isinstance(each, Numbers) or name not in clean
-                else merge_codes(each.codes, [_public_value(value, name, clean) for value in each.values])
-                for name, each in cells
+                held
+                if isinstance(held, Numbers) or name not in clean
+                else merge_codes(held.codes, [_public_value(value, name, clean) for value in held.values])
+                for name, held in cells
             ]
         )
         return [replace(table, cells=tuple(islice(made, len(table.cells)))) for table in tables]

@@ -128,11 +128,11 @@ def _found(source: Source) -> list[Result]:
 def _findings(source: Source) -> ViewRows:
     rows = [
         (
-            *(rank, each.id, each.severity, each.model, each.title, each.summary, each.saved_ns),
-            *((saved.each.saved_ns, saved.each.what) if (saved := each.saved) and saved.each else (None, None)),
-            each.evidence_total,
+            *(rank, check.id, check.severity, check.model, check.title, check.summary, check.saved_ns),
+            *((saved.each.saved_ns, saved.each.what) if (saved := check.saved) and saved.each else (None, None)),
+            check.evidence_total,
         )
-        for rank, each in enumerate(_found(source), 1)
+        for rank, check in enumerate(_found(source), 1)
     ]
     return typed(rows, of.FINDINGS)
 
@@ -158,8 +158,8 @@ def _evidence(source: Source) -> ViewRows:
 
 def _coverage(source: Source) -> ViewRows:
     rows = [
-        (each.instrument, str(each.state), each.rows, ", ".join(each.tables), each.conclusion, each.advice)
-        for each in source.report().coverage
+        (row.instrument, str(row.state), row.rows, ", ".join(row.tables), row.conclusion, row.advice)
+        for row in source.report().coverage
     ]
     return typed(rows, of.COVERAGE)
 

@@ -66,8 +66,8 @@ def _files(given: Sequence[Path]) -> Iterator[tuple[str, Path]]:
             linked = [name for name in folders if Path(folder, name).is_symlink()]
             for name in [*names, *linked]:
                 if name != ".DS_Store":
-                    each = Path(folder, name)
-                    yield each.relative_to(above).as_posix(), each
+                    file = Path(folder, name)
+                    yield file.relative_to(above).as_posix(), file
 
 
 def _raise(error: OSError) -> None:

@@ -113,7 +113,7 @@ def page_colors() -> dict[str, tuple[str, str]]:
     named = re.findall(r"--([\w-]+):\s*light-dark\((#\w+),\s*(#\w+)\)", style)
     colors = {name: (light, dark) for name, light, dark in named}
     filled = re.findall(r"([.\w,-]+)\{fill:var\(--([\w-]+)\)", style)
-    return colors | {each: colors[name] for classes, name in filled for each in classes.split(",")}
+    return colors | {class_: colors[name] for classes, name in filled for class_ in classes.split(",")}
 
 
 def line_markup(line: Line) -> Html:
@@ -210,7 +210,8 @@ def grid(block: blocks.Table[Any]) -> Html:
     else:
         fixed = next((column for column in shown if column.words and not column.drop and not column.heading), None)
         kinds = [
-            "n" if not each.words else "minor" if each.drop else "named" if each is fixed else None for each in shown
+            "n" if not column.words else "minor" if column.drop else "named" if column is fixed else None
+            for column in shown
         ]
     titles = [visible(column.title.replace("\n", " ")) for column in shown]
     named = [_broken(title) if group else title for title in titles]

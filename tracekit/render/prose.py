@@ -70,7 +70,7 @@ def text_of(source: str, layout: Layout, indent: int, style: str = "cyan") -> li
         lines += [Text()] if before and not (kind == before == "item") else []
         before = kind
         if kind == "code":
-            lines += [each for line in body.split("\n") for each in _code_lines(line, layout, indent + 2)]
+            lines += [part for line in body.split("\n") for part in _code_lines(line, layout, indent + 2)]
         else:
             lines += layout.hang(Text(" " * indent + marker).append_text(body), indent + len(marker))
     return lines
@@ -83,8 +83,8 @@ def _code_lines(line: Text, layout: Layout, indent: int) -> list[Text]:
     if comment is not None and len(code.plain) > layout.width:
         mark, words = f"{' ' * begin}{comment[0]}", line[comment.end() :]
         lines += (
-            Text(mark, line.style).append_text(each)
-            for each in wrapped(words, max(layout.width - len(mark), LEAST_ROOM))
+            Text(mark, line.style).append_text(words_of_line)
+            for words_of_line in wrapped(words, max(layout.width - len(mark), LEAST_ROOM))
         )
         code = code[: indent + comment.start()]
     # Code is copied: a line that is too long for the screen is left to the terminal.

@@ -76,7 +76,7 @@ def build_report(
         conclusion = f"{stacks.conclusion.rstrip('.')}; {symbols_sentence(code)}."
         coverage[CALL_STACKS] = replace(stacks, conclusion=conclusion)
     sizes, names = levels(trace), {model.name for model in models}
-    memory = MemoryInfo(sizes, tuple(each for each in load_memory(trace) if each.model in names)) if sizes else None
+    memory = MemoryInfo(sizes, tuple(load for load in load_memory(trace) if load.model in names)) if sizes else None
     # Signposts do not say which model they are about.
     of_all = shown is None or shown.models is None
     summary = summarize(results, what_ran(ran_runtimes, ran_operations, requests) if of_all else "")

@@ -178,7 +178,7 @@ def busy_words(site: CallSite) -> str:
 
 def main_work(site: CallSite) -> str:
     """The large parts of it, in few words. Where a program was compiled, getting it was hardly anything else."""
-    busy = {each.what for each in site.busy}
+    busy = {busy.what for busy in site.busy}
     left_out = LoadPhase.PROGRAM if LoadPhase.COMPILING in busy else None
     words = _share_words(site, MAIN_SHARE, left_out)
     return f"nothing compiled, {words}" if site.api == Api.LOAD and words and LoadPhase.COMPILING not in busy else words
@@ -187,10 +187,10 @@ def main_work(site: CallSite) -> str:
 def _share_words(site: CallSite, min_share: float, left_out: str | None = None) -> str:
     """Phases with their share of a load, those inside one behind it in parentheses; or, of a prediction,
     the CPU time in code that works for a compute unit, which says nothing about how long the unit itself worked."""
-    shown = [each for each in site.busy if each.share >= min_share and each.what != left_out]
+    shown = [busy for busy in site.busy if busy.share >= min_share and busy.what != left_out]
     if site.api == Api.PREDICTION:
-        return ", ".join(f"{phase_name(each.what)} {format_percent(each.share)}" for each in shown)
-    inside = grouped((None if each.within == left_out else each.within, each) for each in shown)
+        return ", ".join(f"{phase_name(busy.what)} {format_percent(busy.share)}" for busy in shown)
+    inside = grouped((None if busy.within == left_out else busy.within, busy) for busy in shown)
 
     def words(phase: Busy, pattern: str = "{0} {1}") -> str:
         within = ", ".join(words(part, "{1} {0}") for part in inside.get(phase.what, ()))

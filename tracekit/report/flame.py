@@ -107,7 +107,7 @@ def branches(tree: CallTree) -> Iterator[Branch]:
         node, level, depth, library = waiting.pop()
         samples, name = int(tree.samples[node]), int(tree.name[node])
         image = tree.images[name]
-        inner = [int(each) for each in below.get(node, ()) if tree.samples[each] >= MIN_SHARE * tree.total]
+        inner = [int(child) for child in below.get(node, ()) if tree.samples[child] >= MIN_SHARE * tree.total]
         plain = len(inner) == 1 and int(tree.samples[inner[0]]) == samples and image == library
         if not plain or tree.is_app[name]:
             where = f"  [{image}]" if image and not tree.names[name].startswith(f"{image} + ") else ""
@@ -117,7 +117,7 @@ def branches(tree: CallTree) -> Iterator[Branch]:
             yield Branch(numbers, "  " * min(depth, MAX_INDENT), visible(tree.names[name] + where))
             depth += 1
         if level < MAX_LEVELS:
-            waiting += [(each, level + 1, depth, image) for each in reversed(inner)]
+            waiting += [(child, level + 1, depth, image) for child in reversed(inner)]
         elif inner:
             yield Branch(" " * (width + 5), "  " * min(depth, MAX_INDENT), DEEPER)
 
@@ -143,7 +143,7 @@ def as_speedscope(tree: CallTree, name: str) -> str:
         "samples": [path for path, _ in paths],
         "weights": [samples for _, samples in paths],
     }
-    frames = [{"name": each, "file": image} for each, image in zip(tree.names, tree.images, strict=True)]
+    frames = [{"name": name, "file": image} for name, image in zip(tree.names, tree.images, strict=True)]
     document = {"$schema": _SPEEDSCOPE, "shared": {"frames": frames}, "profiles": [profile], "exporter": "tracekit"}
     return json.dumps(document, ensure_ascii=False) + "\n"
 

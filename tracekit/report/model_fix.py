@@ -147,7 +147,7 @@ def _changed(before: ModelFile, after: ModelFile) -> Iterator[str]:
                 if words(one) != words(other):
                     yield f"`{one.name}`{where}: {words(one)} → {words(other)}"
         if old.precision != new.precision:
-            types = (word_list(each or ("no floats",)) for each in (old.precision, new.precision))
+            types = (word_list(precision or ("no floats",)) for precision in (old.precision, new.precision))
             yield f"computes{where} in {' → '.join(types)}"
     counts, other_counts = dict(before.counts), dict(after.counts)
     for name in sorted(counts.keys() | other_counts.keys()):

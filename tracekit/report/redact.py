@@ -121,11 +121,11 @@ def private_facts(trace: Trace) -> PrivateFacts:
     of_others = trace.hardware.attribution.is_any(Attribution.FOREIGN)
     models = set(trace.hardware.model.take(of_others).held()) - set(trace.models.name)
     foreign = tuple(sorted(text for text in models if text.strip()))
-    named = [each[column] for each in context for column in ("process", "process_name") if column in each]
+    named = [row[column] for row in context for column in ("process", "process_name") if column in row]
     names = {text for text in held_texts([*(rows.process for rows in lanes), *named]) if text.strip()}
     # Some processes are named in labels alone.
-    labels = (each["label"] for each in context if "label" in each)
-    names |= processes_in(chain.from_iterable(each.held() for each in (*(rows.label for rows in lanes), *labels)))
+    labels = (row["label"] for row in context if "label" in row)
+    names |= processes_in(chain.from_iterable(texts.held() for texts in (*(rows.label for rows in lanes), *labels)))
     return PrivateFacts(
         quotes=tuple(dict.fromkeys(q for q in quotes if q and len(q) >= 3 and q.casefold() not in known)),
         processes=tuple(sorted(names)),

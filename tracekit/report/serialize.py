@@ -47,7 +47,7 @@ def schema_text(kind: str = "report") -> str:
 
 def to_dict(report: DataclassInstance) -> dict[str, Any]:
     """A report, a diagnosis or a comparison as plain dicts, lists and values, keys in the order of the dataclasses."""
-    kind = next((_KINDS[each.__name__] for each in type(report).__mro__ if each.__name__ in _KINDS), None)
+    kind = next((_KINDS[base.__name__] for base in type(report).__mro__ if base.__name__ in _KINDS), None)
     head = {} if kind is None else {"$schema": schema_id(kind)}
     return head | _plain_fields(report)
 

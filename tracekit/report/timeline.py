@@ -222,7 +222,7 @@ def _slow(
         found = np.concatenate(pieces)
         return Marked(*found[np.argsort(found[:, 0], kind="stable")].T)
 
-    for of_model in sorted(ledger(trace).values(), key=lambda each: -int(each.durations.sum())):
+    for of_model in sorted(ledger(trace).values(), key=lambda calls: -int(calls.durations.sum())):
         for position in Choice(slowest=MOST).rows(of_model):
             label = int(of_model.calls.id[position])
             place = on_lanes(activity=np.array([label]))

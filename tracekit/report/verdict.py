@@ -140,9 +140,9 @@ def remedies(report: Report) -> list[groups.Remedy]:
         rest = " ".join(filter(None, (text.partition(". ")[2], *others_said)))
         # The first sentence, as the rest of a line; without a command in parentheses, which would be cut.
         said = " ".join(reasons)
-        cut = [each for each in report.coverage if each.conclusion.rstrip(".") in said and "cut off" in each.conclusion]
+        cut = [row for row in report.coverage if row.conclusion.rstrip(".") in said and "cut off" in row.conclusion]
         if cut and record == cut[0].advice:
-            several = f"{format_names([each.instrument for each in cut])} were recorded but are cut off"
+            several = f"{format_names([row.instrument for row in cut])} were recorded but are cut off"
             lost = several if len(cut) > 1 else cut[0].conclusion.rstrip(".").partition("; ")[0]
             text = f"{lost}: {lower_first(record)}"
         short = re.sub(r" \([^()]*`[^`]*`\)", "", text.partition(". ")[0]).rstrip(".")

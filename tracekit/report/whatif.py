@@ -146,7 +146,7 @@ def _models(replays: Replays, fixed: Sequence[str]) -> tuple[ModelChange, ...]:
         if sides[0] != sides[1]:
             resolution = int(recorded.calls.resolution_ns[mine].max())
             models.append(ModelChange(name, *sides, saved_ns[code], waits, resolution))
-    return tuple(sorted(models, key=lambda each: -each.saved_ns))
+    return tuple(sorted(models, key=lambda change: -change.saved_ns))
 
 
 def _before_and_after(

@@ -93,8 +93,8 @@ def model_why(
         }
         for why in predictions
     ]
-    fixes = {result.id: fix_line(result.fix) for each in found for result in each.values()}
-    findings = tuple({cause: result.id for cause, result in each.items()} for each in found)
+    fixes = {result.id: fix_line(result.fix) for by_cause in found for result in by_cause.values()}
+    findings = tuple({cause: result.id for cause, result in by_cause.items()} for by_cause in found)
     return ModelWhy(model, tuple(predictions), fitting, tail, findings, fixes)
 
 
@@ -105,7 +105,7 @@ def nothing_to_explain(
     if not counts:
         return "Nothing to explain: the recording shows no predictions; `tracekit analyze` says what it shows."
     if not models:
-        name = max(counts, key=lambda each: counts[each])
+        name = max(counts, key=lambda name: counts[name])
         return f"Nothing to explain: {name} has {format_count(counts[name], 'prediction')}; {LEAST} are needed."
     if choice.at_ns is not None:
         length = "" if length_ns is None else f"; the recording is {format_time(length_ns)} long"
@@ -127,8 +127,8 @@ def why_report(
     """The report; `facts` is what is private, None to keep it. Without `functions`, code is left out."""
     kept = tuple(models)
     if not functions:
-        without = {each.model: tuple(replace(why, called_from=None) for why in each.predictions) for each in kept}
-        kept = tuple(replace(each, predictions=without[each.model]) for each in kept)
+        without = {model.model: tuple(replace(why, called_from=None) for why in model.predictions) for model in kept}
+        kept = tuple(replace(model, predictions=without[model.model]) for model in kept)
     source, sampled = trace.contents.source, trace.profiled is not None
     report = WhyReport(SCHEMA_VERSION, source, kept, nothing, facts is not None, sampled, slower)
     return redact_values(report, facts) if facts is not None else report

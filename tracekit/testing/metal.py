@@ -50,7 +50,7 @@ def encode_graphs(
         sample = _sampled_in(call, sampled)
         thread = (threads or {}).get(index) or (sample.thread if sample else main)
         own: list[CommandBufferRow] = []
-        for row in sorted(rows, key=lambda each: each.start_ns):
+        for row in sorted(rows, key=lambda row: row.start_ns):
             committed = max(row.start_ns - row.latency_ns, call.start_ns)
             created = max(committed - _CREATED_NS, free, call.start_ns)
             free = committed = max(committed, created)

@@ -180,7 +180,7 @@ def _metal_intervals(scenario: Scenario) -> Rows:
         label = Label((Part("narrative-text", "Encode MPSGraph:0x"), Part("uint64-hex-lowercase", graph.graph)))
         what = graph.thread.process, gpu, 0, label, 0, none, 3, graph.thread, "Encode MPSGraph", none, none
         yield graph.start_ns, graph.duration_ns, *what
-    for number, row in enumerate(sorted(scenario.command_buffers, key=lambda each: each.start_ns)):
+    for number, row in enumerate(sorted(scenario.command_buffers, key=lambda row: row.start_ns)):
         process, thread, connection = row.thread.process, row.thread, 11_054 + number
         label = Label((Part("metal-object-label", row.label), Part("narrative-text", " ("), Part("process", process)))
         label = Label((*label.parts, Part("narrative-text", ")")))
@@ -191,14 +191,14 @@ def _metal_intervals(scenario: Scenario) -> Rows:
 
 
 def _metal_encoders(scenario: Scenario) -> Rows:
-    for number, row in enumerate(sorted(scenario.command_buffers, key=lambda each: each.start_ns), start=1):
+    for number, row in enumerate(sorted(scenario.command_buffers, key=lambda row: row.start_ns), start=1):
         names = row.label, f"[0] {row.label}", _COMMAND, f"[0] {_COMMAND}", "Encoding"
         what = row.thread, row.thread.process, scenario.device.gpu, number, *names
         yield row.end_ns - row.encoder_ns, row.encoder_ns, *what, row.command_buffer_id, row.encoder_id
 
 
 def _submissions(scenario: Scenario) -> Rows:
-    for number, row in enumerate(sorted(scenario.command_buffers, key=lambda each: each.start_ns), start=1):
+    for number, row in enumerate(sorted(scenario.command_buffers, key=lambda row: row.start_ns), start=1):
         note = Label(
             (
                 Part("narrative-text", 'Committed "'),

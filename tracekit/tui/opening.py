@@ -96,7 +96,7 @@ def compare_sessions(before: Session, after: Session) -> Comparison:
         if session.report is None:
             raise RuntimeError("a recording without a report cannot be compared")
         sides.append([measure(session.whole_trace, session.report, session.shown)])
-    notes = [f"{each.source}: {clause}." for side in sides for each in side for clause in each.unreadable]
+    notes = [f"{one.source}: {clause}." for side in sides for one in side for clause in one.unreadable]
     return compare(*sides, floors=before.request.settings.floors, notes=notes)
 
 

@@ -82,7 +82,7 @@ def interval_of(session: Session, check: int, event: EventRef) -> FindingRef | N
     row = session.row(event)
     source = (row["table"], row["row"])
     evidence = session.report.results[check].evidence
-    return next((FindingRef(check, at) for at, each in enumerate(evidence) if (each.table, each.row) == source), None)
+    return next((FindingRef(check, at) for at, row in enumerate(evidence) if (row.table, row.row) == source), None)
 
 
 def prediction_of(session: Session, event: EventRef, *, by_order: bool = False) -> int | None:

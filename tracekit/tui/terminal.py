@@ -156,8 +156,8 @@ def _look(style: Style | None, system: ColorSystem) -> _Look:
     if style is None:
         return _PLAIN
     color, ground = (
-        ";".join(each.downgrade(system).get_ansi_codes(foreground)) if each else plain
-        for each, foreground, plain in ((style.color, True, _PLAIN[1]), (style.bgcolor, False, _PLAIN[2]))
+        ";".join(color.downgrade(system).get_ansi_codes(foreground)) if color else plain
+        for color, foreground, plain in ((style.color, True, _PLAIN[1]), (style.bgcolor, False, _PLAIN[2]))
     )
     return Strip.render_ansi(style.without_color, system), color, ground
 

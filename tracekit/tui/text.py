@@ -135,7 +135,7 @@ class Broken:
             while cell_len(text.plain[first:after]) > room:
                 full = first + max(len(chop_cells(text.plain[first:after], room)[0]), 1)
                 ends = ([match.end() for match in part.finditer(text.plain[first:after])] for part in _PART_ENDS)
-                last = (max((end for end in each if end <= full - first), default=0) for each in ends)
+                last = (max((end for end in places if end <= full - first), default=0) for places in ends)
                 first = next((first + end for end in last if end > room // 2), full)
                 offsets.append(first)
         yield Padding(Text("\n").join(text.divide(offsets)) if offsets else text, (0, 0, 0, indent))

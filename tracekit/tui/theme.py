@@ -146,7 +146,9 @@ def _palette(ground: int) -> Palette:
     of_pages, is_light = page_colors(), ground in (_ON_LIGHT, _ON_WHITE)
     categories = {category: colors[is_light] for category, colors in _SIXTEEN.items()}
     if ground in (_ON_DARK, _ON_LIGHT):
-        categories = {each: of_pages[f"c-{each.name.lower().replace('_', '-')}"][not is_light] for each in Category}
+        categories = {
+            category: of_pages[f"c-{category.name.lower().replace('_', '-')}"][not is_light] for category in Category
+        }
     bright = [category for category, color in categories.items() if color in _BRIGHT_ENOUGH_FOR_BLACK]
     inks = dict.fromkeys(bright, BLACK) if ground == _ON_WHITE else {}
     return Palette(categories=categories, other_inks=inks, **{name: colors[ground] for name, colors in _ROLES.items()})

@@ -101,7 +101,7 @@ class StackReader:
         sizes = np.diff(named.starts)[index]
         ends = np.cumsum(sizes)
         order = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(named.starts[index] - ends + sizes, sizes)
-        is_time = any(each.column.mnemonic == "weight" and each.type.is_time for each in store.columns)
+        is_time = any(stored.column.mnemonic == "weight" and stored.type.is_time for stored in store.columns)
         return CallStacks(
             time,
             *sample_columns(cells, len(time), weight_is_time=is_time),
@@ -132,7 +132,7 @@ class StackReader:
         column, arrays = stack_column(store), self._values.arrays
         if column is None:
             raise DamageError("it has no call stacks")
-        field = next(each.field for each in store.columns if each.column.mnemonic == "thread")
+        field = next(stored.field for stored in store.columns if stored.column.mnemonic == "thread")
         rows = ordered_fields(self._files, store, [column.field, field])
         threads, codes = number_codes(rows[field], rows[field] != LOW)
         owners = arrays.prefixes(threads.astype(np.int64), 2)[:, 1].astype(np.int64)
@@ -168,11 +168,13 @@ class StackReader:
     def _rows(self, store: Store, column: StoredColumn) -> tuple[IntArray, Mapping[str, Cells], UnsignedArray]:
         """Time and cells of rows in order of time, and the numbers that stand for their stacks."""
         columns = [
-            each for each in store.columns if each.column.mnemonic in ("thread", "process", "thread-state", "weight")
+            stored
+            for stored in store.columns
+            if stored.column.mnemonic in ("thread", "process", "thread-state", "weight")
         ]
-        rows = ordered_fields(self._files, store, [column.field, *(each.field for each in columns)])
+        rows = ordered_fields(self._files, store, [column.field, *(stored.field for stored in columns)])
         self._values.budget.begin(f"call stacks of {store.path}")
-        cells = {each.column.mnemonic: cells_of(each, rows[each.field], self._values) for each in columns}
+        cells = {stored.column.mnemonic: cells_of(stored, rows[stored.field], self._values) for stored in columns}
         return rows[TIME].astype(np.int64), cells, rows[column.field]
 
     def _notes(self, images: Images, *, all_found: bool) -> tuple[str, ...]:

@@ -183,21 +183,21 @@ def _spans(pairs: RecordArray, paths_at: Callable[[UInt64Array, IntArray], tuple
 
 def with_saved_images(images: Images, saved: Mapping[int, Sequence[SavedImage]]) -> Images:
     """The images with those that were saved, by process, and the sizes of all of them. O(images log images)."""
-    sizes = {(process, each.address, each.identity): each.size for process, some in saved.items() for each in some}
+    sizes = {(process, image.address, image.identity): image.size for process, some in saved.items() for image in some}
     known = set(zip(*(images.records[name].tolist() for name in ("process", "address")), images.uuids, strict=True))
     more = [
-        (process, each)
+        (process, image)
         for process, some in saved.items()
-        for each in some
+        for image in some
         # What was unloaded was so at a time of another clock.
-        if each.stayed and (process, each.address, each.identity) not in known
+        if image.stayed and (process, image.address, image.identity) not in known
     ]
-    added = [(of, each.address, 0, ALWAYS, each.cached, each.address + each.size, 0, True) for of, each in more]
+    added = [(of, image.address, 0, ALWAYS, image.cached, image.address + image.size, 0, True) for of, image in more]
     records = np.append(images.records, np.array(added, _IMAGE))
     order = np.lexsort((records["address"], records["process"]))
     records = records[order]
-    uuids = np.array([*images.uuids, *(each.identity for _, each in more)], object)[order].tolist()
-    paths = np.array([*images.paths, *(each.path for _, each in more)], object)[order].tolist()
+    uuids = np.array([*images.uuids, *(image.identity for _, image in more)], object)[order].tolist()
+    paths = np.array([*images.paths, *(image.path for _, image in more)], object)[order].tolist()
     places = zip(records["process"].tolist(), records["address"].tolist(), uuids, strict=True)
     records["size"] = [sizes.get(place, 0) for place in places]
     records["whole"] |= np.isin(records["process"], list(saved))

@@ -105,8 +105,8 @@ class Labels:
     def _join_parts(self, types: list[EngineeringType], values: UInt64Array, depth: int) -> ObjectArray:
         """Texts of labels with parts of these types: `values` has shape (labels, parts)."""
         parts = [
-            None if each.storage is Storage.INTEGER else self._words(each, values[:, index], depth)
-            for index, each in enumerate(types)
+            None if part_type.storage is Storage.INTEGER else self._words(part_type, values[:, index], depth)
+            for index, part_type in enumerate(types)
         ]
         # What words take is known before they are repeated in each label, which a small file can make costly.
         known = sum(part.chars for part in parts if part is not None)

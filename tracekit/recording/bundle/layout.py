@@ -186,7 +186,7 @@ def _nothing_readable(files: BundleFiles) -> UnreadableRecording:
     # It is written when a recording is saved.
     if begun and TEMPLATE in files.sizes:
         try:
-            templates = sorted({each.run.template for each in read_information(files).values() if each.run.template})
+            templates = sorted({read.run.template for read in read_information(files).values() if read.run.template})
         except DamageError:
             templates = []
         recorded_with = f" (template {', '.join(map(excerpt, templates))})" if templates else ""

@@ -203,7 +203,7 @@ class BundleRecording:
                 "so one of them is damaged; that of the instruments is shown"
             )
             clock = instruments.start_ns
-        start = next((each for each in (clock, start_ns, instruments.start_ns) if each is not None), None)
+        start = next((time_ns for time_ns in (clock, start_ns, instruments.start_ns) if time_ns is not None), None)
         return start, instruments.duration_ns if duration_ns is None else duration_ns
 
     def _target(self, configuration: run_metadata.Configuration, notes: list[str]) -> Target:
@@ -276,7 +276,7 @@ def open_bundle(files: BundleFiles, run: int | None, progress: Callable[[Progres
             "ignored"
         )
     recording = runs[numbers.index(run_number)]
-    described = tuple(each.run for each in runs)
+    described = tuple(run.run for run in runs)
     recording.contents = Contents(
         files.name, FORM, has_table_of_contents=True, runs=described, notes=(*notes, *which_run)
     )

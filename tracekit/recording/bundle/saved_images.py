@@ -106,7 +106,7 @@ def _of_cache(
     if mark != _CACHE_MARK or cache is None or base >= _MAX_ADDRESS:
         return ()
     data = [_data(archive, cache.get(archive.value(place))) for place in places]
-    images = [image for each in data if each for image in _images(each)[2]]
+    images = [image for archived in data if archived for image in _images(archived)[2]]
     return tuple(replace(image, address=image.address + base, cached=True) for image in images)
 
 

@@ -129,8 +129,8 @@ def describe(files: BundleFiles, path: str, spec: TableSpec, mnemonics: Mapping[
                 )
             column = Column(each.column.mnemonic, engineering_type.mnemonic, each.column.name)
             columns.append(StoredColumn(column, each.field, engineering_type))
-        names, fields = record.names or (), {each.field for each in schema.columns}.union(_TOPOLOGY_FIELDS.values())
-        if lost := [each.column.mnemonic for each in schema.columns if each.field not in names]:
+        names, fields = record.names or (), {stored.field for stored in schema.columns}.union(_TOPOLOGY_FIELDS.values())
+        if lost := [stored.column.mnemonic for stored in schema.columns if stored.field not in names]:
             raise DamageError(f"no field of its rows contains the column {excerpt(lost[0])}")
         if not columns:
             raise DamageError("tracekit does not know the engineering type of any of its columns")
@@ -138,7 +138,7 @@ def describe(files: BundleFiles, path: str, spec: TableSpec, mnemonics: Mapping[
             raise DamageError(f"the field {excerpt(unused[0])} belongs to no column")
     except DamageError as damage:
         return Store(path, spec, damage=str(damage))
-    named = [f"{excerpt(each.column.mnemonic)} of type {excerpt(mnemonics[each.type_id])}" for each in new]
+    named = [f"{excerpt(stored.column.mnemonic)} of type {excerpt(mnemonics[stored.type_id])}" for stored in new]
     note = f"tracekit does not know the engineering type of the column {', '.join(named)} and ignores it"
     return Store(path, spec, tuple(columns), record, rows, left_out=note if new else "")
 

@@ -79,7 +79,7 @@ class SymbolArchive:
         if header[0] != VERSION:
             raise DamageError(f"it has the unknown version {header[0]}")
         counts = header[2:7]
-        sizes = [each.itemsize for each in (_SEGMENT, _SECTION, _SYMBOL, _INLINED, _LINE)]
+        sizes = [record.itemsize for record in (_SEGMENT, _SECTION, _SYMBOL, _INLINED, _LINE)]
         strings, index = header[18], header[19]
         records = sum(count * size for count, size in zip(counts, sizes, strict=True))
         if header[1] != len(data) or _HEADER.size + records + index + 4 * counts[2] + strings != len(data) or index % 4:

@@ -236,7 +236,7 @@ def _plain_strings(data: bytes) -> list[str] | None:
 @cache_small
 def _types(data: bytes) -> Sequence[EngineeringType | None]:
     archive = read_archive(data, "'EngineeringTypes.etypes'")
-    return [KNOWN.get(archive.text(each) or "") for each in archive.items(archive.top.get("root"))]
+    return [KNOWN.get(archive.text(name) or "") for name in archive.items(archive.top.get("root"))]
 
 
 def since_epoch(numbers: UInt64Array) -> IntArray:

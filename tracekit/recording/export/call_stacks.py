@@ -90,15 +90,15 @@ class StackValues(Values):
                 name = element.get("name") or ""
                 value = Binary(name, element.get("path") or "", address(element.get("load-addr")))
             case "source":
-                path = next((each for each in values if isinstance(each, str)), element.get("path") or "")
+                path = next((value for value in values if isinstance(value, str)), element.get("path") or "")
                 line = address(element.get("line"))
                 value = SourceLine(path, line if line is not None and line < _MAX_LINE else 0)
             case "frame":
                 value = Frame(
                     element.get("name") or "",
                     address(element.get("addr")),
-                    next((each for each in values if isinstance(each, Binary)), None),
-                    next((each for each in values if isinstance(each, SourceLine)), None),
+                    next((value for value in values if isinstance(value, Binary)), None),
+                    next((value for value in values if isinstance(value, SourceLine)), None),
                 )
             case _:
                 addresses = element.text if kind is Kind.ADDRESSES else None
@@ -171,7 +171,7 @@ def read_call_stacks(source: Source, index: int) -> call_stacks.CallStacks | Non
     if stacks is None or times is None:
         return None
     order = np.argsort(times.values, kind="stable")
-    cells = {each.mnemonic: cells.take(order) for each, cells in zip(node.columns, node.cells, strict=True)}
+    cells = {column.mnemonic: cells.take(order) for column, cells in zip(node.columns, node.cells, strict=True)}
     is_time = any(
         column.mnemonic == "weight" and kind_of(column.engineering_type) is Kind.TIME for column in node.columns
     )

@@ -286,7 +286,7 @@ class Values:
             result = element.get("name") or element.get("addr") or shown or text or ""
         else:
             preferred = (text, shown) if kind in PLAIN else (shown, text)
-            result = next((each for each in preferred if each is not None), None) or self._join_texts("", parts)
+            result = next((value for value in preferred if value is not None), None) or self._join_texts("", parts)
         return _checked_text(result)
 
     def _parts(self, element: _Element, depth: int) -> list[Part]:
@@ -346,7 +346,7 @@ def _checked_text(text: str) -> str:
 
 def _strange(element: _Element, tag: str) -> CellError:
     """The error for text with elements in between, which would be read in part."""
-    child = next((str(each.tag) for each in element), "")
+    child = next((str(child.tag) for child in element), "")
     return CellError(f"{as_tag(tag)} contains {as_tag(child)} inside its text")
 
 

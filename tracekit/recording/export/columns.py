@@ -122,7 +122,7 @@ class ColumnBuilder:
         block = np.frombuffer(self._payloads, dtype=np.int64).reshape(-1, len(self.columns))
         for payloads, chunks in zip(block.T, self._chunks, strict=True):
             ends = np.array([payloads.min(), payloads.max()])
-            size = next(each for each in (np.int16, np.int32, np.int64) if (ends.astype(each) == ends).all())
+            size = next(kind for kind in (np.int16, np.int32, np.int64) if (ends.astype(kind) == ends).all())
             chunks.append(payloads.astype(size))
         self._payloads = array("q")
 

@@ -42,7 +42,7 @@ class ExportedFile:
         node = self.nodes[index]
         if node.cells is None:
             nodes = read_nodes(self.source, None, Meter(None, None)).nodes
-            if [(each.schema, each.rows) for each in nodes] != [(each.schema, each.rows) for each in self.nodes]:
+            if [(node.schema, node.rows) for node in nodes] != [(node.schema, node.rows) for node in self.nodes]:
                 raise UnreadableRecording(f"{self.source.label} changed while it was read; open the recording again")
             self.nodes = nodes
             node = nodes[index]

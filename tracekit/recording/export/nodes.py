@@ -160,7 +160,7 @@ class NodeReader:
             raise self._error("a <schema> has no name")
         if len(element) > limits.MAX_COLUMNS:
             raise self._error(f"schema {excerpt(name)} has more than {limits.MAX_COLUMNS} columns")
-        self._schema = (name, tuple(self._column(name, each) for each in element))
+        self._schema = (name, tuple(self._column(name, column) for column in element))
         self._begin_table()
 
     def _column(self, schema: str, element: etree._Element) -> Column:

@@ -147,13 +147,13 @@ def assemble(loaded: LoadedFiles, inputs: Inputs, wanted: int | None) -> ExportR
     if toc is None:
         runs = [Run(number) for number in sorted(by_run)] or [Run(1)]
     else:
-        runs = sorted((each.run for each in toc), key=lambda run: run.number)
-        tables = [table for each in toc for table in _merge_tables(each, by_run[each.run.number], label, notes)]
+        runs = sorted((entry.run for entry in toc), key=lambda run: run.number)
+        tables = [table for run in toc for table in _merge_tables(run, by_run[run.run.number], label, notes)]
     by_run = _by_run(sorted(tables, key=lambda table: (table.position is None, table.position or 0)))
     runs = [replace(run, tables=tuple(table.entry() for table in by_run[run.number])) for run in runs]
     numbers = [run.number for run in runs]
     chosen, which_run = chosen_run(numbers, wanted, inputs.name)
-    if any(each.failed and each.run.number == chosen for each in toc or ()):
+    if any(entry.failed and entry.run.number == chosen for entry in toc or ()):
         raise UnreadableRecording(
             f"{label}: run {chosen} is a failed recording, without dates, duration and Instruments version; record it "
             "again and wait until xctrace or Instruments says that it was saved"

@@ -129,7 +129,7 @@ def _import_source(run: etree._Element) -> str | None:
     """
     for element in (run, *run.iterfind("info//")):
         if element.tag == IMPORTED:
-            texts = (text for each in element.iter() for text in (each.text, *map(str, each.attrib.values())))
+            texts = (text for child in element.iter() for text in (child.text, *map(str, child.attrib.values())))
             return next(filter(None, map(_text, texts)), "an unnamed file")
         if source := _text(element.get(IMPORTED)):
             return source

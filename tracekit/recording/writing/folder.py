@@ -136,7 +136,7 @@ def _tables(
     run = recording.run
     listed = recording.contents.has_table_of_contents
     # An xpath names a run by its position in the table of contents.
-    run_number = [each.number for each in recording.contents.runs].index(run.number) + 1 if listed else run.number
+    run_number = [run.number for run in recording.contents.runs].index(run.number) + 1 if listed else run.number
     numbered = listed and all(entry.position is None for entry in run.tables)
     by_schema: dict[str, list[tuple[int, TableEntry]]] = {}
     for number, entry in enumerate(run.tables, 1):

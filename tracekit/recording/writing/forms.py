@@ -66,7 +66,7 @@ def harmless(text: str) -> str:
     elif text.startswith(FORMULA_STARTS):
         first = text[0]
     else:
-        first = next((each for each in text if unicodedata.category(each) not in _SKIPPED), "")
+        first = next((character for character in text if unicodedata.category(character) not in _SKIPPED), "")
     return f"'{text}" if first in FORMULA_STARTS else text
 
 

@@ -64,7 +64,7 @@ class Exporter:
         Raises `TracekitError` where the table of contents cannot be had, `UsageError` for a run that it does not list.
         """
         toc = folder / "toc.xml"
-        runs = {each.number: each for each in self.contents(folder).runs}
+        runs = {run.number: run for run in self.contents(folder).runs}
         chosen = runs[chosen_run(list(runs), run, self.trace.name)[0]]
         listed = list(dict.fromkeys(entry.schema for entry in chosen.tables))
         result = Exported(chosen, [toc])

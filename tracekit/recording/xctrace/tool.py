@@ -164,16 +164,16 @@ def find_devices(devices: Sequence[ListedDevice], wanted: str) -> list[ListedDev
     """
     if not wanted:
         can_be_chosen = [device for device in devices if not device.is_offline]
-        return sorted(can_be_chosen, key=lambda each: (each.is_simulator, each.is_host))
+        return sorted(can_be_chosen, key=lambda device: (device.is_simulator, device.is_host))
     ways: tuple[Callable[[ListedDevice], bool], ...] = (
-        lambda each: each.identifier.lower() == wanted.lower(),
-        lambda each: each.name == wanted,
-        lambda each: _typeable_name(wanted) in _typeable_name(each.name),
+        lambda device: device.identifier.lower() == wanted.lower(),
+        lambda device: device.name == wanted,
+        lambda device: _typeable_name(wanted) in _typeable_name(device.name),
     )
     for way in ways:
         matching = sorted(filter(way, devices), key=_preference)
         if matching:
-            return [each for each in matching if _preference(each) == _preference(matching[0])]
+            return [device for device in matching if _preference(device) == _preference(matching[0])]
     raise unknown("device", wanted, dict.fromkeys(device.name for device in devices))
 
 

@@ -49,7 +49,7 @@ def _events(tracks: Tracks) -> Iterator[bytes]:
                     yield _json({**position, "name": marker.text, "ts": time, "args": dict(marker.details)})
     slices = slice_rows(tracks)
     names = [_text(name) for name in tracks.names]
-    details = [",".join(f"{_text(name)}:{_text(value)}" for name, value in each) for each in tracks.details]
+    details = [",".join(f"{_text(name)}:{_text(value)}" for name, value in detail) for detail in tracks.details]
     columns = (slices.start, slices.end, slices.line, slices.name, slices.details, slices.work, slices.flow)
     for first in range(0, len(slices), CHUNK):
         part = (cells[first : first + CHUNK].tolist() for cells in (*columns, slices.is_first, slices.is_last))

@@ -58,7 +58,7 @@ def fit_page(timeline: Timeline) -> Timeline:
         gone = np.isin(marked.lanes, sorted(left_out))
         return replace(marked, lanes=np.where(gone, -1, marked.lanes), rows=np.where(gone, -1, marked.rows))
 
-    slow = tuple(replace(each, due_to=off_lanes(each.due_to)) for each in timeline.slow if each.lane not in left_out)
+    slow = tuple(replace(slow, due_to=off_lanes(slow.due_to)) for slow in timeline.slow if slow.lane not in left_out)
     return replace(timeline, lanes=lanes, evidence=tuple(map(off_lanes, timeline.evidence)), slow=slow)
 
 
@@ -108,7 +108,7 @@ def payload(
         "flame": flame,
         "findings": findings,
         "sites": [(site.api, site.model and visible(site.model), visible(caller_words(site))) for site in sites],
-        "slow": [_slow(each, words, pieces) for each in timeline.slow] if words is not None else [],
+        "slow": [_slow(slow, words, pieces) for slow in timeline.slow] if words is not None else [],
     }
     if origin_ns is not None:
         meta["origin"] = origin_ns
@@ -181,7 +181,7 @@ def _flame(flame: Flame, pieces: list[bytes]) -> dict[str, Any]:
         "samples": len(flame.times),
         "nodes": len(tree.parent),
         "planes": [_planes(values, pieces) for values in columns],
-        "functions": [[*each] for each in zip(tree.names, tree.images, map(int, tree.is_app), strict=True)],
+        "functions": [[*row] for row in zip(tree.names, tree.images, map(int, tree.is_app), strict=True)],
         "places": tree.places,
     }
 

@@ -230,7 +230,7 @@ def _findings(report: Report, timeline: Timeline, texts: _Texts) -> Iterator[Sli
         none = np.zeros(len(order), np.int64)
         yield SliceTrack(
             f"Finding: {title}",
-            tuple(Marker(title, each) for each, (_, marked) in markers if not len(marked.starts)),
+            tuple(Marker(title, check) for check, (_, marked) in markers if not len(marked.starts)),
             _slices(starts[order], ends[order], none + texts.name(title), codes[order], none, none),
         )
 

@@ -204,7 +204,7 @@ def to_related(app: StateApp) -> None:
     if report is None or not check.related:
         raise ActionError("The selected finding has no related findings.")
     wanted = [("finding", other.id, other.model) for other in check.related]
-    indices = [at for at, each in enumerate(report.results) if (each.outcome, each.id, each.model) in wanted]
+    indices = [at for at, check in enumerate(report.results) if (check.outcome, check.id, check.model) in wanted]
     # The next one further down, so that several are gone through in turn.
     _show(app, FindingRef(next((at for at in indices if at > ref.check), indices[0])))
 

@@ -220,7 +220,7 @@ class ComparePane(ListPane[Compared]):
                 return longest_that_fits([f"u: {listed}   {about}", f"u: {about}", "u: not a fair comparison"], room)
             about = "   median warm latency, whole recordings"
             within = "; intervals within these recordings"
-            return longest_that_fits([*(f"u: {listed}{each}" for each in (about + within, about, "")), listed], room)
+            return longest_that_fits([*(f"u: {listed}{note}" for note in (about + within, about, "")), listed], room)
         few, abouts = f"   ≈ n < {FEW}", [""]
         if state.range is not None:
             abouts = [f"   {range_words(state.range)}", f"   range of {duration(state.range.span_ns)}", "   in range"]

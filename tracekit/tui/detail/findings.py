@@ -45,7 +45,7 @@ def _columns(report: Report, *, timed: bool) -> tuple[ListColumn[Cells], ...]:
     longest = max([_ALIKE_WIDTH, *(cell_len(check.title) for check in found)])
     saved = any(savings_words(check) != ABSENT for check in found)
     shared = any(_share(check) is not None for check in found)
-    models = (each.name for each in report.models)
+    models = (model.name for model in report.models)
     model: ListColumn[Cells] = model_column(models, lambda cells: cells.get("model", ""), drop=1)
     return (
         _column("outcome", 13, words=True, prose=True, max_width=14),

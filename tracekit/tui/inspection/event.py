@@ -97,7 +97,7 @@ def _caller_blocks(session: Session, index: int) -> Iterator[RenderableType]:
     site = site_of(session.whole_trace, session.label_in_whole_trace(index)) if session.report is not None else None
     if site is None:
         return
-    known = [("function", place(site)), *(("called by", place(each)) for each in site.called_by)]
+    known = [("function", place(site)), *(("called by", place(caller)) for caller in site.called_by)]
     known += [("thread", THREADS[site.thread])] if site.thread in THREADS else []
     known.append(("busy with", busy_words(site) or f"unknown ({format_count(site.samples, 'sample')})"))
     if site.ambiguous:

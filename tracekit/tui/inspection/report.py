@@ -140,7 +140,7 @@ def model_blocks(session: Session, name: str, palette: Palette, *, monochrome: b
         pairs.append(("latency", rate))
     yield from section(model.name, pairs)
     if session.report is not None:
-        for entry in (each for each in file_rows(session.report) if each.model == name):
+        for entry in (file for file in file_rows(session.report) if file.model == name):
             yield heading("Model file" if entry.card else "Performance report")
             for line in (entry.facts, *entry.sentences):
                 yield Text(formatting.visible(line))

@@ -222,7 +222,7 @@ class Renderer:
         model, over_time = self._predictions(state)
         if over_time is None:
             return []
-        most = max(int(each.values_of(line.line).max(initial=0)) for each in self.together)
+        most = max(int(over_time.values_of(line.line).max(initial=0)) for over_time in self.together)
         words, largest = over_time.title(line, most, model, self.gutter - 1)
         title = self._style.line_title(words, line, self._palette.pinned, largest)
         overlay = Overlay(
