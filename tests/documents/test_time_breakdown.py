@@ -105,6 +105,20 @@ def test_what_is_not_known_is_said(watercolor, unknown, words):
     assert row.sentence == "of 100 µs: unaccounted 100 µs (100%)"
 
 
+@pytest.mark.parametrize(
+    ("preparing_us", "words"),
+    [
+        (0, "unaccounted 89%, GPU 11%"),
+        (4_000, "specialization 40%, unaccounted 49%, GPU 11%"),
+        (8_800, "specialization 88%, GPU 11%"),
+    ],
+)
+def test_what_call_stacks_show_of_the_unaccounted_is_named(full, watercolor, preparing_us, words):
+    breakdown = summary({Part.GPU: 1_100, Part.UNACCOUNTED: 8_900})
+    model = replace(watercolor, breakdown=breakdown, preparing_ns=preparing_us * US * 10)
+    assert parts_rows([model])[0].headline == words
+
+
 def test_models_without_breakdown_have_no_line(full):
     assert parts_rows(full.models) == ()
     assert "WHERE THE TIME" not in long_text(full, width=100, color=False)

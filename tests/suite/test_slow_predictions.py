@@ -11,7 +11,8 @@ from suite.processes import on_all_processors
 from suite.slow_predictions import PLANTS, Answer, add_samples, answered, answered_in_apps, made, preempted, table
 from support.handover import trace_of
 from tracekit.analysis.ledger.account import ledger
-from tracekit.analysis.ledger.causes import Cause
+from tracekit.analysis.ledger.causes import Cause, Known
+from tracekit.analysis.ledger.explain import why
 from tracekit.columns import constant
 from tracekit.trace.samples import Samples, SampleSource
 
@@ -82,6 +83,11 @@ def test_states_of_waiting_threads_say_whether_others_had_the_cores(state: str, 
     times = np.arange(call.end_ns - slow.extra_ns, call.end_ns, trace.sampled.period_ns)
     own = int(np.flatnonzero(rows.time_ns >= call.start_ns)[0])
     waiting = replace(rows.take(np.full(len(times), own)), time_ns=times, state=constant(state, len(times)))
-    account = ledger(replace(trace, sample_source=Fixed(replace(trace.sampled, waiting=waiting))))[slow.model.base]
+    trace = replace(trace, sample_source=Fixed(replace(trace.sampled, waiting=waiting)))
+    account = ledger(trace)[slow.model.base]
     at = int(np.flatnonzero(account.calls.start_ns == call.start_ns)[0])
     assert account.ns[cause][at] == pytest.approx(slow.extra_ns, rel=0.1)
+    explained = why(trace, int(account.calls.id[at]))
+    assert explained is not None
+    known = {part.cause: part.known for part in explained.parts}
+    assert known[cause] == (Known.STATES if cause == Cause.SHARED_CPU else Known.COINCIDENCE)

@@ -15,6 +15,8 @@ from tracekit.analysis.code.phases import CallPhases, call_phases
 from tracekit.analysis.concurrency import InFlight, summarize_in_flight
 from tracekit.analysis.idle import CoreMLCalls, core_ml_calls
 from tracekit.analysis.latency import Latency, LatencyTrend, summarize_latency, summarize_latency_trend
+from tracekit.analysis.ledger.account import ledger
+from tracekit.analysis.ledger.causes import PREPARING
 from tracekit.analysis.ledger.explain import Tail, tail
 from tracekit.analysis.ledger.order import in_order
 from tracekit.analysis.loads import first_predictions
@@ -70,6 +72,8 @@ class ModelSummary:
     """Of the warm ones; None too where they are too few to tell."""
     breakdown: BreakdownSummary | None = None
     """Where the time of its predictions goes."""
+    preparing_ns: int = 0
+    """Of what is unaccounted there, time in which call stacks or rows show that its predictions specialize it."""
     phases: tuple[CallPhases, ...] = ()
     """What its calls do, where only call stacks show them: those of loads, of first predictions and of the others."""
     resolution_ns: int = 0
@@ -252,11 +256,18 @@ def _summary(
         in_flight=summarize_in_flight(predictions) if called and timed else None,
         latency_trend=summarize_latency_trend(predictions.where(warm)) if called and timed else None,
         breakdown=parts,
+        preparing_ns=_preparing_ns(of_trace.trace, name, len(predictions)) if called and timed else 0,
         phases=call_phases(of_trace.trace, loads.id, predictions.id, warm),
         resolution_ns=max(int(rows.resolution_ns.max(initial=0)) for rows in (loads, predictions)),
         tail=tail(of_trace.trace, name, of=len(predictions)) if called and timed else None,
         quantities=quantities_of(sample) | (_WITHOUT_RATES if simulated(of_trace.trace) else {}),
     )
+
+
+def _preparing_ns(trace: Trace, name: str, shown: int) -> int:
+    """`ModelSummary.preparing_ns`; 0 where only some of its predictions are shown."""
+    found = ledger(trace).get(name)
+    return 0 if found is None or len(found.calls) != shown else int(found.of(*PREPARING).sum())
 
 
 _WITHOUT_RATES: dict[str, float | None] = {name: None for name, quantity in MODEL.items() if quantity.unit == "fps"}

@@ -69,7 +69,7 @@ def whatif_document(said: WhatIf) -> Document:
     rows = [(_name(replay), change) for replay in said.replays for change in replay.models]
     shown: tuple[Column[_Row], ...] = (
         columns.words("fixed", lambda row: Span(row[0], Role.CODE), heading=True),
-        columns.names("model", lambda row: row[1].model),
+        columns.names("model", lambda row: _who(row[1])),
         _column("median", lambda figures: figures.median_ns, formatting.duration),
         _column("p95", lambda figures: figures.p95_ns, formatting.duration, drop=1),
         _column("per second", lambda figures: figures.per_second, lambda rate, _: format_rate(rate, ""), drop=3),
@@ -96,7 +96,7 @@ def whatif_document(said: WhatIf) -> Document:
             words = [f"saves {format_estimate(last.saved_ns)}{where}"] if last.saved_ns else []
             best = last.models[0]
             if ARROW in (medians := _sides(best, lambda figures: figures.median_ns, format_time)):
-                words.append(f"{best.model} median {medians}")
+                words.append(f"{_who(best)} median {medians}")
             verdict = f"Fixing {fixes}: {', '.join(words) or 'predictions run at another pace'}"
     return Document(
         title=said.source,
@@ -114,6 +114,10 @@ def whatif_document(said: WhatIf) -> Document:
 def _name(replay: Replay) -> str:
     count = len(replay.findings)
     return replay.findings[0] if count == 1 else f"all {count} together"
+
+
+def _who(change: ModelChange) -> str:
+    return change.model if change.models == 1 else f"round of {change.models} models from {change.model}"
 
 
 def _gain(row: _Row) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.breakdown.partition import Part, Unknown
@@ -65,6 +65,8 @@ class PartsRow:
     parts: tuple[PartSummary, ...]
     quantities: Mapping[str, float | None]
     """Numbers of the model, by id."""
+    preparing_share: float = 0.0
+    """Part of the time in which it was specialized, of what no row explains."""
 
     def bar(self, cells: int) -> str:
         """The slices drawn in so many cells: whole cells first, the rest by largest remainder."""
@@ -82,11 +84,17 @@ class PartsRow:
 
     @property
     def headline(self) -> str:
-        """The groups that took most, in whole percent."""
-        return ", ".join(
-            f"{part.group.name} {AT_LEAST if part.incomplete else ''}{format_percent(part.share)}"
-            for part in self.large
-        )
+        """The groups that took most, in whole percent; what samples show of the unaccounted by its own name."""
+        said = []
+        for part in self.large:
+            share = part.share
+            if part.group.part == "unaccounted" and self.preparing_share >= WORTH_SAYING:
+                said.append(f"specialization {format_percent(min(self.preparing_share, share))}")
+                share -= min(self.preparing_share, share)
+                if share < WORTH_SAYING:
+                    continue
+            said.append(f"{part.group.name} {AT_LEAST if part.incomplete else ''}{format_percent(share)}")
+        return ", ".join(said)
 
     @property
     def sentence(self) -> str:
@@ -99,7 +107,10 @@ class PartsRow:
 def parts_rows(models: Iterable[ModelSummary]) -> tuple[PartsRow, ...]:
     """One row for each model whose predictions are broken down."""
     return tuple(
-        parts_row(model.name, model.breakdown, model.quantities)
+        replace(
+            parts_row(model.name, model.breakdown, model.quantities),
+            preparing_share=model.preparing_ns / model.breakdown.total_ns,
+        )
         for model in models
         if model.breakdown is not None and model.breakdown.total_ns
     )

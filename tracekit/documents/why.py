@@ -28,6 +28,7 @@ WORTH = 0.1
 KNOWN = {
     Known.ROWS: "recorded rows",
     Known.SAMPLES: "call stacks",
+    Known.STATES: "thread states",
     Known.ORDER: "order of submission",
     Known.COINCIDENCE: "coincidence in time",
     Known.PATTERN: "pattern over predictions",

@@ -43,6 +43,9 @@ class ModelChange:
     """A model before and after."""
 
     model: str
+    models: int
+    """How many are called in turn as parts of one graph, of which this is the first: figures are of such rounds. 1 for
+    a model of its own."""
     before: Figures
     after: Figures
     saved_ns: int
@@ -132,8 +135,9 @@ def _models(replays: Replays, fixed: Sequence[str]) -> tuple[ModelChange, ...]:
         if (merged[mine] >= 0).any() and not changes.timed[mine].any():
             continue  # It is part of another model then.
         name, calls = replays.models[code], [times.where(mine & predicted) for times in (schedule.calls, after)]
-        warm = ~cold[mine & predicted]
+        warm, parts = ~cold[mine & predicted], 1
         if (merged[mine] >= 0).any():
+            parts = len(distinct_numbers(recorded.model[np.isin(merged, np.flatnonzero(mine))]))
             calls = [as_one(times, changes, mine) for times in (schedule.calls, after)]
             warm = np.arange(len(calls[0])) > 0
         elapsed = [times.where(mine).covered_ns for times in (schedule.calls, after)]
@@ -145,7 +149,7 @@ def _models(replays: Replays, fixed: Sequence[str]) -> tuple[ModelChange, ...]:
             waits = sample_quantiles(kept, 0.5)[0], sample_quantiles(kept, 0.95)[0]
         if sides[0] != sides[1]:
             resolution = int(recorded.calls.resolution_ns[mine].max())
-            models.append(ModelChange(name, *sides, saved_ns[code], waits, resolution))
+            models.append(ModelChange(name, parts, *sides, saved_ns[code], waits, resolution))
     return tuple(sorted(models, key=lambda change: -change.saved_ns))
 
 

@@ -16,10 +16,10 @@ _CREATED_NS, _ENCODER_NS = 440_000, 160_000
 _GRAPH_NS, _LAST_NS = 7_000, 6_000
 """From that creation until the graph begins, and from the end of the graph until the last commit."""
 _TOLD_NS = 92_000
-"""From the end on the GPU until the process is told."""
+"""From the end on the GPU until the process learns of it."""
 _BOUND_NS, _BINDS, _FREED_NS = 300_000, 50, 830_000
 """From the beginning of a prediction until it is bound, which also is this part of it; from the instant at which the
-process is told until memory is freed."""
+process learns of it until memory is freed."""
 
 
 def encode_graphs(
@@ -31,7 +31,7 @@ def encode_graphs(
 
     `threads`: which thread makes the prediction with this index in `Scenario.coreml`, and `callers` the frames around
     it, the innermost first; where none is given, those of a sample in it, else the main thread, and the driver of the
-    GPU keeps no stacks. Nothing begins before its prediction, and the process is told at its end at the latest.
+    GPU keeps no stacks. Nothing begins before its prediction, and the process learns of it at its end at the latest.
     """
     main = main_thread(scenario.target, scenario.thread)
     calls = (row for row in scenario.samples if row.stack is not None and PREDICT[0] in row.stack.frames)

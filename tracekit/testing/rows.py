@@ -144,7 +144,7 @@ class CommandBufferRow(Timed):
     encoder_ns: int
     """How long before the end the encoder begins; it lasts until then."""
     completed_ns: int
-    """When the process is told that the GPU is done."""
+    """When the process learns that the GPU is done."""
     thread: Thread
 
 

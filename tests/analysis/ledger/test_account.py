@@ -278,6 +278,15 @@ def test_a_lasting_slowdown_without_heat_is_one():
     assert late[Cause.LEVEL] == pytest.approx(160 * 7 * MS, rel=0.05)
 
 
+@pytest.mark.parametrize("hotter", [13.0, 26.0])
+def test_heat_that_follows_a_lasting_slowdown_is_what_comes_on_top_of_it(hotter):
+    scenario = regular(*[6.0] * 40, *[13.0] * 60, *[hotter] * 60)
+    hot = 100 * STEP + STEP // 2
+    scenario.thermal += [StateRow(0, hot * MS, "Nominal"), StateRow(hot * MS, 49_000 * MS, "Serious")]
+    late = account(trace_of(scenario)).sums(np.arange(40, 160))
+    assert late == {Cause.LEVEL: 120 * 7 * MS} | ({Cause.HEAT: 60 * 13 * MS} if hotter > 13 else {})
+
+
 @pytest.mark.parametrize("sampled", [False, True], ids=["no row shows it", "its units work longer"])
 def test_the_first_predictions_after_gaps_take_longer(sampled):
     """Each fifth of 60 follows a gap of 3 s; more work may be a larger input, as the calls keep no pace."""

@@ -12,7 +12,7 @@ from tracekit.testing.scenario import Scenario
 ID = "duplicate-instances"
 MS = 1_000_000
 LOADED = 400 * MS
-"""When the instances of `load` are all loaded, or before."""
+"""When the instances of `load` are all loaded."""
 
 
 def instance(number: int) -> Model:
@@ -20,8 +20,8 @@ def instance(number: int) -> Model:
 
 
 def load(scenario: Scenario, *lengths: int) -> None:
-    """Instances 1, 2, ... are loaded one after the other, in so many ms."""
-    now = 0
+    """Instances 1, 2, ... are loaded one after the other, in so many ms, before the first call."""
+    now = LOADED - sum(lengths) * MS
     for number, length in enumerate(lengths, start=1):
         now = scenario.load(instance(number), now, length * MS)
 
@@ -40,10 +40,19 @@ def test_instances_that_take_turns_are_found_with_their_cost(scenario, judge):
     assert values(finding)["switches between instances"] == 18
     assert finding.cost.ns == 120 * MS
     assert finding.cost.share == pytest.approx(120 / (220 + 400))
-    assert [(entry.start_ns, entry.end_ns) for entry in finding.evidence] == [(100 * MS, 220 * MS)]
-    assert finding.affected.starts.tolist() == [100 * MS]
+    assert [(entry.start_ns, entry.end_ns) for entry in finding.evidence] == [(280 * MS, 400 * MS)]
+    assert finding.affected.starts.tolist() == [280 * MS]
     assert "2 instances alternate" in finding.summary
     assert "memory" in finding.summary
+
+
+def test_loads_in_the_background_cost_memory_alone(scenario, judge):
+    for number in (1, 2):
+        scenario.load(instance(number), (number - 1) * 100 * MS, 100 * MS)
+    play(scenario, "12" * 10)
+    finding = judge(scenario, ID)["Vad"]
+    assert finding.cost is None
+    assert "took 100 ms, which no prediction waited for" in finding.summary
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,12 @@ def test_casts_and_the_copies_beside_them_are_found_with_their_cost(scenario, ju
     assert "1.50 ms of each 10.0 ms prediction: 0.20 ms casts, 1.30 ms copies" in finding.summary
 
 
+def test_casts_alone_force_no_copies(scenario, judge):
+    for prediction in predictions(scenario):
+        prediction.event("Data Cast", 0, 1 * MS)
+    assert "1.00 ms of each 10.0 ms prediction: all of it casts." in judged(judge, scenario).summary
+
+
 @pytest.mark.parametrize(
     ("cast", "given", "settings", "expected"),
     [

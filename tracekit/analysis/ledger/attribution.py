@@ -108,6 +108,11 @@ def _slowed(shared: IntArray, met: FloatArray, beyond: IntArray, usual_ns: int) 
 def _take_states(pools: _Pools, seen: Seen, usual: Usual) -> None:
     """What states of the device explain: by as much as the same work takes longer in each of them."""
     facts = seen.facts
+    if usual.level_ns is not None:
+        # It begins in the state of the usual ones, before any heat.
+        late = seen.calls.start_ns >= usual.level_ns
+        same = (pools.work + pools.rest)[late & (facts.thermal == usual.thermal)]
+        _take_both(pools, Cause.LEVEL, np.where(late, max(int(median(same) or 0), 0), 0))
     if facts.thermal.max(initial=UNKNOWN) > 0:
         left = usual.ns + pools.work + pools.rest
         longer = patterns.longer_by_state(left, usual.ns, facts.thermal, usual.thermal)[facts.thermal]
@@ -123,9 +128,6 @@ def _take_states(pools: _Pools, seen: Seen, usual: Usual) -> None:
         base = int(np.bincount(known).argmax())
         longer = patterns.longer_by_state(work, int(usual.layers_ns[Layer.GPU]), facts.gpu_state, base)
         pools.take(Cause.CLOCK, work=longer[facts.gpu_state])
-    if usual.level_ns is not None:
-        late = seen.calls.start_ns >= usual.level_ns
-        _take_both(pools, Cause.LEVEL, np.where(late, max(int(median((pools.work + pools.rest)[late]) or 0), 0), 0))
 
 
 def _same_input(pools: _Pools, usual: Usual, first: BoolArray, paused: BoolArray) -> bool:

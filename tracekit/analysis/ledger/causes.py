@@ -60,6 +60,8 @@ class Known(StrEnum):
     """Rows that name their model, or lie in this prediction alone."""
     SAMPLES = "samples"
     """Call stacks."""
+    STATES = "states"
+    """What the thread was waiting for in each sample."""
     ORDER = "order"
     """Rows that could be of several predictions in flight, in the order of submission."""
     COINCIDENCE = "coincidence"

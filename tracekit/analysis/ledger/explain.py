@@ -13,6 +13,7 @@ from tracekit.analysis.device_states import THERMAL_STATES, thermal_states
 from tracekit.analysis.ledger import layers
 from tracekit.analysis.ledger.account import Account, ledger, more_by_layer, spent_by_layer
 from tracekit.analysis.ledger.causes import PREPARING, QUEUED, Cause, Known
+from tracekit.analysis.ledger.facts import preempted
 from tracekit.analysis.ledger.layers import SAMPLED, Layer
 from tracekit.analysis.ledger.order import in_order
 from tracekit.analysis.quantities import least, sample_quantiles
@@ -211,11 +212,21 @@ def _parts(trace: Trace, found: Account, at: int) -> Iterator[Part]:
     causes = zip(PREPARING, layers.PREPARING, strict=True)
     sampled = {cause: sampled_phases(trace, found.calls.id[at : at + 1], layer) for cause, layer in causes}
     known = _KNOWN | {cause: Known.SAMPLES if phases else Known.ROWS for cause, phases in sampled.items()}
+    if _states_show(trace, found, at):
+        known[Cause.SHARED_CPU] = Known.STATES
     unclear = int(found.unclear_ns[at])
     bounds = {Cause.QUEUED_OWN: (-unclear, 0), Cause.WORK: (0, unclear)}
     for cause, ns in found.sums(np.array([at])).items():
         low, high = bounds.get(cause, (0, 0))
         yield Part(cause, ns, ns + low, ns + high, known.get(cause, shown), behind.get(cause, ()))
+
+
+def _states_show(trace: Trace, found: Account, at: int) -> bool:
+    """Whether states of waiting threads show most of the time in which a prediction shared the CPU."""
+    sites, shared = call_sites(trace), int(found.of(Cause.SHARED_CPU)[at])
+    if sites is None or trace.sampled is None or not len(trace.sampled.waiting) or not shared:
+        return False
+    return 2 * int(preempted(trace, sites, found.calls.take(slice(at, at + 1)))[0]) >= shared
 
 
 def _is_ordered(trace: Trace, call: Intervals) -> bool:

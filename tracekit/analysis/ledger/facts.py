@@ -92,7 +92,7 @@ def facts_of(ordered: Trace, calls: Compared, model: Codes[str], has_unit: BoolA
         hung_ns=none if hangs is None else Intervals.from_rows(hangs).covered_within(windows),
         ran_ns=none if sites is None else sampled_ns(sites, calls),
         overhead_ns=none if sites is None else _overhead(ordered, sites, calls),
-        preempted_ns=none if sites is None else _preempted(ordered, sites, calls),
+        preempted_ns=none if sites is None else preempted(ordered, sites, calls),
         sampled=~calls.attribution.is_any(Attribution.INFERRED) & (sites is not None and units),
         **_shared_cpu(ordered, calls, model, has_unit),
         **_shared_gpu(ordered, calls, model),
@@ -115,8 +115,8 @@ def _overhead(ordered: Trace, sites: Sites, calls: Compared) -> IntArray:
     return overhead
 
 
-def _preempted(ordered: Trace, sites: Sites, calls: Compared) -> IntArray:
-    """`Facts.preempted_ns`. O(threads x calls + samples)."""
+def preempted(ordered: Trace, sites: Sites, calls: Compared) -> IntArray:
+    """`Facts.preempted_ns`, shape (calls,). O(threads x calls + samples)."""
     total, windows, samples = np.zeros(len(calls), np.int64), Intervals.from_rows(calls), ordered.sampled
     if samples is None:
         return total

@@ -7,6 +7,7 @@ import numpy as np
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.instances import Instances, Traits, instances_by_kind
+from tracekit.analysis.load_waits import awaited
 from tracekit.analysis.loads import uses_of_loads
 from tracekit.analysis.quantities import median_of
 from tracekit.detectors.shared.instances import ALIKE, MIN_SWITCHES, PARALLEL_SHARE, Turns, before_comparing, traits_of
@@ -74,7 +75,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return view.passed(_purpose(view, instances, known, options), metrics)
     unused = unused[: 0 if elsewhere else None]
     rows = view.loads.take(np.union1d(instances.together if doubled else instances.together[:0], unused))
-    cost_ns = tk.covered_ns(rows)
+    waited = tk.Intervals.from_rows(rows).where(awaited(rows, view.trace)).union()
     why, first_use = [], np.sort(np.unique(view.predictions.instance.filled(), return_index=True)[1])
     if doubled:
         why.append(f"{instances.count:,} instances alternate and hardly ever run at the same time")
@@ -82,12 +83,14 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         noun = "load was" if len(unused) == 1 else "loads were"
         why.append(f"{len(unused):,} {noun} never used, although the model was used later")
     words = "; ".join(why)
-    time = f"the unnecessary loads took {tk.format_time(cost_ns)}" if cost_ns else "their loads were not recorded"
+    took = tk.format_time(tk.covered_ns(rows)) + ("" if len(waited) else ", which no prediction waited for")
+    time = f"the unnecessary loads took {took}" if len(rows) else "their loads were not recorded"
     return view.finding(
         f"{words[0].upper()}{words[1:]}; {time}. Each instance also holds memory.",
         metrics,
         rows=rows if len(rows) else view.predictions.take(first_use),
-        cost=view.cost(cost_ns, "Time covered by the unnecessary loads that were recorded") if cost_ns else None,
+        cost=view.cost(waited.covered_ns, "Time of these loads that something waited for") if len(waited) else None,
+        affected=waited,
         call_sites=sites_of(view.trace, rows.id),
     )
 

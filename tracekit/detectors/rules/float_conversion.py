@@ -48,11 +48,12 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         text = f"Conversions take {tk.format_share(summary.share)} of prediction time.{passed_note(file)}"
         return view.passed(text, metrics)
     casts, rest = tk.format_parts((summary.cast_ns / count, (summary.covered_ns - summary.cast_ns) / count))
+    parts = f"{casts} casts, {rest} copies that the casts force" if float(rest.split()[0]) else "all of it casts"
     often = "" if summary.converting == count else f" in {summary.converting:,} of {count:,} predictions"
     return copies_finding(
         view,
         f"Type conversion takes {tk.format_time(summary.covered_ns / count)} of each {tk.format_time(mean_ns)} "
-        f"prediction{often}: {casts} casts, {rest} copies that the casts force.{of_finding(file)}",
+        f"prediction{often}: {parts}.{of_finding(file)}",
         metrics,
         summary,
         "Time covered by data casts, Neural Engine data copies and output transformations in predictions with a data "

@@ -32,10 +32,11 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     )
     if not tk.reached(metrics, "between"):
         return view.passed(f"{tk.format_share(idle.share)} of the time passes between its partitions.", metrics)
+    length = median_of(idle.idle_ns + idle.busy_ns)
     summary = (
         f"{found.runtime} seems to run one graph in {len(models)} partitions, from {models[0]} to {models[-1]}. "
         f"In each of {tk.format_count(len(idle.distance_ns) + 1, 'round')}, one every {view.time(interval)}, "
-        f"{view.time(between)} pass between partitions ({tk.format_share(idle.share)} of the time)"
+        f"{view.time(between)} of {view.time(length)} pass between partitions ({tk.format_share(between / length)})"
     )
     if code is None:
         summary += ". Names of the models show the runtime."

@@ -75,7 +75,7 @@ def reconstruct_predictions(
     a row that names no process is foreign where only other processes' rows name its model. Rows before the first
     beginning of a prediction belong to none, nor does a first one that begins later in its model than others do: the
     recording began in the midst of it. What was `encoded` on several threads is of several predictions, and one that
-    was lasts from the creation of its first command buffer until the process is told of the last. O(n log n).
+    was lasts from the creation of its first command buffer until the process learns that the last is done. O(n log n).
     """
     encoded = encoded or Encoded.of(hardware, buffers, None)
     hardware = _without_models_of_others(hardware)
@@ -203,13 +203,13 @@ class Work:
     """Of its rows of hardware."""
     begins: IntArray
     lasts: IntArray
-    """Of the prediction: a thread begins to encode before the GPU works, and is told later."""
+    """Of the prediction: a thread begins to encode before the GPU works, and learns of its end later."""
     model: IntArray
     on_gpu: BoolArray
     thread: IntArray
     """The thread of the timeline that encodes it; -1 where that is not known."""
     told: BoolArray
-    """Whether it ends when the process is told so, and its call lasts until then."""
+    """Whether it ends when the process learns that, and its call lasts until then."""
     reach: Reach | None
     """How far a prediction may reach; None where not all units were recorded."""
     loading: Reach

@@ -86,7 +86,7 @@ class MetalEncoders(ContextIntervals):
 @dataclass(frozen=True, slots=True, eq=False)
 class SubmittedBuffers(ContextIntervals):
     """Command buffers of the target: a thread creates each at `start_ns`, encodes and commits it, and may wait until
-    the process is told that the GPU is done, as the row ends. Where that is not recorded, it ends with the commit."""
+    the process learns that the GPU is done, as the row ends. Where that is not recorded, it ends with the commit."""
 
     label: Texts = recorded("its label, which names model and operation of Core ML", "event-label", make=_buffer_label)
     encoders: Numbers = recorded("how many encoders it has", "num-encoders")
@@ -113,7 +113,7 @@ class Completions(ContextRows):
 
 INSTRUMENT = Instrument(
     "Metal Application",
-    "what threads of the app encode for the GPU, and when each process is told that it is done",
+    "what threads of the app encode for the GPU, and when each process learns that it is done",
     (COMPLETED,),
     context=(
         Context("metal_intervals", ("metal-application-intervals",), MetalIntervals, of_target=True),
