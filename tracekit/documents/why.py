@@ -167,7 +167,9 @@ def _amount(why: Why, part: Part) -> str:
 def part_words(why: Why, part: Part) -> str:
     """What a part is due to, with what it waited for."""
     less = part.ns < 0
-    compiled = f" ({format_count(why.pipelines, 'Metal pipeline')} compiled during it)" if why.pipelines else ""
+    # Where it is known how long that took, it is a part of its own.
+    timed = any(each.cause == Cause.PIPELINES for each in why.parts)
+    compiled = f" ({format_count(why.pipelines, 'Metal pipeline')} compiled during it)"
     match part.cause:
         case Cause.WORK:
             more = {unit: -why.more.get(unit, 0) if less else why.more.get(unit, 0) for unit in UNITS}
@@ -186,11 +188,11 @@ def part_words(why: Why, part: Part) -> str:
         case Cause.CLOCK:
             return f"for the same work in a {'faster' if less else 'slower'} performance state of the GPU"
         case Cause.PIPELINES:
-            return f"compiling Metal pipelines{compiled and f' ({why.pipelines:,} of them)'}"
+            return f"compiling Metal pipelines{f' ({why.pipelines:,} of them)' if why.pipelines else ''}"
         case Cause.SPECIALIZING:
             return why.specializing or "specialization"
         case Cause.FIRST:
-            return f"as the first prediction after its load{compiled}"
+            return f"as the first prediction after its load{compiled if why.pipelines and not timed else ''}"
         case Cause.LEVEL if why.level_ns is not None:
             return f"for the same work, which has taken longer since {moment(why.level_ns)}"
         case Cause.QUEUED_OWN | Cause.QUEUED_MODELS | Cause.QUEUED_PROCESSES:

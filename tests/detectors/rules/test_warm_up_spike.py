@@ -6,10 +6,10 @@ import pytest
 
 from support.outcomes import values
 from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed, Severity, severity_of
-from tracekit.testing.rows import Model
+from tracekit.testing.rows import ENGINE_PREPARE, LoggedRow, Model
 from tracekit.testing.scenario import Scenario
 
-ID = "warm-up-spike"
+ID, METAL = "warm-up-spike", "com.apple.Metal.AGXSignposts"
 MS = 1_000_000
 POSE = Model("PoseNet")
 
@@ -38,6 +38,33 @@ def test_a_slow_first_call_is_found_with_its_cost(scenario, judge):
     assert [entry.end_ns - entry.start_ns for entry in finding.evidence] == [158 * MS]
     assert finding.affected.starts.tolist() == [(51 + 23) * MS]
     assert "158 ms, 6.9x the usual 23.0 ms" in finding.summary
+
+
+@pytest.mark.parametrize(
+    ("specializing_ms", "compiling_ms", "words"),
+    [
+        (
+            90,
+            20,
+            ". Of that: 90.0 ms specialization (rows of the Neural Engine that compile or prepare it) and "
+            "20.0 ms compiling 2 Metal pipelines (rows of the Metal compiler).",
+        ),
+        (90, 5, ". Of that: 90.0 ms specialization (rows of the Neural Engine that compile or prepare it)."),
+        (0, 5, "the usual 23.0 ms."),
+    ],
+)
+def test_what_took_the_time_is_named_and_what_did_not_is_not(scenario, judge, specializing_ms, compiling_ms, words):
+    play(scenario, [158] + [23] * 20)
+    if specializing_ms:
+        scenario.other_neural_engine(55 * MS, specializing_ms * MS, ENGINE_PREPARE)
+    scenario.compile_shader(160 * MS, compiling_ms * MS)
+    for number in (0, 1, 0, 1):
+        # Listed again, they are the same ones.
+        message = f"Name=softmax Label= Type=compute ID={number} Addr={number} Size=9"
+        scenario.logged.append(
+            LoggedRow(70 * MS, 0, "FunctionCompiled", METAL, "ShaderTimeline", message, form="event")
+        )
+    assert judge(scenario, ID)["PoseNet"].summary.endswith(words)
 
 
 @pytest.mark.parametrize(

@@ -182,10 +182,11 @@ _PREPARES = {
 }
 
 
-def prepared_by(trace: Trace, predictions: IntArray) -> str:
-    """What shows most of the time in which some predictions of a model prepare it: call stacks, or which rows."""
+def prepared_by(trace: Trace, predictions: IntArray, layer: Layer | None = None) -> str:
+    """What shows most of the time in which some predictions of a model prepare it: call stacks, or which rows; of one
+    layer where that is given."""
     spent, _ = spent_by_layer(trace, np.sort(predictions))
-    layer = max(layers.PREPARING, key=lambda layer: int(spent[:, layer].sum()))
+    layer = layer or max(layers.PREPARING, key=lambda layer: int(spent[:, layer].sum()))
     phases = sampled_phases(trace, predictions, layer)
     sampled = 2 * sum(phases.values()) >= int(spent[:, layer].sum())
     return f"call stacks: {next(iter(phases))}" if sampled else _PREPARES[layer]

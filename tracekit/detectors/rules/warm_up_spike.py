@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 
 import tracekit.detectors as tk
-from tracekit.analysis.ledger.causes import OWN, PREPARING
+from tracekit.analysis.ledger import layers
+from tracekit.analysis.ledger.causes import NAMES, OWN, PREPARING
 from tracekit.analysis.ledger.explain import prepared_by
+from tracekit.analysis.ledger.layers import Layer
 from tracekit.analysis.ledger.patterns import PAUSE_NS
 from tracekit.analysis.load_waits import after_gap, stand_alone
 from tracekit.analysis.quantities import median_of
@@ -103,14 +106,28 @@ def _finding(calls: Alike, chosen: tk.IntArray, worst: int, took: int, metrics: 
         f"The first prediction after a load took {least}{view.time(took)}, {least}{took / usual:.1f}x the usual{most}"
         f"{view.time(usual)}{more}."
     )
-    if 2 * (prepared := int(calls.by(*PREPARING)[worst])) >= calls.extra_ns[worst]:
-        shown = prepared_by(view.trace, calls.calls.id[worst : worst + 1])
-        summary += f" Of that, {view.time(prepared)} is preparation ({shown})."
-    if pipelines := int(calls.account.pipelines[calls.at[worst]]):
-        summary += f" Metal compiled {tk.format_count(pipelines, 'GPU pipeline')} for the app during it."
+    if said := [words for _, words in sorted(_prepared(calls, worst, _WORTH * took), reverse=True)]:
+        summary += f" Of that: {' and '.join(said)}."
     words = "Time slow first predictions took beyond the median of those that follow"
     return calls.finding(np.isin(np.arange(len(calls.at)), chosen), (summary, metrics), words, once=True)
 
+
+def _prepared(calls: Alike, at: int, least_ns: float) -> Iterator[tuple[int, str]]:
+    """What a prediction prepared for so long or longer: how long, and words for it."""
+    for cause, layer in zip(PREPARING, layers.PREPARING, strict=True):
+        if (ns := int(calls.by(cause)[at])) < max(least_ns, 1):
+            continue
+        shown, time = prepared_by(calls.view.trace, calls.calls.id[at : at + 1], layer), calls.view.time(ns)
+        if layer is Layer.PIPELINES:
+            count = int(calls.account.pipelines[calls.at[at]])
+            what = tk.format_count(count, "Metal pipeline") if count else "Metal pipelines"
+            yield ns, f"{time} compiling {what} ({shown.partition(':')[0]})"
+        else:
+            yield ns, f"{time} {NAMES[cause]} ({shown})"
+
+
+_WORTH = 0.1
+"""Part of its time from which on what it prepared is named (heuristic)."""
 
 DETECTOR = tk.Detector(
     needs=("Core ML",),

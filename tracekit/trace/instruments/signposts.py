@@ -15,6 +15,7 @@ from tracekit.columns import all_known
 from tracekit.intervals import running_end
 from tracekit.recording.table import Cells, Column, Process, Table
 from tracekit.rows import group_ids, joined
+from tracekit.sorting import is_first_of_each
 from tracekit.trace import collect
 from tracekit.trace.binding import optional_values, required_values
 from tracekit.trace.collect import select_rows
@@ -80,9 +81,11 @@ def joined_intervals(recorded: Signposts | None, paired: Signposts) -> Signposts
 
 
 def metal_pipelines(events: SignpostEvents, target: Process | None) -> MetalPipelines:
-    """GPU functions that were compiled for the target: Metal's events, `function` in place of the message. O(n)."""
+    """GPU functions that were compiled for the target: Metal's events, `function` in place of the message, each once:
+    in one public recording of three all come again, word for word, without a compilation. O(n log n)."""
     compiled = events.name.is_any("FunctionCompiled") & events.subsystem.is_any(_SHADERS)
     own = events.where(compiled & of_target(events.pid, target))
+    own = own.where(is_first_of_each(group_ids((own.pid.filled(), own.message.codes), len(own))) | ~own.message.known)
     function = own.message.recoded(_function)
     return MetalPipelines(own.start_ns, function, own.process, own.pid, own.thread, own.tid, own.table, own.row)
 
