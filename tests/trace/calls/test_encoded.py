@@ -61,6 +61,30 @@ def test_a_call_lasts_from_its_first_command_buffer_until_the_process_is_told():
     assert found.origin.is_any(Origin.HARDWARE).all()
     assert found.start_max_ns.tolist() == [min(row.start_ns for row in rows) for rows in own]
     assert found.end_min_ns.tolist() == [max(row.completed_ns for row in rows) for rows in own]
+    # The first and the third one are of one thread, on which nothing else was encoded.
+    assert found.start_min_ns.tolist() == [0, 0, found.end_min_ns[0]]
+    assert found.end_max_ns.tolist() == [found.start_max_ns[2], 2_000 * MS, 2_000 * MS]
+    assert (abs(found.start_ns - calls) < 3 * MS).all()
+
+
+def test_a_prediction_that_samples_miss_has_the_thread_that_encodes_it_and_the_place_of_the_others():
+    scenario = Scenario(APP, duration_ns=1_000 * MS, emptied={CORE_ML})
+    stack = Stack((stacks.EXECUTE, *stacks.PREDICT, app_function("run", 12), stacks.WORKER))
+    for number in range(10):
+        call = scenario.predict(MODEL, (100 + 60 * number) * MS, 9 * MS)
+        call.gpu(2 * MS, 6 * MS, buffers=2)
+        # Two samples in each but the fifth one.
+        times = (call.row.start_ns + MS, call.row.end_ns - MS) if number != 4 else ()
+        scenario.samples += [SampleRow(time, WORKER, stack) for time in times]
+        outside = Stack((app_function("rest", 40), stacks.WORKER))
+        scenario.samples += [SampleRow(call.row.end_ns + ms * MS, WORKER, outside) for ms in (2, 3, 4, 40)]
+    encode_graphs(scenario, dict.fromkeys(range(10), WORKER))
+    trace = trace_of(scenario)
+    sites = trace.sites
+    assert len(trace.activity) == len(sites) == 10
+    assert [str(each) for each in set(sites.caller.held())] == ["App.run"]
+    assert (sites.tid.values == WORKER.tid).all()
+    assert np.flatnonzero(sites.samples == 0).tolist() == [4]
 
 
 @pytest.mark.parametrize("lost", [SUBMISSIONS, "metal-command-buffer-completed"])

@@ -33,6 +33,14 @@ class Encoded:
     ends: IntArray
     """When the process was told that it is done, where that is known; else when the row ends."""
 
+    def rows_of(self, prediction: IntArray, count: int) -> IntArray:
+        """Shape (predictions,): for each of so many a row of hardware of which the thread is known; -1 for none.
+        `prediction`: of each row."""
+        rows = np.full(count + 1, -1)
+        known = np.flatnonzero(self.known & (prediction >= 0))
+        rows[prediction[known]] = known
+        return rows[:-1]
+
     @classmethod
     def of(cls, hardware: Events, buffers: CommandBuffers, submitted: SubmittedBuffers | None) -> Encoded:
         """From the rows of hardware with the ids of their buffers, and what the app submitted. O(n log n)."""

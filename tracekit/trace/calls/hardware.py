@@ -252,9 +252,7 @@ class Work:
         prediction = hardware.prediction.filled()
         order = np.argsort(prediction, kind="stable")
         order = order[np.searchsorted(prediction[order], 0) :]
-        tid = np.full(len(times), -1)
-        known = order[encoded.known[order]]
-        tid[prediction[known]] = encoded.tid[known]
+        tid = np.append(encoded.tid, -1)[encoded.rows_of(prediction, len(times))]
         # Each has a row.
         first = np.searchsorted(prediction[order], np.arange(len(times)))
         return cls(

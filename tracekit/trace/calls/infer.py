@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from tracekit.arrays import BoolArray, IndexArray, IntArray
-from tracekit.columns import Keyed, coded, codes_of, constant, or_null
+from tracekit.columns import Codes, Keyed, Texts, Type, coded, codes_of, constant, or_null
+from tracekit.grouping import grouped
 from tracekit.intervals import Intervals
-from tracekit.rows import joined
+from tracekit.rows import joined, listed_cells
 from tracekit.trace.calls.encoded import BEFORE_NS, Encoded
 from tracekit.trace.calls.hardware import FEW, Work, prepares, reconstruct_predictions
 from tracekit.trace.calls.sites import Sites, place_of
@@ -72,13 +73,13 @@ def infer_calls(
     encoded = Encoded.of(hardware, buffers, submitted)
     shown, hardware = reconstruct_predictions(hardware, buffers, encoded)
     if sampled is None or not len(sampled.stacks):
-        return Inferred(_hardware_only(shown, end_ns), hardware, None)
+        return Inferred(_hardware_only(shown, hardware, encoded, end_ns), hardware, None)
     from tracekit.trace.calls.pieces import pieces_of, timeline
 
     line = timeline(sampled)
     pieces = pieces_of(line, max(end_ns, int(line.time.max(initial=0)) + 1))
     if not len(pieces.first):
-        return Inferred(_hardware_only(shown, end_ns), hardware, None)
+        return Inferred(_hardware_only(shown, hardware, encoded, end_ns), hardware, None)
     work = Work.of(shown, hardware, encoded, FEW * line.period_ns, line, watched=watched)
     # Most reports are about recordings with Core ML's own rows.
     from tracekit.trace.calls.join import joined_calls
@@ -90,9 +91,15 @@ def infer_calls(
     named = [model for models in owners.sites.named.values() for model in models]
     alone = alone[shown.process.known[alone] | np.isin(work.model[alone], named)]
     sampled_calls, sites = _stacked_calls(line, pieces, work, stacked, owners, shown, hardware)
-    unsampled = _unsampled(line, work, alone, owners, _hardware_only(shown.take(alone), end_ns))
+    every = _hardware_only(shown, hardware, encoded, end_ns)
+    unsampled = _unsampled(line, work, alone, owners, every.at(alone))
     activity, row_of = calls_in_time([sampled_calls, unsampled])
-    sites = sites.moved(row_of[: len(stacked)])
+    if submitted is not None:
+        rows = encoded.rows_of(hardware.prediction.filled(), len(shown))[alone]
+        thread, tid = (np.append(each, -1)[rows] for each in (encoded.thread, encoded.tid))
+        encoding = Codes(thread, submitted.thread.values)
+        sites = joined((sites, _encoded_sites(sites, work.model[alone], owners, encoding, tid)))
+    sites = sites.moved(row_of[sites.id])
     call_of = np.full(len(shown) + 1, -1)
     for number, call in enumerate(stacked):
         call_of[call.work] = row_of[number]
@@ -143,11 +150,40 @@ def calls_with(
     )
 
 
-def _hardware_only(shown: Events, end_ns: int) -> Calls:
-    """Predictions of the hardware alone: nothing tells when their calls began and ended."""
-    count = len(shown)
-    edges = (np.zeros(count, np.int64), shown.start_ns, shown.ends_ns, np.full(count, end_ns))
-    return calls_with(shown, Origin.HARDWARE, *edges)
+def _hardware_only(shown: Events, hardware: Events, encoded: Encoded, end_ns: int) -> Calls:
+    """Predictions of the hardware alone: what tells when their calls began and ended is what else their threads encode,
+    where that is known. Calls of one thread do not overlap."""
+    count, start, end = len(shown), shown.start_ns, shown.ends_ns
+    thread = np.append(encoded.thread, -1)[encoded.rows_of(hardware.prediction.filled(), count)]
+    first, second = next_of(thread)
+    low, high = np.zeros(count, np.int64), np.full(count, end_ns)
+    low[second], high[first] = np.minimum(end[first], start[second]), np.maximum(start[second], end[first])
+    begins = np.where(thread >= 0, start - np.minimum(BEFORE_NS, (start - low) // 2), start)
+    edges = (low, start, end, np.maximum(high, end))
+    return calls_with(replace(shown, start_ns=begins, duration_ns=end - begins), Origin.HARDWARE, *edges)
+
+
+def _encoded_sites(sites: Sites, model: IntArray, owners: Owners, thread: Texts, tid: IntArray) -> Sites:
+    """Sites of predictions that samples miss, behind `sites` in order: the thread that encodes each, by its id, and the
+    only place that calls its model. None for one of which either is not known."""
+    keys = grouped((model, key) for key, models in owners.sites.named.items() for model in models)
+    first = dict(reversed(list(zip(sites.path.tolist(), range(len(sites)), strict=True))))
+    places = ([first.get(key, -1) for key in keys.get(each, [])] for each in model.tolist())
+    like = np.array([each[0] if len(each) == 1 else -1 for each in places], np.int64)
+    known = np.flatnonzero((like >= 0) & (tid >= 0))
+    main = dict(zip(sites.tid.filled().tolist(), sites.main_thread.values.tolist(), strict=True))
+    on_main = [main.get(each) for each in tid[known].tolist()]
+    count = len(known)
+    return replace(
+        sites.take(like[known]),
+        id=len(sites) + known,
+        thread=thread.take(known),
+        tid=or_null(tid[known]),
+        main_thread=listed_cells(Type.NULLABLE_FLAG, on_main),
+        samples=np.zeros(count, np.int64),
+        ambiguous=np.zeros(count, np.bool_),
+        busy=Keyed({name: np.zeros(count, np.int64) for name in sites.busy.cells}),
+    )
 
 
 def calls_in_time(parts: Sequence[Calls]) -> tuple[Calls, IntArray]:
