@@ -196,11 +196,19 @@ def test_missing_parts_are_named(tracekit, monkeypatch) -> None:
     ],
 )
 def test_the_build_decides_which_xcode_it_is(monkeypatch, printed: str, family: int | None, hangs: bool) -> None:
-    monkeypatch.setattr(tool, "_ask", lambda *_: f"xctrace version {printed}")
+    monkeypatch.setattr(tool, "ask", lambda *_: f"xctrace version {printed}")
     version = tool.read_version(("xctrace",))
     assert (version.text, version.family, version.hangs_on_simulators) == (printed, family, hangs)
 
 
+@pytest.mark.parametrize(("printed", "state"), [(None, "ok"), ("{}", "-")])
+def test_whether_waiting_threads_can_be_recorded_is_checked(tracekit, standin, printed, state) -> None:
+    if printed is not None:
+        standin(options=printed)
+    line = next(line for line in tracekit("doctor").out.splitlines() if "threads that wait" in line)
+    assert line.split()[:2] == [state, "options"]
+
+
 def test_a_version_of_another_form_is_kept_as_it_is(monkeypatch) -> None:
-    monkeypatch.setattr(tool, "_ask", lambda *_: "xctrace, the next generation\n")
+    monkeypatch.setattr(tool, "ask", lambda *_: "xctrace, the next generation\n")
     assert tool.read_version(("xctrace",)) == tool.Version("xctrace, the next generation")

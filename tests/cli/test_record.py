@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import pty
 import shutil
@@ -37,7 +38,7 @@ def record(tracekit, standin, tmp_path: Path):
 
 def test_all_processes_can_be_recorded(record, standin_log) -> None:
     assert record("--all-processes").status == 0
-    assert standin_log()[0][-1] == "--all-processes"
+    assert standin_log()[-1][-1] == "--all-processes"
 
 
 def test_instruments_that_cannot_be_found_are_named(record, standin) -> None:
@@ -56,6 +57,10 @@ def test_the_path_of_the_recording_is_the_output(record, tmp_path: Path, standin
     assert (result.status, result.out) == (0, f"{tmp_path / 'run.trace'}\n")
     assert (tmp_path / "run.trace" / "form.template").exists()
     (*_, (_, _, *words)) = standin_log()
+    options = words.index("--recording-options")
+    # The file is for xctrace alone.
+    assert not Path(words.pop(options + 1)).exists()
+    words.pop(options)
     assert words == [
         "record",
         *("--output", str(tmp_path / "run.trace"), "--template", "Core ML", "--instrument", "Hangs"),
@@ -87,8 +92,43 @@ def test_hangs_and_thermal_state_are_added_to_the_template_of_core_ml(
     record, standin_log, arguments: list[str], instruments: list[str]
 ) -> None:
     assert record("--attach", "App", *arguments).status == 0
-    (words,) = standin_log()
+    words = standin_log()[-1]
     assert [words[at + 1] for at, word in enumerate(words) if word == "--instrument"] == instruments
+
+
+OFF = {"recordWaitingThreads": False, "highFrequencySampling": False, "contextSwitchSampling": False}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "on", "subsystems"),
+    [
+        ([], {"recordWaitingThreads"}, ["com.apple.coreml"]),
+        (["--high-frequency"], {"recordWaitingThreads", "highFrequencySampling"}, ["com.apple.coreml"]),
+        (["--only-template"], None, None),
+        (["--template", "Mine"], None, None),
+        (["--template", "Mine", "--high-frequency"], {"highFrequencySampling"}, []),
+    ],
+)
+def test_options_of_instruments_show_more_of_calls(record, tmp_path, arguments, on, subsystems) -> None:
+    result = record("--attach", "App", *arguments)
+    assert result.status == 0
+    path = tmp_path / "standin" / "log.options"
+    if on is None:
+        assert not path.exists()
+        return
+    passed = json.loads(path.read_text())
+    assert passed["Time Profiler"] == {**OFF, "recordKernelStacks": False, **dict.fromkeys(on, True)}
+    assert passed["os_signpost"] == {"dynamicTracingEnabledSubsystems": subsystems}
+    # What nobody asked for stays as xctrace has it.
+    assert passed["Hangs"]["hangsThreshold"] == 250
+    assert ("threads that wait" in result.err) == ("recordWaitingThreads" in on)
+
+
+@pytest.mark.parametrize("options", ["", "[]", '{"Hangs": {"hangsThreshold": 250}}', "refused"])
+def test_an_xctrace_without_these_options_records_all_the_same(record, standin, standin_log, options) -> None:
+    standin(options=options)
+    assert record().status == 0
+    assert "--recording-options" not in standin_log()[-1]
 
 
 def test_without_a_terminal_xctrace_asks_nothing(tracekit, standin, standin_log, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ STANDIN_RECORD    what `record` does, apart from recording well; several with co
                   issues (saved, and complete), partly (failed, and yet complete), failed, not-allowed
                   hangs-saving, hangs-when-saved (stubborn: not even SIGTERM ends it), unfinished, full-disk
 STANDIN_INSTRUMENTS  what there is, with commas
+STANDIN_OPTIONS   what `record --show-recording-options` prints; `refused`: `--recording-options` ends with 57
 STANDIN_BUNDLE    the bundle that `record` saves; a sample by default
 STANDIN_BUNDLES   folder of bundles, of which it saves the one that is called as a word after `--launch`
 STANDIN_LOG       file that receives the arguments of every call
@@ -39,7 +40,18 @@ from pathlib import Path
 SETTINGS = {name[8:].lower(): value for name, value in os.environ.items() if name.startswith("STANDIN_")}
 NO_MATCH = '<?xml version="1.0"?>\n<trace-query-result>\n</trace-query-result>\n'
 XPATH = re.compile(r'/trace-toc/run\[@number="(\d+)"\]/data/table\[@schema="([^"]+)"\]')
-FLAGS = {"--no-prompt", "--all-processes"}
+FLAGS = {"--no-prompt", "--all-processes", "--show-recording-options"}
+OPTIONS = {
+    "Hangs": {"detectPriorityInversions": False, "hangsThreshold": 250},
+    "Time Profiler": {
+        "contextSwitchSampling": False,
+        "highFrequencySampling": False,
+        "recordKernelStacks": False,
+        "recordWaitingThreads": False,
+    },
+    "os_signpost": {"dynamicTracingEnabledSubsystems": []},
+}
+"""Names and defaults that `xctrace` of Xcode 27 prints, as public notes have them."""
 LISTED = "Points of Interest,Thermal State,Hangs,GPU,os_signpost,Activity Monitor"
 INSTRUMENTS = SETTINGS.get("instruments", LISTED).split(",")
 SAMPLE = Path(__file__).resolve().parents[2] / "sample_traces" / "sharpen_8bit.trace"
@@ -235,7 +247,18 @@ def answer(trace: Path, run: str, schema: str) -> str:
 
 def record(words: list[str]) -> None:
     valued = {"--output", "--template", "--instrument", "--device", "--time-limit", "--attach", "--launch"}
-    given = options(words, valued, FLAGS)
+    given = options(words, {*valued, "--recording-options"}, FLAGS)
+    if "--show-recording-options" in given:
+        refused = SETTINGS.get("options") in (None, "refused")
+        leave(0, json.dumps(OPTIONS) if refused else SETTINGS["options"])
+    for path in given.get("--recording-options", []):
+        # A part of what it prints is refused.
+        passed = json.loads(Path(path).read_text(encoding="utf-8"))
+        whole = {name: set(of) for name, of in passed.items()} == {name: set(of) for name, of in OPTIONS.items()}
+        if SETTINGS.get("options") == "refused" or not whole:
+            leave(57, errors="The recording options could not be decoded.\n")
+        if "log" in SETTINGS:
+            Path(f"{SETTINGS['log']}.options").write_text(json.dumps(passed), encoding="utf-8")
     modes = set(SETTINGS.get("record", "").split(","))
     output = Path(given["--output"][0])
     if output.exists():

@@ -84,8 +84,8 @@ Which findings remain where Core ML recorded no rows; `make blind` writes this p
 [accuracy.md](accuracy.md) and random apps get call stacks of 1 ms and 5 ms, with missed samples, several threads,
 inlined frames and functions without names. Each is evaluated with Core ML's rows, and without them in three ways: with
 stacks of running threads and rows of compute units alone; with what threads encode for the GPU as well, as the Core ML
-template records it; with stacks of waiting threads (`tracekit record --waiting`). {count:,} recordings count. Those of
-several processes do not, nor do those without Core ML's rows{artifacts}.{part}
+template records it; with stacks of waiting threads, as `tracekit record` asks for them. {count:,} recordings count.
+Those of several processes do not, nor do those without Core ML's rows{artifacts}.{part}
 
 A cell says how many findings are found again, and how many there are with a cost of more than {worth} samples, or
 without cost. The others are not evaluated.

@@ -1,11 +1,15 @@
 import pytest
 
+from support.handover import trace_of
 from tracekit.recording import open_recording
 from tracekit.recording.table import TableState
-from tracekit.testing import Model, Process, Scenario, write_bundle
+from tracekit.testing import Model, Process, Scenario, contents, write_bundle
+from tracekit.testing.machines import Thread
+from tracekit.testing.stacks import PREDICT, WORKER, SampleRow, Stack, app_function
 from tracekit.trace.build import build_trace
 from tracekit.trace.instruments.catalogue import INSTRUMENTS
 
+MS = 1_000_000
 GPU_LABEL = "net_main__Op0_MpsGraphInference:Compute Command 0   (app (42)) 0x1"
 
 
@@ -172,3 +176,23 @@ def test_a_table_of_a_bundle_is_exported_under_the_name_of_its_file(tmp_path):
     entry = build_trace(open_recording(bundle)).coverage_of("Core ML")
     assert entry.state is TableState.UNREADABLE
     assert "xctrace export --input 'my run.trace' " in entry.advice
+
+
+@pytest.mark.parametrize(
+    ("attributes", "said", "noted"),
+    [
+        ({}, "Call stacks of running threads.", False),
+        ({"record-waiting-threads": "0", "high-frequency-sampling": "NO"}, "Call stacks of running threads.", True),
+        ({"record-waiting-threads": "1"}, "Call stacks of running threads, of waiting ones too.", False),
+        ({"high-frequency-sampling": "1"}, "Call stacks of running threads, at high frequency.", False),
+    ],
+)
+def test_how_call_stacks_were_recorded_is_read_from_their_table(monkeypatch, attributes, said, noted):
+    scenario = Scenario(Process("App", 7), 300 * MS, emptied={"coreml-os-signpost"})
+    stack = Stack((*PREDICT, app_function("run", 12), WORKER))
+    scenario.samples = [SampleRow(time * MS, Thread(9, scenario.target), stack) for time in range(100, 140)]
+    given = " | ".join(["time-profile | target-pid=SINGLE", *(f"{name}={text}" for name, text in attributes.items())])
+    monkeypatch.setattr(contents, "_TEMPLATE", f"{{neural_engine}}; coreml-os-signpost; {given}")
+    trace = trace_of(scenario)
+    assert trace.coverage_of("Call Stacks").conclusion == said
+    assert any("Samples of waiting threads" in note for note in trace.notes) == noted

@@ -84,7 +84,7 @@ COMMANDS = (
         "time. On other systems, prints the command to run on a Mac.",
         (Argument("launched", "COMMAND ...", "what --launch starts, last and after --", "*"),),
         "attach all-processes launch device time-limit memory output analyze compare-last dry-run",
-        "template only-template instrument no-prompt save-timeout quiet",
+        "template only-template instrument high-frequency no-prompt save-timeout quiet",
         files=("trace",),
     ),
     Command(

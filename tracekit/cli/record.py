@@ -21,6 +21,7 @@ from tracekit.errors import TracekitError, UsageError
 from tracekit.recording.xctrace import tool as xctrace
 from tracekit.recording.xctrace.doctor import examine, read_signature
 from tracekit.recording.xctrace.messages import ADDED, MEMORY
+from tracekit.recording.xctrace.options import DYNAMIC, HIGH_FREQUENCY, WAITING, options_for
 from tracekit.recording.xctrace.recorder import Request, record
 from tracekit.recording.xctrace.watching import Patience, Phase
 from tracekit.signals import stop_signals
@@ -101,6 +102,15 @@ def run(arguments: Namespace) -> ExitStatus | Next:
     if not request.on_device:
         request = replace(request, launch=_with_path_of_program(request.launch))
         check_signature(request.launch, narrator)
+    plain = arguments.only_template or arguments.template != TEMPLATE
+    wanted = (*(() if plain else (WAITING, DYNAMIC)), *((HIGH_FREQUENCY,) if arguments.high_frequency else ()))
+    if wanted:
+        options = options_for(tool, request.instrument_arguments(), wanted)
+        request = replace(request, options=options.document)
+        if options.shown:
+            narrator.note(f"also recording {' and '.join(options.shown)}")
+        if HIGH_FREQUENCY in options.missing:
+            narrator.on_message("this xctrace cannot sample at high frequency here")
     # What became of the recording is reported before a signal ends the program.
     with stop_signals() as received:
         try:

@@ -28,7 +28,7 @@ from tracekit.trace.instruments.instrument import Instrument
 from tracekit.trace.requests.frame import UNVALIDATED
 from tracekit.trace.runtimes.phases import Phases
 from tracekit.trace.runtimes.registry import runtimes
-from tracekit.trace.samples import COUNTED
+from tracekit.trace.samples import COUNTED, TIMED
 from tracekit.trace.sharing import Sharing, SharingState
 from tracekit.trace.trace import Coverage, Trace
 from tracekit.units import format_count, format_error, format_names, format_time
@@ -50,6 +50,14 @@ COPY_AGAIN: Final = "copy the bundle again from where it was recorded"
 """What helps where a table of a bundle is cut off."""
 _LOGS: Final = ("Signposts", "Foundation Models", "Core AI")
 """Instruments that show work of the target which needs no Core ML."""
+_SWITCHES: Final = {
+    "record-waiting-threads": "of waiting ones too",
+    "high-frequency-sampling": "at high frequency",
+    "context-switch-sampling": "at context switches too",
+}
+"""What attributes of the table of call stacks say of how it was recorded, where they are on."""
+_OFF: Final = frozenset({"0", "NO", "false"})
+_WAITING: Final = "Samples of waiting threads, which `tracekit record` also records, show more."
 BY_TIME: Final = "Record with --instrument 'Time Profiler'"
 """What checks need where samples were taken by what a CPU counted alone."""
 
@@ -119,9 +127,18 @@ def _coverage_of(contents: Contents, run: Run, instrument: Instrument) -> Covera
         advice = f"export them: {_export_command(contents, run, sound)}" if sound else COPY_AGAIN
         if not rows and sound and COUNTED.keys() >= sound.keys():
             advice = f"{BY_TIME}, which checks need; to see these samples in `tracekit stacks`, {advice}"
+    if rows and instrument.name == CALL_STACKS:
+        switches = _switches(run)
+        conclusion = ", ".join([conclusion, *(_SWITCHES[name] for name in switches if switches[name])])
     schemas = tuple(dict.fromkeys(table.schema for table in tables))
     known = None if state is TableState.UNREADABLE else rows
     return Coverage(instrument.name, state, schemas, known, _sentence(conclusion), _sentence(advice))
+
+
+def _switches(run: Run) -> dict[str, bool]:
+    """Whether options of how call stacks were recorded were on, as far as attributes of the tables say it."""
+    stated = {name: text for table in run.tables if table.schema in TIMED for name, text in table.attributes.items()}
+    return {name: stated[name] not in _OFF for name in _SWITCHES if name in stated}
 
 
 class Listed(Protocol):
@@ -272,7 +289,8 @@ def doubts(recording: Recording, run: Run, events: Events, hardware: Events, inf
                 f"({format_time(run.duration_ns)}): the table is damaged or from another recording."
             )
     if inferred is not None:
-        notes.append(_inferred(inferred, why))
+        waiting = _switches(run).get("record-waiting-threads", True)
+        notes.append(_inferred(inferred, why, "" if waiting else f" {_WAITING}"))
         ready, times = ~hardware.attribution.is_any(Attribution.FOREIGN), Intervals.from_rows(hardware)
         clauses = [
             f"{format_count(len(some), noun)}{name and f' of {name}'} ({format_time(times.where(some).covered_ns)})"
@@ -294,18 +312,18 @@ def _by_model(model: Texts, rows: IndexArray) -> list[tuple[str, IndexArray]]:
     return sorted(named, key=lambda pair: pair[0])
 
 
-def _inferred(calls: Calls, why: str) -> str:
+def _inferred(calls: Calls, why: str, more: str) -> str:
     logged = calls.origin.is_any(Origin.SIGNPOSTS)
     if logged.any():
         count = format_count(int(logged.sum()), "load or compilation", "loads and compilations")
         said = f"{count} from Core ML's signposts (its table holds none), with exact times."
-        return f"{said} {_inferred(calls.where(~logged), why)}".rstrip()
+        return f"{said} {_inferred(calls.where(~logged), why, more)}".rstrip()
     if not len(calls):
         return ""
     stacked = calls.origin.is_any(Origin.CALL_STACKS)
     if stacked.any():
         error = format_error(int(calls.resolution_ns.max()))
-        return f"Calls are inferred from call stacks ({why}): {error} where the thread ran."
+        return f"Calls are inferred from call stacks ({why}): {error} where the thread ran.{more}"
     units = {"gpu": "GPU activity", "ane": "Neural Engine activity"}
     devices = set(calls.device.held())
     source = units.get(devices.pop(), "hardware activity") if len(devices) == 1 else "hardware activity"

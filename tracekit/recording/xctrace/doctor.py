@@ -17,8 +17,9 @@ from xml.parsers.expat import ExpatError
 from tracekit.errors import TracekitError, install_command
 from tracekit.recording.xctrace import tool as xctrace
 from tracekit.recording.xctrace.messages import ADDED, MEMORY, ON_DEVICE, ON_MAC, how_to_build
+from tracekit.recording.xctrace.options import DYNAMIC, HIGH_FREQUENCY, WAITING, options_for
 from tracekit.recording.xctrace.running import run_command
-from tracekit.units import format_count
+from tracekit.units import format_count, format_names
 
 NEEDED: Final = ("numpy", "pandas", "lxml", "rich", "markdown-it-py", "textual", "shtab", "zlib-ng")
 """Dependencies of every installation, by the names of `pyproject.toml`. `_dependencies` gives those of this machine."""
@@ -112,6 +113,7 @@ def _xctrace(tool: xctrace.Tool, private: bool) -> Iterator[Check]:
         yield Check("xctrace", "ok", release)
     yield from _tool_checks("templates", _templates(tool))
     yield from _tool_checks("instruments", _instruments(tool))
+    yield _options(tool)
     yield from _tool_checks("devices", _devices(tool, private, version))
 
 
@@ -129,6 +131,15 @@ def _templates(tool: xctrace.Tool) -> Iterator[Check]:
         yield Check("templates", "ok", f"{len(names)}, including {TEMPLATE}")
     else:
         yield Check("templates", "missing", f"the {TEMPLATE} template is missing", "install a current version of Xcode")
+
+
+def _options(tool: xctrace.Tool) -> Check:
+    """What `tracekit record` switches on in the template's instruments."""
+    found = options_for(tool, ("--template", TEMPLATE), (WAITING, DYNAMIC, HIGH_FREQUENCY))
+    if WAITING in found.shown:
+        return Check("options", "ok", f"{format_names(found.shown)} can be recorded")
+    lost = "threads that wait cannot be recorded, which show where calls begin and end if Core ML records none"
+    return Check("options", "optional", lost, "use Xcode 16 or newer")
 
 
 def _instruments(tool: xctrace.Tool) -> Iterator[Check]:

@@ -5,12 +5,13 @@ Whether the bundle that it left is usable is decided by the bundle, not by the e
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shlex
 import shutil
 import tempfile
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +19,7 @@ from tracekit.errors import TracekitError, UnreadableRecording
 from tracekit.recording.direct import open_directly
 from tracekit.recording.xctrace import messages
 from tracekit.recording.xctrace.exporter import Exporter
+from tracekit.recording.xctrace.options import REFUSED
 from tracekit.recording.xctrace.running import Completed, Job
 from tracekit.recording.xctrace.tool import Tool
 from tracekit.recording.xctrace.watching import Listener, Patience, Watch
@@ -48,18 +50,29 @@ class Request:
     time_limit: str | None = None
     no_prompt: bool = False
     """Whether `xctrace` asks nothing, as there is nobody to answer."""
+    options: str = ""
+    """Options of instruments, as `tracekit.recording.xctrace.options` makes them."""
+    options_file: Path | None = None
+    """Where `xctrace` reads them."""
 
     def arguments(self) -> list[str]:
         """Arguments of `xctrace`. A launched command comes last, since everything after it belongs to it."""
-        pairs = [("--template", self.template), *(("--instrument", name) for name in self.instruments)]
-        optional = (("--device", self.device), ("--time-limit", self.time_limit))
-        pairs += [(flag, value) for flag, value in optional if value is not None]
-        words = ["record", "--output", str(self.output), *(word for pair in pairs for word in pair)]
+        options = None if self.options_file is None else str(self.options_file)
+        optional = (("--time-limit", self.time_limit), ("--recording-options", options))
+        pairs = [(flag, value) for flag, value in optional if value is not None]
+        words = ["record", "--output", str(self.output), *self.instrument_arguments()]
+        words += [word for pair in pairs for word in pair]
         if self.no_prompt:
             words.append("--no-prompt")
         if self.attach is not None:
             return [*words, "--attach", self.attach]
         return [*words, "--launch", "--", *self.launch] if self.launch else [*words, "--all-processes"]
+
+    def instrument_arguments(self) -> list[str]:
+        """Those that say what is recorded of which device."""
+        pairs = [("--template", self.template), *(("--instrument", name) for name in self.instruments)]
+        pairs += [] if self.device is None else [("--device", self.device)]
+        return [word for pair in pairs for word in pair]
 
     def shell_command(self) -> str:
         """The command as it is typed on a Mac."""
@@ -78,10 +91,19 @@ def record(tool: Tool, request: Request, listener: Listener, patience: Patience 
     signal does in other places of the program follows when it is saved.
     """
     patience = patience or Patience()
-    with stop_signals() as received:
+    with contextlib.ExitStack() as held:
+        received = held.enter_context(stop_signals())
+        if request.options:
+            folder = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="tracekit-")))
+            request = replace(request, options_file=folder / "options.json")
+            (folder / "options.json").write_text(request.options, encoding="utf-8")
         watch, completed, ended_because = _run(tool, request, listener, patience, received)
         if completed.status == messages.NOT_FOUND and ended_because is None:
             listener.on_message("xctrace did not find the app, which may still be starting; trying once more")
+            watch, completed, ended_because = _run(tool, request, listener, patience, received)
+        if completed.status == REFUSED and request.options and ended_because is None:
+            listener.on_message("xctrace refuses the options of instruments; recording without them")
+            request = replace(request, options_file=None)
             watch, completed, ended_because = _run(tool, request, listener, patience, received)
         if not watch.has_run and not (request.output / "form.template").exists():
             # What never ran left nothing of value, which would be in the way of the next attempt.

@@ -96,7 +96,7 @@ def find_tool() -> Tool | None:
 
 def read_version(tool: Tool) -> Version:
     """Version and build. Raises `TracekitError` where the tool does not run."""
-    answer = _ask(tool, "version")
+    answer = ask(tool, "version")
     match = _VERSION.search(answer)
     if match is None:
         return Version(answer.strip())
@@ -108,12 +108,12 @@ def read_version(tool: Tool) -> Version:
 
 def list_names(tool: Tool, what: str) -> list[str]:
     """Names of all `templates`, or of all `instruments` that can be added to one."""
-    return [line for _, line in _entries(_ask(tool, "list", what))]
+    return [line for _, line in _entries(ask(tool, "list", what))]
 
 
 def list_devices(tool: Tool) -> list[ListedDevice]:
     """Devices and simulators. Lines of another form are left out."""
-    matches = [(section, _DEVICE.fullmatch(line)) for section, line in _entries(_ask(tool, "list", "devices"))]
+    matches = [(section, _DEVICE.fullmatch(line)) for section, line in _entries(ask(tool, "list", "devices"))]
     return [ListedDevice(section, match["name"], match["id"], match["os"]) for section, match in matches if match]
 
 
@@ -133,7 +133,8 @@ def failure(what: str, completed: Completed, timeout_s: float) -> TracekitError:
     return TracekitError(f"{what} failed with exit status {completed.status}: {message}")
 
 
-def _ask(tool: Tool, *arguments: str) -> str:
+def ask(tool: Tool, *arguments: str) -> str:
+    """What `xctrace` answers. Raises `TracekitError`."""
     from tracekit.recording.xctrace.running import run_command
 
     completed = run_command([*tool, *arguments], PATIENCE_S)
