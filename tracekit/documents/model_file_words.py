@@ -77,7 +77,17 @@ def answer_from_files(pattern: Pattern, report: Report) -> FileAnswer | None:
     answers = [_BY_PATTERN.get(pattern, _by_checks)(file, pattern) for file in files]
     from_files = _together(answers, report, {file.model for file in files}, "model file")
     reports = [entry for entry in report.performance_reports if entry.model is not None]
-    timed = [_by_report(entry, pattern) for entry in reports]
+    timed: list[FileAnswer | None] = []
+    for entry in reports:
+        there, sentences = None, list[str]()
+        if pattern == Pattern.NO_COMPUTE_PLAN and entry.units:
+            # A plan of another device may exist where one of the recorded device does not.
+            there, sentences = False if entry.same_device else None, [f"a compute plan was made ({entry.made_on})."]
+        if pattern == Pattern.SLOW_FIRST_LOAD and entry.load_ns is not None:
+            sentences = [f"a load takes {format_time(entry.load_ns)} (median; {entry.made_on})."]
+        if pattern == Pattern.SLOW_PREDICTIONS:
+            sentences = [words for words in (entry.timed, entry.planned) if words]
+        timed.append(_answer(entry, there, sentences) if sentences else None)
     from_reports = _together(timed, report, {entry.model for entry in reports}, "performance report")
     if from_files is None or from_reports is None:
         return from_files or from_reports
@@ -159,18 +169,6 @@ _BY_PATTERN: dict[Pattern, Callable[[ModelFileInfo, Pattern], FileAnswer | None]
     Pattern.UNSUPPORTED_OPERATION: _conversion,
     Pattern.WRONG_OUTPUT: _precision,
 }
-
-
-def _by_report(entry: PerformanceReportInfo, pattern: Pattern) -> FileAnswer | None:
-    there, sentences = None, list[str]()
-    if pattern == Pattern.NO_COMPUTE_PLAN and entry.units:
-        # A plan of another device may exist where one of the recorded device does not.
-        there, sentences = False if entry.same_device else None, [f"a compute plan was made ({entry.made_on})."]
-    if pattern == Pattern.SLOW_FIRST_LOAD and entry.load_ns is not None:
-        sentences = [f"a load takes {format_time(entry.load_ns)} (median; {entry.made_on})."]
-    if pattern == Pattern.SLOW_PREDICTIONS:
-        sentences = [words for words in (entry.timed, entry.planned) if words]
-    return _answer(entry, there, sentences) if sentences else None
 
 
 def _answer(file: ModelFileInfo | PerformanceReportInfo, there: bool | None, sentences: Sequence[str]) -> FileAnswer:

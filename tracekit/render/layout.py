@@ -79,7 +79,12 @@ def wrapped(text: Text, width: int) -> list[Text]:
 
 def lines_text(lines: Iterable[Text], color: bool) -> str:
     """Lines as text, with a line break at the end; `color` writes ANSI styles, whatever the environment says."""
-    texts = (_ansi(line) if color else line.plain for line in lines)
+    texts = []
+    for line in lines:
+        # Rich forgets the style of a whole text that has no other.
+        parts = Text().append_text(line).render(_console()) if color else ()
+        styled = ((style or Style()).render(text, color_system=ColorSystem.STANDARD) for text, style, _ in parts)
+        texts.append("".join(styled) if color else line.plain)
     return "".join(f"{_BLANKS.sub(' ', text).rstrip()}\n" for text in texts)
 
 
@@ -88,12 +93,6 @@ def _console() -> Console:
     from rich.console import Console
 
     return Console(width=10_000, force_terminal=False, color_system=None, legacy_windows=False)
-
-
-def _ansi(line: Text) -> str:
-    # Rich forgets the style of a whole text that has no other.
-    parts = Text().append_text(line).render(_console())
-    return "".join((style or Style()).render(text, color_system=ColorSystem.STANDARD) for text, style, _ in parts)
 
 
 @dataclass(frozen=True, slots=True)

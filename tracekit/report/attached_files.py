@@ -37,6 +37,9 @@ def model_file_info(entry: Joined[ModelFile], system: str, checks: ChosenChecks 
     # A system may be unknown, and a build may follow: `18.5 (22F76)`.
     with suppress(UsageError):
         target = parse_target(system.partition(" (")[0])
+    # What compresses any of its weights is unknown where one part does not list them.
+    tensors = [part.weights.tensors for part in model.parts]
+    techniques = (technique for listed in tensors for weight in listed or () for technique in weight.technique)
     # Which system the app supports is not known: only where it ran.
     answers = _answers(replace(model, name=entry.model), checks or ChosenChecks())
     return ModelFileInfo(
@@ -48,7 +51,7 @@ def model_file_info(entry: Joined[ModelFile], system: str, checks: ChosenChecks 
         systems=systems(model),
         loads=None if target is None or version is None else version <= target.version,
         interface=next((check.summary for check in answers if check.id == interface_conversion.DETECTOR.id), ""),
-        compression=_compression(model),
+        compression=None if None in tensors else tuple(dict.fromkeys(techniques)),
         facts=tuple(ModelFact(*fact) for fact in card(model_info(model))),
         results=answers,
         commands={
@@ -67,16 +70,6 @@ def _answers(model: ModelFile, checks: ChosenChecks) -> tuple[ModelFileResult, .
     judgments = run_model_detectors(model, only=checks.only, skip=skip, settings=checks.settings_of(model.name))
     shown = attrgetter(*(field.name for field in fields(ModelFileResult)))
     return tuple(ModelFileResult(*shown(result_of(judgment))) for judgment in judgments)
-
-
-def _compression(model: ModelFile) -> tuple[str, ...] | None:
-    """Techniques of any of its weights; None where one part does not list them."""
-    techniques: dict[str, None] = {}
-    for part in model.parts:
-        if part.weights.tensors is None:
-            return None
-        techniques |= dict.fromkeys(technique for weight in part.weights.tensors for technique in weight.technique)
-    return tuple(techniques)
 
 
 _PARTS = {
