@@ -144,13 +144,13 @@ def held_models(
 ) -> dict[str, Held | None]:
     """The latency of each model on both sides, held against the baseline; None where a side has too few predictions."""
     compared = comparison.compared
-    chosen = []
+    kept = []
     for model in compared:
         _, window, values = compared_values(of_model(baseline, model.name_before), of_model(recordings, model.name))
         error_ns = sum(side.latency_ns for side in model.inexact)
         sides = [[one for one in side if len(one) >= MIN_PREDICTIONS] for side in values]
-        chosen.append(Compared(sides, raised(floors.of(model.name), error_ns), window.fits, error_ns))
-    return dict(zip((model.name for model in compared), hold(chosen), strict=True))
+        kept.append(Compared(sides, raised(floors.of(model.name), error_ns), window.fits, error_ns))
+    return dict(zip((model.name for model in compared), hold(kept), strict=True))
 
 
 def check_anchor(baseline: Baseline, recordings: Sequence[Measurements], floors: Floors, path: Path) -> None:
@@ -187,10 +187,10 @@ def environment_items(
         verdict = is_open if NOT_RECORDED in (one.before, one.after) else differs
         yield _item(verdict, "environment", None, text, one.what)
     for name in ("device", "system"):
-        known = {value for one in baseline.recordings if (value := getattr(one.environment, name)) is not None}
-        if known and any(getattr(one.environment, name) is None for one in recordings):
+        values = {value for one in baseline.recordings if (value := getattr(one.environment, name)) is not None}
+        if values and any(getattr(one.environment, name) is None for one in recordings):
             # A table of contents that is gone may hide another one.
-            said = f"{' / '.join(sorted(known))} in the baseline, now {NOT_RECORDED}: export the table of contents"
+            said = f"{' / '.join(sorted(values))} in the baseline, now {NOT_RECORDED}: export the table of contents"
             yield _item(is_open, "environment", None, f"{name}: {said}{ending}", name)
     if same := [one.source for one in recordings if any(same_recording(one, other) for other in baseline.recordings)]:
         text = f"a recording of the baseline is checked against it: {format_names(same)}"
@@ -216,8 +216,8 @@ def model_items(
             yield _one_sided(model, allow_missing, inferred=comparison.inferred[1])
             continue
         yield _latency(model, held[model.name])
-        if said := words.moved(model):
-            text = f"moved to another compute unit: {said}; save a new baseline if it should"
+        if moved := words.moved(model):
+            text = f"moved to another compute unit: {moved}; save a new baseline if it should"
             yield _item(Verdict.FAILED, "baseline", model.name, text, "compute unit")
         few = zip(model.left_out, ("baseline", "build"), strict=True)
         if sides := ", ".join(f"{count} of the {side}" for count, side in few if count):

@@ -191,7 +191,7 @@ def _described(values: FloatArray, places: Sequence[int]) -> Iterator[Change]:
             (end, _drift(values, edges[at], places[at:end], edges[end + 1]))
             for end in range(min(run, at + _MOST_STAIRS), at, -1)
         )
-        end, drift = next((found for found in drifts if found[1] is not None), (at + 1, None))
+        end, drift = next((drift_there for drift_there in drifts if drift_there[1] is not None), (at + 1, None))
         confidence = 1 - min(_chance(values, *edges[step : step + 3]) for step in range(at, end))
         low, place, high = edges[at : at + 3]
         if drift is not None:

@@ -113,11 +113,11 @@ def compare(
     back = {new: old for old, new in renamed.items()}
     environments = [recording.environment for recording in (*before, *after)]
     unfair = environment_differences(before, after)
-    known = {one.what for one in unfair}
+    named = {one.what for one in unfair}
     gaps = (
         words
         for name, words in LABELS.items()
-        if name != "target" and words not in known and any(getattr(one, name) is None for one in environments)
+        if name != "target" and words not in named and any(getattr(one, name) is None for one in environments)
     )
     counts, simulated = (len(before), len(after)), any(environment.simulated for environment in environments)
     doubt = Reason.SIMULATOR if simulated else Reason.HOT if one_is_hot(before, after) else None

@@ -74,11 +74,11 @@ class _Side:
         """An answer for the recording as a whole stands for each of its models."""
         results = [outcomes.get((check, model)) or outcomes.get((check, None)) or [] for outcomes in side]
         answers = [{one.outcome for one in own} for own in results]
-        found = sum("finding" in own for own in answers)
+        count = sum("finding" in own for own in answers)
         passed = sum("passed" in own and "finding" not in own for own in answers)
         margins = [one.margin for own in results for one in own if one.margin]
         return cls(
-            Rate(found, found + passed),
+            Rate(count, count + passed),
             model is None or any(name == model for outcomes in side for _, name in outcomes),
             any("not_applicable" in own for own in answers),
             math.exp(sum(map(math.log, margins)) / len(margins)) if margins else None,
@@ -176,9 +176,9 @@ def _by_rates(before: Rate, after: Rate) -> bool:
     in under 5% (Fisher's exact test, one-sided)."""
     if before.is_unanimous and after.is_unanimous:
         return True
-    found, without = before.found + after.found, before if after.found else after
+    findings, without = before.found + after.found, before if after.found else after
     every = before.evaluated + after.evaluated
-    return math.comb(every - without.evaluated, found) <= _CHANCE * math.comb(every, found)
+    return math.comb(every - without.evaluated, findings) <= _CHANCE * math.comb(every, findings)
 
 
 _CHANCE: Final = 0.05

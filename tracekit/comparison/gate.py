@@ -181,8 +181,8 @@ def history_items(history: History, newest: Sequence[Recorded], floors: Floors) 
     latest = sorted(history.series, key=lambda one: one.builds[-1].time)
     series_of = {(one.model, one.device, one.system): one for one in latest}
     for key in dict.fromkeys((model, one.device, one.system) for one in newest for model in one.models):
-        known = [one for one in latest if one.model == key[0] and None not in (one.device, one.system)]
-        if known and None in key:
+        latest_of_model = [one for one in latest if one.model == key[0] and None not in (one.device, one.system)]
+        if latest_of_model and None in key:
             text = "device or system is unknown, so the history is of others; export the table of contents too"
             yield Item(Verdict.INCONCLUSIVE, "history", key[0], text, None, ("history",))
         yield from _series_items(series_of[key], floors.of(key[0]).allow)
@@ -194,7 +194,7 @@ def history_items(history: History, newest: Sequence[Recorded], floors: Floors) 
 
 def _series_items(series: Series, allow: float) -> Iterator[Item]:
     setting = ("history",)
-    bound, said, steady, latency = f", allowed: at most {format_share(allow)}", [], [], False
+    bound, texts, steady, latency = f", allowed: at most {format_share(allow)}", [], [], False
     for trend in series.trends:
         worse, figure = trend.worsening(), FIGURES[trend.figure]
         changes = "; ".join(change_words(series, trend, change) for change in trend.news())
@@ -207,13 +207,13 @@ def _series_items(series: Series, allow: float) -> Iterator[Item]:
             about = f"{trend.figure}:{series.model}"
             yield Item(Verdict.FAILED, "history", series.model, text, about, setting, worse, allow)
         elif worse:
-            said.append(text)
+            texts.append(text)
         else:
             steady.append(figure.title)
     builds = format_count(len(series.builds), "build")
-    said += [f"{word_list(steady)} not worse over {builds}"] if steady else []
-    if said:
-        yield Item(Verdict.PASSED, "history", series.model, "; ".join(said), None, setting)
+    texts += [f"{word_list(steady)} not worse over {builds}"] if steady else []
+    if texts:
+        yield Item(Verdict.PASSED, "history", series.model, "; ".join(texts), None, setting)
     followed = [trend for trend in series.trends if trend.judged and trend.figure in ("p50_ns", "ane")]
     if lacking := [FIGURES[trend.figure].title for trend in followed if trend.values[-1] is None]:
         text = f"{word_list(lacking)}: not known of the newest build"

@@ -177,9 +177,9 @@ def recorded_of(recording: Measurements, modified: float, commit: str | None = N
     when it began, `commit` that of one that does not name any."""
     models, findings = {}, {}
     for model in recording.models:
-        found = [check.id for check in recording.checks if (check.outcome, check.model) == ("finding", model.name)]
-        findings[model.name] = tuple(found)
-        quantities = {**model.quantities, "findings": len(found) if recording.core_ml else None}
+        ids = [check.id for check in recording.checks if (check.outcome, check.model) == ("finding", model.name)]
+        findings[model.name] = tuple(ids)
+        quantities = {**model.quantities, "findings": len(ids) if recording.core_ml else None}
         models[model.name] = tuple(_value(name, model, quantities) for name in FIGURES)
     return Recorded(
         utc(recording.started) or datetime.fromtimestamp(modified, UTC).isoformat(timespec="seconds"),
@@ -220,8 +220,8 @@ def history_of(recordings: Iterable[Recorded], newest: Sequence[Recorded] = (), 
     earlier = [one for one in recordings if one.identity not in checked]
     latest = max((one.time for one in (*earlier, *newest)), default="")
     given = [*earlier, *(replace(one, time=latest, commit="newest") for one in newest)]
-    known = {one.identity or id(one): one for one in given}
-    series = grouped(((model, one.device, one.system), one) for one in known.values() for model in one.models)
+    distinct = {one.identity or id(one): one for one in given}
+    series = grouped(((model, one.device, one.system), one) for one in distinct.values() for model in one.models)
     parts = grouped(
         ((model, device), part)
         for (model, device, system), of_one in series.items()
@@ -229,7 +229,7 @@ def history_of(recordings: Iterable[Recorded], newest: Sequence[Recorded] = (), 
     )
     linked = (one for of_device in parts.values() for one in _linked(of_device))
     ordered = sorted(linked, key=lambda one: (not one.current, one.model, one.device or "", one.builds[0].time))
-    if repeated := len(given) - len(known):
+    if repeated := len(given) - len(distinct):
         notes = [*notes, f"{format_count(repeated, 'recording is', 'recordings are')} given twice and counted once"]
     return History(tuple(ordered), tuple(notes))
 

@@ -97,11 +97,11 @@ def add_to_history(name: str, recordings: Iterable[Recorded]) -> int:
     earlier, problems = read_history(name, is_new=True)
     if problems:
         raise TracekitError(f"nothing was added: {problems[0]}")
-    known = {one.identity for one in earlier}
+    identities = {one.identity for one in earlier}
     added = []
     for one in recordings:
-        if one.identity is None or one.identity not in known:
-            known.add(one.identity)
+        if one.identity is None or one.identity not in identities:
+            identities.add(one.identity)
             added.append(one)
     if in_notes:
         for one in added:
@@ -180,6 +180,6 @@ def _git(*arguments: str, text: str = "") -> bytes:
     with refusals("run git"):
         done = subprocess.run(["git", *arguments], input=text.encode(), capture_output=True, check=False)  # noqa: S603, S607 - a list, no shell
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ").removeprefix("error: ")
-        raise TracekitError(f"git: {said.splitlines()[0] if said else f'exit status {done.returncode}'}")
+        error = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ").removeprefix("error: ")
+        raise TracekitError(f"git: {error.splitlines()[0] if error else f'exit status {done.returncode}'}")
     return done.stdout

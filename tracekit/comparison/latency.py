@@ -128,8 +128,8 @@ def _alone(side: Sequence[IntArray], quantile: float) -> float | None:
     """That of a side which is not compared; None where no recording has enough predictions for one."""
     if quantile == 0.5:
         return median(np.concatenate(side)) if side else None
-    known = [sample_quantiles(values, 0.95)[0] for values in side if len(values) >= least(0.95)]
-    return math.exp(float(np.mean(np.log(np.maximum(known, 1.0))))) if known else None
+    quantiles = [sample_quantiles(values, 0.95)[0] for values in side if len(values) >= least(0.95)]
+    return math.exp(float(np.mean(np.log(np.maximum(quantiles, 1.0))))) if quantiles else None
 
 
 def _compared(given: Sequence[Sequence[IntArray]], quantile: float, fewest: int, floor: Floor) -> LatencyChange:
@@ -138,8 +138,8 @@ def _compared(given: Sequence[Sequence[IntArray]], quantile: float, fewest: int,
     sides = [[values for values in side if len(values) >= fewest] for side in given]
     if not all(sides):
         lacking = Reason.FEW if all(any(map(len, side)) for side in given) else Reason.MISSING
-        known, needed = [_alone(side, quantile) for side in given], None if quantile == 0.5 else fewest
-        return _change(Answer.INCONCLUSIVE, lacking, known, None, given, wanted=needed)
+        alone, needed = [_alone(side, quantile) for side in given], None if quantile == 0.5 else fewest
+        return _change(Answer.INCONCLUSIVE, lacking, alone, None, given, wanted=needed)
     effective = wanted = None
     values: list[float]
     if max(map(len, sides)) == 1:

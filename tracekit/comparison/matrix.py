@@ -177,9 +177,9 @@ def sources_of(recordings: Sequence[Measurements]) -> list[Source]:
         if one.environment.simulated:
             notes.append(f"{one.source}: {SIMULATOR}.")
         inexact = least_exact(model.inexact for model in one.models)
-        if said := words.margin(inexact):
+        if margin := words.margin(inexact):
             more = "; there may be more loads than were seen" if inexact.loads_at_least else ""
-            notes.append(f"{one.source}: {said}{more}.")
+            notes.append(f"{one.source}: {margin}{more}.")
         if any(len(model.other_loads_ns) for model in one.models):
             notes.append(f"{one.source}: the load time includes loads that may have been cold.")
         facts = (environment.device, environment.system, figures, tuple(notes), one.started)
@@ -272,25 +272,25 @@ def _row(name: str, figure: str, groups: Sequence[Sequence[Source]]) -> Row:
     at_least = tuple(at for at, one in enumerate(inexact) if figure == LOADS.id and one.loads_at_least)
     resolution_ns = max(one.resolution_ns for one in inexact)
     values = tuple(_value(figure, group) for group in models)
-    known = {value for value in values if value is not None}
+    distinct = {value for value in values if value is not None}
     wants_most = FIGURES[figure].most_is_best
     predictions = [count for group in models if (count := _value("predictions", group))]
     if figure == LOADS.id and predictions and min(predictions) < 0.9 * max(predictions):
         wants_most = None  # Who predicts for longer may load more often.
     best: list[int] = []
-    if wants_most is not None and len(known) > 1 and not at_least:
-        wanted = max(known) if wants_most else min(known)
+    if wants_most is not None and len(distinct) > 1 and not at_least:
+        wanted = max(distinct) if wants_most else min(distinct)
         errors = [max((model.error(figure) for model in group), default=0) for group in models]
         margin = max(TIE * wanted, errors[values.index(wanted)])
         near = zip(values, errors, strict=True)
         best = [at for at, (one, error) in enumerate(near) if one is not None and abs(one - wanted) <= margin + error]
-    shown = tuple(best) if len(best) < len(values) - values.count(None) else ()
-    return Row(name, figure, values, shown, at_least, resolution_ns)
+    marked = tuple(best) if len(best) < len(values) - values.count(None) else ()
+    return Row(name, figure, values, marked, at_least, resolution_ns)
 
 
 def _value(figure: str, models: Sequence[Figures]) -> float | None:
-    known = [value for model in models if (value := model.quantities.get(figure)) is not None]
-    return float(sum(known) if FIGURES[figure].unit == "count" else np.median(known)) if known else None
+    measured = [value for model in models if (value := model.quantities.get(figure)) is not None]
+    return float(sum(measured) if FIGURES[figure].unit == "count" else np.median(measured)) if measured else None
 
 
 PLACEHOLDERS = ("{device}", "{system}", "{units}", "{name}")

@@ -90,13 +90,13 @@ class _OfTrace(NamedTuple):
         """For the rows of the activity that the app called."""
         copies = trace.data.kind.is_any(*COPY_KINDS)
         times = breakdown(in_order(trace))
-        known = {part: times.part(part).filled(0).astype(np.float64) for part in Part}
+        time_of = {part: times.part(part).filled(0).astype(np.float64) for part in Part}
         return cls(
             top.kind.is_any(Kind.PREDICTION),
             first_predictions(trace),
             trace.data.prediction.filled()[copies],
             times,
-            np.column_stack([np.sum([known[part] for part in group.parts], axis=0) for group in GROUPS]),
+            np.column_stack([np.sum([time_of[part] for part in group.parts], axis=0) for group in GROUPS]),
             np.column_stack([np.any([times.unknown[part] >= 0 for part in group.parts], axis=0) for group in GROUPS]),
         )
 

@@ -167,7 +167,7 @@ def compare_model(
 
     def pair(of: Callable[[ModelMeasurements], float | None]) -> Pair:
         values = ([value for entry in side if (value := of(entry)) is not None] for side in sides)
-        return Pair(*(float(np.mean(known)) if known else None for known in values))
+        return Pair(*(float(np.mean(times)) if times else None for times in values))
 
     def share(unit: str) -> Pair:
         return pair(lambda entry: entry.followed_units.get(unit))
@@ -204,8 +204,8 @@ def compare_model(
 
 def _time_ns(entry: ModelMeasurements) -> int | None:
     """Time in Core ML; None where it is not known, and for an operation, whose time is not Core ML's."""
-    known = len(entry.latencies_ns) and not entry.is_operation
-    return entry.load_ns + int(entry.latencies_ns.sum()) if known else None
+    is_known = len(entry.latencies_ns) and not entry.is_operation
+    return entry.load_ns + int(entry.latencies_ns.sum()) if is_known else None
 
 
 LARGEST_ERROR: Final = 0.5
@@ -254,8 +254,8 @@ def compared_values(
         window = Window(length if fits else None, fits=fits)
     if window.length is None:
         return Basis.WARM, window, [[entry.warm_ns for entry in side] for side in sides]
-    chosen = [[entry.latencies_ns[entry.warm & (entry.since_load < window.length)] for entry in side] for side in sides]
-    return Basis.WARM, window, chosen
+    within = [[entry.latencies_ns[entry.warm & (entry.since_load < window.length)] for entry in side] for side in sides]
+    return Basis.WARM, window, within
 
 
 def _covers_most(sides: Sequence[Sequence[ModelMeasurements]], values: Sequence[Sequence[IntArray]]) -> bool:
@@ -272,12 +272,12 @@ def _parts(
     before: Sequence[ModelMeasurements], after: Sequence[ModelMeasurements], basis: Basis, floor: Floor
 ) -> tuple[PartChange, ...]:
     sides = [[entry.parts if basis is Basis.ALL else entry.warm_parts for entry in side] for side in (before, after)]
-    known = [[parts for parts in side if parts is not None] for side in sides]
-    if not all(known):
+    parts_of = [[parts for parts in side if parts is not None] for side in sides]
+    if not all(parts_of):
         return ()
-    totals = [np.mean([sum(parts.means_ns) for parts in side]) for side in known]
+    totals = [np.mean([sum(parts.means_ns) for parts in side]) for side in parts_of]
     limit_ns = max(floor.ratio * float(min(totals)), floor.absolute_ns)
-    changes = (_part(index, known[0], known[1], limit_ns) for index in range(len(GROUPS)))
+    changes = (_part(index, parts_of[0], parts_of[1], limit_ns) for index in range(len(GROUPS)))
     return tuple(change for change in changes if change.before_ns or change.after_ns)
 
 

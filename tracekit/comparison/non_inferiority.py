@@ -62,13 +62,15 @@ class Held:
 def hold(models: Sequence[Compared]) -> list[Held | None]:
     """Each model held against what its `Floor` allows, by the spread of the recordings of both sides, which models
     share as far as theirs are alike. None where a side has no recording with enough predictions. O(n log n)."""
-    known = [index for index, model in enumerate(models) if all(model.sides)]
-    centers = [[np.array([np.median(logs_of(one)) for one in side]) for side in models[index].sides] for index in known]
+    measured = [index for index, model in enumerate(models) if all(model.sides)]
+    centers = [
+        [np.array([np.median(logs_of(one)) for one in side]) for side in models[index].sides] for index in measured
+    ]
     degrees = np.array([sum(map(len, sides)) - 2 for sides in centers], np.float64)
     squares = np.array([sum(float(((side - side.mean()) ** 2).sum()) for side in sides) for sides in centers])
     shared = moderated_variances(squares, degrees) if degrees.any() else None
     result: list[Held | None] = [None] * len(models)
-    for place, index in enumerate(known):
+    for place, index in enumerate(measured):
         sides, error, free = centers[place], 0.0, 0.0
         if shared is not None:
             error = math.sqrt(shared[0][place] * sum(1 / len(side) for side in sides))
@@ -77,7 +79,7 @@ def hold(models: Sequence[Compared]) -> list[Held | None]:
             # What its predictions say of it is the least that recordings of it differ by.
             _, *ends = zip(*(estimate_of(logs_of(side[0])) for side in models[index].sides), strict=True)
             error, free = max((error, free), joint_error(*ends))
-        result[index] = _held(models[index], sides, error, free, len(known))
+        result[index] = _held(models[index], sides, error, free, len(measured))
     return result
 
 
@@ -124,8 +126,8 @@ class Outlook:
 def outlook(medians_ns: Sequence[FloatArray], floors: Sequence[Floor], recordings: int) -> Outlook | None:
     """What a baseline can show, of which each model has the medians of its recordings, to so many recordings of a
     build. None where no model has two. O(models)."""
-    known = zip(medians_ns, floors, strict=True)
-    several = [(np.log(np.maximum(latencies, 1.0)), floor) for latencies, floor in known if len(latencies) > 1]
+    pairs = zip(medians_ns, floors, strict=True)
+    several = [(np.log(np.maximum(latencies, 1.0)), floor) for latencies, floor in pairs if len(latencies) > 1]
     if not several:
         return None
     squares = np.array([float(((logs - logs.mean()) ** 2).sum()) for logs, _ in several])

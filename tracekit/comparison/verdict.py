@@ -223,7 +223,7 @@ def limit_items(models: Sequence[ModelFigures], settings: CheckSettings) -> Iter
 
 def _held(limit: Limit, entry: ModelFigures) -> tuple[Verdict, str, float | None]:
     measured = entry.figures.get(limit.name)
-    said = entry.said(limit.name, measured)
+    text = entry.said(limit.name, measured)
     is_minimum = limit.name in SHARES
     bound = f"allowed: at {'least' if is_minimum else 'most'} {figure_text(limit.name, limit.value)}"
     if measured is None:
@@ -231,11 +231,11 @@ def _held(limit: Limit, entry: ModelFigures) -> tuple[Verdict, str, float | None
         if limit.name in _LOADS and others:
             (other,), count = others, round(entry.figures["loads"].value)
             took = figure_text(other, entry.figures[other].value, entry.figures[other].resolution_ns)
-            said = f"no {_LOADS[limit.name]} was recorded, only {format_count(count, _LOADS[other])} (median {took})"
-            said += f"; limits that fit: {other}, first-load"
+            text = f"no {_LOADS[limit.name]} was recorded, only {format_count(count, _LOADS[other])} (median {took})"
+            text += f"; limits that fit: {other}, first-load"
         elif entry.counted == "predictions":
-            said += f"; {_MISSING[limit.name][1]}"
-        return Verdict.INCONCLUSIVE, f"{said}; {bound}", None
+            text += f"; {_MISSING[limit.name][1]}"
+        return Verdict.INCONCLUSIVE, f"{text}; {bound}", None
     value = measured.value
     is_met = value >= limit.value if is_minimum else value <= limit.value
     verdict = Verdict.PASSED if is_met else Verdict.FAILED
@@ -243,7 +243,7 @@ def _held(limit: Limit, entry: ModelFigures) -> tuple[Verdict, str, float | None
     if (measured.at_least and is_met) or is_open:
         # More may have happened than was seen, and the limit lies within what calls are known to.
         verdict = Verdict.INCONCLUSIVE
-    return verdict, f"{said}, {bound}{_distance(limit, value)}", value
+    return verdict, f"{text}, {bound}{_distance(limit, value)}", value
 
 
 def _distance(limit: Limit, value: float) -> str:

@@ -188,7 +188,7 @@ def inference(inexact: tuple[Inexact, Inexact]) -> str:
     before, after = map(margin, inexact)
     if before == after:
         return f"; {before}" if before else ""
-    return "".join(f"; {side}: {said}" for side, said in (("before", before), ("after", after)) if said)
+    return "".join(f"; {side}: {words}" for side, words in (("before", before), ("after", after)) if words)
 
 
 def rates(change: FindingChange) -> str:

@@ -27,7 +27,7 @@ ARROW = " → "
 
 def diagnosis_document(diagnosis: Diagnosis, *, everything: bool = False) -> Document:
     """What the recording answers, then what none can, which the short text names in a line; long reasons stand once."""
-    shown = None if everything else SHOWN
+    most = None if everything else SHOWN
     given: set[str] = set()
     sections, others, names = [], [], []
     for branch in diagnosis.branches:
@@ -35,7 +35,7 @@ def diagnosis_document(diagnosis: Diagnosis, *, everything: bool = False) -> Doc
         # What no check could answer.
         beyond = [leaf for leaf in branch.leaves if leaf.answer == Answer.OPEN and not leaf.checks]
         answered = [leaf for leaf in branch.leaves if leaf not in beyond]
-        asked, left = (items(_leaf(leaf, given, shown) for leaf in leaves) for leaves in (answered, beyond))
+        asked, left = (items(_leaf(leaf, given, most) for leaf in leaves) for leaves in (answered, beyond))
         sections.append(section(branch.title, facts, asked) if asked else None)
         title = f"{branch.title}: {'the rest is ' if asked else ''}not in this recording"
         others.append(section(title, None if asked else facts, left, folded=True) if left else None)
@@ -67,7 +67,7 @@ def _leaf(leaf: LeafAnswer, given: set[str], shown: int | None) -> Entry:
 def whatif_document(said: WhatIf) -> Document:
     """A row for each model that changes, then what was assumed and what is unknown."""
     rows = [(_name(replay), change) for replay in said.replays for change in replay.models]
-    shown: tuple[Column[_Row], ...] = (
+    cells: tuple[Column[_Row], ...] = (
         columns.words("fixed", lambda row: Span(row[0], Role.CODE), heading=True),
         columns.names("model", lambda row: _who(row[1])),
         _column("median", lambda figures: figures.median_ns, formatting.duration),
@@ -103,7 +103,7 @@ def whatif_document(said: WhatIf) -> Document:
         verdict=verdict,
         tone=Role.PLAIN,
         blocks=present(
-            section("Before and after", table("Before and after", shown, rows), note=GAIN),
+            section("Before and after", table("Before and after", cells, rows), note=GAIN),
             items([*waits, *nothing]),
             section("Savings unknown", items(f"{finding.finding}: {finding.reason}" for finding in said.unknown)),
             section("Assumed", items(said.assumed, role=Role.DIM)),

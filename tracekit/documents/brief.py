@@ -116,8 +116,8 @@ def brief_report(report: Report, limit: int | None = None, following: Sequence[s
     """Verdict, coverage, models, findings with the first step of their fix, at most `limit` of them (None: what fits),
     and what was not evaluated. `following` replaces the commands to run next, here and below."""
     source = report.recording.source
-    found = with_outcome(report.results, "finding")
-    more = {} if limit is None or len(found) <= limit else {"findings": len(found) - limit}
+    findings = with_outcome(report.results, "finding")
+    more = {} if limit is None or len(findings) <= limit else {"findings": len(findings) - limit}
     signposts = {
         "operations": [
             projection(operation, OPERATION) for operation in report.operations if operation.statistics is not None
@@ -132,7 +132,7 @@ def brief_report(report: Report, limit: int | None = None, following: Sequence[s
         {
             "verdict": report.summary.verdict,
             "recording": projection(report.recording, RECORDING),
-            "findings": [projection(result, FINDING) for result in found[:limit]],
+            "findings": [projection(result, FINDING) for result in findings[:limit]],
             "models": [projection(model, MODEL) for model in report.models],
             **{name: rows for name, rows in signposts.items() if rows},
             "not_recorded": [
@@ -144,7 +144,7 @@ def brief_report(report: Report, limit: int | None = None, following: Sequence[s
             "not_evaluated": _not_evaluated(report.results),
             "next": list(following)
             or [
-                *(f"tracekit explain {name}" for name in dict.fromkeys(result.id for result in found[:2])),
+                *(f"tracekit explain {name}" for name in dict.fromkeys(result.id for result in findings[:2])),
                 *([f"tracekit why {source}"] if any(model.predictions for model in report.models) else []),
                 f"tracekit sql {source} --list",
             ],
@@ -170,7 +170,7 @@ def brief_why(report: WhyReport, document: Document, following: Sequence[str] = 
     """The predictions with the parts of their extra time, and the findings about them."""
     said = to_dict(report)
     models = [_without(model, "fitting") for model in said["models"]]
-    found = dict.fromkeys(name for model in models for causes in model["findings"] for name in causes.values())
+    ids = dict.fromkeys(name for model in models for causes in model["findings"] for name in causes.values())
     return capped(
         {
             "verdict": plain(document.verdict) or report.nothing,
@@ -178,7 +178,7 @@ def brief_why(report: WhyReport, document: Document, following: Sequence[str] = 
             "models": models,
             **({"slower": said["slower"]} if report.slower else {}),
             "next": list(following)
-            or [f"tracekit whatif {report.source} {name}" for name in found]
+            or [f"tracekit whatif {report.source} {name}" for name in ids]
             or [f"tracekit analyze {report.source}"],
         }
     )
@@ -212,17 +212,17 @@ def brief_gate(gate: Gate, document: Document) -> str:
 
 def brief_model_file(report: ModelReport, document: Document, commands: Mapping[str, str]) -> str:
     """Facts of a model file, its findings with their fixes, and the commands that write a fixed one."""
-    found = with_outcome(report.results, "finding")
+    findings = with_outcome(report.results, "finding")
     return capped(
         {
             "verdict": plain(document.verdict),
             "model": projection(report.model, FILE),
             "findings": [
                 projection(result, FILE_FINDING) | ({"command": commands[result.id]} if commands.get(result.id) else {})
-                for result in found
+                for result in findings
             ],
             "not_evaluated": _not_evaluated(report.results),
-            "next": [f"tracekit explain {result.id}" for result in found[:2]],
+            "next": [f"tracekit explain {result.id}" for result in findings[:2]],
         }
     )
 

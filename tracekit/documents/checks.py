@@ -63,7 +63,7 @@ def others_section(checks: Sequence[Result], outcome: str) -> Section | None:
     title = f"{words}{_counts(checks, outcome)[0]}"
     # What is about a model file names no model.
     is_of_file = not any(check.model for check in checks)
-    shown = [column for column in COLUMNS if not is_of_file or column.title != "model"]
+    cells = [column for column in COLUMNS if not is_of_file or column.title != "model"]
     lines: list[Line] = []
     if outcome == "passed":
         # The checks of each model in a line; models with the same ones share it.
@@ -79,7 +79,7 @@ def others_section(checks: Sequence[Result], outcome: str) -> Section | None:
             named = ", ".join(filter(None, about))
             lines.append((Span(", ".join(ids), Role.STRONG), f"{named and f' ({named})'}: {reason}"))
     instead = None if is_of_file else items(lines)
-    return section(title, table(f"{words} checks", shown, answers, instead=instead), folded=True)
+    return section(title, table(f"{words} checks", cells, answers, instead=instead), folded=True)
 
 
 def checks_document(detectors: Sequence[ListedDetector]) -> Document:
@@ -88,9 +88,9 @@ def checks_document(detectors: Sequence[ListedDetector]) -> Document:
         "check", lambda detector: f"{detector.id} (from {detector.package})" if detector.package else detector.id
     )
     finding: Column[ListedDetector] = columns.words("finding", lambda detector: detector.page.finding_title)
-    shown = (columns.words("about", _about, heading=True), name, finding)
+    cells = (columns.words("about", _about, heading=True), name, finding)
     rows = sorted(detectors, key=lambda detector: (APP, RECORDING, MODEL_FILE).index(_about(detector)))
-    blocks = present(table("Checks", shown, rows))
+    blocks = present(table("Checks", cells, rows))
     return Document("Checks", "", Role.PLAIN, blocks=blocks, closing="its page and thresholds: tracekit explain CHECK")
 
 

@@ -26,8 +26,8 @@ def names(title: str, name: Callable[[Row], str | None], absent: str = formattin
     """Names as recorded; `absent` where there is none."""
 
     def text(row: Row) -> Line:
-        known = name(row)
-        return Span(known, Role.CODE) if known else absent
+        text = name(row)
+        return Span(text, Role.CODE) if text else absent
 
     return words(title, text, is_name=True, **looks)
 
@@ -62,8 +62,8 @@ def elapsed(title: str, of: Callable[[Row], Statistics | None], **looks: Any) ->
     """Time covered by events, only where it is not their sum."""
 
     def value(row: Row) -> int | None:
-        known = of(row)
-        return known.elapsed_ns if known and known.elapsed_ns != known.total_ns else None
+        value = of(row)
+        return value.elapsed_ns if value and value.elapsed_ns != value.total_ns else None
 
     def text(row: Row) -> str:
         return "" if (ns := value(row)) is None else formatting.duration(ns, getattr(row, "resolution_ns", 0))

@@ -185,14 +185,14 @@ def loads_figure(models: Sequence[ModelComparison]) -> Figure:
 
 
 def _latency(quantity: str, change: LatencyChange) -> Figure:
-    said = str(change.answer)
+    answer = str(change.answer)
     if change.answer is Answer.INCONCLUSIVE:
         needed = f", {MIN_P95} needed" if change.wanted == MIN_P95 else ""
-        said += f" ({words.side_counts(change.predictions, change.counted)}{needed})"
+        answer += f" ({words.side_counts(change.predictions, change.counted)}{needed})"
     name, pair = MODEL[quantity].label if quantity else "cached load", Pair(change.before_ns, change.after_ns)
     interval = words.interval(change) or ABSENT
     form = words.durations(change.resolution_ns)
-    return Figure(name, pair, form, quantity, answer=said, interval=interval, low=change.low)
+    return Figure(name, pair, form, quantity, answer=answer, interval=interval, low=change.low)
 
 
 def durations_of(models: Sequence[ModelComparison]) -> Callable[[float], str]:
@@ -239,9 +239,9 @@ def summary(comparison: Comparison) -> str:
         facts.append(f"moved to another compute unit: {format_names(moved, CHANGES)}")
     if compared and (cause := _load_change(compared)):
         # The time in Core ML is said where both sides worked as much and it differs.
-        known = all(None not in (model.time_ns.before, model.time_ns.after) for model in compared)
+        both_known = all(None not in (model.time_ns.before, model.time_ns.after) for model in compared)
         time = Figure("Core ML time", total(model.time_ns for model in compared), durations_of(compared))
-        is_said = known and has_equal_work(compared) and time.differs
+        is_said = both_known and has_equal_work(compared) and time.differs
         facts.append(f"{time.words} ({words.percent_change(time.ratio)}): {cause}" if is_said else cause)
     left = ((status, counts[status]) for status in (FindingStatus.FIXED, FindingStatus.STILL_THERE))
     facts += [f"{format_count(count, 'finding')} {status}" for status, count in left if count]

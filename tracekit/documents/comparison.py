@@ -49,7 +49,7 @@ def comparison_document(
     unfair = table("Differences of the environment", UNFAIR, comparison.unfair)
     sides = (Presence.ONLY_BEFORE, Presence.ONLY_AFTER)
     names = (", ".join(model.name for model in comparison.models if model.presence is side) for side in sides)
-    said = [f"{side}: {known}" for side, known in zip(sides, names, strict=True) if known]
+    said = [f"{side}: {name}" for side, name in zip(sides, names, strict=True) if name]
     unmatched_models = [*said, "if a model was renamed: --rename OLD=NEW"] if len(said) == len(sides) else said
     unmatched = items(unmatched_models)
     few = (FEW_FOR_P95,) if any(map(_shows_p95_alone, comparison.compared)) else ()

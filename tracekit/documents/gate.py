@@ -84,16 +84,16 @@ def summary(gate: Gate) -> str:
 def baseline_document(baseline: Baseline, floors: Floors) -> Document:
     """Environment, predictions, median and spread of each model, and what checks against it can show."""
     environment = baseline.recordings[0].environment
-    known = [(LABELS[field.name], getattr(environment, field.name)) for field in fields(Environment)]
+    facts = [(LABELS[field.name], getattr(environment, field.name)) for field in fields(Environment)]
     count = format_count(len(baseline.recordings), "recording")
-    shown: tuple[Column[str], ...] = (columns.words("model", str), columns.words("", partial(_words, baseline)))
-    grid = table("Models", shown, names_of(baseline.recordings))
+    cells: tuple[Column[str], ...] = (columns.words("model", str), columns.words("", partial(_words, baseline)))
+    grid = table("Models", cells, names_of(baseline.recordings))
     title = f"{count}, method {baseline.method}, saved by tracekit {baseline.tracekit}"
     return Document(
         "Baseline",
         title,
         Role.PLAIN,
-        context=tuple(Paragraph(str(value), lead=label) for label, value in known if value is not None),
+        context=tuple(Paragraph(str(value), lead=label) for label, value in facts if value is not None),
         blocks=present(grid, Paragraph(_outlook(baseline, floors))),
     )
 
@@ -108,15 +108,15 @@ def _outlook(baseline: Baseline, floors: Floors) -> str:
     one, several = (outlook(medians, [floors.of(name) for name in names], count) for count in (1, _SEVERAL))
     if one is None or several is None:
         return "One recording does not show how much recordings of one build differ; add more with --update-baseline."
-    said = (
+    text = (
         f"Checks of one recording: smallest detectable slowdown {_percent(one.smallest)}, inconclusive in "
         f"{_percent(one.inconclusive)} of unchanged builds; of {_SEVERAL} recordings: {_percent(several.smallest)}, "
         f"{_percent(several.inconclusive)}."
     )
     if one.inconclusive < _RARELY:
-        return said
+        return text
     more = f"check {_SEVERAL} recordings of each build" if several.inconclusive < _RARELY else "set a larger allow"
-    return f"{said} Add recordings of other days to the baseline, or {more}."
+    return f"{text} Add recordings of other days to the baseline, or {more}."
 
 
 def _percent(share: float) -> str:
@@ -130,6 +130,6 @@ def _words(baseline: Baseline, name: str) -> str:
         return f"no {models[0].counted if models else 'predictions'} with a known latency"
     count = sum(len(model.latency_ns) for model in models)
     basis = format_count(count, models[0].counted.removesuffix("s"))
-    said = f"{basis}, median {format_time(statistics.geometric_mean(medians))}"
+    text = f"{basis}, median {format_time(statistics.geometric_mean(medians))}"
     spread = baseline.spread(name)
-    return said if spread is None else f"{said}, recordings differ by {spread * 100:.1f}% (standard deviation)"
+    return text if spread is None else f"{text}, recordings differ by {spread * 100:.1f}% (standard deviation)"

@@ -61,9 +61,9 @@ def history_document(history: History, form: str = "text", link: Callable[[str],
     """The history in a form. In a page, builds lead to what `link` makes of the paths of their reports, if anything."""
     current = [one for one in history.series if one.current]
     ended = [one for one in history.series if not one.current]
-    found = [(trend.worsening(), one, trend) for one in current for trend in one.trends if trend.worsening()]
+    worsening = [(trend.worsening(), one, trend) for one in current for trend in one.trends if trend.worsening()]
     # What a user feels comes first: times before shares, and those before findings.
-    worse = sorted(found, key=lambda change: (_ORDER[FIGURES[change[2].figure].unit], -change[0]))
+    worse = sorted(worsening, key=lambda change: (_ORDER[FIGURES[change[2].figure].unit], -change[0]))
     current = list({id(one): one for one in (*(change[1] for change in worse), *current)}.values())
 
     builds = {one: at for at, one in enumerate(dict.fromkeys(one.builds for one in history.series))}
@@ -103,9 +103,9 @@ def _verdict(current: Sequence[Series], worse: Sequence[tuple[float, Series, Tre
     models = format_count(len({one.model for one in current}), "model")
     if worse:
         _, series, trend = worse[0]
-        said = f"{series.model} {FIGURES[trend.figure].title} {moved_words(trend)}"
+        text = f"{series.model} {FIGURES[trend.figure].title} {moved_words(trend)}"
         more = f", and {format_count(len(worse) - 1, 'more figure')}" if len(worse) > 1 else ""
-        return f"Worse in the {_newest(current)}: {said}{more}."
+        return f"Worse in the {_newest(current)}: {text}{more}."
     if not current:
         return "No model with a prediction or a load."
     short = sum(not one.judged for one in current)
@@ -150,9 +150,9 @@ def _changes(series: Series, trend: Trend) -> Line:
         return f"{len(trend.known)} of {MIN_BUILDS} builds needed" if len(series.builds) >= MIN_BUILDS else ""
     if not trend.changes:
         return STEADY
-    said = [change_words(series, trend, change) for change in reversed(trend.changes[-SAID:])]
-    more = len(trend.changes) - len(said)
-    words = "; ".join([*said, f"{more} earlier"] if more else said)
+    newest = [change_words(series, trend, change) for change in reversed(trend.changes[-SAID:])]
+    more = len(trend.changes) - len(newest)
+    words = "; ".join([*newest, f"{more} earlier"] if more else newest)
     return Span(words, Role.STRONG) if trend.worsening() else words
 
 
@@ -209,22 +209,22 @@ def _board(current: Sequence[Series], drawn: Drawn) -> Section | None:
         )
 
     def news(series: Series) -> Line:
-        said = [
+        changes = [
             Span(
                 f"{FIGURES[trend.figure].title} {moved_words(trend)}", Role.STRONG if trend.worsening() else Role.PLAIN
             )
             for trend in series.trends
             if trend.news()
         ]
-        return join(said, ", ") if said else STEADY if series.judged else "too few builds"
+        return join(changes, ", ") if changes else STEADY if series.judged else "too few builds"
 
-    known = {trend.figure for series in current for trend in series.trends}
+    figures = {trend.figure for series in current for trend in series.trends}
     where = {_where(series) for series in current}
     cells: tuple[Column[Series] | None, ...] = (
         columns.names("model", lambda series: series.model),
         columns.words("on", _where) if len(where) > 1 else None,
         columns.words(_newest(current), news),
-        *(cell(name) for name in BOARD if name in known),
+        *(cell(name) for name in BOARD if name in figures),
     )
     title = f"Models on {next(iter(where))}" if len(where) == 1 else "Models"
     return section(title, table("Models", filter(None, cells), current), name="trends")

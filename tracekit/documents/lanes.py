@@ -69,8 +69,8 @@ def lanes(
     height = RULER_PX + HEAD_PX * len({lane.section for lane in drawn})
     height += sum(LANE_PX + ROW_PX * min(lane.depth, 1 if lane.strip else ROWS) for lane in drawn)
     height += 2 * COUNTER_PX if any(lane.calls.any() for lane in drawn) else 0
-    found = sum(any(len(marked.starts) for _, marked in checks) for checks in timeline.findings(report.results))
-    height += STRIP_PX * (min(found, STRIPS) + bool(timeline.slow))
+    marked_checks = sum(any(len(marked.starts) for _, marked in checks) for checks in timeline.findings(report.results))
+    height += STRIP_PX * (min(marked_checks, STRIPS) + bool(timeline.slow))
     return Figure(markup, f"#{name}{{--lanes-height:{min(height, TALLEST_PX)}px}}", data)
 
 
@@ -114,10 +114,10 @@ def pictures_of_both(comparison: Comparison, sides: tuple[Drawing, Drawing] | No
             for known, name in zip(calls, (model.name_before, model.name), strict=False)
             if (each := known.get(name)) is not None
         ]
-        shown = [_parts(model) if model.parts else None, _latencies(*latencies) if len(latencies) == 2 else None]
-        if any(shown):
+        charts = [_parts(model) if model.parts else None, _latencies(*latencies) if len(latencies) == 2 else None]
+        if any(charts):
             head = tag("h3", tag("code", visible(model.name)), " ", tag("small", "before and after"))
-            found.append(Figure(join([head, tag("div", *shown, class_="charts")])))
+            found.append(Figure(join([head, tag("div", *charts, class_="charts")])))
     return found
 
 
@@ -128,9 +128,9 @@ def _parts(model: ModelComparison) -> Html:
     longest = max(sum(times) for times in sides.values()) or 1.0
     rows: list[Html] = []
     for side, times in sides.items():
-        said = [f"{group.name} {format_time(ns)}" for group, ns in zip(groups, times, strict=True)]
+        titles = [f"{group.name} {format_time(ns)}" for group, ns in zip(groups, times, strict=True)]
         widths = (100 * ns / longest for ns in times)
-        bar = pictures.stacked_bar(zip(groups, widths, said, strict=True), f"{side}: {', '.join(said)}")
+        bar = pictures.stacked_bar(zip(groups, widths, titles, strict=True), f"{side}: {', '.join(titles)}")
         rows.append(tag("div", tag("span", side), bar, tag("span", format_time(sum(times))), class_="pair"))
     kinds = {pictures.group_class(group): group.name for group in groups}
     title = tag("figcaption", "Where the time of a mean prediction goes")

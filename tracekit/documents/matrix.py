@@ -38,9 +38,9 @@ def matrix_document(matrix: Matrix) -> Document:
 
     known = {(row.model, at) for row in matrix.rows for at, value in enumerate(row.values) if value is not None}
     facts = ((title, tuple(map(attrgetter(name), matrix.columns))) for title, name in FACTS.items())
-    shown = ((title, tuple(fact or ABSENT for fact in of)) for title, of in facts if any(of))
+    rows = ((title, tuple(fact or ABSENT for fact in of)) for title, of in facts if any(of))
     pooled = any(len(column.sources) > 1 for column in matrix.columns)
-    lines = (_Line("", title, of, (None,) * len(of)) for title, of in shown)
+    lines = (_Line("", title, of, (None,) * len(of)) for title, of in rows)
     names: Column[_Line] = columns.names("model", lambda line: line.model, "", heading=True)
     titles: Column[_Line] = columns.words("", lambda line: line.title)
     grid = table(

@@ -146,14 +146,14 @@ def _obstacle_words(each: EngineObstacle, count: int) -> str:
 
 def _finding(check: Result, command: str) -> blocks.Card:
     label = SYMPTOMS.get(check.pattern[:1], "MODEL")
-    said = blocks.present(
+    body = blocks.present(
         Paragraph(check.summary),
         Paragraph(fix_line(check.fix), lead="fix"),
         Paragraph(Span(command, Role.CODE), lead="or run") if command else None,
         Paragraph(ADVICE[check.id]) if command and check.id in ADVICE else None,
         section("How to fix it", Paragraph(check.why), blocks.Prose(check.fix.strip()), folded=True),
     )
-    return blocks.Card(label, Role.BAD if label == "LOADING" else Role.OPEN, check.id, check.title, said)
+    return blocks.Card(label, Role.BAD if label == "LOADING" else Role.OPEN, check.id, check.title, body)
 
 
 def _function(function: FunctionInfo, several: bool) -> Section | None:
@@ -197,8 +197,8 @@ def offers_document(fix: ModelFix) -> blocks.Document:
         how: Line = Span(offer.command, Role.CODE) if offer.command else f"in the source model: {offer.reason}"
         label = "FIXABLE" if offer.command else "NOT FIXABLE"
         advice = ADVICE.get(offer.finding) if offer.command else None
-        said = present(Paragraph(offer.summary), Paragraph(how, lead="fix"), Paragraph(advice) if advice else None)
-        cards.append(blocks.Card(label, Role.OPEN, offer.finding, offer.title, said))
+        body = present(Paragraph(offer.summary), Paragraph(how, lead="fix"), Paragraph(advice) if advice else None)
+        cards.append(blocks.Card(label, Role.OPEN, offer.finding, offer.title, body))
     return blocks.Document(
         title=fix.source,
         verdict=findings if fix.offers else "No findings",
@@ -214,7 +214,7 @@ def model_fix_document(fix: ModelFix, sources: Sequence[str], target: str, again
     fixed, partly = ([change.finding for change in done if bool(change.left) is left] for left in (False, True))
     start = f"{len(sources)} models combined into {target} as functions {joined[0]}" if joined else ""
     parts = ((fixed, "{} fixed"), (partly, "{} fixed in part"), (fix.new_findings, "new finding: {}"))
-    said = [words.format(word_list(names)) for names, words in parts if names]
+    results = [words.format(word_list(names)) for names, words in parts if names]
     named = dict.fromkeys(sources)
     changes: list[blocks.Card] = []
     for change in fix.changes:
@@ -231,7 +231,7 @@ def model_fix_document(fix: ModelFix, sources: Sequence[str], target: str, again
     verify.append("compare results on inputs of the app")
     return blocks.Document(
         title=target,
-        verdict=" · ".join((start, *said) if joined else (f"{target}: {said[0]}", *said[1:])),
+        verdict=" · ".join((start, *results) if joined else (f"{target}: {results[0]}", *results[1:])),
         tone=Role.OPEN if partly or fix.new_findings else Role.GOOD,
         context=(Paragraph(f"{target}, written from {word_list(named)} (unchanged)", Role.DIM),),
         blocks=present(

@@ -82,20 +82,20 @@ def _share(part: float | None, whole: float) -> str:
 
 def numbers(model: ModelSummary, pace: Throughput) -> dict[str, str]:
     """How the predictions of a model follow each other, at its pace: what the cell of each title shows."""
-    known, flight = partial(formatting.duration, resolution_ns=model.resolution_ns), model.in_flight
+    time, flight = partial(formatting.duration, resolution_ns=model.resolution_ns), model.in_flight
     return {
         "predictions/s": formatting.ABSENT if pace.per_second is None else format_rate(pace.per_second, ""),
-        "interval": known(pace.interval_ns),
+        "interval": time(pace.interval_ns),
         "steady": f"{pace.steady_rate.fps} fps" if pace.steady_rate else formatting.ABSENT,
         "bursts": formatting.count(pace.bursts),
         "most in flight": formatting.count(flight.max if flight else None),
         "mean in flight": formatting.quantity(round(flight.mean, 1) if flight else None, "ratio"),
         "in flight over time": formatting.ABSENT if flight is None else bars(flight.slices) if flight.max > 1 else "",
-        "gap median": known(pace.gaps.p50_ns if pace.gaps else None),
-        "gap p95": known(pace.gaps.p95_ns if pace.gaps else None),
+        "gap median": time(pace.gaps.p50_ns if pace.gaps else None),
+        "gap p95": time(pace.gaps.p95_ns if pace.gaps else None),
         "gaps, % of time": _share(pace.gap_ns, pace.span_ns),
         "units idle, % of gaps": _share(pace.device_idle_ns, pace.gap_ns),
-        **{MODEL[name].label: known(model.quantities.get(name)) for name in LATENCIES},
+        **{MODEL[name].label: time(model.quantities.get(name)) for name in LATENCIES},
     }
 
 

@@ -115,12 +115,12 @@ def _times(report: PerformanceReport) -> Section | None:
         for name, timing, apart in timed
         if timing.first_ns
     )
-    shown: tuple[Column[_Timed], ...] = (
+    cells: tuple[Column[_Timed], ...] = (
         columns.words("", lambda row: row[0]),
         *(_time(title, key, drop) for drop, (title, key) in enumerate(TIMES, 1)),
         columns.numbers("count", lambda row: row[1].count, drop=2),
     )
-    return section("Times", table("Times", shown, timed), items(kept), name="times")
+    return section("Times", table("Times", cells, timed), items(kept), name="times")
 
 
 def _time(title: str, key: str, drop: int) -> Column[_Timed]:
@@ -133,7 +133,7 @@ def _time(title: str, key: str, drop: int) -> Column[_Timed]:
 def _units(inspected: InspectedPerformance) -> Section | None:
     summary = inspected.summary
     total = summary.operations or 0
-    shown: tuple[Column[str], ...] = (
+    cells: tuple[Column[str], ...] = (
         columns.words("compute unit", str),
         columns.numbers("operations", lambda unit: summary.units[unit]),
         columns.numbers("share", lambda unit: summary.units[unit] / total, format_share, drop=1),
@@ -146,7 +146,7 @@ def _units(inspected: InspectedPerformance) -> Section | None:
         listed = ", ".join(f"{entry.source} → {entry.target} {entry.count:,}" for entry in summary.hand_offs)
         count = format_count(sum(entry.count for entry in summary.hand_offs), "hand-off")
         hand_offs = f"{count} in the order of the report: {listed}"
-    grid = table("Operations by compute unit", shown, rows)
+    grid = table("Operations by compute unit", cells, rows)
     return section("Where operations run", grid, Paragraph(hand_offs) if summary.units else None, name="units")
 
 
@@ -159,7 +159,7 @@ def _operations(
     def mark(of: ComputeUnit) -> Column[PlannedOperation]:
         return columns.words(str(of), lambda entry: MARKS[report.mark(entry, of)])
 
-    shown: tuple[Column[PlannedOperation], ...] = (
+    cells: tuple[Column[PlannedOperation], ...] = (
         columns.numbers("", lambda entry: entry.number, str),
         NAME,
         columns.words("type", _kind),
@@ -167,6 +167,6 @@ def _operations(
         COST,
     )
     title = "All operations" if unit is None else f"Operations on {planned.NAMES[unit]}"
-    grid = table(title, shown, listed)
+    grid = table(title, cells, listed)
     note = Paragraph(MARKS_NOTE, Role.DIM) if grid else None
     return section(title, grid, note, folded=unit is None)

@@ -78,13 +78,13 @@ def _phase_line(calls: CallPhases, resolution_ns: int) -> str:
         least = LEAST_SHARE if len(phase.path) == 1 else LEAST_INNER_SHARE
         return phase.share >= least and phase.mean_ns >= resolution_ns / 2
 
-    shown = list(filter(is_shown, calls.phases))
+    large = list(filter(is_shown, calls.phases))
 
     def time(ns: float) -> str:
         return format_like(ns, calls.mean_ns, resolution_ns)
 
     def inside(path: tuple[str, ...]) -> list[Phase]:
-        return [phase for phase in shown if phase.path[:-1] == path]
+        return [phase for phase in large if phase.path[:-1] == path]
 
     def words(phase: Phase) -> str:
         within = inside(phase.path)

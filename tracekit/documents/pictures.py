@@ -142,7 +142,7 @@ class Drawn:
 def _distribution(drawn: Drawn) -> Html:
     """How many predictions took how long; the first ones after a load apart."""
     calls, scale = drawn.calls, drawn.scale
-    warm, cold = (scale.counts(calls.durations[chosen]) for chosen in (~calls.cold, calls.cold))
+    warm, cold = (scale.counts(calls.durations[those]) for those in (~calls.cold, calls.cold))
     top = int((warm + cold).max())
     bars = []
     for bin_index, (w, c) in enumerate(zip(warm.tolist(), cold.tolist(), strict=True)):
@@ -185,9 +185,9 @@ def axis_time(ns: float) -> str:
 def _points(x: FloatArray, y: FloatArray, cold: BoolArray) -> list[Html]:
     """A dot for each: a line of no length with round ends is round whatever the stretch."""
     marks = []
-    for kind, chosen in (("warm", ~cold), ("cold", cold)):
-        if chosen.any():
-            path = "".join(f"M{a:.2f} {b:.2f}h0" for a, b in zip(x[chosen].tolist(), y[chosen].tolist(), strict=True))
+    for kind, those in (("warm", ~cold), ("cold", cold)):
+        if those.any():
+            path = "".join(f"M{a:.2f} {b:.2f}h0" for a, b in zip(x[those].tolist(), y[those].tolist(), strict=True))
             marks.append(tag("path", d=path, class_=f"dots {kind}"))
     return marks
 
@@ -225,9 +225,9 @@ def latency_section(report: Report, timeline: Timeline) -> Section | None:
     calls = sorted(calls_of(timeline), key=lambda calls: -int(calls.durations.sum()))
     if not calls:
         return None
-    known = {model.name: model for model in report.models}
+    model_of = {model.name: model for model in report.models}
     most = POINTS * MANY // max(len(calls), MANY)
-    figures = [Figure(_latency(call, known.get(call.model), report, timeline, most)) for call in calls]
+    figures = [Figure(_latency(call, model_of.get(call.model), report, timeline, most)) for call in calls]
     folded = figures[LATENCIES_OPEN:]
     return section(
         "Latency",

@@ -28,9 +28,9 @@ NULL = "NULL"
 
 def answer_document(answer: Answer, form: str = "text") -> Document:
     """The rows as a table. What was not recorded stands above; beside a text, standard error says it."""
-    shown = tuple(answer.rows[:MOST_SHOWN])
+    first = tuple(answer.rows[:MOST_SHOWN])
     cells = tuple(map(partial(_column, answer), range(len(answer.columns))))
-    grid = Table("Rows", cells, shown, parts=len(cells) > 1)
+    grid = Table("Rows", cells, first, parts=len(cells) > 1)
     said = format_count(len(answer.rows), "row")
     cut = f"; the first {MOST_SHOWN} are shown, --format csv writes all" if len(answer.rows) > MOST_SHOWN else ""
     return Document(
@@ -39,7 +39,7 @@ def answer_document(answer: Answer, form: str = "text") -> Document:
         tone=Role.PLAIN,
         closing=f"{said}{cut}",
         context=tuple(Paragraph(note, Role.OPEN) for note in notes_of(answer.coverage) if form != "text"),
-        blocks=present(grid if shown else None),
+        blocks=present(grid if first else None),
     )
 
 
@@ -83,9 +83,9 @@ def answer_parquet(rows: Any, coverage: Sequence[ViewCoverage]) -> bytes:
     # An extra; the command has checked that it is there.
     from pyarrow import parquet
 
-    said = json.dumps({"schema_version": VERSION, "coverage": [coverage_json(entry) for entry in coverage]})
+    text = json.dumps({"schema_version": VERSION, "coverage": [coverage_json(entry) for entry in coverage]})
     stream = io.BytesIO()
-    parquet.write_table(rows.replace_schema_metadata({"tracekit": said}), stream)
+    parquet.write_table(rows.replace_schema_metadata({"tracekit": text}), stream)
     return stream.getvalue()
 
 

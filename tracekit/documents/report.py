@@ -140,8 +140,8 @@ def summary_line(report: Report) -> str:
     if not summary.evaluated and not summary.errors:
         count = format_count(totals.not_evaluated, "check")
         if summary.ran and not unread:
-            found = f"{findings_in_words(totals)} · " if totals.findings else ""
-            return f"{found}What ran is not checked yet: {count} not evaluated"
+            findings = f"{findings_in_words(totals)} · " if totals.findings else ""
+            return f"{findings}What ran is not checked yet: {count} not evaluated"
         from_stacks = [finding for finding in report.findings if finding.id in STACKS_ALONE]
         beside = f"{format_count(len(from_stacks), 'finding')} from call stacks" if from_stacks else ""
         status = "exit status 2" if unread else "exit status 3"
@@ -183,12 +183,12 @@ def recording_section(report: Report, *, title: str = "Recording", stays: bool =
         "end reason": formatting.end_reason(recording.end_reason or ""),
         "config": report.tool.config,
     }
-    known = blocks.Entry("", tuple((name, fact) for name, fact in facts.items() if fact))
+    facts_known = blocks.Entry("", tuple((name, fact) for name, fact in facts.items() if fact))
     privacy = "This was written with --no-redact: it may name devices, users and other processes."
     if recording.redacted:
         privacy = "Names of devices, users and other processes are redacted (--no-redact keeps them)."
     rest = Paragraph(privacy, Role.DIM)
-    return section(title, items((known,)), rest, folded=not stays, name="recording", stays=stays)
+    return section(title, items((facts_known,)), rest, folded=not stays, name="recording", stays=stays)
 
 
 def report_file(report: Report, form: str, timeline: Timeline | None = None) -> str:
@@ -242,9 +242,9 @@ def _row(entry: Analyzed) -> _Row:
     savings = (saved or ["no time" if problems else ""])[0], total or (0 if problems else None)
     totals = count_checks(report.results)
     unreadable = "; ".join(unreadable_tables(report.tables))
-    found = f"{format_count(totals.findings, 'finding')} ({totals.worst})" if totals.findings else ""
+    findings = f"{format_count(totals.findings, 'finding')} ({totals.worst})" if totals.findings else ""
     if report.summary.ran:
-        kind, words = KINDS[0] if found else NOT_CHECKED, Span(found or NOT_CHECKED, tone_of(report))
+        kind, words = KINDS[0] if findings else NOT_CHECKED, Span(findings or NOT_CHECKED, tone_of(report))
         return _Row(entry.name, kind, words, report.summary.ran, savings)
     if not report.summary.evaluated:
         # A recording that was opened is not readable where that is why nothing is known of it.
@@ -256,7 +256,7 @@ def _row(entry: Analyzed) -> _Row:
     checks = "; ".join(filter(None, (checks or checks_in_words(totals), unreadable)))
     kind = "with findings" if report.summary.findings else "without findings"
     checks = f"recorded in a simulator; {checks}" if is_simulator(report.recording.platform) else checks
-    verdict = Span(found or "no findings", tone_of(report))
+    verdict = Span(findings or "no findings", tone_of(report))
     return _Row(entry.name, kind, verdict, checks, savings)
 
 

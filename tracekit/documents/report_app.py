@@ -76,7 +76,7 @@ def _call_sites(info: CodeInfo) -> tuple[Block | None, ...]:
     def first(site: CallSite) -> Span:
         return Span(moment(site.first_ns), span_ns=(site.first_ns, site.first_ns + max(site.median_ns, 1)))
 
-    shown: tuple[Column[CallSite] | None, ...] = (
+    cells: tuple[Column[CallSite] | None, ...] = (
         columns.words("call", lambda site: call_sites.LABELS[Api(site.api)]),
         columns.words("from", lambda site: _function(site, call_sites.place(site))),
         _unless_absent("called by", lambda site: join(map(_function, site.called_by), ", "), info.call_sites),
@@ -87,7 +87,7 @@ def _call_sites(info: CodeInfo) -> tuple[Block | None, ...]:
         Column("first at", first, lambda site: site.first_ns),
         columns.numbers("last at", lambda site: site.last_ns, moment),
     )
-    grid = table("Calls of Core ML by place", filter(None, shown), info.call_sites, cards=True)
+    grid = table("Calls of Core ML by place", filter(None, cells), info.call_sites, cards=True)
     empty = None if grid else Paragraph(none)
     return grid, empty, *(Paragraph(note, Role.DIM) for note in notes)
 
@@ -119,7 +119,7 @@ def app_functions(flame: Flame, words: str) -> tuple[Block | None, ...]:
     tree, total = flame.tree, len(flame.times)
     samples, self_samples = in_functions(tree)
     heaviest = [at for at in np.argsort(-samples, kind="stable").tolist() if tree.is_app[at] and samples[at]]
-    shown: tuple[Column[int], ...] = (
+    cells: tuple[Column[int], ...] = (
         columns.names("function of the app", lambda at: tree.names[at]),
         columns.numbers("share", lambda at: samples[at] / total, format_percent),
         columns.numbers("samples", lambda at: int(samples[at])),
@@ -127,7 +127,7 @@ def app_functions(flame: Flame, words: str) -> tuple[Block | None, ...]:
     )
     if len(without_deeper(tree, MAX_LEVELS)[0].parent) < len(tree.parent):
         words += f" {DEEPER}"
-    grid = table("Functions of the app", shown, heaviest[:HEAVIEST])
+    grid = table("Functions of the app", cells, heaviest[:HEAVIEST])
     empty = None if grid else Paragraph("No function of the app is in them.")
     return Paragraph(words, Role.DIM), blocks.Figure(tag("div", id="flame")), grid, empty
 
@@ -138,16 +138,16 @@ def call_stacks_document(flame: Flame, source: str, words: str) -> blocks.Docume
     from tracekit.report.viewers.lane_columns import flame_payload
 
     data = page_data("flame", *flame_payload(flame, source))
-    shown = blocks.present(*app_functions(flame, f"{words}."), blocks.Figure("", data=data))
+    pictures = blocks.present(*app_functions(flame, f"{words}."), blocks.Figure("", data=data))
     context = (Paragraph("Samples measure CPU time: waiting threads are not sampled", Role.DIM),)
-    return blocks.Document(f"Call stacks of {source}", "", Role.PLAIN, context, shown)
+    return blocks.Document(f"Call stacks of {source}", "", Role.PLAIN, context, pictures)
 
 
 def memory_section(report: Report, timeline: Timeline | None = None) -> Section | None:
     """How much the target held, and what each load added and returned; None where nothing was sampled."""
     if report.memory is None:
         return None
-    shown: tuple[Column[LoadMemory], ...] = (
+    cells: tuple[Column[LoadMemory], ...] = (
         columns.names("model", lambda load: load.model),
         columns.numbers("instance", lambda load: load.instance, drop=3),
         columns.words("loaded at", lambda load: moment(load.start_ns)),
@@ -171,7 +171,7 @@ def memory_section(report: Report, timeline: Timeline | None = None) -> Section 
         "Memory",
         items(levels),
         *(picture for picture in pictures if picture is not None),
-        table("Loads in memory", shown, loads, brief=LOADS),
+        table("Loads in memory", cells, loads, brief=LOADS),
         Paragraph(f"footprint: {lower_first(ENGINE_MEMORY[counts_engine(system)]).rstrip('.')}", Role.DIM),
         *(Paragraph(note, Role.DIM, brief=0) for note in ((STEP, NO_RELEASE) if loads else ())),
         name="memory",
@@ -202,7 +202,7 @@ def _picture(lane: DrawnLane) -> blocks.Figure | None:
 
 def sustained_section(models: Sequence[Sustained]) -> Section | None:
     """Whether models keep their speed over minutes, and how long each unit works per prediction."""
-    shown: tuple[Column[Sustained], ...] = (
+    cells: tuple[Column[Sustained], ...] = (
         columns.names("model", lambda row: row.model),
         columns.durations("over", lambda row: row.span_ns, drop=4),
         columns.words("predictions/s", lambda row: _pair(row, "per_second")),
@@ -213,7 +213,7 @@ def sustained_section(models: Sequence[Sustained]) -> Section | None:
     )
     return section(
         "Over minutes",
-        grid := table("Over minutes", shown, models),
+        grid := table("Over minutes", cells, models),
         *(Paragraph(note, Role.DIM, brief=0) for note in NOTES if models),
         columns.absent_note(grid),
         name="over-minutes",

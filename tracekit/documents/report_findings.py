@@ -69,12 +69,12 @@ def finding_card(group: Group, makes_p95: Sequence[str] = (), *, is_reason: bool
     savings = f", est. savings up to {format_estimate(group.extra_savings_ns)}" if group.extra_savings_ns else ""
     cost = (f" ({format_count(len(models), 'model')})" if models else "") + savings
     rows = [(check, metric) for check in group.results for metric in check.metrics]
-    shown = METRIC_COLUMNS if len(group.results) > 1 else METRIC_COLUMNS[1:]
+    cells = METRIC_COLUMNS if len(group.results) > 1 else METRIC_COLUMNS[1:]
     bases = dict.fromkeys(check.basis for check in group.results if check.basis)
     unknown = group.savings_ns is None
     measurements = section(
         "Measurements",
-        table(f"Measurements for {group.first.id}", shown, rows),
+        table(f"Measurements for {group.first.id}", cells, rows),
         *(Paragraph(basis, lead=f"how the {'cost is' if unknown else 'savings are'} estimated") for basis in bases),
         folded=True,
     )
@@ -137,8 +137,8 @@ def _savings(group: Group) -> tuple[str, Line] | None:
 
 def finding_savings(check: Result) -> str:
     """The same of one finding, without the word in front; empty where it is about no time."""
-    said = _savings(Group((check,)))
-    return plain(said[1]) if said else ""
+    savings = _savings(Group((check,)))
+    return plain(savings[1]) if savings else ""
 
 
 def each_words(parts: Sequence[Each], resolution_ns: int) -> tuple[str, str, str]:
@@ -176,8 +176,8 @@ def _by_model(group: Group) -> blocks.Table[Result] | None:
     """What was measured and what the fix saves, a row per model."""
     measured = [metric for metric in group.first.metrics if len(metric.name) <= LONGEST_NAME][:METRICS]
     severity = (SEVERITY,) if len(group.severities) > 1 else ()
-    shown = (MODEL, *severity, *(_metric(metric, 10 + at) for at, metric in enumerate(measured)), *COSTS)
-    return table(f"What was measured for {group.first.id}", shown, group.results, brief=MODELS)
+    cells = (MODEL, *severity, *(_metric(metric, 10 + at) for at, metric in enumerate(measured)), *COSTS)
+    return table(f"What was measured for {group.first.id}", cells, group.results, brief=MODELS)
 
 
 def _metric(of_first: Metric, drop: int) -> Column[Result]:
@@ -280,17 +280,17 @@ def _evidence(group: Group) -> Section | None:
     most = max(EVIDENCE // len(group.results), OF_EACH)
     total = sum(check.evidence_total for check in group.results)
     longest = (_longest_first(check.evidence)[:most] for check in group.results)
-    shown = _longest_first(chain.from_iterable(longest))
-    more = Paragraph(f"and {total - len(shown):,} more", Role.DIM) if total > len(shown) else None
-    if shown and shown[0].bytes is not None:
+    intervals = _longest_first(chain.from_iterable(longest))
+    more = Paragraph(f"and {total - len(intervals):,} more", Role.DIM) if total > len(intervals) else None
+    if intervals and intervals[0].bytes is not None:
         length: Column[Evidence] = columns.numbers("memory", attrgetter("bytes"), format_bytes)
     else:
-        known = partial(format_time, resolution_ns=group.first.resolution_ns)
-        length = columns.numbers("duration", attrgetter("duration_ns"), known)
+        in_words = partial(format_time, resolution_ns=group.first.resolution_ns)
+        length = columns.numbers("duration", attrgetter("duration_ns"), in_words)
     start, *others = EVIDENCE_COLUMNS
-    grid = table(f"Evidence for {group.first.id}", (start, length, *others), shown)
+    grid = table(f"Evidence for {group.first.id}", (start, length, *others), intervals)
     title = f"Evidence ({format_count(total, 'interval')})"
-    note = f"{formatting.extreme_word(shown)} first; times since the start of the run"
+    note = f"{formatting.extreme_word(intervals)} first; times since the start of the run"
     return section(title, grid, more, note=note, folded=True) if grid else None
 
 

@@ -35,11 +35,11 @@ _COMPUTE = frozenset(DEVICE_NAMES.values())
 def models_section(models: Sequence[ModelSummary], results: Sequence[Result] = ()) -> Section | None:
     """Median and p95 of models whose predictions Core ML recorded, where time goes, and what makes the p95."""
     called = (model for model in models if model.level == Level.TOP and not is_inferred(model))
-    known = [model for model in called if model.prediction is not None]
-    if not known:
+    predicting = [model for model in called if model.prediction is not None]
+    if not predicting:
         return None
-    reloaded = any((model.loads or 0) > 1 for model in known)
-    broken_down = parts_rows(known)
+    reloaded = any((model.loads or 0) > 1 for model in predicting)
+    broken_down = parts_rows(predicting)
     bars = {row.name: Span(_bar(row), picture=partial(parts_bar, row.slices, row.headline)) for row in broken_down}
     drawn = set("".join(bar.text for bar in bars.values()))
     headlines = {row.name: row.headline for row in broken_down}
@@ -64,18 +64,18 @@ def models_section(models: Sequence[ModelSummary], results: Sequence[Result] = (
     meanings = (time_breakdown.MEANINGS[name] for name in ("ambiguous", "other") if name in large)
     # What makes the p95 of each model, where that needs a reason and has one.
     tails: list[Line] = []
-    for model, tail, finding in known_tails(known, results):
+    for model, tail, finding in known_tails(predicting, results):
         p95 = Span(formatting.duration(model.quantities.get("p95_ns"), model.resolution_ns), quantity="p95_ns")
         link: Line = (" (", Span(finding.id, link=f"#finding-{finding.id}"), ")") if finding else ""
         slow = (Span(model.name, Role.CODE), ": p95 ", p95, f", {tail_words(tail, model.resolution_ns)}")
         tails.append(join((*slow, link), ""))
     return section(
         "Models",
-        table("Models", columns, known, brief=MODELS),
+        table("Models", columns, predicting, brief=MODELS),
         Figure(legend({group_class(group): group.name for group in groups})) if groups else None,
         items(tails, brief=MODELS),
-        Paragraph(pace(known[0]), Role.DIM) if len(known) == 1 else None,
-        items((*time_breakdown.each_first(known), *meanings), role=Role.DIM),
+        Paragraph(pace(predicting[0]), Role.DIM) if len(predicting) == 1 else None,
+        items((*time_breakdown.each_first(predicting), *meanings), role=Role.DIM),
         name="models",
     )
 
@@ -109,7 +109,7 @@ def pace(model: ModelSummary) -> str:
 
 def inferred_section(models: Sequence[ModelSummary]) -> Section | None:
     """Loads, predictions and median of each model, and what its predictions do; None without inferred calls."""
-    known = [model for model in models if model.level == Level.TOP and is_inferred(model)]
+    inferred = [model for model in models if model.level == Level.TOP and is_inferred(model)]
     columns: tuple[Column[ModelSummary], ...] = (
         names("model", lambda model: model.name),
         words("calls", phases.calls_words),
@@ -117,8 +117,8 @@ def inferred_section(models: Sequence[ModelSummary]) -> Section | None:
         quantity(MODEL["p95_ns"].title, "p95_ns", drop=1),
         words("per prediction", lambda model: phases.headline(model) or ABSENT, drop=2),
     )
-    grid = table("Models", columns, known, brief=MODELS)
-    only = known[0] if len(known) == 1 else None
+    grid = table("Models", columns, inferred, brief=MODELS)
+    only = inferred[0] if len(inferred) == 1 else None
     lines = items(phases.phase_lines(only)) if only else None
     about = Paragraph(pace(only), Role.DIM) if only and only.in_flight else None
     return section("Models", grid, lines, about, note="inferred: at least these calls", name="models")
@@ -207,13 +207,13 @@ class LoadsRow:
 
     def count(self, name: str) -> int | None:
         """What the models have of it together; None where it is not known of any."""
-        known = [getattr(model, name) for model in self.models]
-        return None if None in known else sum(known)
+        values = [getattr(model, name) for model in self.models]
+        return None if None in values else sum(values)
 
     def total_ns(self, kind: str) -> int | None:
         """Time of all their `load`s or `prediction`s; None where there is none, or where it is not known."""
-        known = (getattr(model, kind) for model in self.models)
-        return sum(load.total_ns for load in known if load) if self.count(f"{kind}s") else None
+        loads = (getattr(model, kind) for model in self.models)
+        return sum(load.total_ns for load in loads if load) if self.count(f"{kind}s") else None
 
     def mean_ns(self, kind: str) -> float | None:
         """The same on average."""
@@ -271,16 +271,18 @@ def _only(row: LoadsRow) -> ModelSummary | None:
 
 def over_time_section(models: Sequence[ModelSummary]) -> Section | None:
     """How predictions follow each other, and how their latency runs."""
-    known = ((model, model.throughput) for model in models)
-    rows = [(model, over_time.numbers(model, pace)) for model, pace in known if pace and pace.per_second is not None]
-    shown = {title for _, said in rows for title, words in said.items() if words not in ("", ABSENT)}
-    columns = (_over_time(title) for title in (rows[0][1] if rows else ()) if title in shown)
+    throughputs = ((model, model.throughput) for model in models)
+    rows = [
+        (model, over_time.numbers(model, pace)) for model, pace in throughputs if pace and pace.per_second is not None
+    ]
+    titles = {title for _, texts in rows for title, words in texts.items() if words not in ("", ABSENT)}
+    columns = (_over_time(title) for title in (rows[0][1] if rows else ()) if title in titles)
     model_names: Column[_OverTime] = names("model", lambda row: row[0].name)
     grid = table(over_time.TITLE, (model_names, *columns), rows, parts=True)
     return section(
         over_time.TITLE,
         grid,
-        items((Span(model.name, Role.CODE), f": {said}") for model, _ in rows if (said := over_time.trend(model))),
+        items((Span(model.name, Role.CODE), f": {trend}") for model, _ in rows if (trend := over_time.trend(model))),
         items((over_time.NOTE,) if rows else (), role=Role.DIM),
         absent_note(grid),
         folded=True,

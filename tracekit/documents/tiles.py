@@ -28,8 +28,8 @@ OF_REQUESTS = ("first_token_p50_ns", "generation_tokens_per_second", "context_to
 def tiles(report: Report) -> Figure | None:
     """A tile for each number that is known, of all models that the app called: from the least to the largest."""
     models = [model for model in report.models if model.level == Level.TOP]
-    shown = [tile for tile in _tiles(report, models) if tile]
-    return Figure(tag("dl", *shown, class_="tiles")) if shown else None
+    parts = [tile for tile in _tiles(report, models) if tile]
+    return Figure(tag("dl", *parts, class_="tiles")) if parts else None
 
 
 def _tiles(report: Report, models: Sequence[ModelSummary]) -> Iterator[Html | None]:
@@ -41,9 +41,9 @@ def _tiles(report: Report, models: Sequence[ModelSummary]) -> Iterator[Html | No
         runtime for runtime in report.runtimes if runtime.name not in {asked.runtime for asked in report.requests}
     ]
     asks = [(other.name, phase) for other in others for phase in other.phases if phase.phase == "request"]
-    for name, known in (*timed, *((f"{name} request", phase.statistics) for name, phase in asks)):
-        if known:
-            yield _tile(name, duration(known.p50_ns), f"median; {format_count(known.count, 'time')}")
+    for name, statistics in (*timed, *((f"{name} request", phase.statistics) for name, phase in asks)):
+        if statistics:
+            yield _tile(name, duration(statistics.p50_ns), f"median; {format_count(statistics.count, 'time')}")
     predicting = [model for model in models if model.prediction is not None]
     whose = visible(predicting[0].name) if len(predicting) == 1 else format_count(len(predicting), "model")
     predictions = format_count(sum(model.prediction.count for model in predicting if model.prediction), "prediction")
@@ -67,10 +67,10 @@ def _tiles(report: Report, models: Sequence[ModelSummary]) -> Iterator[Html | No
     if saved := report.summary.savings_ns:
         words = format_count(len({finding.id for finding in report.findings}), "finding")
         yield _tile("est. savings", f"up to {format_estimate(saved)}", f"of all fixes; {words}")
-    elif len(found := [check for check in report.results if check.cost or check.saved]) == 1:
-        savings = found[0].saved
+    elif len(saving := [check for check in report.results if check.cost or check.saved]) == 1:
+        savings = saving[0].saved
         parts = [savings.each] if savings and savings.each and not savings.once else []
-        amount, what, share = each_words(parts, found[0].resolution_ns)
+        amount, what, share = each_words(parts, saving[0].resolution_ns)
         yield _tile("est. savings", amount and f"up to {amount}", f"{what} {share}".rstrip())
 
 
@@ -85,10 +85,10 @@ def _range(
     models: Sequence[ModelSummary], words: Callable[[ModelSummary], str], of: Callable[[ModelSummary], float | None]
 ) -> str:
     """A number of the models that have it, from the least to the largest; empty where none has."""
-    known = sorted((value, words(model)) for model in models if (value := of(model)) is not None)
-    if not known:
+    texts = sorted((value, words(model)) for model in models if (value := of(model)) is not None)
+    if not texts:
         return ""
-    low, high = known[0][1], known[-1][1]
+    low, high = texts[0][1], texts[-1][1]
     unit = f" {high.partition(' ')[2]}"
     return high if low == high else f"{low.removesuffix(unit)}–{high}"
 
@@ -105,8 +105,8 @@ def _units(models: Sequence[ModelSummary]) -> Html | None:
     """Where the time of all their predictions goes together."""
     rows = parts_rows(model for model in models if not model.phases)
     if not rows:
-        said = [words for model in models if (words := phases.headline(model))]
-        lines = said[0].split(", ") if len(said) == len(models) == 1 else ()
+        headlines = [words for model in models if (words := phases.headline(model))]
+        lines = headlines[0].split(", ") if len(headlines) == len(models) == 1 else ()
         return tag("div", tag("dt", "per prediction"), *(tag("dd", line) for line in lines)) if lines else None
     counts = {model.name: model.prediction.count for model in models if model.prediction is not None}
     total = sum(row.mean_ns * counts[row.name] for row in rows)

@@ -151,8 +151,8 @@ def sentence(why: Why) -> str:
         head += f" instead of the usual {usual}"
     large = [part for part in why.parts if part.ns * why.extra_ns > 0 and abs(part.ns) >= WORTH * abs(why.extra_ns)]
     large.sort(key=lambda part: -abs(part.ns))
-    said = word_list(f"{_amount(why, part)} {part_words(why, part)}" for part in large[:2])
-    return f"{head}: {said}" if said else head
+    reasons = word_list(f"{_amount(why, part)} {part_words(why, part)}" for part in large[:2])
+    return f"{head}: {reasons}" if reasons else head
 
 
 def _amount(why: Why, part: Part) -> str:
@@ -230,11 +230,11 @@ def queue_words(behind: tuple[Blocker, ...], cause: Cause) -> str:
 
 
 def _line(row: Row) -> Line:
-    said, part = part_words(row.why, row.part), row.part
+    text, part = part_words(row.why, row.part), row.part
     if not part.behind:
-        return said
+        return text
     first = part.behind[0]
-    return said, f"; first: {moment(first.first_ns)}, ", Span(first.table, Role.CODE), f" row {first.row}"
+    return text, f"; first: {moment(first.first_ns)}, ", Span(first.table, Role.CODE), f" row {first.row}"
 
 
 def _share(row: Row) -> str:
@@ -301,8 +301,8 @@ def tail_words(tail: Tail, resolution_ns: int = 0) -> str:
     sizes = [longer[cause] for cause in large]
     shares = whole_percents([*sizes, total - sum(sizes)])
     behind = (replace(tail.behind, predictions=0),) if tail.behind else ()
-    said = [queue_words(() if number else behind, Cause(cause)) for number, cause in enumerate(large)]
-    (share, first), *others = zip(shares, [*said, "other"], strict=True)
+    queues = [queue_words(() if number else behind, Cause(cause)) for number, cause in enumerate(large)]
+    (share, first), *others = zip(shares, [*queues, "other"], strict=True)
     if share == 100:
         return f"{usual}; all of the extra is {first}"
     rest = "".join(f", {share}% {what}" for share, what in others if share)

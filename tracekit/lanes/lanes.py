@@ -219,5 +219,5 @@ def _lane(
 ) -> LaneRows:
     """A lane of the rows at some positions, else of all; `words` say why there are none."""
     events = intervals if positions is None else intervals.at(positions)
-    shown, why = (events, "") if len(events) else (None, words)
-    return LaneRows(identity, title, section, shown, why, pinned)
+    events_there, why = (events, "") if len(events) else (None, words)
+    return LaneRows(identity, title, section, events_there, why, pinned)

@@ -90,8 +90,8 @@ def _of_main_thread(trace: Trace, main_thread: Flags, pid: Numbers) -> BoolArray
 
 def _positions(apis: Texts) -> IntArray:
     """Position of each in `IN_CALLS`; its length for what is not a call."""
-    found = apis.codes_in([*NOUNS])
-    return np.where(found < 0, len(IN_CALLS), found)
+    codes = apis.codes_in([*NOUNS])
+    return np.where(codes < 0, len(IN_CALLS), codes)
 
 
 TITLES: Final = {Memory.FOOTPRINT: "Footprint", Memory.GPU: "GPU memory"}

@@ -47,9 +47,9 @@ TEXT_WIDTH = 120
 def analyze(recordings: Recordings, call: Call, path: str, limit: int) -> str:
     """Verdict, coverage, models, findings worst first."""
     report = recordings.open(path, call).report
-    found = dict.fromkeys(result.id for result in report.results if result.outcome == "finding")
+    ids = dict.fromkeys(result.id for result in report.results if result.outcome == "finding")
     why_slow = ["why"] if any(model.predictions for model in report.models) else []
-    return brief.brief_report(report, limit, [*(f"finding id={name}" for name in list(found)[:2]), *why_slow, "schema"])
+    return brief.brief_report(report, limit, [*(f"finding id={name}" for name in list(ids)[:2]), *why_slow, "schema"])
 
 
 def finding(recordings: Recordings, call: Call, path: str, name: str, model: str | None, limit: int) -> str:
@@ -105,8 +105,8 @@ def schema(recordings: Recordings, call: Call, path: str, view: str | None) -> s
         columns = [f"{name} {kind}" + (f": {holds[name]}" if name in holds else "") for name, kind in typed]
         return brief.capped({"coverage": [_known(coverage_json(each)) for each in answer.coverage], "columns": columns})
     views = [
-        f"{known.view}: {f'{rows} rows' if known.recorded else 'NOT RECORDED'}; {VIEWS[known.view].holds}"
-        for known, rows in map(database.counted, VIEWS)
+        f"{view.view}: {f'{rows} rows' if view.recorded else 'NOT RECORDED'}; {VIEWS[view.view].holds}"
+        for view, rows in map(database.counted, VIEWS)
     ]
     macros = [f"{signature}: {use}" for signature, (_, use) in MACROS.items()]
     tables = sorted({f'raw."{table.schema}"' for table in kept.trace.run.tables if table.state is TableState.ROWS})
@@ -122,24 +122,24 @@ def stacks(
     if sampled is None:
         entry = trace.coverage_of(CALL_STACKS)
         raise UsageError(f"{entry.conclusion} {entry.advice}".strip())
-    chosen = np.ones(len(sampled.samples), np.bool_)
+    mask = np.ones(len(sampled.samples), np.bool_)
     if model is not None:
         if sampled.unit is not None:
             raise UsageError(f"samples were taken by {sampled.unit}, not by time: leave model out")
         names = chosen_models(trace, [model], redact=True)
-        chosen = np.logical_or.reduce([of_model(trace, name) for name in sorted(names)])
+        mask = np.logical_or.reduce([of_model(trace, name) for name in sorted(names)])
     if function is not None:
         wanted = function.lower()
         named = sampled.stacks.function.passing(lambda name: wanted in name.lower())
         inside = np.unique(sampled.stacks.stack[named])
         if not len(inside):
             raise UsageError("no sample was in a function with that in its name; call stacks without function")
-        chosen &= np.isin(sampled.samples.stack.filled(), inside)
-    drawn = call_tree(sampled, chosen, Frames.APP if app_only else Frames.FOLDED)
+        mask &= np.isin(sampled.samples.stack.filled(), inside)
+    drawn = call_tree(sampled, mask, Frames.APP if app_only else Frames.FOLDED)
     tree = fit_to_leave(drawn, trace, sampled, redact=True)
     lines = [f"{branch.numbers} {branch.indent}{branch.name}" for branch in branches(tree)]
     said = {
-        "samples": int(chosen.sum()),
+        "samples": int(mask.sum()),
         "unit": sampled.unit or "samples of running threads, 1 ms each; waiting threads are not sampled",
         "in_tree": tree.total,
         "notes": list(sampled.notes),
@@ -161,11 +161,11 @@ def compare(recordings: Recordings, call: Call, before: Sequence[str], after: Se
 
 def inspect(recordings: Recordings, call: Call, path: str) -> str:
     """Facts and findings of a model file, or what a performance report says."""
-    found = recordings.folders.path_of(path)
-    if found.suffix == ".trace":
-        raise UsageError(f"{found.name} is a recording; use the tool analyze")
-    call.tell(f"reading {found.name}")
-    subject = read_subject(found)
+    place = recordings.folders.path_of(path)
+    if place.suffix == ".trace":
+        raise UsageError(f"{place.name} is a recording; use the tool analyze")
+    call.tell(f"reading {place.name}")
+    subject = read_subject(place)
     if not isinstance(subject, ModelFile):
         inspected = inspected_performance(subject, redact=True)
         return brief.capped({"report": render(performance_report_document(inspected, None), "text", width=TEXT_WIDTH)})

@@ -30,8 +30,8 @@ class Folders:
         """The real path of what a text names, in the first folder that has it. Raises `UsageError` for one that is not
         there, or that lies outside or leads there."""
         try:
-            found = [(folder / text).resolve() for folder in self._folders]
-            inside = [path for path in found if self.holds(path)]
+            paths = [(folder / text).resolve() for folder in self._folders]
+            inside = [path for path in paths if self.holds(path)]
             path = next((path for path in inside if path.exists()), None)
         except (OSError, ValueError, RuntimeError):
             raise UsageError(f"not a usable path; {self._offer()}") from None

@@ -150,8 +150,8 @@ class LoadedTrace:
         columns = sites.columns()
         if not self.trace.inferred:
             del columns["path"]
-        found = frame_of(self.trace.activity.take(sites.id).columns() | columns)
-        return found.rename(columns={"frame_row": "frame"})
+        frame = frame_of(self.trace.activity.take(sites.id).columns() | columns)
+        return frame.rename(columns={"frame_row": "frame"})
 
     def breakdown(self) -> pd.DataFrame:
         """Where the time of each of the app's predictions went, in ns, indexed like `predictions`.
@@ -244,10 +244,10 @@ class LoadedTraces:
 
     def frame(self, of: Callable[[LoadedTrace], pd.DataFrame | None]) -> pd.DataFrame:
         """Any frame, such as `lambda trace: trace.context("thermal")`; a recording without it (None) has no rows."""
-        known = {name: frame for name, trace in self.traces.items() if (frame := of(trace)) is not None}
-        whole = pd.concat([frame.assign(recording=name)[["recording", *frame]] for name, frame in known.items()])
+        frames = {name: frame for name, trace in self.traces.items() if (frame := of(trace)) is not None}
+        whole = pd.concat([frame.assign(recording=name)[["recording", *frame]] for name, frame in frames.items()])
         # Categories differ between recordings, which would make objects of them.
-        named = {column for frame in known.values() for column in frame.select_dtypes("category")}
+        named = {column for frame in frames.values() for column in frame.select_dtypes("category")}
         return whole.astype(dict.fromkeys(["recording", *named], "category"))
 
     def breakdown(self) -> pd.DataFrame:

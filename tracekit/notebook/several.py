@@ -129,8 +129,8 @@ def compare(
     request = request_of(**options)
     sides = [_measured(side, request) for side in (before, after)]
     floors, notes = request.settings.floors, [note for side in sides for note in _notes(side)]
-    said = comparing.compare(*sides, renames=renames, floors=floors, notes=notes)
-    return with_methods(NotebookComparison, said)
+    comparison = comparing.compare(*sides, renames=renames, floors=floors, notes=notes)
+    return with_methods(NotebookComparison, comparison)
 
 
 def matrix(recordings: Several, *, labels: str | Sequence[str] = (), **options: Any) -> NotebookMatrix:
@@ -155,12 +155,12 @@ def history(paths: str | Path | Sequence[str | Path], *, commit: str | None = No
             lines = [following.recorded_of(one, modified, commit) for one in measured]
         recorded += lines
         problems += broken
-    said = following.history_of(recorded, notes=problems)
+    history = following.history_of(recorded, notes=problems)
     if request.models:
-        names = sorted({series.model for series in said.series})
-        chosen = matching_any(names, request.models, lambda pattern: unknown("model", pattern, names))
-        said = replace(said, series=tuple(series for series in said.series if series.model in chosen))
-    return with_methods(NotebookHistory, said)
+        names = sorted({series.model for series in history.series})
+        wanted = matching_any(names, request.models, lambda pattern: unknown("model", pattern, names))
+        history = replace(history, series=tuple(series for series in history.series if series.model in wanted))
+    return with_methods(NotebookHistory, history)
 
 
 @naming_keywords

@@ -71,12 +71,12 @@ def plot_history(history: History, figure: str) -> list[Axes]:
     if figure not in FIGURES:
         raise unknown("figure", figure, FIGURES)
     current = [series for series in history.series if series.current]
-    found = [(series, trend) for series in current for trend in series.trends if trend.figure == figure]
-    if not found:
+    trends = [(series, trend) for series in current for trend in series.trends if trend.figure == figure]
+    if not trends:
         raise UsageError(f"no build has the figure '{figure}'")
-    followed, drawn = FIGURES[figure], new_axes(2.4, len(found))
+    followed, drawn = FIGURES[figure], new_axes(2.4, len(trends))
     unit, size = UNITS[followed.unit]
-    for axes, (series, trend) in zip(drawn, found, strict=True):
+    for axes, (series, trend) in zip(drawn, trends, strict=True):
         days = [build.day for build in series.builds]
         values = np.array(trend.values, np.float64) / size
         axes.plot(days, values, ".-", color=color_of(".warm"), linewidth=1, markersize=6, label=followed.title)

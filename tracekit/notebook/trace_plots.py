@@ -128,8 +128,8 @@ class _Placed:
     def at(self, time_ns: float, y: float) -> int | None:
         """Position of the interval at a place; None where there is none."""
         row = int((y - self.top) / self.height * max(self.lane.depth, 1))
-        found = np.flatnonzero((self.lane.starts <= time_ns) & (self.lane.ends >= time_ns) & (self.rows == row))
-        return int(found[-1]) if found.size else None
+        rows = np.flatnonzero((self.lane.starts <= time_ns) & (self.lane.ends >= time_ns) & (self.rows == row))
+        return int(rows[-1]) if rows.size else None
 
 
 class TracePlots:
@@ -162,8 +162,8 @@ class TracePlots:
         models, (_, timeline) = self._models(model), seen(self._trace)
         drawn = new_axes(2.6, len(models), sharex=True)
         for axes, (calls, summary) in zip(drawn, models, strict=True):
-            for kind, (words, chosen) in _kinds(calls).items():
-                times, latencies = calls.starts[chosen] / 1e9, calls.durations[chosen] / 1e6
+            for kind, (words, those) in _kinds(calls).items():
+                times, latencies = calls.starts[those] / 1e9, calls.durations[those] / 1e6
                 axes.plot(times, latencies, ".", color=color_of(kind), label=words, markersize=5)
             axes.set(xlim=(timeline.start_ns / 1e9, timeline.end_ns / 1e9), ylabel="latency (ms)")
             _describe(axes, "y", "Latency", calls, summary, budget_ms)
@@ -178,7 +178,7 @@ class TracePlots:
         for axes, (calls, summary) in zip(drawn, models, strict=True):
             scale, kinds = Scale.of(calls.durations), _kinds(calls)
             edges = [scale.value(at / BINS) / 1e6 for at in range(BINS + 1)]
-            values = [calls.durations[chosen] / 1e6 for _, chosen in kinds.values()]
+            values = [calls.durations[those] / 1e6 for _, those in kinds.values()]
             labels, colors = [words for words, _ in kinds.values()], [*map(color_of, kinds)]
             axes.hist(values, edges, stacked=True, label=labels, color=colors)
             axes.set(xlabel="latency (ms)", ylabel="predictions", xlim=(edges[0], None))
@@ -217,10 +217,10 @@ class TracePlots:
         if not calls:
             raise _without_predictions(report)
         patterns = ["*"] if pattern is None else [pattern]
-        chosen = matching_any(calls, patterns, lambda name: unknown("model", name, sorted(calls)))
-        known = {summary.name: summary for summary in report.models}
-        ordered = sorted(chosen, key=lambda name: (-int(calls[name].durations.sum()), name))
-        return [(calls[name], known[name]) for name in ordered]
+        wanted = matching_any(calls, patterns, lambda name: unknown("model", name, sorted(calls)))
+        summaries = {summary.name: summary for summary in report.models}
+        ordered = sorted(wanted, key=lambda name: (-int(calls[name].durations.sum()), name))
+        return [(calls[name], summaries[name]) for name in ordered]
 
 
 def _without_predictions(report: Report) -> UsageError:
@@ -230,7 +230,7 @@ def _without_predictions(report: Report) -> UsageError:
 def _kinds(calls: Calls) -> dict[str, tuple[str, Any]]:
     """Predictions by the class of their color, with what they are."""
     kinds = {".warm": ("prediction", ~calls.cold), ".cold": ("first after a load", calls.cold)}
-    return {kind: (words, chosen) for kind, (words, chosen) in kinds.items() if chosen.any()}
+    return {kind: (words, those) for kind, (words, those) in kinds.items() if those.any()}
 
 
 def _describe(

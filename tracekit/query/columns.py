@@ -184,7 +184,7 @@ COVERAGE = (
     text(
         "state",
         "a short key, as in JSON, for what reports say: "
-        + "; ".join(f"`{key}` *{said}*" for key, said in STATE_WORDS.items()),
+        + "; ".join(f"`{key}` *{words}*" for key, words in STATE_WORDS.items()),
     ),
     number("rows", "rows in its tables; null where they are missing or unreadable"),
     text("tables", "schemas of its tables"),

@@ -124,8 +124,8 @@ def coverage_of(view: View, rows: int, source: Source) -> ViewCoverage:
     if rows and gaps and CORE_ML in view.instruments:
         damage = notes if gaps[0].state is TableState.UNREADABLE else []
         where = "" if any(column.name == "origin" for column in view.columns) else " of predictions"
-        said = f"Core ML's own rows are missing; these calls are inferred, see the column origin{where}."
-        notes, recorded = [said, *damage], True
+        note = f"Core ML's own rows are missing; these calls are inferred, see the column origin{where}."
+        notes, recorded = [note, *damage], True
     if rows and gaps and view.name == "requests":
         # Another instrument shows the requests of other runtimes, which most apps do not have.
         runtimes = format_names([*dict.fromkeys(trace.requests.runtime.as_objects())])

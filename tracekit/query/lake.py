@@ -112,11 +112,11 @@ def holds(lake: Path, run_id: str) -> bool:
 
 def add_to_lake(lake: Path, run_id: str, views: RecordingViews, report: Report, app_version: str | None = None) -> None:
     """Add a recording. `report` is the one with measurements. Raises `TracekitError` without pyarrow, OSError."""
-    held, said = views.rows(_OF_VIEWS), []
+    held, rows_said = views.rows(_OF_VIEWS), []
     for name, rows in held.items():
         known = coverage_of(VIEWS[name], count(rows), views.source)
-        said.append((name, known.recorded, count(rows) if known.recorded else None, known.note))
-    coverage = {"view_coverage": typed(said, of.VIEW_COVERAGE)}
+        rows_said.append((name, known.recorded, count(rows) if known.recorded else None, known.note))
+    coverage = {"view_coverage": typed(rows_said, of.VIEW_COVERAGE)}
     held |= redacted(coverage, views.source.trace) if views.redact else coverage
     facts, address = report.recording, f"{REPORTS}/{run_id}.json"
     fitting: dict[str, Any] = {}
@@ -154,8 +154,8 @@ def add_to_lake(lake: Path, run_id: str, views: RecordingViews, report: Report, 
 
 def _folder(part: str, value: str | None) -> str:
     """The folder of a value, as readers of Hive's folders decode names."""
-    said = "".join(char if char.isprintable() and not char.isascii() else quote(char, safe="") for char in value or "")
-    return f"{part}={said or _UNKNOWN}"
+    text = "".join(char if char.isprintable() and not char.isascii() else quote(char, safe="") for char in value or "")
+    return f"{part}={text or _UNKNOWN}"
 
 
 def note_skipped(lake: Path, path: str, reason: str) -> None:
@@ -246,17 +246,17 @@ class LakeViews:
             f"from {entries} join {runs} using ({LAKE_KEY}) where view = ? or (? and view = 'activity') "
             "group by recorded order by recorded"
         )
-        found = connection.execute(query, [name, name not in _OF_VIEWS]).fetchall()
-        if not found:
+        rows = connection.execute(query, [name, name not in _OF_VIEWS]).fetchall()
+        if not rows:
             return ViewCoverage(name, False, "no recording in the lake has this view.")
-        count = sum(recordings for _, recordings, *_ in found)
-        whose = ("not recorded by", "Of" if len(found) > 1 else "of")
-        said = [
+        count = sum(recordings for _, recordings, *_ in rows)
+        whose = ("not recorded by", "Of" if len(rows) > 1 else "of")
+        notes = [
             f"{whose[recorded]} {told} of {count} recordings (view_coverage names them), as: {note}"
-            for recorded, _, told, note in found
+            for recorded, _, told, note in rows
             if told and name in _OF_VIEWS
         ]
-        return ViewCoverage(name, found[-1][0] or name not in _OF_VIEWS, " ".join(said))
+        return ViewCoverage(name, rows[-1][0] or name not in _OF_VIEWS, " ".join(notes))
 
 
 def reports_where(lake: Path, condition: str) -> list[str]:

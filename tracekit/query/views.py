@@ -114,8 +114,8 @@ def _requests(source: Source) -> ViewRows:
 def _operations(source: Source) -> ViewRows:
     rows = []
     for operation in source.report().operations:
-        known, parts = operation.statistics, {part.part: part.total_ns for part in operation.parts}
-        head = (operation.name, *((known.count, known.total_ns) if known else (0, 0)))
+        statistics, parts = operation.statistics, {part.part: part.total_ns for part in operation.parts}
+        head = (operation.name, *((statistics.count, statistics.total_ns) if statistics else (0, 0)))
         numbers = (operation.quantities.get("p50_ns"), operation.quantities.get("p95_ns"), operation.unfinished)
         rows.append((*head, *numbers, *(parts.get(part, 0) for part in Part)))
     return typed(rows, of.OPERATIONS)

@@ -259,9 +259,9 @@ def plain(line: Line) -> str:
 
 def join(parts: Iterable[Line | None], between: str) -> Line:
     """The lines that are there as one, with words between them."""
-    found: list[Span] = []
+    joined: list[Span] = []
     for part in parts:
         if part:
-            found += [Span(between)] if found else []
-            found += spans(part)
-    return tuple(found)
+            joined += [Span(between)] if joined else []
+            joined += spans(part)
+    return tuple(joined)

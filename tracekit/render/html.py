@@ -202,30 +202,30 @@ def grid(block: blocks.Table[Any]) -> Html:
     paragraphs, unless it has many columns: then those that can go are left out, and the first name stays in place. One
     whose columns are alike stands in groups of rows below their heading."""
     group = next((column for column in block.columns if column.heading), None) if block.parts else None
-    shown = [column for column in block.columns if column is not group]
-    wide = len(shown) > WIDE
-    narrows = wide and any(column.drop for column in shown)
+    columns = [column for column in block.columns if column is not group]
+    wide = len(columns) > WIDE
+    narrows = wide and any(column.drop for column in columns)
     if not narrows:
-        kinds = [None if column.words else "n" for column in shown]
+        kinds = [None if column.words else "n" for column in columns]
     else:
-        fixed = next((column for column in shown if column.words and not column.drop and not column.heading), None)
+        fixed = next((column for column in columns if column.words and not column.drop and not column.heading), None)
         kinds = [
             "n" if not column.words else "minor" if column.drop else "named" if column is fixed else None
-            for column in shown
+            for column in columns
         ]
-    titles = [visible(column.title.replace("\n", " ")) for column in shown]
+    titles = [visible(column.title.replace("\n", " ")) for column in columns]
     named = [_broken(title) if group else title for title in titles]
     head = tag("tr", *(tag("th", title, scope="col", class_=kind) for title, kind in zip(named, kinds, strict=True)))
     rows, last = list[Html](), ""
     for row in block.rows[:ROWS]:
         name = blocks.plain(group.text(row)) if group else ""
         if group and name not in ("", last):
-            heading = tag("th", line_markup(group.text(row)), scope="rowgroup", colspan=len(shown))
+            heading = tag("th", line_markup(group.text(row)), scope="rowgroup", colspan=len(columns))
             rows.append(tag("tr", heading, class_="group"))
         last = name
-        rows.append(tag("tr", *map(_cell, shown, [row] * len(kinds), kinds, titles)))
+        rows.append(tag("tr", *map(_cell, columns, [row] * len(kinds), kinds, titles)))
     name, left_out, sorted_ = visible(block.name), len(block.rows) - ROWS, not block.quantities or None
-    stays = group is not None or narrows or (block.quantities and len(shown) <= NARROW)
+    stays = group is not None or narrows or (block.quantities and len(columns) <= NARROW)
     looks = " ".join(filter(None, ("grouped" if group else "wide" if wide else "", "" if stays else "stacked"))) or None
     table = tag("table", tag("thead", head), tag("tbody", *rows), aria_label=name, data_filter=sorted_, class_=looks)
     more = tag("p", f"{left_out:,} more in the JSON report", class_="dim") if left_out > 0 else None

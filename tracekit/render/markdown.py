@@ -74,7 +74,7 @@ def _parts(document: blocks.Document, rows: int) -> list[_Part]:
     """The document with at most so many rows of each table and list."""
     first, verdict = inline(document.first), inline(document.verdict)
     context = "  \n".join(block_text(block, 3, rows) for block in document.context)
-    parts = [_Part(paragraphs(*(f"**{said}**" for said in (first, verdict) if said), context))]
+    parts = [_Part(paragraphs(*(f"**{text}**" for text in (first, verdict) if text), context))]
     for number, block in enumerate(document.blocks, 1):
         stays = isinstance(block, blocks.Section) and block.stays
         parts += (replace(part, rank=0 if stays else part.rank + number) for part in _pieces(block, rows))

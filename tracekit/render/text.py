@@ -68,12 +68,12 @@ class _Writer:
 
     def _head(self, document: blocks.Document) -> list[Text]:
         # A short text does not say at its beginning what its end or a card says.
-        said = document.verdict == document.closing or any(map(_is_cards, document.blocks))
-        verdict = styled_line("" if said and document.closing and not self.verbose else document.verdict)
+        repeated = document.verdict == document.closing or any(map(_is_cards, document.blocks))
+        verdict = styled_line("" if repeated and document.closing and not self.verbose else document.verdict)
         verdict.stylize(_bold(document.tone))
         first = styled_line(document.first)
         first.stylize("bold")
-        lines = [line for said in (first, verdict) if said.plain for line in self.layout.hang(said, 2)]
+        lines = [line for text in (first, verdict) if text.plain for line in self.layout.hang(text, 2)]
         room = max((len(line.lead) for line in document.context), default=0)
         return [*lines, *(line for context in document.context for line in self.paragraph(context, 0, room))]
 
@@ -94,13 +94,13 @@ class _Writer:
             case blocks.Table():
                 if block.instead is not None:
                     return self._items(block.instead, indent)
-                shown, more = self._first(block.rows, block.brief, indent)
+                first, more = self._first(block.rows, block.brief, indent)
                 columns = tuple(column for column in block.columns if self.verbose or not column.long)
                 if block.cards:
-                    lines = self._items(blocks.Items(tuple(_as_entry(columns, row) for row in shown)), indent)
+                    lines = self._items(blocks.Items(tuple(_as_entry(columns, row) for row in first)), indent)
                 else:
                     lines = table_lines(
-                        replace(block, rows=tuple(shown), columns=columns), self.layout, indent, styled_line
+                        replace(block, rows=tuple(first), columns=columns), self.layout, indent, styled_line
                     )
                 return [*lines, *more]
             case _:
@@ -125,9 +125,9 @@ class _Writer:
         if brief is not None and self.tight:
             brief = (brief + 2) // 3
         room = max((len(label) for entry in block.entries for label, _ in entry.facts), default=0) + GAP
-        shown, more = self._first(block.entries, brief, indent)
+        first, more = self._first(block.entries, brief, indent)
         lines: list[Text] = []
-        for entry in shown:
+        for entry in first:
             head = styled_line(entry.head, indent)
             head.stylize(STYLES[block.role])
             begin = indent + (2 if head.plain.strip() else 0)
@@ -155,7 +155,7 @@ class _Writer:
         cards = [inner for inner in block.blocks if isinstance(inner, blocks.Card)]
         rest = [line for inner in block.blocks if not isinstance(inner, blocks.Card) for line in self.lines(inner, 0)]
         full = [self._card(card, 0) for card in cards]
-        shown, left_out = len(cards), 0
+        whole, left_out = len(cards), 0
         # Where there is no room for cards.
         rows = []
         for card in cards:
@@ -164,16 +164,16 @@ class _Writer:
             text.append(card.check, "bold not reverse default").append(said, "not bold not reverse default")
             rows.append(self.layout.hang(text, self.layout.indent))
         if room is not None:
-            while shown > 1 and _height(full[:shown], rows[shown:]) > room:
-                shown -= 1
-            spare = max(room - _height(full[:shown], ()) - 2, 1)
-            below = rows[shown:]
+            while whole > 1 and _height(full[:whole], rows[whole:]) > room:
+                whole -= 1
+            spare = max(room - _height(full[:whole], ()) - 2, 1)
+            below = rows[whole:]
             if sum(map(len, below)) > spare + 1:
                 left_out = max(len(below) - spare, 0)
-        short = [line for row in rows[shown : len(rows) - left_out] for line in row]
+        short = [line for row in rows[whole : len(rows) - left_out] for line in row]
         short += [_more(left_out)] if left_out else []
         lines: list[Text] = []
-        for part in (*full[:shown], short, rest):
+        for part in (*full[:whole], short, rest):
             lines += [*([Text()] if lines and part else []), *part]
         return lines, not left_out
 
@@ -192,8 +192,8 @@ class _Writer:
 
     def _first(self, rows: Sequence[Row], brief: int | None, indent: int) -> tuple[Sequence[Row], list[Text]]:
         """The rows that are shown, and a line on those that are not."""
-        shown = rows if self.verbose or brief is None else rows[:brief]
-        return shown, [_more(len(rows) - len(shown), indent)] if len(shown) < len(rows) else []
+        first = rows if self.verbose or brief is None else rows[:brief]
+        return first, [_more(len(rows) - len(first), indent)] if len(first) < len(rows) else []
 
 
 def text_of(document: blocks.Document, *, width: int, color: bool, verbose: bool = True) -> str:

@@ -68,8 +68,8 @@ def _answers(model: ModelFile, checks: ChosenChecks) -> tuple[ModelFileResult, .
     if all(detector.id in skip or (checks.only and detector.id not in checks.only) for detector in MODEL_DETECTORS):
         return ()
     judgments = run_model_detectors(model, only=checks.only, skip=skip, settings=checks.settings_of(model.name))
-    shown = attrgetter(*(field.name for field in fields(ModelFileResult)))
-    return tuple(ModelFileResult(*shown(result_of(judgment))) for judgment in judgments)
+    fields_of = attrgetter(*(field.name for field in fields(ModelFileResult)))
+    return tuple(ModelFileResult(*fields_of(result_of(judgment))) for judgment in judgments)
 
 
 _PARTS = {

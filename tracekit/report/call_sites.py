@@ -187,15 +187,15 @@ def main_work(site: CallSite) -> str:
 def _share_words(site: CallSite, min_share: float, left_out: str | None = None) -> str:
     """Phases with their share of a load, those inside one behind it in parentheses; or, of a prediction,
     the CPU time in code that works for a compute unit, which says nothing about how long the unit itself worked."""
-    shown = [busy for busy in site.busy if busy.share >= min_share and busy.what != left_out]
+    large = [busy for busy in site.busy if busy.share >= min_share and busy.what != left_out]
     if site.api == Api.PREDICTION:
-        return ", ".join(f"{phase_name(busy.what)} {format_percent(busy.share)}" for busy in shown)
-    inside = grouped((None if busy.within == left_out else busy.within, busy) for busy in shown)
+        return ", ".join(f"{phase_name(busy.what)} {format_percent(busy.share)}" for busy in large)
+    inside = grouped((None if busy.within == left_out else busy.within, busy) for busy in large)
 
     def words(phase: Busy, pattern: str = "{0} {1}") -> str:
         within = ", ".join(words(part, "{1} {0}") for part in inside.get(phase.what, ()))
-        said = pattern.format(phase.what, format_percent(phase.share))
-        return f"{said} ({within})" if within else said
+        text = pattern.format(phase.what, format_percent(phase.share))
+        return f"{text} ({within})" if within else text
 
     return ", ".join(map(words, inside.get(None, ())))
 

@@ -104,13 +104,13 @@ def chosen_models(trace: Trace, patterns: Iterable[str], *, redact: bool) -> set
 
 def matching_any(names: Iterable[str], patterns: Iterable[str], error: Callable[[str], UsageError]) -> set[str]:
     """The names that match any of some shell patterns. Raises the `error` of one that matches none."""
-    known, chosen = frozenset(names), set[str]()
+    names_known, wanted = frozenset(names), set[str]()
     for pattern in patterns:
-        matches = filters.matching(known, pattern)
+        matches = filters.matching(names_known, pattern)
         if not matches:
             raise error(pattern)
-        chosen |= matches
-    return chosen
+        wanted |= matches
+    return wanted
 
 
 def within_limits(trace: Trace, shown: filters.Shown | None) -> filters.Shown | None:
@@ -122,9 +122,9 @@ def within_limits(trace: Trace, shown: filters.Shown | None) -> filters.Shown | 
     if len(names) <= MAX_MODELS:
         return shown
     calls, of_call = trace.activity, trace.activity.model.codes
-    known = shown.rows["activity"] & (of_call >= 0)
+    seen = shown.rows["activity"] & (of_call >= 0)
     sums = np.zeros(len(calls.model.values), np.int64)
-    np.add.at(sums, of_call[known], calls.duration_ns[known])
+    np.add.at(sums, of_call[seen], calls.duration_ns[seen])
     times = dict(zip(calls.model.values, sums.tolist(), strict=True))
     others = frozenset(sorted(names, key=lambda name: (-times.get(name, 0), name))[MAX_MODELS:])
     hidden = calls.where(shown.rows["activity"] & calls.model.passing(others.__contains__))
@@ -220,8 +220,8 @@ def shown_judgments(judgments: Iterable[Judgment], trace: Trace, shown: filters.
         detector = group[0].detector
         kept = [_judgment_of_shown(entry, shown, present) for entry in group if _is_shown(entry, shown, present)]
         if nothing and not _is_of_recording(detector):
-            found = [entry for entry in kept if isinstance(entry.outcome, Finding)]
-            kept = found or [Judgment(detector, NotEvaluated(None, nothing, ""))]
+            findings = [entry for entry in kept if isinstance(entry.outcome, Finding)]
+            kept = findings or [Judgment(detector, NotEvaluated(None, nothing, ""))]
         kept_judgments += kept or [Judgment(detector, _nothing_shown_outcome(shown))]
     return tuple(kept_judgments)
 

@@ -36,13 +36,13 @@ def flame_of(trace: Trace, *, shown: Shown | None = None, redact: bool = True) -
     sampled, target = trace.sampled, trace.run.target.process
     if sampled is None or target is None or not len(sampled.samples):
         return None
-    chosen: BoolArray = sampled.samples.pid.filled() == target.pid
+    mask: BoolArray = sampled.samples.pid.filled() == target.pid
     if shown is not None and shown.ranges is not None:
-        chosen &= in_ranges(shown.ranges, sampled.samples.time_ns)
-    tree = call_tree(sampled, chosen)
+        mask &= in_ranges(shown.ranges, sampled.samples.time_ns)
+    tree = call_tree(sampled, mask)
     if not tree.total:
         return None
-    return flame_in(sampled, chosen, fit_to_leave(tree, trace, sampled, redact=redact))
+    return flame_in(sampled, mask, fit_to_leave(tree, trace, sampled, redact=redact))
 
 
 def flame_in(sampled: Samples, chosen: BoolArray, tree: CallTree) -> Flame:
@@ -101,8 +101,8 @@ def branches(tree: CallTree) -> Iterator[Branch]:
     """Heaviest first, to `MAX_LEVELS`. Of a chain in one library that no sample leaves: the first and the last."""
     below, width = children(tree), max(7, len(f"{tree.total:,}"))
     roots = [int(node) for node in below.get(-1, ())]
-    shown = [node for node in roots if tree.samples[node] >= MIN_SHARE * tree.total] or roots
-    waiting = [(node, 1, 0, "") for node in reversed(shown)]
+    large = [node for node in roots if tree.samples[node] >= MIN_SHARE * tree.total] or roots
+    waiting = [(node, 1, 0, "") for node in reversed(large)]
     while waiting:
         node, level, depth, library = waiting.pop()
         samples, name = int(tree.samples[node]), int(tree.name[node])

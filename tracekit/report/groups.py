@@ -73,8 +73,8 @@ def checks_in_words(totals: Totals) -> str:
     """How many checks found nothing, and why: `26 checks passed, 7 not evaluated, 2 not applicable`."""
     others = {"not evaluated": totals.not_evaluated, "not applicable": totals.not_applicable}
     errors = [format_count(totals.errors, "error")] if totals.errors else []
-    known = (f"{count} {words}" for words, count in others.items() if count)
-    return ", ".join((f"{format_count(totals.passed, 'check')} passed", *known, *errors))
+    counts = (f"{count} {words}" for words, count in others.items() if count)
+    return ", ".join((f"{format_count(totals.passed, 'check')} passed", *counts, *errors))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +128,8 @@ class Group:
 
 def sum_of_known(parts: Iterable[int | None]) -> int | None:
     """What is known added up; None where nothing is."""
-    known = [part for part in parts if part is not None]
-    return sum(known) if known else None
+    parts_known = [part for part in parts if part is not None]
+    return sum(parts_known) if parts_known else None
 
 
 MANY = 8

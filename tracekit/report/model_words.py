@@ -76,8 +76,8 @@ def computes(function: FunctionInfo) -> str:
 
 def histogram(operations: Mapping[str, int], room: int) -> str:
     """The most frequent operations, and how many more types there are."""
-    shown = list(operations.items())[:room]
-    words = ", ".join(f"{count:,} {name}" for name, count in shown)
+    first = list(operations.items())[:room]
+    words = ", ".join(f"{count:,} {name}" for name, count in first)
     more = f", {len(operations) - room} more types" if len(operations) > room else ""
     return f"{words}{more}"
 

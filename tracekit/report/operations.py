@@ -81,13 +81,13 @@ def request_words(requests: RequestSummary) -> str:
     """`Core AI language model ran 3 requests: first token 168 ms (median), 63.6 tokens/s generated`."""
     numbers = requests.quantities
     first, speed = numbers["first_token_p50_ns"], numbers["generation_tokens_per_second"]
-    known = (
+    facts = (
         f"first token {format_time(first)}{' (median)' if requests.requests > 1 else ''}" if first is not None else "",
         f"{format_rate(speed, ' tokens/s')} generated" if speed is not None else "",
         f"{format_count(sum(requests.errors.values()), 'error')} ({_errors(requests)})" if requests.errors else "",
     )
-    said = ", ".join(filter(None, known))
-    return f"{requests.name} ran {format_count(requests.requests, 'request')}{f': {said}' if said else ''}"
+    words = ", ".join(filter(None, facts))
+    return f"{requests.name} ran {format_count(requests.requests, 'request')}{f': {words}' if words else ''}"
 
 
 def _errors(requests: RequestSummary) -> str:

@@ -115,7 +115,7 @@ def private_facts(trace: Trace) -> PrivateFacts:
     run = trace.run
     devices = [device for device in (run.device, run.host) if device is not None]
     quotes = [run.target.arguments, *(text for device in devices for text in (device.name, device.uuid))]
-    known = {(device.model or "").casefold() for device in devices} | GENERIC_DEVICES
+    public = {(device.model or "").casefold() for device in devices} | GENERIC_DEVICES
     lanes, context = trace.events.values(), [rows.columns() for rows in trace.context.values() if len(rows)]
     # The target did not use them.
     of_others = trace.hardware.attribution.is_any(Attribution.FOREIGN)
@@ -127,7 +127,7 @@ def private_facts(trace: Trace) -> PrivateFacts:
     labels = (row["label"] for row in context if "label" in row)
     names |= processes_in(chain.from_iterable(texts.held() for texts in (*(rows.label for rows in lanes), *labels)))
     return PrivateFacts(
-        quotes=tuple(dict.fromkeys(q for q in quotes if q and len(q) >= 3 and q.casefold() not in known)),
+        quotes=tuple(dict.fromkeys(q for q in quotes if q and len(q) >= 3 and q.casefold() not in public)),
         processes=tuple(sorted(names)),
         target=run.target.process.name if run.target.process else None,
         foreign_models=foreign,
@@ -231,8 +231,8 @@ def redact_label(label: str, facts: PrivateFacts) -> str:
     """A label without what another process called its work. The process that it quotes stays, for `redact_texts`."""
     names = [name.replace("-", "_") for name in (*facts.models, *facts.foreign_models)]
     if note := _COMMITTED.fullmatch(label):
-        known = _METAL_LABEL.fullmatch(note[2]) or any(name in note[2] for name in names)
-        return label if known else f"{note[1]}GPU work{note[3]}"
+        is_public = _METAL_LABEL.fullmatch(note[2]) or any(name in note[2] for name in names)
+        return label if is_public else f"{note[1]}GPU work{note[3]}"
     quoted = [match for match in QUOTED_PROCESS.finditer(label) if process_name(match.group()) != facts.target]
     if not quoted:
         return label

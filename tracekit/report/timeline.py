@@ -232,9 +232,9 @@ def _slow(
             waits, pipelines = waited_for(trace, explained), compiled_for(trace, explained)
             if not functions:
                 explained = replace(explained, called_from=None)
-            said = explained if facts is None else redact_values(explained, facts)
+            whys = explained if facts is None else redact_values(explained, facts)
             due_to = on_lanes(hardware=waits, metal_pipelines=pipelines)
-            yield Slow(said, int(place.lanes[0]), int(place.rows[0]), due_to)
+            yield Slow(whys, int(place.lanes[0]), int(place.rows[0]), due_to)
 
 
 def _found(ascending: IntArray, sought: IntArray) -> IntArray:
@@ -317,8 +317,8 @@ def _evidence_marks(
     """All evidence of each check, on the lanes that those intervals of it are on whose row is known. O(n log n)."""
     for check, numbers in zip(checks, _lanes_of_evidence(trace, checks, lanes, kept), strict=True):
         listed = np.array([(entry.start_ns, entry.end_ns) for entry in check.evidence], np.int64).reshape(-1, 2)
-        known = len(check.marked) > len(listed)
-        starts, ends = (check.marked.starts, check.marked.ends) if known else listed.T
+        all_marked = len(check.marked) > len(listed)
+        starts, ends = (check.marked.starts, check.marked.ends) if all_marked else listed.T
         order = np.lexsort((ends, starts))
         starts, ends = starts[order].astype(np.int64), ends[order].astype(np.int64)
         where, rows = np.full((2, len(starts)), -1, np.int64)

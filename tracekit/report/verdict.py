@@ -51,14 +51,14 @@ def first_words(report: Report) -> str:
     """What stands before all else, since no finding is worth as much: that times are of a simulator, or that the app
     hardly spends its time in Core ML; empty where neither holds."""
     share, site = (report.code.own_share, report.code.own_site) if report.code is not None else (None, None)
-    said = [f"{SIMULATOR[0].upper()}{SIMULATOR[1:]}."] if is_simulator(report.recording.platform) else []
+    sentences = [f"{SIMULATOR[0].upper()}{SIMULATOR[1:]}."] if is_simulator(report.recording.platform) else []
     if share is not None and site is not None and share >= _MOST:
         most = f": {format_percent(site.share)} of that in {place(site)}" if site.function else ""
-        said.append(
+        sentences.append(
             f"{format_percent(share)} of the app's running time is its own or another runtime's code, not Core ML"
             f"{most}; `tracekit stacks` shows it."
         )
-    return " ".join(said)
+    return " ".join(sentences)
 
 
 def in_short(report: Report) -> str:
@@ -87,8 +87,10 @@ def _verdict(checks: Sequence[Result], totals: Totals) -> str:
         (totals.not_evaluated, "not evaluated"),
         (len(evaluated & skipped), "evaluated for some models only"),
     ]
-    known = [(count, what) for count, what in counts if count]
-    words = [f"{count if index else format_count(count, 'check')} {what}" for index, (count, what) in enumerate(known)]
+    counted = [(count, what) for count, what in counts if count]
+    words = [
+        f"{count if index else format_count(count, 'check')} {what}" for index, (count, what) in enumerate(counted)
+    ]
     rest = ", ".join([*words, *([format_count(totals.errors, "error")] if totals.errors else [])])
     findings = groups.findings_in_words(totals)
     return f"{findings}{'; ' if totals.findings else '. '}{rest}." if rest else f"{findings}."
@@ -136,7 +138,7 @@ def remedies(report: Report) -> list[groups.Remedy]:
         checks = tuple(check for _, some in group for check in some)
         reasons = [reason for reason, _ in group]
         text = reasons[0] if len(group) == 1 and len({check.id for check in checks}) == 1 else record
-        others_said = [said for said in dict.fromkeys((*reasons, record)) if said not in (text, *covered)]
+        others_said = [reason for reason in dict.fromkeys((*reasons, record)) if reason not in (text, *covered)]
         rest = " ".join(filter(None, (text.partition(". ")[2], *others_said)))
         # The first sentence, as the rest of a line; without a command in parentheses, which would be cut.
         said = " ".join(reasons)

@@ -97,21 +97,21 @@ def what_if(trace: Trace, source: str, answers: Iterable[Judgment], wanted: Sequ
     `UsageError` for a check that found nothing. O(n log n) for each."""
     answers = tuple(answers)
     replays = Replays(trace, answers)
-    found = replays.found
+    findings = replays.found
     for name in wanted:
-        if name not in found:
+        if name not in findings:
             raise UsageError(f"{name} has no finding in this recording; see `tracekit analyze -v`")
     # Others cost no time, as those about the recording itself.
-    reasons = {name: replays.why_unknown(name) for name in found}
-    known = [name for name in dict.fromkeys(wanted or found) if name in replays.known and not reasons[name]]
+    reasons = {name: replays.why_unknown(name) for name in findings}
+    replayable = [name for name in dict.fromkeys(wanted or findings) if name in replays.known and not reasons[name]]
     unknown = tuple(
         UnknownSavings(name, reasons[name] or NO_TIME)
-        for name in dict.fromkeys(wanted or found)
-        if name not in known and (wanted or reasons[name])
+        for name in dict.fromkeys(wanted or findings)
+        if name not in replayable and (wanted or reasons[name])
     )
-    if not known:
+    if not replayable:
         return WhatIf(source, (), unknown, ())
-    asked = [(name,) for name in known] + ([tuple(known)] if len(known) > 1 else [])
+    asked = [(name,) for name in replayable] + ([tuple(replayable)] if len(replayable) > 1 else [])
     run = tuple(Replay(names, _models(replays, names), replays.together_ns(names)) for names in asked)
     models = {*replays.recorded.calls.model.held()}
     said = ["Units take work in the order in which it was handed over; work of other processes comes at its times."]
@@ -120,7 +120,7 @@ def what_if(trace: Trace, source: str, answers: Iterable[Judgment], wanted: Sequ
     if models - replays.recorded.paced:
         who = "Other predictions" if paced else "Predictions"
         said.append(f"{who} follow the one before after the recorded gap; after 0.5 s and more, starts stay.")
-    assumed = (*(replays.fixes[name].assumed for name in known), *said)
+    assumed = (*(replays.fixes[name].assumed for name in replayable), *said)
     return WhatIf(source, run, unknown, tuple(dict.fromkeys(assumed)))
 
 

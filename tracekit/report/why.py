@@ -62,8 +62,10 @@ class WhyReport:
 
 def finding_about(cause: str, model: str, results: Sequence[Result], *, is_first: bool = False) -> Result | None:
     """The closest finding on a cause, in a model or the recording."""
-    found = {result.id: result for result in results if result.outcome == "finding" and result.model in (model, None)}
-    return next((found[name] for name in checks_about(Cause(cause), is_first=is_first) if name in found), None)
+    findings = {
+        result.id: result for result in results if result.outcome == "finding" and result.model in (model, None)
+    }
+    return next((findings[name] for name in checks_about(Cause(cause), is_first=is_first) if name in findings), None)
 
 
 def is_far(tail: Tail, resolution_ns: int) -> bool:

@@ -149,12 +149,12 @@ def workflow_commands(gate: Gate, file: str | None, line: Callable[[Item], int])
     lines = []
     for level in dict.fromkeys(_LEVELS.values()):
         items = [item for item in gate.items if _LEVELS.get(item.verdict) == level]
-        shown = items if len(items) <= ANNOTATIONS else items[: ANNOTATIONS - 1]
-        for item in shown:
+        first = items if len(items) <= ANNOTATIONS else items[: ANNOTATIONS - 1]
+        for item in first:
             location = f"file={_property(file)},line={line(item)}," if file is not None and item.setting else ""
             lines.append(f"::{level} {location}title={_property(item.title)}::{_data(item.text)}")
-        if len(items) > len(shown):
-            lines.append(f"::{level} title=tracekit::and {format_count(len(items) - len(shown), 'more item')}")
+        if len(items) > len(first):
+            lines.append(f"::{level} title=tracekit::and {format_count(len(items) - len(first), 'more item')}")
     return "".join(f"{text}\n" for text in lines)
 
 

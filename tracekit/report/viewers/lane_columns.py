@@ -196,10 +196,10 @@ def _planes(values: IntArray, pieces: list[bytes]) -> int:
 def _slow(slow: Slow, words: Callable[[Why], Words], pieces: list[bytes]) -> dict[str, Any]:
     """What is said of a slow prediction; where what it is due to lies is added to the pieces."""
     sentence, parts = words(slow.why)
-    said: dict[str, Any] = {"model": visible(slow.why.model), "sentence": visible(sentence)}
-    said["length"] = format_time(slow.why.duration_ns, slow.why.resolution_ns)
-    said["parts"] = [[visible(name), visible(value)] for name, value in parts]
-    return said | {"lane": slow.lane, "row": slow.row} | _evidence([slow.due_to], pieces)
+    plain: dict[str, Any] = {"model": visible(slow.why.model), "sentence": visible(sentence)}
+    plain["length"] = format_time(slow.why.duration_ns, slow.why.resolution_ns)
+    plain["parts"] = [[visible(name), visible(value)] for name, value in parts]
+    return plain | {"lane": slow.lane, "row": slow.row} | _evidence([slow.due_to], pieces)
 
 
 def _evidence(evidence: Sequence[Marked], pieces: list[bytes]) -> dict[str, Any]:

@@ -141,8 +141,8 @@ def tracks_of(report: Report, timeline: Timeline) -> Tracks:
         if lane.id == "thermal" and len(lane.starts):
             # The thermal state as a number. A state that has none is on the lane only.
             values = np.array([_STATES.get(category, -1) for category in Category], np.int64)[lane.categories]
-            known = values >= 0
-            thermal = CounterTrack("Thermal level", "0 nominal – 3 critical", lane.starts[known], values[known])
+            has_value = values >= 0
+            thermal = CounterTrack("Thermal level", "0 nominal – 3 critical", lane.starts[has_value], values[has_value])
             group.append(thermal)
         if lane.sizes is not None:
             group.append(CounterTrack(lane.title, "bytes", lane.sizes.times, lane.sizes.bytes))
