@@ -67,19 +67,19 @@ def _drawings(
 ) -> list[Drawing]:
     """The lanes of one recording a side. Of several it is the most typical one, which is read again, since the lanes of
     all of them would not fit into memory. A report has no lanes."""
-    chosen = []
+    drawn = []
     for half in halves:
-        known = [
+        measured = [
             (entry, entry.measurements)
             for entry in half
             if entry.measurements is not None and not entry.path.endswith(REPORT)
         ]
-        chosen += [known[typical([measurements for _, measurements in known])][0]] if known else []
-    if len(chosen) < len(halves):
+        drawn += [measured[typical([measurements for _, measurements in measured])][0]] if measured else []
+    if len(drawn) < len(halves):
         return []
-    if any(entry.drawing is None for entry in chosen):
-        chosen = measure_again([entry.path for entry in chosen])
-    return [entry.drawing for entry in chosen if entry.drawing is not None]
+    if any(entry.drawing is None for entry in drawn):
+        drawn = measure_again([entry.path for entry in drawn])
+    return [entry.drawing for entry in drawn if entry.drawing is not None]
 
 
 def sides_of(arguments: Namespace) -> tuple[list[str], list[str]]:

@@ -148,8 +148,8 @@ def command_help(command: Command, *, everything: bool = False) -> str:
     for argument in command.arguments:
         lines += textwrap.wrap(f"{argument.shown}: {argument.help}", max(width, 40), subsequent_indent="  ")
     rows = [(OPTIONS[name].usage(name), OPTIONS[name].help) for name in names]
-    room = max((len(shown) for shown, _ in rows), default=0) + 2
-    lines += ["", *(f"  {shown:<{room}}{text}" for shown, text in rows)] if rows else []
+    room = max((len(left) for left, _ in rows), default=0) + 2
+    lines += ["", *(f"  {left:<{room}}{text}" for left, text in rows)] if rows else []
     lines += [""] if command.forms or command.more or command.status else []
     if command.forms:
         endings = ", ".join(ENDINGS[form][0] for form in command.files)
@@ -228,9 +228,9 @@ def _error_on_word(name: str | None, word: str) -> UsageError:
     option = word.removeprefix("--").partition("=")[0]
     others = [command.name for command in COMMANDS if option in command.options]
     if command is None or option not in OPTIONS or not others:
-        known = ["--help", *(["--version"] if command is None else [f"--{option}" for option in command.options])]
+        options = ["--help", *(["--version"] if command is None else [f"--{option}" for option in command.options])]
         return UsageError(
-            f"unknown option {word.partition('=')[0]}{suggest_name(f'--{option}', known)} (see '{prog} --help')"
+            f"unknown option {word.partition('=')[0]}{suggest_name(f'--{option}', options)} (see '{prog} --help')"
         )
     having = f"{', '.join(others)} {'has' if len(others) == 1 else 'have'} it"
     return UsageError(f"{prog} has no option --{option}; {having} (see '{prog} --help-all')")

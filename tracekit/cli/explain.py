@@ -90,7 +90,7 @@ def _label_above(drawing: str) -> str:
     [first, *others] = _LABEL.findall(drawing) or [("", "")]
     if others or not first[1]:
         return _LABEL.sub(r"\2\n\1", drawing)
-    return f"{first[1]}\n{_LABEL.sub(lambda found: found[1], drawing)}"
+    return f"{first[1]}\n{_LABEL.sub(lambda match: match[1], drawing)}"
 
 
 def run_completion(arguments: Namespace) -> ExitStatus:

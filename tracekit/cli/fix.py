@@ -137,17 +137,17 @@ def _write_fixed(
 
 def _functions(source: str, given: Sequence[str]) -> dict[str, Path]:
     """Models by function, the source first; a name that is not given is that of the file. Raises `UsageError`."""
-    found: dict[str, Path] = {}
+    models: dict[str, Path] = {}
     for name, path in (("", source), *(function.rpartition("=")[::2] for function in given)):
         function = name or _STRANGE.sub("_", Path(path).stem)
         if not path:
             raise UsageError(f"--function {name}=: expected [NAME=]FILE")
         if not function.isidentifier():
             raise UsageError(f"--function {name}={path}: '{function}' is not a valid function name")
-        if function in found:
+        if function in models:
             raise UsageError(f"--function: {path} needs a name of its own, as in: --function encode={path}")
-        found[function] = Path(path)
-    return found
+        models[function] = Path(path)
+    return models
 
 
 def _check_target(target: Path, sources: Sequence[str], *, force: bool) -> None:

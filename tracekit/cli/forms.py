@@ -106,8 +106,8 @@ def print_document(
 ) -> None:
     """Print in a form of documents; `fallback` is the width where there is no terminal."""
     styled = form == "text" and has_color()
-    shown = render(document, form, width=width(fallback), color=styled, verbose=verbose)
-    emit(shown, styled=styled, utf8=form == "html")
+    text = render(document, form, width=width(fallback), color=styled, verbose=verbose)
+    emit(text, styled=styled, utf8=form == "html")
 
 
 def check_output(path: Path, inputs: Sequence[str]) -> None:

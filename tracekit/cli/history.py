@@ -60,8 +60,8 @@ def _of_two_builds(recordings: Sequence[Recorded], measured: Sequence[Measuremen
         two = len({one.commit or id(one) for one in recordings}) == 2
         return ["Two builds: give their recordings, or `tracekit compare` them."] if two else []
     # As in the history, a recording counts once.
-    known = {one.identity or id(one): (one, what) for one, what in zip(recordings, measured, strict=True)}
-    ordered = sorted(known.values(), key=lambda build: build[0].time)
+    distinct = {one.identity or id(one): (one, what) for one, what in zip(recordings, measured, strict=True)}
+    ordered = sorted(distinct.values(), key=lambda build: build[0].time)
     builds = list(grouped((one.commit or id(one), what) for one, what in ordered).values())
     if len(builds) != 2:
         return []
@@ -96,8 +96,8 @@ def _add(arguments: Namespace, name: str) -> ExitStatus:
     # A path that leads out of the folder may name a user.
     kept = [replace(one, report="" if in_notes else _address(one.report, folder, folder)) for one in recordings]
     added = add_to_history(name, kept)
-    known = f" ({len(recordings) - added:,} in it already)" if added < len(recordings) else ""
-    tell(arguments, f"added {format_count(added, 'recording')} to {name}{known}")
+    already = f" ({len(recordings) - added:,} in it already)" if added < len(recordings) else ""
+    tell(arguments, f"added {format_count(added, 'recording')} to {name}{already}")
     return ExitStatus.DONE
 
 
@@ -139,7 +139,7 @@ def _recorded_in(
             recordings.append(recorded_of(entry.measurements, modified, arguments.commit, report))
     if arguments.models:
         names = sorted({model for one in recordings for model in one.models})
-        chosen = matching_any(names, arguments.models, lambda pattern: unknown("model", pattern, names))
-        kept = ({name: each for name, each in one.models.items() if name in chosen} for one in recordings)
+        wanted = matching_any(names, arguments.models, lambda pattern: unknown("model", pattern, names))
+        kept = ({name: each for name, each in one.models.items() if name in wanted} for one in recordings)
         recordings = [replace(one, models=models) for one, models in zip(recordings, kept, strict=True)]
     return recordings, problems, measured

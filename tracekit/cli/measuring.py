@@ -56,8 +56,10 @@ class Measured:
         """What could not be read of it, a sentence each."""
         if self.failed:
             return [self.error]
-        known = self.measurements
-        return [] if known is None else [f"{known.source}: {clause}" for clause in known.unreadable]
+        measurements = self.measurements
+        return (
+            [] if measurements is None else [f"{measurements.source}: {clause}" for clause in measurements.unreadable]
+        )
 
 
 def measure_all(
@@ -87,8 +89,8 @@ def measure_all(
         for entry in measured
     ]
     return [
-        Measured(entry.path, None, f"{known.source}: {SIMULATOR}", inconclusive=True)
-        if real and (known := entry.measurements) is not None and known.environment.simulated
+        Measured(entry.path, None, f"{measurements.source}: {SIMULATOR}", inconclusive=True)
+        if real and (measurements := entry.measurements) is not None and measurements.environment.simulated
         else entry
         for entry in named
     ]
@@ -151,8 +153,8 @@ def _not_read(measured: Sequence[Measured]) -> list[str]:
 
 def notes_on(measured: Sequence[Measured]) -> list[str]:
     """A note on whatever could not be read, and on each recording with more models than are measured."""
-    known = [entry.measurements for entry in measured if entry.measurements is not None]
-    return [*_not_read(measured), *(plain(f"{one.source}: {one.limited}") for one in known if one.limited)]
+    read = [entry.measurements for entry in measured if entry.measurements is not None]
+    return [*_not_read(measured), *(plain(f"{one.source}: {one.limited}") for one in read if one.limited)]
 
 
 def all_measurements(measured: Sequence[Measured]) -> list[Measurements]:

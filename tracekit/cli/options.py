@@ -177,10 +177,10 @@ def _commit(text: str) -> str:
 
 def _time(text: str, bare: str = "s", least: int = 0, most: int = 10**18) -> int:
     """In ns, as everywhere a time is typed; a number alone is in the unit `bare`."""
-    found = parse_duration(text, bare)
-    if found is None or not least <= found <= most:
+    time_ns = parse_duration(text, bare)
+    if time_ns is None or not least <= time_ns <= most:
         raise ArgumentTypeError(f"expected a time such as 20ms, 3s or 00:02.896, found {text!r}")
-    return found
+    return time_ns
 
 
 def _limit(text: str) -> float:

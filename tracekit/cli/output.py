@@ -90,16 +90,16 @@ def emit(text: str, *, utf8: bool = False, styled: bool = False, commands: bool 
     stream = standard_output()
     if stream is None:
         return
-    shown = _without_commands(
+    safe = _without_commands(
         escape_json(text) if utf8 else printable(text, styled=styled), as_json=utf8, whole=commands
     )
     try:
         binary = getattr(stream, "buffer", None)
         if utf8 and binary is not None:
             stream.flush()
-            binary.write(shown.encode("utf-8", "backslashreplace"))
+            binary.write(safe.encode("utf-8", "backslashreplace"))
         else:
-            stream.write(shown)
+            stream.write(safe)
         stream.flush()
     except BrokenPipeError:
         _discard(stream)

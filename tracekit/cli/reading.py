@@ -161,7 +161,7 @@ def inputs_of(paths: Sequence[str]) -> list[Input]:
     inputs: list[Input] = []
     for path in paths:
         if _is_recording(path):
-            inputs += [Input(Path(found).name, (found,)) for found in (_recordings_in(path) or [path])]
+            inputs += [Input(Path(recording).name, (recording,)) for recording in (_recordings_in(path) or [path])]
         elif all(entry.paths != loose for entry in inputs):
             name = "standard input" if list(loose) == ["-"] else Path(loose[0]).name
             inputs.append(Input(name, loose))
@@ -170,8 +170,8 @@ def inputs_of(paths: Sequence[str]) -> list[Input]:
 
 def recordings_in(*paths: str) -> list[str]:
     """What paths mean: the recordings of a folder, else its JSON reports, or those of a lake, else the path itself."""
-    found = (reports_in_lake(path) or _recordings_in(path, reports=True) or [path] for path in paths)
-    return list(chain.from_iterable(found))
+    inputs_there = (reports_in_lake(path) or _recordings_in(path, reports=True) or [path] for path in paths)
+    return list(chain.from_iterable(inputs_there))
 
 
 def _is_recording(path: str) -> bool:
@@ -210,8 +210,8 @@ def _recordings_in(path: str, *, reports: bool = False) -> list[str]:
         if folder.suffix not in (BUNDLE, *MODELS) and folder.is_dir():
             entries = sorted(map(str, folder.iterdir()))
     is_export = any(entry.endswith(".xml") for entry in entries)
-    found = [entry for entry in entries if is_recording(Path(entry)) and (not is_export or entry.endswith(BUNDLE))]
-    return found or [entry for entry in entries if reports and not is_export and entry.endswith(REPORT)]
+    recordings = [entry for entry in entries if is_recording(Path(entry)) and (not is_export or entry.endswith(BUNDLE))]
+    return recordings or [entry for entry in entries if reports and not is_export and entry.endswith(REPORT)]
 
 
 def check_recordings(paths: Iterable[str], *, reports: bool = False) -> None:

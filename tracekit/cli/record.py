@@ -71,9 +71,9 @@ class Narrator:
         """Show a line in place of the last one. False where that cannot be."""
         if text == self._shown:
             return True
-        shown = narrate_in_place(text)
-        self._shown = text if shown else ""
-        return shown
+        in_place = narrate_in_place(text)
+        self._shown = text if in_place else ""
+        return in_place
 
 
 def run(arguments: Namespace) -> ExitStatus | Next:
@@ -203,10 +203,10 @@ def _device_of_number(devices: Sequence[xctrace.ListedDevice], wanted: str) -> x
         narrate(f"{number:3}  {line}")
     narrate(f"tracekit: which device? type a number from 1 to {len(devices)} (Enter: 1, {devices[0].name})")
     answer = sys.stdin.readline()
-    chosen = (answer.strip() or "1") if answer else ""
-    if not chosen.isdecimal() or not 1 <= int(chosen) <= len(devices):
+    number_typed = (answer.strip() or "1") if answer else ""
+    if not number_typed.isdecimal() or not 1 <= int(number_typed) <= len(devices):
         raise UsageError(f"no device was chosen; expected a number from 1 to {len(devices)}")
-    return devices[int(chosen) - 1]
+    return devices[int(number_typed) - 1]
 
 
 def check_signature(launch: Sequence[str], narrator: Narrator) -> None:

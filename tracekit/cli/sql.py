@@ -200,12 +200,12 @@ def _ask(database: Database) -> ExitStatus:
             lines = []
             continue
         lines.append(line)
-        said = "\n".join(lines).strip()
-        if said.startswith(".") or said.endswith(";"):
+        query = "\n".join(lines).strip()
+        if query.startswith(".") or query.endswith(";"):
             lines = []
-            if said == ".quit":
+            if query == ".quit":
                 return ExitStatus.DONE
-            _reply(database, said)
+            _reply(database, query)
 
 
 def _reply(database: Database, said: str) -> None:
@@ -236,7 +236,7 @@ def run_lake(arguments: Namespace) -> ExitStatus:
     paths = recordings_in(*arguments.path)
     work = partial(_add_one, folder=Path.cwd(), lake=lake, app_version=arguments.app_version)
     # A worker that died may have added what another one then finds there.
-    before, new, known, skipped, damaged = runs_in(lake), set[str | None](), list[str | None](), 0, 0
+    before, new, versions, skipped, damaged = runs_in(lake), set[str | None](), list[str | None](), 0, 0
     request = request_from(arguments)
     results = results_of(work, paths, lambda path: Path(path).name, arguments, request)
     for path, result in zip(paths, results, strict=True):
@@ -249,15 +249,15 @@ def run_lake(arguments: Namespace) -> ExitStatus:
             skipped += 1
             narrate(f"tracekit: skipped: {plain(error)}")
         elif run_id in before | new:
-            known.append(run_id)
+            versions.append(run_id)
         else:
             new.add(run_id)
-    counts = {"in it already": len(known), "skipped": skipped, "with tables that cannot be read": damaged}
+    counts = {"in it already": len(versions), "skipped": skipped, "with tables that cannot be read": damaged}
     others = [f"{count:,} {what}" for what, count in counts.items() if count]
     more = f" ({', '.join(others)})" if others else ""
     tell(arguments, f"added {format_count(len(new), 'recording')} to {arguments.lake}{more}")
-    if known and (arguments.commit or arguments.app_version):
-        file = Path(arguments.lake, RUNS, f"{known[0]}.parquet")
+    if versions and (arguments.commit or arguments.app_version):
+        file = Path(arguments.lake, RUNS, f"{versions[0]}.parquet")
         narrate(
             "tracekit: a recording that is in it already keeps its commit and app version; to change them, "
             f"delete its file in {RUNS}, such as {file}, and add it again"

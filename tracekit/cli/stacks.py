@@ -57,21 +57,21 @@ def run(arguments: Namespace) -> ExitStatus:
         )
     for note in () if arguments.quiet else sampled.notes:
         narrate(f"tracekit: {note}.")
-    chosen = _mask_of_choice(trace, sampled, arguments, part)
+    mask = _mask_of_choice(trace, sampled, arguments, part)
 
     def tree(frames: str = Frames.ALL) -> CallTree:
-        drawn = call_tree(sampled, chosen, Frames(arguments.frames or frames), invert=arguments.invert)
+        drawn = call_tree(sampled, mask, Frames(arguments.frames or frames), invert=arguments.invert)
         return fit_to_leave(drawn, trace, sampled, redact=arguments.redact)
 
     def text() -> str:
-        shown = tree(Frames.FOLDED)
-        return as_text(shown, _title(sampled, shown, chosen))
+        folded = tree(Frames.FOLDED)
+        return as_text(folded, _title(sampled, folded, mask))
 
     def document(form: str) -> Document:
-        shown = tree(Frames.FOLDED)
-        title = _title(sampled, shown, chosen)
+        folded = tree(Frames.FOLDED)
+        title = _title(sampled, folded, mask)
         if form == "html":
-            return call_stacks_document(flame_in(sampled, chosen, shown), trace.contents.source, title)
+            return call_stacks_document(flame_in(sampled, mask, folded), trace.contents.source, title)
         return Document("", title, Role.PLAIN)
 
     data = {
@@ -98,25 +98,25 @@ def _title(sampled: Samples, tree: CallTree, chosen: BoolArray) -> str:
 def _mask_of_choice(trace: Trace, sampled: Samples, arguments: Namespace, part: Part | None) -> BoolArray:
     """Samples that the arguments choose: shape (samples,)."""
     samples = sampled.samples
-    chosen = np.ones(len(samples), np.bool_)
+    mask = np.ones(len(samples), np.bool_)
     if part is not None:
         times = samples.time_ns
         ranges = ranges_of(trace, part)
-        chosen &= reach_ranges(ranges, times, times + 1)
+        mask &= reach_ranges(ranges, times, times + 1)
     if arguments.thread == MAIN_THREAD:
-        chosen &= samples.main_thread.values
+        mask &= samples.main_thread.values
     elif arguments.thread is not None:
         wanted = arguments.thread.lower()
         named = samples.thread.passing(lambda name: wanted in name.lower())
         named |= samples.tid.known & (samples.tid.values.astype(str) == arguments.thread)
         if not named.any():
             tids = dict.fromkeys(samples.tid.values[samples.tid.known].tolist())
-            known = map(str, tids) if arguments.redact else samples.thread.held()
-            raise unknown("thread", arguments.thread, (MAIN_THREAD, *known))
-        chosen &= named
+            threads = map(str, tids) if arguments.redact else samples.thread.held()
+            raise unknown("thread", arguments.thread, (MAIN_THREAD, *threads))
+        mask &= named
     if arguments.models:
         names = chosen_models(trace, arguments.models, redact=arguments.redact)
-        chosen &= np.logical_or.reduce([of_model(trace, name) for name in sorted(names)])
+        mask &= np.logical_or.reduce([of_model(trace, name) for name in sorted(names)])
     if arguments.finding is not None:
         judgments = run_detectors(trace, only=[arguments.finding], detectors=all_detectors())
         findings = [judgment.outcome for judgment in judgments if isinstance(judgment.outcome, Finding)]
@@ -129,5 +129,5 @@ def _mask_of_choice(trace: Trace, sampled: Samples, arguments: Namespace, part: 
                 spans = [(entry.start_ns, entry.end_ns) for entry in finding.evidence]
                 evidence = Intervals(*np.array(spans, np.int64).reshape(-1, 2).T).union()
             behind |= of_sites(trace, finding.call_sites, evidence)
-        chosen &= behind
-    return chosen
+        mask &= behind
+    return mask

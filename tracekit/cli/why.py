@@ -45,10 +45,10 @@ def run_whatif(arguments: Namespace) -> ExitStatus:
     """Judge, replay and show."""
     paths = [arguments.path]
     files = files_of(arguments, paths)
-    known = {detector.id: detector for detector in all_detectors()}
+    detectors = {detector.id: detector for detector in all_detectors()}
     for name in arguments.checks:
-        if name not in known:
-            raise unknown_check(name, known)
+        if name not in detectors:
+            raise unknown_check(name, detectors)
     request = request_from(arguments)
     check_recordings(paths)
     with showing_progress(arguments.quiet, then=RUNNING) as progress:

@@ -248,11 +248,11 @@ def doubt_of(sides: Sequence[Sequence[IntArray]], change: float) -> tuple[Reason
     is_pair = max(map(len, sides)) == 1
     if is_pair and abs(change) < (hidden := hidden_by_shortness(min(len(side[0]) for side in sides))):
         return Reason.SHORT, hidden
-    found = (
+    doubts = (
         (Reason.NOT_STEADY, [[_levels(values, math.exp(abs(change))) for values in side] for side in sides]),
         (Reason.MODES, [[modes(values)[1] for values in side] for side in sides]),
     )
-    for reason, levels in found:
+    for reason, levels in doubts:
         before, after = (np.log(np.maximum(np.concatenate(side), 1.0)) for side in levels)
         apart = np.subtract.outer(after, before)
         if any(len(own) > 1 for side in levels for own in side) and np.abs(apart).min() < _NEAR * abs(change):

@@ -188,12 +188,12 @@ def sources_of(recordings: Sequence[Measurements]) -> list[Source]:
 
 
 def _figures(model: ModelMeasurements, hidden: Collection[str]) -> Figures:
-    shown = {name: value for name, value in model.quantities.items() if name not in hidden}
+    quantities = {name: value for name, value in model.quantities.items() if name not in hidden}
     for name, title in _COUNTED.items():
         if model.counted == title:
-            shown |= {"predictions": None, name: model.predictions}
+            quantities |= {"predictions": None, name: model.predictions}
             if name != "signposts":
-                shown |= {"fps": None, _RATE.id: _RATE.formula(model.sample) if name == "next_tokens" else None}
+                quantities |= {"fps": None, _RATE.id: _RATE.formula(model.sample) if name == "next_tokens" else None}
     noise: dict[str, float] = {}
     for prefix, values in (("", model.warm_ns), ("all_", model.latencies_ns)):
         if len(values) >= MIN_PREDICTIONS:
@@ -203,7 +203,7 @@ def _figures(model: ModelMeasurements, hidden: Collection[str]) -> Figures:
     half_widths = noise | ({"fps": noise["p50_ns"]} if "p50_ns" in noise else {})
     return Figures(
         model.name,
-        shown | {LOADS.id: model.loads or None},
+        quantities | {LOADS.id: model.loads or None},
         tuple(DEVICE_NAMES[Device(name)] for name, share in model.units if share >= USED),
         model.inexact,
         half_widths,

@@ -65,13 +65,13 @@ def _politis_white(values: FloatArray) -> int:
     longest = min(math.ceil(math.sqrt(count)) + quiet, count - 1)
     limit = 2 * math.sqrt(math.log10(count) / count)
     # Lag by lag: of a long series most are never asked for.
-    known = [variance]
+    by_lag = [variance]
 
     def covariance(lag: int) -> float:
-        while len(known) <= lag:
+        while len(by_lag) <= lag:
             # On one thread: those that `@` starts take a hundred times as much processor time as they save.
-            known.append(float(np.einsum("i,i", centered[len(known) :], centered[: count - len(known)])) / count)
-        return known[lag]
+            by_lag.append(float(np.einsum("i,i", centered[len(by_lag) :], centered[: count - len(by_lag)])) / count)
+        return by_lag[lag]
 
     last, after = longest, 1
     for lag in range(1, longest + 1):

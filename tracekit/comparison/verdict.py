@@ -152,12 +152,12 @@ class ModelFigures:
 
 def figures_of(recordings: Sequence[Measurements]) -> tuple[ModelFigures, ...]:
     """What was measured of each model, in the order of the recordings. O(recordings · models + predictions)."""
-    found = []
+    of_models = []
     for name in names_of(recordings):
         entries = of_model(recordings, name)
         figures = {limit: one for limit in NAMES if (one := _figure(limit, entries)) is not None}
-        found.append(ModelFigures(name, entries[0].counted, figures))
-    return tuple(found)
+        of_models.append(ModelFigures(name, entries[0].counted, figures))
+    return tuple(of_models)
 
 
 def _figure(name: str, entries: Sequence[ModelMeasurements]) -> Figure | None:

@@ -157,26 +157,30 @@ def brief_answers(results: Sequence[Result], limit: int) -> str:
     """The answers of one check as the JSON report has them, the whole fix, and `limit` intervals of each finding."""
     answers = []
     for result in results:
-        said = _without(to_dict(result), "references", "call_sites", "evidence", "own_fix")
+        fields = _without(to_dict(result), "references", "call_sites", "evidence", "own_fix")
         if result.outcome == "finding":
-            said |= {"title": result.title, "why": result.why, "code": [_code(site) for site in result.call_sites[:3]]}
-            said["evidence"] = [_without(to_dict(entry)) for entry in result.evidence[:limit]]
-        answers.append(said)
+            fields |= {
+                "title": result.title,
+                "why": result.why,
+                "code": [_code(site) for site in result.call_sites[:3]],
+            }
+            fields["evidence"] = [_without(to_dict(entry)) for entry in result.evidence[:limit]]
+        answers.append(fields)
     fix = next((result.fix for result in results if result.fix), "")
     return capped({"answers": answers} | ({"fix": fix} if fix else {}))
 
 
 def brief_why(report: WhyReport, document: Document, following: Sequence[str] = ()) -> str:
     """The predictions with the parts of their extra time, and the findings about them."""
-    said = to_dict(report)
-    models = [_without(model, "fitting") for model in said["models"]]
+    fields = to_dict(report)
+    models = [_without(model, "fitting") for model in fields["models"]]
     ids = dict.fromkeys(name for model in models for causes in model["findings"] for name in causes.values())
     return capped(
         {
             "verdict": plain(document.verdict) or report.nothing,
             "source": report.source,
             "models": models,
-            **({"slower": said["slower"]} if report.slower else {}),
+            **({"slower": fields["slower"]} if report.slower else {}),
             "next": list(following)
             or [f"tracekit whatif {report.source} {name}" for name in ids]
             or [f"tracekit analyze {report.source}"],
@@ -186,18 +190,18 @@ def brief_why(report: WhyReport, document: Document, following: Sequence[str] = 
 
 def brief_comparison(comparison: Comparison, document: Document, following: Sequence[str] = ()) -> str:
     """What changed: findings, and each model's latency and loads with the interval of the change."""
-    said = to_dict(comparison)
+    fields = to_dict(comparison)
     return capped(
         {
             "verdict": plain(document.verdict),
-            **{side: said[side] for side in ("before", "after")},
-            "findings": [_without(finding, "reason") for finding in said["findings"]],
+            **{side: fields[side] for side in ("before", "after")},
+            "findings": [_without(finding, "reason") for finding in fields["findings"]],
             "models": [
                 projection(model, COMPARED)
                 | {name: projection(model[name], _CHANGE) for name in ("latency", "p95") if model.get(name)}
-                for model in said["models"]
+                for model in fields["models"]
             ],
-            "notes": [*said["notes"], *(f"Not recorded: {name}." for name in said["not_recorded"])],
+            "notes": [*fields["notes"], *(f"Not recorded: {name}." for name in fields["not_recorded"])],
             "next": list(following) or ["tracekit compare BEFORE AFTER -v", "tracekit why AFTER"],
         }
     )

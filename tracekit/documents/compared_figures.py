@@ -156,8 +156,8 @@ def exact_figures(model: ModelComparison) -> tuple[Figure, ...]:
 def total(pairs: Iterable[Pair]) -> Pair:
     """The sum of pairs; None for a side that none knows."""
     sides = zip(*((one.before, one.after) for one in pairs), strict=True)
-    known = [[value for value in side if value is not None] for side in sides]
-    before, after = (sum(values) if values else None for values in known or ([], []))
+    sides_known = [[value for value in side if value is not None] for side in sides]
+    before, after = (sum(values) if values else None for values in sides_known or ([], []))
     return Pair(before, after)
 
 

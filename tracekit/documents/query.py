@@ -31,13 +31,13 @@ def answer_document(answer: Answer, form: str = "text") -> Document:
     first = tuple(answer.rows[:MOST_SHOWN])
     cells = tuple(map(partial(_column, answer), range(len(answer.columns))))
     grid = Table("Rows", cells, first, parts=len(cells) > 1)
-    said = format_count(len(answer.rows), "row")
+    row_count = format_count(len(answer.rows), "row")
     cut = f"; the first {MOST_SHOWN} are shown, --format csv writes all" if len(answer.rows) > MOST_SHOWN else ""
     return Document(
         title="Rows",
         verdict="",
         tone=Role.PLAIN,
-        closing=f"{said}{cut}",
+        closing=f"{row_count}{cut}",
         context=tuple(Paragraph(note, Role.OPEN) for note in notes_of(answer.coverage) if form != "text"),
         blocks=present(grid if first else None),
     )

@@ -65,7 +65,7 @@ def finding_card(group: Group, makes_p95: Sequence[str] = (), *, is_reason: bool
     caveats = dict.fromkeys(caveat for check in group.results for caveat in check.caveats)
     # That stands with the time itself.
     caveats.pop(stacks_sentence(first.resolution_ns), None)
-    said = _savings(group)
+    saved_line = _savings(group)
     savings = f", est. savings up to {format_estimate(group.extra_savings_ns)}" if group.extra_savings_ns else ""
     cost = (f" ({format_count(len(models), 'model')})" if models else "") + savings
     rows = [(check, metric) for check in group.results for metric in check.metrics]
@@ -84,7 +84,7 @@ def finding_card(group: Group, makes_p95: Sequence[str] = (), *, is_reason: bool
         check=first.id,
         title=first.title,
         blocks=blocks.present(
-            said and Paragraph(join(said, "")),
+            saved_line and Paragraph(join(saved_line, "")),
             _by_model(group) if several else Paragraph(_measurement(first), brief=SUMMARY_LINES),
             items((_details(check, with_callers=apart) for check in group.results), 0) if several else None,
             _where(group),
@@ -112,27 +112,27 @@ def _savings(group: Group) -> tuple[str, Line] | None:
         reason = group.first.unknown_savings
         words = ", ".join(filter(None, (reason and f"unknown: {reason}", where)))
         return ("savings " if reason else "", words) if words else None
-    known = [check.saved for check in group.results if check.saved]
+    saved = [check.saved for check in group.results if check.saved]
     resolution = max(check.resolution_ns for check in group.results)
-    amount, what, share = each_words([savings.each for savings in known if savings.each], resolution)
+    amount, what, share = each_words([savings.each for savings in saved if savings.each], resolution)
     if not total and not amount:
         return "saves ", "nothing: other work hides it"
-    if all(savings.once for savings in known):
+    if all(savings.once for savings in saved):
         # Without its share, which falls as the recording grows.
         rest = filter(None, ("once", included_above(group.extra_savings_ns, total), where))
         return "", ("the user waits ", Span(format_estimate(total), Role.STRONG), f" less, {', '.join(rest)}")
     of = ""
-    if len(known) == 1 and known[0].of:
-        of = f" ({format_percent(known[0].share)} of {known[0].of})"
+    if len(saved) == 1 and saved[0].of:
+        of = f" ({format_percent(saved[0].share)} of {saved[0].of})"
     elif spent:
-        whose = "models'" if len(known) > 1 else "model's" if group.first.model else "app's"
+        whose = "models'" if len(saved) > 1 else "model's" if group.first.model else "app's"
         of = f" of the {whose} {format_time(spent)} {IN_CORE_ML} ({format_percent(total / spent)})"
     above = included_above(group.extra_savings_ns, total)
-    said: list[Line] = [Span(f"{amount} {what} {share}".rstrip(), Role.STRONG)] if amount else []
+    parts: list[Line] = [Span(f"{amount} {what} {share}".rstrip(), Role.STRONG)] if amount else []
     # A share of each time says what a share of all of it would say again.
     if total and (not share or above not in ("", PART)):
-        said.append((Span(format_estimate(total), Role.STRONG), of))
-    return "saves ", join(("up to ", join((*said, *filter(None, (above, where))), ", ")), "")
+        parts.append((Span(format_estimate(total), Role.STRONG), of))
+    return "saves ", join(("up to ", join((*parts, *filter(None, (above, where))), ", ")), "")
 
 
 def finding_savings(check: Result) -> str:

@@ -114,8 +114,8 @@ def add_to_lake(lake: Path, run_id: str, views: RecordingViews, report: Report, 
     """Add a recording. `report` is the one with measurements. Raises `TracekitError` without pyarrow, OSError."""
     held, rows_said = views.rows(_OF_VIEWS), []
     for name, rows in held.items():
-        known = coverage_of(VIEWS[name], count(rows), views.source)
-        rows_said.append((name, known.recorded, count(rows) if known.recorded else None, known.note))
+        entry = coverage_of(VIEWS[name], count(rows), views.source)
+        rows_said.append((name, entry.recorded, count(rows) if entry.recorded else None, entry.note))
     coverage = {"view_coverage": typed(rows_said, of.VIEW_COVERAGE)}
     held |= redacted(coverage, views.source.trace) if views.redact else coverage
     facts, address = report.recording, f"{REPORTS}/{run_id}.json"

@@ -125,11 +125,11 @@ def chosen_run(numbers: Sequence[int], wanted: int | None, source: str) -> tuple
 
     Raises `UsageError` for a run that does not exist.
     """
-    chosen = numbers[-1] if wanted is None else wanted
+    number = numbers[-1] if wanted is None else wanted
     listed = ", ".join(map(str, numbers))
-    if chosen not in numbers:
-        raise UsageError(f"'{source}' has no run {chosen} (runs: {listed})")
-    return chosen, [f"the recording has {len(numbers)} runs ({listed}); this is run {chosen}"] * (len(numbers) > 1)
+    if number not in numbers:
+        raise UsageError(f"'{source}' has no run {number} (runs: {listed})")
+    return number, [f"the recording has {len(numbers)} runs ({listed}); this is run {number}"] * (len(numbers) > 1)
 
 
 class Recording(Protocol):

@@ -138,7 +138,7 @@ def _add_folder(inputs: Inputs, folder: Path, top: Path, depth: int, within: str
             )
         if path.name.startswith("."):
             continue
-        shown = f"{within}/{path.name}" if within else path.name
+        label = f"{within}/{path.name}" if within else path.name
         if path.is_symlink() and (not path.exists() or path.is_dir() or not path.resolve().is_relative_to(top)):
             inputs.notes.append(
                 f"{quote_name(path.name)} is a link out of the folder or to another folder and was ignored"
@@ -147,11 +147,11 @@ def _add_folder(inputs: Inputs, folder: Path, top: Path, depth: int, within: str
             if is_bundle(path):
                 inputs.bundles.append(path.name)
             elif depth < limits.MAX_FOLDER_DEPTH:
-                _add_folder(inputs, path, top, depth + 1, shown)
+                _add_folder(inputs, path, top, depth + 1, label)
             else:
                 inputs.notes.append(f"folder {quote_name(path.name)} is nested too deep and was ignored")
         elif path.is_file():
-            _add_file(inputs, _file_source(path, shown, explicit=False))
+            _add_file(inputs, _file_source(path, label, explicit=False))
 
 
 def _file_source(path: Path, shown: str, *, explicit: bool) -> Source:

@@ -148,8 +148,8 @@ def _lines(block: Table[Any], layout: Layout, indent: int, styled: Callable[[Lin
         for cells in texts[done : done + len(rows)]:
             done += 1
             is_total = block.total and done == len(block.rows)
-            shown = [Text(cell.plain, "bold") for cell in cells] if is_total else cells
-            lines += _row(shown, fitting, indent + (inner if heading else 0))
+            bold = [Text(cell.plain, "bold") for cell in cells] if is_total else cells
+            lines += _row(bold, fitting, indent + (inner if heading else 0))
     legends = (Text(f"{' ' * indent}{column.legend}", "dim") for column, _ in fitting if column.legend)
     return [*lines, *legends]
 
@@ -239,9 +239,9 @@ def _row(cells: Sequence[Text], fitting: _Fitting, indent: int, *, at_bottom: bo
         line = Text(" " * indent)
         for part, (column, width) in zip(parts, fitting, strict=True):
             at = number - (height - len(part) if at_bottom else 0)
-            shown = part[at] if 0 <= at < len(part) else Text()
-            gap = " " * (width - cell_len(shown.plain))
-            line.append_text(Text.assemble(*((shown, gap) if column.words else (gap, shown)), " " * GAP))
+            piece = part[at] if 0 <= at < len(part) else Text()
+            gap = " " * (width - cell_len(piece.plain))
+            line.append_text(Text.assemble(*((piece, gap) if column.words else (gap, piece)), " " * GAP))
         line.rstrip()
         lines.append(line)
     return lines

@@ -157,15 +157,15 @@ def _entry(entry: blocks.Entry) -> Iterator[str]:
 
 
 def _table(block: blocks.Table[Any], limit: int) -> str:
-    shown = block.rows[:limit]
+    first = block.rows[:limit]
 
     def has_words(column: blocks.Column[Any]) -> bool:
-        cells = (span for row in shown for span in blocks.spans(column.text(row)))
+        cells = (span for row in first for span in blocks.spans(column.text(row)))
         return any(span.text and span.picture is None for span in cells)
 
     columns = list(filter(has_words, block.columns))
     header = [escape(visible(column.title.replace("\n", " "))) for column in columns]
-    rows = [[inline(column.text(row)) for column in columns] for row in shown]
+    rows = [[inline(column.text(row)) for column in columns] for row in first]
     return paragraphs(table(header, rows, [column.words for column in columns]), left_out(len(block.rows) - limit))
 
 

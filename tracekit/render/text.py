@@ -160,8 +160,8 @@ class _Writer:
         rows = []
         for card in cards:
             text = Text(f"{card.label.upper():<{LABEL_CELLS}}", style=STYLES[card.tone])
-            said = visible(card.cost or f": {lower_first(card.title)}")
-            text.append(card.check, "bold not reverse default").append(said, "not bold not reverse default")
+            words = visible(card.cost or f": {lower_first(card.title)}")
+            text.append(card.check, "bold not reverse default").append(words, "not bold not reverse default")
             rows.append(self.layout.hang(text, self.layout.indent))
         if room is not None:
             while whole > 1 and _height(full[:whole], rows[whole:]) > room:

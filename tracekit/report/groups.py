@@ -120,10 +120,10 @@ class Group:
     @property
     def spent_ns(self) -> float | None:
         """The time of the models of which the savings are a part; None where it is another time."""
-        known = [check.saved for check in self.results if check.saved]
-        if any(savings.of for savings in known):
+        saved = [check.saved for check in self.results if check.saved]
+        if any(savings.of for savings in saved):
             return None
-        return sum(savings.of_ns for savings in known if savings.share) or None
+        return sum(savings.of_ns for savings in saved if savings.share) or None
 
 
 def sum_of_known(parts: Iterable[int | None]) -> int | None:

@@ -170,14 +170,14 @@ def model_fix(
     compared: tuple[dict[str, float], str],
 ) -> ModelFix:
     """The report on what was done; `found` are the findings of all models that were given. O(operations)."""
-    known = {*found, *(change.finding for change in changes)}
+    ids = {*found, *(change.finding for change in changes)}
     version = after.specification_version or 0
     release = release_of(version) if version > (before.specification_version or 0) else None
     return ModelFix(
         source=before.source,
         offers=(),
         changes=changes,
-        new_findings=tuple(name for name in findings_of(after, settings) if name not in known),
+        new_findings=tuple(name for name in findings_of(after, settings) if name not in ids),
         app=(
             *(change.app for change in changes if change.app),
             *([f"Deployment target: {release.words} or later."] if release else []),

@@ -270,9 +270,9 @@ def _draw_lane(lane: LaneRows, kept: IntArray, trace: Trace, words: _Words) -> D
     held = None
     if events.frame == MEMORY:
         # The samples from the first level that is shown to the last.
-        known = sizes(trace, Memory(lane.id.partition("/")[2]))
-        between = (known.times >= starts[0]) & (known.times <= ends[-1])
-        held = Sizes(known.times[between], known.bytes[between])
+        memory = sizes(trace, Memory(lane.id.partition("/")[2]))
+        between = (memory.times >= starts[0]) & (memory.times <= ends[-1])
+        held = Sizes(memory.times[between], memory.bytes[between])
     return DrawnLane(
         id=lane.id,
         title=lane.title,

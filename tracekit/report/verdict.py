@@ -141,8 +141,10 @@ def remedies(report: Report) -> list[groups.Remedy]:
         others_said = [reason for reason in dict.fromkeys((*reasons, record)) if reason not in (text, *covered)]
         rest = " ".join(filter(None, (text.partition(". ")[2], *others_said)))
         # The first sentence, as the rest of a line; without a command in parentheses, which would be cut.
-        said = " ".join(reasons)
-        cut = [row for row in report.coverage if row.conclusion.rstrip(".") in said and "cut off" in row.conclusion]
+        all_reasons = " ".join(reasons)
+        cut = [
+            row for row in report.coverage if row.conclusion.rstrip(".") in all_reasons and "cut off" in row.conclusion
+        ]
         if cut and record == cut[0].advice:
             several = f"{format_names([row.instrument for row in cut])} were recorded but are cut off"
             lost = several if len(cut) > 1 else cut[0].conclusion.rstrip(".").partition("; ")[0]

@@ -114,13 +114,13 @@ def what_if(trace: Trace, source: str, answers: Iterable[Judgment], wanted: Sequ
     asked = [(name,) for name in replayable] + ([tuple(replayable)] if len(replayable) > 1 else [])
     run = tuple(Replay(names, _models(replays, names), replays.together_ns(names)) for names in asked)
     models = {*replays.recorded.calls.model.held()}
-    said = ["Units take work in the order in which it was handed over; work of other processes comes at its times."]
+    notes = ["Units take work in the order in which it was handed over; work of other processes comes at its times."]
     if paced := sorted(models & replays.recorded.paced):
-        said.append(f"{format_names(paced)} keep{'s' if len(paced) == 1 else ''} a steady rate: starts stay.")
+        notes.append(f"{format_names(paced)} keep{'s' if len(paced) == 1 else ''} a steady rate: starts stay.")
     if models - replays.recorded.paced:
         who = "Other predictions" if paced else "Predictions"
-        said.append(f"{who} follow the one before after the recorded gap; after 0.5 s and more, starts stay.")
-    assumed = (*(replays.fixes[name].assumed for name in replayable), *said)
+        notes.append(f"{who} follow the one before after the recorded gap; after 0.5 s and more, starts stay.")
+    assumed = (*(replays.fixes[name].assumed for name in replayable), *notes)
     return WhatIf(source, run, unknown, tuple(dict.fromkeys(assumed)))
 
 

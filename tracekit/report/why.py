@@ -87,7 +87,7 @@ def model_why(
     model: str, predictions: Sequence[Why], tail: Tail | None, results: Sequence[Result], fitting: int | None = None
 ) -> ModelWhy:
     """What is said of a model, with the findings among the results."""
-    found = [
+    by_part = [
         {
             str(part.cause): result
             for part in why.parts
@@ -95,8 +95,8 @@ def model_why(
         }
         for why in predictions
     ]
-    fixes = {result.id: fix_line(result.fix) for by_cause in found for result in by_cause.values()}
-    findings = tuple({cause: result.id for cause, result in by_cause.items()} for by_cause in found)
+    fixes = {result.id: fix_line(result.fix) for by_cause in by_part for result in by_cause.values()}
+    findings = tuple({cause: result.id for cause, result in by_cause.items()} for by_cause in by_part)
     return ModelWhy(model, tuple(predictions), fitting, tail, findings, fixes)
 
 

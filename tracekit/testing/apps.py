@@ -66,10 +66,10 @@ def steady_app(
     unless `compute_ns` is a function.
     """
     app = start_recording(draws, **recording)
-    chosen = model or draw_models(draws)[0]
+    drawn = model or draw_models(draws)[0]
     count = predictions or draws.integer(60, 100)
     run_length = -(-count // (runs or draws.integer(1, 3)))
-    app.load(chosen, load_ns, engine=unit == "neural engine")
+    app.load(drawn, load_ns, engine=unit == "neural engine")
     for index in range(count):
         if index and index % run_length == 0:
             app.pause(1_600 * MS)
@@ -78,7 +78,7 @@ def steady_app(
         work = _amount(compute_ns, index)
         start = app.now_ns
         first = index == 0 and isinstance(compute_ns, int)
-        app.predict(chosen, Step(unit, work * 5 // 4 if first else work), inputs=inputs)
+        app.predict(drawn, Step(unit, work * 5 // 4 if first else work), inputs=inputs)
         if period_ns is None:
             app.pause(_amount(gap_ns, index) if gap_ns is not None else work // 100)
         else:
@@ -118,33 +118,33 @@ def camera_app(
     A prediction takes a quarter to a half of the frame, and the drawing does not slow it down.
     """
     app = start_recording(draws, **recording)
-    chosen = draw_models(draws)[0]
+    drawn = draw_models(draws)[0]
     period = 1_000 * MS // (fps or draws.choice((30, 60)))
     work = compute_ns if compute_ns is not None else period * draws.integer(25, 45) // 100
-    app.load(chosen, engine=True)
+    app.load(drawn, engine=True)
     first = app.now_ns
     for index in range(frames or draws.integer(70, 140)):
         app.now_ns = max(app.now_ns, first + index * period + draws.integer(0, 3_200) * 125)
         if before is not None:
             before(app, index)
         app.scenario.gpu_work(app.now_ns + period // 5, draws.around(period // 12), app.scenario.target, frame=index)
-        app.predict(chosen, neural_engine(_amount(work, index)), inputs=1)
+        app.predict(drawn, neural_engine(_amount(work, index)), inputs=1)
     return app
 
 
 def pipeline_app(draws: Draws, *, stages: tuple[Stage, ...] | None = None, **recording: Any) -> App:
     """A pipeline of two or three stages, called one prediction after the other."""
     app = start_recording(draws, **recording)
-    chosen = Model(f"{draw_models(draws)[0].base}Pipeline")
+    pipeline = Model(f"{draw_models(draws)[0].base}Pipeline")
     scale = draws.integer(4, 10) * MS
     parts = stages or (
         Stage("Backbone", (neural_engine(scale),)),
         Stage("Decoder", (neural_engine(scale // 2),)),
         *((Stage("Suppression", (cpu(scale // 5),)),) if draws.chance(500) else ()),
     )
-    app.load(chosen, 140 * MS, engine=True)
+    app.load(pipeline, 140 * MS, engine=True)
     for _ in range(draws.integer(60, 90)):
-        app.predict(chosen, *parts)
+        app.predict(pipeline, *parts)
         app.pause(scale // 60)
     return app
 
@@ -155,15 +155,15 @@ def many_models_app(draws: Draws, *, before: Before | None = None, **recording: 
     `before` gets the number of the round.
     """
     app = start_recording(draws, **recording)
-    chosen = draw_models(draws, draws.integer(3, 5))
+    models = draw_models(draws, draws.integer(3, 5))
     makers = (neural_engine, gpu, cpu)
-    steps = [makers[k % 3](draws.integer(3, 9) * MS) for k in range(len(chosen))]
-    for model, step in zip(chosen, steps, strict=True):
+    steps = [makers[k % 3](draws.integer(3, 9) * MS) for k in range(len(models))]
+    for model, step in zip(models, steps, strict=True):
         app.load(model, draws.integer(15, 160) * MS, engine=step.unit == "neural engine")
     for index in range(draws.integer(25, 40)):
         if before is not None:
             before(app, index)
-        for model, step in zip(chosen, steps, strict=True):
+        for model, step in zip(models, steps, strict=True):
             app.predict(model, step, inputs=0 if step.unit == "cpu" else 2)
             app.pause(60_000)
     return app
@@ -214,16 +214,16 @@ def async_app(
     `alone` calls go first, one at a time. Two in flight is the limit of the framework itself.
     """
     app = start_recording(draws, **recording)
-    chosen = draw_models(draws)[0]
+    drawn = draw_models(draws)[0]
     work = compute_ns if compute_ns is not None else draws.integer(5, 12) * MS
-    app.load(chosen, engine=unit == "neural engine")
+    app.load(drawn, engine=unit == "neural engine")
     for index in range(predictions or draws.integer(70, 110)):
         if index < alone:
             app.pause(2 * MS)
-            app.predict(chosen, Step(unit, _amount(work, index)))
+            app.predict(drawn, Step(unit, _amount(work, index)))
             continue
         app.now_ns = max(app.now_ns + 400_000, app.room_at(in_flight) + 50_000)
-        app.predict(chosen, Step(unit, _amount(work, index)), wait=False)
+        app.predict(drawn, Step(unit, _amount(work, index)), wait=False)
     return app
 
 

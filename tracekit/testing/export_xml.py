@@ -101,12 +101,12 @@ class NodeWriter:
         """A cell or a part of one: the value itself at first, then a reference to it."""
         if cell is None:
             return "<sentinel/>"
-        if known := self._reference(tag, cell):
-            return known
+        if reference := self._reference(tag, cell):
+            return reference
         number = self._number(tag, cell)
         if isinstance(cell, Stack):
             return f'<{tag} id="{number}">{"".join(self._frame(frame) for frame in cell.frames)}</{tag}>'
-        shown = escape(self._cell_text(tag, cell))
+        display = escape(self._cell_text(tag, cell))
         if isinstance(cell, Process):
             content = self._element("pid", cell.pid) + self._element("device-session", "TODO")
         elif isinstance(cell, Thread):
@@ -115,12 +115,12 @@ class NodeWriter:
             content = "".join(self._element(part.type, part.value) for part in cell.parts)
         else:
             content = escape(str(cell))
-        return f'<{tag} id="{number}" fmt="{shown}">{content}</{tag}>'
+        return f'<{tag} id="{number}" fmt="{display}">{content}</{tag}>'
 
     def _frame(self, frame: Frame) -> str:
         """A frame and its image, each whole at first, then a reference."""
-        if known := self._reference("frame", frame):
-            return known
+        if reference := self._reference("frame", frame):
+            return reference
         number = self._number("frame", frame)
         image = self._images[frame.image]
         at = image.address + image.offset(frame) + 1
@@ -138,8 +138,8 @@ class NodeWriter:
 
     def _reference(self, tag: str, value: object) -> str:
         """A reference to a value that was written before; empty for a new one."""
-        known = self._ids.get((tag, value))
-        return f'<{tag} ref="{known}"/>' if known else ""
+        number = self._ids.get((tag, value))
+        return f'<{tag} ref="{number}"/>' if number else ""
 
     def _number(self, tag: str, value: object) -> int:
         """A new id."""
@@ -180,8 +180,8 @@ def write_export(
     for number, position, table in _tables_by_position(runs):
         if only is None or table.schema in only:
             part = (position - 1) % runs[number - 1].parts
-            shown = table if order is None else replace(table, rows=order.permutation(table.rows))
-            by_name.setdefault(_file_name(table, part), []).append((number, position, shown))
+            ordered = table if order is None else replace(table, rows=order.permutation(table.rows))
+            by_name.setdefault(_file_name(table, part), []).append((number, position, ordered))
     documents |= {name: _document(runs, chosen) for name, chosen in by_name.items()}
     for name, text in documents.items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")

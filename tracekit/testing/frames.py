@@ -173,9 +173,9 @@ class Screen:
         row = simulation.scenario.gpu_work(use.begin_ns, use.end_ns - use.begin_ns, server, frame=frame.refresh)
         simulation.scenario.gpu[-1] = replace(row, latency_ns=use.begin_ns - use.requested_ns)
         self.frames.append(frame)
-        shown = self.refreshes.at(max(use.end_ns + BEFORE_REFRESH_NS, frame.due_ns))
-        if shown > self._shown and shown < len(times):
-            self._shown, frame.shown_ns = shown, times[shown]
+        refresh = self.refreshes.at(max(use.end_ns + BEFORE_REFRESH_NS, frame.due_ns))
+        if refresh > self._shown and refresh < len(times):
+            self._shown, frame.shown_ns = refresh, times[refresh]
 
     @property
     def late(self) -> dict[int, Frame]:

@@ -80,9 +80,9 @@ class CoreAIChat:
     ) -> Truth:
         """A request: `tokens_ns` are the forward passes, one for each token. Sampling, detokenization and growth of the
         cache follow each of them. `processed_tokens`: those of the prompt that were not cached; None for all."""
-        said = prompt_tokens if processed_tokens is None else processed_tokens
+        processed = prompt_tokens if processed_tokens is None else processed_tokens
         now = self.log(start_ns, tokenize_ns, "Tokenization", f"tokens={prompt_tokens}")
-        now = prompted = self.log(now, prompt_ns, "Prompt", f"tokens={said}, strategy=Vanilla")
+        now = prompted = self.log(now, prompt_ns, "Prompt", f"tokens={processed}, strategy=Vanilla")
         at: list[int] = []
         for step, forward_ns in enumerate(tokens_ns):
             begin = now
@@ -162,7 +162,7 @@ class Session:
         # Texts and counts of tokens of a run of the model, as its table has them.
         texts = ("Agent", prompt, "An answer.", self.instructions, self.instructions, "", "SystemLanguageModel", "")
         total = str(sum(count or 0 for count in counts[:2]))
-        said = (*texts, total, *("" if count is None else str(count) for count in counts))
+        texts_said = (*texts, total, *("" if count is None else str(count) for count in counts))
         failed = int(error not in ("", "N/A"))
         errors = (str(failed), error)
         now, first = start_ns, 0
@@ -172,11 +172,11 @@ class Session:
             first = first or now + prompt_ns
             self._event(now, "REQ", run, request, event="request_start")
             self._event(now, "PMT", run, request, entries=self._transcript, version="1.1")
-            self._add("ModelInferenceTable", now, prompt_ns, *head, *said, "NPrompt", *errors, "Yellow")
+            self._add("ModelInferenceTable", now, prompt_ns, *head, *texts_said, "NPrompt", *errors, "Yellow")
             now += prompt_ns
             if generation_ns:
                 self._event(now, "RSP", run, request, event="response_start")
-                self._add("ModelInferenceTable", now, generation_ns, *head, *said, "NResolve", *errors, "Orange")
+                self._add("ModelInferenceTable", now, generation_ns, *head, *texts_said, "NResolve", *errors, "Orange")
                 now += generation_ns
                 names = ("consumedTokenCount", "generatedTokenCount", "cachedTokenCount")
                 data = {name: count for name, count in zip(names, counts, strict=True) if count is not None}

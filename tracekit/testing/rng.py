@@ -39,8 +39,8 @@ class Draws:
         """The items in any order."""
         left = list(items)
         for last in range(len(left) - 1, 0, -1):
-            chosen = self.integer(0, last)
-            left[last], left[chosen] = left[chosen], left[last]
+            index = self.integer(0, last)
+            left[last], left[index] = left[index], left[last]
         return tuple(left)
 
     def chance(self, permille: int) -> bool:

@@ -156,7 +156,7 @@ def placed_images(samples: Iterable[SampleRow], app_path: str) -> dict[str, Plac
             images[frame.image] = Placed(frame.image or app_path, identity, address, bool(frame.image), {}, {})
         image = images[frame.image]
         start = image.starts.setdefault((frame.name, frame.symbol), FIRST_FUNCTION + FUNCTION_BYTES * len(image.starts))
-        inside = sum(known == start for known, _, _ in image.lines)
+        inside = sum(begin == start for begin, _, _ in image.lines)
         image.lines.setdefault((start, frame.file, frame.line), start + LINE_BYTES * (inside + 1))
     return images
 

@@ -63,10 +63,10 @@ ALWAYS = tuple(
 
 def keys_that_fit(keys: Sequence[FooterKey], width: int) -> list[FooterKey]:
     """As many keys as fit, from the left, and those that are never left out."""
-    shown = list(keys)
-    while shown and sum(cell_len(key.sign) + cell_len(key.words) + 3 for key in (*shown, *ALWAYS)) > width:
-        shown.pop()
-    return [*shown, *ALWAYS]
+    fitting = list(keys)
+    while fitting and sum(cell_len(key.sign) + cell_len(key.words) + 3 for key in (*fitting, *ALWAYS)) > width:
+        fitting.pop()
+    return [*fitting, *ALWAYS]
 
 
 class KeysFooter(ActionLine):

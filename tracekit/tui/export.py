@@ -57,9 +57,9 @@ def finding_markdown(session: Session, check: int) -> str:
         body = blocks.present(blocks.Paragraph((*model, result.summary)), record)
         card = blocks.Card(OUTCOMES[result.outcome], blocks.Role.PLAIN, result.id, title, body)
     head = dataclasses.replace(card, blocks=(blocks.Paragraph(context_line(report)),))
-    said = [markdown.block_text(block, 3) for block in card.blocks if isinstance(block, blocks.Paragraph)]
+    texts = [markdown.block_text(block, 3) for block in card.blocks if isinstance(block, blocks.Paragraph)]
     more = f"Details: `tracekit explain {result.id}`" if result.outcome == "finding" else ""
-    return markdown.paragraphs(markdown.block_text(head, 3), "  \n".join(said[:_SAID_LINES]), more) + "\n"
+    return markdown.paragraphs(markdown.block_text(head, 3), "  \n".join(texts[:_SAID_LINES]), more) + "\n"
 
 
 _SAID_LINES = 12
@@ -89,13 +89,13 @@ def save_report(session: Session, span: Span | None, path: Path, *, replace: boo
     from tracekit.api import judge
 
     if span is None:
-        report, shown = _redacted_report(session), session.shown
+        report, part_shown = _redacted_report(session), session.shown
     else:
         part = session.shown or everything(session.whole_trace)
-        shown = only_range(part, session.whole_trace, span.start_ns, span.end_ns)
-        report = judge(session.whole_trace, session.request, shown)
+        part_shown = only_range(part, session.whole_trace, span.start_ns, span.end_ns)
+        report = judge(session.whole_trace, session.request, part_shown)
     form = form_for(path)
-    lanes = timeline_of(session.whole_trace, report.results, shown=shown) if form == "html" else None
+    lanes = timeline_of(session.whole_trace, report.results, shown=part_shown) if form == "html" else None
     text = report_file(report, form, lanes)
     if path.exists() and not replace:
         return (f"'{path}' was not written: it already exists.",)

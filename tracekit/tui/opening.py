@@ -115,8 +115,8 @@ def evidence_rows(trace: Trace, report: Report, answers: Iterable[Judgment]) -> 
     def of_table(name: str, table: str) -> tuple[IntArray, IntArray]:
         """Positions of the rows of a frame that are of a table, and their numbers there."""
         rows = listed(trace, name)
-        found = np.flatnonzero(rows.table.is_any(table))
-        return found, rows.row[found]
+        positions = np.flatnonzero(rows.table.is_any(table))
+        return positions, rows.row[positions]
 
     rows = [_rows(check, findings.get((check.id, check.model)), of_table) for check in report.results]
     return tuple(row | _whole_requests(trace.phases, row) for row in rows)
@@ -132,9 +132,9 @@ def _rows(
         for name in EVIDENCE_FRAMES:
             positions, rows_there = of_table(name, table)
             # Most frames hold no row of the table; numpy would sort the numbers to find none of them there.
-            found = positions[np.isin(rows_there, numbers)] if positions.size else positions
-            if found.size:
-                rows[name] = np.union1d(rows[name], found) if name in rows else found
+            there = positions[np.isin(rows_there, numbers)] if positions.size else positions
+            if there.size:
+                rows[name] = np.union1d(rows[name], there) if name in rows else there
     return rows
 
 

@@ -104,23 +104,23 @@ def prediction_here(state: State, under_cursor: EventRef | None) -> int | None:
     """Row of `Trace.activity` of the prediction that a question is about: of the event, or of the finding's longest
     evidence; the slowest one of a model, of a finding about something else of it, or of a row of statistics. None where
     there is none."""
-    session, chosen = state.session, state.selection
-    if chosen == NOTHING:
-        chosen = state.inspector_selection if under_cursor is None else Selection(event=under_cursor)
-    event, calls = chosen.event, session.calls
-    check = session.check(chosen.finding)
+    session, selection = state.session, state.selection
+    if selection == NOTHING:
+        selection = state.inspector_selection if under_cursor is None else Selection(event=under_cursor)
+    event, calls = selection.event, session.calls
+    check = session.check(selection.finding)
     if event is None and check is not None and check.evidence:
         event = session.locate(check.evidence[0])
-    found = None if event is None else prediction_of(session, event, by_order=True)
-    if found is not None or (event is not None and check is None):
-        return found
-    source = chosen.row.source if chosen.row is not None else None
-    about = chosen.model if check is None else check.model
+    prediction = None if event is None else prediction_of(session, event, by_order=True)
+    if prediction is not None or (event is not None and check is None):
+        return prediction
+    source = selection.row.source if selection.row is not None else None
+    about = selection.model if check is None else check.model
     model = about if source is None or source.kind != Kind.PREDICTION else source.model
     if calls is None or model is None:
         return None
     fitting = session.trace.activity.model.is_any(model)[calls.index]
-    if chosen.row is not None and chosen.row.warm:
+    if selection.row is not None and selection.row.warm:
         fitting &= ~calls.first
     return int(calls.index[np.where(fitting, calls.durations, -1).argmax()]) if fitting.any() else None
 
@@ -132,8 +132,8 @@ def waits_of(session: Session, prediction: int) -> WaitsRef:
         return WaitsRef(prediction, ())
     rows = waited_for(session.whole_trace, explained)
     if session.shown is not None:
-        shown = session.shown.rows["hardware"]
-        rows = np.cumsum(shown)[rows[shown[rows]]] - 1
+        mask = session.shown.rows["hardware"]
+        rows = np.cumsum(mask)[rows[mask[rows]]] - 1
     return WaitsRef(prediction, tuple(rows.tolist()), tuple(compiled_for(session.trace, explained).tolist()))
 
 

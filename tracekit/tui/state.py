@@ -210,9 +210,9 @@ class Session:
         """A choice of rows of an event frame of `trace`, shape (rows,), as one of rows of `whole_trace`."""
         if self.shown is None:
             return rows
-        chosen = self.shown.rows[frame].copy()
-        chosen[chosen] = rows
-        return chosen
+        mask = self.shown.rows[frame].copy()
+        mask[mask] = rows
+        return mask
 
     def label_in_whole_trace(self, index: int) -> int:
         """The row of the activity of `whole_trace` that a row of the activity of `trace` is. O(n)."""
@@ -389,5 +389,5 @@ def first_state(sessions: tuple[Session, ...]) -> State:
 def first_predictions(sessions: tuple[Session, ...]) -> tuple[int, ...]:
     """When the first prediction of each recording begins; 0 for all where one has none."""
     firsts = [session.first_prediction_ns for session in sessions]
-    known = tuple(first for first in firsts if first is not None)
-    return known if len(known) == len(firsts) else (0,) * len(firsts)
+    known_ns = tuple(first for first in firsts if first is not None)
+    return known_ns if len(known_ns) == len(firsts) else (0,) * len(firsts)

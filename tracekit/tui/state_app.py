@@ -186,8 +186,8 @@ class StateApp(App[None], inherit_bindings=False):
 
     def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
         """Textual's last step before the terminal: only what changed goes there."""
-        shown: Any = Changes(self._cells, renderable) if isinstance(renderable, CompositorUpdate) else renderable
-        super()._display(screen, shown)
+        changes: Any = Changes(self._cells, renderable) if isinstance(renderable, CompositorUpdate) else renderable
+        super()._display(screen, changes)
 
     def on_resize(self) -> None:
         """Terminals move what they show when their size changes."""

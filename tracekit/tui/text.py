@@ -60,10 +60,10 @@ class VisibleText(LineFilter):
 @lru_cache(4096)
 def _visible_text(text: str) -> str:
     """The text with a sign in place of each unsafe character; with none where the character takes no cell."""
-    shown = visible(text)
-    if shown == text:
+    plain_text = visible(text)
+    if plain_text == text:
         return text
-    pairs = zip(text, shown, strict=True)
+    pairs = zip(text, plain_text, strict=True)
     return "".join(new if cell_len(old) == cell_len(new) else " " * cell_len(old) for old, new in pairs)
 
 

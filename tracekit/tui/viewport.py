@@ -80,8 +80,8 @@ def revealing(view: Viewport, what: Span, bounds: Bounds, columns: int) -> Viewp
     """The view, moved as far as needed to show the beginning of an interval; centered on it where it was outside."""
     if view.start_ns <= what.start_ns < view.end_ns:
         return view
-    shown = min(what.span_ns, view.span_ns)
-    return clamp(replace(view, start_ns=what.start_ns - (view.span_ns - shown) // 2), bounds, columns)
+    span_ns = min(what.span_ns, view.span_ns)
+    return clamp(replace(view, start_ns=what.start_ns - (view.span_ns - span_ns) // 2), bounds, columns)
 
 
 def center_view(view: Viewport, time_ns: int, bounds: Bounds, columns: int) -> Viewport:

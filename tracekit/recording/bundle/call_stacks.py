@@ -72,20 +72,22 @@ class StackReader:
             raise DamageError("it has no call stacks")
         images = self._all_images
         time, cells, numbers = self._rows(store, column)
-        found = self._distinct(column, time, numbers)
+        distinct_stacks = self._distinct(column, time, numbers)
         caught, others = none_caught(), _NO_STACKS
         if events is not None and events.rows and not events.damage and pid is not None:
             # Samples say a lot without them.
             with contextlib.suppress(DamageError):
                 caught, others = self._events(events, pid)
-        caught = replace(caught, stack=np.where(caught.stack < 0, -1, caught.stack + len(found.time_ns)))
+        caught = replace(caught, stack=np.where(caught.stack < 0, -1, caught.stack + len(distinct_stacks.time_ns)))
         stack, process, address = (
             np.concatenate([one, other])
             for one, other in zip(
-                found.frames, (others.frames[0] + len(found.time_ns), *others.frames[1:]), strict=True
+                distinct_stacks.frames,
+                (others.frames[0] + len(distinct_stacks.time_ns), *others.frames[1:]),
+                strict=True,
             )
         )
-        caught_ns = np.append(found.time_ns, others.time_ns)
+        caught_ns = np.append(distinct_stacks.time_ns, others.time_ns)
         epoch = np.searchsorted(images.unmaps_ns, caught_ns, "right")
         # Distinct addresses by process and part of the run, and which of them each frame has. Most runs have one
         # process in one part, and numbers are slow to sort.
@@ -105,7 +107,7 @@ class StackReader:
         return CallStacks(
             time,
             *sample_columns(cells, len(time), weight_is_time=is_time),
-            stack=found.place,
+            stack=distinct_stacks.place,
             starts=np.searchsorted(np.repeat(stack, sizes), np.arange(len(caught_ns) + 1)),
             order=order.astype(np.int32),
             frames=named.frames,

@@ -184,13 +184,13 @@ def _spans(pairs: RecordArray, paths_at: Callable[[UInt64Array, IntArray], tuple
 def with_saved_images(images: Images, saved: Mapping[int, Sequence[SavedImage]]) -> Images:
     """The images with those that were saved, by process, and the sizes of all of them. O(images log images)."""
     sizes = {(process, image.address, image.identity): image.size for process, some in saved.items() for image in some}
-    known = set(zip(*(images.records[name].tolist() for name in ("process", "address")), images.uuids, strict=True))
+    loaded = set(zip(*(images.records[name].tolist() for name in ("process", "address")), images.uuids, strict=True))
     more = [
         (process, image)
         for process, some in saved.items()
         for image in some
         # What was unloaded was so at a time of another clock.
-        if image.stayed and (process, image.address, image.identity) not in known
+        if image.stayed and (process, image.address, image.identity) not in loaded
     ]
     added = [(of, image.address, 0, ALWAYS, image.cached, image.address + image.size, 0, True) for of, image in more]
     records = np.append(images.records, np.array(added, _IMAGE))

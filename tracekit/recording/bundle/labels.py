@@ -109,8 +109,8 @@ class Labels:
             for index, part_type in enumerate(types)
         ]
         # What words take is known before they are repeated in each label, which a small file can make costly.
-        known = sum(part.chars for part in parts if part is not None)
-        self._spend(known)
+        chars = sum(part.chars for part in parts if part is not None)
+        self._spend(chars)
         columns: list[Iterable[str]] = []
         for is_words, run in groupby(range(len(parts)), lambda index: parts[index] is not None):
             if is_words:
@@ -127,7 +127,7 @@ class Labels:
                     columns.append(map(_time_text if types[index].is_time else str, numbers))
         texts = map("".join, zip(*columns, strict=True)) if columns else repeat("")
         result = np.fromiter(texts, object, len(values))
-        self._spend(sum(map(len, result)) - known)
+        self._spend(sum(map(len, result)) - chars)
         return result
 
     def _words(self, part_type: EngineeringType, numbers: UInt64Array, depth: int) -> _Words:

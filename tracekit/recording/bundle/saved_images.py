@@ -65,7 +65,7 @@ def read_saved_images(files: BundleFiles, run: int) -> dict[int, tuple[SavedImag
     if archive.value(stores) is None:
         return {}
     caches = _caches(archive)
-    found = {}
+    images_of = {}
     for reference in archive.mapping(stores).values():
         content = archive.value(reference)
         data = _data(archive, content.get(_SIGNATURE)) if isinstance(content, dict) else b""
@@ -75,10 +75,10 @@ def read_saved_images(files: BundleFiles, run: int) -> dict[int, tuple[SavedImag
         if is_kernel:
             continue
         places = archive.items(content[_PLACES]) if archive.value(content.get(_PLACES)) is not None else []
-        found[pid] = images + _of_cache(archive, data[at:], caches, places)
-        if len(found[pid]) > limits.MAX_IMAGES:
+        images_of[pid] = images + _of_cache(archive, data[at:], caches, places)
+        if len(images_of[pid]) > limits.MAX_IMAGES:
             raise DamageError(f"'{PATH}' lists more than {limits.MAX_IMAGES:,} images")
-    return found
+    return images_of
 
 
 def _caches(archive: KeyedArchive) -> dict[bytes, dict[object, object]]:

@@ -196,8 +196,10 @@ class RunValues:
 
     def process_of(self, pid: int) -> Process:
         """The process of a pid."""
-        known = np.fromiter(self.names.processes, np.int64, len(self.names.processes))
-        return next((process for process in self.processes(known) if process.pid == pid), Process(f"pid {pid}", pid))
+        references_known = np.fromiter(self.names.processes, np.int64, len(self.names.processes))
+        return next(
+            (process for process in self.processes(references_known) if process.pid == pid), Process(f"pid {pid}", pid)
+        )
 
     def threads(self, references: IntArray) -> list[Thread]:
         """Threads. The array holds the thread id and the process."""

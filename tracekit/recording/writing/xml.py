@@ -90,9 +90,9 @@ class _RowWriter:
 
     def rows(self, part: slice) -> list[str]:
         """The content of these rows."""
-        for known in self._ids.values():
-            if len(known) > MAX_REMEMBERED:
-                known.clear()
+        for ids in self._ids.values():
+            if len(ids) > MAX_REMEMBERED:
+                ids.clear()
         chunks = [column.chunk(part) for column in self._columns]
         new = [
             (row, index, value)
@@ -117,14 +117,14 @@ class _RowWriter:
 
     def _element(self, tag: str, value: CellValue | int) -> str:
         """A value: itself at first, then a reference to it."""
-        known = self._ids.setdefault(tag, {})
-        if value in known:
-            return known[value]
+        ids = self._ids.setdefault(tag, {})
+        if value in ids:
+            return ids[value]
         self._last += 1
         identity = self._last
-        known[value] = f'<{tag} ref="{identity}"/>'
-        shown, content = self._content(tag, value)
-        return f'<{tag} id="{identity}" fmt="{shown}">{content}</{tag}>'
+        ids[value] = f'<{tag} ref="{identity}"/>'
+        display, content = self._content(tag, value)
+        return f'<{tag} id="{identity}" fmt="{display}">{content}</{tag}>'
 
     def _content(self, tag: str, value: CellValue | int) -> tuple[str, str]:
         if isinstance(value, int):

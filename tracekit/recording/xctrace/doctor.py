@@ -156,16 +156,16 @@ def _instruments(tool: xctrace.Tool) -> Iterator[Check]:
 def _devices(tool: xctrace.Tool, private: bool, version: xctrace.Version) -> Iterator[Check]:
     devices = xctrace.list_devices(tool)
     if private:
-        shown = [f"{device.name} ({device.identifier}; {device.kind})" for device in devices]
+        names = [f"{device.name} ({device.identifier}; {device.kind})" for device in devices]
     else:
         counts = Counter(device.kind for device in devices)
-        shown = [
+        names = [
             format_count(count, kind) if kind in _NOUNS else kind if kind == "this Mac" else f"{count} {kind}"
             for kind, count in counts.items()
         ]
     offline = any(device.is_offline for device in devices)
     go_online = f"to record on one that is offline, {xctrace.GO_ONLINE}" if offline else ""
-    yield Check("devices", "ok", ", ".join(shown) or "none", go_online)
+    yield Check("devices", "ok", ", ".join(names) or "none", go_online)
     if any(device.is_simulator for device in devices) and version.hangs_on_simulators:
         hangs = "cannot be recorded: xctrace of Xcode 26.4 to 27.0 hangs"
         yield Check("simulators", "optional", hangs, xctrace.USE_DEVICE)

@@ -65,15 +65,15 @@ class Exporter:
         """
         toc = folder / "toc.xml"
         runs = {run.number: run for run in self.contents(folder).runs}
-        chosen = runs[chosen_run(list(runs), run, self.trace.name)[0]]
-        listed = list(dict.fromkeys(entry.schema for entry in chosen.tables))
-        result = Exported(chosen, [toc])
+        wanted_run = runs[chosen_run(list(runs), run, self.trace.name)[0]]
+        listed = list(dict.fromkeys(entry.schema for entry in wanted_run.tables))
+        result = Exported(wanted_run, [toc])
         wanted = [schema for schema in listed if not schemas or schema in schemas]
         for number, schema in enumerate(wanted, 1):
             progress(number, len(wanted), schema)
             path = folder / f"{number}.xml"
             try:
-                xpath = table_xpath(chosen.number, schema)
+                xpath = table_xpath(wanted_run.number, schema)
                 if not xpath:
                     raise UnreadableRecording("its name cannot be used in an XPath")
                 self._call(path, "--xpath", xpath)

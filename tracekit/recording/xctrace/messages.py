@@ -70,8 +70,8 @@ def reports_success(output: str) -> bool:
 
 def is_news(line: str) -> bool:
     """Whether a line is passed on: neither repeated in our own words, nor a run issue, which are shown at the end."""
-    known = (*_TOLD, _SAVED, _ISSUES)
-    return bool(line.strip()) and not line.startswith(known) and _ISSUE.match(line) is None
+    patterns = (*_TOLD, _SAVED, _ISSUES)
+    return bool(line.strip()) and not line.startswith(patterns) and _ISSUE.match(line) is None
 
 
 def how_to_build(*, on_device: bool) -> str:

@@ -72,9 +72,9 @@ class _Writer:
                 self._simple[key] = UID(len(self.objects))
                 self.objects.append(value)
             return self._simple[key]
-        known = self._instances.get(id(value))
-        if known is not None:
-            return known[1]
+        reference = self._instances.get(id(value))
+        if reference is not None:
+            return reference[1]
         uid = UID(len(self.objects))
         # The value is kept, so that no other object gets its identity while this writer lives.
         self._instances[id(value)] = value, uid

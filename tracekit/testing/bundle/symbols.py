@@ -158,8 +158,8 @@ def _archive(image: Placed, frames: list[Frame]) -> Written:
     for frame in frames:
         start = image.starts[frame.name, frame.symbol]
         # Names of C and Objective-C are displayed; mangled ones have no such name.
-        shown = "" if frame.symbol.startswith(("_$", "__Z")) else frame.name
-        symbols[start] = Symbol(start, FUNCTION_BYTES, frame.symbol, shown)
+        display = "" if frame.symbol.startswith(("_$", "__Z")) else frame.name
+        symbols[start] = Symbol(start, FUNCTION_BYTES, frame.symbol, display)
         if frame.line:
             at = image.offset(frame)
             lines[at] = Line(at, LINE_BYTES, f"/Users/somebody/src/{frame.file}", frame.line, 9)

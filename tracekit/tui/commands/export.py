@@ -64,12 +64,12 @@ def copy_finding(app: StateApp) -> None:
 @action("copy_statistics")
 def copy_statistics(app: StateApp) -> None:
     """Copy the statistics of the range or the whole recording as Markdown."""
-    session, span, chosen = app.state.session, app.state.range, app.state.filter
+    session, span, event_filter = app.state.session, app.state.range, app.state.filter
     if span is None and session.report is None:
         raise ActionError(NOT_YET)
     about = "the statistics of the range" if span is not None else "the statistics of the recording"
     named = len(app.state.sessions) > 1
-    _copy(app, lambda export: export.statistics_markdown(session, span, chosen, named=named), about)
+    _copy(app, lambda export: export.statistics_markdown(session, span, event_filter, named=named), about)
 
 
 @action("save_range")

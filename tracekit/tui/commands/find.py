@@ -31,7 +31,7 @@ _FILTERED = ("events", "predictions", "aggregation", "compare")
 def ask_filter(app: StateApp) -> None:
     """Filter lists and lanes by text, model, kind, device or duration, while you type."""
     trace, before = app.state.session.trace, app.state.filter
-    known = filter_values(trace)
+    values = filter_values(trace)
 
     def apply(chosen: EventFilter) -> Callable[[], str]:
         app.change(filter=chosen)
@@ -48,8 +48,8 @@ def ask_filter(app: StateApp) -> None:
 
     # Of the selection or, without one, of the first row of the list.
     model = model_of(replace(app.state, selection=app.state.inspector_selection))
-    complete = partial(query.complete_last_word, known=known, model=model)
-    parse, hint = partial(query.parse_filter, known=known), query.filter_hint(known)
+    complete = partial(query.complete_last_word, known=values, model=model)
+    parse, hint = partial(query.parse_filter, known=values), query.filter_hint(values)
     app.push_screen(AskScreen("Search and filter", hint, parse, query.filter_text(before), apply, complete), take)
 
 

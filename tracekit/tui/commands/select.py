@@ -122,14 +122,14 @@ def slow_events(events: Events) -> BoolArray:
 
 def _to_event(app: StateApp, *, forward: bool, slow: bool = False) -> None:
     events = _events_of_lane(app)
-    chosen = slow_events(events) if slow else None
+    events_of = slow_events(events) if slow else None
     selected, time_ns = selection.walk_start(app.state, forward=forward)
     position = events.position(selected.index) if selected is not None and selected.frame == events.frame else None
     if position is None:
         # As if the cursor stood just before the first event that begins at it or later.
         begun = int(np.searchsorted(events.starts, time_ns))
         position = begun - 1 if forward else begun
-    target = step(events, position, forward, chosen)
+    target = step(events, position, forward, events_of)
     if target is None:
         raise ActionError(f"No {'later' if forward else 'earlier'} {'slow ' if slow else ''}event in this lane.")
     app.select(Selection(event=_event_at(events, target)))

@@ -247,8 +247,8 @@ def choose_columns(app: StateApp) -> None:
         # Behind the inspector, a list has no size.
         if not listed.size.width or title not in ticked:
             return ""
-        shown = [column.title for column in listed.visible_columns(frozenset(titles) - ticked)]
-        return "" if title in shown else "does not fit"
+        visible = [column.title for column in listed.visible_columns(frozenset(titles) - ticked)]
+        return "" if title in visible else "does not fit"
 
     listed = rows.focus_target()
     seen = frozenset(title for title in titles if (pane, title) not in app.state.hidden)

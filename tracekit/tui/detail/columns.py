@@ -61,19 +61,19 @@ def model_column(names: Iterable[str | None], text: Callable[[Row], Line], drop:
 
 def column_widths(columns: Sequence[ListColumn[Any]], width: int, hidden: frozenset[str] = frozenset()) -> list[int]:
     """Cells of each column in a list of that width; 0 for those that are hidden or had to go."""
-    shown = [at for at, column in enumerate(columns) if column.title not in hidden]
+    visible = [at for at, column in enumerate(columns) if column.title not in hidden]
 
     def needed_width(*, in_full: bool) -> int:
-        rooms = (max(columns[at].width or columns[at].min_width, columns[at].max_width * in_full) for at in shown)
-        return 1 + sum(rooms) + GAP * max(len(shown) - 1, 0)
+        rooms = (max(columns[at].width or columns[at].min_width, columns[at].max_width * in_full) for at in visible)
+        return 1 + sum(rooms) + GAP * max(len(visible) - 1, 0)
 
-    while any(columns[at].drop for at in shown):
-        if needed_width(in_full=any(columns[at].drop > WEIGHTY for at in shown)) <= width:
+    while any(columns[at].drop for at in visible):
+        if needed_width(in_full=any(columns[at].drop > WEIGHTY for at in visible)) <= width:
             break
-        shown.remove(max(shown, key=lambda at: columns[at].drop))
+        visible.remove(max(visible, key=lambda at: columns[at].drop))
     spare = max(width - needed_width(in_full=False), 0)
     widths = [0] * len(columns)
-    for at in shown:
+    for at in visible:
         column = columns[at]
         more = min(max(column.max_width - column.width, 0), spare) if column.width else 0
         widths[at] = (column.width or column.min_width) + more
@@ -92,8 +92,8 @@ def headings(columns: Sequence[ListColumn[Any]], sort: Sort, widths: Sequence[in
     if widths[at]:
         titles[at] = by
         return titles
-    sign, shown = by[-1], [index for index, room in enumerate(widths) if room]
-    named = [index for index in shown if columns[index].words] or shown
+    sign, visible = by[-1], [index for index, room in enumerate(widths) if room]
+    named = [index for index in visible if columns[index].words] or visible
     ways = [(index, f"{titles[index]}, by {by}") for index in named]
     ways += [(index, f"{titles[index]} {sign}{by[:-1]}") for index in named]
     fitting = ((index, text) for index, text in ways if cell_len(text) <= widths[index])
@@ -181,6 +181,6 @@ def sort_records(records: Sequence[Record], value: Callable[[Record], Any], *, d
         sort_value = value(record)
         return sort_value.casefold() if isinstance(sort_value, str) else sort_value
 
-    known = [record for record in records if value(record) is not None]
+    with_value = [record for record in records if value(record) is not None]
     unknown = [record for record in records if value(record) is None]
-    return [*sorted(known, key=key, reverse=descending), *unknown]
+    return [*sorted(with_value, key=key, reverse=descending), *unknown]

@@ -199,16 +199,18 @@ class ComparePane(ListPane[Compared]):
             aggregation(session, span, state.filter) or () for session, span in zip(state.sessions, spans, strict=True)
         )
         rows_compared = differences(rows[0], rows[1], recorded_lanes(before.trace), recorded_lanes(after.trace))
-        known = any(holds_events(session.trace) for session in state.sessions)
-        empty = none_words("event", state.range, state.filter, before.trace, known=known, source="either recording")
+        has_events = any(holds_events(session.trace) for session in state.sessions)
+        empty = none_words(
+            "event", state.range, state.filter, before.trace, known=has_events, source="either recording"
+        )
         return records_of(rows_compared, columns, sort, empty, BY_DIFFERENCE)
 
     def heading(self, state: State, rows: Compared, room: int) -> str:
         """What is compared, and what else could be."""
         del rows
         ways = ("findings", *Measure, LATENCY)
-        shown = state.measure or "findings"
-        listed = " · ".join(f"[{way}]" if way == shown else way for way in ways)
+        measure = state.measure or "findings"
+        listed = " · ".join(f"[{way}]" if way == measure else way for way in ways)
         if state.measure is None:
             first = f"{scope} · " if (scope := full_list_words(state)) else ""
             columns = ("   est. savings before and after", "   est. savings", "")
@@ -245,8 +247,8 @@ class ComparePane(ListPane[Compared]):
         if report is None:
             return None
         if isinstance(line, FindingChange):
-            found = enumerate(report.results)
-            here = (at for at, check in found if check.outcome == "finding" and _is_about(line, check))
+            results = enumerate(report.results)
+            here = (at for at, check in results if check.outcome == "finding" and _is_about(line, check))
             return next((Selection(finding=FindingRef(at)) for at in here), None)
         if isinstance(line, ModelComparison):
             return Selection(model=line.name) if line.name in [model.name for model in report.models] else None
@@ -261,8 +263,8 @@ class ComparePane(ListPane[Compared]):
 
     def open_message(self, rows: Compared, row: int) -> Message:
         """Go on to the findings, or to the events of a row."""
-        line, chosen = rows.records[row], self._selection_of(rows, row)
-        if chosen is not None and chosen.elsewhere is not None:
+        line, selection = rows.records[row], self._selection_of(rows, row)
+        if selection is not None and selection.elsewhere is not None:
             self.post_message(RecordingChosen(1 - self.state.active))
         if isinstance(line, FindingChange):
             return ChangeWanted(pane="findings")

@@ -100,8 +100,8 @@ def event_rows(trace: Trace, chosen: EventFilter, span: viewport.Span | None, so
     if sort != FIRST_SORT:
         key = _key(trace, rows_of_frames, _SORTED[sort.column])[by_start]
         by_start = by_start[np.argsort(-key if sort.descending else key, kind="stable")]
-    known = any(len(listed(trace, name)) for name in EVIDENCE_FRAMES)
-    empty = none_words("event", span, chosen, trace, known=known)
+    has_events = any(len(listed(trace, name)) for name in EVIDENCE_FRAMES)
+    empty = none_words("event", span, chosen, trace, known=has_events)
     return EventRows(event_columns(trace, sort), sort, empty, trace, frames[by_start], index[by_start])
 
 
@@ -234,7 +234,7 @@ def _call_columns(trace: Trace, calls: Calls, longest_ns: int) -> tuple[ListColu
 def call_rows(state: State, calls: Calls, sort: Sort) -> CallRows:
     """Predictions that pass the filter and lie in the range at least in part, sorted. O(n log n)."""
     trace = state.session.trace
-    chosen = np.flatnonzero(passing(trace, "activity", state.filter, state.range)[calls.index])
+    passed = np.flatnonzero(passing(trace, "activity", state.filter, state.range)[calls.index])
     keys: dict[str, IntArray] = {
         "start": calls.starts,
         "duration": calls.durations,
@@ -242,8 +242,8 @@ def call_rows(state: State, calls: Calls, sort: Sort) -> CallRows:
         "phase": np.where(calls.inferred, 2, np.where(calls.first, 0, 1)),
         "attribution": ranks(trace.activity.attribution)[calls.index],
     }
-    key = keys[sort.column][chosen]
-    order = chosen[np.argsort(-key if sort.descending else key, kind="stable")]
+    key = keys[sort.column][passed]
+    order = passed[np.argsort(-key if sort.descending else key, kind="stable")]
     empty = none_words("prediction", state.range, state.filter, trace, known=len(calls) > 0)
     columns = _call_columns(trace, calls, int(calls.durations[order].max(initial=1)))
     return CallRows(columns, sort, empty, calls, order)

@@ -41,10 +41,10 @@ def _column(title: str, width: int, **looks: Any) -> ListColumn[Cells]:
 
 def _columns(report: Report, *, timed: bool) -> tuple[ListColumn[Cells], ...]:
     """Columns, without those that say nothing of any check."""
-    found = [check for check in report.results if check.outcome == "finding"]
-    longest = max([_ALIKE_WIDTH, *(cell_len(check.title) for check in found)])
-    saved = any(savings_words(check) != ABSENT for check in found)
-    shared = any(_share(check) is not None for check in found)
+    findings = [check for check in report.results if check.outcome == "finding"]
+    longest = max([_ALIKE_WIDTH, *(cell_len(check.title) for check in findings)])
+    saved = any(savings_words(check) != ABSENT for check in findings)
+    shared = any(_share(check) is not None for check in findings)
     models = (model.name for model in report.models)
     model: ListColumn[Cells] = model_column(models, lambda cells: cells.get("model", ""), drop=1)
     return (
@@ -283,12 +283,12 @@ class FindingsPane(ListPane[CheckRows]):
         """The check or interval that is selected; where nothing is, the first finding. An event that is chosen
         elsewhere is the interval of the open finding that was made from it, and takes the cursor off any other."""
         cursor = self.query_one(RowList).cursor
-        chosen = FindingRef(0) if state.selection == NOTHING else state.selection.finding
-        if chosen is None and state.opened is not None:
+        ref = FindingRef(0) if state.selection == NOTHING else state.selection.finding
+        if ref is None and state.opened is not None:
             event = state.selection.event
-            chosen = interval_of(state.session, state.opened, event) if event is not None else None
-            chosen = chosen or FindingRef(state.opened)
-        return rows.row_of(chosen, cursor) if chosen is not None else None
+            ref = interval_of(state.session, state.opened, event) if event is not None else None
+            ref = ref or FindingRef(state.opened)
+        return rows.row_of(ref, cursor) if ref is not None else None
 
     def _selection_of(self, rows: CheckRows, row: int) -> Selection:
         return Selection(finding=rows.rows[row].ref)

@@ -81,8 +81,8 @@ class RowList(ScrollView, can_focus=True):
 
     def _lags(self, row: int) -> bool:
         """Whether a row that the state asks for is one that the cursor has left again by key."""
-        known, self._given = self._given, row
-        if row != known:
+        before, self._given = self._given, row
+        if row != before:
             if row in self._ahead:
                 self.finish_move(row)
             else:

@@ -108,8 +108,8 @@ class AggregationPane(ListPane[Records[EventRow]]):
 
     def open_message(self, rows: Records[EventRow], row: int) -> Message:
         """List the events of a row, of those that count."""
-        chosen = filter_of(rows.records[row].source)
-        return ChangeWanted(pane="events", filter=chosen.within(self.state.filter))
+        event_filter = filter_of(rows.records[row].source)
+        return ChangeWanted(pane="events", filter=event_filter.within(self.state.filter))
 
 
 def filter_of(row: AggregationRow) -> EventFilter:

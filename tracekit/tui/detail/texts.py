@@ -48,8 +48,8 @@ def facts_text(report: Report) -> Text:
     text.append(f"{formatting.visible(report.summary.verdict)}\n\n", "bold")
     for request in report.requests:
         text.append(f"{formatting.visible(request.name)}\n", "bold")
-        known = [name for name in REQUEST_TITLES if request_value(request, name) is not None]
-        _lines(text, ((REQUEST_TITLES[name], request_number(request, name)) for name in known), 20)
+        titles = [name for name in REQUEST_TITLES if request_value(request, name) is not None]
+        _lines(text, ((REQUEST_TITLES[name], request_number(request, name)) for name in titles), 20)
         text.append("".join(f"{formatting.visible(note)}\n" for note in request_notes(request)) + "\n")
     _lines(text, facts(report.recording))
     for note in report.recording.notes:
@@ -99,9 +99,9 @@ def code_text(state: State) -> RenderableType:
         entry = session.whole_trace.coverage_of(CALL_STACKS)
         return Text(f"{entry.conclusion} {entry.advice}".rstrip())
     time = sampled.samples.time_ns
-    chosen = np.ones(len(time), np.bool_) if span is None else (time >= span.start_ns) & (time < span.end_ns)
+    within = np.ones(len(time), np.bool_) if span is None else (time >= span.start_ns) & (time < span.end_ns)
     where = "" if span is None else f" from {formatting.moment(span.start_ns)} to {formatting.moment(span.end_ns)}"
-    samples = format_count(int(chosen.sum()), "sample")
+    samples = format_count(int(within.sum()), "sample")
     counted = "" if sampled.weights is None else f"; numbers and shares are {sampled.unit}, not time"
     title = f"{samples} of running threads{where}; threads that wait are not sampled{counted}"
     order = "innermost first" if state.inverted else "outermost first"
@@ -109,7 +109,7 @@ def code_text(state: State) -> RenderableType:
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(no_wrap=True)
     grid.add_column(ratio=1, overflow="fold")
-    for branch in branches(call_tree(sampled, chosen, state.frames, invert=state.inverted)):
+    for branch in branches(call_tree(sampled, within, state.frames, invert=state.inverted)):
         grid.add_row(Text(branch.numbers), Broken(Text(branch.name), len(branch.indent)))
     return Group(Text(title), Text(keys, "dim"), grid)
 

@@ -58,34 +58,34 @@ def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
     """All that is known of a row."""
     row = session.row(ref)
     span = session.span(ref)
-    known = [("at" if "duration_ns" not in row else "start", moment(span.start_ns, 1))]
+    pairs = [("at" if "duration_ns" not in row else "start", moment(span.start_ns, 1))]
     if "duration_ns" in row:
         length = row["duration_ns"]
-        known.insert(0, ("duration", "no end recorded" if length is None else exact(length)))
-        known += [] if length is None else [("end", moment(span.start_ns + length, 1))]
+        pairs.insert(0, ("duration", "no end recorded" if length is None else exact(length)))
+        pairs += [] if length is None else [("end", moment(span.start_ns + length, 1))]
     if ref.frame == PHASES:
-        said = (name for name in row if name not in _PLAIN)
-        known += [(name.replace("_", " "), str(row[name])) for name in said if row[name] is not None]
+        plain_names = (name for name in row if name not in _PLAIN)
+        pairs += [(name.replace("_", " "), str(row[name])) for name in plain_names if row[name] is not None]
     if ref.frame in EVENT_FRAMES:
-        known += [("lane", lane_title(row["lane"]))]
+        pairs += [("lane", lane_title(row["lane"]))]
         device = None if row["device"] is None else Device(row["device"])
-        known += [] if device is None else [("device", DEVICE_NAMES[device])]
-        known += [(name.replace("_", " "), str(row[name])) for name in _NAMED if row[name] is not None]
+        pairs += [] if device is None else [("device", DEVICE_NAMES[device])]
+        pairs += [(name.replace("_", " "), str(row[name])) for name in _NAMED if row[name] is not None]
         if row["prediction"] is not None:
             call = session.trace.activity.take(slice(row["prediction"], row["prediction"] + 1))
             when = f"{duration(int(call.duration_ns[0]))} at {moment(int(call.start_ns[0]))}"
-            known.append(("prediction", f"{when} (P to jump)"))
-        known.append(("attribution", ATTRIBUTION_WORDS[Attribution(row["attribution"])]))
+            pairs.append(("prediction", f"{when} (P to jump)"))
+        pairs.append(("attribution", ATTRIBUTION_WORDS[Attribution(row["attribution"])]))
         if ref.frame == "activity":
-            known += next(inferred_facts(session.trace.activity.take(slice(ref.index, ref.index + 1))))
-        known.append(("filter", f"kind:{row['kind']}{f' device:{device}' if device else ''}"))
+            pairs += next(inferred_facts(session.trace.activity.take(slice(ref.index, ref.index + 1))))
+        pairs.append(("filter", f"kind:{row['kind']}{f' device:{device}' if device else ''}"))
         if row["guessed"]:
-            known.append(("note", "kind inferred from the beginning of an unrecognized event name"))
+            pairs.append(("note", "kind inferred from the beginning of an unrecognized event name"))
     if "table" in row:
-        known.append(("source", f"{row['table']}, row {row['row']}"))
+        pairs.append(("source", f"{row['table']}, row {row['row']}"))
         checks = session.report.results if session.report is not None else ()
-        known += [("evidence of", f"{checks[at].title} (F to jump)") for at in findings_of(session, ref)]
-    yield from section(name_of(row) or "unnamed event", known)
+        pairs += [("evidence of", f"{checks[at].title} (F to jump)") for at in findings_of(session, ref)]
+    yield from section(name_of(row) or "unnamed event", pairs)
     if ref.frame == PHASES and (
         parts := parts_of_one(session.whole_trace, session.trace.phases.take(slice(ref.index, ref.index + 1)))
     ):
@@ -97,24 +97,24 @@ def _caller_blocks(session: Session, index: int) -> Iterator[RenderableType]:
     site = site_of(session.whole_trace, session.label_in_whole_trace(index)) if session.report is not None else None
     if site is None:
         return
-    known = [("function", place(site)), *(("called by", place(caller)) for caller in site.called_by)]
-    known += [("thread", THREADS[site.thread])] if site.thread in THREADS else []
-    known.append(("busy with", busy_words(site) or f"unknown ({format_count(site.samples, 'sample')})"))
+    pairs = [("function", place(site)), *(("called by", place(caller)) for caller in site.called_by)]
+    pairs += [("thread", THREADS[site.thread])] if site.thread in THREADS else []
+    pairs.append(("busy with", busy_words(site) or f"unknown ({format_count(site.samples, 'sample')})"))
     if site.ambiguous:
-        known.append(("note", "ambiguous: another thread made such a call meanwhile"))
-    yield from section("Called from", known)
+        pairs.append(("note", "ambiguous: another thread made such a call meanwhile"))
+    yield from section("Called from", pairs)
 
 
 def range_blocks(state: State, span: Span, ends: tuple[Span, Span] | None) -> Iterator[RenderableType]:
     """Length and ends; for two events, the distances between their edges; the predictions that start in it."""
-    known = [
+    pairs = [
         ("length", exact(span.span_ns)),
         ("from", moment(span.start_ns, 1)),
         ("to", moment(span.end_ns, 1)),
         *((name, exact(length)) for name, length in (distances(*ends) if ends is not None else ())),
         ("statistics", "2 to show, ctrl+y to copy"),
     ]
-    yield from section("Range", known)
+    yield from section("Range", pairs)
     yield from histogram_blocks(durations_in_range(state, span), "predictions starting in it")
 
 

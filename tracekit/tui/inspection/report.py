@@ -180,10 +180,10 @@ def row_blocks(state: State, ref: RowRef) -> Iterator[RenderableType]:
     """A row, of what range and filter let through."""
     row = ref.source
     numbers = row.warm if ref.warm else row.statistics
-    known = [("lane", lane_title(row.lane)), ("model", row.model or formatting.ABSENT)]
-    known += [("process", row.process)] if row.process is not None else []
-    known += [("warm", "excludes the first prediction after each load")] if ref.warm else []
-    yield from section(row.label, [*known, ("keys", "enter lists the events")])
+    pairs = [("lane", lane_title(row.lane)), ("model", row.model or formatting.ABSENT)]
+    pairs += [("process", row.process)] if row.process is not None else []
+    pairs += [("warm", "excludes the first prediction after each load")] if ref.warm else []
+    yield from section(row.label, [*pairs, ("keys", "enter lists the events")])
     if numbers is not None:
         yield from histogram_blocks(durations_of_row(state, ref), "these events", row.resolution_ns)
         yield facts(numbers_of(numbers, row.resolution_ns))

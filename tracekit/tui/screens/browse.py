@@ -254,8 +254,8 @@ def footer_keys(state: State, enter: str, *, lists: bool, events: bool) -> Itera
         yield "c", "Clear filter", "clear_filter"
     elif events:
         yield "/", "Filter", "filter"
-    calls, chosen = state.session.calls, state.selection
-    is_slow = chosen == NOTHING or (chosen.event is None and check is not None and check.model is not None)
+    calls, selection = state.session.calls, state.selection
+    is_slow = selection == NOTHING or (selection.event is None and check is not None and check.model is not None)
     if len(state.sessions) == 1 and is_slow and calls is not None and len(calls):
         yield "W", "Why slow", "why"
     if lists:
@@ -270,6 +270,6 @@ def footer_keys(state: State, enter: str, *, lists: bool, events: bool) -> Itera
         yield from (("u", "Compare by", "next_measure"), ("z", "Other recording", "other_recording"))
     yield from (("L", "Legend", "legend"), ("t", "Group", "grouping"), ("Z", "Maximize", "maximize"))
     # What comes and goes from row to row stands last, so that a step does not write the others again.
-    event = chosen.event
+    event = selection.event
     if event is not None and state.pane != "findings" and next(findings_of(state.session, event), None) is not None:
         yield "F", "Its finding", "to_finding"

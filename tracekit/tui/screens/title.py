@@ -49,10 +49,10 @@ def title_line(state: State, width: int, palette: Palette) -> Text:
         run, cells = state.session.trace.run, room - cell_len(_claim(verdict)) - 2
         target = run.target.process.name if run.target.process is not None else None
         parts = (state.session.name, target, format_time(run.duration_ns) if run.duration_ns is not None else None)
-        known = [part for part in parts if part]
-        while len(known) > 1 and cell_len(" · ".join(known)) > cells:
-            known.pop()
-        left = cut(visible(" · ".join(known)), room)
+        texts = [part for part in parts if part]
+        while len(texts) > 1 and cell_len(" · ".join(texts)) > cells:
+            texts.pop()
+        left = cut(visible(" · ".join(texts)), room)
     else:
         # What became of the findings is said in full; names keep both ends, by which they differ.
         names = [visible(session.name.removesuffix(".trace")) for session in state.sessions]
@@ -65,8 +65,8 @@ def title_line(state: State, width: int, palette: Palette) -> Text:
     ends = [match.start() for match in re.finditer(_CLAUSE_END, verdict)]
     ways = [verdict, *(verdict[:end] for end in reversed(ends)), verdict]
     rest = longest_that_fits(ways, max(room - cell_len(left) - 2, 0))
-    shown = rest if not rest.endswith("…") or cell_len(rest) > _MIN_VERDICT_WIDTH else ""
-    claim, rest = (_claim(shown), shown[len(_claim(shown)) :]) if not on else (shown, "")
+    short = rest if not rest.endswith("…") or cell_len(rest) > _MIN_VERDICT_WIDTH else ""
+    claim, rest = (_claim(short), short[len(_claim(short)) :]) if not on else (short, "")
     change = change_words(state.comparison) if state.comparison is not None and not on else None
     # What changed has a color where that is certain.
     colors = {Answer.IMPROVED: palette.better, Answer.REGRESSED: palette.worse}
@@ -192,9 +192,9 @@ def status_line(state: State, here: Span, width: int) -> str:
         parts["range"] = f"range {format_time(state.range.span_ns)}"
     for expendable in ("", "grouping", "cursor", "span", "when", "edges", "range"):
         parts.pop(expendable, None)
-        chosen = parts["selected"] + parts.get("when", "")
+        words = parts["selected"] + parts.get("when", "")
         others = [part for name, part in parts.items() if name not in ("selected", "when")]
-        line = "  ·  ".join(filter(None, (chosen, *others)))
+        line = "  ·  ".join(filter(None, (words, *others)))
         if cell_len(line) <= width - 2:
             break
     return line

@@ -137,11 +137,11 @@ def _solid(result: Picture, bar: Bar, text: str) -> None:
 
 def cells(text: str, width: int, filling: str = " ") -> list[str]:
     """A text in exactly `width` cells, one entry each; cut with `…`, or filled up."""
-    shown = visible(text)
-    if cell_len(shown) > width:
-        shown = f"{set_cell_size(shown, width - 1)}…" if width else ""
+    label = visible(text)
+    if cell_len(label) > width:
+        label = f"{set_cell_size(label, width - 1)}…" if width else ""
     characters: list[str] = []
-    for character in shown + filling * (width - cell_len(shown)):
+    for character in label + filling * (width - cell_len(label)):
         size = cell_len(character)
         if size == 0 and characters:
             characters[-1] += character

@@ -153,8 +153,8 @@ def columns_seen(what: Span | None, view: Viewport, columns: int) -> tuple[int, 
 def overview(lanes: Lanes) -> tuple[CoveredTime, CoveredTime]:
     """Where any lane of Core ML has rows (any lane at all, where none has), and where evidence lies."""
     core_ml_events = [lane.events for lane in lanes.lanes if lane.events is not None and not lane.pinned]
-    shown = core_ml_events or [lane.events for lane in lanes.lanes if lane.events is not None and not lane.strip]
-    return _union(shown, None), _union(shown, lanes.evidence)
+    events = core_ml_events or [lane.events for lane in lanes.lanes if lane.events is not None and not lane.strip]
+    return _union(events, None), _union(events, lanes.evidence)
 
 
 def _union(events: list[Events], chosen: Mapping[str, BoolArray] | None) -> CoveredTime:

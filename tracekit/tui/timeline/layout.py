@@ -127,14 +127,14 @@ def arrange(
     last_top = max(len(scrolled) - visible, 0)
     first = min(max(top, 0), last_top)
     headings = _headings(lanes, scrolled) if visible >= _MIN_SCROLLED_LINES else {}
-    shown = _announcing(scrolled, first, first + visible, headings)
-    blank = [ScreenLine(Line.BLANK)] * (visible - len(shown))
+    announced = _announcing(scrolled, first, first + visible, headings)
+    blank = [ScreenLine(Line.BLANK)] * (visible - len(announced))
     numbers = [(lane, number) for number, line in enumerate(scrolled) for lane in line.lanes]
     # Where the number of rows changes with the view, pinned lanes stay where they are.
     between, below = ([], blank) if placed.steady else (blank, [])
     latency = [ScreenLine(Line.LATENCY, part=part, parts=count - 1) for part in range(count - 1)]
     over_time = [ScreenLine(Line.IN_FLIGHT), *latency][:count]
-    lines = (*HEADER, *shown, *between, *pinned, *over_time, *below)[:height]
+    lines = (*HEADER, *announced, *between, *pinned, *over_time, *below)[:height]
     first_of_lane = {
         lane: number - (number in headings or (number > 0 and scrolled[number - 1].line is Line.HEADING))
         for lane, number in reversed(numbers)
@@ -225,12 +225,14 @@ def _announcing(
 ) -> list[ScreenLine]:
     """The lines from `first` to before `after`, the first one under its heading, which takes its place where it is
     scrolled away; the outer ones show how many rows there are beyond them."""
-    shown = list(lines[first:after])
-    if shown:
+    visible_lines = list(lines[first:after])
+    if visible_lines:
         hidden = lines[: first + (first in headings)]
-        shown[0] = replace(headings.get(first, shown[0]), above=sum(bool(line.lanes) for line in hidden))
-        shown[-1] = replace(shown[-1], below=sum(bool(line.lanes) for line in lines[after:]))
-    return shown
+        visible_lines[0] = replace(
+            headings.get(first, visible_lines[0]), above=sum(bool(line.lanes) for line in hidden)
+        )
+        visible_lines[-1] = replace(visible_lines[-1], below=sum(bool(line.lanes) for line in lines[after:]))
+    return visible_lines
 
 
 def _lines(

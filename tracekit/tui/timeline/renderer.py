@@ -270,16 +270,16 @@ class Renderer:
         key = (track, line.parts, self._waits(state, lane))
         if key not in self._pictures:
             self._pictures[key] = self._track_lines(state, lane, track, line)
-        shown = self._pictures[key][line.part]
+        picture = self._pictures[key][line.part]
         view, columns = state.view, self.columns
         evidence = self._evidence(state, lane, track)
         marked = (evidence.between(edges(view, columns)) > 0).tolist() if evidence is not None else ()
         span = columns_seen(state.range, view, columns)
         cursor = column_of(view, columns, state.cursor_ns) if lane.id == state.lane else -1
         overlay = Overlay(
-            marked, self._selected_columns(state, lane, track, shown), span, cursor, self._recorded_columns(state)
+            marked, self._selected_columns(state, lane, track, picture), span, cursor, self._recorded_columns(state)
         )
-        return [title, *segments(shown, self._palette, overlay, monochrome=self._monochrome)]
+        return [title, *segments(picture, self._palette, overlay, monochrome=self._monochrome)]
 
     def _keep_only_this_view(self, state: State) -> None:
         seen = (state.view, self.columns, self.lanes)
@@ -304,11 +304,11 @@ class Renderer:
             return f"{number or ''} {lane.events.label(position)}".lstrip()
 
         mask = self._filter_mask
-        chosen = None if mask is None or lane.events is None else mask.passing(lane.events, track)
-        if chosen is None:
+        passing = None if mask is None or lane.events is None else mask.passing(lane.events, track)
+        if passing is None:
             return draw(track, label)
         dim = fade_letters if self._monochrome else fade
-        return tuple(map(dim, draw(track, lambda _: ""), draw(chosen, label)))
+        return tuple(map(dim, draw(track, lambda _: ""), draw(passing, label)))
 
     def _waits(self, state: State, lane: TimelineLane) -> tuple[int, ...]:
         """What an explained prediction waited for, on lanes of the hardware."""
@@ -342,8 +342,8 @@ class Renderer:
             return None
         key = (track, None if waits is None else waits.prediction)
         if key not in self._marks:
-            shown = lane.events.index[track.positions]
-            chosen = rows[shown] if waits is None else np.isin(shown, rows)
+            indexes = lane.events.index[track.positions]
+            chosen = rows[indexes] if waits is None else np.isin(indexes, rows)
             union = Intervals(track.starts[chosen], track.ends[chosen]).covered_time()
             self._marks[key] = union if chosen.any() else None
         return self._marks[key]
