@@ -15,6 +15,7 @@ import pytest
 from support.models import needs_coremltools
 from tracekit.detectors.registry import DETECTORS
 from tracekit.testing import Model, Process, Scenario, write_bundle, write_export
+from tracekit.testing.schemas import columns_of
 
 ROOT = Path(__file__).resolve().parents[1]
 MAC = ROOT / "scripts" / "mac"
@@ -89,6 +90,46 @@ def spoil(folder: Path) -> None:
     rows = {"tables": [{"rows": []}], "unknown_events": ["Strange NameA"], "unknown_columns": ["app-note"]}
     with zipfile.ZipFile(folder / "reload-alone.zip", "w") as archive:
         archive.writestr("core-ml-rows.json", json.dumps(rows))
+
+
+def instruments_package(folder: Path) -> None:
+    """A package with a property list, rules as text, and a program."""
+    contents = folder / "CoreML.instrdst" / "Contents"
+    rules = contents / "Extensions" / "coreml.dtac" / "modeling-rules"
+    rules.mkdir(parents=True)
+    (rules / "rules-0001.clp").write_text(
+        '(defrule load (table (schema coreml-os-signpost) (event-label ?l)) => (assert "Load (cached)" "Prediction"))\n'
+        "; \"This is a sentence of Apple's, which is nobody's business.\"\n(create coreml-function-intervals)\n"
+    )
+    columns = [each.mnemonic for each in columns_of("coreml-os-signpost", 27) if each.mnemonic != "graph-event-label"]
+    listed = {"schemas": [{"name": "ane-hw-intervals", "columns": columns}], "title": "Neural Engine Request"}
+    (contents / "tables.plist").write_bytes(plistlib.dumps(listed, fmt=plistlib.FMT_BINARY))
+    (contents / "CoreML").write_bytes(b"\xfe\0\1metal-gpu-intervals\0/usr/lib/some-library.dylib\0")
+    (folder / "Audio.instrdst").mkdir()
+
+
+def test_packages_of_instruments_are_compared_with_what_readers_expect(standin, tmp_path: Path) -> None:
+    instruments_package(tmp_path / "Packages")
+    command = [sys.executable, str(MAC / "packages.py"), str(tmp_path), str(tmp_path / "Packages")]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    facts = json.loads((tmp_path / "packages.json").read_text(encoding="utf-8"))
+    (package,) = facts["packages"].values()
+    assert package["events"] == ["Load (cached)", "Neural Engine Request", "Prediction"]
+    assert {"coreml-os-signpost", "coreml-function-intervals", "metal-gpu-intervals"} <= {*package["names"]}
+    assert "sentence" not in (tmp_path / "packages.json").read_text(encoding="utf-8")
+    assert facts["xctrace"]["export"] == ["--input", "--output", "--toc", "--xpath"]
+    said = (tmp_path / "packages.md").read_text(encoding="utf-8")
+    assert "columns of coreml-os-signpost that no package names: graph-event-label\n" in said
+    assert "names that may be tables that tracekit does not read: coreml-function-intervals\n" in said
+    assert "subcommands of xctrace that tracekit does not know: triage\n" in said
+    (lost,) = [line for line in said.splitlines() if line.startswith("- tables that tracekit reads")]
+    assert "time-info" in lost
+    assert not any(f" {known}," in lost for known in ("coreml-os-signpost", "ane-hw-intervals", "metal-gpu-intervals"))
+    (events,) = [line for line in said.splitlines() if line.startswith("- event strings")]
+    assert "data cast" in events
+    assert "load (cached)" not in events
 
 
 def test_the_plan_plants_what_checks_are_for_and_instruments_may_look_into_the_program() -> None:

@@ -107,6 +107,8 @@ def main(folder: Path, plan_path: Path) -> int:
         *(f"- {sentence}" for sentence in wrong), "",
         "```", (folder / "machine.txt").read_text(encoding="utf-8").rstrip(), "```",
     ]  # fmt: skip
+    if (packages := folder / "packages.md").exists():
+        lines += ["", packages.read_text(encoding="utf-8").rstrip()]
     (folder / "summary.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
     print("\n".join(lines))
     return 1 if wrong else 0

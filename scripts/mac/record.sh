@@ -27,6 +27,9 @@ step "this Mac"
 } >"$folder/machine.txt" 2>&1
 cat "$folder/machine.txt" >&2
 
+step "packages of Instruments"
+"$python" "$here/packages.py" "$folder" || echo "status $?" >&2
+
 step "models and program"
 "$python" "$here/models.py" "$folder/models"
 for model in Float16 Float32; do

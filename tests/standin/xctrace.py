@@ -79,6 +79,9 @@ FAILED_TOC = """<?xml version="1.0"?>
         <tracks/>
     </run>
 </trace-toc>"""
+HELP = "usage: xctrace <command>\n\n    export\n    help\n    list\n    record\n    triage\n    version\n"
+HELPED = {"export": ("--input", "--output", "--toc", "--xpath"), "record": ("--output", "--template", "--attach")}
+"""Subcommands, and options of some; a guess at their form. Xcode 27 has `triage`."""
 DEVICES = """== Devices ==
 Example Mac (00000000-0000-0000-0000-000000000001)
 Phone (blue) (18.5) (00000000-0000000000000002)
@@ -112,6 +115,8 @@ def main() -> None:
     if name == "codesign":
         codesign()
     command, *rest = arguments
+    if command == "help":
+        leave(0, HELP if not rest else "".join(f"    {each} <value>\n" for each in HELPED.get(rest[0], ())))
     if command == "version":
         leave(0, SETTINGS.get("version", "xctrace version 16.0 (16F6)") + "\n")
     if command == "list" and rest == ["instruments"]:

@@ -49,7 +49,7 @@ EVENT_TYPE_LANES: dict[str, Lane] = {
 }
 """Values of the `event-type` column. Where a row has one, it decides the lane."""
 
-_LITERAL = frozenset(
+KNOWN_EVENTS = frozenset(
     {
         *("load", "load (cached)", "load (prepare and cache)", "compile", "prediction"),
         *("input validation", "input copy", "data cast", "output transformation", "neural engine - data copy"),
@@ -119,7 +119,7 @@ def event_meaning(label: str) -> Meaning:
 
 def is_known(label: str) -> bool:
     """Whether the event string is one that recordings are known to have, so that nothing about it is guessed."""
-    return fold(label) in _LITERAL
+    return fold(label) in KNOWN_EVENTS
 
 
 @dataclass(frozen=True, slots=True)
