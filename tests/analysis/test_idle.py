@@ -5,11 +5,10 @@ from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 from hypothesis import given, settings, strategies as st
 
-from tracekit.analysis.idle import Idle, Pacing, core_ml_calls, follows, idle_times, paced_stretches, pacing, spread
-from tracekit.intervals import Intervals
+from tracekit.analysis.idle import core_ml_calls, idle_times
+from tracekit.analysis.pace import follows
 from tracekit.trace.cache import Cache
 from tracekit.trace.events import Calls
 
@@ -151,71 +150,6 @@ def test_time_of_a_model_and_of_those_in_turn_with_it_is_busy(rows, stretch, spl
     assert int(idle.gaps.durations.sum()) == int(idle.idle_ns.sum())
 
 
-def steps(calls_ms, gaps_ms):
-    calls, gaps = (np.rint(np.array(part) * MS).astype(np.int64) for part in (calls_ms, gaps_ms))
-    return calls + gaps, calls
-
-
-CALLS = [(6, 14, 10, 8, 12)[index * 7 % 5] for index in range(60)]
-WORK = [(19, 21, 20, 20.5, 19.5, 20.2)[index * 5 % 6] for index in range(60)]
-
-
-PROMPTS = [(250, 450, 750, 975)[index // 18 % 4] if index % 18 == 1 else CALLS[index] for index in range(60)]
-
-
-@pytest.mark.parametrize(
-    ("calls", "gaps", "expected"),
-    [
-        pytest.param(CALLS, WORK, Pacing.FOLLOWING, id="gaps do not know of the calls"),
-        pytest.param(CALLS, [2 * call for call in CALLS], Pacing.FOLLOWING, id="longer calls, longer gaps"),
-        pytest.param(PROMPTS, WORK, Pacing.FOLLOWING, id="a few prompts are far longer"),
-        pytest.param(CALLS, [33 - call for call in CALLS], Pacing.PERIODIC, id="starts on a grid"),
-        pytest.param(
-            CALLS,
-            [(66 if index % 7 == 3 else 33) - call for index, call in enumerate(CALLS)],
-            Pacing.PERIODIC,
-            id="dropped frames",
-        ),
-        pytest.param(
-            CALLS,
-            [(30, 34, 32, 31, 33, 35, 29)[index * 3 % 7] - call for index, call in enumerate(CALLS)],
-            Pacing.PERIODIC,
-            id="gaps shrink with the calls",
-        ),
-        pytest.param([10, 11], [20, 23], Pacing.UNCLEAR, id="few calls"),
-        pytest.param(
-            [10] * 60, [(17, 20, 23, 26)[index // 15] for index in range(60)], Pacing.UNCLEAR, id="drifting gaps"
-        ),
-    ],
-)
-def test_gaps_that_know_of_the_calls_keep_a_beat(calls, gaps, expected):
-    assert pacing(*steps(calls, gaps)) is expected
-
-
-def test_a_camera_is_a_beat_where_most_calls_take_longer_than_a_frame():
-    calls = [(20, 22, 8, 21, 19)[index * 3 % 5] for index in range(60)]
-    late = np.array([(0, 2, 1, 3, 2, 4)[index * 5 % 6] / 10 for index in range(61)])
-    distances = [33.33 if call > 16.67 else 16.67 for call in calls] + np.diff(late)
-    assert pacing(*steps(calls, distances - calls)) is Pacing.PERIODIC
-
-
-@pytest.mark.parametrize("gaps", [(5, 90, 60, 35, 20), (80, 90, 100, 120, 110)])
-def test_distances_that_lie_anywhere_between_shorter_beats_keep_none(gaps):
-    # What is left of them without beats of a half or a third of the usual distance happens to go up and down in turn.
-    assert pacing(*steps(CALLS, [gaps[index % 5] for index in range(60)])) is not Pacing.PERIODIC
-
-
-def test_each_start_off_a_grid_by_chance_is_a_beat():
-    late = np.array([(0, 3, 1, 5, 2, 4)[index * 5 % 6] for index in range(61)])
-    # Calls of one length say nothing, but what is early now is late next time.
-    assert pacing(*steps([10] * 60, 23 + np.diff(late))) is Pacing.PERIODIC
-
-
-def test_the_spread_is_half_the_distance_between_quartiles_over_the_median():
-    assert spread(np.array([10, 20, 30, 40, 50])) == pytest.approx(10 / 30)
-    assert spread(np.array([0, 0, 0])) == float("inf")
-
-
 def test_even_distances_may_follow_each_other():
     rng = np.random.default_rng(3)
     calls = 20_000 + rng.integers(-400, 400, 60)
@@ -234,48 +168,6 @@ def test_even_distances_may_follow_each_other():
     assert not follows(of(even, np.full(60, 20_000)))
     assert not follows(of(even, loads, calls))
     assert follows(of(np.cumsum(loads + calls + 5_333) - loads - calls, loads, calls))
-
-
-def idle_of(*parts, jitter_ns=200_000):
-    """Idle times of calls from (sequence, fps, calls, length in ms) each; without fps each call follows the one before
-    after a gap of 16 to 27 ms."""
-    rng = np.random.default_rng(6)
-    distance, busy, sequence = [], [], []
-    for number, fps, count, length in parts:
-        calls = length * MS * rng.uniform(0.95, 1.05, count)
-        late = rng.uniform(0, jitter_ns, count + 1)
-        distance.append(1e9 / fps + np.diff(late) if fps else calls + rng.uniform(16, 27, count) * MS)
-        busy.append(calls)
-        sequence.append(np.full(count, number))
-    distance, busy = (np.concatenate(values).astype(np.int64) for values in (distance, busy))
-    none = np.zeros(0, np.int64)
-    return Idle(Intervals.none(), none, none, np.concatenate(sequence), distance, distance - busy, busy)
-
-
-@pytest.mark.parametrize(
-    ("parts", "expected"),
-    [
-        ([(0, 24, 60, 10), (1, 20, 60, 13)], [60, 60]),
-        ([(0, 24, 60, 10), (0, 20, 60, 13)], [60, 60]),
-        ([(0, 30, 80, 8), (1, None, 80, 9)], [80]),
-        ([(0, None, 80, 9), (1, None, 80, 12)], []),
-        ([(0, 30, 19, 8), (1, 24, 19, 8)], []),
-        ([], []),
-    ],
-    ids=["sequences", "shift", "camera, then photos", "photos", "too few", "none"],
-)
-def test_each_stretch_of_steps_may_keep_a_beat_of_its_own(parts, expected):
-    stretch = paced_stretches(idle_of(*parts) if parts else idle_of((0, None, 0, 1)))
-    counts = np.unique(stretch[stretch >= 0], return_counts=True)[1]
-    # Where the rate shifts inside a sequence, the place is found within a few calls.
-    assert counts.tolist() == pytest.approx(expected, abs=3)
-
-
-@settings(deadline=None, max_examples=20)
-@given(st.lists(st.tuples(st.sampled_from([15, 20, 24, 30, 60]), st.integers(30, 70)), min_size=1, max_size=4))
-def test_a_camera_keeps_a_beat_whatever_rates_it_runs_at(rates):
-    idle = idle_of(*((number, fps, count, 200 / fps) for number, (fps, count) in enumerate(rates)))
-    assert (paced_stretches(idle) >= 0).all()
 
 
 def test_the_gaps_of_some_steps():

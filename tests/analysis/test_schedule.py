@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from suite.cases.pipeline_gaps import camera_in_the_dark, camera_opened_again
 from suite.random_apps import healthy, problem
 from support.choice import sweep_rest
 from support.handover import trace_of
@@ -40,6 +41,13 @@ def test_a_camera_sets_the_time_of_its_calls():
     recorded = recorded_schedule(trace_of(camera_app(Draws(3)).finish()))
     assert len(recorded.paced) == 1
     assert recorded.schedule.anchored[2:].mean() > 0.95
+
+
+@pytest.mark.parametrize("app", [camera_in_the_dark, camera_opened_again])
+def test_a_camera_whose_rate_changes_sets_the_time_of_its_calls(app):
+    recorded = recorded_schedule(trace_of(app(Draws(5), (30, 24)).finish()))
+    assert len(recorded.paced) == 1
+    assert recorded.schedule.anchored.mean() > 0.9
 
 
 def test_calls_in_a_loop_follow_each_other():

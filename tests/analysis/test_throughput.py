@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from tracekit.analysis.idle import core_ml_calls
-from tracekit.analysis.throughput import burst_numbers, bursts, gaps, steady_rate, summarize_throughput
+from tracekit.analysis.pace import steady_rate
+from tracekit.analysis.throughput import burst_numbers, bursts, gaps, summarize_throughput
 from tracekit.intervals import Intervals
 
 MS = 1_000_000

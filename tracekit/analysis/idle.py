@@ -3,31 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 
-from tracekit.analysis.latency import change_points
-from tracekit.analysis.quantities import median_of, sample_quantiles
-from tracekit.arrays import BoolArray, FloatArray, IndexArray, IntArray
+from tracekit.arrays import BoolArray, IndexArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.sorting import few_bits, places
 from tracekit.trace.events import Level
 from tracekit.trace.trace import Trace, cached_by_trace
-
-BEAT_SPREAD = 0.01
-"""Distances from start to start whose half distance between quartiles is at most this share of their median keep a
-beat. Computing varies more (heuristic)."""
-
-BEAT_RETURN = -0.3
-"""And where a long distance is followed by a short one: the correlation of neighbors is -0.5 if each start is off a
-fixed grid by chance, and about 0 if each distance is by itself (heuristic)."""
-
-BEAT_REACH = 0.5
-"""Where the usual distance passes several beats, nine tenths of the distances, less all but one of their beats, must
-lie in so large a part of a beat. Distances that keep no beat leave anything: nine tenths in 0.9 of one (heuristic)."""
 
 TURN_SHARE = 0.5
 """A model takes turns with another if it is used in so large a share of the other's steps, call to call (heuristic)."""
@@ -35,21 +19,6 @@ TURN_SHARE = 0.5
 TURN_OVERLAP = 0.05
 """And if no more of its uses overlap a call of the other: who takes turns waits for the other's end. Or if all but so
 many times in which either is used hold one use of each: the app asks for both and waits for both (heuristic)."""
-
-CERTAINTY = 2.5
-"""A measure must be so many times its standard error away from what is to be ruled out: chance reaches that in one of
-160 cases (normal distribution, one side)."""
-
-
-class Pacing(StrEnum):
-    """What sets the distances of calls."""
-
-    PERIODIC = "beat"
-    """Something outside, such as a camera or a timer: the next call starts when it is time, however long one takes."""
-    FOLLOWING = "following"
-    """Each call follows the one before after a gap of its own: gaps are not shorter where calls are longer."""
-    UNCLEAR = "unclear"
-    """Too few or too even calls to tell."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,128 +199,3 @@ def are_at_once(begin: IntArray, stop: IntArray, ours: BoolArray, theirs: BoolAr
     run = np.append(0, np.cumsum(begin[either][1:] >= end[:-1]))
     of_ours, of_theirs = np.bincount(run, ours[either]), np.bincount(run, theirs[either])
     return float(((of_ours != 1) | (of_theirs != 1)).mean()) <= TURN_OVERLAP
-
-
-def pacing(distance_ns: IntArray, busy_ns: IntArray) -> Pacing:
-    """What sets the distances of calls, given how much of each is no gap: shape (steps,) each. O(n log n).
-
-    If each start waits for its time, a call that takes longer leaves less of a gap: the slope of gaps over calls is
-    -1. If each call follows the one before, it is 0. The slope of a least-squares line and its standard error decide;
-    a distance of several beats counts as one. Distances that hardly vary, or of which each makes up for the one before,
-    are a beat in any case; where most pass two or three beats, the usual distance is so many.
-    """
-    usual = median_of(distance_ns) if len(distance_ns) else 0.0
-    if len(distance_ns) >= 3 and usual and any(_keeps(distance_ns, usual, beats) for beats in _BEATS):
-        return Pacing.PERIODIC
-    if not usual:
-        return Pacing.UNCLEAR
-    # A call that is beats long passes these whatever sets the pace.
-    passed = np.minimum(_skips(distance_ns, usual), busy_ns // usual)
-    return _pacing_by_gaps(distance_ns, busy_ns - passed * usual)
-
-
-MIN_STRETCH = 20
-"""Fewer steps in a row do not show a pace of their own (heuristic)."""
-
-SAME_PACE = 1.1
-"""Median distances that differ by no larger factor are of one pace (heuristic)."""
-
-
-def paced_stretches(idle: Idle) -> IntArray:
-    """Shape (steps,): number of the stretch with a beat of its own that each step lies in, -1 for none.
-
-    A camera keeps another beat in another sequence, and another one where light fails: a stretch ends with its
-    sequence, and where the level of the distances shifts. O(n log n).
-    """
-    stretch = np.full(len(idle.distance_ns), -1, np.int64)
-    edges = np.append(np.flatnonzero(np.diff(idle.sequence, prepend=-1)), len(stretch))
-    for start, end in pairwise(edges.tolist()):
-        if end - start < MIN_STRETCH:
-            continue
-        for first, after in pairwise(change_points(idle.distance_ns[start:end], min_ratio=SAME_PACE)):
-            steps = slice(start + first, start + after)
-            paced = pacing(idle.distance_ns[steps], idle.busy_ns[steps]) is Pacing.PERIODIC
-            if paced and after - first >= MIN_STRETCH:
-                stretch[steps] = steps.start
-    return stretch
-
-
-def follows(idle: Idle) -> bool:
-    """Whether each round of calls follows the one before, however even their distances are: gaps are more even than
-    these, and clearly not shorter where calls are longer.
-
-    A round opens after the longest gap of each step, with whichever call: what waits for its time may be the load or
-    the other model before a call. O(n log n).
-    """
-    longest, gone = idle.longest, np.cumsum(idle.gaps.durations)
-    distance, free = np.diff(idle.gaps.ends[longest]), np.diff(gone[longest])
-    same = np.diff(idle.sequence[idle.step[longest]]) == 0
-    distance, free = distance[same], free[same]
-    if not len(distance) or quartile_distance(free) >= quartile_distance(distance):
-        return False
-    return _pacing_by_gaps(distance, distance - free) is Pacing.FOLLOWING
-
-
-def quartile_distance(values: IntArray) -> float:
-    """Distance between the quartiles, shape (n,) with n > 0. O(n log n)."""
-    low, high = sample_quantiles(values, 0.25, 0.75)
-    return high - low
-
-
-def _pacing_by_gaps(distance_ns: IntArray, busy_ns: IntArray | FloatArray) -> Pacing:
-    count = len(distance_ns)
-    usual = float(np.median(distance_ns)) if count else 0.0
-    if count < 3 or not usual:
-        return Pacing.UNCLEAR
-    distance = _of_one_beat(distance_ns, usual)
-    busy = _clip(busy_ns)
-    gap = distance - busy
-    power = float(((busy - busy.mean()) ** 2).sum())
-    if not power:
-        return Pacing.UNCLEAR
-    slope = float(((busy - busy.mean()) * gap).sum()) / power
-    error = (float(((gap - gap.mean() - slope * (busy - busy.mean())) ** 2).sum()) / (count - 2) / power) ** 0.5
-    if slope <= -0.5 and slope <= -CERTAINTY * error:
-        return Pacing.PERIODIC
-    return Pacing.FOLLOWING if slope > -0.5 and slope + 1 >= CERTAINTY * error else Pacing.UNCLEAR
-
-
-_BEATS = (1, 2, 3)
-"""So many beats the usual distance may have: where each call passes more, the beat is that much slower."""
-
-
-def _of_one_beat(distance_ns: IntArray, beat: float) -> FloatArray:
-    """Shape (steps,): the distances without all but one of the beats that they pass, the outermost drawn in."""
-    return _clip(distance_ns - _skips(distance_ns, beat) * beat)
-
-
-def _skips(distance_ns: IntArray, beat: float) -> FloatArray:
-    """Shape (steps,): beats that each distance passes beyond the first."""
-    return np.maximum(np.rint(distance_ns / beat), 1) - 1
-
-
-def _keeps(distance_ns: IntArray, usual: float, beats: int) -> bool:
-    """Whether distances, shape (steps,), hardly differ from this many beats, or each makes up for the one before."""
-    beat = usual / beats
-    distance = _of_one_beat(distance_ns, beat)
-    low, high = sample_quantiles(distance, 0.25, 0.75)
-    if high - low <= 2 * BEAT_SPREAD * beat:
-        return True
-    if beats > 1 and np.ptp(distance) > BEAT_REACH * beat:
-        return False
-    if not (np.ptp(distance[1:]) and np.ptp(distance[:-1])):
-        return False
-    returns = float(np.corrcoef(distance[1:], distance[:-1])[0, 1])
-    return bool(returns <= min(BEAT_RETURN, -CERTAINTY / len(distance) ** 0.5))
-
-
-def spread(values: FloatArray | IntArray) -> float:
-    """Half the distance between the quartiles as a share of the median; infinite where that is 0."""
-    low, middle, high = sample_quantiles(values, 0.25, 0.5, 0.75)
-    return (high - low) / 2 / middle if middle > 0 else float("inf")
-
-
-def _clip(values: FloatArray | IntArray) -> FloatArray:
-    """Values with the outermost twentieth on each side drawn in."""
-    low, high = sample_quantiles(values, 0.05, 0.95)
-    return np.clip(np.asarray(values, np.float64), low, high)

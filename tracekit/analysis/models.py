@@ -20,13 +20,13 @@ from tracekit.analysis.ledger.causes import PREPARING
 from tracekit.analysis.ledger.explain import Tail, tail
 from tracekit.analysis.ledger.order import in_order
 from tracekit.analysis.loads import first_predictions
+from tracekit.analysis.pace import steady_rate
 from tracekit.analysis.quantities import MODEL, Sample, mostly_overlap, quantities_of
 from tracekit.analysis.statistics import CallTimes, Statistics, exact_sum, row_statistics
 from tracekit.analysis.throughput import (
     Throughput,
     bursts,
     rate_of,
-    steady_rate,
     summarize_throughput,
 )
 from tracekit.arrays import BoolArray, IntArray

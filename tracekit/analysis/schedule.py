@@ -8,13 +8,14 @@ import numpy as np
 
 from tracekit.analysis import idle as idleness
 from tracekit.analysis.ledger.order import in_order
+from tracekit.analysis.pace import paced_stretches, quartile_distance
 from tracekit.analysis.queues import ready_for
 from tracekit.analysis.replay import Schedule, schedule_of
 from tracekit.analysis.statistics import CallTimes, top_calls
-from tracekit.analysis.throughput import SLACK, burst_numbers, frame_steps
+from tracekit.analysis.throughput import burst_numbers
 from tracekit.arrays import BoolArray, IndexArray, IntArray
 from tracekit.columns import Texts
-from tracekit.intervals import Intervals, Timed, running_end
+from tracekit.intervals import Intervals, running_end
 from tracekit.rows import first_codes, places_of
 from tracekit.sorting import distinct_numbers, occurrence, places, ranks
 from tracekit.trace.events import SETUP_KINDS, Calls, Kind
@@ -115,7 +116,7 @@ def _followed(times: Intervals, thread: IntArray, model: IntArray) -> tuple[Inde
         running = np.append(False, np.maximum.accumulate(ends)[:-1] > starts[1:])
         both = running & (ended >= 0)
         steps, gaps = (starts - starts[before])[both], (starts - ends[ended])[both]
-        without_waiting = bool(len(steps)) and idleness.quartile_distance(steps) < idleness.quartile_distance(gaps)
+        without_waiting = bool(len(steps)) and quartile_distance(steps) < quartile_distance(gaps)
         from_start[mine] = running & (without_waiting | (ended < 0) | (model[mine] != model[mine[before]]))
         chosen = np.where(from_start[mine] | (ended < 0), before, ended)
         from_start[mine] |= (ended < 0) & (before >= 0)
@@ -136,7 +137,7 @@ def _beats(calls: Calls, thread: IntArray, model: IntArray) -> tuple[BoolArray, 
         number = int(thread[model == code][0])
         mine, work = rows_of[number], asked[number]
         idle = idleness.idle_times(work, code, rows.start_ns, burst_numbers(rows), 2)
-        keeps = _paced_steps(idle, rows)
+        keeps = paced_stretches(idle, rows) >= 0
         if not keeps.any():
             continue
         ends = np.append(idle.gaps.ends[idle.longest[keeps[idle.step[idle.longest]]]], np.iinfo(np.int64).max)
@@ -145,15 +146,6 @@ def _beats(calls: Calls, thread: IntArray, model: IntArray) -> tuple[BoolArray, 
         if 2 * waits.sum() >= len(rows):
             paced.add(calls.model.values[code])
     return found, frozenset(paced)
-
-
-def _paced_steps(idle: idleness.Idle, rows: Timed) -> BoolArray:
-    """Shape (steps,): something outside sets the pace."""
-    every = np.ones(len(idle.distance_ns), np.bool_)
-    if idle.share < SLACK or idleness.follows(idle):
-        return ~every
-    paced = idleness.pacing(idle.distance_ns, idle.busy_ns) is idleness.Pacing.PERIODIC
-    return every if paced or frame_steps(rows) is not None else idleness.paced_stretches(idle) >= 0
 
 
 def _joined(times: Intervals, unit: IntArray, call: IndexArray) -> tuple[IndexArray, Intervals]:

@@ -7,22 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracekit.analysis.idle import CoreMLCalls, Pacing, follows, idle_times, pacing, quartile_distance, spread
 from tracekit.analysis.quantities import median_of
-from tracekit.analysis.statistics import Statistics, duration_statistics, medians_by_group
+from tracekit.analysis.statistics import Statistics, duration_statistics
 from tracekit.arrays import FloatArray, IntArray
 from tracekit.intervals import CoveredTime, Intervals, Timed
 
 BURST_FACTOR = 5.0
 """A gap of more than this many usual intervals ends a burst (heuristic)."""
-
-TOLERANCE = 0.02
-"""Part of the period of a frame rate by which the median distance may differ from it (heuristic)."""
-SPREAD = 0.05
-"""Part of the median distance that half the distance between the quartiles may be (heuristic)."""
-
-FRAME_RATES: tuple[int, ...] = (120, 90, 60, 50, 30, 25, 24, 15)
-"""Frames per second of displays and cameras, the likely pacemakers: 8.3, 11.1, 16.7, 20, 33.3, 40, 41.7, 66.7 ms."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,7 +147,7 @@ def summarize_throughput(
     """
     several = burst_times.count > 1
     per_second = rate_of(predictions, burst_times)
-    interval = float(np.median(_distances(predictions, burst_times))) if per_second else None
+    interval = float(np.median(start_distances(predictions, burst_times))) if per_second else None
     free = gaps(predictions, burst_times)
     return Throughput(
         bursts=len(burst_times.count),
@@ -181,122 +172,7 @@ def rate_of(predictions: Timed, burst_times: Bursts) -> float | None:
     return int(count.sum()) * 1e9 / total if total else None
 
 
-def _distances(predictions: Timed, burst_times: Bursts) -> IntArray:
+def start_distances(predictions: Timed, burst_times: Bursts) -> IntArray:
     """Times from start to start inside bursts."""
     distances: IntArray = np.diff(predictions.start_ns)[np.diff(burst_times.burst) == 0]
     return distances
-
-
-def steady_rate(
-    predictions: Timed, burst_times: Bursts, calls: CoreMLCalls, model_code: int, *, slack: float = 0.05
-) -> SteadyRate | None:
-    """The steady rate of the predictions of one model, among `calls`; `model_code` is its code there. O(n log n).
-
-    It is named where the median distance lies within `TOLERANCE` of the period of a rate of `FRAME_RATES`, half the
-    distance between the quartiles is at most `SPREAD` of it, and for `slack` of the time neither the model nor one that
-    alternates with it is used: all (heuristic), set so that the nearest rates, 24 and 25, stay apart and that
-    back-to-back calls have none. Neither have calls that follow the end of the one before, of whichever model: what
-    they take may be a frame by chance.
-    """
-    rate = frame_rate(_distances(predictions, burst_times))
-    if rate is None:
-        return None
-    idle = idle_times(calls, model_code, predictions.start_ns, burst_times.burst, 2)
-    time = int(idle.distance_ns.sum())
-    back_to_back = time - int(idle.busy_ns.sum()) < slack * time
-    return None if back_to_back or follows(idle) else rate
-
-
-def frame_rate(distances: IntArray | FloatArray) -> SteadyRate | None:
-    """The usual rate of cameras and displays that distances from start to start keep; None without one. O(n log n)."""
-    if not len(distances):
-        return None
-    middle, distance = median_of(distances), spread(distances)
-    if distance > SPREAD:
-        return None
-    rate = min(FRAME_RATES, key=lambda rate: abs(middle * rate / 1e9 - 1))
-    deviation = middle * rate / 1e9 - 1
-    if abs(deviation) > TOLERANCE:
-        return None
-    return SteadyRate(rate, 1e9 / rate, deviation, distance)
-
-
-OFF_BEAT = 0.1
-"""A start is on the beat where it is off by no more than this share of a frame. Cameras were seen to be off by 1 %;
-starts that come by chance are on it in a fifth of all cases."""
-
-ON_BEAT_SHARE = 0.9
-"""Part of the starts that must be on the beat: by chance a fifth of them are."""
-
-SINGLE_SHARE = 0.25
-"""Part of the steps that must be a single frame; with fewer, the rate may as well be a lower one (heuristic)."""
-
-SLACK = 0.05
-"""Part of the time between predictions; with less, their own latency sets the pace (heuristic)."""
-
-SAME_GAP = 0.02
-"""Gaps that differ by no larger part of a frame are the same (heuristic)."""
-
-MIN_STEPS = 20
-"""Fewer steps can be on a beat by chance (heuristic)."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FrameSteps:
-    """Steps from one prediction to the next: shape (steps,) each."""
-
-    frames_per_second: int
-    """One of `FRAME_RATES`."""
-    index: IntArray
-    """Index of the prediction from which the step goes."""
-    frames: IntArray
-    """Whole frames to the start of the next, 1 or more."""
-
-
-def frame_steps(predictions: Timed) -> FrameSteps | None:
-    """Steps of predictions (sorted by start) that keep to the frames of a common rate; None where
-    they keep to none, or follow each other at a pace of their own. O(n log n).
-
-    Steps from one burst to the next are pauses of the user, and left out.
-    """
-    called = Intervals.from_rows(predictions)
-    steps, lengths = np.diff(called.starts), called.durations
-    index = np.flatnonzero(np.diff(burst_numbers(predictions)) == 0)
-    if len(index) < MIN_STEPS:
-        return None
-    steps, busy = steps[index], np.minimum(lengths[index], steps[index])
-    if int((steps - busy).sum()) < SLACK * int(steps.sum()):
-        return None
-    fits = []
-    for rate in FRAME_RATES:
-        frames = np.rint(steps * rate / 1e9).astype(np.int64)
-        off = np.abs(steps * rate / 1e9 - frames)
-        on_beat, several = (frames > 0) & (off <= OFF_BEAT), frames > 1
-        # Equal predictions that follow each other at once look like single frames: those of several must fit too.
-        fit = min(float(part.mean()) for part in (on_beat, on_beat[several]) if len(part))
-        if fit >= ON_BEAT_SHARE and (on_beat & (frames == 1)).mean() >= SINGLE_SHARE:
-            fits.append((median_of(off), rate, np.maximum(frames, 1)))
-    if not fits:
-        return None
-    _, rate, frames = min(fits, key=lambda fit: fit[0])
-    single = steps - (frames - 1) * round(1e9 / rate)
-    # Long predictions pass more frames: what shows a steady rate is whether steps of as many frames follow their
-    # predictions.
-    counts, group = np.unique(frames, return_inverse=True)
-    usual = medians_by_group(busy, group, len(counts))[group].astype(np.int64)
-    if pacing(single, busy - usual) is not Pacing.PERIODIC or _follow(steps, steps - busy, frames, rate):
-        return None
-    return FrameSteps(rate, index, frames)
-
-
-def _follow(steps: IntArray, gaps: IntArray, frames: IntArray, rate: int) -> bool:
-    """Whether the gap is the same however many frames pass, as where each prediction follows the one before and those
-    of two lengths happen to be frames apart; shape (steps,) each. Gaps that differ more than their steps follow the
-    beat, and have the same median by chance."""
-    several = frames > 1
-    if several.all() or not several.any():
-        return False
-    if quartile_distance(gaps[several]) > quartile_distance(steps[several]):
-        return False
-    between = float(np.median(gaps[several]) - np.median(gaps[~several]))
-    return abs(between) * rate / 1e9 <= SAME_GAP

@@ -21,8 +21,9 @@ from tracekit.analysis.ledger.layers import UNITS, Compared, Layer, time_spent
 from tracekit.analysis.ledger.order import in_order
 from tracekit.analysis.ledger.usual import Seen, Usual, usual_of
 from tracekit.analysis.loads import uses_of_loads
+from tracekit.analysis.pace import steady_rate
 from tracekit.analysis.statistics import top_calls
-from tracekit.analysis.throughput import bursts, steady_rate
+from tracekit.analysis.throughput import bursts
 from tracekit.arrays import BoolArray, FloatArray, Int8Array, IntArray
 from tracekit.sorting import distinct_numbers
 from tracekit.trace.events import LOAD_KINDS, Calls

@@ -160,15 +160,20 @@ def _take_patterns(
     """What the place of calls explains: after a load, after a pause, in a sequence. How long units work for a call is
     that of its input, unless inputs are alike."""
     facts, left = seen.facts, usual.ns + pools.work + pools.rest
+
+    def has_alike_inputs() -> bool:
+        # A camera's are, unless there are several amounts of work.
+        return not amount.any() and keeps_pace()
+
     first: BoolArray = facts.first & (not usual.is_cold)
     paused = paused & ~first
     if first.any():
-        alike = _same_input(pools, usual, first, paused) or keeps_pace()
+        alike = _same_input(pools, usual, first, paused) or has_alike_inputs()
         work = pools.work if alike else np.minimum(overhead_ns, np.maximum(pools.work, 0))
         rest = pools.rest if alike else pools.rest - _beside_work(pools, usual)
         pools.take(Cause.FIRST, work=np.where(first, work, 0), rest=np.where(first, rest, 0))
     if patterns.usually_longer(left, paused, usual.ns):
-        paced = pools.work[paused].max() > 0 and keeps_pace()
+        paced = pools.work[paused].max() > 0 and has_alike_inputs()
         rest = pools.rest if paced else pools.rest - _beside_work(pools, usual)
         pools.take(Cause.PAUSE, work=np.where(paused & paced, pools.work, 0), rest=np.where(paused, rest, 0))
     grows = usual.grows

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tracekit.analysis.device_states import UNKNOWN, heat_ratio
-from tracekit.analysis.idle import CERTAINTY
 from tracekit.analysis.latency import change_points, modes, ranks
 from tracekit.analysis.latency_growth import AFRESH, MIN_CALLS, Growth, growth
+from tracekit.analysis.pace import CERTAINTY
 from tracekit.analysis.quantities import median, sample_quantiles
 from tracekit.analysis.throughput import burst_numbers
 from tracekit.arrays import BoolArray, IntArray

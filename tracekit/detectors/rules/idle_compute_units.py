@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 import tracekit.detectors as tk
+from tracekit.analysis.pace import SLACK
 from tracekit.analysis.quantities import median_of
 from tracekit.analysis.replay import rate_in_flight
 from tracekit.analysis.schedule import recorded_schedule
-from tracekit.analysis.throughput import SLACK
 from tracekit.detectors.shared import idle_gaps
 
 NAMES = ("the Neural Engine", "the GPU", "the CPU")

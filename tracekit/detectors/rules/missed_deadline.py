@@ -7,8 +7,8 @@ import numpy as np
 import tracekit.detectors as tk
 from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.models import simulated
+from tracekit.analysis.pace import frame_steps
 from tracekit.analysis.quantities import MODEL, fast_enough, mostly_overlap, quantiles
-from tracekit.analysis.throughput import frame_steps
 from tracekit.detectors.shared.idle_gaps import read_gaps
 from tracekit.detectors.shared.planned import of_time
 from tracekit.detectors.shared.wording import keep_loaded

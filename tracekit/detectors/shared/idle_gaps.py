@@ -12,9 +12,21 @@ from tracekit.analysis import idle as idleness
 from tracekit.analysis.autoregression import ONLY_OPENING, opened_by_another_model, opens_sequence
 from tracekit.analysis.code.sites import CallSite
 from tracekit.analysis.code.threads import Between, work_between
+from tracekit.analysis.pace import (
+    BEAT_SPREAD,
+    CERTAINTY,
+    MIN_STRETCH,
+    SAME_PACE,
+    Pacing,
+    frame_rate,
+    paced_stretches,
+    pacing,
+    quartile_distance,
+    spread,
+)
 from tracekit.analysis.quantities import median_of
 from tracekit.analysis.statistics import medians_by_group, top_calls
-from tracekit.analysis.throughput import burst_numbers, frame_rate
+from tracekit.analysis.throughput import burst_numbers
 from tracekit.trace.calls.stacks import STATEFUL, copied_by, stacks_in
 from tracekit.trace.events import SETUP_KINDS
 from tracekit.units import format_rate
@@ -131,7 +143,7 @@ def pacing_words(view: tk.ModelView, gaps: SequenceGaps) -> str:
     if free and 2 * between.sum() >= len(gaps.idle.distance_ns):
         return "Models are loaded between these predictions: see reload-before-predict and load-churn."
     low, high = (1e9 / bound(gaps.beats_ns) for bound in (max, min))
-    if high > idleness.SAME_PACE * low:
+    if high > SAME_PACE * low:
         rates = f"steady rates ({format_rate(low)} to {format_rate(high)})"
     else:
         rates = f"a steady rate ({format_rate(1e9 / median_of(np.array(gaps.beats_ns)))})"
@@ -147,28 +159,23 @@ def read_gaps(view: tk.ModelView, min_calls: int) -> SequenceGaps:
     sequence = view.cache.get((read_gaps, "sequences"), lambda: burst_numbers(rows))
     counts = np.bincount(sequence)
     fewest = int(counts[counts >= min_calls].min(initial=np.iinfo(np.int64).max))
-    return view.cache.get((read_gaps, fewest), lambda: _gaps(view, rows.start_ns, sequence, fewest))
+    return view.cache.get((read_gaps, fewest), lambda: _gaps(view, rows, sequence, fewest))
 
 
-def _gaps(view: tk.ModelView, starts_ns: tk.IntArray, sequence: tk.IntArray, min_calls: int) -> SequenceGaps:
+def _gaps(view: tk.ModelView, rows: tk.Calls, sequence: tk.IntArray, min_calls: int) -> SequenceGaps:
     models = view.trace.activity.model.values
-    model_code = models.index(view.name)
-    idle = idleness.idle_times(idleness.core_ml_calls(view.trace), model_code, starts_ns, sequence, min_calls)
-    stretch = idleness.paced_stretches(idle)
-    rest = stretch < 0
-    paced = idleness.pacing(idle.distance_ns, idle.busy_ns)
-    perhaps = _blurred(view, idle) and (paced is idleness.Pacing.PERIODIC or not rest.all())
-    rest |= perhaps
+    work, model_code = idleness.core_ml_calls(view.trace), models.index(view.name)
+    idle = idleness.idle_times(work, model_code, rows.start_ns, sequence, min_calls)
+    stretch = paced_stretches(idle, rows)
+    perhaps = _blurred(view, idle) and bool((stretch >= 0).any())
+    rest = (stretch < 0) | perhaps
     beats: tuple[float, ...] = ()
-    if not rest.all() and int(rest.sum()) < max(min_calls, idleness.MIN_STRETCH):
+    if not rest.all() and int(rest.sum()) < max(min_calls, MIN_STRETCH):
         numbers, group = np.unique(stretch[~rest], return_inverse=True)
         beats = tuple(medians_by_group(idle.distance_ns[~rest], group, len(numbers)).tolist())
-    elif paced is idleness.Pacing.PERIODIC and not perhaps:
-        beats = (median_of(idle.distance_ns),)
     elif not rest.all():
         # What waits for a camera at times says nothing of the rest, which is judged by itself.
         idle = idle.of_steps(rest)
-        paced = idleness.pacing(idle.distance_ns, idle.busy_ns)
     named = idle.next_model >= 0
     by_model = np.bincount(idle.next_model[named], weights=idle.gaps.durations[named])
     culprit = models[int(by_model.argmax())] if by_model.any() else ""
@@ -180,7 +187,8 @@ def _gaps(view: tk.ModelView, starts_ns: tk.IntArray, sequence: tk.IntArray, min
     if beats and not (seen and any(frame_rate(np.array([beat])) is None for beat in beats)):
         return replace(gaps, activity=Activity.PACED)
     # Call stacks know better than lengths.
-    by_length = between is None and paced is idleness.Pacing.FOLLOWING and _like_work(idle.distance_ns - idle.busy_ns)
+    follows = pacing(idle.distance_ns, idle.busy_ns) is Pacing.FOLLOWING
+    by_length = between is None and follows and _like_work(idle.distance_ns - idle.busy_ns)
     works = not perhaps and (marked or gaps.by_stacks or by_length)
     return replace(gaps, activity=Activity.WORK) if works else gaps
 
@@ -191,17 +199,14 @@ def _blurred(view: tk.ModelView, idle: idleness.Idle) -> bool:
     error_ns = int(view.predictions.resolution_ns.max()) if view.trace.inferred else 0
     if not error_ns or not len(idle.distance_ns):
         return False
-    return (
-        idleness.quartile_distance(idle.distance_ns) < _BLUR * error_ns
-        and idleness.spread(idle.distance_ns) > idleness.BEAT_SPREAD
-    )
+    return quartile_distance(idle.distance_ns) < _BLUR * error_ns and spread(idle.distance_ns) > BEAT_SPREAD
 
 
 def _like_work(gap_ns: tk.IntArray) -> bool:
     """Whether gaps, shape (steps,), vary as work does: less than waiting by chance, more than a sleep."""
-    variation, usual = idleness.spread(gap_ns), median_of(gap_ns)
+    variation, usual = spread(gap_ns), median_of(gap_ns)
     sleeps = variation <= SLEEP_SPREAD and usual >= SLEEP_SHORTEST_NS
-    by_chance = CHANCE_SPREAD - idleness.CERTAINTY * CHANCE_ERROR / len(gap_ns) ** 0.5
+    by_chance = CHANCE_SPREAD - CERTAINTY * CHANCE_ERROR / len(gap_ns) ** 0.5
     return variation <= min(WORK_SPREAD, by_chance) and usual <= WORK_LONGEST_NS and not sleeps
 
 
