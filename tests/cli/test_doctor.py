@@ -141,7 +141,11 @@ PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text
 def test_every_dependency_of_an_installation_is_looked_for(monkeypatch, python: str, system: str, machine: str) -> None:
     environment = {"python_version": python, "platform_system": system, "platform_machine": machine}
     requirements = map(Requirement, PROJECT["dependencies"])
-    asked_for = [each.name for each in requirements if each.marker is None or each.marker.evaluate(environment)]
+    asked_for = [
+        requirement.name
+        for requirement in requirements
+        if requirement.marker is None or requirement.marker.evaluate(environment)
+    ]
     with monkeypatch.context() as other:
         other.setattr(sys, "version_info", (*map(int, python.split(".")), 0))
         other.setattr(platform, "system", lambda: system)

@@ -163,7 +163,7 @@ def test_what_a_viewer_cannot_get_is_said(
     tracekit, samples: Path, tmp_path: Path, arguments: list[str], message: str
 ) -> None:
     recording = samples / "sharpen_8bit.trace"
-    given = [each.format(input=recording, tmp=tmp_path) for each in arguments]
+    given = [argument.format(input=recording, tmp=tmp_path) for argument in arguments]
     result = tracekit("export", recording, *given)
     assert result.status == 2
     assert message in result.err

@@ -107,7 +107,7 @@ def test_models_are_put_together(tracekit, folder: Path, built_models) -> None:
     assert result.status == 0
     model = read_model("both.mlpackage")
     assert [function.name for function in model.functions] == ["Model", "decode"]
-    assert {each.element for function in model.functions for each in function.features} == {"Float16"}
+    assert {feature.element for function in model.functions for feature in function.features} == {"Float16"}
     words = " ".join(result.out.split())
     assert words.startswith(
         "2 models combined into both.mlpackage as functions `Model` and `decode` · interface-conversion fixed "

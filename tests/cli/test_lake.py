@@ -369,7 +369,7 @@ def test_workers_of_a_cluster_answer_as_this_machine_does(tracekit, lake, cluste
     command = [sys.executable, "-m", "tracekit", "sql", str(lake), "--json", *there]
     command += ["select count(*) from predictions p, range(300000) r where r.range <> p.duration_ns"]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
-        while not (busy := [each.name for each in cluster.scheduler.workers.values() if each.processing]):
+        while not (busy := [worker.name for worker in cluster.scheduler.workers.values() if worker.processing]):
             assert process.poll() is None
             time.sleep(0.01)
         # Nobody asks the one that would take its place.

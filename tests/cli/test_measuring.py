@@ -71,7 +71,7 @@ def test_without_a_report_the_same_is_measured(samples, name):
     trace = open_trace(samples / f"{name}.trace")
     (alone, beside) = (measured_trace(trace, ALL), measured_analysis(trace, ALL)[0])
     assert to_plain(alone) == to_plain(beside)
-    assert [each.per_second for each in alone.models] == [each.per_second for each in beside.models]
+    assert [model.per_second for model in alone.models] == [model.per_second for model in beside.models]
     assert (alone.unreadable, alone.started, alone.limited) == (beside.unreadable, beside.started, beside.limited)
 
 

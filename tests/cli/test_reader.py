@@ -73,7 +73,7 @@ def bundle(path: Path, runs: list[Scenario]) -> Path:
 
 
 def damage(path: Path, schema: str, change: Callable[[bytes], bytes], run: int = 1) -> None:
-    (entry,) = (each for each in open_contents(path).runs[run - 1].tables if each.schema == schema)
+    (entry,) = (table for table in open_contents(path).runs[run - 1].tables if table.schema == schema)
     rows = path / f"corespace/run{run}/core/stores/{entry.source}/bulkstore"
     rows.write_bytes(change(rows.read_bytes()))
 

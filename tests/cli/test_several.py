@@ -93,7 +93,7 @@ def test_files_hold_the_overview_or_every_report(tracekit, samples: Path, tmp_pa
     result = tracekit("analyze", *paths, "-o", page, "-o", data)
     assert result.out == "2 recordings: 1 with findings, 1 without findings\n"
     assert all(path.name in page.read_text("utf-8") for path in paths)
-    assert [each["recording"]["source"] for each in json.loads(data.read_text("utf-8"))] == [
+    assert [report["recording"]["source"] for report in json.loads(data.read_text("utf-8"))] == [
         path.name for path in paths
     ]
     refused = tracekit("analyze", *paths, "-o", tmp_path / "all.zip")

@@ -41,11 +41,11 @@ def measured(token_ns: int) -> Measurements:
 
 def test_a_slower_model_is_a_regression_of_the_next_token() -> None:
     before, after = measured(15 * MS), measured(20 * MS)
-    assert {each.name: each.predictions for each in before.models} == {FIRST: 12, NEXT: 12 * 29}
-    answers = {each.name: each.latency for each in compare([before], [after]).models}
+    assert {model.name: model.predictions for model in before.models} == {FIRST: 12, NEXT: 12 * 29}
+    answers = {model.name: model.latency for model in compare([before], [after]).models}
     assert answers[NEXT].answer is Answer.REGRESSED
     assert answers[NEXT].ratio == pytest.approx(20.4 / 15.4, abs=0.02)
-    same = {each.name: each.latency.answer for each in compare([before], [measured(15 * MS)]).models}
+    same = {model.name: model.latency.answer for model in compare([before], [measured(15 * MS)]).models}
     assert same[NEXT] is Answer.UNCHANGED
     assert from_plain(json.loads(json.dumps(to_plain(before)))).models[0].name == FIRST
 

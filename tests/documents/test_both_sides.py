@@ -35,8 +35,8 @@ def analyses(samples):
 
 @pytest.fixture(scope="module")
 def page(analyses):
-    before, after = (measure(each.trace, each.report) for each in analyses)
-    sides = [(each.report, each.timeline()) for each in analyses]
+    before, after = (measure(analysis.trace, analysis.report) for analysis in analyses)
+    sides = [(analysis.report, analysis.timeline()) for analysis in analyses]
     return html.fromstring(page_of(compare([before], [after]), (sides[0], sides[1])))
 
 
@@ -111,8 +111,8 @@ def test_a_share_that_looks_the_same_is_unchanged(measured):
 
 
 def test_of_several_recordings_the_drawn_one_is_named(analyses):
-    before, after = (measure(each.trace, each.report) for each in analyses)
-    sides = [(each.report, each.timeline()) for each in analyses]
+    before, after = (measure(analysis.trace, analysis.report) for analysis in analyses)
+    sides = [(analysis.report, analysis.timeline()) for analysis in analyses]
     comparison = compare([before, replace(before, models=(), identity="another")], [after])
     page = html.fromstring(page_of(comparison, (sides[0], sides[1])))
     assert [title.text_content() for title in page.xpath("//h3[@class='side']")] == [

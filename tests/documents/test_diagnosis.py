@@ -99,7 +99,9 @@ def test_what_most_checks_could_not_look_for_is_not_called_absent(samples):
     slow = answered[Pattern.SLOW_PREDICTIONS]
     assert slow.answer is Answer.OPEN
     of_core_ml = [
-        each for each in DETECTORS if each.page.pattern == Pattern.SLOW_PREDICTIONS and "Core ML" in each.needs
+        detector
+        for detector in DETECTORS
+        if detector.page.pattern == Pattern.SLOW_PREDICTIONS and "Core ML" in detector.needs
     ]
     assert slow.evidence[0].endswith(f": 4 checks passed, 2 not evaluated, {len(of_core_ml)} Core ML checks not run.")
     assert "queued-requests" in slow.checks

@@ -78,7 +78,7 @@ def test_a_budget_in_a_simulator_promises_none_either():
         made.predict(Model("Net"), cpu(40 * MS))
     made.scenario.device = replace(IPHONE, platform="iOS Simulator")
     report = judge(trace_of(made.finish()), request_of(budget="16ms"))
-    (found,) = (each for each in report.results if each.id == "missed-deadline")
+    (found,) = (result for result in report.results if result.id == "missed-deadline")
     assert found.outcome == "finding"
     assert "fast enough" not in found.summary
 

@@ -191,7 +191,7 @@ def test_names_are_no_mathematics(tmp_path):
     trace = tracekit.read(tmp_path / name)
     plots = (trace.plot.timeline, trace.plot.latency, trace.plot.distribution, trace.plot.breakdown)
     drawn = [*(plot() for plot in plots), tracekit.compare(trace, trace).plot()]
-    builds = [replace(each, commit=name) for each in latencies(np.repeat([0.0, 0.3], 20), name)]
+    builds = [replace(one, commit=name) for one in latencies(np.repeat([0.0, 0.3], 20), name)]
     drawn += [*with_methods(NotebookHistory, history_of(builds)).plot()]
     from matplotlib.text import Text
 

@@ -150,7 +150,7 @@ def test_a_table_of_contents_and_its_table_come_together(corpus):
     assert (table.position, table.state) == (71, TableState.EMPTY)
     others = [each for each in recording.tables("os-signpost") if each.position != 71]
     assert others
-    assert all(each.state is TableState.UNREADABLE and "not exported" in each.reason for each in others)
+    assert all(other.state is TableState.UNREADABLE and "not exported" in other.reason for other in others)
     assert recording.run.duration_ns is not None
     assert recording.run.template == "Core ML"
     assert recording.run.instruments_version == "16.0 (16F6)"

@@ -39,7 +39,7 @@ def fixed(built_models, tmp_path):
         # coremltools reads it, program and weights.
         program(target)
         assert model.metadata == before.metadata
-        assert [each.name for each in model.main.features] == [each.name for each in before.main.features]
+        assert [feature.name for feature in model.main.features] == [feature.name for feature in before.main.features]
         return change, model, target
 
     return fix
@@ -68,7 +68,7 @@ def weights_of(path: Path) -> np.ndarray:
 
 
 def elements(function: Function) -> dict[str, str | None]:
-    return {each.name: each.element for each in function.features}
+    return {feature.name: feature.element for feature in function.features}
 
 
 @pytest.mark.parametrize("target", sweep_rest(*TARGETS))
@@ -108,7 +108,7 @@ def test_interfaces_of_every_kind(fixed, inspected, name, features, operations):
     if operations is not None:
         assert dict(model.counts) == operations
     before = inspected(name)
-    assert [each.shape for each in model.main.features] == [each.shape for each in before.main.features]
+    assert [feature.shape for feature in model.main.features] == [feature.shape for feature in before.main.features]
 
 
 def test_a_color_image_stays_and_is_no_finding(fixed):
@@ -161,7 +161,7 @@ def test_descriptions_metadata_and_states_stay(fixed, described):
     change, model, _ = fixed(described, INTERFACE)
     assert change.left == ""
     assert elements(model.main) == {"x": "Float16", "y": "Float16", "again": "Float16", "memory": "Float16"}
-    assert [each.description for each in model.main.features] == ["what is added", "the sum", "", ""]
+    assert [feature.description for feature in model.main.features] == ["what is added", "the sum", "", ""]
     assert model.metadata.user_defined["trained"] == "yes"
     assert (model.metadata.author, model.metadata.version) == ("jane", "2")
     assert model.main.states == before.main.states
@@ -229,7 +229,7 @@ def test_a_shape_that_is_the_only_one_is_fixed_in_the_program_too(fixed):
     change, model, _ = fixed("ranged", SHAPES, x=[(8, 4)])
     given, result = model.main.features
     assert (given.shape.dimensions, given.shape.flexible, result.shape.dimensions) == ((8, 4), False, (8, 4))
-    assert [each.dimensions for each in model.main.parameters] == [(8, 4)]
+    assert [parameter.dimensions for parameter in model.main.parameters] == [(8, 4)]
     assert (change.title, change.left, change.app) == ("fixed shape", "", "Pass exactly this shape.")
 
 

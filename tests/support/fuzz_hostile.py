@@ -41,7 +41,7 @@ def attempt_issues(rng: random.Random, _folder: Path) -> str:
         issues = read_issues(files, 1)
     except DamageError as damage:
         return refusal(str(damage))
-    assert all(len(each) <= 1_000 for each in issues)
+    assert all(len(issue) <= 1_000 for issue in issues)
     return "read"
 
 

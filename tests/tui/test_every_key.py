@@ -35,7 +35,7 @@ def kind_of(session: Session, chosen: Selection | None) -> Hashable:
     """What keys may tell apart of what a row stands for."""
     if chosen is None:
         return None
-    known: list[Hashable] = [each.name for each in fields(chosen) if getattr(chosen, each.name) is not None]
+    known: list[Hashable] = [field.name for field in fields(chosen) if getattr(chosen, field.name) is not None]
     if chosen.event is not None:
         row = session.row(chosen.event)
         known += [chosen.event.frame, *map(str, (row.get(name) for name in ("kind", "level", "attribution", "phase")))]

@@ -36,7 +36,7 @@ def test_every_array_is_found_by_its_reference(shared_arrays, arrays, data):
 def test_changed_files_of_arrays_are_read_or_refused(shared_arrays, arrays, data):
     index, content = map(bytearray, shared_arrays(arrays))
     part = data.draw(st.sampled_from([index, content]))
-    used = len(index) if part is index else 32 + sum(4 + 8 * len(each) for each in arrays)
+    used = len(index) if part is index else 32 + sum(4 + 8 * len(array) for array in arrays)
     part[data.draw(st.integers(0, used - 1))] = data.draw(st.integers(0, 255))
     try:
         arrays_read = parse_arrays(bytes(index), bytes(content))

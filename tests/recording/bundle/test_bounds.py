@@ -111,7 +111,7 @@ def test_long_integers_that_share_bytes_are_refused(kind, count):
     array = b"\xaf\x11" + struct.pack(">H", count) + b"".join(struct.pack(">H", each) for each in range(1, count + 1))
     objects = array + integers + bytes(40_000)
     offsets = [8, *(8 + len(array) + each for each in range(count))]
-    table = b"".join(struct.pack(">I", each) for each in offsets)
+    table = b"".join(struct.pack(">I", offset) for offset in offsets)
     data = b"bplist00" + objects + table + struct.pack(">6xBBQQQ", 4, 2, count + 1, 0, 8 + len(objects))
     with pytest.raises(DamageError, match="not a readable property list"):
         read_plist(data, "it")
@@ -195,7 +195,7 @@ def attributes(archive, *lists: list[int]) -> PrintedAttributes:
     text = made.add("x")
     first = len(made.objects)
     for members in lists:
-        references = [text if each < 0 else plistlib.UID(first + each) for each in members]
+        references = [text if member < 0 else plistlib.UID(first + member) for member in members]
         made.objects.append({"NS.objects": references})
     made.objects.append({"NS.keys": [made.add("a")], "NS.objects": [plistlib.UID(first)]})
     root = plistlib.UID(len(made.objects) - 1)

@@ -177,7 +177,7 @@ def test_a_reference_to_nothing_costs_the_stacks(made_bundle, made_table, tmp_pa
 def test_no_output_holds_an_address_or_a_path(stacks_of):
     samples = [(100, THREAD, [BASE + 0x142, BASE + 0x205, CACHE + 0x1235])]
     table = stacks_of(samples, EVENTS, dumped())
-    text = repr((table.images, [each.name for each in table.functions], table.files, table.notes))
+    text = repr((table.images, [function.name for function in table.functions], table.files, table.notes))
     assert "someone" not in text
     assert "/" not in text
     assert f"{BASE + 0x200:x}" not in text

@@ -23,7 +23,7 @@ def test_tables_target_template_and_span_are_those_of_the_exported_table_of_cont
     native = open_contents(corpus / f"bundles/{name}.trace").runs[0]
     assert len(native.tables) == 90
     ours, theirs = (
-        Counter((each.schema, *sorted(each.attributes.items())) for each in run.tables) for run in (native, exported)
+        Counter((table.schema, *sorted(table.attributes.items())) for table in run.tables) for run in (native, exported)
     )
     assert ours == theirs
     assert native.target.process == exported.target.process
@@ -99,10 +99,10 @@ ABSENT_ROWS = {"hello_coreml": {857_872, 897_679}, "fp16_w8_60s_all": {620_139, 
 def test_row_counts_are_those_that_were_measured(opened):
     for index, name in enumerate(CORE_ML):
         entries = opened[name].run.tables
-        counted = {schema: sum(each.rows or 0 for each in entries if each.schema == schema) for schema in ROWS}
+        counted = {schema: sum(entry.rows or 0 for entry in entries if entry.schema == schema) for schema in ROWS}
         assert counted == {schema: counts[index] for schema, counts in ROWS.items()}, name
     for name, total in READABLE_ROWS.items():
-        assert sum(each.rows or 0 for each in opened[name].run.tables) == total, name
+        assert sum(table.rows or 0 for table in opened[name].run.tables) == total, name
 
 
 @pytest.mark.sweep
@@ -123,11 +123,11 @@ def test_every_table_decodes_to_as_many_rows_as_are_listed(opened, name):
 
 def test_a_table_whose_rows_file_is_absent_is_unreadable_and_never_zero(opened):
     for name in ALL:
-        lost = [each for each in opened[name].run.tables if each.state is TableState.UNREADABLE]
+        lost = [table for table in opened[name].run.tables if table.state is TableState.UNREADABLE]
         assert {int(each.reason.split(" ")[0].replace(",", "")) for each in lost} == ABSENT_ROWS.get(name, set())
         assert all(each.schema == "kdebug" and each.rows is None for each in lost)
         assert all("missing from the bundle; export it on a Mac with `xcrun xctrace" in each.reason for each in lost)
-        assert all(not each.cells for each in opened[name].tables("kdebug") if each.state is TableState.UNREADABLE)
+        assert all(not table.cells for table in opened[name].tables("kdebug") if table.state is TableState.UNREADABLE)
 
 
 SUMS = [

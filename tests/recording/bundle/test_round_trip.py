@@ -191,7 +191,11 @@ def comparable(report, written):
     report["tables"] = [table for table in kept if table[:2] in written]
     # Only bundles hold the issues of a run, and only exports tell whether the app ran before, or list call stacks
     # without holding them.
-    left_out = {"run-issues", "attached-late", *(each.id for each in DETECTORS if "Call Stacks" in each.needs)}
+    left_out = {
+        "run-issues",
+        "attached-late",
+        *(detector.id for detector in DETECTORS if "Call Stacks" in detector.needs),
+    }
     for part in ("rules", "results", "findings"):
         report[part] = [each for each in report[part] if each["id"] not in left_out]
     report["summary"] = {key: report["summary"][key] for key in ("not_applicable", "errors", "evaluated")}

@@ -40,7 +40,9 @@ def database(tmp_path: Path, statements: list[str], messages: Sequence[str] = ()
         for statement in statements:
             connection.execute(statement)
         if messages:
-            connection.executemany("INSERT INTO ZISSUE (ZTYPE, ZMESSAGE) VALUES (2, ?)", [(each,) for each in messages])
+            connection.executemany(
+                "INSERT INTO ZISSUE (ZTYPE, ZMESSAGE) VALUES (2, ?)", [(message,) for message in messages]
+            )
         connection.commit()
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return path.read_bytes()

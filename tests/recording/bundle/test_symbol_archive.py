@@ -174,7 +174,7 @@ def expected(archive: Written, offset: int) -> list[Place]:
     if not names:
         return []
     line = next((each for each in archive.lines if each.start <= offset < each.start + each.size), None)
-    calls_at = [each.at[:2] for each in names[1:] if isinstance(each, Call)]
+    calls_at = [name.at[:2] for name in names[1:] if isinstance(name, Call)]
     source_lines = [*calls_at, ("", 0) if line is None else (line.file, line.line)]
     known: list[tuple[str, int]] = []
     for file, number in source_lines:

@@ -119,9 +119,9 @@ def test_images_and_their_places(corpus, golden):
     images = images_of(corpus, golden)
     stores = corpus / f"bundles/{golden.bundle}.trace/symbols/stores"
     assert len(images) == golden.spans
-    assert sum((stores / f"{each}.symbolsarchive").exists() for each in images.uuids) == golden.archived
+    assert sum((stores / f"{uuid}.symbolsarchive").exists() for uuid in images.uuids) == golden.archived
     linkers = [index for index in range(len(images)) if images.name(index) == "dyld"]
-    assert [(int(images.records["address"][each]), int(images.records["end_ns"][each])) for each in linkers] == [
+    assert [(int(images.records["address"][linker]), int(images.records["end_ns"][linker])) for linker in linkers] == [
         golden.first_dyld,
         (golden.dyld, ALWAYS),
     ]
@@ -206,13 +206,13 @@ def test_stacks_of_kernel_traces_are_resolved_too(corpus):
     target = recording.run.target.process
     of_target = (table.process.codes == table.process.values.index(target)) & (table.stack >= 0)
     stacks = np.unique(table.stack[of_target])
-    frames = np.concatenate([table.order[table.starts[each] : table.starts[each + 1]] for each in stacks])
+    frames = np.concatenate([table.order[table.starts[stack] : table.starts[stack + 1]] for stack in stacks])
     assert len(table.time_ns) == 81452
     assert len(frames) > 1_000
     assert (table.frames["function"][frames] >= 0).all()
     # Images of the target that lie outside of the shared cache are nowhere in another process.
     others = np.unique(table.stack[~of_target & (table.stack >= 0)])
-    foreign = np.concatenate([table.order[table.starts[each] : table.starts[each + 1]] for each in others])
+    foreign = np.concatenate([table.order[table.starts[other] : table.starts[other + 1]] for other in others])
     images = {table.images[each].name for each in table.frames["image"][foreign] if each >= 0}
     assert images
     assert "MambaASRRunner" not in images

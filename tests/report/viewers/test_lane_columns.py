@@ -90,7 +90,7 @@ def test_bounds_of_inferred_calls_come_back(analysis, sampled_trace):
     lane = timeline.lanes[0]
     assert flags.tolist() == [0, HARDWARE, SEVERAL]
     found = (lane.starts - before, lane.starts + after, lane.ends - short, lane.ends + long)
-    assert [each.tolist() for each in found] == [each.tolist() for each in hidden.bounds]
+    assert [each.tolist() for each in found] == [bound.tolist() for bound in hidden.bounds]
     assert head["inferred"]["resolution"] == "±1 ms"
     assert all("inferred" not in each for each in described["lanes"][1:])
 

@@ -64,7 +64,7 @@ def test_findings_bring_their_evidence_and_their_texts(concurrent, tracks):
     assert {f"Finding: {check.title}" for check in findings} == group(tracks, FINDINGS).keys()
     for check in findings:
         track = next(track for track in dict(tracks.groups)[FINDINGS] if track.title == f"Finding: {check.title}")
-        ours = {tracks.details[code] for code in track.slices.details} | {each.details for each in track.markers}
+        ours = {tracks.details[code] for code in track.slices.details} | {marker.details for marker in track.markers}
         details_of_model = next(details for details in map(dict, ours) if details.get("model") == check.model)
         assert (details_of_model["check"], details_of_model["severity"], details_of_model["summary"]) == (
             check.id,
@@ -144,4 +144,4 @@ def test_inferred_calls_say_what_shows_them_and_how_exactly(concurrent, sampled_
     assert {each["inferred from"] for each in told} == {"call stacks"}
     assert len({each["started"] for each in told}) == 3
     # What Core ML recorded needs no bounds.
-    assert not any("started" in dict(each) for each in tracks_of(concurrent.report, concurrent.timeline()).details)
+    assert not any("started" in dict(detail) for detail in tracks_of(concurrent.report, concurrent.timeline()).details)
