@@ -170,19 +170,15 @@ def traits(trace: Trace, predictions: Calls, data: Events, compute: Events, hard
     ran = np.column_stack([np.bincount(instance, of_unit, minlength=1) for of_unit in used.T])
     share = ran / np.maximum(np.bincount(instance, minlength=1), 1)[:, np.newaxis]
     mostly = np.select([share >= USUAL, share <= 1 - USUAL], [1, 0], -1)[instance].astype(np.int64)
-    return Traits(_usual(instance, copies)[instance], mostly, processes_of(predictions.id, hardware))
-
-
-def _usual(instance: IntArray, counts: IntArray) -> IntArray:
-    """The number that `USUAL` of each instance's calls with any have: shape (instances,), 0 where there is none."""
+    # The number that `USUAL` of each instance's calls with any have; 0 where there is none.
     usual = np.zeros(int(instance.max(initial=-1)) + 1, np.int64)
-    some = counts > 0
+    some = copies > 0
     if some.any():
-        pairs, times = np.unique(np.column_stack((instance[some], counts[some])), axis=0, return_counts=True)
+        pairs, times = np.unique(np.column_stack((instance[some], copies[some])), axis=0, return_counts=True)
         totals = np.bincount(instance[some], minlength=len(usual))
         often = times >= USUAL * totals[pairs[:, 0]]
         usual[pairs[often, 0]] = pairs[often, 1]
-    return usual
+    return Traits(usual[instance], mostly, processes_of(predictions.id, hardware))
 
 
 def processes_of(predictions: IntArray, hardware: Events) -> IntArray:
@@ -243,22 +239,18 @@ def _instances(all_loads: Calls, load_index: IntArray, predictions: Calls, min_c
     latest = np.maximum.accumulate(uses.last_ns)
     overlapping = np.concatenate(([False], uses.first_ns[1:] < latest[:-1]))
     changes = int((np.diff(uses.group) != 0).sum())
-    return Instances(
-        count=len(distinct_numbers(known[known >= 0])),
-        switches=max(changes - (len(uses.load) - 1), 0),
-        parallel_share=_parallel_share(predictions, uses),
-        spread=_spread(predictions, uses, min_calls),
-        together=load_index[uses.load[overlapping & (uses.load >= 0)]],
-    )
-
-
-def _parallel_share(predictions: Calls, uses: Uses) -> float:
     called = Intervals.from_rows(predictions)
     _, starts, ends = union_by_group(uses.group, called.starts, called.ends)
     times, depth = depth_profile(starts, ends)
     lasting, in_use = np.diff(times), depth[:-1]
     busy = int(lasting[in_use > 0].sum())
-    return int(lasting[in_use > 1].sum()) / busy if busy else 0.0
+    return Instances(
+        count=len(distinct_numbers(known[known >= 0])),
+        switches=max(changes - (len(uses.load) - 1), 0),
+        parallel_share=int(lasting[in_use > 1].sum()) / busy if busy else 0.0,
+        spread=_spread(predictions, uses, min_calls),
+        together=load_index[uses.load[overlapping & (uses.load >= 0)]],
+    )
 
 
 def _spread(predictions: Calls, uses: Uses, minimum: int) -> float | None:

@@ -82,13 +82,15 @@ class MemoryLevel:
 def levels(trace: Trace) -> tuple[MemoryLevel, ...]:
     """The footprint and what was allocated of Metal, where samples show them. O(n)."""
     known = ((kind, sizes(trace, kind)) for kind in Memory)
-    return tuple(_level(kind, each) for kind, each in known if len(each))
-
-
-def _level(kind: Memory, each: Sizes) -> MemoryLevel:
-    peak = int(each.bytes.argmax())
-    ends = (int(each.bytes[0]), int(each.bytes[-1]))
-    return MemoryLevel(kind, len(each), each.every_ns, *ends, int(each.bytes[peak]), int(each.times[peak]))
+    made = []
+    for kind, held in known:
+        if len(held):
+            peak = int(held.bytes.argmax())
+            ends = int(held.bytes[0]), int(held.bytes[-1])
+            made.append(
+                MemoryLevel(kind, len(held), held.every_ns, *ends, int(held.bytes[peak]), int(held.times[peak]))
+            )
+    return tuple(made)
 
 
 class Sureness(StrEnum):

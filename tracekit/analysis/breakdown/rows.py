@@ -170,20 +170,16 @@ def linked_rows(trace: Trace, predictions: Calls) -> tuple[Rows, Shared]:
     finder = _Finder(trace.activity, predictions)
     recorded = [rows for rows in (trace.data, trace.compute, trace.other) if len(rows)]
     for rows in (*recorded, trace.hardware):
-        finder.add(rows, _layers(rows))
+        # Rows that are no part of a prediction have no layer: hardware loads, compilations and dispatches.
+        lane = _layer_by(rows.lane, _BY_LANE, -1)
+        compute = rows.lane.is_any(Lane.COMPUTE)
+        by_device = _layer_by(rows.device, _BY_DEVICE, Layer.OTHER)
+        executed = rows.kind.is_any(Kind.ANE_EXEC, Kind.GPU_EXEC)
+        hardware = (lane == Layer.ANE) | (lane == Layer.GPU)
+        finder.add(rows, np.where(compute, by_device, np.where(hardware & ~executed, np.int8(-1), lane)))
     for unit, waits in all_waits(trace).items():
         finder.add_waits(waits, Layer.ANE_WAIT if unit is Device.ANE else Layer.GPU_WAIT)
     return finder.found()
-
-
-def _layers(rows: Events) -> Int8Array:
-    """Layer of each row; -1 for rows that are no part of a prediction: hardware loads, compilations and dispatches."""
-    lane = _layer_by(rows.lane, _BY_LANE, -1)
-    compute = rows.lane.is_any(Lane.COMPUTE)
-    by_device = _layer_by(rows.device, _BY_DEVICE, Layer.OTHER)
-    executed = rows.kind.is_any(Kind.ANE_EXEC, Kind.GPU_EXEC)
-    hardware = (lane == Layer.ANE) | (lane == Layer.GPU)
-    return np.where(compute, by_device, np.where(hardware & ~executed, np.int8(-1), lane))
 
 
 def _layer_by(texts: Texts, layers: dict[str, int], other: int) -> Int8Array:

@@ -110,14 +110,14 @@ def memory_rows(bound: Mapping[str, Footprints | None]) -> MemoryRows | None:
     for schema, rows in known.items():
         if len(rows):
             taken.setdefault(SOURCES[schema][0], schema)
-    parts = [_sized(kind, known[schema]) for kind, schema in taken.items()]
+    parts: list[MemoryRows] = []
+    for kind, schema in taken.items():
+        sized = known[schema].where(known[schema].bytes.known)
+        kinds = constant(str(kind), len(sized), map(str, Memory))
+        parts.append(
+            MemoryRows(sized.start_ns, kinds, sized.process, sized.pid, sized.bytes.values, sized.table, sized.row)
+        )
     return sorted_by_start(joined(parts)) if parts else MemoryRows.none() if known else None
-
-
-def _sized(kind: Memory, rows: Footprints) -> MemoryRows:
-    rows = rows.where(rows.bytes.known)
-    kinds = constant(str(kind), len(rows), map(str, Memory))
-    return MemoryRows(rows.start_ns, kinds, rows.process, rows.pid, rows.bytes.values, rows.table, rows.row)
 
 
 def of_process(memory: MemoryRows, kind: Memory, target: Process | None) -> IndexArray:

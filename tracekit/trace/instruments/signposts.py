@@ -86,13 +86,8 @@ def metal_pipelines(events: SignpostEvents, target: Process | None) -> MetalPipe
     compiled = events.name.is_any("FunctionCompiled") & events.subsystem.is_any(_SHADERS)
     own = events.where(compiled & of_target(events.pid, target))
     own = own.where(is_first_of_each(group_ids((own.pid.filled(), own.message.codes), len(own))) | ~own.message.known)
-    function = own.message.recoded(_function)
+    function = own.message.recoded(lambda message: found[1] if (found := _FUNCTION.match(message)) else None)
     return MetalPipelines(own.start_ns, function, own.process, own.pid, own.thread, own.tid, own.table, own.row)
-
-
-def _function(message: str) -> str | None:
-    found = _FUNCTION.match(message)
-    return found[1] if found else None
 
 
 _SHADERS = "com.apple.Metal.AGXSignposts"

@@ -356,14 +356,9 @@ def _phases(rows: Sequence[_Row], target: Process | None) -> Phases:
         "request": [row.request for row in rows],
     }
     numbers = ("session", "identity", *(f"{kind}_tokens" for kind in _TOKENS))
-    said = {name: numbers_by_code(at, [_whole(row.said.get(name)) for row in rows]) for name in numbers}
-    errors = codes_of(at, [_text(row.said.get("error")) for row in rows])
+    said = {
+        name: numbers_by_code(at, [value if isinstance(value := row.said.get(name), int) else None for row in rows])
+        for name in numbers
+    }
+    errors = codes_of(at, [value if isinstance(value := row.said.get("error"), str) else None for row in rows])
     return replace(Phases.listed(count, given), said=Keyed({"error": errors, **said}))
-
-
-def _whole(value: int | str | None) -> int | None:
-    return value if isinstance(value, int) else None
-
-
-def _text(value: int | str | None) -> str | None:
-    return value if isinstance(value, str) else None
