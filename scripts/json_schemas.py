@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from tracekit.analysis.breakdown.partition import Part, Unknown
 from tracekit.analysis.code import sites
 from tracekit.analysis.device_states import THERMAL_STATES
+from tracekit.analysis.late_frames import Path as HeldBy, Strength
 from tracekit.analysis.ledger.layers import Layer
 from tracekit.analysis.memory import Sureness
 from tracekit.analysis.quantities import MODEL
@@ -41,6 +42,7 @@ from tracekit.report.whatif import WhatIf
 from tracekit.report.why import WhyReport
 from tracekit.trace.calls.stacks import Api, LoadPhase, Unit
 from tracekit.trace.events import Attribution, Device, Kind, Lane, Level
+from tracekit.trace.instruments.frames import Aside, Stage
 from tracekit.trace.instruments.memory import Memory
 
 if TYPE_CHECKING:
@@ -84,6 +86,10 @@ WORDS: dict[str, Iterable[str | None]] = {
     "Third.thermal": (*THERMAL_STATES, None),
     "LoadMemory.sure": Sureness,
     "MemoryLevel.kind": Memory,
+    "ModelFrames.path": HeldBy,
+    "ModelHangs.path": HeldBy,
+    "LateFrame.path": (*HeldBy, None),
+    "LateFrame.strength": (*Strength, None),
 }
 """The words of fields that hold plain text, by class and field."""
 _LAYERS = [layer.name.lower() for layer in Layer]
@@ -92,6 +98,8 @@ KEYS: dict[str, Iterable[str]] = {
     "Sustained.units": Device,
     "Why.usual": _LAYERS,
     "Why.more": _LAYERS,
+    "FrameSummary.aside": Aside,
+    "LateFrame.stages": Stage,
 }
 """The keys of dicts."""
 ITEMS = {"PartSummary.unknown": Unknown}
@@ -120,6 +128,7 @@ SIGNED = (
     "Part.high_ns",
     "Why.usual",
     "Why.more",
+    "LateFrame.stages",
 )
 """Differences, which may be negative."""
 MOMENTS = ("start_ns", "end_ns", "first_ns", "last_ns")

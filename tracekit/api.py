@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.breakdown.partition import breakdown
+from tracekit.analysis.frame_summary import described, frame_summary, late_frame_at
+from tracekit.analysis.late_frames import late_frames
 from tracekit.analysis.ledger.account import ledger
 from tracekit.analysis.ledger.choice import Choice, chosen, slower_elsewhere
 from tracekit.analysis.ledger.explain import tail, why
@@ -152,7 +154,13 @@ def explain(trace: Trace, request: Request = ALL, choice: Choice = SLOWEST) -> W
     _check_patterns(trace, request.models, redact=request.redact)
     patterns = request.models or ("*",)
     models = {name: each for name, each in models.items() if any(matches(name, like) for like in patterns)}
-    labels = chosen(models, choice, named=bool(request.models))
+    frame, labels = None, dict[str, tuple[int, ...]]()
+    if choice.frame_ns is None:
+        labels = chosen(models, choice, named=bool(request.models))
+    elif (number := late_frame_at(trace, choice.frame_ns)) is not None:
+        frame = described(trace, number)
+        call = int(late_frames(trace).call[number])
+        labels = {frame.model: (call,)} if frame.model in models and call >= 0 else {}
     said = {name: [each for label in some if (each := why(trace, label)) is not None] for name, some in labels.items()}
     causes = {part.cause for some in said.values() for each in some for part in each.parts if part.ns > 0}
     detectors = choose(all_detectors(), request.settings.only, request.settings.skip)
@@ -163,15 +171,21 @@ def explain(trace: Trace, request: Request = ALL, choice: Choice = SLOWEST) -> W
         for name, some in said.items()
     ]
     nothing = ""
-    if not found:
+    if choice.frame_ns is not None:
+        late = frame_summary(trace)
+        none = "no frame came late at or after this time" if late else f"{trace.coverage_of('Hitches').conclusion}"
+        nothing = "" if frame is not None else f"Nothing to explain: {lower_first(none).rstrip('.')}."
+    elif not found:
         called = breakdown(trace).every.model
         calls = zip(called.values, called.counts().tolist(), strict=True)
         counts = {name: count for name, count in calls if count and any(matches(name, like) for like in patterns)}
         nothing = nothing_to_explain(models, counts, choice, trace.run.duration_ns)
     facts = private_facts(trace) if request.redact else None
     first = next((each for some in said.values() for each in some), None)
-    slower = slower_elsewhere(models, first.model, first.duration_ns) if first and not request.models else None
-    return why_report(trace, found, facts, functions=request.functions, nothing=nothing, slower=slower)
+    slower = (
+        slower_elsewhere(models, first.model, first.duration_ns) if first and not (request.models or frame) else None
+    )
+    return why_report(trace, found, facts, functions=request.functions, nothing=nothing, slower=slower, frame=frame)
 
 
 def _judgments(

@@ -86,6 +86,7 @@ def test_everything_after_launch_belongs_to_the_target(record, standin_log) -> N
         (["--only-template", "--instrument", "Hangs"], ["Hangs"]),
         (["--template", "Mine"], []),
         (["--memory", "--instrument", "Activity Monitor"], ["Hangs", "Thermal State", "Activity Monitor"]),
+        (["--frames"], ["Hangs", "Thermal State", "Hitches", "Display", "Run Loops"]),
     ],
 )
 def test_hangs_and_thermal_state_are_added_to_the_template_of_core_ml(
@@ -189,7 +190,7 @@ def clean_app() -> Scenario:
     return app.finish()
 
 
-def test_the_default_recording_of_a_clean_app_leaves_out_memory_alone(record, standin, tmp_path: Path) -> None:
+def test_the_default_recording_of_a_clean_app_leaves_out_memory_and_frames(record, standin, tmp_path: Path) -> None:
     standin(bundle=str(write_bundle(clean_app(), tmp_path / "clean.trace", rows_per_block=512)))
     result = record("--launch", "--analyze", "--", "sh")
     assert result.status == 0
@@ -197,7 +198,7 @@ def test_the_default_recording_of_a_clean_app_leaves_out_memory_alone(record, st
     assert result.out.startswith("run.trace · ")
     assert "No findings" in result.out
     left_out = result.out.partition("NOT EVALUATED\n")[2].partition("\n\n")[0]
-    assert left_out == "  memory-growth: record with --instrument 'Activity Monitor'"
+    assert left_out == "  memory-growth, model-delays-frames: record with --instrument 'Activity Monitor' --frames"
 
 
 def test_the_recording_is_compared_with_the_last_one_beside_it(record, standin, samples, tmp_path: Path) -> None:

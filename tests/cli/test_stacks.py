@@ -68,8 +68,8 @@ def test_a_page_holds_the_flame_graph_of_what_was_chosen_and_folds_as_the_text(r
         (meta,) = re.findall(r'id="flame-meta">([^<]*)<', page.read_text("utf-8"))
         return {name for name, _, _ in json.loads(meta)["flame"]["functions"]}
 
-    assert functions() == functions("--frames", "folded")
-    assert functions("--frames", "app") < functions() <= functions("--frames", "all")
+    assert functions() == functions("--functions", "folded")
+    assert functions("--functions", "app") < functions() <= functions("--functions", "all")
 
 
 def test_a_part_of_it(lines: Callable[..., list[str]], recording: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -79,7 +79,7 @@ def test_a_part_of_it(lines: Callable[..., list[str]], recording: str, capsys: p
     assert lines("--to", "0.5") == ["App.load;read 1"]
     assert lines("--thread", "main") == ["App.draw;read 1", "App.load;read 1"]
     assert lines("--thread", "WORKER") == ["App.work;read 1"]
-    assert lines("--thread", "10", "--frames", "app") == ["App.work 1"]
+    assert lines("--thread", "10", "--functions", "app") == ["App.work 1"]
     assert main(["stacks", recording, "--thread", "mian"]) == 2
     assert "unknown thread 'mian'; did you mean 'main'? (available: main, 9, 10)" in capsys.readouterr().err
     assert lines("--invert", "--from", "1") == ["read;App.work 1"]
@@ -125,7 +125,7 @@ def test_the_samples_behind_a_finding(tmp_path: Path, capsys: pytest.CaptureFixt
         app.predict(Model("Net"), cpu(5_000_000), inputs=0)
     app.busy(9_000_000, app_function("idle", 3))
     path = str(write_bundle(app.finish(), tmp_path / "a.trace", rows_per_block=64))
-    command = ["stacks", path, "--quiet", "--format", "collapsed", "--frames", "app", "--finding"]
+    command = ["stacks", path, "--quiet", "--format", "collapsed", "--functions", "app", "--finding"]
     assert main([*command, "reload-before-predict"]) == 0
     # Nine of the ten loads are reloads.
     assert capsys.readouterr().out == "App.run;App.apply 180\n"

@@ -281,7 +281,8 @@ class _Kinds:
         else:
             less_ns = path.blocked_ns
         less = np.minimum(frames.intervals.filled(0), self.lateness(last, end)) - self.lateness(last, end - less_ns)
-        less_late = np.minimum(np.maximum(less, 0) * self.interval_ns, frames.duration_ns)
+        is_all = less >= frames.intervals.filled(0)
+        less_late = np.where(is_all, frames.duration_ns, np.maximum(less, 0) * self.interval_ns)
         return np.where(frames.late & (path.blocked_ns > 0) & (less_ns > 0), less_late, 0)
 
     def own_work(self, path: _Held) -> IntArray:

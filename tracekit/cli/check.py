@@ -89,10 +89,11 @@ def _gate(arguments: Namespace, config: Path | None) -> Gate:
     try:
         typed = ((name, getattr(arguments, name.replace("-", "_"))) for name in NAMES)
         given = {name: Limit("*", name, value) for name, value in typed if value is not None}
+        late = settings.check.late_frames if arguments.late_frames is None else arguments.late_frames
         limits = (*(limit for limit in settings.check.limits if limit.name not in given), *given.values())
         return check(
             recordings,
-            replace(settings.check, limits=limits),
+            replace(settings.check, limits=limits, late_frames=late),
             baseline,
             today=dt.datetime.now(tz=dt.UTC).date(),
             allowed=Allowed(arguments.allow_environment_change, tuple(arguments.allow_missing), missing),

@@ -83,7 +83,7 @@ COMMANDS = (
         "Ctrl-C stops and saves. Start before the app loads its models: Core ML records model names only at load "
         "time. On other systems, prints the command to run on a Mac.",
         (Argument("launched", "COMMAND ...", "what --launch starts, last and after --", "*"),),
-        "attach all-processes launch device time-limit memory output analyze compare-last dry-run",
+        "attach all-processes launch device time-limit memory frames output analyze compare-last dry-run",
         "template only-template instrument high-frequency no-prompt save-timeout quiet",
         files=("trace",),
     ),
@@ -144,7 +144,7 @@ COMMANDS = (
         "A limit that could not be checked does not pass.",
         (Argument("path", "PATH", "recordings of the build, their JSON reports, or folders", "*"),),
         "baseline save-baseline update-baseline show-baseline output open format json quiet",
-        "history p50 p95 load cold-load first-load loads copies in-flight ane "
+        "history p50 p95 load cold-load first-load loads copies in-flight late-frames ane "
         f"rename allow-missing allow-no-baseline allow-environment-change model process {_PART} run jobs dask "
         f"{_SETTINGS} {_READ}",
         (*REPORT_FORMS, BRIEF, "junit", "sarif", GITHUB),
@@ -192,11 +192,12 @@ COMMANDS = (
             "tracekit why run.trace",
             "tracekit why run.trace --model Segmenter --slowest 3",
             "tracekit why run.trace --at 2.896",
+            "tracekit why run.trace --frame 2.896",
         ),
         "Splits what a prediction took beyond a usual one of its model into parts that add up: queues, work, clocks, "
         "copies, its thread. Without options: the slowest one of the busiest model.",
         (PATHS,),
-        "model slowest at percentile over output format json verbose quiet",
+        "model slowest at percentile over frame output format json verbose quiet",
         f"open run {_FILES} {_SETTINGS} {_READ} no-redact no-functions",
         (*REPORT_FORMS, BRIEF),
         status="3 too few predictions to compare",
@@ -262,14 +263,14 @@ COMMANDS = (
         "stacks",
         "call tree of the threads",
         (
-            "tracekit stacks run.trace --frames app",
+            "tracekit stacks run.trace --functions app",
             "tracekit stacks run.trace --thread main",
             "tracekit stacks run.trace --open",
         ),
         "Shows the call tree of the running threads, and writes a flame graph. "
         "Samples measure CPU time: waiting threads are not sampled.",
         (PATHS,),
-        f"model finding thread {_PART} frames invert output open format quiet",
+        f"model finding thread {_PART} functions invert output open format quiet",
         f"run {_READ} no-redact",
         ("text", "html", "collapsed", "speedscope"),
     ),

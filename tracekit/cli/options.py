@@ -183,6 +183,11 @@ def _time(text: str, bare: str = "s", least: int = 0, most: int = 10**18) -> int
     return time_ns
 
 
+def _lateness(text: str) -> int:
+    """In ns per second."""
+    return _time(text.removesuffix("/s"), bare="ms")
+
+
 def _limit(text: str) -> float:
     """In s."""
     return _time(text, least=10**6, most=10**15) / 1e9
@@ -227,6 +232,7 @@ OPTIONS: dict[str, Option] = {
     ),
     "slowest": Option("the N slowest predictions", "N", type=_number(1_000, "a number from 1 to 1,000")),
     "at": Option("the prediction in flight at this time", "TIME", type=_time),
+    "frame": Option("the late frame due at this time, or the next one", "TIME", type=_time),
     "percentile": Option("the prediction at this percentile", "P", type=_percentile),
     "over": Option("predictions that take longer, such as 33ms", "TIME", type=_duration),
     # How it is read
@@ -268,6 +274,7 @@ OPTIONS: dict[str, Option] = {
     "loads": Option("most loads, cold and cached", "N", type=_amount),
     "copies": Option("most copies and conversions per prediction", "N", type=_amount),
     "in-flight": Option("most predictions in flight at once", "N", type=_amount),
+    "late-frames": Option("most lateness of frames, such as 10ms/s", "TIME/s", type=_lateness),
     "ane": Option(
         "least share of compute on the Neural Engine",
         "PERCENT",
@@ -297,7 +304,7 @@ OPTIONS: dict[str, Option] = {
     "finding": Option("only samples behind the finding of this check", "CHECK"),
     "thread": Option(f"only this thread: name, id or {MAIN_THREAD}", "NAME|TID"),
     "invert": Option("begin with the innermost function"),
-    "frames": Option("functions to show: folded, all or app (default: folded)", "FRAMES", choices=FRAMES),
+    "functions": Option("functions to show: folded, all or app (default: folded)", "FRAMES", choices=FRAMES),
     # Tables
     "schema": Option("only tables with this schema (repeatable)", "NAME", many="append"),
     "json-schema": Option("print the JSON Schema of this kind of output", "KIND", choices=SCHEMA_KINDS),
@@ -312,6 +319,7 @@ OPTIONS: dict[str, Option] = {
     "instrument": Option("add an instrument (repeatable)", "NAME", many="append"),
     "memory": Option("also record memory: adds Activity Monitor"),
     "high-frequency": Option("sample call stacks more often than every 1 ms"),
+    "frames": Option("also record late frames: adds Hitches, Display, Run Loops"),
     "no-prompt": Option("skip xctrace's prompts (default without a terminal)"),
     "save-timeout": Option("longest wait for saving (default: 10m)", "TIME", type=_limit, default=600.0),
     "analyze": Option("then analyze the recording", dest="then", const="analyze"),
@@ -324,7 +332,7 @@ OPTIONS: dict[str, Option] = {
 }
 
 EXCLUSIVE = (
-    ("at", "percentile", "over"),
+    ("at", "percentile", "over", "frame"),
     ("quiet", "verbose"),
     ("format", "json"),
     ("config", "no-config"),

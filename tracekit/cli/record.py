@@ -20,7 +20,7 @@ from tracekit.cli.process import ExitStatus, Next
 from tracekit.errors import TracekitError, UsageError
 from tracekit.recording.xctrace import tool as xctrace
 from tracekit.recording.xctrace.doctor import examine, read_signature
-from tracekit.recording.xctrace.messages import ADDED, MEMORY
+from tracekit.recording.xctrace.messages import ADDED, FRAMES, MEMORY
 from tracekit.recording.xctrace.options import DYNAMIC, HIGH_FREQUENCY, WAITING, options_for
 from tracekit.recording.xctrace.recorder import Request, record
 from tracekit.recording.xctrace.watching import Patience, Phase
@@ -160,10 +160,11 @@ def request_of(arguments: Namespace) -> Request:
         unit = next((unit for unit in ("h", "m", "s") if not arguments.time_limit % DURATION_UNITS_NS[unit]), "ms")
         time_limit = f"{arguments.time_limit // DURATION_UNITS_NS[unit]}{unit}"
     added = ADDED if arguments.template == TEMPLATE and not arguments.only_template else ()
+    asked = (*(MEMORY if arguments.memory else ()), *(FRAMES if arguments.frames else ()))
     return Request(
         output=output,
         template=arguments.template,
-        instruments=tuple(dict.fromkeys((*added, *arguments.instrument, *(MEMORY if arguments.memory else ())))),
+        instruments=tuple(dict.fromkeys((*added, *arguments.instrument, *asked))),
         attach=arguments.attach,
         launch=launch,
         all_processes=arguments.all_processes,

@@ -60,7 +60,7 @@ def run(arguments: Namespace) -> ExitStatus:
     mask = _mask_of_choice(trace, sampled, arguments, part)
 
     def tree(frames: str = Frames.ALL) -> CallTree:
-        drawn = call_tree(sampled, mask, Frames(arguments.frames or frames), invert=arguments.invert)
+        drawn = call_tree(sampled, mask, Frames(arguments.functions or frames), invert=arguments.invert)
         return fit_to_leave(drawn, trace, sampled, redact=arguments.redact)
 
     def text() -> str:

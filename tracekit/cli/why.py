@@ -29,7 +29,7 @@ def run(arguments: Namespace) -> ExitStatus:
     files = files_of(arguments, arguments.path)
     check_recordings(arguments.path)
     request = request_from(arguments)
-    choice = Choice(arguments.slowest, arguments.at, arguments.percentile, arguments.over)
+    choice = Choice(arguments.slowest, arguments.at, arguments.percentile, arguments.over, arguments.frame)
     with showing_log(arguments.verbose), showing_progress(arguments.quiet, then=RUNNING) as progress:
         trace = read_trace(arguments.path, replace(request, progress=progress))
         report = explain(trace, request, choice)
@@ -38,7 +38,11 @@ def run(arguments: Namespace) -> ExitStatus:
     deliver(arguments, files, lambda _: why_document(report, path), forms, brief=brief_document(report))
     if tell_unreadable(report.source, tables_of(trace)):
         return ExitStatus.UNUSABLE
-    return ExitStatus.DONE if any(model.predictions for model in report.models) else ExitStatus.INCONCLUSIVE
+    return (
+        ExitStatus.DONE
+        if report.frame or any(model.predictions for model in report.models)
+        else ExitStatus.INCONCLUSIVE
+    )
 
 
 def run_whatif(arguments: Namespace) -> ExitStatus:

@@ -24,7 +24,7 @@ from tracekit.comparison.verdict import Item, ModelFigures, Verdict, figures_of,
 from tracekit.grouping import grouped
 from tracekit.report.formatting import word_list
 from tracekit.report.report import SEVERITIES
-from tracekit.units import format_count, format_names, format_share
+from tracekit.units import format_count, format_names, format_share, format_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +93,8 @@ def check(
     if allowed.no_baseline:
         text = "there is no baseline yet, so nothing was compared; save one with `tracekit check --save-baseline`"
         items.append(Item(Verdict.NOT_COUNTED, "baseline", None, text, None, ("baseline",)))
+    if settings.late_frames is not None:
+        items += [_late_item(recording, settings.late_frames) for recording in recordings]
     if not items and not settings.limits and not settings.findings and baseline is None:
         text = "nothing to check against: 'tracekit init RECORDING' writes limits; or give --baseline"
         items.append(Item(Verdict.ERROR, "config", None, text))
@@ -123,6 +125,17 @@ def gate_of(items: Sequence[Item], comparison: Comparison | None = None, models:
     ordered = tuple(sorted(items, key=lambda item: order.index(item.verdict)))
     verdict = ordered[0].verdict if ordered else Verdict.ERROR
     return Gate(Verdict.PASSED if verdict is Verdict.NOT_COUNTED else verdict, ordered, comparison, models)
+
+
+def _late_item(recording: Measurements, most_ns: float) -> Item:
+    """Whether frames of a recording come no later than is allowed."""
+    bound, measured, setting = f"allowed: at most {format_time(most_ns)}/s", recording.late_ns, ("late-frames",)
+    if measured is None:
+        text = f"late frames were not recorded in {recording.source}; record with --frames; {bound}"
+        return Item(Verdict.INCONCLUSIVE, "late-frames", None, text, recording.source, setting, None, most_ns)
+    verdict = Verdict.PASSED if measured <= most_ns else Verdict.FAILED
+    text = f"{format_time(measured)} late per second of animation, {bound}"
+    return Item(verdict, "late-frames", None, text, recording.source, setting, measured, most_ns)
 
 
 def _finding_items(results: Sequence[CheckResult], settings: CheckSettings, today: date) -> Iterator[Item]:

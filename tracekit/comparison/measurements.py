@@ -222,6 +222,8 @@ class Measurements:
     """When it began, as ISO 8601."""
     commit: str | None = None
     """The commit that it is of, where one was given."""
+    late_ns: float | None = None
+    """Lateness of frames in ns per second of animation; None where late frames were not recorded."""
 
 
 def of_model(recordings: Iterable[Measurements], name: str) -> list[ModelMeasurements]:

@@ -14,6 +14,7 @@ from tracekit.analysis.breakdown.partition import Breakdown, Part, breakdown
 from tracekit.analysis.breakdown.summary import GROUPS, compute_shares
 from tracekit.analysis.concurrency import depth_over_time
 from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, thermal_states
+from tracekit.analysis.frame_summary import frame_summary
 from tracekit.analysis.ledger.order import in_order
 from tracekit.analysis.load_waits import awaited
 from tracekit.analysis.loads import first_predictions
@@ -138,6 +139,7 @@ def measure_with(trace: Trace, facts: Facts, shown: Shown | None) -> Measurement
         identity=identity_of(trace),
         started=facts.recording.start_date,
         commit=facts.recording.commit,
+        late_ns=None if (frames := frame_summary(trace)) is None else frames.ns_per_second,
     )
 
 

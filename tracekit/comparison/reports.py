@@ -113,7 +113,16 @@ def _measurements(report: dict[str, Any]) -> Measurements:
         limited=limits_in(facts["notes"]),
         started=facts["start_date"],
         commit=facts.get("commit"),
+        late_ns=_late_ns(report.get("frames")),
     )
+
+
+def _late_ns(frames: object) -> float | None:
+    if frames is None:
+        return None
+    record = _dict(frames, "frames")
+    seconds = record.get("animated_ns") or record.get("recorded_ns")
+    return _number(record, "late_ns") * 1e9 / seconds if seconds else None
 
 
 def _title(rule: dict[str, Any], result: dict[str, Any]) -> Any:

@@ -68,6 +68,7 @@ SUPPRESSION = {
 CHECK_KEYS = {
     "baseline": Key('"perf/iphone.json"', "a baseline to compare with; a path from here"),
     "history": Key('"perf/history.jsonl"', "a history to be the newest build of; a path from here, or git notes"),
+    "late-frames": Key('"10ms/s"', "most lateness of frames per second of animation"),
 }
 """What `tracekit check` takes beside tables."""
 _KEYS = (*CHECK_KEYS, "findings", "limits", "suppress")
@@ -146,6 +147,8 @@ class CheckSettings:
     findings: Mapping[str, int] = field(default_factory=dict)
     limits: tuple[Limit, ...] = ()
     suppressions: tuple[Suppression, ...] = ()
+    late_frames: float | None = None
+    """Most lateness of frames per second of animation, in ns; None where there is no limit."""
 
     def suppresses(self, check: str, model: str | None, today: date) -> bool:
         """Whether a finding does not count today."""
@@ -181,7 +184,10 @@ def parse_check(table: object, checks: frozenset[str]) -> CheckSettings:
     check_keys(settings, _KEYS, "check.")
     for key in CHECK_KEYS:
         if not isinstance(settings.get(key, ""), str):
-            raise UsageError(f"'check.{key}': must be the path of a file")
+            raise UsageError(f"'check.{key}': must be a text, as {CHECK_KEYS[key].example}")
+    late = settings.get("late-frames")
+    if late is not None and (not late.endswith("/s") or _time_ns(late.removesuffix("/s")) is None):
+        raise UsageError("'check.late-frames': must be a time per second, as \"10ms/s\"")
     limits = []
     for pattern, entries in _table(settings.get("limits", {}), "check.limits").items():
         if not isinstance(entries, dict):
@@ -203,6 +209,7 @@ def parse_check(table: object, checks: frozenset[str]) -> CheckSettings:
         table,
         tuple(limits),
         tuple(_suppression(entry, checks) for entry in suppressed),
+        None if late is None else _time_ns(late.removesuffix("/s")),
     )
 
 

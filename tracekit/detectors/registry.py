@@ -45,6 +45,7 @@ RULES = (
     "cpu-contention",
     "float-conversion",
     "main-thread-work",
+    "model-delays-frames",
     "state-copies",
     "load-on-main-thread",
     "element-wise-access",

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from tracekit.documents import checks, columns, report_app, report_events, report_findings, report_models
+from tracekit.documents.frames import frames_section
 from tracekit.documents.phases import source_words
 from tracekit.documents.pictures import latency_section
 from tracekit.recording.contents import is_simulator
@@ -75,6 +76,7 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
         ("models", report_models.files_section(report)),
         ("models", report_app.memory_section(report, timeline)),
         ("models", report_app.sustained_section(report.sustained)),
+        ("models", frames_section(report)),
         ("models", latency_section(report, timeline) if timeline is not None else None),
         ("findings", checks.not_evaluated_section(remedies(report), report.results, few=few)),
         ("findings", items((f"note: {note}" for note in recording.notes), NOTES, Role.DIM)),

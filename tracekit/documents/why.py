@@ -14,6 +14,7 @@ from tracekit.analysis.ledger.explain import Blocker, Part, Tail, Why
 from tracekit.detectors.fixes import Fix, fix_of
 from tracekit.detectors.plugins import all_detectors
 from tracekit.documents.columns import words
+from tracekit.documents.frames import frame_words, stages_of
 from tracekit.render.blocks import Block, Column, Document, Line, Paragraph, Role, Span, join, present, section, table
 from tracekit.report.call_sites import THREADS, place
 from tracekit.report.formatting import ABSENT, command, moment, word_list
@@ -53,7 +54,9 @@ def why_document(report: WhyReport, path: str = "") -> Document:
     finding = worst_finding(*explained[0]) if explained else None
     can_be_replayed = any(isinstance(fix_of(detector), Fix) for detector in all_detectors() if detector.id == finding)
     replayed = command("whatif", path or report.source, finding or "")
-    if len(explained) <= 1:
+    if report.frame is not None:
+        verdict = frame_words(report.frame)
+    elif len(explained) <= 1:
         verdict = next((sentence(why) for model in report.models for why in model.predictions), report.nothing)
     else:
         verdict = "; ".join(
@@ -61,12 +64,14 @@ def why_document(report: WhyReport, path: str = "") -> Document:
             + format_time(model.predictions[0].usual_ns, model.predictions[0].resolution_ns)
             for model in report.models
         )
+    several = len(explained) > 1 or report.frame is not None
     return Document(
         title=report.source,
         verdict=verdict,
         tone=Role.PLAIN,
         blocks=present(
-            *(block for model in report.models for block in _blocks(model, report.sampled, several=len(explained) > 1)),
+            *(stages_of(report.frame) if report.frame is not None else ()),
+            *(block for model in report.models for block in _blocks(model, report.sampled, several=several)),
             Paragraph(slower_words(report.slower), Role.DIM) if report.slower else None,
             Paragraph(Span(replayed, Role.CODE), lead="savings") if can_be_replayed else None,
         ),

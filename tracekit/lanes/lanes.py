@@ -14,7 +14,15 @@ from tracekit.arrays import Int8Array, IntArray
 from tracekit.columns import Texts
 from tracekit.lanes.categories import Category
 from tracekit.lanes.events import Events, LaneRows, by_code, events_of, events_without_models, rows_by
-from tracekit.lanes.process import FRAME, IN_CALLS, RUNNING, main_thread_stretches, memory_lanes, phase_lanes
+from tracekit.lanes.process import (
+    FRAME,
+    IN_CALLS,
+    RUNNING,
+    loop_lanes,
+    main_thread_stretches,
+    memory_lanes,
+    phase_lanes,
+)
 from tracekit.recording.table import TableState
 from tracekit.trace.context import ContextRows, of_target
 from tracekit.trace.events import Attribution
@@ -84,6 +92,7 @@ def lanes_of(trace: Trace, grouping: Grouping) -> tuple[LaneRows, ...]:
         *(_by_model(trace) if grouping is Grouping.MODELS else _frame_lanes(trace, by_event=by_event)),
         *_hardware(trace, grouping),
         *memory_lanes(trace),
+        *loop_lanes(trace),
         *_strips(trace),
     )
 

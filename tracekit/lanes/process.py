@@ -20,6 +20,7 @@ from tracekit.trace.calls.infer import NOUNS
 from tracekit.trace.calls.stacks import core_ml_stacks
 from tracekit.trace.context import of_target
 from tracekit.trace.filter import in_ranges
+from tracekit.trace.instruments.frames import RunLoop
 from tracekit.trace.instruments.memory import MEMORY, Memory, of_process
 from tracekit.trace.runtimes.phases import OPEN, OPERATION, PHASES, UNKNOWN, Phases
 from tracekit.trace.runtimes.registry import LANES, PHASES as LANE_OF
@@ -32,6 +33,7 @@ _APART = 1.5
 """Samples no further apart than so many of what they stand for are one period: distances vary by some percent."""
 _EVER = np.iinfo(np.int64)
 RUNNING = "running"
+_LOOP: Final = "run_loop"
 IN_CALLS = tuple(f"in a {noun.lower()}" for noun in NOUNS.values())
 """What the main thread is in during a call, in the order of `NOUNS`."""
 
@@ -128,6 +130,16 @@ def _levels(trace: Trace, at: IndexArray) -> Events:
     labels = Codes(codes.astype(np.int32), tuple(map(str, texts)))
     ends = np.append(starts[1:], end)
     return events_without_models(MEMORY, at[begins], starts, ends, colors.astype(np.int8), labels)
+
+
+def loop_lanes(trace: Trace) -> Iterator[LaneRows]:
+    """When the main run loop was busy; none where no run loop was recorded."""
+    loop = trace.table(RunLoop)
+    if loop is None or not len(loop):
+        return
+    busy, ends = np.full(len(loop), Category.APP, np.int8), loop.start_ns + loop.duration_ns
+    events = events_without_models(_LOOP, np.arange(len(loop)), loop.start_ns, ends, busy, loop.state)
+    yield LaneRows(_LOOP, "Main run loop", "System", events, pinned=True, strip=True)
 
 
 OPERATIONS: Final = "Operations"

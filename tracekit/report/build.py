@@ -8,6 +8,7 @@ from dataclasses import replace
 from tracekit._version import __version__
 from tracekit.analysis.aggregation import aggregate
 from tracekit.analysis.device_states import sustained
+from tracekit.analysis.frame_summary import frame_summary, model_hangs
 from tracekit.analysis.memory import levels, load_memory
 from tracekit.analysis.models import ModelSummary, summarize_models
 from tracekit.analysis.operations import operations
@@ -100,6 +101,8 @@ def build_report(
         requests=requests,
         memory=memory,
         sustained=sustained(trace) if shown is None else (),
+        frames=frame_summary(trace) if shown is None else None,
+        hangs=model_hangs(trace) if shown is None else (),
     )
     report = report if functions else without_functions(report)
     report = redact_report(report, private_facts(trace)) if redact else report

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tracekit.analysis.aggregation import AggregationRow
     from tracekit.analysis.code.sites import CallSite
     from tracekit.analysis.device_states import Sustained
+    from tracekit.analysis.frame_summary import FrameSummary, ModelHangs
     from tracekit.analysis.memory import LoadMemory, MemoryLevel
     from tracekit.analysis.models import ModelSummary
     from tracekit.analysis.operations import Operation
@@ -460,6 +461,10 @@ class Report:
     """Memory of the target; None where it was not sampled, which is not zero."""
     sustained: tuple[Sustained, ...] = field(default=(), metadata=IF_ANY)
     """Models that predict for a minute or more: whether they keep their speed, and how long units work for them."""
+    frames: FrameSummary | None = field(default=None, metadata=IF_ANY)
+    """Late frames of the target; None where frames were not recorded, which is not zero."""
+    hangs: tuple[ModelHangs, ...] = field(default=(), metadata=IF_ANY)
+    """Hangs of the main thread in which it loads or predicts, by model."""
 
     def __post_init__(self) -> None:
         of_files = (answer for file in self.model_files for answer in file.results)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tracekit.analysis.late_frames import late_frames
 from tracekit.analysis.ledger.account import ledger
 from tracekit.analysis.ledger.choice import MOST, Choice
 from tracekit.analysis.ledger.explain import Why, compiled_for, waited_for, why
@@ -24,6 +25,7 @@ from tracekit.lanes.events import Events, LaneRows
 from tracekit.lanes.lanes import Grouping, Reason, lanes_of, main_thread
 from tracekit.lanes.process import OPERATIONS, TOOLS
 from tracekit.report.flame import Flame, flame_of
+from tracekit.report.late_lane import LATE, late_lanes
 from tracekit.report.redact import PrivateFacts, private_facts, redact_label, redact_names, redact_texts, redact_values
 from tracekit.report.report import Result
 from tracekit.report.why import AS_USUAL
@@ -186,7 +188,8 @@ def timeline_of(
     """The lanes of a trace with the evidence of the report's checks; `shown` is what counts (None: all), `redact` as in
     the report. Without `functions`, call stacks and lanes of operations and tools, made of names, go. O(n log n)."""
     # Core ML's own rows do not name their thread: only inferred calls show what held up the main one.
-    lanes = (*lanes_of(trace, Grouping.LANES), *(main_thread(trace) if trace.inferred else ()))
+    thread = main_thread(trace) if trace.inferred else ()
+    lanes = (*lanes_of(trace, Grouping.LANES), *late_lanes(trace), *thread)
     if not functions:
         lanes = tuple(lane for lane in lanes if lane.section != OPERATIONS and lane.title != TOOLS)
     kept = [_shown_positions(lane, shown) for lane in lanes]
@@ -294,6 +297,9 @@ def _draw_lane(lane: LaneRows, kept: IntArray, trace: Trace, words: _Words) -> D
 
 
 def _predictions(trace: Trace, events: Events) -> IntArray:
+    if events.frame == LATE:
+        calls = late_frames(trace).call[events.index]
+        return np.where(np.append(_predicted(trace.activity), False)[calls], calls, -1)
     if events.frame not in EVENT_FRAMES:
         return np.full(len(events), -1, np.int64)
     predictions = trace.events[events.frame].prediction.filled()[events.index]

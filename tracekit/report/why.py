@@ -17,6 +17,7 @@ from tracekit.report.redact import PrivateFacts, redact_values
 from tracekit.units import format_count, format_time
 
 if TYPE_CHECKING:
+    from tracekit.analysis.frame_summary import LateFrame
     from tracekit.analysis.models import ModelSummary
     from tracekit.report.report import Result
     from tracekit.trace.trace import Trace
@@ -58,6 +59,8 @@ class WhyReport:
     """Whether call stacks were recorded: without them, no calling code is known."""
     slower: Slower | None = None
     """What is slower in another model; None where nothing is, or models were chosen."""
+    frame: LateFrame | None = None
+    """The late frame that was asked for, which the prediction held up; None where none was, or none came late."""
 
 
 def finding_about(cause: str, model: str, results: Sequence[Result], *, is_first: bool = False) -> Result | None:
@@ -125,6 +128,7 @@ def why_report(
     functions: bool = True,
     nothing: str = "",
     slower: Slower | None = None,
+    frame: LateFrame | None = None,
 ) -> WhyReport:
     """The report; `facts` is what is private, None to keep it. Without `functions`, code is left out."""
     kept = tuple(models)
@@ -132,5 +136,5 @@ def why_report(
         without = {model.model: tuple(replace(why, called_from=None) for why in model.predictions) for model in kept}
         kept = tuple(replace(model, predictions=without[model.model]) for model in kept)
     source, sampled = trace.contents.source, trace.profiled is not None
-    report = WhyReport(SCHEMA_VERSION, source, kept, nothing, facts is not None, sampled, slower)
+    report = WhyReport(SCHEMA_VERSION, source, kept, nothing, facts is not None, sampled, slower, frame)
     return redact_values(report, facts) if facts is not None else report

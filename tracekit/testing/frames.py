@@ -162,10 +162,10 @@ class Screen:
         """The render server draws a frame, and shows it when the GPU is done."""
         times, simulation = self.refreshes.times, self.simulation
         at = times[self.refreshes.at(frame.update[1])] + AFTER_REFRESH_NS
-        yield from app.until(max(at, self._drawn_until))
-        begin = app.now_ns
+        begin = max(at, self._drawn_until)
         self._drawn_until = begin + took.render
-        yield from app.until(self._drawn_until)
+        yield from app.until(begin)
+        yield from app.until(begin + took.render)
         frame.render = begin, app.now_ns
         server = WINDOW_SERVER if simulation.scenario.device.platform == "macOS" else BACKBOARD
         use: Use = yield simulation.ask(server, None, Request("gpu", app.now_ns, took.gpu))

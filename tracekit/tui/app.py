@@ -15,8 +15,9 @@ from textual.worker import WorkerFailed, get_current_worker
 
 from tracekit.arrays import BoolArray
 from tracekit.errors import TracekitError
-from tracekit.lanes.lanes import Grouping, main_thread
+from tracekit.lanes.lanes import Grouping
 from tracekit.recording import Progress
+from tracekit.report.late_lane import judged_lanes
 from tracekit.signals import StopSignals, stop_signals
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.tui import opening
@@ -193,7 +194,7 @@ class ViewApp(StateApp, inherit_bindings=False):
             judged = opening.judge_session(session)
             reports.append(judged)
             # The checks have read the call stacks by now.
-            thread = with_tracks(main_thread(judged.whole_trace))
+            thread = with_tracks(judged_lanes(judged.whole_trace))
             self.call_later(self.show_report, index, judged, evidence_masks(judged.trace, judged.evidence), thread)
         if len(reports) > 1:
             go_on()

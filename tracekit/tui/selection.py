@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from tracekit.analysis.late_frames import late_frames
 from tracekit.analysis.ledger.explain import compiled_for, waited_for, why
 from tracekit.analysis.ledger.order import in_order
 from tracekit.lanes.events import Events
 from tracekit.lanes.process import TITLES
+from tracekit.report.late_lane import LATE
 from tracekit.trace.events import Kind
 from tracekit.trace.filter import EVENT_FRAMES
 from tracekit.tui.state import EVIDENCE_FRAMES, NOTHING, EventRef, FindingRef, Selection, Session, State, WaitsRef
@@ -43,7 +45,7 @@ def finding_here(state: State) -> FindingRef | None:
     return state.selection.finding
 
 
-_NAMES = ("label", "state", "hang_type", "function", "name")
+_NAMES = ("path", "label", "state", "hang_type", "function", "name")
 
 
 def name_of(row: Mapping[str, Any]) -> str | None:
@@ -88,6 +90,8 @@ def interval_of(session: Session, check: int, event: EventRef) -> FindingRef | N
 def prediction_of(session: Session, event: EventRef, *, by_order: bool = False) -> int | None:
     """Row of `Trace.activity` of the outermost prediction that a row belongs to: itself, where it is one. `by_order`:
     whether the order of submission, too, may tell that."""
+    if event.frame == LATE:
+        return _held_up_by(session, event.index)
     if event.frame not in EVENT_FRAMES:
         return None
     trace = in_order(session.trace) if by_order else session.trace
@@ -98,6 +102,15 @@ def prediction_of(session: Session, event: EventRef, *, by_order: bool = False) 
         index = above
         above = parents.item(index)
     return index if calls is not None and calls.position(index) is not None else None
+
+
+def _held_up_by(session: Session, late: int) -> int | None:
+    """Row of `Trace.activity` of the prediction that held a late frame up; None where it is none, or not shown."""
+    call = int(late_frames(session.whole_trace).call[late])
+    if call >= 0 and session.shown is not None:
+        shown = session.shown.rows["activity"]
+        call = int(shown[:call].sum()) if shown[call] else -1
+    return call if call >= 0 and session.calls is not None and session.calls.position(call) is not None else None
 
 
 def prediction_here(state: State, under_cursor: EventRef | None) -> int | None:

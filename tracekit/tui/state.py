@@ -15,12 +15,14 @@ import numpy as np
 from tracekit.analysis.breakdown.summary import GROUPS
 from tracekit.analysis.code.tree import Frames
 from tracekit.analysis.comparison import Measure
+from tracekit.analysis.late_frames import late_frames
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.detectors.outcomes import Evidence
 from tracekit.documents.time_breakdown import PartsRow, Slice
 from tracekit.lanes.events import position_of
 from tracekit.lanes.lanes import Grouping
 from tracekit.lanes.process import FRAME, main_thread_stretches
+from tracekit.report.late_lane import LATE
 from tracekit.report.report import Report, Result
 from tracekit.request import ALL, Request
 from tracekit.trace.events import Kind
@@ -222,6 +224,8 @@ class Session:
         """The columns of the rows that an `EventRef` may name."""
         if name in EVENT_FRAMES:
             return self.trace.events[name].columns()
+        if name == LATE:
+            return late_frames(self.whole_trace).columns()
         if name == FRAME:
             return main_thread_stretches(self.whole_trace).columns()
         return self.trace.context[name].columns()

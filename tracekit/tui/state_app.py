@@ -10,7 +10,8 @@ from textual._compositor import CompositorUpdate
 from textual.app import App
 from textual.screen import Screen
 
-from tracekit.lanes.lanes import Grouping, main_thread
+from tracekit.lanes.lanes import Grouping
+from tracekit.report.late_lane import judged_lanes
 from tracekit.tui import messages
 from tracekit.tui.messages import in_background
 from tracekit.tui.opening import Viewed
@@ -152,7 +153,7 @@ class StateApp(App[None], inherit_bindings=False):
 
         def work(session: Session) -> tuple[TimelineLane, ...]:
             # Call stacks are read by the checks, not for a lane.
-            thread = main_thread(session.whole_trace) if session.report is not None else ()
+            thread = judged_lanes(session.whole_trace) if session.report is not None else ()
             return (*timeline_lanes(session.trace, grouping), *with_tracks(thread))
 
         def show(regrouped: list[tuple[TimelineLane, ...]]) -> None:

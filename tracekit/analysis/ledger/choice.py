@@ -27,6 +27,8 @@ class Choice:
     """The one closest to this percentile of the warm ones; the tail begins there too."""
     over_ns: int | None = None
     """Those that take longer."""
+    frame_ns: int | None = None
+    """The one that held up the late frame due at this time, or the next one."""
 
     @property
     def level(self) -> float:

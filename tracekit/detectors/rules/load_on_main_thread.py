@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import tracekit.detectors as tk
 from tracekit.analysis.code.threads import PREPARING, main_thread_calls, runs_interface
-from tracekit.detectors.shared.call_stacks import core_ml_in_stacks, judge_blocking
+from tracekit.detectors.shared.call_stacks import LOADS_MS, core_ml_in_stacks, judge_blocking
 from tracekit.detectors.shared.wording import of_models
 
 
 class Options(tk.Options):
     min_ms: float = tk.option(
-        250.0, "ms", "From 250 ms on, Instruments calls a main thread that does not respond a hang."
+        LOADS_MS, "ms", "From 250 ms on, Instruments calls a main thread that does not respond a hang."
     )
 
 

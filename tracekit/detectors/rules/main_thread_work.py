@@ -5,12 +5,14 @@ from __future__ import annotations
 import tracekit.detectors as tk
 from tracekit.analysis.code.threads import main_thread_calls, runs_interface
 from tracekit.analysis.load_waits import HangCalls, hang_calls
-from tracekit.detectors.shared.call_stacks import MOVED, judge_blocking
+from tracekit.detectors.shared.call_stacks import MOVED, PREDICTIONS_MS, judge_blocking
 from tracekit.detectors.shared.wording import of_models, what_ran
 
 
 class Options(tk.Options):
-    min_hang_ms: float = tk.option(100.0, "ms", "The shortest delay that the Hangs instrument can be set to report.")
+    min_hang_ms: float = tk.option(
+        PREDICTIONS_MS, "ms", "The shortest delay that the Hangs instrument can be set to report."
+    )
     call_share: float = tk.option(
         0.8,
         "share of the call",

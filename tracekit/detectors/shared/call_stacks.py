@@ -9,7 +9,8 @@ import numpy as np
 import tracekit.detectors as tk
 from tracekit.analysis.code.call_sites import core_ml_stacks
 from tracekit.analysis.code.sites import sites_of
-from tracekit.analysis.code.threads import Blocking, app_work, runs_interface
+from tracekit.analysis.code.threads import PREPARING, Blocking, app_work, main_thread_calls, runs_interface
+from tracekit.analysis.late_frames import late_frames, late_hangs
 from tracekit.columns import constant
 from tracekit.detectors.shared.options import AppWorkOptions
 from tracekit.trace.coverage import BY_TIME, stacks_coverage
@@ -101,6 +102,30 @@ def judge_app_work(view: tk.RecordingView, api: tk.Api, options: AppWorkOptions,
     )
 
 
+LOADS_MS, PREDICTIONS_MS = 250.0, 100.0
+"""From when on loads and predictions that fill the main thread are findings of their own."""
+
+
+@tk.cached_by_trace
+def in_blocking(trace: tk.Trace) -> tk.IntArray:
+    """Rows of the activity with which the main thread is busy for so long that another finding is about it."""
+    kinds = ((PREPARING, LOADS_MS), ((tk.Api.PREDICTION,), PREDICTIONS_MS))
+    found = [main_thread_calls(trace, apis, round(least * 1e6)) for apis, least in kinds if runs_interface(trace)]
+    return np.concatenate([np.zeros(0, np.int64), *(each.calls.id for each in found if each is not None)])
+
+
+def _seen_by_users(trace: tk.Trace, blocking: Blocking) -> str:
+    """Which hangs and late frames are part of it, as a sentence; empty where none are, or none were recorded."""
+    hangs, late = late_hangs(trace), late_frames(trace)
+    late = late.where(late.counted & np.isin(late.call, blocking.calls.id))
+    within = 0 if hangs is None else int((blocking.periods.covered_within(tk.Intervals.from_rows(hangs)) > 0).sum())
+    parts = [tk.format_count(count, noun) for count, noun in ((within, "hang"), (len(late), "late frame")) if count]
+    if not parts:
+        return ""
+    ms = f" ({tk.format_time(int(late.saved_ns.sum()))} late)" if len(late) else ""
+    return f" Instruments recorded {' and '.join(parts)} of that{ms}."
+
+
 MOVED = "The work remains, but no one has to wait for it."
 """What a cost says of work that another thread could do."""
 
@@ -131,7 +156,7 @@ def judge_blocking(
         return view.passed(f"The main thread never {verb} for {min_ms:g} ms or more.", metrics)
     wait_ns = 0 if once else longest
     return view.finding(
-        summary,
+        f"{summary}{_seen_by_users(view.trace, blocking)}",
         metrics,
         rows=blocking.calls,
         cost=view.cost(blocking.periods.covered_ns, basis, MOVED, once=once, longest_wait_ns=wait_ns),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import tracekit.detectors as tk
+from tracekit.analysis.late_frames import Path
 
 RECORD_ALONE = "Record longer, without overlapping predictions."
 RECORD_PHASE_ALONE = "Record a phase without overlapping predictions."
@@ -14,6 +15,13 @@ RECORD_APP = "Record only the app (--attach or --launch)."
 KEEP_LOADED = "Keep the model loaded between predictions and record again."
 FOLLOWS_INPUT_SIZE = "Latency follows the size of the inputs, as the time to copy them does."
 
+HELD_UP = {
+    Path.GPU: "waited for GPU work of {model}",
+    Path.MAIN_BUSY: "waited for the main thread, which was busy with {model}",
+    Path.MAIN_WAITS: "waited for the main thread, which waited for {model}",
+    Path.CPU: "waited for the main thread, which had no core while {model} computed",
+}
+"""What frames did that a model held up."""
 _MAX_UNITS = 5
 """Units of an order that are named: two hand-offs there and back show the pattern."""
 

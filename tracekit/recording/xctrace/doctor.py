@@ -16,7 +16,7 @@ from xml.parsers.expat import ExpatError
 
 from tracekit.errors import TracekitError, install_command
 from tracekit.recording.xctrace import tool as xctrace
-from tracekit.recording.xctrace.messages import ADDED, MEMORY, ON_DEVICE, ON_MAC, how_to_build
+from tracekit.recording.xctrace.messages import ADDED, FRAMES, MEMORY, ON_DEVICE, ON_MAC, how_to_build
 from tracekit.recording.xctrace.options import DYNAMIC, HIGH_FREQUENCY, WAITING, options_for
 from tracekit.recording.xctrace.running import run_command
 from tracekit.units import format_count, format_names
@@ -148,6 +148,7 @@ def _instruments(tool: xctrace.Tool) -> Iterator[Check]:
     for check, wanted, can, without in (
         ("instruments", ADDED, f"{' and '.join(ADDED)} can be added", "record with --only-template"),
         ("memory", MEMORY, f"record --memory adds {' and '.join(MEMORY)}", "record without --memory"),
+        ("frames", FRAMES, f"record --frames adds {format_names(FRAMES)}", "record without --frames"),
     ):
         lacking = " and ".join(name for name in wanted if name not in names)
         yield Check(check, "optional", f"{lacking} cannot be recorded", without) if lacking else Check(check, "ok", can)

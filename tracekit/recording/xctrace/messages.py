@@ -34,6 +34,8 @@ ADDED: Final = ("Hangs", "Thermal State")
 """Instruments that `main-thread-work` and `thermal-throttling` need, and that the Core ML template does not have."""
 MEMORY: Final = ("Activity Monitor",)
 """What is recorded too where memory is asked for."""
+FRAMES: Final = ("Hitches", "Display", "Run Loops")
+"""What is recorded too where late frames are asked for."""
 
 
 @dataclass(frozen=True, slots=True)

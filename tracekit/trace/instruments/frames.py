@@ -169,6 +169,7 @@ HITCHES = Instrument(
     "frames and those that came late",
     (*LATE, *(schema for schemas in STAGES.values() for schema in schemas), *LIFETIMES),
     added_as="Hitches",
+    flag="--frames",
     plural=True,
     empty="the Hitches instrument recorded no late frame",
 )

@@ -102,6 +102,8 @@ class Instrument:
     """What column `kind` holds for its rows."""
     added_as: str = ""
     """What `tracekit record --instrument` adds to record it; empty where it comes with another instrument alone."""
+    flag: str = ""
+    """Option of `tracekit record` that adds it with others that belong to it, where there is one."""
     in_template: bool = False
     """Whether the Core ML template records it."""
     on_demand: bool = False
@@ -129,7 +131,8 @@ class Instrument:
     @property
     def option(self) -> str:
         """What adds it to a recording."""
-        return f"--instrument '{self.added_as}'" if " " in self.added_as else f"--instrument {self.added_as}"
+        name = f"'{self.added_as}'" if " " in self.added_as else self.added_as
+        return self.flag or f"--instrument {name}"
 
     @property
     def record_with(self) -> str:

@@ -14,17 +14,20 @@ from tracekit.analysis.breakdown.device_runs import UNITS, Handoffs
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.breakdown.summary import summarize_breakdown
 from tracekit.analysis.code.sites import site_of
+from tracekit.analysis.frame_summary import described
 from tracekit.analysis.ledger.account import ledger
 from tracekit.analysis.ledger.choice import slower_elsewhere
 from tracekit.analysis.ledger.explain import why
 from tracekit.analysis.ledger.order import in_order
 from tracekit.analysis.ledger.usual import LEAST
 from tracekit.analysis.operations import parts_of_one
+from tracekit.documents.frames import frame_words
 from tracekit.documents.time_breakdown import parts_notes, parts_row
 from tracekit.documents.why import sentence, slower_words, why_facts
 from tracekit.report.call_sites import THREADS, busy_words, place
 from tracekit.report.formatting import duration, moment, visible
 from tracekit.report.inferred_calls import inferred_facts
+from tracekit.report.late_lane import LATE
 from tracekit.report.operations import parts_words
 from tracekit.trace.events import DEVICE_NAMES, Attribution, Device
 from tracekit.trace.filter import EVENT_FRAMES
@@ -32,7 +35,7 @@ from tracekit.trace.instruments.catalogue import lane_title
 from tracekit.trace.runtimes.phases import PHASES
 from tracekit.tui.inspection.blocks import MEASURES, exact, facts, heading, histogram_blocks, section, time_blocks
 from tracekit.tui.ranges import durations_in_range
-from tracekit.tui.selection import findings_of, name_of
+from tracekit.tui.selection import findings_of, name_of, prediction_of
 from tracekit.tui.state import EventRef, Session, State, WaitsRef
 from tracekit.tui.theme import Palette
 from tracekit.tui.viewport import Span
@@ -66,6 +69,9 @@ def event_blocks(session: Session, ref: EventRef) -> Iterator[RenderableType]:
     if ref.frame == PHASES:
         plain_names = (name for name in row if name not in _PLAIN)
         pairs += [(name.replace("_", " "), str(row[name])) for name in plain_names if row[name] is not None]
+    if ref.frame == LATE:
+        yield Text(visible(frame_words(described(session.whole_trace, ref.index))), "bold")
+        pairs += [("held up by", f"{row['model']} (P to jump)")] if prediction_of(session, ref) is not None else []
     if ref.frame in EVENT_FRAMES:
         pairs += [("lane", lane_title(row["lane"]))]
         device = None if row["device"] is None else Device(row["device"])

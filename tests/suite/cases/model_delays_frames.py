@@ -1,0 +1,165 @@
+"""Frames that come late because of a model, and frames that are late, or in time, for other reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
+from tracekit.testing import Draws
+from tracekit.testing.apps import MS, draw_models
+from tracekit.testing.frames import Refreshes, Screen, Work, predicted
+from tracekit.testing.recorder import App, Step, cpu, gpu, neural_engine
+from tracekit.testing.simulation import Simulation, Thread
+
+ID = "model-delays-frames"
+START_NS = 1_600 * MS
+BESIDE = (
+    "attached-late",
+    "gpu-contention",
+    "main-thread-work",
+    "load-on-main-thread",
+    "latency-jitter",
+    "warm-up-spike",
+)
+"""What else may be right of an app whose model competes with drawing."""
+LIGHT = Work(3 * MS, 2 * MS, 2 * MS)
+
+
+def scroll(
+    draws: Draws,
+    *,
+    on_main: Callable[[int], Step | None] = lambda _: None,
+    beside: Callable[[int], Step] | None = None,
+    every_ns: int = 70 * MS,
+    work: Work | Callable[[int], Work] = LIGHT,
+    frames: int = 300,
+    every: int = 1,
+    rate: int = 60,
+    stages: bool = True,
+    code: bool = True,
+    machine: int | None = None,
+) -> App:
+    """An app that scrolls; its model works `on_main` before a frame by its number, and `beside` in the background."""
+    simulation = Simulation(
+        draws, machine=machine, code=code, noise=False, attached=False, handover_ns=15_000, handover_permille=0
+    )
+    screen, app, (model, *_) = Screen(simulation, Refreshes.steady(rate)), simulation.app, draw_models(draws)
+    simulation.recorded.models.append(model)
+    first = screen.refreshes.at(START_NS)
+
+    def before(number: int) -> Thread | None:
+        step = on_main(number - first)
+        return None if step is None else predicted(app, model, step, on_main=True)
+
+    def worker() -> Thread:
+        yield from app.load(model, 60 * MS)
+        number = 0
+        while beside is not None and app.now_ns < START_NS + frames * every * 1_000_000_000 // rate:
+            yield from app.until(max(app.now_ns, START_NS + number * every_ns))
+            yield from predicted(app, model, beside(number))
+            number += 1
+
+    simulation.start(worker())
+    simulation.start(screen.animate(app, frames, work, start_ns=START_NS, before=before, every=every))
+    return screen.finish(simulation.run(), stages=stages)
+
+
+def on_gpu(draws: Draws) -> App:
+    """The model keeps the GPU busy for about as long as a refresh interval."""
+    rate = draws.choice((60, 120))
+    interval = 1_000_000_000 // rate
+    length = draws.integer(13, 19) * interval // 10
+    light = Work(interval // 6, interval // 8, interval // 8)
+    beside = lambda _: gpu(length)  # noqa: E731
+    return scroll(draws, beside=beside, every_ns=draws.integer(43, 75) * interval // 10, work=light, rate=rate)
+
+
+def on_main(draws: Draws) -> App:
+    """The main thread predicts before some frames and waits, or computes."""
+    unit, often = draws.choice((neural_engine, cpu, gpu)), draws.integer(5, 12)
+    return scroll(draws, on_main=lambda number: unit(draws.integer(17, 40) * MS) if number % often == 0 else None)
+
+
+def without_call_stacks(draws: Draws) -> App:
+    """Only the run loop shows that the main thread predicts."""
+    often, length = draws.integer(5, 12), draws.integer(17, 40) * MS
+    on_main = lambda number: neural_engine(length) if number % often == 0 else None  # noqa: E731
+    return scroll(draws, code=False, on_main=on_main)
+
+
+def in_time(draws: Draws) -> App:
+    """The model works on the Neural Engine, or too briefly on the GPU to hold a frame up."""
+    step = draws.choice((neural_engine(draws.integer(4, 25) * MS), gpu(2 * MS)))
+    return scroll(draws, beside=lambda _: step)
+
+
+def own_frames_late(draws: Draws) -> App:
+    """Some frames take the app too long, whatever the model does on the Neural Engine."""
+    heavy, often = LIGHT._replace(update=draws.integer(18, 40) * MS), draws.integer(6, 15)
+    work = lambda number: heavy if number % often == 0 else LIGHT  # noqa: E731
+    return scroll(draws, beside=lambda _: neural_engine(draws.integer(6, 20) * MS), work=work)
+
+
+def late_frames(draws: Draws, count: int) -> App:
+    """The model makes so many frames late in five seconds."""
+    on_main = lambda number: neural_engine(22 * MS) if number % 90 == 80 and number // 90 < count else None  # noqa: E731
+    return scroll(draws, on_main=on_main)
+
+
+def late_ms(draws: Draws, frames: int) -> App:
+    """The model makes three of so many frames late."""
+    on_main = lambda number: neural_engine(22 * MS) if number in (80, 130, 180) else None  # noqa: E731
+    return scroll(draws, on_main=on_main, frames=frames)
+
+
+def game(draws: Draws) -> App:
+    """The app draws on the GPU itself, and what it draws holds the compositor up."""
+    simulation = Simulation(draws, code=True, noise=False, attached=False, jitter=0, handover_ns=15_000)
+    screen, app, (model, *_) = Screen(simulation, Refreshes.steady(60)), simulation.app, draw_models(draws)
+    simulation.recorded.models.append(model)
+
+    def draw() -> Thread:
+        yield from app.load(model, 60 * MS)
+        for number in range(60):
+            yield from app.until(START_NS + number * 83 * MS)
+            yield from predicted(app, model, neural_engine(6 * MS))
+            yield from app.use("gpu", 24 * MS, frame=number)
+
+    simulation.start(draw())
+    simulation.start(screen.animate(app, 300, LIGHT, start_ns=START_NS))
+    return screen.finish(simulation.run())
+
+
+def half_rate(draws: Draws) -> App:
+    """Every frame takes longer than a refresh: a steady lower rate."""
+    work = Work(19 * MS, 2 * MS, 2 * MS)
+    return scroll(draws, work=work, beside=lambda _: neural_engine(6 * MS), frames=150, every=2)
+
+
+def without_stages(draws: Draws) -> App:
+    """The tables of stages were not exported."""
+    return scroll(draws, stages=False, on_main=lambda number: neural_engine(30 * MS) if number % 9 == 0 else None)
+
+
+def without_hitches(draws: Draws) -> App:
+    """Late frames were not recorded."""
+    app = on_gpu(draws)
+    app.scenario.other_tables = [each for each in app.scenario.other_tables if each.schema != "hitches"]
+    return app
+
+
+CASES = [
+    *cases(ID, POSITIVE, 6, on_gpu, also=BESIDE),
+    *cases(ID, POSITIVE, 5, on_main, also=BESIDE),
+    *cases(ID, POSITIVE, 3, without_call_stacks, also=BESIDE),
+    *cases(ID, NEGATIVE, 6, in_time, also=BESIDE),
+    *cases(ID, NEGATIVE, 4, own_frames_late, also=BESIDE, page="Frames are as late before"),
+    *each(ID, NEAR_ABOVE, (3, 3), late_frames, also=BESIDE),
+    *each(ID, NEAR_BELOW, (2, 2), late_frames, also=BESIDE),
+    *each(ID, NEAR_ABOVE, (480, 530, 540), late_ms, also=BESIDE),
+    *each(ID, NEAR_BELOW, (660, 720, 800), late_ms, also=BESIDE),
+    *cases(ID, LOOKALIKE, 2, game, also=BESIDE, page="The app draws on the GPU itself"),
+    *cases(ID, LOOKALIKE, 2, half_rate, also=BESIDE, page="An app shows every second refresh"),
+    *cases(ID, INSUFFICIENT, 2, without_stages, also=BESIDE),
+    *cases(ID, INSUFFICIENT, 2, without_hitches, also=BESIDE),
+]

@@ -1,0 +1,209 @@
+"""Late frames of a recording in numbers: how many, by how much, by which model, and the worst of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tracekit.analysis.late_frames import Path, Strength, late_frames, late_hangs
+from tracekit.arrays import IntArray
+from tracekit.sorting import distinct_numbers
+from tracekit.trace.instruments.frames import FRAMES, Frames, Stage
+from tracekit.trace.trace import Trace, cached_by_trace
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFrames:
+    """Late frames that one model made so in one way."""
+
+    model: str
+    """Base name."""
+    path: str
+    """`GPU`, `main thread busy`, `main thread waits` or `CPU`."""
+    frames: int
+    """How many."""
+    proved: int
+    """Those of which comparable frames without the model's work are late clearly less often; of the rest the arithmetic
+    of deadlines alone says so."""
+    in_time: int
+    """Those that would have come in time without it."""
+    saved_ns: int
+    """How much less late all of them would have come."""
+    first_ns: int
+    """When the first was due."""
+
+
+@dataclass(frozen=True, slots=True)
+class LateFrame:
+    """One late frame. Times of stages are in ns from when it was due, negative before."""
+
+    start_ns: int
+    """When it was due."""
+    duration_ns: int
+    """By how much it came late."""
+    interval_ns: int | None
+    """Refresh interval in force; None where it is not known."""
+    says: str | None
+    """Cause in Apple's words; None where they give none."""
+    model: str | None
+    """The model that held it up; None where none is known to."""
+    path: str | None
+    """How; None as for `model`."""
+    strength: str | None
+    """`proved`, `fits`, or `coincides`, which is never counted; None as for `model`."""
+    blocked_ns: int
+    """For how long the model held it up."""
+    saved_ns: int
+    """How much less late it would be without."""
+    stages: dict[str, tuple[int, int]]
+    """Begin and end of `update`, `render` and `gpu`, as far as they were recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrameSummary:
+    """Late frames of the target, of its recording."""
+
+    late: int
+    """Frames that came late and count."""
+    late_ns: int
+    """By how much, together."""
+    shown: int | None
+    """Frames of the target that were shown; None where tables list late ones alone."""
+    recorded_ns: int | None
+    """Duration of the recording."""
+    animated_ns: int | None
+    """Seconds in which pictures of the target were shown; None as for `shown`."""
+    seconds_late: int
+    """Seconds with a late frame."""
+    aside: dict[str, int]
+    """Late frames that do not count, by why."""
+    models: tuple[ModelFrames, ...]
+    """What models made late, the worst first."""
+    worst: LateFrame | None
+    """The latest frame; None where none came late."""
+
+    @property
+    def ns_per_second(self) -> float | None:
+        """Lateness per second of animation, as Apple counts; where that is not known, of the recording."""
+        of = self.animated_ns or self.recorded_ns
+        return 1e9 * self.late_ns / of if of else None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelHangs:
+    """Hangs in which the main thread makes calls of one model."""
+
+    model: str
+    """Base name."""
+    path: str
+    """`main thread busy` or `main thread waits`."""
+    hangs: int
+    """How many."""
+    shown: int
+    """Those that call stacks show to be these calls; of the rest, times alone say so."""
+    longest_ns: int
+    """The longest of them."""
+    longest_start_ns: int
+    """When that began."""
+    blocked_ns: int
+    """Time of these calls in all of them."""
+
+
+@cached_by_trace
+def model_hangs(trace: Trace) -> tuple[ModelHangs, ...]:
+    """Hangs that would not be there without the calls in them, by model. O(n log n)."""
+    found, listed = late_hangs(trace), []
+    if found is None:
+        return ()
+    counted = found.strength.is_any(Strength.PROVED, Strength.FITS)
+    for code, name in enumerate(found.model.values):
+        for path in Path:
+            own = np.flatnonzero(counted & (found.model.codes == code) & found.path.is_any(path))
+            if len(own):
+                longest = own[np.argmax(found.duration_ns[own])]
+                shown = int(found.strength.is_any(Strength.PROVED)[own].sum())
+                length, start = int(found.duration_ns[longest]), int(found.start_ns[longest])
+                blocked = int(found.blocked_ns[own].sum())
+                listed.append(ModelHangs(name, str(path), len(own), shown, length, start, blocked))
+    return tuple(sorted(listed, key=lambda each: -each.blocked_ns))
+
+
+def animated_seconds(frames: Frames) -> IntArray | None:
+    """Seconds of the recording in which frames of the target were shown; None where tables list late ones alone."""
+    if not (frames.duration_ns == 0).any():
+        return None
+    own = frames.late | (frames.duration_ns == 0)
+    return distinct_numbers((frames.start_ns + frames.duration_ns)[own] // 1_000_000_000)
+
+
+@cached_by_trace
+def frame_summary(trace: Trace) -> FrameSummary | None:
+    """Late frames of a recording; None where none were recorded, late or not. O(n log n)."""
+    if FRAMES not in trace.context:
+        return None
+    frames, found = trace.frames, late_frames(trace)
+    seconds = animated_seconds(frames)
+    late = frames.late
+    reasons = frames.aside.take(frames.duration_ns > 0)
+    models = []
+    for code, name in enumerate(found.model.values):
+        for path in Path:
+            own = found.counted & (found.model.codes == code) & found.path.is_any(path)
+            if own.any():
+                proved, whole = found.strength.is_any(Strength.PROVED), found.saved_ns == found.duration_ns
+                models.append(
+                    ModelFrames(
+                        model=name,
+                        path=str(path),
+                        frames=int(own.sum()),
+                        proved=int((own & proved).sum()),
+                        in_time=int((own & whole).sum()),
+                        saved_ns=int(found.saved_ns[own].sum()),
+                        first_ns=int(found.start_ns[own].min()),
+                    )
+                )
+    return FrameSummary(
+        late=int(late.sum()),
+        late_ns=int(frames.duration_ns[late].sum()),
+        shown=None if seconds is None else int((late | (frames.duration_ns == 0)).sum()),
+        recorded_ns=trace.run.duration_ns,
+        animated_ns=None if seconds is None else 1_000_000_000 * len(seconds),
+        seconds_late=len(distinct_numbers(frames.start_ns[late] // 1_000_000_000)),
+        aside={
+            str(value): count for value, count in zip(reasons.values, reasons.counts().tolist(), strict=True) if count
+        },
+        models=tuple(sorted(models, key=lambda each: -each.saved_ns)),
+        worst=described(trace, int(np.argmax(found.duration_ns))) if len(found) else None,
+    )
+
+
+def described(trace: Trace, number: int) -> LateFrame:
+    """One of `late_frames`, with its stages."""
+    frames, found = trace.frames, late_frames(trace)
+    at = int(found.place[number])
+    due, stages = int(frames.start_ns[at]), {}
+    for stage in Stage:
+        begin, end = (each.item(at) for each in frames.stage(stage))
+        if begin is not None and end is not None:
+            stages[str(stage)] = begin - due, end - due
+    return LateFrame(
+        start_ns=due,
+        duration_ns=int(found.duration_ns[number]),
+        interval_ns=frames.interval_ns.item(at),
+        says=frames.says.item(at) or None,
+        model=found.model.item(number),
+        path=found.path.item(number),
+        strength=found.strength.item(number),
+        blocked_ns=int(found.blocked_ns[number]),
+        saved_ns=int(found.saved_ns[number]),
+        stages=stages,
+    )
+
+
+def late_frame_at(trace: Trace, time_ns: int) -> int | None:
+    """Row of `late_frames` that is due or still late at a time, or else the next; None where none follows. O(n)."""
+    found = late_frames(trace)
+    ends = found.start_ns + found.duration_ns
+    at = np.flatnonzero(ends >= time_ns)
+    return int(at[0]) if len(at) else None
