@@ -26,7 +26,7 @@ COLUMNS = ("no argument", "wrong path", "directory", "empty file", "wrong type",
 GOOD, OTHER = "sharpen_float16.trace", "sharpen_8bit.trace"
 SHARED = 8
 """Commands that have an option which the page lists."""
-OF_MODELS = ("inspect", "fix", "profile")
+OF_MODELS = ("inspect", "fix")
 """Commands that take a model: their paths are those of models."""
 CELL = re.compile(
     r"(?:as (?P<other>\w+)|(?P<kind>help|result)|(?P<ticks>`+) ?(?P<sentence>.+?) ?(?P=ticks)) (?P<status>\d)"

@@ -369,7 +369,7 @@ def test_no_error_about_an_unknown_name_tells_a_secret(tracekit, recordings, tmp
 
 def test_no_command_is_forgotten() -> None:
     recordings = {name.split()[0] for name in (*BOTH_FORMS, *(command for command, *_ in ONE_FORM))}
-    others = {"mcp", "sql", "lake", "compare", "matrix", "view", "inspect", "fix", "profile", "watch", "init"}
+    others = {"mcp", "sql", "lake", "compare", "matrix", "view", "inspect", "fix", "watch", "init"}
     assert {command.name for command in COMMANDS} == recordings | others | WITHOUT_RECORDING
 
 
@@ -439,7 +439,7 @@ def test_performance_reports_and_profiles_tell_no_secret(
     monkeypatch.setattr(core_ml, "runtime", lambda: StandIn(failing=failing))
     out = tmp_path / "reports"
     out.mkdir()
-    shown = tracekit("profile", model, "--predictions", "1", "--folder", out)
+    shown = tracekit("inspect", model, "--measure", "--predictions", "1", "--folder", out)
     written = "".join(path.read_text(encoding="utf-8") for path in out.iterdir())
     assert "cannot read" in shown.out + shown.err + written
     assert leaks(shown.out + shown.err + written) == set()

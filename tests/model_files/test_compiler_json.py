@@ -79,17 +79,3 @@ def test_other_forms_are_refused(read, document):
     with pytest.raises(UnreadableModel, match="neither what") as caught:
         read(document)
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("key", ["inputs", "outputs", "states"])
-def test_damaged_parts_are_passed_over(read, key):
-    for value in (None, 1, "x", [], {}, [[]], [{}], [{"name": 1}], [{"name": "x", "type": 5}]):
-        model = read({"summary": {"functions": [FUNCTION | {key: value}], "operationDistribution": value}})
-        assert model.kind == Kind.CORE_AI, value
-
-
-def test_the_model_itself_names_the_way(tmp_path):
-    for name in ("chat.aimodel", "chat.aimodelc"):
-        (tmp_path / name).mkdir()
-        with pytest.raises(UnreadableModel, match="coreai-build inspect --ops --json"):
-            read_model(tmp_path / name)

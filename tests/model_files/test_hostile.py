@@ -68,7 +68,7 @@ def test_mutations_of_real_models(corpus):
     ("name", "content", "words"),
     [
         ("empty.mlmodel", b"", "is empty"),
-        ("Net.mlpackage.zip", b"PK\x03\x04" + bytes(99), "is an archive; unpack it, and give the model in it"),
+        ("Net.mlpackage.zip", b"PK\x03\x04" + bytes(99), "is a damaged or encrypted archive; unpack it"),
         ("Net.mlpackage.tar.gz", b"\x1f\x8b\x08" + bytes(99), "is an archive; unpack it"),
         ("text.mlmodel", b"not a model", "is truncated or damaged, or not a Core ML specification"),
         ("zeros.mlmodel", bytes(1_100_000), "is truncated or damaged"),

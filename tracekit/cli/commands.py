@@ -121,12 +121,12 @@ COMMANDS = (
         "show what a change did",
         (
             "tracekit compare before.trace after.trace",
-            "tracekit compare --before a.trace b.trace --after c.trace d.trace",
+            "tracekit compare Old.mlpackage New.mlpackage",
             "tracekit compare lake/ --before \"commit = 'a1'\" --after \"commit = 'b2'\"",
         ),
         "Reports which findings are fixed, new or unchanged, and which models improved or regressed: where the 95% "
-        "interval of the change of median latency says so. For more than two builds: tracekit matrix.",
-        (Argument("path", "PATH", "recording, JSON report or folder of them, before and after; or a lake", "*"),),
+        "interval of the change of median latency says so. For more: tracekit matrix. Of two models, what changed.",
+        (Argument("path", "PATH", "recording, JSON report, folder or model, before and after; or a lake", "*"),),
         "before after output open format json verbose quiet model rename",
         f"process {_PART} run jobs dask {_SETTINGS} {_READ}",
         (*REPORT_FORMS, BRIEF),
@@ -155,15 +155,16 @@ COMMANDS = (
         "look into a model file",
         (
             "tracekit inspect Model.mlpackage",
-            "tracekit inspect Model.mlpackage --system iOS16",
-            "tracekit inspect report.mlperf.json --unit cpu",
+            "tracekit inspect Models/ --chip M2 --system iOS16",
+            "tracekit inspect Model.mlpackage --measure",
         ),
-        "Facts of a model file (interface, precision, operations, systems) and findings, each marked by what it may "
-        "affect: LOADING, SPEED or MEMORY. Of an Xcode performance report, times and where operations run.",
-        (Argument("path", "PATH", ".mlpackage, .mlmodel, .mlmodelc, performance report or JSON; - for stdin"),),
-        "output open format json verbose quiet system chip unit only skip",
-        f"set {_SETTINGS} no-redact",
-        (*REPORT_FORMS, BRIEF),
+        "Whether the model will run on the Neural Engine, its facts, and findings, each marked by what it may affect. "
+        "Of several models or a folder, a table. A compute plan beside a model overrules the file; of a performance "
+        "report alone, times and where operations run.",
+        (Argument("path", "PATH", "models, also zipped, folders of them, reports, JSON; - for stdin", "+"),),
+        "output open format json verbose quiet system chip measure",
+        f"unit units predictions folder only skip set {_SETTINGS} no-redact",
+        (*REPORT_FORMS, BRIEF, "csv"),
     ),
     Command(
         "fix",
@@ -171,16 +172,16 @@ COMMANDS = (
         (
             "tracekit fix Model.mlpackage",
             "tracekit fix Model.mlpackage interface-conversion -o Fixed.mlpackage",
+            "tracekit fix Model.mlpackage --all -o Fixed.mlpackage",
             "tracekit fix A.mlpackage --function B.mlpackage -o Both.mlpackage",
         ),
-        "Lists the findings that can be fixed in the model file; with FINDING, writes the fixed model to -o with "
-        "coremltools, on any machine. The model itself is never changed. Says what changed, what must change in the "
-        "app, and how to verify.",
+        "Lists the findings that can be fixed in the model file; with FINDING or --all, writes the fixed model to -o "
+        "with coremltools, on any machine. Says what changed, what must change in the app, and how to verify.",
         (
             Argument("path", "MODEL", "a .mlpackage or .mlmodel"),
             Argument("findings", "FINDING", "a check, as inspect or analyze names it", "*"),
         ),
-        "output shape weights function force format json quiet",
+        "output all shape weights function force format json quiet",
         f"open set {_SETTINGS}",
         REPORT_FORMS,
         files=("package", "model"),
@@ -340,17 +341,6 @@ COMMANDS = (
         "format json",
         "",
         ("text", "json"),
-    ),
-    Command(
-        "profile",
-        "time a model (on a Mac)",
-        ("tracekit profile Model.mlpackage", "tracekit profile Model.mlpackage --units all --folder reports"),
-        "Loads a model and runs predictions on generated inputs for each compute-unit setting. Writes times and "
-        "compute plan as JSON that inspect and matrix read on any machine.",
-        (Argument("path", "MODEL", "a .mlpackage, .mlmodel or .mlmodelc"),),
-        "units predictions folder output open format json quiet",
-        "",
-        (*REPORT_FORMS, "csv"),
     ),
     Command(
         "watch",

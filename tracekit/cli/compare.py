@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from tracekit.cli.forms import deliver, files_of
 from tracekit.cli.measuring import Measured, measure_all, notes_on, readable, status_of_all
 from tracekit.cli.process import ExitStatus
-from tracekit.cli.reading import REPORT, recordings_in
+from tracekit.cli.reading import REPORT, is_model, recordings_in
 from tracekit.cli.requests import request_from
 from tracekit.comparison.comparison import compare, typical
 from tracekit.comparison.history import utc
@@ -33,6 +33,12 @@ if TYPE_CHECKING:
 
 def run(arguments: Namespace) -> ExitStatus:
     """Measure both sides, compare and print. A regression is no failure here: `tracekit check` is the gate."""
+    given = [*arguments.path, *arguments.before, *arguments.after]
+    # A folder or a zip may hold recordings; names of models are none of recordings.
+    if len(given) == 2 and all(is_model(path) for path in given):
+        from tracekit.cli.models import compare_models
+
+        return compare_models(arguments, given)
     before, after = (recordings_in(*side) for side in sides_of(arguments))
     files = files_of(arguments, [*before, *after])
     request = request_from(arguments)

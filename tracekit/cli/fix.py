@@ -41,6 +41,8 @@ def run(arguments: Namespace) -> ExitStatus:
     """Fix what is named, or say what could be."""
     source = arguments.path
     check_model(source)
+    if source.endswith(".zip"):
+        raise UsageError(f"{Path(source).name} is an archive; unpack it, and fix the model in it")
     model = read_model(source)
     remedies.check_fixable(model)
     project = load_config(config_of(arguments)).model_checks
@@ -49,6 +51,14 @@ def run(arguments: Namespace) -> ExitStatus:
     arguments.output = [path for path in arguments.output if not path.endswith(MODELS)]
     files = files_of(arguments, [source])
     checks = (*remedies.REMEDIES, *remedies.UNFIXABLE)
+    if arguments.every:
+        if arguments.findings:
+            raise UsageError("pass either findings or --all, not both")
+        arguments.findings = remedies.fixable(findings_of(model, settings), model, shapes=bool(arguments.shapes))
+        if not arguments.findings:
+            raise TracekitError(
+                f"{model.source} has no finding that --all can fix; `{command('fix', source)}` says why"
+            )
     typed = {remedies.RECORDED.get(name, name): name for name in arguments.findings}
     for name in typed:
         if name not in checks:

@@ -1,4 +1,5 @@
-"""`tracekit inspect PATH`: what a model file says and what in it may cost time, or what a performance report says."""
+"""`tracekit inspect PATH...`: whether a model will run on the Neural Engine and what in it may cost time, models
+side by side, or what a performance report says."""
 
 from __future__ import annotations
 
@@ -6,21 +7,21 @@ import sys
 from argparse import Namespace
 from pathlib import Path
 
-from tracekit.cli.forms import deliver, files_of
+from tracekit.cli.forms import deliver, files_of, form_of
+from tracekit.cli.models import models_at, report_on
 from tracekit.cli.options import UNITS, refuse
+from tracekit.cli.output import narrate
 from tracekit.cli.process import ExitStatus
-from tracekit.cli.reading import check_model, config_of
-from tracekit.config import load_config
-from tracekit.detectors.model_runner import judged_placements, run_model_detectors
+from tracekit.cli.reading import check_model
 from tracekit.documents.brief import brief_model_file
 from tracekit.documents.model_file import model_file_document, summary
-from tracekit.model_files.engine_limits import parse_chip
+from tracekit.documents.model_files import models_document
+from tracekit.errors import TracekitError, UsageError
 from tracekit.model_files.facts import ModelFile
 from tracekit.model_files.fixing.remedies import fix_command
-from tracekit.model_files.performance.facts import ComputeUnit
+from tracekit.model_files.performance.facts import ComputeUnit, PerformanceReport
 from tracekit.model_files.read import read_piped, read_subject
-from tracekit.model_files.versions import parse_target
-from tracekit.report.model_report import model_report
+from tracekit.report.model_report import InspectedModels, with_plan
 from tracekit.report.performance import inspected_performance
 from tracekit.report.redact import without_private
 from tracekit.report.serialize import to_json
@@ -28,11 +29,50 @@ from tracekit.report.serialize import to_json
 
 def run(arguments: Namespace) -> ExitStatus:
     """Read, check and show."""
-    check_model(arguments.path)
-    files = files_of(arguments, [arguments.path])
-    subject = read_piped(sys.stdin.buffer) if arguments.path == "-" else read_subject(arguments.path)
+    paths = list(dict.fromkeys(path for given in arguments.path for path in models_at(given)))
+    for path in paths:
+        check_model(path)
+    files = files_of(arguments, paths)
+    if arguments.measure:
+        if len(paths) > 1:
+            raise UsageError("--measure takes one model")
+        # On a Mac alone.
+        from tracekit.cli.measure import measure
+
+        return measure(arguments, paths[0], files)
+    refuse(arguments, "units predictions folder", "is for --measure; add that")
+    if "csv" in (form_of(arguments), *files.values()):
+        raise UsageError("csv is for the times of --measure; add that")
+    if len(paths) == 1:
+        return _show_one(arguments, paths[0], files)
+    read, failures = [], []
+    for path in paths:
+        try:
+            read.append((path, read_subject(path)))
+        except TracekitError as error:
+            failures.append(str(error))
+    models = [(path, subject) for path, subject in read if isinstance(subject, ModelFile)]
+    plans = [subject for _, subject in read if isinstance(subject, PerformanceReport)]
+    refuse(arguments, "unit", "is for one performance report or compute plan")
+    if len(models) == 1 and len(plans) == 1 and not failures:
+        return _show_model(*models[0], arguments, files, plans[0])
+    if plans:
+        raise UsageError("give one model with its performance report; `tracekit matrix` compares several reports")
+    if not models:
+        raise TracekitError("; ".join(failures) or "no model is given")
+    for failure in failures:
+        narrate(f"tracekit: {failure}")
+    reports = [report_on(subject, arguments)[0] for _, subject in models]
+    data = {"json": lambda: to_json(InspectedModels(tuple(reports)))}
+    deliver(arguments, files, lambda _: models_document(reports, failures), data)
+    return ExitStatus.UNUSABLE if failures or any(each.summary.errors for each in reports) else ExitStatus.DONE
+
+
+def _show_one(arguments: Namespace, path: str, files: dict[Path, str]) -> ExitStatus:
+    subject = read_piped(sys.stdin.buffer) if path == "-" else read_subject(path)
     if isinstance(subject, ModelFile):
-        return _show_model(subject, arguments, files)
+        refuse(arguments, "unit", "is for performance reports and compute plans; this is a model")
+        return _show_model(path, subject, arguments, files)
     # A model file is inspected without what reads recordings.
     from tracekit.documents.performance import performance_report_document, result
 
@@ -44,25 +84,14 @@ def run(arguments: Namespace) -> ExitStatus:
     return ExitStatus.DONE
 
 
-def _show_model(model: ModelFile, arguments: Namespace, files: dict[Path, str]) -> ExitStatus:
-    refuse(arguments, "unit", "is for performance reports and compute plans; this is a model")
-    target = parse_target(arguments.system) if arguments.system else None
-    chip = parse_chip(arguments.chip) if arguments.chip else None
-    project = load_config(config_of(arguments)).model_checks
-    settings = project.settings_of(model.name) | dict(arguments.settings)
-    judgments = run_model_detectors(
-        model,
-        target,
-        chip=chip,
-        only=arguments.only or project.only,
-        skip=(*(name for name in project.skipped_checks(model.name) if name not in arguments.only), *arguments.skip),
-        settings=settings,
-    )
-    placements = judged_placements(model, target, chip, settings)
-    report = model_report(model, judgments, target, placements=placements, redact=arguments.redact)
+def _show_model(
+    path: str, model: ModelFile, arguments: Namespace, files: dict[Path, str], plan: PerformanceReport | None = None
+) -> ExitStatus:
+    report, judgments = report_on(model, arguments)
+    report = with_plan(report, plan) if plan else report
     # Where a folder's name is private, the command is for the folder that the model lies in.
-    is_public = not arguments.redact or without_private(arguments.path) == arguments.path
-    path = arguments.path if is_public else model.source
+    is_public = not arguments.redact or without_private(path) == path
+    path = path if is_public else model.source
     commands = {judgment.detector.id: fix_command(judgment.detector.id, model, path) for judgment in judgments}
     data = {
         "json": lambda: to_json(report),

@@ -37,7 +37,7 @@ MAIN_THREAD = "main"
 MOST_AMOUNT = 1e9
 """No count is larger."""
 MOST_PREDICTIONS = 100_000
-"""Of a profile: a day of predictions that take a second."""
+"""Of `--measure`: a day of predictions that take a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,12 +285,13 @@ OPTIONS: dict[str, Option] = {
     # Model files
     "system": Option("oldest system to support, such as iOS16", "SYSTEM"),
     "chip": Option("chip to run on, such as M2 or A17", "CHIP"),
+    "measure": Option("run the model and time it (on a Mac)"),
     "unit": Option("operations on cpu, gpu or neural-engine", "UNIT", choices=tuple(UNITS)),
     "units": Option(
-        "all, cpuOnly, cpuAndGPU, cpuAndNeuralEngine; default: each", "UNITS", choices=COMPUTE_UNITS, many="append"
+        "choice of compute units for --measure (default: each)", "UNITS", choices=COMPUTE_UNITS, many="append"
     ),
     "predictions": Option(
-        "predictions for each of --units (default: 50)",
+        "predictions of --measure for each choice (default: 50)",
         "N",
         type=_number(MOST_PREDICTIONS, f"a number from 1 to {MOST_PREDICTIONS:,}"),
         default=50,
@@ -299,6 +300,7 @@ OPTIONS: dict[str, Option] = {
         "shape the app uses, as in x=1x224 (repeatable)", "INPUT=SIZES", dest="shapes", type=_shape, many="append"
     ),
     "weights": Option("8-bit (default), 6-bit-palettes or 4-bit-palettes", "WAY", choices=COMPRESSIONS),
+    "all": Option("fix all that can be fixed, in the order listed", dest="every"),
     "function": Option("add this model as a function (repeatable)", "[NAME=]FILE", dest="functions", many="append"),
     # Call stacks
     "finding": Option("only samples behind the finding of this check", "CHECK"),

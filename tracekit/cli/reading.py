@@ -35,7 +35,7 @@ RUNNING = "running checks"
 BUNDLE = ".trace"
 ARCHIVES = (".zip",)
 REPORT = ".json"
-MODELS = (".mlpackage", ".mlmodel", ".mlmodelc")
+MODELS = (".mlpackage", ".mlmodel", ".mlmodelc", ".aimodel", ".aimodelc")
 _SNIFFED = 4_000
 """Bytes of a file that say what it is."""
 _MEMBER_NAME, FIRST_MEMBER = 30, b"report.md"
@@ -220,6 +220,11 @@ def check_recordings(paths: Iterable[str], *, reports: bool = False) -> None:
     taken = (_RECORDING, _REPORT, _PERFORMANCE) if reports else (_RECORDING,)
     for path in paths:
         _check(path, taken)
+
+
+def is_model(path: str) -> bool:
+    """Whether a path is that of a model, or of one in a zip, by its name."""
+    return path.rstrip("/").removesuffix(".zip").endswith(MODELS)
 
 
 def check_model(path: str) -> None:

@@ -13,7 +13,7 @@ from tracekit.detectors.pages import Pattern, rule
 from tracekit.errors import words_of
 from tracekit.model_files.engine import Placement, placements_of
 from tracekit.model_files.engine_limits import Bounds
-from tracekit.model_files.facts import Form, ModelFile
+from tracekit.model_files.facts import Form, Kind, ModelFile
 from tracekit.model_files.versions import Target
 
 MODEL_RULES = (
@@ -87,7 +87,8 @@ def run_model_detectors(
 
 
 def _detect(detector: ModelFileDetector[Any], view: InspectedModel, options: Any) -> Outcome:
-    if view.model.form is Form.CORE_AI:
+    of_files = detector.id == "load-failure" and view.model.form is not Form.CORE_AI
+    if view.model.kind == Kind.CORE_AI and not of_files:
         return NotApplicable(view.model.name, "Checks of model files are about Core ML; this is a Core AI model.")
     try:
         return detector.detect(view, options)

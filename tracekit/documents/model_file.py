@@ -15,6 +15,7 @@ from tracekit.render.blocks import Column, Line, Paragraph, Role, Section, Span,
 from tracekit.report import model_words as words
 from tracekit.report.formatting import command, explain_commands, fix_line, lower_first, word_list
 from tracekit.report.groups import Remedy, checks_in_words, count_checks, with_outcome
+from tracekit.report.model_report import format_counts
 from tracekit.units import format_bytes, format_count
 
 if TYPE_CHECKING:
@@ -50,15 +51,29 @@ SAVINGS: tuple[Column[Saving], ...] = (
     columns.numbers("est. savings", lambda entry: entry.saved_bytes, format_bytes),
     columns.numbers("new size", lambda entry: entry.bytes, format_bytes, drop=1),
 )
+
+
+def _obstacle_words(*alike: EngineObstacle) -> str:
+    """`2 gather (computed index)`, `sin, on A15, M2 and older`."""
+    kinds = "".join(format_counts([each.operation for each in alike if each.operation]))
+    reason, chips = alike[0].reason, alike[0].chips
+    said = f"{kinds} ({reason})" if kinds and reason else kinds or reason
+    return f"{said}{f', on {chips}' if chips else ''}"
+
+
+def _says(each: EngineObstacle) -> str:
+    return f"{each.certainty}{' (disputed)' if each.doubtful else ''}: {each.source}"
+
+
 LIMITS: tuple[Column[list[EngineObstacle]], ...] = (
-    columns.words("limit", lambda alike: _obstacle_words(alike[0], len(alike))),
+    columns.words("limit", lambda alike: _obstacle_words(*alike)),
     columns.names("check", lambda alike: alike[0].check),
-    columns.words("who says it", lambda alike: f"{alike[0].certainty}: {alike[0].source}"),
+    columns.words("who says it", lambda alike: _says(alike[0])),
 )
 PLACES: tuple[Column[EngineObstacle], ...] = (
     columns.numbers("no.", lambda each: each.number),
     columns.names("name", lambda each: each.name),
-    columns.words("operation", lambda each: _obstacle_words(each, 1)),
+    columns.words("operation", _obstacle_words),
     columns.names("check", lambda each: each.check),
 )
 JOINED = "functions"
@@ -130,18 +145,14 @@ def engine_verdicts(report: ModelReport) -> list[str]:
 
 def _engine(info: EngineInfo, several: bool) -> Section | None:
     """What is behind the verdict of a function, and, in the long text, the place of each operation in the graph."""
-    alike = grouped(((each.operation, each.reason, each.source), each) for each in info.obstacles)
+    alike = grouped(((each.reason, each.chips, each.source), each) for each in info.obstacles)
     title = f"Neural Engine, {info.function}" if several else "Neural Engine"
     placed = [each for each in info.obstacles if each.number]
+    beside = [f"the file alone: {info.by_file}"] if info.by_file else []
     places = section(f"Operations of {info.function}", table(f"{title}, by place", PLACES, placed), folded=True)
-    return section(title, table(title, LIMITS, list(alike.values()), brief=OPERATIONS), places)
-
-
-def _obstacle_words(each: EngineObstacle, count: int) -> str:
-    """`2 gather (computed index)`, `sin, on A15, M2 and older`."""
-    kind = f"{count:,} {each.operation}" if count > 1 else each.operation
-    reason = f" ({each.reason})" if kind and each.reason else each.reason
-    return f"{kind}{reason}{f', on {each.chips}' if each.chips else ''}"
+    return section(
+        title, table(title, LIMITS, list(alike.values()), brief=OPERATIONS), items((*beside, *info.differences)), places
+    )
 
 
 def _finding(check: Result, command: str) -> blocks.Card:

@@ -30,7 +30,16 @@ from tracekit.model_files.engine_limits import (
     limit_of,
     weight_limit,
 )
-from tracekit.model_files.facts import Feature, Function, ModelFile, Operation, is_constant
+from tracekit.model_files.facts import (
+    CompiledFunction,
+    Feature,
+    Form,
+    Function,
+    Kind,
+    ModelFile,
+    Operation,
+    is_constant,
+)
 from tracekit.model_files.versions import Target
 from tracekit.units import format_count
 
@@ -63,6 +72,13 @@ class Placement:
     """Why the file does not decide it; empty where it does."""
     chip: int | None = None
     """Generation that was asked about."""
+    compiled: str = ""
+    """What a compiler decided, which stands for the verdict."""
+
+    @property
+    def decided(self) -> list[Limit]:
+        """Limits that keep the function as a whole off it."""
+        return [limit for limit in self.whole if not limit.doubtful]
 
     @property
     def certain(self) -> tuple[Obstacle, ...]:
@@ -77,6 +93,8 @@ _MOVES = frozenset(
 ) | {"cast", "identity", "concat", "tile"}
 """Operations that only move data: an attention that splits its heads has a fifth dimension for a moment."""
 _MACOS_27 = 27
+_MANY_REGIONS = 10
+"""Heuristic: 13 regions took 13.19 ms, and one 4.60 (coreai-model-zoo)."""
 _SHOWN = 4
 """Types of operations in a sentence."""
 
@@ -87,8 +105,8 @@ def placements_of(
     """One answer for each function of the model or of the stages of its pipeline. `chip` is a generation; without it,
     limits of older chips are listed and named. `bounds`: those of the checks. O(operations)."""
     bounds, parts = bounds or Bounds(), model.parts
-    placed = []
-    for part in parts:
+    placed = [_compiled(each) for each in model.compiled]
+    for part in () if placed else parts:
         for function in part.functions:
             names = [part.name] * (len(parts) > 1) + [function.name] * (len(part.functions) > 1 or len(parts) == 1)
             unknown = _unknown(part, function)
@@ -127,6 +145,20 @@ def of_apple(model: ModelFile) -> frozenset[str]:
     return frozenset(names)
 
 
+def _compiled(part: CompiledFunction) -> Placement:
+    """What the compiler decided: that it ran so, only a recording shows."""
+    fine = (
+        f", split finely ({part.regions} regions, each submitted in every call)" if part.regions > _MANY_REGIONS else ""
+    )
+    if not part.regions:
+        said = "no: compiled for GPU or CPU only"
+    elif part.wholly:
+        said = f"compiled wholly for it{fine}"
+    else:
+        said = f"in part: {format_count(part.regions, 'region')} compiled for it{fine}"
+    return Placement(f"{part.name} on {part.architecture}", 0, pieces=part.regions, compiled=said)
+
+
 def _unknown(part: ModelFile, function: Function) -> str:
     """Why the file does not say where a function runs; empty where it does."""
     if part.kind in _APPLE_OWN:
@@ -135,6 +167,10 @@ def _unknown(part: ModelFile, function: Function) -> str:
         return "" if function.counts or function.operations is not None else "the file does not list the operations"
     if part.kind == "custom model":
         return ""
+    if part.form is Form.CORE_AI_PACKAGE:
+        return "not compiled yet; placement is decided on the device"
+    if part.kind == Kind.CORE_AI:
+        return "the JSON does not say what was compiled for it"
     if part.kind == "linked model":
         return "the model that it names is in another file"
     if part.kind == "unknown" or part.is_pipeline:
@@ -210,9 +246,10 @@ def _pieces(computing: Sequence[Operation], off: Collection[int], makers: Mappin
 
 def verdict(placement: Placement) -> str:
     """Whether the function will run on the Neural Engine: `likely, all of it`, `no: it computes in Float32`."""
-    decided = [limit for limit in placement.whole if not limit.doubtful]
-    if decided:
-        return f"no: {' and '.join(limit.words for limit in decided)}"
+    if placement.compiled:
+        return placement.compiled
+    if placement.decided:
+        return f"no: {' and '.join(limit.words for limit in placement.decided)}"
     if placement.unknown:
         return f"not known: {placement.unknown}"
     doubts = [limit.words for limit in placement.whole if limit.doubtful and limit is not RANGE]

@@ -27,6 +27,7 @@ class Form(StrEnum):
     COMPILED = "mlmodelc"
     COMPILER_JSON = "coremlcompiler metadata"
     CORE_AI = "coreai-build inspect"
+    CORE_AI_PACKAGE = "Core AI package"
 
 
 class Kind(StrEnum):
@@ -313,6 +314,19 @@ class Metadata:
 
 
 @dataclass(frozen=True, slots=True)
+class CompiledFunction:
+    """A function of a compiled Core AI package, for one architecture."""
+
+    architecture: str
+    """As file names have it, such as `h16g`."""
+    name: str
+    regions: int
+    """Parts that were compiled for the Neural Engine; each is submitted on its own in every call."""
+    wholly: bool
+    """Whether the compiler put all of it there."""
+
+
+@dataclass(frozen=True, slots=True)
 class ModelFile:
     """One model, or one stage of a pipeline."""
 
@@ -337,6 +351,8 @@ class ModelFile:
     """Size of all files together."""
     availability: tuple[tuple[str, str], ...] = ()
     """Systems and first versions that the compiler wrote into the file."""
+    compiled: tuple[CompiledFunction, ...] = ()
+    """Of Core AI packages alone."""
     absent: tuple[str, ...] = ()
     """Files that belong to every model of this form, and that are not there."""
 

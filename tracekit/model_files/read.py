@@ -11,6 +11,9 @@ import importlib.util
 import json
 import os
 import sys
+import tempfile
+import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -20,6 +23,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from tracekit.errors import suggest_path
 from tracekit.model_files.compiled import METADATA, NETWORK, PROGRAM, read_compiled
 from tracekit.model_files.compiler_json import read_json
+from tracekit.model_files.core_ai import SUFFIXES, read_package
 from tracekit.model_files.facts import Form, ModelFile
 from tracekit.model_files.from_specification import model_of
 from tracekit.model_files.untrusted import (
@@ -35,7 +39,14 @@ from tracekit.model_files.untrusted import (
 if TYPE_CHECKING:
     from tracekit.model_files.performance.facts import PerformanceReport
 
-EXPECTED = "a .mlpackage, .mlmodel or .mlmodelc, JSON from `xcrun coremlcompiler metadata`, or a performance report"
+ARCHIVE = b"PK\x03\x04"
+MODELS = (".mlpackage", ".mlmodel", ".mlmodelc", ".aimodel", ".aimodelc")
+"""Names of models end so."""
+MAX_UNPACKED_RATIO = 200
+"""Bytes that one of an archive may become: specifications shrink to a tenth, weights hardly."""
+EXPECTED = (
+    "a .mlpackage, .mlmodel, .mlmodelc or .aimodelc, JSON from `xcrun coremlcompiler metadata`, or a performance report"
+)
 
 
 def read_model(path: Path | str) -> ModelFile:
@@ -59,6 +70,9 @@ def read_subject(path: Path | str) -> ModelFile | PerformanceReport:
             raise UnreadableModel(f"{quote(str(path))}: no such file or directory{suggest_path(str(path))}")
         if not file.is_file():
             raise UnreadableModel(f"{quote(file)} is neither a file nor a folder; expected {EXPECTED}")
+        with file.open("rb") as stream:
+            if stream.read(4) == ARCHIVE:
+                return _read_archive(file)
         return _read_data(read_bytes(file, MAX_SPECIFICATION_BYTES), file, file.parent)
     except OSError as error:
         raise UnreadableModel(f"cannot read {quote(file)}: {error.strerror or error}") from None
@@ -75,19 +89,49 @@ def read_piped(stream: BinaryIO) -> ModelFile | PerformanceReport:
     return _read_data(data, Path("standard input"))
 
 
+def models_in(folder: Path) -> list[Path]:
+    """Models below a folder, sorted; what lies inside a model is none of its own. O(files)."""
+    found = []
+    for base, folders, names in os.walk(folder):
+        models = [name for name in (*folders, *names) if Path(name).suffix in MODELS]
+        folders[:] = [name for name in folders if name not in models and not name.startswith((".", "__MACOSX"))]
+        found += [Path(base, name) for name in models if not name.startswith(".")]
+    return sorted(found)
+
+
+def _read_archive(file: Path) -> ModelFile | PerformanceReport:
+    """The one model in an archive, as packages are attached to issues. Raises OSError, `UnreadableModel`."""
+    try:
+        with zipfile.ZipFile(file) as archive, tempfile.TemporaryDirectory(prefix="tracekit-") as folder:
+            entries = archive.infolist()
+            size = sum(entry.file_size for entry in entries)
+            if len(entries) > MAX_FILES or size > MAX_UNPACKED_RATIO * file.stat().st_size + SMALL_BYTES:
+                raise UnreadableModel(f"{quote(file)} unpacks to {size:,} bytes, more than a model would; unpack it")
+            # Names that lead out of the folder lose what leads there, and links become files.
+            archive.extractall(folder)
+            models = models_in(Path(folder))
+            if len(models) != 1:
+                found = ", ".join(quote(model) for model in models[:4])
+                raise UnreadableModel(f"{quote(file)} has {found or 'no model'}; unpack it, and give the model in it")
+            # An archive in the archive is refused.
+            (model,) = models
+            return _read_folder(model) if model.is_dir() else _read_data(read_bytes(model, size), model, model.parent)
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, ValueError):
+        raise UnreadableModel(f"{quote(file)} is a damaged or encrypted archive; unpack it, or copy it again") from None
+
+
 def _read_folder(folder: Path) -> ModelFile:
     if (folder / MANIFEST).exists() or folder.suffix == ".mlpackage":
         size = _checked_size(folder)
         path = specification_in(folder)
         message = parse_specification(read_bytes(path, MAX_SPECIFICATION_BYTES), path)
         return replace(model_of(message, folder.stem, folder.name, Form.PACKAGE, path.parent), bytes=size)
+    if folder.suffix in SUFFIXES:
+        size = _checked_size(folder)
+        return replace(read_package(folder), bytes=size)
     if folder.suffix == ".mlmodelc" or any((folder / name).is_file() for name in (METADATA, PROGRAM, NETWORK)):
         size = _checked_size(folder)
         return replace(read_compiled(folder), bytes=size)
-    if folder.suffix in (".aimodel", ".aimodelc"):
-        raise UnreadableModel(
-            f"{quote(folder)} is a Core AI model; inspect what `xcrun coreai-build inspect --ops --json` prints of it"
-        )
     raise UnreadableModel(f"{quote(folder)} is not a Core ML model; expected {EXPECTED}")
 
 
@@ -96,8 +140,8 @@ def _read_data(data: bytes, path: Path, folder: Path | None = None) -> ModelFile
     size = len(data)
     if not data:
         raise UnreadableModel(f"{quote(path)} is empty; expected {EXPECTED}")
-    if data.startswith((b"PK\x03\x04", b"\x1f\x8b")):
-        # Packages are attached to issues so; no model begins like that.
+    if data.startswith((ARCHIVE, b"\x1f\x8b")):
+        # No model begins like that.
         raise UnreadableModel(f"{quote(path)} is an archive; unpack it, and give the model in it")
     # Whether an object or a list begins here, in any encoding of JSON: a shell of Windows redirects in UTF-16.
     beginning = data[:64]

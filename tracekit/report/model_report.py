@@ -6,7 +6,8 @@ on a recording, without times: `severity`, `cost` and `evidence` are empty.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 
 from tracekit._version import __version__
@@ -16,12 +17,14 @@ from tracekit.grouping import grouped
 from tracekit.model_files.engine import Placement, placements_of, verdict
 from tracekit.model_files.engine_limits import Limit, chips_until
 from tracekit.model_files.facts import Conversion, Feature, Function, Metadata, ModelFile, Weight, is_constant
+from tracekit.model_files.performance.facts import ComputeUnit, PerformanceReport
 from tracekit.model_files.versions import NEWEST, Target, release_of
 from tracekit.model_files.weights import Saving, savings_of
 from tracekit.report.groups import count_checks
 from tracekit.report.redact import public_attributes, without_private
 from tracekit.report.report import Result, Rule, ToolInfo, rules_of
 from tracekit.report.results import result_of
+from tracekit.units import format_bytes, format_count, format_names
 
 SCHEMA_VERSION = 2
 
@@ -136,6 +139,10 @@ class EngineInfo:
     """Parts on alternating compute units; 0 where the file does not list the operations."""
     obstacles: tuple[EngineObstacle, ...]
     """Those of the function as a whole first."""
+    by_file: str = ""
+    """The verdict of the file alone, where a compute plan or a performance report overrules it."""
+    differences: tuple[str, ...] = ()
+    """Where the plan and the file differ, a sentence each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,9 +244,105 @@ def model_info(model: ModelFile, *, redact: bool = False) -> ModelInfo:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class InspectedModels:
+    """Several models."""
+
+    models: tuple[ModelReport, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChange:
+    """A fact that two models do not share."""
+
+    fact: str
+    before: str
+    """Empty where the first has none."""
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedModels:
+    """Two models, such as one before and after a conversion."""
+
+    before: ModelReport
+    after: ModelReport
+    changes: tuple[ModelChange, ...]
+
+
+def with_plan(report: ModelReport, plan: PerformanceReport) -> ModelReport:
+    """The report with what a compute plan or a performance report says, which overrules the file. O(operations)."""
+    if not plan.counts:
+        return report
+    where = " ".join(filter(None, (plan.device, plan.system))) or "an unknown device"
+    return replace(report, neural_engine=tuple(_planned(info, plan, where) for info in report.neural_engine))
+
+
+def _planned(info: EngineInfo, plan: PerformanceReport, where: str) -> EngineInfo:
+    placed = [each for each in plan.operations or () if each.unit and each.function in (info.function, "main")]
+    if not placed or (plan.asked is not None and ComputeUnit.NEURAL_ENGINE not in plan.asked):
+        return info
+    there = {each.name for each in placed if each.unit == ComputeUnit.NEURAL_ENGINE}
+    known = {each.name for each in info.obstacles if each.number}
+    runs = sorted(each.operation for each in info.obstacles if each.name in there)
+    away = sorted(each.type or each.name for each in placed if each.name not in there | known)
+    differences = [f"the plan has {words} on the Neural Engine" for words in format_counts(runs)]
+    differences += [f"the plan has {words} on another unit, which no limit explains" for words in format_counts(away)]
+    on = "all" if len(there) == len(placed) else f"{len(there):,} of {len(placed):,} operations"
+    verdict = f"{on} by the compute plan ({where})" if there else f"no, by the compute plan ({where})"
+    return replace(info, verdict=verdict, by_file=info.verdict, differences=tuple(differences))
+
+
+def format_counts(names: Sequence[str]) -> list[str]:
+    """`2 gather, topk` as one entry; none for no names."""
+    counted = (f"{count:,} {name}" if count > 1 else name for name, count in Counter(names).most_common())
+    return [format_names(list(counted), 6)] if names else []
+
+
+def changes_of(before: ModelReport, after: ModelReport) -> tuple[ModelChange, ...]:
+    """Facts that differ, in the order in which they matter. O(facts)."""
+    old, new = (dict(_comparable(report)) for report in (before, after))
+    return tuple(
+        ModelChange(name, old.get(name, ""), new.get(name, ""))
+        for name in dict.fromkeys((*old, *new))
+        if old.get(name) != new.get(name)
+    )
+
+
+def _comparable(report: ModelReport) -> Iterator[tuple[str, str]]:
+    from tracekit.report import model_words
+
+    model = report.model
+    for info in report.neural_engine:
+        yield f"Neural Engine{f', {info.function}' if len(report.neural_engine) > 1 else ''}", info.verdict
+    yield "loads on", model_words.systems(model)
+    yield "size", format_bytes(model.bytes) if model.bytes is not None else "unknown"
+    for function in model.functions:
+        of = f" of {function.name}" if len(model.functions) > 1 else ""
+        for role in ("inputs", "outputs", "states"):
+            for each in getattr(function, role):
+                shape = model_words.feature_shape(each)
+                yield f"{role[:-1]} {each.name}{of}", ", ".join(filter(None, (model_words.feature_type(each), shape)))
+        yield f"computes{of} in", ", ".join(function.compute_precision or ()) or "not known"
+        yield from ((f"{kind}{of}", format_count(count, "operation")) for kind, count in function.operations.items())
+    yield "weights", model_words.weight_size(model.weights)
+    stored = (model_words.weight_group(group) for group in model.weights.groups or ())
+    yield "stored as", "; ".join(dict.fromkeys(stored))
+    yield "findings", ", ".join(each.id for each in report.results if each.outcome == "finding") or "none"
+
+
 def _engine(placement: Placement) -> EngineInfo:
     entries: list[tuple[int | None, str, str, Limit]] = [(None, "", "", limit) for limit in placement.whole]
-    entries += [(each.number, each.operation.type, each.operation.name, each.limit) for each in placement.obstacles]
+    # Plans name operations by what they give.
+    entries += [
+        (
+            each.number,
+            each.operation.type,
+            next((value.name for value in each.operation.outputs), each.operation.name),
+            each.limit,
+        )
+        for each in placement.obstacles
+    ]
     return EngineInfo(
         function=placement.function,
         verdict=verdict(placement),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from tracekit.model_files.facts import Feature, FeatureKind, Kind, ModelFile
+from tracekit.model_files.facts import Feature, FeatureKind, Form, Kind, ModelFile
 from tracekit.model_files.versions import NEWEST, release_of
 from tracekit.model_files.words import allowed_shapes, default_shape
 from tracekit.report.model_report import FunctionInfo, ModelInfo, WeightGroup, WeightsInfo
@@ -18,13 +18,23 @@ def systems(model: ModelInfo | ModelFile) -> str:
     """`specification 7 (iOS 16, macOS 13 or later)`."""
     version = model.specification_version
     if model.kind == Kind.CORE_AI:
-        return "read by a form that is a guess"
+        return (
+            "its form is known from what others reported"
+            if model.form == Form.CORE_AI_PACKAGE
+            else ("read by a form that is a guess")
+        )
     if version is None:
         return "unknown specification version"
     release = release_of(version)
     if release is None:
         return f"specification {version} (newer than this tool knows: {NEWEST})"
     return f"specification {version} ({release.words} or later)"
+
+
+def first_systems(model: ModelInfo) -> str:
+    """`iOS 16, macOS 13`; empty where it is not known."""
+    release = release_of(model.specification_version or 0)
+    return release.words if release else ""
 
 
 def context(model: ModelInfo | ModelFile) -> str:

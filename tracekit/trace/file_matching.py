@@ -30,8 +30,8 @@ ENDINGS = (".mlpackage", ".mlmodel", ".mlmodelc")
 """Of model files that are looked for beside a recording. A source says more than what is compiled from it."""
 
 REPORT_ENDINGS = (".json", "-all.json")
-"""Of reports that are looked for beside a recording. `tracekit profile` writes one for each choice of compute units,
-of which `all` is what apps get that choose none."""
+"""Of reports that are looked for beside a recording. `tracekit inspect --measure` writes one for each choice of compute
+units, of which `all` is what apps get that choose none."""
 
 Text = Sequence[str]
 Result = TypeVar("Result")

@@ -14,9 +14,12 @@ class Options(tk.Options):
 
 def detect(view: tk.InspectedModel, options: Options) -> tk.Outcome:
     """Counts parts on alternating compute units, along the graph."""
-    known = [each for each in view.placements if each.pieces and not each.unknown]
-    if not known:
+    listed = [each for each in view.placements if each.pieces and not each.unknown]
+    if not listed:
         return no_operations(view)
+    known = [each for each in listed if not each.decided]
+    if not known:
+        return view.not_applicable(f"The model may not run there at all: {listed[0].decided[0].words}.")
     most = max(known, key=lambda each: each.pieces)
     metrics = (tk.above("pieces", "pieces", most.pieces, "count", options.max_pieces + 1),)
     if most.pieces <= options.max_pieces:

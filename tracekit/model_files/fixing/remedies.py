@@ -106,6 +106,14 @@ def problem_of(finding: str, model: ModelFile) -> str:
     return ""
 
 
+def fixable(found: Collection[str], model: ModelFile, *, shapes: bool) -> list[str]:
+    """What can be fixed of what was found, in the order in which it is done. The Float16 of a model comes before that
+    of its interface, which it makes possible; shapes are fixed only where the user chose some."""
+    able = [name for name in REMEDIES if name in found and not problem_of(name, model) and (shapes or name != SHAPES)]
+    arrays = any(each.element == "Float32" for each in (*model.main.inputs, *model.main.outputs))
+    return [name for name in REMEDIES if name in able or (name == INTERFACE and HALF in able and arrays)]
+
+
 def check_fixable_in(findings: Sequence[str], models: Collection[ModelFile]) -> None:
     """Raise `TracekitError` for a finding that none of the models can be fixed for, whatever is done before it."""
     for finding in findings:
@@ -161,6 +169,8 @@ def fix_command(finding: str, model: ModelFile, path: str) -> str:
     if finding not in REMEDIES or model.form not in (Form.PACKAGE, Form.MODEL) or problem_of(finding, model):
         return ""
     file = PurePath(path)
+    if file.suffix == ".zip":
+        return ""
     output = file.with_name(f"{file.stem}-fixed{file.suffix}")
     shapes = [f"--shape {shlex.quote(shape)}" for shape in _shapes(model)] if finding == SHAPES else []
     return " ".join(["tracekit fix", shlex.quote(path), finding, *shapes, "-o", shlex.quote(str(output))])
@@ -190,8 +200,8 @@ def check_shapes(model: ModelFile, shapes: Mapping[str, Sequence[tuple[int, ...]
         raise UsageError(f"flexible-shapes needs the shapes that the app uses, as many of each input, as in: {example}")
     if _normed(model) and any(len(each) > 1 for each in shapes.values()):
         raise UsageError(
-            "--shape: with layer_norm, listed shapes leave the Neural Engine (apple/coremltools#1909: 175 ms, and 20 "
-            "as a range); give one shape, and write a model for each"
+            "--shape: with layer_norm, listed shapes leave the Neural Engine (apple/coremltools#1909: 175 ms, and "
+            "20 ms as a range); give one shape, and write a model for each"
         )
     for name, sizes in ((name, sizes) for name, each in shapes.items() for sizes in each):
         if not ranged[name].takes(sizes):

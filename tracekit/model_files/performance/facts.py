@@ -32,7 +32,7 @@ class ReportForm(StrEnum):
     PROFILER = "CoreMLProfiler compute plan"
     COREMLTOOLS = "coremltools compute plan"
     DUMP = "dumped compute plan"
-    TRACEKIT = "tracekit profile"
+    TRACEKIT = "tracekit inspect --measure"
 
 
 class Mark(StrEnum):

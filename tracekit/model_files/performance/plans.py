@@ -156,7 +156,7 @@ _PREFERRED = ("preferred", "preferreddevice", "preferredcomputedevice", "preferr
 _PLACED = (*_PREFERRED, "device")
 """Beside the supported units, or in a list of operations that have preferred ones."""
 _SUPPORTED = ("supported", "supporteddevices", "supportedcomputedevices", "supportedunits", "supportedcomputeunits")
-_COST = ("cost", "costweight", "weight", "estimatedcost", "estimatedcostweight")
+_COST = ("cost", "costweight", "weight", "estimatedcost", "estimatedcostweight", "estimatedweight")
 _MODEL = ("modelname", "model")
 _ASKED = ("computeunits",)
 """Keys without capitals, `_` and `-`."""
@@ -174,6 +174,7 @@ def dumped_plan(document: object, path: Path) -> PerformanceReport | None:
     """A plan that an app dumped, a list with operators and the compute units that are preferred for them; None for
     other JSON. Raises `UnreadableModel`, also where no operation has a compute unit that is known. O(operations)."""
     listed, around = _find_operations(document)
+    listed = listed or list(_by_function(document))
     plain = list(map(_plain, listed))
     if not any(_value(entry, _OPERATOR) and _value(entry, _PREFERRED + _SUPPORTED) is not None for entry in plain):
         return None
@@ -230,6 +231,14 @@ def _find_operations(document: object) -> tuple[list[Any], list[Mapping[str, Any
         around += [_plain(held["configuration"])] if "configuration" in held else []
         document = _value(held, _LISTS) or _value(held, _AROUND)
     return [], []
+
+
+def _by_function(document: object) -> Iterator[Mapping[str, Any]]:
+    """Operations of `{function: {operations: [...]}}`, alone or below `functions`, each with its function."""
+    held = mapping(mapping(document).get("functions", document))
+    for function, inner in held.items():
+        for entry in entries(_value(_plain(inner), _LISTS)):
+            yield {"function": function, **mapping(entry)}
 
 
 def _first(objects: list[Mapping[str, Any]], keys: tuple[str, ...]) -> object:

@@ -81,8 +81,8 @@ def runtime() -> CoreML:
     """Core ML on this machine. Raises `TracekitError` where there is none."""
     if platform.system() != "Darwin":
         raise TracekitError(
-            "profiling runs the model with Core ML, which needs a Mac; run `tracekit profile` there, and "
-            "`tracekit inspect` and `tracekit matrix` read its reports on any machine"
+            "profiling runs the model with Core ML, which needs a Mac; run `tracekit inspect MODEL --measure` there, "
+            "and `tracekit inspect` and `tracekit matrix` read its reports on any machine"
         )
     return CoreML()
 

@@ -21,7 +21,17 @@ def runtime(monkeypatch) -> StandIn:
 def test_choices_stand_side_by_side_and_are_saved(tracekit, built_models, runtime, tmp_path) -> None:
     model = built_models / "float16_interface.mlpackage"
     result = tracekit(
-        "profile", model, "--units", "all", "--units", "cpuOnly", "--predictions", "3", "--folder", tmp_path
+        "inspect",
+        model,
+        "--measure",
+        "--units",
+        "all",
+        "--units",
+        "cpuOnly",
+        "--predictions",
+        "3",
+        "--folder",
+        tmp_path,
     )
     assert result.status == 0
     assert result.out.splitlines()[0].split() == ["all", "cpuOnly"]
@@ -42,7 +52,7 @@ def test_choices_stand_side_by_side_and_are_saved(tracekit, built_models, runtim
     ],
 )
 def test_wrong_usage_is_one_sentence(tracekit, built_models, runtime, arguments, words) -> None:
-    result = tracekit("profile", built_models / "float16_interface.mlpackage", *arguments)
+    result = tracekit("inspect", built_models / "float16_interface.mlpackage", "--measure", *arguments)
     assert result.status == 2
     assert words in result.err
     assert result.err.count("\n") == 1
@@ -51,22 +61,22 @@ def test_wrong_usage_is_one_sentence(tracekit, built_models, runtime, arguments,
 def test_where_nothing_runs_there_is_one_sentence(tracekit, built_models, runtime, tmp_path) -> None:
     runtime.failing = {"load cpuAndGPU": RuntimeError("Error in building plan.")}
     model = built_models / "float16_interface.mlpackage"
-    result = tracekit("profile", model, "--predictions", "1", "--folder", tmp_path)
+    result = tracekit("inspect", model, "--measure", "--predictions", "1", "--folder", tmp_path)
     assert result.status == 2
     assert "loading failed for cpuAndGPU: Error in building plan" in result.out
     assert len(list(tmp_path.iterdir())) == 3
 
     runtime.failing = {"compile": Exception("no compiler")}
-    result = tracekit("profile", model, "--units", "all", "--folder", tmp_path)
+    result = tracekit("inspect", model, "--measure", "--units", "all", "--folder", tmp_path)
     assert (result.status, result.out) == (2, "")
     assert result.err.splitlines()[-1] == "tracekit: compiling failed for all: no compiler"
     (tmp_path / "r.json").write_text(json.dumps({"deviceResults": {"predict": {"samples": [1]}}}))
-    report = tracekit("profile", tmp_path / "r.json", "--folder", tmp_path)
+    report = tracekit("inspect", tmp_path / "r.json", "--measure", "--folder", tmp_path)
     assert "'r.json' is a performance report; expected a model" in report.err
 
 
 def test_off_a_mac_one_sentence_says_so(tracekit, built_models, monkeypatch) -> None:
     monkeypatch.setattr("platform.system", lambda: "Linux")
-    result = tracekit("profile", built_models / "float16_interface.mlpackage")
+    result = tracekit("inspect", built_models / "float16_interface.mlpackage", "--measure")
     assert (result.status, result.out, result.err.count("\n")) == (2, "", 1)
     assert "needs a Mac" in result.err

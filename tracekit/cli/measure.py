@@ -1,15 +1,14 @@
-"""`tracekit profile MODEL`: time a model with Core ML for each choice of compute units, on a Mac."""
+"""`tracekit inspect MODEL --measure`: time a model with Core ML for each choice of compute units, on a Mac."""
 
 from __future__ import annotations
 
 from argparse import Namespace
 from pathlib import Path
 
-from tracekit.cli.forms import check_output, deliver, files_of, write_file
-from tracekit.cli.options import COMPUTE_UNITS
+from tracekit.cli.forms import check_output, deliver, write_file
+from tracekit.cli.options import COMPUTE_UNITS, refuse
 from tracekit.cli.output import tell
 from tracekit.cli.process import ExitStatus
-from tracekit.cli.reading import check_model
 from tracekit.comparison.matrix import matrix, source_of_report
 from tracekit.comparison.renderers.tables import render_csv
 from tracekit.documents.matrix import matrix_document
@@ -21,16 +20,15 @@ from tracekit.report.performance import inspected_performance
 from tracekit.report.serialize import to_json
 
 
-def run(arguments: Namespace) -> ExitStatus:
+def measure(arguments: Namespace, given: str, outputs: dict[Path, str]) -> ExitStatus:
     """Run the model, write a report for each choice, and show them side by side."""
-    check_model(arguments.path)
+    refuse(arguments, "system chip unit only skip set", "is for the file, which --measure does not judge")
     runtime = core_ml.runtime()
-    path, folder = Path(arguments.path), Path(arguments.folder or ".")
-    outputs = files_of(arguments, [arguments.path])
+    path, folder = Path(given), Path(arguments.folder or ".")
     choices = tuple(dict.fromkeys(arguments.units)) or COMPUTE_UNITS
     files = {choice: folder / f"{path.stem}-{choice}.json" for choice in choices}
     for file in files.values():
-        check_output(file, [arguments.path])
+        check_output(file, [given])
     profiled = profile(
         path,
         runtime,

@@ -1,0 +1,65 @@
+"""Model files of a command line: which they are, what is said of one, and two beside each other."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+
+from tracekit.cli.forms import deliver, files_of
+from tracekit.cli.process import ExitStatus
+from tracekit.cli.reading import config_of
+from tracekit.config import load_config
+from tracekit.detectors.framework import Judgment
+from tracekit.detectors.model_runner import judged_placements, run_model_detectors
+from tracekit.documents.model_files import compared_models_document
+from tracekit.errors import UsageError
+from tracekit.model_files.compiled import METADATA
+from tracekit.model_files.engine_limits import parse_chip
+from tracekit.model_files.facts import ModelFile
+from tracekit.model_files.read import MANIFEST, MODELS, models_in, read_subject
+from tracekit.model_files.versions import parse_target
+from tracekit.report.model_report import ComparedModels, ModelReport, changes_of, model_report
+from tracekit.report.serialize import to_json
+
+
+def models_at(path: str) -> list[str]:
+    """The path itself, or the models below a folder that is none."""
+    folder = Path(path)
+    if not folder.is_dir() or folder.suffix in MODELS or (folder / MANIFEST).is_file() or (folder / METADATA).is_file():
+        return [path]
+    return list(map(str, models_in(folder))) or [path]
+
+
+def report_on(model: ModelFile, arguments: Namespace) -> tuple[ModelReport, tuple[Judgment, ...]]:
+    """The report on a model with the options and the settings of the command, and the answers behind it."""
+    target = parse_target(arguments.system) if arguments.system else None
+    chip = parse_chip(arguments.chip) if arguments.chip else None
+    project = load_config(config_of(arguments)).model_checks
+    settings = project.settings_of(model.name) | dict(arguments.settings)
+    judgments = run_model_detectors(
+        model,
+        target,
+        chip=chip,
+        only=arguments.only or project.only,
+        skip=(*(name for name in project.skipped_checks(model.name) if name not in arguments.only), *arguments.skip),
+        settings=settings,
+    )
+    placements = judged_placements(model, target, chip, settings)
+    return model_report(model, judgments, target, placements=placements, redact=arguments.redact), judgments
+
+
+def compare_models(arguments: Namespace, paths: Sequence[str]) -> ExitStatus:
+    """What is different in the second of two models: what a conversion or an edit changed."""
+    # What inspect has options for, as it is without them.
+    arguments.system, arguments.chip, arguments.redact = None, None, True
+    arguments.only, arguments.skip, arguments.settings = [], [], []
+    files = files_of(arguments, paths)
+    subjects = [read_subject(path) for path in paths]
+    models = [subject for subject in subjects if isinstance(subject, ModelFile)]
+    if len(models) != 2:
+        raise UsageError("compare takes two models, or recordings; a performance report goes to `tracekit matrix`")
+    before, after = (report_on(model, arguments)[0] for model in models)
+    compared = ComparedModels(before, after, changes_of(before, after))
+    deliver(arguments, files, lambda _: compared_models_document(compared), {"json": lambda: to_json(compared)})
+    return ExitStatus.DONE
