@@ -16,7 +16,7 @@ from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.intervals import Intervals, Timed
 from tracekit.rows import places_of
 from tracekit.sorting import distinct_numbers
-from tracekit.trace.events import LOAD_KINDS, SETUP_KINDS, Calls, Kind, Level
+from tracekit.trace.events import LOAD_KINDS, SETUP_KINDS, Attribution, Calls, Kind, Level
 from tracekit.trace.instruments.tables import Hangs
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -92,8 +92,9 @@ def waits_for_loads(
 ) -> tuple[BoolArray, BoolArray]:
     """Shape (loads,) each: a call surely waited for the load, and a call did unless it only warmed its model up.
 
-    A call waits for a load of its model, at once or behind further setup work, and for loads of others in line with
-    that one: they ended before it began, or they are the setup work behind it. O(models × n log n), once for a trace.
+    A call waits for a load of its model, or one that no model is known to claim, at once or behind further setup
+    work, and for loads of others in line with that one: they ended before it began, or they are the setup work
+    behind it. O(models × n log n), once for a trace.
     """
     delay_ns, gap_ns = round(soon_ms * 1e6), round(gap_s * 1e9)
     answers = trace.cache.get((waits_for_loads, delay_ns, gap_ns), lambda: _waits(trace, delay_ns, gap_ns))
@@ -112,8 +113,12 @@ def _waits(trace: Trace, max_delay_ns: int, min_gap_ns: int) -> BoolArray:
     times, answers, called_for = Intervals.from_rows(loads), np.zeros((2, len(loads)), np.bool_), of_load < 0
     begun, over = np.full((2, len(calls)), -1, np.int64)
     paced = np.zeros(len(calls), np.bool_)
+    # Which of the models that are loaded nowhere else a site loads is not known.
+    unclaimed = np.flatnonzero(~np.isin(of_call, of_load) & calls.attribution.is_any(Attribution.INFERRED))
     for code in distinct_numbers(of_load[of_load >= 0]):
         own, called = np.flatnonzero(of_load == code), np.flatnonzero(of_call == code)
+        if not len(called) and loads.attribution.take(own).is_any(Attribution.INFERRED).all():
+            called = unclaimed
         found = next_call(loads.take(own), calls.take(called), max_delay_ns, setup)
         waits, call = own[found >= 0], called[found[found >= 0]]
         alone, paced[call] = stand_alone(calls.take(called), found[found >= 0], min_gap_ns)

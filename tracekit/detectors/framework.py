@@ -30,6 +30,10 @@ Precondition = Callable[[Any, Any], "Outcome | None"]
 """What a rule asks before it looks: from a view and options to the answer where it cannot, and None where it can."""
 
 
+RECORD_CORE_ML = "Record Core ML's own events: sign the target with get-task-allow."
+"""Advice where inferred calls are not enough."""
+
+
 def any_prediction(view: ModelView, _options: Any = None) -> Outcome | None:
     """There is a prediction."""
     return view.not_applicable("No prediction was recorded.") if not len(view.predictions) else None
@@ -41,6 +45,9 @@ def any_load(unknown: str) -> Precondition:
     def check(view: ModelView, _options: Any) -> Outcome | None:
         if len(view.loads):
             return None
+        if view.may_have_loads:
+            reason = f"Call stacks do not tell which loads are of this model, so it is unknown {unknown}."
+            return view.unknown(reason, RECORD_CORE_ML)
         reason = f"No load of this model was recorded, so it is unknown {unknown}."
         return view.unknown(reason, "Start recording before the app loads the model.")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import UnionType
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from tracekit.analysis.statistics import medians_by_group, sorted_by_group
 from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.characters import lower_first
 from tracekit.columns import Texts
-from tracekit.detectors.framework import AnyDetector
+from tracekit.detectors.framework import RECORD_CORE_ML, AnyDetector
 from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Outcome, Passed
 from tracekit.intervals import Intervals
 from tracekit.recording.table import TableState
@@ -30,9 +30,6 @@ from tracekit.trace.instruments.catalogue import CORE_ML
 from tracekit.trace.samples import SampleSource
 from tracekit.trace.trace import Trace, cached_by_trace
 from tracekit.units import format_error
-
-RECORD_CORE_ML: Final = "Record Core ML's own events: sign the target with get-task-allow."
-"""Advice where inferred calls are not enough."""
 
 
 def unsure(trace: Trace, model: str | None, doubt: str) -> NotEvaluated:
@@ -303,6 +300,9 @@ def _joined(calls: Calls, outcome: Finding | Passed) -> bool:
     if isinstance(outcome, Passed):
         about = names if outcome.model is None else {outcome.model}
         return len(names) < 2 or not about & (only_loaded | only_called)
+    if outcome.model in only_loaded:
+        # It is about the load itself, whatever it loads.
+        return True
     shown = outcome.models or names
     return not (shown & only_loaded and only_called) and not (shown & only_called and only_loaded)
 

@@ -114,6 +114,16 @@ class ModelView(Seen):
         warm[self.uses.first[self.uses.load >= 0]] = False
         return warm
 
+    @property
+    def may_have_loads(self) -> bool:
+        """Whether loads are inferred of which is not known whose they are: some may be its own."""
+        calls = self.trace.activity
+        loaded, called = (
+            {*calls.model.take(calls.kind.is_any(*kinds) & calls.attribution.is_any(Attribution.INFERRED)).held()}
+            for kinds in (LOAD_KINDS, (Kind.PREDICTION,))
+        )
+        return bool(loaded - called)
+
     @cached_property
     def processes(self) -> IntArray:
         """Shape (predictions,): the process that hardware rows name for the prediction; -1 where none does."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.load_waits import hung_share, waits_for_loads
@@ -37,7 +39,8 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     waits = waits_for_loads(loads, view.trace, options.soon_ms, options.warm_up_gap_s)
     waited, perhaps = (long & wait for wait in waits)
     hung = long & (hung_share(loads, view.trace) >= max(options.hung_share, 1e-9))
-    felt = waited | hung
+    on_main = long & _on_main_alone(view)
+    felt = waited | hung | on_main
     rest, longest_ns = durations[~known.cold & ~known.unknown], int(durations[felt].max(initial=0))
     metrics = (
         tk.above("cold-waits", "cold loads the app waited for", int((known.cold & felt).sum()), "count", 1),
@@ -47,7 +50,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         tk.Metric("median-cached", "median cached load", median_of(rest) if len(rest) else None, "ns"),
     )
     if (known.cold & felt).any():
-        return _finding(view, known, felt, hung & ~waited, metrics)
+        return _finding(view, known, felt, hung & ~waited & ~on_main, metrics)
     if (known.unknown & felt).any():
         more = " On iOS 17, macOS 14 and later, the load row says which it was."
         return perhaps_cold(view, "The app", int(durations[known.unknown & felt].max()), more)
@@ -65,6 +68,14 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     return view.passed(words, metrics)
 
 
+def _on_main_alone(view: tk.ModelView) -> tk.BoolArray:
+    """Shape (loads,): call stacks alone show the load, on the main thread, and no prediction that could wait for it."""
+    sites = view.trace.sites
+    if sites is None or view.trace.activity.kind.is_any(tk.Kind.PREDICTION).any():
+        return np.zeros(len(view.loads), np.bool_)
+    return np.isin(view.loads.id, sites.id[sites.main_thread.values & sites.main_thread.known & ~sites.ambiguous])
+
+
 def _finding(
     view: tk.ModelView, known: ColdLoads, felt: tk.BoolArray, only_hung: tk.BoolArray, metrics: tuple[tk.Metric, ...]
 ) -> tk.Outcome:
@@ -77,6 +88,8 @@ def _finding(
         longest = view.time(int(rows.duration_ns.max()))
         took = f"for {tk.format_count(len(rows), 'load')} ({took} in total, longest {longest})"
     who = "A prediction" if len(rows) == 1 else "Predictions"
+    if _on_main_alone(view)[chosen].any():
+        who = "The main thread"
     summary = f"{who} waited {took} while Core ML compiled the model."
     if only_hung[chosen].all():
         summary = (

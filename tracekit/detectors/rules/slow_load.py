@@ -35,12 +35,14 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if not felt.any() and perhaps.any():
         longest = view.time(int(durations[perhaps].max()))
         return warm_up_doubt(view, f"a prediction right after a load of {longest}")
+    if not felt.any() and not len(view.predictions):
+        return view.not_applicable("No prediction was recorded.")
     if not felt.any():
         loads, longest = tk.format_count(len(durations), "load"), view.time(int(durations.max()))
         if known.cold.all():
             return view.not_applicable(f"{loads} specialized the model, in {longest} at most: see cold-load.")
         return view.passed(f"{loads}, the longest {longest}; no prediction waited for a long one.", metrics)
-    if again_and_again(view):
+    if len(view.predictions) and again_and_again(view):
         return view.not_applicable("Its long loads are reloads: see reload-before-predict and load-churn.")
     if not count:
         return perhaps_cold(view, "A prediction", int(durations[felt].max()))
@@ -63,6 +65,6 @@ DETECTOR = tk.Detector(
     joins=True,
     uses=("Neural Engine",),
     options=Options,
-    asks=(tk.any_load("how long it took and whether a prediction waited for it"), tk.any_prediction),
+    asks=(tk.any_load("how long it took and whether a prediction waited for it"),),
     detect=detect,
 )

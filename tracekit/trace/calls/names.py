@@ -1,8 +1,8 @@
 """Whose calls are whose: names of inferred models, and which loads and predictions are of one model.
 
 A model is named by the label of its work on the hardware, else by the code that calls it. A load is of the model whose
-predictions come from the same code: from the only place there is, from a line of the app that leads to no other, or
-from the only one left.
+predictions come from the same code: from the only place there is, from a line of the app that leads to no other, from
+what its thread calls after each load and never else, or from the only one left.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ from tracekit.trace.samples import StackRows
 _VERBS: Final = {Api.PREDICTION: "called", Api.LOAD: "loaded", Api.COMPILE: "compiled"}
 _SOME: Final = 0.1
 """Share of the calls of a place, below which a name is a mistake (heuristic)."""
+_TURNS: Final = 5
+"""Loads each of which the same model is called after, from which on they are its own (heuristic)."""
 _TYPE: Final = re.compile(r"[-+]\[(\w+) |(\w+\.\w+)\.")
 """The class of a method, as Objective-C and Swift write it."""
 
@@ -85,11 +87,33 @@ def names_of(
     in_time = sorted(zip(calls, keys, strict=True), key=lambda each: each[0].low_ns)
     loads = [site_of[key].api is not Api.PREDICTION for _, key in in_time]
     in_turn = not any(one and other for one, other in pairwise(loads))
+    turns = _in_turns([(int(pieces.thread[call.chain]), key) for call, key in in_time], site_of, called)
     # What compiles a model and what loads it may lie on one line.
     for api in (Api.LOAD, Api.COMPILE):
         of_api = [key for key in loading if site_of[key].api is api]
-        model_of |= _models_of_loads(site_of, of_api, predicted, unseen, in_turn)
+        model_of |= _models_of_loads(site_of, of_api, predicted, unseen, turns, in_turn=in_turn)
     return [model_of.get(key, name) for name, key in zip(names, keys, strict=True)]
+
+
+def _in_turns(
+    calls: Sequence[tuple[int, int]], site_of: Mapping[int, _Site], called: Mapping[int, Counter[str]]
+) -> dict[int, str]:
+    """The one model that is called after each load of a site on its thread, and never else. `calls` are thread and site
+    of each, in order of time."""
+    after: dict[int, Counter[int]] = defaultdict(Counter)
+    loads: Counter[int] = Counter()
+    last: dict[int, int] = {}
+    for thread, key in calls:
+        loads[key] += site_of[key].api is Api.LOAD
+        if loads[before := last.get(thread, key)] and site_of[key].api is Api.PREDICTION:
+            after[before][key] += 1
+        last[thread] = key
+    found = {}
+    for load, following in after.items():
+        ((key, count),) = following.most_common(1)
+        if len(following) == len(called[key]) == 1 and loads[load] == count == called[key].total() >= _TURNS:
+            found[load] = next(iter(called[key]))
+    return found
 
 
 def _site(line: Timeline, stack: int) -> _Site:
@@ -131,9 +155,12 @@ def _models_of_loads(
     loading: Sequence[int],
     predicted: Mapping[str, set[int]],
     unseen: set[str],
+    turns: Mapping[int, str],
+    *,
     in_turn: bool,
 ) -> dict[int, str]:
-    """The model of each site that loads, as far as it is known. `in_turn`: no load follows another one."""
+    """The model of each site that loads, as far as it is known. `turns`: those that a model is called after each time;
+    `in_turn`: no load follows another one."""
     names = predicted.keys() | unseen
     if len(loading) == len(names) == 1 and in_turn:
         return dict.fromkeys(loading, next(iter(names)))
@@ -150,6 +177,8 @@ def _models_of_loads(
             found = {name for name, theirs in of_name.items() if theirs & specific}
             if len(found) == 1:
                 model_of.setdefault(key, found.pop())
+    for key in turns.keys() & {*loading}:
+        model_of.setdefault(key, turns[key])
     taken = Counter(model_of.values())
     if any(count > 1 for count in taken.values()):
         return {}

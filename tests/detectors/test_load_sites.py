@@ -1,0 +1,90 @@
+"""Loads that call stacks alone show: findings of their own, whether or not it is known which model they load."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.handover import trace_of
+from tracekit.detectors.outcomes import Finding
+from tracekit.detectors.runner import run_detectors
+from tracekit.testing import Process, Scenario, stacks
+from tracekit.testing.code import Code
+from tracekit.testing.rows import LOAD, LOAD_COLD
+from tracekit.testing.scenario import CORE_ML
+from tracekit.testing.stacks import app_function
+
+MS = 1_000_000
+
+
+class Recorded:
+    """An app of which Core ML recorded nothing, at `now` in ms."""
+
+    def __init__(self) -> None:
+        self.scenario = Scenario(Process("App", 412), duration_ns=60_000 * MS)
+        self.scenario.emptied.add(CORE_ML)
+        self.now = 500
+
+    def code(self, function: str, line: int, *, thread: int = 0) -> Code:
+        """A place of the app; thread 0 is the main one, of a program without an interface."""
+        caller = app_function(function, line, "Models.swift"), app_function(f"{function}Step", line + 1, "Steps.swift")
+        return Code(self.scenario, caller, on_main=not thread, interface=False, thread=thread)
+
+    def load(self, code: Code, length: int, label: str = LOAD) -> None:
+        code.load(self.now * MS, length * MS, label)
+        self.now += length + 1
+
+    def predict(self, code: Code, length: int, rest: int = 40) -> None:
+        code.runs(self.now * MS, MS, stacks.BIND, *stacks.PREDICT)
+        inside = stacks.OPERATIONS["cpu"], stacks.EXECUTE, *stacks.PREDICT
+        code.runs((self.now + 1) * MS, (length - 1) * MS, *inside)
+        self.now += length + rest
+
+    def found(self) -> dict[str, Finding]:
+        outcomes = [(each.detector.id, each.outcome) for each in run_detectors(trace_of(self.scenario))]
+        return {name: outcome for name, outcome in outcomes if isinstance(outcome, Finding)}
+
+
+@pytest.mark.parametrize(
+    ("models", "rest", "who"),
+    [
+        pytest.param(0, 30, "The main thread", id="nothing is predicted"),
+        pytest.param(1, 30, "A prediction", id="one model is called"),
+        pytest.param(2, 30, "A prediction", id="two models are called, and either may be the one"),
+        pytest.param(2, 5_000, "", id="nobody waits"),
+    ],
+)
+def test_a_long_load_at_launch_is_a_finding_of_its_site(models, rest, who):
+    recorded = Recorded()
+    recorded.load(recorded.code("loadModels", 10), 37_800, LOAD_COLD)
+    recorded.now += rest
+    for number in range(models):
+        for _ in range(40):
+            recorded.predict(recorded.code(f"infer{number}", 50 + number, thread=1), 20)
+    found = recorded.found()
+    assert set(found) == ({"cold-load"} if who else set())
+    if who:
+        assert found["cold-load"].summary.startswith(f"{who} waited 37.8 s while Core ML compiled the model.")
+        assert found["cold-load"].call_sites[0].line == 10
+
+
+@pytest.mark.parametrize(
+    ("loader", "other", "reloads"),
+    [
+        pytest.param("Net.init", True, True, id="its type has the same name"),
+        pytest.param("makeModel", True, True, id="it follows each load on the thread, as no other does"),
+        pytest.param("makeModel", False, True, id="there is no other"),
+        pytest.param("", True, False, id="another model is loaded by turns"),
+    ],
+)
+def test_a_load_before_each_prediction_is_found_whatever_is_called_beside(loader, other, reloads):
+    recorded = Recorded()
+    for number in range(30):
+        recorded.load(recorded.code(loader or f"make{number % 2}", 10 + (not loader and number % 2), thread=1), 25)
+        called = 0 if loader else number // 2 % 2
+        recorded.predict(recorded.code("Net.prediction" if not called else "Eye.prediction", 20 + called, thread=1), 20)
+        if other:
+            recorded.predict(recorded.code("Other.prediction", 30, thread=2), 8)
+    found = recorded.found()
+    assert ("reload-before-predict" in found) == reloads
+    if reloads:
+        assert found["reload-before-predict"].summary.startswith("30 loads (29 reloads) for 30 predictions")
