@@ -170,8 +170,8 @@ def inputs_of(paths: Sequence[str]) -> list[Input]:
 
 def recordings_in(*paths: str) -> list[str]:
     """What paths mean: the recordings of a folder, else its JSON reports, or those of a lake, else the path itself."""
-    inputs_there = (reports_in_lake(path) or _recordings_in(path, reports=True) or [path] for path in paths)
-    return list(chain.from_iterable(inputs_there))
+    inputs = (reports_in_lake(path) or _recordings_in(path, reports=True) or [path] for path in paths)
+    return list(chain.from_iterable(inputs))
 
 
 def _is_recording(path: str) -> bool:

@@ -194,8 +194,8 @@ def history_items(history: History, newest: Sequence[Recorded], floors: Floors) 
     latest = sorted(history.series, key=lambda one: one.builds[-1].time)
     series_of = {(one.model, one.device, one.system): one for one in latest}
     for key in dict.fromkeys((model, one.device, one.system) for one in newest for model in one.models):
-        latest_of_model = [one for one in latest if one.model == key[0] and None not in (one.device, one.system)]
-        if latest_of_model and None in key:
+        builds_there = [one for one in latest if one.model == key[0] and None not in (one.device, one.system)]
+        if builds_there and None in key:
             text = "device or system is unknown, so the history is of others; export the table of contents too"
             yield Item(Verdict.INCONCLUSIVE, "history", key[0], text, None, ("history",))
         yield from _series_items(series_of[key], floors.of(key[0]).allow)

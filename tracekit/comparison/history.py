@@ -227,7 +227,15 @@ def history_of(recordings: Iterable[Recorded], newest: Sequence[Recorded] = (), 
         for (model, device, system), of_one in series.items()
         for part in _parts(model, device, system, of_one)
     )
-    linked = (one for of_device in parts.values() for one in _linked(of_device))
+    linked = []
+    for of_device in parts.values():
+        of_device.sort(key=lambda part: (part.builds[-1].time, part.builds[0].time))
+        for at, part in enumerate(of_device):
+            # Why it begins where another ended; the last one goes on.
+            before = [other.system for other in of_device[:at] if other.builds[-1].time <= part.builds[0].time]
+            systems = [system or "an unknown one" for system in (*before[-1:], part.system)]
+            changed = f"system changed from {' to '.join(systems)}" if before else ""
+            linked.append(replace(part, begins=part.begins or changed, current=part is of_device[-1]))
     ordered = sorted(linked, key=lambda one: (not one.current, one.model, one.device or "", one.builds[0].time))
     if repeated := len(given) - len(distinct):
         notes = [*notes, f"{format_count(repeated, 'recording is', 'recordings are')} given twice and counted once"]
@@ -293,16 +301,6 @@ def _trend(name: str, column: FloatArray) -> Trend:
             first, last = int(places[change.last_before]), int(places[change.first_after])
             changes.append(replace(change, last_before=first, first_after=last, before=levels[0], after=levels[1]))
     return replace(trend, changes=tuple(changes))
-
-
-def _linked(parts: list[Series]) -> Iterator[Series]:
-    """Series of one model and device with why each begins where another ended; the last one goes on."""
-    parts.sort(key=lambda part: (part.builds[-1].time, part.builds[0].time))
-    for at, part in enumerate(parts):
-        earlier = [other.system for other in parts[:at] if other.builds[-1].time <= part.builds[0].time]
-        systems = [system or "an unknown one" for system in (*earlier[-1:], part.system)]
-        changed = f"system changed from {' to '.join(systems)}" if earlier else ""
-        yield replace(part, begins=part.begins or changed, current=part is parts[-1])
 
 
 CERTAIN = 0.9999

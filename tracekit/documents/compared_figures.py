@@ -156,8 +156,8 @@ def exact_figures(model: ModelComparison) -> tuple[Figure, ...]:
 def total(pairs: Iterable[Pair]) -> Pair:
     """The sum of pairs; None for a side that none knows."""
     sides = zip(*((one.before, one.after) for one in pairs), strict=True)
-    sides_known = [[value for value in side if value is not None] for side in sides]
-    before, after = (sum(values) if values else None for values in sides_known or ([], []))
+    measured = [[value for value in side if value is not None] for side in sides]
+    before, after = (sum(values) if values else None for values in measured or ([], []))
     return Pair(before, after)
 
 
@@ -239,9 +239,9 @@ def summary(comparison: Comparison) -> str:
         facts.append(f"moved to another compute unit: {format_names(moved, CHANGES)}")
     if compared and (cause := _load_change(compared)):
         # The time in Core ML is said where both sides worked as much and it differs.
-        both_known = all(None not in (model.time_ns.before, model.time_ns.after) for model in compared)
+        is_told = all(None not in (model.time_ns.before, model.time_ns.after) for model in compared)
         time = Figure("Core ML time", total(model.time_ns for model in compared), durations_of(compared))
-        is_said = both_known and has_equal_work(compared) and time.differs
+        is_said = is_told and has_equal_work(compared) and time.differs
         facts.append(f"{time.words} ({words.percent_change(time.ratio)}): {cause}" if is_said else cause)
     left = ((status, counts[status]) for status in (FindingStatus.FIXED, FindingStatus.STILL_THERE))
     facts += [f"{format_count(count, 'finding')} {status}" for status, count in left if count]

@@ -185,12 +185,12 @@ def recording_section(report: Report, *, title: str = "Recording", stays: bool =
         "end reason": formatting.end_reason(recording.end_reason or ""),
         "config": report.tool.config,
     }
-    facts_known = blocks.Entry("", tuple((name, fact) for name, fact in facts.items() if fact))
+    about = blocks.Entry("", tuple((name, fact) for name, fact in facts.items() if fact))
     privacy = "This was written with --no-redact: it may name devices, users and other processes."
     if recording.redacted:
         privacy = "Names of devices, users and other processes are redacted (--no-redact keeps them)."
     rest = Paragraph(privacy, Role.DIM)
-    return section(title, items((facts_known,)), rest, folded=not stays, name="recording", stays=stays)
+    return section(title, items((about,)), rest, folded=not stays, name="recording", stays=stays)
 
 
 def report_file(report: Report, form: str, timeline: Timeline | None = None) -> str:

@@ -155,17 +155,17 @@ def requests_section(report: Report) -> Section | None:
             for request in report.requests
         ),
     )
-    names_known = [
+    names_there = [
         name
         for name in operations.REQUEST_TITLES
         if any(operations.request_value(request, name) is not None for request in report.requests)
     ]
     alone = report.requests[0] if len(report.requests) == 1 else None
     numbers_of_one = alone and "; ".join(
-        f"{operations.REQUEST_TITLES[name]} {operations.request_number(alone, name)}" for name in names_known
+        f"{operations.REQUEST_TITLES[name]} {operations.request_number(alone, name)}" for name in names_there
     )
     instead = items([(Span(alone.name, Role.STRONG), f": {numbers_of_one}")]) if alone else None
-    grid = table("Language models", columns, names_known, instead=instead, quantities=True)
+    grid = table("Language models", columns, names_there, instead=instead, quantities=True)
     notes = (
         "; ".join((*([] if alone else [request.name]), *operations.request_notes(request)))
         for request in report.requests

@@ -228,5 +228,5 @@ def _lane(
 ) -> LaneRows:
     """A lane of the rows at some positions, else of all; `words` say why there are none."""
     events = intervals if positions is None else intervals.at(positions)
-    events_there, why = (events, "") if len(events) else (None, words)
-    return LaneRows(identity, title, section, events_there, why, pinned)
+    drawn, why = (events, "") if len(events) else (None, words)
+    return LaneRows(identity, title, section, drawn, why, pinned)

@@ -112,11 +112,11 @@ def holds(lake: Path, run_id: str) -> bool:
 
 def add_to_lake(lake: Path, run_id: str, views: RecordingViews, report: Report, app_version: str | None = None) -> None:
     """Add a recording. `report` is the one with measurements. Raises `TracekitError` without pyarrow, OSError."""
-    held, rows_said = views.rows(_OF_VIEWS), []
+    held, entries = views.rows(_OF_VIEWS), []
     for name, rows in held.items():
         entry = coverage_of(VIEWS[name], count(rows), views.source)
-        rows_said.append((name, entry.recorded, count(rows) if entry.recorded else None, entry.note))
-    coverage = {"view_coverage": typed(rows_said, of.VIEW_COVERAGE)}
+        entries.append((name, entry.recorded, count(rows) if entry.recorded else None, entry.note))
+    coverage = {"view_coverage": typed(entries, of.VIEW_COVERAGE)}
     held |= redacted(coverage, views.source.trace) if views.redact else coverage
     facts, address = report.recording, f"{REPORTS}/{run_id}.json"
     fitting: dict[str, Any] = {}

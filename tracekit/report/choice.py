@@ -104,9 +104,9 @@ def chosen_models(trace: Trace, patterns: Iterable[str], *, redact: bool) -> set
 
 def matching_any(names: Iterable[str], patterns: Iterable[str], error: Callable[[str], UsageError]) -> set[str]:
     """The names that match any of some shell patterns. Raises the `error` of one that matches none."""
-    names_known, wanted = frozenset(names), set[str]()
+    every, wanted = frozenset(names), set[str]()
     for pattern in patterns:
-        matches = filters.matching(names_known, pattern)
+        matches = filters.matching(every, pattern)
         if not matches:
             raise error(pattern)
         wanted |= matches

@@ -128,8 +128,8 @@ class Group:
 
 def sum_of_known(parts: Iterable[int | None]) -> int | None:
     """What is known added up; None where nothing is."""
-    parts_known = [part for part in parts if part is not None]
-    return sum(parts_known) if parts_known else None
+    numbers = [part for part in parts if part is not None]
+    return sum(numbers) if numbers else None
 
 
 MANY = 8

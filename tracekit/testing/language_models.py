@@ -162,7 +162,7 @@ class Session:
         # Texts and counts of tokens of a run of the model, as its table has them.
         texts = ("Agent", prompt, "An answer.", self.instructions, self.instructions, "", "SystemLanguageModel", "")
         total = str(sum(count or 0 for count in counts[:2]))
-        texts_said = (*texts, total, *("" if count is None else str(count) for count in counts))
+        parts = (*texts, total, *("" if count is None else str(count) for count in counts))
         failed = int(error not in ("", "N/A"))
         errors = (str(failed), error)
         now, first = start_ns, 0
@@ -172,11 +172,11 @@ class Session:
             first = first or now + prompt_ns
             self._event(now, "REQ", run, request, event="request_start")
             self._event(now, "PMT", run, request, entries=self._transcript, version="1.1")
-            self._add("ModelInferenceTable", now, prompt_ns, *head, *texts_said, "NPrompt", *errors, "Yellow")
+            self._add("ModelInferenceTable", now, prompt_ns, *head, *parts, "NPrompt", *errors, "Yellow")
             now += prompt_ns
             if generation_ns:
                 self._event(now, "RSP", run, request, event="response_start")
-                self._add("ModelInferenceTable", now, generation_ns, *head, *texts_said, "NResolve", *errors, "Orange")
+                self._add("ModelInferenceTable", now, generation_ns, *head, *parts, "NResolve", *errors, "Orange")
                 now += generation_ns
                 names = ("consumedTokenCount", "generatedTokenCount", "cachedTokenCount")
                 data = {name: count for name, count in zip(names, counts, strict=True) if count is not None}

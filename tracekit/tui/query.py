@@ -61,12 +61,12 @@ def complete_last_word(text: str, known: Known, model: str | None) -> str:
     near = [entry for entry in values if typed in entry.casefold()]
     same = next((at for at, entry in enumerate(values) if entry.casefold() == typed), None)
     if same is not None:
-        value_meant = values[(same + 1) % len(values)]
+        meant = values[(same + 1) % len(values)]
     elif near:
-        value_meant = model if not typed and name == "model" and model in near else near[0]
+        meant = model if not typed and name == "model" and model in near else near[0]
     else:
         return text
-    return f"{last_word[1] or ''}{name}:{shlex.quote(value_meant)} "
+    return f"{last_word[1] or ''}{name}:{shlex.quote(meant)} "
 
 
 _LAST_WORD = re.compile(r"(.*\s)??((?:[^\s']|'[^']*'?)*)\s*", re.DOTALL)

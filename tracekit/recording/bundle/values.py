@@ -196,9 +196,9 @@ class RunValues:
 
     def process_of(self, pid: int) -> Process:
         """The process of a pid."""
-        references_known = np.fromiter(self.names.processes, np.int64, len(self.names.processes))
+        references = np.fromiter(self.names.processes, np.int64, len(self.names.processes))
         return next(
-            (process for process in self.processes(references_known) if process.pid == pid), Process(f"pid {pid}", pid)
+            (process for process in self.processes(references) if process.pid == pid), Process(f"pid {pid}", pid)
         )
 
     def threads(self, references: IntArray) -> list[Thread]:
