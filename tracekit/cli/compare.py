@@ -122,11 +122,6 @@ def sides_of(arguments: Namespace) -> tuple[list[str], list[str]]:
     return arguments.before, arguments.after
 
 
-def _start(entry: Measured) -> str:
-    """When a recording began; those of which it is not known come last."""
-    return utc(entry.measurements.started if entry.measurements else None) or "unknown"
-
-
 def run_matrix(arguments: Namespace) -> ExitStatus:
     """Measure all recordings and print their figures side by side."""
     recordings = [recordings_in(path) for path in arguments.path]
@@ -137,7 +132,12 @@ def run_matrix(arguments: Namespace) -> ExitStatus:
     groups = [
         (path, list(islice(unordered, len(several)))) for path, several in zip(arguments.path, recordings, strict=True)
     ]
-    measured = [one for path, group in groups for one in (sorted(group, key=_start) if is_lake(Path(path)) else group)]
+    measured = []
+    for path, group in groups:
+        if is_lake(Path(path)):
+            # In the order of their time; those of which it is not known come last.
+            group.sort(key=lambda entry: utc(entry.measurements.started if entry.measurements else None) or "unknown")
+        measured += group
     recorded = iter(sources_of(readable(measured)))
     sources = [
         next(recorded) if entry.performance is None else source_of_report(entry.performance)

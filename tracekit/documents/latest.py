@@ -42,12 +42,7 @@ def latest_lines(
         differing = ", ".join(one.what for one in comparison.unfair)
         unfair = f" · not a fair comparison: {differing}" if differing else ""
         since = f"since {comparison.before[0]}: {summary(comparison)}{unfair}"
-    return (
-        Span(what, Role.STRONG),
-        _verdict(report),
-        since,
-        ("next: ", Span("  ·  ".join(commands), Role.CODE)),
-    )
+    return (Span(what, Role.STRONG), _verdict(report), since, ("next: ", Span("  ·  ".join(commands), Role.CODE)))
 
 
 def _verdict(report: Report) -> Line:

@@ -111,9 +111,7 @@ def views_document(counts: Sequence[tuple[ViewCoverage, int]], tables: Sequence[
         verdict="",
         tone=Role.PLAIN,
         blocks=present(
-            views,
-            columns.absent_note(views),
-            Table("Recorded tables", of_tables, tuple(tables)) if tables else None,
+            views, columns.absent_note(views), Table("Recorded tables", of_tables, tuple(tables)) if tables else None
         ),
     )
 

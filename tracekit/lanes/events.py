@@ -79,12 +79,7 @@ def events_of(name: str, rows: EventRows) -> Events:
 
 
 def events_without_models(
-    frame: str,
-    index: IntArray,
-    starts: IntArray,
-    ends: IntArray,
-    categories: CodeArray,
-    labels: Texts,
+    frame: str, index: IntArray, starts: IntArray, ends: IntArray, categories: CodeArray, labels: Texts
 ) -> Events:
     """Intervals of rows that name no model."""
     none = np.full(len(starts), -1, np.int32)

@@ -94,10 +94,7 @@ TOOLS: dict[str, tuple[str, Arguments]] = {
         "Which functions ran on the CPU: call tree with samples, shares and source lines.",
         {
             "path": _PATH,
-            "function": (
-                Annotated[str | None, Field(description="only samples in it: its callers and callees")],
-                None,
-            ),
+            "function": (Annotated[str | None, Field(description="only samples in it: its callers and callees")], None),
             "model": _MODEL,
             "app_only": (Annotated[bool, Field(description="without frames of the system")], True),
             "limit": (_limit(100), 40),

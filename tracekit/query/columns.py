@@ -269,8 +269,7 @@ CONTEXT: Mapping[tuple[str, str, str], tuple[type[ContextRows], tuple[Column, ..
 """Name, instrument and rows of each view of the context, the class of its rows, and its columns."""
 
 PHASES = of_rows(
-    Phases,
-    *(*_TIMES, "form", "runtime", "phase", "lane", "name", "process", "pid", "thread", "tid", "request_id"),
+    Phases, *(*_TIMES, "form", "runtime", "phase", "lane", "name", "process", "pid", "thread", "tid", "request_id")
 )
 REQUESTS = (
     number("id", "number of the request; `request_id` refers to it"),

@@ -216,25 +216,13 @@ VIEWS: Mapping[str, View] = {
         View("findings", "what the checks found, the most expensive first", of.FINDINGS, _findings),
         View("checks", "the answer of each check for each model", of.CHECKS, _checks),
         View("evidence", "intervals that show a finding, a selection where there are many", of.EVIDENCE, _evidence),
-        View(
-            "samples",
-            "call stacks that were sampled",
-            of.SAMPLES,
-            _samples,
-            _STACKED,
-        ),
+        View("samples", "call stacks that were sampled", of.SAMPLES, _samples, _STACKED),
         View("stacks", "frames of the call stacks", of.STACKS, _stacks, _STACKED),
         *(
             View(name, holds, columns, _context(rows, columns), (instrument,))
             for (name, instrument, holds), (rows, columns) in of.CONTEXT.items()
         ),
-        View(
-            "phases",
-            "phases of other runtimes, and operations of the app",
-            of.PHASES,
-            _phases,
-            ("Signposts",),
-        ),
+        View("phases", "phases of other runtimes, and operations of the app", of.PHASES, _phases, ("Signposts",)),
         View("requests", "requests to language models", of.REQUESTS, _requests, _REQUESTED),
         View("operations", "operations of the app: its own signposts", of.OPERATIONS, _operations, ("Signposts",)),
         View("recording", "the recording itself: one row", of.RECORDING, _recording),

@@ -31,12 +31,7 @@ NOUNS: Final = {
     Api.BETWEEN: "sample",
 }
 """What is counted of each kind of call."""
-LABELS: Final = {
-    Api.LOAD: "load",
-    Api.COMPILE: "compilation",
-    Api.PREDICTION: "prediction",
-    Api.ELEMENT: "data",
-}
+LABELS: Final = {Api.LOAD: "load", Api.COMPILE: "compilation", Api.PREDICTION: "prediction", Api.ELEMENT: "data"}
 """What a call site is for."""
 ELEMENTS: Final = "MLMultiArray, element by element"
 LEAST_SHARE, MAIN_SHARE = 0.005, 0.1

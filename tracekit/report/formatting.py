@@ -15,12 +15,7 @@ if TYPE_CHECKING:
     from tracekit.model_files.facts import ModelFile
     from tracekit.model_files.performance.facts import PerformanceReport
     from tracekit.recording.contents import TableEntry
-    from tracekit.report.report import (
-        ModelFileInfo,
-        PerformanceReportInfo,
-        RecordingInfo,
-        TableInfo,
-    )
+    from tracekit.report.report import ModelFileInfo, PerformanceReportInfo, RecordingInfo, TableInfo
     from tracekit.trace.trace import Coverage, Joined
 
 ABSENT = "–"

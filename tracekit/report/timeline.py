@@ -178,12 +178,7 @@ class _Words:
 
 
 def timeline_of(
-    trace: Trace,
-    checks: Sequence[Result],
-    *,
-    shown: Shown | None = None,
-    redact: bool = True,
-    functions: bool = True,
+    trace: Trace, checks: Sequence[Result], *, shown: Shown | None = None, redact: bool = True, functions: bool = True
 ) -> Timeline:
     """The lanes of a trace with the evidence of the report's checks; `shown` is what counts (None: all), `redact` as in
     the report. Without `functions`, call stacks and lanes of operations and tools, made of names, go. O(n log n)."""

@@ -174,10 +174,7 @@ def calls_of(trace: Trace, shown: Shown | None = None) -> Calls:
         durations=activity.duration_ns[at],
         first=first_predictions(trace)[at],
         inferred=activity.attribution.is_any(Attribution.INFERRED)[at],
-        time_ns=np.array(
-            [sum(parts.part(part).filled(0) for part in group.parts) for group in GROUPS],
-            np.int64,
-        ),
+        time_ns=np.array([sum(parts.part(part).filled(0) for part in group.parts) for group in GROUPS], np.int64),
         incomplete=np.array(
             [np.logical_or.reduce([parts.unknown[part] >= 0 for part in group.parts]) for group in GROUPS], np.bool_
         ),

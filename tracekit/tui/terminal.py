@@ -88,7 +88,16 @@ class TerminalCells:
             if old == new:
                 continue
             line[x : x + len(new)] = new
-            for first, after in _runs(old, new):
+            # Each run of cells that changed, from its first to the one after its last; a wide character is never cut.
+            runs: list[tuple[int, int]] = []
+            for at, (before, cell) in enumerate(zip(old, new, strict=True)):
+                if before == cell:
+                    continue
+                if runs and at - runs[-1][1] <= _GAP:
+                    runs[-1] = (runs[-1][0], at + 1)
+                else:
+                    runs.append((at, at + 1))
+            for first, after in [(_whole(new, first, -1), _whole(new, after, 1)) for first, after in runs]:
                 written.append(Control.move_to(x + first, y).segment.text)
                 for character, wanted in new[first:after]:
                     if wanted != look:
@@ -171,19 +180,6 @@ def _change(before: _Look, after: _Look) -> str:
         # Attributes end only together.
         new = ["0", *(code for code, plain in zip(after, _PLAIN, strict=True) if code != plain)]
     return f"\x1b[{';'.join(new)}m"
-
-
-def _runs(old: Sequence[_Cell | None], new: Sequence[_Cell]) -> list[tuple[int, int]]:
-    """First cell that changed and the one after the last, for each run of them; a wide character is never cut."""
-    runs: list[tuple[int, int]] = []
-    for at, (before, cell) in enumerate(zip(old, new, strict=True)):
-        if before == cell:
-            continue
-        if runs and at - runs[-1][1] <= _GAP:
-            runs[-1] = (runs[-1][0], at + 1)
-        else:
-            runs.append((at, at + 1))
-    return [(_whole(new, first, -1), _whole(new, after, 1)) for first, after in runs]
 
 
 def _whole(cells: Sequence[_Cell], at: int, step: int) -> int:

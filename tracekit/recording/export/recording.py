@@ -55,11 +55,7 @@ class _PlacedTable:
             command = export_command(self.run, self.schema)
             reason = NOT_EXPORTED + (command and f"; export it with {command}")
             return TableEntry(
-                self.schema,
-                TableState.UNREADABLE,
-                attributes=self.attributes,
-                position=self.position,
-                reason=reason,
+                self.schema, TableState.UNREADABLE, attributes=self.attributes, position=self.position, reason=reason
             )
         node = self.file.nodes[self.index]
         state = TableState.ROWS if node.rows else TableState.EMPTY
@@ -112,10 +108,7 @@ class ExportRecording:
 
 
 def open_export(
-    inputs: Inputs,
-    run: int | None,
-    schemas: Collection[str] | None,
-    progress: Callable[[Progress], None] | None,
+    inputs: Inputs, run: int | None, schemas: Collection[str] | None, progress: Callable[[Progress], None] | None
 ) -> ExportRecording:
     """Read exported files. Raises `UnreadableRecording`, or `UsageError` for a run that does not exist."""
     return assemble(load(inputs, schemas, progress), inputs, run)

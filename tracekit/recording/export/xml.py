@@ -72,8 +72,13 @@ def root_of(source: Source) -> str:
     with source.open() as stream:
         try:
             for chunk in chunks(stream, _HEAD_STEP):
-                if not bytes_read:
-                    _check_encoding(source.label, chunk)
+                declared = None if bytes_read else _ENCODING.match(chunk)
+                is_foreign = not bytes_read and chunk.startswith(_FOREIGN_BOMS)
+                if is_foreign or (declared and declared.group(1).lower() not in _UTF8):
+                    raise UnreadableRecording(
+                        f"{source.label} is not encoded in UTF-8 as `xctrace export` writes it; {EXPORT_AGAIN}, or "
+                        "convert it to UTF-8"
+                    )
                 bytes_read += len(chunk)
                 if len(head) < 4096:
                     head += chunk
@@ -110,14 +115,6 @@ def malformed_xml_error(label: str, error: etree.XMLSyntaxError, hint: str = "")
     return UnreadableRecording(
         f"{label} is not well-formed XML{where} ({message}): {hint or f'it may be cut off or edited; {EXPORT_AGAIN}'}"
     )
-
-
-def _check_encoding(label: str, beginning: bytes) -> None:
-    declared = _ENCODING.match(beginning)
-    if beginning.startswith(_FOREIGN_BOMS) or (declared and declared.group(1).lower() not in _UTF8):
-        raise UnreadableRecording(
-            f"{label} is not encoded in UTF-8 as `xctrace export` writes it; {EXPORT_AGAIN}, or convert it to UTF-8"
-        )
 
 
 class Names:

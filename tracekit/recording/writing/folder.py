@@ -154,11 +154,7 @@ def _tables(
 
 
 def _write_listing(
-    recording: Recording,
-    folder: Path,
-    form: str,
-    listed: list[dict[str, object]],
-    public: PublicAttributes | None,
+    recording: Recording, folder: Path, form: str, listed: list[dict[str, object]], public: PublicAttributes | None
 ) -> str | None:
     """The table of contents, or for other forms `tables.json`. None where it is not known what was recorded."""
     if form != XML:

@@ -49,11 +49,7 @@ class Exporter:
     timeout_s: float = TIMEOUT_S
 
     def export(
-        self,
-        folder: Path,
-        run: int | None,
-        schemas: Collection[str],
-        progress: Callable[[int, int, str], None],
+        self, folder: Path, run: int | None, schemas: Collection[str], progress: Callable[[int, int, str], None]
     ) -> Exported:
         """Write `toc.xml` and a file for each schema into a folder.
 

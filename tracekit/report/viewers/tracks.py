@@ -244,10 +244,7 @@ def _check_details(check: Result, marked: int) -> Details:
         ("severity", check.severity),
         ("model", check.model),
         ("summary", check.summary),
-        (
-            "est. savings",
-            duration(check.saved_ns) if check.saved_ns else check.unknown_savings and "unknown",
-        ),
+        ("est. savings", duration(check.saved_ns) if check.saved_ns else check.unknown_savings and "unknown"),
         ("why", check.why),
         ("fix", check.fix),
         ("notes", "\n".join(check.caveats)),

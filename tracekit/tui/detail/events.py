@@ -105,13 +105,7 @@ def event_rows(trace: Trace, chosen: EventFilter, span: viewport.Span | None, so
     return EventRows(event_columns(trace, sort), sort, empty, trace, frames[by_start], index[by_start])
 
 
-_TEXTS = {
-    "lane": "lane",
-    "event": "label",
-    "model": "model",
-    "device": "device",
-    "process": "process",
-}
+_TEXTS = {"lane": "lane", "event": "label", "model": "model", "device": "device", "process": "process"}
 _SORTED = {"start": "start_ns", "duration": "duration_ns", **_TEXTS}
 """Columns of events by title."""
 
