@@ -29,8 +29,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("good", "slow"),
-    [("sharpen_float16", "sharpen_8bit"), ("style_transfer_fixed", "style_transfer_reload")],
+    ("good", "slow"), [("sharpen_float16", "sharpen_8bit"), ("style_transfer_fixed", "style_transfer_reload")]
 )
 def test_the_recording_passes_and_a_slow_one_fails(tracekit, samples: Path, good: str, slow: str) -> None:
     path = samples / f"{good}.trace"

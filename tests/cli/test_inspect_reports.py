@@ -10,14 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from support.performance_reports import (
-    PRIVATE,
-    article_2026,
-    coremltools_json,
-    dumped_json,
-    profiler_json,
-    wwdc22,
-)
+from support.performance_reports import PRIVATE, article_2026, coremltools_json, dumped_json, profiler_json, wwdc22
 from tracekit.model_files.performance.read import load_performance_report
 
 
@@ -96,11 +89,7 @@ def test_the_json_is_read_again(tracekit, saved, tmp_path, document) -> None:
     assert tracekit("inspect", given, "-o", written).status == 0
     before, after = load_performance_report(given), load_performance_report(written)
     assert (after.name, after.form, after.asked, after.notes) == (before.name, before.form, before.asked, before.notes)
-    assert (after.operations, after.counts, after.transitions) == (
-        before.operations,
-        before.counts,
-        before.transitions,
-    )
+    assert (after.operations, after.counts, after.transitions) == (before.operations, before.counts, before.transitions)
     assert [entry and entry.median_ns for entry in (after.prediction, after.load, after.compile)] == [
         entry and pytest.approx(entry.median_ns) for entry in (before.prediction, before.load, before.compile)
     ]
@@ -117,10 +106,7 @@ def test_nothing_private_of_the_device_is_told(tracekit, saved, option) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
-    [
-        (("--system", "iOS16"), "--system is for model files"),
-        (("--only", "long-input"), "--only is for model files"),
-    ],
+    [(("--system", "iOS16"), "--system is for model files"), (("--only", "long-input"), "--only is for model files")],
 )
 def test_options_of_models_are_refused(tracekit, saved, arguments, words) -> None:
     result = tracekit("inspect", saved(wwdc22()), *arguments)

@@ -36,10 +36,7 @@ def test_recordings_stand_side_by_side_under_their_labels(tracekit, samples, tmp
     [
         ((), "PATH"),
         (("a.trace", "-o", "m.pdf"), "unknown extension"),
-        (
-            ("a.trace", "b.trace", "--label", "a", "--label", "b", "--label", "c"),
-            "given 3 times for 2 paths",
-        ),
+        (("a.trace", "b.trace", "--label", "a", "--label", "b", "--label", "c"), "given 3 times for 2 paths"),
         (("a.trace",), "a.trace: no such file"),
     ],
 )

@@ -93,11 +93,7 @@ def test_06_each_model_has_the_noise_of_its_own_recordings_and_two_floors():
     # 20% slower each: 2 ms, 2 ms, 40 µs.
     verdict = gate([run(50, 1.2, 1.2, 0.024)], baseline)
     verdicts = {name: comparison_item(verdict, name).verdict for name in ("Steady", "Noisy", "Short")}
-    assert verdicts == {
-        "Steady": Verdict.FAILED,
-        "Noisy": Verdict.INCONCLUSIVE,
-        "Short": Verdict.PASSED,
-    }
+    assert verdicts == {"Steady": Verdict.FAILED, "Noisy": Verdict.INCONCLUSIVE, "Short": Verdict.PASSED}
 
 
 def test_07_a_drift_and_a_change_of_a_percent_raise_no_alarm():

@@ -30,10 +30,7 @@ def test_the_gate_takes_its_name_and_counts_tokens_as_tokens(tracekit, samples: 
 
 @pytest.mark.parametrize(
     ("name", "begins"),
-    [
-        ("local_chat", "No findings · 5 checks passed"),
-        ("meal_planner", "2 findings (1 medium, 1 low) · "),
-    ],
+    [("local_chat", "No findings · 5 checks passed"), ("meal_planner", "2 findings (1 medium, 1 low) · ")],
 )
 def test_a_recording_of_a_language_model_is_not_inconclusive(
     tracekit, samples: Path, tmp_path: Path, name: str, begins: str

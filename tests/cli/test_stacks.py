@@ -168,8 +168,7 @@ def counted(head: str, cell: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("head", "cell", "unit"),
-    [(CYCLES, "cycle-weight", "CPU cycles"), (EVENTS, "pmc-event", "counter events")],
+    ("head", "cell", "unit"), [(CYCLES, "cycle-weight", "CPU cycles"), (EVENTS, "pmc-event", "counter events")]
 )
 def test_samples_by_a_counter_are_weighted_by_what_it_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], head: str, cell: str, unit: str

@@ -254,10 +254,7 @@ def test_a_slower_tail_is_said_and_does_not_count(measured):
     values = np.full(400, 10_000_000)
     slow = np.where(np.arange(400) % 10 == 0, 20_000_000, values)
     sides = [
-        replace(
-            measured("sharpen_8bit"),
-            models=(replace(model, latencies_ns=series, warm=np.ones(400, dtype=bool)),),
-        )
+        replace(measured("sharpen_8bit"), models=(replace(model, latencies_ns=series, warm=np.ones(400, dtype=bool)),))
         for series in (values, slow)
     ]
     found = verdict(sides[1:], None, baseline_of(sides[:1]))

@@ -70,12 +70,7 @@ def test_every_answer_is_text(measured):
     page = html.fromstring(page_of(comparison, None))
     text = text_of(page)
     (model,) = comparison.models
-    for part in (
-        summary(comparison),
-        parts(model),
-        facts(model),
-        words.sample_counts(model.latency),
-    ):
+    for part in (summary(comparison), parts(model), facts(model), words.sample_counts(model.latency)):
         assert part in text
     assert "SharpenFilter improved by 30% 12.4 ms → 8.68 ms, −30% (−31% to −29%)" in text
     assert all(change.id in text for change in comparison.findings)

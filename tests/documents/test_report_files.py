@@ -33,12 +33,7 @@ def report(full):
     return replace(full, model_files=(used, unused))
 
 
-RENDERERS = {
-    "concise": short_text,
-    "text": long_text,
-    "markdown": markdown,
-    "html": html_page,
-}
+RENDERERS = {"concise": short_text, "text": long_text, "markdown": markdown, "html": html_page}
 
 
 @pytest.mark.parametrize("name", RENDERERS)

@@ -24,10 +24,7 @@ def model(level: str, *parents: str) -> ModelSummary:
 
 def test_what_a_model_did_as_a_stage_is_told_from_what_the_app_called():
     assert [row.event for row in event_rows(event("top"))] == ["Prediction", "Prediction, warm"]
-    assert [row.event for row in event_rows(event("sub"))] == [
-        "Prediction, as a stage",
-        "Prediction, as a stage, warm",
-    ]
+    assert [row.event for row in event_rows(event("sub"))] == ["Prediction, as a stage", "Prediction, as a stage, warm"]
 
 
 def test_a_model_that_is_called_and_a_stage_is_not_called_a_mere_stage():

@@ -40,10 +40,7 @@ def test_each_recording_has_a_line_and_all_have_a_summary(entries):
     assert "inconclusive" in blind
     assert "gone\ufffd[2J.trace" in gone
     assert "gone.trace: no such file" in gone
-    assert (blank, summary) == (
-        "",
-        "5 recordings: 2 with findings, 1 without findings, 1 inconclusive, 1 not readable",
-    )
+    assert (blank, summary) == ("", "5 recordings: 2 with findings, 1 without findings, 1 inconclusive, 1 not readable")
 
 
 @pytest.mark.parametrize("width", [40, 80, 100])

@@ -108,13 +108,7 @@ def test_checks_are_ordered_by_what_a_fix_wins_back_then_by_outcome_id_and_model
     ]
     expected = results_from(judgments)
     assert [(check.id, check.model) for check in expected[:4]] == [("b", "M"), ("b", "N"), ("a", "M"), ("an-id", None)]
-    assert [check.outcome for check in expected[4:]] == [
-        "error",
-        "not_evaluated",
-        "passed",
-        "passed",
-        "not_applicable",
-    ]
+    assert [check.outcome for check in expected[4:]] == ["error", "not_evaluated", "passed", "passed", "not_applicable"]
     for seed in range(20):
         shuffled = random.Random(seed).sample(judgments, len(judgments))  # noqa: S311 - a test needs no secrets
         assert results_from(shuffled) == expected

@@ -216,11 +216,7 @@ async def test_the_line_above_events_and_predictions_names_range_and_filter(scre
     screen.app.change(range=None, filter=EventFilter(model="Mosaic"))
     await screen.settle()
     count = calls.model.is_any("Mosaic").sum()
-    told = {
-        80: f"{count} · filter: Mosaic",
-        120: f"{count} · filtered",
-        200: f"{count} predictions · filter: Mosaic",
-    }
+    told = {80: f"{count} · filter: Mosaic", 120: f"{count} · filtered", 200: f"{count} predictions · filter: Mosaic"}
     assert above().startswith(f"{told[size[0]]} · N Neural Engine")
 
 

@@ -72,9 +72,7 @@ def test_every_value_of_every_lane_comes_back(analysis):
 def test_bounds_of_inferred_calls_come_back(analysis, sampled_trace):
     activity = sampled_trace.activity
     hidden = replace(
-        activity,
-        origin=activity.origin.changed(activity.id == 1, "hardware"),
-        single=np.array([True, True, False]),
+        activity, origin=activity.origin.changed(activity.id == 1, "hardware"), single=np.array([True, True, False])
     )
     timeline = timeline_of(replace(sampled_trace, activity=hidden), ())
     meta, columns = payload(replace(analysis.report, results=()), replace(timeline, flame=None))

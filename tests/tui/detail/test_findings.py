@@ -150,11 +150,7 @@ async def test_findings_are_sorted_like_other_lists(screen):
     assert ranked == [check.model for check in checks[:5]]
     # From the rank over names and models to what could be won.
     await screen.press("1", "o")
-    assert [line[1] for line in texts(listed.rows)] == [
-        "concurrent-predictions",
-        "excess-data-copies",
-        *[RELOADED] * 5,
-    ]
+    assert [line[1] for line in texts(listed.rows)] == ["concurrent-predictions", "excess-data-copies", *[RELOADED] * 5]
     await screen.press("o")
     models = [line[2] for line in texts(listed.rows) if line[2] != "5 models"]
     assert models == sorted(ranked, key=str.casefold)
