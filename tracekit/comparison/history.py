@@ -271,11 +271,11 @@ def _parts(model: str, device: str | None, system: str | None, recorded: Iterabl
         builds: list[Build] = []
         for build in stretch:
             values = [one.models[model] for one in build]
-            columns = ([value for value in column if value is not None] for column in zip(*values, strict=True))
-            several = len(values) > 1
-            medians.append(
-                [float(np.median(column)) if column else None for column in columns] if several else values[0]
-            )
+            if len(values) == 1:
+                medians.append(values[0])
+            else:
+                columns = ([value for value in column if value is not None] for column in zip(*values, strict=True))
+                medians.append([float(np.median(column)) if column else None for column in columns])
             report = next((one.report for one in build if one.report), "")
             findings = dict.fromkeys(check for one in build for check in one.findings.get(model, ()))
             builds.append(Build(_began(build), build[0].commit, len(build), tuple(findings), report))

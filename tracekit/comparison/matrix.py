@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from statistics import median
 
 import numpy as np
@@ -160,14 +161,12 @@ FIGURES: dict[str, Quantity] = {
 
 def sources_of(recordings: Sequence[Measurements]) -> list[Source]:
     """Recordings as sources. The latencies of a model are of its warm predictions in all recordings, or else of all."""
-    # Warm predictions can stand for a model that has enough of them, or too few in all.
-    every = {
-        model.name
-        for recording in recordings
-        for model in recording.models
-        if (count := len(model.latencies_ns))
-        and (not (warm := int(model.warm.sum())) or warm < MIN_PREDICTIONS <= count)
-    }
+    every = set()
+    for model in chain.from_iterable(recording.models for recording in recordings):
+        count, warm = len(model.latencies_ns), int(model.warm.sum())
+        # Those that are warm stand for a model also where it has too few in all, but any that is warm.
+        if count and (not warm or warm < MIN_PREDICTIONS <= count):
+            every.add(model.name)
     sources = []
     for one in recordings:
         environment = one.environment
