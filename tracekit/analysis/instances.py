@@ -20,7 +20,7 @@ import numpy as np
 
 from tracekit.analysis.breakdown.device_runs import UNITS
 from tracekit.analysis.breakdown.partition import breakdown
-from tracekit.analysis.loads import Uses, uses_of_loads
+from tracekit.analysis.loads import uses_of_loads
 from tracekit.analysis.statistics import medians_by_group
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.intervals import Intervals, depth_profile, union_by_group
@@ -244,19 +244,12 @@ def _instances(all_loads: Calls, load_index: IntArray, predictions: Calls, min_c
     times, depth = depth_profile(starts, ends)
     lasting, in_use = np.diff(times), depth[:-1]
     busy = int(lasting[in_use > 0].sum())
+    medians = medians_by_group(predictions.duration_ns, uses.group, len(uses.count))
+    medians = medians[uses.count >= max(min_calls, 1)]
     return Instances(
         count=len(distinct_numbers(known[known >= 0])),
         switches=max(changes - (len(uses.load) - 1), 0),
         parallel_share=int(lasting[in_use > 1].sum()) / busy if busy else 0.0,
-        spread=_spread(predictions, uses, min_calls),
+        spread=float(medians.max() / medians.min()) if len(medians) > 1 and medians.min() else None,
         together=load_index[uses.load[overlapping & (uses.load >= 0)]],
     )
-
-
-def _spread(predictions: Calls, uses: Uses, minimum: int) -> float | None:
-    """`Instances.spread`, of instances with at least `minimum` calls."""
-    medians = medians_by_group(predictions.duration_ns, uses.group, len(uses.count))
-    medians = medians[uses.count >= max(minimum, 1)]
-    if len(medians) < 2 or not medians.min():
-        return None
-    return float(medians.max() / medians.min())

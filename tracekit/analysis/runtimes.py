@@ -88,17 +88,16 @@ def _summary(rows: Phases) -> RuntimeSummary:
         else f"It logged {format_count(len(rows), 'signpost')}."
     )
     first, last = int(rows.start_ns.min()), int(rows.ends(0).max())
-    return RuntimeSummary(name, reason, tuple(_phase(named, at) for at in phases), first, last, unvalidated)
-
-
-def _phase(rows: Phases, at: IndexArray) -> PhaseSummary:
-    """Some rows, which share their name."""
-    phase, lane, signpost = (str(texts.item(int(at[0]))) for texts in (rows.phase, rows.lane, rows.name))
-    form = rows.form.take(at)
-    ended = at[form.is_any(INTERVAL)]
-    statistics = duration_statistics(rows.start_ns[ended], rows.duration_ns.values[ended])
-    unfinished, points = (int(form.is_any(each).sum()) for each in (OPEN, POINT))
-    return PhaseSummary(phase, lane, signpost, statistics, unfinished, points)
+    # Rows that share their name.
+    summaries: list[PhaseSummary] = []
+    for at in phases:
+        phase, lane, signpost = (str(texts.item(int(at[0]))) for texts in (named.phase, named.lane, named.name))
+        form = named.form.take(at)
+        ended = at[form.is_any(INTERVAL)]
+        statistics = duration_statistics(named.start_ns[ended], named.duration_ns.values[ended])
+        unfinished, points = (int(form.is_any(each).sum()) for each in (OPEN, POINT))
+        summaries.append(PhaseSummary(phase, lane, signpost, statistics, unfinished, points))
+    return RuntimeSummary(name, reason, tuple(summaries), first, last, unvalidated)
 
 
 def frames_of(runtime: Runtime, sampled: Samples) -> IndexArray:
