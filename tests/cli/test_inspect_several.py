@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -132,3 +133,12 @@ def test_a_plan_overrules_the_file_and_both_are_shown(tracekit, built_models, tm
         each["cost"]
         for each in json.loads(tracekit("inspect", tmp_path / "plan.json", "--json").out)["performance"]["operations"]
     ] == [0.9, 0.1]
+
+
+def test_the_sample_model_has_one_finding_with_a_fix(tracekit, tmp_path) -> None:
+    path = Path(__file__).resolve().parents[2] / "sample_models" / "SharpenFilter.mlpackage"
+    inspected = tracekit("inspect", path)
+    assert inspected.out.splitlines()[1].startswith("1 finding · ")
+    assert "interface-conversion" in inspected.out
+    assert tracekit("fix", path, "--all", "-o", tmp_path / "Fixed.mlpackage").status == 0
+    assert tracekit("inspect", tmp_path / "Fixed.mlpackage").out.splitlines()[1].startswith("No findings · ")

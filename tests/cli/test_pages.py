@@ -80,12 +80,11 @@ def test_commands_print_what_the_page_shows(
 def test_the_readme_runs_as_written(
     tracekit: Tracekit,
     unchanged_folders: set[Path],
-    built_models: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (tmp_path / "sample_traces").symlink_to(ROOT / "sample_traces")
-    (tmp_path / "MyModel.mlpackage").symlink_to(built_models / "float16_interface.mlpackage")
+    (tmp_path / "sample_models").symlink_to(ROOT / "sample_models")
     monkeypatch.chdir(tmp_path)
     unchanged_folders.add(Path("sample_traces"))
     blocks = "".join(

@@ -19,8 +19,9 @@ from tracekit.detectors.outcomes import DetectorFailed, Finding, NotApplicable, 
 from tracekit.errors import UsageError
 from tracekit.model_files.compiled import functions_of
 from tracekit.model_files.engine import placements_of, verdict
-from tracekit.model_files.engine_limits import Bounds, parse_chip
+from tracekit.model_files.engine_limits import Bounds, chip_of, parse_chip
 from tracekit.model_files.facts import ModelFile
+from tracekit.model_files.read import read_model
 from tracekit.model_files.versions import parse_target
 
 pytestmark = needs_coremltools
@@ -79,6 +80,14 @@ def test_the_chip_decides_what_the_file_leaves_open(labeled, name: str, chip: st
     assert said(labeled(name), chip) == [right]
     found = {key for key in ABOUT if isinstance(outcomes(labeled(name), chip)[key], Finding)}
     assert bool(found) is (right != "likely, all of it")
+
+
+@pytest.mark.parametrize(
+    ("device", "generation"),
+    [("iPhone 13 Pro Max", 14), ("iPhone 14", 14), ("iPhone 15 Pro", 16), ("MacBook Pro", None)],
+)
+def test_names_of_devices_tell_the_chip_where_they_do(device, generation) -> None:
+    assert chip_of(device) == generation
 
 
 def test_a_chip_that_is_not_known_is_refused() -> None:
@@ -184,6 +193,11 @@ def test_faults_of_a_version_need_what_they_are_about(labeled, name, version, st
     answer = outcomes(model)["converter-faults"]
     assert isinstance(answer, Finding) is (found is not None)
     assert found is None or found in answer.summary
+
+
+def test_the_sample_model_is_what_its_builder_makes(labeled) -> None:
+    kept = read_model(Path(__file__).resolve().parents[2] / "sample_models" / "SharpenFilter.mlpackage")
+    assert (kept.functions, kept.weights.bytes) == (labeled(kept.name).functions, labeled(kept.name).weights.bytes)
 
 
 def test_strides_are_read_from_the_text_of_a_compiled_model(labeled, labeled_text: str) -> None:

@@ -287,11 +287,9 @@ OPTIONS: dict[str, Option] = {
     "chip": Option("chip to run on, such as M2 or A17", "CHIP"),
     "measure": Option("run the model and time it (on a Mac)"),
     "unit": Option("operations on cpu, gpu or neural-engine", "UNIT", choices=tuple(UNITS)),
-    "units": Option(
-        "choice of compute units for --measure (default: each)", "UNITS", choices=COMPUTE_UNITS, many="append"
-    ),
+    "units": Option("compute units of --measure (default: each)", "UNITS", choices=COMPUTE_UNITS, many="append"),
     "predictions": Option(
-        "predictions of --measure for each choice (default: 50)",
+        "predictions of --measure (default: 50)",
         "N",
         type=_number(MOST_PREDICTIONS, f"a number from 1 to {MOST_PREDICTIONS:,}"),
         default=50,

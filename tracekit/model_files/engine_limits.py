@@ -78,6 +78,16 @@ def parse_chip(text: str) -> int:
     return GENERATIONS[match[1].upper()]
 
 
+_PHONES = {"12": 13, "12 Pro": 13, "13": 14, "13 Pro": 14, "14": 14, "14 Pro": 15, "15": 15, "15 Pro": 16}
+"""Generations of iPhones, whose names tell the chip; those of Macs do not."""
+
+
+def chip_of(device: str | None) -> int | None:
+    """The generation of a recorded device; None where its name does not tell."""
+    match = re.fullmatch(r"iPhone (\d\d(?: Pro)?)(?: Max| Plus| mini)?", device or "")
+    return _PHONES.get(match[1]) if match else None
+
+
 def chips_until(generation: int) -> str:
     """`A16, M3 and older`."""
     return f"{', '.join(sorted(name for name, number in GENERATIONS.items() if number == generation))} and older"

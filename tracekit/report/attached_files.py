@@ -13,10 +13,11 @@ from tracekit.detectors.model_runner import MODEL_DETECTORS, run_model_detectors
 from tracekit.detectors.options import ChosenChecks
 from tracekit.detectors.shared import planned
 from tracekit.errors import UsageError
+from tracekit.model_files.engine_limits import chip_of
 from tracekit.model_files.facts import ModelFile
 from tracekit.model_files.fixing.remedies import fix_command
 from tracekit.model_files.performance.facts import PerformanceReport
-from tracekit.model_files.versions import parse_target
+from tracekit.model_files.versions import Target, parse_target
 from tracekit.recording import contents
 from tracekit.report.model_report import model_info
 from tracekit.report.model_words import card, context, systems
@@ -27,8 +28,11 @@ from tracekit.trace.trace import Joined
 from tracekit.units import format_share, format_time
 
 
-def model_file_info(entry: Joined[ModelFile], system: str, checks: ChosenChecks | None) -> ModelFileInfo:
-    """The file with what its checks say; `system` of the recording, as `iOS 18.5`; `checks`: the project's settings."""
+def model_file_info(
+    entry: Joined[ModelFile], system: str, checks: ChosenChecks | None, device: str | None = None
+) -> ModelFileInfo:
+    """The file with what its checks say; `system` and `device` of the recording, as `iOS 18.5` and `iPhone 13 Pro`;
+    `checks`: the project's settings."""
     model = entry.facts
     if model is None or entry.model is None:
         return ModelFileInfo(None, entry.source, None, entry.problem, "", "", None, "", None, (), ())
@@ -41,7 +45,7 @@ def model_file_info(entry: Joined[ModelFile], system: str, checks: ChosenChecks 
     tensors = [part.weights.tensors for part in model.parts]
     techniques = (technique for listed in tensors for weight in listed or () for technique in weight.technique)
     # Which system the app supports is not known: only where it ran.
-    answers = _answers(replace(model, name=entry.model), checks or ChosenChecks())
+    answers = _answers(replace(model, name=entry.model), checks or ChosenChecks(), target, chip_of(device))
     return ModelFileInfo(
         model=entry.model,
         source=entry.source,
@@ -62,12 +66,16 @@ def model_file_info(entry: Joined[ModelFile], system: str, checks: ChosenChecks 
     )
 
 
-def _answers(model: ModelFile, checks: ChosenChecks) -> tuple[ModelFileResult, ...]:
+def _answers(
+    model: ModelFile, checks: ChosenChecks, target: Target | None, chip: int | None
+) -> tuple[ModelFileResult, ...]:
     """Every check that the project did not switch off, without the one that asks for the systems of the app."""
     skip = (*checks.skipped_checks(model.name), deployment_target.DETECTOR.id)
     if all(detector.id in skip or (checks.only and detector.id not in checks.only) for detector in MODEL_DETECTORS):
         return ()
-    judgments = run_model_detectors(model, only=checks.only, skip=skip, settings=checks.settings_of(model.name))
+    judgments = run_model_detectors(
+        model, target, chip=chip, only=checks.only, skip=skip, settings=checks.settings_of(model.name)
+    )
     fields_of = attrgetter(*(field.name for field in fields(ModelFileResult)))
     return tuple(ModelFileResult(*fields_of(result_of(judgment))) for judgment in judgments)
 

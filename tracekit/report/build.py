@@ -121,7 +121,7 @@ def _attached_files(
     system = " ".join(filter(None, (device.platform, device.os_version)))
     return (
         tuple(
-            model_file_info(entry, system, checks)
+            model_file_info(entry, system, checks, device.model)
             for entry in trace.model_files
             if entry.model is None or entry.model in by_name
         ),

@@ -14,7 +14,7 @@ from typing import Any
 
 from support.models.compressed import palette, palettized, quantized
 from support.models.older import facts_of
-from support.models.programs import convolution, coremltools, program
+from support.models.programs import convolution, coremltools, program, sample
 from tracekit.model_files.facts import ModelFile
 
 ALL = "likely, all of it"
@@ -259,6 +259,7 @@ LABELED: dict[str, Labeled] = {
         lambda: convolution(interface="fp32", precision="FLOAT32"), "no: it computes in Float32", ("float32-compute",)
     ),
     "float16": Labeled(convolution),
+    "SharpenFilter": Labeled(sample),
     "int4_blocks": Labeled(
         lambda: quantized("int4", "iOS18", granularity="per_block", block_size=16),
         off("conv", total=2, split=": 2 pieces, 1 hand-off"), ("per-block-weights",),

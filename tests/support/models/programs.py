@@ -84,6 +84,23 @@ def converted(program: Any, opset: str, precision: Any = "FLOAT16", **options: A
     )
 
 
+def sample() -> Any:
+    """The model in `sample_models/`: two convolutions in Float16 behind a Float32 interface, which is its finding."""
+    import numpy as np
+
+    source = np.random.default_rng(1)
+    wide, narrow = (source.standard_normal(shape).astype(np.float32) for shape in ((16, 3, 3, 3), (3, 16, 3, 3)))
+
+    def compute(mb: Any) -> Any:
+        def sharpened(image: Any) -> Any:
+            inner = mb.relu(x=mb.conv(x=image, weight=wide, pad_type="same"))
+            return mb.add(x=image, y=mb.conv(x=inner, weight=narrow, pad_type="same"), name="sharpened")
+
+        return sharpened
+
+    return program(compute, ("fp32", (1, 3, 64, 64)))
+
+
 def image(layout: str, opset: str = "iOS15", **options: Any) -> Any:
     """A model that takes an image and scales it."""
     ct = coremltools()
