@@ -29,6 +29,8 @@ ASKS = {stacks.LOAD, stacks.COMPILE, *stacks.PREDICT, OPEN_MODEL}
 MS = 1_000_000
 BEGINS = 50
 """Part of a call in which it begins: measured in 17 predictions and two loads of public recordings."""
+ASKING_NS, HANDOVER_NS = 400_000, 1_000_000
+"""How long a thread takes to ask a unit for work; most time from work on a unit to the next, which waited for it."""
 DRIFT = 700
 """Samples after which one falls a period later than on the clock by which cases are written."""
 LOST_PERMILLE = 20
@@ -71,6 +73,8 @@ class Threads:
     scenario: Scenario
     draws: Draws
     spans: dict[Thread, list[Span]] = field(default_factory=lambda: defaultdict(list))
+    done: list[list[tuple[int, int]]] = field(default_factory=list)
+    """When the Neural Engine and the GPU were done with each row, and of which prediction it is."""
     free: dict[Thread, int] = field(default_factory=dict)
     """When each thread is in no call any more."""
 
@@ -79,6 +83,10 @@ class Threads:
         self.stripped, self.hidden_operations, self.inlines = chance(250), chance(250), chance(400)
         self.one_place, self.busy, self.own_threads = chance(250), chance(500), chance(500)
         self.main = main_thread(self.scenario.target)
+        units = (self.scenario.neural_engine, self.scenario.gpu)
+        self.done = [
+            sorted((row.end_ns, -1 if row.prediction is None else row.prediction) for row in of) for of in units
+        ]
         self.models = list(dict.fromkeys(row.model.base for row in self.scenario.coreml))
         # A model that hangs cover half of the calls of is called by the main thread.
         hangs = [(row.start_ns, row.start_ns + row.duration_ns) for row in self.scenario.hangs]
@@ -86,6 +94,13 @@ class Threads:
         hung = Counter(row.model.base for row in calls if any(a <= row.start_ns and row.end_ns <= b for a, b in hangs))
         count = Counter(row.model.base for row in calls)
         self.on_main = {name for name in hung if 2 * hung[name] > count[name]}
+
+    def queued(self, row: NeuralEngineRow | GpuRow) -> bool:
+        """Whether a unit did other work right before this."""
+        done = self.done[isinstance(row, GpuRow)]
+        first = bisect_left(done, (row.start_ns - HANDOVER_NS, -1))
+        after = bisect_left(done, (row.start_ns + 1, -1))
+        return any(each != row.prediction for _, each in done[first:after])
 
     def worker(self, number: int) -> Thread:
         return Thread(self.main.tid + number, self.scenario.target)
@@ -268,14 +283,21 @@ def _prediction(threads: Threads, call: CoreMLRow, inside: Iterable[Row]) -> Ite
     units: list[tuple[int, str]] = []
     computed = 0
     bound = call.start_ns + _begins(call)
-    for row in inside:
+    ready = call.start_ns
+    for row in sorted(inside, key=lambda each: each.start_ns):
         end = row.start_ns + row.duration_ns
+        if isinstance(row, NeuralEngineRow | GpuRow) and row.start_ns - ready > HANDOVER_NS and threads.queued(row):
+            waits.append((ready + ASKING_NS, row.start_ns))
+        ready = max(ready, end)
         if isinstance(row, NeuralEngineRow):
             waits.append((row.start_ns, end))
             units.append((row.start_ns, "neural engine"))
         elif isinstance(row, GpuRow):
             waits.append((row.start_ns + row.duration_ns // 8, end))
             units.append((row.start_ns, "gpu"))
+        elif row.label in ("Neural Engine Request", "GPU Request"):
+            # The unit may do other work first.
+            waits.append((row.start_ns + row.duration_ns // 20, end))
         elif row.label == "CPU" and row.duration_ns >= 100_000:
             # Where its row holds all of the prediction, it binds inputs too.
             units.append((max(row.start_ns, bound), "cpu"))

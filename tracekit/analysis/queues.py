@@ -64,6 +64,9 @@ STANDS_OUT = 2
 MIN_FREE = 5
 """Fewest pieces that found the unit free from which the usual way of a model is known. Fewer are chance (heuristic)."""
 
+BEGUN = 2
+"""Samples within which the begin of an inferred call lies, so that a wait stands out (heuristic)."""
+
 UNITS = {Device.ANE: Kind.ANE_EXEC, Device.GPU: Kind.GPU_EXEC}
 
 
@@ -163,14 +166,17 @@ def unit_rows(trace: Trace) -> dict[Device, UnitRows]:
 @cached_by_trace
 def all_waits(trace: Trace) -> dict[Device, Waits]:
     """Waits for the Neural Engine and for the GPU, where these worked for predictions of the app. When an inferred
-    call was ready for a unit is not known: it has none. O(n log n)."""
+    call was ready for a unit is known only where its begin is, to `BEGUN` samples: others have none. A thread that runs
+    is still getting the work ready. O(n log n)."""
     return {unit: _waits(trace, rows) for unit, rows in unit_rows(trace).items() if (rows.call >= 0).any()}
 
 
 def _waits(trace: Trace, rows: UnitRows) -> Waits:
     called = trace.activity.start_ns[np.where(rows.call >= 0, rows.call, 0)]
-    inferred = np.append(trace.activity.attribution.is_any(Attribution.INFERRED), True)
-    own = ~inferred[rows.call]
+    calls = trace.activity
+    unsure = calls.attribution.is_any(Attribution.INFERRED)
+    unsure &= ~calls.single | (calls.start_max_ns - calls.start_min_ns > BEGUN * calls.resolution_ns)
+    own = ~np.append(unsure, True)[rows.call]
     met = own & (rows.reach_before > called) & (np.append(rows.call, -1)[rows.reaching] != rows.call)
     if not met.any():
         none = np.zeros(0, np.int64)
@@ -178,6 +184,8 @@ def _waits(trace: Trace, rows: UnitRows) -> Waits:
     piece = np.flatnonzero(own)
     begin, reach, met = rows.times.starts[piece], rows.reach_before[piece], met[piece]
     ready = ready_for(trace, rows.call[piece], begin, called[piece])
+    if calls.attribution.is_any(Attribution.INFERRED).any():
+        ready = np.maximum(ready, np.minimum(_ran_until(trace, rows.call[piece], begin), begin))
     delay, behind, free = begin - ready, np.abs(begin - reach), reach <= ready
     met &= ~free
     # The first piece of a prediction has a longer way to the unit than those that follow.
@@ -189,10 +197,27 @@ def _waits(trace: Trace, rows: UnitRows) -> Waits:
     opens = rows.times.starts > rows.reach_before + HANDOVER_NS
     busy_since = rows.times.starts[np.maximum.accumulate(np.where(opens, np.arange(len(opens)), 0))]
     low = np.maximum(ready + median.astype(np.int64), busy_since[piece])
-    waited = np.flatnonzero(met & (behind <= HANDOVER_NS) & (low < begin))
+    # Samples show no shorter wait than they lie apart.
+    least = np.maximum(calls.resolution_ns[rows.call[piece]], 1)
+    waited = np.flatnonzero(met & (behind <= HANDOVER_NS) & (begin - low >= least))
     waited = waited[np.argsort(rows.call[piece[waited]], kind="stable")]
     times, queued = Intervals(low[waited], begin[waited]), piece[waited]
     return Waits(rows.call[queued], times, _behind(rows, times, rows.model[queued]))
+
+
+def _ran_until(trace: Trace, call: IntArray, begin: IntArray) -> IntArray:
+    """When samples last show the thread of each call running before a time, shape (times,): 0 where none does."""
+    sampled, sites = trace.sampled, trace.sites
+    if sampled is None or sites is None or not len(sampled.samples):
+        return np.zeros(len(begin), np.int64)
+    samples, thread = sampled.samples, np.full(len(trace.activity), -1)
+    thread[sites.id] = sites.thread.codes_in(samples.thread.values)
+    # One thread behind the other.
+    span = max(int(samples.time_ns.max()), int(begin.max(initial=0))) + 1
+    times = np.sort(samples.thread.codes * np.int64(span) + samples.time_ns)
+    own = np.maximum(thread[call], 0) * span
+    last = times[np.maximum(np.searchsorted(times, own + begin, "right") - 1, 0)] - own
+    return np.where((thread[call] >= 0) & (last >= 0) & (last <= begin), last, 0)
 
 
 def _usual_way(way: IntArray, free: BoolArray, model: IntArray, first: BoolArray) -> tuple[FloatArray, FloatArray]:
