@@ -31,6 +31,8 @@ MIN_CALLS = 20
 """Fewest comparable calls. Below it a 95th percentile is the longest call or lies between the longest two."""
 LARGER = 0.5
 """Copies of larger inputs take longer than usual by this part of the usual time (heuristic)."""
+FEW = 3
+"""Samples from which on they show that copies take longer (heuristic)."""
 SWITCHING = (tk.Cause.WORK, tk.Cause.UNIT)
 """What makes calls of several shapes differ."""
 
@@ -64,8 +66,9 @@ class Alike:
         return self.usual.ns + np.maximum(self.by(*causes), 0)
 
     def has_larger_inputs(self, chosen: tk.BoolArray) -> bool:
-        """Whether copying takes longer for most of some calls, at least one."""
-        return median_of(self.by(tk.Cause.COPIES)[chosen]) >= LARGER * max(int(self.usual.layers_ns[Layer.DATA]), 1)
+        """Whether copying takes longer for most of some calls, at least one; by a few samples, where these show it."""
+        least = max(LARGER * max(int(self.usual.layers_ns[Layer.DATA]), 1), FEW * self.account.resolution_ns)
+        return median_of(self.by(tk.Cause.COPIES)[chosen]) >= least
 
     @property
     def times(self) -> tk.Intervals:

@@ -65,10 +65,12 @@ def _bounds(
         if sampled and (_begins(line, call.first) or (begun and min(begun) > sampled[0])):
             # A thread that runs is sampled within a period, if none is missed.
             low = max(low, first_seen - FEW * line.period_ns)
+        # It may wait for the Neural Engine to prepare a model at once.
+        longest = max(last_seen + FEW * line.period_ns, work.loading.latest_end(last_seen))
         if call.ends_with_work and done and not (sampled and line.time[last] > max(done)):
-            high = min(high, max(last_seen, *ended) + FEW * line.period_ns)
+            high = min(high, max(longest, *(each + FEW * line.period_ns for each in ended)))
         elif call.ends_with_work and sampled and (done or line.on_cpu[last]):
-            high = min(high, last_seen + FEW * line.period_ns)
+            high = min(high, longest)
     predicts = not sampled or line.kinds.api.item(int(line.stack[call.first])) == Api.PREDICTION
     reach = work.reach if predicts else work.loading
     if reach is not None and not (sampled and line.prepares[call.first]):
