@@ -7,16 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from tracekit import columns
-from tracekit.columns import (
-    Codes,
-    Numbers,
-    codes_of,
-    columns_of,
-    constant,
-    joined_codes,
-    numbers_by_code,
-    or_null,
-)
+from tracekit.columns import Codes, Numbers, codes_of, columns_of, constant, joined_codes, numbers_by_code, or_null
 from tracekit.trace.events import Calls, Events
 
 TEXTS = st.lists(st.sampled_from(["a", "b", "c", "", None]), max_size=12)

@@ -38,10 +38,7 @@ def test_places_are_those_of_numpy(
     assert np.array_equal(places(ascending, times, side), np.searchsorted(ascending, times, side))
 
 
-@given(
-    values=st.lists(st.integers(-3, 9) | st.integers(-(1 << 62), 1 << 62)),
-    kind=st.sampled_from(["i8", "i2", "u8"]),
-)
+@given(values=st.lists(st.integers(-3, 9) | st.integers(-(1 << 62), 1 << 62)), kind=st.sampled_from(["i8", "i2", "u8"]))
 def test_distinct_numbers_are_those_of_a_set(values: list[int], kind: str) -> None:
     fitting = [value for value in values if np.iinfo(kind).min <= value <= np.iinfo(kind).max]
     assert distinct_numbers(np.array(fitting, kind)).tolist() == sorted(set(fitting))

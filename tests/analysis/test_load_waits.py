@@ -7,14 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tracekit.analysis.load_waits import (
-    gaps_after,
-    hung_share,
-    next_call,
-    setup_work,
-    stand_alone,
-    waits_for_loads,
-)
+from tracekit.analysis.load_waits import gaps_after, hung_share, next_call, setup_work, stand_alone, waits_for_loads
 from tracekit.recording.contents import Target
 from tracekit.recording.table import Process
 from tracekit.trace.events import Kind

@@ -7,15 +7,7 @@ import dataclasses
 import pytest
 
 from tracekit.detectors.framework import Metadata, RecordingDetector
-from tracekit.detectors.options import (
-    ChosenChecks,
-    Options,
-    check_settings,
-    configure,
-    matches,
-    option,
-    option_infos,
-)
+from tracekit.detectors.options import ChosenChecks, Options, check_settings, configure, matches, option, option_infos
 from tracekit.detectors.registry import DETECTORS
 from tracekit.errors import UsageError
 

@@ -54,10 +54,7 @@ def _all_of(trace: Trace) -> Shown:
     """Everything, said in another way: the target, from the first row to the last."""
     target = trace.run.target.process
     shown = None if target is None else choose_shown(trace, process=target.name)
-    start = min(
-        (int(rows.start_ns[0]) for rows in (trace.activity, trace.hardware) if len(rows)),
-        default=0,
-    )
+    start = min((int(rows.start_ns[0]) for rows in (trace.activity, trace.hardware) if len(rows)), default=0)
     return only_range(shown or everything(trace), trace, min(start, 0), 1 << 62)
 
 

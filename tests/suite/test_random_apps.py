@@ -9,17 +9,7 @@ import pytest
 from suite import random_apps, random_ill_sessions, random_sessions
 from suite.planted import PLANTED
 from suite.queued import queued_keys
-from suite.random_apps import (
-    HEALTHY,
-    ILL_SESSION,
-    MAKERS,
-    PROBLEM,
-    SESSION,
-    judged,
-    judged_all,
-    problem,
-    table,
-)
+from suite.random_apps import HEALTHY, ILL_SESSION, MAKERS, PROBLEM, SESSION, judged, judged_all, problem, table
 from suite.random_uses import RandomApp
 from tracekit.testing import Draws, Model
 from tracekit.testing.simulation import Simulation

@@ -75,7 +75,7 @@ LINKS = {
         ((150, 10, "CPU", "stage", None, "sub"), "unattributed"),
     ],
     "a model that names itself as parent is not linked to itself": [
-        ((0, 100, "Prediction", "net-1", "net-1", "sub"), "unattributed"),
+        ((0, 100, "Prediction", "net-1", "net-1", "sub"), "unattributed")
     ],
     "a prediction outside the activity lane contains nothing": [
         ((0, 100, "Prediction", "net", None, "top", "model-dispatch-event"), "unattributed"),

@@ -11,17 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tracekit.arrays import BoolArray, IntArray
-from tracekit.columns import (
-    Flags,
-    Numbers,
-    Texts,
-    codes_of,
-    column,
-    constant,
-    no_numbers,
-    numbers_by_code,
-    or_null,
-)
+from tracekit.columns import Flags, Numbers, Texts, codes_of, column, constant, no_numbers, numbers_by_code, or_null
 from tracekit.errors import UnreadableRecording
 from tracekit.recording.call_stacks import CallStacks, Caught, no_samples
 from tracekit.recording.contents import Recording

@@ -76,12 +76,7 @@ def test_phases_of_a_load_lie_inside_one_another_and_add_up(phases):
     program = str(LoadPhase.PROGRAM)
     compiling = (program, str(LoadPhase.COMPILING))
     assert (load.kind, load.calls) == (LOAD, 1)
-    assert times(load) == {
-        (program,): 55,
-        compiling: 50,
-        (*compiling, str(LoadPhase.NEURAL_ENGINE)): 20,
-        (OTHER,): 2,
-    }
+    assert times(load) == {(program,): 55, compiling: 50, (*compiling, str(LoadPhase.NEURAL_ENGINE)): 20, (OTHER,): 2}
     assert sum(phase.share for phase in load.phases if len(phase.path) == 1) == pytest.approx(1)
 
 

@@ -34,8 +34,7 @@ def test_a_target_that_has_the_engine_for_itself(scenario, judge):
 
 
 @pytest.mark.parametrize(
-    ("length", "settings", "expected"),
-    [(50, {}, Finding), (49, {}, Passed), (100, {"min_share": 0.1}, Passed)],
+    ("length", "settings", "expected"), [(50, {}, Finding), (49, {}, Passed), (100, {"min_share": 0.1}, Passed)]
 )
 @pytest.mark.parametrize("label", sweep_rest(ENGINE_PREDICTION, Model("Photos").engine_label()))
 def test_the_share_of_others_decides(scenario, judge, label, length, settings, expected):

@@ -45,11 +45,7 @@ def test_what_is_not_known_of_some_keeps_from_passing(scenario, judge):
 
 @pytest.mark.parametrize(
     ("added", "outcome"),
-    [
-        ([20, 70, 35, 90, 15, 60], Finding),
-        ([20, 70, 35], NotEvaluated),
-        ([60] * 6, NotEvaluated),
-    ],
+    [([20, 70, 35, 90, 15, 60], Finding), ([20, 70, 35], NotEvaluated), ([60] * 6, NotEvaluated)],
     ids=["a chat", "too short to be sure", "even steps"],
 )
 def test_signposts_show_by_their_lengths_whether_requests_are_of_one_chat(scenario, judge, added, outcome):

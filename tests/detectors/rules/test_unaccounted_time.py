@@ -5,11 +5,7 @@ from __future__ import annotations
 import pytest
 
 from support.outcomes import values
-from support.reference_recordings import (
-    CONDITIONS,
-    HIFT,
-    speech_app,
-)
+from support.reference_recordings import CONDITIONS, HIFT, speech_app
 from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed, Severity, severity_of
 from tracekit.testing import stacks
 from tracekit.testing.code import Code

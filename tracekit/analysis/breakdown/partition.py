@@ -252,10 +252,7 @@ def _unknowns(seen: _Sight) -> dict[Part, Int8Array]:
     known = np.full(count, -1, np.int8)
     codes = dict.fromkeys(Part, _first((seen.inferred, Unknown.NO_CORE_ML)))
     codes |= dict.fromkeys((Part.AMBIGUOUS, Part.UNACCOUNTED, Part.NOT_RECORDED), known)
-    for device, part, queue in (
-        (Device.ANE, Part.ANE, Part.ANE_QUEUE),
-        (Device.GPU, Part.GPU, Part.GPU_QUEUE),
-    ):
+    for device, part, queue in ((Device.ANE, Part.ANE, Part.ANE_QUEUE), (Device.GPU, Part.GPU, Part.GPU_QUEUE)):
         executed, requested, shared = seen.executed[device], seen.requested[device], seen.shared[device]
         hidden = (
             (shared & ~executed, Unknown.AMBIGUOUS),

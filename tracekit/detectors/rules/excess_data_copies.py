@@ -38,10 +38,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Looks for predictions that spend much of their time in the Data lane."""
     count, mean_ns = len(view.predictions), float(view.durations.mean())
     summary = summarize_copies(
-        view.predictions,
-        view.data,
-        large_ratio=options.large_input_ratio,
-        large_ns=round(options.large_input_ms * 1e6),
+        view.predictions, view.data, large_ratio=options.large_input_ratio, large_ns=round(options.large_input_ms * 1e6)
     )
     metrics = (
         tk.above("copies", "copies and conversions", summary.share, "share", options.copy_share),

@@ -63,11 +63,7 @@ def _loads(asked: Asked, options: Options, late: tk.BoolArray, share: tk.FloatAr
         f"{tk.format_time(load[worst])} of {tk.format_time(first[worst])} to the first token.",
         metrics,
         late,
-        cost=(
-            int(load.sum()),
-            "Loading and warming up between a request and its first token",
-            waited,
-        ),
+        cost=(int(load.sum()), "Loading and warming up between a request and its first token", waited),
         once=len(rows) == 1,
         longest_wait_ns=int(load[worst]),
         shown=shown,

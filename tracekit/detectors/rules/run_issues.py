@@ -28,8 +28,7 @@ def detect(view: tk.RecordingView, _options: tk.NoOptions) -> tk.Outcome:
         return view.unknown(why, "Copy the bundle again from the Mac that recorded it.")
     if noted is None:
         return view.unknown(
-            "Exports do not contain the issues that Instruments reported.",
-            "Analyze the .trace bundle to see them.",
+            "Exports do not contain the issues that Instruments reported.", "Analyze the .trace bundle to see them."
         )
     issues = tk.issues_about_data(noted)
     about_display = len(noted) - len(issues)

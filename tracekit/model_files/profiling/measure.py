@@ -158,13 +158,7 @@ Side = tuple[ModelFile, Path]
 MAX_ELEMENTS = 2**28
 """Of one input: 1 GB as Float32."""
 
-_TYPES = {
-    "Float32": np.float32,
-    "Float16": np.float16,
-    "Double": np.float64,
-    "Int32": np.int32,
-    "Int8": np.int8,
-}
+_TYPES = {"Float32": np.float32, "Float16": np.float16, "Double": np.float64, "Int32": np.int32, "Int8": np.int8}
 
 
 def inputs_for(features: Sequence[Feature], image: MakeImage) -> dict[str, Any]:

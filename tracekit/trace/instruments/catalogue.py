@@ -90,10 +90,7 @@ INSTRUMENTS: tuple[Instrument, ...] = (
         plural=True,
     ),
     Instrument(
-        "Core AI",
-        "specializations, loads, setups and inferences of Core AI models",
-        CORE_AI,
-        added_as="Core AI",
+        "Core AI", "specializations, loads, setups and inferences of Core AI models", CORE_AI, added_as="Core AI"
     ),
     Instrument(
         "Call Stacks",
