@@ -1,9 +1,8 @@
 """States of the device at given times, and durations in each."""
 
 import numpy as np
-import pytest
 
-from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, heat_ratio, states_at
+from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, states_at
 from tracekit.trace.instruments.tables import Thermal
 
 
@@ -16,19 +15,6 @@ def test_the_state_that_held_counts_and_gaps_are_unknown():
     rows = states((10, 10, "Nominal"), (20, 5, "Serious"), (40, 10, "Unknown"))
     times = np.array([9, 10, 19, 20, 24, 25, 45, 60])
     assert states_at(rows, THERMAL_STATES, times).tolist() == [UNKNOWN, 0, 0, 2, 2, UNKNOWN, UNKNOWN, UNKNOWN]
-
-
-@pytest.mark.parametrize(
-    ("durations", "state", "least", "expected"),
-    [
-        ([10, 11, 12, 100, 100, 100, 22, 33, 44, 5], [0] * 3 + [1] * 3 + [3] * 3 + [UNKNOWN], 3, (3, 0)),
-        ([10, 11, 12, 30], [0, 0, 0, 2], 2, (None, 0)),
-        ([10, 11], [1, 2], 2, (None, UNKNOWN)),
-        ([], [], 1, (None, UNKNOWN)),
-    ],
-)
-def test_the_hottest_state_with_enough_calls_is_set_against_the_coolest(durations, state, least, expected):
-    assert heat_ratio(np.array(durations), np.array(state, np.int64), least) == expected
 
 
 def test_without_rows_no_state_is_known():

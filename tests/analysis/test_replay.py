@@ -11,7 +11,8 @@ from hypothesis import given, strategies as st
 
 from support.handover import trace_of
 from tracekit.analysis import replay as module
-from tracekit.analysis.replay import NO_QUEUE, Changes, Schedule, asked_at, changed, replay, schedule_of
+from tracekit.analysis.changes import Changes, changed
+from tracekit.analysis.replay import NO_QUEUE, Schedule, asked_at, replay, schedule_of
 from tracekit.analysis.schedule import recorded_schedule
 from tracekit.intervals import Intervals
 from tracekit.testing import Draws, Model

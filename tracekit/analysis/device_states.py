@@ -53,16 +53,6 @@ def thermal_states(trace: Trace, times_ns: IntArray) -> IntArray | None:
     return None if states is None or not len(states) else states_at(states, THERMAL_STATES, times_ns)
 
 
-def heat_ratio(durations_ns: IntArray, state: IntArray, min_calls: int) -> tuple[float | None, int]:
-    """Median duration in the hottest state over that in the coolest, of those with at least `min_calls` calls, and the
-    coolest: None where no two can be compared, `UNKNOWN` where there is none. Shape (calls,) each. O(n)."""
-    enough = np.flatnonzero(np.bincount(state[state != UNKNOWN]) >= min_calls).tolist()
-    if not enough:
-        return None, UNKNOWN
-    cool, hot = (float(np.median(durations_ns[state == each])) for each in (enough[0], enough[-1]))
-    return (hot / cool if len(enough) > 1 and cool else None), enough[0]
-
-
 LEAST_NS: Final = 60_000_000_000
 """Time from the first prediction to the last from which on speed is compared: a device takes that long to warm up."""
 PAUSE_NS: Final = 10_000_000_000

@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from tracekit.analysis.breakdown.device_runs import gaps_between
+from tracekit.analysis.changes import Changes
 from tracekit.analysis.ledger.account import ledger
 from tracekit.analysis.ledger.causes import Cause
 from tracekit.analysis.ledger.order import in_order
 from tracekit.analysis.quantities import sample_quantiles
-from tracekit.analysis.replay import Changes
 from tracekit.analysis.schedule import Recorded
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.detectors.answers import metric_of

@@ -8,8 +8,9 @@ from functools import cached_property, reduce
 
 import numpy as np
 
+from tracekit.analysis.changes import Changes, as_one, changed
 from tracekit.analysis.code.threads import core_ml_time
-from tracekit.analysis.replay import Changes, as_one, changed, in_a_row, replay
+from tracekit.analysis.replay import in_a_row, replay
 from tracekit.analysis.schedule import Recorded, recorded_schedule
 from tracekit.analysis.statistics import CallTimes
 from tracekit.analysis.throughput import bursts

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tracekit.analysis.changes import as_one
 from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.pace import frame_steps
 from tracekit.analysis.quantities import sample_quantiles
-from tracekit.analysis.replay import as_one, asked_at
+from tracekit.analysis.replay import asked_at
 from tracekit.analysis.statistics import CallTimes, duration_statistics
 from tracekit.analysis.throughput import bursts, summarize_throughput
 from tracekit.arrays import BoolArray

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tracekit.analysis.device_states import UNKNOWN, heat_ratio
+from tracekit.analysis.device_states import UNKNOWN
 from tracekit.analysis.latency import change_points, modes, ranks
 from tracekit.analysis.latency_growth import AFRESH, MIN_CALLS, Growth, growth
 from tracekit.analysis.pace import CERTAINTY
@@ -168,10 +168,12 @@ def read_growth(times: Intervals, burst: IntArray, state: IntArray, min_calls: i
     durations = durations[index]
     if 2 * int(growth(durations[cool], sequence[cool], min_calls).grows.sum()) >= len(count):
         return GrowthReading(measured, Grows.SEQUENCE, across)
-    ratio, _ = heat_ratio(durations, states, MIN_IN_STATE)
-    if ratio is None:
+    enough = np.flatnonzero(np.bincount(states) >= MIN_IN_STATE)
+    medians = [median(durations[states == each]) or 0 for each in enough]
+    if len(medians) < 2 or not medians[0]:
         return GrowthReading(measured, Grows.UNCLEAR, across)
-    return GrowthReading(measured, Grows.HEAT if ratio >= HEAT_RATIO else Grows.SEQUENCE, across)
+    is_hot = medians[-1] >= HEAT_RATIO * medians[0]
+    return GrowthReading(measured, Grows.HEAT if is_hot else Grows.SEQUENCE, across)
 
 
 def _cause_without_states(times: Intervals, measured: Growth) -> Grows:

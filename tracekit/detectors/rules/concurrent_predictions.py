@@ -39,8 +39,8 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return view.not_applicable(f"Only {counted}, so no more than {limit} can be in flight.")
     in_flight = depth_over_time(view.predictions)
     spent_ns = in_flight.at_depth_ns
-    most, busy_ns = len(spent_ns) - 1, int(spent_ns[1:].sum())
-    if not busy_ns:
+    most = len(spent_ns) - 1
+    if not spent_ns[1:].any():
         return view.unknown(
             f"None of {counted} has a duration, so it is unknown how many overlap.",
             "Record again, and stop only after the predictions have ended.",
@@ -49,7 +49,13 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return view.unknown(
             f"Up to {most} in flight, but only {counted}; {options.min_predictions} needed.", tk.RECORD_LONGER
         )
-    is_above = 2 * in_flight.above_ns(limit, calls) > calls.durations
+    return _judge(view, spent_ns, 2 * in_flight.above_ns(limit, calls) > calls.durations, options)
+
+
+def _judge(view: tk.ModelView, spent_ns: tk.IntArray, is_above: tk.BoolArray, options: Options) -> tk.Outcome:
+    """The answer where each number was in flight for so long, and some predictions mostly with more than the limit."""
+    calls, limit = tk.Intervals.from_rows(view.predictions), options.limit
+    most, busy_ns = len(spent_ns) - 1, int(spent_ns[1:].sum())
     alone, above = (calls.durations[chosen] for chosen in (calls.alone() & (calls.durations > 0), is_above))
     alone_ns, above_ns = median(alone), median(above)
     enough = min(len(alone), len(above)) >= options.min_compared

@@ -6,8 +6,7 @@ import numpy as np
 
 import tracekit.detectors as tk
 from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN
-from tracekit.analysis.ledger.patterns import MIN_IN_STATE
-from tracekit.detectors.shared.options import HEAT_RATIO
+from tracekit.analysis.ledger.patterns import HEAT_RATIO, MIN_IN_STATE
 from tracekit.detectors.shared.stands_out import MIN_CALLS, Alike, judge_alike
 
 

@@ -10,9 +10,6 @@ from tracekit.analysis.load_waits import HUNG_SHARE, SOON_MS, WARM_UP_PAUSE_S
 GAP_SHARE = 0.5
 """Share of the time from which on gaps outweigh predictions: `pipeline-gaps`, and below `serial-predictions`."""
 
-HEAT_RATIO = 1.2
-"""Least ratio of medians for heat to slow calls down (heuristic)."""
-
 
 def max_delay_option() -> Any:
     """Option: how soon after a load, in ms, a call starts that waited for it."""
