@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.breakdown.partition import breakdown
-from tracekit.analysis.frame_summary import described, frame_summary, late_frame_at
+from tracekit.analysis.frame_summary import described, frame_summary, late_frame_at, unknown_frames
 from tracekit.analysis.late_frames import late_frames
 from tracekit.analysis.ledger.account import ledger
 from tracekit.analysis.ledger.choice import Choice, chosen, slower_elsewhere
@@ -173,7 +173,7 @@ def explain(trace: Trace, request: Request = ALL, choice: Choice = SLOWEST) -> W
     nothing = ""
     if choice.frame_ns is not None:
         late = frame_summary(trace)
-        none = "no frame came late at or after this time" if late else f"{trace.coverage_of('Hitches').conclusion}"
+        none = "no frame came late at or after this time" if late else unknown_frames(trace)[0]
         nothing = "" if frame is not None else f"Nothing to explain: {lower_first(none).rstrip('.')}."
     elif not found:
         called = breakdown(trace).every.model

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path as Folder
 
@@ -239,9 +239,15 @@ WORLDS: dict[str, Callable[..., World]] = {
 
 def trace_of(world: World) -> Trace:
     """The recording of a world, read."""
+    return trace_of_app(world.app)
+
+
+def trace_of_app(app: App) -> Trace:
+    """A recording, written and read."""
     with tempfile.TemporaryDirectory() as folder:
-        write_export(world.app.finish(), folder)
+        write_export(app.finish(), folder)
         trace = open_trace(Folder(folder))
+        # The files are gone when something asks for the samples.
         _ = trace.sampled
         return trace
 
@@ -269,8 +275,24 @@ def score(make: Callable[..., World], seed: int) -> Counter[str]:
     return counts
 
 
+def measured(name: str, seeds: Iterable[int]) -> Counter[str]:
+    """The scores of a world over many draws, together."""
+    return sum((score(WORLDS[name], seed) for seed in seeds), Counter())
+
+
+COLUMNS = ("late", "by the model", "right", "missed", "false", "false proved", str(Strength.PROVED), str(Strength.FITS))
+
+
+def table(seeds: range) -> str:
+    """The table of docs/frames.md."""
+    rows = {name: measured(name, seeds) for name in WORLDS}
+    rows["all"] = sum(rows.values(), Counter())
+    lines = [f"| world | {' | '.join(COLUMNS)} |", f"|---|{'--:|' * len(COLUMNS)}"]
+    for name, row in rows.items():
+        figures = " | ".join(str(row[key]) for key in COLUMNS)
+        lines += [f"| {name.replace('_', ' ')} | {figures} |"]
+    return "\n".join(lines)
+
+
 if __name__ == "__main__":
-    seeds = range(int(sys.argv[1]))
-    for name, make in WORLDS.items():
-        if len(sys.argv) < 3 or name in sys.argv[2:]:
-            print(name, dict(sum((score(make, 100 + seed) for seed in seeds), Counter())))  # noqa: T201
+    print(table(range(100, 100 + int(sys.argv[1]))))  # noqa: T201

@@ -207,3 +207,14 @@ def late_frame_at(trace: Trace, time_ns: int) -> int | None:
     ends = found.start_ns + found.duration_ns
     at = np.flatnonzero(ends >= time_ns)
     return int(at[0]) if len(at) else None
+
+
+def unknown_frames(trace: Trace) -> tuple[str, str]:
+    """Why it is not known which frames came late, and what to do, each in one sentence."""
+    hitches = trace.coverage_of("Hitches")
+    if hitches.recorded:
+        return (
+            "The table of late frames (hitches) is not in this recording.",
+            "Export all tables of Hitches and Display.",
+        )
+    return hitches.conclusion, hitches.advice

@@ -168,30 +168,25 @@ def late_frames(trace: Trace) -> LateFrames:
     # Each ns of lateness has one cause: the first path that would have brought the frame earlier.
     paths = (main, gpu, cpu)
     saves = [kinds.saved(path) for path in paths]
-    choice = np.full(len(frames), -1)
-    for number in reversed(range(len(paths))):
-        choice[(paths[number].blocked_ns > 0) & (saves[number] == 0) & (choice < 0)] = number
-    for number in reversed(range(len(paths))):
-        choice[saves[number] > 0] = number
+    held = [path.blocked_ns > 0 for path in paths]
+    choice = np.select([*(saved > 0 for saved in saves), *held], [0, 1, 2, 0, 1, 2], -1)
 
     def chosen(values: list[IntArray], nothing: int) -> IntArray:
         return np.select([choice == number for number in range(len(paths))], values, nothing)[late]
 
-    blocked, saved = chosen([path.blocked_ns for path in paths], 0), chosen(saves, 0)
-    call, model = chosen([path.call for path in paths], -1), chosen([path.model for path in paths], -1)
-    strengths = [_strength(trace, kinds, path, saves[number]) for number, path in enumerate(paths)]
-    strength = chosen(strengths, -1)
-    path_code = np.where(choice[late] == 0, chosen([main.waits.astype(np.int64)] * 3, 0), choice[late] + 1)
-    path_code = np.where(choice[late] < 0, -1, path_code)
+    model, call = chosen([path.model for path in paths], -1), chosen([path.call for path in paths], -1)
+    strength = chosen([_strength(trace, kinds, path, saved) for path, saved in zip(paths, saves, strict=True)], -1)
+    # In the order of `Path`, in which the main thread has two.
+    how = np.where(choice == 0, main.waits, choice + (choice > 0))[late]
     return LateFrames(
         place=late,
         start_ns=frames.start_ns[late],
         duration_ns=frames.duration_ns[late],
-        path=codes_of(path_code, tuple(map(str, Path)), map(str, Path)),
+        path=codes_of(how, tuple(map(str, Path)), map(str, Path)),
         model=codes_of(model, trace.activity.model.values),
         strength=codes_of(strength, tuple(map(str, Strength)), map(str, Strength)),
-        blocked_ns=blocked,
-        saved_ns=saved,
+        blocked_ns=chosen([path.blocked_ns for path in paths], 0),
+        saved_ns=chosen(saves, 0),
         call=call,
     )
 
@@ -333,6 +328,12 @@ def _longest(
     return np.where(found, ids[best], -1), np.where(found, calls.model.codes[best], -1)
 
 
+def _in_activity(trace: Trace, rows: Events, codes: IntArray) -> IntArray:
+    """Codes of models of some rows as those of the activity."""
+    names = codes_of(np.arange(len(rows.model.values)), rows.model.values)
+    return np.append(names.codes_in(trace.activity.model.values), -1)[codes]
+
+
 def _on_gpu(trace: Trace, kinds: _Kinds) -> _Held:
     """Work of models on the GPU between the commit and the start of what the compositor draws for a frame."""
     frames, rows = kinds.frames, trace.hardware
@@ -358,9 +359,14 @@ def _on_gpu(trace: Trace, kinds: _Kinds) -> _Held:
     times = Intervals.from_rows(models)
     blocked = times.covered_within(window)
     call, model = _longest(times, models, window, models.prediction.filled())
-    codes = codes_of(np.arange(len(models.model.values)), models.model.values).codes_in(trace.activity.model.values)
-    model = np.where(model >= 0, np.append(codes, -1)[model], -1)
-    return _Held(Stage.GPU, blocked, call, model, np.zeros(len(frames), np.bool_), np.zeros_like(blocked))
+    return _Held(
+        Stage.GPU,
+        blocked,
+        call,
+        _in_activity(trace, models, model),
+        np.zeros(len(frames), np.bool_),
+        np.zeros_like(blocked),
+    )
 
 
 def _on_cpu(trace: Trace, kinds: _Kinds) -> _Held:
@@ -379,8 +385,7 @@ def _on_cpu(trace: Trace, kinds: _Kinds) -> _Held:
     blocked = np.where(known, ready.intersection(Intervals.from_rows(work)).covered_within(window), 0)
     update = np.maximum(end.values - frames.update_ns.values, 0)
     call, model = _longest(Intervals.from_rows(work), work, window, work.prediction.filled())
-    codes = codes_of(np.arange(len(work.model.values)), work.model.values).codes_in(trace.activity.model.values)
-    model = np.where(model >= 0, np.append(codes, -1)[model], -1)
+    model = _in_activity(trace, work, model)
     return _Held(Stage.UPDATE, blocked, call, model, np.zeros(len(frames), np.bool_), np.minimum(blocked, update))
 
 

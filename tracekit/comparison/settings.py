@@ -182,11 +182,11 @@ def parse_check(table: object, checks: frozenset[str]) -> CheckSettings:
     """The table `check` of a file of settings; `checks` are the ids there are. Raises `UsageError` with the key."""
     settings = _table(table, "check")
     check_keys(settings, _KEYS, "check.")
-    for key in CHECK_KEYS:
+    for key in ("baseline", "history"):
         if not isinstance(settings.get(key, ""), str):
-            raise UsageError(f"'check.{key}': must be a text, as {CHECK_KEYS[key].example}")
-    late = settings.get("late-frames")
-    if late is not None and (not late.endswith("/s") or _time_ns(late.removesuffix("/s")) is None):
+            raise UsageError(f"'check.{key}': must be the path of a file")
+    late = settings.get("late-frames", "0ms/s")
+    if not isinstance(late, str) or not late.endswith("/s") or (late_ns := _time_ns(late[:-2])) is None:
         raise UsageError("'check.late-frames': must be a time per second, as \"10ms/s\"")
     limits = []
     for pattern, entries in _table(settings.get("limits", {}), "check.limits").items():
@@ -209,7 +209,7 @@ def parse_check(table: object, checks: frozenset[str]) -> CheckSettings:
         table,
         tuple(limits),
         tuple(_suppression(entry, checks) for entry in suppressed),
-        None if late is None else _time_ns(late.removesuffix("/s")),
+        late_ns if "late-frames" in settings else None,
     )
 
 

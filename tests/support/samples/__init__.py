@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from support.samples.album import album_memory
 from support.samples.captions import captions_concurrent
+from support.samples.hitches import camera_hitches
 from support.samples.language_models import meal_planner
 from support.samples.not_instrumented import not_instrumented
 from support.samples.runtimes import dictation, frame_camera, local_chat
@@ -30,6 +31,7 @@ SAMPLES: dict[str, Callable[[], Scenario]] = {
     "dictation": dictation,
     "frame_camera": frame_camera,
     "album_memory": album_memory,
+    "camera_hitches": camera_hitches,
 }
 """By name."""
 
@@ -43,6 +45,7 @@ FINDINGS: dict[str, tuple[tuple[str, str | None], ...]] = {
     # Nothing is loaded before the first request, and the last one is refused.
     "meal_planner": (("load-before-first-token", None), ("request-errors", None)),
     "album_memory": (("unreturned-load", "PhotoTagger"),),
+    "camera_hitches": (("model-delays-frames", "PersonSegmenter"),),
 }
 """What each sample was made to show: check and model. The others are clean."""
 

@@ -7,7 +7,7 @@ import numpy as np
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.code.threads import runs_interface
-from tracekit.analysis.frame_summary import animated_seconds, frame_summary
+from tracekit.analysis.frame_summary import animated_seconds, frame_summary, unknown_frames
 from tracekit.analysis.late_frames import Path, Strength, late_frames
 from tracekit.columns import constant
 from tracekit.detectors.shared.call_stacks import in_blocking
@@ -36,8 +36,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if summary is None:
         if runs_interface(trace) is False:
             return view.not_applicable("The app has no UI that shows frames.")
-        hitches = trace.coverage_of("Hitches")
-        return view.unknown(hitches.conclusion, hitches.advice)
+        return view.unknown(*unknown_frames(trace))
     found = late_frames(trace)
     if not summary.late:
         return view.passed("No frame came late.")
@@ -77,12 +76,12 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         *(trace.frames.row[found.place[mine]], np.zeros(frames, np.int64)),
     )
     calls = found.call[mine]
-    late_seconds = len(np.unique(found.start_ns[mine] // 1_000_000_000))
     return view.finding(
         said,
         metrics,
         rows=rows,
-        missed=min(late_seconds / max(animated, 1), 1.0),
+        # As Apple rates it: from 10 ms/s on medium, from 25 high, from 50 critical.
+        missed=min(per_second / 100, 1.0),
         fix=ON_MAIN if path in (Path.MAIN_BUSY, Path.MAIN_WAITS) else "",
         call_sites=sites_of(trace, np.unique(calls[calls >= 0])),
     )

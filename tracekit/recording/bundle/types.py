@@ -89,6 +89,8 @@ dispatch-work-state energy-impact errno gpu-driver-event-name gpu-memory-event-n
 network-interface network-protocol sched-event state string-value swift-actor-class swift-task-name swift-task-state
 syscall vm-op word-string
 """
+_ASSUMED_STRINGS = "display-name vsync-event"
+"""Texts in exports. No bundle with their rows was seen."""
 _REPORTED_SPARSE_INTEGERS = """
 disk-size-in-bytes fd network-size-in-bytes network-size-in-bytes-per-second sched-priority size-in-bytes-per-second
 size-in-pages syscall-return work-task-identifier
@@ -125,7 +127,7 @@ KNOWN: Final = {
 REPORTED: Final = {
     mnemonic: EngineeringType(mnemonic, storage, nulls, is_time)
     for text, storage, nulls, is_time in (
-        (_REPORTED_STRINGS, Storage.STRING, _ALL_ONES, False),
+        (_REPORTED_STRINGS + _ASSUMED_STRINGS, Storage.STRING, _ALL_ONES, False),
         (_REPORTED_SPARSE_INTEGERS, Storage.INTEGER, _ALL_ONES, False),
         (_REPORTED_FULL_INTEGERS + _ASSUMED_FULL_INTEGERS, Storage.INTEGER, (), False),
         ("duration-on-core duration-waiting", Storage.INTEGER, (0, -1), True),

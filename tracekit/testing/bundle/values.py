@@ -86,14 +86,16 @@ _GROUPS: dict[_Width, str] = {
 }
 
 _STACK_GROUPS: dict[_Width, str] = {
-    (Kind.STRING, 4, _ONES_4): "ThreadState thread-state; RawString raw-string",
+    (Kind.STRING, 4, _ONES_4): "ThreadState thread-state; RawString raw-string; DisplayName display-name",
     (Kind.ARRAY, 4, _ONES_4): "Backtrace backtrace; CoreProfileCallstack kperf-bt",
-    (Kind.NUMBER, 4, _ONES_4): "CPUCore core",
+    (Kind.NUMBER, 4, _ONES_4): "CPUCore core; ContainmentLayoutID containment-level",
     (Kind.NUMBER, 4, None): """
         KDebugClass kdebug-class; KDebugSubclass kdebug-subclass; KDebugCode kdebug-code; KDebugFunction kdebug-func
     """,
     (Kind.NUMBER, 8, _ONES_8): "TimeSampleWeight weight",
-    (Kind.NUMBER, 8, None): "KDebugArgument kdebug-arg; KDebugStringID kdebug-string",
+    (Kind.NUMBER, 8, None): """
+        KDebugArgument kdebug-arg; KDebugStringID kdebug-string; DisplayedSurfaceSwapID displayed-surface-swap
+    """,
 }
 
 
@@ -106,7 +108,7 @@ def _types(groups: dict[_Width, str]) -> dict[str, NativeType]:
 
 
 STACK_TYPES = _types(_STACK_GROUPS)
-"""Of the tables that call stacks need; no label holds them. By mnemonic."""
+"""Of the tables of call stacks and of frames; no label holds them. By mnemonic."""
 TYPES: dict[str, NativeType] = _types(_GROUPS) | STACK_TYPES
 """By mnemonic."""
 
