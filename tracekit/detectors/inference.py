@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.quantities import median_of
 from tracekit.analysis.statistics import medians_by_group, sorted_by_group
 from tracekit.arrays import BoolArray, FloatArray, IntArray
@@ -23,6 +24,7 @@ from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Ou
 from tracekit.intervals import Intervals
 from tracekit.recording.table import TableState
 from tracekit.rows import sums_by
+from tracekit.sorting import is_first_of_each
 from tracekit.trace.calls.infer import Follows, Inferred, call_order, keep_in_order, next_of, threads_of, with_times
 from tracekit.trace.calls.stacks import Unit
 from tracekit.trace.events import LOAD_KINDS, SETUP_KINDS, Attribution, Calls, Events, Kind, Origin
@@ -110,10 +112,14 @@ class _Bounds:
         others of their model, which samples tell."""
         narrow = np.where(self.wide, self.width, np.minimum(self.width, self.resolution))
         model = trace.activity.model
+        first = first_predictions(trace) | is_first_of_each(model.codes.astype(np.int64) + 1)
         for edge, (sign, work) in enumerate(zip((-1, 1), _work_times(trace), strict=True)):
             seen = sign * (self.inner[:, edge] - work)
             beyond = np.where(self.wide[:, edge], np.nan, seen + narrow[:, edge])
             left = np.maximum(_usually_beyond(beyond, model) - seen, 0)
+            if edge:
+                # A first prediction that ends in a wait may wait for what others do not.
+                left[first] = np.nan
             narrow[:, edge] = np.where(np.isnan(left), narrow[:, edge], np.minimum(narrow[:, edge], left))
         return replace(self, width=narrow)
 

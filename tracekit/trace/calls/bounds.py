@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from tracekit.arrays import IntArray
+from tracekit.arrays import BoolArray, IntArray
 from tracekit.trace.calls.hardware import FEW, Work
 from tracekit.trace.calls.join import SHORT, Joined
 from tracekit.trace.calls.names import keys_of
@@ -31,12 +31,33 @@ def bounds_of(
     line: Timeline, pieces: Pieces, work: Work, calls: Sequence[Joined], mistakable: Sequence[bool]
 ) -> IntArray:
     """`BOUNDS` of each call: shape (calls, 4). Those that are `mistakable` may be several. O(samples of the calls)."""
-    usual = usual_spans(line, pieces)
+    usual, first = usual_spans(line, pieces), _first_calls(line, pieces, calls)
     bounds = [
         _bounds(line, pieces, work, call, usual.get(int(pieces.key[call.chain]), 0), mistakable=several)
         for call, several in zip(calls, mistakable, strict=True)
     ]
+    for number in np.flatnonzero(first).tolist():
+        call, (low, late, early, high) = calls[number], bounds[number]
+        returns = call.work and int(line.time[call.after - 1]) > int(work.ends[call.work].max())
+        if not (returns and call.after > call.first) and not work.told[call.work].any():
+            # While it waits, another process may compile: that it ends as others do says nothing.
+            bounds[number] = low, late, early, max(high, call.high_ns)
     return np.array(bounds, np.int64).reshape(-1, 4)
+
+
+def _first_calls(line: Timeline, pieces: Pieces, calls: Sequence[Joined]) -> BoolArray:
+    """Shape (calls,): loads, compilations, and the predictions that are the first of their place, or of their thread
+    after a load: these may wait for what no unit shows. They last until the next sign of the thread."""
+    first, seen = np.zeros(len(calls), np.bool_), set[int]()
+    loaded: dict[int, bool] = {}
+    for number in sorted(range(len(calls)), key=lambda number: calls[number].low_ns):
+        place = int(pieces.first[calls[number].chain])
+        thread, key = int(line.thread[place]), int(pieces.key[calls[number].chain])
+        loads = line.kinds.api.item(int(line.stack[place])) != Api.PREDICTION
+        first[number] = loads or key not in seen or loaded.get(thread, False)
+        loaded[thread] = loads
+        seen.add(key)
+    return first
 
 
 def _bounds(
