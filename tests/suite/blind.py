@@ -237,7 +237,7 @@ Way = tuple[int, str]
 WAYS: tuple[Way, ...] = tuple((ms, shown) for shown in SHOWN for ms in PERIODS)
 
 
-def page(results: Sequence[Compared], step: int) -> str:
+def page(results: Sequence[Compared], step: int = 1) -> str:
     """The page as Markdown."""
     counted = [result for result in results if result.calls is not None]
     answers = Counter(
@@ -247,12 +247,15 @@ def page(results: Sequence[Compared], step: int) -> str:
         if worth or what not in (FOUND, MISSING)
     )
     recall = [detector for detector in detector_ids() if detector not in EXEMPT]
-    part = f"\n\n**These are the figures of one recording in {step}, and of each healthy app in one of the ways.**"
+    part = f"\n\n**These are the figures of {'' if step == 1 else f'one in {step}: '}"
+    healthy = {result.key.number for result in counted if result.key.source == HEALTHY}
+    others = {result.key[:3] for result in counted if result.key.source != HEALTHY}
+    part += f"{len(others):,} recordings in all of the ways, and {len(healthy):,} healthy apps, each in one of them.**"
     lines = [
         HEAD.format(
             count=len({result.key[:3] for result in counted}),
             worth=WORTH,
-            part="" if step == 1 else part,
+            part=part,
             artifacts="".join(f", nor where {why}" for why in dict.fromkeys(ARTIFACTS.values())),
         )
     ]

@@ -69,13 +69,13 @@ def _judge_some(calls: Alike, at: tk.IntArray, burst: tk.IntArray, options: Opti
     view, took = calls.view, calls.usual.ns + calls.extra_ns[at]
     typical, slow = sample_quantiles(took, 0.5, 0.95)
     metrics = (
-        tk.above("tail", "p95 to median", slow / typical, "ratio", options.tail_ratio),
+        tk.above("tail", "p95 to median", slow / max(typical, 1), "ratio", options.tail_ratio),
         tk.Metric("median", "median, comparable predictions", typical, "ns"),
         tk.Metric("p95", "p95, comparable predictions", slow, "ns"),
     )
     what = f"p95 of {tk.format_count(len(at), 'comparable prediction')} is {tk.format_time(slow)}"
     if not tk.reached(metrics, "tail") or slow - typical < options.min_difference_ms * 1e6:
-        return view.passed(f"{what}, {slow / typical:.2f}x the median.", metrics)
+        return view.passed(f"{what}, {metrics[0].value:.2f}x the median.", metrics)
     long = np.zeros(len(calls.calls), np.bool_)
     long[at[took >= min(_LONG * typical, slow)]] = True
     if reason := _other_reading(calls, at, burst, long):
@@ -90,7 +90,7 @@ def _judge_some(calls: Alike, at: tk.IntArray, burst: tk.IntArray, options: Opti
     cause = next(iter(calls.account.sums(calls.at[long])))
     if cause not in DETECTOR.causes:
         return view.passed(f"Most of the extra time of the slow ones has a cause of its own: {NAMES[cause]}.", metrics)
-    summary = f"{what}, {slow / typical:.1f}x the median of {tk.format_time(typical)}."
+    summary = f"{what}, {metrics[0].value:.1f}x the median of {tk.format_time(typical)}."
     basis = f"Time beyond a usual prediction, in predictions that take {_LONG}x the median or longer"
     return calls.finding(long, (" ".join((summary, *_coincidences(calls, long))), metrics), basis)
 

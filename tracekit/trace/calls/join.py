@@ -62,6 +62,8 @@ def joined_calls(line: Timeline, pieces: Pieces, work: Work) -> tuple[list[Joine
         begin, end, span = int(pieces.ends[piece - 1]), int(pieces.starts[piece]), usual.get(int(pieces.key[piece]), 0)
         longest = SHORT * span - line.period_ns
         short = begin - pieces.starts[piece - 1] <= longest and pieces.ends[piece] - end <= longest
+        # No call of its usual length ends, or begins, between them.
+        short |= min(end - pieces.starts[piece - 1], pieces.ends[piece] - begin) <= longest
         fits = pieces.ends[piece] - pieces.starts[piece - 1] <= span / SHORT
         missed[piece] = short and fits and line.is_silent(begin, end)
     pieces.follows[missed] = GOES_ON
