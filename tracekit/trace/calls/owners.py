@@ -3,6 +3,19 @@
 It belongs to the calls of the place whose samples are nearest to it, time and again, and whose thread rather waits than
 runs meanwhile. A call may have work of several models, as a pipeline does. Work of a model that no place calls is
 another process's, or of calls whose threads were not sampled.
+
+    thread of A   ──xxx········xx───────xxx········xx──    ─ other code   x in a call of a place   · no sample
+    thread of B   ────────xxxxxxxxxxxxxx───────────────
+    engine           ████████             ████████         A waits for this work, time and again; B runs meanwhile
+
+    candidates    every work with the chains near it whose threads wait for half of it         _candidates
+      ▼           places that fit a model: the least time that they run in its work,
+                  or lie away from it, in nearly all of their calls                            _likely_sites
+    sole chain    the only one left for a work; none of models whose work overlaps in a chain  _sole_chains, _shared
+      ▼           models of each place, and those of them that come second in its calls        _sites
+    far work      within reach, for the only chain of such a place that has none               owners_of
+      ▼
+    owner         a chain · `left`: a call that is not known · `foreign`: no thread waits      _foreign
 """
 
 from __future__ import annotations
