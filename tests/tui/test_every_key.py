@@ -23,6 +23,7 @@ RECORDINGS = {
     "signposts": ("local_chat",),
     "language models": ("meal_planner",),
     "memory": ("album_memory",),
+    "late frames": ("camera_hitches",),
     "without Core ML": ("not_instrumented",),
 }
 SIZES = ((60, 16), (120, 40), (200, 60))
