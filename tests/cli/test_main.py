@@ -114,7 +114,9 @@ def test_every_option_reads_a_time_in_each_way() -> None:
         assert len({read(text) for text in ("3s", "3000ms", "00:03", "0:00:03.000", "3.0 s")}) == 1
         assert read("3") in (read("3s"), read("3ms"))
         # Limits and deadlines are those of a prediction or a load.
-        assert (read("3") == read("3s")) == (name in {"from", "to", "at", "time-limit"} or name.endswith("timeout"))
+        assert (read("3") == read("3s")) == (
+            name in {"from", "to", "at", "frame", "time-limit"} or name.endswith("timeout")
+        )
         with pytest.raises(argparse.ArgumentTypeError, match=r"such as 20ms, 3s or 00:02.896, found 'soon'"):
             read("soon")
 
