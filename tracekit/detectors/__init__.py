@@ -21,7 +21,16 @@ if TYPE_CHECKING:
     from tracekit.analysis.statistics import covered_ns
     from tracekit.arrays import BoolArray, FloatArray, IndexArray, IntArray
     from tracekit.columns import Numbers, Texts, coded, constant
-    from tracekit.detectors.answers import RECORD_EARLIER, RECORD_LONGER, Showing, Shown, all_reached, reached, value_of
+    from tracekit.detectors.answers import (
+        RECORD_CORE_ML,
+        RECORD_EARLIER,
+        RECORD_LONGER,
+        Showing,
+        Shown,
+        all_reached,
+        reached,
+        value_of,
+    )
     from tracekit.detectors.expectations import UNIT_NUMBERS
     from tracekit.detectors.framework import (
         Detector,

@@ -19,6 +19,8 @@ from tracekit.units import format_time
 MAX_EVIDENCE = 50
 """Intervals kept per finding: enough to walk through by hand, small enough for a bug report (heuristic)."""
 
+RECORD_CORE_ML = "Record Core ML's own events: sign the target with get-task-allow."
+"""Advice where inferred calls are not enough."""
 RECORD_LONGER = "Record longer, with more predictions."
 """Advice where predictions are too few."""
 

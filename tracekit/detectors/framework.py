@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+from tracekit.detectors.answers import RECORD_CORE_ML
 from tracekit.detectors.outcomes import Answering, Finding, Metric, Outcome
 from tracekit.detectors.pages import BESIDE, Page, page_beside
 from tracekit.units import format_time
@@ -28,10 +29,6 @@ if TYPE_CHECKING:
 Options = TypeVar("Options")
 Precondition = Callable[[Any, Any], "Outcome | None"]
 """What a rule asks before it looks: from a view and options to the answer where it cannot, and None where it can."""
-
-
-RECORD_CORE_ML = "Record Core ML's own events: sign the target with get-task-allow."
-"""Advice where inferred calls are not enough."""
 
 
 def any_prediction(view: ModelView, _options: Any = None) -> Outcome | None:

@@ -19,7 +19,8 @@ from tracekit.analysis.statistics import medians_by_group, sorted_by_group
 from tracekit.arrays import BoolArray, FloatArray, IntArray
 from tracekit.characters import lower_first
 from tracekit.columns import Texts
-from tracekit.detectors.framework import RECORD_CORE_ML, AnyDetector
+from tracekit.detectors.answers import RECORD_CORE_ML
+from tracekit.detectors.framework import AnyDetector
 from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Outcome, Passed
 from tracekit.intervals import Intervals
 from tracekit.recording.table import TableState

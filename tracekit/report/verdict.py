@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Final
 
 from tracekit.characters import lower_first
-from tracekit.detectors.framework import RECORD_CORE_ML
+from tracekit.detectors.answers import RECORD_CORE_ML
 from tracekit.detectors.pages import Pattern
 from tracekit.detectors.registry import DETECTORS
 from tracekit.recording.contents import SIMULATOR, is_simulator

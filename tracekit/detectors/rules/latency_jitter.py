@@ -12,7 +12,7 @@ from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.device_states import UNKNOWN, states_at
 from tracekit.analysis.ledger.causes import NAMES
 from tracekit.analysis.ledger.layers import UNITS
-from tracekit.analysis.ledger.patterns import Grows, read_growth
+from tracekit.analysis.ledger.patterns import GROUP_SPREAD, Grows, read_growth
 from tracekit.analysis.quantities import sample_quantiles
 from tracekit.analysis.throughput import burst_numbers
 from tracekit.detectors.shared.options import SwitchOptions
@@ -90,6 +90,13 @@ def _judge_some(calls: Alike, at: tk.IntArray, burst: tk.IntArray, options: Opti
     cause = next(iter(calls.account.sums(calls.at[long])))
     if cause not in DETECTOR.causes:
         return view.passed(f"Most of the extra time of the slow ones has a cause of its own: {NAMES[cause]}.", metrics)
+    shortest, low, high = sample_quantiles(took, 0.05, 0.25, 0.75)
+    if view.trace.inferred and _of_work(calls, long) >= _MOSTLY and high - low > GROUP_SPREAD * typical:
+        return view.unknown(
+            f"Predictions take from {view.time(shortest)} to {view.time(slow)} without a usual length, and compute for "
+            "it, as with inputs of many sizes, which call stacks do not show.",
+            "Process inputs of one size for a while.",
+        )
     summary = f"{what}, {metrics[0].value:.1f}x the median of {tk.format_time(typical)}."
     basis = f"Time beyond a usual prediction, in predictions that take {_LONG}x the median or longer"
     return calls.finding(long, (" ".join((summary, *_coincidences(calls, long))), metrics), basis)
@@ -131,6 +138,12 @@ _MOSTLY = 0.8
 """Share of the long calls that must have something in common, which at most a fifth of the others has."""
 
 
+def _of_work(calls: Alike, long: tk.BoolArray) -> float:
+    """Part of the extra time of the long calls in which compute units worked."""
+    work = calls.by(tk.Cause.WORK, tk.Cause.CLOCK, tk.Cause.UNIT)[long].sum()
+    return float(np.clip(work / max(calls.extra_ns[long].sum(), 1), 0, 1))
+
+
 def _coincidences(calls: Alike, long: tk.BoolArray) -> Iterator[str]:
     """Sentences on what the long calls have in common."""
     others, states = calls.warm & ~long, calls.view.trace.table(tk.GpuPerformance)
@@ -139,8 +152,7 @@ def _coincidences(calls: Alike, long: tk.BoolArray) -> Iterator[str]:
         if slowest[long].mean() >= _MOSTLY and (not others.any() or slowest[others].mean() <= 1 - _MOSTLY):
             yield "The slow ones ran while the GPU was at its minimum performance state."
     if calls.usual.layers_ns[UNITS].any():
-        work = calls.by(tk.Cause.WORK, tk.Cause.CLOCK, tk.Cause.UNIT)[long].sum()
-        share = float(np.clip(work / max(calls.extra_ns[long].sum(), 1), 0, 1))
+        share = _of_work(calls, long)
         if share >= 0.5:
             yield (
                 f"{tk.format_share(share)} of the extra time is compute unit work: they ran at lower clocks or had "

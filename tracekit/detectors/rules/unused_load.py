@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import NamedTuple
 
 import numpy as np
@@ -65,6 +66,12 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
             "be loaded for later use.",
             f"Record for a minute or longer ({options.unused_s:g} s after the load), and use the app's features.",
         )
+    if alike := [entry.name for entry in sure if _may_be_used(loads, entry.name, {entry.name for entry in unused})]:
+        return view.unknown(
+            f"{tk.format_names(alike, _MAX_NAMES)} took as long to load as a model that is used: it may be the same "
+            "one, loaded at another place.",
+            tk.RECORD_CORE_ML,
+        )
     names = [entry.name for entry in sure]
     since_ns, calls = min(entry.since_ns for entry in sure), min(entry.calls for entry in sure)
     rows = loads.where(loads.model.is_any(*names))
@@ -84,6 +91,20 @@ def detect(view: tk.RecordingView, options: Options) -> tk.Outcome:
         cost=view.cost(waited.covered_ns, "Time of these loads that something waited for") if len(waited) else None,
         affected=waited,
     )
+
+
+def _may_be_used(loads: tk.Calls, name: str, unused: Set[str]) -> bool:
+    """Whether a place of which call stacks alone show that it loads may load a model that is used: one that takes as
+    long elsewhere."""
+    own, others = loads.model.is_any(name), ~loads.model.is_any(*unused)
+    if not loads.attribution.take(own).is_any(tk.Attribution.INFERRED).all() or not others.any():
+        return False
+    mine, theirs = (loads.duration_ns[chosen] for chosen in (own, others))
+    return bool(((theirs <= _ALIKE * mine.max()) & (_ALIKE * theirs >= mine.min())).any())
+
+
+_ALIKE = 2.0
+"""Times as long from which on a load is of another model (heuristic)."""
 
 
 def _unused_models(trace: tk.Trace, loads: tk.Calls, calls: tk.Calls) -> list[Unused]:

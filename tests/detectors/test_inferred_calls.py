@@ -1,13 +1,14 @@
-"""Loads that call stacks alone show: findings of their own, whether or not it is known which model they load."""
+"""What is concluded of calls that call stacks alone show: of loads, whether or not it is known which model they load,
+and of predictions of many sizes."""
 
 from __future__ import annotations
 
 import pytest
 
 from support.handover import trace_of
-from tracekit.detectors.outcomes import Finding
+from tracekit.detectors.outcomes import Finding, NotEvaluated, Outcome
 from tracekit.detectors.runner import run_detectors
-from tracekit.testing import Process, Scenario, stacks
+from tracekit.testing import Draws, Process, Scenario, stacks
 from tracekit.testing.code import Code
 from tracekit.testing.rows import LOAD, LOAD_COLD
 from tracekit.testing.scenario import CORE_ML
@@ -19,8 +20,8 @@ MS = 1_000_000
 class Recorded:
     """An app of which Core ML recorded nothing, at `now` in ms."""
 
-    def __init__(self) -> None:
-        self.scenario = Scenario(Process("App", 412), duration_ns=60_000 * MS)
+    def __init__(self, seconds: int = 60) -> None:
+        self.scenario = Scenario(Process("App", 412), duration_ns=seconds * 1_000 * MS)
         self.scenario.emptied.add(CORE_ML)
         self.now = 500
 
@@ -38,6 +39,9 @@ class Recorded:
         inside = stacks.OPERATIONS["cpu"], stacks.EXECUTE, *stacks.PREDICT
         code.runs((self.now + 1) * MS, (length - 1) * MS, *inside)
         self.now += length + rest
+
+    def answers(self, check: str) -> list[Outcome]:
+        return [each.outcome for each in run_detectors(trace_of(self.scenario)) if each.detector.id == check]
 
     def found(self) -> dict[str, Finding]:
         outcomes = [(each.detector.id, each.outcome) for each in run_detectors(trace_of(self.scenario))]
@@ -88,3 +92,31 @@ def test_a_load_before_each_prediction_is_found_whatever_is_called_beside(loader
     assert ("reload-before-predict" in found) == reloads
     if reloads:
         assert found["reload-before-predict"].summary.startswith("30 loads (29 reloads) for 30 predictions")
+
+
+@pytest.mark.parametrize(("length", "answer"), [(80, NotEvaluated), (240, Finding)])
+def test_a_load_that_takes_as_long_as_one_of_a_model_that_is_used_may_be_of_that_one(length, answer):
+    recorded = Recorded(120)
+    for number in range(3):
+        # What leads to both is the same.
+        lead = app_function(f"session{number}", 100 + number)
+        for line, name in ((10, "load"), (20, "infer")):
+            code = recorded.code("", 0, thread=1)
+            code.caller = app_function(f"{name}{number}", line + number), lead
+            if name == "load":
+                recorded.load(code, 80)
+                continue
+            for _ in range(20):
+                recorded.predict(code, 20)
+        if not number:
+            recorded.load(recorded.code("prepare", 50, thread=1), length)
+    (outcome,) = recorded.answers("unused-load")
+    assert isinstance(outcome, answer)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_batch_of_many_sizes_is_no_jitter(seed):
+    recorded, draws = Recorded(), Draws(seed)
+    for _ in range(120):
+        recorded.predict(recorded.code("apply", 20, thread=1), 4 + 3 * draws.choice((1, 2, 3, 4, 5, 7, 8, 12, 16)), 5)
+    assert not recorded.found()
