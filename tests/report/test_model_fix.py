@@ -266,7 +266,7 @@ def test_models_become_functions_that_share_weights(built_models, tmp_path):
     [
         ("float16_interface", INTERFACE, "has no finding 'interface-conversion'"),
         ("image_to_image", INTERFACE, "has no finding 'interface-conversion'"),
-        ("recurrent", HALF, r"coremltools changes nothing \(lstm\)"),
+        ("recurrent", HALF, "leaves recurrent operations in Float32"),
         ("cast_weights", HALF, "compressed for Float32"),
         ("image_range", SHAPES, "not sizes of images"),
         ("programs_in_a_row", WEIGHT_FINDING, "for a pipeline; fix its models before"),

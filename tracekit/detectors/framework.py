@@ -20,7 +20,7 @@ from tracekit.units import format_time
 if TYPE_CHECKING:
     from tracekit.analysis.ledger.causes import Cause
     from tracekit.detectors.views import ModelView, RecordingView
-    from tracekit.model_files.engine import Obstacle, Placement
+    from tracekit.model_files.engine import Placement
     from tracekit.model_files.engine_limits import Limit
     from tracekit.model_files.facts import ModelFile
     from tracekit.model_files.versions import Target
@@ -156,10 +156,6 @@ class InspectedModel(Answering):
     def name(self) -> str:
         """Name of the model."""
         return self.model.name
-
-    def obstacles(self, check: str) -> list[Obstacle]:
-        """Operations that the limits of a check keep off the Neural Engine."""
-        return [each for placement in self.placements for each in placement.obstacles if each.limit.check == check]
 
     def limits(self, check: str) -> list[Limit]:
         """Limits of a check that keep a function as a whole off the Neural Engine, each once."""

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 
 FEATURES, FUNCTIONS, STAGES, STORED, OPERATIONS = 8, 4, 6, 3, 6
+PLACED = 200
+"""Operations that the long text lists; the JSON has all."""
 INTERFACE: tuple[Column[tuple[str, Feature]], ...] = (
     columns.words("", lambda row: row[0]),
     columns.names("name", lambda row: row[1].name),
@@ -72,9 +74,9 @@ LIMITS: tuple[Column[list[EngineObstacle]], ...] = (
 )
 PLACES: tuple[Column[EngineObstacle], ...] = (
     columns.numbers("no.", lambda each: each.number),
+    columns.words("operation", lambda each: each.operation),
+    columns.words("limit", lambda each: each.reason or "missing there"),
     columns.names("name", lambda each: each.name),
-    columns.words("operation", _obstacle_words),
-    columns.names("check", lambda each: each.check),
 )
 JOINED = "functions"
 SYMPTOMS = {"1": "LOADING", "2": "SPEED", "3": "MEMORY", "4": "ACCURACY", "5": "CONVERSION"}
@@ -149,7 +151,8 @@ def _engine(info: EngineInfo, several: bool) -> Section | None:
     title = f"Neural Engine, {info.function}" if several else "Neural Engine"
     placed = [each for each in info.obstacles if each.number]
     beside = [f"the file alone: {info.by_file}"] if info.by_file else []
-    places = section(f"Operations of {info.function}", table(f"{title}, by place", PLACES, placed), folded=True)
+    named = f"The first {PLACED} operations" if len(placed) > PLACED else "Operations"
+    places = section(f"{named} in their order", table(f"{title}, by place", PLACES, placed[:PLACED]), folded=True)
     return section(
         title, table(title, LIMITS, list(alike.values()), brief=OPERATIONS), items((*beside, *info.differences)), places
     )

@@ -31,6 +31,7 @@ from tracekit.model_files.engine_limits import (
     weight_limit,
 )
 from tracekit.model_files.facts import (
+    FLOATS,
     CompiledFunction,
     Feature,
     Form,
@@ -68,6 +69,8 @@ class Placement:
     """What keeps the function as a whole off it, or may."""
     pieces: int = 1
     """Parts on alternating compute units, if each obstacle runs on another one and all else on the Neural Engine."""
+    leading: frozenset[int] = frozenset()
+    """Numbers of obstacles that the Neural Engine has nothing to do before, as where tokens are looked up."""
     unknown: str = ""
     """Why the file does not decide it; empty where it does."""
     chip: int | None = None
@@ -86,7 +89,7 @@ class Placement:
         return tuple(each for each in self.obstacles if self.chip is not None or each.limit.until is None)
 
 
-_SHAPE_OF = frozenset({"shape", "get_shape"})
+SHAPE_OF = frozenset({"shape", "get_shape"})
 """Operations that ask for a shape, which is known without computing the value."""
 _MOVES = frozenset(
     {"reshape", "transpose", "squeeze", "expand_dims", "split", "slice_by_index", "slice_by_size", "gather", "stack"}
@@ -124,8 +127,10 @@ def placements_of(
                 if limit is not None
             )
             off = {id(each.operation) for each in obstacles if chip is not None or each.limit.until is None}
-            pieces = _pieces(computing, off, graph.makers) if function.operations else 0
-            placed.append(Placement(" ".join(names), len(computing), obstacles, whole, pieces, unknown, chip))
+            pieces = _pieces(computing, off, graph.makers) if function.operations else {}
+            leading = frozenset(each.number for each in obstacles if pieces.get(id(each.operation)) == -1)
+            count = len(set(pieces.values()) - {None})
+            placed.append(Placement(" ".join(names), len(computing), obstacles, whole, count, leading, unknown, chip))
     return tuple(placed)
 
 
@@ -227,21 +232,26 @@ def _graph(part: ModelFile, function: Function, bounds: Bounds) -> Graph:
     return Graph(makers, shapes, weights, part.is_network, bounds)
 
 
-def _pieces(computing: Sequence[Operation], off: Collection[int], makers: Mapping[str, Operation]) -> int:
+def _pieces(
+    computing: Sequence[Operation], off: Collection[int], makers: Mapping[str, Operation]
+) -> dict[int, int | None]:
     """Parts on alternating units: each operation belongs to the earliest part that may follow all that it needs. Parts
-    of the Neural Engine have even numbers. O(operations)."""
+    of the Neural Engine have even numbers from 0 on. By the id of the operation; None for what goes with either unit.
+    O(operations)."""
     parts: dict[int, int | None] = {}
     for operation in computing:
-        if operation.type in _SHAPE_OF:
+        if operation.type in SHAPE_OF:
             continue
         before = [makers[name] for name in operation.inputs if name in makers]
         known = [part for each in before if (part := parts.get(id(each))) is not None]
-        if operation.type in EITHER_UNIT and id(operation) not in off:
+        # Whole numbers are worked out beside the floats.
+        whole = {value.element for value in operation.outputs}.isdisjoint((None, *FLOATS))
+        if (operation.type in EITHER_UNIT or whole) and id(operation) not in off:
             parts[id(operation)] = max(known, default=None)
             continue
         away = id(operation) in off
         parts[id(operation)] = max((part + (part % 2 != away) for part in known), default=-1 if away else 0)
-    return len(set(parts.values()) - {None})
+    return parts
 
 
 def verdict(placement: Placement) -> str:

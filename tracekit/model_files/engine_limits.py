@@ -269,7 +269,7 @@ def largest_shape(shape: Shape) -> tuple[int | None, ...]:
 def limit_of(graph: Graph, operation: Operation, function: Function, chip: int | None) -> Limit | None:
     """The first limit that an operation is beyond."""
     if operation.depth:
-        return replace(_BY_TYPE[0][1], words="inside a loop or condition")
+        return replace(_BY_TYPE[0][1], words="in a loop or branch")
     for types, limit, condition in _BY_TYPE:
         if operation.type in types and holds(limit, chip) and (condition is None or condition(graph, operation)):
             return limit

@@ -296,7 +296,7 @@ def _planned(info: EngineInfo, plan: PerformanceReport, where: str) -> EngineInf
 def format_counts(names: Sequence[str]) -> list[str]:
     """`2 gather, topk` as one entry; none for no names."""
     counted = (f"{count:,} {name}" if count > 1 else name for name, count in Counter(names).most_common())
-    return [format_names(list(counted), 6)] if names else []
+    return [format_names(list(counted))] if names else []
 
 
 def changes_of(before: ModelReport, after: ModelReport) -> tuple[ModelChange, ...]:

@@ -76,7 +76,8 @@ def _network(kind: str, name: str) -> Any:
     what, _, number = name.partition("_")
     message = _message(kind, int(number) if what == "channels" else 8)
     network = getattr(message, kind)
-    layer = network.layers.add(name=name, input=["x"], output=["y"])
+    network.layers.add(name="first", input=["x"], output=["h"]).activation.ReLU.SetInParent()
+    layer = network.layers.add(name=name, input=["h"], output=["y"])
     if what in ("convolution", "deconvolution"):
         size = int(number) if number.isdigit() and what == "convolution" else 3
         stride = int(number.removeprefix("stride_")) if number and size == 3 else 1
@@ -92,7 +93,7 @@ def _network(kind: str, name: str) -> Any:
     elif what == "gather":
         layer.gather.axis = 0
         layer.input.append("i")
-        maker = network.layers.add(name="i", input=["x"] if number == "computed" else [], output=["i"])
+        maker = network.layers.add(name="i", input=["h"] if number == "computed" else [], output=["i"])
         (maker.ceil if number == "computed" else maker.loadConstantND).SetInParent()
     elif what == "channels":
         layer.softmax.SetInParent()

@@ -114,6 +114,15 @@ def read(width: int) -> Any:
     return lambda: program(compute, ("fp16", (1, width)), ("state", (1, width)), opset="iOS18")
 
 
+def embedded() -> Any:
+    """Tokens that a table is looked up for, before all else."""
+
+    def compute(mb: Any) -> Any:
+        return lambda x: mb.sqrt(x=mb.relu(x=mb.gather(x=numbers(64, 8), indices=x, axis=0)), name="y")
+
+    return program(compute, ("int32", (1, 4)), opset="iOS17")
+
+
 def gathered(mb: Any, x: Any) -> Any:
     index = mb.cast(x=mb.reduce_argmax(x=x, axis=1, keep_dims=False), dtype="int32")
     return mb.gather(x=x, indices=index, axis=0)
@@ -151,6 +160,7 @@ LABELED: dict[str, Labeled] = {
     "gather_computed": Labeled(
         one(gathered, 4, 8), off("gather", total=10), _FOUND
     ),
+    "embedding": Labeled(embedded, off("gather", total=9, split=": 2 pieces, 1 hand-off")),
     "gather_fixed": Labeled(one(lambda mb, x: mb.gather(x=x, indices=[0, 2], axis=0), 4, 8)),
     "slices": Labeled(one(lambda mb, x: mb.slice_by_size(x=x, begin=[0, 0], size=[2, 8]), 4, 8)),
     "argsort": Labeled(

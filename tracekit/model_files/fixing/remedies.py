@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import Any
 
 from tracekit.errors import TracekitError, UsageError
+from tracekit.model_files.engine_limits import SEQUENTIAL_TYPES
 from tracekit.model_files.facts import Conversion, FeatureKind, Form, Function, Kind, ModelFile, Shape, WeightState
 from tracekit.model_files.words import allowed_shapes
 
@@ -91,6 +92,10 @@ def problem_of(finding: str, model: ModelFile) -> str:
         return f"coremltools does not do that for a {model.kind}{stages}"
     if finding == HALF and any(tensor.technique for tensor in model.weights.tensors or ()):
         return "its weights are compressed for Float32; compress those of the Float16 model"
+    if finding == HALF and dict(model.counts).keys() <= SEQUENTIAL_TYPES:
+        return "coremltools leaves recurrent operations in Float32"
+    if finding == BLOCKS and not any(tensor.granularity == "per block" for tensor in model.weights.tensors or ()):
+        return f"palettes of vectors cannot be made shorter; {_SOURCE}, and compress it again"
     stored = {tensor.stored for tensor in model.weights.tensors or ()}
     if finding == WEIGHTS and model.is_network and "Float32" not in stored:
         return "coremltools compresses only weights of a neural network that are stored as Float32"
