@@ -1,7 +1,5 @@
 """`action.yml`: its scripts, run as the runner runs them, and what the rules of such files ask for."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Columns of rows against lists of plain values."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st

@@ -1,7 +1,5 @@
 """The file of settings: where it is found, and that each mistake in it is told."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Pages of checks: one beside each rule, none without one, and all in the list of the documentation."""
 
-from __future__ import annotations
-
 import json
 import runpy
 from pathlib import Path

@@ -1,7 +1,5 @@
 """From files to findings: what the report says of a recording is what its ground truth holds, and nothing else."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import pytest

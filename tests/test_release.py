@@ -1,7 +1,5 @@
 """Workflows keep the rules that make a release trustworthy, and its scripts say no where they must."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import re

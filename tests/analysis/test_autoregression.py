@@ -1,7 +1,5 @@
 """Whether sequences of calls open with long ones."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """`--format brief`: a hard cap, the worst first, and what was left out."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 

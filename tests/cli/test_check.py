@@ -1,7 +1,5 @@
 """`tracekit check` with baselines and without, from end to end with every exit status."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

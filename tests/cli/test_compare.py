@@ -1,7 +1,5 @@
 """`tracekit compare` on the command line."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """`tracekit history` and `tracekit check --history` on the command line."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

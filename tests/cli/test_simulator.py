@@ -1,7 +1,5 @@
 """Recordings of a simulator: no gate passes or fails by them, whatever they show."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

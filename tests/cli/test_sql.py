@@ -1,7 +1,5 @@
 """`tracekit sql`."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """`tracekit why`."""
 
-from __future__ import annotations
-
 import pytest
 
 import tracekit as package

@@ -1,7 +1,5 @@
 """Steps and drifts of series with a known truth, and how often what is found is wrong."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

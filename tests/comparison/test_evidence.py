@@ -1,7 +1,5 @@
 """Limits and their evidence: which loads count for which, and what is green or red where tables are gone."""
 
-from __future__ import annotations
-
 import statistics
 from dataclasses import replace
 from datetime import date

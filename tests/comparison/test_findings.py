@@ -1,7 +1,5 @@
 """What became of findings: fixed only where the check was evaluated."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

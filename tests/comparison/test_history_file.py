@@ -1,7 +1,5 @@
 """History files: lines that merge, and lines that are broken."""
 
-from __future__ import annotations
-
 import os
 import resource
 

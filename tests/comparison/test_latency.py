@@ -1,7 +1,5 @@
 """Answers about latencies: what they rest on, how often they are wrong, and what changes nothing."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Figures of many recordings side by side."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What is measured of a recording."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

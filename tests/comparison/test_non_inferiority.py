@@ -1,7 +1,5 @@
 """What is allowed passes, what is slower fails, and a baseline says what it can show."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

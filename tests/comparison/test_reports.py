@@ -1,7 +1,5 @@
 """Measurements and baselines as files, and JSON reports in place of recordings."""
 
-from __future__ import annotations
-
 import json
 import random
 from dataclasses import replace

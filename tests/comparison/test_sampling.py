@@ -1,7 +1,5 @@
 """Errors of estimates against what theory says of them, and Student's t against printed tables."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Settings are found on their lines, however they are written."""
 
-from __future__ import annotations
-
 import pytest
 
 from tracekit.comparison.settings import line_of

@@ -1,7 +1,5 @@
 """Settings of comparisons: how much a latency must change to count, and the table `check`."""
 
-from __future__ import annotations
-
 import tomllib
 from datetime import date
 

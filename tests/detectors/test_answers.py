@@ -1,7 +1,5 @@
 """What rules and plug-ins are written with, and where they find it."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

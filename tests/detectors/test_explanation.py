@@ -1,7 +1,5 @@
 """The page of every detector says what `tracekit explain` promises."""
 
-from __future__ import annotations
-
 import pytest
 
 from tracekit.detectors.explanation import page_markdown

@@ -1,7 +1,5 @@
 """Detectors of other packages are found, run and reported; a broken package does not end the analysis."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import json
 import os

@@ -1,7 +1,5 @@
 """The runner abstains by itself, survives a failing detector, and refuses names that do not exist."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The server: both eras of the protocol, caps, folders, cancellation, and the real process."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """docs/sql.md answers what it asks, and docs/sql-views.md is what the code says."""
 
-from __future__ import annotations
-
 import re
 import runpy
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Answers of the database, what it refuses, and what it says of what was not recorded."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import replace
 from decimal import Decimal

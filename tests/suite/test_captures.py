@@ -1,7 +1,5 @@
 """The figures of the rebuilt public recording come out of an analysis as its authors gave them."""
 
-from __future__ import annotations
-
 import pytest
 
 from support.reference_recordings import CONDITIONS, DECODE, HIFT, PARTITION_A, speech_app

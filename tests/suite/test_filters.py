@@ -1,7 +1,5 @@
 """A filter shows less of a labeled recording and changes nothing of what it shows."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The frame itself: what counts as right, as a miss and as a false positive."""
 
-from __future__ import annotations
-
 import pytest
 
 from suite import accuracy, frame

@@ -1,7 +1,5 @@
 """Two uses of one model in one recording give the findings of each, whatever sets them apart."""
 
-from __future__ import annotations
-
 import pytest
 
 from suite.joined import OTHER, differences, joined, pairs, recorded

@@ -1,7 +1,5 @@
 """What a finding calls queued is queued where the time of a model goes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Healthy random sessions with language models hold no finding."""
 
-from __future__ import annotations
-
 import pytest
 
 from suite.random_chats import CHATS, false_alarms

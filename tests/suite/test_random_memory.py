@@ -1,7 +1,5 @@
 """Sessions without a problem of memory: nothing of it is found."""
 
-from __future__ import annotations
-
 import pytest
 
 from suite.random_memory import false_alarms

@@ -1,7 +1,5 @@
 """What `tracekit whatif` says comes true: the same app with a problem and without."""
 
-from __future__ import annotations
-
 import pytest
 
 from suite.savings import PROBLEMS, Key, app_of, compared, keys, of_samples

@@ -1,7 +1,5 @@
 """A labeled case whose finding weighs otherwise than the recording says is not right."""
 
-from __future__ import annotations
-
 import pytest
 
 from suite.cases.reload_before_predict import of_one_length

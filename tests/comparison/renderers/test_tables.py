@@ -1,7 +1,5 @@
 """A history as CSV."""
 
-from __future__ import annotations
-
 import csv
 import io
 

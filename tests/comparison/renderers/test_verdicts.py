@@ -1,7 +1,5 @@
 """The verdict as JUnit XML, as SARIF (what GitHub asks of a file, beyond what its schema does) and as annotations."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import re

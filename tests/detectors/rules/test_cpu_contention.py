@@ -1,7 +1,5 @@
 """Predictions that share the CPU."""
 
-from __future__ import annotations
-
 import pytest
 
 from support.outcomes import values

@@ -1,7 +1,5 @@
 """Calls that grow with their sequence."""
 
-from __future__ import annotations
-
 import pytest
 
 from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed

@@ -1,7 +1,5 @@
 """The same work takes longer from some time on."""
 
-from __future__ import annotations
-
 import pytest
 
 from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed

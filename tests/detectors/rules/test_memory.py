@@ -1,7 +1,5 @@
 """What the checks of memory say, and how severe it is."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Predictions against a budget."""
 
-from __future__ import annotations
-
 import pytest
 
 from support.choice import sweep_rest

@@ -1,7 +1,5 @@
 """Predictions in pieces on the Neural Engine."""
 
-from __future__ import annotations
-
 import pytest
 
 from support.outcomes import values

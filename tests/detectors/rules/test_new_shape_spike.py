@@ -1,7 +1,5 @@
 """First calls of each amount of work."""
 
-from __future__ import annotations
-
 import pytest
 
 from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed

@@ -1,7 +1,5 @@
 """Issues that Instruments noted, as bundles hold them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

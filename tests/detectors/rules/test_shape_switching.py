@@ -1,7 +1,5 @@
 """A fast and a slow group of calls."""
 
-from __future__ import annotations
-
 import pytest
 
 from support.outcomes import values

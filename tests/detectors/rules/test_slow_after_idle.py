@@ -1,7 +1,5 @@
 """First calls after pauses."""
 
-from __future__ import annotations
-
 import pytest
 
 from tracekit.detectors.outcomes import Finding, NotApplicable, NotEvaluated, Passed

@@ -1,7 +1,5 @@
 """Predictions by thermal state."""
 
-from __future__ import annotations
-
 import pytest
 
 from support.outcomes import values

@@ -1,7 +1,5 @@
 """The two detectors of gaps between calls, on both sides of each threshold."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Public recordings, rebuilt from their figures."""
 
-from __future__ import annotations
-
 from suite.frame import CLEAN, FINDING, NO_FINDING, Case
 from support.reference_recordings import CONDITIONS, DECODE, HIFT, PARTITION_A, PARTITION_B, PREFILL, speech_app
 

@@ -1,7 +1,5 @@
 """Clean recordings of every kind of app, and the repaired samples: no detector finds anything."""
 
-from __future__ import annotations
-
 from suite.frame import CLEAN, Case, cases, each
 from support.samples import SAMPLES
 from support.scenarios import CLEAN_APPS

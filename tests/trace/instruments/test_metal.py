@@ -1,7 +1,5 @@
 """What threads encode for the GPU, on scenarios in both forms and on real recordings."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Tables beside the lanes, as both readers give them of a recording that was described."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
