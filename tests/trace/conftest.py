@@ -67,6 +67,7 @@ class Make:
                 table.schema,
                 table.state,
                 None if table.state in (TableState.MISSING, TableState.UNREADABLE) else table.rows,
+                attributes=table.attributes,
                 source=table.source,
                 reason=table.reason,
             )

@@ -196,3 +196,19 @@ def test_how_call_stacks_were_recorded_is_read_from_their_table(monkeypatch, att
     trace = trace_of(scenario)
     assert trace.coverage_of("Call Stacks").conclusion == said
     assert any("Samples of waiting threads" in note for note in trace.notes) == noted
+
+
+@pytest.mark.parametrize(
+    ("codes", "rows", "said"),
+    [
+        ('"0x06,0x1b" "0x2b,0x24"', 3, True),
+        ('"0x06,0x1b" "0x2b,0x24"', 0, False),
+        # Tables of other codes hold many rows of those.
+        ('"0x85,0x92" "0x06,0x1b" "0x2b,0x24"', 3, False),
+    ],
+)
+def test_kernel_events_of_the_engine_say_that_it_may_have_worked(make, codes, rows, said):
+    kernel = make.table("kdebug", "time", *((number,) for number in range(rows)), codes=codes)
+    entry = covered(make, make.table("ane-hw-intervals", "start"), kernel, name="Neural Engine")
+    assert entry.state is TableState.EMPTY
+    assert ("the kernel logged 3 events of its driver, so it may have worked (unverified)" in entry.conclusion) == said

@@ -23,6 +23,7 @@ from tracekit.trace.instruments import coreml, frames, memory, metal, signposts
 from tracekit.trace.instruments.catalogue import CONTEXT, GPU, HARDWARE, NEEDED_SCHEMAS, NEURAL_ENGINE
 from tracekit.trace.instruments.hardware import in_order
 from tracekit.trace.instruments.instrument import Binder, CommandBuffers
+from tracekit.trace.instruments.kernel import engine_events
 from tracekit.trace.instruments.tables import Logged, Signposts
 from tracekit.trace.labels import KnownModels
 from tracekit.trace.linking import link_events
@@ -89,6 +90,7 @@ def build_trace(recording: Recording, units: Units = ALL_OWN) -> Trace:
 
         sampled = source.read()
         watched = binding.recorded(NEURAL_ENGINE) and binding.recorded(GPU)
+        watched &= bool(hardware.lane.is_any(Lane.NEURAL_ENGINE).any()) or not engine_events(recording.run)
         submitted = rows_of_class(context, metal.SubmittedBuffers)
         end = recording.run.duration_ns or 0
         inferred = infer_calls(hardware, buffers, sampled, end, watched=watched, submitted=submitted)

@@ -25,6 +25,7 @@ from tracekit.trace.events import LOAD_KINDS, SETUP_KINDS, Attribution, Calls, E
 from tracekit.trace.instruments import coreml
 from tracekit.trace.instruments.catalogue import CALL_STACKS, CORE_ML, HARDWARE, INSTRUMENTS, NEURAL_ENGINE, SCHEMAS
 from tracekit.trace.instruments.instrument import Instrument
+from tracekit.trace.instruments.kernel import engine_events
 from tracekit.trace.requests.frame import UNVALIDATED
 from tracekit.trace.runtimes.phases import Phases
 from tracekit.trace.runtimes.registry import runtimes
@@ -81,6 +82,9 @@ def coverage(
         shares = {kind: rows / int(here.sum()) for kind, rows in rows_of.items() if rows}
         entries[name] = replace(entries[name], shares=shares)
     engine = entries[NEURAL_ENGINE]
+    if engine.state is TableState.EMPTY and (events := engine_events(run)):
+        logged = f"the kernel logged {format_count(events, 'event')} of its driver, so it may have worked (unverified)"
+        entries[NEURAL_ENGINE] = replace(engine, conclusion=f"{engine.conclusion.rstrip('.')}; {logged}.")
     if engine.state is TableState.ROWS and shared.state in (SharingState.SHARED, SharingState.UNKNOWN):
         said = f"{engine.conclusion.rstrip('.')}; {lower_first(shared.sentence)}"
         entries[NEURAL_ENGINE] = replace(engine, conclusion=said)
