@@ -20,14 +20,14 @@ import numpy as np
 from tracekit.analysis.code.call_sites import call_sites
 from tracekit.analysis.device_states import THERMAL_STATES, THROTTLED, states_at, thermal_states
 from tracekit.analysis.load_waits import hangs_of_target
-from tracekit.analysis.statistics import top_calls
+from tracekit.analysis.statistics import medians_by_group, top_calls
 from tracekit.arrays import BoolArray, FloatArray, IndexArray, IntArray
 from tracekit.columns import Texts, codes_of, column
 from tracekit.intervals import Intervals, containing
 from tracekit.rows import Rows, group_ids
 from tracekit.sorting import distinct_numbers
 from tracekit.trace.events import LOAD_KINDS, SETUP_KINDS, Attribution, Calls, Events, Kind, Lane
-from tracekit.trace.instruments.frames import Frames, RunLoop, Stage, ThreadStates
+from tracekit.trace.instruments.frames import QUANTUM_NS, Frames, RunLoop, Stage, ThreadStates
 from tracekit.trace.instruments.tables import GpuPerformance
 from tracekit.trace.trace import Trace, cached_by_trace
 
@@ -48,6 +48,8 @@ _SUBMITTED_NS: Final = 1_000_000
 """The GPU work of a frame is committed no later than this after the system drew it (heuristic)."""
 _MARGIN_NS: Final = 500_000
 """How long before a refresh a commit must be done to be drawn at it (heuristic)."""
+_WORK_BITS: Final = 44
+"""Of the work of a frame in ns: five hours."""
 _NEVER: Final = np.iinfo(np.int64).max
 _MOST: Final = 0.9
 _BY_CHANCE: Final = 0.01
@@ -226,9 +228,13 @@ class _Kinds:
     @classmethod
     def of(cls, frames: Frames) -> _Kinds:
         """O(n log n)."""
-        tenths = np.rint(frames.interval_ns.filled(0) / 100_000).astype(np.int64)
-        group = group_ids([frames.display.codes, frames.pid.filled(), tenths], len(frames))
-        length, counts = np.maximum(frames.interval_ns.filled(0), 1), frames.late | (frames.duration_ns == 0)
+        in_time = frames.duration_ns == 0
+        # Clocks of displays wander by some us, so that intervals differ by less than their quantum.
+        quanta = np.rint(frames.interval_ns.filled(0) / QUANTUM_NS).astype(np.int64)
+        # Tables of drawing name no process.
+        owner = frames.pid.filled() if (frames.pid.known & in_time).any() else np.zeros_like(quanta)
+        group = group_ids([frames.display.codes, owner, quanta], len(frames))
+        length, counts = np.maximum(frames.interval_ns.filled(0), 1), frames.late | in_time
         shown, size = frames.start_ns + frames.duration_ns, int(group.max(initial=-1)) + 1
         lead = {}
         for stage in Stage:
@@ -236,21 +242,17 @@ class _Kinds:
             usable = counts & end.known & (end.values <= shown)
             shortest = np.full(size, _NEVER)
             np.minimum.at(shortest, group[usable], (shown - end.values)[usable])
-            enough = np.bincount(group[usable & (frames.duration_ns == 0)], minlength=size) >= COMPARED
+            enough = np.bincount(group[usable & in_time], minlength=size) >= COMPARED
             lead[stage] = np.where(enough, shortest, -1)[group]
         usual = []
         for begin in (frames.update_ns, frames.render_ns):
-            ahead, at = np.full(size, np.nan), np.full(len(frames), _NEVER)
-            usable = (frames.duration_ns == 0) & begin.known & frames.interval_ns.known
+            usable = in_time & begin.known & frames.interval_ns.known
             refreshes = (frames.start_ns - begin.values) / length
-            for value in distinct_numbers(group[usable]):
-                own = refreshes[usable & (group == value)]
-                ahead[value] = np.median(own) if len(own) >= COMPARED else np.nan
-            known = ~np.isnan(ahead[group])
+            ahead = medians_by_group(refreshes[usable], group[usable], size)[group]
+            known = np.bincount(group[usable], minlength=size)[group] >= COMPARED
             # A stage begins shortly after a refresh, so the refresh itself lies a little farther ahead.
-            back = np.ceil(np.nan_to_num(ahead)[group] - 0.05) * length
-            at[known] = (frames.start_ns - back.astype(np.int64))[known]
-            usual.append(at)
+            back = np.ceil(np.where(known, ahead, 0) - 0.05) * length
+            usual.append(np.where(known, frames.start_ns - back.astype(np.int64), _NEVER))
         begins, drawn = usual
         return cls(frames, group, length, begins, drawn, lead)
 
@@ -408,31 +410,31 @@ def _compared(trace: Trace, kinds: _Kinds, path: _Held) -> tuple[BoolArray, Bool
     are known not to be: shape (frames,) each. The rank sum of two outcomes; O(n log n)."""
     frames = kinds.frames
     touched, late = path.blocked_ns > 0, frames.duration_ns > 0
-    counts, work = late & frames.late | ~late, kinds.own_work(path).astype(np.float64)
+    counts, work = late & frames.late | ~late, kinds.own_work(path)
     loads = Intervals.from_rows(top_calls(trace, *LOAD_KINDS))
     around = Intervals(loads.starts, loads.ends + FIRST_NS)
     apart = around.covered_within(Intervals(frames.start_ns, frames.start_ns + 1)) > 0
+    group = kinds.group
+    first = np.full(int(group.max(initial=-1)) + 1, _NEVER - FIRST_NS)
+    np.minimum.at(first, group[counts], frames.start_ns[counts])
+    here = np.flatnonzero(counts & ~apart & (frames.start_ns >= first[group] + FIRST_NS))
+    # By group, then by work: what is alike stands side by side.
+    begin, own = group[here] << _WORK_BITS, np.minimum(work[here], (1 << _WORK_BITS) - 1)
+    order = np.argsort(begin + own, kind="stable")
+    here, begin, own = here[order], begin[order], own[order]
+    most = np.minimum((own * (1 + ALIKE)).astype(np.int64), (1 << _WORK_BITS) - 1)
+    low = np.searchsorted(begin + own, begin + (own * (1 - ALIKE)).astype(np.int64), "left")
+    high = np.searchsorted(begin + own, begin + most, "right")
+    with_model, is_late = touched[here], late[here]
+    n1, k1 = _between(with_model, low, high), _between(with_model & is_late, low, high)
+    n2, k2 = _between(~with_model, low, high), _between(~with_model & is_late, low, high)
+    enough = (n1 >= COMPARED) & (n2 >= COMPARED)
+    rate1, rate2, total = k1 / np.maximum(n1, 1), k2 / np.maximum(n2, 1), np.maximum(n1 + n2, 2)
+    mean = (k1 + k2) / total
+    error = np.sqrt(mean * (1 - mean) * total / (total - 1) * (1 / np.maximum(n1, 1) + 1 / np.maximum(n2, 1)))
     more, less = np.zeros((2, len(frames)), np.bool_)
-    for value in distinct_numbers(kinds.group[late]):
-        own = counts & (kinds.group == value)
-        first = int(frames.start_ns[own].min(initial=_NEVER))
-        own &= (frames.start_ns >= first + FIRST_NS) & ~apart
-        here = np.flatnonzero(own)
-        here = here[np.argsort(work[here], kind="stable")]
-        low = np.searchsorted(work[here], work[here] * (1 - ALIKE), "left")
-        high = np.searchsorted(work[here], work[here] * (1 + ALIKE), "right")
-        sums = {}
-        for with_model in (True, False):
-            of = touched[here] == with_model
-            sums[with_model] = _between(of, low, high), _between(of & late[here], low, high)
-        (n1, k1), (n2, k2) = sums[True], sums[False]
-        enough = (n1 >= COMPARED) & (n2 >= COMPARED)
-        rate1, rate2 = k1 / np.maximum(n1, 1), k2 / np.maximum(n2, 1)
-        total = np.maximum(n1 + n2, 2)
-        mean = (k1 + k2) / total
-        error = np.sqrt(mean * (1 - mean) * total / (total - 1) * (1 / np.maximum(n1, 1) + 1 / np.maximum(n2, 1)))
-        more[here] = enough & (rate1 - rate2 >= ERRORS * np.maximum(error, 1e-9)) & (rate1 >= AS_OFTEN * rate2)
-        less[here] = enough & (rate1 < AS_OFTEN * rate2)
+    more[here] = enough & (rate1 - rate2 >= ERRORS * np.maximum(error, 1e-9)) & (rate1 >= AS_OFTEN * rate2)
+    less[here] = enough & (rate1 < AS_OFTEN * rate2)
     return more, less
 
 

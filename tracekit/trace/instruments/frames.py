@@ -40,9 +40,11 @@ EDGE_NS: Final = 1_000_000_000
 LOCKED: Final = 6
 """So many frames in a row, each shown as long as the others and late by the rest, are a steady lower rate (heuristic:
 120 of 216 hitches of one report were)."""
-_QUANTUM_NS: Final = 4_166_667
+QUANTUM_NS: Final = 4_166_667
 """Gaps between refreshes of a display with a variable rate are whole multiples of this."""
 _RATES: Final = (60, 120)
+_DISPLAYS: Final = 16
+"""Names of displays that are told apart: one machine has fewer."""
 _SLACK_NS: Final = 300_000
 """How far refreshes lie from a grid of one rate: 250 ns at most in an export; clocks of displays drift (heuristic)."""
 
@@ -360,7 +362,7 @@ def _intervals(frames: Hitches, late: int, refreshes: Refreshes | None) -> Numbe
 def _refresh_times(refreshes: Refreshes) -> dict[str | None, IntArray]:
     """Refreshes of each display by its name, sorted; names with the same refreshes share one array."""
     times: dict[str | None, IntArray] = {}
-    for code, name in enumerate(refreshes.display.values):
+    for code, name in enumerate(refreshes.display.values[:_DISPLAYS]):
         own = np.unique(refreshes.start_ns[refreshes.display.codes == code])
         if len(own):
             same = (each for each in times.values() if 3 * np.isin(own, each).sum() > 2 * max(len(own), len(each)))
