@@ -62,13 +62,11 @@ def build_report(
     of the aggregation; `redact` leaves out what identifies people; without `functions`, names of the app's functions
     and source files are left out; `config` is the name of the settings file; `notes` are sentences beside those of the
     recording; `model_checks`: settings of the checks of model files. Raises `UsageError` for an unknown sort column."""
-    all_notes = notes if shown is None else (*shown.notes, *notes)
-    code, models = code_info(trace, shown), summarize_models(trace, shown)
-    all_notes = (*all_notes, *unit_suggestion_notes(trace, (model.name for model in models)))
+    code, models, requests = code_info(trace, shown), summarize_models(trace, shown), summarize_requests(trace, shown)
+    suggestions = unit_suggestion_notes(trace, (model.name for model in models))
     model_files, performance_reports = _attached_files(trace, models, model_checks)
     ran_runtimes = summarize_runtimes(trace, shown) if functions else without_tools(summarize_runtimes(trace, shown))
     ran_operations = operations(trace, shown) if functions else without_names(operations(trace, shown))
-    requests = summarize_requests(trace, shown)
     coverage = {entry.instrument: entry for entry in trace.coverage}
     stacks = coverage.get(CALL_STACKS)
     if trace.sampled is not None and trace.sampled.failures:
@@ -85,7 +83,7 @@ def build_report(
     report = Report(
         schema_version=SCHEMA_VERSION,
         tool=ToolInfo("tracekit", __version__, config),
-        recording=recording_info(trace, all_notes),
+        recording=recording_info(trace, (*(() if shown is None else shown.notes), *notes, *suggestions)),
         tables=table_infos(trace),
         coverage=tuple(coverage.values()),
         models=models,
