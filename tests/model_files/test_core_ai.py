@@ -78,6 +78,13 @@ def test_a_half_built_package_lacks_its_manifest(tmp_path) -> None:
     assert "`manifest.plist of h18p` is missing" in outcomes["load-failure"].summary
 
 
+@pytest.mark.parametrize("flags", [5, None, {"a": 1}, [[]], "x"])
+def test_flags_of_another_kind_say_nothing(tmp_path, flags) -> None:
+    kept = flags if flags is not None else {}
+    (placement,) = placements_of(read_model(compiled(tmp_path, "h16g", 1, kept)))
+    assert verdict(placement) == "in part: 1 region compiled for it"
+
+
 def test_each_architecture_has_its_verdict(tmp_path) -> None:
     package = compiled(tmp_path, "h16g", 1, WHOLLY)
     other = compiled(tmp_path, "h17c", 0, [])

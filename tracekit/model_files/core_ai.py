@@ -14,7 +14,7 @@ from pathlib import Path
 from xml.parsers.expat import ExpatError
 
 from tracekit.model_files import facts
-from tracekit.model_files.untrusted import MAX_TEXT_BYTES, mapping, parse_json, read_bytes, words
+from tracekit.model_files.untrusted import MAX_TEXT_BYTES, entries, mapping, parse_json, read_bytes, words
 
 SUFFIXES = (".aimodel", ".aimodelc")
 _PROGRAM = re.compile(r"main(?:-(\w{1,20}))?\.mlirb")
@@ -88,6 +88,6 @@ def _flags(value: object, depth: int = 0) -> Iterator[tuple[str, set[str]]]:
     """Entry points with their flags, wherever in the manifest they are."""
     for key, held in mapping(value).items() if depth < 8 else ():
         if key == _ATTRIBUTES:
-            yield from ((str(name), set(map(str, flags))) for name, flags in mapping(held).items() if flags)
+            yield from ((str(name), set(map(str, entries(flags)))) for name, flags in mapping(held).items())
         else:
             yield from _flags(held, depth + 1)

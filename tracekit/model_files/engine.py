@@ -111,7 +111,9 @@ def placements_of(
     placed = [_compiled(each) for each in model.compiled]
     for part in () if placed else parts:
         for function in part.functions:
-            names = [part.name] * (len(parts) > 1) + [function.name] * (len(part.functions) > 1 or len(parts) == 1)
+            names = [f"stage {part.name.removeprefix('stage ')}"] * (len(parts) > 1) + [function.name] * (
+                len(part.functions) > 1 or len(parts) == 1
+            )
             unknown = _unknown(part, function)
             whole = () if unknown else tuple(_of_whole(part, function, system, bounds))
             graph = _graph(part, function, bounds)

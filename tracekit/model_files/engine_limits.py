@@ -198,7 +198,7 @@ OPERATIONS: tuple[tuple[str, Limit, _Condition | None], ...] = (
     (_ALL_PROBED, Limit(UNSUPPORTED, "", _M, _FORGE), None),
     ("sin cos reduce_argmin arg_min", Limit(UNSUPPORTED, "", _O, _FORGE, 14), None),
     ("topk top_k", Limit(UNSUPPORTED, "", _M, "roboflow/rf-detr#1495", doubtful=True), None),
-    ("sort argsort arg_sort crop_resize crop affine", Limit(UNSUPPORTED, "", _M, _FORGE, 13), None),
+    ("sort argsort arg_sort crop_resize affine", Limit(UNSUPPORTED, "", _M, _FORGE, 13), None),
     ("resample", Limit(UNSUPPORTED, "", _M, f"{_TOOLS}#1875"), None),
     (
         "gather gather_along_axis gather_nd",
