@@ -116,10 +116,10 @@ def test_a_unit_can_be_expected_of_a_model_that_only_call_stacks_know(tmp_path: 
     scenario.emptied.add("coreml-os-signpost")
     write_export(scenario, tmp_path)
     name = "model called at Style.swift:42"
-    report = tracekit.analyze(tmp_path, only="unexpected-device", expect=f"{name}=neural-engine")
+    report = tracekit.analyze(tmp_path, only="not-on-expected-unit", expect=f"{name}=neural-engine")
     assert [(result.model, result.outcome) for result in report.results] == [(name, "finding")]
     with pytest.raises(tracekit.UsageError, match="unknown model 'Net'"):
-        tracekit.analyze(tmp_path, only="unexpected-device", expect="Net=neural-engine")
+        tracekit.analyze(tmp_path, only="not-on-expected-unit", expect="Net=neural-engine")
 
 
 def test_of_too_many_models_the_busiest_are_reported_and_the_rest_is_counted(

@@ -76,13 +76,13 @@ def test_everything_that_can_be_set_is_read(tmp_path):
     assert config.settings == {
         "reload-before-predict.min_loads": 5,
         "missed-deadline.budget_ms": 20,
-        "unexpected-device.expected_unit": 1,
+        "not-on-expected-unit.expected_unit": 1,
     }
     assert config.model_settings == {
         "Caption*": {
             "reload-before-predict.idle_s": 0,
             "missed-deadline.budget_ms": 16.7,
-            "unexpected-device.expected_unit": 2,
+            "not-on-expected-unit.expected_unit": 2,
         }
     }
     assert config.model_skip == {"Caption*": ("excess-data-copies",)}
@@ -181,7 +181,7 @@ def test_the_command_line_finds_the_settings_of_its_folder(tmp_path, recording, 
     ("flag", "value", "detector", "wish"),
     [
         ("--budget", "30fps", "missed-deadline", "budget"),
-        ("--expect", "neural-engine", "unexpected-device", "expected compute unit"),
+        ("--expect", "neural-engine", "not-on-expected-unit", "expected compute unit"),
     ],
 )
 def test_what_only_a_left_out_detector_could_judge_is_refused(tmp_path, recording, capsys, flag, value, detector, wish):
@@ -212,7 +212,7 @@ def test_what_the_settings_name_in_vain_is_told(tmp_path, samples, recording):
         if "Nope" in note
     ]
 
-    path = written(tmp_path, 'skip = ["missed-deadline", "unexpected-device"]\n[models.Other]\nbudget = "30fps"\n')
+    path = written(tmp_path, 'skip = ["missed-deadline", "not-on-expected-unit"]\n[models.Other]\nbudget = "30fps"\n')
     assert tracekit.analyze(recording, config=path).recording.notes == (
         "The config file's budget was not used: missed-deadline did not run.",
     )

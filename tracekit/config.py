@@ -22,7 +22,7 @@ from tracekit.trace.runtimes.registry import ALL_OWN, Units
 KEYS_OF_MODELS = {
     "budget": Key('"30fps"', "time that a prediction may take, or the rate; a bare number is ms; for missed-deadline"),
     "expect": Key(
-        '"neural-engine"', "unit that models should run on: cpu, gpu or neural-engine; for unexpected-device"
+        '"neural-engine"', "unit that models should run on: cpu, gpu or neural-engine; for not-on-expected-unit"
     ),
     "skip": Key('["slow-after-idle"]', "checks to skip"),
     **FLOOR_KEYS,

@@ -132,8 +132,8 @@ def request_of(
     `only` and `skip` are ids of checks, which run on the whole recording. `settings` maps `check.option` to a value,
     and `model_settings` patterns of model names to such settings for those models alone. `budget` is the time that a
     prediction may take, for `missed-deadline`; `expect` the compute unit that models should run on (`neural-engine`, or
-    `Segmenter=gpu` for one), for `unexpected-device`; and `memory_limit` the most memory that the app may hold (`3GB`),
-    for `memory-peak`. `config` is a config file (`tracekit.config`); what is given here overrides it.
+    `Segmenter=gpu` for one), for `not-on-expected-unit`; and `memory_limit` the most memory that the app may hold
+    (`3GB`), for `memory-peak`. `config` is a config file (`tracekit.config`); what is given here overrides it.
 
     Raises `UsageError` for a name or value that does not exist, and for a budget or unit whose check is left out.
     """

@@ -66,7 +66,7 @@ def test_it_is_told_as_weaker_evidence_and_decides_nothing(blind):
     outcomes = {
         outcome.model: outcome
         for _, outcome, _ in run_detectors(
-            blind, only=["unexpected-device"], settings={"unexpected-device.expected_unit": 1}
+            blind, only=["not-on-expected-unit"], settings={"not-on-expected-unit.expected_unit": 1}
         )
     }
     decode = outcomes[DECODE.base]

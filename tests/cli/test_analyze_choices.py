@@ -116,7 +116,7 @@ def test_a_budget_can_be_given_for_all_models_or_for_one(tracekit, clean: Path) 
 
 def test_a_compute_unit_can_be_expected_of_all_models_or_of_one(tracekit, clean: Path) -> None:
     """All five styles run half on the Neural Engine and 40 % on the GPU, never on the CPU."""
-    options = ("--only", "unexpected-device", "--format", "json")
+    options = ("--only", "not-on-expected-unit", "--format", "json")
 
     def elsewhere(*expectations: str) -> set[str]:
         report = tracekit("analyze", clean, *options, *expectations).json

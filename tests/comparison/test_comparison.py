@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from support.synthetic_measurements import DEVICE, model, of_models, recording, recordings
+from support.synthetic_measurements import DEVICE, model, of_models, ran_on, recording, recordings
 from tracekit.analysis.breakdown.summary import GROUPS
 from tracekit.comparison.comparison import compare, typical
 from tracekit.comparison.findings import FindingStatus
@@ -233,9 +233,9 @@ def test_a_load_that_takes_much_of_the_time_in_core_ml_is_in_the_first_line():
 
 def test_work_that_moved_to_another_unit_is_in_the_first_line():
     net = model("Net", np.full(50, 10_000_000))
-    comparison = compare([of_models(net)], [of_models(replace(net, units=(("gpu", 1.0),)))])
-    moved = "Neural Engine 100% before, GPU 100% now"
-    assert text_of(comparison).startswith(f"moved to another compute unit: Net ({moved}) · ")
+    comparison = compare([of_models(net)], [of_models(replace(net, where=ran_on(gpu=1.0)))])
+    moved = "from the Neural Engine to the GPU (100% of compute)"
+    assert text_of(comparison).startswith(f"Net moved {moved} · ")
     assert f"moved  {moved}" in text_of(comparison)
     assert "share of compute 100%" not in text_of(comparison)
 

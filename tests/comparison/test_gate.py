@@ -9,7 +9,7 @@ from datetime import date
 import numpy as np
 import pytest
 
-from support.synthetic_measurements import recording, recordings
+from support.synthetic_measurements import ran_on, recording, recordings
 from tracekit.comparison.baseline import baseline_of, check_anchor, load_baseline, to_text
 from tracekit.comparison.comparison import EACH_BY_ITSELF, OF_ANSWERS, ONE_RECORDING, compare
 from tracekit.comparison.gate import Allowed, check
@@ -214,7 +214,7 @@ def test_another_version_of_the_method_is_said(measured):
     ("copies", 1, "5, allowed: at most 1"),
     ("copies", 5, "5, allowed: at most 5"),
     ("copies", 0, "5, allowed: at most 0"),
-    ("neural-engine", 0.9, "100%, allowed: at least 90% (10 points above the limit)"),
+    ("neural-engine", 0.9, "100% of compute, in 140 of 140 predictions, allowed: at least 90%"),
 ])  # fmt: skip
 def test_a_limit_is_said_with_its_basis_and_the_distance_to_it(measured, name, bound, words):
     (item,) = verdict([measured("sharpen_8bit")], limits(("*", name, bound))).items
@@ -277,10 +277,10 @@ def test_without_a_recording_nothing_passes():
 
 def test_work_that_moved_to_another_unit_fails_at_equal_latency(measured):
     recording = measured("sharpen_float16")
-    moved = replace(recording.models[0], units=(("ane", 0.03), ("gpu", 0.97)))
+    moved = replace(recording.models[0], where=ran_on(ane=0.03, gpu=0.97))
     gate = verdict([replace(recording, models=(moved,), identity="other")], baseline=baseline_of([recording]))
     assert subjects(gate, Verdict.FAILED) == [("baseline", "SharpenFilter")]
-    assert "moved to another compute unit: Neural Engine 100% before, GPU 97% now" in gate.items[0].text
+    assert "moved from the Neural Engine to the GPU (97% of compute)" in gate.items[0].text
 
 
 @pytest.mark.parametrize(("states", "wanted"), [
@@ -402,8 +402,8 @@ def test_a_device_that_is_not_shown_may_be_another_one(measured, name):
 
 def test_units_that_are_not_known_have_not_moved(measured):
     before = measured("sharpen_float16")
-    for units, error in (((), 0.0), ((("ane", 0.0), ("gpu", 0.0), ("cpu", 1.0)), 0.9)):
-        model = replace(before.models[0], units=units, units_error=error)
+    for where in (None, ran_on(cpu=0.1, off_by=0.9)):
+        model = replace(before.models[0], where=where)
         gate = verdict([shifted(replace(before, models=(model,)), 1.001)], baseline=baseline_of([before]))
         assert gate.verdict is Verdict.PASSED
 

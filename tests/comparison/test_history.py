@@ -9,7 +9,7 @@ import pytest
 
 from support.made_histories import SYSTEM, commit, latencies, recorded
 from support.simulated_histories import NORMAL, steady, with_drift, with_step
-from support.synthetic_measurements import model, of_models
+from support.synthetic_measurements import model, of_models, ran_on
 from tracekit.comparison.gate import gate_of, history_items
 from tracekit.comparison.history import FIGURES, history_of, recorded_of
 from tracekit.comparison.measurements import CheckResult, Inexact
@@ -81,7 +81,7 @@ def test_what_was_not_recorded_is_not_zero():
 
 def test_a_recording_keeps_its_numbers_and_no_name_of_a_file():
     latencies_ns = np.full(40, 12_000_000)
-    net = replace(model("Net", latencies_ns), per_second=30.0, units=(("ane", 0.75), ("gpu", 0.25), ("cpu", 0.0)))
+    net = replace(model("Net", latencies_ns), per_second=30.0, where=ran_on(ane=0.75, gpu=0.25))
     found = CheckResult("cold-load", "Cold", "Net", "finding", "high", None)
     measured = replace(of_models(net, source="secret.trace"), started="2026-06-03T10:15:00.000+02:00")
     kept = recorded_of(replace(measured, checks=(found,)), 0.0, "abc")

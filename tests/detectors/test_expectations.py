@@ -14,7 +14,7 @@ from tracekit.detectors.expectations import (
     with_expectations,
 )
 from tracekit.detectors.options import option_infos
-from tracekit.detectors.rules.unexpected_device import DETECTOR
+from tracekit.detectors.rules.not_on_expected_unit import DETECTOR
 from tracekit.errors import UsageError
 
 

@@ -175,7 +175,10 @@ def in_pieces(part: Part) -> Thread:
 
 
 @plants(
-    "unexpected-device", "idle-compute-units", units=("gpu", "cpu"), settings={"unexpected-device.expected_unit": 1}
+    "not-on-expected-unit",
+    "idle-compute-units",
+    units=("gpu", "cpu"),
+    settings={"not-on-expected-unit.expected_unit": 1},
 )
 def not_on_the_engine(part: Part) -> Thread:
     """Half of the work or less is on the Neural Engine, where the author expects all of it."""

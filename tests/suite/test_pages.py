@@ -19,7 +19,7 @@ WITHOUT_CASE: dict[str, dict[str, str]] = {
         "the rule hand over their names",
         "The Core ML table was not exported": "it is about files left out of an export; the tests of the rule hold it",
     },
-    "unexpected-device": {
+    "not-on-expected-unit": {
         "A tiny model runs faster": "the finding is right; no recording shows how fast another unit would be",
         "The device is hot or in Low": "the finding is right; no row tells why the system chose a unit",
     },

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from support.simulated_latencies import Case, latencies
+from tracekit.analysis.where.verdict import UnitUse, Whereabouts
 from tracekit.comparison.measurements import CheckResult, Environment, Measurements, ModelMeasurements
 
 if TYPE_CHECKING:
@@ -16,6 +17,22 @@ if TYPE_CHECKING:
 CASE = Case("", spread=0.028, phi=0.3)
 """Samples of one recording lie within 2.8%, as those of mui/mui-public#1712 did."""
 DEVICE = Environment("iPhone 14 Pro", "iOS 18.5 (22F76)", "16.0 (16F6)", "Core ML", "nominal", "trace bundle")
+
+
+def ran_on(*, off_by: float = 0.0, **shares: float) -> Whereabouts:
+    """Where a model ran by its shares of compute, each of which may be larger by so much."""
+    return Whereabouts(
+        100,
+        0,
+        tuple(
+            UnitUse(
+                *(unit, "proven" if share else "refuted", 100 if share else 0, 0, round(share * 1e9), share),
+                *(share, min(share + off_by, 1.0), 100 if share else 0, 0, (), ""),
+            )
+            for unit in ("ane", "gpu", "cpu")
+            for share in (shares.get(unit, 0.0),)
+        ),
+    )
 
 
 def model(name: str, values: np.ndarray) -> ModelMeasurements:
@@ -33,7 +50,7 @@ def model(name: str, values: np.ndarray) -> ModelMeasurements:
         max_in_flight=1,
         warm_parts=None,
         parts=None,
-        units=(("ane", 1.0),),
+        where=ran_on(ane=1.0),
     )
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tracekit.analysis.breakdown.partition import Breakdown, Part, Unknown, breakdown
-from tracekit.analysis.breakdown.summary import BreakdownSummary, compute_shares, summarize_breakdown
+from tracekit.analysis.breakdown.summary import BreakdownSummary, summarize_breakdown
 from tracekit.analysis.code.phases import CallPhases, call_phases
 from tracekit.analysis.concurrency import InFlight, summarize_in_flight
 from tracekit.analysis.idle import CoreMLCalls, core_ml_calls
@@ -29,6 +29,7 @@ from tracekit.analysis.throughput import (
     rate_of,
     summarize_throughput,
 )
+from tracekit.analysis.where.verdict import Whereabouts, whereabouts
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.columns import Texts, column
 from tracekit.intervals import CoveredTime, Intervals
@@ -81,6 +82,8 @@ class ModelSummary:
     them."""
     tail: Tail | None = None
     """What makes its p95; None too where only some of its predictions are shown."""
+    where: Whereabouts | None = None
+    """Which compute units it ran on, of a stage too; None without predictions."""
     quantities: dict[str, float | None] = field(default_factory=dict)
     """The numbers that are shown of it, of a stage too, each under one id. None: not recorded, or too few values."""
 
@@ -225,6 +228,7 @@ def _summary(
         steady = steady_rate(predictions, in_bursts, of_trace.calls, code)
         throughput = summarize_throughput(predictions, in_bursts, of_trace.busy, steady)
     parts = summarize_breakdown(times) if called else None
+    where = whereabouts(of_trace.trace, name, level, predictions.id) if len(predictions) else None
     latencies, loads_ns = predictions.duration_ns, loads.duration_ns
     ended = (latencies > 0) & timed
     cold = loads.kind.is_any(Kind.LOAD_UNCACHED)
@@ -234,7 +238,7 @@ def _summary(
         warm=warm[ended],
         loads_ns=loads_ns[~cold],
         cold_loads_ns=loads_ns[cold],
-        compute=compute_shares(times)[0] if parts is not None else {},
+        compute=where.exact_shares if where is not None else {},
         neural_engine_time=next((part.share for part in parts.parts if part.part == Part.ANE), None) if parts else None,
         alone=(alone := Intervals.from_rows(predictions).where(ended).alone()),
         overlap=mostly_overlap(alone, warm[ended]),
@@ -260,6 +264,7 @@ def _summary(
         phases=call_phases(of_trace.trace, loads.id, predictions.id, warm),
         resolution_ns=max(int(rows.resolution_ns.max(initial=0)) for rows in (loads, predictions)),
         tail=tail(of_trace.trace, name, of=len(predictions)) if called and timed else None,
+        where=where,
         quantities=quantities_of(sample) | (_WITHOUT_RATES if simulated(of_trace.trace) else {}),
     )
 

@@ -6,6 +6,7 @@ import datetime as dt
 import os
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from os.path import realpath, relpath
@@ -20,17 +21,18 @@ from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import config_of, is_baseline, recordings_in
 from tracekit.cli.requests import request_from
 from tracekit.comparison.baseline import baseline_of, check_anchor, load_baseline, to_text
-from tracekit.comparison.gate import Allowed, Gate, check, gate_of, history_items
+from tracekit.comparison.gate import Allowed, Gate, check, gate_of, history_items, ran_on
 from tracekit.comparison.history import history_of, recorded_of
 from tracekit.comparison.history_file import REF, read_history
 from tracekit.comparison.measurements import Measurements
 from tracekit.comparison.renderers.verdicts import render_junit, render_sarif, workflow_commands
-from tracekit.comparison.settings import CHECK_KEYS, NAMES, Limit, line_of
+from tracekit.comparison.settings import ANY_WORK, CHECK_KEYS, NAMES, SHARES, Limit, line_of
 from tracekit.comparison.verdict import Item, Verdict
 from tracekit.config import Config
 from tracekit.documents.brief import brief_gate
 from tracekit.documents.gate import baseline_document, gate_document, one_line
 from tracekit.errors import TracekitError, UsageError, words_of
+from tracekit.recording.digest import digest_of
 from tracekit.render.markdown import markdown_of
 from tracekit.report.choice import plain
 from tracekit.report.serialize import to_json
@@ -87,11 +89,17 @@ def _gate(arguments: Namespace, config: Path | None) -> Gate:
     except TracekitError as error:
         problems.append(_problem("baseline", str(error)))
     try:
-        typed = ((name, getattr(arguments, name.replace("-", "_"))) for name in NAMES)
+        typed = ((name, vars(arguments).get(name.replace("-", "_"))) for name in NAMES)
         given = {name: Limit("*", name, value) for name, value in typed if value is not None}
         late = settings.check.late_frames if arguments.late_frames is None else arguments.late_frames
-        limits = (*(limit for limit in settings.check.limits if limit.name not in given), *given.values())
-        return check(
+        units = {
+            (pattern, unit): Limit(pattern, unit, ANY_WORK if share is None else share)
+            for pattern, unit, share in arguments.unit
+        }
+        set_before = (one for one in settings.check.limits if one.name not in given)
+        kept = (one for one in set_before if (one.pattern, one.name) not in units)
+        limits = (*kept, *given.values(), *units.values())
+        gate = check(
             recordings,
             replace(settings.check, limits=limits, late_frames=late),
             baseline,
@@ -103,6 +111,20 @@ def _gate(arguments: Namespace, config: Path | None) -> Gate:
         )
     except TracekitError as error:
         return gate_of([_problem("input", str(error))])
+    if not any(limit.name in SHARES for limit in limits):
+        return gate
+    files = [file.rpartition("=")[2] for file in (*request.model_files, *settings.model_files)]
+    return replace(gate, ran_on=ran_on(recordings, _hashes(arguments.path)), model_files=_hashes(files))
+
+
+def _hashes(paths: Sequence[str]) -> dict[str, str]:
+    """SHA-256 of what lies there, by name; without what cannot be read."""
+    known = {}
+    for path in paths:
+        with suppress(TracekitError, OSError):
+            if (digest := digest_of([path])) is not None:
+                known[Path(path).name] = digest.sha256
+    return known
 
 
 def _readable_and_others(arguments: Namespace, request: Request) -> tuple[list[Measurements], list[Item]]:

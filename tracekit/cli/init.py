@@ -28,7 +28,7 @@ from tracekit.report.formatting import command
 from tracekit.units import format_count, format_time
 
 WORKFLOW = Path(".github", "workflows", "tracekit.yml")
-HEADROOMS = {"p50": 0.25, "p95": 0.25, "load": 1.0, "cold-load": 1.0, "first-load": 1.0, "neural-engine": 0.25}
+HEADROOMS = {"p50": 0.25, "p95": 0.25, "load": 1.0, "cold-load": 1.0, "first-load": 1.0, **dict.fromkeys(SHARES, 0.25)}
 """What a limit leaves between itself and what was measured, as a share. Heuristic: recordings of one build differ less;
 how long a load takes depends on what else the disk is asked for."""
 KEPT = ("p95", "load", "loads")
@@ -107,7 +107,8 @@ def _settings(recording: Measurements | None) -> Iterator[str]:
                 if measured is not None and not measured.value and limit in (*TIMES, "loads"):
                     measured = None
                 basis = f"{key.about}: {model.said(limit, measured)} in {recording.source}"
-                if measured is None or measured.at_least:
+                # A limit of 0 is none.
+                if measured is None or measured.at_least or (limit in SHARES and not measured.low):
                     yield f"#{limit} = {key.example}  # {basis}"
                 else:
                     headroom = f"{HEADROOMS[limit]:.0%} headroom" if limit in HEADROOMS else "no headroom"
@@ -152,5 +153,5 @@ def _value(limit: str, measured: Figure) -> str:
     if limit in NUMBERS:
         return str(math.ceil(measured.value))
     if limit in SHARES:
-        return f"{math.floor(measured.value / (1 + HEADROOMS[limit]) * 100) / 100}"
+        return f"{math.floor((measured.low or 0) / (1 + HEADROOMS[limit]) * 100) / 100}"
     return f'"{format_time(measured.value * (1 + HEADROOMS[limit])).replace(",", "")}"'

@@ -78,7 +78,9 @@ def _show_one(arguments: Namespace, path: str, files: dict[Path, str]) -> ExitSt
 
     refuse(arguments, "system chip only skip set", "is for model files; this is a performance report")
     inspected = inspected_performance(subject, redact=arguments.redact)
-    unit = ComputeUnit(UNITS[arguments.unit]) if arguments.unit else None
+    if any((pattern, share) != ("*", None) for pattern, _, share in arguments.unit):
+        raise UsageError("--unit takes neural-engine, gpu or cpu here")
+    unit = ComputeUnit(UNITS[arguments.unit[-1][1]]) if arguments.unit else None
     data = {"json": lambda: to_json(inspected)}
     deliver(arguments, files, lambda _: performance_report_document(inspected, unit), data, brief=result(inspected))
     return ExitStatus.DONE

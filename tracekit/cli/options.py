@@ -154,6 +154,16 @@ def _setting(text: str) -> tuple[str, str]:
     return key.strip(), value.strip()
 
 
+def _unit_share(text: str) -> tuple[str, str, float | None]:
+    """Pattern of models, unit, and least share of compute; None for any work at all."""
+    pattern, equals, rest = text.rpartition("=")
+    unit, colon, percent = rest.strip().partition(":")
+    name = "neural-engine" if unit == "ane" else unit
+    if name not in UNITS or (equals and not pattern):
+        raise UsageError(f"--unit {text}: expected [MODEL=]UNIT[:PERCENT], such as Segmenter=neural-engine:95%")
+    return pattern or "*", name, _percent(percent) if colon else None
+
+
 def _rename(text: str) -> tuple[str, str]:
     old, equals, new = text.partition("=")
     if not equals or not old or not new:
@@ -286,7 +296,7 @@ OPTIONS: dict[str, Option] = {
     "system": Option("oldest system to support, such as iOS16", "SYSTEM"),
     "chip": Option("chip to run on, such as M2 or A17", "CHIP"),
     "measure": Option("run the model and time it (on a Mac)"),
-    "unit": Option("operations on cpu, gpu or neural-engine", "UNIT", choices=tuple(UNITS)),
+    "unit": Option("cpu, gpu or neural-engine; in check [MODEL=]UNIT[:95%]", "UNIT", type=_unit_share, many="append"),
     "units": Option("compute units of --measure (default: each)", "UNITS", choices=COMPUTE_UNITS, many="append"),
     "predictions": Option(
         "predictions of --measure (default: 50)",

@@ -217,7 +217,7 @@ def model_items(
             continue
         yield _latency(model, held[model.name])
         if moved := words.moved(model):
-            text = f"moved to another compute unit: {moved}; save a new baseline if it should"
+            text = f"moved {moved}; save a new baseline if it should"
             yield _item(Verdict.FAILED, "baseline", model.name, text, "compute unit")
         few = zip(model.left_out, ("baseline", "build"), strict=True)
         if sides := ", ".join(f"{count} of the {side}" for count, side in few if count):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 
+from tracekit._version import __version__
+from tracekit.analysis.where.verdict import Whereabouts
 from tracekit.comparison.baseline import (
     Baseline,
     environment_items,
@@ -18,7 +20,7 @@ from tracekit.comparison.change_points import MIN_BUILDS
 from tracekit.comparison.comparison import OF_ANSWERS, WITH_ITSELF, Comparison, check_repeats, compare, one_is_hot
 from tracekit.comparison.history import FIGURES, History, Recorded, Series, change_words, moved_words, not_in_newest
 from tracekit.comparison.latency import Reason
-from tracekit.comparison.measurements import CheckResult, Measurements
+from tracekit.comparison.measurements import CheckResult, Environment, Measurements
 from tracekit.comparison.settings import CheckSettings, Floors
 from tracekit.comparison.verdict import Item, ModelFigures, Verdict, figures_of, limit_items
 from tracekit.grouping import grouped
@@ -38,6 +40,21 @@ class Allowed:
     """There is no baseline yet."""
 
 
+@dataclass(frozen=True, slots=True)
+class RanOn:
+    """Where a model ran in one recording, to be kept with a release."""
+
+    model: str
+    recording: str
+    sha256: str | None
+    """Of the file, or of the list of its files with the hash of each; None where it is not at hand."""
+    identity: str | None
+    """Which recording it is, in copies and exports alike."""
+    environment: Environment
+    commit: str | None
+    where: Whereabouts
+
+
 SCHEMA_VERSION = 1
 """Raised when a key of the JSON changes its name or its meaning."""
 
@@ -54,6 +71,11 @@ class Gate:
     """With the baseline; None without one."""
     models: tuple[ModelFigures, ...] = ()
     """Those of the recordings, whether they have limits or not."""
+    ran_on: tuple[RanOn, ...] = ()
+    """Where each model ran, in each recording."""
+    model_files: Mapping[str, str] = field(default_factory=dict)
+    """SHA-256 of the model files that were given, by name."""
+    tracekit: str = __version__
     schema_version: int = SCHEMA_VERSION
 
 
@@ -136,6 +158,24 @@ def _late_item(recording: Measurements, most_ns: float) -> Item:
     verdict = Verdict.PASSED if measured <= most_ns else Verdict.FAILED
     text = f"{format_time(measured)} late per second of animation, {bound}"
     return Item(verdict, "late-frames", None, text, recording.source, setting, measured, most_ns)
+
+
+def ran_on(recordings: Sequence[Measurements], hashes: Mapping[str, str]) -> tuple[RanOn, ...]:
+    """Where each model ran; `hashes` are those of the recordings' files, by the name of the source."""
+    return tuple(
+        RanOn(
+            model.name,
+            one.source,
+            hashes.get(one.source),
+            one.identity,
+            one.environment,
+            one.commit,
+            model.where,
+        )
+        for one in recordings
+        for model in one.models
+        if model.where is not None
+    )
 
 
 def _finding_items(results: Sequence[CheckResult], settings: CheckSettings, today: date) -> Iterator[Item]:

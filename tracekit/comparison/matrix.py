@@ -203,7 +203,7 @@ def _figures(model: ModelMeasurements, hidden: Collection[str]) -> Figures:
     return Figures(
         model.name,
         quantities | {LOADS.id: model.loads or None},
-        tuple(DEVICE_NAMES[Device(name)] for name, share in model.units if share >= USED),
+        tuple(DEVICE_NAMES[Device(name)] for name, share in model.followed_units.items() if share >= USED),
         model.inexact,
         half_widths,
     )

@@ -11,6 +11,7 @@ from dataclasses import astuple, dataclass, replace
 import numpy as np
 
 from tracekit.analysis.quantities import Population, Sample, quantities_of
+from tracekit.analysis.where.verdict import Whereabouts
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.errors import unknown
 from tracekit.recording.contents import is_simulator
@@ -110,10 +111,8 @@ class ModelMeasurements:
     """Of the warm predictions; None where there are too few to resample."""
     parts: Parts | None = None
     """Of all predictions."""
-    units: tuple[tuple[str, float], ...] = ()
-    """Share of the execution on each compute unit; empty where that of any is not known."""
-    units_error: float = 0.0
-    """How far these may be off: the Neural Engine may have worked although its table is empty."""
+    where: Whereabouts | None = None
+    """Which compute units it ran on; None without predictions."""
     inexact: Inexact = EXACT
     per_second: float | None = None
     """Predictions per second while it predicts; None: not recorded."""
@@ -131,14 +130,15 @@ class ModelMeasurements:
     @property
     def followed_units(self) -> dict[str, float]:
         """Shares that are known well enough to be compared."""
-        return dict(self.units) if self.units_error < MOST_OFF else {}
+        return self.where.shares if self.where is not None and self.where.off_by < MOST_OFF else {}
 
     @property
     def sample(self) -> Sample:
         """What its numbers follow from."""
         loads_ns = np.concatenate([self.cached_loads_ns, self.other_loads_ns])
         return Sample(
-            *(self.predictions, self.latencies_ns, self.warm, loads_ns, self.cold_loads_ns, dict(self.units)),
+            *(self.predictions, self.latencies_ns, self.warm, loads_ns, self.cold_loads_ns),
+            compute={} if self.where is None else self.where.exact_shares,
             per_second=self.per_second,
             overlap=self.overlap,
         )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tracekit.analysis.breakdown.partition import Breakdown, Part, breakdown
-from tracekit.analysis.breakdown.summary import GROUPS, compute_shares
+from tracekit.analysis.breakdown.summary import GROUPS
 from tracekit.analysis.concurrency import depth_over_time
 from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, thermal_states
 from tracekit.analysis.frame_summary import frame_summary
@@ -21,6 +21,7 @@ from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.operations import times_of_operation
 from tracekit.analysis.quantities import mostly_overlap
 from tracekit.analysis.requests import known_together, name_of, request_groups
+from tracekit.analysis.where.verdict import whereabouts
 from tracekit.comparison.latency import MIN_PREDICTIONS
 from tracekit.comparison.measurements import (
     EXACT,
@@ -35,14 +36,13 @@ from tracekit.comparison.sampling import block_length, mean_errors
 from tracekit.detectors.outcomes import Direction, Metric
 from tracekit.errors import UnreadableRecording
 from tracekit.intervals import Intervals
-from tracekit.recording.table import TableState
 from tracekit.report.choice import LEFT_OUT
 from tracekit.rows import places_of
 from tracekit.trace.coverage import unreadable_tables
 from tracekit.trace.events import COPY_KINDS, LOAD_KINDS, Attribution, Kind, Level, Origin
 from tracekit.trace.identity import identity_of
 from tracekit.trace.instruments import coreml
-from tracekit.trace.instruments.catalogue import CORE_ML, NEURAL_ENGINE
+from tracekit.trace.instruments.catalogue import CORE_ML
 
 if TYPE_CHECKING:
     from tracekit.arrays import BoolArray, FloatArray, IntArray
@@ -226,8 +226,7 @@ def _model(name: str, per_second: float | None, trace: Trace, top: Calls, of_tra
     positions = places_of(of_trace.times.every.id, ids)
     timed, timed_ns = positions[ended], latencies[ended]
     parts = _parts(of_trace, timed, timed_ns)
-    unseen = trace.coverage_of(NEURAL_ENGINE).state is TableState.EMPTY
-    units, units_error = compute_shares(of_trace.times, positions, unseen=unseen)
+    where = whereabouts(trace, name, ids=ids) if len(ids) else None
     return ModelMeasurements(
         name=name,
         predictions=len(predictions),
@@ -241,8 +240,7 @@ def _model(name: str, per_second: float | None, trace: Trace, top: Calls, of_tra
         awaited_load_ns=int(loads_ns[awaited(loads, trace)].max(initial=0)) if len(loads) else None,
         warm_parts=parts if is_warm.all() else _parts(of_trace, timed[is_warm], timed_ns[is_warm]),
         parts=parts,
-        units=tuple(units.items()),
-        units_error=units_error,
+        where=where,
         overlap=mostly_overlap(Intervals.from_rows(predictions).where(ended).alone(), is_warm),
         inexact=_inexact(predictions.where(ended), predictions, loads, top) if inferred_calls else EXACT,
         per_second=per_second,

@@ -19,6 +19,7 @@ import numpy as np
 
 from tracekit.analysis.breakdown.device_runs import UNITS
 from tracekit.analysis.breakdown.summary import GROUPS
+from tracekit.analysis.where.verdict import Answer, UnitUse, Whereabouts
 from tracekit.arrays import IntArray
 from tracekit.comparison.latency import METHOD_VERSION
 from tracekit.comparison.measurements import (
@@ -211,8 +212,7 @@ def model_to_plain(model: ModelMeasurements, listed: int = LISTED) -> dict[str, 
         "awaited_load_ns": model.awaited_load_ns,
         "warm_parts": _parts_to_plain(model.warm_parts),
         "parts": _parts_to_plain(model.parts),
-        "units": dict(model.units),
-        "units_error": model.units_error,
+        "where": None if model.where is None else asdict(model.where),
         "inexact": None if model.inexact == EXACT else asdict(model.inexact),
         **({"counted": model.counted} if model.is_operation else {}),
         **({"overlap": True} if model.overlap else {}),
@@ -239,7 +239,6 @@ def _model_from_plain(plain: object) -> ModelMeasurements:
         raise MalformedError("first_after_load")
     warm = np.ones(len(latencies), dtype=bool)
     warm[first] = False
-    units = _dict(record.get("units"), "units")
     return ModelMeasurements(
         name=_value(record, "name", str),
         predictions=_value(record, "predictions", _is_count),
@@ -253,8 +252,7 @@ def _model_from_plain(plain: object) -> ModelMeasurements:
         awaited_load_ns=_value(record, "awaited_load_ns", _is_count, optional=True),
         warm_parts=_parts_from_plain(record.get("warm_parts")),
         parts=_parts_from_plain(record.get("parts")),
-        units=tuple((str(unit), _number(units, str(unit))) for unit in UNITS if str(unit) in units),
-        units_error=_number(record, "units_error"),
+        where=_where_from_plain(record.get("where")),
         inexact=_inexact_from_plain(record.get("inexact")),
         counted=_value(record, "counted", str, optional=True) or "predictions",
         overlap=_value(record, "overlap", bool, optional=True) or False,
@@ -266,6 +264,35 @@ def _inexact_from_plain(plain: object) -> Inexact:
         return EXACT
     record, kinds = _dict(plain, "inexact"), dict.fromkeys((field.name for field in fields(Inexact)), _is_count)
     return Inexact(**{name: _value(record, name, fits) for name, fits in (kinds | {"loads_at_least": bool}).items()})
+
+
+def _where_from_plain(plain: object) -> Whereabouts | None:
+    if plain is None:
+        return None
+    record = _dict(plain, "where")
+    units = tuple(_unit_from_plain(each) for each in _list(record, "units"))
+    if tuple(each.unit for each in units) != tuple(map(str, UNITS)):
+        raise MalformedError("units")
+    functions = {name: _dict(rows, name) for name, rows in _dict(record.get("functions"), "functions").items()}
+    if not all(_is_count(rows) for by_unit in functions.values() for rows in by_unit.values()):
+        raise MalformedError("functions")
+    return Whereabouts(
+        _value(record, "predictions", _is_count), _value(record, "left_out", _is_count), units, functions
+    )
+
+
+def _unit_from_plain(plain: object) -> UnitUse:
+    record = _dict(plain, "units")
+    kinds: dict[str, type | Callable[[Any], bool]] = dict.fromkeys(("unit", "why"), str)
+    kinds |= dict.fromkeys(("predictions", "maybe", "time_ns", "rows", "other_rows"), _is_count)
+    kinds |= {"answer": tuple(Answer).__contains__}
+    for key in ("share_of_time", "least_share", "most_share"):
+        if record.get(key) is not None:
+            _number(record, key)
+    evidence = tuple(map(str, _list(record, "evidence")))
+    known: dict[str, Any] = {key: _value(record, key, fits) for key, fits in kinds.items()}
+    known |= {key: record.get(key) for key in ("share_of_time", "least_share", "most_share")}
+    return UnitUse(**known, evidence=evidence)
 
 
 def _parts_from_plain(plain: object) -> Parts | None:
@@ -329,7 +356,7 @@ def _dict(value: object, key: str) -> dict[str, Any]:
 
 
 def _list(record: dict[str, Any], key: str) -> list[Any]:
-    values: list[Any] = _value(record, key, lambda value: isinstance(value, list) and len(value) <= MAX_ITEMS)
+    values: list[Any] = _value(record, key, lambda value: isinstance(value, list | tuple) and len(value) <= MAX_ITEMS)
     return values
 
 

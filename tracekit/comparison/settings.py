@@ -42,8 +42,10 @@ TIMES = ("p50", "p95", "load", "cold-load", "first-load")
 """Limits that are times: the most that they may be."""
 NUMBERS = ("loads", "copies", "in-flight")
 """Limits that are counts: the most loads, copies per prediction, and predictions in flight at once."""
-SHARES = ("neural-engine",)
-"""Limits that are shares from 0 to 1: the least share of compute on the Neural Engine."""
+SHARES = {"neural-engine": "ane", "gpu": "gpu", "cpu": "cpu"}
+"""Limits that are shares from 0 to 1, by the unit: its least share of compute."""
+ANY_WORK = 1e-9
+"""The share that asks for any work at all."""
 LIMITS = {
     "p50": Key('"16ms"', "median latency"),
     "p95": Key('"20ms"', "95th percentile of latency"),
@@ -54,6 +56,8 @@ LIMITS = {
     "copies": Key("2", "copies and conversions per prediction"),
     "in-flight": Key("2", "most predictions in flight at once"),
     "neural-engine": Key("0.9", "least share of compute on the Neural Engine"),
+    "gpu": Key("0.9", "least share of compute on the GPU"),
+    "cpu": Key("0.9", "least share of compute on the CPU"),
 }
 """All limits of models."""
 NAMES = tuple(LIMITS)

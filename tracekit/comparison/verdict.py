@@ -10,11 +10,13 @@ from enum import StrEnum
 import numpy as np
 
 from tracekit.analysis.quantities import MODEL, least
+from tracekit.analysis.where.verdict import Answer
+from tracekit.analysis.where.words import unit_name
 from tracekit.comparison import words
 from tracekit.comparison.latency import MIN_PREDICTIONS
 from tracekit.comparison.measurements import EXACT, Measurements, ModelMeasurements, least_exact, names_of, of_model
 from tracekit.comparison.sampling import quantile_interval
-from tracekit.comparison.settings import NAMES, SHARES, TIMES, CheckSettings, Limit
+from tracekit.comparison.settings import ANY_WORK, NAMES, SHARES, TIMES, CheckSettings, Limit
 from tracekit.detectors.inference import from_stacks
 from tracekit.detectors.options import matches
 from tracekit.units import format_count
@@ -76,10 +78,7 @@ _MISSING = {
     "cold-load": ("no cold load was recorded", "record Core ML from before the load"),
     "copies": ("copies were not recorded", "record Core ML"),
     "in-flight": ("predictions in flight were not recorded", "record Core ML"),
-    "neural-engine": (
-        "the work of a compute unit is not known",
-        "record Core ML, Neural Engine and GPU, as the template Core ML does",
-    ),
+    **dict.fromkeys(SHARES, ("no prediction was recorded", "record Core ML, Neural Engine, GPU and Time Profiler")),
 }
 """Why a limit has no evidence, with a place for what is counted, and what to record."""
 
@@ -89,9 +88,21 @@ _QUANTITIES = {
     "load": "load_ns",
     "cold-load": "cold_load_ns",
     "first-load": "awaited_load_ns",
-    "neural-engine": "neural_engine_compute",
 }
 """What a limit holds, by its id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """What recordings show of one unit's work for a model: of several, of the one in which it can have worked least."""
+
+    answer: str
+    """`proven`, `refuted` or `unknown`."""
+    predictions: int
+    of: int
+    """All predictions."""
+    why: str
+    """Why its share is not known better, or why it did not work, in a clause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +126,8 @@ class Figure:
     """Whether it is a lower bound."""
     resolution_ns: int = 0
     """A duration has no more digits than that."""
+    worked: Worked | None = None
+    """Of a compute unit: where the model ran."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,19 +144,21 @@ class ModelFigures:
         """One figure with what it rests on, or why there is none."""
         if measured is None:
             return _MISSING[name][0].format(self.counted)
+        if measured.worked is not None:
+            return _worked_words(measured, measured.worked)
         if name == "first-load" and not measured.value:
             return "nothing waited for a load"
 
         def text(value: float) -> str:
             return figure_text(name, value, measured.resolution_ns)
 
-        several, may_be_off = measured.recordings > 1, f"may be up to {words.share(measured.error)}"
+        several = measured.recordings > 1
         ends = [text(end) for end in (measured.low, measured.high) if end is not None]
         facts = (
             "" if measured.predictions is None else format_count(measured.predictions, self.counted.removesuffix("s")),
             format_count(measured.recordings, "recording") if several else "",
             "" if measured.warm else "each after a load",
-            "" if not measured.error else may_be_off if name in SHARES else from_stacks(measured.error),
+            "" if not measured.error else from_stacks(measured.error),
             ("" if several else "95% interval ") + " to ".join(ends) if ends else "",
         )
         basis, bound = ", ".join(filter(None, facts)), "at least " if measured.at_least else ""
@@ -162,6 +177,8 @@ def figures_of(recordings: Sequence[Measurements]) -> tuple[ModelFigures, ...]:
 
 def _figure(name: str, entries: Sequence[ModelMeasurements]) -> Figure | None:
     """One figure of a model; None where no recording measured it."""
+    if name in SHARES:
+        return _unit_figure(SHARES[name], entries)
     measured = [(entry, value) for entry in entries if (value := _figure_of_one(name, entry)) is not None]
     if not measured:
         return None
@@ -170,17 +187,40 @@ def _figure(name: str, entries: Sequence[ModelMeasurements]) -> Figure | None:
     inexact = least_exact(entry.inexact for entry, _ in measured)
     # Without Core ML's rows, calls that overlap may be missing too.
     at_least = inexact.loads_at_least if name == "loads" else name == "in-flight" and inexact != EXACT
-    error = (
-        max(entry.units_error for entry, _ in measured)
-        if name in SHARES
-        else inexact.error_ns(_QUANTITIES.get(name, ""))
-    )
-    exactness = error, at_least, inexact.resolution_ns
+    exactness = inexact.error_ns(_QUANTITIES.get(name, "")), at_least, inexact.resolution_ns
     if len(values) > 1:
         return Figure(float(np.median(values)), min(values), max(values), None, len(values), is_warm, *exactness)
     warm = measured[0][0].latency_ns
     low, high = quantile_interval(warm) if name == "p50" else (None, None)
     return Figure(values[0], low, high, len(warm) if name in MIN_COUNTS else None, 1, is_warm, *exactness)
+
+
+def _unit_figure(unit: str, entries: Sequence[ModelMeasurements]) -> Figure | None:
+    """The work of a unit, bounded by the least and the most share of compute that it can have in each recording."""
+    known = [(entry.where, entry.where.of(unit)) for entry in entries if entry.where is not None]
+    if not known:
+        return None
+    order = list(Answer)
+    where, use = max(known, key=lambda pair: (order.index(Answer(pair[1].answer)), -(pair[1].least_share or 0)))
+    unknown = (each for each in where.units if each.answer == Answer.UNKNOWN and use.answer == Answer.PROVEN)
+    doubts = (f"{unit_name(each)} unknown: {each.why}" for each in unknown)
+    worked = Worked(use.answer, use.predictions, where.predictions, "; ".join(filter(None, (use.why, *doubts))))
+    lows, highs = ([getattr(use, name) for _, use in known] for name in ("least_share", "most_share"))
+    low, high = (None if None in ends else min(ends) for ends in (lows, highs))
+    value = where.shares.get(unit, 0.0)
+    return Figure(value, low, high, None, len(known), worked=worked)
+
+
+def _worked_words(figure: Figure, worked: Worked) -> str:
+    """`100% of compute, in 140 of 140 predictions`."""
+    low, high = (words.share(end) for end in (figure.low or 0.0, 1.0 if figure.high is None else figure.high))
+    count = format_count(worked.of, "prediction")
+    said = f"{low if low == high else f'{low} to {high}'} of compute, in {worked.predictions:,} of {count}"
+    if worked.answer == Answer.REFUTED:
+        said = f"none of {count} ran there"
+    if worked.answer == Answer.UNKNOWN:
+        said = f"unknown, at most {high} of compute"
+    return said + (f" ({worked.why})" if worked.why else "")
 
 
 def _figure_of_one(name: str, model: ModelMeasurements) -> float | None:
@@ -224,8 +264,8 @@ def limit_items(models: Sequence[ModelFigures], settings: CheckSettings) -> Iter
 def _held(limit: Limit, entry: ModelFigures) -> tuple[Verdict, str, float | None]:
     measured = entry.figures.get(limit.name)
     text = entry.said(limit.name, measured)
-    is_minimum = limit.name in SHARES
-    bound = f"allowed: at {'least' if is_minimum else 'most'} {figure_text(limit.name, limit.value)}"
+    bound = f"allowed: at {'least' if limit.name in SHARES else 'most'} {figure_text(limit.name, limit.value)}"
+    bound = "expected: any work there" if limit.value == ANY_WORK else bound
     if measured is None:
         others = [name for name in _LOADS if name in entry.figures]
         if limit.name in _LOADS and others:
@@ -236,22 +276,30 @@ def _held(limit: Limit, entry: ModelFigures) -> tuple[Verdict, str, float | None
         elif entry.counted == "predictions":
             text += f"; {_MISSING[limit.name][1]}"
         return Verdict.INCONCLUSIVE, f"{text}; {bound}", None
+    if measured.worked is not None:
+        return _unit_verdict(limit, measured), f"{text}, {bound}", measured.value
     value = measured.value
-    is_met = value >= limit.value if is_minimum else value <= limit.value
+    is_met = value <= limit.value
     verdict = Verdict.PASSED if is_met else Verdict.FAILED
-    is_open = value < limit.value <= value + measured.error if is_minimum else abs(value - limit.value) < measured.error
-    if (measured.at_least and is_met) or is_open:
+    if (measured.at_least and is_met) or abs(value - limit.value) < measured.error:
         # More may have happened than was seen, and the limit lies within what calls are known to.
         verdict = Verdict.INCONCLUSIVE
     return verdict, f"{text}, {bound}{_distance(limit, value)}", value
 
 
+def _unit_verdict(limit: Limit, measured: Figure) -> Verdict:
+    """Passed where the least share that the unit can have is enough, failed where the most is not."""
+    assert measured.worked is not None  # noqa: S101 - a figure of a unit
+    if limit.value == ANY_WORK:
+        of_answer = {Answer.PROVEN: Verdict.PASSED, Answer.REFUTED: Verdict.FAILED}
+        return of_answer.get(Answer(measured.worked.answer), Verdict.INCONCLUSIVE)
+    if (measured.low or 0) >= limit.value:
+        return Verdict.PASSED
+    return Verdict.FAILED if measured.high is not None and measured.high < limit.value else Verdict.INCONCLUSIVE
+
+
 def _distance(limit: Limit, value: float) -> str:
     """How far a value is from its limit, in words, so that a limit that comes closer is seen before it is reached."""
-    if limit.name in SHARES:
-        points = round((value - limit.value) * 100)
-        side = "above" if points >= 0 else "below"
-        return f" ({format_count(abs(points), 'point')} {side} the limit)" if points else ""
     if limit.name not in TIMES or not limit.value or value in (0, limit.value):
         return ""
     percent = (value / limit.value - 1) * 100

@@ -133,11 +133,12 @@ _MOVED = 0.5
 
 
 def moved(model: ModelComparison) -> str:
-    """`Neural Engine 100% before, GPU 97% now`, where another unit does most of the work that one did; else empty."""
+    """`from the Neural Engine to the GPU (97% of compute)`, where another unit does most of the work that one did; else
+    empty."""
     shares = [(DEVICE_NAMES[Device(name)], pair.before or 0, pair.after or 0) for name, pair in model.units]
-    lost = [f"{name} {share(before)} before" for name, before, after in shares if before - after >= _MOVED]
-    gained = [f"{name} {share(after)} now" for name, before, after in shares if after - before >= _MOVED]
-    return ", ".join([*lost, *gained]) if lost and gained else ""
+    lost = [f"the {name}" for name, before, after in shares if before - after >= _MOVED]
+    gained = [f"the {name} ({share(after)} of compute)" for name, before, after in shares if after - before >= _MOVED]
+    return f"from {lost[0]} to {gained[0]}" if lost and gained else ""
 
 
 def latencies(change: LatencyChange) -> str:

@@ -11,7 +11,7 @@ from tracekit.detectors.options import ModelSettings, Settings, with_values
 from tracekit.errors import UsageError
 from tracekit.units import parse_duration
 
-EXPECT_KEY = "unexpected-device.expected_unit"
+EXPECT_KEY = "not-on-expected-unit.expected_unit"
 """Option that holds the number of the unit."""
 
 UNIT_NUMBERS: dict[str, int] = {"neural-engine": 1, "ane": 1, "gpu": 2, "cpu": 3}

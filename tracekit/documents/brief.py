@@ -12,6 +12,7 @@ from functools import reduce
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
+from tracekit.analysis.where.words import where_words
 from tracekit.characters import escape_json
 from tracekit.grouping import grouped
 from tracekit.render.blocks import Document, plain
@@ -82,6 +83,7 @@ MODEL: Keys = {
     "model": "name",
     "loads": "loads",
     "predictions": "predictions",
+    "ran?": lambda model: model.where and where_words(model.where),
     **optional("p50_ns", "p95_ns", "load_ns", "predictions_per_second", "neural_engine_time", of="quantities."),
 }
 _TIMES = optional("count", "total_ns", "p50_ns", "p95_ns", of="statistics.")

@@ -235,8 +235,8 @@ def summary(comparison: Comparison) -> str:
         ]
         if names:
             facts.append(f"{wanted}: {format_names(names, CHANGES)}")
-    if moved := [f"{one.name} ({words.moved(one)})" for one in compared if words.moved(one)]:
-        facts.append(f"moved to another compute unit: {format_names(moved, CHANGES)}")
+    if moved := [f"{one.name} moved {words.moved(one)}" for one in compared if words.moved(one)]:
+        facts.append(format_names(moved, CHANGES))
     if compared and (cause := _load_change(compared)):
         # The time in Core ML is said where both sides worked as much and it differs.
         is_told = all(None not in (model.time_ns.before, model.time_ns.after) for model in compared)

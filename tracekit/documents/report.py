@@ -69,6 +69,7 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
         ("models", report_events.runtimes_section(report)),
         ("models", report_models.models_section(models, report.results)),
         ("models", report_models.inferred_section(models)),
+        ("models", report_models.where_section(models)),
         ("time", report_models.time_section(models)),
         ("time", report_models.phases_section(models)),
         ("models", report_models.loads_section(models)),

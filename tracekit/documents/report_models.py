@@ -10,6 +10,8 @@ from functools import partial
 from tracekit.analysis.breakdown.summary import Group
 from tracekit.analysis.models import ModelSummary, is_hardware_alone, is_inferred
 from tracekit.analysis.quantities import MODEL, mean_id
+from tracekit.analysis.where.verdict import UnitUse, Whereabouts
+from tracekit.analysis.where.words import compute_words, functions_words, predictions_words, unit_name, where_words
 from tracekit.documents import over_time, phases, time_breakdown
 from tracekit.documents.columns import absent_note, durations, elapsed, names, numbers, optional, quantity, words
 from tracekit.documents.model_file_words import TITLE as TITLE_OF_FILES, file_rows
@@ -56,7 +58,7 @@ def models_section(models: Sequence[ModelSummary], results: Sequence[Result] = (
             drop=3,
             legend=", ".join(f"{group} {name}" for group, name in signs.items() if group),
         ),
-        words("mostly", lambda model: headlines.get(model.name, ABSENT)),
+        words("share of time", lambda model: headlines.get(model.name, ABSENT)),
     )
     groups = shown_groups(broken_down)
     large = {part.group.part for row in broken_down for part in row.large}
@@ -71,6 +73,7 @@ def models_section(models: Sequence[ModelSummary], results: Sequence[Result] = (
         tails.append(join((*slow, link), ""))
     return section(
         "Models",
+        ran_on(predicting),
         table("Models", columns, predicting, brief=MODELS),
         Figure(legend({group_class(group): group.name for group in groups})) if groups else None,
         items(tails, brief=MODELS),
@@ -78,6 +81,49 @@ def models_section(models: Sequence[ModelSummary], results: Sequence[Result] = (
         items((*time_breakdown.each_first(predicting), *meanings), role=Role.DIM),
         name="models",
     )
+
+
+def ran_on(models: Sequence[ModelSummary]) -> blocks.Block | None:
+    """Where each model ran: a line each, or one for those that did alike."""
+    groups: dict[str, list[tuple[str, Whereabouts]]] = {}
+    for model in models:
+        if (where := model.where) is not None:
+            every = f"{where.predictions:,} of {format_count(where.predictions, 'prediction')}"
+            groups.setdefault(where_words(where).replace(every, _EVERY), []).append((model.name, where))
+    lines: list[Line] = []
+    for said, group in groups.items():
+        total = sum(where.predictions for _, where in group)
+        every = f"all {total:,} predictions" if len(group) > 1 else f"{total:,} of {format_count(total, 'prediction')}"
+        listed = join((Span(name, Role.CODE) for name, _ in group), ", ")
+        lines.append(join((listed, f": {said.replace(_EVERY, every)}"), ""))
+    return items(lines, brief=MODELS)
+
+
+def where_section(models: Sequence[ModelSummary]) -> Section | None:
+    """What is known of each unit's work for each model, stages too, with what it rests on."""
+    rows = [(model.name, model.where, use) for model in models if model.where is not None for use in model.where.units]
+    columns: tuple[Column[_Use], ...] = (
+        names("model", lambda row: row[0]),
+        words("unit", lambda row: unit_name(row[2])),
+        words("answer", lambda row: row[2].answer),
+        words("predictions", lambda row: predictions_words(row[1], row[2])),
+        numbers("share\nof time", lambda row: row[2].share_of_time, format_percent),
+        words("share of\ncompute", lambda row: compute_words(row[2])),
+        numbers("rows", lambda row: row[2].rows, drop=2),
+        numbers("rows of\nothers", lambda row: row[2].other_rows, drop=3),
+        words("because of", lambda row: "; ".join(filter(None, (*row[2].evidence, row[2].why))), drop=1),
+    )
+    functions = (
+        (Span(name, Role.CODE), f": rows by function: {functions_words(where)}")
+        for name, where in {row[0]: row[1] for row in rows}.items()
+        if where.functions
+    )
+    title = "Where it ran"
+    return section(title, table(title, columns, rows), items(functions), folded=True)
+
+
+_EVERY = "\0"
+_Use = tuple[str, Whereabouts, UnitUse]
 
 
 def _bar(row: PartsRow) -> str:
@@ -121,7 +167,7 @@ def inferred_section(models: Sequence[ModelSummary]) -> Section | None:
     only = inferred[0] if len(inferred) == 1 else None
     lines = items(phases.phase_lines(only)) if only else None
     about = Paragraph(pace(only), Role.DIM) if only and only.in_flight else None
-    return section("Models", grid, lines, about, note="inferred: at least these calls", name="models")
+    return section("Models", ran_on(inferred), grid, lines, about, note="inferred: at least these calls", name="models")
 
 
 def median(model: ModelSummary) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from inspect import getdoc
 from operator import attrgetter
 from pathlib import Path
@@ -19,6 +19,7 @@ import pandas as pd
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.code.call_sites import call_sites
 from tracekit.analysis.ledger.choice import Choice
+from tracekit.analysis.where.verdict import UnitUse, whereabouts
 from tracekit.api import Analysis, explain, judge, what_if_fixed
 from tracekit.errors import UsageError, naming_keywords
 from tracekit.frame import frame_of
@@ -117,6 +118,17 @@ class LoadedTrace:
         }
         objects = {name: pd.Series(cells, dtype=object) for name, cells in texts.items()}
         return pd.DataFrame(objects).join(frame_of({**numbers, **models.counts}))
+
+    @property
+    def compute_units(self) -> pd.DataFrame:
+        """Whether each compute unit worked for each model: one row for each of both, with the columns of `UnitUse`."""
+        models = zip(self.trace.models.name, self.trace.models.level, strict=True)
+        rows = [
+            {"model": name} | asdict(use)
+            for name, level in models
+            for use in whereabouts(self.trace, name, level).units
+        ]
+        return pd.DataFrame(rows, columns=["model", *(each.name for each in fields(UnitUse))])
 
     @property
     def coverage(self) -> pd.DataFrame:
@@ -257,6 +269,7 @@ class LoadedTraces:
     activity, data, compute = map(_of_all, ("activity", "data", "compute"))
     neural_engine, gpu = map(_of_all, ("neural_engine", "gpu"))
     predictions, loads, models, coverage = map(_of_all, ("predictions", "loads", "models", "coverage"))
+    compute_units = _of_all("compute_units")
 
     def __repr__(self) -> str:
         return f"<{format_count(len(self.traces), 'recording')}: {format_names([*self.traces])}>"

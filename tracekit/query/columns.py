@@ -145,6 +145,24 @@ MODELS = COUNTS + tuple(
     real(name, f"{quantity.label}, in {quantity.unit}") for name, quantity in MODEL.items() if name != "predictions"
 )
 
+COMPUTE_UNITS = (
+    text("model", "model, by base name"),
+    text("level", "`top` for models that the app called, `sub` for stages of pipelines"),
+    text("unit", "`ane`, `gpu` or `cpu`"),
+    text("answer", "whether it worked for the model: `proven`, `refuted` or `unknown`"),
+    number("predictions", "predictions that it is proven to have worked for"),
+    number("maybe", "further predictions that it may have worked for"),
+    number("of_predictions", "predictions with a duration"),
+    number("time_ns", "time in which it is known to have worked for them"),
+    real("share_of_time", "that time, of the time of all predictions"),
+    real("least_share", "least share of the compute of all units that can be its"),
+    real("most_share", "most of it"),
+    number("rows", "rows that show it"),
+    number("other_rows", "rows of its table that are left out: of other models and processes"),
+    text("evidence", "what proves it"),
+    text("why", "why it is refuted, unknown, or not known completely"),
+)
+
 FINDINGS = (
     number("rank", "1 for the finding that costs most"),
     text("check_id", "the check"),

@@ -7,7 +7,7 @@ for nanoseconds; times count from the start of the run.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from operator import attrgetter
 from typing import Final
 
@@ -15,8 +15,10 @@ import numpy as np
 
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.loads import first_predictions
+from tracekit.analysis.models import ModelSummary
 from tracekit.analysis.operations import Part
 from tracekit.analysis.statistics import top_calls
+from tracekit.analysis.where.verdict import UnitUse, Whereabouts
 from tracekit.columns import Column, Flags, Type, known_where
 from tracekit.query import columns as of
 from tracekit.query.columns import Cells, ViewRows
@@ -105,6 +107,16 @@ def _models(source: Source) -> ViewRows:
         for model in source.report().models
     ]
     return typed(rows, of.MODELS)
+
+
+def _compute_units(source: Source) -> ViewRows:
+    def row(model: ModelSummary, where: Whereabouts, use: UnitUse) -> tuple[object, ...]:
+        said = {"model": model.name, "level": model.level, "of_predictions": where.predictions}
+        known = asdict(use) | said | {"evidence": "; ".join(use.evidence)}
+        return tuple(known[column.name] for column in of.COMPUTE_UNITS)
+
+    ran = [(model, model.where) for model in source.report().models if model.where is not None]
+    return typed([row(model, where, use) for model, where in ran for use in where.units], of.COMPUTE_UNITS)
 
 
 def _requests(source: Source) -> ViewRows:
@@ -213,6 +225,7 @@ VIEWS: Mapping[str, View] = {
         View("gpu", "work of the GPU", of.EVENTS, _unit(Lane.GPU), ("GPU",)),
         View("breakdown", "where the time of each prediction went", of.BREAKDOWN, _breakdown, _CORE_ML),
         View("models", "models, with the numbers that reports show", of.MODELS, _models, _CORE_ML),
+        View("compute_units", "whether each unit worked for each model", of.COMPUTE_UNITS, _compute_units, _CORE_ML),
         View("findings", "what the checks found, the most expensive first", of.FINDINGS, _findings),
         View("checks", "the answer of each check for each model", of.CHECKS, _checks),
         View("evidence", "intervals that show a finding, a selection where there are many", of.EVIDENCE, _evidence),

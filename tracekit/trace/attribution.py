@@ -7,6 +7,8 @@ order; `tracekit.trace.events` explains each `attribution`.
 |--------------------------------------------|---------------------------------------------------------------------|
 | Neural Engine or GPU, label names a model  | the prediction of that model that contains it; failing any, that of |
 |                                            | a pipeline of which the model is a stage                            |
+| Neural Engine, label names a hash alone    | the model whose predictions alone hold all rows of the hash, for    |
+|                                            | all of them; compiled programs may be named so                      |
 | Neural Engine, generic label               | the innermost prediction of any model that contains it, unless      |
 |                                            | labels name that model: one public recording holds 599 such rows    |
 |                                            | and 6,837 generic ones of another job                               |
@@ -28,6 +30,7 @@ after the prediction in which it began.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -40,6 +43,13 @@ from tracekit.trace.events import ATTRIBUTIONS, Attribution, Events, Kind, Lane
 
 GPU_OUTLIVES_NS = 1_000_000
 """How long after the end of a prediction its GPU work may end (heuristic)."""
+
+HASH = re.compile(r"[0-9A-Fa-f]{32,64}|[0-9A-Fa-f]{8}(?:[-_][0-9A-Fa-f]{4}){3}[-_][0-9A-Fa-f]{12}")
+"""Names of compiled programs in labels that say nothing of the model."""
+_HASH_INSIDE = 0.95
+"""Share of the rows of a hash in predictions of one model that show it to be this model's (heuristic)."""
+_HASH_ROWS = 3
+"""Fewest such rows (heuristic)."""
 
 _UNNAMED = "Unnamed_Model"
 """What Core ML calls a model without a display name (reported). Labels of the hardware may still name it."""
@@ -82,6 +92,7 @@ def attribute_hardware(hardware: Events, events: Events, graphs: IntArray) -> Ev
     on_gpu, graph = (hardware.lane.is_any(lane) for lane in (Lane.GPU, Lane.MPS))
     executed = hardware.kind.is_any(Kind.ANE_EXEC)
     times = Intervals.from_rows(hardware)
+    hardware = _with_hashes(hardware, calls, events, executed)
     # What may be of a prediction that has ended is sought by the part that no slack explains.
     end = np.where(on_gpu | graph, np.maximum(times.starts, times.ends - GPU_OUTLIVES_NS), times.ends)
     rows = lookup.Rows(times.starts, end, hardware.model.codes_in(events.model.values))
@@ -113,6 +124,27 @@ def attribute_hardware(hardware: Events, events: Events, graphs: IntArray) -> Ev
     _link_by_time(answer, calls, rows, of_engine)
     _doubt(answer, calls, rows, of_engine, np.flatnonzero(named & executed))
     return with_graphs(_with_answer(hardware, answer, calls, events), graphs)
+
+
+def _with_hashes(hardware: Events, calls: lookup.Calls, events: Events, executed: BoolArray) -> Events:
+    """The rows, with the model of those whose labels name the hash of a program that only this model ran."""
+    names = events.model.values
+    hashes = hardware.model.passing(lambda name: name not in names and HASH.fullmatch(name) is not None) & executed
+    chosen = np.flatnonzero(hashes)
+    if not len(chosen) or not len(calls.start):
+        return hardware
+    times = Intervals.from_rows(hardware).where(chosen)
+    call, _ = lookup.innermost(calls, lookup.Rows(times.starts, times.ends, np.full(len(chosen), -1)))
+    # Outside of the time in which Core ML was recorded, nothing says whose a row is.
+    within = (times.ends > calls.start.min()) & (times.starts < calls.end.max())
+    called = np.where(call >= 0, calls.model[call], -1)
+    model = list(hardware.model.values)
+    for code, name in enumerate(hardware.model.values):
+        of_hash = called[(hardware.model.codes[chosen] == code) & within]
+        counts = np.bincount(of_hash[of_hash >= 0], minlength=1)
+        if counts.max() >= max(_HASH_INSIDE * len(of_hash), _HASH_ROWS) and HASH.fullmatch(name):
+            model[code] = names[int(counts.argmax())]
+    return replace(hardware, model=codes_of(hardware.model.codes, model, names))
 
 
 def graph_rows(hardware: Events, buffer: IntArray) -> IntArray:

@@ -73,7 +73,7 @@ def test_work_elsewhere_names_who_predicts_and_the_units_seen(app: App, judge) -
     app.load(NET)
     for _ in range(20):
         app.predict(NET, cpu(12 * MS), inputs=0)
-    outcome = judge(app.finish(), "unexpected-device", expected_unit=1)["Net"]
+    outcome = judge(app.finish(), "not-on-expected-unit", expected_unit=1)["Net"]
     assert sites(outcome) == [("App.apply", 42, 20, 20, "other")]
     assert [busy.what for busy in outcome.call_sites[0].busy] == ["CPU"]
 

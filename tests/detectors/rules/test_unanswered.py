@@ -24,7 +24,7 @@ WITHOUT_SETTINGS = (
     [
         *((check, {}) for check in WITHOUT_SETTINGS),
         ("missed-deadline", {"budget_ms": 15}),
-        ("unexpected-device", {"expected_unit": 1}),
+        ("not-on-expected-unit", {"expected_unit": 1}),
     ],
 )
 def test_a_model_that_is_only_loaded_is_not_applicable(scenario, judge, check, settings):

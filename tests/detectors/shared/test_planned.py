@@ -73,7 +73,7 @@ PLANNED = f"Planned by the performance report ({HERE}): 10 operations: 8 on the 
 
 def test_work_elsewhere_is_set_against_the_plan(scenario, said) -> None:
     calls(scenario, ("CPU", 0, 16))
-    found = said("unexpected-device", document(PLAN), expected_unit=1)
+    found = said("not-on-expected-unit", document(PLAN), expected_unit=1)
     assert isinstance(found, Finding)
     assert found.summary.endswith(
         f" {PLANNED} Of the operations that are not on the Neural Engine, 1 (topk 1) may not run there and 1 (add 1) "
@@ -84,7 +84,7 @@ def test_work_elsewhere_is_set_against_the_plan(scenario, said) -> None:
 def test_marks_of_a_report_for_one_unit_say_nothing_of_the_others(scenario, said) -> None:
     calls(scenario, ("CPU", 0, 16))
     alone = document(many(4, "ios16.conv", "cpu", ["cpu"]), units=CPU_ONLY)
-    found = said("unexpected-device", alone, expected_unit=1)
+    found = said("not-on-expected-unit", alone, expected_unit=1)
     assert found.summary.endswith(
         "CPU only): 4 operations: 4 on the CPU. It was made without the Neural Engine, and says nothing of what could "
         "run there."
@@ -94,7 +94,7 @@ def test_marks_of_a_report_for_one_unit_say_nothing_of_the_others(scenario, said
 
 def test_a_plan_of_another_device_is_told_as_one(scenario, said) -> None:
     calls(scenario, ("CPU", 0, 16))
-    found = said("unexpected-device", article_2026(), expected_unit=1)
+    found = said("not-on-expected-unit", article_2026(), expected_unit=1)
     assert (
         f"(MacBook Pro, macOS 26.2, all compute units, not the {DEVICE} that was recorded): 764 operations: 740 on "
         in (found.summary)
@@ -105,9 +105,9 @@ def test_a_plan_of_another_device_is_told_as_one(scenario, said) -> None:
 
 def test_without_an_expectation_planned_stands_beside_recorded(scenario, said) -> None:
     calls(scenario, ("CPU", 0, 16))
-    outcome = said("unexpected-device", document(PLAN))
+    outcome = said("not-on-expected-unit", document(PLAN))
     assert isinstance(outcome, NotApplicable)
-    assert outcome.reason.endswith(f"Recorded work: CPU 100%. {PLANNED}")
+    assert outcome.reason.endswith(f"(80% of their time), not on GPU. {PLANNED}")
 
 
 @pytest.mark.parametrize("work", [2, 0.5])
@@ -162,8 +162,8 @@ def test_a_report_without_times_or_operations_adds_nothing(scenario, said) -> No
     calls(scenario, ("CPU", 0, 16), count=40)
     empty = document(None, load=[1, 0.1, 0.1])
     assert "report" not in said("missed-deadline", empty, budget_ms=10).summary
-    assert "report" not in said("unexpected-device", empty, expected_unit=1).summary
-    passed = said("unexpected-device", empty, expected_unit=3)
+    assert "report" not in said("not-on-expected-unit", empty, expected_unit=1).summary
+    passed = said("not-on-expected-unit", empty, expected_unit=3)
     assert isinstance(passed, Passed)
     assert "report" not in passed.summary
 
@@ -171,5 +171,5 @@ def test_a_report_without_times_or_operations_adds_nothing(scenario, said) -> No
 def test_words_of_a_hostile_report_are_cut(scenario, said) -> None:
     calls(scenario, ("CPU", 0, 16))
     long = [operation("x", f"ios16.{'y' * 10_000}", "cpu")]
-    found = said("unexpected-device", document(long, device="d" * 10_000), expected_unit=1)
+    found = said("not-on-expected-unit", document(long, device="d" * 10_000), expected_unit=1)
     assert len(found.summary) < 1_000

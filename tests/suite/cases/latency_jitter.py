@@ -217,7 +217,7 @@ CASES = [
     *cases(ID, NEGATIVE, 2, one_in_forty),
     *each(ID, NEAR_ABOVE, (1500, 1505, 1510, 1520, 1550), tail),
     *each(ID, NEAR_BELOW, (1450, 1470, 1480, 1490, 1499), tail),
-    *cases(ID, LOOKALIKE, 2, off_the_engine, also=("shape-switching", "unexpected-device")),
+    *cases(ID, LOOKALIKE, 2, off_the_engine, also=("shape-switching", "not-on-expected-unit")),
     *cases(ID, LOOKALIKE, 2, prompt_and_tokens, expected="no_finding", page="The first predictions after a"),
     *cases(ID, LOOKALIKE, 2, waiting, also=CONTENTION, page="Predictions queue behind other models"),
     *cases(ID, LOOKALIKE, 2, larger_inputs, page="Inputs differ in size: if"),

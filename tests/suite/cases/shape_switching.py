@@ -141,7 +141,7 @@ def beside_a_decoder(draws: Draws) -> App:
 
 JITTER = ("latency-jitter",)
 ENGINE = ("neural-engine-contention", "foreign-neural-engine-work")
-DEVICE = ("unexpected-device",)
+DEVICE = ("not-on-expected-unit",)
 
 
 def growing_answers(draws: Draws) -> App:

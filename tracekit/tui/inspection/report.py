@@ -10,6 +10,7 @@ from rich.text import Text
 
 from tracekit.analysis.aggregation import SORT_COLUMNS
 from tracekit.analysis.statistics import Statistics
+from tracekit.analysis.where.words import where_words
 from tracekit.detectors.outcomes import Metric
 from tracekit.documents.model_file_words import file_rows
 from tracekit.documents.phases import phase_rows
@@ -131,6 +132,7 @@ def model_blocks(session: Session, name: str, palette: Palette, *, monochrome: b
         ("loads", formatting.count(model.loads)),
         ("cold loads", formatting.count(model.cold_loads)),
         ("predictions", formatting.count(model.predictions)),
+        *([("ran on", where_words(model.where))] if model.where is not None else []),
     ]
     throughput, rate = model.throughput, fast_enough(model.quantities)
     if throughput is not None and throughput.per_second is not None:

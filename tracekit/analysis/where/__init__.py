@@ -1,0 +1,1 @@
+"""Where models ran: what recordings prove and refute of each compute unit."""

@@ -1,0 +1,62 @@
+"""`neural-engine-not-used`: the load prepares a model for the Neural Engine, which then never works for it."""
+
+from __future__ import annotations
+
+import tracekit.detectors as tk
+from tracekit.analysis.code.sites import sites_of
+from tracekit.analysis.where.verdict import Answer, whereabouts
+from tracekit.analysis.where.words import where_words
+from tracekit.detectors.shared.not_there import engine_preparations, tried_ns
+from tracekit.detectors.shared.planned import of_units
+
+
+class Options(tk.Options):
+    min_tried_ms: float = tk.option(
+        100.0, "ms", "The shortest delay that the Hangs instrument can be set to report; shorter tries cost nobody."
+    )
+
+
+def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
+    """Compares what loads tried with where the model ran."""
+    where = whereabouts(view.trace, view.name)
+    engine, ran, tried = where.of(tk.Device.ANE), where_words(where), tried_ns(view)
+    prepared = engine_preparations(view)
+    prepared_ns = tk.covered_ns(prepared) if len(prepared) else 0
+    cost_ns = max(int(tried.sum()), prepared_ns)
+    metrics = (
+        tk.above("tried", "trying the Neural Engine", cost_ns, "ns", round(options.min_tried_ms * 1e6)),
+        tk.Metric("on-ane", "predictions on the Neural Engine", engine.predictions, "count"),
+    )
+    if engine.answer == Answer.PROVEN:
+        return view.passed(f"{ran}.", metrics)
+    if not tk.reached(metrics, "tried"):
+        return view.not_applicable("No load shows that the Neural Engine was tried for long.")
+    # An empty table is believed only where another unit worked for every prediction.
+    elsewhere = max(use.predictions for use in where.units)
+    is_empty = view.trace.coverage_of("Neural Engine").state == "empty"
+    if engine.answer != Answer.REFUTED and not (is_empty and elsewhere == where.predictions):
+        return view.unknown(
+            f"The load tried the Neural Engine, and it is unknown whether it then worked: {engine.why}.",
+            "Record with the Neural Engine instrument, and nothing else running.",
+        )
+    rows = tk.Shown.of(view.loads.where(tried > 0)) if tried.any() else tk.Shown.of(prepared)
+    # An empty table may have lost its rows.
+    doubt = "" if engine.answer == Answer.REFUTED else " Possible but not certain: the engine's table is empty."
+    return view.finding(
+        f"Loading tried the Neural Engine for {view.time(cost_ns)}, and no row shows it used: "
+        f"{ran.partition(';')[0]}.{doubt}{of_units(view, tk.DEVICE_NAMES[tk.Device.ANE])}",
+        metrics,
+        rows=rows,
+        cost=view.cost(cost_ns, "Time in which loads tried the Neural Engine", once=True),
+        call_sites=sites_of(view.trace, view.loads.id[tried > 0]),
+    )
+
+
+DETECTOR = tk.Detector(
+    needs=("Core ML",),
+    uses=("Neural Engine", "GPU", "Call Stacks"),
+    origins=(tk.Origin.CALL_STACKS, tk.Origin.SIGNPOSTS),
+    options=Options,
+    asks=(tk.any_prediction, tk.any_load("whether it tried the Neural Engine")),
+    detect=detect,
+)

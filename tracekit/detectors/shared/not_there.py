@@ -1,0 +1,47 @@
+"""Why a model does not run on a unit: what its loads, its file and its plan say."""
+
+from __future__ import annotations
+
+import tracekit.detectors as tk
+from tracekit.analysis.code.call_sites import call_sites
+from tracekit.detectors.shared.planned import of_units
+from tracekit.rows import sums_by
+from tracekit.trace.calls.stacks import LoadPhase
+
+MIN_SAMPLES = 5
+"""Samples of a load in which the Neural Engine was tried, or the model compiled, from which on that is no chance
+(heuristic)."""
+
+
+def tried_ns(view: tk.ModelView) -> tk.IntArray:
+    """Time of each load in which call stacks show the Neural Engine tried: shape (loads,), 0 where they show none."""
+    return _sampled_ns(view, LoadPhase.NEURAL_ENGINE)
+
+
+def engine_preparations(view: tk.ModelView) -> tk.Events:
+    """Rows of the Neural Engine that load or compile the model by its name."""
+    named = view.hardware.attribution.is_any(tk.Attribution.LABEL, tk.Attribution.EXACT)
+    return view.hardware.where(named & view.hardware.kind.is_any(tk.Kind.ANE_LOAD, tk.Kind.ANE_COMPILE))
+
+
+def _sampled_ns(view: tk.ModelView, phase: LoadPhase) -> tk.IntArray:
+    sites, sampled = call_sites(view.trace), view.trace.sampled
+    if sites is None or sampled is None:
+        return view.loads.duration_ns * 0
+    samples = sums_by(view.loads.id, sites.id, sites.samples_in(phase))
+    return samples * (samples >= MIN_SAMPLES) * sampled.period_ns
+
+
+def why_not(view: tk.ModelView, unit: tk.Device) -> str:
+    """What explains that the model is not on a unit: sentences after a space, or nothing."""
+    said = ""
+    if unit is tk.Device.ANE:
+        tried, compiled = int(tried_ns(view).sum()), int(_sampled_ns(view, LoadPhase.COMPILING).sum())
+        if tried:
+            said = f" Its load tried the Neural Engine for {view.time(tried)}, so the app allows it."
+        elif compiled:
+            said = (
+                f" Its load compiled the model for {view.time(compiled)} without trying the Neural Engine: check "
+                "`computeUnits` in the app."
+            )
+    return said + of_units(view, tk.DEVICE_NAMES[unit])
