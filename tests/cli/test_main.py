@@ -125,7 +125,8 @@ def test_the_neural_engine_has_both_names_everywhere() -> None:
     for option in ("--ane", "--neural-engine"):
         assert build_parser().parse_args(["check", "x", option, "90%"]).neural_engine == 0.9
     for name in ("ane", "neural-engine"):
-        assert UNITS[build_parser().parse_args(["inspect", "x", "--unit", name]).unit] == "Neural Engine"
+        ((_, unit, _),) = build_parser().parse_args(["inspect", "x", "--unit", name]).unit
+        assert UNITS[unit] == "Neural Engine"
         assert parse_expectation(name) == (None, 1)
         settings = parse_check({"limits": {"*": {name: 0.9}}}, frozenset())
         assert [(limit.name, limit.value) for limit in settings.limits] == [("neural-engine", 0.9)]
