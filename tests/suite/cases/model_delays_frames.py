@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from suite.frame import INSUFFICIENT, LOOKALIKE, NEAR_ABOVE, NEAR_BELOW, NEGATIVE, POSITIVE, cases, each
 from tracekit.testing import Draws
@@ -136,6 +137,35 @@ def half_rate(draws: Draws) -> App:
     return scroll(draws, work=work, beside=lambda _: neural_engine(6 * MS), frames=150, every=2)
 
 
+def hot(draws: Draws) -> App:
+    """The device is hot from the start, so that all takes longer."""
+    app = on_gpu(draws)
+    end, app.now_ns = app.now_ns, MS
+    app.thermal("Serious")
+    app.now_ns = end
+    return app
+
+
+def parked(draws: Draws) -> App:
+    """Late frames are listed at times at which the main thread waits for events."""
+    app = in_time(draws)
+    tables = app.scenario.other_tables
+    at = next(number for number, table in enumerate(tables) if table.schema == "hitches")
+    idle = app.now_ns - 400 * MS
+    rows = tuple(
+        (idle - number * 90 * MS, 83_333_333, app.scenario.target, 0, number, hex(number), "Display 1", "")
+        for number in range(4, 0, -1)
+    )
+    tables[at] = replace(tables[at], rows=rows)
+    app.now_ns += 2_000 * MS
+    return app
+
+
+def long_waits(draws: Draws) -> App:
+    """The main thread predicts for so long that another check is about it."""
+    return scroll(draws, on_main=lambda number: neural_engine(150 * MS) if number % 45 == 20 else None)
+
+
 def without_stages(draws: Draws) -> App:
     """The tables of stages were not exported."""
     return scroll(draws, stages=False, on_main=lambda number: neural_engine(30 * MS) if number % 9 == 0 else None)
@@ -160,6 +190,9 @@ CASES = [
     *each(ID, NEAR_BELOW, (660, 720, 800), late_ms, also=BESIDE),
     *cases(ID, LOOKALIKE, 2, game, also=BESIDE, page="The app draws on the GPU itself"),
     *cases(ID, LOOKALIKE, 2, half_rate, also=BESIDE, page="An app shows every second refresh"),
+    *cases(ID, LOOKALIKE, 2, hot, also=BESIDE, page="The device is hot"),
+    *cases(ID, LOOKALIKE, 2, parked, also=BESIDE, page="The main thread waits for events"),
+    *cases(ID, LOOKALIKE, 2, long_waits, also=BESIDE, page="The main thread loads for 250 ms"),
     *cases(ID, INSUFFICIENT, 2, without_stages, also=BESIDE),
     *cases(ID, INSUFFICIENT, 2, without_hitches, also=BESIDE),
 ]
