@@ -130,6 +130,11 @@ def test_an_image_that_vision_scales_has_no_range_of_shapes_to_avoid(inspected) 
     assert isinstance(answer(networks, "flexible-shapes"), Finding)
 
 
+def test_nobody_is_asked_to_move_a_loop_out_of_a_recurrent_layer(inspected) -> None:
+    assert ".cpuOnly" in answer(inspected("lstm"), "sequential-operations").fix
+    assert answer(inspected("network_loop"), "sequential-operations").fix == ""
+
+
 def test_ranges_of_images_say_which_size_comes_first(inspected) -> None:
     finding = answer(inspected("image_range"), "flexible-shapes")
     assert "`picture` (8 or more × 4...64, width × height): a range of shapes" in finding.summary

@@ -58,8 +58,11 @@ def test_compiled_models_and_those_without_their_weights_are_refused(inspected):
     with pytest.raises(UsageError, match=r"compiled model and cannot be fixed; give the \.mlpackage"):
         check_fixable(compiled)
     missing = Weights(WeightState.MISSING, None, reason="weight.bin is gone")
+    model = replace(inspected("target_iOS16"), weights=missing)
     with pytest.raises(UsageError, match=r"cannot be fixed: weight\.bin is gone"):
-        check_fixable(replace(inspected("target_iOS16"), weights=missing))
+        check_fixable(model)
+    # No command is offered that could only say so.
+    assert fix_command("interface-conversion", model, "a.mlpackage") == ""
 
 
 @pytest.mark.parametrize(
@@ -75,6 +78,15 @@ def test_shapes_are_those_that_the_model_takes(inspected, shapes, words):
     with pytest.raises(UsageError, match=words):
         check_shapes(inspected("ranged"), shapes)
     check_shapes(inspected("ranged"), {"x": [(1, 4), (16, 4)]})
+
+
+def test_with_layer_norm_only_one_shape_is_offered_and_taken(inspected):
+    model = inspected("ranged")
+    normed = replace(model, functions=(replace(model.main, counts=(("layer_norm", 1),)),))
+    assert fix_command("flexible-shapes", normed, "a.mlpackage").count("--shape") == 1
+    check_shapes(normed, {"x": [(3, 4)]})
+    with pytest.raises(UsageError, match="listed shapes leave the Neural Engine"):
+        check_shapes(normed, {"x": [(3, 4), (16, 4)]})
 
 
 def test_changes_beside_what_was_asked_for_are_named(inspected):
