@@ -6,8 +6,10 @@ from __future__ import annotations
 import pytest
 
 from support.handover import trace_of
+from tracekit.analysis.models import summarize_models
 from tracekit.detectors.outcomes import Finding, NotEvaluated, Outcome
 from tracekit.detectors.runner import run_detectors
+from tracekit.documents.phases import calls_words
 from tracekit.testing import Draws, Process, Scenario, stacks
 from tracekit.testing.code import Code
 from tracekit.testing.rows import LOAD, LOAD_COLD
@@ -120,3 +122,15 @@ def test_a_batch_of_many_sizes_is_no_jitter(seed):
     for _ in range(120):
         recorded.predict(recorded.code("apply", 20, thread=1), 4 + 3 * draws.choice((1, 2, 3, 4, 5, 7, 8, 12, 16)), 5)
     assert not recorded.found()
+
+
+def test_rows_of_workers_that_may_be_several_calls_have_no_duration():
+    recorded, draws = Recorded(20), Draws(1)
+    for worker in range(1, 5):
+        recorded.now = 500 + 3 * worker
+        for _ in range(40):
+            recorded.predict(recorded.code("apply", 20, thread=worker), draws.integer(7, 28), 0)
+    (model,) = summarize_models(trace_of(recorded.scenario))
+    assert model.several == model.predictions
+    assert model.latency is model.tail is model.quantities["p50_ns"] is None
+    assert calls_words(model).startswith("≥ ")

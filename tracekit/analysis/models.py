@@ -73,6 +73,8 @@ class ModelSummary:
     """Of the warm ones; None too where they are too few to tell."""
     breakdown: BreakdownSummary | None = None
     """Where the time of its predictions goes."""
+    several: int = 0
+    """Predictions that call stacks alone show, and that may be several calls each: they have no latency."""
     preparing_ns: int = 0
     """Of what is unaccounted there, time in which call stacks or rows show that its predictions specialize it."""
     phases: tuple[CallPhases, ...] = ()
@@ -176,6 +178,7 @@ class _Calls(CallTimes):
     model: Texts = column("model")
     origin: Texts = column("what recorded it")
     resolution_ns: IntArray = column("how exactly its times are known")
+    single: BoolArray = column("whether the row is known to be one call")
 
 
 def _rows_by_model(activity: Calls) -> Callable[[str, str, Sequence[Kind]], _Calls]:
@@ -188,6 +191,7 @@ def _rows_by_model(activity: Calls) -> Callable[[str, str, Sequence[Kind]], _Cal
         activity.model,
         activity.origin,
         activity.resolution_ns,
+        activity.single,
     )
     order = np.argsort(few_bits(rows.model.codes), kind="stable")
     names = {name: number for number, name in enumerate(rows.model.values)}
@@ -230,7 +234,8 @@ def _summary(
     parts = summarize_breakdown(times) if called else None
     where = whereabouts(of_trace.trace, name, level, predictions.id) if len(predictions) else None
     latencies, loads_ns = predictions.duration_ns, loads.duration_ns
-    ended = (latencies > 0) & timed
+    ended = (latencies > 0) & timed & predictions.single
+    lasting = predictions if predictions.single.all() else predictions.where(predictions.single)
     cold = loads.kind.is_any(Kind.LOAD_UNCACHED)
     sample = Sample(
         predictions=len(predictions),
@@ -253,17 +258,18 @@ def _summary(
         # Not known where a row does not say whether it was cached.
         cold_loads=None if not len(loads) or loads.kind.is_any(Kind.LOAD).any() else int(cold.sum()),
         predictions=len(predictions),
+        several=int((~predictions.single).sum()),
         prediction=row_statistics(predictions),
         load=row_statistics(loads),
-        latency=summarize_latency(predictions, warm) if called and timed else None,
+        latency=summarize_latency(lasting, warm[predictions.single]) if len(lasting) and called and timed else None,
         throughput=throughput,
         in_flight=summarize_in_flight(predictions) if called and timed else None,
-        latency_trend=summarize_latency_trend(predictions.where(warm)) if called and timed else None,
+        latency_trend=summarize_latency_trend(lasting.where(warm[predictions.single])) if called and timed else None,
         breakdown=parts,
         preparing_ns=_preparing_ns(of_trace.trace, name, len(predictions)) if called and timed else 0,
         phases=call_phases(of_trace.trace, loads.id, predictions.id, warm),
         resolution_ns=max(int(rows.resolution_ns.max(initial=0)) for rows in (loads, predictions)),
-        tail=tail(of_trace.trace, name, of=len(predictions)) if called and timed else None,
+        tail=tail(of_trace.trace, name, of=len(predictions)) if called and timed and predictions.single.all() else None,
         where=where,
         quantities=quantities_of(sample) | (_WITHOUT_RATES if simulated(of_trace.trace) else {}),
     )
@@ -291,4 +297,4 @@ def is_inferred(model: ModelSummary) -> bool:
 
 def is_hardware_alone(model: ModelSummary) -> bool:
     """Whether some of the model's predictions are known from the hardware alone."""
-    return is_inferred(model) and model.latency is None and model.predictions is not None
+    return is_inferred(model) and model.latency is None and model.several < (model.predictions or 0)

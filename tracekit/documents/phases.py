@@ -27,15 +27,17 @@ MAIN_SHARE: Final = 0.1
 
 
 def calls_words(model: ModelSummary) -> str:
-    """`1 load ≥ 3.23 s · 9 predictions`: the loads with what they took together. Call stacks show a load from its first
-    sample to its last, and not while its thread waited before and after."""
+    """`1 load ≥ 3.23 s · 9 predictions`: the loads with what they took together, and how many predictions: at least
+    so many where some may be several. Call stacks show a load from its first sample to its last, and not while
+    its thread waited before and after."""
     parts = []
     if model.load is not None and model.loads:
         least = AT_LEAST if model.resolution_ns else ""
         took = format_time(model.load.total_ns, model.resolution_ns)
         parts.append(f"{format_count(model.loads, 'load')} {least}{took}")
     if model.predictions:
-        parts.append(format_count(model.predictions, "prediction"))
+        least = AT_LEAST if model.several else ""
+        parts.append(f"{least}{format_count(model.predictions, 'prediction')}")
     return " · ".join(parts)
 
 
