@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
-import numpy as np
-
-from tracekit.analysis.breakdown.device_runs import UNITS
 from tracekit.analysis.breakdown.partition import REASONS, Breakdown, Part
 from tracekit.analysis.quantities import PART_TITLES
 from tracekit.analysis.statistics import exact_sum
-from tracekit.arrays import BoolArray, IntArray
 from tracekit.columns import Numbers
 from tracekit.sorting import distinct_numbers
 
@@ -85,28 +80,6 @@ def summarize_breakdown(breakdown: Breakdown) -> BreakdownSummary | None:
         tail_ns=_mean(breakdown.every.tail_ns.take(breakdown.chosen)),
         other_models_ns=exact_sum(breakdown.every.other_models_ns[breakdown.chosen]),
     )
-
-
-FEWEST: Final = 12
-"""Predictions of which the work of all units is known that stand for those of which it is not (heuristic)."""
-
-
-def compute_shares(
-    breakdown: Breakdown, positions: IntArray | slice = slice(None), *, unseen: bool = False
-) -> tuple[dict[str, float], float]:
-    """Share of each compute unit in the time that all of them executed the predictions at these positions, by `Device`;
-    empty where none executed, and where the work of a unit that could have executed is not known. Then how far the
-    shares may be off: `unseen`, any time that nothing explains may be work of a unit without a row. O(n)."""
-    columns = {str(unit): breakdown.busy(unit).take(positions) for unit in UNITS}
-    known: BoolArray = np.all([times.known for times in columns.values()], axis=0)
-    if not known.all() and known.sum() < FEWEST:
-        return {}, 0.0
-    busy = {unit: exact_sum(times.values[known]) for unit, times in columns.items()}
-    total = sum(busy.values())
-    if not total:
-        return {}, 0.0
-    rest = exact_sum(breakdown.part(Part.UNACCOUNTED).take(positions).values[known]) if unseen else 0
-    return {unit: round(time / total, 6) for unit, time in busy.items()}, round(rest / (total + rest), 6)
 
 
 def _part(breakdown: Breakdown, part: Part, all_ns: int) -> PartSummary:

@@ -6,8 +6,7 @@ import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.where.verdict import Answer, whereabouts
 from tracekit.analysis.where.words import where_words
-from tracekit.detectors.shared.not_there import engine_preparations, tried_ns
-from tracekit.detectors.shared.planned import of_units
+from tracekit.detectors.shared.not_there import by_file, engine_preparations, tried_ns
 
 
 class Options(tk.Options):
@@ -44,7 +43,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     doubt = "" if engine.answer == Answer.REFUTED else " Possible but not certain: the engine's table is empty."
     return view.finding(
         f"Loading tried the Neural Engine for {view.time(cost_ns)}, and no row shows it used: "
-        f"{ran.partition(';')[0]}.{doubt}{of_units(view, tk.DEVICE_NAMES[tk.Device.ANE])}",
+        f"{ran.partition(';')[0]}.{doubt}{by_file(view, tk.Device.ANE)}",
         metrics,
         rows=rows,
         cost=view.cost(cost_ns, "Time in which loads tried the Neural Engine", once=True),

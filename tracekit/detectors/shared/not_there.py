@@ -44,4 +44,16 @@ def why_not(view: tk.ModelView, unit: tk.Device) -> str:
                 f" Its load compiled the model for {view.time(compiled)} without trying the Neural Engine: check "
                 "`computeUnits` in the app."
             )
+    return said + by_file(view, unit)
+
+
+def by_file(view: tk.ModelView, unit: tk.Device) -> str:
+    """What its file and its plan say of the unit: sentences after a space, or nothing."""
+    said = ""
+    if unit is tk.Device.ANE and view.model_file is not None:
+        # Most recordings come without the files of their models.
+        from tracekit.model_files.engine import placements_of, verdict
+
+        verdicts = "; ".join(verdict(placement) for placement in placements_of(view.model_file))
+        said = f" By its file, the Neural Engine runs it: {verdicts}."
     return said + of_units(view, tk.DEVICE_NAMES[unit])
