@@ -55,15 +55,11 @@ class Fix(NamedTuple):
     """Why nothing is known to be saved where the replay shows none."""
 
 
-def _calls(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
-    """The loads and compilations that the finding shows."""
-    return replace(_nothing(recorded), gone=_shown(recorded.calls, finding))
-
-
-def _affected(_trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
-    """Those of them that cost time."""
-    cost = finding.affected.covered_within(recorded.schedule.calls)
-    return replace(_nothing(recorded), gone=_shown(recorded.calls, finding) & (cost > 0))
+def _calls(_trace: Trace, recorded: Recorded, finding: Finding, *, every: bool = True) -> Changes:
+    """The loads and compilations that the finding shows, or those of them that cost time."""
+    shown = _shown(recorded.calls, finding)
+    costs = every | (finding.affected.covered_within(recorded.schedule.calls) > 0)
+    return replace(_nothing(recorded), gone=shown & costs)
 
 
 def _copies(trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
@@ -86,14 +82,11 @@ def _copies(trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
     return _without_times(trace, recorded, times, linked)
 
 
-def _data_rows(trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
-    """The rows of the data lane that the finding shows."""
-    return _without_rows(trace, recorded, _shown(trace.data, finding))
-
-
-def _state(trace: Trace, recorded: Recorded, finding: Finding) -> Changes:
-    """The kinds of rows that the finding shows, in all predictions: where the state is small, too."""
-    return _without_rows(trace, recorded, _kinds_shown(trace, finding))
+def _rows(trace: Trace, recorded: Recorded, finding: Finding, *, of_kinds: bool = False) -> Changes:
+    """The rows of the data lane that the finding shows, or all of their kinds: where the state is small, too."""
+    chosen = _kinds_shown(trace, finding) if of_kinds else _shown(trace.data, finding)
+    rows = in_order(trace).data.where(chosen)
+    return _without_times(trace, recorded, Intervals.from_rows(rows), rows.prediction.filled())
 
 
 def _kinds_shown(trace: Trace, finding: Finding) -> BoolArray:
@@ -101,11 +94,6 @@ def _kinds_shown(trace: Trace, finding: Finding) -> BoolArray:
     today would not once that is shorter."""
     kinds = trace.data.kind.take(_shown(trace.data, finding)).held()
     return trace.data.model.is_any(finding.model or "") & trace.data.kind.is_any(*kinds)
-
-
-def _without_rows(trace: Trace, recorded: Recorded, chosen: BoolArray) -> Changes:
-    rows = in_order(trace).data.where(chosen)
-    return _without_times(trace, recorded, Intervals.from_rows(rows), rows.prediction.filled())
 
 
 def _without_times(trace: Trace, recorded: Recorded, times: Intervals, linked: IntArray) -> Changes:
@@ -255,7 +243,7 @@ BY_CHECK: dict[str, Fix | str] = {
     "cold-load": _LOADED_AHEAD,
     "slow-load": _LOADED_AHEAD,
     "unused-load": Fix(
-        _affected,
+        partial(_calls, every=False),
         "The model is not loaded.",
         otherwise="no call of the app waits for these loads; the fix saves memory",
     ),
@@ -266,8 +254,8 @@ BY_CHECK: dict[str, Fix | str] = {
         "All copies and conversions go, with the time between them, as with buffers that are used in place.",
         besides="Savings include the gaps between copies.",
     ),
-    "state-copies": Fix(_state, "The state stays in the model: its copies go."),
-    "float-conversion": Fix(_data_rows, "Data casts go, and the copies and output transformations that go with them."),
+    "state-copies": Fix(partial(_rows, of_kinds=True), "The state stays in the model: its copies go."),
+    "float-conversion": Fix(_rows, "Data casts go, and the copies and output transformations that go with them."),
     "serial-predictions": Fix(
         partial(_ahead, 3, 1),
         "Three predictions are in flight, which share the CPU; the app's own work is done meanwhile.",
