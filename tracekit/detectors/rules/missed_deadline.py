@@ -51,10 +51,11 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         tk.Metric("longest", "longest prediction", int(judged.duration_ns.max()), "ns"),
     )
     words = f"{len(late):,} of {counted} ({tk.format_share(share)}) took longer than {tk.format_time(budget)}"
-    left_out = _left_out(int((timed & first).sum()), int((~timed).sum()), "without a duration")
+    words = words if len(late) else f"None of {counted} exceeded the budget"
+    words += _left_out(int((timed & first).sum()), int((~timed).sum()), "without a duration")
     if not tk.reached(metrics, "over-budget") or not len(late):
-        return view.passed(f"{words if len(late) else f'None of {counted} exceeded the budget'}{left_out}.", metrics)
-    return _finding(view, late, share, budget, f"{words}{left_out}; median {view.time(typical or 0)}", metrics)
+        return view.passed(f"{words}.", metrics)
+    return _finding(view, late, share, budget, f"{words}; median {view.time(typical or 0)}", metrics)
 
 
 def _left_out(cold: int, others: int, which: str) -> str:
@@ -66,11 +67,8 @@ def _left_out(cold: int, others: int, which: str) -> str:
 
 _PAIR = 2
 """So many calls have an interval."""
-
 _NEXT_FRAME_MISSED = 1.5
 """Intervals of more frames than that are two frames or more; starts vary by less than half a frame (heuristic)."""
-
-
 _GIVE_BUDGET = "Give each model its part of the frame with --budget, for example --budget Segmenter=10ms."
 
 
@@ -82,8 +80,8 @@ def _by_frames(view: tk.ModelView, options: Options, latency: tuple[tk.Metric, t
     if steps is None or count < options.min_predictions:
         return view.not_applicable("No time budget given; set one with --budget, for example --budget 30fps.")
     frame_ns = round(1e9 / steps.frames_per_second)
-    dropped = (view.durations[steps.index] > frame_ns) & (steps.frames > 1) & steady
-    drops, share = int(dropped.sum()), int(dropped.sum()) / max(count, 1)
+    dropped = steps.index[(view.durations[steps.index] > frame_ns) & (steps.frames > 1) & steady]
+    drops, share = len(dropped), len(dropped) / max(count, 1)
     metrics = (
         tk.above("dropped-share", "predictions that dropped a frame", share, "share", options.missed_share),
         tk.above("dropped", "times a frame was dropped", drops, "count", options.min_dropped),
@@ -105,25 +103,22 @@ def _by_frames(view: tk.ModelView, options: Options, latency: tuple[tk.Metric, t
         return view.passed(f"{rate}; {few} took longer than a frame and dropped the next one{left_out}.", metrics)
     loads = np.searchsorted(view.predictions.start_ns, view.loads.start_ns)
     # What call stacks show has no instances.
-    if view.trace.inferred and (np.diff(loads) == 0).any():
-        return view.unknown(
-            f"{rate}, but the model was loaded twice before it was used, and the recording does not show which "
-            "instance each prediction belongs to, and which frames it has to keep.",
-            _GIVE_BUDGET,
-        )
+    twice = view.trace.inferred and bool((np.diff(loads) == 0).any())
     # A user that follows another, as in reloads, does not alternate with it.
     users = (view.predictions.instance.filled(), view.processes[view.processes >= 0])
-    if any(np.count_nonzero(np.diff(known)) >= len({*known.tolist()}) > 1 for known in users):
+    if twice or any(np.count_nonzero(np.diff(known)) >= len({*known.tolist()}) > 1 for known in users):
+        why, who = "several instances or processes run the model by turns", "each of them"
+        if twice:
+            why, who = "the model was loaded twice before it was used", "each instance"
         return view.unknown(
-            f"{rate}, but several instances or processes run the model by turns, and the recording does not show which "
-            "frames each of them has to keep.",
+            f"{rate}, but {why}, and the recording does not show which frames {who} has to keep.",
             _GIVE_BUDGET,
         )
     words = (
         f"{rate}, but {drops:,} of {tk.format_count(count, 'prediction')} ({tk.format_share(share)}) took longer than "
         f"a frame ({tk.format_time(frame_ns)}) and dropped the next one{left_out}"
     )
-    return _finding(view, view.predictions.take(steps.index[dropped]), share, frame_ns, words, metrics)
+    return _finding(view, view.predictions.take(dropped), share, frame_ns, words, metrics)
 
 
 def _finding(
