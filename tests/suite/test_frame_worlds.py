@@ -22,7 +22,7 @@ HEALTHY: tuple[Callable[[Draws], App], ...] = (
     cases.half_rate,
     *(
         lambda draws, make=WORLDS[name]: make(draws, model=True).app
-        for name in ("own_work_beside", "drawing_of_others", "engine_in_background")
+        for name in ("drawing_of_others", "engine_in_background")
     ),
 )
 """Apps with a screen whose model makes no frame late."""
