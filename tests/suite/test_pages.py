@@ -31,6 +31,8 @@ WITHOUT_CASE: dict[str, dict[str, str]] = {
     "attached-late": {"You only want to see": "the finding is right; only you know what you want to see"},
     "memory-peak": {"The limit is that of a small": "the finding is right; only you know which device matters"},
     "float-conversion": {"Input data arrives as Float32": "no row tells in which type input data arrives"},
+    "latency-jitter": {"Call stacks alone show predictions, of many": "the tests of inferred calls hold it"},
+    "unused-load": {"Call stacks alone show a load": "the tests of inferred calls hold it"},
     "main-thread-work": {"The same touch starts work": "without call stacks nothing tells which thread predicted"},
 }
 """Items that no recording can show, by detector, each with the reason. An item that has a case must not be in it."""
