@@ -52,7 +52,7 @@ OPTIONS = {
     "os_signpost": {"dynamicTracingEnabledSubsystems": []},
 }
 """Names and defaults that `xctrace` of Xcode 27 prints, as public notes have them."""
-LISTED = "Points of Interest,Thermal State,Hangs,GPU,os_signpost,Activity Monitor"
+LISTED = "Points of Interest,Thermal State,Hangs,GPU,os_signpost,Activity Monitor,Hitches,Display,Run Loops"
 INSTRUMENTS = SETTINGS.get("instruments", LISTED).split(",")
 SAMPLE = Path(__file__).resolve().parents[2] / "sample_traces" / "sharpen_8bit.trace"
 FAILED_TOC = """<?xml version="1.0"?>
