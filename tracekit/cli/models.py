@@ -19,7 +19,8 @@ from tracekit.model_files.engine_limits import parse_chip
 from tracekit.model_files.facts import ModelFile
 from tracekit.model_files.read import MANIFEST, MODELS, models_in, read_subject
 from tracekit.model_files.versions import parse_target
-from tracekit.report.model_report import ComparedModels, ModelReport, changes_of, model_report
+from tracekit.report.model_changes import changes_of
+from tracekit.report.model_report import ComparedModels, ModelReport, model_report
 from tracekit.report.serialize import to_json
 
 

@@ -296,7 +296,7 @@ OPTIONS: dict[str, Option] = {
     "system": Option("oldest system to support, such as iOS16", "SYSTEM"),
     "chip": Option("chip to run on, such as M2 or A17", "CHIP"),
     "measure": Option("run the model and time it (on a Mac)"),
-    "unit": Option("cpu, gpu, neural-engine; check: [MODEL=]UNIT[:95%]", "UNIT", type=_unit_share, many="append"),
+    "unit": Option("cpu, gpu, neural-engine; check: MODEL=UNIT:SHARE", "UNIT", type=_unit_share, many="append"),
     "units": Option("compute units of --measure (default: each)", "UNITS", choices=COMPUTE_UNITS, many="append"),
     "predictions": Option(
         "predictions of --measure (default: 50)",

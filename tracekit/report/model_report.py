@@ -7,7 +7,7 @@ on a recording, without times: `severity`, `cost` and `evidence` are empty.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 
 from tracekit._version import __version__
@@ -24,7 +24,7 @@ from tracekit.report.groups import count_checks
 from tracekit.report.redact import public_attributes, without_private
 from tracekit.report.report import Result, Rule, ToolInfo, rules_of
 from tracekit.report.results import result_of
-from tracekit.units import format_bytes, format_count, format_names
+from tracekit.units import format_names
 
 SCHEMA_VERSION = 2
 
@@ -297,38 +297,6 @@ def format_counts(names: Sequence[str]) -> list[str]:
     """`2 gather, topk` as one entry; none for no names."""
     counted = (f"{count:,} {name}" if count > 1 else name for name, count in Counter(names).most_common())
     return [format_names(list(counted))] if names else []
-
-
-def changes_of(before: ModelReport, after: ModelReport) -> tuple[ModelChange, ...]:
-    """Facts that differ, in the order in which they matter. O(facts)."""
-    old, new = (dict(_comparable(report)) for report in (before, after))
-    return tuple(
-        ModelChange(name, old.get(name, ""), new.get(name, ""))
-        for name in dict.fromkeys((*old, *new))
-        if old.get(name) != new.get(name)
-    )
-
-
-def _comparable(report: ModelReport) -> Iterator[tuple[str, str]]:
-    from tracekit.report import model_words
-
-    model = report.model
-    for info in report.neural_engine:
-        yield f"Neural Engine{f', {info.function}' if len(report.neural_engine) > 1 else ''}", info.verdict
-    yield "loads on", model_words.systems(model)
-    yield "size", format_bytes(model.bytes) if model.bytes is not None else "unknown"
-    for function in model.functions:
-        of = f" of {function.name}" if len(model.functions) > 1 else ""
-        for role in ("inputs", "outputs", "states"):
-            for each in getattr(function, role):
-                shape = model_words.feature_shape(each)
-                yield f"{role[:-1]} {each.name}{of}", ", ".join(filter(None, (model_words.feature_type(each), shape)))
-        yield f"computes{of} in", ", ".join(function.compute_precision or ()) or "not known"
-        yield from ((f"{kind}{of}", format_count(count, "operation")) for kind, count in function.operations.items())
-    yield "weights", model_words.weight_size(model.weights)
-    stored = (model_words.weight_group(group) for group in model.weights.groups or ())
-    yield "stored as", "; ".join(dict.fromkeys(stored))
-    yield "findings", ", ".join(each.id for each in report.results if each.outcome == "finding") or "none"
 
 
 def _engine(placement: Placement) -> EngineInfo:

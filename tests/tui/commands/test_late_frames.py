@@ -21,8 +21,8 @@ def test_two_keys_lead_from_a_late_frame_to_its_prediction_and_its_line(run_view
         screen.app.change(lane=LATE, cursor_ns=int(found.start_ns[first]))
         await screen.press("n")
         assert screen.state.selection.event.frame == LATE
-        assert "(proved)" in " ".join(screen.text().split())
         row = screen.state.selection.event.index
+        assert f"({found.strength.item(row)})" in " ".join(screen.text().split())
         await screen.press("P")
         assert screen.state.selection.prediction == found.call[row]
         await screen.press("W")

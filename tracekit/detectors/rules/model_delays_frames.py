@@ -9,7 +9,6 @@ from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.code.threads import runs_interface
 from tracekit.analysis.frame_summary import animated_seconds, frame_summary, unknown_frames
 from tracekit.analysis.late_frames import Path, Strength, late_frames
-from tracekit.columns import constant
 from tracekit.detectors.shared.call_stacks import in_blocking
 from tracekit.detectors.shared.wording import HELD_UP
 
@@ -71,8 +70,8 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if not tk.all_reached(metrics):
         return view.passed(said, metrics)
     rows = tk.Shown(
-        *(found.start_ns[mine], found.duration_ns[mine], constant(view.name, frames)),
-        *(constant(f"late frame ({path})", frames), trace.frames.table.take(found.place[mine])),
+        *(found.start_ns[mine], found.duration_ns[mine], tk.constant(view.name, frames)),
+        *(tk.constant(f"late frame ({path})", frames), trace.frames.table.take(found.place[mine])),
         *(trace.frames.row[found.place[mine]], np.zeros(frames, np.int64)),
     )
     calls = found.call[mine]
