@@ -186,7 +186,8 @@ def test_the_process_speaks_nothing_but_the_protocol(samples):
 
     async def talk():
         command = StdioServerParameters(command=sys.executable, args=["-m", "tracekit", "mcp", str(samples)])
-        async with Client(stdio_client(command), raise_exceptions=True) as client:
+        # A captured stream has no descriptor for the process.
+        async with Client(stdio_client(command, errlog=sys.__stderr__), raise_exceptions=True) as client:
             result = await client.call_tool("analyze", {"path": CAPTIONS, "limit": 1})
             return result.is_error, json.loads(result.content[0].text)["findings"][0]["id"]
 

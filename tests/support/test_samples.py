@@ -81,7 +81,7 @@ def test_each_is_small(samples):
     folders = [path for path in samples.iterdir() if path.is_dir()]
     assert len(folders) == len(SAMPLES) + len(WITH_EXPORT)
     for folder in folders:
-        most = 200_000 if folder.suffix == ".trace" else 1_800_000
+        most = 300_000 if folder.suffix == ".trace" else 1_800_000
         assert 10_000 < sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < most
 
 

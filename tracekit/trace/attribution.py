@@ -59,7 +59,7 @@ _UNNAMED = "Unnamed_Model"
 class _Answer:
     """What was found for each hardware row; shape (rows,) each."""
 
-    call: IntArray
+    prediction: IntArray
     """Index among the predictions; -1 where there is not one."""
     attribution: IntArray
     """Index in `ATTRIBUTIONS`."""
@@ -105,18 +105,18 @@ def attribute_hardware(hardware: Events, events: Events, graphs: IntArray) -> Ev
 
     named = answer.named & (rows.model >= 0)
     by_label = np.flatnonzero(named & (executed | on_gpu))
-    answer.call[by_label], count = lookup.of_model(calls, rows.at(by_label))
+    answer.prediction[by_label], count = lookup.of_model(calls, rows.at(by_label))
     in_none = by_label[count == 0]
-    answer.call[in_none], _ = lookup.of_pipelines(calls, events, rows.at(in_none))
+    answer.prediction[in_none], _ = lookup.of_pipelines(calls, events, rows.at(in_none))
     # Take back links of rows where those of one prediction name several processes: Core ML names its process nowhere,
     # and it is of one of them only.
-    owned = by_label[(answer.call[by_label] >= 0) & hardware.pid.known[by_label]]
+    owned = by_label[(answer.prediction[by_label] >= 0) & hardware.pid.known[by_label]]
     _, outermost = calls.tiers()
-    call, owner = outermost[answer.call[owned]], hardware.pid.values[owned]
+    call, owner = outermost[answer.prediction[owned]], hardware.pid.values[owned]
     lowest_pid, highest_pid = np.full(len(outermost), np.iinfo(np.int64).max), np.full(len(outermost), -1)
     np.minimum.at(lowest_pid, call, owner)
     np.maximum.at(highest_pid, call, owner)
-    answer.call[owned[(lowest_pid != highest_pid)[call]]] = -1
+    answer.prediction[owned[(lowest_pid != highest_pid)[call]]] = -1
 
     silent = answer.attribution == _code(Attribution.UNATTRIBUTED)
     _link_by_time(answer, calls, rows, np.flatnonzero(silent & graph & (graphs < 0)))
@@ -191,8 +191,8 @@ def _code(value: Attribution) -> int:
 
 def _link_by_time(answer: _Answer, calls: lookup.Calls, rows: lookup.Rows, row_numbers: IndexArray) -> None:
     """Link rows that name no model to the prediction that contains them."""
-    answer.call[row_numbers], count = lookup.innermost(calls, rows.at(row_numbers))
-    answer.set(row_numbers[answer.call[row_numbers] >= 0], Attribution.CONTAINED)
+    answer.prediction[row_numbers], count = lookup.innermost(calls, rows.at(row_numbers))
+    answer.set(row_numbers[answer.prediction[row_numbers] >= 0], Attribution.CONTAINED)
     answer.set(row_numbers[count > 1], Attribution.AMBIGUOUS)
 
 
@@ -204,28 +204,28 @@ def _doubt(answer: _Answer, calls: lookup.Calls, rows: lookup.Rows, generic: Ind
     top = np.append(calls.model[outermost], -1)
     # The entry behind the last stands for no model.
     is_named = np.zeros(max(int(top.max()), int(rows.model.max(initial=-1))) + 2, np.bool_)
-    is_named[rows.model[named]] = is_named[top[answer.call[named]]] = True
+    is_named[rows.model[named]] = is_named[top[answer.prediction[named]]] = True
     is_named[-1] = False
-    linked = generic[answer.call[generic] >= 0]
-    unsure = linked[is_named[top[answer.call[linked]]]]
-    answer.call[unsure] = -1
+    linked = generic[answer.prediction[generic] >= 0]
+    unsure = linked[is_named[top[answer.prediction[linked]]]]
+    answer.prediction[unsure] = -1
     answer.set(unsure, Attribution.AMBIGUOUS)
     alone = generic[answer.attribution[generic] == _code(Attribution.UNATTRIBUTED)]
     answer.set(alone[lookup.running(calls, rows.at(alone))], Attribution.AMBIGUOUS)
 
 
 def _with_answer(hardware: Events, answer: _Answer, calls: lookup.Calls, events: Events) -> Events:
-    linked = answer.call >= 0
-    call = np.where(linked, answer.call, 0)
+    linked = answer.prediction >= 0
+    call = np.where(linked, answer.prediction, 0)
     by_time = answer.attribution == _code(Attribution.CONTAINED)
     models, names = hardware.model, events.model.values
     # Of no prediction there is nothing to take; the appended value stands for it.
-    called = np.append(calls.model, -1)[answer.call]
+    called = np.append(calls.model, -1)[answer.prediction]
     model = np.where(by_time & (called >= 0), called + len(models.values), models.codes)
     # A row that names a stage and lies in the pipeline's own prediction has that pipeline around it.
     in_pipeline = linked & ~by_time & (called >= 0) & (called != models.codes_in(names))
     parents = events.parent_model
-    parent = np.append(parents.codes[calls.row], -1)[answer.call]
+    parent = np.append(parents.codes[calls.row], -1)[answer.prediction]
     around = np.where(in_pipeline, called + len(parents.values), parent)
     return replace(
         hardware,

@@ -155,22 +155,25 @@ def _read(table: CallStacks, failures: Mapping[str, str], unit: str | None = Non
         _stack_rows(table),
         table.starts,
         samples.where(~ran),
-        _driver_rows(table.events),
+        _driver_rows(table.events, samples),
         (*notes, *table.notes),
         failures,
         unit,
     )
 
 
-def _driver_rows(events: Caught) -> SampleRows:
+def _driver_rows(events: Caught, samples: SampleRows) -> SampleRows:
+    # A table of events names no main thread; samples of the same thread do.
     tids = [each.tid if isinstance(each, Thread) else None for each in events.thread.values]
     owners = [each.process if isinstance(each, Thread) else None for each in events.thread.values]
     count, codes = len(events.time_ns), events.thread.codes
+    tid, main = numbers_by_code(codes, tids), samples.main_thread
+    on_main, told = (tid.known & np.isin(tid.filled(), samples.tid.filled()[of]) for of in (main.values, main.known))
     return SampleRows(
         time_ns=events.time_ns,
         thread=as_texts(events.thread),
-        tid=numbers_by_code(codes, tids),
-        main_thread=Flags(np.zeros(count, np.bool_), np.zeros(count, np.bool_)),
+        tid=tid,
+        main_thread=Flags(on_main, told),
         process=codes_of(codes, [None if owner is None else owner.name for owner in owners]),
         pid=numbers_by_code(codes, [None if owner is None else owner.pid for owner in owners]),
         state=constant(None, count),
