@@ -5,7 +5,7 @@ from __future__ import annotations
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.where.verdict import Answer, whereabouts
-from tracekit.analysis.where.words import where_words
+from tracekit.analysis.where.words import known_words, where_words
 from tracekit.detectors.shared.not_there import by_file, engine_preparations, tried_ns
 
 
@@ -43,7 +43,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     doubt = "" if engine.answer == Answer.REFUTED else " Possible but not certain: the engine's table is empty."
     return view.finding(
         f"Loading tried the Neural Engine for {view.time(cost_ns)}, and no row shows it used: "
-        f"{ran.partition(';')[0]}.{doubt}{by_file(view, tk.Device.ANE)}",
+        f"{known_words(where)}.{doubt}{by_file(view, tk.Device.ANE)}",
         metrics,
         rows=rows,
         cost=view.cost(cost_ns, "Time in which loads tried the Neural Engine", once=True),
