@@ -79,7 +79,7 @@ class Work(NamedTuple):
 
 @dataclass(slots=True)
 class Frame:
-    """What happened to one frame. Times in ns; `shown` is None where a later one took its place."""
+    """What happened to one frame. Times in ns; `shown` is None where an earlier one that came late took its refresh."""
 
     refresh: int
     """Number of the refresh at which the app was to begin it."""
@@ -89,6 +89,8 @@ class Frame:
     update: tuple[int, int]
     render: tuple[int, int] = (0, 0)
     gpu: tuple[int, int] = (0, 0)
+    ready_ns: int = 0
+    """The refresh at which its picture is ready, whether or not it is shown then."""
     shown_ns: int | None = None
 
     @property
@@ -174,8 +176,9 @@ class Screen:
         simulation.scenario.gpu[-1] = replace(row, latency_ns=use.begin_ns - use.requested_ns)
         self.frames.append(frame)
         refresh = self.refreshes.at(max(use.end_ns + BEFORE_REFRESH_NS, frame.due_ns))
-        if refresh > self._shown and refresh < len(times):
-            self._shown, frame.shown_ns = refresh, times[refresh]
+        frame.ready_ns = times[refresh]
+        if refresh > self._shown:
+            self._shown, frame.shown_ns = refresh, frame.ready_ns
 
     @property
     def late(self) -> dict[int, Frame]:
