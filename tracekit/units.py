@@ -94,9 +94,10 @@ def format_rate(per_second: float, unit: str = "/s") -> str:
     return f"{per_minute:.1f}{what}/min" if per_minute >= 0.95 else f"{60 * per_minute:.1f}{what}/h"
 
 
-def format_names(names: Sequence[str], most: int = 3) -> str:
-    """The first names and how many more: `A`, `A, B`, `A, B, C and 2 more`."""
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+def format_names(names: Sequence[str], most: int = 3, noun: str = "") -> str:
+    """The first names and how many more: `A`, `A, B`, `A, B, C and 2 more`, or `2 more types` with a noun."""
+    rest = len(names) - most
+    more = f" and {rest:,} more{noun and f' {noun}'}{'s' if noun and rest > 1 else ''}" if rest > 0 else ""
     return f"{', '.join(names[:most])}{more}"
 
 

@@ -1,4 +1,4 @@
-"""`tracekit profile` as users call it, with a stand-in for Core ML."""
+"""`tracekit inspect --measure` as users call it, with a stand-in for Core ML."""
 
 from __future__ import annotations
 

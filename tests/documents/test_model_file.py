@@ -9,9 +9,7 @@ import pytest
 
 from support.forms import too_long
 from support.models import MODELS
-from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.documents.model_file import model_file_document
-from tracekit.model_files.versions import parse_target
 from tracekit.render.forms import render
 from tracekit.report.model_report import model_report
 from tracekit.report.model_words import card
@@ -26,8 +24,7 @@ NAMES = [name.partition(".")[0] for name in MODELS] + ["multifunction"]
 
 
 def report_on(inspected, name: str):
-    target = parse_target("iOS16")
-    return model_report(inspected(name), run_model_detectors(inspected(name), target), target)
+    return model_report(inspected(name), "iOS16")
 
 
 @pytest.mark.turns(5)

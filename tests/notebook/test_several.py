@@ -76,3 +76,11 @@ def test_inspected_files_show_themselves(tmp_path, built_models):
     assert {result.id for result in inspected.results} == {"deployment-target"}
     assert inspected.target is not None
     assert model.stem in inspected._repr_html_()
+
+    def verdict(**options):
+        return tracekit.inspect(built_models / "long_input.mlpackage", **options).neural_engine[0].verdict
+
+    # 20,000 elements are more than M3 takes and less than M4 does.
+    assert verdict(chip="M3").startswith("no: ")
+    assert verdict(chip="M4") == "likely, all of it"
+    assert verdict(chip="M4", settings={"unsupported-dimensions.max_size_newer": 16_384}).startswith("no: ")

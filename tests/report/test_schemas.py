@@ -18,10 +18,8 @@ from support.performance_reports import article_2026, coremltools_json, dumped_j
 from tracekit.analysis.ledger.choice import Choice
 from tracekit.api import explain, what_if_fixed
 from tracekit.comparison import history
-from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.model_files import facts
 from tracekit.model_files.performance.read import SCHEMA_VERSION, report_of
-from tracekit.model_files.versions import parse_target
 from tracekit.report import model_fix, model_report, performance, report, why
 from tracekit.report.report import Result, Rule
 from tracekit.report.serialize import SCHEMAS, schema_text, to_json
@@ -151,8 +149,7 @@ def test_what_was_fixed_obeys_the_schema(inspected):
 
 @pytest.mark.parametrize("name", sweep_rest(*NAMES))
 def test_the_report_on_every_model_obeys_the_schema(inspected, name):
-    target = parse_target("iOS16")
-    report = model_report.model_report(inspected(name), run_model_detectors(inspected(name), target), target)
+    report = model_report.model_report(inspected(name), "iOS16")
     document = validate("model", to_json(report))
     with pytest.raises(jsonschema.ValidationError):
         validate("model", json.dumps(document | {"extra": 1}))
@@ -163,7 +160,7 @@ def test_what_a_file_does_not_say_obeys_it_too(inspected):
     bare = replace(
         model, specification_version=None, bytes=None, weights=facts.Weights(facts.WeightState.UNKNOWN, None)
     )
-    document = validate("model", to_json(model_report.model_report(bare, run_model_detectors(bare))))
+    document = validate("model", to_json(model_report.model_report(bare)))
     assert document["model"]["loads_on"] == {}
     assert document["model"]["weights"]["groups"] is None
 

@@ -22,12 +22,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support.fuzz_export import memory_mb, options_of, time_limit
 from support.models import build
-from tracekit.detectors.model_runner import run_model_detectors
-from tracekit.detectors.outcomes import DetectorFailed
 from tracekit.documents.model_file import model_file_document
 from tracekit.model_files.read import read_model
 from tracekit.model_files.untrusted import UnreadableModel
-from tracekit.model_files.versions import parse_target
 from tracekit.render.forms import FORMS, render
 from tracekit.report.model_report import model_report
 from tracekit.report.serialize import schema_text, to_json
@@ -95,9 +92,7 @@ def inspect(path: Path) -> str:
     try:
         with time_limit(MAX_SECONDS):
             model = read_model(path)
-            target = parse_target("iOS16")
-            judgments = run_model_detectors(model, target)
-            report = model_report(model, judgments, target)
+            report = model_report(model, "iOS16")
             for text in (render(model_file_document(report), form, width=80) for form in FORMS):
                 assert text.endswith("\n")
             SCHEMA.validate(json.loads(to_json(report)))
@@ -107,7 +102,7 @@ def inspect(path: Path) -> str:
         assert "\n" not in sentence, "more than one sentence"
         assert len(sentence) < 500, "a long sentence"
         return "refused"
-    failed = [entry.outcome.error for entry in judgments if isinstance(entry.outcome, DetectorFailed)]
+    failed = [check.summary for check in report.results if check.outcome == "error"]
     assert not failed, failed
     return "read"
 

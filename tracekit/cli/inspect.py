@@ -62,7 +62,7 @@ def run(arguments: Namespace) -> ExitStatus:
         raise TracekitError("; ".join(failures) or "no model is given")
     for failure in failures:
         narrate(f"tracekit: {failure}")
-    reports = [report_on(subject, arguments)[0] for _, subject in models]
+    reports = [report_on(subject, arguments) for _, subject in models]
     data = {"json": lambda: to_json(InspectedModels(tuple(reports)))}
     deliver(arguments, files, lambda _: models_document(reports, failures), data)
     return ExitStatus.UNUSABLE if failures or any(each.summary.errors for each in reports) else ExitStatus.DONE
@@ -89,12 +89,12 @@ def _show_one(arguments: Namespace, path: str, files: dict[Path, str]) -> ExitSt
 def _show_model(
     path: str, model: ModelFile, arguments: Namespace, files: dict[Path, str], plan: PerformanceReport | None = None
 ) -> ExitStatus:
-    report, judgments = report_on(model, arguments)
+    report = report_on(model, arguments)
     report = with_plan(report, plan) if plan else report
     # Where a folder's name is private, the command is for the folder that the model lies in.
     is_public = not arguments.redact or without_private(path) == path
     path = path if is_public else model.source
-    commands = {judgment.detector.id: fix_command(judgment.detector.id, model, path) for judgment in judgments}
+    commands = {check.id: fix_command(check.id, model, path) for check in report.results}
     data = {
         "json": lambda: to_json(report),
         "brief": lambda: brief_model_file(report, model_file_document(report, commands), commands),

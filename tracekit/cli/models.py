@@ -10,15 +10,11 @@ from tracekit.cli.forms import deliver, files_of
 from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import config_of
 from tracekit.config import load_config
-from tracekit.detectors.framework import Judgment
-from tracekit.detectors.model_runner import judged_placements, run_model_detectors
 from tracekit.documents.model_files import compared_models_document
 from tracekit.errors import UsageError
 from tracekit.model_files.compiled import METADATA
-from tracekit.model_files.engine_limits import parse_chip
 from tracekit.model_files.facts import ModelFile
 from tracekit.model_files.read import MANIFEST, MODELS, models_in, read_subject
-from tracekit.model_files.versions import parse_target
 from tracekit.report.model_changes import changes_of
 from tracekit.report.model_report import ComparedModels, ModelReport, model_report
 from tracekit.report.serialize import to_json
@@ -32,22 +28,18 @@ def models_at(path: str) -> list[str]:
     return list(map(str, models_in(folder))) or [path]
 
 
-def report_on(model: ModelFile, arguments: Namespace) -> tuple[ModelReport, tuple[Judgment, ...]]:
-    """The report on a model with the options and the settings of the command, and the answers behind it."""
-    target = parse_target(arguments.system) if arguments.system else None
-    chip = parse_chip(arguments.chip) if arguments.chip else None
+def report_on(model: ModelFile, arguments: Namespace) -> ModelReport:
+    """The report on a model with the options and the settings of the command."""
     project = load_config(config_of(arguments)).model_checks
-    settings = project.settings_of(model.name) | dict(arguments.settings)
-    judgments = run_model_detectors(
+    return model_report(
         model,
-        target,
-        chip=chip,
+        arguments.system,
+        arguments.chip,
         only=arguments.only or project.only,
         skip=(*(name for name in project.skipped_checks(model.name) if name not in arguments.only), *arguments.skip),
-        settings=settings,
+        settings=project.settings_of(model.name) | dict(arguments.settings),
+        redact=arguments.redact,
     )
-    placements = judged_placements(model, target, chip, settings)
-    return model_report(model, judgments, target, placements=placements, redact=arguments.redact), judgments
 
 
 def compare_models(arguments: Namespace, paths: Sequence[str]) -> ExitStatus:
@@ -60,7 +52,7 @@ def compare_models(arguments: Namespace, paths: Sequence[str]) -> ExitStatus:
     models = [subject for subject in subjects if isinstance(subject, ModelFile)]
     if len(models) != 2:
         raise UsageError("compare takes two models, or recordings; a performance report goes to `tracekit matrix`")
-    before, after = (report_on(model, arguments)[0] for model in models)
+    before, after = (report_on(model, arguments) for model in models)
     compared = ComparedModels(before, after, changes_of(before, after))
     deliver(arguments, files, lambda _: compared_models_document(compared), {"json": lambda: to_json(compared)})
     return ExitStatus.DONE

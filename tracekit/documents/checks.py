@@ -57,13 +57,12 @@ def _counts(checks: Sequence[Result], outcome: str) -> tuple[str, int]:
     return f" ({', '.join(filter(None, (every, further)))})", some
 
 
-def others_section(checks: Sequence[Result], outcome: str) -> Section | None:
-    """Checks that found nothing, and why."""
+def others_section(checks: Sequence[Result], outcome: str, *, of_file: bool = False) -> Section | None:
+    """Checks that found nothing, and why; those of a model file, or without models, in a table."""
     answers, words = with_outcome(checks, outcome), OUTCOMES[outcome].capitalize()
     title = f"{words}{_counts(checks, outcome)[0]}"
-    # What is about a model file names no model.
-    is_of_file = not any(check.model for check in checks)
-    cells = [column for column in COLUMNS if not is_of_file or column.title != "model"]
+    nameless = of_file or not any(check.model for check in checks)
+    cells = [column for column in COLUMNS if not nameless or column.title != "model"]
     lines: list[Line] = []
     if outcome == "passed":
         # The checks of each model in a line; models with the same ones share it.
@@ -78,7 +77,7 @@ def others_section(checks: Sequence[Result], outcome: str) -> Section | None:
         for (reason, about), ids in reasons.items():
             named = ", ".join(filter(None, about))
             lines.append((Span(", ".join(ids), Role.STRONG), f"{named and f' ({named})'}: {reason}"))
-    instead = None if is_of_file else items(lines)
+    instead = None if nameless else items(lines)
     return section(title, table(f"{words} checks", cells, answers, instead=instead), folded=True)
 
 

@@ -121,7 +121,7 @@ def model_file_document(report: ModelReport, commands: Mapping[str, str] | None 
             section("More", items((layers, "can be trained further on the device" if model.updatable else ""))),
             section("Metadata", items((*metadata, loads_on)), folded=True),
             not_evaluated_section(remedies, report.results),
-            *(others_section(report.results, outcome) for outcome in ("passed", "not_applicable")),
+            *(others_section(report.results, outcome, of_file=True) for outcome in ("passed", "not_applicable")),
         ),
         more="".join(explain_commands(check.id for check in with_outcome(report.results, "finding"))),
     )

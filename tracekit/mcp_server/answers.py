@@ -16,7 +16,6 @@ from tracekit.analysis.ledger.choice import Choice
 from tracekit.api import explain
 from tracekit.comparison.comparison import compare as compared
 from tracekit.detectors.explanation import listed_page
-from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.detectors.pages import own_page
 from tracekit.documents import brief
 from tracekit.documents.comparison import comparison_document
@@ -159,7 +158,7 @@ def compare(recordings: Recordings, call: Call, before: Sequence[str], after: Se
     )
 
 
-def inspect(recordings: Recordings, call: Call, path: str) -> str:
+def inspect(recordings: Recordings, call: Call, path: str, system: str | None, chip: str | None) -> str:
     """Facts and findings of a model file, or what a performance report says."""
     place = recordings.folders.path_of(path)
     if place.suffix == ".trace":
@@ -171,9 +170,8 @@ def inspect(recordings: Recordings, call: Call, path: str) -> str:
         return brief.capped({"report": render(performance_report_document(inspected, None), "text", width=TEXT_WIDTH)})
     project = recordings.request.settings.model_checks
     skip, settings = project.skipped_checks(subject.name), project.settings_of(subject.name)
-    judgments = run_model_detectors(subject, None, only=project.only, skip=skip, settings=settings)
-    report = model_report(subject, judgments, None, redact=True)
-    commands = {judgment.detector.id: fix_command(judgment.detector.id, subject, path) for judgment in judgments}
+    report = model_report(subject, system, chip, only=project.only, skip=skip, settings=settings)
+    commands = {check.id: fix_command(check.id, subject, path) for check in report.results}
     return brief.brief_model_file(report, model_file_document(report, commands), commands)
 
 

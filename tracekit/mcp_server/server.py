@@ -105,8 +105,13 @@ TOOLS: dict[str, tuple[str, Arguments]] = {
         {"before": _PATHS, "after": _PATHS},
     ),
     "inspect": (
-        "Problems of a Core ML model file, and the commands that fix them. Not for recordings.",
-        {"path": (Annotated[str, Field(description=".mlpackage, .mlmodel, .mlmodelc or performance report")],)},
+        "Whether a Core ML model file will run on the Neural Engine, its problems, and commands that fix them. Not for "
+        "recordings.",
+        {
+            "path": (Annotated[str, Field(description=".mlpackage, .mlmodel, .mlmodelc or performance report")],),
+            "system": (Annotated[str | None, Field(description="oldest to support, such as iOS16")], None),
+            "chip": (Annotated[str | None, Field(description="to run on, such as M2 or A17")], None),
+        },
     ),
 }
 """The tools by the name of the function of `answers` that each one is: what it says of itself, and what it asks for."""

@@ -89,7 +89,7 @@ class Placement:
         return tuple(each for each in self.obstacles if self.chip is not None or each.limit.until is None)
 
 
-SHAPE_OF = frozenset({"shape", "get_shape"})
+_SHAPE_OF = frozenset({"shape", "get_shape"})
 """Operations that ask for a shape, which is known without computing the value."""
 _MOVES = frozenset(
     {"reshape", "transpose", "squeeze", "expand_dims", "split", "slice_by_index", "slice_by_size", "gather", "stack"}
@@ -242,7 +242,7 @@ def _pieces(
     O(operations)."""
     parts: dict[int, int | None] = {}
     for operation in computing:
-        if operation.type in SHAPE_OF:
+        if operation.type in _SHAPE_OF:
             continue
         before = [makers[name] for name in operation.inputs if name in makers]
         known = [part for each in before if (part := parts.get(id(each))) is not None]

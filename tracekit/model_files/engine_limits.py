@@ -39,6 +39,11 @@ class Limit:
     doubtful: bool = False
     """Whether others saw it run all the same, or only a part of it left."""
 
+    @property
+    def says(self) -> str:
+        """`measured`, `seen once, disputed`."""
+        return f"{self.certainty}{', disputed' if self.doubtful else ''}"
+
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
@@ -182,7 +187,7 @@ def _either(least: int) -> _Condition:
 
 _CONV = "conv convolution"
 _ALL_PROBED = (
-    "scatter scatter_along_axis scatter_nd non_zero where_non_zero one_hot shape get_shape reverse_sequence "
+    "scatter scatter_along_axis scatter_nd non_zero where_non_zero one_hot reverse_sequence "
     "reverse_seq sliding_windows band_part matrix_band_part mod mod_broadcastable logical_and logical_or logical_xor "
     "reduce_prod random_bernoulli random_categorical random_normal random_uniform tan asin acos sinh cosh range_1d "
     "range_dynamic"

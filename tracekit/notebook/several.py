@@ -12,13 +12,11 @@ import pandas as pd
 from tracekit.comparison import comparison as comparing, history as following, matrix as listing
 from tracekit.comparison.history_file import is_history, read_history
 from tracekit.comparison.measurements import Measurements
-from tracekit.detectors.model_runner import run_model_detectors
 from tracekit.detectors.options import Settings
 from tracekit.errors import UsageError, naming_keywords, unknown
 from tracekit.measured import measured_report, measured_trace, named_apart
 from tracekit.model_files.facts import ModelFile
 from tracekit.model_files.read import read_subject
-from tracekit.model_files.versions import parse_target
 from tracekit.notebook.recordings import LoadedTrace
 from tracekit.notebook.reports import Page, with_methods
 from tracekit.render.blocks import Document
@@ -168,23 +166,24 @@ def inspect(
     path: str | Path,
     *,
     system: str | None = None,
+    chip: str | None = None,
     only: Collection[str] = (),
     skip: Collection[str] = (),
     settings: Settings | None = None,
     redact: bool = True,
 ) -> NotebookModel | NotebookPerformance:
-    """What a model file says and what in it may cost time, or what a performance report says. `system` is the one that
-    the app has to run on (`iOS17`), `only` and `skip` are ids of checks, `settings` maps `check.option` to a value.
+    """What a model file says and what in it may cost time, or what a performance report says. `system` is the
+    oldest that the app supports (`iOS17`), `chip` is one to run on (`M2`), `only` and `skip` are ids of checks,
+    `settings` maps `check.option` to a value.
 
     Raises `UnreadableModel` for a file that cannot be read, `UsageError` for a name or value that does not exist.
     """
     subject = read_subject(str(path))
     if not isinstance(subject, ModelFile):
         return with_methods(NotebookPerformance, inspected_performance(subject, redact=redact))
-    target = parse_target(system) if system else None
     only, skip = ([names] if isinstance(names, str) else names for names in (only, skip))
-    answers = run_model_detectors(subject, target, only=only, skip=skip, settings=settings)
-    return with_methods(NotebookModel, model_report(subject, answers, target, redact=redact))
+    report = model_report(subject, system, chip, only=only, skip=skip, settings=settings, redact=redact)
+    return with_methods(NotebookModel, report)
 
 
 def _measured(given: Several, request: Request) -> list[Measurements]:

@@ -7,18 +7,19 @@ on a recording, without times: `severity`, `cost` and `evidence` are empty.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, fields, replace
 
 from tracekit._version import __version__
 from tracekit.characters import map_strings
-from tracekit.detectors.framework import Judgment
+from tracekit.detectors.model_runner import judged_placements, run_model_detectors
+from tracekit.detectors.options import Settings
 from tracekit.grouping import grouped
-from tracekit.model_files.engine import Placement, placements_of, verdict
-from tracekit.model_files.engine_limits import Limit, chips_until
+from tracekit.model_files.engine import Placement, verdict
+from tracekit.model_files.engine_limits import Limit, chips_until, parse_chip
 from tracekit.model_files.facts import Conversion, Feature, Function, Metadata, ModelFile, Weight, is_constant
 from tracekit.model_files.performance.facts import ComputeUnit, PerformanceReport
-from tracekit.model_files.versions import NEWEST, Target, release_of
+from tracekit.model_files.versions import NEWEST, parse_target, release_of
 from tracekit.model_files.weights import Saving, savings_of
 from tracekit.report.groups import count_checks
 from tracekit.report.redact import public_attributes, without_private
@@ -179,15 +180,20 @@ class ModelReport:
 
 def model_report(
     model: ModelFile,
-    judgments: Sequence[Judgment],
-    target: Target | None = None,
+    system: str | None = None,
+    chip: str | None = None,
     *,
-    placements: Sequence[Placement] | None = None,
+    only: Collection[str] = (),
+    skip: Collection[str] = (),
+    settings: Settings | None = None,
     redact: bool = True,
 ) -> ModelReport:
-    """The report on a model from its facts and the answers of its checks. Names of the model stay; users in paths,
-    mail addresses and ids are taken out of texts unless `redact` is false. `placements`: of a chip and limits other
-    than the usual ones. O(operations)."""
+    """The report on a model: its facts, whether it will run on the Neural Engine, and the answers of its checks. Names
+    of the model stay; users in paths, mail addresses and ids are taken out of texts unless `redact` is false.
+    O(operations). Raises `UsageError` for a system, chip, id, option or value that does not exist."""
+    target, generation = parse_target(system) if system else None, parse_chip(chip) if chip else None
+    judgments = run_model_detectors(model, target, chip=generation, only=only, skip=skip, settings=settings)
+    placements = judged_placements(model, target, generation, settings)
     results = tuple(map(result_of, judgments))
     totals = count_checks(results)
     version = model.specification_version
@@ -196,7 +202,7 @@ def model_report(
         tool=ToolInfo("tracekit", __version__, None),
         model=model_info(model, redact=redact),
         target=TargetInfo(target.words, None if version is None else version <= target.version) if target else None,
-        neural_engine=tuple(map(_engine, placements_of(model, None, target) if placements is None else placements)),
+        neural_engine=tuple(map(_engine, placements)),
         results=results,
         summary=ModelSummary(*(getattr(totals, each.name) for each in fields(ModelSummary))),
         redacted=redact,
@@ -296,7 +302,7 @@ def _planned(info: EngineInfo, plan: PerformanceReport, where: str) -> EngineInf
 def format_counts(names: Sequence[str]) -> list[str]:
     """`2 gather, topk` as one entry; none for no names."""
     counted = (f"{count:,} {name}" if count > 1 else name for name, count in Counter(names).most_common())
-    return [format_names(list(counted))] if names else []
+    return [format_names(list(counted), noun="type")] if names else []
 
 
 def _engine(placement: Placement) -> EngineInfo:

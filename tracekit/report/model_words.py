@@ -88,7 +88,7 @@ def histogram(operations: Mapping[str, int], room: int) -> str:
     """The most frequent operations, and how many more types there are."""
     first = list(operations.items())[:room]
     words = ", ".join(f"{count:,} {name}" for name, count in first)
-    more = f", {len(operations) - room} more types" if len(operations) > room else ""
+    more = f", {format_count(len(operations) - room, 'more type')}" if len(operations) > room else ""
     return f"{words}{more}"
 
 

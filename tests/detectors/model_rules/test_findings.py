@@ -9,6 +9,7 @@ import pytest
 from tracekit.detectors import model_runner, value_of
 from tracekit.detectors.explanation import page_markdown
 from tracekit.detectors.framework import InspectedModel
+from tracekit.detectors.model_rules.state_in_interface import SOURCE
 from tracekit.detectors.model_runner import MODEL_DETECTORS, run_model_detectors
 from tracekit.detectors.outcomes import DetectorFailed, Finding, NotApplicable, NotEvaluated, Passed
 from tracekit.detectors.registry import DETECTORS
@@ -220,6 +221,16 @@ def test_weights_that_cannot_be_read_are_a_load_failure(inspected, state: Weight
 def test_a_version_beyond_the_newest_is_said_to_be_unknown(inspected) -> None:
     newer = replace(inspected("float16_interface"), specification_version=11)
     assert "newer than this tool knows" in answer(newer, "load-failure").summary
+
+
+def test_state_is_moved_only_where_the_source_and_the_inputs_allow_it(inspected) -> None:
+    model = inspected("passed_state")
+    by_tensorflow = replace(model, metadata=replace(model.metadata, user_defined={SOURCE: "tensorflow==2.15.1"}))
+    flexible = replace(model.main, inputs=(*model.main.inputs, *inspected("ranged").main.inputs))
+    for changed in (by_tensorflow, replace(model, functions=(flexible,))):
+        fix = answer(changed, "state-in-interface").fix
+        assert "outputBackings" in fix
+        assert "StateType" not in fix
 
 
 def test_the_size_of_weights_worth_compressing_is_an_option(inspected) -> None:

@@ -23,7 +23,8 @@ def detect(view: tk.InspectedModel, options: Options) -> tk.Outcome:
     most = max(known, key=lambda each: each.pieces)
     metrics = (tk.above("pieces", "pieces", most.pieces, "count", options.max_pieces + 1),)
     if most.pieces <= options.max_pieces:
-        return view.passed(f"At most {tk.format_count(most.pieces, 'piece')} for alternating compute units.", metrics)
+        words = f"{most.pieces} pieces on alternating compute units" if most.pieces > 1 else "The model is in one piece"
+        return view.passed(f"{words}.", metrics)
     return view.finding(
         f"{len(most.certain):,} operations that the Neural Engine may not run cut the model into {most.pieces:,} "
         f"pieces: {most.pieces - 1:,} hand-offs in every prediction.",

@@ -50,7 +50,7 @@ def detect(view: tk.InspectedModel, options: Options) -> tk.Outcome:
         more = "`layer_norm`, listed shapes ran off it (175 ms, 20 ms as a range; measured)."
         return view.finding(f"{shown}: {words} {more}", metrics, fix=_FIXED)
     if ranged:
-        words = "a range of shapes may keep operations off the Neural Engine, but at the default shape."
+        words = "a range of shapes may keep operations off the Neural Engine, except at the default shape."
         return view.finding(f"{shown}: {words}", metrics, fix=_listed(inputs, ranged, model.specification_version or 6))
     if flexible and normed:
         words = "listed shapes with `layer_norm` ran off the Neural Engine: 175 ms, and 20 ms as a range (measured)."

@@ -20,7 +20,7 @@ def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
     metrics = (tk.Metric("sequential", "recurrent and control-flow operations", sum(sequential.values()), "count"),)
     if not sequential:
         return view.passed("No recurrent or control-flow operation.", metrics)
-    words = name_list(f"{count:,} {code(name)}" for name, count in sequential.items())
+    words = name_list((f"{count:,} {code(name)}" for name, count in sequential.items()), "type")
     total = sum(counts.values())
     among = f" among {tk.format_count(total, 'operation')}" if total > sum(sequential.values()) else ""
     return view.finding(

@@ -32,9 +32,9 @@ def inputs_of(model: ModelFile) -> tuple[Feature, ...]:
     return tuple({entry.name: entry for function in model.functions for entry in function.inputs}.values())
 
 
-def name_list(names: Iterable[str]) -> str:
-    """Names for a sentence, each once; long lists end with a number."""
-    return format_names(list(dict.fromkeys(names)), LISTED)
+def name_list(names: Iterable[str], noun: str = "") -> str:
+    """Names for a sentence, each once; long lists end with a number, of what the noun says."""
+    return format_names(list(dict.fromkeys(names)), LISTED, noun)
 
 
 def code(name: str) -> str:

@@ -7,11 +7,13 @@ import re
 
 import tracekit.detectors as tk
 from tracekit.detectors.model_rules.shared import code, functions_of, literal, name_list
-from tracekit.model_files.facts import BITS, Feature, FeatureKind, Function
+from tracekit.model_files.facts import BITS, Feature, FeatureKind, Function, ModelFile
 
 _NAMES = re.compile(r"state|cache|memory|hidden|past|(?:^|_)(?:kv|mem|[hc]_?(?:in|0|prev))(?:_|$)", re.IGNORECASE)
 """Names that converters and authors give to state. Shapes decide nothing: filtered images keep theirs."""
 
+SOURCE = "com.github.apple.coremltools.source"
+"""Key of the metadata that coremltools writes: `torch==2.5.1`."""
 STATES = 9
 """Specification version that has states: iOS 18, macOS 15."""
 
@@ -32,7 +34,7 @@ def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
     return view.finding(
         f"{words}: state of {size:,} bytes that may be copied twice in every prediction.",
         metrics,
-        fix=_fix([entry for entry, _ in pairs]),
+        fix=_fix([entry for entry, _ in pairs], _no_states(model)),
     )
 
 
@@ -71,7 +73,17 @@ def _bytes(entry: Feature) -> int:
     return count * BITS.get(entry.element or "", 0) // 8
 
 
-def _fix(entries: list[Feature]) -> str:
+def _no_states(model: ModelFile) -> str:
+    """Why the model cannot keep its state; empty where it can."""
+    if model.metadata.user_defined.get(SOURCE, "").startswith("tensorflow"):
+        return "Core ML Tools makes states of PyTorch models only, and this one comes from TensorFlow"
+    flexible = any(entry.shape and entry.shape.flexible for each in model.functions for entry in each.inputs)
+    return "Inputs of several shapes are not supported beside states" if flexible else ""
+
+
+def _fix(entries: list[Feature], reason: str) -> str:
+    if reason:
+        return f"{_BACKING}. {reason}."
     lines = []
     for entry in entries[:8]:
         sizes = tuple(entry.shape.dimensions) if entry.shape else ()
@@ -86,9 +98,13 @@ def _fix(entries: list[Feature]) -> str:
         f"    states=[\n{''.join(lines)}    ],\n    minimum_deployment_target=ct.target.iOS18,\n)\n```\n\n"
         "```swift\nlet state = model.makeState()\n"
         "let output = try model.prediction(from: input, using: state)\n```\n\n"
-        "On older systems, let Core ML write the output into a buffer that becomes the next input "
-        "(`MLPredictionOptions.outputBackings`)."
+        f"On older systems: {_BACKING[:1].lower()}{_BACKING[1:]}."
     )
+
+
+_BACKING = (
+    "Let Core ML write the output into a buffer that becomes the next input (`MLPredictionOptions.outputBackings`)"
+)
 
 
 DETECTOR = tk.ModelFileDetector(options=tk.NoOptions, detect=detect)

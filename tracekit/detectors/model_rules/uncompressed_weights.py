@@ -25,9 +25,10 @@ def detect(view: tk.InspectedModel, options: Options) -> tk.Outcome:
     size = sum(weight.bytes for weight in weights)
     metrics = (tk.above("uncompressed", "uncompressed weights", size / 1e6, "MB", options.min_mb),)
     if size < options.min_mb * 1e6:
-        words = (
-            f"{tk.format_bytes(size)} of weights are not compressed." if size else "All large weights are compressed."
-        )
+        words = "No weights are large enough to compress."
+        if any(weight.technique for weight in tensors):
+            words = "All large weights are compressed."
+        words = f"{tk.format_bytes(size)} of large weights are not compressed." if size else words
         return view.passed(words, metrics)
     saved = {entry.technique: entry.saved_bytes for entry in savings_of(tensors)}
     ways = [name for name in (HALF.name, QUANTIZED.name, PALETTES_4.name) if name in saved]

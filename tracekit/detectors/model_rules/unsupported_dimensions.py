@@ -49,7 +49,7 @@ def detect(view: tk.InspectedModel, options: Options) -> tk.Outcome:
         return view.finding(f"May not run on the Neural Engine: {'; '.join(said)}.", metrics)
     if ranks := view.limits(SIZES):
         high = name_list(words for words, sizes, _ in tensors if len(sizes) > options.max_rank)
-        return view.finding(f"{high}: {ranks[0].words} ({ranks[0].certainty}).", metrics, fix=_RANK_FIX)
+        return view.finding(f"{high}: {ranks[0].words} ({ranks[0].says}).", metrics, fix=_RANK_FIX)
     if not computing or not listed:
         return no_operations(view)
     where = " in what the file gives of its shapes" if any(part.is_network for part in computing) else ""

@@ -21,6 +21,8 @@ def detect(view: tk.InspectedModel, options: Options) -> tk.Outcome:
     size = view.model.weights.bytes
     if size is None:
         return no_weights(view)
+    if not size:
+        return view.not_applicable("The model has no weights.")
     metrics = (tk.Metric("weights", "weights", size, "bytes"),)
     known = [limit.words for limit in view.limits(WEIGHTS)]
     if not known:
