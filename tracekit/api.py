@@ -68,8 +68,9 @@ class Analysis:
 
         return replace(self.report, measurements=to_report(measure(self.trace, self.report, self.shown)))
 
-    def timeline(self) -> Timeline:
-        """The lanes of what counts, for a report that draws them: redacted if the report is. O(n log n)."""
+    def timeline(self, explained: Sequence[int] | None = None) -> Timeline:
+        """The lanes of what counts, for a report that draws them: redacted if the report is. `explained` as in
+        `timeline_of`. O(n log n)."""
         from tracekit.report.timeline import timeline_of
 
         return timeline_of(
@@ -78,6 +79,7 @@ class Analysis:
             shown=self.shown,
             redact=self.report.recording.redacted,
             functions=self.functions,
+            explained=explained,
         )
 
 

@@ -1,5 +1,7 @@
 """`tracekit why`."""
 
+import re
+
 import pytest
 
 import tracekit as package
@@ -24,6 +26,25 @@ def test_the_slowest_of_a_sample_is_explained_on_one_screen_or_in_a_sentence(tra
         result = tracekit("why", samples / "captions_concurrent.trace", "--over", "2s", *quiet)
         sentence = "no prediction takes longer than 2.00 s; the longest takes 97.5 ms."
         assert (result.status, result.out.strip()) == (3, f"Nothing to explain: {sentence}")
+
+
+def test_a_page_draws_the_chain_of_what_a_prediction_waited_for(tracekit, samples, tmp_path):
+    """Of the 8 in flight, each of 7 ran on the Neural Engine after the one called before it, and then the slow one."""
+    page = tmp_path / "why.html"
+    tracekit("why", samples / "captions_concurrent.trace", "-o", page)
+    chain = page.read_text("utf-8").partition('class="pairs chain"')[2].partition("</figure>")[0]
+    lines = [line.partition("</div>")[0] for line in chain.split('<div class="pair">')[1:]]
+    names = [re.match(r"<span>(.*?)</span>", line)[1] for line in lines]
+    called = [float(name.removeprefix("at ").removesuffix(" s")) for name in names[:-1]]
+    assert (len(called), called, names[-1]) == (7, sorted(called), "this one")
+    ran = [re.findall(r'<rect x="([\d.]+)" y="0" width="([\d.]+)" height="10" class="c-ane"/>', line) for line in lines]
+    starts, ends = zip(*((float(at), float(at) + float(width)) for ((at, width),) in ran), strict=True)
+    assert all(0 <= start - end < 0.5 for end, start in zip(ends, starts[1:], strict=False))
+    assert ends[-1] <= 100
+
+    tracekit("why", samples / "style_transfer_reload.trace", "-o", page)
+    assert 'class="why-pictures"' in page.read_text("utf-8")
+    assert 'class="pairs chain"' not in page.read_text("utf-8")
 
 
 def test_parts_add_up_in_json_and_python(tracekit, samples):

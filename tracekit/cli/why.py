@@ -7,7 +7,7 @@ from argparse import Namespace
 from dataclasses import replace
 
 from tracekit.analysis.ledger.choice import Choice
-from tracekit.api import explain, what_if_fixed
+from tracekit.api import Analysis, explain, judge, what_if_fixed
 from tracekit.cli.forms import deliver, files_of, may_name
 from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import RUNNING, check_recordings, showing_log, showing_progress, tell_unreadable
@@ -20,7 +20,7 @@ from tracekit.documents.diagnosis import diagnose
 from tracekit.documents.why import brief_document, why_document
 from tracekit.render.blocks import Document
 from tracekit.report.serialize import to_json
-from tracekit.request import read_trace
+from tracekit.request import read_trace, shown_of_request
 from tracekit.trace.coverage import tables_of
 
 
@@ -35,7 +35,18 @@ def run(arguments: Namespace) -> ExitStatus:
         report = explain(trace, request, choice)
     forms = {"json": lambda: to_json(report), "brief": lambda: brief_why(report, why_document(report))}
     path = arguments.path[0] if len(arguments.path) == 1 and not files and may_name(arguments.path) else ""
-    deliver(arguments, files, lambda _: why_document(report, path), forms, brief=brief_document(report))
+
+    def document(form: str) -> Document:
+        if form != "html" or not any(model.predictions for model in report.models):
+            return why_document(report, path)
+        from tracekit.documents.why_pictures import why_page
+
+        shown = shown_of_request(trace, request)
+        analysis = Analysis(trace, shown, judge(trace, request, shown), request.functions)
+        labels = [why.prediction for model in report.models for why in model.predictions]
+        return why_page(report, path, analysis.report, analysis.timeline(labels))
+
+    deliver(arguments, files, document, forms, brief=brief_document(report))
     if tell_unreadable(report.source, tables_of(trace)):
         return ExitStatus.UNUSABLE
     return (

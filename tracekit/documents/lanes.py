@@ -55,15 +55,22 @@ def no_script(rest: str) -> Figure:
 
 
 def lanes(
-    report: Report, timeline: Timeline, *, name: str = "lanes", title: str = "", origin_ns: int | None = None
+    report: Report,
+    timeline: Timeline,
+    *,
+    name: str = "lanes",
+    title: str = "",
+    origin_ns: int | None = None,
+    marked: bool | None = None,
 ) -> Figure:
-    """Lanes in the element `name`, and why some show nothing. `origin_ns` stands above that of another recording."""
+    """Lanes in the element `name`, and why some show nothing. `origin_ns` stands above that of another recording.
+    `marked`: they begin with the first slow prediction."""
     data = page_data(name, *payload(report, timeline, origin_ns, partial(_words, sampled=report.code is not None)))
     heading = tag("h3", title, class_="side") if title else None
     reasons = grouped((lane.words, lane.title) for lane in timeline.lanes if lane.words)
     lines = "; ".join(f"{', '.join(titles)} ({words})" for words, titles in reasons.items())
     empty = tag("p", f"Lanes without events: {lines}", class_="dim") if lines else None
-    markup = join([heading, tag("div", id=name), empty])
+    markup = join([heading, tag("div", id=name, data_marked=marked), empty])
     # Pixels that are kept free until the script has drawn the lanes.
     drawn = [lane for lane in timeline.lanes if len(lane.starts)]
     height = RULER_PX + HEAD_PX * len({lane.section for lane in drawn})

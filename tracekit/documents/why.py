@@ -15,7 +15,20 @@ from tracekit.detectors.fixes import Fix, fix_of
 from tracekit.detectors.plugins import all_detectors
 from tracekit.documents.columns import words
 from tracekit.documents.frames import frame_words, stages_of
-from tracekit.render.blocks import Block, Column, Document, Line, Paragraph, Role, Span, join, present, section, table
+from tracekit.render.blocks import (
+    Block,
+    Column,
+    Document,
+    Figure,
+    Line,
+    Paragraph,
+    Role,
+    Span,
+    join,
+    present,
+    section,
+    table,
+)
 from tracekit.report.call_sites import THREADS, place
 from tracekit.report.formatting import ABSENT, command, moment, word_list
 from tracekit.report.why import AS_USUAL, ModelWhy, WhyReport, is_far
@@ -48,8 +61,11 @@ class Row(NamedTuple):
     finding: str
 
 
-def why_document(report: WhyReport, path: str = "") -> Document:
-    """What is said of each prediction, then of the slowest ones of its model; `path` is that of the recording."""
+def why_document(
+    report: WhyReport, path: str = "", pictures: Mapping[int, Figure] = {}, lanes: Block | None = None
+) -> Document:
+    """What is said of each prediction, then of the slowest ones of its model; `path` is that of the recording. A page
+    has `pictures` by prediction, and `lanes`."""
     explained = [pair for model in report.models for pair in zip(model.predictions, model.findings, strict=True)]
     finding = worst_finding(*explained[0]) if explained else None
     can_be_replayed = any(isinstance(fix_of(detector), Fix) for detector in all_detectors() if detector.id == finding)
@@ -71,9 +87,10 @@ def why_document(report: WhyReport, path: str = "") -> Document:
         tone=Role.PLAIN,
         blocks=present(
             *(stages_of(report.frame) if report.frame is not None else ()),
-            *(block for model in report.models for block in _blocks(model, report.sampled, several=several)),
+            *(block for model in report.models for block in _blocks(model, report.sampled, pictures, several=several)),
             Paragraph(slower_words(report.slower), Role.DIM) if report.slower else None,
             Paragraph(Span(replayed, Role.CODE), lead="savings") if can_be_replayed else None,
+            lanes,
         ),
         closing=f"details: tracekit explain {finding}" if finding else "",
     )
@@ -85,7 +102,7 @@ def brief_document(report: WhyReport) -> Document:
     return Document(report.source, first, Role.PLAIN, blocks=tuple(map(Paragraph, others)))
 
 
-def _blocks(model: ModelWhy, sampled: bool, *, several: bool) -> Iterator[Block | None]:
+def _blocks(model: ModelWhy, sampled: bool, pictures: Mapping[int, Figure], *, several: bool) -> Iterator[Block | None]:
     """The predictions of one model, each below its sentence unless the verdict is that; its tail; each fix."""
     fix = None
     for why, findings in zip(model.predictions, model.findings, strict=True):
@@ -104,6 +121,7 @@ def _blocks(model: ModelWhy, sampled: bool, *, several: bool) -> Iterator[Block 
             f"{why.table} row {why.row}",
         )
         about = present(
+            pictures.get(why.prediction),
             table(f"Why {why.model} at {moment(why.start_ns)}", columns, rows),
             Paragraph(small, Role.DIM) if (small := _small(why, large)) else None,
             Paragraph(join(facts, "; "), Role.DIM),

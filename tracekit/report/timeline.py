@@ -15,6 +15,7 @@ from tracekit.analysis.late_frames import late_frames
 from tracekit.analysis.ledger.account import ledger
 from tracekit.analysis.ledger.choice import MOST, Choice
 from tracekit.analysis.ledger.explain import Why, compiled_for, waited_for, why
+from tracekit.analysis.ledger.order import in_order
 from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.memory import Sizes, sizes
 from tracekit.arrays import BoolArray, CodeArray, IntArray
@@ -106,6 +107,10 @@ class Slow:
     """Position of the row in its lane."""
     due_to: Marked
     """What it waited for, and Metal pipelines that were compiled during it, if that made it slow."""
+    of: IntArray
+    """Predictions that the rows of `due_to` are of, by id, by the order of submission too; -1 for none."""
+    own: Marked
+    """When compute units worked for it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -178,10 +183,17 @@ class _Words:
 
 
 def timeline_of(
-    trace: Trace, checks: Sequence[Result], *, shown: Shown | None = None, redact: bool = True, functions: bool = True
+    trace: Trace,
+    checks: Sequence[Result],
+    *,
+    shown: Shown | None = None,
+    redact: bool = True,
+    functions: bool = True,
+    explained: Sequence[int] | None = None,
 ) -> Timeline:
     """The lanes of a trace with the evidence of the report's checks; `shown` is what counts (None: all), `redact` as in
-    the report. Without `functions`, call stacks and lanes of operations and tools, made of names, go. O(n log n)."""
+    the report. Without `functions`, call stacks and lanes of operations and tools, made of names, go. `explained` are
+    the predictions of `slow`, by id (None: the slowest of each model). O(n log n)."""
     # Core ML's own rows do not name their thread: only inferred calls show what held up the main one.
     thread = main_thread(trace) if trace.inferred else ()
     lanes = (*lanes_of(trace, Grouping.LANES), *late_lanes(trace), *thread)
@@ -199,13 +211,19 @@ def timeline_of(
         lanes=drawn,
         texts=words.texts(),
         evidence=tuple(_evidence_marks(trace, checks, lanes, kept, drawn)),
-        slow=tuple(_slow(trace, lanes, kept, facts, functions=functions)),
+        slow=tuple(_slow(trace, lanes, kept, facts, explained, functions=functions)),
         flame=flame_of(trace, shown=shown, redact=redact) if functions else None,
     )
 
 
 def _slow(
-    trace: Trace, lanes: Sequence[LaneRows], kept: Sequence[IntArray], facts: PrivateFacts | None, *, functions: bool
+    trace: Trace,
+    lanes: Sequence[LaneRows],
+    kept: Sequence[IntArray],
+    facts: PrivateFacts | None,
+    chosen: Sequence[int] | None,
+    *,
+    functions: bool,
 ) -> Iterator[Slow]:
     """What is said of slow predictions, and where they are on the lanes. O(rows of its model) for each."""
 
@@ -220,19 +238,27 @@ def _slow(
         found = np.concatenate(pieces)
         return Marked(*found[np.argsort(found[:, 0], kind="stable")].T)
 
-    for of_model in sorted(ledger(trace).values(), key=lambda calls: -int(calls.durations.sum())):
-        for position in Choice(slowest=MOST).rows(of_model):
-            label = int(of_model.calls.id[position])
-            place = on_lanes(activity=np.array([label]))
-            explained = why(trace, label) if len(place.rows) else None
-            if explained is None or explained.extra_ns <= max(AS_USUAL * explained.usual_ns, explained.resolution_ns):
-                continue
-            waits, pipelines = waited_for(trace, explained), compiled_for(trace, explained)
-            if not functions:
-                explained = replace(explained, called_from=None)
-            whys = explained if facts is None else redact_values(explained, facts)
-            due_to = on_lanes(hardware=waits, metal_pipelines=pipelines)
-            yield Slow(whys, int(place.lanes[0]), int(place.rows[0]), due_to)
+    held = in_order(trace).hardware.prediction.filled()
+    models = sorted(ledger(trace).values(), key=lambda calls: -int(calls.durations.sum()))
+    slowest = (int(model.calls.id[at]) for model in models for at in Choice(slowest=MOST).rows(model))
+    for label in slowest if chosen is None else chosen:
+        place = on_lanes(activity=np.array([label]))
+        explained = why(trace, label) if len(place.rows) else None
+        if explained is None:
+            continue
+        if chosen is None and explained.extra_ns <= max(AS_USUAL * explained.usual_ns, explained.resolution_ns):
+            continue
+        waits, pipelines = waited_for(trace, explained), compiled_for(trace, explained)
+        if not functions:
+            explained = replace(explained, called_from=None)
+        whys = explained if facts is None else redact_values(explained, facts)
+        due_to = on_lanes(hardware=waits, metal_pipelines=pipelines)
+        of = np.full(len(due_to.rows), -1, np.int64)
+        for at, (number, row) in enumerate(zip(due_to.lanes.tolist(), due_to.rows.tolist(), strict=True)):
+            if (events := lanes[number].events) is not None and events.frame == "hardware":
+                of[at] = held[events.index[kept[number][row]]]
+        own = on_lanes(hardware=np.flatnonzero(held == label))
+        yield Slow(whys, int(place.lanes[0]), int(place.rows[0]), due_to, of, own)
 
 
 def _found(ascending: IntArray, sought: IntArray) -> IntArray:

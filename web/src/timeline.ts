@@ -130,7 +130,9 @@ export class Timeline {
     });
     new ResizeObserver(() => this.arrange()).observe(this.viewport);
     window.addEventListener("hashchange", () => this.goTo(location.hash));
-    this.goTo(location.hash);
+    const slow = this.host.hasAttribute("data-marked") && this.findings.find((finding) => finding.slow);
+    if (slow && !location.hash) this.mark(slow.id, true);
+    else this.goTo(location.hash);
   }
 
   private isSeen(): boolean {

@@ -58,7 +58,11 @@ def fit_page(timeline: Timeline) -> Timeline:
         gone = np.isin(marked.lanes, sorted(left_out))
         return replace(marked, lanes=np.where(gone, -1, marked.lanes), rows=np.where(gone, -1, marked.rows))
 
-    slow = tuple(replace(slow, due_to=off_lanes(slow.due_to)) for slow in timeline.slow if slow.lane not in left_out)
+    slow = tuple(
+        replace(slow, due_to=off_lanes(slow.due_to), own=off_lanes(slow.own))
+        for slow in timeline.slow
+        if slow.lane not in left_out
+    )
     return replace(timeline, lanes=lanes, evidence=tuple(map(off_lanes, timeline.evidence)), slow=slow)
 
 
