@@ -5,7 +5,7 @@
 Makes N data, compute and hardware rows, each linked to one of the predictions. Times
 `tracekit.analysis.breakdown` on the whole, and a loop that takes the rows of each prediction out of the
 frames and walks over their edges; the loop on a part of the predictions and scaled up. Both must give the same Neural
-Engine, GPU and unaccounted time.
+Engine, GPU and unexplained time.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def make(rows: int, predictions: int) -> Trace:
 
 
 def with_loop(trace: Trace, places: range) -> list[tuple[int, int, int]]:
-    """Neural Engine, GPU and unaccounted time of some predictions."""
+    """Neural Engine, GPU and unexplained time of some predictions."""
     rows = pd.concat([trace.data.frame(), trace.compute.frame(), trace.hardware.frame()])
     answers = []
     for place in places:
@@ -100,12 +100,12 @@ def with_loop(trace: Trace, places: range) -> list[tuple[int, int, int]]:
             for low, length, lane in zip(own["start_ns"], own["duration_ns"], own["lane"], strict=True)
         ]
         edges = sorted({start, end, *(edge for low, high, _ in times if low < high for edge in (low, high))})
-        spent = {"neural engine": 0, "gpu": 0, "rest": 0, "none": 0}
+        spent = {"neural-engine": 0, "gpu": 0, "rest": 0, "none": 0}
         for low, high in pairwise(edges):
             lanes = {lane for a, b, lane in times if a <= low and high <= b}
-            first = next((lane for lane in ("neural engine", "gpu") if lane in lanes), "rest" if lanes else "none")
+            first = next((lane for lane in ("neural-engine", "gpu") if lane in lanes), "rest" if lanes else "none")
             spent[first] += high - low
-        answers.append((spent["neural engine"], spent["gpu"], spent["none"]))
+        answers.append((spent["neural-engine"], spent["gpu"], spent["none"]))
     return answers
 
 
@@ -129,7 +129,7 @@ def main() -> None:
     begin = time.perf_counter()
     expected = with_loop(trace, range(count))
     scaled = (time.perf_counter() - begin) * arguments.predictions / count
-    parts = (found.ane_ns, found.gpu_ns, found.unaccounted_ns)
+    parts = (found.neural_engine_ns, found.gpu_ns, found.unexplained_ns)
     assert [*zip(*(part.values[:count].tolist() for part in parts), strict=True)] == expected
     print(f"{'a loop, scaled':28} {scaled:10.0f} s, ratio {scaled / ours:.0f}")
     durations = trace.activity.duration_ns

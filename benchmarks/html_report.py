@@ -48,7 +48,7 @@ def timeline(intervals: int) -> Timeline:
         ("activity", "Activity", "Core ML", [(Category.PREDICTION, 0.0, 1.0)]),
         ("data", "Data", "Core ML", data),
         ("compute", "Compute", "Core ML", compute),
-        ("neural engine", "Neural Engine", "Hardware", [(Category.ANE, 0.25, 0.48), (Category.ANE, 0.65, 0.82)]),
+        ("neural-engine", "Neural Engine", "Hardware", [(Category.ANE, 0.25, 0.48), (Category.ANE, 0.65, 0.82)]),
         ("gpu other", "GPU · others", "Hardware", [(Category.FOREIGN, 0.4, 1.3)]),
     ]
     lanes, event = [], MODELS

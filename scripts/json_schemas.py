@@ -92,7 +92,7 @@ WORDS: dict[str, Iterable[str | None]] = {
     "LateFrame.strength": (*Strength, None),
 }
 """The words of fields that hold plain text, by class and field."""
-_LAYERS = [layer.name.lower() for layer in Layer]
+_LAYERS = [layer.name.lower().replace("_", "-") for layer in Layer]
 KEYS: dict[str, Iterable[str]] = {
     "Coverage.shares": Attribution,
     "Sustained.units": Device,

@@ -124,7 +124,7 @@ def test_a_folder_with_the_name_of_the_settings_holds_none(tmp_path):
             "[checks.reload-before-predict]\nmin_loads = 0o" + "7" * 5_000,
             "'checks.reload-before-predict.min_loads': the number has too many digits",
         ),
-        ('expect = "npu"', "'expect': must be one of 'neural-engine', 'ane', 'gpu', 'cpu'"),
+        ('expect = "npu"', "'expect': must be one of 'neural-engine', 'gpu', 'cpu'"),
         ('expect = ["gpu"]', "'expect': must be one of"),
         ('[models.A]\nexpect = "B=gpu"', "'models.\"A\".expect': must be one of"),
         ('fail-on = "hihg"', "'fail-on': unknown severity 'hihg'; did you mean 'high'?"),

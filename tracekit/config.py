@@ -18,6 +18,7 @@ from tracekit.detectors.outcomes import Severity
 from tracekit.detectors.pages import unknown_check
 from tracekit.errors import UsageError, unknown
 from tracekit.trace.runtimes.registry import ALL_OWN, Units
+from tracekit.units import compute_unit
 
 KEYS_OF_MODELS = {
     "budget": Key('"30fps"', "time that a prediction may take, or the rate; a bare number is ms; for missed-deadline"),
@@ -212,7 +213,7 @@ def _expectation(table: dict[str, Any], where: str) -> list[str]:
     value = table.get("expect")
     if value is None:
         return []
-    if not isinstance(value, str) or value not in UNIT_NUMBERS:
+    if not isinstance(value, str) or compute_unit(value) is None:
         raise UsageError(f"'{where}expect': must be one of {', '.join(map(repr, UNIT_NUMBERS))}")
     return [value]
 

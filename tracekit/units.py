@@ -15,6 +15,17 @@ DURATION_UNITS_NS |= {"m": 60 * _SECOND_NS, "h": 3_600 * _SECOND_NS}
 _DURATION = re.compile(rf"(\d{{1,18}}(?:\.\d{{0,12}})?|\.\d{{1,12}})\s*({'|'.join(DURATION_UNITS_NS)})?", re.ASCII)
 _CLOCK = re.compile(r"(?:(\d{1,5}):)?(\d{1,5}):(\d{1,2}(?:\.\d{1,12})?)", re.ASCII)
 
+_COMPUTE_UNITS = {"ane": "neural-engine", "ne": "neural-engine", "neuralengine": "neural-engine"}
+"""The spelling of a compute unit by others of it; Core AI and compute plans call them by their classes, too."""
+
+
+def compute_unit(text: str) -> str | None:
+    """`cpu`, `gpu` or `neural-engine`, in any spelling (`ANE`, `MLGPUComputeDevice`); None for none."""
+    word = re.sub(r"[ _-]", "", text).casefold()
+    word = word.removeprefix("ml").removeprefix("apple").removesuffix("computedevice")
+    unit = _COMPUTE_UNITS.get(word, word)
+    return unit if unit in ("cpu", "gpu", "neural-engine") else None
+
 
 def parse_duration(text: str, bare: str = "") -> int | None:
     """A time in whole ns: with its unit (`16.7ms`, `250 us`, `5m`), as a clock has it (`00:02.896`, `1:00:02`), or a

@@ -24,7 +24,7 @@ def trace(events, trace_of):
     )
     data = events((10, 11), (10, 12), (20, 21), lane="data", kind="input_copy", label="Input Copy")
     hardware = events(
-        (11, 15), (13, 16), lane="neural engine", kind="ane_exec", label=["a", "b"], level=None, model=None
+        (11, 15), (13, 16), lane="neural-engine", kind="neural_engine_exec", label=["a", "b"], level=None, model=None
     )
     return trace_of(activity, data=data, hardware=hardware)
 
@@ -38,7 +38,7 @@ def test_rows_are_grouped_by_lane_event_and_model_and_hardware_by_kind(trace):
         ("activity", "Load (cached)", "Model"): (1, 10, 10),
         ("activity", "Prediction", "Model"): (3, 14, 14),
         ("data", "Input Copy", "Model"): (3, 4, 3),
-        ("neural engine", "Neural Engine execution", None): (2, 7, 5),
+        ("neural-engine", "Neural Engine execution", None): (2, 7, 5),
     }
 
 

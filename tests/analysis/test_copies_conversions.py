@@ -5,7 +5,7 @@ from hypothesis import given, settings, strategies as st
 
 from tracekit.analysis.copies import summarize_conversions
 
-KINDS = ("data_cast", "ane_data_copy", "output_transformation", "input_copy")
+KINDS = ("data_cast", "neural_engine_data_copy", "output_transformation", "input_copy")
 ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 19), st.integers(0, 12), st.sampled_from(KINDS)))
 
 
@@ -52,7 +52,7 @@ def test_rows_that_lie_in_no_prediction_are_unclear(events):
 
 def test_rows_that_lie_in_several_predictions_count_once(events):
     predictions = events((0, 20), (5, 25), ids=[3, 5])
-    kinds = ["data_cast", "ane_data_copy"]
+    kinds = ["data_cast", "neural_engine_data_copy"]
     data = events((6, 10), (8, 14), lane="data", kind=kinds, prediction=[None, None], attribution="ambiguous")
     summary = summarize_conversions(predictions, data, min_ns=4)
     assert (summary.covered_ns, summary.cast_ns, summary.converting) == (8, 4, 0)

@@ -49,7 +49,7 @@ def test_inputs_that_change_from_call_to_call_are_no_trait(events, traits):
 
 
 def test_instances_on_different_units_differ(events, traits):
-    hardware = linked(events, [0, 2, 3], ["ane_exec", "ane_exec", "gpu_exec"])
+    hardware = linked(events, [0, 2, 3], ["neural_engine_exec", "neural_engine_exec", "gpu_exec"])
     known = traits(calls(events, [1, 2, 1, 3]), events(), hardware)
     # The second shows no unit at all: it ran on the CPU.
     assert known.kinds().tolist() == [2, 0, 2, 1]
@@ -77,7 +77,9 @@ def test_without_calls_there_are_no_traits(events, traits):
     assert (known.interfaces, known.processes, known.difference()) == (0, 0, "")
 
 
-@pytest.mark.parametrize(("kind", "unit"), [("ane_request", "ane"), ("gpu_request", "gpu"), ("cpu_compute", "cpu")])
+@pytest.mark.parametrize(
+    ("kind", "unit"), [("neural_engine_request", "neural-engine"), ("gpu_request", "gpu"), ("cpu_compute", "cpu")]
+)
 def test_requests_and_cpu_rows_tell_the_unit_where_the_hardware_was_not_recorded(events, traits, kind, unit):
     rows = events((101, 149), (301, 349), kind=kind, device=unit, lane="compute", prediction=[1, 3])
     known = traits(calls(events, [1, 2, 1, 2]), events(), events(), rows, recorded=())

@@ -91,9 +91,9 @@ def test_speed_is_compared_from_a_minute_on():
     app = predicting(Draws(5), calls=170, every_ms=400)
     app.scenario.memory.clear()
     (model,) = sustained(trace_of(app.finish()))
-    assert model.retained == pytest.approx(1, abs=0.02)
+    assert model.speed_kept == pytest.approx(1, abs=0.02)
     assert (model.first.thermal, model.last.thermal) == (None, None)
-    assert list(model.units) == ["ane"]
+    assert list(model.units) == ["neural-engine"]
     assert sustained(trace_of(predicting(Draws(5), calls=100, every_ms=400).finish())) == ()
 
 

@@ -55,9 +55,9 @@ def test_rows_of_predictions_in_flight_are_of_each_in_the_order_of_submission():
     (model,) = summarize_models(trace)
     total_ns = {part.part: part.total_ns for part in model.breakdown.parts}
     # The engine does one after the other, and nothing but this model.
-    engine = trace.hardware.where(trace.hardware.lane.is_any("neural engine"))
+    engine = trace.hardware.where(trace.hardware.lane.is_any("neural-engine"))
     assert model.in_flight.max == 8
-    assert (total_ns["ane"], total_ns["ambiguous"]) == (engine.duration_ns.sum(), 0)
+    assert (total_ns["neural_engine"], total_ns["ambiguous"]) == (engine.duration_ns.sum(), 0)
 
 
 def test_a_model_without_activity_has_no_statistics(events, trace_of):

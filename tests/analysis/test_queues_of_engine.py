@@ -46,8 +46,8 @@ def test_a_wait_is_the_time_without_own_work_before_work_that_begins_when_others
     own_rows = [mine for _, _, mine in rows]
     hardware = events(
         *zip(starts, ends, strict=True),
-        kind="ane_exec",
-        device="ane",
+        kind="neural_engine_exec",
+        device="neural-engine",
         attribution=["label" if mine else "foreign" for mine in own_rows],
         prediction=[0 if mine else None for mine in own_rows],
     )
@@ -72,7 +72,12 @@ def test_a_wait_is_the_time_without_own_work_before_work_that_begins_when_others
 
 def test_waiting_for_the_same_model_is_told_apart(events, trace_of):
     hardware = events(
-        (0, 6), (6, 10), (10, 20), kind="ane_exec", attribution=["label", "foreign", "label"], prediction=[0, None, 1]
+        (0, 6),
+        (6, 10),
+        (10, 20),
+        kind="neural_engine_exec",
+        attribution=["label", "foreign", "label"],
+        prediction=[0, None, 1],
     )
     calls = events((0, 7), (1, 20))
     waits = all_waits(trace_of(calls, hardware=hardware))[Device.ANE]
@@ -91,7 +96,7 @@ def test_only_rows_of_others_and_what_follows_them_are_work_of_others(events, tr
     rows = serial(lengths)
     hardware = events(
         *[(start, end) for start, end, _ in rows],
-        kind="ane_exec",
+        kind="neural_engine_exec",
         attribution=["label" if own else "foreign" for _, _, own in rows],
         prediction=[number if own else None for number, (_, _, own) in enumerate(rows)],
     )
@@ -127,15 +132,15 @@ def test_gaps_are_what_lies_between_the_pieces_of_a_prediction(events, drawn):
 
 
 def test_runs_join_rows_of_one_unit_and_leave_out_preparation(events):
-    hardware = events((10, 20), (22, 30), kind="ane_exec", device="ane", prediction=0)
+    hardware = events((10, 20), (22, 30), kind="neural_engine_exec", device="neural-engine", prediction=0)
     compute = events(
         (0, 5),
         (5, 40),
         (30, 32),
         (32, 39),
         (20, 21),
-        kind=["cpu_compute", "ane_request", "gpu_prepare", "gpu_request", "cpu_compute"],
-        device=["cpu", "ane", "gpu", "gpu", "cpu"],
+        kind=["cpu_compute", "neural_engine_request", "gpu_prepare", "gpu_request", "cpu_compute"],
+        device=["cpu", "neural-engine", "gpu", "gpu", "cpu"],
         prediction=0,
     )
     runs = device_runs_of(compute, hardware, np.array([0]), min_cpu_ns=2)
@@ -143,21 +148,21 @@ def test_runs_join_rows_of_one_unit_and_leave_out_preparation(events):
     assert runs.start_ns.tolist() == [0, 10, 32]
     assert runs.end_ns.tolist() == [5, 30, 39]
     assert runs.work_ns.tolist() == [5, 18, 7]
-    assert runs.main_unit == "ane"
+    assert runs.main_unit == "neural-engine"
     assert runs.changes(np.array([0, 1])).tolist() == [2, 0]
-    assert runs.usual_order() == ("cpu", "ane", "gpu")
+    assert runs.usual_order() == ("cpu", "neural-engine", "gpu")
 
 
 def test_the_usual_order_is_that_of_most_predictions(events):
-    ran = [(0, "ane"), (0, "gpu"), (1, "gpu"), (1, "ane"), (2, "ane"), (2, "gpu")]
+    ran = [(0, "neural-engine"), (0, "gpu"), (1, "gpu"), (1, "neural-engine"), (2, "neural-engine"), (2, "gpu")]
     hardware = events(
         *[(10 * index, 10 * index + 5) for index in range(6)],
-        kind=[f"{unit}_exec" for _, unit in ran],
+        kind=[f"{unit.replace('-', '_')}_exec" for _, unit in ran],
         device=[unit for _, unit in ran],
         prediction=[call for call, _ in ran],
     )
     none, calls = events(), np.arange(3)
-    assert device_runs_of(none, hardware, calls, min_cpu_ns=0).usual_order() == ("ane", "gpu")
+    assert device_runs_of(none, hardware, calls, min_cpu_ns=0).usual_order() == ("neural-engine", "gpu")
     assert device_runs_of(none, none, calls, min_cpu_ns=0).usual_order() == ()
 
 

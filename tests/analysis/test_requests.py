@@ -65,7 +65,7 @@ def test_numbers_are_those_of_the_requests():
         "tool_share": None,
         "context_tokens": max(tokens + len(passes) for tokens, _, passes in asked),
         "cached_share": pytest.approx(9 * 60 / sum(tokens for tokens, *_ in asked)),
-        "retained_speed": pytest.approx(
+        "speed_kept": pytest.approx(
             median(count[at] / truths[at].generation_ns for at in (6, 7, 8))
             / median(count[at] / truths[at].generation_ns for at in (0, 1, 2))
         ),
@@ -88,7 +88,7 @@ def test_requests_of_tables_are_unvalidated_and_leave_open_what_they_do_not_say(
     elapsed = sum(truth.end_ns - truth.start_ns for truth in truths) + 90 * MS
     assert numbers["tool_share"] == pytest.approx(3 * 400 * MS / elapsed)
     # An empty count of cached tokens leaves open how many were processed.
-    for name in ("prompt_tokens_per_second", "cached_share", "token_p50_ns", "outside_share", "retained_speed"):
+    for name in ("prompt_tokens_per_second", "cached_share", "token_p50_ns", "outside_share", "speed_kept"):
         assert numbers[name] is None, name
 
 

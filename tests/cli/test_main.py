@@ -121,10 +121,10 @@ def test_every_option_reads_a_time_in_each_way() -> None:
             read("soon")
 
 
-def test_the_neural_engine_has_both_names_everywhere() -> None:
+def test_the_neural_engine_is_taken_in_every_spelling_everywhere() -> None:
     for option in ("--ane", "--neural-engine"):
         assert build_parser().parse_args(["check", "x", option, "90%"]).neural_engine == 0.9
-    for name in ("ane", "neural-engine"):
+    for name in ("ane", "neural-engine", "neural_engine", "Neural Engine", "NeuralEngine", "ANE"):
         ((_, unit, _),) = build_parser().parse_args(["inspect", "x", "--unit", name]).unit
         assert UNITS[unit] == "Neural Engine"
         assert parse_expectation(name) == (None, 1)

@@ -277,7 +277,7 @@ def test_without_a_recording_nothing_passes():
 
 def test_work_that_moved_to_another_unit_fails_at_equal_latency(measured):
     recording = measured("sharpen_float16")
-    moved = replace(recording.models[0], where=ran_on(ane=0.03, gpu=0.97))
+    moved = replace(recording.models[0], where=ran_on(neural_engine=0.03, gpu=0.97))
     gate = verdict([replace(recording, models=(moved,), identity="other")], baseline=baseline_of([recording]))
     assert subjects(gate, Verdict.FAILED) == [("baseline", "SharpenFilter")]
     assert "moved from the Neural Engine to the GPU (97% of compute)" in gate.items[0].text

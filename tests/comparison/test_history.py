@@ -73,22 +73,23 @@ def test_a_long_time_without_a_build_begins_a_series():
 
 def test_what_was_not_recorded_is_not_zero():
     recordings = latencies(logs(10))
-    recordings[4] = recorded(4, {"Sharpen": {"ane": 1.0}})
+    recordings[4] = recorded(4, {"Sharpen": {"neural-engine": 1.0}})
     (series,) = history_of(recordings).series
     assert trend(series).values[4] is None
-    assert trend(series, "ane").values == (None,) * 4 + (1.0,) + (None,) * 5
+    assert trend(series, "neural-engine").values == (None,) * 4 + (1.0,) + (None,) * 5
 
 
 def test_a_recording_keeps_its_numbers_and_no_name_of_a_file():
     latencies_ns = np.full(40, 12_000_000)
-    net = replace(model("Net", latencies_ns), per_second=30.0, where=ran_on(ane=0.75, gpu=0.25))
+    net = replace(model("Net", latencies_ns), per_second=30.0, where=ran_on(neural_engine=0.75, gpu=0.25))
     found = CheckResult("cold-load", "Cold", "Net", "finding", "high", None)
     measured = replace(of_models(net, source="secret.trace"), started="2026-06-03T10:15:00.000+02:00")
     kept = recorded_of(replace(measured, checks=(found,)), 0.0, "abc")
     values = dict(zip(FIGURES, kept.models["Net"], strict=True))
     assert values == {
         "p50_ns": 12e6, "p95_ns": 12e6, "all_p50_ns": None, "all_p95_ns": None, "load_ns": None,
-        "cold_load_ns": None, "predictions_per_second": 30.0, "ane": 0.75, "gpu": 0.25, "cpu": 0.0, "findings": 1,
+        "cold_load_ns": None, "predictions_per_second": 30.0, "neural-engine": 0.75, "gpu": 0.25, "cpu": 0.0,
+        "findings": 1,
     }  # fmt: skip
     assert (kept.time, kept.commit, kept.findings) == ("2026-06-03T08:15:00+00:00", "abc", {"Net": ("cold-load",)})
     assert "secret" not in repr(kept)
@@ -141,7 +142,7 @@ def test_a_gate_passes_a_step_that_is_long_ago_or_for_the_better():
 
 
 def test_a_gate_fails_where_work_moves_away_from_the_neural_engine():
-    recordings = [recorded(at, {"Net": {"ane": 1.0 if at < 20 else 0.4}}) for at in range(24)]
+    recordings = [recorded(at, {"Net": {"neural-engine": 1.0 if at < 20 else 0.4}}) for at in range(24)]
     (item,) = items(recordings[:-1], recordings[-1:])
     assert item.verdict is Verdict.FAILED
     assert item.text.startswith("Neural Engine: change point at 0000013…0000014 (100% → 40%, ")

@@ -9,7 +9,7 @@ from support.made_histories import recorded
 from tracekit.comparison.history_file import add_to_history, line_of, read_history
 from tracekit.errors import TracekitError
 
-FIGURES = {"p50_ns": 8_123_456, "ane": 0.75, "findings": 1}
+FIGURES = {"p50_ns": 8_123_456, "neural-engine": 0.75, "findings": 1}
 
 
 def made(number, **options):

@@ -99,7 +99,7 @@ def test_a_share_that_looks_the_same_is_unchanged(measured):
     (model,) = (one for one in measured("style_transfer_fixed").models if one.name == "Watercolor")
     pages = []
     for share in (0.57286, 0.61):
-        other = replace(model, where=ran_on(ane=share, gpu=1 - share))
+        other = replace(model, where=ran_on(neural_engine=share, gpu=1 - share))
         sides = [replace(measured("style_transfer_fixed"), models=(one,)) for one in (model, other)]
         pages.append(text_of(html.fromstring(page_of(compare(sides[:1], sides[1:]), None))))
     assert ["Neural Engine, share of computeunchanged57%57%" in page for page in pages] == [True, False]

@@ -47,7 +47,7 @@ def test_a_sparkline_shows_the_step_and_a_gap(worse):
     bars = re.search(r"[▁▂▃▄▅▆▇█ ]{18}", line.partition("latency")[2].lstrip())[0]
     assert max(bars[:14]) < min(bars[16:])
     missing = latencies(logs(18))
-    missing[3] = recorded(3, {"Sharpen": {"ane": 1.0}})
+    missing[3] = recorded(3, {"Sharpen": {"neural-engine": 1.0}})
     line = next(line for line in said(missing).splitlines() if "latency" in line)
     assert line.partition("latency")[2].strip()[3] == "·"
 
@@ -87,7 +87,7 @@ def test_a_page_of_20_models_and_120_builds_is_small():
     generator = np.random.default_rng(1)
     values = 8e6 * np.exp(generator.normal(size=(120, 20, 5)) * 0.01)
     figures = ("p50_ns", "p95_ns", "load_ns", "cold_load_ns", "predictions_per_second")
-    shares = {"ane": 0.98, "gpu": 0.01, "cpu": 0.01, "findings": 2.0}
+    shares = {"neural-engine": 0.98, "gpu": 0.01, "cpu": 0.01, "findings": 2.0}
     recordings = []
     for at, build in enumerate(values.tolist()):
         own = [dict(zip(figures, of_model, strict=True)) | shares for of_model in build]
@@ -115,7 +115,8 @@ def test_markdown_has_the_sparkline(worse):
 def test_times_come_before_shares_and_findings_and_steady_models_are_folded_in_comments():
     slow = with_step(logs(40), 34, 0.1)
     recordings = [
-        recorded(at, {"Moved": {"ane": 1.0 if at < 34 else 0.2}, "Slow": {"p50_ns": 8e6 * float(np.exp(slow[at]))},
+        recorded(at, {"Moved": {"neural-engine": 1.0 if at < 34 else 0.2},
+                      "Slow": {"p50_ns": 8e6 * float(np.exp(slow[at]))},
                       "Steady": {"findings": 1.0}})
         for at in range(40)
     ]  # fmt: skip

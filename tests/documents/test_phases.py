@@ -73,7 +73,7 @@ def test_a_call_site_and_the_phases_of_its_calls_give_one_share(corpus):
     assert shares[LOAD, "compiling"] == pytest.approx(0.92, abs=0.005)
     assert {kind for kind, _ in shares} == {LOAD, FIRST, OTHERS}
     outcomes = {check.id: check.outcome for check in report.results}
-    assert (outcomes["cold-load"], outcomes["slow-load"], outcomes["compile-at-runtime"]) == (
+    assert (outcomes["cold-load"], outcomes["slow-load"], outcomes["recompiled-each-run"]) == (
         "finding",
         "not_applicable",
         "not_applicable",

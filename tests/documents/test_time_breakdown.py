@@ -45,7 +45,7 @@ def watercolor(full):
         Part.DATA_AFTER: 50,
         Part.ANE_QUEUE: 400,
         Part.GPU_QUEUE: 700,
-        Part.UNACCOUNTED: 590,
+        Part.UNEXPLAINED: 590,
     }
     return replace(full.models[0], breakdown=summary(times), quantities={"fps": 138.9, "fps_at_p95": 92.4})
 
@@ -61,7 +61,7 @@ def test_every_part_stands_in_one_group():
 def test_the_sentence_gives_the_largest_first(watercolor):
     (row,) = parts_rows([watercolor])
     assert row.sentence == (
-        "of 7.20 ms: Neural Engine 3.10 ms (43%), GPU 2.30 ms (32%), queued 1.10 ms (15%), unaccounted 590 µs (8.2%), "
+        "of 7.20 ms: Neural Engine 3.10 ms (43%), GPU 2.30 ms (32%), queued 1.10 ms (15%), unexplained 590 µs (8.2%), "
         "data 110 µs (1.5%); fast enough for 138 fps (92 at p95)"
     )
 
@@ -70,7 +70,7 @@ def test_the_bar_gives_each_its_share_and_uses_all_cells(watercolor):
     (row,) = parts_rows([watercolor])
     # Edges at 43.06, 75, 76.53, 91.81 and 100 % of 72 cells: 31, 54, 55.1, 66.1, 72.
     assert row.bar(72) == "N" * 31 + "G" * 23 + "d" + "q" * 11 + "·" * 6
-    assert legend([row]) == "N Neural Engine, G GPU, d data, q queued, · unaccounted"
+    assert legend([row]) == "N Neural Engine, G GPU, d data, q queued, · unexplained"
 
 
 def test_what_is_known_in_part_is_a_lower_bound(watercolor):
@@ -97,24 +97,24 @@ def test_what_is_known_in_part_is_a_lower_bound(watercolor):
     ],
 )
 def test_what_is_not_known_is_said(watercolor, unknown, words):
-    model = replace(watercolor, breakdown=summary({Part.UNACCOUNTED: 100}, unknown), quantities={})
+    model = replace(watercolor, breakdown=summary({Part.UNEXPLAINED: 100}, unknown), quantities={})
     (row,) = parts_rows([model])
     meaning, note, _ = parts_notes([row])
-    assert meaning.startswith("unaccounted: ")
+    assert meaning.startswith("unexplained: ")
     assert words in note
-    assert row.sentence == "of 100 µs: unaccounted 100 µs (100%)"
+    assert row.sentence == "of 100 µs: unexplained 100 µs (100%)"
 
 
 @pytest.mark.parametrize(
     ("preparing_us", "words"),
     [
-        (0, "unaccounted 89%, GPU 11%"),
-        (4_000, "specialization 40%, unaccounted 49%, GPU 11%"),
+        (0, "unexplained 89%, GPU 11%"),
+        (4_000, "specialization 40%, unexplained 49%, GPU 11%"),
         (8_800, "specialization 88%, GPU 11%"),
     ],
 )
-def test_what_call_stacks_show_of_the_unaccounted_is_named(full, watercolor, preparing_us, words):
-    breakdown = summary({Part.GPU: 1_100, Part.UNACCOUNTED: 8_900})
+def test_what_call_stacks_show_of_the_unexplained_is_named(full, watercolor, preparing_us, words):
+    breakdown = summary({Part.GPU: 1_100, Part.UNEXPLAINED: 8_900})
     model = replace(watercolor, breakdown=breakdown, preparing_ns=preparing_us * US * 10)
     assert parts_rows([model])[0].headline == words
 
@@ -136,5 +136,5 @@ def test_the_text_shows_bar_and_frames(full, watercolor, width):
 
 def test_markdown_has_a_column_for_each_part(full, watercolor):
     text = markdown(replace(full, models=(watercolor,)))
-    assert "| model | mean of all | Neural Engine | GPU | data | queued | unaccounted | fps | fps at p95 |" in text
+    assert "| model | mean of all | Neural Engine | GPU | data | queued | unexplained | fps | fps at p95 |" in text
     assert "| 7.20 ms | 3.10 ms (43%) | 2.30 ms (32%) | 110 µs (1.5%) |" in text

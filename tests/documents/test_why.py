@@ -27,7 +27,7 @@ MS = 1_000_000
 def blocker(**facts) -> Blocker:
     return Blocker(
         **{
-            "unit": "ane",
+            "unit": "neural-engine",
             "model": "Net",
             "process": None,
             "predictions": 7,
@@ -60,8 +60,8 @@ def explained(*parts: Part, **facts) -> Why:
             "in_flight": 8,
             "is_first": False,
             "parts": parts,
-            "usual": {"ane": 11 * MS, "rest": 1 * MS},
-            "more": {"ane": 3 * MS, "cpu": -2 * MS},
+            "usual": {"neural-engine": 11 * MS, "rest": 1 * MS},
+            "more": {"neural-engine": 3 * MS, "cpu": -2 * MS},
             "pipelines": 0,
             "specializing": "",
             "thermal": None,
@@ -94,7 +94,7 @@ def test_the_sentence_says_how_slow_and_why():
         ": 6.00 ms more work of its own on the Neural Engine and 4.00 ms more for copies and conversions of inputs and "
         "outputs"
     )
-    assert sentence(explained(part(Cause.WORK, -3), more={"ane": -3 * MS})) == (
+    assert sentence(explained(part(Cause.WORK, -3), more={"neural-engine": -3 * MS})) == (
         "Net at 1.204 s: 9.00 ms, 3.00 ms less than usual: 3.00 ms less work of its own on the Neural Engine"
     )
 
@@ -143,7 +143,7 @@ def test_a_range_is_said_as_one():
         (Cause.LEVEL, {"level_ns": 2_500 * MS}, "for the same work, which has taken longer since 2.500 s"),
         (
             Cause.UNIT,
-            {"more": {"ane": -11 * MS, "cpu": 30 * MS}},
+            {"more": {"neural-engine": -11 * MS, "cpu": 30 * MS}},
             "for running on the CPU instead of the Neural Engine",
         ),
         (Cause.PIPELINES, {"pipelines": 46}, "compiling Metal pipelines (46 of them)"),

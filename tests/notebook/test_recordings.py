@@ -33,7 +33,7 @@ def test_predictions_and_loads_are_those_of_the_session_whose_parts_add_up(trace
 
     frame = trace.breakdown()
     assert frame.index.equals(trace.predictions.index)
-    parts = frame.loc[:, "ane_ns":"unaccounted_ns"]
+    parts = frame.loc[:, "neural_engine_ns":"unexplained_ns"]
     assert (parts.sum(axis=1) == frame["duration_ns"]).all()
 
     frame = tracekit.in_ms(trace.predictions)

@@ -50,7 +50,7 @@ def test_numbers_are_those_of_the_recording(known):
     assert known.answer("select sum(is_first_after_load::int), ms(max(duration_ns)) from predictions").rows == [
         (1, 24.0)
     ]
-    assert known.answer("select sum(ane_ns), sum(duration_ns) from breakdown").rows == [(60 * MS, 290 * MS)]
+    assert known.answer("select sum(neural_engine_ns), sum(duration_ns) from breakdown").rows == [(60 * MS, 290 * MS)]
     assert known.answer("select loads, predictions, p50_ns from models").rows == [(1, 20, 15 * MS)]
     assert known.answer(
         "select count(*) from with_prediction('neural_engine') where prediction_model = 'Segmenter'"

@@ -304,7 +304,7 @@ def test_a_click_on_a_slow_prediction_says_why(analysis, steps):
 def test_what_a_slow_prediction_waited_for_is_stepped_through(seen, samples):
     trace = kept_analysis(samples / f"{CONCURRENT}.trace").trace
     call = slowest(kept_analysis(samples / f"{CONCURRENT}.trace"))
-    engine = trace.hardware.where(trace.hardware.lane.is_any("neural engine"))
+    engine = trace.hardware.where(trace.hardware.lane.is_any("neural-engine"))
     waits = engine.where(engine.ends_ns > call.start_ns)
     chosen, first, last = next(noted["slow"] for noted in seen["files"] if CONCURRENT in noted["file"])
     assert "behind 7 earlier predictions" in chosen

@@ -39,7 +39,7 @@ def test_only_causes_that_made_it_longer_have_findings(samples, results):
     assert said.fixes == {"concurrent-predictions": fix}
 
 
-@pytest.mark.parametrize("check", ["warm-up-spike", "cold-load", "compile-at-runtime"])
+@pytest.mark.parametrize("check", ["warm-up-spike", "cold-load", "recompiled-each-run"])
 def test_what_loads_cost_is_about_the_first_prediction_alone(results, check):
     found = [replace(result, id=check) for result in results if result.id == "concurrent-predictions"]
     assert finding_about(Cause.SPECIALIZING, "CaptionEncoder", found, is_first=True) == found[0]

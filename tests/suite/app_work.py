@@ -9,7 +9,7 @@ from tracekit.testing import Draws
 from tracekit.testing.apps import MS, draw_models, gpu_app, neural_engine_app
 from tracekit.testing.recorder import App, start_recording
 
-ALSO = ("pipeline-gaps", "serial-predictions", "main-thread-work", "warm-up-spike", "unaccounted-time")
+ALSO = ("pipeline-gaps", "serial-predictions", "main-thread-work", "warm-up-spike", "unexplained-time")
 """What may be right wherever an app works between its predictions."""
 
 

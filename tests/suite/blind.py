@@ -48,7 +48,7 @@ RANDOM = {HEALTHY: 1_000, PROBLEM: 200, SESSION: 100, ILL_SESSION: 100}
 
 NOT_SHOWN = {
     "what Core ML copies and converts, and what no step explains": (
-        "excess-data-copies float-conversion state-copies unaccounted-time"
+        "excess-data-copies float-conversion state-copies unexplained-time"
     ),
     "requests of a call to compute units, and its hand-offs": (
         "neural-engine-contention gpu-contention cpu-contention compute-unit-ping-pong neural-engine-fragmentation"

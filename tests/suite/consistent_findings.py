@@ -22,7 +22,7 @@ ROUNDED_NS = 10
 def queues(reported: Reported) -> Iterator[str]:
     """Time that a finding calls queued is queued in the breakdown of the model as well."""
     queued = {
-        model.name: next(part.total_ns or 0 for part in model.breakdown.parts if part.part == "ane_queue")
+        model.name: next(part.total_ns or 0 for part in model.breakdown.parts if part.part == "neural_engine_queue")
         for model in reported.report.models
         if model.breakdown is not None
     }

@@ -20,7 +20,7 @@ ENGINE: tuple[Unit, ...] = ("neural engine",)
 QUEUES: tuple[Unit, ...] = ("neural engine", "gpu")
 
 
-@plants("reload-before-predict", "load-churn", "unaccounted-time")
+@plants("reload-before-predict", "load-churn", "unexplained-time")
 def reload_each_time(part: Part) -> Thread:
     """The model is loaded for each call."""
     load, length = part.ms(15, 90), part.ms(5, 15)
@@ -39,7 +39,7 @@ def released_between_uses(part: Part) -> Thread:
         yield from part.app.pause(part.ms(1_000, 2_500))
 
 
-@plants("cold-load", "unaccounted-time")
+@plants("cold-load", "unexplained-time")
 def cold_before_the_first_call(part: Part) -> Thread:
     """A load of seconds prepares the model, and the call that waits follows."""
     yield from part.load(part.ms(800, 6_000), LOAD_COLD, engine=part.on_engine)
@@ -94,7 +94,7 @@ def two_shapes(part: Part) -> Thread:
     yield from steady(part.app, part.model, steps, calls=part.draws.integer(90, 140))
 
 
-@plants("growing-latency", "latency-jitter", "unaccounted-time")
+@plants("growing-latency", "latency-jitter", "unexplained-time")
 def growing_context(part: Part) -> Thread:
     """In each of two or three sequences every call takes longer than the one before."""
     length, growth = part.ms(5, 9), part.draws.integer(30, 60)
@@ -136,7 +136,7 @@ def slow_first_call(part: Part) -> Thread:
     yield from part.calls(90, length, 120_000, host_ns=lambda index: 0 if index else length * factor)
 
 
-@plants("compile-at-runtime")
+@plants("recompiled-each-run")
 def compiled_again(part: Part) -> Thread:
     """The app compiles the model each time before it loads it."""
     recorded = part.simulation.recorded
@@ -202,7 +202,7 @@ def one_after_the_other(part: Part) -> Thread:
     yield from steady(part.app, part.model, lambda _: (part.step(part.ms(100, 160) // 10),), calls=150, gap_ns=gap)
 
 
-@plants("unaccounted-time")
+@plants("unexplained-time")
 def nothing_shows(part: Part) -> Thread:
     """Most of each call leaves no row."""
     length = part.ms(3, 6)
@@ -282,7 +282,7 @@ def sharing_the_cores(part: Part) -> Thread:
         yield from app.pause(MS)
 
 
-@plants("state-copies", "excess-data-copies", "float-conversion", "unaccounted-time")
+@plants("state-copies", "excess-data-copies", "float-conversion", "unexplained-time")
 def cache_in_and_out(part: Part) -> Thread:
     """A language model whose cache goes into and out of each call, for a sixth of it each way."""
     app, length = part.app, part.ms(7, 12)
@@ -300,7 +300,7 @@ def cache_in_and_out(part: Part) -> Thread:
         yield from app.pause(1_900 * MS)
 
 
-@plants("serialized-specialization", "cold-load", "unaccounted-time", units=ENGINE, whole=True)
+@plants("serialized-specialization", "cold-load", "unexplained-time", units=ENGINE, whole=True)
 def prepared_one_by_one(part: Part) -> Thread:
     """Three models are prepared for the device, each after the one before, and then called."""
     models = [part.model, part.further("Head"), part.further("Tail")]
@@ -349,7 +349,7 @@ def _prepares_alone(simulation: Simulation, model: Model) -> bool:
     return not any(start < longest.end_ns and longest.start_ns < end for start, end in loads + others)
 
 
-@plants("new-shape-spike", "shape-switching", "latency-jitter", "unaccounted-time", shows=_prepares_alone)
+@plants("new-shape-spike", "shape-switching", "latency-jitter", "unexplained-time", shows=_prepares_alone)
 def another_shape(part: Part) -> Thread:
     """From some call on, inputs have one of two shapes, of different work. The first of the second shape takes long to
     prepare."""

@@ -28,19 +28,19 @@ def one_wait(made: RandomApp, draws: Draws, model: Model, unit: Unit) -> str:
     """The app waits once for a load, or compiles, in a recording of seconds or minutes; then it is used in bursts or at
     a user's pace."""
     app, seconds = made.simulation.app, draws.choice(RECORDINGS_S)
-    kind = draws.choice(("cold-load", "slow-load", "compile-at-runtime"))
+    kind = draws.choice(("cold-load", "slow-load", "recompiled-each-run"))
     wait = min(draws.integer(1_300, 18_000), seconds * 400) * MS
     made.planted.add((kind, model.base))
     if wait >= LONG_WAIT_NS:
         made.least[kind, model.base] = "medium"
-    made.allowed.add(("unaccounted-time", model.base))
+    made.allowed.add(("unexplained-time", model.base))
     steps = (step_on(unit, draws.integer(6, 30) * MS, draws),)
     in_bursts = draws.chance(500)
     pause = max(seconds * 1_000 * MS - wait, 2_000 * MS) // 60
 
     def thread() -> Thread:
         recorded = made.simulation.recorded
-        if kind == "compile-at-runtime":
+        if kind == "recompiled-each-run":
             # The first one is needed.
             for length in (draws.integer(50, 90) * MS, wait):
                 recorded.now_ns = app.now_ns
@@ -158,7 +158,7 @@ def slow_first_prompt(made: RandomApp, draws: Draws, model: Model, unit: Unit) -
     app, token, extra = made.simulation.app, draws.integer(5, 14) * MS, draws.integer(1_500, 4_000) * MS
     lengths = [draws.integer(20, 400) * MS for _ in range(draws.integer(5, 12))]
     made.planted.add(("warm-up-spike", model.base))
-    made.allowed.add(("unaccounted-time", model.base))
+    made.allowed.add(("unexplained-time", model.base))
 
     def thread() -> Thread:
         yield from app.load(model, 170 * MS, engine=unit == "neural engine")

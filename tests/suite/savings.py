@@ -208,7 +208,7 @@ def long_load(app: App) -> Thread:
     yield from waited_for(app, 3_000, LOAD_CACHED, engine=False)
 
 
-@problem("compile-at-runtime", paces=("loop", "camera"))
+@problem("recompiled-each-run", paces=("loop", "camera"))
 def compiled_again(app: App) -> Thread:
     """The app compiles the model for each run, or once."""
     length, running = app.draws.integer(200, 900) * MS, app.simulation.app

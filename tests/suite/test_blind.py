@@ -33,7 +33,7 @@ def first_positive(module: str) -> int:
 
 LONG = {"load_churn", "unused_load", "serialized_specialization", "slow_after_idle"}
 """Modules whose recordings take longest."""
-SHORTER = {"compile_at_runtime": 7, "latency_jitter": 4, "pipeline_gaps": 1, "thermal_throttling": 6}
+SHORTER = {"recompiled_each_run": 7, "latency_jitter": 4, "pipeline_gaps": 1, "thermal_throttling": 6}
 """Recordings with a finding that are a half shorter than the first one of their module."""
 MODULES = [name for name in map(module_of, detector_ids()) if name not in {*map(module_of, EXEMPT), *LONG}]
 KEYS = [

@@ -42,21 +42,21 @@ def test_every_neural_engine_row_finds_its_call(trace):
 
 
 def test_the_neural_engine_covers_most_of_the_decode_calls(split):
-    assert shares(split, DECODE)["ane_ns"] == pytest.approx(0.938, abs=0.0005)
+    assert shares(split, DECODE)["neural_engine_ns"] == pytest.approx(0.938, abs=0.0005)
 
 
 def test_overlapping_requests_are_counted_once(trace, split):
     shares_of_parts = shares(split, PARTITION_A)
     assert shares_of_parts["gpu_ns"] + shares_of_parts["gpu_queue_ns"] <= 1
-    assert shares_of_parts["unaccounted_ns"] < 0.01
+    assert shares_of_parts["unexplained_ns"] < 0.01
     compute = trace.compute.where(trace.compute.model.is_any(PARTITION_A.base))
     asks = compute.kind.is_any(Kind.GPU_PREPARE, Kind.GPU_REQUEST)
     assert compute.duration_ns[asks].sum() == 3_051_400_000
 
 
 def test_what_no_row_explains_is_said(split):
-    assert shares(split, HIFT)["unaccounted_ns"] == pytest.approx(0.973, abs=0.001)
-    assert shares(split, CONDITIONS)["unaccounted_ns"] == pytest.approx(0.65, abs=0.003)
+    assert shares(split, HIFT)["unexplained_ns"] == pytest.approx(0.973, abs=0.001)
+    assert shares(split, CONDITIONS)["unexplained_ns"] == pytest.approx(0.65, abs=0.003)
 
 
 def test_the_parts_of_all_predictions_add_up(split):

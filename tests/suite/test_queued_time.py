@@ -22,7 +22,7 @@ def test_the_parts_of_a_slow_prediction_and_the_breakdown_name_the_same_queue():
     queues = sum(found.ns[cause] for cause in QUEUED if cause in found.ns) - found.unclear_ns
     parts = breakdown(in_order(trace)).of(found.calls.id).rows
     assert queues.max() > 80 * MS
-    assert (parts.ane_queue_ns.filled(0) == queues).all()
+    assert (parts.neural_engine_queue_ns.filled(0) == queues).all()
 
 
 def test_the_finding_and_the_breakdown_name_the_same_queue():
@@ -41,5 +41,9 @@ def test_the_finding_and_the_breakdown_name_the_same_queue():
     assert isinstance(judgment.outcome, Finding)
     rows = breakdown(trace).every
     queued = {metric.name: metric.value for metric in judgment.outcome.metrics}["median time lost to other work"]
-    assert queued == np.median(rows.ane_queue_ns.values[rows.ane_queue_ns.known]) == pytest.approx(45 * MS, rel=0.01)
-    assert rows.unaccounted_ns.filled().max() < 1.1 * MS
+    assert (
+        queued
+        == np.median(rows.neural_engine_queue_ns.values[rows.neural_engine_queue_ns.known])
+        == pytest.approx(45 * MS, rel=0.01)
+    )
+    assert rows.unexplained_ns.filled().max() < 1.1 * MS

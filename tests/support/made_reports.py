@@ -211,7 +211,7 @@ def events(name: str, loads: int, predictions: int) -> tuple[AggregationRow, ...
             statistics(predictions, 7_200_000),
             warm=statistics(predictions - 5, 7_000_000),
         ),
-        event(name, "compute", "Neural Engine Request", "ane_request", statistics(predictions, 3_500_000)),
+        event(name, "compute", "Neural Engine Request", "neural_engine_request", statistics(predictions, 3_500_000)),
         event(name, "compute", "GPU Request", "gpu_request", statistics(predictions, 2_700_000, union=200_000_000)),
         event(name, "data", "Input Copy", "input_copy", statistics(predictions, 52_300)),
         event(name, "data", "Input Validation", "input_validation", statistics(1, 840)),
@@ -275,7 +275,9 @@ def not_judged() -> Report:
         for name in ("reload-before-predict", "excess-data-copies", "concurrent-predictions")
     ]
     report = report_of(
-        checks, (), (event(None, "neural engine", "Neural Engine Prediction", "ane_exec", statistics(599, 11_720_000)),)
+        checks,
+        (),
+        (event(None, "neural-engine", "Neural Engine Prediction", "neural_engine_exec", statistics(599, 11_720_000)),),
     )
     return replace(report, coverage=(core_ml, *COVERAGE[2:]))
 

@@ -102,7 +102,7 @@ def measured(values: np.ndarray) -> ModelMeasurements:
     """A model that was loaded once, before these predictions; latencies in ns, shape (predictions,)."""
     nothing, warm = np.zeros(0, np.int64), np.arange(len(values)) > 0
     return ModelMeasurements(
-        "Net", len(values), values, warm, nothing, nothing, nothing, 0, 1, None, None, (("ane", 1.0),)
+        "Net", len(values), values, warm, nothing, nothing, nothing, 0, 1, None, None, (("neural-engine", 1.0),)
     )
 
 

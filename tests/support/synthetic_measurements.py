@@ -29,8 +29,8 @@ def ran_on(*, off_by: float = 0.0, **shares: float) -> Whereabouts:
                 *(unit, "proven" if share else "refuted", 100 if share else 0, 0, round(share * 1e9), share),
                 *(share, min(share + off_by, 1.0), 100 if share else 0, 0, (), ""),
             )
-            for unit in ("ane", "gpu", "cpu")
-            for share in (shares.get(unit, 0.0),)
+            for unit in ("neural-engine", "gpu", "cpu")
+            for share in (shares.get(unit.replace("-", "_"), 0.0),)
         ),
     )
 
@@ -50,7 +50,7 @@ def model(name: str, values: np.ndarray) -> ModelMeasurements:
         max_in_flight=1,
         warm_parts=None,
         parts=None,
-        where=ran_on(ane=1.0),
+        where=ran_on(neural_engine=1.0),
     )
 
 

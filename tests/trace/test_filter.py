@@ -55,7 +55,7 @@ def trace():
         {"model": "Style-B", "kind": "data_cast", "prediction": 3},
     )
     hardware = events(
-        {"lane": "neural engine", "kind": "ane_exec", "model": "Style-B", "prediction": 3},
+        {"lane": "neural-engine", "kind": "neural_engine_exec", "model": "Style-B", "prediction": 3},
         {"lane": "gpu", "kind": "gpu_exec", "process": "App", "pid": 7},
         {"lane": "gpu", "kind": "gpu_exec", "process": "other", "pid": 8},
     )
@@ -130,7 +130,9 @@ def test_models_and_ranges_keep_their_rows_and_links(trace, models, span, activi
     assert kept.activity.id.tolist() == list(range(len(activity)))
     assert set(kept.models.name) == {name for name, _ in activity}
     of_style_b = [row for row, (name, _) in enumerate(activity) if name == "Style-B"]
-    assert links(kept.hardware.where(kept.hardware.model.known), "kind") == [("ane_exec", row) for row in of_style_b]
+    assert links(kept.hardware.where(kept.hardware.model.known), "kind") == [
+        ("neural_engine_exec", row) for row in of_style_b
+    ]
     assert kept.notes[0] == "A note."
     assert ("from 0.000000 s to 0.000000 s" if span else ", ".join(models)) in kept.notes[-1]
 

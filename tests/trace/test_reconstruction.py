@@ -152,7 +152,7 @@ def test_neural_engine_rows_with_specific_labels_make_predictions(make):
     trace = built(make, engine)
     assert spans(trace) == [(0, 15), (20, 25), (40, 45)]
     assert links(trace) == [0, 0, 1, None, 2, None]
-    assert values_of(trace.activity, "device") == ["ane"] * 3
+    assert values_of(trace.activity, "device") == ["neural-engine"] * 3
     assert not trace.activity.process.known.any()
     assert values_of(trace.hardware, "attribution") == [*["label"] * 3, "unattributed", *["label"] * 2]
 

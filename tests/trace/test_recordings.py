@@ -161,5 +161,5 @@ def test_real_hangs_have_the_durations_of_the_reference(corpus):
 def test_identical_neural_engine_rows_of_a_fixture_are_one(corpus):
     # Its author says that the last two rows are duplicates.
     trace = opened(corpus / "xml" / "snippet-ane-hw-intervals-activitymonitor.xml")
-    assert values_of(trace.hardware, "kind") == ["ane_exec", "ane_exec", "ane_load"]
+    assert values_of(trace.hardware, "kind") == ["neural_engine_exec", "neural_engine_exec", "neural_engine_load"]
     assert any("1 of 4 rows" in note for note in trace.notes)

@@ -19,7 +19,9 @@ from tracekit.tui.query import (
 )
 from tracekit.tui.state import EventFilter
 
-KNOWN = Known(("My Model", "Style-A", "Style-B", "none"), ("load", "load_cached", "prediction"), ("ane", "cpu", "gpu"))
+KNOWN = Known(
+    ("My Model", "Style-A", "Style-B", "none"), ("load", "load_cached", "prediction"), ("neural-engine", "cpu", "gpu")
+)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +54,7 @@ def test_a_text_means_a_filter(text, meant):
     [
         ("model:style", "'style' matches several models: Style-A, Style-B."),
         ("model:x", "Unknown model 'x'. Available: My Model, Style-A, Style-B, none."),
-        ("device:tpu", "Unknown device 'tpu'. Available: gpu, cpu, ane."),
+        ("device:tpu", "Unknown device 'tpu'. Available: gpu, cpu, neural-engine."),
         (">5", "Invalid duration '5'. Examples: 5ms, 250us, 1.5s."),
         ("> copy", "Invalid duration ''. Examples: 5ms, 250us, 1.5s."),
         ("kind:lod", "Unknown kind 'lod'. Available: load, load_cached, prediction."),
@@ -68,25 +70,34 @@ def test_what_means_nothing_is_explained(text, told):
 
 
 def test_what_is_alike_is_named_first_and_the_rest_is_counted():
-    kinds = ("ane_exec", "ane_load", "compile", "gpu_exec", "gpu_prepare", "load", "other", "prediction")
+    kinds = (
+        "neural_engine_exec",
+        "neural_engine_load",
+        "compile",
+        "gpu_exec",
+        "gpu_prepare",
+        "load",
+        "other",
+        "prediction",
+    )
     with pytest.raises(QueryError) as caught:
         parse_filter("kind:foo", Known((), kinds, ()))
-    listed = "ane_exec, ane_load, compile, gpu_exec, gpu_prepare, load"
+    listed = "neural_engine_exec, neural_engine_load, compile, gpu_exec, gpu_prepare, load"
     assert str(caught.value) == f"Unknown kind 'foo'. Available: {listed} and 2 more."
     with pytest.raises(QueryError) as caught:
         parse_filter("kind:predicton", Known((), kinds, ()))
-    listed = "prediction, ane_exec, ane_load, compile, gpu_exec, gpu_prepare"
+    listed = "prediction, neural_engine_exec, neural_engine_load, compile, gpu_exec, gpu_prepare"
     assert str(caught.value) == f"Unknown kind 'predicton'. Available: {listed} and 2 more."
     # One more takes less room than to say so.
-    with pytest.raises(QueryError, match=r"Available: ane_exec, .*, load, other\.$"):
+    with pytest.raises(QueryError, match=r"Available: neural_engine_exec, .*, load, other\.$"):
         parse_filter("kind:foo", Known((), kinds[:7], ()))
     with pytest.raises(QueryError, match=r"Unknown device 'cpu'. Available: gpu\.$"):
         parse_filter("device:cpu", Known((), (), ("gpu",)))
 
 
 def test_the_prompt_offers_what_occurs():
-    told = filter_hint(KNOWN)
-    assert told.startswith("text, model:NAME, kind:KIND, device:ane|cpu|gpu, >5ms, <20ms; quote names with spaces")
+    told, units = filter_hint(KNOWN), "neural-engine|cpu|gpu"
+    assert told.startswith(f"text, model:NAME, kind:KIND, device:{units}, >5ms, <20ms; quote names with spaces")
     assert told.endswith("\nkinds: load, load_cached, prediction")
     assert filter_hint(Known((), ("other",), ("gpu",))) == "text, kind:KIND, device:gpu, >5ms, <20ms\nkinds: other"
     assert filter_hint(Known((), (), ())) == "text, >5ms, <20ms"
@@ -173,7 +184,7 @@ def test_what_is_no_time_is_explained(text):
         ("model:none ", "model:'My Model' "),
         ("model:'My Model' ", "model:Style-A "),
         ("kind:pred", "kind:prediction "),
-        ("device:", "device:ane "),
+        ("device:", "device:neural-engine "),
         ("zzz", "zzz"),
         ("kinds:load", "kinds:load"),
     ],

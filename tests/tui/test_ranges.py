@@ -20,7 +20,11 @@ def places(trace, name: str, text: str) -> list[int]:
 
 @pytest.mark.parametrize(
     ("text", "kind"),
-    [("Neural Engine execution", "ane_exec"), ("gpu EXECUTION", "gpu_exec"), ("MPS graph dispatch", "mps_dispatch")],
+    [
+        ("Neural Engine execution", "neural_engine_exec"),
+        ("gpu EXECUTION", "gpu_exec"),
+        ("MPS graph dispatch", "mps_dispatch"),
+    ],
 )
 def test_work_of_the_hardware_is_found_by_its_name_in_the_aggregation(text, kind, reload_trace):
     own = reload_trace.hardware.kind.is_any(kind).nonzero()[0]
@@ -31,7 +35,7 @@ def test_work_of_the_hardware_is_found_by_its_name_in_the_aggregation(text, kind
 
 
 def test_a_text_that_names_a_unit_finds_its_requests_and_its_work(reload_trace):
-    engine = reload_trace.hardware.lane.is_any("neural engine").nonzero()[0]
+    engine = reload_trace.hardware.lane.is_any("neural-engine").nonzero()[0]
     assert set(engine) <= set(places(reload_trace, "hardware", "neural engine"))
     requests = reload_trace.compute.label.is_any("Neural Engine Request").nonzero()[0]
     assert places(reload_trace, "compute", "neural engine") == list(requests)

@@ -45,7 +45,7 @@ TOGETHER = {
     "activity": (Category.LOAD, Category.LOAD_CACHED, Category.COMPILE, Category.PREDICTION, Category.OTHER),
     "data": (Category.VALIDATION, Category.INPUT_COPY, Category.CAST, Category.OUTPUT, Category.ANE_COPY),
     "compute": (Category.CPU, Category.GPU, Category.ANE, Category.OTHER),
-    "neural engine": (Category.ANE, Category.LOAD, Category.COMPILE),
+    "neural-engine": (Category.ANE, Category.LOAD, Category.COMPILE),
     "hardware": (Category.ANE, Category.GPU, Category.APP, Category.FOREIGN, Category.MPS),
     "thermal": (Category.GOOD, Category.FAIR, Category.SERIOUS, Category.CRITICAL),
     "clock": (Category.LOW, Category.MEDIUM, Category.HIGH),
@@ -55,7 +55,7 @@ TOGETHER = {
     "blues of one screen": (Category.PREDICTION, Category.CPU, Category.MEDIUM),
     "greens of one screen": (Category.OUTPUT, Category.GPU, Category.GOOD),
     "faded": (Category.FADED, *(category for category in Category if category is not Category.FADED)),
-    # Unaccounted and not recorded, which share a color, are never in one bar.
+    # Unexplained and not recorded, which share a color, are never in one bar.
     "bars": tuple(dict.fromkeys(GROUP_CATEGORIES.values())),
 }
 """Categories that stand beside one another: in a lane, in lanes one below the other, in a strip, in a bar."""
@@ -186,7 +186,7 @@ async def test_critical_and_high_differ_in_their_ground(screen, severity, on_ora
 
 
 ON_ONE_LANE = {
-    **{name: TOGETHER[name] for name in ("compute", "neural engine", "hardware", "clock", "bars", "main thread")},
+    **{name: TOGETHER[name] for name in ("compute", "neural-engine", "hardware", "clock", "bars", "main thread")},
     "activity": (*TOGETHER["activity"], Category.INFERRED),
     "data": (*TOGETHER["data"], Category.OTHER),
     "thermal": (*TOGETHER["thermal"], Category.OTHER),

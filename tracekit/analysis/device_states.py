@@ -87,7 +87,7 @@ class Sustained:
     """The first third of that time."""
     last: Third
     """The last third."""
-    retained: float | None
+    speed_kept: float | None
     """Predictions per second in the last third over those in the first."""
     units: dict[str, float] = field(default_factory=dict)
     """Mean time in ns per prediction in which each unit executed it; units that none shows are missing."""
@@ -111,8 +111,8 @@ def sustained(trace: Trace) -> tuple[Sustained, ...]:
         # The breakdown has these calls too, in the same order.
         busy = {unit: breakdown(trace).busy(unit).take(at).filled(0) for unit in UNITS}
         units = {str(unit): float(each.sum()) / len(at) for unit, each in busy.items() if each.any()}
-        retained = last.per_second / first.per_second if first.per_second and last.per_second else None
-        found.append(Sustained(name, span, first, last, retained, units))
+        speed_kept = last.per_second / first.per_second if first.per_second and last.per_second else None
+        found.append(Sustained(name, span, first, last, speed_kept, units))
     return tuple(found)
 
 

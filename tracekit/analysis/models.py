@@ -76,7 +76,7 @@ class ModelSummary:
     several: int = 0
     """Predictions that call stacks alone show, and that may be several calls each: they have no latency."""
     preparing_ns: int = 0
-    """Of what is unaccounted there, time in which call stacks or rows show that its predictions specialize it."""
+    """Of what is unexplained there, time in which call stacks or rows show that its predictions specialize it."""
     phases: tuple[CallPhases, ...] = ()
     """What its calls do, where only call stacks show them: those of loads, of first predictions and of the others."""
     resolution_ns: int = 0

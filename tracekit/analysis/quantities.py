@@ -197,7 +197,7 @@ MODEL: Mapping[str, Quantity] = {
             "neural_engine_compute",
             "Neural Engine, share of compute",
             "share",
-            lambda sample: sample.compute.get("ane"),
+            lambda sample: sample.compute.get("neural-engine"),
             most_is_best=True,
         ),
     )
@@ -213,7 +213,7 @@ PART_TITLES = {
     "requested": "requested",
     "other": "other",
     "ambiguous": "ambiguous",
-    "unaccounted": "unaccounted",
+    "unexplained": "unexplained",
     "not_recorded": "not recorded",
 }
 """What a prediction's time is taken apart into."""

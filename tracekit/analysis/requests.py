@@ -58,7 +58,7 @@ def _share(part: Numbers, whole: Numbers) -> float | None:
     return some / total if total > 0 else None
 
 
-def _retained(tokens: Numbers, time_ns: Numbers) -> float | None:
+def _speed_kept(tokens: Numbers, time_ns: Numbers) -> float | None:
     generated, time = known_together(tokens, time_ns)
     speeds = generated[time > 0] / time[time > 0] * 1e9
     third = len(speeds) // 3
@@ -99,14 +99,14 @@ REQUEST: Final[Mapping[str, Quantity]] = {
             "cached_share", "cached", "share", lambda of: _share(of.rows.cached_tokens, of.rows.consumed_tokens), True
         ),
         _quantity(
-            *("retained_speed", "speed kept", "share"),
-            lambda of: _retained(of.rows.generated_tokens, of.rows.generation_ns),
+            *("speed_kept", "speed kept", "share"),
+            lambda of: _speed_kept(of.rows.generated_tokens, of.rows.generation_ns),
             best=True,
         ),
     )
 }
 """Numbers of the requests of one runtime, by id. Rates are of all tokens by all time. `outside_share`: tokenizer,
-sampling and cache; `retained_speed`: median speed of generation of the last third of requests by that of the first."""
+sampling and cache; `speed_kept`: median speed of generation of the last third of requests by that of the first."""
 
 
 @dataclass(frozen=True, slots=True)

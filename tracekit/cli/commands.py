@@ -137,7 +137,7 @@ COMMANDS = (
         "fail the build for a regression",
         (
             "tracekit check run.trace --baseline perf/iphone.json",
-            "tracekit check run.trace --p95 20ms --loads 1 --ane 90%",
+            "tracekit check run.trace --p95 20ms --loads 1 --neural-engine 90%",
             "tracekit check run.trace --unit Segmenter=neural-engine:95%",
             "tracekit check good*.trace --baseline perf/iphone.json --save-baseline",
         ),
@@ -145,7 +145,7 @@ COMMANDS = (
         "A limit that could not be checked does not pass.",
         (Argument("path", "PATH", "recordings of the build, their JSON reports, or folders", "*"),),
         "baseline save-baseline update-baseline show-baseline output open format json quiet",
-        "history p50 p95 load cold-load first-load loads copies in-flight late-frames ane unit "
+        "history p50 p95 load cold-load first-load loads copies in-flight late-frames neural-engine unit "
         f"rename allow-missing allow-no-baseline allow-environment-change model process {_PART} run jobs dask "
         f"{_SETTINGS} {_READ}",
         (*REPORT_FORMS, BRIEF, "junit", "sarif", GITHUB),

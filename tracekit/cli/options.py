@@ -12,7 +12,7 @@ from math import nextafter
 from typing import Any
 
 from tracekit.errors import UsageError, unknown
-from tracekit.units import parse_duration
+from tracekit.units import compute_unit, parse_duration
 
 SEVERITIES = ("critical", "high", "medium", "low")
 """Worst first, as `tracekit.detectors.outcomes.Severity` has them."""
@@ -24,8 +24,8 @@ FRAMES = ("folded", "all", "app")
 """As `tracekit.analysis.code.tree.Frames` has them."""
 COMPRESSIONS = ("8-bit", "6-bit-palettes", "4-bit-palettes")
 """As `tracekit.model_files.fixing.programs.WAYS` has them."""
-UNITS = {"cpu": "CPU", "gpu": "GPU", "neural-engine": "Neural Engine", "ane": "Neural Engine"}
-"""What `--unit` takes, and the name of each."""
+UNITS = {"cpu": "CPU", "gpu": "GPU", "neural-engine": "Neural Engine"}
+"""Compute units as `--unit` has them, and the name of each."""
 COMPUTE_UNITS = ("all", "cpuOnly", "cpuAndGPU", "cpuAndNeuralEngine")
 """What a model can be loaded for, as Core ML calls it."""
 SCHEMA_KINDS = ("report", "model", "performance", "why", "fix", "whatif", "history")
@@ -158,8 +158,8 @@ def _unit_share(text: str) -> tuple[str, str, float | None]:
     """Pattern of models, unit, and least share of compute; None for any work at all."""
     pattern, equals, rest = text.rpartition("=")
     unit, colon, percent = rest.strip().partition(":")
-    name = "neural-engine" if unit == "ane" else unit
-    if name not in UNITS or (equals and not pattern):
+    name = compute_unit(unit)
+    if name is None or (equals and not pattern):
         raise UsageError(f"--unit {text}: expected [MODEL=]UNIT[:PERCENT], such as Segmenter=neural-engine:95%")
     return pattern or "*", name, _percent(percent) if colon else None
 
@@ -285,13 +285,7 @@ OPTIONS: dict[str, Option] = {
     "copies": Option("most copies and conversions per prediction", "N", type=_amount),
     "in-flight": Option("most predictions in flight at once", "N", type=_amount),
     "late-frames": Option("most lateness of frames, such as 10ms/s", "TIME/s", type=_lateness),
-    "ane": Option(
-        "least share of compute on the Neural Engine",
-        "PERCENT",
-        dest="neural_engine",
-        type=_percent,
-        also="neural-engine",
-    ),
+    "neural-engine": Option("least share of compute on the Neural Engine", "PERCENT", type=_percent, also="ane"),
     # Model files
     "system": Option("oldest system to support, such as iOS16", "SYSTEM"),
     "chip": Option("chip to run on, such as M2 or A17", "CHIP"),

@@ -267,7 +267,7 @@ def _series_items(series: Series, allow: float) -> Iterator[Item]:
     texts += [f"{word_list(steady)} not worse over {builds}"] if steady else []
     if texts:
         yield Item(Verdict.PASSED, "history", series.model, "; ".join(texts), None, setting)
-    followed = [trend for trend in series.trends if trend.judged and trend.figure in ("p50_ns", "ane")]
+    followed = [trend for trend in series.trends if trend.judged and trend.figure in ("p50_ns", "neural-engine")]
     if lacking := [FIGURES[trend.figure].title for trend in followed if trend.values[-1] is None]:
         text = f"{word_list(lacking)}: not known of the newest build"
         yield Item(Verdict.INCONCLUSIVE, "history", series.model, text, "not known", setting)

@@ -55,7 +55,7 @@ FIGURES: Mapping[str, Figure] = {
     "load_ns": Figure("load", "ns", 1),
     "cold_load_ns": Figure("cold load", "ns", 1),
     "predictions_per_second": Figure(MODEL["predictions_per_second"].title, "/s"),
-    "ane": Figure("Neural Engine", "share", -1),
+    "neural-engine": Figure("Neural Engine", "share", -1),
     "gpu": Figure("GPU", "share"),
     "cpu": Figure("CPU", "share"),
     "findings": Figure("findings", "count", 1),

@@ -18,7 +18,7 @@ from tracekit.detectors.options import matches
 from tracekit.errors import UsageError, unknown
 from tracekit.named_files import read_file
 from tracekit.report.report import SEVERITIES
-from tracekit.units import parse_duration
+from tracekit.units import compute_unit, parse_duration
 
 
 class Key(NamedTuple):
@@ -42,7 +42,7 @@ TIMES = ("p50", "p95", "load", "cold-load", "first-load")
 """Limits that are times: the most that they may be."""
 NUMBERS = ("loads", "copies", "in-flight")
 """Limits that are counts: the most loads, copies per prediction, and predictions in flight at once."""
-SHARES = {"neural-engine": "ane", "gpu": "gpu", "cpu": "cpu"}
+SHARES = ("neural-engine", "gpu", "cpu")
 """Limits that are shares from 0 to 1, by the unit: its least share of compute."""
 ANY_WORK = 1e-9
 """The share that asks for any work at all."""
@@ -219,7 +219,7 @@ def parse_check(table: object, checks: frozenset[str]) -> CheckSettings:
 
 def _limit(pattern: str, name: str, value: Any) -> Limit:
     where = f"'check.limits.\"{pattern}\".{name}'"
-    name = "neural-engine" if name == "ane" else name
+    name = compute_unit(name) or name
     if name not in NAMES:
         raise UsageError(f"{where}: {unknown('limit', name, NAMES)}")
     if name in TIMES:

@@ -178,7 +178,7 @@ def figures_of(recordings: Sequence[Measurements]) -> tuple[ModelFigures, ...]:
 def _figure(name: str, entries: Sequence[ModelMeasurements]) -> Figure | None:
     """One figure of a model; None where no recording measured it."""
     if name in SHARES:
-        return _unit_figure(SHARES[name], entries)
+        return _unit_figure(name, entries)
     measured = [(entry, value) for entry in entries if (value := _figure_of_one(name, entry)) is not None]
     if not measured:
         return None

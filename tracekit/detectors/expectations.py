@@ -9,13 +9,13 @@ from collections.abc import Iterable
 
 from tracekit.detectors.options import ModelSettings, Settings, with_values
 from tracekit.errors import UsageError
-from tracekit.units import parse_duration
+from tracekit.units import compute_unit, parse_duration
 
 EXPECT_KEY = "not-on-expected-unit.expected_unit"
 """Option that holds the number of the unit."""
 
-UNIT_NUMBERS: dict[str, int] = {"neural-engine": 1, "ane": 1, "gpu": 2, "cpu": 3}
-"""Numbers of the units in that option by each of their names; 0 is none."""
+UNIT_NUMBERS = {"neural-engine": 1, "gpu": 2, "cpu": 3}
+"""Numbers of the units in that option; 0 is none."""
 
 
 def parse_expectation(text: str) -> tuple[str | None, int]:
@@ -24,7 +24,7 @@ def parse_expectation(text: str) -> tuple[str | None, int]:
     Raises `UsageError` for any other text.
     """
     pattern, equals, unit = text.rpartition("=")
-    number = UNIT_NUMBERS.get(unit.strip().casefold())
+    number = UNIT_NUMBERS.get(compute_unit(unit.strip()) or "")
     if number is None or (equals and not pattern):
         raise UsageError(f"expectation '{text}': write cpu, gpu or neural-engine, or MODEL=gpu")
     return pattern if equals else None, number

@@ -248,7 +248,7 @@ BY_CHECK: dict[str, Fix | str] = {
         otherwise="no call of the app waits for these loads; the fix saves memory",
     ),
     "duplicate-instances": Fix(_calls, "One instance is loaded; loads of the others go."),
-    "compile-at-runtime": Fix(_calls, "The model is compiled once; later compilations go."),
+    "recompiled-each-run": Fix(_calls, "The model is compiled once; later compilations go."),
     "excess-data-copies": Fix(
         _copies,
         "All copies and conversions go, with the time between them, as with buffers that are used in place.",

@@ -32,7 +32,7 @@ from tracekit.units import format_count
 
 Drawn = Callable[[Series, Trend], Span]
 BARS = "▁▂▃▄▅▆▇█"
-BOARD = ("p50_ns", "p95_ns", "all_p50_ns", "load_ns", "ane", "findings")
+BOARD = ("p50_ns", "p95_ns", "all_p50_ns", "load_ns", "neural-engine", "findings")
 """Figures that the page shows of all models side by side, as many as fit a screen; the others are below."""
 CELLS = 18
 """Cells of a sparkline; builds that share one are their median."""

@@ -39,7 +39,7 @@ LOADS = 3
 SAMPLING = "call stacks are sampled every 1 ms; waiting threads are not sampled, and a shorter call can be missing"
 STEP = "step: from one sample to the next, so whatever else the app did in that time is in it too"
 NOTES = (
-    "→: first to last third of the time; retained: share of predictions/s, 100% in an app that paces itself",
+    "→: first to last third of the time; speed kept: share of predictions/s, 100% in an app that paces itself",
     "unit times are those in which it executed predictions: what energy follows from, not energy itself",
 )
 NO_RELEASE = "returned: what the footprint fell by after the last use; Core ML records no release, so – is not 0"
@@ -207,7 +207,7 @@ def sustained_section(models: Sequence[Sustained]) -> Section | None:
         columns.durations("over", lambda row: row.span_ns, drop=4),
         columns.words("predictions/s", lambda row: _pair(row, "per_second")),
         columns.words("median", lambda row: _pair(row, "p50_ns"), drop=2),
-        columns.numbers("retained", lambda row: row.retained, lambda share: format_share(share) if share else ABSENT),
+        columns.numbers("speed kept", lambda row: row.speed_kept, lambda of: format_share(of) if of else ABSENT),
         columns.words("thermal", _thermal, drop=1),
         *(_unit(device) for device in Device),
     )

@@ -84,11 +84,11 @@ class PartsRow:
 
     @property
     def headline(self) -> str:
-        """The groups that took most, in whole percent; what samples show of the unaccounted by its own name."""
+        """The groups that took most, in whole percent; what samples show of the unexplained by its own name."""
         said = []
         for part in self.large:
             share = part.share
-            if part.group.part == "unaccounted" and self.preparing_share >= WORTH_SAYING:
+            if part.group.part == "unexplained" and self.preparing_share >= WORTH_SAYING:
                 said.append(f"specialization {format_percent(min(self.preparing_share, share))}")
                 share -= min(self.preparing_share, share)
                 if share < WORTH_SAYING:
@@ -162,7 +162,7 @@ _UNITS: dict[str, str] = {
 }
 
 _REASONS: dict[str, str] = {
-    Unknown.NOT_RECORDED: "{} activity was not recorded; its time counts as unaccounted",
+    Unknown.NOT_RECORDED: "{} activity was not recorded; its time counts as unexplained",
     Unknown.NO_REQUESTS: "requests to the {} were not recorded; only queueing behind other work is known",
     Unknown.NOT_SPLIT: "the recording does not show when the {} executed its requests",
     Unknown.AMBIGUOUS: "several predictions were in flight, and not all {} rows show which one they belong to",
@@ -174,7 +174,7 @@ MEANINGS: dict[str, str] = {
     "queued": "queued: requested, but not executing on the compute unit",
     "other": "other: Core ML events unknown to tracekit",
     "ambiguous": "ambiguous: compute-unit work of this prediction or of another one in flight",
-    "unaccounted": "unaccounted: time that no recorded event explains",
+    "unexplained": "unexplained: time that no recorded event explains",
     "not_recorded": "not recorded: Core ML recorded no event of these predictions",
 }
 """What the parts of a group are, as a note, by `Group.part`."""

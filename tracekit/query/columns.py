@@ -107,23 +107,25 @@ BREAKDOWN = (
     text("model", "its model"),
     number("duration_ns", "its duration: the sum of the parts up to `not_recorded_ns`, nulls left out"),
     number(
-        "ane_ns",
-        "the Neural Engine worked for it; null where that is not known: it was not recorded, only requests "
-        "show it (`ane_requested_ns`), or it worked for one of several predictions in flight (`ambiguous_ns`)",
+        "neural_engine_ns",
+        "the Neural Engine worked for it; null where that is not known: it was not recorded, only requests show it "
+        "(`neural_engine_requested_ns`), or it worked for one of several predictions in flight (`ambiguous_ns`)",
     ),
-    number("gpu_ns", "the GPU worked for it; null as `ane_ns`"),
+    number("gpu_ns", "the GPU worked for it; null as `neural_engine_ns`"),
     number("cpu_ns", "Core ML computed on the CPU; null for inferred predictions, as the other parts up to `other_ns`"),
     number("data_before_ns", "copies and conversions before the first compute activity"),
     number("data_between_ns", "those between"),
     number("data_after_ns", "those after the last compute activity"),
     number("data_unplaced_ns", "those of a prediction without compute activity"),
-    number("ane_queue_ns", "waited for the Neural Engine; null where it is not known"),
-    number("ane_requested_ns", "waiting and work on the Neural Engine, which the recording does not tell apart"),
-    number("gpu_queue_ns", "waited for the GPU; null as `ane_queue_ns`"),
+    number("neural_engine_queue_ns", "waited for the Neural Engine; null where it is not known"),
+    number(
+        "neural_engine_requested_ns", "waiting and work on the Neural Engine, which the recording does not tell apart"
+    ),
+    number("gpu_queue_ns", "waited for the GPU; null as `neural_engine_queue_ns`"),
     number("gpu_requested_ns", "waiting and work on the GPU, which the recording does not tell apart"),
     number("other_ns", "events of Core ML with an unknown compute unit"),
     number("ambiguous_ns", "work that may be of another prediction in flight"),
-    number("unaccounted_ns", "nothing that was recorded"),
+    number("unexplained_ns", "nothing that was recorded"),
     number("not_recorded_ns", "the same, of predictions that Core ML did not record"),
     number("handoffs", "changes from one compute unit to another; null where they are not known"),
     number("handoff_gap_ns", "time between the work on both sides of them"),
@@ -148,7 +150,7 @@ MODELS = COUNTS + tuple(
 COMPUTE_UNITS = (
     text("model", "model, by base name"),
     text("level", "`top` for models that the app called, `sub` for stages of pipelines"),
-    text("unit", "`ane`, `gpu` or `cpu`"),
+    text("unit", "`neural-engine`, `gpu` or `cpu`"),
     text("answer", "whether it worked for the model: `proven`, `refuted` or `unknown`"),
     number("predictions", "predictions that it is proven to have worked for"),
     number("maybe", "further predictions that it may have worked for"),

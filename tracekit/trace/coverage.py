@@ -328,7 +328,7 @@ def _inferred(calls: Calls, why: str, more: str) -> str:
     if stacked.any():
         error = format_error(int(calls.resolution_ns.max()))
         return f"Calls are inferred from call stacks ({why}): {error} where the thread ran.{more}"
-    units = {"gpu": "GPU activity", "ane": "Neural Engine activity"}
+    units = {"gpu": "GPU activity", "neural-engine": "Neural Engine activity"}
     devices = set(calls.device.held())
     source = units.get(devices.pop(), "hardware activity") if len(devices) == 1 else "hardware activity"
     return (

@@ -47,7 +47,7 @@ class Lane(StrEnum):
     ACTIVITY = "activity"
     DATA = "data"
     COMPUTE = "compute"
-    NEURAL_ENGINE = "neural engine"
+    NEURAL_ENGINE = "neural-engine"
     GPU = "gpu"
     MPS = "mps"
     UNKNOWN = "unknown"
@@ -65,14 +65,14 @@ class Kind(StrEnum):
     INPUT_COPY = "input_copy"
     DATA_CAST = "data_cast"
     OUTPUT_TRANSFORMATION = "output_transformation"
-    ANE_DATA_COPY = "ane_data_copy"
+    ANE_DATA_COPY = "neural_engine_data_copy"
     CPU_COMPUTE = "cpu_compute"
     GPU_PREPARE = "gpu_prepare"
     GPU_REQUEST = "gpu_request"
-    ANE_REQUEST = "ane_request"
-    ANE_EXEC = "ane_exec"
-    ANE_LOAD = "ane_load"
-    ANE_COMPILE = "ane_compile"
+    ANE_REQUEST = "neural_engine_request"
+    ANE_EXEC = "neural_engine_exec"
+    ANE_LOAD = "neural_engine_load"
+    ANE_COMPILE = "neural_engine_compile"
     GPU_EXEC = "gpu_exec"
     MPS_DISPATCH = "mps_dispatch"
     OTHER = "other"
@@ -92,7 +92,7 @@ class Device(StrEnum):
 
     CPU = "cpu"
     GPU = "gpu"
-    ANE = "ane"
+    ANE = "neural-engine"
 
 
 DEVICE_NAMES = {Device.ANE: "Neural Engine", Device.GPU: "GPU", Device.CPU: "CPU"}
@@ -151,9 +151,10 @@ class Events(Rows):
     id: IntArray = column("number of the row in its lane")
     start_ns: IntArray = column("start")
     duration_ns: IntArray = column("duration, never negative")
-    lane: Texts = column("`activity`, `data`, `compute`, `neural engine`, `gpu`, `mps` or `unknown`", Lane)
+    lane: Texts = column("`activity`, `data`, `compute`, `neural-engine`, `gpu`, `mps` or `unknown`", Lane)
     kind: Texts = column(
-        "what the row is, in one vocabulary for all systems: `prediction`, `ane_exec`, …; `other`: unknown", Kind
+        "what the row is, in one vocabulary for all systems: `prediction`, `neural_engine_exec`, …; `other`: unknown",
+        Kind,
     )
     guessed: BoolArray = column("the kind comes from the beginning of an unknown string, not from the vocabulary")
     label: Texts = column("event or label as recorded")
@@ -161,7 +162,7 @@ class Events(Rows):
     instance: Numbers = column("number of the instance; null where names carry none")
     parent_model: Texts = column("pipeline that the model is a stage of; null for rows of a model of its own")
     level: Texts = column("`top` for what the app called, `sub` for stages of pipelines", Level)
-    device: Texts = column("`cpu`, `gpu` or `ane`; null where the row runs on none or it is unknown", Device)
+    device: Texts = column("`cpu`, `gpu` or `neural-engine`; null where the row runs on none or it is unknown", Device)
     process: Texts = column("name of the process; null where the table has none")
     pid: Numbers = column("id of the process")
     depth: Numbers = column("nesting depth as recorded; null where the table has none")

@@ -98,6 +98,7 @@ def parse_filter(text: str, known: Known) -> EventFilter:
         elif colon and (name, value) == ("model", ""):
             parsed = replace(parsed, model="")
         elif colon and name in Known._fields:
+            value = (units.compute_unit(value) or value) if name == "device" else value
             meant_value: Any = _one(name, value, known._asdict()[name])
             parsed = replace(parsed, **{name: meant_value})
         elif colon and (meant := get_close_matches(name, Known._fields, 1, _ALIKE)):

@@ -35,7 +35,7 @@ GROUP_CATEGORIES: dict[str, Category] = {
     "requested": Category.LOAD,
     "other": Category.APP,
     "ambiguous": Category.OTHER,
-    "unaccounted": Category.FOREIGN,
+    "unexplained": Category.FOREIGN,
     "not recorded": Category.FOREIGN,
 }
 """Colors of the groups of `GROUPS`."""

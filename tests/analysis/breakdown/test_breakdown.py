@@ -32,9 +32,9 @@ class Row(NamedTuple):
     what: str
 
 
-LAYERS = ("ane", "gpu", "data", "cpu", "ane_request", "gpu_request", "other")
+LAYERS = ("neural_engine", "gpu", "data", "cpu", "neural_engine_request", "gpu_request", "other")
 """In the order in which they are given an instant."""
-COMPUTE = ("ane", "gpu", "cpu", "ane_request", "gpu_request")
+COMPUTE = ("neural_engine", "gpu", "cpu", "neural_engine_request", "gpu_request")
 WHOLE, EVERY = 20, 30
 """Four predictions of 20 ns, one every 30 ns."""
 
@@ -43,11 +43,11 @@ DRAWN = st.lists(
 )
 
 KINDS = {
-    "ane": ("neural engine", "ane_exec", "ane"),
+    "neural_engine": ("neural-engine", "neural_engine_exec", "neural-engine"),
     "gpu": ("gpu", "gpu_exec", "gpu"),
     "data": ("data", "input_copy", None),
     "cpu": ("compute", "cpu_compute", "cpu"),
-    "ane_request": ("compute", "ane_request", "ane"),
+    "neural_engine_request": ("compute", "neural_engine_request", "neural-engine"),
     "gpu_request": ("compute", "gpu_request", "gpu"),
     "other": ("unknown", "other", None),
 }
@@ -57,7 +57,7 @@ def lanes_of(events, rows):
     """The rows as lanes of a trace."""
     lanes_by_name = {}
     for name, lanes in (
-        ("hardware", ("neural engine", "gpu")),
+        ("hardware", ("neural-engine", "gpu")),
         ("data", ("data",)),
         ("compute", ("compute",)),
         ("other", ("unknown",)),
@@ -96,7 +96,7 @@ def counted(rows, owner):
     active = [t for t in range(WHOLE) if covering[t] & set(COMPUTE)]
     parts: Counter[str] = Counter()
     for t in range(WHOLE):
-        first = next((layer for layer in LAYERS if layer in covering[t]), "unaccounted")
+        first = next((layer for layer in LAYERS if layer in covering[t]), "unexplained")
         if first == "data":
             first = "data_unplaced" if not active else "data_before" if t < active[0] else "data_between"
             if active and t > active[-1]:
@@ -160,15 +160,15 @@ def watercolor(events):
         "compute": events(
             *ms((0.4, 3.9), (3.9, 4.3), (4.2, 6.9)),
             lane="compute",
-            kind=["ane_request", "gpu_prepare", "gpu_request"],
-            device=["ane", "gpu", "gpu"],
+            kind=["neural_engine_request", "gpu_prepare", "gpu_request"],
+            device=["neural-engine", "gpu", "gpu"],
             prediction=0,
         ),
         "hardware": events(
             *ms((0.6, 3.7), (4.5, 6.8)),
-            lane=["neural engine", "gpu"],
-            kind=["ane_exec", "gpu_exec"],
-            device=["ane", "gpu"],
+            lane=["neural-engine", "gpu"],
+            kind=["neural_engine_exec", "gpu_exec"],
+            device=["neural-engine", "gpu"],
             prediction=0,
             attribution="label",
         ),
@@ -180,13 +180,13 @@ def test_the_watercolor_prediction_is_split_as_worked_out_by_hand(trace_of, wate
     parts = {name.removesuffix("_ns"): row[name] / MS for name in PARTS if row[name]}
     # Requests: 0.4 to 3.9 without 0.6 to 3.7, and 3.9 to 6.9 without 4.5 to 6.8.
     assert parts == {
-        "ane": 3.1,
+        "neural_engine": 3.1,
         "gpu": 2.3,
         "data_before": 0.06,
         "data_after": 0.05,
-        "ane_queue": 0.4,
+        "neural_engine_queue": 0.4,
         "gpu_queue": 0.7,
-        "unaccounted": 0.59,
+        "unexplained": 0.59,
     }
     assert (row["handoffs"], row["handoff_gap_ns"]) == (1, 0.8 * MS)
     assert (row["lead_ns"], row["tail_ns"]) == (0.6 * MS, 0.4 * MS)
@@ -196,8 +196,15 @@ def test_without_hardware_tables_waiting_and_execution_are_not_told_apart(trace_
     del watercolor["hardware"]
     rows = breakdown(trace_of(watercolor.pop("activity"), (), **watercolor))
     row = first(rows)
-    assert (row["ane_requested_ns"], row["gpu_requested_ns"]) == (3.5 * MS, 3.0 * MS)
-    unknown = ("ane_ns", "gpu_ns", "ane_queue_ns", "gpu_queue_ns", "ane_busy_ns", "segments")
+    assert (row["neural_engine_requested_ns"], row["gpu_requested_ns"]) == (3.5 * MS, 3.0 * MS)
+    unknown = (
+        "neural_engine_ns",
+        "gpu_ns",
+        "neural_engine_queue_ns",
+        "gpu_queue_ns",
+        "neural_engine_busy_ns",
+        "segments",
+    )
     assert [row[name] for name in unknown] == [None] * len(unknown)
     (ane,) = [part for part in summarize_breakdown(rows).parts if part.part == Part.ANE]
     assert (ane.total_ns, ane.share, ane.known, ane.unknown) == (None, None, 0, (Unknown.NOT_SPLIT,))
@@ -205,7 +212,7 @@ def test_without_hardware_tables_waiting_and_execution_are_not_told_apart(trace_
 
 def test_a_missing_table_hides_the_unit_and_an_empty_one_shows_that_it_did_not_work(events, trace_of):
     known, hidden = (breakdown(trace_of(events((0, 10)), recorded)) for recorded in (BOTH, ("GPU",)))
-    names = ("ane_ns", "ane_queue_ns", "handoffs", "gpu_ns")
+    names = ("neural_engine_ns", "neural_engine_queue_ns", "handoffs", "gpu_ns")
     assert [first(known)[name] for name in names] == [0, 0, 0, 0]
     assert [first(hidden)[name] for name in names] == [None, None, None, 0]
     assert summarize_breakdown(hidden).parts[0].unknown == (Unknown.NOT_RECORDED,)
@@ -222,24 +229,28 @@ DECODE = (
 
 def test_the_decode_calls_of_the_speech_app_come_out_as_published(events, trace_of):
     engine = events(
-        *[row[2:] for row in DECODE], lane="neural engine", kind="ane_exec", device="ane", prediction=[0, 1, 2, 3]
+        *[row[2:] for row in DECODE],
+        lane="neural-engine",
+        kind="neural_engine_exec",
+        device="neural-engine",
+        prediction=[0, 1, 2, 3],
     )
     rows = breakdown(trace_of(events(*[row[:2] for row in DECODE]), BOTH, hardware=engine))
     # Reference 4.1: lead 0.90 to 1.30 ms, tail 0.07 to 0.18 ms.
     assert column(rows, "lead_ns") == [1304292, 901208, 941750, 1080375]
     assert column(rows, "tail_ns") == [111958, 97917, 177500, 73750]
-    assert column(rows, "ane_ns") == [11981125, 11931250, 12149583, 12073167]
+    assert column(rows, "neural_engine_ns") == [11981125, 11931250, 12149583, 12073167]
     # No request rows: waiting cannot be told from the rest.
-    assert column(rows, "ane_queue_ns") == [None] * 4
+    assert column(rows, "neural_engine_queue_ns") == [None] * 4
     (queue,) = [part for part in summarize_breakdown(rows).parts if part.part == Part.ANE_QUEUE]
     assert queue.unknown == (Unknown.NO_REQUESTS,)
 
 
 def test_copies_inside_a_cpu_row_count_as_data(events, trace_of):
     cpu = events((0, 400), lane="compute", kind="cpu_compute", device="cpu", prediction=0)
-    copy = events((100, 204), lane="data", kind="ane_data_copy", device="ane", prediction=0)
+    copy = events((100, 204), lane="data", kind="neural_engine_data_copy", device="neural-engine", prediction=0)
     row = first(breakdown(trace_of(events((0, 500)), BOTH, data=copy, compute=cpu)))
-    assert (row["cpu_ns"], row["cpu_busy_ns"], row["data_between_ns"], row["unaccounted_ns"]) == (296, 400, 104, 100)
+    assert (row["cpu_ns"], row["cpu_busy_ns"], row["data_between_ns"], row["unexplained_ns"]) == (296, 400, 104, 100)
 
 
 def test_rows_of_stages_belong_to_the_prediction_of_the_pipeline(events, trace_of):
@@ -249,35 +260,44 @@ def test_rows_of_stages_belong_to_the_prediction_of_the_pipeline(events, trace_o
     )
     rows = breakdown(trace_of(activity, BOTH, compute=compute))
     assert column(rows, "id") == [0]
-    assert (column(rows, "cpu_ns"), column(rows, "unaccounted_ns")) == ([50], [50])
+    assert (column(rows, "cpu_ns"), column(rows, "unexplained_ns")) == ([50], [50])
 
 
 def test_rows_of_several_predictions_in_flight_are_a_part_of_their_own(events, trace_of):
     engine = events(
-        (12, 22), lane="neural engine", kind="ane_exec", device="ane", prediction=None, attribution="ambiguous"
+        (12, 22),
+        lane="neural-engine",
+        kind="neural_engine_exec",
+        device="neural-engine",
+        prediction=None,
+        attribution="ambiguous",
     )
     copy = events((10, 14), lane="data", kind="input_copy", prediction=1)
     rows = breakdown(trace_of(events((0, 20), (10, 30), (50, 60)), BOTH, hardware=engine, data=copy))
     assert column(rows, "ambiguous_ns") == [8, 8, 0]
-    assert column(rows, "unaccounted_ns") == [12, 8, 10]
+    assert column(rows, "unexplained_ns") == [12, 8, 10]
 
 
 def test_rows_that_name_a_model_are_ambiguous_in_its_predictions_only(events, trace_of):
     activity = events((0, 20), (0, 20), (5, 25), model=["B", "A", "A"])
-    engine = events((8, 12), lane="neural engine", kind="ane_exec", model="A", prediction=None, attribution="label")
+    engine = events(
+        (8, 12), lane="neural-engine", kind="neural_engine_exec", model="A", prediction=None, attribution="label"
+    )
     rows = breakdown(trace_of(activity, BOTH, hardware=engine))
     assert column(rows, "ambiguous_ns") == [0, 4, 4]
     # Whether the Neural Engine worked for one of A's calls at all is not known; for B's it did not.
-    assert column(rows, "ane_ns") == [0, None, None]
+    assert column(rows, "neural_engine_ns") == [0, None, None]
     assert column(rows, "handoffs") == [0, None, None]
     (ane,) = [part for part in summarize_breakdown(rows).parts if part.part == Part.ANE]
     assert (ane.known, ane.total_ns, ane.unknown) == (1, 0, (Unknown.AMBIGUOUS,))
 
 
 def test_work_of_other_processes_is_no_part_of_a_prediction(events, trace_of):
-    engine = events((8, 12), lane="neural engine", kind="ane_exec", model=None, prediction=None, attribution="foreign")
+    engine = events(
+        (8, 12), lane="neural-engine", kind="neural_engine_exec", model=None, prediction=None, attribution="foreign"
+    )
     row = first(breakdown(trace_of(events((0, 20)), BOTH, hardware=engine)))
-    assert (row["ane_ns"], row["ambiguous_ns"], row["unaccounted_ns"]) == (0, 0, 20)
+    assert (row["neural_engine_ns"], row["ambiguous_ns"], row["unexplained_ns"]) == (0, 0, 20)
 
 
 @pytest.mark.usefixtures("no_waits")
@@ -288,7 +308,8 @@ def test_ambiguous_time_is_what_else_is_left_and_keeps_the_parts_whole(events, t
     lanes = lanes_of(events, drawn)
     rows = sorted((start, start + length, model) for start, length, model in unsure)
     extra = events(
-        *[row[:2] for row in rows], lane="neural engine", kind="ane_exec", device="ane", prediction=None,
+        *[row[:2] for row in rows], lane="neural-engine", kind="neural_engine_exec", device="neural-engine",
+        prediction=None,
         attribution="label", model=[row[2] for row in rows],
     )  # fmt: skip
     lanes["other"] = numbered(joined([lanes["other"], extra]))
@@ -296,27 +317,30 @@ def test_ambiguous_time_is_what_else_is_left_and_keeps_the_parts_whole(events, t
     parts = {name: column(split, name) for name in PARTS}
     assert [sum(value or 0 for value in of_one) for of_one in zip(*parts.values(), strict=True)] == [WHOLE] * 4
     for owner, model in enumerate("ABAB"):
-        free = counted(drawn, owner)["unaccounted"]
+        free = counted(drawn, owner)["unexplained"]
         sure = [any(row.owner == owner and row.at <= t < row.at + row.length for row in drawn) for t in range(WHOLE)]
         expected = sum(
             not sure[t] and any(start <= EVERY * owner + t < end and model == name for start, end, name in rows)
             for t in range(WHOLE)
         )
         assert parts["ambiguous_ns"][owner] == expected
-        assert parts["unaccounted_ns"][owner] == free - expected
+        assert parts["unexplained_ns"][owner] == free - expected
 
 
 def test_loads_and_compilations_of_the_neural_engine_are_no_execution(events, trace_of):
-    engine = events((0, 10), (10, 20), lane="neural engine", kind=["ane_load", "ane_compile"], prediction=0)
+    engine = events(
+        (0, 10), (10, 20), lane="neural-engine", kind=["neural_engine_load", "neural_engine_compile"], prediction=0
+    )
     row = first(breakdown(trace_of(events((0, 50)), BOTH, hardware=engine)))
-    assert (row["ane_ns"], row["unaccounted_ns"]) == (0, 50)
+    assert (row["neural_engine_ns"], row["unexplained_ns"]) == (0, 50)
 
 
 def test_hand_offs_are_changes_of_the_unit_in_order_of_time(events, trace_of):
     # The language model of the reference (3.6 and 10.2): CPU, Neural Engine, CPU, Neural Engine.
     compute = events(
-        (10, 20), (22, 70), (75, 80), (80, 90), lane="compute", device=["cpu", "ane", "cpu", "ane"], prediction=0,
-        kind=["cpu_compute", "ane_request", "cpu_compute", "ane_request"],
+        (10, 20), (22, 70), (75, 80), (80, 90), lane="compute",
+        device=["cpu", "neural-engine", "cpu", "neural-engine"], prediction=0,
+        kind=["cpu_compute", "neural_engine_request", "cpu_compute", "neural_engine_request"],
     )  # fmt: skip
     row = first(breakdown(trace_of(events((0, 100)), (), compute=compute)))
     # The GPU was neither recorded nor asked, so units may be hidden.
@@ -324,8 +348,8 @@ def test_hand_offs_are_changes_of_the_unit_in_order_of_time(events, trace_of):
     split = breakdown(trace_of(events((0, 100)), ("GPU",), compute=compute))
     row = first(split)
     assert (row["handoffs"], row["handoff_gap_ns"]) == (3, 2 + 5)
-    assert [UNITS[unit] for unit in split.handoffs.source] == ["cpu", "ane", "cpu"]
-    assert [UNITS[unit] for unit in split.handoffs.target] == ["ane", "cpu", "ane"]
+    assert [UNITS[unit] for unit in split.handoffs.source] == ["cpu", "neural-engine", "cpu"]
+    assert [UNITS[unit] for unit in split.handoffs.target] == ["neural-engine", "cpu", "neural-engine"]
 
 
 def test_hand_offs_of_some_predictions_are_those_of_each():
@@ -337,8 +361,8 @@ def test_hand_offs_of_some_predictions_are_those_of_each():
 
 def test_preparing_a_request_while_another_unit_works_is_no_hand_off(events, trace_of):
     compute = events(
-        (0, 50), (10, 20), (60, 90), lane="compute", kind=["ane_request", "gpu_prepare", "gpu_request"],
-        device=["ane", "gpu", "gpu"], prediction=0,
+        (0, 50), (10, 20), (60, 90), lane="compute", kind=["neural_engine_request", "gpu_prepare", "gpu_request"],
+        device=["neural-engine", "gpu", "gpu"], prediction=0,
     )  # fmt: skip
     assert first(breakdown(trace_of(events((0, 100)), (), compute=compute)))["handoffs"] == 1
 
@@ -346,8 +370,8 @@ def test_preparing_a_request_while_another_unit_works_is_no_hand_off(events, tra
 def test_segments_are_distinct_operations_and_unknown_where_a_label_names_none(events, trace_of):
     engine = events(
         *[(k, k + 1) for k in range(6)],
-        lane="neural engine",
-        kind="ane_exec",
+        lane="neural-engine",
+        kind="neural_engine_exec",
         prediction=[0, 0, 0, 1, 1, 2],
         operation=[1, 3, 1, 0, None, 2],
     )
@@ -371,9 +395,9 @@ def test_predictions_inferred_from_hardware_know_only_hardware(events, trace_of)
     gpu = events((0, 30), (40, 100), lane="gpu", kind="gpu_exec", device="gpu", prediction=0)
     rows = breakdown(trace_of(activity, ("GPU",), hardware=gpu))
     row = first(rows)
-    assert (row["gpu_ns"], row["unaccounted_ns"], row["not_recorded_ns"]) == (90, 0, 10)
+    assert (row["gpu_ns"], row["unexplained_ns"], row["not_recorded_ns"]) == (90, 0, 10)
     unknown = {part.part: part.unknown for part in summarize_breakdown(rows).parts if part.unknown}
-    assert unknown.pop("ane") == (Unknown.NOT_RECORDED,)
+    assert unknown.pop("neural_engine") == (Unknown.NOT_RECORDED,)
     assert set(unknown.values()) == {(Unknown.NO_CORE_ML,)}
     assert "cpu" in unknown
     assert "gpu" not in unknown

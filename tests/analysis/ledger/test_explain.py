@@ -41,9 +41,9 @@ def test_a_wait_names_whose_work_it_was_and_where_it_is_recorded():
     assert (part.cause, part.ns, part.low_ns, part.high_ns) == (Cause.QUEUED_PROCESSES, 25 * MS, 25 * MS, 25 * MS)
     assert part.known is Known.ROWS
     (blocker,) = part.behind
-    assert (blocker.unit, blocker.model, blocker.process, blocker.predictions) == ("ane", "Other", None, 0)
+    assert (blocker.unit, blocker.model, blocker.process, blocker.predictions) == ("neural-engine", "Other", None, 0)
     assert (blocker.ns, blocker.first_ns, blocker.table) == (25 * MS, 3_095 * MS, "ane-hw-intervals-internal")
-    assert found.usual == {"ane": 8 * MS, "rest": 2 * MS}
+    assert found.usual == {"neural-engine": 8 * MS, "rest": 2 * MS}
     assert (found.in_flight, found.is_first, found.compared) == (1, False, 39)
 
 

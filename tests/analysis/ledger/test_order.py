@@ -18,7 +18,7 @@ NET = Model("Net")
 def owners(scenario: Scenario) -> list[int]:
     """Number of the prediction of each row of the Neural Engine, by start; -1 for none."""
     ordered = in_order(trace_of(scenario))
-    rows = ordered.hardware.lane.is_any("neural engine", "gpu")
+    rows = ordered.hardware.lane.is_any("neural-engine", "gpu")
     owner: list[int] = ordered.hardware.prediction.filled()[rows].tolist()
     return owner
 
@@ -61,5 +61,5 @@ def test_rows_of_overlapping_predictions_are_those_that_the_app_made(seed, unit)
     numbers = {prediction.index: number for number, prediction in enumerate(app.predictions)}
     trace = in_order(trace_of(scenario))
     predicted = np.flatnonzero(trace.activity.kind.is_any("prediction")).tolist()
-    found = trace.hardware.prediction.filled()[trace.hardware.kind.is_any("ane_exec", "gpu_exec")]
+    found = trace.hardware.prediction.filled()[trace.hardware.kind.is_any("neural_engine_exec", "gpu_exec")]
     assert [predicted.index(row) for row in found.tolist()] == [numbers[index] for index in truth]

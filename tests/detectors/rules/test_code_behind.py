@@ -64,7 +64,7 @@ def test_compilations_name_who_compiles(app: App, judge) -> None:
         app.compile(NET, 700 * MS)
         app.load(NET, 20 * MS)
         app.predict(NET, cpu(5 * MS), inputs=0)
-    outcome = judge(app.finish(), "compile-at-runtime")["Net"]
+    outcome = judge(app.finish(), "recompiled-each-run")["Net"]
     assert sites(outcome) == [("App.apply", 42, 2, 2, "other")]
     assert outcome.call_sites[0].api == "compile"
 

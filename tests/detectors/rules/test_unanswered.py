@@ -15,7 +15,7 @@ WITHOUT_SETTINGS = (
     "compute-unit-ping-pong", "concurrent-predictions", "duplicate-instances", "float-conversion", "gpu-contention",
     "growing-latency", "latency-jitter", "load-churn", "neural-engine-contention", "neural-engine-fragmentation",
     "new-shape-spike", "reload-before-predict", "shape-switching", "slow-after-idle", "slow-load", "state-copies",
-    "thermal-throttling", "unaccounted-time", "pipeline-gaps", "serial-predictions", "warm-up-spike",
+    "thermal-throttling", "unexplained-time", "pipeline-gaps", "serial-predictions", "warm-up-spike",
 )  # fmt: skip
 
 

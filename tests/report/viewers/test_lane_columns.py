@@ -118,7 +118,7 @@ def test_slow_predictions_say_why_and_what_they_waited_for(samples):
     slow, data = json.loads(meta)["slow"], zlib.decompress(b64decode(columns))
     predictions = trace.activity.where(trace.activity.kind.is_any("prediction"))
     calls = predictions.take(np.argsort(-predictions.duration_ns)[:10])
-    ends = trace.hardware.ends_ns[trace.hardware.lane.is_any("neural engine")]
+    ends = trace.hardware.ends_ns[trace.hardware.lane.is_any("neural-engine")]
     assert len(slow) == len(calls)
     for head, start, length in reversed([*zip(slow, calls.start_ns.tolist(), calls.duration_ns.tolist(), strict=True)]):
         lane = timeline.lanes[head["lane"]]

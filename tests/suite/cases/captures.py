@@ -7,7 +7,7 @@ EXPLAINED = (DECODE, PREFILL, PARTITION_A, PARTITION_B)
 
 CASES = [
     Case(
-        "unaccounted-time",
+        "unexplained-time",
         CLEAN,
         0,
         lambda _: speech_app(),

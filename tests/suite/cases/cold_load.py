@@ -118,7 +118,7 @@ def while_another_is_loaded(draws: Draws) -> App:
     return calls(app, draws, second, 20)
 
 
-SETUP = ("warm-up-spike", "latency-jitter", "compile-at-runtime")
+SETUP = ("warm-up-spike", "latency-jitter", "recompiled-each-run")
 """A slow first call of the other model is one, and so is a model that is compiled each time."""
 
 

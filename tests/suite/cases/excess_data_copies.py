@@ -10,7 +10,7 @@ from tracekit.testing.recorder import App
 from tracekit.testing.rows import DATA, CoreMLRow
 
 ID = "excess-data-copies"
-BLANK = ("unaccounted-time",)
+BLANK = ("unexplained-time",)
 """Recordings made by hand hold nothing in a prediction but the copies."""
 
 

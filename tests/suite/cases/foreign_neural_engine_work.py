@@ -14,7 +14,7 @@ from tracekit.testing.rows import ENGINE_LOAD, ENGINE_PREDICTION, Model
 from tracekit.testing.scenario import CORE_ML
 
 ID = "foreign-neural-engine-work"
-WAITS = ("neural-engine-contention", "latency-jitter", "unaccounted-time", "shape-switching", "warm-up-spike")
+WAITS = ("neural-engine-contention", "latency-jitter", "unexplained-time", "shape-switching", "warm-up-spike")
 """Requests of the app wait for those of others."""
 
 

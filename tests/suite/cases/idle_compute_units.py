@@ -129,7 +129,7 @@ def copying_within(draws: Draws) -> App:
     return repeat(app, model, lambda index: neural_engine(works(index)), 100, 200_000, copy_ns=6 * MS)
 
 
-ALSO = ("compute-unit-ping-pong", "not-on-expected-unit", "warm-up-spike", "unaccounted-time", "gpu-contention")
+ALSO = ("compute-unit-ping-pong", "not-on-expected-unit", "warm-up-spike", "unexplained-time", "gpu-contention")
 HYBRID = (*ALSO, "serial-predictions", "pipeline-gaps", "copies-between-predictions", "concurrent-predictions")
 
 CASES = [

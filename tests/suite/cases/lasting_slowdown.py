@@ -104,7 +104,7 @@ CASES = [
     *cases(ID, POSITIVE, 4, in_two_steps, also=OTHER_WORK),
     *cases(ID, POSITIVE, 3, at_a_pace),
     *cases(ID, POSITIVE, 3, beside_another),
-    *cases(ID, POSITIVE, 3, of_unknown_units, also=("unaccounted-time",)),
+    *cases(ID, POSITIVE, 3, of_unknown_units, also=("unexplained-time",)),
     *cases(ID, NEGATIVE, 3, neural_engine_app),
     *cases(ID, NEGATIVE, 3, gpu_app),
     *cases(ID, NEGATIVE, 3, camera_app),

@@ -204,7 +204,7 @@ def slow_on_each_load(draws: Draws) -> App:
 
 
 CASES = [
-    *cases(ID, POSITIVE, 4, held_up_at_random, also=("unaccounted-time",)),
+    *cases(ID, POSITIVE, 4, held_up_at_random, also=("unexplained-time",)),
     *cases(ID, POSITIVE, 3, low_priority),
     *cases(ID, POSITIVE, 3, spikes),
     *cases(ID, POSITIVE, 3, beside_a_decoder),
@@ -228,7 +228,7 @@ CASES = [
     *cases(ID, LOOKALIKE, 3, queue_of_two, also=CONTENTION, page="Predictions queue behind other models"),
     *cases(ID, LOOKALIKE, 3, partial(queue_of_two, unit="gpu", work_ms=10, theirs=(24, 127)), also=("gpu-contention",)),
     *cases(ID, LOOKALIKE, 3, processor_shared, also=("cpu-contention",)),
-    *cases(ID, INSUFFICIENT, 3, unknown_units, also=("unaccounted-time",)),
+    *cases(ID, INSUFFICIENT, 3, unknown_units, also=("unexplained-time",)),
     *cases(ID, INSUFFICIENT, 3, few_slow_calls),
     *cases(ID, INSUFFICIENT, 2, few_calls),
     *cases(ID, INSUFFICIENT, 2, async_app),

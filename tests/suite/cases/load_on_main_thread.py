@@ -11,7 +11,7 @@ from tracekit.testing.rows import LOAD_CACHED, LOAD_COLD
 from tracekit.testing.scenario import CORE_ML
 
 ID = "load-on-main-thread"
-ALSO = ("cold-load", "slow-load", "warm-up-spike", "unaccounted-time")
+ALSO = ("cold-load", "slow-load", "warm-up-spike", "unexplained-time")
 
 
 def recorded(draws: Draws, load_ns: int, *, on_main: bool = True, label: str = LOAD_CACHED, **code: bool) -> App:

@@ -15,7 +15,7 @@ from tracekit.testing.threads import paced_app
 
 ID = "main-thread-work"
 HANGS = "potential-hangs"
-LONG_CALLS = ("unaccounted-time", "warm-up-spike", "latency-jitter", "missed-deadline")
+LONG_CALLS = ("unexplained-time", "warm-up-spike", "latency-jitter", "missed-deadline")
 
 
 def hang_around(app: App, start: int, end: int, slack_ns: int = 3 * MS) -> None:

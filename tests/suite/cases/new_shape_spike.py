@@ -196,7 +196,7 @@ def few_calls(draws: Draws) -> App:
     return shapes(draws, 150 * MS, calls=draws.integer(8, 16))
 
 
-HELD_UP = ("unaccounted-time",)
+HELD_UP = ("unexplained-time",)
 WARM_UP = ("warm-up-spike",)
 
 

@@ -111,7 +111,7 @@ CASES = [
     *each(ID, NEAR_BELOW, (490, 495, 497, 498, 499), to_share, settings=EXPECT_ANE, also=IN_TURN),
     *cases(ID, LOOKALIKE, 2, head_on_the_cpu, settings=EXPECT_ANE, also=IN_TURN),
     *cases(ID, LOOKALIKE, 2, cpu_app, expected=NOT_APPLICABLE),
-    *cases(ID, LOOKALIKE, 2, both_at_once, settings=EXPECT_ANE, also=("unaccounted-time",)),
+    *cases(ID, LOOKALIKE, 2, both_at_once, settings=EXPECT_ANE, also=("unexplained-time",)),
     *cases(ID, LOOKALIKE, 2, requests_alone, settings=EXPECT_ANE, page="The Neural Engine has requests"),
     *cases(
         ID,
@@ -121,5 +121,5 @@ CASES = [
         settings=EXPECT_ANE,
         page="The unit's table was not recorded",
     ),
-    *cases(ID, INSUFFICIENT, 2, mostly_blank, settings=EXPECT_ANE, also=("unaccounted-time",)),
+    *cases(ID, INSUFFICIENT, 2, mostly_blank, settings=EXPECT_ANE, also=("unexplained-time",)),
 ]

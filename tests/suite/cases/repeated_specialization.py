@@ -131,7 +131,7 @@ def nothing_sampled(draws: Draws) -> App:
     return app
 
 
-BLANK = ("unaccounted-time",)
+BLANK = ("unexplained-time",)
 CASES = [
     *each(ID, POSITIVE, EVIDENCE * 2, prepared),
     *each(ID, POSITIVE, EVIDENCE, every_second),

@@ -101,7 +101,7 @@ def _speculating(draws: Draws, frames: int, camera: bool = False) -> App:
     return app
 
 
-HELD_UP = ("unaccounted-time",)
+HELD_UP = ("unexplained-time",)
 CONTENTION = ("neural-engine-contention", "foreign-neural-engine-work")
 
 

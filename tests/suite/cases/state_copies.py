@@ -14,7 +14,7 @@ from tracekit.testing.simulation import Simulation
 from tracekit.testing.threads import paced_app
 
 ID = "state-copies"
-COPIES = ("excess-data-copies", "unaccounted-time")
+COPIES = ("excess-data-copies", "unexplained-time")
 GROWS = ("growing-latency", "latency-jitter", *COPIES)
 
 

@@ -115,7 +115,7 @@ def unknown_end(draws: Draws, reason: str) -> App:
 
 CASES = [
     *cases(ID, POSITIVE, 4, load_in_flight, also=("unused-load",), lost_in_more=(ID,)),
-    *cases(ID, POSITIVE, 4, long_call_in_flight, also=("latency-jitter", "unaccounted-time"), lost_in_more=(ID,)),
+    *cases(ID, POSITIVE, 4, long_call_in_flight, also=("latency-jitter", "unexplained-time"), lost_in_more=(ID,)),
     *cases(ID, POSITIVE, 4, events_lost, lost_in_more=(ID,)),
     *cases(ID, NEGATIVE, 12, regular),
     *each(ID, NEAR_ABOVE, (100, 101, 105), cut_after, also=("latency-jitter", "attached-late"), lost_in_more=(ID,)),

@@ -247,6 +247,6 @@ CASES = [
         also=("shape-switching", "latency-jitter"),
         page="The first prediction has a far",
     ),
-    *cases(ID, POSITIVE, 4, prepared_for_a_prompt, also=("shape-switching", "latency-jitter", "unaccounted-time")),
-    *cases(ID, INSUFFICIENT, 3, warmed_up_or_used, also=("unaccounted-time",)),
+    *cases(ID, POSITIVE, 4, prepared_for_a_prompt, also=("shape-switching", "latency-jitter", "unexplained-time")),
+    *cases(ID, INSUFFICIENT, 3, warmed_up_or_used, also=("unexplained-time",)),
 ]

@@ -65,7 +65,7 @@ def test_the_event_type_decides_the_lane_and_the_string_the_kind(make):
     ]
     events_read = events(make, make.coreml(*rows))
     assert values_of(events_read, "lane") == ["compute", "data", "unknown", "compute"]
-    assert values_of(events_read, "kind") == ["ane_data_copy", "other", "other", "cpu_compute"]
+    assert values_of(events_read, "kind") == ["neural_engine_data_copy", "other", "other", "cpu_compute"]
 
 
 def test_the_event_type_names_a_lane_or_none(make):

@@ -28,10 +28,16 @@ def test_neural_engine_rows_have_kind_model_and_no_process(make):
             (40, 5, None),
         ),
     )
-    assert values_of(rows, "kind") == ["ane_exec", "ane_exec", "ane_load", "ane_compile", "other"]
+    assert values_of(rows, "kind") == [
+        "neural_engine_exec",
+        "neural_engine_exec",
+        "neural_engine_load",
+        "neural_engine_compile",
+        "other",
+    ]
     assert values_of(rows, "model") == [None, "net", None, "net", None]
-    assert set(values_of(rows, "lane")) == {"neural engine"}
-    assert set(values_of(rows, "device")) == {"ane"}
+    assert set(values_of(rows, "lane")) == {"neural-engine"}
+    assert set(values_of(rows, "device")) == {"neural-engine"}
     assert not rows.process.known.any()
     assert not rows.pid.known.any()
     assert values_of(rows, "attribution") == ["unattributed", "label", "unattributed", "label", "unattributed"]
@@ -105,5 +111,5 @@ def test_rows_of_all_instruments_are_one_sorted_frame(make):
     rows = hardware(
         make, make.engine((9, 1, "Neural Engine Load"), (1, 1, "x")), gpu(make, (3, "y", "Active", None)), mps
     )
-    assert values_of(rows, "lane") == ["neural engine", "gpu", "mps", "neural engine"]
+    assert values_of(rows, "lane") == ["neural-engine", "gpu", "mps", "neural-engine"]
     assert rows.id.tolist() == [0, 1, 2, 3]

@@ -20,7 +20,7 @@ def work_before_its_own(screen, prediction: int) -> list[int]:
     trace = screen.state.session.trace
     start, end = trace.activity.start_ns[prediction], trace.activity.ends_ns[prediction]
     ends = trace.hardware.ends_ns
-    during = trace.hardware.lane.is_any("neural engine") & (ends > start) & (ends <= end)
+    during = trace.hardware.lane.is_any("neural-engine") & (ends > start) & (ends <= end)
     return np.flatnonzero(during).tolist()[:-1]
 
 
@@ -74,7 +74,7 @@ async def test_it_is_asked_of_a_model_of_statistics_of_a_finding_and_of_what_is_
     start = screen.state.session.span(screen.state.selection.event).start_ns
     assert start <= screen.state.session.span(EventRef("activity", slowest(screen))).start_ns
     for row in screen.state.session.report.aggregation:
-        if row.kind in ("prediction", "ane_exec"):
+        if row.kind in ("prediction", "neural_engine_exec"):
             screen.app.select(Selection(row=RowRef(row)))
             await screen.press("W")
             assert screen.state.selection.prediction == (slowest(screen) if row.kind == "prediction" else None)

@@ -49,7 +49,7 @@ async def test_the_line_above_a_list_is_never_cut(screen, size):
         await screen.settle()
         await screen.press("4")
         assert heading(screen, PredictionsPane).startswith("373 ")
-        assert heading(screen, PredictionsPane).endswith("N Neural Engine, G GPU, d data, q queued, · unaccounted")
+        assert heading(screen, PredictionsPane).endswith("N Neural Engine, G GPU, d data, q queued, · unexplained")
         assert heading(screen, PredictionsPane) in screen.text()
         await screen.press("5")
         assert heading(screen, ModelsPane).startswith("5 models · N Neural Engine, ")

@@ -196,7 +196,7 @@ def test_inferred_calls_have_their_phases_and_no_digits_that_samples_do_not_carr
     assert "compiling" in text
     assert "219 ms (100%)" in text
     assert "max           219 ms" in text
-    assert "unaccounted" not in text
+    assert "unexplained" not in text
 
 
 def test_an_inferred_call_says_what_shows_it_and_a_metal_pipeline_what_it_is_of(samples):

@@ -63,7 +63,7 @@ def test_grouped_lanes_stand_as_in_instruments(reload_trace):
     lanes = timeline_lanes(reload_trace, Grouping.LANES)
     assert [lane.title for lane in lanes if not lane.pinned] == ["Activity", "Data", "Compute"]
     assert [lane.id for lane in lanes if lane.pinned] == [
-        "neural engine", "gpu", "gpu other", "mps", "command_buffers", "thermal", "gpu_performance", "hangs",
+        "neural-engine", "gpu", "gpu other", "mps", "command_buffers", "thermal", "gpu_performance", "hangs",
     ]  # fmt: skip
 
 
@@ -103,7 +103,7 @@ def test_silence_is_put_in_words(samples):
 def test_what_was_not_exported_is_not_said_to_be_missing_from_the_recording(samples):
     table = next((samples / "style_transfer_reload_xml").glob("coreml-os-signpost*.xml"))
     words = {lane.id: lane.words for lane in timeline_lanes(tracekit.open_trace(table), Grouping.LANES)}
-    assert words["neural engine"] == words["thermal"] == "not in this input"
+    assert words["neural-engine"] == words["thermal"] == "not in this input"
 
 
 def test_every_category_has_a_letter_of_its_own_and_every_kind_a_category():

@@ -4,20 +4,20 @@ Each instant of a prediction belongs to the first of these that covers it:
 
 | # | part                                | covered by                                                               |
 |---|-------------------------------------|--------------------------------------------------------------------------|
-| 1 | `ane`                               | execution rows of the Neural Engine that belong to the prediction        |
+| 1 | `neural_engine`                     | execution rows of the Neural Engine that belong to the prediction        |
 | 2 | `gpu`                               | execution rows of the GPU that belong to it                              |
 | 3 | `data_before`, `data_between`,      | rows of the Data lane, by their place before, between or after the first |
 |   | `data_after`, `data_unplaced`       | and last compute activity; unplaced where there is none                  |
 | 4 | `cpu`                               | `CPU` rows: what is nested in them (copies, other units) is not theirs   |
-| 5 | `ane_queue` or `ane_requested`      | Neural Engine requests: waiting where execution rows of that unit exist  |
-|   |                                     | in the prediction; else waiting and execution, indistinguishable         |
+| 5 | `neural_engine_queue`,              | Neural Engine requests: waiting where execution rows of that unit exist  |
+|   | `neural_engine_requested`           | in the prediction; else waiting and execution, indistinguishable         |
 | 6 | `gpu_queue` or `gpu_requested`      | prepared and issued GPU requests, in the same way                        |
-|   | `ane_queue`, `gpu_queue`            | waits that no request shows: the unit did other work, and this           |
+|   | `neural_engine_queue`, `gpu_queue`  | waits that no request shows: the unit did other work, and this           |
 |   |                                     | prediction's began just after (`tracekit.analysis.queues`)               |
 | 7 | `other`                             | Core ML events whose compute unit or lane is not known                   |
 | 8 | `ambiguous`                         | rows of its model, or of none that is named, that belong to it or to     |
 |   |                                     | another prediction in flight                                             |
-| 9 | `unaccounted`                       | nothing that was recorded                                                |
+| 9 | `unexplained`                       | nothing that was recorded                                                |
 |   | `not_recorded`                      | the same, of predictions that Core ML did not record                     |
 
 The reasons for this order: a request and its preparation overlap each other and the execution (so unions, never
@@ -47,20 +47,20 @@ from tracekit.trace.trace import Trace, cached_by_trace
 class Part(StrEnum):
     """Parts of a prediction's time, in the order in which a reader cares."""
 
-    ANE = "ane"
+    ANE = "neural_engine"
     GPU = "gpu"
     CPU = "cpu"
     DATA_BEFORE = "data_before"
     DATA_BETWEEN = "data_between"
     DATA_AFTER = "data_after"
     DATA_UNPLACED = "data_unplaced"
-    ANE_QUEUE = "ane_queue"
-    ANE_REQUESTED = "ane_requested"
+    ANE_QUEUE = "neural_engine_queue"
+    ANE_REQUESTED = "neural_engine_requested"
     GPU_QUEUE = "gpu_queue"
     GPU_REQUESTED = "gpu_requested"
     OTHER = "other"
     AMBIGUOUS = "ambiguous"
-    UNACCOUNTED = "unaccounted"
+    UNEXPLAINED = "unexplained"
     NOT_RECORDED = "not_recorded"
 
     @property
@@ -70,7 +70,7 @@ class Part(StrEnum):
 
 
 class Unknown(StrEnum):
-    """Why a part is not known. Its time then lies in other parts: `unaccounted`, `not_recorded`, or what the reason
+    """Why a part is not known. Its time then lies in other parts: `unexplained`, `not_recorded`, or what the reason
     names."""
 
     NOT_RECORDED = "not_recorded"
@@ -78,7 +78,7 @@ class Unknown(StrEnum):
     NO_REQUESTS = "no_requests"
     """The unit worked, and the recording holds no request rows that would show when the work was asked for."""
     NOT_SPLIT = "not_split"
-    """The unit was asked, and no execution row shows when it worked: see `ane_requested` and `gpu_requested`."""
+    """The unit was asked, and no execution row shows when it worked: see `..._requested`."""
     AMBIGUOUS = "ambiguous"
     """The unit worked meanwhile, for this prediction or for another in flight: see `ambiguous`."""
     NO_CORE_ML = "no_core_ml"
@@ -97,22 +97,24 @@ class Times(Rows):
     id: IntArray = column("row of `activity`")
     model: Texts = column("model, by base name")
     duration_ns: IntArray = column("the whole")
-    ane_ns: Numbers = column("`Part.ANE`")
+    neural_engine_ns: Numbers = column("`Part.ANE`")
     gpu_ns: Numbers = column("`Part.GPU`")
     cpu_ns: Numbers = column("`Part.CPU`")
     data_before_ns: Numbers = column("`Part.DATA_BEFORE`")
     data_between_ns: Numbers = column("`Part.DATA_BETWEEN`")
     data_after_ns: Numbers = column("`Part.DATA_AFTER`")
     data_unplaced_ns: Numbers = column("`Part.DATA_UNPLACED`")
-    ane_queue_ns: Numbers = column("`Part.ANE_QUEUE`")
-    ane_requested_ns: Numbers = column("`Part.ANE_REQUESTED`")
+    neural_engine_queue_ns: Numbers = column("`Part.ANE_QUEUE`")
+    neural_engine_requested_ns: Numbers = column("`Part.ANE_REQUESTED`")
     gpu_queue_ns: Numbers = column("`Part.GPU_QUEUE`")
     gpu_requested_ns: Numbers = column("`Part.GPU_REQUESTED`")
     other_ns: Numbers = column("`Part.OTHER`")
     ambiguous_ns: Numbers = column("`Part.AMBIGUOUS`")
-    unaccounted_ns: Numbers = column("`Part.UNACCOUNTED`")
+    unexplained_ns: Numbers = column("`Part.UNEXPLAINED`")
     not_recorded_ns: Numbers = column("`Part.NOT_RECORDED`")
-    ane_busy_ns: Numbers = column("time in which the Neural Engine executed for it, whatever else happened meanwhile")
+    neural_engine_busy_ns: Numbers = column(
+        "time in which the Neural Engine executed for it, whatever else happened meanwhile"
+    )
     gpu_busy_ns: Numbers = column("time in which the GPU executed for it, whatever else happened meanwhile")
     cpu_busy_ns: Numbers = column("time in which the CPU executed for it, whatever else happened meanwhile")
     handoffs: Numbers = column("changes of the unit from one compute row to the next")
@@ -148,7 +150,7 @@ class Breakdown:
 
     def busy(self, unit: Device) -> Numbers:
         """Time in which a unit executed: shape (predictions,)."""
-        times = {Device.ANE: self.every.ane_busy_ns, Device.GPU: self.every.gpu_busy_ns}
+        times = {Device.ANE: self.every.neural_engine_busy_ns, Device.GPU: self.every.gpu_busy_ns}
         return times.get(unit, self.every.cpu_busy_ns).take(self.chosen)
 
     def of(self, predictions: IntArray) -> Breakdown:
@@ -193,7 +195,7 @@ def breakdown(trace: Trace) -> Breakdown:
         model=predictions.model,
         duration_ns=predictions.duration_ns,
         **{part.column: known_where(known[id(unknown[part])], parts[part]) for part in Part},
-        ane_busy_ns=ane,
+        neural_engine_busy_ns=ane,
         gpu_busy_ns=gpu,
         cpu_busy_ns=cpu,
         handoffs=work.handoffs,
@@ -251,7 +253,7 @@ def _unknowns(seen: _Sight) -> dict[Part, Int8Array]:
     count = len(seen.inferred)
     known = np.full(count, -1, np.int8)
     codes = dict.fromkeys(Part, _first((seen.inferred, Unknown.NO_CORE_ML)))
-    codes |= dict.fromkeys((Part.AMBIGUOUS, Part.UNACCOUNTED, Part.NOT_RECORDED), known)
+    codes |= dict.fromkeys((Part.AMBIGUOUS, Part.UNEXPLAINED, Part.NOT_RECORDED), known)
     for device, part, queue in ((Device.ANE, Part.ANE, Part.ANE_QUEUE), (Device.GPU, Part.GPU, Part.GPU_QUEUE)):
         executed, requested, shared = seen.executed[device], seen.requested[device], seen.shared[device]
         hidden = (
@@ -309,10 +311,10 @@ def _parts(
     rest = windows.durations
     for time_ns in parts.values():
         rest -= time_ns
-    parts[Part.UNACCOUNTED] = rest
+    parts[Part.UNEXPLAINED] = rest
     if seen.inferred.any():
-        parts[Part.UNACCOUNTED] = np.where(seen.inferred, 0, rest)
-        parts[Part.NOT_RECORDED] = rest - parts[Part.UNACCOUNTED]
+        parts[Part.UNEXPLAINED] = np.where(seen.inferred, 0, rest)
+        parts[Part.NOT_RECORDED] = rest - parts[Part.UNEXPLAINED]
     return parts
 
 

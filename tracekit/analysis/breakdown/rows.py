@@ -189,7 +189,7 @@ def _layer_by(texts: Texts, layers: dict[str, int], other: int) -> Int8Array:
 
 
 _BY_LANE: dict[str, int] = {
-    "neural engine": Layer.ANE,
+    "neural-engine": Layer.ANE,
     "gpu": Layer.GPU,
     "data": Layer.DATA,
     "compute": Layer.OTHER,

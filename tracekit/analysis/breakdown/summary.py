@@ -16,11 +16,11 @@ class PartSummary:
     """One part of the predictions' time. Sums are of the predictions in which it is known; null where it is in none."""
 
     part: str
-    """`ane`, `gpu`, `cpu`: a compute unit worked for it. `data_...`: copies and conversions before, between and after
-    that; `data_unplaced`: of predictions without any. `..._queue`: queued for the unit. `..._requested`: requested, and
-    not known whether queued or executing. `other`: events with an unknown compute unit. `ambiguous`: work for one of
-    several predictions in flight. `unaccounted`: no event. `not_recorded`: the same of predictions that Core ML did not
-    record."""
+    """`neural_engine`, `gpu`, `cpu`: a compute unit worked for it. `data_...`: copies and conversions before, between
+    and after that; `data_unplaced`: of predictions without any. `..._queue`: queued for the unit. `..._requested`:
+    requested, and not known whether queued or executing. `other`: events with an unknown compute unit. `ambiguous`:
+    work for one of several predictions in flight. `unexplained`: no event. `not_recorded`: the same of predictions
+    that Core ML did not record."""
     known: int
     """Predictions in which it is known."""
     total_ns: int | None
@@ -127,7 +127,7 @@ GROUPS: tuple[Group, ...] = (
     Group("requested", "r", (Part.ANE_REQUESTED, Part.GPU_REQUESTED)),
     Group("other", "o", (Part.OTHER,)),
     Group("ambiguous", "?", (Part.AMBIGUOUS,)),
-    Group("unaccounted", "·", (Part.UNACCOUNTED,)),
+    Group("unexplained", "·", (Part.UNEXPLAINED,)),
     Group("not_recorded", "-", (Part.NOT_RECORDED,)),
 )
 """Every part stands in one of them."""

@@ -91,7 +91,7 @@ def ledger(trace: Trace) -> dict[str, Account]:
     models = times.every.model
     calls = Compared.of(trace.activity, times.every.id)
     spent, waits, ambiguous = time_spent(ordered, times, calls)
-    has_unit = (spent[:, Layer.ANE] > 0) | (spent[:, Layer.GPU] > 0)
+    has_unit = (spent[:, Layer.NEURAL_ENGINE] > 0) | (spent[:, Layer.GPU] > 0)
     seen = Seen(calls, spent, waits, ambiguous, facts_of(ordered, calls, models, has_unit))
     loads, process = top_calls(ordered, *LOAD_KINDS), processes_of(calls.id, ordered.hardware)
     found = {}

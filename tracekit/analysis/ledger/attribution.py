@@ -84,7 +84,7 @@ def _take_rows(pools: _Pools, seen: Seen, usual: Usual, more: IntArray) -> None:
     pools.take(Cause.QUEUED_PROCESSES, work=processes)
     pools.take(Cause.QUEUED_MODELS, work=models)
     # A prediction that no other unit worked for may also wait for the CPU.
-    alone = spent[:, [Layer.ANE, Layer.GPU]].sum(axis=1) == 0
+    alone = spent[:, [Layer.NEURAL_ENGINE, Layer.GPU]].sum(axis=1) == 0
     beyond = np.where(alone, pools.work + pools.rest, np.minimum(pools.work, more[:, Layer.CPU]))
     time = _slowed(facts.cpu_shared_ns, facts.cpu_met, np.maximum(beyond, 0), usual.ns).sum(axis=1)
     pools.take(Cause.SHARED_CPU, work=time)

@@ -155,8 +155,12 @@ def why(trace: Trace, prediction: int) -> Why | None:
         in_flight=int(((called.starts <= start) & (called.ends > start)).sum()) or 1,
         is_first=bool(not found.warm[at] and duration),
         parts=tuple(_parts(trace, found, at)),
-        usual={layer.name.lower(): int(ns) for layer, ns in zip(Layer, usual.layers_ns, strict=True) if ns},
-        more={layer.name.lower(): int(ns) for layer, ns in zip(Layer, more, strict=True) if ns},
+        usual={
+            layer.name.lower().replace("_", "-"): int(ns)
+            for layer, ns in zip(Layer, usual.layers_ns, strict=True)
+            if ns
+        },
+        more={layer.name.lower().replace("_", "-"): int(ns) for layer, ns in zip(Layer, more, strict=True) if ns},
         pipelines=int(found.pipelines[at]),
         specializing=next(iter(sampled_phases(trace, np.array([prediction]), Layer.SPECIALIZING)), ""),
         thermal=THERMAL_STATES[state] if state >= 0 else None,

@@ -57,7 +57,7 @@ class Compared(Rows):
 class Layer(IntEnum):
     """What the time of a prediction consists of, beside waits: columns of `Usual.layers_ns`."""
 
-    ANE = 0
+    NEURAL_ENGINE = 0
     GPU = 1
     CPU = 2
     DATA = 3
@@ -68,13 +68,13 @@ class Layer(IntEnum):
     REST = 6
 
 
-UNITS = [Layer.ANE, Layer.GPU, Layer.CPU]
+UNITS = [Layer.NEURAL_ENGINE, Layer.GPU, Layer.CPU]
 PREPARING = [Layer.SPECIALIZING, Layer.PIPELINES]
 """In the order of `tracekit.analysis.ledger.causes.PREPARING`."""
 
 
 _PARTS = {
-    Layer.ANE: (Part.ANE, Part.ANE_REQUESTED),
+    Layer.NEURAL_ENGINE: (Part.ANE, Part.ANE_REQUESTED),
     Layer.GPU: (Part.GPU, Part.GPU_REQUESTED),
     Layer.CPU: (Part.CPU,),
     Layer.DATA: (Part.DATA_BEFORE, Part.DATA_BETWEEN, Part.DATA_AFTER, Part.DATA_UNPLACED),
@@ -196,7 +196,7 @@ def _add_samples(spent: IntArray, sites: Sites, calls: Compared, inferred: BoolA
     for layer, time in (
         *shown.items(),
         (Layer.CPU, np.maximum(sampled(sites.samples) - sum(shown.values()), 0)),
-        (Layer.ANE, spent[:, Layer.ANE].copy()),
+        (Layer.NEURAL_ENGINE, spent[:, Layer.NEURAL_ENGINE].copy()),
         (Layer.GPU, spent[:, Layer.GPU].copy()),
     ):
         taken = np.minimum(time, left)

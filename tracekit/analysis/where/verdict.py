@@ -62,7 +62,7 @@ class UnitUse:
     """What a recording shows of one unit's work for a model."""
 
     unit: str
-    """`ane`, `gpu` or `cpu`."""
+    """`neural-engine`, `gpu` or `cpu`."""
     answer: str
     """`proven`, `refuted` or `unknown`."""
     predictions: int

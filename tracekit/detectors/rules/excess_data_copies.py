@@ -89,7 +89,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
 
 def _words(kind: str) -> str:
     """A kind as readers know it."""
-    return kind.replace("_", " ").replace("ane ", "Neural Engine ")
+    return kind.replace("_", " ").replace("neural engine", "Neural Engine")
 
 
 DETECTOR = tk.Detector(

@@ -41,7 +41,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if not tk.Intervals.from_rows(view.predictions).alone().all():
         return view.passed("Predictions already overlap.")
     usual, interval = median_of(parts.duration_ns), max(median_of(gaps.idle.distance_ns), 1)
-    units = np.nan_to_num([each.or_nan() for each in (parts.ane_ns, parts.gpu_ns, parts.cpu_ns)])
+    units = np.nan_to_num([each.or_nan() for each in (parts.neural_engine_ns, parts.gpu_ns, parts.cpu_ns)])
     busiest = min(median_of(units.max(axis=0)) / interval, 1.0)
     others = median_of((units.sum(axis=0) - units.max(axis=0)) / np.maximum(parts.duration_ns, 1))
     metrics = (

@@ -42,7 +42,7 @@ def _judge(calls: Alike, options: Options) -> tk.Outcome:
         tk.above("count", "predictions that specialize", count, "count", options.min_predictions),
     )
     if not tk.all_reached(metrics):
-        hidden = int(view.breakdown.part(Part.UNACCOUNTED).filled(0).sum()) / max(int(view.durations.sum()), 1)
+        hidden = int(view.breakdown.part(Part.UNEXPLAINED).filled(0).sum()) / max(int(view.durations.sum()), 1)
         if hidden >= options.min_share and view.trace.samples is None:
             words = f"{tk.format_share(hidden)} of prediction time has no rows, and call stacks were not recorded."
             return view.unknown(words, "Record with Time Profiler, too: call stacks show specialization on the GPU.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -10,19 +9,9 @@ from typing import Any
 from tracekit.model_files.facts import COMPRESSED, CONSTANTS
 from tracekit.model_files.performance.facts import ALL_UNITS, ComputeUnit, PlannedOperation
 from tracekit.model_files.untrusted import MAX_OPERATIONS, UnreadableModel, entries, words
+from tracekit.units import compute_unit
 
-UNIT_SPELLINGS = {
-    "cpu": ComputeUnit.CPU,
-    "gpu": ComputeUnit.GPU,
-    "ane": ComputeUnit.NEURAL_ENGINE,
-    "ne": ComputeUnit.NEURAL_ENGINE,
-    "neuralengine": ComputeUnit.NEURAL_ENGINE,
-    "mlcpucomputedevice": ComputeUnit.CPU,
-    "mlgpucomputedevice": ComputeUnit.GPU,
-    "mlneuralenginecomputedevice": ComputeUnit.NEURAL_ENGINE,
-}
-
-_SEPARATORS = re.compile(r"[ _-]")
+_UNITS = {"cpu": ComputeUnit.CPU, "gpu": ComputeUnit.GPU, "neural-engine": ComputeUnit.NEURAL_ENGINE}
 
 _CPU, _GPU, _NEURAL_ENGINE = ALL_UNITS
 CHOICES: dict[str, tuple[ComputeUnit, ...]] = {
@@ -62,7 +51,7 @@ def unit_of(value: object) -> ComputeUnit | None:
     if isinstance(value, Mapping):
         held = value.get("deviceType", value)
         value = next(iter(held), None) if isinstance(held, Mapping) else held
-    return UNIT_SPELLINGS.get(_SEPARATORS.sub("", words(value)).lower())
+    return _UNITS.get(compute_unit(words(value)) or "")
 
 
 def units_of(values: object) -> tuple[ComputeUnit, ...] | None:

@@ -9,7 +9,7 @@ from tracekit.detectors.outcomes import Finding, NotEvaluated, Passed
 from tracekit.testing.rows import Model
 from tracekit.testing.scenario import Scenario
 
-ID = "compile-at-runtime"
+ID = "recompiled-each-run"
 MS = 1_000_000
 YOLO = Model("Yolo")
 

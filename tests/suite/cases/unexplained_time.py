@@ -9,7 +9,7 @@ from tracekit.testing import Draws
 from tracekit.testing.apps import MS, async_app, cpu_app, gpu_app, neural_engine_app, pipeline_app
 from tracekit.testing.recorder import App, cpu, gpu, neural_engine
 
-ID = "unaccounted-time"
+ID = "unexplained-time"
 
 
 def blank(draws: Draws, unit: str = "cpu") -> App:

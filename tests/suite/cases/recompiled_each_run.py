@@ -9,7 +9,7 @@ from tracekit.testing.apps import MS, draw_models, many_models_app, neural_engin
 from tracekit.testing.recorder import App, gpu, neural_engine, start_recording
 from tracekit.testing.rows import LOAD_COLD, Model
 
-ID = "compile-at-runtime"
+ID = "recompiled-each-run"
 
 
 def sessions(draws: Draws, count: int | None = None, compile_ms: int | None = None) -> App:

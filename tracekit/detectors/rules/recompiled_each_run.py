@@ -1,4 +1,4 @@
-"""`compile-at-runtime`: the app compiles a model on the device again and again."""
+"""`recompiled-each-run`: the app compiles a model on the device again and again."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from tracekit.testing.code import Code
 from tracekit.testing.rows import Model
 from tracekit.testing.scenario import Scenario
 
-ID = "unaccounted-time"
+ID = "unexplained-time"
 MS = 1_000_000
 VOCODER = Model("Vocoder")
 
@@ -37,8 +37,8 @@ def test_a_blank_is_found_and_costs_nothing(scenario, judge):
     finding = judge(scenario, ID)["Vocoder"]
     assert finding.cost is None
     assert severity_of(finding) is Severity.LOW
-    assert values(finding)["unaccounted time"] == pytest.approx(0.9)
-    assert values(finding)["mean unaccounted time"] == 90 * MS
+    assert values(finding)["unexplained time"] == pytest.approx(0.9)
+    assert values(finding)["mean unexplained time"] == 90 * MS
     assert len(finding.evidence) == 6
     assert len(finding.affected.starts) == 0
 
@@ -55,7 +55,7 @@ def test_what_call_stacks_show_is_accounted_for_and_where_they_show_nothing_no_o
     outcome = judge(scenario, ID)["Vocoder"]
     assert isinstance(outcome, expected)
     if isinstance(outcome, Finding):
-        assert values(outcome)["unaccounted time"] == pytest.approx(0.9 - sampled_ms / 100)
+        assert values(outcome)["unexplained time"] == pytest.approx(0.9 - sampled_ms / 100)
         assert outcome.fix.startswith("Put signposts around the app's own work in a prediction.")
 
 
@@ -63,7 +63,7 @@ def test_what_call_stacks_show_is_accounted_for_and_where_they_show_nothing_no_o
 def test_a_public_recording_comes_out_as_its_authors_say(judge):
     answers = judge(speech_app(), ID)
     for model, share in ((HIFT, 0.97), (CONDITIONS, 0.65)):
-        assert values(answers[model.base])["unaccounted time"] == pytest.approx(share, abs=0.005)
+        assert values(answers[model.base])["unexplained time"] == pytest.approx(share, abs=0.005)
 
 
 @pytest.mark.parametrize(
@@ -71,8 +71,8 @@ def test_a_public_recording_comes_out_as_its_authors_say(judge):
     [
         ({"count": 5}, {}, Finding),
         ({"count": 4}, {}, NotEvaluated),
-        ({}, {"unaccounted_share": 0.9}, Finding),
-        ({}, {"unaccounted_share": 0.91}, Passed),
+        ({}, {"unexplained_share": 0.9}, Finding),
+        ({}, {"unexplained_share": 0.91}, Passed),
         ({}, {"min_predictions": 7}, NotEvaluated),
         ({}, {"min_mean_ms": 101}, NotApplicable),
     ],
