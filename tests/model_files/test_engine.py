@@ -14,8 +14,8 @@ from support.models import needs_coremltools
 from support.models.kinds import KINDS, NETWORKS, network_with, of_kind, piped
 from support.models.limits import LABELED, labeled_facts
 from tracekit.detectors.model_rules.converter_faults import VERSION
-from tracekit.detectors.model_runner import MODEL_DETECTORS, run_model_detectors
-from tracekit.detectors.outcomes import DetectorFailed, Finding, NotApplicable, Passed
+from tracekit.detectors.model_runner import run_model_detectors
+from tracekit.detectors.outcomes import DetectorFailed, Finding, NotApplicable, NotEvaluated, Passed
 from tracekit.errors import UsageError
 from tracekit.model_files.compiled import functions_of
 from tracekit.model_files.engine import placements_of, verdict
@@ -128,6 +128,31 @@ def test_what_a_check_says_names_operations_chips_and_certainty(labeled) -> None
     assert "narrower" in outcomes(labeled("kernel_17"))["unsupported-operations"].fix
 
 
+def said_by(answers: dict, right: dict) -> dict:
+    """The class of each answer, with the words that are right where it has them, and all that it says where not."""
+    texts = {key: getattr(each, "reason", getattr(each, "summary", "")) for key, each in answers.items()}
+    return {
+        key: (type(each), words if (words := right.get(key, (None, "-"))[1]) in texts[key] else texts[key])
+        for key, each in answers.items()
+    }
+
+
+OF_OPERATIONS = (
+    "interface-conversion", "float32-compute", "unsupported-dimensions", "unsupported-operations",
+    "sequential-operations", "engine-pieces",
+)  # fmt: skip
+OF_WEIGHTS = ("weight-file-size", "per-block-weights", "uncompressed-weights")
+EVERY_KIND = {
+    "deployment-target": (NotEvaluated, "was not given"),
+    "load-failure": (Passed, "source form"),
+    "custom-layers": (Passed, "No custom layers"),
+    "state-shapes": (NotApplicable, "has no states"),
+    "state-in-interface": (Passed, "No state is passed"),
+    "converter-faults": (NotApplicable, "no version of coremltools"),
+}
+"""What is right to say of every kind, by check."""
+
+
 @pytest.mark.parametrize("kind", NETWORKS)
 @pytest.mark.parametrize(
     ("layer", "check", "found"),
@@ -157,21 +182,33 @@ def test_networks_classifiers_and_regressors_are_judged_alike(kind, layer, check
         of_engine = ABOUT | {"custom-layers"}
         assert {key for key in of_engine if isinstance(answers[key], Finding)} == ({check} if check else set())
         assert found is None or found in answers[check].summary
-        assert isinstance(answers["unsupported-dimensions"], Passed | Finding)
+        answered = dict.fromkeys(answers, (Passed, ""))
+        right = answered | EVERY_KIND | dict.fromkeys(OF_OPERATIONS[:2], (NotApplicable, "does not fix the type"))
+        weighted = layer != "convolution3d" and "convolution" in layer
+        none = "are not counted." if model.stages and not weighted else "o weights"
+        right |= dict.fromkeys(OF_WEIGHTS, (NotApplicable, none))
+        if weighted:
+            right |= {"weight-file-size": (Passed, "64 bytes"), "uncompressed-weights": (Passed, "large enough")}
+        if check:
+            right[check] = (Finding, found)
+        assert said_by(answers, right) == right
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_models_of_every_other_kind_are_told_the_truth(kind: str) -> None:
     """Nothing is found in them that nobody could change, and what does not apply has a reason that is true."""
     answers = outcomes(of_kind(kind))
-    assert not any(isinstance(each, DetectorFailed) for each in answers.values())
-    found = {key for key, each in answers.items() if isinstance(each, Finding)}
-    assert found == ({"custom-layers"} if kind == "customModel" else set())
-    reason = answers["unsupported-operations"]
-    assert isinstance(reason, NotApplicable)
-    assert KINDS[kind] in reason.reason
     assert (said(of_kind(kind))[0] == "no: a class of the app computes it") is (kind == "customModel")
-    assert len(answers) == len(MODEL_DETECTORS)
+    right = EVERY_KIND | dict.fromkeys(OF_OPERATIONS, (NotApplicable, KINDS[kind]))
+    right |= dict.fromkeys(OF_WEIGHTS, (NotApplicable, "are not counted."))
+    right["flexible-shapes"] = (NotApplicable, KINDS[kind])
+    if KINDS[kind] == "Apple's own":
+        right["flexible-shapes"] = (Passed, "takes any size")
+    if kind == "customModel":
+        right["custom-layers"] = (Finding, "Needs `Own` in the app")
+    if kind == "linkedModel":
+        right["custom-layers"] = (NotApplicable, KINDS[kind])
+    assert said_by(answers, right) == right
 
 
 @pytest.mark.parametrize(

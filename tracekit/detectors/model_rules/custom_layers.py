@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tracekit.detectors as tk
-from tracekit.detectors.model_rules.shared import code, name_list
+from tracekit.detectors.model_rules.shared import code, name_list, no_operations
 from tracekit.model_files.facts import Form
 
 
@@ -15,10 +15,12 @@ def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
     if model.custom_layers or counted:
         names = name_list(map(code, model.custom_layers)) or "an unnamed class"
         return view.finding(
-            f"Needs {names} in the app: without it the model does not load, and the layer may run on the CPU or GPU, "
-            "not on the Neural Engine.",
+            f"Needs {names} in the app: without it the model does not load. What it computes may run on the CPU or "
+            "GPU, not on the Neural Engine.",
             metrics,
         )
+    if model.kind == "linked model":
+        return no_operations(view)
     if model.form in (Form.COMPILED, Form.COMPILER_JSON) and not model.counts:
         return view.unknown("The file does not list the layers.", "Inspect the .mlmodel itself.")
     return view.passed("No custom layers.", metrics)
