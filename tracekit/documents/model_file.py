@@ -58,24 +58,20 @@ SAVINGS: tuple[Column[Saving], ...] = (
 def _obstacle_words(*alike: EngineObstacle) -> str:
     """`2 gather (computed index)`, `sin, on A15, M2 and older`."""
     kinds = "".join(format_counts([each.operation for each in alike if each.operation]))
-    reason, chips = alike[0].reason, alike[0].chips
+    reason, chips = alike[0].limit.words, alike[0].chips
     said = f"{kinds} ({reason})" if kinds and reason else kinds or reason
     return f"{said}{f', on {chips}' if chips else ''}"
 
 
-def _says(each: EngineObstacle) -> str:
-    return f"{each.certainty}{' (disputed)' if each.doubtful else ''}: {each.source}"
-
-
 LIMITS: tuple[Column[list[EngineObstacle]], ...] = (
+    columns.words("check", lambda alike: alike[0].limit.check),
     columns.words("limit", lambda alike: _obstacle_words(*alike)),
-    columns.names("check", lambda alike: alike[0].check),
-    columns.words("who says it", lambda alike: _says(alike[0])),
+    columns.words("who says it", lambda alike: f"{alike[0].limit.says}: {alike[0].limit.source}"),
 )
 PLACES: tuple[Column[EngineObstacle], ...] = (
     columns.numbers("no.", lambda each: each.number),
     columns.words("operation", lambda each: each.operation),
-    columns.words("limit", lambda each: each.reason or "missing there"),
+    columns.words("limit", lambda each: each.limit.words or "missing there"),
     columns.names("name", lambda each: each.name),
 )
 JOINED = "functions"
@@ -147,7 +143,7 @@ def engine_verdicts(report: ModelReport) -> list[str]:
 
 def _engine(info: EngineInfo, several: bool) -> Section | None:
     """What is behind the verdict of a function, and, in the long text, the place of each operation in the graph."""
-    alike = grouped(((each.reason, each.chips, each.source), each) for each in info.obstacles)
+    alike = grouped((each.limit, each) for each in info.obstacles)
     title = f"Neural Engine, {info.function}" if several else "Neural Engine"
     placed = [each for each in info.obstacles if each.number]
     beside = [f"the file alone: {info.by_file}"] if info.by_file else []

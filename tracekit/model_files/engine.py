@@ -25,7 +25,6 @@ from tracekit.model_files.engine_limits import (
     Bounds,
     Graph,
     Limit,
-    chips_until,
     largest_shape,
     limit_of,
     weight_limit,
@@ -281,8 +280,8 @@ def verdict(placement: Placement) -> str:
         few = f"{len(certain):,} of {placement.operations:,} operations ({_types(certain)}{split})"
         said = f"likely, all but {few}{at_default}"
     if older:
-        until = max(each.limit.until or 0 for each in older)
-        said += f"; on {chips_until(until)} not {_types(older)}"
+        newest = max(older, key=lambda each: each.limit.until or 0)
+        said += f"; on {newest.limit.chips} not {_types(older)}"
     return said
 
 

@@ -44,6 +44,12 @@ class Limit:
         """`measured`, `seen once, disputed`."""
         return f"{self.certainty}{', disputed' if self.doubtful else ''}"
 
+    @property
+    def chips(self) -> str:
+        """`A16, M3 and older`; empty for all chips."""
+        names = sorted(name for name, number in GENERATIONS.items() if number == self.until)
+        return f"{', '.join(names)} and older" if names else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
@@ -93,17 +99,13 @@ def chip_of(device: str | None) -> int | None:
     return _PHONES.get(match[1]) if match else None
 
 
-def chips_until(generation: int) -> str:
-    """`A16, M3 and older`."""
-    return f"{', '.join(sorted(name for name, number in GENERATIONS.items() if number == generation))} and older"
-
-
 UNSUPPORTED, SIZES, SEQUENTIAL = "unsupported-operations", "unsupported-dimensions", "sequential-operations"
 SHAPES, BLOCKS, FLOAT32, CUSTOM = "flexible-shapes", "per-block-weights", "float32-compute", "custom-layers"
 STATES, WEIGHTS = "state-shapes", "weight-file-size"
 
 _FORGE = "sbryngelson/ANEForge"
 _TOOLS = "apple/coremltools"
+_DETR = "roboflow/rf-detr#1495"
 _M, _A, _O = Certainty.MEASURED, Certainty.APPLE, Certainty.ONCE
 _Condition = Callable[["Graph", Operation], bool]
 
@@ -155,17 +157,8 @@ class Graph:
         return maker is not None and (is_constant(maker) or maker.type.startswith("load_constant"))
 
 
-def _odd_stride(graph: Graph, operation: Operation) -> bool:
-    return any(size > 1 and size % 2 for size in graph.numbers(operation, "strides"))
-
-
-def _strange_stride(graph: Graph, operation: Operation) -> bool:
-    """Whether a stride is no product of 2s and 3s."""
-    return any(size > 1 and 6 ** size.bit_length() % size for size in graph.numbers(operation, "strides"))
-
-
-def _transposed(graph: Graph, operation: Operation) -> bool:
-    return operation.type != "convolution" or graph.numbers(operation, "transposed") == (1,)
+def _strides(graph: Graph, operation: Operation) -> list[int]:
+    return [size for size in graph.numbers(operation, "strides") if size > 1]
 
 
 def _first_size(graph: Graph, operation: Operation) -> int:
@@ -173,67 +166,65 @@ def _first_size(graph: Graph, operation: Operation) -> int:
     return (sizes[0] or 1) if sizes else 1
 
 
-def _wider(least: int) -> _Condition:
-    return lambda graph, operation: max(graph.kernel(operation)[-1:], default=0) >= least
+def _wider(most: int) -> _Condition:
+    return lambda graph, operation: max(graph.kernel(operation)[-1:], default=0) > most
 
 
-def _either(least: int) -> _Condition:
+def _average_above(most: int) -> _Condition:
+    # Of networks, an average is 1, and the largest 0, which the file leaves out.
     return lambda graph, operation: (
-        # Of networks, an average is 1, and the largest 0, which the file leaves out.
         (operation.type == "avg_pool" or graph.numbers(operation, "type") == (1,))
-        and max(graph.kernel(operation), default=0) >= least
+        and max(graph.kernel(operation), default=0) > most
     )
 
 
+_CONDITIONS: dict[str, _Condition] = {
+    "computed index": lambda graph, each: graph.is_computed(each, "indices"),
+    "3 spatial dimensions": lambda graph, each: each.type == "convolution3d" or len(graph.kernel(each)) > 2,
+    "kernel wider than 15": _wider(15),
+    "kernel wider than 13": _wider(13),
+    "kernel above 31": _average_above(31),
+    "kernel above 29": _average_above(29),
+    "stride not made of 2s and 3s": lambda graph, each: any(6**64 % size for size in _strides(graph, each)),
+    "computed weights and a batch": lambda graph, each: (
+        graph.is_computed(each, "weight") and _first_size(graph, each) > 1
+    ),
+    "odd stride": lambda graph, each: (
+        (each.type != "convolution" or graph.numbers(each, "transposed") == (1,))
+        and any(size % 2 for size in _strides(graph, each))
+    ),
+}
+"""What an operation must have, by the words of the limit. Without an entry, its type decides."""
 _CONV = "conv convolution"
-_ALL_PROBED = (
-    "scatter scatter_along_axis scatter_nd non_zero where_non_zero one_hot reverse_sequence "
-    "reverse_seq sliding_windows band_part matrix_band_part mod mod_broadcastable logical_and logical_or logical_xor "
-    "reduce_prod random_bernoulli random_categorical random_normal random_uniform tan asin acos sinh cosh range_1d "
-    "range_dynamic"
+RECURRENT = "lstm", "gru", "rnn", "uni_directional_lstm", "bi_directional_lstm", "simple_recurrent"
+"""Operations of programs and layers of networks that go through a sequence step by step."""
+_CONTROL = "while_loop cond loop branch make_list list_read list_write list_gather list_scatter"
+_PROBED = (
+    "scatter scatter_along_axis scatter_nd non_zero where_non_zero one_hot reverse_sequence reverse_seq "
+    "sliding_windows band_part matrix_band_part mod mod_broadcastable logical_and logical_or logical_xor reduce_prod "
+    "random_bernoulli random_categorical random_normal random_uniform tan asin acos sinh cosh range_1d range_dynamic"
 )
-OPERATIONS: tuple[tuple[str, Limit, _Condition | None], ...] = (
-    (
-        "lstm gru rnn uni_directional_lstm bi_directional_lstm simple_recurrent while_loop cond loop branch make_list "
-        "list_read list_write list_gather list_scatter",
-        Limit(SEQUENTIAL, "", _A, f"{_TOOLS}#1780"),
-        None,
-    ),
-    ("custom custom_layer", Limit(CUSTOM, "", _O, "hollance/neural-engine"), None),
-    (_ALL_PROBED, Limit(UNSUPPORTED, "", _M, _FORGE), None),
-    ("sin cos reduce_argmin arg_min", Limit(UNSUPPORTED, "", _O, _FORGE, 14), None),
-    ("topk top_k", Limit(UNSUPPORTED, "", _M, "roboflow/rf-detr#1495", doubtful=True), None),
-    ("sort argsort arg_sort crop_resize affine", Limit(UNSUPPORTED, "", _M, _FORGE, 13), None),
-    ("resample", Limit(UNSUPPORTED, "", _M, f"{_TOOLS}#1875"), None),
-    (
-        "gather gather_along_axis gather_nd",
-        Limit(UNSUPPORTED, "computed index", _M, "roboflow/rf-detr#1495", doubtful=True),
-        lambda graph, operation: graph.is_computed(operation, "indices"),
-    ),
-    (
-        "conv conv_transpose convolution3d",
-        Limit(UNSUPPORTED, "3 spatial dimensions", _A, f"{_TOOLS}#1368"),
-        lambda graph, operation: operation.type == "convolution3d" or len(graph.kernel(operation)) > 2,
-    ),
-    (_CONV, Limit(UNSUPPORTED, "kernel wider than 15", _M, _FORGE), _wider(16)),
-    (_CONV, Limit(UNSUPPORTED, "kernel wider than 13", _M, _FORGE, 13), _wider(14)),
-    ("avg_pool pooling", Limit(UNSUPPORTED, "kernel above 31", _M, _FORGE), _either(32)),
-    ("avg_pool pooling", Limit(UNSUPPORTED, "kernel above 29", _M, _FORGE, 13), _either(30)),
-    (_CONV, Limit(UNSUPPORTED, "stride not made of 2s and 3s", _O, f"{_TOOLS}#2173"), _strange_stride),
-    (
-        "conv",
-        Limit(UNSUPPORTED, "computed weights and a batch", _M, _FORGE),
-        lambda graph, operation: graph.is_computed(operation, "weight") and _first_size(graph, operation) > 1,
-    ),
-    (
-        "conv_transpose convolution",
-        Limit(UNSUPPORTED, "odd stride", _O, f"{_TOOLS}#2450"),
-        lambda graph, operation: _transposed(graph, operation) and _odd_stride(graph, operation),
-    ),
+_TABLE: tuple[tuple[str, Limit], ...] = (
+    (f"{' '.join(RECURRENT)} {_CONTROL}", Limit(SEQUENTIAL, "", _A, f"{_TOOLS}#1780")),
+    ("custom custom_layer", Limit(CUSTOM, "", _O, "hollance/neural-engine")),
+    (_PROBED, Limit(UNSUPPORTED, "", _M, _FORGE)),
+    ("sin cos reduce_argmin arg_min", Limit(UNSUPPORTED, "", _O, _FORGE, 14)),
+    ("topk top_k", Limit(UNSUPPORTED, "", _M, _DETR, doubtful=True)),
+    ("sort argsort arg_sort crop_resize affine", Limit(UNSUPPORTED, "", _M, _FORGE, 13)),
+    ("resample", Limit(UNSUPPORTED, "", _M, f"{_TOOLS}#1875")),
+    ("gather gather_along_axis gather_nd", Limit(UNSUPPORTED, "computed index", _M, _DETR, doubtful=True)),
+    ("conv conv_transpose convolution3d", Limit(UNSUPPORTED, "3 spatial dimensions", _A, f"{_TOOLS}#1368")),
+    (_CONV, Limit(UNSUPPORTED, "kernel wider than 15", _M, _FORGE)),
+    (_CONV, Limit(UNSUPPORTED, "kernel wider than 13", _M, _FORGE, 13)),
+    ("avg_pool pooling", Limit(UNSUPPORTED, "kernel above 31", _M, _FORGE)),
+    ("avg_pool pooling", Limit(UNSUPPORTED, "kernel above 29", _M, _FORGE, 13)),
+    (_CONV, Limit(UNSUPPORTED, "stride not made of 2s and 3s", _O, f"{_TOOLS}#2173")),
+    ("conv", Limit(UNSUPPORTED, "computed weights and a batch", _M, _FORGE)),
+    ("conv_transpose convolution", Limit(UNSUPPORTED, "odd stride", _O, f"{_TOOLS}#2450")),
 )
-"""Types of operations of programs and of layers of networks, the limit, and what an operation must have besides."""
-_BY_TYPE = [(frozenset(types.split()), limit, condition) for types, limit, condition in OPERATIONS]
-SEQUENTIAL_TYPES = _BY_TYPE[0][0]
+"""Types of operations of programs and of layers of networks, and the limit."""
+OPERATIONS = [(frozenset(types.split()), limit, _CONDITIONS.get(limit.words)) for types, limit in _TABLE]
+SEQUENTIAL_TYPES = OPERATIONS[0][0]
 
 _SIZE = Limit(SIZES, "size above 65,536", _M, f"{_FORGE}, maderix/ANE#26")
 _OLD_SIZE = Limit(SIZES, "size above 16,384", _M, f"{_FORGE}, FluidInference/FluidAudio#121", NEWEST_OLD_SIZES)
@@ -274,8 +265,8 @@ def largest_shape(shape: Shape) -> tuple[int | None, ...]:
 def limit_of(graph: Graph, operation: Operation, function: Function, chip: int | None) -> Limit | None:
     """The first limit that an operation is beyond."""
     if operation.depth:
-        return replace(_BY_TYPE[0][1], words="in a loop or branch")
-    for types, limit, condition in _BY_TYPE:
+        return replace(OPERATIONS[0][1], words="in a loop or branch")
+    for types, limit, condition in OPERATIONS:
         if operation.type in types and holds(limit, chip) and (condition is None or condition(graph, operation)):
             return limit
     if operation.type in EITHER_UNIT:

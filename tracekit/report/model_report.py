@@ -16,7 +16,7 @@ from tracekit.detectors.model_runner import judged_placements, run_model_detecto
 from tracekit.detectors.options import Settings
 from tracekit.grouping import grouped
 from tracekit.model_files.engine import Placement, verdict
-from tracekit.model_files.engine_limits import Limit, chips_until, parse_chip
+from tracekit.model_files.engine_limits import Limit, parse_chip
 from tracekit.model_files.facts import Conversion, Feature, Function, Metadata, ModelFile, Weight, is_constant
 from tracekit.model_files.performance.facts import ComputeUnit, PerformanceReport
 from tracekit.model_files.versions import NEWEST, parse_target, release_of
@@ -118,15 +118,9 @@ class EngineObstacle:
     """Place of the operation among those of the function without constants, from 1 on; None for the function."""
     operation: str
     name: str
-    reason: str
-    check: str
-    """Id of the check that reports it."""
-    certainty: str
-    source: str
-    chips: str | None
-    """Chips that it is about: the newest, and older ones; None for all."""
-    doubtful: bool
-    """Whether others saw it run all the same, or only a part of it left."""
+    limit: Limit
+    chips: str
+    """Chips that have the limit: the newest, and older ones; empty for all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,35 +300,21 @@ def format_counts(names: Sequence[str]) -> list[str]:
 
 
 def _engine(placement: Placement) -> EngineInfo:
-    entries: list[tuple[int | None, str, str, Limit]] = [(None, "", "", limit) for limit in placement.whole]
     # Plans name operations by what they give.
-    entries += [
-        (
-            each.number,
-            each.operation.type,
-            next((value.name for value in each.operation.outputs), each.operation.name),
-            each.limit,
-        )
-        for each in placement.obstacles
-    ]
+    named = ((each, next((value.name for value in each.operation.outputs), "")) for each in placement.obstacles)
     return EngineInfo(
-        function=placement.function,
-        verdict=verdict(placement),
-        operations=placement.operations,
-        pieces=placement.pieces,
-        obstacles=tuple(
-            EngineObstacle(
-                number,
-                kind,
-                name,
-                limit.words,
-                limit.check,
-                str(limit.certainty),
-                limit.source,
-                None if limit.until is None else chips_until(limit.until),
-                limit.doubtful,
-            )
-            for number, kind, name, limit in entries
+        placement.function,
+        verdict(placement),
+        placement.operations,
+        placement.pieces,
+        (
+            *(EngineObstacle(None, "", "", limit, limit.chips) for limit in placement.whole),
+            *(
+                EngineObstacle(
+                    each.number, each.operation.type, name or each.operation.name, each.limit, each.limit.chips
+                )
+                for each, name in named
+            ),
         ),
     )
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import tracekit.detectors as tk
 from tracekit.detectors.model_rules.shared import code, name_list, no_operations
-from tracekit.model_files.engine_limits import SEQUENTIAL_TYPES
-
-RECURRENT = ("lstm", "gru", "rnn", "uni_directional_lstm", "bi_directional_lstm", "simple_recurrent")
-"""Operations of programs and layers of networks that go through a sequence step by step."""
+from tracekit.model_files.engine_limits import RECURRENT, SEQUENTIAL_TYPES
 
 
 def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from tracekit.detectors import InspectedModel, NotApplicable, NotEvaluated
-from tracekit.model_files.engine_limits import Limit, chips_until
+from tracekit.model_files.engine_limits import Limit
 from tracekit.model_files.facts import Feature, FeatureKind, Form, Function, Kind, ModelFile
 from tracekit.model_files.versions import deployment_target
 from tracekit.units import format_names
@@ -121,4 +121,4 @@ def no_operations(view: InspectedModel) -> NotApplicable | NotEvaluated:
 
 def boundary(limit: Limit) -> str:
     """Which chips a limit is about, for a sentence: nothing for all."""
-    return f" on {chips_until(limit.until)}" if limit.until is not None else ""
+    return f" on {limit.chips}" if limit.chips else ""
