@@ -1,15 +1,9 @@
 """The instances of one model: whether they can be the same, by the rows in their predictions, and how they were used.
 
-Which compute unit Core ML's own rows of a prediction suggest where the hardware was not recorded:
-
-| unit          | rows of one prediction in nine public captures (one app, iPhone, iOS 27.2)    |
-|---------------|-------------------------------------------------------------------------------|
-| Neural Engine | two input validations and a data cast; neither a `CPU` row nor a request      |
-| GPU           | a request to the GPU, or its preparation                                      |
-| CPU           | a `CPU` row of nearly the whole prediction; neither a data cast nor a request |
-
-It is weaker evidence than rows of the hardware: other systems may record otherwise, and every model that ran on the
-Neural Engine there kept a state. So it answers no question alone, but whether instances of a model differ.
+Where the Neural Engine was not recorded, Core ML's own rows of a prediction may look as if it worked: two input
+validations and a data cast, neither a `CPU` row nor a request (nine public captures of one app, iPhone, iOS 27.2).
+That is weaker evidence than rows of the hardware: other systems may record otherwise, and every model that ran on the
+engine there kept a state. So it answers no question alone, but whether instances of a model differ.
 """
 
 from __future__ import annotations
@@ -30,92 +24,59 @@ from tracekit.trace.events import Calls, Device, Events, Kind
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
 from tracekit.trace.trace import Trace, cached_by_trace
 
-WHOLE = 0.9
-"""Share of a prediction from which on a `CPU` row is nearly all of it (heuristic): in those captures it is 93% or more
-for three models on the CPU. A fourth, with 35% and 74%, suggests nothing."""
-
 MOST = 0.5
 """Share of a prediction above which an instance works on the CPU, unlike one that hardly does (heuristic)."""
 
 USUAL_UNIT = 0.9
-"""Share of the predictions that must suggest the same unit (heuristic)."""
-
-SHOWN_BY = {
-    Device.ANE: "two input validations and a data cast, and no other work",
-    Device.GPU: "requests to the GPU",
-    Device.CPU: "a CPU row of nearly the whole prediction",
-}
-"""What suggests each unit, in words."""
+"""Share of the predictions that must look so (heuristic)."""
 
 
-def suggested_unit(trace: Trace, predictions: IntArray) -> tuple[Device, int] | None:
-    """The unit that nearly all of these predictions, given by id, suggest, and how many do; None where they do not, and
-    where the hardware that would show it was recorded. O(predictions), and O(n log n) once for each trace."""
-    if not len(predictions):
-        return None
-    suggested = _of_calls(trace, predictions)
-    counts = np.bincount(suggested[suggested >= 0], minlength=len(UNITS))
-    best = int(counts.argmax())
-    if not counts[best] or counts[best] < USUAL_UNIT * len(predictions):
-        return None
-    return UNITS[best], int(counts[best])
+def looks_like_engine(trace: Trace, predictions: IntArray) -> bool:
+    """Whether nearly all of these predictions, given by id, look as if the Neural Engine worked, which was not
+    recorded. O(predictions), and O(n log n) once for each trace."""
+    return len(predictions) > 0 and bool(_like_engine(trace, predictions).mean() >= USUAL_UNIT)
 
 
 def units_used(trace: Trace, predictions: IntArray, compute: Events, hardware: Events) -> BoolArray:
     """Shape (predictions, units), in the order of `UNITS`: the unit worked for the call. `compute` and `hardware` are
     the rows of these predictions, linked to them.
 
-    Rows of the hardware show it, requests stand for execution that was not recorded, and what Core ML's rows suggest
+    Rows of the hardware show it, requests stand for execution that was not recorded, and what Core ML's rows look like
     counts where neither does. The CPU counts where it works for most of the call. O(n log n).
     """
-    used: BoolArray = _of_calls(trace, predictions)[:, None] == np.arange(len(UNITS))
-    for unit, executed, requested, instrument in (
-        (Device.ANE, Kind.ANE_EXEC, Kind.ANE_REQUEST, NEURAL_ENGINE),
-        (Device.GPU, Kind.GPU_EXEC, Kind.GPU_REQUEST, GPU),
+    used = np.zeros((len(predictions), len(UNITS)), np.bool_)
+    used[:, UNITS.index(Device.ANE)] = _like_engine(trace, predictions)
+    for unit, executed, requests, instrument in (
+        (Device.ANE, Kind.ANE_EXEC, (Kind.ANE_REQUEST,), NEURAL_ENGINE),
+        (Device.GPU, Kind.GPU_EXEC, (Kind.GPU_PREPARE, Kind.GPU_REQUEST), GPU),
     ):
         linked = hardware.prediction.filled()[hardware.kind.is_any(executed)]
         if not trace.coverage_of(instrument).recorded:
-            linked = np.append(linked, compute.prediction.filled()[compute.kind.is_any(requested)])
+            linked = np.append(linked, compute.prediction.filled()[compute.kind.is_any(*requests)])
         used[:, UNITS.index(unit)] |= counts_by(predictions, linked) > 0
     times = breakdown(trace).every
     row = places_of(times.id, predictions)
     cpu, duration = (np.append(each, 0)[row] for each in (times.cpu_busy_ns.filled(0), times.duration_ns))
-    used[:, UNITS.index(Device.CPU)] |= (cpu > MOST * duration) & (duration > 0)
+    used[:, UNITS.index(Device.CPU)] = (cpu > MOST * duration) & (duration > 0)
     return used
 
 
-def _of_calls(trace: Trace, predictions: IntArray) -> IntArray:
-    """What each of these predictions suggests: index in `UNITS`, -1 for nothing."""
-    index = places_of(breakdown(trace).every.id, predictions)
-    return np.append(_suggestions(trace), -1)[index]
+def _like_engine(trace: Trace, predictions: IntArray) -> BoolArray:
+    like: BoolArray = np.append(_all_like_engine(trace), False)[places_of(breakdown(trace).every.id, predictions)]
+    return like
 
 
 @cached_by_trace
-def _suggestions(trace: Trace) -> IntArray:
-    """Shape (top predictions,), in the order of the breakdown: index in `UNITS`, -1 for none."""
-    times = breakdown(trace).every
-    engine, gpu = (trace.coverage_of(instrument).recorded for instrument in (NEURAL_ENGINE, GPU))
-
-    def count(rows: Events, chosen: BoolArray | None = None) -> IntArray:
-        """Rows in each prediction."""
-        linked = rows.prediction.filled()
-        return counts_by(times.id, linked if chosen is None else linked[chosen])
-
-    data, compute = trace.data, trace.compute
-    validations = count(data, data.kind.is_any(Kind.INPUT_VALIDATION))
-    casts = count(data, data.kind.is_any(Kind.DATA_CAST))
-    requests = count(compute, compute.kind.is_any(Kind.GPU_PREPARE, Kind.GPU_REQUEST))
-    others = count(compute, ~compute.kind.is_any(Kind.GPU_PREPARE, Kind.GPU_REQUEST, Kind.CPU_COMPUTE))
+def _all_like_engine(trace: Trace) -> BoolArray:
+    """Shape (top predictions,), in the order of the breakdown."""
+    ids, data = breakdown(trace).every.id, trace.data
+    like = np.full(len(ids), not trace.coverage_of(NEURAL_ENGINE).recorded)
+    for kind, wanted in ((Kind.INPUT_VALIDATION, 2), (Kind.DATA_CAST, 1)):
+        like &= counts_by(ids, data.prediction.filled()[data.kind.is_any(kind)]) == wanted
     # The stages of a pipeline have rows of their own, and hardware that was recorded is better evidence.
-    alone = (count(trace.activity) == 0) & (count(trace.hardware) == 0) & (others == 0)
-    cpu, duration = times.cpu_busy_ns.filled(0), times.duration_ns
-    all_on_cpu = (duration > 0) & (cpu >= WHOLE * duration)
-    suggest = (
-        alone & (not engine) & (validations == 2) & (casts == 1) & (count(compute) == 0),
-        alone & (not gpu) & (requests > 0),
-        alone & (not (engine and gpu)) & all_on_cpu & (casts == 0) & (requests == 0),
-    )
-    return np.select(suggest, range(len(UNITS)), -1)
+    for rows in (trace.compute, trace.activity, trace.hardware):
+        like &= counts_by(ids, rows.prediction.filled()) == 0
+    return like
 
 
 USUAL = 0.8

@@ -146,8 +146,8 @@ COMMANDS = (
         (Argument("path", "PATH", "recordings of the build, their JSON reports, or folders", "*"),),
         "baseline save-baseline update-baseline show-baseline output open format json quiet",
         "history p50 p95 load cold-load first-load loads copies in-flight late-frames neural-engine unit "
-        f"rename allow-missing allow-no-baseline allow-environment-change model process {_PART} run jobs dask "
-        f"{_SETTINGS} {_READ}",
+        f"rename allow-missing allow-no-baseline allow-environment-change model model-file process {_PART} run jobs "
+        f"dask {_SETTINGS} {_READ}",
         (*REPORT_FORMS, BRIEF, "junit", "sarif", GITHUB),
         status="0 passed, 1 failed, 2 error, 3 inconclusive",
     ),

@@ -22,7 +22,7 @@ from tracekit.model_files.untrusted import MAX_TEXT_BYTES, read_bytes
 from tracekit.recording.contents import SIMULATOR
 from tracekit.report.choice import matching_any, plain
 from tracekit.report.report import Report
-from tracekit.request import Request, open_requested
+from tracekit.request import Request, open_requested, read_trace
 
 if TYPE_CHECKING:
     from tracekit.report.timeline import Timeline
@@ -120,7 +120,9 @@ def measure_one(
                 return Measured(path, None, performance=profile)
         if _is_empty_folder(Path(where)):
             raise UnreadableRecording(f"{path} is an empty folder: no recording and no JSON report")
-        trace = open_requested(where, request)
+        # Names of model files tell whose rows are, where they are given.
+        read = read_trace if request.model_files or request.settings.model_files else open_requested
+        trace = read(where, request)
         if not lanes and not report:
             return Measured(path, measured_trace(trace, request))
         measurements, analysis = measured_analysis(trace, request)

@@ -252,7 +252,7 @@ def _model_from_plain(plain: object) -> ModelMeasurements:
         awaited_load_ns=_value(record, "awaited_load_ns", _is_count, optional=True),
         warm_parts=_parts_from_plain(record.get("warm_parts")),
         parts=_parts_from_plain(record.get("parts")),
-        where=_where_from_plain(record.get("where")),
+        where=None if record.get("where") is None else _where_from_plain(record["where"]),
         inexact=_inexact_from_plain(record.get("inexact")),
         counted=_value(record, "counted", str, optional=True) or "predictions",
         overlap=_value(record, "overlap", bool, optional=True) or False,
@@ -266,33 +266,29 @@ def _inexact_from_plain(plain: object) -> Inexact:
     return Inexact(**{name: _value(record, name, fits) for name, fits in (kinds | {"loads_at_least": bool}).items()})
 
 
-def _where_from_plain(plain: object) -> Whereabouts | None:
-    if plain is None:
-        return None
+def _where_from_plain(plain: object, *, whole: bool = True) -> Whereabouts:
     record = _dict(plain, "where")
-    units = tuple(_unit_from_plain(each) for each in _list(record, "units"))
-    if tuple(each.unit for each in units) != tuple(map(str, UNITS)):
+    functions = _dict(record.get("functions"), "functions") if whole else {}
+    units = tuple(UnitUse(**_fields_of(UnitUse, _dict(each, "units"))) for each in _list(record, "units"))
+    if tuple(each.unit for each in units) != tuple(map(str, UNITS)) or {each.answer for each in units} - {*Answer}:
         raise MalformedError("units")
-    functions = {name: _dict(rows, name) for name, rows in _dict(record.get("functions"), "functions").items()}
-    if not all(_is_count(rows) for by_unit in functions.values() for rows in by_unit.values()):
-        raise MalformedError("functions")
     return Whereabouts(
-        _value(record, "predictions", _is_count), _value(record, "left_out", _is_count), units, functions
+        _value(record, "predictions", _is_count),
+        _value(record, "left_out", _is_count),
+        units,
+        {name: _where_from_plain(each, whole=False) for name, each in functions.items()},
     )
 
 
-def _unit_from_plain(plain: object) -> UnitUse:
-    record = _dict(plain, "units")
-    kinds: dict[str, type | Callable[[Any], bool]] = dict.fromkeys(("unit", "why"), str)
-    kinds |= dict.fromkeys(("predictions", "maybe", "time_ns", "rows", "other_rows"), _is_count)
-    kinds |= {"answer": tuple(Answer).__contains__}
-    for key in ("share_of_time", "least_share", "most_share"):
-        if record.get(key) is not None:
-            _number(record, key)
-    evidence = tuple(map(str, _list(record, "evidence")))
-    known: dict[str, Any] = {key: _value(record, key, fits) for key, fits in kinds.items()}
-    known |= {key: record.get(key) for key in ("share_of_time", "least_share", "most_share")}
-    return UnitUse(**known, evidence=evidence)
+def _fields_of(owner: type, record: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a dataclass of counts, shares, texts and tuples of texts."""
+    readers: dict[str, Callable[[str], Any]] = {
+        "str": lambda key: _value(record, key, str),
+        "int": lambda key: _value(record, key, _is_count),
+        "float | None": lambda key: None if record.get(key) is None else _number(record, key),
+        "tuple[str, ...]": lambda key: tuple(map(str, _list(record, key))),
+    }
+    return {each.name: readers[str(each.type)](each.name) for each in fields(owner)}
 
 
 def _parts_from_plain(plain: object) -> Parts | None:

@@ -93,19 +93,6 @@ _QUANTITIES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Worked:
-    """What recordings show of one unit's work for a model: of several, of the one in which it can have worked least."""
-
-    answer: str
-    """`proven`, `refuted` or `unknown`."""
-    predictions: int
-    of: int
-    """All predictions."""
-    why: str
-    """Why its share is not known better, or why it did not work, in a clause."""
-
-
-@dataclass(frozen=True, slots=True)
 class Figure:
     """One figure of a model: in ns, a count or a share, as its limit is."""
 
@@ -126,8 +113,10 @@ class Figure:
     """Whether it is a lower bound."""
     resolution_ns: int = 0
     """A duration has no more digits than that."""
-    worked: Worked | None = None
-    """Of a compute unit: where the model ran."""
+    answer: str = ""
+    """Of a compute unit `proven`, `refuted` or `unknown`: of several recordings, the one in which it worked least."""
+    said: str = ""
+    """The same in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +133,8 @@ class ModelFigures:
         """One figure with what it rests on, or why there is none."""
         if measured is None:
             return _MISSING[name][0].format(self.counted)
-        if measured.worked is not None:
-            return _worked_words(measured, measured.worked)
+        if measured.said:
+            return measured.said
         if name == "first-load" and not measured.value:
             return "nothing waited for a load"
 
@@ -204,23 +193,18 @@ def _unit_figure(unit: str, entries: Sequence[ModelMeasurements]) -> Figure | No
     where, use = max(known, key=lambda pair: (order.index(Answer(pair[1].answer)), -(pair[1].least_share or 0)))
     unknown = (each for each in where.units if each.answer == Answer.UNKNOWN and use.answer == Answer.PROVEN)
     doubts = (f"{unit_name(each)} unknown: {each.why}" for each in unknown)
-    worked = Worked(use.answer, use.predictions, where.predictions, "; ".join(filter(None, (use.why, *doubts))))
     lows, highs = ([getattr(use, name) for _, use in known] for name in ("least_share", "most_share"))
     low, high = (None if None in ends else min(ends) for ends in (lows, highs))
-    value = where.shares.get(unit, 0.0)
-    return Figure(value, low, high, None, len(known), worked=worked)
-
-
-def _worked_words(figure: Figure, worked: Worked) -> str:
-    """`100% of compute, in 140 of 140 predictions`."""
-    low, high = (words.share(end) for end in (figure.low or 0.0, 1.0 if figure.high is None else figure.high))
-    count = format_count(worked.of, "prediction")
-    said = f"{low if low == high else f'{low} to {high}'} of compute, in {worked.predictions:,} of {count}"
-    if worked.answer == Answer.REFUTED:
-        said = f"none of {count} ran there"
-    if worked.answer == Answer.UNKNOWN:
-        said = f"unknown, at most {high} of compute"
-    return said + (f" ({worked.why})" if worked.why else "")
+    least, most = (words.share(end) for end in (low or 0.0, 1.0 if high is None else high))
+    count, share = format_count(where.predictions, "prediction"), least if least == most else f"{least} to {most}"
+    said = {
+        Answer.PROVEN: f"{share} of compute, in {use.predictions:,} of {count}",
+        Answer.REFUTED: f"none of {count} ran there",
+        Answer.UNKNOWN: f"unknown, at most {most} of compute",
+    }[Answer(use.answer)]
+    why = "; ".join(filter(None, (use.why, *doubts)))
+    said += f" ({why})" if why else ""
+    return Figure(where.shares.get(unit, 0.0), low, high, None, len(known), answer=use.answer, said=said)
 
 
 def _figure_of_one(name: str, model: ModelMeasurements) -> float | None:
@@ -276,7 +260,7 @@ def _held(limit: Limit, entry: ModelFigures) -> tuple[Verdict, str, float | None
         elif entry.counted == "predictions":
             text += f"; {_MISSING[limit.name][1]}"
         return Verdict.INCONCLUSIVE, f"{text}; {bound}", None
-    if measured.worked is not None:
+    if measured.answer:
         return _unit_verdict(limit, measured), f"{text}, {bound}", measured.value
     value = measured.value
     is_met = value <= limit.value
@@ -289,10 +273,9 @@ def _held(limit: Limit, entry: ModelFigures) -> tuple[Verdict, str, float | None
 
 def _unit_verdict(limit: Limit, measured: Figure) -> Verdict:
     """Passed where the least share that the unit can have is enough, failed where the most is not."""
-    assert measured.worked is not None  # noqa: S101 - a figure of a unit
     if limit.value == ANY_WORK:
         of_answer = {Answer.PROVEN: Verdict.PASSED, Answer.REFUTED: Verdict.FAILED}
-        return of_answer.get(Answer(measured.worked.answer), Verdict.INCONCLUSIVE)
+        return of_answer.get(Answer(measured.answer), Verdict.INCONCLUSIVE)
     if (measured.low or 0) >= limit.value:
         return Verdict.PASSED
     return Verdict.FAILED if measured.high is not None and measured.high < limit.value else Verdict.INCONCLUSIVE

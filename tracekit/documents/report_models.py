@@ -10,8 +10,8 @@ from functools import partial
 from tracekit.analysis.breakdown.summary import Group
 from tracekit.analysis.models import ModelSummary, is_hardware_alone, is_inferred
 from tracekit.analysis.quantities import MODEL, mean_id
-from tracekit.analysis.where.verdict import UnitUse, Whereabouts
-from tracekit.analysis.where.words import compute_words, functions_words, predictions_words, unit_name, where_words
+from tracekit.analysis.where.verdict import UnitUse, Whereabouts, parts
+from tracekit.analysis.where.words import compute_words, predictions_words, unit_name, where_words
 from tracekit.documents import over_time, phases, time_breakdown
 from tracekit.documents.columns import absent_note, durations, elapsed, names, numbers, optional, quantity, words
 from tracekit.documents.model_file_words import TITLE as TITLE_OF_FILES, file_rows
@@ -86,10 +86,9 @@ def models_section(models: Sequence[ModelSummary], results: Sequence[Result] = (
 def ran_on(models: Sequence[ModelSummary]) -> blocks.Block | None:
     """Where each model ran: a line each, or one for those that did alike."""
     groups: dict[str, list[tuple[str, Whereabouts]]] = {}
-    for model in models:
-        if (where := model.where) is not None:
-            every = f"{where.predictions:,} of {format_count(where.predictions, 'prediction')}"
-            groups.setdefault(where_words(where).replace(every, _EVERY), []).append((model.name, where))
+    for name, where in (part for model in models for part in parts(model.name, model.where)):
+        every = f"{where.predictions:,} of {format_count(where.predictions, 'prediction')}"
+        groups.setdefault(where_words(where).replace(every, _EVERY), []).append((name, where))
     lines: list[Line] = []
     for said, group in groups.items():
         total = sum(where.predictions for _, where in group)
@@ -101,7 +100,8 @@ def ran_on(models: Sequence[ModelSummary]) -> blocks.Block | None:
 
 def where_section(models: Sequence[ModelSummary]) -> Section | None:
     """What is known of each unit's work for each model, stages too, with what it rests on."""
-    rows = [(model.name, model.where, use) for model in models if model.where is not None for use in model.where.units]
+    every = (part for model in models for part in parts(model.name, model.where))
+    rows = [(name, where, use) for name, where in every for use in where.units]
     columns: tuple[Column[_Use], ...] = (
         names("model", lambda row: row[0]),
         words("unit", lambda row: unit_name(row[2])),
@@ -113,13 +113,8 @@ def where_section(models: Sequence[ModelSummary]) -> Section | None:
         numbers("rows of\nothers", lambda row: row[2].other_rows, drop=3),
         words("because of", lambda row: "; ".join(filter(None, (*row[2].evidence, row[2].why))), drop=1),
     )
-    functions = (
-        (Span(name, Role.CODE), f": rows by function: {functions_words(where)}")
-        for name, where in {row[0]: row[1] for row in rows}.items()
-        if where.functions
-    )
     title = "Where it ran"
-    return section(title, table(title, columns, rows), items(functions), folded=True)
+    return section(title, table(title, columns, rows), folded=True)
 
 
 _EVERY = "\0"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from inspect import getdoc
 from operator import attrgetter
 from pathlib import Path
@@ -19,7 +19,7 @@ import pandas as pd
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.code.call_sites import call_sites
 from tracekit.analysis.ledger.choice import Choice
-from tracekit.analysis.where.verdict import UnitUse, whereabouts
+from tracekit.analysis.where.verdict import UnitUse, unit_rows, whereabouts
 from tracekit.api import Analysis, explain, judge, what_if_fixed
 from tracekit.errors import UsageError, naming_keywords
 from tracekit.frame import frame_of
@@ -121,14 +121,10 @@ class LoadedTrace:
 
     @property
     def compute_units(self) -> pd.DataFrame:
-        """Whether each compute unit worked for each model: one row for each of both, with the columns of `UnitUse`."""
+        """Whether each compute unit worked for each model and function: rows with the columns of `UnitUse`."""
         models = zip(self.trace.models.name, self.trace.models.level, strict=True)
-        rows = [
-            {"model": name} | asdict(use)
-            for name, level in models
-            for use in whereabouts(self.trace, name, level).units
-        ]
-        return pd.DataFrame(rows, columns=["model", *(each.name for each in fields(UnitUse))])
+        rows = [row for each in models for row in unit_rows(each[0], whereabouts(self.trace, *each))]
+        return pd.DataFrame(rows, columns=["model", "of_predictions", *(each.name for each in fields(UnitUse))])
 
     @property
     def coverage(self) -> pd.DataFrame:

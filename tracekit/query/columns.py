@@ -148,7 +148,7 @@ MODELS = COUNTS + tuple(
 )
 
 COMPUTE_UNITS = (
-    text("model", "model, by base name"),
+    text("model", "model, by base name; where labels name several functions, also `Model.function`"),
     text("level", "`top` for models that the app called, `sub` for stages of pipelines"),
     text("unit", "`neural-engine`, `gpu` or `cpu`"),
     text("answer", "whether it worked for the model: `proven`, `refuted` or `unknown`"),

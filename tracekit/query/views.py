@@ -7,7 +7,7 @@ for nanoseconds; times count from the start of the run.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final
 
@@ -15,10 +15,9 @@ import numpy as np
 
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.loads import first_predictions
-from tracekit.analysis.models import ModelSummary
 from tracekit.analysis.operations import Part
 from tracekit.analysis.statistics import top_calls
-from tracekit.analysis.where.verdict import UnitUse, Whereabouts
+from tracekit.analysis.where.verdict import unit_rows
 from tracekit.columns import Column, Flags, Type, known_where
 from tracekit.query import columns as of
 from tracekit.query.columns import Cells, ViewRows
@@ -110,13 +109,12 @@ def _models(source: Source) -> ViewRows:
 
 
 def _compute_units(source: Source) -> ViewRows:
-    def row(model: ModelSummary, where: Whereabouts, use: UnitUse) -> tuple[object, ...]:
-        said = {"model": model.name, "level": model.level, "of_predictions": where.predictions}
-        known = asdict(use) | said | {"evidence": "; ".join(use.evidence)}
-        return tuple(known[column.name] for column in of.COMPUTE_UNITS)
-
-    ran = [(model, model.where) for model in source.report().models if model.where is not None]
-    return typed([row(model, where, use) for model, where in ran for use in where.units], of.COMPUTE_UNITS)
+    rows = [
+        row | {"level": model.level, "evidence": "; ".join(row["evidence"])}
+        for model in source.report().models
+        for row in unit_rows(model.name, model.where)
+    ]
+    return typed([tuple(row[column.name] for column in of.COMPUTE_UNITS) for row in rows], of.COMPUTE_UNITS)
 
 
 def _requests(source: Source) -> ViewRows:

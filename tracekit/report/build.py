@@ -15,7 +15,6 @@ from tracekit.analysis.operations import operations
 from tracekit.analysis.requests import summarize_requests
 from tracekit.analysis.runtimes import summarize_runtimes
 from tracekit.detectors.options import ChosenChecks
-from tracekit.detectors.shared.unit_work import unit_suggestion_notes
 from tracekit.recording.table import TableState
 from tracekit.report.call_sites import code_info, symbols_sentence
 from tracekit.report.formatting import file_problems, incomplete_tables
@@ -63,7 +62,6 @@ def build_report(
     and source files are left out; `config` is the name of the settings file; `notes` are sentences beside those of the
     recording; `model_checks`: settings of the checks of model files. Raises `UsageError` for an unknown sort column."""
     code, models, requests = code_info(trace, shown), summarize_models(trace, shown), summarize_requests(trace, shown)
-    suggestions = unit_suggestion_notes(trace, (model.name for model in models))
     model_files, performance_reports = _attached_files(trace, models, model_checks)
     ran_runtimes = summarize_runtimes(trace, shown) if functions else without_tools(summarize_runtimes(trace, shown))
     ran_operations = operations(trace, shown) if functions else without_names(operations(trace, shown))
@@ -83,7 +81,7 @@ def build_report(
     report = Report(
         schema_version=SCHEMA_VERSION,
         tool=ToolInfo("tracekit", __version__, config),
-        recording=recording_info(trace, (*(() if shown is None else shown.notes), *notes, *suggestions)),
+        recording=recording_info(trace, (*(() if shown is None else shown.notes), *notes)),
         tables=table_infos(trace),
         coverage=tuple(coverage.values()),
         models=models,

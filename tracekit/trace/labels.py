@@ -26,7 +26,7 @@ _GPU_MARK = "_MpsGraphInference"
 _AT_ONCE = 1_000
 """Labels that are searched for the mark at once."""
 
-_UUID = re.compile(r"_[0-9A-Fa-f]{8}(?:[-_][0-9A-Fa-f]{4}){3}[-_][0-9A-Fa-f]{12}(?=_|$)")
+UUID = re.compile(r"_[0-9A-Fa-f]{8}(?:[-_][0-9A-Fa-f]{4}){3}[-_][0-9A-Fa-f]{12}(?=_|$)")
 _NEURAL_ENGINE_TAIL = re.compile(r"([0-9]{1,9})_([A-Za-z0-9]+)(?:\s+(.*))?", re.DOTALL)
 _GPU_TAIL = re.compile(r"([0-9]{1,9})_MpsGraphInference(\+*)(?![\w+]).*", re.DOTALL)
 _MPS = re.compile(r"MPSGraph:0x[0-9a-fA-F]+ \(CommandBuffer: 0x([0-9a-fA-F]{1,16})\)")
@@ -76,7 +76,7 @@ class KnownModels:
         known name the model ends before `_main`, else before the last `_`. Answers are kept, since labels repeat.
         """
         if head not in self._model_of:
-            bare = _UUID.sub("", head)
+            bare = UUID.sub("", head)
             start = bare.lstrip()
             is_main = start.endswith(_DEFAULT_FUNCTION)
             model = start.removesuffix(_DEFAULT_FUNCTION) if is_main else start.rpartition("_")[0]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -12,32 +13,33 @@ import numpy as np
 from tracekit.analysis.code.call_sites import call_sites, core_ml_stacks
 from tracekit.analysis.ledger.order import in_order
 from tracekit.analysis.queues import all_waits
-from tracekit.analysis.statistics import exact_sum
+from tracekit.analysis.statistics import exact_sum, top_calls
 from tracekit.arrays import BoolArray, IntArray
-from tracekit.intervals import Intervals, positions_between, union_length_by_group
+from tracekit.columns import codes_of
+from tracekit.intervals import Intervals, containing, union_length_by_group
 from tracekit.recording.contents import is_simulator
 from tracekit.recording.table import NOT_EXPORTED, TableState
 from tracekit.rows import places_of
 from tracekit.sorting import distinct_numbers
 from tracekit.trace.calls.stacks import UNIT_PATTERNS, Api, Unit, matches_function, outermost
-from tracekit.trace.events import (
-    Attribution,
-    Device,
-    Events,
-    Kind,
-    Lane,
-    Level,
-)
+from tracekit.trace.events import ATTRIBUTIONS, Attribution, Device, Events, Kind, Lane, Level
 from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
-from tracekit.trace.linking import top_predictions
+from tracekit.trace.instruments.kernel import engine_events
+from tracekit.trace.instruments.metal import MetalEncoders
+from tracekit.trace.instruments.tables import MetalPipelines
+from tracekit.trace.labels import KnownModels, gpu_label
+from tracekit.trace.linking import containing_by_key, top_predictions
+from tracekit.trace.requests.bind import NAME as CORE_AI
 from tracekit.trace.sharing import PADDING_NS
 from tracekit.trace.trace import Trace, cached_by_trace
+from tracekit.units import format_count
 
-BY_NAME, BY_TIME, BY_PROCESS, BY_REQUEST, BY_ROW, BY_STACK = (
+BY_NAME, BY_TIME, BY_PROCESS, BY_REQUEST, BY_METAL, BY_ROW, BY_STACK = (
     "rows that name the model",
     "rows in its predictions alone",
     "rows of its process in its predictions alone",
     "requests in Core ML's rows",
+    "Metal encoders and pipelines",
     "CPU rows of Core ML",
     "call stacks",
 )
@@ -66,16 +68,14 @@ LOST = 0.05
 _DRAWING: Final = re.compile(r"Render|Vertex|Fragment|Blit|Tile|Present", re.IGNORECASE)
 
 _CODE: Final = {
-    Device.ANE: rf"{UNIT_PATTERNS[Unit.NEURAL_ENGINE]}|-\[_ANE\w*Client |Espresso::ANERuntimeEngine::",
-    Device.GPU: rf"{UNIT_PATTERNS[Unit.GPU]}|Espresso::MPS\w*Engine::|-\[MPSGraph",
-    Device.CPU: rf"{UNIT_PATTERNS[Unit.CPU]}|BNNS|bnns::|Espresso::(?:BNNSEngine::|\w+_cpu\b)|\w+_kernel_cpu\b",
+    Device.ANE: (rf"{UNIT_PATTERNS[Unit.NEURAL_ENGINE]}|-\[_ANE\w*Client |Espresso::ANERuntime", "AppleNeuralEngine"),
+    Device.GPU: (rf"{UNIT_PATTERNS[Unit.GPU]}|Espresso::MPS\w*Engine::|-\[MPSGraph", "MetalPerformanceShadersGraph"),
+    Device.CPU: (
+        rf"{UNIT_PATTERNS[Unit.CPU]}|BNNS|bnns::|Espresso::(?:BNNSEngine::|\w+_cpu\b)|\w+_kernel_cpu\b",
+        "libBNNS.dylib",
+    ),
 }
-"""Functions below a prediction that compute, or ask a unit to: names in public recordings and reports."""
-_IMAGES: Final = {
-    Device.ANE: "AppleNeuralEngine",
-    Device.GPU: "MetalPerformanceShadersGraph",
-    Device.CPU: "libBNNS.dylib",
-}
+"""Functions below a prediction that compute, or ask a unit to, and images: names in public recordings and reports."""
 
 Pieces = tuple[IntArray, Intervals]
 """Place of the prediction of each interval, and the intervals, cut to it."""
@@ -95,8 +95,12 @@ class _Calls:
         # Of a pipeline, what its stages did is its own.
         owner = np.arange(len(activity)) if level == Level.SUB else top_predictions(activity)
         self._place_of = np.append(place[owner], -1)
-        self._by_start = np.argsort(self.times.starts, kind="stable")
-        self._ends = np.sort(self.times.ends)
+        self.tid = np.full(len(self.rows) + 1, -1)
+        """Thread that makes each prediction; -1 where that is not sure, and for place -1."""
+        if level == Level.TOP and (sites := call_sites(trace)) is not None:
+            at = places_of(self.rows.id, sites.id)
+            sure = (at >= 0) & sites.tid.known & ~sites.ambiguous
+            self.tid[at[sure]] = sites.tid.values[sure]
 
     def pieces(self, rows: Events, chosen: BoolArray) -> Pieces:
         """The chosen rows that are linked to one of the predictions."""
@@ -118,96 +122,112 @@ class _Calls:
         """Pieces in each prediction."""
         return np.bincount(part[0], minlength=len(self.rows))
 
-    def only(self, time: IntArray) -> IntArray:
-        """Place of the one prediction that was in flight at each time; -1 for none, and for several."""
-        starts, ends = self.times.starts[self._by_start], self.times.ends[self._by_start]
-        if not len(starts):
-            return np.full(len(time), -1)
-        begun = np.searchsorted(starts, time, "right")
-        several = begun - np.searchsorted(self._ends, time, "right") != 1
-        # If one is in flight, it is the one that ends last of those that have begun.
-        last = np.maximum.accumulate(np.where(ends >= np.maximum.accumulate(ends), np.arange(len(ends)), 0))
-        return np.where(several, -1, self._by_start[last[np.maximum(begun - 1, 0)]])
+    def in_flight(self, time: IntArray, tid: IntArray | None = None) -> IntArray:
+        """Place of the one prediction in flight at each time, of several of the one that this thread makes; else -1."""
+        place, _ = containing(self.times.starts, self.times.ends, time, time + 1)
+        if tid is None or (place >= 0).all():
+            return place
+        known = np.flatnonzero(self.tid[:-1] >= 0)
+        made, _ = containing_by_key(self.times.where(known), self.tid[known], Intervals(time, time + 1), tid)
+        return np.where(place >= 0, place, np.append(known, -1)[made])
+
+
+def _samples(calls: _Calls) -> tuple[Pieces, dict[Device, Pieces], int]:
+    """Samples in predictions of the target: all in Core ML or that compute, in any thread; those in code for each unit;
+    and the time of those in code for the CPU that lie in no prediction, or in several."""
+    trace = calls.trace
+    sampled, kinds, target = trace.sampled, core_ml_stacks(trace), trace.run.target.process
+    if sampled is None or kinds is None or not len(sampled.stacks) or not len(calls.rows):
+        nothing = np.zeros(0, np.int64), Intervals.none()
+        return nothing, dict.fromkeys(_CODE, nothing), 0
+    frames = [
+        matches_function(sampled.stacks, functions) | sampled.stacks.image.is_any(image)
+        for functions, image in _CODE.values()
+    ]
+    # What asked for the work is farther out than what does it.
+    outer = outermost(sampled, np.logical_or.reduce(frames))
+    of_frame = np.append(np.select(frames, range(len(_CODE)), -1), -1)
+    unit_of = np.where(outer >= 0, of_frame[outer], -1)
+    predicts = kinds.api.is_any(Api.PREDICTION)
+    computes = (unit_of >= 0) & ~kinds.api.is_any(Api.LOAD, Api.COMPILE)
+    rows = sampled.samples.where(sampled.samples.stack.known)
+    # What computes beside a prediction may do so for Core AI.
+    stack = rows.stack.values
+    own = predicts[stack] | (computes[stack] & ~_in_core_ai(trace, rows.time_ns - 1))
+    if target is not None and target.pid is not None:
+        own &= ~rows.pid.known | (rows.pid.values == target.pid)
+    rows, stack = rows.where(own), stack[own]
+    place = calls.in_flight(rows.time_ns - 1, np.where(predicts[stack], rows.tid.filled(), -1))
+    unit, ends, known = unit_of[stack], rows.time_ns, place >= 0
+    times = Intervals(ends - sampled.period_ns, ends)
+
+    def pieces(chosen: BoolArray) -> Pieces:
+        return calls.cut(place[chosen], times.where(chosen))
+
+    stray_ns = int(((unit == list(_CODE).index(Device.CPU)) & ~known).sum()) * sampled.period_ns
+    return pieces(known), {each: pieces(known & (unit == code)) for code, each in enumerate(_CODE)}, stray_ns
+
+
+def _in_core_ai(trace: Trace, time: IntArray) -> BoolArray:
+    """Whether Core AI was at work at each time: no row says on which unit."""
+    phases = trace.phases
+    of = phases.where(phases.runtime.is_any(CORE_AI) & phases.duration_ns.known & ~phases.phase.is_any("load"))
+    return Intervals(of.start_ns, of.start_ns + of.duration_ns.values).covered_time().within(time, time + 1) > 0
+
+
+def _encoded(calls: _Calls) -> Pieces:
+    """Metal encoders, and pipelines that are compiled, in predictions: those of their threads, or with their names."""
+    names, trace = calls.rows.model, calls.trace
+    known, places, times = KnownModels(names.values), [np.zeros(0, np.int64)], Intervals.none()
+    for rows in (trace.table(MetalEncoders), trace.table(MetalPipelines)):
+        if rows is None or not len(rows):
+            continue
+        tid, spans = rows.tid.filled(), Intervals(rows.start_ns, rows.start_ns)
+        place = calls.in_flight(rows.start_ns, tid)
+        own = (tid >= 0) & (calls.tid[place] == tid)
+        if isinstance(rows, MetalEncoders):
+            spans = Intervals.from_rows(rows)
+            model = rows.label.recoded(lambda label: gpu_label(label, known).model).codes_in(names.values)
+            own |= (model >= 0) & (model == names.codes[place])
+        own &= place >= 0
+        places, times = [*places, place[own]], times.joined(spans.where(own))
+    return calls.cut(np.concatenate(places), times)
 
 
 @dataclass(frozen=True, slots=True)
-class _Sampled:
-    """What samples in predictions show, each piece in the prediction that it is of."""
+class UnitFacts:
+    """What is known of a unit's work for each prediction of a level: arrays of shape (predictions,)."""
 
-    running: Pieces
-    """All of the threads of the predictions, and all that compute."""
-    unit: IntArray
-    """Index in `_CODE` of each, -1 for other code."""
-    stray_ns: int = 0
-    """Time of those in code for the CPU that lie in no prediction, or in several."""
+    own_ns: IntArray
+    """Time in which it is known to have worked for it."""
+    rows: IntArray
+    shows: dict[str, BoolArray]
+    """Whether this evidence proves that it worked for it."""
+    may_ns: IntArray
+    """Time of rows without a name that may be its own, or another's."""
+    asked_ns: IntArray
+    """Time of its requests to the unit."""
 
-    def of(self, device: Device) -> Pieces:
-        """Those in code for a unit."""
-        chosen = np.flatnonzero(self.unit == list(_CODE).index(device))
-        return self.running[0][chosen], self.running[1].where(chosen)
-
-
-def _samples(calls: _Calls) -> _Sampled:
-    """Samples of predictions of the target: those in Core ML, and those that compute in any thread."""
-    trace = calls.trace
-    sampled, kinds, target = trace.sampled, core_ml_stacks(trace), trace.run.target.process
-    none = np.zeros(0, np.int64)
-    if sampled is None or kinds is None or not len(sampled.stacks) or not len(calls.rows):
-        return _Sampled((none, Intervals.none()), none)
-    frames = {
-        device: matches_function(sampled.stacks, _CODE[device]) | sampled.stacks.image.is_any(_IMAGES[device])
-        for device in _CODE
-    }
-    # What asked for the work is farther out than what does it.
-    outer = outermost(sampled, np.logical_or.reduce([*frames.values()]))
-    of_frame = np.append(np.select([*frames.values()], range(len(_CODE)), -1), -1)
-    unit_of = np.where(outer >= 0, of_frame[outer], -1)
-    predicts = kinds.api.is_any(Api.PREDICTION)
-    relevant = predicts | ((unit_of >= 0) & ~kinds.api.is_any(Api.LOAD, Api.COMPILE))
-    rows = sampled.samples
-    own = rows.stack.known & np.append(relevant, False)[rows.stack.filled()]
-    if target is not None and target.pid is not None:
-        own &= ~rows.pid.known | (rows.pid.values == target.pid)
-    rows = rows.where(own)
-    stack = rows.stack.values
-    place = calls.only(rows.time_ns - 1)
-    sites = call_sites(trace) if calls.level == Level.TOP else None
-    if sites is not None and (place < 0).any():
-        # Of several predictions in flight, the one that the thread of the sample made.
-        spans = Intervals.from_rows(trace.activity).where(sites.id)
-        at = places_of(calls.rows.id, sites.id)
-        sure = np.flatnonzero(~sites.ambiguous & sites.tid.known & (at >= 0))
-        first, after = (np.searchsorted(rows.time_ns, edge[sure]) for edge in (spans.starts, spans.ends))
-        site, sample = np.repeat(sure, after - first), positions_between(first, after)
-        same = (sites.tid.values[site] == rows.tid.filled()[sample]) & (place[sample] < 0) & predicts[stack[sample]]
-        place[sample[same]] = at[site[same]]
-    known, on_cpu = np.flatnonzero(place >= 0), unit_of[stack] == list(_CODE).index(Device.CPU)
-    stray_ns = int((on_cpu & (place < 0)).sum()) * sampled.period_ns
-    ends = rows.time_ns[known]
-    times = Intervals(ends - sampled.period_ns, ends)
-    return _Sampled(calls.cut(place[known], times), unit_of[stack[known]], stray_ns)
+    @property
+    def lost(self) -> int:
+        """Predictions with requests of which the table has no row, where these are too many to be chance."""
+        asked = self.asked_ns > 0
+        without = int((asked & (self.own_ns + self.may_ns == 0)).sum())
+        return without if without > max(LOST * int(asked.sum()), 1) else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of each prediction of a level: arrays of shape (predictions,)."""
+    """What is known of each prediction of a level."""
 
     calls: _Calls
-    own_ns: dict[Device, IntArray]
-    """Time in which each unit is known to have worked for it."""
-    rows: dict[Device, IntArray]
-    shows: dict[tuple[Device, str], BoolArray]
-    """Whether this evidence proves that this unit worked for it."""
-    may_ns: dict[Device, IntArray]
-    """Time of rows without a name that may be its own, or another's."""
-    asked_ns: dict[Device, IntArray]
-    """Time of its requests to the unit."""
+    units: dict[Device, UnitFacts]
     sample_ns: int
     """From one sample to the next."""
     stray_ns: int
     """Time of samples that compute on the CPU for no known prediction."""
     rest_ns: IntArray
-    """Time that neither rows nor samples explain."""
+    """Time of each that neither rows nor samples explain."""
     excess_ns: IntArray
     """What of it is more than a prediction takes beside its work."""
 
@@ -215,24 +235,22 @@ class Facts:
 @cached_by_trace
 def table_lacks(trace: Trace) -> dict[Device, str]:
     """Why the absence of a row of a unit proves nothing, in a clause; empty where it does."""
-    reasons = {}
+    reasons, events = {}, engine_events(trace.run)
+    logged = f", though the kernel logged {format_count(events, 'event')} of its driver" if events else ""
     for unit, instrument in _INSTRUMENTS.items():
         coverage = trace.coverage_of(instrument)
-        unreadable = [
-            each for each in trace.run.tables if each.schema in coverage.tables and each.state == "unreadable"
-        ]
-        worked = bool((trace.hardware.device.is_any(unit) & ~trace.hardware.lane.is_any(Lane.MPS)).any())
+        tables = (each for each in trace.run.tables if each.schema in coverage.tables and each.state == "unreadable")
+        unreadable = [NOT_EXPORTED in each.reason for each in tables]
         if unreadable:
-            missing = all(NOT_EXPORTED in each.reason for each in unreadable)
-            why = "recorded but not exported" if missing else "its table cannot be read"
+            reasons[unit] = "recorded but not exported" if all(unreadable) else "its table cannot be read"
         elif coverage.state is TableState.MISSING:
-            why = "not recorded" if trace.contents.has_table_of_contents else "this input has no table of it"
+            toc = trace.contents.has_table_of_contents
+            reasons[unit] = "not recorded" if toc else "this input has no table of it"
+        elif (trace.hardware.device.is_any(unit) & ~trace.hardware.lane.is_any(Lane.MPS)).any():
+            reasons[unit] = ""
         else:
-            why = "" if worked else "its table has no row of anybody"
-        reasons[unit] = why
-    if is_simulator(trace.run.device.platform):
-        reasons[Device.ANE] = ""
-    return reasons
+            reasons[unit] = f"its table has no row of anybody{logged if unit is Device.ANE else ''}"
+    return reasons | ({Device.ANE: ""} if is_simulator(trace.run.device.platform) else {})
 
 
 def _rows_of_process(calls: _Calls) -> tuple[Pieces, BoolArray]:
@@ -241,20 +259,15 @@ def _rows_of_process(calls: _Calls) -> tuple[Pieces, BoolArray]:
     hardware, target = calls.trace.hardware, calls.trace.run.target.process
     silent = hardware.kind.is_any(Kind.GPU_EXEC) & hardware.attribution.is_any(Attribution.UNATTRIBUTED)
     nobody = silent & ~hardware.pid.known & ~hardware.process.known
-    pid = None if target is None else target.pid
-    draws = hardware.label.passing(lambda label: _DRAWING.search(label) is not None)
-    mine = (
-        np.flatnonzero(silent & (hardware.pid.filled() == pid) & ~draws) if pid is not None else np.zeros(0, np.int64)
-    )
+    own = silent & hardware.pid.known & (hardware.pid.values == (target.pid if target else None))
+    mine = np.flatnonzero(own & ~hardware.label.passing(_DRAWING.search))
     times = Intervals.from_rows(hardware).where(mine)
-    place = calls.only(times.starts)
-    inside = place >= 0
-    lengths = times.durations
-    models = calls.rows.model.codes[place]
-    for model in distinct_numbers(models[inside]):
-        of_model = inside & (models == model)
-        if lengths[of_model].sum() >= ALONE * lengths.sum():
-            return calls.cut(place[of_model], times.where(of_model)), nobody
+    place = calls.in_flight(times.starts)
+    models = np.where(place >= 0, calls.rows.model.codes[place], -1) if len(calls.rows) else place
+    for model in distinct_numbers(models[place >= 0]):
+        chosen = models == model
+        if times.durations[chosen].sum() >= ALONE * times.durations.sum():
+            return calls.cut(place[chosen], times.where(chosen)), nobody
     nobody[mine] = True
     return (np.zeros(0, np.int64), Intervals.none()), nobody
 
@@ -263,7 +276,7 @@ def _rows_of_process(calls: _Calls) -> tuple[Pieces, BoolArray]:
 def _doubtful(trace: Trace) -> BoolArray:
     """Shape (hardware rows,): rows of the Neural Engine without a name in a prediction, which others may have asked
     for: without it, rows of the same kind lie outside of all predictions at a rate that matters."""
-    hardware, calls = trace.hardware, Intervals.from_rows(_Calls(trace, Level.TOP).rows)
+    hardware, calls = trace.hardware, Intervals.from_rows(top_calls(trace, Kind.PREDICTION))
     generic = hardware.kind.is_any(Kind.ANE_EXEC) & ~hardware.attribution.is_any(
         Attribution.LABEL, Attribution.EXACT, Attribution.FOREIGN
     )
@@ -275,73 +288,81 @@ def _doubtful(trace: Trace) -> BoolArray:
     end = max(trace.run.duration_ns or 0, int(calls.ends.max(initial=0)), int(times.ends.max(initial=0)))
     called_ns = padded.covered_ns
     expected_ns = outside_ns * called_ns / max(end - called_ns, 1)
-    return linked & (expected_ns > OTHERS_SHARE * inside_ns)
+    return linked & ((expected_ns > OTHERS_SHARE * inside_ns) | _in_core_ai(trace, hardware.start_ns))
 
 
 def facts_of(trace: Trace, level: str) -> Facts:
     """O(n log n) in the rows of the trace; kept as long as the trace is."""
-    return trace.cache.get((facts_of, level), lambda: _gather(_Calls(in_order(trace), level)))
+    return trace.cache.get((facts_of, level), lambda: _gather(_Calls(in_order(_named_by_files(trace)), level)))
+
+
+def _named_by_files(trace: Trace) -> Trace:
+    """The trace, with rows of the model whose file has the name that their label gives: programs are compiled under the
+    name of a folder, and so may have another one than the model."""
+    hardware, target = trace.hardware, trace.run.target.process
+    model_of = {Path(each.source).stem.replace("-", "_"): each.model for each in trace.model_files if each.model}
+    own = hardware.attribution.is_any(Attribution.FOREIGN)
+    own &= hardware.model.passing(lambda name: name.replace("-", "_") in model_of)
+    own &= ~hardware.pid.known | (hardware.pid.values == (target.pid if target else None))
+    if not own.any():
+        return trace
+    names = tuple(dict.fromkeys((*hardware.model.values, *model_of.values())))
+    models = hardware.model.recoded(lambda name: model_of.get(name.replace("-", "_"))).codes_in(names)
+    attributions = hardware.attribution.codes_in(ATTRIBUTIONS)
+    renamed = replace(
+        hardware,
+        model=codes_of(np.where(own, models, hardware.model.codes), names),
+        attribution=codes_of(np.where(own, ATTRIBUTIONS.index(Attribution.LABEL), attributions), ATTRIBUTIONS),
+    )
+    return replace(trace, hardware=renamed)
 
 
 def _gather(calls: _Calls) -> Facts:
-    trace, hardware = calls.trace, calls.trace.hardware
+    trace, hardware, compute = calls.trace, calls.trace.hardware, calls.trace.compute
     named = hardware.attribution.is_any(Attribution.LABEL, Attribution.EXACT)
     doubtful, foreign = _doubtful(trace), hardware.attribution.is_any(Attribution.FOREIGN)
     of_process, nobody = _rows_of_process(calls)
     lacks, durations = table_lacks(trace), calls.times.durations
-    sampled, compute = _samples(calls), trace.compute
-    shows: dict[tuple[Device, str], BoolArray] = {}
-    rows, own, may, asked = (dict[Device, IntArray]() for _ in range(4))
-    work: list[Pieces] = []
+    running, sampled, stray_ns = _samples(calls)
+    units, work = dict[Device, UnitFacts](), [calls.pieces(trace.data, np.ones(len(trace.data), np.bool_))]
     for unit, kind in EXECUTED.items():
-        executed = hardware.kind.is_any(kind) & ~foreign
+        executed, on_gpu = hardware.kind.is_any(kind) & ~foreign, unit is Device.GPU
         found = {
             BY_NAME: calls.pieces(hardware, executed & named),
             BY_TIME: calls.pieces(hardware, executed & ~named & ~doubtful),
-            **({BY_PROCESS: of_process} if unit is Device.GPU else {}),
+            **({BY_PROCESS: of_process} if on_gpu else {}),
         }
-        requests = calls.pieces(compute, compute.kind.is_any(_REQUESTS[unit]))
-        shows |= {(unit, how): calls.counts(part) > 0 for how, part in found.items()}
-        rows[unit] = np.sum([calls.counts(part) for part in found.values()], axis=0)
-        own[unit], asked[unit] = calls.covered(*found.values()), calls.covered(requests)
         work += found.values()
-        possible = executed & ~named & ((hardware.prediction.filled() < 0) | doubtful)
-        possible = possible & nobody if unit is Device.GPU else possible
+        asked = {BY_REQUEST: calls.pieces(compute, compute.kind.is_any(_REQUESTS[unit]))}
+        asked |= {BY_METAL: _encoded(calls)} if on_gpu else {}
+        own_ns = calls.covered(*found.values())
+        possible = executed & ~named & ((hardware.prediction.filled() < 0) | doubtful) & (nobody | (not on_gpu))
         times = Intervals.from_rows(hardware).where(possible).covered_time()
-        may[unit] = np.minimum(times.within(calls.times.starts, calls.times.ends), durations - own[unit])
+        may_ns = np.minimum(times.within(calls.times.starts, calls.times.ends), durations - own_ns)
+        rows: IntArray = np.sum([calls.counts(part) for part in found.values()], axis=0)
+        shows = {how: calls.counts(part) > 0 for how, part in found.items()}
+        facts = UnitFacts(own_ns, rows, shows, may_ns, calls.covered(*asked.values()))
         # A table that is whole says more than who asked.
-        blind = bool(lacks[unit]) or _lost(asked[unit], own[unit], may[unit]) > 0
-        shows[unit, BY_REQUEST] = (asked[unit] > 0) & blind
-        shows[unit, BY_STACK] = (calls.counts(sampled.of(unit)) > 0) & blind
-    cpu, on_cpu = calls.pieces(compute, compute.kind.is_any(Kind.CPU_COMPUTE)), sampled.of(Device.CPU)
-    work.append(calls.pieces(trace.data, np.ones(len(trace.data), np.bool_)))
-    before = calls.covered(*work)
+        if lacks[unit] or facts.lost:
+            asked |= {BY_STACK: sampled[unit]}
+            facts.shows.update((how, calls.counts(part) > 0) for how, part in asked.items())
+        units[unit] = facts
+    cpu, on_cpu = calls.pieces(compute, compute.kind.is_any(Kind.CPU_COMPUTE)), sampled[Device.CPU]
     # A sample stands for time that rows know better.
-    own[Device.CPU] = np.maximum(calls.covered(*work, cpu), calls.covered(*work, on_cpu)) - before
-    rows[Device.CPU] = calls.counts(cpu)
-    shows |= {(Device.CPU, BY_ROW): calls.counts(cpu) > 0, (Device.CPU, BY_STACK): calls.counts(on_cpu) > 0}
-    waits = list(_waits(calls)) if calls.level == Level.TOP else []
+    own_ns = np.maximum(calls.covered(*work, cpu), calls.covered(*work, on_cpu)) - calls.covered(*work)
+    rows, none = calls.counts(cpu), np.zeros(len(durations), np.int64)
+    units[Device.CPU] = UnitFacts(own_ns, rows, {BY_ROW: rows > 0, BY_STACK: calls.counts(on_cpu) > 0}, none, none)
     # While it asks a unit, it waits for that one.
     asking = calls.pieces(compute, compute.kind.is_any(Kind.GPU_PREPARE, *_REQUESTS.values()))
-    rest = durations - calls.covered(*work, cpu, sampled.running, asking, *waits)
-    usual = np.minimum(CALL_NS + CALL_SHARE * durations, MOST_UNEXPLAINED * durations).astype(np.int64)
+    rest_ns = durations - calls.covered(*work, cpu, running, asking, *_waits(calls))
+    usual_ns = np.minimum(CALL_NS + CALL_SHARE * durations, MOST_UNEXPLAINED * durations).astype(np.int64)
     period_ns = trace.sampled.period_ns if trace.sampled is not None else 0
-    return Facts(calls, own, rows, shows, may, asked, period_ns, sampled.stray_ns, rest, np.maximum(rest - usual, 0))
+    return Facts(calls, units, period_ns, stray_ns, rest_ns, np.maximum(rest_ns - usual_ns, 0))
 
 
 def _waits(calls: _Calls) -> Iterator[Pieces]:
     """Time in which a prediction waited for a unit that did other work."""
-    for waits in all_waits(calls.trace).values():
+    for waits in all_waits(calls.trace).values() if calls.level == Level.TOP else ():
         place = places_of(calls.rows.id, waits.call)
         inside = np.flatnonzero(place >= 0)
         yield calls.cut(place[inside], waits.times.where(inside))
-
-
-def lost_rows(facts: Facts, unit: Device) -> int:
-    """Predictions with requests to the unit of which its table has no row, where these are too many to be chance."""
-    return _lost(facts.asked_ns[unit], facts.own_ns[unit], facts.may_ns[unit])
-
-
-def _lost(asked_ns: IntArray, own_ns: IntArray, may_ns: IntArray) -> int:
-    without, asked = (asked_ns > 0) & (own_ns + may_ns == 0), int((asked_ns > 0).sum())
-    return int(without.sum()) if without.sum() > max(LOST * asked, 1) else 0

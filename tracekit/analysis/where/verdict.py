@@ -1,11 +1,7 @@
 """Where each model ran: of each compute unit whether a recording proves it, refutes it, or cannot tell.
 
-| evidence that a unit worked for a prediction                           | unit               |
-|------------------------------------------------------------------------|--------------------|
-| rows of the unit that name the model, or lie in its predictions alone  | Neural Engine, GPU |
-| requests in Core ML's rows; they prove work, not how long it took      | Neural Engine, GPU |
-| `CPU` rows of Core ML                                                  | CPU                |
-| call stacks in code that computes, or in the engine's client           | all                |
+`evidence` says what proves that a unit worked; requests, Metal's encoders and call stacks prove it where the unit's
+table is not whole, and not how long it took.
 
 A unit is refuted where its table shows work of somebody, lost nothing that Core ML's rows ask for, and has no row that
 could be the model's; or where what other units and its thread did leaves no time for it. An empty table proves nothing:
@@ -17,14 +13,17 @@ for the most of its own. Everything is a sum over all predictions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 
+from tracekit.analysis.instances import looks_like_engine
 from tracekit.analysis.statistics import exact_sum
 from tracekit.analysis.where.evidence import (
+    BY_METAL,
     BY_NAME,
     BY_ROW,
     BY_STACK,
@@ -32,7 +31,6 @@ from tracekit.analysis.where.evidence import (
     LOST,
     Facts,
     facts_of,
-    lost_rows,
     table_lacks,
 )
 from tracekit.arrays import BoolArray, IndexArray, IntArray
@@ -40,6 +38,7 @@ from tracekit.intervals import Intervals
 from tracekit.recording.contents import is_simulator
 from tracekit.trace.attribution import HASH
 from tracekit.trace.events import DEVICE_NAMES, Attribution, Device, Events, Kind, Level, Origin
+from tracekit.trace.labels import UUID
 from tracekit.trace.trace import Trace
 from tracekit.units import format_share
 
@@ -97,8 +96,8 @@ class Whereabouts:
     """Predictions without one."""
     units: tuple[UnitUse, ...]
     """Neural Engine, GPU and CPU."""
-    functions: dict[str, dict[str, int]] = field(default_factory=dict)
-    """Rows of each unit, by function of the model, where labels name several."""
+    functions: dict[str, Whereabouts] = field(default_factory=dict)
+    """The same for each function of the model, where labels name several."""
 
     def of(self, unit: str) -> UnitUse:
         """What is known of one unit."""
@@ -128,14 +127,45 @@ def whereabouts(trace: Trace, model: str, level: str = Level.TOP, ids: IntArray 
     facts = facts_of(trace, level)
     rows = facts.calls.rows
     chosen = rows.model.is_any(model) if ids is None else np.isin(rows.id, ids)
-    at = np.flatnonzero(chosen & (rows.duration_ns > 0))
+    whole = _whereabouts(facts, model, chosen)
+    # A prediction is of the function that its rows name.
+    named = _named_rows(facts.calls.trace.hardware, model)
+    functions = named.label.recoded(lambda label: _function(label, model))
+    by_name = {name: np.isin(rows.id, named.prediction.filled()[functions.is_any(name)]) for name in functions.held()}
+    of_functions = {name: _whereabouts(facts, model, chosen & own) for name, own in by_name.items() if own.any()}
+    return replace(whole, functions=of_functions) if len(of_functions) > 1 else whole
+
+
+def _whereabouts(facts: Facts, model: str, chosen: BoolArray) -> Whereabouts:
+    at = np.flatnonzero(chosen & (facts.calls.rows.duration_ns > 0))
     of_model = _Model(facts, model, at)
-    return Whereabouts(
-        predictions=len(at),
-        left_out=int(chosen.sum()) - len(at),
-        units=tuple(map(of_model.use, DEVICE_NAMES)),
-        functions=_functions(of_model.named_rows),
-    )
+    return Whereabouts(len(at), int(chosen.sum()) - len(at), tuple(map(of_model.use, DEVICE_NAMES)))
+
+
+def _named_rows(hardware: Events, model: str) -> Events:
+    """Rows of execution that name the model."""
+    mine = hardware.model.is_any(model) & hardware.attribution.is_any(Attribution.LABEL, Attribution.EXACT)
+    return hardware.where(mine & hardware.kind.is_any(*EXECUTED.values()))
+
+
+def _function(label: str, model: str) -> str:
+    """`decode` in `Net_decode__Op0_AneInference`, and where the program has another name, or a UUID behind it."""
+    head = UUID.sub("", label.rpartition("__Op")[0].strip())
+    return head[len(model) + 1 :] if head[len(model) : len(model) + 1] == "_" else head.rpartition("_")[2]
+
+
+def parts(name: str, where: Whereabouts | None) -> Iterator[tuple[str, Whereabouts]]:
+    """Where a model ran, then where each of its functions did, as `Net` and `Net.decode`; nothing for None."""
+    if where is not None:
+        yield name, where
+        yield from ((f"{name}.{function}", of) for function, of in where.functions.items())
+
+
+def unit_rows(name: str, where: Whereabouts | None) -> Iterator[dict[str, Any]]:
+    """A row of a table for each unit, of the model and of its functions: the fields of `UnitUse`, with `model` and
+    `of_predictions`."""
+    for model, of in parts(name, where):
+        yield from ({"model": model, "of_predictions": of.predictions} | asdict(use) for use in of.units)
 
 
 def mostly_elsewhere(trace: Trace, ids: IntArray, unit: Device) -> float:
@@ -143,103 +173,106 @@ def mostly_elsewhere(trace: Trace, ids: IntArray, unit: Device) -> float:
     did half of it or more. O(predictions)."""
     facts = facts_of(trace, Level.TOP)
     chosen = np.isin(facts.calls.rows.id, ids)
-    known: IntArray = np.sum(list(facts.own_ns.values()), axis=0)[chosen]
-    elsewhere = 2 * facts.own_ns[unit][chosen] <= known
+    known: IntArray = np.sum([each.own_ns for each in facts.units.values()], axis=0)[chosen]
+    elsewhere = 2 * facts.units[unit].own_ns[chosen] <= known
     return float(elsewhere[known > 0].mean()) if known.any() else 1.0
 
 
 class _Model:
-    """Sums over some predictions of one model."""
+    """Sums over some predictions of one model, `at` these places."""
 
     def __init__(self, facts: Facts, model: str, at: IndexArray) -> None:
         calls, trace = facts.calls, facts.calls.trace
+        hardware, predictions = trace.hardware, calls.rows.take(at)
         self._facts, self._at = facts, at
         self._total_ns = exact_sum(calls.times.durations[at])
         self._spans = calls.times.where(at)
         self._simulated = is_simulator(trace.run.device.platform)
-        self._shown = {key: _unless_stray(key[1], mask[at]) for key, mask in facts.shows.items()}
-        hardware, predictions = trace.hardware, calls.rows.take(at)
-        mine = hardware.model.is_any(model) & hardware.attribution.is_any(Attribution.LABEL, Attribution.EXACT)
-        self.named_rows = hardware.where(mine & hardware.kind.is_any(*EXECUTED.values()))
         self._rows = {unit: int(hardware.kind.is_any(kind).sum()) for unit, kind in EXECUTED.items()}
-        loose = self.named_rows.where(self.named_rows.prediction.filled() < 0)
+        named = _named_rows(hardware, model)
+        loose = named.where(named.prediction.filled() < 0)
         self._loose = {
             unit: Intervals.from_rows(loose.where(loose.kind.is_any(kind))) for unit, kind in EXECUTED.items()
-        }
+        } | {Device.CPU: Intervals.none()}
         """Rows that name the model, and are of one of several predictions."""
         # Predictions that the hardware alone shows are no longer than its rows: nothing bounds what has no row.
         self._alone = bool(predictions.origin.is_any(Origin.HARDWARE).any())
-        self._lacks = table_lacks(trace) | {Device.CPU: _NO_CORE_ML if self._alone else ""}
+        unseen = table_lacks(trace) | {Device.CPU: _NO_CORE_ML if self._alone else ""}
+        self._unbounded = {unit for unit in unseen if self._alone and unseen[unit]}
         nameless = ~hardware.model.known | hardware.model.passing(HASH.fullmatch)
-        nameless &= hardware.kind.is_any(Kind.ANE_EXEC) & ~mine & self._alone
+        nameless &= hardware.kind.is_any(Kind.ANE_EXEC) & self._alone & ~hardware.model.is_any(model)
+        more = {
+            unit: f"its table lost the rows of {of.lost:,} predictions" for unit, of in facts.units.items() if of.lost
+        }
         if nameless.any():
-            self._lacks[Device.ANE] = self._lacks[Device.ANE] or _NAMELESS
-        for unit in EXECUTED:
-            if lost := lost_rows(facts, unit):
-                self._lacks[unit] = self._lacks[unit] or f"its table lost the rows of {lost:,} predictions"
-        self._own_ns = {unit: exact_sum(facts.own_ns[unit][at]) for unit in DEVICE_NAMES}
-        for unit, times in self._loose.items():
-            self._own_ns[unit] += exact_sum(self._spans.union().covered_within(times.union()))
-        self._open_ns = {unit: self._open(unit) for unit in DEVICE_NAMES}
+            more[Device.ANE] = _NAMELESS
+        self._lacks = {unit: why or more.get(unit, "") for unit, why in unseen.items()}
+        self._own_ns = {
+            unit: exact_sum(facts.units[unit].own_ns[at]) + exact_sum(self._spans.union().covered_within(times.union()))
+            for unit, times in self._loose.items()
+        }
+        self._open_ns = {unit: self._open(unit, unseen[unit]) for unit in DEVICE_NAMES}
         # Work may lie before and after the samples that show a call.
         earliest, _, _, latest = predictions.bounds
         around_ns = exact_sum(latest - earliest) - self._total_ns
-        unseen = table_lacks(trace)
         self._around_ns = {unit: around_ns if unseen[unit] else 0 for unit in EXECUTED}
         self._around_ns[Device.ANE] += Intervals.from_rows(hardware.where(nameless)).covered_ns
         self._around_ns[Device.CPU] = facts.stray_ns if around_ns else 0
 
-    def _open(self, unit: Device) -> IntArray:
+    def _shown(self, unit: Device) -> dict[str, BoolArray]:
+        """Predictions that each evidence shows; none where so few do that they may be of another call."""
+        few = max(LOST * len(self._at), 1) if len(self._at) > 1 else 0
+        masks = {how: mask[self._at] for how, mask in self._facts.units[unit].shows.items()}
+        return {how: mask & ((mask.sum() > few) | (how not in (BY_STACK, BY_METAL))) for how, mask in masks.items()}
+
+    def _open(self, unit: Device, unseen: str) -> IntArray:
         """Time of each prediction in which the unit may have worked without a row that says so."""
-        facts, at = self._facts, self._at
-        rest, shown = facts.rest_ns[at], self._shown
+        facts, at, shown = self._facts, self._at, self._shown(unit)
+        of, rest = facts.units[unit], facts.rest_ns[at]
+        own, may, asked = of.own_ns[at], of.may_ns[at], of.asked_ns[at]
         # Of more than a call takes anyway, all may be work.
         excess = np.where(facts.excess_ns[at] > 0, rest, 0)
         if unit is Device.CPU:
             # Work begins and ends up to a sample before and after those that show it; rows say it exactly.
-            edges = shown[unit, BY_STACK] & ~shown[unit, BY_ROW]
-            around: IntArray = np.minimum(rest, edges * 2 * facts.sample_ns)
-            return np.maximum(excess, around)
-        if unit is Device.ANE and self._simulated:
+            edges = shown[BY_STACK] & ~shown[BY_ROW]
+            open_ns = np.maximum(excess, np.minimum(rest, edges * 2 * facts.sample_ns))
+        elif unit is Device.ANE and self._simulated:
             return np.zeros_like(rest)
-        own, may, asked = facts.own_ns[unit][at], facts.may_ns[unit][at], facts.asked_ns[unit][at]
-        if table_lacks(facts.calls.trace)[unit]:
-            unseen = rest + np.maximum(asked - own, 0)
+        elif unseen:
+            open_ns = rest + np.maximum(asked - own, 0)
         elif self._lacks[unit]:
-            unseen = np.maximum(asked - own, 0) + np.where(own, 0, excess)
+            open_ns = np.maximum(asked - own, 0) + np.where(own, 0, excess)
         else:
             # Where the unit has rows of other predictions of the model, those of this one may be lost.
             others = own.any() or np.count_nonzero(may) > LOST * len(may)
-            unseen = np.where(own, 0, rest) if others else np.zeros_like(rest)
-        if shown[unit, BY_NAME].any():
-            # Of one program, all rows have the same name.
-            may = np.zeros_like(may)
-        most: IntArray = np.maximum(unseen, may)
+            open_ns = np.where(own, 0, rest) if others else np.zeros_like(rest)
+        # Of one program, all rows have the same name.
+        named = unit in EXECUTED and shown[BY_NAME].any()
+        most: IntArray = open_ns if named else np.maximum(open_ns, may)
         return most
-
-    def _unbounded(self, units: Iterable[Device]) -> bool:
-        """Whether nothing bounds what one of the units may have done."""
-        unseen = table_lacks(self._facts.calls.trace)
-        return self._alone and any(unit is Device.CPU or unseen[unit] for unit in units)
 
     def use(self, unit: Device) -> UnitUse:
         """What is known of one unit."""
-        shown = {how: mask for (each, how), mask in self._shown.items() if each is unit}
+        facts, at, shown = self._facts.units[unit], self._at, self._shown(unit)
         used = np.logical_or.reduce([*shown.values()])
         evidence = [how for how, mask in shown.items() if mask.any()]
-        count, rows, known_ns = int(used.sum()), int(self._facts.rows[unit][self._at].sum()), self._own_ns[unit]
-        if unit in self._loose and len(loose := self._loose[unit]):
+        loose = self._loose[unit]
+        count, rows = int(used.sum()), int(facts.rows[at].sum()) + len(loose)
+        if len(loose):
             meets = loose.covered_time().within(self._spans.starts, self._spans.ends) > 0
             count += min(int((meets & ~used).sum()), len(loose))
-            rows += len(loose)
             evidence = list(dict.fromkeys([BY_NAME, *evidence]))
+        # More than a call takes anyway may be work.
+        may_be = np.minimum(self._open_ns[unit], self._facts.excess_ns[at] + facts.may_ns[at]) > 0
+        may_be |= unit in self._unbounded
         answer, why = self._answer(unit, count)
         least, most = self._bounds(unit, count)
+        known_ns = self._own_ns[unit]
         return UnitUse(
             unit=str(unit),
             answer=str(answer),
             predictions=count,
-            maybe=min(int((~used & self._may_be(unit)).sum()), len(self._at) - count),
+            maybe=min(int((~used & may_be).sum()), len(at) - count),
             time_ns=known_ns,
             share_of_time=min(known_ns / self._total_ns, 1.0) if self._total_ns and not self._alone else None,
             least_share=least,
@@ -250,20 +283,13 @@ class _Model:
             why=why,
         )
 
-    def _may_be(self, unit: Device) -> BoolArray:
-        """Predictions in which more than a call takes anyway may be work of the unit."""
-        facts, at = self._facts, self._at
-        rows = facts.may_ns[unit][at] if unit in EXECUTED else 0
-        mask: BoolArray = (np.minimum(self._open_ns[unit], facts.excess_ns[at] + rows) > 0) | self._unbounded([unit])
-        return mask
-
     def _answer(self, unit: Device, count: int) -> tuple[Answer, str]:
         open_ns, lacks = exact_sum(self._open_ns[unit]) + self._around_ns[unit], self._lacks[unit]
         if count:
             return Answer.PROVEN, lacks
         if not len(self._at):
             return Answer.UNKNOWN, "no prediction has a known duration"
-        if open_ns <= NO_TIME * self._total_ns and not self._unbounded([unit]):
+        if open_ns <= NO_TIME * self._total_ns and unit not in self._unbounded:
             if unit is Device.CPU:
                 return Answer.REFUTED, "no CPU row, and no time for work without one"
             if lacks:
@@ -271,11 +297,11 @@ class _Model:
             if unit is Device.ANE and self._simulated:
                 return Answer.REFUTED, "a simulator has no Neural Engine"
             return Answer.REFUTED, f"none of the {self._rows[unit]:,} rows of its table is the model's"
-        if lacks:
-            return Answer.UNKNOWN, lacks
-        if unit is Device.CPU:
+        if unit is Device.CPU and not lacks:
             return Answer.UNKNOWN, f"nothing explains {format_share(open_ns / self._total_ns)} of the time"
-        return Answer.UNKNOWN, "rows in its predictions may be another's"
+        calls = self._facts.calls
+        seems = unit is Device.ANE and looks_like_engine(calls.trace, calls.rows.id[self._at])
+        return Answer.UNKNOWN, (lacks or _OF_ANOTHER) + (_SEEMS if seems else "")
 
     def _bounds(self, unit: Device, count: int) -> tuple[float | None, float | None]:
         """Least and most share of compute that can be the unit's."""
@@ -289,27 +315,14 @@ class _Model:
         may_ns += max(self._around_ns[each] for each in others)
         if not most_ns + elsewhere_ns + may_ns:
             return None, None
-        least = 0 if self._unbounded(others) or not least_ns else least_ns / (least_ns + elsewhere_ns + may_ns)
-        most = 1 if self._unbounded([unit]) else most_ns / max(most_ns + elsewhere_ns, 1)
+        least = (
+            0 if self._unbounded.intersection(others) or not least_ns else least_ns / (least_ns + elsewhere_ns + may_ns)
+        )
+        most = 1 if unit in self._unbounded else most_ns / max(most_ns + elsewhere_ns, 1)
         return round(float(least), 6), round(float(most), 6)
 
 
+_OF_ANOTHER = "rows in its predictions may be another's"
+_SEEMS = ", though Core ML's rows look as if it worked"
 _NO_CORE_ML = "Core ML recorded no events, and call stacks show none of its predictions"
 _NAMELESS = "its rows name no model, and Core ML recorded no events that tell whose they are"
-
-
-def _unless_stray(how: str, mask: BoolArray) -> BoolArray:
-    """The predictions in which call stacks show a unit; none where so few do that they may be of another call."""
-    few = how == BY_STACK and len(mask) > 1 and int(mask.sum()) <= min(LOST * len(mask), 1)
-    return np.zeros_like(mask) if few else mask
-
-
-def _functions(rows: Events) -> dict[str, dict[str, int]]:
-    """Rows of each unit by function of the model; nothing where labels name one or none."""
-    found: dict[str, dict[str, int]] = {}
-    for label in rows.label.held():
-        by_unit = found.setdefault(label.rpartition("__Op")[0].rpartition("_")[2], {})
-        of_label = rows.where(rows.label.is_any(label))
-        for unit in of_label.device.held():
-            by_unit[unit] = by_unit.get(unit, 0) + int(of_label.device.is_any(unit).sum())
-    return found if len(found) > 1 else {}

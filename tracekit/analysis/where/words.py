@@ -60,11 +60,3 @@ def compute_words(use: UnitUse) -> str:
         return ""
     low, high = format_share(use.least_share), format_share(use.most_share)
     return low if low == high else f"{low} to {high}"
-
-
-def functions_words(where: Whereabouts) -> str:
-    """`prefill Neural Engine 5, decode Neural Engine 40 and GPU 2`."""
-    return ", ".join(
-        f"{function} {' and '.join(f'{DEVICE_NAMES[Device(unit)]} {rows:,}' for unit, rows in by_unit.items())}"
-        for function, by_unit in where.functions.items()
-    )

@@ -8,7 +8,6 @@ import tracekit.detectors as tk
 from tracekit.analysis.breakdown.device_runs import SHORT_CPU_NS, device_runs_of
 from tracekit.analysis.quantities import median_of
 from tracekit.detectors.shared.planned import of_hand_offs
-from tracekit.detectors.shared.unit_work import unit_suggestion
 from tracekit.detectors.shared.wording import order_words, record_alone
 
 THERE_AND_BACK = 2
@@ -40,7 +39,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     rows, changes = view.predictions.where(has_handoffs), counts[has_handoffs]
     count, total_ns = len(rows), int(rows.duration_ns.sum())
     if count < options.min_predictions:
-        not_recorded = view.missing_units_answer(after=f"{unit_suggestion(view)}{of_hand_offs(view)}")
+        not_recorded = view.missing_units_answer(after=of_hand_offs(view))
         if count < len(view.predictions) and not_recorded is not None:
             return not_recorded
         record = record_alone(view.predictions)

@@ -9,7 +9,6 @@ from tracekit.analysis.where.verdict import mostly_elsewhere, whereabouts
 from tracekit.analysis.where.words import where_words
 from tracekit.detectors.shared.not_there import why_not
 from tracekit.detectors.shared.planned import of_units
-from tracekit.detectors.shared.unit_work import unit_suggestion
 from tracekit.detectors.shared.wording import order_words
 
 
@@ -34,7 +33,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if not options.expected_unit:
         return view.not_applicable(
             "No expected compute unit given; set one with --expect, for example --expect gpu. Recorded: "
-            f"{ran}.{unit_suggestion(view)}{of_units(view)}"
+            f"{ran}.{of_units(view)}"
         )
     expected = UNITS[options.expected_unit - 1]
     use, unit = where.of(expected), tk.DEVICE_NAMES[expected]
@@ -64,7 +63,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return view.passed(words, metrics(least))
     bounds = f"{tk.format_share(least)} to {tk.format_share(most)} of the work may have run on the {unit}"
     reason = f"{ran[0].upper()}{ran[1:]}: {bounds}."
-    not_recorded = view.missing_units_answer(before=f"{reason} ", after=f"{unit_suggestion(view)}{of_units(view)}")
+    not_recorded = view.missing_units_answer(before=f"{reason} ", after=of_units(view))
     apart = "" if tk.Intervals.from_rows(view.predictions).alone().all() else ", without overlapping predictions"
     return not_recorded or view.unknown(
         f"{reason}{of_units(view)}", f"Record this model alone{apart}, with Time Profiler, and nothing else running."
@@ -84,7 +83,7 @@ def _finding(
     least = "" if tk.value_of(metrics, "elsewhere") >= 1 else "at least "
     return view.finding(
         f"Expected on the {tk.DEVICE_NAMES[expected]}, but {least}{share} ran elsewhere: {ran}."
-        f"{order}{doubt}{unit_suggestion(view)}{why_not(view, expected)}",
+        f"{order}{doubt}{why_not(view, expected)}",
         metrics,
         rows=rows,
         missed=tk.value_of(metrics, "mostly-elsewhere"),
