@@ -54,6 +54,13 @@ def test_regions_and_flags_say_what_the_compiler_decided(tmp_path, regions, flag
     assert isinstance(placements_of(model), tuple)
 
 
+def test_what_the_exporter_asked_for_is_not_what_it_got(tmp_path) -> None:
+    package = compiled(tmp_path, "h16g", 0, [])
+    (package / "main-h16g.mlirb").write_bytes(b"ML\xefR preferredDevice=NeuralEngine")
+    (placement,) = placements_of(read_model(package))
+    assert verdict(placement) == "no: compiled for GPU or CPU only, though the Neural Engine was asked for"
+
+
 def test_a_package_that_is_not_compiled_says_so_and_a_damaged_copy_too(tmp_path) -> None:
     package = tmp_path / "Net.aimodel"
     package.mkdir()

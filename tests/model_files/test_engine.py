@@ -84,10 +84,23 @@ def test_the_chip_decides_what_the_file_leaves_open(labeled, name: str, chip: st
 
 @pytest.mark.parametrize(
     ("device", "generation"),
-    [("iPhone 13 Pro Max", 14), ("iPhone 14", 14), ("iPhone 15 Pro", 16), ("MacBook Pro", None)],
+    [
+        ("iPhone 13 Pro Max", 14),
+        ("iPhone 14", 14),
+        ("iPhone 15 Pro", 16),
+        ("iPhone 16 Plus", 16),
+        ("iPhone Air", 17),
+        ("MacBook Pro", None),
+    ],
 )
 def test_names_of_devices_tell_the_chip_where_they_do(device, generation) -> None:
     assert chip_of(device) == generation
+
+
+def test_chips_of_one_generation_have_one_engine() -> None:
+    # H13 to H17 of the reference.
+    for phone, mac in (("A14", "M1"), ("A15", "M2"), ("A16", "M3"), ("A17 Pro", "M4"), ("A18", "M4"), ("A19", "M5")):
+        assert parse_chip(phone) == parse_chip(mac)
 
 
 def test_a_chip_that_is_not_known_is_refused() -> None:

@@ -21,6 +21,8 @@ _PROGRAM = re.compile(r"main(?:-(\w{1,20}))?\.mlirb")
 _REGION = re.compile(r"(.{1,200})_ANE_region_(\d{1,9})_(\d{1,9})\.bc")
 _FLAGS = {"mps.fullyPlacedOnANE", "mps.noGPUActivity"}
 """Of an entry point that is wholly on the Neural Engine."""
+_PREFERS = b"preferredDevice=NeuralEngine"
+"""What an exporter asks for, which is not what the compiler does."""
 _ATTRIBUTES = "Entry Function Attributes"
 
 
@@ -69,10 +71,13 @@ def _functions(folder: Path, architecture: str) -> Iterator[facts.CompiledFuncti
     flags = dict(_flags(_manifest(folder, architecture)))
     graphs = [path for path in inside if path.suffix == ".mpsgraph" and path.is_file()]
     gpu = any(b"_GPU_region_" in read_bytes(path, MAX_TEXT_BYTES) for path in graphs)
+    program = folder / f"main-{architecture}.mlirb"
+    is_small = program.is_file() and program.stat().st_size <= MAX_TEXT_BYTES
+    asked = is_small and _PREFERS in read_bytes(program, MAX_TEXT_BYTES)
     wholly = bool(flags) and all(held >= _FLAGS for held in flags.values()) and not gpu
     for name in sorted({function for function, _, _ in found} | set(flags)) or ["main"]:
         regions = sum(function == name for function, _, _ in found)
-        yield facts.CompiledFunction(architecture, name, regions, wholly=wholly and regions > 0)
+        yield facts.CompiledFunction(architecture, name, regions, wholly=wholly and regions > 0, asked=asked)
 
 
 def _manifest(folder: Path, architecture: str) -> object:

@@ -157,7 +157,7 @@ def _compiled(part: CompiledFunction) -> Placement:
         f", split finely ({part.regions} regions, each submitted in every call)" if part.regions > _MANY_REGIONS else ""
     )
     if not part.regions:
-        said = "no: compiled for GPU or CPU only"
+        said = f"no: compiled for GPU or CPU only{', though the Neural Engine was asked for' if part.asked else ''}"
     elif part.wholly:
         said = f"compiled wholly for it{fine}"
     else:

@@ -71,9 +71,8 @@ class Bounds:
 NEWEST_OLD_SIZES = 15
 """Last generation with 16,384 as the limit of sizes: A16 and M3."""
 GENERATIONS = {
-    **{f"A{number}": number - 1 for number in (14, 15, 16, 17, 19, 20)},
-    "A13": 12,
-    "A18": 16,
+    **{f"A{number}": number - 1 for number in range(13, 18)},
+    **{f"A{number}": number - 2 for number in range(18, 21)},
     **{f"M{number}": number + 12 for number in range(1, 7)},
 }
 """By chip. Pro, Max and Ultra have the Neural Engine of the plain one. Source: names of compilers (H13 to H18)."""
@@ -89,13 +88,19 @@ def parse_chip(text: str) -> int:
     return GENERATIONS[match[1].upper()]
 
 
-_PHONES = {"12": 13, "12 Pro": 13, "13": 14, "13 Pro": 14, "14": 14, "14 Pro": 15, "15": 15, "15 Pro": 16}
+_PHONES = {
+    **dict.fromkeys(("12", "12 Pro"), 13),
+    **dict.fromkeys(("13", "13 Pro", "14"), 14),
+    **dict.fromkeys(("14 Pro", "15"), 15),
+    **dict.fromkeys(("15 Pro", "16", "16 Pro"), 16),
+    **dict.fromkeys(("17", "17 Pro", "Air"), 17),
+}
 """Generations of iPhones, whose names tell the chip; those of Macs do not."""
 
 
 def chip_of(device: str | None) -> int | None:
     """The generation of a recorded device; None where its name does not tell."""
-    match = re.fullmatch(r"iPhone (\d\d(?: Pro)?)(?: Max| Plus| mini)?", device or "")
+    match = re.fullmatch(r"iPhone (\d\d(?: Pro)?|Air)(?: Max| Plus| mini)?", device or "")
     return _PHONES.get(match[1]) if match else None
 
 

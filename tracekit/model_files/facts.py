@@ -324,6 +324,8 @@ class CompiledFunction:
     """Parts that were compiled for the Neural Engine; each is submitted on its own in every call."""
     wholly: bool
     """Whether the compiler put all of it there."""
+    asked: bool = False
+    """Whether the exporter preferred the Neural Engine."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ Sources: `mlmodel/format/Model.proto` of coremltools 9.0 (table of versions); th
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 
 from tracekit.errors import UsageError
@@ -93,6 +94,14 @@ def parse_target(text: str) -> Target:
         )
         raise UsageError(f"--system {text[:60]}: no such system (known: {known})")
     return Target(system, match[2], version)
+
+
+def recorded_target(platform: str | None, version: str | None) -> Target | None:
+    """The system of a recording, whose version may be followed by a build: `18.5 (22F76)`; None for one that is not
+    known."""
+    with suppress(UsageError):
+        return parse_target(f"{platform} {(version or '').partition(' (')[0]}")
+    return None
 
 
 def release_of(version: int) -> Release | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import fields, replace
 from operator import attrgetter
 
@@ -12,12 +11,11 @@ from tracekit.detectors.model_rules import deployment_target, interface_conversi
 from tracekit.detectors.model_runner import MODEL_DETECTORS, run_model_detectors
 from tracekit.detectors.options import ChosenChecks
 from tracekit.detectors.shared import planned
-from tracekit.errors import UsageError
 from tracekit.model_files.engine_limits import chip_of
 from tracekit.model_files.facts import ModelFile
 from tracekit.model_files.fixing.remedies import fix_command
 from tracekit.model_files.performance.facts import PerformanceReport
-from tracekit.model_files.versions import Target, parse_target
+from tracekit.model_files.versions import Target, recorded_target
 from tracekit.recording import contents
 from tracekit.report.model_report import model_info
 from tracekit.report.model_words import card, context, systems
@@ -28,24 +26,18 @@ from tracekit.trace.trace import Joined
 from tracekit.units import format_share, format_time
 
 
-def model_file_info(
-    entry: Joined[ModelFile], system: str, checks: ChosenChecks | None, device: str | None = None
-) -> ModelFileInfo:
-    """The file with what its checks say; `system` and `device` of the recording, as `iOS 18.5` and `iPhone 13 Pro`;
-    `checks`: the project's settings."""
+def model_file_info(entry: Joined[ModelFile], device: contents.Device, checks: ChosenChecks | None) -> ModelFileInfo:
+    """The file with what its checks say of the device of the recording; `checks`: the project's settings."""
     model = entry.facts
     if model is None or entry.model is None:
         return ModelFileInfo(None, entry.source, None, entry.problem, "", "", None, "", None, (), ())
     # Findings are about the model as the recording calls it.
-    target, version = None, model.specification_version
-    # A system may be unknown, and a build may follow: `18.5 (22F76)`.
-    with suppress(UsageError):
-        target = parse_target(system.partition(" (")[0])
+    target, version = recorded_target(device.platform, device.os_version), model.specification_version
     # What compresses any of its weights is unknown where one part does not list them.
     tensors = [part.weights.tensors for part in model.parts]
     techniques = (technique for listed in tensors for weight in listed or () for technique in weight.technique)
     # Which system the app supports is not known: only where it ran.
-    answers = _answers(replace(model, name=entry.model), checks or ChosenChecks(), target, chip_of(device))
+    answers = _answers(replace(model, name=entry.model), checks or ChosenChecks(), target, chip_of(device.model))
     return ModelFileInfo(
         model=entry.model,
         source=entry.source,

@@ -114,10 +114,9 @@ def _attached_files(
     from tracekit.report.attached_files import model_file_info, performance_report_info
 
     by_name, device = {model.name: model for model in models}, trace.run.device
-    system = " ".join(filter(None, (device.platform, device.os_version)))
     return (
         tuple(
-            model_file_info(entry, system, checks, device.model)
+            model_file_info(entry, device, checks)
             for entry in trace.model_files
             if entry.model is None or entry.model in by_name
         ),

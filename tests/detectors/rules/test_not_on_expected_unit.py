@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from support.outcomes import values
@@ -52,6 +54,18 @@ def test_work_elsewhere_is_a_fact_that_no_fix_is_said_to_save(scenario, judge):
     assert finding.evidence_total == 10
     assert {entry.label for entry in finding.evidence} == {"CPU"}
     assert "Expected on the Neural Engine" in finding.summary
+
+
+@pytest.mark.parametrize(
+    ("device", "right"), [("iPhone 13 Pro", "no: "), ("iPhone 15 Pro", "likely, all of it."), ("Mac15,6", "on A16, M3")]
+)
+def test_the_file_answers_for_the_chip_of_the_recording(scenario, judge, inspected, device, right):
+    # 20,000 elements are more than A16 takes and less than A17 Pro does.
+    scenario.device = replace(scenario.device, model=device)
+    calls(scenario, cpu=16)
+    finding = judge(scenario, ID, file=inspected("long_input"), expected_unit=ANE)["Segmenter"]
+    (said,) = finding.summary.split("Will it run on the Neural Engine, by its file: ")[1:]
+    assert right in said
 
 
 @pytest.mark.parametrize(

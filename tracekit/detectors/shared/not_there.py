@@ -53,7 +53,12 @@ def by_file(view: tk.ModelView, unit: tk.Device) -> str:
     if unit is tk.Device.ANE and view.model_file is not None:
         # Most recordings come without the files of their models.
         from tracekit.model_files.engine import placements_of, verdict
+        from tracekit.model_files.engine_limits import chip_of
+        from tracekit.model_files.versions import recorded_target
 
-        verdicts = "; ".join(verdict(placement) for placement in placements_of(view.model_file))
-        said = f" By its file, the Neural Engine runs it: {verdicts}."
+        device = view.trace.run.device
+        target = recorded_target(device.platform, device.os_version)
+        placed = placements_of(view.model_file, chip_of(device.model), target)
+        verdicts = "; ".join(dict.fromkeys(map(verdict, placed)))
+        said = f" Will it run on the Neural Engine, by its file: {verdicts}."
     return said + of_units(view, tk.DEVICE_NAMES[unit])
