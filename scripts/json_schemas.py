@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, Any
 from tracekit.analysis.breakdown.partition import Part, Unknown
 from tracekit.analysis.code import sites
 from tracekit.analysis.device_states import THERMAL_STATES
-from tracekit.analysis.late_frames import Path as HeldBy, Strength
+from tracekit.analysis.frames.late import Strength
+from tracekit.analysis.frames.paths import Path as HeldBy
 from tracekit.analysis.ledger.layers import Layer
 from tracekit.analysis.memory import Sureness
 from tracekit.analysis.quantities import MODEL

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tracekit.analysis.breakdown.partition import breakdown
-from tracekit.analysis.frame_summary import described, frame_summary, late_frame_at, unknown_frames
-from tracekit.analysis.late_frames import late_frames
+from tracekit.analysis.frames.late import late_frames
+from tracekit.analysis.frames.summary import described, frame_summary, late_frame_at, unknown_frames
 from tracekit.analysis.ledger.account import ledger
 from tracekit.analysis.ledger.choice import Choice, chosen, slower_elsewhere
 from tracekit.analysis.ledger.explain import tail, why

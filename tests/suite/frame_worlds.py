@@ -13,11 +13,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path as Folder
 
-from tracekit.analysis.late_frames import Path, Strength, late_frames
+from tracekit.analysis.frames.late import Strength, late_frames
+from tracekit.analysis.frames.paths import Path
 from tracekit.testing import Draws, Model, Simulation, Step, cpu, gpu, neural_engine, write_export
 from tracekit.testing.frames import MS, Frame, Refreshes, Screen, Work, predicted
 from tracekit.testing.recorder import App
 from tracekit.testing.simulation import Thread
+from tracekit.testing.work import Request
 from tracekit.trace.build import open_trace
 from tracekit.trace.trace import Trace
 
@@ -228,13 +230,67 @@ def engine_in_background(draws: Draws, *, model: bool) -> World:
     return World(screen.finish(simulation.run()), (screen,))
 
 
-WORLDS: dict[str, Callable[..., World]] = {
-    world.__name__: world
-    for world in (
-        *(background_on_gpu, waits_on_main, busy_on_main, loads_on_main, without_call_stacks, two_displays),
-        *(near_the_deadline, heavy_frames_beside, own_work_beside, drawing_of_others, engine_in_background),
-    )
-}
+def _on_cores(draws: Draws, beside: Callable[[Simulation, Screen, int], Thread] | None) -> World:
+    """The app's own work needs most of a refresh interval on a core, and something works beside it."""
+    simulation = _simulation(draws, cores=draws.integer(1, 2))
+    screen, interval = _screen(draws, simulation)
+    screen.on_cores = True
+    work = _light(interval)._replace(update=draws.integer(58, 75) * interval // 100)
+    simulation.start(screen.animate(simulation.app, FRAMES, work, start_ns=START_NS))
+    if beside is not None:
+        simulation.start(beside(simulation, screen, interval))
+    return World(screen.finish(simulation.run()), (screen,), (Path.CPU,))
+
+
+def cores_taken(draws: Draws, *, model: bool) -> World:
+    """The model computes on all cores, and the main thread waits for one."""
+    length, often = draws.integer(15, 30), draws.integer(6, 11)
+
+    def beside(_: Simulation, screen: Screen, interval: int) -> Thread:
+        step = cpu(length * interval // 10, threads=2)
+        return _background(screen, lambda _: step, often * interval, calls=FRAMES // often)
+
+    return _on_cores(draws, beside if model else None)
+
+
+def _cores_of_others(draws: Draws, step: Callable[[int], Step], *, model: bool) -> World:
+    often = draws.integer(6, 11)
+
+    def beside(simulation: Simulation, screen: Screen, interval: int) -> Thread:
+        other, calls = simulation.process("Indexer", 778), FRAMES // often
+
+        def index() -> Thread:
+            for number in range(calls):
+                yield from other.until(START_NS + number * often * interval)
+                yield simulation.ask(other.process, None, Request("cpu", other.now_ns, 2 * interval, 2))
+
+        simulation.start(index())
+        return _background(screen, lambda _: step(interval), often * interval, calls=calls if model else 0)
+
+    return _on_cores(draws, beside)
+
+
+def cores_of_others(draws: Draws, *, model: bool) -> World:
+    """Another process computes on all cores; the model works on the Neural Engine."""
+    return _cores_of_others(draws, lambda interval: neural_engine(2 * interval), model=model)
+
+
+def cores_of_both(draws: Draws, *, model: bool) -> World:
+    """Another process computes on all cores, and the model a little: who would have had them does not show."""
+    return _cores_of_others(draws, lambda interval: cpu(interval // 3), model=model)
+
+
+def _by_name(*worlds: Callable[..., World]) -> dict[str, Callable[..., World]]:
+    return {world.__name__: world for world in worlds}
+
+
+WORLDS = _by_name(
+    *(background_on_gpu, waits_on_main, busy_on_main, loads_on_main, without_call_stacks, cores_taken, two_displays),
+    *(near_the_deadline, heavy_frames_beside),
+    *(own_work_beside, drawing_of_others, engine_in_background, cores_of_others),
+)
+UNKNOWN = _by_name(cores_of_both)
+"""Worlds in which rows do not show all causes."""
 
 
 def trace_of(world: World) -> Trace:
@@ -259,7 +315,7 @@ def later_with(frames: dict[int, Frame], without: dict[int, Frame]) -> dict[int,
     return {
         swap: max(frame.shown_ns - without[swap].ready_ns, 0)
         for swap, frame in frames.items()
-        if frame.shown_ns is not None and frame.late_ns > 0
+        if frame.shown_ns is not None and frame.late_ns > 0 and swap in without
     }
 
 
@@ -270,7 +326,10 @@ def score(make: Callable[..., World], seed: int) -> Counter[str]:
     trace, counts = trace_of(world), Counter[str]()
     found, swaps = late_frames(trace), trace.frames.swap
     for number in range(len(found)):
-        by_ns = later[swaps.values[found.place[number]]]
+        by_ns = later.get(swaps.values[found.place[number]])
+        if by_ns is None:
+            counts["in one world only"] += 1
+            continue
         caused, counted, strength = by_ns > 0, bool(found.counted[number]), found.strength.item(number)
         counts["late"] += 1
         counts["by the model"] += caused
@@ -285,7 +344,7 @@ def score(make: Callable[..., World], seed: int) -> Counter[str]:
 
 def measured(name: str, seeds: Iterable[int]) -> Counter[str]:
     """The scores of a world over many draws, together."""
-    return sum((score(WORLDS[name], seed) for seed in seeds), Counter())
+    return sum((score((WORLDS | UNKNOWN)[name], seed) for seed in seeds), Counter())
 
 
 COLUMNS = ("late", "by the model", "right", "missed", "false", "false proved", str(Strength.PROVED), str(Strength.FITS))
@@ -295,6 +354,7 @@ def table(seeds: range) -> str:
     """The table of docs/frames.md."""
     rows = {name: measured(name, seeds) for name in WORLDS}
     rows["all"] = sum(rows.values(), Counter())
+    rows |= {name: measured(name, seeds) for name in UNKNOWN}
     lines = [f"| world | {' | '.join(COLUMNS)} |", f"|---|{'--:|' * len(COLUMNS)}"]
     for name, row in rows.items():
         figures = " | ".join(str(row[key]) for key in COLUMNS)

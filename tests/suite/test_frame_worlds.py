@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from suite.cases import model_delays_frames as cases
-from suite.frame_worlds import WORLDS, later_with, measured, trace_of_app
+from suite.frame_worlds import UNKNOWN, WORLDS, later_with, measured, trace_of_app
 from tracekit.detectors.outcomes import Finding
 from tracekit.detectors.registry import DETECTORS
 from tracekit.detectors.runner import run_detectors
@@ -53,3 +53,6 @@ def test_causes_are_right_and_nothing_false_is_proved():
     assert total["late"] > 2_000
     assert total["false proved"] == total["too much"] == 0
     assert total["right"] >= 0.97 * total["late"]
+    unknown = sum((measured(name, range(100, 112)) for name in UNKNOWN), Counter())
+    assert unknown["late"] > 100
+    assert unknown["false"] == unknown["false proved"] == 0

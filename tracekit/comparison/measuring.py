@@ -14,7 +14,7 @@ from tracekit.analysis.breakdown.partition import Breakdown, Part, breakdown
 from tracekit.analysis.breakdown.summary import GROUPS
 from tracekit.analysis.concurrency import depth_over_time
 from tracekit.analysis.device_states import THERMAL_STATES, UNKNOWN, thermal_states
-from tracekit.analysis.frame_summary import frame_summary
+from tracekit.analysis.frames.summary import frame_summary
 from tracekit.analysis.ledger.order import in_order
 from tracekit.analysis.load_waits import awaited
 from tracekit.analysis.loads import first_predictions

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tracekit.analysis.frame_summary import FrameSummary, LateFrame, ModelFrames, ModelHangs
-from tracekit.analysis.late_frames import Path
+from tracekit.analysis.frames.paths import Path
+from tracekit.analysis.frames.summary import FrameSummary, LateFrame, ModelFrames, ModelHangs
 from tracekit.detectors.shared.wording import HELD_UP
 from tracekit.documents import columns
 from tracekit.render.blocks import Block, Column, Paragraph, Role, Section, items, section, table

@@ -8,7 +8,7 @@ from dataclasses import replace
 from tracekit._version import __version__
 from tracekit.analysis.aggregation import aggregate
 from tracekit.analysis.device_states import sustained
-from tracekit.analysis.frame_summary import frame_summary, model_hangs
+from tracekit.analysis.frames.summary import frame_summary, model_hangs
 from tracekit.analysis.memory import levels, load_memory
 from tracekit.analysis.models import ModelSummary, summarize_models
 from tracekit.analysis.operations import operations

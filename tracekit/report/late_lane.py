@@ -8,7 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from tracekit.analysis.late_frames import LateFrames, Path, late_frames
+from tracekit.analysis.frames.late import LateFrames, late_frames
+from tracekit.analysis.frames.paths import Path
 from tracekit.columns import Codes, codes_of
 from tracekit.lanes.categories import Category
 from tracekit.lanes.events import LaneRows, by_code, events_without_models

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tracekit.analysis.aggregation import AggregationRow
     from tracekit.analysis.code.sites import CallSite
     from tracekit.analysis.device_states import Sustained
-    from tracekit.analysis.frame_summary import FrameSummary, ModelHangs
+    from tracekit.analysis.frames.summary import FrameSummary, ModelHangs
     from tracekit.analysis.memory import LoadMemory, MemoryLevel
     from tracekit.analysis.models import ModelSummary
     from tracekit.analysis.operations import Operation

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tracekit.analysis.late_frames import late_frames
+from tracekit.analysis.frames.late import late_frames
 from tracekit.analysis.ledger.account import ledger
 from tracekit.analysis.ledger.choice import MOST, Choice
 from tracekit.analysis.ledger.explain import Why, compiled_for, waited_for, why

@@ -17,7 +17,7 @@ from tracekit.report.redact import PrivateFacts, redact_values
 from tracekit.units import format_count, format_time
 
 if TYPE_CHECKING:
-    from tracekit.analysis.frame_summary import LateFrame
+    from tracekit.analysis.frames.summary import LateFrame
     from tracekit.analysis.models import ModelSummary
     from tracekit.report.report import Result
     from tracekit.trace.trace import Trace

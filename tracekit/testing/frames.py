@@ -17,9 +17,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import NamedTuple
 
-from tracekit.testing.machines import BACKBOARD, WINDOW_SERVER, Process, main_thread
+from tracekit.testing.machines import BACKBOARD, WINDOW_SERVER, Process, Thread as ThreadOfProcess, main_thread
 from tracekit.testing.recorder import App
 from tracekit.testing.rng import Draws
 from tracekit.testing.rows import Model
@@ -116,6 +117,8 @@ class Screen:
     system: bool = False
     """Whether no app makes the frames."""
     process: Process | None = None
+    on_cores: bool = False
+    """Whether the main thread needs a core for its own work, which others may have; threads are recorded then."""
     _drawn_until: int = 0
     _shown: int = -1
 
@@ -144,7 +147,10 @@ class Screen:
             draws = Draws(self.first_swap + number)
             took = Work(*(draws.around(ns, self.spread) for ns in (work(number) if callable(work) else work)))
             from_ns = app.now_ns
-            yield from app.until(from_ns + took.update)
+            if self.on_cores:
+                yield self.simulation.ask(app.process, None, Request("cpu", from_ns, took.update))
+            else:
+                yield from app.until(from_ns + took.update)
             due = times[number + self.depth]
             frame = Frame(
                 number, self.first_swap + number, due, due - times[number + self.depth - 1], (from_ns, app.now_ns)
@@ -193,6 +199,8 @@ class Screen:
         busy = sorted(span for screen in screens if screen.process == scenario.target for span in screen.busy)
         if run_loops:
             scenario.other_tables.append(_run_loop(scenario, busy))
+        if self.on_cores:
+            scenario.other_tables.append(_thread_states(self.simulation))
         for begin, end in busy:
             if end - begin >= hangs_ms * MS:
                 scenario.hang(begin, end - begin)
@@ -232,6 +240,7 @@ _COLUMNS = {
     "color: render-buffer-depth",
     "runloop-intervals": "start: start-time; duration; interval-type: short-string; interval-identifier: short-string; "
     "nesting-level: uint64; containment-level; is-main: boolean; thread; process",
+    "thread-state": "start: start-time; thread; state: thread-state; duration; process",
 }
 _SURFACES = 9, 42, 19
 
@@ -285,3 +294,26 @@ def _run_loop(scenario: Scenario, busy: Sequence[tuple[int, int]]) -> TableConte
                 rows.append((first, last - first, kind, f"r1_i{number}", 1, depth, 1, thread, scenario.target))
     schema = "runloop-intervals"
     return TableContent(schema, (("target-pid", "SINGLE"),), columns_from(_COLUMNS[schema]), tuple(rows))
+
+
+def _thread_states(simulation: Simulation) -> TableContent:
+    """Threads that want a core: where there are too few, they take turns of about a ms."""
+    target, cores, rows = simulation.scenario.target, simulation.cores, list[tuple[Cell, ...]]()
+    uses = [use for use in simulation.uses if use.unit == "cpu"]
+    for begin, end in pairwise(sorted({time for use in uses for time in (use.begin_ns, use.end_ns)})):
+        wanting = [
+            main_thread(target)
+            if use.process == target and use.model is None
+            else ThreadOfProcess(10_000 + 10 * use.process.pid + number, use.process)
+            for use in uses
+            if use.begin_ns <= begin < use.end_ns
+            for number in range(min(use.threads, cores))
+        ]
+        count = len(wanting)
+        turns = -(-(end - begin) // (count * MS)) * count if count > cores else 1
+        for turn in range(turns):
+            first, last = (begin + (end - begin) * edge // turns for edge in (turn, turn + 1))
+            for place, thread in enumerate(wanting):
+                state = "Running" if (place - turn) % count < cores else "Runnable"
+                rows.append((first, thread, state, last - first, thread.process))
+    return TableContent("thread-state", (), columns_from(_COLUMNS["thread-state"]), tuple(rows))

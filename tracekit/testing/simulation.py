@@ -53,6 +53,8 @@ class Use:
     end_ns: int
     alone_ns: int
     """How long it would have taken with the unit to itself, in the heat of its time."""
+    threads: int = 1
+    """How many cores it wants, on the CPU."""
 
     @property
     def slowdown_ns(self) -> int:
@@ -99,7 +101,7 @@ class Simulation:
         handover_permille: int = 400,
         **recording: Any,
     ) -> None:
-        self.draws = draws
+        self.draws, self.cores = draws, cores
         self.recorded: App = start_recording(draws, **recording)
         self.clock = Clock(self.recorded.now_ns)
         lines = (Line(self.clock, draws, handover_ns, handover_permille) for _ in range(2))
@@ -164,7 +166,7 @@ class Simulation:
 
         def wait(wake: Callable[[Use], None]) -> None:
             def record_use(span: Span, alone_ns: int) -> None:
-                use = Use(request.unit, process, model, on_clock(request.at_ns), *span, alone_ns)
+                use = Use(request.unit, process, model, on_clock(request.at_ns), *span, alone_ns, request.threads)
                 self.uses.append(use)
                 wake(use)
 

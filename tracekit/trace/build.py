@@ -19,6 +19,7 @@ from tracekit.trace.collect import Rows, collect
 from tracekit.trace.context import ContextRows, bind_context, of_target, rows_of_class
 from tracekit.trace.coverage import coverage, doubts, mark_unreadable
 from tracekit.trace.events import Events, Lane, lane_of, no_events, numbered
+from tracekit.trace.frames import frames_of
 from tracekit.trace.instruments import coreml, frames, memory, metal, signposts
 from tracekit.trace.instruments.catalogue import CONTEXT, GPU, HARDWARE, NEEDED_SCHEMAS, NEURAL_ENGINE
 from tracekit.trace.instruments.hardware import in_order
@@ -203,9 +204,11 @@ def _context(binding: _Binding, units: Units) -> dict[str, ContextRows]:
     sizes = {schema: binding.bind((schema,), bind_context, each) for schema, (_, each) in memory.SOURCES.items()}
     rows[memory.MEMORY] = memory.memory_rows(sizes)
     of_frames = {name: binding.bind(schemas, bind_context, each) for name, (schemas, each) in frames.SOURCES.items()}
-    rows[frames.FRAMES] = frames.frames_of(of_frames, target, binding.recording.run.duration_ns)
+    rows[frames.FRAMES] = frames_of(of_frames, target, binding.recording.run.duration_ns)
     if (loop := rows_of_class(rows, frames.RunLoop)) is not None:
         rows["run_loop"] = loop.work
+    if (states := rows_of_class(rows, frames.ThreadStates)) is not None:
+        rows["thread_states"] = states.work
     known = {name: each for name, each in rows.items() if each is not None}
     logged = {name: each for name, each in (known | unfinished).items() if isinstance(each, Logged)}
     phases, without_messages, notes = bind_phases(logged, units, target)

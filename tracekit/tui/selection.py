@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tracekit.analysis.late_frames import late_frames
+from tracekit.analysis.frames.late import late_frames
 from tracekit.analysis.ledger.explain import compiled_for, waited_for, why
 from tracekit.analysis.ledger.order import in_order
 from tracekit.lanes.events import Events

@@ -15,7 +15,7 @@ import numpy as np
 from tracekit.analysis.breakdown.summary import GROUPS
 from tracekit.analysis.code.tree import Frames
 from tracekit.analysis.comparison import Measure
-from tracekit.analysis.late_frames import late_frames
+from tracekit.analysis.frames.late import late_frames
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.detectors.outcomes import Evidence
 from tracekit.documents.time_breakdown import PartsRow, Slice

@@ -11,6 +11,7 @@ from tracekit.testing.apps import MS, draw_models
 from tracekit.testing.frames import Refreshes, Screen, Work, predicted
 from tracekit.testing.recorder import App, Step, cpu, gpu, neural_engine
 from tracekit.testing.simulation import Simulation, Thread
+from tracekit.testing.work import Request
 
 ID = "model-delays-frames"
 START_NS = 1_600 * MS
@@ -39,12 +40,15 @@ def scroll(
     stages: bool = True,
     code: bool = True,
     machine: int | None = None,
+    cores: int = 0,
+    indexer: bool = False,
 ) -> App:
-    """An app that scrolls; its model works `on_main` before a frame by its number, and `beside` in the background."""
-    simulation = Simulation(
-        draws, machine=machine, code=code, noise=False, attached=False, handover_ns=15_000, handover_permille=0
-    )
+    """An app that scrolls; its model works `on_main` before a frame by its number, and `beside` in the background. With
+    `cores`, what runs on the main thread needs one of so many; an `indexer` takes all of them now and then."""
+    kept = {"machine": machine, "code": code, "noise": False, "attached": False}
+    simulation = Simulation(draws, cores=cores or 6, handover_ns=15_000, handover_permille=0, **kept)
     screen, app, (model, *_) = Screen(simulation, Refreshes.steady(rate)), simulation.app, draw_models(draws)
+    screen.on_cores = cores > 0
     simulation.recorded.models.append(model)
     first = screen.refreshes.at(START_NS)
 
@@ -60,7 +64,14 @@ def scroll(
             yield from predicted(app, model, beside(number))
             number += 1
 
+    def index() -> Thread:
+        other = simulation.process("Indexer", 778)
+        for number in range(frames // 9 if indexer else 0):
+            yield from other.until(START_NS + number * 150 * MS)
+            yield simulation.ask(other.process, None, Request("cpu", other.now_ns, 33 * MS, cores))
+
     simulation.start(worker())
+    simulation.start(index())
     simulation.start(screen.animate(app, frames, work, start_ns=START_NS, before=before, every=every))
     return screen.finish(simulation.run(), stages=stages)
 
@@ -86,6 +97,28 @@ def without_call_stacks(draws: Draws) -> App:
     often, length = draws.integer(5, 12), draws.integer(17, 40) * MS
     on_main = lambda number: neural_engine(length) if number % often == 0 else None  # noqa: E731
     return scroll(draws, code=False, on_main=on_main)
+
+
+BUSY = Work(12 * MS, 2 * MS, 2 * MS)
+"""On a core of its own, it is just done in time."""
+
+
+def takes_cores(draws: Draws) -> App:
+    """The model computes on all cores while the app scrolls, and the main thread has to share one."""
+    step, cores = cpu(draws.integer(30, 60) * MS, threads=6), draws.integer(1, 2)
+    # On two cores, the two threads of a model leave the main thread two thirds of one.
+    work = BUSY._replace(update=(12 if cores == 1 else 15) * MS)
+    return scroll(draws, beside=lambda _: step, every_ns=draws.integer(140, 210) * MS, work=work, cores=cores)
+
+
+def cores_of_others(draws: Draws) -> App:
+    """Another process takes all cores; the model works on the Neural Engine all the time."""
+    return scroll(draws, beside=lambda _: neural_engine(40 * MS), work=BUSY, cores=draws.integer(1, 2), indexer=True)
+
+
+def spare_cores(draws: Draws) -> App:
+    """The model computes on the CPU, and there are cores for all."""
+    return scroll(draws, beside=lambda _: cpu(40 * MS, threads=2), work=BUSY, cores=draws.integer(3, 6))
 
 
 def in_time(draws: Draws) -> App:
@@ -182,13 +215,16 @@ CASES = [
     *cases(ID, POSITIVE, 6, on_gpu, also=BESIDE),
     *cases(ID, POSITIVE, 5, on_main, also=BESIDE),
     *cases(ID, POSITIVE, 3, without_call_stacks, also=BESIDE),
+    *cases(ID, POSITIVE, 4, takes_cores, also=BESIDE),
     *cases(ID, NEGATIVE, 6, in_time, also=BESIDE),
+    *cases(ID, NEGATIVE, 2, spare_cores, also=BESIDE),
     *cases(ID, NEGATIVE, 4, own_frames_late, also=BESIDE, page="Frames are as late before"),
     *each(ID, NEAR_ABOVE, (3, 3), late_frames, also=BESIDE),
     *each(ID, NEAR_BELOW, (2, 2), late_frames, also=BESIDE),
     *each(ID, NEAR_ABOVE, (480, 530, 540), late_ms, also=BESIDE),
     *each(ID, NEAR_BELOW, (660, 720, 800), late_ms, also=BESIDE),
     *cases(ID, LOOKALIKE, 2, game, also=BESIDE, page="The app draws on the GPU itself"),
+    *cases(ID, LOOKALIKE, 3, cores_of_others, also=BESIDE, page="Another process takes the cores"),
     *cases(ID, LOOKALIKE, 2, half_rate, also=BESIDE, page="An app shows every second refresh"),
     *cases(ID, LOOKALIKE, 2, hot, also=BESIDE, page="The device is hot"),
     *cases(ID, LOOKALIKE, 2, parked, also=BESIDE, page="The main thread waits for events"),

@@ -8,8 +8,9 @@ from tracekit.recording import open_recording
 from tracekit.trace.build import build_trace, open_trace
 from tracekit.trace.collect import collect
 from tracekit.trace.context import bind_context
+from tracekit.trace.frames import _refresh_times, frames_of
 from tracekit.trace.instruments import frames
-from tracekit.trace.instruments.frames import Aside, Frames, Hitches, RunLoop, Stage
+from tracekit.trace.instruments.frames import Aside, Frames, Hitches, RunLoop, Stage, ThreadStates
 
 MS = 1_000_000
 REFRESH = 16_666_667
@@ -50,7 +51,7 @@ def test_a_swap_id_joins_what_was_drawn_with_what_was_shown(corpus):
         Stage.RENDER: bound(xml / "xcode27.0-hitches-renders.xml", ["hitches-renders"], frames.Stages),
         "swaps": bound(xml / "xcode27.0-display-surface-swap.xml", ["display-surface-swap"], frames.Swaps),
     }
-    found = frames.frames_of(tables, None, None)
+    found = frames_of(tables, None, None)
     assert len(found) == 9
     assert (found.surface.values == np.resize([9, 42, 19], 9)).all()
     shown = (found.start_ns - found.render_ns.values) / MS
@@ -61,7 +62,7 @@ def test_a_swap_id_joins_what_was_drawn_with_what_was_shown(corpus):
 @pytest.mark.corpus
 def test_refreshes_of_a_variable_rate_are_multiples_and_each_stands_there_once(corpus):
     rows = bound(corpus / "xml" / "xcode15-display-vsyncs-interval.xml", ["display-vsyncs-interval"], frames.Refreshes)
-    times = frames._refresh_times(rows)
+    times = _refresh_times(rows)
     assert len({*map(id, times.values())}) == 1
     steps = np.diff(next(iter(times.values()))) / 4_166_667
     assert np.abs(steps - np.rint(steps)).max() < 0.01
@@ -166,3 +167,26 @@ def test_without_a_table_of_late_frames_there_are_none(make):
 def test_work_on_the_gpu_waited_from_its_commit_on(make):
     gpu = make.table("metal-gpu-intervals", "start duration start-latency event-label state", (9, 5, 4, "a", "Active"))
     assert build_trace(make.recording(gpu)).hardware.waited_ns.values.tolist() == [4]
+
+
+def test_threads_that_want_a_core_are_read(make):
+    app, other = make.process("app", 42), make.process("other", 43)
+    rows = [
+        (1, make.thread("Main Thread", 7, app), "Runnable", 5, app),
+        (6, make.thread("Main Thread", 7, app), "Running", 9, app),
+        (9, make.thread("Main Thread", 8, other), "Preempted", 2, other),
+        (15, make.thread("Main Thread", 7, app), "Blocked", 4, app),
+    ]
+    table = make.table("thread-state", "start thread state duration process", *rows)
+    states = build_trace(make.recording(table, target=app)).table(ThreadStates)
+    assert list(states.state.held()) == ["Runnable", "Running", "Preempted"]
+    assert states.duration_ns.tolist() == [5, 9, 2]
+    assert states.pid.values.tolist() == [42, 42, 43]
+
+
+@pytest.mark.corpus
+def test_thread_states_of_a_real_export(corpus):
+    states = open_trace(corpus / "xml" / "xcode26-thread-state.xml").table(ThreadStates)
+    assert states.duration_ns.tolist() == [9_193_333, 4_254_041]
+    assert states.pid.values.tolist() == [565, 0]
+    assert [text.startswith("Main Thread") for text in states.thread.as_objects()] == [True, False]

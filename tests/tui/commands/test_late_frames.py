@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from tests.tui.conftest import kept_judged
-from tracekit.analysis.late_frames import late_frames
+from tracekit.analysis.frames.late import late_frames
 from tracekit.report.late_lane import LATE
 from tracekit.tui import opening
 

@@ -7,8 +7,9 @@ import numpy as np
 import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.code.threads import runs_interface
-from tracekit.analysis.frame_summary import animated_seconds, frame_summary, unknown_frames
-from tracekit.analysis.late_frames import Path, Strength, late_frames
+from tracekit.analysis.frames.late import Strength, late_frames
+from tracekit.analysis.frames.paths import Path
+from tracekit.analysis.frames.summary import animated_seconds, frame_summary, unknown_frames
 from tracekit.detectors.shared.call_stacks import in_blocking
 from tracekit.detectors.shared.wording import HELD_UP
 
@@ -26,6 +27,14 @@ ON_MAIN = (
     "```\n\nLoad it there too, with `MLModel.load(contentsOf:configuration:)`."
 )
 """The fix where the main thread makes the calls."""
+ON_CPU = (
+    "Call the model with a lower quality of service than the interface has, so that the main thread gets a core first:"
+    "\n\n```swift\nlet output = try await Task.detached(priority: .utility) {\n"
+    "    try await model.prediction(from: input)\n}.value\n```\n\n"
+    "Or let it use the Neural Engine: `configuration.computeUnits = .cpuAndNeuralEngine`."
+)
+"""The fix where it takes the cores."""
+FIXES = {Path.MAIN_BUSY: ON_MAIN, Path.MAIN_WAITS: ON_MAIN, Path.CPU: ON_CPU}
 
 
 def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
@@ -81,7 +90,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         rows=rows,
         # As Apple rates it: from 10 ms/s on medium, from 25 high, from 50 critical.
         missed=min(per_second / 100, 1.0),
-        fix=ON_MAIN if path in (Path.MAIN_BUSY, Path.MAIN_WAITS) else "",
+        fix=FIXES.get(path, ""),
         call_sites=sites_of(trace, np.unique(calls[calls >= 0])),
     )
 

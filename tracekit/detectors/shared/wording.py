@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import tracekit.detectors as tk
-from tracekit.analysis.late_frames import Path
+from tracekit.analysis.frames.paths import Path
 
 RECORD_ALONE = "Record longer, without overlapping predictions."
 RECORD_PHASE_ALONE = "Record a phase without overlapping predictions."

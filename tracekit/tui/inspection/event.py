@@ -14,7 +14,7 @@ from tracekit.analysis.breakdown.device_runs import UNITS, Handoffs
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.breakdown.summary import summarize_breakdown
 from tracekit.analysis.code.sites import site_of
-from tracekit.analysis.frame_summary import described
+from tracekit.analysis.frames.summary import described
 from tracekit.analysis.ledger.account import ledger
 from tracekit.analysis.ledger.choice import slower_elsewhere
 from tracekit.analysis.ledger.explain import why

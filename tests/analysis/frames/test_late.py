@@ -8,17 +8,24 @@ import numpy as np
 import pytest
 
 from suite.frame_worlds import WORLDS, score, trace_of
-from tracekit.analysis.late_frames import Path, Strength, late_frames, late_hangs
+from tracekit.analysis.frames.hangs import late_hangs
+from tracekit.analysis.frames.late import Strength, late_frames
+from tracekit.analysis.frames.paths import Path
 from tracekit.columns import all_known, constant, no_numbers
 from tracekit.testing import Draws
 from tracekit.trace.instruments.tables import GpuPerformance, Thermal
 
-FAST = ("background_on_gpu", "waits_on_main", "loads_on_main", "two_displays", "own_work_beside")
+FAST = {
+    **dict.fromkeys(("background_on_gpu", "waits_on_main", "loads_on_main", "two_displays", "own_work_beside"), 102),
+    "cores_taken": 102,
+    "cores_of_others": 104,
+}
+"""Worlds, each with a seed of which some frames come late."""
 
 
 @pytest.mark.parametrize("name", FAST)
 def test_a_frame_is_the_models_where_it_comes_earlier_without_it(name):
-    counts = score(WORLDS[name], 102)
+    counts = score(WORLDS[name], FAST[name])
     assert counts["late"] >= 5
     assert counts["right"] == counts["late"]
     assert counts["false"] == counts["false proved"] == 0

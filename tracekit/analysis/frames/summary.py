@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracekit.analysis.late_frames import Path, Strength, late_frames, late_hangs
+from tracekit.analysis.frames.hangs import late_hangs
+from tracekit.analysis.frames.late import Strength, late_frames
+from tracekit.analysis.frames.paths import Path
 from tracekit.arrays import IntArray
 from tracekit.sorting import distinct_numbers
 from tracekit.trace.instruments.frames import FRAMES, Frames, Stage

@@ -1,0 +1,1 @@
+"""Frames that came late, hangs, and which model made them so."""
