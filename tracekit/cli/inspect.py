@@ -97,7 +97,7 @@ def _show_model(
     commands = {check.id: fix_command(check.id, model, path) for check in report.results}
     data = {
         "json": lambda: to_json(report),
-        "brief": lambda: brief_model_file(report, model_file_document(report, commands), commands),
+        "brief": lambda: brief_model_file(report, commands),
     }
     deliver(arguments, files, lambda _: model_file_document(report, commands), data, brief=summary(report))
     return ExitStatus.UNUSABLE if report.summary.errors else ExitStatus.DONE

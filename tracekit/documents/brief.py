@@ -216,12 +216,15 @@ def brief_gate(gate: Gate, document: Document) -> str:
     return capped({"verdict": plain(document.verdict), "items": items, "next": ["tracekit why RECORDING"]})
 
 
-def brief_model_file(report: ModelReport, document: Document, commands: Mapping[str, str]) -> str:
+def brief_model_file(report: ModelReport, commands: Mapping[str, str]) -> str:
     """Facts of a model file, its findings with their fixes, and the commands that write a fixed one."""
+    # Briefs on recordings know nothing of model files.
+    from tracekit.documents.model_file import engine_verdicts
+
     findings = with_outcome(report.results, "finding")
     return capped(
         {
-            "verdict": plain(document.verdict),
+            "verdict": "; ".join(engine_verdicts(report)),
             "model": projection(report.model, FILE),
             "findings": [
                 projection(result, FILE_FINDING) | ({"command": commands[result.id]} if commands.get(result.id) else {})

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 _REASON = re.compile(r": | \(|; |, at ")
 MODELS: tuple[Column[ModelReport], ...] = (
     columns.names("model", lambda report: report.model.source),
-    columns.words("on the Neural Engine", lambda report: "; ".join(dict.fromkeys(_short(report)))),
+    columns.words("on the Neural Engine", lambda report: "; ".join(_short(report))),
     columns.numbers("size", lambda report: report.model.bytes, format_bytes),
     columns.words("from", lambda report: words.first_systems(report.model), drop=1),
-    columns.words("findings", lambda report: ", ".join(_found(report)) or "none"),
+    columns.words("findings", lambda report: ", ".join(report.found) or "none"),
 )
 CHANGES: tuple[Column[ModelChange], ...] = (
     columns.names("", lambda change: change.fact),
@@ -56,10 +56,6 @@ def compared_models_document(compared: ComparedModels) -> blocks.Document:
     )
 
 
-def _short(report: ModelReport) -> list[str]:
-    """The verdict of each function without reasons: `no`, `likely, all but 2 of 118 operations`."""
-    return [_REASON.split(each.verdict)[0] for each in report.neural_engine]
-
-
-def _found(report: ModelReport) -> list[str]:
-    return [each.id for each in report.results if each.outcome == "finding"]
+def _short(report: ModelReport) -> dict[str, None]:
+    """The verdicts of the functions without reasons, each once: `no`, `likely, all but 2 of 118 operations`."""
+    return dict.fromkeys(_REASON.split(each.verdict)[0] for each in report.neural_engine)

@@ -19,7 +19,6 @@ from tracekit.detectors.explanation import listed_page
 from tracekit.detectors.pages import own_page
 from tracekit.documents import brief
 from tracekit.documents.comparison import comparison_document
-from tracekit.documents.model_file import model_file_document
 from tracekit.documents.performance import performance_report_document
 from tracekit.documents.query import answer_json, coverage_json
 from tracekit.documents.why import why_document
@@ -172,7 +171,7 @@ def inspect(recordings: Recordings, call: Call, path: str, system: str | None, c
     skip, settings = project.skipped_checks(subject.name), project.settings_of(subject.name)
     report = model_report(subject, system, chip, only=project.only, skip=skip, settings=settings)
     commands = {check.id: fix_command(check.id, subject, path) for check in report.results}
-    return brief.brief_model_file(report, model_file_document(report, commands), commands)
+    return brief.brief_model_file(report, commands)
 
 
 def page(check: str) -> str:

@@ -95,8 +95,6 @@ _MOVES = frozenset(
 ) | {"cast", "identity", "concat", "tile"}
 """Operations that only move data: an attention that splits its heads has a fifth dimension for a moment."""
 _MACOS_27 = 27
-_MANY_REGIONS = 10
-"""Heuristic: 13 regions took 13.19 ms, and one 4.60 (coreai-model-zoo)."""
 _SHOWN = 4
 """Types of operations in a sentence."""
 
@@ -107,7 +105,7 @@ def placements_of(
     """One answer for each function of the model or of the stages of its pipeline. `chip` is a generation; without it,
     limits of older chips are listed and named. `bounds`: those of the checks. O(operations)."""
     bounds, parts = bounds or Bounds(), model.parts
-    placed = [_compiled(each) for each in model.compiled]
+    placed = [_compiled(each, bounds.max_pieces) for each in model.compiled]
     for part in () if placed else parts:
         for function in part.functions:
             names = [f"stage {part.name.removeprefix('stage ')}"] * (len(parts) > 1) + [function.name] * (
@@ -151,11 +149,9 @@ def of_apple(model: ModelFile) -> frozenset[str]:
     return frozenset(names)
 
 
-def _compiled(part: CompiledFunction) -> Placement:
+def _compiled(part: CompiledFunction, most: int) -> Placement:
     """What the compiler decided: that it ran so, only a recording shows."""
-    fine = (
-        f", split finely ({part.regions} regions, each submitted in every call)" if part.regions > _MANY_REGIONS else ""
-    )
+    fine = f", split finely ({part.regions} regions, each submitted in every call)" if part.regions > most else ""
     if not part.regions:
         said = f"no: compiled for GPU or CPU only{', though the Neural Engine was asked for' if part.asked else ''}"
     elif part.wholly:

@@ -36,4 +36,4 @@ def _comparable(report: ModelReport) -> Iterator[tuple[str, str]]:
     yield "weights", model_words.weight_size(model.weights)
     stored = (model_words.weight_group(group) for group in model.weights.groups or ())
     yield "stored as", "; ".join(dict.fromkeys(stored))
-    yield "findings", ", ".join(each.id for each in report.results if each.outcome == "finding") or "none"
+    yield "findings", ", ".join(report.found) or "none"

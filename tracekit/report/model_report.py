@@ -171,6 +171,11 @@ class ModelReport:
     def __post_init__(self) -> None:
         object.__setattr__(self, "rules", rules_of(self.results))
 
+    @property
+    def found(self) -> list[str]:
+        """Ids of the checks that found something."""
+        return [each.id for each in self.results if each.outcome == "finding"]
+
 
 def model_report(
     model: ModelFile,
