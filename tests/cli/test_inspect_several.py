@@ -55,6 +55,7 @@ def test_several_models_and_folders_are_a_table(tracekit, built_models, tmp_path
     assert result.out.splitlines()[0] == ("3 models: 2 likely on the Neural Engine, in whole or in part; 3 findings")
     rows = {line.split()[0]: line for line in result.out.splitlines() if ".ml" in line}
     assert "state-shapes" in rows["stateful.mlpackage"]
+    assert "iOS 18" in rows["stateful.mlpackage"]
     assert rows["network.mlmodel"].rstrip().endswith("none")
     models = json.loads(tracekit("inspect", tmp_path / "models", "--json").out)["models"]
     assert [each["model"]["name"] for each in models] == ["network", "ranged"]
@@ -77,6 +78,7 @@ def test_two_models_are_compared(tracekit, built_models) -> None:
     (engine,) = [line for line in lines if line.startswith("Neural Engine ")]
     assert "no: it computes in Float32" in engine
     assert any(line.split() == ["computes", "in", "Float16", "Float32"] for line in lines)
+    assert any(line.split() == ["cast", "operations", "2", "–"] for line in lines)
     same = tracekit("compare", built_models / "ranged.mlpackage", built_models / "ranged.mlpackage", "--json")
     assert json.loads(same.out)["changes"] == []
 

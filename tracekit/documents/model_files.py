@@ -20,7 +20,7 @@ MODELS: tuple[Column[ModelReport], ...] = (
     columns.names("model", lambda report: report.model.source),
     columns.words("on the Neural Engine", lambda report: "; ".join(_short(report))),
     columns.numbers("size", lambda report: report.model.bytes, format_bytes),
-    columns.words("from", lambda report: words.first_systems(report.model), drop=1),
+    columns.words("loads on", lambda report: words.first_systems(report.model)),
     columns.words("findings", lambda report: ", ".join(report.found) or "none"),
 )
 CHANGES: tuple[Column[ModelChange], ...] = (

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tracekit.report import model_words
 from tracekit.report.model_report import ModelChange, ModelReport
-from tracekit.units import format_bytes, format_count
+from tracekit.units import format_bytes
 
 
 def changes_of(before: ModelReport, after: ModelReport) -> tuple[ModelChange, ...]:
@@ -32,7 +32,7 @@ def _comparable(report: ModelReport) -> Iterator[tuple[str, str]]:
                 shape = model_words.feature_shape(each)
                 yield f"{role[:-1]} {each.name}{of}", ", ".join(filter(None, (model_words.feature_type(each), shape)))
         yield f"computes{of} in", ", ".join(function.compute_precision or ()) or "not known"
-        yield from ((f"{kind}{of}", format_count(count, "operation")) for kind, count in function.operations.items())
+        yield from ((f"{kind} operations{of}", f"{count:,}") for kind, count in function.operations.items())
     yield "weights", model_words.weight_size(model.weights)
     stored = (model_words.weight_group(group) for group in model.weights.groups or ())
     yield "stored as", "; ".join(dict.fromkeys(stored))
