@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path as Folder
 
+from support.scenarios import SCALE_PIXELS
 from tracekit.analysis.frames.late import Strength, late_frames
 from tracekit.analysis.frames.paths import Path
 from tracekit.testing import Draws, Model, Simulation, Step, cpu, gpu, neural_engine, write_export
@@ -126,6 +127,26 @@ def busy_on_main(draws: Draws, *, model: bool) -> World:
 def loads_on_main(draws: Draws, *, model: bool) -> World:
     """The main thread loads the model again and again."""
     return _on_main(draws, model=model, step=cpu, path=Path.MAIN_BUSY, loads=True)
+
+
+def converts_on_main(draws: Draws, *, model: bool) -> World:
+    """The main thread scales pixels for as long as a frame may take, and predicts for a short time."""
+    simulation = _simulation(draws)
+    screen, interval = _screen(draws, simulation)
+    app, code, often = simulation.app, simulation.recorded.code, draws.integer(5, 9)
+    length = draws.integer(11, 18) * interval // 10
+    assert code is not None
+
+    def converted() -> Thread:
+        begin = app.now_ns
+        yield from app.until(begin + length)
+        code.on_main = True
+        code.runs(begin, length, SCALE_PIXELS)
+        yield from predicted(app, MODEL, neural_engine(interval // 8), on_main=True)
+
+    before = lambda number: converted() if model and number % often == 0 else None  # noqa: E731
+    simulation.start(screen.animate(app, FRAMES, _light(interval), start_ns=START_NS, before=before))
+    return World(screen.finish(simulation.run()), (screen,), (Path.MAIN_BUSY,))
 
 
 def without_call_stacks(draws: Draws, *, model: bool) -> World:
@@ -285,8 +306,8 @@ def _by_name(*worlds: Callable[..., World]) -> dict[str, Callable[..., World]]:
 
 
 WORLDS = _by_name(
-    *(background_on_gpu, waits_on_main, busy_on_main, loads_on_main, without_call_stacks, cores_taken, two_displays),
-    *(near_the_deadline, heavy_frames_beside),
+    *(background_on_gpu, waits_on_main, busy_on_main, loads_on_main, converts_on_main, without_call_stacks),
+    *(cores_taken, two_displays, near_the_deadline, heavy_frames_beside),
     *(own_work_beside, drawing_of_others, engine_in_background, cores_of_others),
 )
 UNKNOWN = _by_name(cores_of_both)

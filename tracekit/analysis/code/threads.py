@@ -16,6 +16,7 @@ from tracekit.arrays import BoolArray, CodeArray, IndexArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.sorting import distinct_numbers
 from tracekit.trace.calls import stacks as call_stacks
+from tracekit.trace.context import of_target
 from tracekit.trace.events import SETUP_KINDS, Calls, Kind
 from tracekit.trace.filter import in_ranges
 from tracekit.trace.runtimes.registry import runtimes
@@ -208,6 +209,19 @@ def app_work(trace: Trace, api: call_stacks.Api) -> AppWork | None:
         period_ns=period_ns,
         sites=between_sites(trace, busy, caller[stack[is_busy]], api),
     )
+
+
+def conversions_on_main(trace: Trace) -> tuple[Intervals, int]:
+    """Pieces of time in which the main thread of the target converts pixels or audio samples, or reads or writes
+    multi-arrays element by element, and how near to another sample one is of the same work, in ns. O(samples)."""
+    sampled, kinds, target = trace.sampled, core_ml_stacks(trace), trace.run.target.process
+    if sampled is None or kinds is None:
+        return Intervals.none(), 0
+    converts = np.where(kinds.api.known, kinds.api.is_any(call_stacks.Api.ELEMENT), _converting(sampled) >= 0)
+    rows = sampled.samples.where(sampled.samples.stack.known & of_target(sampled.samples.pid, target))
+    rows = rows.where(rows.thread.passing(lambda text: str(text).startswith("Main Thread")))
+    pieces, _ = _pieces(rows.where(converts[rows.stack.values]), sampled.period_ns)
+    return pieces, RUN * sampled.period_ns
 
 
 def _converting(sampled: Samples) -> IndexArray:

@@ -38,9 +38,8 @@ def late_hangs(trace: Trace) -> LateHangs | None:
     if hangs is None:
         return None
     main, window = main_calls(trace), Intervals.from_rows(hangs)
-    times = Intervals.from_rows(main.calls)
-    blocked = times.covered_within(window)
-    call, model = longest(times, main.calls, window)
+    blocked = main.times.covered_within(window)
+    call, model = longest(main.times, main.calls, window)
     shortest = int(hangs.duration_ns.min(initial=0))
     gone = (blocked > 0) & (hangs.duration_ns - blocked < shortest) & (2 * blocked >= hangs.duration_ns)
     strength = np.select([blocked == 0, gone & main.is_sure, gone], [-1, 0, 1], 2)

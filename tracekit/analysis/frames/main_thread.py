@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tracekit.analysis.code.call_sites import call_sites
+from tracekit.analysis.code.threads import conversions_on_main
+from tracekit.analysis.frames.deadlines import NEVER
 from tracekit.analysis.statistics import top_calls
 from tracekit.arrays import BoolArray, IndexArray, IntArray
 from tracekit.columns import codes_of
@@ -27,6 +29,8 @@ class MainCalls:
     """Calls of models on the main thread, by start."""
 
     calls: Calls
+    times: Intervals
+    """Of each with the conversions next to it."""
     waits: BoolArray
     """Shape (calls,): for most of its time a unit works, and the thread waits."""
     is_sure: bool
@@ -65,7 +69,20 @@ def main_calls(trace: Trace) -> MainCalls:
     calls = called.where(chosen)
     worked = trace.hardware.where(trace.hardware.prediction.known)
     on_units = Intervals.from_rows(worked).covered_by_group(worked.prediction.values, len(trace.activity))
-    return MainCalls(calls, 2 * on_units[calls.id] > calls.duration_ns, sites is not None)
+    times = _with_conversions(trace, Intervals.from_rows(calls))
+    return MainCalls(calls, times, 2 * on_units[calls.id] > times.durations, sites is not None)
+
+
+def _with_conversions(trace: Trace, calls: Intervals) -> Intervals:
+    """Calls, each with what the main thread converts directly before and after it."""
+    pieces, near_ns = conversions_on_main(trace) if len(calls) else (Intervals.none(), 0)
+    starts, ends = calls.starts.copy(), calls.ends.copy()
+    after = np.searchsorted(starts, pieces.ends)
+    to_next = np.append(starts, NEVER)[after] - pieces.ends <= near_ns
+    from_last = ~to_next & (after > 0) & (pieces.starts - ends[after - 1] <= near_ns)
+    np.minimum.at(starts, after[to_next], pieces.starts[to_next])
+    np.maximum.at(ends, after[from_last] - 1, pieces.ends[from_last])
+    return Intervals(starts, ends)
 
 
 def longest(

@@ -64,9 +64,8 @@ def paths(trace: Trace, deadlines: Deadlines) -> tuple[Held, ...]:
 def _on_main(trace: Trace, deadlines: Deadlines) -> Held:
     """Loads and predictions on the main thread."""
     main = main_calls(trace)
-    times = Intervals.from_rows(main.calls)
-    blocked, inside, window = _commits(deadlines, times)
-    call, model = longest(times, main.calls, window)
+    blocked, inside, window = _commits(deadlines, main.times)
+    call, model = longest(main.times, main.calls, window)
     return Held(Stage.UPDATE, main.wait_in(call).astype(np.int64), blocked, call, model, inside, main.is_sure)
 
 
