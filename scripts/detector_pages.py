@@ -29,7 +29,7 @@ def listed() -> str:
     lines = [
         "# Every check",
         "",
-        "What tracekit looks for, by symptom as in `tracekit diagnose`. Each page explains how it is measured, when a",
+        "What tracekit looks for, by symptom as in `tracekit explain`. Each page explains how it is measured, when a",
         "finding is not a problem, and the fix; `tracekit explain ID` prints it with its thresholds. How right they",
         "are: [accuracy](accuracy.md).",
         "",

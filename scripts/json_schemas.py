@@ -58,7 +58,7 @@ ROOTS: dict[str, type] = {
     "performance": InspectedPerformance,
     "why": WhyReport,
     "fix": ModelFix,
-    "whatif": WhatIf,
+    "replay": WhatIf,
     "history": History,
 }
 

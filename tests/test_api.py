@@ -34,7 +34,6 @@ PUBLIC = [
     "history",
     "in_ms",
     "inspect",
-    "matrix",
     "open_recording",
     "open_trace",
     "read",

@@ -225,7 +225,7 @@ def test_diagnose_judges_by_the_same_settings(tmp_path, recording, monkeypatch, 
     monkeypatch.chdir(tmp_path)
 
     def reload_is_told(*arguments):
-        assert main(["diagnose", str(recording), "--format", "json", *arguments]) == 0
+        assert main(["explain", str(recording), "--format", "json", *arguments]) == 0
         return "reload-before-predict" in capsys.readouterr().out
 
     assert not reload_is_told()
@@ -233,7 +233,7 @@ def test_diagnose_judges_by_the_same_settings(tmp_path, recording, monkeypatch, 
     other = written(tmp_path, "", "other.toml")
     assert reload_is_told("--config", str(other))
     written(tmp_path, "nonsense = 1\n")
-    assert main(["diagnose", str(recording)]) == 2
+    assert main(["explain", str(recording)]) == 2
     assert "tracekit.toml: 'nonsense'" in capsys.readouterr().err
 
 

@@ -108,7 +108,7 @@ def test_a_page_loads_no_rule(rule: str) -> None:
     assert own_modules(loaded) <= 25
 
 
-@pytest.mark.parametrize("command", ["analyze", "why", "diagnose", "stacks"])
+@pytest.mark.parametrize("command", ["analyze", "why", "explain", "stacks"])
 def test_that_nothing_is_at_a_path_is_said_before_heavy_modules_load(command: str) -> None:
     loaded = modules_after([command, "gone.trace"], status=2)
     assert "tracekit.cli.dispatch" in loaded
@@ -119,7 +119,12 @@ def test_that_nothing_is_at_a_path_is_said_before_heavy_modules_load(command: st
 def test_commands_need_no_pandas() -> None:
     pytest.importorskip("duckdb")
     sample = str(SAMPLE)
-    lines = (["why", sample], ["whatif", sample], ["compare", sample, sample], ["sql", sample, "from predictions"])
+    lines = (
+        ["why", sample],
+        ["why", sample, "--without"],
+        ["compare", sample, sample],
+        ["sql", sample, "from predictions"],
+    )
     assert "pandas" not in modules_after(*lines)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tracekit.errors import MissingColumn, TracekitError, UnreadableRecording, UsageError
     from tracekit.notebook.recordings import in_ms, read, read_many
     from tracekit.notebook.reports import analyze
-    from tracekit.notebook.several import compare, history, inspect, matrix
+    from tracekit.notebook.several import compare, history, inspect
     from tracekit.recording import open_recording
     from tracekit.recording.contents import Recording
     from tracekit.report.report import Report
@@ -42,7 +42,6 @@ __all__ = [
     "history",
     "in_ms",
     "inspect",
-    "matrix",
     "open_recording",
     "open_trace",
     "read",
@@ -54,7 +53,7 @@ _LAZY = {
     "errors": ("MissingColumn", "TracekitError", "UnreadableRecording", "UsageError"),
     "notebook.recordings": ("in_ms", "read", "read_many"),
     "notebook.reports": ("analyze",),
-    "notebook.several": ("compare", "history", "inspect", "matrix"),
+    "notebook.several": ("compare", "history", "inspect"),
     "recording": ("open_recording",),
     "recording.contents": ("Recording",),
     "report.report": ("Report",),

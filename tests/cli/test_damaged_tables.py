@@ -149,7 +149,7 @@ def test_every_table_of_every_instrument_counts(
 def test_a_report_on_a_damaged_recording_stands_for_it(tracekit, recordings: Path, damaged, tmp_path: Path) -> None:
     bad = damaged(file_of(recordings / "good.trace", CORE_ML))
     assert tracekit("analyze", bad, "-q", "-o", tmp_path / "bad.json").status == 2
-    for command in ("matrix", "check", "compare"):
+    for command in ("check", "compare"):
         beside = [recordings / "good.trace"] if command == "compare" else []
         result = tracekit(command, *beside, tmp_path / "bad.json", "--no-config")
         assert result.status == 2
@@ -222,7 +222,7 @@ def test_damage_is_said_before_the_signature_is_blamed(tracekit, tmp_path: Path)
     bad = cut_sample("local_chat", "os-signpost", tmp_path)
     lost = "table os-signpost cannot be read: its rows file is cut off"
     page = tmp_path / "report.html"
-    results = [tracekit(*words, bad) for words in (["analyze"], ["analyze", "-v"], ["diagnose"])]
+    results = [tracekit(*words, bad) for words in (["analyze"], ["analyze", "-v"], ["explain"])]
     results.append(tracekit("analyze", bad, "-q", "-o", page))
     assert {result.status for result in results} == {2}
     for result in results[:3]:

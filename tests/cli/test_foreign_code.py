@@ -40,8 +40,8 @@ def beside(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("form", "arguments", "expected"),
     [
-        ("script", ["matrix", *TWO, "--jobs", "2", "--no-config"], "SharpenFilter"),
-        ("module", ["matrix", *TWO, "--jobs", "2", "--no-config"], "SharpenFilter"),
+        ("script", ["compare", *TWO, "--jobs", "2", "--no-config"], "SharpenFilter"),
+        ("module", ["compare", *TWO, "--jobs", "2", "--no-config"], "SharpenFilter"),
         ("module", ["explain"], "cold-load"),
     ],
     ids=["workers-of-script", "workers-of-module", "plug-ins"],

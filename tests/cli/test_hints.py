@@ -37,10 +37,10 @@ def folder(
         ("compare Model.mlpackage run.trace", "use `tracekit inspect Model.mlpackage`"),
         ("check Model.mlpackage --no-config", "use `tracekit inspect Model.mlpackage`"),
         ("export Model.mlpackage", "use `tracekit inspect Model.mlpackage`"),
-        ("diagnose timed.json", "timed.json is a performance report; use `tracekit inspect timed.json`"),
-        ("analyze report.json", "a JSON report, which `tracekit compare`, `check` and `matrix` take"),
+        ("explain timed.json", "timed.json is a performance report; use `tracekit inspect timed.json`"),
+        ("analyze report.json", "a JSON report, which `tracekit compare`, `check` and `history` take"),
         ("inspect run.trace", "run.trace is a recording; use `tracekit analyze run.trace`"),
-        ("inspect report.json", "a JSON report, which `tracekit compare`, `check` and `matrix` take"),
+        ("inspect report.json", "a JSON report, which `tracekit compare`, `check` and `history` take"),
         ("analyze rum.trace", "rum.trace: no such file or directory; did you mean 'run.trace'?"),
         ("inspect Modell.mlpackage", "did you mean 'Model.mlpackage'?"),
     ],
@@ -65,7 +65,7 @@ def test_python_keywords_are_suggested_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("name", "meant"), [("excess-data-copy", "excess-data-copies"), ("load-churns", "load-churn")])
 def test_checks_are_suggested_by_every_command(tracekit, samples: Path, name: str, meant: str) -> None:
     path = samples / "sharpen_8bit.trace"
-    for words in (["analyze", path, "--only", name], ["explain", name], ["whatif", path, name]):
+    for words in (["analyze", path, "--only", name], ["explain", name], ["why", path, "--without", name]):
         assert f"did you mean '{meant}'?" in tracekit(*words).err
 
 

@@ -54,8 +54,8 @@ def commanding(tmp_path_factory, unchanged_folders: set[Path]) -> list[Path]:
         ["analyze", "gone##[debug]"],
         ["compare"],
         ["compare", "--format", "markdown"],
-        ["matrix"],
-        ["matrix", "--format", "csv"],
+        ["compare", "--label", "{name}"],
+        ["compare", "--format", "csv"],
         ["check", "--format", "github", "--config", "{config}"],
         ["check", "--format", "junit", "--config", "{config}"],
     ],
@@ -68,7 +68,7 @@ def test_nothing_of_a_recording_is_a_command_of_the_runner(
     config = tmp_path / "tracekit.toml"
     config.write_text('[check.limits."*"]\np50 = "1us"\n')
     command, *rest = (word.replace("{config}", str(config)) for word in arguments)
-    paths = commanding if command in ("compare", "matrix") else commanding[:1]
+    paths = commanding if command == "compare" else commanding[:1]
     more = [] if command == "check" else ["--no-config"]
     result = tracekit(command, *paths, *rest, *more)
     found = [line for line in (result.out + result.err).splitlines() if runs(line)]
@@ -111,7 +111,7 @@ def hostile(tmp_path_factory, unchanged_folders: set[Path]) -> Path:
         ["analyze", "-o", f"{PATH}/x.md"],
         ["analyze", "--debug", "--run", "7"],
         ["analyze", f"--{PATH}"],
-        ["diagnose", "--format", "json", "--no-redact"],
+        ["explain", "--format", "json", "--no-redact"],
         ["tables"],
         ["export", "--json"],
         ["export", "-o", f"{PATH}/a/b"],

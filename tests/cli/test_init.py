@@ -1,4 +1,4 @@
-"""`tracekit init`: settings that hold for the recording that they come from, and that say what they rest on."""
+"""`tracekit check --init`: settings that hold for the recording that they come from, and that say what they rest on."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 )
 def test_the_recording_passes_and_a_slow_one_fails(tracekit, samples: Path, good: str, slow: str) -> None:
     path = samples / f"{good}.trace"
-    result = tracekit("init", path)
+    result = tracekit("check", "--init", path)
     assert (result.status, result.err) == (0, "")
     assert result.out.splitlines() == [
         f"wrote tracekit.toml: limits and allowed findings from {good}.trace",
@@ -49,7 +49,7 @@ def test_the_recording_passes_and_a_slow_one_fails(tracekit, samples: Path, good
 
 def test_what_the_workflow_checks_may_lie_beside_the_baseline(tracekit, samples: Path) -> None:
     path, perf = samples / "sharpen_float16.trace", Path("perf")
-    tracekit("init", path)
+    tracekit("check", "--init", path)
     settings = Path("tracekit.toml")
     settings.write_text(settings.read_text("utf-8").replace("#baseline = ", "baseline = "), "utf-8")
     perf.mkdir()
@@ -65,7 +65,7 @@ def test_what_the_workflow_checks_may_lie_beside_the_baseline(tracekit, samples:
 def test_baselines_that_nothing_names_do_not_stop_the_workflow(tracekit, samples: Path) -> None:
     """The path from `init` over a saved baseline to what the workflow runs, before and after the setting."""
     path, perf = samples / "sharpen_float16.trace", Path("perf")
-    tracekit("init", path)
+    tracekit("check", "--init", path)
     perf.mkdir()
     tracekit("analyze", path, "-q", "-o", "perf/run.json")
     saved = tracekit("check", path, "--baseline", "perf/iphone.json", "--save-baseline")
@@ -95,12 +95,12 @@ def test_baselines_that_nothing_names_do_not_stop_the_workflow(tracekit, samples
 
 def test_a_recording_passes_its_own_settings_which_say_what_they_rest_on(tracekit, samples: Path) -> None:
     for name in ("sharpen_8bit", "style_transfer_reload", "captions_concurrent"):
-        result = tracekit("init", "--force", samples / f"{name}.trace")
+        result = tracekit("check", "--init", "--force", samples / f"{name}.trace")
         assert result.status == 0
         assert "tracekit.toml allows 1 " in result.err
         assert tracekit("check", samples / f"{name}.trace").status == 0
 
-    tracekit("init", "--force", samples / "sharpen_8bit.trace")
+    tracekit("check", "--init", "--force", samples / "sharpen_8bit.trace")
     lines = Path("tracekit.toml").read_text("utf-8").splitlines()
     start = lines.index('[check.limits."SharpenFilter"]')
     assert lines[start + 2 : start + 5] == [
@@ -113,7 +113,7 @@ def test_a_recording_passes_its_own_settings_which_say_what_they_rest_on(traceki
 
 @pytest.mark.parametrize("recorded", [False, True])
 def test_every_key_has_a_line_that_is_read_back(tracekit, samples: Path, recorded: bool) -> None:
-    assert tracekit("init", *([samples / "sharpen_8bit.trace"] if recorded else [])).status == 0
+    assert tracekit("check", "--init", *([samples / "sharpen_8bit.trace"] if recorded else [])).status == 0
     path = Path("tracekit.toml")
     load_config(path)
     text = path.read_text("utf-8")
@@ -129,7 +129,7 @@ def test_every_key_has_a_line_that_is_read_back(tracekit, samples: Path, recorde
 
 
 def test_without_a_recording_nothing_is_set_and_the_workflow_is_that_of_the_guide(tracekit) -> None:
-    result = tracekit("init")
+    result = tracekit("check", "--init")
     assert result.out.splitlines()[0] == "wrote tracekit.toml: all settings commented out"
     config = load_config(Path("tracekit.toml"))
     assert (config.check.limits, config.check.findings, config.settings) == ((), {}, {})
@@ -147,11 +147,11 @@ def test_without_a_recording_nothing_is_set_and_the_workflow_is_that_of_the_guid
 def test_what_is_there_stays_without_force(tracekit, folder: Path, name: str) -> None:
     (folder / name).parent.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text("[tool.tracekit]\n")
-    result = tracekit("init")
+    result = tracekit("check", "--init")
     assert (result.status, result.out) == (2, "")
     assert "--force" in result.err
     assert [path.name for path in folder.rglob("*.*") if path.is_file()] == [Path(name).name]
-    assert tracekit("init", "--force").status == 0
+    assert tracekit("check", "--init", "--force").status == 0
 
 
 @pytest.mark.parametrize("below", ["", "apps/camera"])
@@ -159,18 +159,18 @@ def test_a_workflow_is_written_only_at_the_top_of_a_repository(tracekit, folder:
     place = folder / below if below else folder.parent
     place.mkdir(parents=True, exist_ok=True)
     monkeypatch.chdir(place)
-    result = tracekit("init")
+    result = tracekit("check", "--init")
     assert result.out.splitlines()[1] == (
-        "no workflow: this folder is not the top of a Git repository; there, init writes one"
+        "no workflow: this folder is not the top of a Git repository; there, --init writes one"
     )
     assert (result.status, Path("tracekit.toml").exists(), WORKFLOW.exists()) == (0, True, False)
 
 
 def test_a_recording_without_predictions_writes_nothing(tracekit, samples: Path, folder: Path) -> None:
-    result = tracekit("init", samples / "not_instrumented.trace")
+    result = tracekit("check", "--init", samples / "not_instrumented.trace")
     assert result.status == 2
     assert result.err == "tracekit: not_instrumented.trace contains no predictions, so no limit follows from it\n"
-    assert tracekit("init", "gone.trace").status == 2
+    assert tracekit("check", "--init", "gone.trace").status == 2
     assert [path.name for path in folder.iterdir()] == [".git"]
 
 
@@ -182,7 +182,7 @@ def test_names_of_models_are_no_toml(tracekit, tmp_path: Path) -> None:
         scenario.predict(Model(name), (50 + 40 * index) * MS, 10 * MS)
     path = tmp_path / "export\u202e\n[check.limits.x]\np95 = 'x'"
     write_export(scenario, path)
-    result = tracekit("init", path)
+    result = tracekit("check", "--init", path)
     assert (result.status, steering(result.out + Path("tracekit.toml").read_text("utf-8"))) == (0, set())
     items = tracekit("check", path, "--json").json["items"]
     assert {item["verdict"] for item in items if item["model"] == name} == {"passed"}

@@ -112,13 +112,13 @@ def test_the_name_of_its_folder_is_no_pattern(tracekit, lake, folder):
     assert compared.status == 0
 
 
-def test_its_matrix_is_in_the_order_of_time_with_dates_and_says_what_a_pooled_p95_is(tracekit, lake):
-    said = tracekit("matrix", lake, "--json")
+def test_its_table_is_in_the_order_of_time_with_dates_and_says_what_a_pooled_p95_is(tracekit, lake):
+    said = tracekit("compare", lake, "--json")
     columns = said.json["columns"]
     rows = asked(tracekit, lake, "select start_date[:10] from runs order by start_date::timestamptz")
     assert [[one["recorded"]] for one in columns] == rows
-    assert "p95, median of recordings" not in tracekit("matrix", lake).out
-    assert "p95, median of recordings" in tracekit("matrix", lake, "--label", "all").out
+    assert "p95, median of recordings" not in tracekit("compare", lake).out
+    assert "p95, median of recordings" in tracekit("compare", lake, "--label", "all").out
 
     rows = asked(tracekit, lake, of_page("Did a model lose a compute unit with a system?"))
     # As the sample was made: all on the Neural Engine, which of up to eight in flight it works for is often ambiguous.
@@ -196,14 +196,14 @@ def test_a_lake_from_elsewhere_chooses_no_report_of_this_machine(tracekit, lake,
     compared = tracekit("compare", lake, "--before", "true", "--after", "true")
     assert (compared.status, "leads out of the folder reports" in compared.err) == (2, True), compared.err
     if way in ("link", "folder"):
-        assert "leads out of the folder reports" in tracekit("matrix", lake).err
+        assert "leads out of the folder reports" in tracekit("compare", lake).err
 
 
 def test_only_one_of_its_version_is_read_and_its_links_are(tracekit, lake):
     [first, *_] = sorted((lake / "reports").iterdir())
     first.unlink()
     first.symlink_to(first.name)
-    said = tracekit("matrix", lake)
+    said = tracekit("compare", lake)
     assert (said.status, "Too many levels of symbolic links" in said.err) == (2, True), said.err
 
     (lake / "tracekit-lake.json").write_text('{"views_version": 99}')
@@ -235,14 +235,33 @@ def test_forgotten_labels_are_given_as_the_message_says(tracekit, lake, samples)
     query = "select run_id, commit, app_version from runs where source = 'sharpen_8bit.trace'"
     [(run_id, *labels)] = asked(tracekit, lake, query)
     assert labels == ["4f2a91c", None]
-    [file] = re.findall(
-        "keeps its commit and app version; to change them, delete its file in runs, such as (.+), and", result.err
-    )
-    assert Path(file) == lake / "runs" / f"{run_id}.parquet"
-    Path(file).unlink()
+    [command] = re.findall("to change them, run `tracekit (lake remove .+)`, and", result.err)
+    assert tracekit(*command.split()).err == f"tracekit: removed 1 recording from {lake}\n"
+    assert not list(lake.glob(f"**/{run_id}.*"))
     assert "added 1 recording" in tracekit("lake", "add", lake, path, "--app-version", "1.2").err
     assert asked(tracekit, lake, query) == [[run_id, None, "1.2"]]
     assert asked(tracekit, lake, "select count(*) from predictions") == [[276 + 280]]
+
+
+def test_its_recordings_are_listed_and_only_one_that_is_meant_is_removed(tracekit, lake):
+    listed = tracekit("lake", "list", lake).out
+    assert re.findall(r"\S+\.trace", listed) == [
+        name for [name] in asked(tracekit, lake, "select source from runs order by start_date")
+    ]
+    runs = sorted(path.stem for path in (lake / "runs").iterdir())
+    for words, sentence in (
+        (("remove", lake), "missing RUN_ID"),
+        (("remove", lake, ""), "unknown recording of the lake ''"),
+        (("remove", lake, "../x"), "unknown recording of the lake '../x'"),
+        (("list", lake.parent), "is not a lake"),
+        (("add", lake), "missing PATH"),
+    ):
+        result = tracekit("lake", *words)
+        assert (result.status, result.out) == (2, "")
+        assert sentence in result.err
+    assert tracekit("lake", "remove", lake, *runs[:2]).status == 0
+    assert sorted(path.stem for path in (lake / "runs").iterdir()) == runs[2:]
+    assert asked(tracekit, lake, "select count(distinct run_id) from predictions") == [[1]]
 
 
 def test_tables_that_cannot_be_read_are_named_and_kept_with_the_recording(tracekit, lake, samples):
@@ -257,7 +276,7 @@ def test_tables_that_cannot_be_read_are_named_and_kept_with_the_recording(tracek
         assert result.status == 2
         assert "damaged.trace: table coreml-os-signpost cannot be read: " in result.err
         assert "1 with tables that cannot be read" in result.err
-    for command in ("history", "matrix"):
+    for command in ("history", "compare"):
         assert "json: damaged.trace: table coreml-os-signpost cannot be read" in " ".join(
             tracekit(command, lake).out.split()
         )
@@ -298,7 +317,7 @@ def test_what_is_no_lake_or_holds_nothing_is_one_sentence(tracekit, runs, tmp_pa
     assert tracekit("lake", "add", tmp_path / "empty", runs / "0.trace").status == 2
     for arguments, sentence in (
         (("lake", "add", runs, runs), "is a folder that is no lake"),
-        (("lake", "drop", runs, runs), "unknown action 'drop' (available: add)"),
+        (("lake", "drop", runs, runs), "unknown action 'drop' (available: add, list, remove)"),
         (("history", tmp_path / "empty"), "holds no recording"),
         (("compare", tmp_path / "empty", "--before", "true", "--after", "true"), "no recording of"),
     ):
@@ -458,7 +477,7 @@ def test_what_only_many_recordings_show_is_found(tracekit, releases):
         ["Still", "iPhone 14 Pro", 4, 5.0],
         ["Still", "iPhone Air", 1, 5.0],
     ]
-    matrix = tracekit("matrix", releases, "--label", "{device}", "--format", "csv")
+    matrix = tracekit("compare", releases, "--label", "{device}", "--format", "csv")
     assert "iPhone Air" in matrix.out
 
 
@@ -474,7 +493,7 @@ def test_conditions_choose_what_a_lake_compares(tracekit, lake):
     assert [said[side] for side in ("before", "after")] == [["sharpen_8bit.trace"], ["sharpen_float16.trace"]]
     assert [(each["name"], each["latency"]["answer"]) for each in said["models"]] == [("SharpenFilter", "improved")]
     for wrong, sentence in (
-        ((), "missing which recordings"),
+        (("--before", "true"), "missing --after"),
         (("--before", "app_version = '3'", "--after", "true"), "no recording of"),
         (("--before", "nosuch = 1", "--after", "true"), "nosuch"),
         (("--before", "true; drop table runs", "--after", "true"), "syntax error"),

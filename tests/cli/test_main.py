@@ -72,7 +72,7 @@ def test_help_fits_a_screen_and_names_every_command_and_every_exit_status(tracek
     assert len(lines) <= 24
     assert max(map(len, lines)) <= 80
     words = [line.split()[1] for line in lines if line.startswith("  tracekit ")]
-    assert words == ["record", "analyze", "view", "compare", "check", "inspect"]
+    assert words == ["record", "analyze", "why", "compare", "check", "view", "inspect", "history"]
     for command in COMMANDS:
         assert f" {command.name} " in result.out
     (statuses,) = (line for line in lines if line.startswith("Exit status: "))
@@ -135,7 +135,7 @@ def test_the_neural_engine_is_taken_in_every_spelling_everywhere() -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["analyse"], "unknown command 'analyse'; did you mean 'analyze'? (available: record, analyze, view, "),
+        (["analyse"], "unknown command 'analyse'; did you mean 'analyze'? (available: record, analyze, why, "),
         (["-"], "missing command; did you mean `tracekit analyze -`?"),
         (["--nonsense"], "unknown option --nonsense (see 'tracekit --help')"),
         (["analyze"], "missing PATH, as in: tracekit analyze run.trace (see 'tracekit analyze --help')"),
@@ -145,12 +145,11 @@ def test_the_neural_engine_is_taken_in_every_spelling_everywhere() -> None:
         (["analyze", "x", "--run", "0"], "argument --run: expected a run number, 1 or more, found '0'"),
         (["analyze", "x", "-q", "-v"], "argument -v/--verbose: not allowed with argument -q/--quiet"),
         (["analyze", "x", "--sor", "mean"], "unknown option --sor; did you mean '--sort'?"),
-        (["analyze", "x", "--label", "a"], "tracekit analyze has no option --label; matrix has it"),
+        (["analyze", "x", "--label", "a"], "tracekit analyze has no option --label; compare has it"),
         (["view", "x", "y", "z"], "unexpected argument 'z' (see 'tracekit view --help')"),
         (["sql", "x", "--json", "from models", "y"], "unexpected argument 'y' (see 'tracekit sql --help')"),
         (["completion"], "missing SHELL, as in: "),
         (["completion", "tcsh"], "unknown shell 'tcsh'"),
-        (["compare", "a", "b", "c"], "compare takes one recording before and one after (got 3); for more of each: "),
         (["lint"], "unknown command 'lint' (available: "),
         (["check", "--hlep"], "unknown option --hlep; did you mean '--help'?"),
         (["completion", "ksh"], "unknown shell 'ksh' (available: bash, zsh, fish)"),

@@ -40,7 +40,7 @@ def test_choices_stand_side_by_side_and_are_saved(tracekit, built_models, runtim
     report = load_performance_report(tmp_path / names[0])
     assert (report.name, report.prediction.count, report.system) == ("float16_interface", 3, "macOS 26.2")
     assert "\nfloat16_interface · Mac16,1, macOS 26.2 · CPU only" in tracekit("inspect", tmp_path / names[1]).out
-    assert tracekit("matrix", tmp_path, "--label", "{name}", "--no-config").status == 0
+    assert tracekit("compare", tmp_path, "--label", "{name}", "--no-config").status == 0
 
 
 @pytest.mark.parametrize(

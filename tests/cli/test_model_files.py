@@ -210,7 +210,7 @@ def test_settings_name_performance_reports_as_seen_from_their_folder(tracekit, p
 
 
 def test_diagnose_answers_with_the_performance_report(tracekit, samples, report_of) -> None:
-    arguments = ("diagnose", samples / "sharpen_float16.trace", "--format", "json", "--perf-report")
+    arguments = ("explain", samples / "sharpen_float16.trace", "--format", "json", "--perf-report")
 
     def leaf(path, pattern: str) -> dict:
         branches = tracekit(*arguments, path).json["branches"]

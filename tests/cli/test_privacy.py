@@ -192,9 +192,9 @@ def test_the_secrets_are_in_the_recordings_and_are_found(tracekit, recordings: d
 
 BOTH_FORMS = {
     "analyze": ("-v", "--no-config", *(part for end in ("txt", "md", "html", "json") for part in ("-o", f"out.{end}"))),
-    "diagnose": ("--no-config",),
+    "explain": ("--no-config",),
     "why": ("--no-config", *(part for end in ("txt", "md", "html", "json") for part in ("-o", f"out.{end}"))),
-    "whatif": ("--no-config",),
+    "why --without": ("--no-config",),
     "export": ("--json",),
     "history": (
         "--no-config",
@@ -210,7 +210,7 @@ BOTH_FORMS = {
     "stacks --format speedscope": (),
 }
 """All that a command writes comes from one run of it, since reading takes the time."""
-WITHOUT_RECORDING = {"explain", "completion", "doctor", "record"}
+WITHOUT_RECORDING = {"completion", "doctor", "record"}
 """Commands that read none; what `record` prints of a new one is what `analyze` prints."""
 ONE_FORM = [
     ("analyze", "--no-config"),
@@ -219,9 +219,9 @@ ONE_FORM = [
     ("export",),
     ("stacks",),
     ("stacks", "--format", "collapsed"),
-    ("diagnose", "--no-config", "--format", "json"),
+    ("explain", "--no-config", "--format", "json"),
     ("why", "--no-config", "--model", "nobody"),
-    ("whatif", "--no-config", "--json"),
+    ("why", "--without", "--no-config", "--json"),
     ("analyze", "--no-config", "--list"),
 ]
 
@@ -343,11 +343,9 @@ def test_no_answer_to_an_agent_tells_a_secret(recordings: dict[str, Path]) -> No
 
 NAMING = {
     "analyze": ("--model", "--process", "--signpost"),
-    "compare": ("--model", "--signpost", "--rename"),
-    "matrix": ("--model", "--label"),
-    "diagnose": ("--model", "--process", "--signpost"),
-    "why": ("--model",),
-    "whatif": ("--model", "--process"),
+    "compare": ("--model", "--signpost", "--rename", "--label"),
+    "explain": ("--model", "--process", "--signpost"),
+    "why": ("--model", "--process"),
     "stacks": ("--model", "--thread", "--finding", "--signpost"),
     "export": ("--schema",),
 }
@@ -369,7 +367,7 @@ def test_no_error_about_an_unknown_name_tells_a_secret(tracekit, recordings, tmp
 
 def test_no_command_is_forgotten() -> None:
     recordings = {name.split()[0] for name in (*BOTH_FORMS, *(command for command, *_ in ONE_FORM))}
-    others = {"mcp", "sql", "lake", "compare", "matrix", "view", "inspect", "fix", "watch", "init"}
+    others = {"mcp", "sql", "lake", "compare", "view", "inspect", "fix", "watch"}
     assert {command.name for command in COMMANDS} == recordings | others | WITHOUT_RECORDING
 
 
@@ -382,7 +380,7 @@ def test_settings_and_new_recordings_tell_no_secret_but_the_path_that_was_typed(
 
     (tmp_path / ".git").mkdir()
     monkeypatch.chdir(tmp_path)
-    assert tracekit("init", recordings["bundle"]).status == 0
+    assert tracekit("check", "--init", recordings["bundle"]).status == 0
     assert leaks((tmp_path / "tracekit.toml").read_text("utf-8")) == set()
 
 
@@ -430,7 +428,7 @@ def test_performance_reports_and_profiles_tell_no_secret(
 ) -> None:
     path = tmp_path / "YOLOv3.mlperf.json"
     path.write_text(json.dumps(wwdc22()), encoding="utf-8")
-    for command in (("inspect", path), ("inspect", path, "--json"), ("matrix", path, "--no-config")):
+    for command in (("inspect", path), ("inspect", path, "--json"), ("compare", path, path, "--no-config")):
         shown = tracekit(*command)
         assert "YOLOv3" in shown.out
         assert [secret for secret in PRIVATE if secret in shown.out + shown.err] == []
@@ -447,9 +445,9 @@ def test_performance_reports_and_profiles_tell_no_secret(
 
 def test_no_comparison_tells_a_secret(tracekit, recordings: dict[str, Path], tmp_path: Path) -> None:
     pair = (recordings["bundle"], recordings["other"])
-    for command, endings in (("compare", ("html", "md", "json")), ("matrix", ("html", "md", "csv", "json"))):
+    for command, endings in (("pair", ("html", "md", "json")), ("table", ("html", "md", "csv", "json"))):
         files = [tmp_path / f"{command}.{ending}" for ending in endings]
-        result = tracekit(command, *pair, *(part for file in files for part in ("-o", file)), "--no-config")
+        result = tracekit("compare", *pair, *(part for file in files for part in ("-o", file)), "--no-config")
         written = "".join(file.read_text(encoding="utf-8") for file in files)
         assert (result.status, leaks(result.out + result.err + written)) == (0, set())
     baseline = tmp_path / "base.json"

@@ -32,7 +32,7 @@ def simulated(tmp_path):
     ["history", "RUN"],
     ["history", "GOOD", "RUN"],
     ["history", "RUN", "--add-to", "past.jsonl"],
-    ["init", "RUN"],
+    ["check", "--init", "RUN"],
     ["analyze", "RUN", "--fail-on", "low"],
 ])  # fmt: skip
 def test_a_recording_of_a_simulator_decides_nothing(tracekit, simulated, samples, tmp_path, monkeypatch, command):

@@ -108,7 +108,7 @@ def test_a_slower_prediction_of_another_model_is_named(tracekit, samples):
 def test_what_is_piped_names_no_folder_and_what_is_typed_stays(tracekit, samples, monkeypatch):
     monkeypatch.chdir(samples)
     for typed, shown in ((samples / "sharpen_8bit.trace", "sharpen_8bit.trace"), ("./sharpen_8bit.trace",) * 2):
-        assert f"savings: tracekit whatif {shown} " in tracekit("why", typed).out
+        assert f"savings: tracekit why {shown} --without" in tracekit("why", typed).out
 
 
 @pytest.mark.parametrize(

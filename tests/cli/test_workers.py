@@ -111,7 +111,7 @@ def test_results_of_a_cluster_come_in_order_and_one_that_is_not_there_is_a_sente
     with pytest.raises(TracekitError, match="cannot reach a Dask scheduler at nonsense:"):
         list(on_cluster(square, [1], "nonsense://x"))
 
-    assert "not allowed with" in tracekit("matrix", "a.trace", "b.trace", "--jobs", "2", "--dask", "x").err
+    assert "not allowed with" in tracekit("compare", "a.trace", "b.trace", "--jobs", "2", "--dask", "x").err
 
 
 @pytest.mark.sweep
@@ -164,7 +164,7 @@ def test_a_scheduler_that_goes_is_one_sentence(capfd):
 
 
 @pytest.mark.parametrize(
-    ("command", "workers"), sweep_rest(("matrix", "--jobs"), ("matrix", "--dask"), ("history", "--jobs"))
+    ("command", "workers"), sweep_rest(("compare", "--jobs"), ("compare", "--dask"), ("history", "--jobs"))
 )
 def test_workers_give_the_bytes_of_one_after_another(tracekit, reports, tmp_path, request, command, workers):
     before, after = sorted(reports.iterdir())

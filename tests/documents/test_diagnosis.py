@@ -146,14 +146,14 @@ def test_each_page_has_a_command_of_its_own(capsys):
 
 
 def test_the_command_prints_text_or_json(samples, capsys):
-    assert main(["diagnose", str(samples / "sharpen_8bit.trace")]) == 0
+    assert main(["explain", str(samples / "sharpen_8bit.trace")]) == 0
     assert "2b all predictions slow: seen" in capsys.readouterr().out
-    assert main(["diagnose", str(samples / "sharpen_8bit.trace"), "--format", "json"]) == 0
+    assert main(["explain", str(samples / "sharpen_8bit.trace"), "--format", "json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert [branch["title"][0] for branch in document["branches"]] == ["1", "2", "3", "4", "5"]
-    assert main(["diagnose", "not-there.trace"]) == 2
+    assert main(["explain", "not-there.trace"]) == 2
     # Without any evaluated check the status is "inconclusive".
-    assert main(["diagnose", str(samples / "not_instrumented.trace"), "-q"]) == 3
+    assert main(["explain", str(samples / "not_instrumented.trace"), "-q"]) == 3
 
 
 @pytest.fixture

@@ -265,7 +265,7 @@ def test_every_form_has_all_parts_that_matter_and_the_finding():
         assert "row 32" in text.replace("</code>", "").replace("`", "")
     text = render(why_document(report), "text", width=100, verbose=False)
     assert "other parts together −10.0 µs (copies and conversions and work of its own)\n" in text
-    assert "\nsavings: tracekit whatif run.trace concurrent-predictions\n" in text
+    assert "\nsavings: tracekit why run.trace --without concurrent-predictions\n" in text
     assert text.endswith("details: tracekit explain concurrent-predictions\n")
 
 

@@ -42,7 +42,7 @@ def test_predictions_and_loads_are_those_of_the_session_whose_parts_add_up(trace
     # 2.69 s in the session.
     assert frame["duration_ms"].sum() == pytest.approx(2690, abs=5)
     assert tracekit.in_ms(trace.predictions["duration_ns"]).equals(frame["duration_ms"])
-    assert "median_ms_before" in tracekit.in_ms(trace.whatif().to_frame())
+    assert "median_ms_before" in tracekit.in_ms(trace.without().to_frame())
 
     assert "; called from StyleCam.StyleView.apply (StyleView.swift:43)" in repr(trace.why())
 
@@ -159,7 +159,7 @@ def test_analyze_gives_the_same_object_as_that_of_a_trace(report, samples):
 
 
 def test_what_fixes_would_bring_is_a_frame_and_text(trace, report):
-    said = trace.whatif("reload-before-predict", models="Mosaic")
+    said = trace.without("reload-before-predict", models="Mosaic")
     frame = said.to_frame()
     assert list(zip(frame["findings"], frame["model"], strict=True)) == [(("reload-before-predict",), "Mosaic")]
     # All loads but the first one go, and predictions take as long as before.
@@ -167,9 +167,9 @@ def test_what_fixes_would_bring_is_a_frame_and_text(trace, report):
     assert frame["saved_ns"][0] == loads["duration_ns"].iloc[1:].sum()
     assert (frame["median_ns_before"] == frame["median_ns_after"]).all()
     assert "Before and after" in page_in(said)
-    assert trace.whatif().replays[0].saved_ns == report.summary.savings_ns
+    assert trace.without().replays[0].saved_ns == report.summary.savings_ns
     with pytest.raises(tracekit.UsageError, match="cold-load has no finding"):
-        trace.whatif("cold-load")
+        trace.without("cold-load")
 
 
 def test_one_text_is_one_name(trace, samples):

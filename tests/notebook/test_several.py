@@ -34,7 +34,7 @@ def test_a_comparison_is_that_of_the_command(samples, capsys):
 
 def test_a_matrix_is_a_frame(samples):
     paths = [samples / f"sharpen_{kind}.trace" for kind in ("8bit", "float16")]
-    matrix = tracekit.matrix(paths)
+    matrix = tracekit.compare(paths)
     frame = matrix.to_frame()
     assert [*frame] == ["sharpen_8bit.trace", "sharpen_float16.trace"]
     for path in paths:
@@ -42,7 +42,7 @@ def test_a_matrix_is_a_frame(samples):
         assert frame.loc[("SharpenFilter", "predictions"), path.name] == len(calls) == 140
         # All but the first one, after the load; measured to 100 ns.
         assert frame.loc[("SharpenFilter", "p50_ns"), path.name] == pytest.approx(calls.iloc[1:].median(), abs=100)
-    assert [*tracekit.matrix(paths, labels="{device}").to_frame()] == ["iPhone 14 Pro"]
+    assert [*tracekit.compare(paths, labels="{device}").to_frame()] == ["iPhone 14 Pro"]
     assert "2 recordings" in matrix._repr_html_()
 
 

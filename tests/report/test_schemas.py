@@ -99,10 +99,10 @@ def test_a_number_out_of_its_bounds_is_refused(samples, path, wrong):
 
 @pytest.mark.parametrize("name", sweep_rest("sharpen_8bit", "captions_concurrent", "style_transfer_fixed"))
 def test_what_fixes_would_bring_obeys_the_schema(samples, name):
-    document = validate("whatif", to_json(what_if_fixed(kept_analysis(samples / f"{name}.trace").trace)))
+    document = validate("replay", to_json(what_if_fixed(kept_analysis(samples / f"{name}.trace").trace)))
     document["replays"].append({"findings": ["cold-load"]})
     with pytest.raises(jsonschema.ValidationError):
-        validate("whatif", json.dumps(document))
+        validate("replay", json.dumps(document))
 
 
 def test_a_moment_may_lie_before_the_start(samples):

@@ -1,5 +1,5 @@
-"""What fixing a problem would save by `tracekit whatif`, held against what it saves: the same app with the problem and
-without, the same work drawn for both.
+"""What fixing a problem would save by `tracekit why --without`, held against what it saves: the same app with the
+problem and without, the same work drawn for both.
 
 `PYTHONPATH=tests python -m suite.savings [STEP]` compares one pair in STEP, writes `docs/detectors/savings.md` and
 prints it.
@@ -700,7 +700,7 @@ def page(results: Sequence[Compared], step: int = 1) -> str:
         "",
     ]
     lines += [f"- {ill} and {well}: {ratio:.2f}" for ill, well, ratio in of_samples()]
-    lines += ["", "## Savings unknown", "", "Reports and `tracekit whatif` give no figure for these:", ""]
+    lines += ["", "## Savings unknown", "", "Reports and `tracekit why --without` give no figure for these:", ""]
     reasons = ((detector.id, fix_of(detector)) for detector in DETECTORS)
     lines += [f"- {name}: {reason}." for name, reason in sorted(reasons) if isinstance(reason, str)]
     return "\n".join(lines) + "\n"

@@ -1,4 +1,4 @@
-"""What `tracekit whatif` says comes true: the same app with a problem and without."""
+"""What `tracekit why --without` says comes true: the same app with a problem and without."""
 
 import pytest
 

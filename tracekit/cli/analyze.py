@@ -111,7 +111,7 @@ def _run_one(arguments: Namespace, entry: Input) -> ExitStatus:
 def _next_commands(report: Report, paths: Sequence[str]) -> str:
     """What to run next, with paths as they were typed where no report that is passed on would name a user."""
     one = len(paths) == 1 and "-" not in paths
-    name = "diagnose" if not one else "stacks" if has_stacks_alone(report) else "view"
+    name = "explain" if not one else "stacks" if has_stacks_alone(report) else "view"
     return next_commands(report, command(name, *paths) if may_name(paths) else "")
 
 

@@ -54,6 +54,10 @@ STATUS = {
 
 def run(arguments: Namespace) -> ExitStatus:
     """Check, write every output whatever the verdict, and exit with it; or make or show the baseline."""
+    if arguments.init:
+        from tracekit.cli import init
+
+        return init.run(arguments)
     config = config_of(arguments)
     if arguments.show_baseline or arguments.save_baseline or arguments.update_baseline:
         return _run_baseline(arguments, config)
@@ -61,7 +65,7 @@ def run(arguments: Namespace) -> ExitStatus:
         raise UsageError("missing PATH, as in: tracekit check run.trace (see 'tracekit check --help')")
     files = files_of(arguments, arguments.path)
     if "sarif" in (form_of(arguments), *files.values()) and config is None:
-        raise UsageError("SARIF output needs a tracekit.toml to point to; run `tracekit init`")
+        raise UsageError("SARIF output needs a tracekit.toml to point to; run `tracekit check --init`")
     try:
         gate = _gate(arguments, config)
     except Exception as error:

@@ -105,8 +105,62 @@ COMMANDS = (
         status="1 a finding at or above --fail-on, 2 error, 3 inconclusive",
     ),
     Command(
+        "why",
+        "why a prediction was slow",
+        (
+            "tracekit why run.trace",
+            "tracekit why run.trace --model Segmenter --slowest 3",
+            "tracekit why run.trace --without reload-before-predict",
+        ),
+        "Splits what a prediction took beyond a usual one of its model into parts that add up: queues, work, clocks, "
+        "copies, its thread. Without options: the slowest one of the busiest model. --without replays the recording "
+        "without what fixes take away, and prints latency and dropped frames before and after.",
+        (PATHS,),
+        "model slowest at frame percentile over without output format",
+        f"json verbose quiet open process run {_FILES} {_SETTINGS} {_READ} no-redact no-functions",
+        (*REPORT_FORMS, BRIEF),
+        status="2 error, or no such finding; 3 too few predictions",
+    ),
+    Command(
+        "compare",
+        "what a change did; 3+: a table",
+        (
+            "tracekit compare before.trace after.trace",
+            "tracekit compare runs/ --label '{device}' -o table.html",
+            "tracekit compare --before a1.trace a2.trace --after b1.trace b2.trace",
+            "tracekit compare lake/ --before \"commit = 'a1'\" --after \"commit = 'b2'\"",
+        ),
+        "Two recordings, or a set before and one after: which findings are fixed or new, and which models improved or "
+        "regressed, where the 95% interval of the change of median latency says so. Three or more, a "
+        "folder, a lake or performance reports: the figures of each model in a table, by time.",
+        (Argument("path", "PATH", "recordings, reports, folders, a lake, or two models", "*"),),
+        "before after label output open format model rename",
+        f"json verbose quiet process {_PART} run jobs dask {_SETTINGS} {_READ}",
+        (*REPORT_FORMS, BRIEF, "csv"),
+        status="0 compared, even if slower; 2 error, 3 no model in common",
+    ),
+    Command(
+        "check",
+        "fail the build for a regression",
+        (
+            "tracekit check run.trace --first-load 1s",
+            "tracekit check run.trace --baseline perf/iphone.json",
+            "tracekit check good*.trace --baseline perf/iphone.json --save-baseline",
+            "tracekit check --init good.trace",
+        ),
+        "Checks recordings of a build against a baseline, and against limits and allowed findings in tracekit.toml. "
+        "A limit not checked does not pass. --init writes that file from a recording, and a workflow for GitHub.",
+        (Argument("path", "PATH", "recordings of the build, their JSON reports, or folders", "*"),),
+        "p95 first-load loads neural-engine baseline save-baseline init output format",
+        "open json quiet update-baseline show-baseline force history p50 load cold-load copies in-flight late-frames "
+        f"unit rename allow-missing allow-no-baseline allow-environment-change model model-file "
+        f"process {_PART} run jobs dask {_SETTINGS} {_READ}",
+        (*REPORT_FORMS, BRIEF, "junit", "sarif", GITHUB),
+        status="0 passed, 1 failed, 2 error, 3 inconclusive",
+    ),
+    Command(
         "view",
-        "browse it in the terminal",
+        "browse one, or two together",
         ("tracekit view run.trace", "tracekit view before.trace after.trace"),
         "Zoom the lanes, step through evidence, compare two recordings. Press ? for all keys.",
         (
@@ -117,43 +171,8 @@ COMMANDS = (
         f"{_FILES} {_SETTINGS} {_READ}",
     ),
     Command(
-        "compare",
-        "show what a change did",
-        (
-            "tracekit compare before.trace after.trace",
-            "tracekit compare Old.mlpackage New.mlpackage",
-            "tracekit compare lake/ --before \"commit = 'a1'\" --after \"commit = 'b2'\"",
-        ),
-        "Reports which findings are fixed, new or unchanged, and which models improved or regressed: where the 95% "
-        "interval of the change of median latency says so. For more: tracekit matrix. Of two models, what changed.",
-        (Argument("path", "PATH", "recording, JSON report, folder or model, before and after; or a lake", "*"),),
-        "before after output open format json verbose quiet model rename",
-        f"process {_PART} run jobs dask {_SETTINGS} {_READ}",
-        (*REPORT_FORMS, BRIEF),
-        status="0 compared, even if slower; 2 error, 3 no model in common",
-    ),
-    Command(
-        "check",
-        "fail the build for a regression",
-        (
-            "tracekit check run.trace --baseline perf/iphone.json",
-            "tracekit check run.trace --p95 20ms --loads 1 --neural-engine 90%",
-            "tracekit check run.trace --unit Segmenter=neural-engine:95%",
-            "tracekit check good*.trace --baseline perf/iphone.json --save-baseline",
-        ),
-        "Checks recordings of a build against a baseline, and against limits and allowed findings in tracekit.toml. "
-        "A limit that could not be checked does not pass.",
-        (Argument("path", "PATH", "recordings of the build, their JSON reports, or folders", "*"),),
-        "baseline save-baseline update-baseline show-baseline output open format json quiet",
-        "history p50 p95 load cold-load first-load loads copies in-flight late-frames neural-engine unit "
-        f"rename allow-missing allow-no-baseline allow-environment-change model model-file process {_PART} run jobs "
-        f"dask {_SETTINGS} {_READ}",
-        (*REPORT_FORMS, BRIEF, "junit", "sarif", GITHUB),
-        status="0 passed, 1 failed, 2 error, 3 inconclusive",
-    ),
-    Command(
         "inspect",
-        "look into a model file",
+        "can the Neural Engine run it?",
         (
             "tracekit inspect Model.mlpackage",
             "tracekit inspect Models/ --chip M2 --system iOS16",
@@ -166,6 +185,22 @@ COMMANDS = (
         "output open format json verbose quiet system chip measure",
         f"unit units predictions folder only skip set {_SETTINGS} no-redact",
         (*REPORT_FORMS, BRIEF, "csv"),
+    ),
+    Command(
+        "history",
+        "which build got slower",
+        (
+            "tracekit history reports/",
+            "tracekit history run.trace --commit 4f2a91c --add-to perf/history.jsonl",
+            "tracekit history perf/history.jsonl -o history.html --open",
+        ),
+        "Follows latency, loads, predictions per second, compute units and findings of each model over builds, and "
+        "finds change points and drift. A series is one model on one device and system. --add-to keeps the numbers of "
+        "recordings in a file of a line each; tracekit check --history fails where the newest builds became worse.",
+        (Argument("path", "PATH", "recordings, JSON reports, folders of either, history files", "+"),),
+        "add-to commit output open format json verbose quiet model",
+        f"process {_PART} run jobs dask {_SETTINGS} {_READ}",
+        (*REPORT_FORMS, "csv"),
     ),
     Command(
         "fix",
@@ -186,79 +221,6 @@ COMMANDS = (
         f"open set {_SETTINGS}",
         REPORT_FORMS,
         files=("package", "model"),
-    ),
-    Command(
-        "why",
-        "why a prediction was slow",
-        (
-            "tracekit why run.trace",
-            "tracekit why run.trace --model Segmenter --slowest 3",
-            "tracekit why run.trace --at 2.896",
-        ),
-        "Splits what a prediction took beyond a usual one of its model into parts that add up: queues, work, clocks, "
-        "copies, its thread. Without options: the slowest one of the busiest model.",
-        (PATHS,),
-        "model slowest at frame percentile over output format json verbose",
-        f"quiet open run {_FILES} {_SETTINGS} {_READ} no-redact no-functions",
-        (*REPORT_FORMS, BRIEF),
-        status="3 too few predictions to compare",
-    ),
-    Command(
-        "diagnose",
-        "go through symptoms",
-        ("tracekit diagnose run.trace",),
-        "Answers the questions of the Core ML diagnostic tree (loading, performance, memory, accuracy) as far as the "
-        "recording allows, and says what to check elsewhere.",
-        (PATHS,),
-        f"output open format json verbose quiet model process {_PART}",
-        f"run {_FILES} {_SETTINGS} {_READ} no-redact",
-        REPORT_FORMS,
-        module="why",
-    ),
-    Command(
-        "whatif",
-        "what fixes would bring",
-        ("tracekit whatif run.trace", "tracekit whatif run.trace reload-before-predict excess-data-copies"),
-        "Replays the recording without what the fixes of findings take away, one by one and together: units stay busy "
-        "in order, a camera keeps its pace, a loop runs faster. Prints latency, predictions per second and dropped "
-        "frames before and after, and what was assumed.",
-        (
-            Argument("path", "PATH", RECORDING),
-            Argument("checks", "CHECK", "checks with a finding, as reports name them; default: all", "*"),
-        ),
-        "output open format json quiet model",
-        f"process run {_FILES} {_SETTINGS} {_READ} no-redact",
-        REPORT_FORMS,
-        status="2 no finding of a check, or another error; 3 inconclusive",
-        module="why",
-    ),
-    Command(
-        "matrix",
-        "recordings in one table",
-        ("tracekit matrix a.trace b.trace c.trace", "tracekit matrix runs/ --label '{device}' -o matrix.html"),
-        "Latency, loads, load times, fps that they are fast enough for and Neural Engine share of models in many "
-        "recordings, the best of each row marked. Paths with the same label share a column.",
-        (Argument("path", "PATH", "recordings, performance reports, or folders of either", "+"),),
-        "label output open format json verbose quiet model",
-        f"process {_PART} run jobs dask {_SETTINGS} {_READ}",
-        (*REPORT_FORMS, "csv"),
-        module="compare",
-    ),
-    Command(
-        "history",
-        "changes over many builds",
-        (
-            "tracekit history reports/",
-            "tracekit history run.trace --commit 4f2a91c --add-to perf/history.jsonl",
-            "tracekit history perf/history.jsonl -o history.html --open",
-        ),
-        "Follows latency, loads, predictions per second, compute units and findings of each model over builds, and "
-        "finds change points and drift. A series is one model on one device and system. --add-to keeps the numbers of "
-        "recordings in a file of a line each; tracekit check --history fails where the newest builds became worse.",
-        (Argument("path", "PATH", "recordings, JSON reports, folders of either, history files", "+"),),
-        "add-to commit output open format json verbose quiet model",
-        f"process {_PART} run jobs dask {_SETTINGS} {_READ}",
-        (*REPORT_FORMS, "csv"),
     ),
     Command(
         "stacks",
@@ -294,6 +256,41 @@ COMMANDS = (
         files=("perfetto", "chrome"),
     ),
     Command(
+        "explain",
+        "checks; symptoms of a run",
+        ("tracekit explain", "tracekit explain reload-before-predict", "tracekit explain run.trace"),
+        "A line for each check; with CHECK, its page: what it looks for, when it is not a problem, the fix, and "
+        "where its thresholds come from. With a recording, the questions of the Core ML diagnostic tree (loading, "
+        "performance, memory, accuracy) as far as it answers them, and what to check elsewhere.",
+        (Argument("checks", "CHECK", "a check, as reports name it, or a recording", "*"),),
+        "output open format json verbose quiet model",
+        f"process {_PART} run {_FILES} {_SETTINGS} {_READ} no-redact",
+        REPORT_FORMS,
+    ),
+    Command(
+        "watch",
+        "report on new recordings",
+        ("tracekit watch runs/", "tracekit watch run.trace"),
+        "Prints four lines on each new recording in a folder: what it is, the worst finding, what changed since the "
+        "last one of the same app and device there, and what to do next. Ctrl-C ends it.",
+        (Argument("path", "PATH", "folder of recordings; a recording is reported on at once"),),
+        f"model process quiet {_SETTINGS}",
+        _READ,
+    ),
+    Command(
+        "doctor",
+        "check this machine's setup",
+        ("tracekit doctor", "tracekit doctor --target path/to/MyApp.app"),
+        "Checks the Python packages and, on a Mac, Xcode, xctrace, templates, instruments and devices. Recording "
+        "needs a Mac, analysis does not.",
+        (),
+        "target format json no-redact",
+        "",
+        ("text", "json"),
+        status="2 a requirement is missing",
+        module="record",
+    ),
+    Command(
         "sql",
         "ask in SQL",
         (
@@ -317,51 +314,21 @@ COMMANDS = (
         (
             "tracekit lake add lake/ runs/",
             "tracekit lake add lake/ run.trace --commit 4f2a91c --app-version 1.2",
+            "tracekit lake list lake/",
+            "tracekit lake remove lake/ 3f2a",
             'tracekit sql lake/ "from runs"',
         ),
-        "Adds the views of recordings to a folder of Parquet files, which sql, history, matrix and compare take in "
-        "place of recordings. One that is there already changes nothing; one that cannot be read is named and skipped.",
+        "Adds the views of recordings to a folder of Parquet files, which sql, history and compare take in place of "
+        "recordings. One that is there already changes nothing; one that cannot be read is named and skipped.",
         (
-            Argument("action", "ACTION", "add", None, ("add",)),
+            Argument("action", "ACTION", "add, list or remove", None, ("add", "list", "remove")),
             Argument("lake", "LAKE", "folder of the lake; made where there is none"),
-            Argument("path", "PATH", "recordings or folders of them", "+"),
+            Argument("path", "PATH", "recordings or folders of them; to remove: beginnings of their ids", "*"),
         ),
         "commit app-version jobs quiet",
         f"dask {_FILES} {_SETTINGS} {_READ} no-redact no-functions",
         status="2 error, or a recording was skipped",
         module="sql",
-    ),
-    Command(
-        "explain",
-        "list and explain checks",
-        ("tracekit explain", "tracekit explain reload-before-predict"),
-        "A line for each check; with CHECK, its page: what it looks for, when it is not a problem, the fix, and "
-        "where its thresholds come from.",
-        (Argument("checks", "CHECK", "a check, as reports name it", "*"),),
-        "format json",
-        "",
-        ("text", "json"),
-    ),
-    Command(
-        "watch",
-        "report on new recordings",
-        ("tracekit watch runs/", "tracekit watch run.trace"),
-        "Prints four lines on each new recording in a folder: what it is, the worst finding, what changed since the "
-        "last one of the same app and device there, and what to do next. Ctrl-C ends it.",
-        (Argument("path", "PATH", "folder of recordings; a recording is reported on at once"),),
-        f"model process quiet {_SETTINGS}",
-        _READ,
-    ),
-    Command(
-        "init",
-        "write config and CI files",
-        ("tracekit init run.trace", "tracekit init"),
-        "Writes tracekit.toml with one line per setting and, at the top of a Git repository, "
-        ".github/workflows/tracekit.yml. A recording of a build that you trust gives the limits that tracekit check "
-        "applies to later recordings.",
-        (Argument("path", "PATH", "a recording to derive limits from", "?"),),
-        "force quiet",
-        _READ,
     ),
     Command(
         "mcp",
@@ -372,19 +339,6 @@ COMMANDS = (
         (Argument("path", "FOLDER", "what may be read (default: the current folder)", "*"),),
         "",
         _SETTINGS,
-    ),
-    Command(
-        "doctor",
-        "check this machine's setup",
-        ("tracekit doctor", "tracekit doctor --target path/to/MyApp.app"),
-        "Checks the Python packages and, on a Mac, Xcode, xctrace, templates, instruments and devices. Recording "
-        "needs a Mac, analysis does not.",
-        (),
-        "target format json no-redact",
-        "",
-        ("text", "json"),
-        status="2 a requirement is missing",
-        module="record",
     ),
     Command(
         "completion",
@@ -401,5 +355,26 @@ COMMANDS = (
         module="explain",
     ),
 )
-"""In the order of `tracekit --help`: the six that most need, then the others."""
-SIX = 6
+"""In the order of `tracekit --help`."""
+FIRST, PLATFORMS = 8, 4
+"""How many most need, and how many, the last ones, platforms and agents."""
+
+ANSWERS = {
+    **dict.fromkeys(("diff", "delta", "matrix", "table"), "compare {}"),
+    **dict.fromkeys(("slowest", "slow", "latency", "p99", "percentiles"), "analyze {} --show latency"),
+    **dict.fromkeys(("stats", "loads", "models", "where", "summary"), "analyze {} --show models"),
+    **dict.fromkeys(("share", "report", "html", "send"), "analyze {} -o report.html --open"),
+    **dict.fromkeys(("trace", "capture"), "record --attach MyApp -o run.trace"),
+    **dict.fromkeys(("open", "browse", "timeline", "tui"), "view {}"),
+    **dict.fromkeys(("gate", "ci", "assert"), "check {} --p95 20ms"),
+    **dict.fromkeys(("profile", "benchmark", "measure"), "inspect {} --measure"),
+    **dict.fromkeys(("bisect", "regressions", "trend", "builds"), "history {}"),
+    "whatif": "why {} --without",
+    "diagnose": "explain {}",
+    "init": "check --init {}",
+    "query": "sql {}",
+    "calls": "stacks {}",
+    "list": "explain",
+    "checks": "explain",
+}
+"""Words that people type first, and the command that does it; `{}` stands for its arguments."""

@@ -5,17 +5,18 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import shutil
 import textwrap
 import traceback
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 from pathlib import Path
 from typing import Any, NoReturn
 
 from tracekit._version import __version__
-from tracekit.cli.commands import COMMANDS, PATHS, SIX, Command
+from tracekit.cli.commands import ANSWERS, COMMANDS, FIRST, PATHS, PLATFORMS, Command
 from tracekit.cli.options import EXCLUSIVE, OPTIONS, one_of
 from tracekit.cli.output import data_alone, emit, narrate
 from tracekit.cli.process import ExitStatus, Next, Terminated
@@ -119,24 +120,28 @@ def _fill(parser: Parser, command: Command) -> None:
 
 
 def program_help() -> str:
-    """What `tracekit --help` prints: a way through, then the other commands."""
-    words, others = COMMANDS[:SIX], COMMANDS[SIX:]
-    first = max(len(command.examples[0]) for command in words[:4]) + 4
+    """What `tracekit --help` prints, on one screen: a way through, the other commands, and what people ask first."""
+    others = COMMANDS[FIRST:]
     lines = [f"tracekit {__version__}: finds performance problems in recordings of Core ML apps", ""]
-    lines += [f"  {command.examples[0].split(' --baseline')[0]:<{first}}{command.summary}" for command in words]
-    lines += ["", "More commands:"]
-    halves = [f"{command.name:<12}{command.summary}" for command in others]
-    # Two beside one another, in columns.
-    half = (len(halves) + 1) // 2
-    pairs = zip_longest(halves[:half], halves[half:], fillvalue="")
-    lines += [f"  {left:<39}{right}".rstrip() for left, right in pairs]
+    lines += [f"  {command.examples[0]:<47}{command.summary}" for command in COMMANDS[:FIRST]]
+    lines += ["", "More commands:", *_in_two_columns(others[:-PLATFORMS])]
+    lines += ["For platforms and agents (also --dask, and plug-ins with checks of your own):"]
+    lines += _in_two_columns(others[-PLATFORMS:])
     lines += [
         "",
+        "p50 to p99: analyze RUN --show latency --model NAME --from 3s --to 8s",
+        "To send: analyze RUN -o report.html            Of a folder: analyze RUNS/",
         "Options, examples: tracekit COMMAND --help     Version: tracekit --version",
         "First time? tracekit doctor                    A check: tracekit explain CHECK",
         "Exit status: 0 done, 1 failed (--fail-on or check), 2 error, 3 inconclusive",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _in_two_columns(commands: Sequence[Command]) -> list[str]:
+    cells = [f"{command.name:<12}{command.summary}" for command in commands]
+    half = (len(cells) + 1) // 2
+    return [f"  {left:<39}{right}".rstrip() for left, right in zip_longest(cells[:half], cells[half:], fillvalue="")]
 
 
 def command_help(command: Command, *, everything: bool = False) -> str:
@@ -202,6 +207,11 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     if first not in names and (first == "-" or not first.startswith("-")):
         if first == "-" or os.path.exists(first):  # noqa: PTH110 - also for what is no path
             raise UsageError(f"missing command; did you mean `tracekit analyze {first}`?")
+        if first in ANSWERS:
+            command = next(command for command in COMMANDS if command.name == ANSWERS[first].split()[0])
+            usual = takewhile(lambda word: word[0] not in "-\"'", command.examples[0].split()[2:])
+            meant = ANSWERS[first].format(shlex.join(arguments[1:]) or " ".join(usual))
+            raise UsageError(f"no command '{first}'; use `tracekit {meant}`")
         raise unknown("command", first, names)
     # An option before the command may need to know all of them.
     parser = build_parser(None if first.startswith("-") else first)

@@ -1,8 +1,10 @@
-"""`tracekit explain`: a line for each check, or the page of one; `tracekit completion`: a script for a shell."""
+"""`tracekit explain`: a line for each check, the page of one, or the symptoms of the Core ML diagnostic tree as a
+recording answers them; `tracekit completion`: a script for a shell."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 from argparse import Namespace
 from typing import TYPE_CHECKING
@@ -10,13 +12,16 @@ from typing import TYPE_CHECKING
 from tracekit.characters import printable
 from tracekit.cli.commands import COMMANDS
 from tracekit.cli.dispatch import build_parser
-from tracekit.cli.options import OPTIONS, PARTS
+from tracekit.cli.options import OPTIONS, PARTS, refuse
 from tracekit.cli.output import emit, has_color, is_terminal, width
 from tracekit.cli.process import ExitStatus
 from tracekit.detectors.pages import GENERATED, own_page, unknown_check
+from tracekit.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import ConsoleOptions, RenderResult
+
+    from tracekit.render.blocks import Document
 
 _LABEL = re.compile(r"^(.*?) {2,}((?:problem|expected)\b.*)$", re.MULTILINE)
 """What stands beside a line of a drawing."""
@@ -25,7 +30,12 @@ LIST_WIDTH, WIDEST = 80, 100
 
 
 def run(arguments: Namespace) -> ExitStatus:
-    """Print the list, or pages: laid out on a terminal, as Markdown in a pipe."""
+    """Print the list, or pages: laid out on a terminal, as Markdown in a pipe; of a recording, its symptoms."""
+    if any(map(_is_path, arguments.checks)):
+        return _run_symptoms(arguments)
+    refuse(arguments, "output open verbose model process from to signpost run", "is for a recording, not for checks")
+    if arguments.format not in (None, "text", "json"):
+        raise UsageError("checks are listed as text and JSON; Markdown and HTML are for a recording")
     if not arguments.checks or arguments.format == "json":
         from tracekit.cli.forms import print_document
         from tracekit.detectors.plugins import listed_detectors
@@ -45,6 +55,34 @@ def run(arguments: Namespace) -> ExitStatus:
     page = "\n".join(printable(own_page(name) or _listed_page(name)) for name in arguments.checks)
     emit(_laid_out(page) if is_terminal() else page, styled=is_terminal())
     return ExitStatus.DONE
+
+
+def _is_path(name: str) -> bool:
+    """Whether a recording is meant: ids of checks have neither dots nor slashes."""
+    return not re.fullmatch(r"[\w-]*", name) or name == "-" or os.path.exists(name)  # noqa: PTH110
+
+
+def _run_symptoms(arguments: Namespace) -> ExitStatus:
+    """Analyze, and walk the tree."""
+    # Pages of checks need none of what reads recordings.
+    from tracekit.cli.forms import deliver, files_of
+    from tracekit.cli.reading import showing_log, tell_unreadable
+    from tracekit.cli.requests import analyze_with_progress, request_from
+    from tracekit.documents.advice import diagnosis_document
+    from tracekit.documents.diagnosis import diagnose
+    from tracekit.report.serialize import to_json
+
+    files = files_of(arguments, arguments.checks)
+    with showing_log(arguments.verbose):
+        analysis = analyze_with_progress(arguments.checks, request_from(arguments), quiet=arguments.quiet)
+    diagnosis = diagnose(analysis.report)
+
+    def document(form: str) -> Document:
+        return diagnosis_document(diagnosis, everything=arguments.verbose or form != "text")
+
+    deliver(arguments, files, document, {"json": lambda: to_json(diagnosis)})
+    unusable = tell_unreadable(analysis.report.recording.source, analysis.report.tables)
+    return unusable or (ExitStatus.DONE if analysis.report.summary.evaluated else ExitStatus.INCONCLUSIVE)
 
 
 def _listed_page(name: str) -> str:

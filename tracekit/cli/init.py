@@ -1,4 +1,4 @@
-"""`tracekit init [RECORDING]`: a file of settings with a line for every key, and a workflow that checks builds."""
+"""`tracekit check --init [RECORDING]`: a file of settings with a line for every key, and a workflow."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path
 from tracekit.characters import visible
 from tracekit.cli.forms import check_output, write_file
 from tracekit.cli.measuring import all_measurements, measure_all
+from tracekit.cli.options import refuse
 from tracekit.cli.output import emit, narrate
 from tracekit.cli.process import ExitStatus
 from tracekit.cli.requests import request_from
@@ -35,6 +36,7 @@ KEPT = ("p95", "load", "loads")
 """Limits that are set where they were measured: most recordings hold what they are about."""
 MODELS = 20
 """Most models that get limits: the busiest ones."""
+NOT_SET = "is for checks; --init only writes files"
 TOML_HEAD = f"""\
 # Settings of tracekit: {docs_page("configuration.md")}
 # Remove the # to set a value. Each line shows the default, or an example.
@@ -43,7 +45,10 @@ TOML_HEAD = f"""\
 
 def run(arguments: Namespace) -> ExitStatus:
     """Write the settings into the current folder, and the workflow where that is the top of a repository."""
-    settings, given, has_workflow = Path(FILE), arguments.path, os.path.lexists(".git")
+    refuse(arguments, "baseline save-baseline update-baseline show-baseline history output open format json", NOT_SET)
+    if len(arguments.path) > 1:
+        raise UsageError(f"--init takes one recording, found {len(arguments.path)}")
+    settings, given, has_workflow = Path(FILE), next(iter(arguments.path), None), os.path.lexists(".git")
     if not arguments.force:
         for path in (settings, *([WORKFLOW] if has_workflow else [])):
             if os.path.lexists(path):
@@ -70,11 +75,11 @@ def run(arguments: Namespace) -> ExitStatus:
             "it only warns until you remove its line `warn-only: true`\n"
         )
     else:
-        emit("no workflow: this folder is not the top of a Git repository; there, init writes one\n")
+        emit("no workflow: this folder is not the top of a Git repository; there, --init writes one\n")
     for severity, ids in _found(recording).items() if recording is not None else ():
         count = format_count(len(ids), f"{severity} finding")
         narrate(f"tracekit: {FILE} allows {count} ({', '.join(ids)}); set {severity} = 0 once fixed")
-    then = ["tracekit init --force RECORDING, to derive limits"]
+    then = ["tracekit check --init --force RECORDING, to derive limits"]
     if given:
         then = [command("check", given)]
         then += [f"{command('analyze', given)} -o perf/run.json, then commit perf/"] if has_workflow else []

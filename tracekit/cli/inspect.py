@@ -57,7 +57,7 @@ def run(arguments: Namespace) -> ExitStatus:
     if len(models) == 1 and len(plans) == 1 and not failures:
         return _show_model(*models[0], arguments, files, plans[0])
     if plans:
-        raise UsageError("give one model with its performance report; `tracekit matrix` compares several reports")
+        raise UsageError("give one model with its performance report; `tracekit compare` compares several reports")
     if not models:
         raise TracekitError("; ".join(failures) or "no model is given")
     for failure in failures:

@@ -114,7 +114,7 @@ def measure_one(
                     raise
                 if not performance:
                     raise UsageError(
-                        f"{file.name} is a performance report; `tracekit matrix` takes it beside recordings"
+                        f"{file.name} is a performance report; `tracekit compare` takes it beside recordings"
                     ) from None
                 matching_any([profile.name], request.models, lambda pattern: unknown("model", pattern, [profile.name]))
                 return Measured(path, None, performance=profile)

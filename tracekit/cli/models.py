@@ -51,7 +51,7 @@ def compare_models(arguments: Namespace, paths: Sequence[str]) -> ExitStatus:
     subjects = [read_subject(path) for path in paths]
     models = [subject for subject in subjects if isinstance(subject, ModelFile)]
     if len(models) != 2:
-        raise UsageError("compare takes two models, or recordings; a performance report goes to `tracekit matrix`")
+        raise UsageError("compare takes two models, or recordings; a performance report goes to `tracekit compare`")
     before, after = (report_on(model, arguments) for model in models)
     compared = ComparedModels(before, after, changes_of(before, after))
     deliver(arguments, files, lambda _: compared_models_document(compared), {"json": lambda: to_json(compared)})

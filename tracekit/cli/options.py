@@ -28,7 +28,7 @@ UNITS = {"cpu": "CPU", "gpu": "GPU", "neural-engine": "Neural Engine"}
 """Compute units as `--unit` has them, and the name of each."""
 COMPUTE_UNITS = ("all", "cpuOnly", "cpuAndGPU", "cpuAndNeuralEngine")
 """What a model can be loaded for, as Core ML calls it."""
-SCHEMA_KINDS = ("report", "model", "performance", "why", "fix", "whatif", "history")
+SCHEMA_KINDS = ("report", "model", "performance", "why", "fix", "replay", "history")
 """Kinds of JSON, as `tracekit.report.serialize.SCHEMAS` has them."""
 TEMPLATE = "Core ML"
 """What is recorded with unless something else is asked for."""
@@ -75,7 +75,7 @@ class Option:
 
     def usage(self, name: str) -> str:
         """As help shows it."""
-        value = f"[{self.value}]" if self.nargs == "?" else f"{self.value} ..." if self.nargs == "+" else self.value
+        value = {"?": "[{}]", "*": "[{} ...]", "+": "{} ..."}.get(self.nargs or "", "{}").format(self.value)
         return f"{self.short}, --{name} {value}".removeprefix(", ").rstrip()
 
     def add(self, parser: _ActionsContainer, name: str) -> Action:
@@ -244,6 +244,7 @@ OPTIONS: dict[str, Option] = {
     "at": Option("the prediction in flight at this time", "TIME", type=_time),
     "frame": Option("the late frame due at this time, or the next one", "TIME", type=_time),
     "percentile": Option("the prediction at this percentile", "P", type=_percentile),
+    "without": Option("replay without these findings; no CHECK: all", "CHECK", nargs="*"),
     "over": Option("predictions that take longer, such as 33ms", "TIME", type=_duration),
     # How it is read
     "reader": Option("auto, native or xctrace (default: auto)", "READER", default="auto", choices=READERS),
@@ -267,6 +268,7 @@ OPTIONS: dict[str, Option] = {
     "after": Option("recordings after the change", "PATH", nargs="+"),
     "rename": Option("compare model OLD with NEW (repeatable)", "OLD=NEW", dest="renames", type=_rename, many="append"),
     "label": Option("column title; takes {device} {system} {units} {name}", "TEXT", many="append"),
+    "init": Option("write tracekit.toml and a workflow, and exit"),
     "baseline": Option("baseline file (default: from the config file)", "FILE"),
     "save-baseline": Option("save the recordings as the baseline and exit"),
     "update-baseline": Option("add the recordings to the baseline and exit"),
@@ -338,9 +340,10 @@ OPTIONS: dict[str, Option] = {
 EXCLUSIVE = (
     ("at", "percentile", "over", "frame"),
     ("quiet", "verbose"),
+    ("label", "rename"),
     ("format", "json"),
     ("config", "no-config"),
     ("jobs", "dask"),
     ("analyze", "compare-last"),
-    ("save-baseline", "update-baseline", "show-baseline"),
+    ("save-baseline", "update-baseline", "show-baseline", "init"),
 )

@@ -227,6 +227,11 @@ def is_model(path: str) -> bool:
     return path.rstrip("/").removesuffix(".zip").endswith(MODELS)
 
 
+def is_performance_report(path: str) -> bool:
+    """Whether a file is a performance report by its look."""
+    return path.endswith(REPORT) and _kind(path) is _PERFORMANCE
+
+
 def check_model(path: str) -> None:
     """Raise `UsageError` for a path that is neither model nor performance report, where another command takes it."""
     _check(path, (_MODEL, _PERFORMANCE))
@@ -234,7 +239,7 @@ def check_model(path: str) -> None:
 
 _RECORDING, _MODEL = "a recording; use `tracekit analyze {}`", "a model file; use `tracekit inspect {}`"
 _BASELINE = "a baseline; use `tracekit check RECORDING --baseline {}`"
-_REPORT = "a JSON report, which `tracekit compare`, `check` and `matrix` take in place of its recording"
+_REPORT = "a JSON report, which `tracekit compare`, `check` and `history` take in place of its recording"
 _MODEL_REPORT = "a JSON report on a model file, which no command reads"
 _FINDINGS = "an archive of findings, which no command reads; pass the recording that it is about"
 _PERFORMANCE = "a performance report; use `tracekit inspect {}`"

@@ -1,4 +1,4 @@
-"""`tracekit sql`: questions about recordings in SQL; `tracekit lake add`: recordings into a folder of Parquet files."""
+"""`tracekit sql`: questions about recordings in SQL; `tracekit lake`: recordings in a folder of Parquet files."""
 
 from __future__ import annotations
 
@@ -17,26 +17,27 @@ from tracekit.api import Analysis, judge
 from tracekit.cli.forms import deliver, files_of, print_document, write_file
 from tracekit.cli.options import refuse
 from tracekit.cli.output import narrate, tell, typed_line
-from tracekit.cli.process import ExitStatus
+from tracekit.cli.process import ExitStatus, Next
 from tracekit.cli.reading import RUNNING, check_recordings, recordings_in, showing_progress, tell_unreadable
 from tracekit.cli.requests import PROCESS_DIED, request_from, results_of, sentence_on
 from tracekit.documents.query import answer_csv, answer_document, answer_json, answer_parquet, views_document
 from tracekit.errors import TracekitError, UnreadableRecording, UsageError, unknown
 from tracekit.named_files import read_file
 from tracekit.query.database import Answer, Database, RecordingViews, ViewCoverage, notes_of
-from tracekit.query.lake import TABLES, LakeViews, add_to_lake, holds, make_lake, note_skipped
+from tracekit.query.lake import TABLES, LakeViews, add_to_lake, holds, make_lake, note_skipped, remove_from_lake
 from tracekit.query.reading import recorded_rows
 from tracekit.query.views import VIEWS, Source
 from tracekit.recording.table import TableState
 from tracekit.render.blocks import Document
 from tracekit.report.choice import plain
-from tracekit.report.lake_reports import RUNS, is_lake, runs_in
+from tracekit.report.lake_reports import is_lake, runs_in
 from tracekit.request import Request, read_trace
 from tracekit.trace.coverage import tables_of, unreadable_tables
 from tracekit.trace.identity import identity_of
 from tracekit.trace.instruments.catalogue import CALL_STACKS
 from tracekit.units import format_count
 
+LISTED = "select run_id, source, start_date, target, device_model, os_version, commit, app_version from runs order by 3"
 PROMPT, MORE = "sql> ", "...> "
 HELP = """\
 End a query with a semicolon. Tab completes views and columns.
@@ -229,9 +230,23 @@ def _reply(database: Database, said: str) -> None:
         narrate(f"tracekit: {error}")
 
 
-def run_lake(arguments: Namespace) -> ExitStatus:
-    """Add recordings, and name each that is skipped."""
-    lake = Path(arguments.lake).resolve()
+def run_lake(arguments: Namespace) -> ExitStatus | Next:
+    """List or remove recordings of a lake; or add some, and name each that is skipped."""
+    lake, action = Path(arguments.lake).resolve(), arguments.action
+    if action != "add":
+        if not is_lake(lake):
+            raise UsageError(f"{arguments.lake} is not a lake; `tracekit lake add` makes one")
+        if action == "list":
+            return Next(("sql", arguments.lake, LISTED))
+    if not arguments.path:
+        example = "lake/ run.trace" if action == "add" else "lake/ RUN_ID, as lake list shows it"
+        raise UsageError(f"missing {'PATH' if action == 'add' else 'RUN_ID'}, as in: tracekit lake {action} {example}")
+    if action == "remove":
+        chosen = {_run_in(lake, given) for given in arguments.path}
+        for run in chosen:
+            remove_from_lake(lake, run)
+        tell(arguments, f"removed {format_count(len(chosen), 'recording')} from {arguments.lake}")
+        return ExitStatus.DONE
     make_lake(lake)
     paths = recordings_in(*arguments.path)
     work = partial(_add_one, folder=Path.cwd(), lake=lake, app_version=arguments.app_version)
@@ -257,12 +272,20 @@ def run_lake(arguments: Namespace) -> ExitStatus:
     more = f" ({', '.join(others)})" if others else ""
     tell(arguments, f"added {format_count(len(new), 'recording')} to {arguments.lake}{more}")
     if versions and (arguments.commit or arguments.app_version):
-        file = Path(arguments.lake, RUNS, f"{versions[0]}.parquet")
         narrate(
             "tracekit: a recording that is in it already keeps its commit and app version; to change them, "
-            f"delete its file in {RUNS}, such as {file}, and add it again"
+            f"run `tracekit lake remove {arguments.lake} {versions[0]}`, and add it again"
         )
     return ExitStatus.UNUSABLE if skipped or damaged else ExitStatus.DONE
+
+
+def _run_in(lake: Path, given: str) -> str:
+    """The id of a recording of a lake by its beginning. Raises `UsageError` for none, or several."""
+    runs = sorted(runs_in(lake))
+    found = [run for run in runs if given and run.startswith(given)]
+    if len(found) != 1:
+        raise unknown("recording of the lake", given, found or runs)
+    return found[0]
 
 
 def _add_one(path: str, *, request: Request, folder: Path, lake: Path, app_version: str | None) -> Added:

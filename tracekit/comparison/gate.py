@@ -118,7 +118,7 @@ def check(
     if settings.late_frames is not None:
         items += [_late_item(recording, settings.late_frames) for recording in recordings]
     if not items and not settings.limits and not settings.findings and baseline is None:
-        text = "nothing to check against: 'tracekit init RECORDING' writes limits; or give --baseline"
+        text = "nothing to check against: 'tracekit check --init RECORDING' writes limits; or give --baseline"
         items.append(Item(Verdict.ERROR, "config", None, text))
     results = [result for recording in recordings for result in recording.checks]
     if recordings:

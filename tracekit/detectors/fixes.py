@@ -324,7 +324,7 @@ NO_TIME = "its fix is not known to save time"
 """Why the savings of any other check are not known."""
 INFERRED = "Core ML recorded no calls, and inferred ones do not show what waits for what"
 """The same of those that follow from that."""
-TOO_LARGE = "so many calls overlap that only `tracekit whatif` replays them, in some seconds"
+TOO_LARGE = "so many calls overlap that only `tracekit why --without` replays them, in some seconds"
 """The same of a report on a large recording, for those that can be replayed."""
 
 

@@ -144,11 +144,11 @@ def page_text(rule: str, page: Page, from_code: str) -> str:
 
 
 def _symptom(pattern: Pattern) -> str:
-    """Where `tracekit diagnose` shows the check."""
+    """Where `tracekit explain` shows the check."""
     if pattern == Pattern.RECORDING:
         return "About the recording itself, not the app."
     leaf, _, symptom = pattern.partition(" ")
-    return f"Symptom: {symptom} (`tracekit diagnose`, {leaf})."
+    return f"Symptom: {symptom} (`tracekit explain`, {leaf})."
 
 
 def _value(text: str) -> str:

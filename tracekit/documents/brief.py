@@ -184,7 +184,7 @@ def brief_why(report: WhyReport, document: Document, following: Sequence[str] = 
             "models": models,
             **({"slower": fields["slower"]} if report.slower else {}),
             "next": list(following)
-            or [f"tracekit whatif {report.source} {name}" for name in ids]
+            or [f"tracekit why {report.source} --without {name}" for name in ids]
             or [f"tracekit analyze {report.source}"],
         }
     )

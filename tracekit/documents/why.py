@@ -69,7 +69,7 @@ def why_document(
     explained = [pair for model in report.models for pair in zip(model.predictions, model.findings, strict=True)]
     finding = worst_finding(*explained[0]) if explained else None
     can_be_replayed = any(isinstance(fix_of(detector), Fix) for detector in all_detectors() if detector.id == finding)
-    replayed = command("whatif", path or report.source, finding or "")
+    replayed = f"{command('why', path or report.source)} --without {finding}"
     if report.frame is not None:
         verdict = frame_words(report.frame)
     elif len(explained) <= 1:

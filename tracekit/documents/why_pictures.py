@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 LINKS = 12
 """Most lines of a chain, those nearest to the prediction; a line above counts the others."""
 GROUP_CLASSES = {group.part: group_class(group) for group in GROUPS}
-QUEUE, DATA, REST = (GROUP_CLASSES[part] for part in ("queued", "data", "unaccounted"))
+QUEUE, DATA, REST = (GROUP_CLASSES[part] for part in ("queued", "data", "unexplained"))
 LAYER_LOOKS = {"ane": GROUP_CLASSES["neural_engine"], "data": DATA, "rest": REST} | GROUP_CLASSES
 LOOKS = {
     **dict.fromkeys(QUEUED, QUEUE),

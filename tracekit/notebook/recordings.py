@@ -197,7 +197,7 @@ class LoadedTrace:
             reports.NotebookWhy, explain(self.trace, request, Choice(slowest, at_ns, percentile, over_ns))
         )
 
-    def whatif(self, *checks: str, **options: Any) -> reports.NotebookWhatIf:
+    def without(self, *checks: str, **options: Any) -> reports.NotebookWhatIf:
         """What fixing the findings of these checks would bring, one check after another and all together; without
         `checks`, those of all.
 

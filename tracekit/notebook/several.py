@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import pandas as pd
 
@@ -115,29 +115,36 @@ class NotebookPerformance(Page, InspectedPerformance):
     _said_by = "performance:performance_report_document"
 
 
+@overload
+def compare(before: Several, after: Several, **options: Any) -> NotebookComparison: ...
+@overload
+def compare(before: Several, after: None = None, **options: Any) -> NotebookMatrix: ...
 def compare(
-    before: Several, after: Several, *, renames: Mapping[str, str] | None = None, **options: Any
-) -> NotebookComparison:
+    before: Several,
+    after: Several | None = None,
+    *,
+    renames: Mapping[str, str] | None = None,
+    labels: str | Sequence[str] = (),
+    **options: Any,
+) -> NotebookComparison | NotebookMatrix:
     """What changed from the recordings before to those after: one or several each, as paths of recordings or JSON
     reports, or as what `read` gives. `renames` maps names of models before to those after; `options` are those of
-    `analyze`.
+    `analyze`. Without `after`, the figures of all side by side: `labels` are their columns, one for each or one for
+    all, such as `{device}`; recordings with the same one share a column.
 
     Raises `UnreadableRecording` for one that cannot be read, `UsageError` for one that is given twice on a side.
     """
     request = request_of(**options)
+    if after is None:
+        measured = _measured(before, request)
+        wanted = listing.expanded_labels([labels] if isinstance(labels, str) else labels, [1] * len(measured))
+        sources = listing.sources_of(measured)
+        table = listing.matrix(sources, listing.labels_of(sources, wanted), _notes(measured))
+        return with_methods(NotebookMatrix, table)
     sides = [_measured(side, request) for side in (before, after)]
     floors, notes = request.settings.floors, [note for side in sides for note in _notes(side)]
     comparison = comparing.compare(*sides, renames=renames, floors=floors, notes=notes)
     return with_methods(NotebookComparison, comparison)
-
-
-def matrix(recordings: Several, *, labels: str | Sequence[str] = (), **options: Any) -> NotebookMatrix:
-    """The figures of many recordings side by side. `labels` are their columns, one for each or one for all, such as
-    `{device}`; recordings with the same one share a column. Further options are those of `analyze`."""
-    measured = _measured(recordings, request_of(**options))
-    wanted = listing.expanded_labels([labels] if isinstance(labels, str) else labels, [1] * len(measured))
-    sources = listing.sources_of(measured)
-    return with_methods(NotebookMatrix, listing.matrix(sources, listing.labels_of(sources, wanted), _notes(measured)))
 
 
 def history(paths: str | Path | Sequence[str | Path], *, commit: str | None = None, **options: Any) -> NotebookHistory:

@@ -152,6 +152,14 @@ def add_to_lake(lake: Path, run_id: str, views: RecordingViews, report: Report, 
             written.replace(path)
 
 
+def remove_from_lake(lake: Path, run_id: str) -> None:
+    """Remove a recording, its mark first: one that dies halfway leaves nothing that counts. Raises `TracekitError`."""
+    with refusals(f"write {lake}"):
+        (lake / RUNS_FOLDER / f"{run_id}.parquet").unlink()
+        for path in (*lake.glob(f"*/**/{run_id}.parquet"), lake / REPORTS / f"{run_id}.json"):
+            path.unlink(missing_ok=True)
+
+
 def _folder(part: str, value: str | None) -> str:
     """The folder of a value, as readers of Hive's folders decode names."""
     text = "".join(char if char.isprintable() and not char.isascii() else quote(char, safe="") for char in value or "")

@@ -19,7 +19,7 @@ DECIMALS = 6
 """Decimals of a float: finer than any clock, coarser than the last bits of a sum, which differ between processors."""
 
 
-SCHEMAS = {"report": SCHEMA_VERSION, "model": 2, "performance": 1, "why": 1, "fix": 1, "whatif": 1, "history": 1}
+SCHEMAS = {"report": SCHEMA_VERSION, "model": 2, "performance": 1, "why": 1, "fix": 1, "replay": 1, "history": 1}
 """Kinds of documents with a published JSON Schema, and its version."""
 
 _KINDS = {
@@ -28,7 +28,7 @@ _KINDS = {
     "InspectedPerformance": "performance",
     "WhyReport": "why",
     "ModelFix": "fix",
-    "WhatIf": "whatif",
+    "WhatIf": "replay",
     "History": "history",
 }
 

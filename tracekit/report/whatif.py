@@ -91,7 +91,7 @@ class WhatIf:
     """One sentence each."""
     nothing: str = ""
     """Why there is nothing to replay, where no check had a verdict."""
-    schema_version: int = SCHEMAS["whatif"]
+    schema_version: int = SCHEMAS["replay"]
 
 
 def what_if(trace: Trace, source: str, answers: Iterable[Judgment], wanted: Sequence[str] = ()) -> WhatIf:

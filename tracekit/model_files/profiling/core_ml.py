@@ -82,7 +82,7 @@ def runtime() -> CoreML:
     if platform.system() != "Darwin":
         raise TracekitError(
             "profiling runs the model with Core ML, which needs a Mac; run `tracekit inspect MODEL --measure` there, "
-            "and `tracekit inspect` and `tracekit matrix` read its reports on any machine"
+            "and `tracekit inspect` and `tracekit compare` read its reports on any machine"
         )
     return CoreML()
 
