@@ -55,9 +55,9 @@ STATUS = {
 def run(arguments: Namespace) -> ExitStatus:
     """Check, write every output whatever the verdict, and exit with it; or make or show the baseline."""
     if arguments.init:
-        from tracekit.cli import init
+        from tracekit.cli import new_settings
 
-        return init.run(arguments)
+        return new_settings.run(arguments)
     config = config_of(arguments)
     if arguments.show_baseline or arguments.save_baseline or arguments.update_baseline:
         return _run_baseline(arguments, config)
