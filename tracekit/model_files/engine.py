@@ -68,6 +68,8 @@ class Placement:
     """What keeps the function as a whole off it, or may."""
     pieces: int = 1
     """Parts on alternating compute units, if each obstacle runs on another one and all else on the Neural Engine."""
+    left: bool = True
+    """Whether work is left for the Neural Engine beside the obstacles: casts and whole numbers are none."""
     leading: frozenset[int] = frozenset()
     """Numbers of obstacles that the Neural Engine has nothing to do before, as where tokens are looked up."""
     unknown: str = ""
@@ -129,7 +131,10 @@ def placements_of(
             pieces = _pieces(computing, off, graph.makers) if function.operations else {}
             leading = frozenset(each.number for each in obstacles if pieces.get(id(each.operation)) == -1)
             count = len(set(pieces.values()) - {None})
-            placed.append(Placement(" ".join(names), len(computing), obstacles, whole, count, leading, unknown, chip))
+            left = not pieces or any(part is not None and part % 2 == 0 for part in pieces.values())
+            placed.append(
+                Placement(" ".join(names), len(computing), obstacles, whole, count, left, leading, unknown, chip)
+            )
     return tuple(placed)
 
 
@@ -268,7 +273,7 @@ def verdict(placement: Placement) -> str:
     if not placement.operations:
         return "not known: it has no operations"
     said = f"likely, all of it{at_default}"
-    if len(certain) == placement.operations:
+    if len(certain) == placement.operations or (certain and not placement.left):
         said = f"no: {_types(certain)}"
     elif certain:
         hand_offs = placement.pieces - 1
@@ -282,8 +287,10 @@ def verdict(placement: Placement) -> str:
 
 
 def _types(obstacles: Sequence[Obstacle]) -> str:
-    """`topk, 2 gather`: the most frequent types first."""
-    counts = Counter(each.operation.type for each in obstacles).most_common()
+    """`topk, 2 gather`: the most frequent types first, and how many more are inside of others."""
+    counts = Counter(each.operation.type for each in obstacles if not each.operation.depth).most_common()
+    inside = sum(each.operation.depth > 0 for each in obstacles)
     shown = [name if count == 1 else f"{count:,} {name}" for name, count in counts[:_SHOWN]]
     rest = sum(count for _, count in counts[_SHOWN:])
-    return ", ".join([*shown, *([f"{rest:,} more"] if rest else [])])
+    shown += [f"{rest:,} more"] * (rest > 0) + [f"{inside:,} in loops or branches"] * (inside > 0)
+    return ", ".join(shown)

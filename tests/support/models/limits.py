@@ -14,7 +14,7 @@ from typing import Any
 
 from support.models.compressed import palette, palettized, quantized
 from support.models.older import facts_of
-from support.models.programs import convolution, coremltools, program, sample
+from support.models.programs import condition, convolution, coremltools, loop, mixed, program, sample
 from tracekit.model_files.facts import ModelFile
 
 ALL = "likely, all of it"
@@ -137,6 +137,17 @@ def half_wide(mb: Any, x: Any) -> Any:
     return mb.tile(x=x, reps=[1, 1, 1, 2])
 
 
+def either(mb: Any, x: Any) -> Any:
+    """One of two things, by what comes before."""
+    pred = mb.greater(x=mb.reduce_max(x=x, keep_dims=False), y=numbers(1)[0])
+    return mb.cond(pred=pred, _true_fn=lambda: mb.exp(x=x), _false_fn=lambda: mb.tanh(x=x))
+
+
+def recurring(mb: Any, x: Any) -> Any:
+    return mb.lstm(x=x, initial_h=numbers(1, 8), initial_c=numbers(1, 8), weight_ih=numbers(32, 4),
+                   weight_hh=numbers(32, 8))[0]  # fmt: skip
+
+
 def off(what: str, count: int = 1, *, total: int = 3, split: str = ": 3 pieces, 2 hand-offs") -> str:
     return f"likely, all but {count} of {total} operations ({what}{split})"
 
@@ -196,6 +207,15 @@ LABELED: dict[str, Labeled] = {
     "upsample": Labeled(
         one(lambda mb, x: mb.upsample_bilinear(x=x, scale_factor_height=2.0, scale_factor_width=2.0), 1, 4, 8, 8)
     ),
+    # Control flow: casts and whole numbers are no work that is left for it.
+    "loop": Labeled(loop, "no: while_loop, 6 in loops or branches", ("sequential-operations",)),
+    "condition": Labeled(condition, "no: cond, 6 in loops or branches", ("sequential-operations",)),
+    "condition_inside": Labeled(
+        one(either, 1, 4), "likely, all but 3 of 7 operations (cond, 2 in loops or branches: "
+        "3 pieces, 2 hand-offs)", ("sequential-operations",),
+    ),
+    "lstm": Labeled(one(recurring, 5, 1, 4), off("lstm"), ("sequential-operations",)),
+    "in_float32": Labeled(mixed, off("log", total=5, split=": 2 pieces, 1 hand-off")),
     # Attributes.
     "conv_3d": Labeled(one(lambda mb, x: conv(mb, x, 3, 3, 3), 1, 4, 4, 8, 8), "not known: rank 5 may not compile, "
                        "rank 4 does", (OPERATIONS, SIZES)),
