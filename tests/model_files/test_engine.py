@@ -219,6 +219,7 @@ def test_models_of_every_other_kind_are_told_the_truth(kind: str) -> None:
         right["flexible-shapes"] = (Passed, "takes any size")
     if kind == "customModel":
         right["custom-layers"] = (Finding, "Needs `Own` in the app")
+        assert "MLCustomModel" in answers["custom-layers"].fix
     if kind == "linkedModel":
         right["custom-layers"] = (NotApplicable, KINDS[kind])
     assert said_by(answers, right) == right

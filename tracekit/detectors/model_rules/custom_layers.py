@@ -18,6 +18,7 @@ def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
             f"Needs {names} in the app: without it the model does not load. What it computes may run on the CPU or "
             "GPU, not on the Neural Engine.",
             metrics,
+            fix=_MODEL_FIX if model.kind == "custom model" else "",
         )
     if model.kind == "linked model":
         return no_operations(view)
@@ -25,5 +26,14 @@ def detect(view: tk.InspectedModel, _options: tk.NoOptions) -> tk.Outcome:
         return view.unknown("The file does not list the layers.", "Inspect the .mlmodel itself.")
     return view.passed("No custom layers.", metrics)
 
+
+_MODEL_FIX = """Add the class to the app, under the name that the model has for it:
+
+```swift
+@objc(NAME) final class OwnModel: NSObject, MLCustomModel {
+    // init(modelDescription:parameters:) and prediction(from:options:)
+}
+```
+"""
 
 DETECTOR = tk.ModelFileDetector(options=tk.NoOptions, detect=detect)
