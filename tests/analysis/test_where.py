@@ -80,9 +80,9 @@ def test_metal_encoders_show_that_the_table_of_the_gpu_lost_rows():
 @pytest.mark.parametrize(("file", "count"), [("weights.mlpackage", COUNT), ("Other.mlpackage", 0), (None, 0)])
 def test_rows_that_have_the_name_of_the_models_file_are_its_own(file, count):
     label = "weights_5D0B6A1E-93C7-4F0E-8C56-1B7E0B8C2F11_main__Op0_AneInference Prediction"
-    trace = trace_of(recording([("ane", 9)], labels=[label]))
+    trace = trace_of(recording([("neural-engine", 9)], labels=[label]))
     files = () if file is None else (Joined(file, "Net", Match.GIVEN, None),)
-    engine = whereabouts(replace(trace, model_files=files), "Net").of("ane")
+    engine = whereabouts(replace(trace, model_files=files), "Net").of("neural-engine")
     assert engine.predictions == count
     assert engine.evidence == (("rows that name the model",) if count else ())
 
@@ -91,7 +91,7 @@ def test_rows_that_have_the_name_of_the_models_file_are_its_own(file, count):
 @pytest.mark.parametrize(("head", "first"), [("Net_", "prefill_step"), (f"{64 * 'a'}_", "prefill")])
 def test_each_function_that_labels_name_has_a_verdict_of_its_own(table, head, first):
     labels = [f"{head}{function}__Op0_AneInference Prediction" for function in (first, "decode")]
-    scenario = recording([("ane", 9)], [("ane", 2), ("gpu", 7)], labels=labels)
+    scenario = recording([("neural-engine", 9)], [("neural-engine", 2), ("gpu", 7)], labels=labels)
     scenario.gpu = [replace(row, command_buffer=row.command_buffer.replace("_main", "_decode")) for row in scenario.gpu]
     scenario.gpu_work(20 * MS, MS, Process("backboardd", 66))
     if table != "whole":
@@ -99,7 +99,7 @@ def test_each_function_that_labels_name_has_a_verdict_of_its_own(table, head, fi
     found = dict(parts("Net", whereabouts(trace_of(scenario), "Net")))
     assert [*found] == ["Net", f"Net.{first}", "Net.decode"]
     half = COUNT // 2
-    engine = {name: where.of("ane").predictions for name, where in found.items()}
+    engine = {name: where.of("neural-engine").predictions for name, where in found.items()}
     assert engine == {"Net": COUNT, f"Net.{first}": half, "Net.decode": half}
     gpu = [(where.of("gpu").answer, where.of("gpu").predictions) for where in found.values()]
     # Metal's encoders show it where the GPU's table does not.
@@ -107,7 +107,7 @@ def test_each_function_that_labels_name_has_a_verdict_of_its_own(table, head, fi
 
 
 def test_a_function_alone_is_the_model():
-    trace = trace_of(recording([("ane", 9)], labels=["Net_decode__Op0_AneInference Prediction"]))
+    trace = trace_of(recording([("neural-engine", 9)], labels=["Net_decode__Op0_AneInference Prediction"]))
     assert not whereabouts(trace, "Net").functions
 
 
@@ -128,11 +128,11 @@ def test_each_stage_has_a_verdict_of_its_own(table, label):
     units = {
         (name, unit): answers(trace, name, level)[unit]
         for name, level in (("Pipeline", "top"), ("Encoder", "sub"), ("Decoder", "sub"))
-        for unit in ("ane", "gpu")
+        for unit in ("neural-engine", "gpu")
     }
     assert units.pop(("Pipeline", "gpu")) == units.pop(("Decoder", "gpu")) == done
     engine = done if table == "whole" else ("unknown", 0)
-    assert units.pop(("Pipeline", "ane")) == units.pop(("Encoder", "ane")) == engine
+    assert units.pop(("Pipeline", "neural-engine")) == units.pop(("Encoder", "neural-engine")) == engine
     assert set(units.values()) <= {("refuted", 0), ("unknown", 0)}
     assert table != "whole" or set(units.values()) == {("refuted", 0)}
 
@@ -145,15 +145,15 @@ def test_events_of_the_kernel_say_that_an_empty_table_lost_rows_and_prove_nothin
         replace(each, rows=3) if "0x2b,0x24" in each.attributes.get("codes", "") else each for each in trace.run.tables
     ]
     logged = replace(trace, run=replace(trace.run, tables=tuple(tables)))
-    assert whereabouts(trace, "Net").of("ane").why == "its table has no row of anybody"
-    engine = whereabouts(logged, "Net").of("ane")
+    assert whereabouts(trace, "Net").of("neural-engine").why == "its table has no row of anybody"
+    engine = whereabouts(logged, "Net").of("neural-engine")
     assert engine.answer == "unknown"
     assert engine.why == "its table has no row of anybody, though the kernel logged 3 events of its driver"
 
 
 @pytest.mark.parametrize("core_ai", [False, True])
 def test_what_computes_while_core_ai_works_is_of_no_known_unit(core_ai):
-    scenario = recording([("ane", 9)], labels=[ENGINE_PREDICTION])
+    scenario = recording([("neural-engine", 9)], labels=[ENGINE_PREDICTION])
     scenario.xcode_version = "27.2"
     code = Code(scenario, thread=7, on_main=False)
     calls = [row for row in scenario.coreml if row.label == "Prediction"]
@@ -163,6 +163,6 @@ def test_what_computes_while_core_ai_works_is_of_no_known_unit(core_ai):
         what = "Chat", "main", "main", "Inference", "Inference", "Blue", "0", "Run"
         scenario.language_models["CoreAIProfile"] = [(row.start_ns, row.duration_ns, *what) for row in calls]
     trace = trace_of(scenario)
-    engine, cpu = (whereabouts(trace, "Net").of(unit) for unit in ("ane", "cpu"))
+    engine, cpu = (whereabouts(trace, "Net").of(unit) for unit in ("neural-engine", "cpu"))
     assert (engine.answer, cpu.answer == "proven") == (("unknown", False) if core_ai else ("proven", True))
     assert "Chat" not in trace.models.name
