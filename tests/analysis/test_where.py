@@ -9,6 +9,8 @@ import pytest
 
 from support.handover import trace_of
 from tracekit.analysis.where.verdict import parts, whereabouts
+from tracekit.detectors.shared.not_there import nothing_logged
+from tracekit.detectors.views import model_views
 from tracekit.testing.code import Code
 from tracekit.testing.machines import Process, Thread, main_thread
 from tracekit.testing.metal import encode_graphs
@@ -148,6 +150,7 @@ def test_events_of_the_kernel_say_that_an_empty_table_lost_rows_and_prove_nothin
     assert whereabouts(trace, "Net").of("neural-engine").why == "its table has no row of anybody"
     engine = whereabouts(logged, "Net").of("neural-engine")
     assert engine.answer == "unknown"
+    assert [nothing_logged(view) for each in (trace, logged) for view in model_views(each)] == [True, False]
     assert engine.why == "its table has no row of anybody, though the kernel logged 3 events of its driver"
 
 

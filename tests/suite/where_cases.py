@@ -26,13 +26,13 @@ HASH = "da6d4c0f9e8b7a6d5c4b3a2f1e0d9c8b7a6f5e4d3c2b1a0f9e8d7c6b5a4f8c99"
 UUID = "5D0B6A1E-93C7-4F0E-8C56-1B7E0B8C2F11"
 
 WORK = {
-    "engine": (("ane", 9),),
+    "engine": (("neural-engine", 9),),
     "gpu": (("gpu", 9),),
     "cpu": (("cpu", 9),),
-    "engine then gpu": (("ane", 8), ("gpu", 6)),
-    "mostly engine": (("ane", 9), ("cpu", 1)),
-    "hardly engine": (("ane", 1), ("gpu", 16)),
-    "engine and hidden cpu": (("ane", 3), ("hidden", 11)),
+    "engine then gpu": (("neural-engine", 8), ("gpu", 6)),
+    "mostly engine": (("neural-engine", 9), ("cpu", 1)),
+    "hardly engine": (("neural-engine", 1), ("gpu", 16)),
+    "engine and hidden cpu": (("neural-engine", 3), ("hidden", 11)),
 }
 """Work of each prediction, by unit, in ms. What is hidden leaves no row, and shows in call stacks alone."""
 STATES = (
@@ -73,7 +73,7 @@ class Labeled:
     @property
     def truth(self) -> dict[str, float]:
         """Share of each unit in the compute of the model."""
-        times = {"ane": 0, "gpu": 0, "cpu": 0}
+        times = {"neural-engine": 0, "gpu": 0, "cpu": 0}
         for unit, ms in WORK[self.work]:
             times["cpu" if unit == "hidden" else unit] += ms
         return {unit: ms / sum(times.values()) for unit, ms in times.items()}
@@ -81,8 +81,10 @@ class Labeled:
     @property
     def decidable(self) -> bool:
         """Whether all evidence is there: whole tables, rows that nobody else can have asked for, no work hidden."""
-        sure = self.others in ("none", "engine, named") or (self.labels != "generic" and self.truth["ane"] > 0)
-        seen = self.truth["ane"] > 0 or self.others != "none" or self.beside != "alone"
+        sure = self.others in ("none", "engine, named") or (
+            self.labels != "generic" and self.truth["neural-engine"] > 0
+        )
+        seen = self.truth["neural-engine"] > 0 or self.others != "none" or self.beside != "alone"
         return self.state == "whole" and sure and seen and ("hidden" not in self.work or self.stacks)
 
 
@@ -107,7 +109,7 @@ def scenario_of(case: Labeled) -> Scenario:
     for number in range(COUNT):
         now = _predict(scenario, code if case.stacks else None, model, case, now, number)
         if other is not None:
-            away = (("gpu", 4),) if case.work.startswith(("engine", "mostly")) else (("ane", 4),)
+            away = (("gpu", 4),) if case.work.startswith(("engine", "mostly")) else (("neural-engine", 4),)
             now = _predict(scenario, code if case.stacks else None, other, case, now, number, away)
     _others(scenario, case, draws, now)
     end = now + 40 * MS
@@ -136,7 +138,7 @@ def _predict(
     prediction.event("Input Copy", 30_000, 20_000)
     at = LEAD
     for operation, ((unit, _), length) in enumerate(zip(steps, lengths, strict=True)):
-        if unit == "ane":
+        if unit == "neural-engine":
             prediction.neural_engine(at, length, _engine_label(model, case, operation), operation)
         elif unit == "gpu":
             prediction.event("Prepare GPU Request", at - 200_000, 150_000)
@@ -144,7 +146,7 @@ def _predict(
             prediction.gpu(at, length, operation, buffers=2)
         elif unit == "cpu":
             prediction.event("CPU", at, length)
-        if code is not None and unit != "ane":
+        if code is not None and unit != "neural-engine":
             frames = (OPERATIONS["gpu" if unit == "gpu" else "cpu"], EXECUTE, *PREDICT)
             # While the GPU works, the thread waits.
             code.runs(now + at, MS if unit == "gpu" else length, *frames)

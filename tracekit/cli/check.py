@@ -94,15 +94,11 @@ def _gate(arguments: Namespace, config: Path | None) -> Gate:
         problems.append(_problem("baseline", str(error)))
     try:
         typed = ((name, vars(arguments).get(name.replace("-", "_"))) for name in NAMES)
-        given = {name: Limit("*", name, value) for name, value in typed if value is not None}
+        given = [Limit("*", name, value) for name, value in typed if value is not None]
+        given += [Limit(each, unit, ANY_WORK if share is None else share) for each, unit, share in arguments.unit]
+        names = {limit.name for limit in given}
         late = settings.check.late_frames if arguments.late_frames is None else arguments.late_frames
-        units = {
-            (pattern, unit): Limit(pattern, unit, ANY_WORK if share is None else share)
-            for pattern, unit, share in arguments.unit
-        }
-        set_before = (one for one in settings.check.limits if one.name not in given)
-        kept = (one for one in set_before if (one.pattern, one.name) not in units)
-        limits = (*kept, *given.values(), *units.values())
+        limits = (*(limit for limit in settings.check.limits if limit.name not in names), *given)
         gate = check(
             recordings,
             replace(settings.check, limits=limits, late_frames=late),

@@ -163,15 +163,7 @@ def _late_item(recording: Measurements, most_ns: float) -> Item:
 def ran_on(recordings: Sequence[Measurements], hashes: Mapping[str, str]) -> tuple[RanOn, ...]:
     """Where each model ran; `hashes` are those of the recordings' files, by the name of the source."""
     return tuple(
-        RanOn(
-            model.name,
-            one.source,
-            hashes.get(one.source),
-            one.identity,
-            one.environment,
-            one.commit,
-            model.where,
-        )
+        RanOn(model.name, one.source, hashes.get(one.source), one.identity, one.environment, one.commit, model.where)
         for one in recordings
         for model in one.models
         if model.where is not None

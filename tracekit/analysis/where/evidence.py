@@ -222,8 +222,6 @@ class Facts:
 
     calls: _Calls
     units: dict[Device, UnitFacts]
-    sample_ns: int
-    """From one sample to the next."""
     stray_ns: int
     """Time of samples that compute on the CPU for no known prediction."""
     rest_ns: IntArray
@@ -350,14 +348,16 @@ def _gather(calls: _Calls) -> Facts:
     cpu, on_cpu = calls.pieces(compute, compute.kind.is_any(Kind.CPU_COMPUTE)), sampled[Device.CPU]
     # A sample stands for time that rows know better.
     own_ns = np.maximum(calls.covered(*work, cpu), calls.covered(*work, on_cpu)) - calls.covered(*work)
-    rows, none = calls.counts(cpu), np.zeros(len(durations), np.int64)
-    units[Device.CPU] = UnitFacts(own_ns, rows, {BY_ROW: rows > 0, BY_STACK: calls.counts(on_cpu) > 0}, none, none)
+    rows, seen = calls.counts(cpu), calls.counts(on_cpu) > 0
     # While it asks a unit, it waits for that one.
     asking = calls.pieces(compute, compute.kind.is_any(Kind.GPU_PREPARE, *_REQUESTS.values()))
     rest_ns = durations - calls.covered(*work, cpu, running, asking, *_waits(calls))
     usual_ns = np.minimum(CALL_NS + CALL_SHARE * durations, MOST_UNEXPLAINED * durations).astype(np.int64)
+    # Work begins and ends up to a sample before and after those that show it; rows say it exactly.
     period_ns = trace.sampled.period_ns if trace.sampled is not None else 0
-    return Facts(calls, units, period_ns, stray_ns, rest_ns, np.maximum(rest_ns - usual_ns, 0))
+    may_ns = np.minimum(rest_ns, (seen & (rows == 0)) * 2 * period_ns)
+    units[Device.CPU] = UnitFacts(own_ns, rows, {BY_ROW: rows > 0, BY_STACK: seen}, may_ns, 0 * rows)
+    return Facts(calls, units, stray_ns, rest_ns, np.maximum(rest_ns - usual_ns, 0))
 
 
 def _waits(calls: _Calls) -> Iterator[Pieces]:

@@ -25,7 +25,6 @@ from tracekit.analysis.statistics import exact_sum
 from tracekit.analysis.where.evidence import (
     BY_METAL,
     BY_NAME,
-    BY_ROW,
     BY_STACK,
     EXECUTED,
     LOST,
@@ -37,7 +36,7 @@ from tracekit.arrays import BoolArray, IndexArray, IntArray
 from tracekit.intervals import Intervals
 from tracekit.recording.contents import is_simulator
 from tracekit.trace.attribution import HASH
-from tracekit.trace.events import DEVICE_NAMES, Attribution, Device, Events, Kind, Level, Origin
+from tracekit.trace.events import DEVICE_NAMES, Attribution, Device, Kind, Level, Origin
 from tracekit.trace.labels import UUID
 from tracekit.trace.trace import Trace
 from tracekit.units import format_share
@@ -127,25 +126,22 @@ def whereabouts(trace: Trace, model: str, level: str = Level.TOP, ids: IntArray 
     facts = facts_of(trace, level)
     rows = facts.calls.rows
     chosen = rows.model.is_any(model) if ids is None else np.isin(rows.id, ids)
-    whole = _whereabouts(facts, model, chosen)
+    whole, hardware = _whereabouts(facts, model, chosen), facts.calls.trace.hardware
+    mine = hardware.model.is_any(model) & hardware.attribution.is_any(Attribution.LABEL, Attribution.EXACT)
+    named = hardware.where(mine & hardware.kind.is_any(*EXECUTED.values()))
+    functions = {label: _function(label, model) for label in named.label.held()}
+    if len({*functions.values()}) < 2:
+        return whole
     # A prediction is of the function that its rows name.
-    named = _named_rows(facts.calls.trace.hardware, model)
-    functions = named.label.recoded(lambda label: _function(label, model))
-    by_name = {name: np.isin(rows.id, named.prediction.filled()[functions.is_any(name)]) for name in functions.held()}
-    of_functions = {name: _whereabouts(facts, model, chosen & own) for name, own in by_name.items() if own.any()}
-    return replace(whole, functions=of_functions) if len(of_functions) > 1 else whole
+    of_row, calls = named.label.recoded(functions.get), named.prediction.filled()
+    own = {name: chosen & np.isin(rows.id, calls[of_row.is_any(name)]) for name in of_row.held()}
+    return replace(whole, functions={name: _whereabouts(facts, model, of) for name, of in own.items() if of.any()})
 
 
 def _whereabouts(facts: Facts, model: str, chosen: BoolArray) -> Whereabouts:
     at = np.flatnonzero(chosen & (facts.calls.rows.duration_ns > 0))
     of_model = _Model(facts, model, at)
     return Whereabouts(len(at), int(chosen.sum()) - len(at), tuple(map(of_model.use, DEVICE_NAMES)))
-
-
-def _named_rows(hardware: Events, model: str) -> Events:
-    """Rows of execution that name the model."""
-    mine = hardware.model.is_any(model) & hardware.attribution.is_any(Attribution.LABEL, Attribution.EXACT)
-    return hardware.where(mine & hardware.kind.is_any(*EXECUTED.values()))
 
 
 def _function(label: str, model: str) -> str:
@@ -186,31 +182,20 @@ class _Model:
         hardware, predictions = trace.hardware, calls.rows.take(at)
         self._facts, self._at = facts, at
         self._total_ns = exact_sum(calls.times.durations[at])
-        self._spans = calls.times.where(at)
         self._simulated = is_simulator(trace.run.device.platform)
         self._rows = {unit: int(hardware.kind.is_any(kind).sum()) for unit, kind in EXECUTED.items()}
-        named = _named_rows(hardware, model)
-        loose = named.where(named.prediction.filled() < 0)
-        self._loose = {
-            unit: Intervals.from_rows(loose.where(loose.kind.is_any(kind))) for unit, kind in EXECUTED.items()
-        } | {Device.CPU: Intervals.none()}
-        """Rows that name the model, and are of one of several predictions."""
         # Predictions that the hardware alone shows are no longer than its rows: nothing bounds what has no row.
         self._alone = bool(predictions.origin.is_any(Origin.HARDWARE).any())
         unseen = table_lacks(trace) | {Device.CPU: _NO_CORE_ML if self._alone else ""}
         self._unbounded = {unit for unit in unseen if self._alone and unseen[unit]}
         nameless = ~hardware.model.known | hardware.model.passing(HASH.fullmatch)
         nameless &= hardware.kind.is_any(Kind.ANE_EXEC) & self._alone & ~hardware.model.is_any(model)
-        more = {
-            unit: f"its table lost the rows of {of.lost:,} predictions" for unit, of in facts.units.items() if of.lost
+        lost = {
+            unit: of.lost and f"its table lost the rows of {of.lost:,} predictions" for unit, of in facts.units.items()
         }
-        if nameless.any():
-            more[Device.ANE] = _NAMELESS
-        self._lacks = {unit: why or more.get(unit, "") for unit, why in unseen.items()}
-        self._own_ns = {
-            unit: exact_sum(facts.units[unit].own_ns[at]) + exact_sum(self._spans.union().covered_within(times.union()))
-            for unit, times in self._loose.items()
-        }
+        lost |= {Device.ANE: _NAMELESS} if nameless.any() else {}
+        self._lacks = {unit: why or lost[unit] or "" for unit, why in unseen.items()}
+        self._own_ns = {unit: exact_sum(of.own_ns[at]) for unit, of in facts.units.items()}
         self._open_ns = {unit: self._open(unit, unseen[unit]) for unit in DEVICE_NAMES}
         # Work may lie before and after the samples that show a call.
         earliest, _, _, latest = predictions.bounds
@@ -233,9 +218,7 @@ class _Model:
         # Of more than a call takes anyway, all may be work.
         excess = np.where(facts.excess_ns[at] > 0, rest, 0)
         if unit is Device.CPU:
-            # Work begins and ends up to a sample before and after those that show it; rows say it exactly.
-            edges = shown[BY_STACK] & ~shown[BY_ROW]
-            open_ns = np.maximum(excess, np.minimum(rest, edges * 2 * facts.sample_ns))
+            open_ns = excess
         elif unit is Device.ANE and self._simulated:
             return np.zeros_like(rest)
         elif unseen:
@@ -256,12 +239,7 @@ class _Model:
         facts, at, shown = self._facts.units[unit], self._at, self._shown(unit)
         used = np.logical_or.reduce([*shown.values()])
         evidence = [how for how, mask in shown.items() if mask.any()]
-        loose = self._loose[unit]
-        count, rows = int(used.sum()), int(facts.rows[at].sum()) + len(loose)
-        if len(loose):
-            meets = loose.covered_time().within(self._spans.starts, self._spans.ends) > 0
-            count += min(int((meets & ~used).sum()), len(loose))
-            evidence = list(dict.fromkeys([BY_NAME, *evidence]))
+        count, rows = int(used.sum()), int(facts.rows[at].sum())
         # More than a call takes anyway may be work.
         may_be = np.minimum(self._open_ns[unit], self._facts.excess_ns[at] + facts.may_ns[at]) > 0
         may_be |= unit in self._unbounded
@@ -315,9 +293,8 @@ class _Model:
         may_ns += max(self._around_ns[each] for each in others)
         if not most_ns + elsewhere_ns + may_ns:
             return None, None
-        least = (
-            0 if self._unbounded.intersection(others) or not least_ns else least_ns / (least_ns + elsewhere_ns + may_ns)
-        )
+        bounded = least_ns and not self._unbounded.intersection(others)
+        least = least_ns / (least_ns + elsewhere_ns + may_ns) if bounded else 0
         most = 1 if unit in self._unbounded else most_ns / max(most_ns + elsewhere_ns, 1)
         return round(float(least), 6), round(float(most), 6)
 

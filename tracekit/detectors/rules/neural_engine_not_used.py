@@ -6,7 +6,7 @@ import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.where.verdict import Answer, whereabouts
 from tracekit.analysis.where.words import known_words, where_words
-from tracekit.detectors.shared.not_there import by_file, engine_preparations, tried_ns
+from tracekit.detectors.shared.not_there import by_file, engine_preparations, nothing_logged, tried_ns
 
 
 class Options(tk.Options):
@@ -30,17 +30,17 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return view.passed(f"{ran}.", metrics)
     if not tk.reached(metrics, "tried"):
         return view.not_applicable("No load shows that the Neural Engine was tried for long.")
-    # An empty table is believed only where another unit worked for every prediction.
-    elsewhere = max(use.predictions for use in where.units)
-    is_empty = view.trace.coverage_of("Neural Engine").state == "empty"
-    if engine.answer != Answer.REFUTED and not (is_empty and elsewhere == where.predictions):
+    # An empty table is believed only where another unit worked for every prediction, and the kernel logged nothing.
+    elsewhere = max(use.predictions for use in where.units) == where.predictions
+    refuted = engine.answer == Answer.REFUTED
+    if not refuted and not (elsewhere and nothing_logged(view)):
         return view.unknown(
             f"The load tried the Neural Engine, and it is unknown whether it then worked: {engine.why}.",
             "Record with the Neural Engine instrument, and nothing else running.",
         )
     rows = tk.Shown.of(view.loads.where(tried > 0)) if tried.any() else tk.Shown.of(prepared)
     # An empty table may have lost its rows.
-    doubt = "" if engine.answer == Answer.REFUTED else " Possible but not certain: the engine's table is empty."
+    doubt = "" if refuted else " Possible but not certain: the engine's table is empty."
     return view.finding(
         f"Loading tried the Neural Engine for {view.time(cost_ns)}, and no row shows it used: "
         f"{known_words(where)}.{doubt}{by_file(view, tk.Device.ANE)}",

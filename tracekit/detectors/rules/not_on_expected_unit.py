@@ -41,17 +41,13 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
         return view.too_few_predictions(where.predictions, options.min_predictions, "with a duration")
     least, most = use.least_share or 0.0, 1.0 if use.most_share is None else use.most_share
     elsewhere = mostly_elsewhere(view.trace, view.predictions.id, expected)
+    shares, named = where.shares, tk.DEVICE_NAMES.items()
 
     def metrics(share: float) -> tuple[tk.Metric, ...]:
         return (
             tk.above("elsewhere", "work elsewhere", 1 - share, "share", options.elsewhere_share),
             tk.Metric("mostly-elsewhere", "predictions mostly elsewhere", elsewhere, "share"),
-            *(
-                tk.Metric(
-                    f"on-{device}", f"work on the {tk.DEVICE_NAMES[device]}", where.shares.get(device, 0.0), "share"
-                )
-                for device in UNITS
-            ),
+            *(tk.Metric(f"on-{one}", f"work on the {name}", shares.get(one, 0.0), "share") for one, name in named),
         )
 
     if 1 - most >= options.elsewhere_share:

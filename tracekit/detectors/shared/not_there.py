@@ -7,6 +7,7 @@ from tracekit.analysis.code.call_sites import call_sites
 from tracekit.detectors.shared.planned import of_units
 from tracekit.rows import sums_by
 from tracekit.trace.calls.stacks import LoadPhase
+from tracekit.trace.instruments.kernel import engine_events
 
 MIN_SAMPLES = 5
 """Samples of a load in which the Neural Engine was tried, or the model compiled, from which on that is no chance
@@ -22,6 +23,11 @@ def engine_preparations(view: tk.ModelView) -> tk.Events:
     """Rows of the Neural Engine that load or compile the model by its name."""
     named = view.hardware.attribution.is_any(tk.Attribution.LABEL, tk.Attribution.EXACT)
     return view.hardware.where(named & view.hardware.kind.is_any(tk.Kind.ANE_LOAD, tk.Kind.ANE_COMPILE))
+
+
+def nothing_logged(view: tk.ModelView) -> bool:
+    """Whether the engine's table is empty, and the kernel logged nothing of its driver."""
+    return view.trace.coverage_of("Neural Engine").state == "empty" and not engine_events(view.trace.run)
 
 
 def _sampled_ns(view: tk.ModelView, phase: LoadPhase) -> tk.IntArray:
