@@ -209,11 +209,11 @@ class UnitFacts:
     """Time of its requests to the unit."""
 
     @property
-    def lost(self) -> int:
-        """Predictions with requests of which the table has no row, where these are too many to be chance."""
+    def lost(self) -> str:
+        """What its table lost, in a clause: predictions that asked for work have no row, too many to be chance."""
         asked = self.asked_ns > 0
-        without = int((asked & (self.own_ns + self.may_ns == 0)).sum())
-        return without if without > max(LOST * int(asked.sum()), 1) else 0
+        count = int((asked & (self.own_ns + self.may_ns == 0)).sum())
+        return f"its table lost the rows of {count:,} predictions" if count > max(LOST * asked.sum(), 1) else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,8 @@
 """Where each model ran: of each compute unit whether a recording proves it, refutes it, or cannot tell.
 
-`evidence` says what proves that a unit worked; requests, Metal's encoders and call stacks prove it where the unit's
-table is not whole, and not how long it took.
-
-A unit is refuted where its table shows work of somebody, lost nothing that Core ML's rows ask for, and has no row that
-could be the model's; or where what other units and its thread did leaves no time for it. An empty table proves nothing:
-a public recording has no GPU rows of a process that computes there.
-
-Shares of compute are bounded: what a unit may have done without a row counts against the least share of the others, and
-for the most of its own. Everything is a sum over all predictions.
+A unit is refuted where its table shows work of somebody, lost nothing that was asked for, and has no row that could be
+the model's; or where what other units and its thread did leaves no time for it. An empty table proves nothing. Shares
+of compute are bounded: what a unit may have done without a row counts against the least share of the others.
 """
 
 from __future__ import annotations
@@ -190,11 +184,8 @@ class _Model:
         self._unbounded = {unit for unit in unseen if self._alone and unseen[unit]}
         nameless = ~hardware.model.known | hardware.model.passing(HASH.fullmatch)
         nameless &= hardware.kind.is_any(Kind.ANE_EXEC) & self._alone & ~hardware.model.is_any(model)
-        lost = {
-            unit: of.lost and f"its table lost the rows of {of.lost:,} predictions" for unit, of in facts.units.items()
-        }
-        lost |= {Device.ANE: _NAMELESS} if nameless.any() else {}
-        self._lacks = {unit: why or lost[unit] or "" for unit, why in unseen.items()}
+        more = {unit: of.lost for unit, of in facts.units.items()} | ({Device.ANE: _NAMELESS} if nameless.any() else {})
+        self._lacks = {unit: why or more[unit] for unit, why in unseen.items()}
         self._own_ns = {unit: exact_sum(of.own_ns[at]) for unit, of in facts.units.items()}
         self._open_ns = {unit: self._open(unit, unseen[unit]) for unit in DEVICE_NAMES}
         # Work may lie before and after the samples that show a call.
@@ -245,7 +236,7 @@ class _Model:
         may_be |= unit in self._unbounded
         answer, why = self._answer(unit, count)
         least, most = self._bounds(unit, count)
-        known_ns = self._own_ns[unit]
+        known_ns, on_unit = self._own_ns[unit], self._rows.get(unit, rows)
         return UnitUse(
             unit=str(unit),
             answer=str(answer),
@@ -256,7 +247,7 @@ class _Model:
             least_share=least,
             most_share=most,
             rows=rows,
-            other_rows=self._rows[unit] - rows if unit in self._rows else 0,
+            other_rows=on_unit - rows,
             evidence=tuple(evidence),
             why=why,
         )

@@ -46,10 +46,7 @@ def why_not(view: tk.ModelView, unit: tk.Device) -> str:
         if tried:
             said = f" Its load tried the Neural Engine for {view.time(tried)}, so the app allows it."
         elif compiled:
-            said = (
-                f" Its load compiled the model for {view.time(compiled)} without trying the Neural Engine: check "
-                "`computeUnits` in the app."
-            )
+            said = f" Its load compiled it for {view.time(compiled)}, never trying the engine: check `computeUnits`."
     return said + by_file(view, unit)
 
 
