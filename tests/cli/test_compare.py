@@ -30,7 +30,7 @@ def test_recordings_are_compared_and_a_regression_is_no_failure(tracekit, sample
     page, markdown, plain, text = (file.read_text("utf-8") for file in files)
     assert 'id="lanes-after-meta"' in page
     assert markdown.startswith("**improved")
-    assert json.loads(plain)["method"] == 2
+    assert json.loads(plain)["method"] == 3
     assert text.startswith("improved: SharpenFilter −30% · 2 findings fixed\n")
 
 
@@ -103,7 +103,7 @@ def test_a_range_limits_what_is_compared_and_one_without_an_event_is_inconclusiv
 
 def test_a_signpost_limits_what_is_compared(tracekit, tmp_path, unchanged_folders):
     paths = []
-    for side, slow_ns in (("before", 20 * MS), ("after", 30 * MS)):
+    for side, slow_ns in (("before", 12 * MS), ("after", 30 * MS)):
         scenario = Scenario(Process("App", 412), duration_ns=2_000 * MS)
         scenario.load(Model("Net"), 0, 20 * MS)
         for index in range(40):
@@ -117,7 +117,7 @@ def test_a_signpost_limits_what_is_compared(tracekit, tmp_path, unchanged_folder
     models = {model["name"]: model for model in part["models"]}
     net = models["Net"]
     assert net["predictions"] == {"before": 20, "after": 20}
-    assert (net["latency"]["before_ns"], net["latency"]["after_ns"]) == (20 * MS, 30 * MS)
+    assert (net["latency"]["before_ns"], net["latency"]["after_ns"]) == (12 * MS, 30 * MS)
     assert net["latency"]["answer"] == "regressed"
     # The interval itself is there too, once.
     assert models["Scroll"]["predictions"] == {"before": 1, "after": 1}

@@ -36,9 +36,10 @@ TOKENS = {"wanted": 12, "counted": "first tokens", "predictions": ((3,), (1,))}
     [
         ("FEW", {"predictions": ((90,), (11,))}, "11 predictions, 12 needed"),
         ("FEW", {"effective": (40.2, 4.0)}, "effective sample size 4"),
-        ("WIDE", {"wanted": 200}, "at least 200 predictions per side"),
+        ("SHORT", {"wanted": 50}, "at least 50 predictions per side"),
+        ("RUNS", {}, "at least 3 recordings per side"),
         ("WIDE", {"effective": None, "wanted": 5}, "at least 5 recordings per side"),
-        ("SMALL", {"effective": None}, "in the same state of the device"),
+        ("SMALL", {"effective": None}, "10 per side would not tell either"),
         ("SMALL", {"floor": 0.05}, "maybe by less than 5%"),
         # No advice takes longer than recording again.
         ("FEW", {**SLOW, "wanted": 50}, "at least 50 predictions"),
@@ -52,5 +53,5 @@ def test_a_reason_says_what_would_settle_it(reason: str, settings: dict[str, Any
 
 def test_what_is_not_known_is_not_said() -> None:
     assert words.reason(undecided(None)) == ""
-    assert "per side" not in words.reason(undecided(Reason.WIDE))
+    assert "per side" not in words.reason(undecided(Reason.HOT))
     assert words.sample_counts(undecided(Reason.FEW, **TOKENS, effective=None)) == "3 and 1 first tokens"

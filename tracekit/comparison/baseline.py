@@ -223,6 +223,8 @@ def model_items(
         if sides := ", ".join(f"{count} of the {side}" for count, side in few if count):
             text = f"recordings with fewer than {MIN_PREDICTIONS} {model.latency.counted} do not count: {sides}"
             yield _item(Verdict.NOT_COUNTED, "baseline", model.name, text, "short recordings")
+    if text := words.what_is_seen(held):
+        yield _item(Verdict.NOT_COUNTED, "baseline", None, text, "seen")
     for model in comparison.models:
         if (change := model.p95).answer is Answer.REGRESSED:
             # What is allowed holds for the medians, and a limit for p95 says what is too slow.
@@ -252,7 +254,7 @@ def _latency(model: ModelComparison, held: Held | None) -> Item:
         return _item(Verdict.INCONCLUSIVE, "baseline", model.name, text)
     verdict, lead = {
         None: (Verdict.INCONCLUSIVE, words.why_open(held)),
-        True: (Verdict.PASSED, "not slower than allowed"),
+        True: (Verdict.PASSED, words.why_passed(held)),
         False: (Verdict.FAILED, "slower than allowed"),
     }[held.passed]
     lead, _, more = lead.partition("; ")

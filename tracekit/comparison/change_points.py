@@ -28,6 +28,8 @@ CHANCE = 1e-5
 """Probability with which the split of a steady stretch passes as a step (heuristic: by simulation)."""
 _LOOKED = 4 * CHANCE
 """The same before dependence between builds is known."""
+_BY_TURNS = 2e-4
+"""Probability with which builds that go to and fro may look like a step (heuristic: by simulation)."""
 _OUTLIER = 4.0
 """Robust standard deviations beyond which a lone build stands apart from its neighbors (heuristic)."""
 _NORMAL = 1.4826
@@ -85,7 +87,20 @@ def changes_in(values: FloatArray) -> tuple[Change, ...]:
         if not any(start < other < end for other in candidates):
             candidates.append(place)
     places = _confirmed(usual, sorted(candidates))
-    return tuple(_described(usual, places))
+    described = list(_described(usual, places))
+    ends = [*(change.last_before + 1 for change in described[1:]), len(values)]
+    return tuple(one for one, end in zip(described, ends, strict=False) if not _visited(values, one, end))
+
+
+def _visited(values: FloatArray, change: Change, end: int) -> bool:
+    """Whether builds that go to a level and come back may stay there for as many builds in a row as a change has until
+    `end`: medians of recordings whose clock or compute unit sticks jump between two levels."""
+    beyond = (values - (change.before + change.after) / 2) * (change.after - change.before) > 0
+    earlier, stayed = beyond[: change.last_before + 1], beyond[change.last_before + 1 : end]
+    visits = np.count_nonzero(earlier[1:] & ~earlier[:-1]) + bool(earlier[:1].any())
+    # As if half a visit had been missed.
+    share = (visits + 0.5) / (np.count_nonzero(~earlier) + 1)
+    return bool(share ** np.count_nonzero(stayed) > _BY_TURNS)
 
 
 def without_outliers(values: FloatArray) -> FloatArray:

@@ -37,8 +37,8 @@ NEVER_RECORDED = ("low power mode",)
 """What changes latency, and no table of Instruments shows."""
 
 ONE_RECORDING = "One recording per side cannot show run-to-run variation; use three or more per side."
-WRONG_OF_ONE = "If runs vary by 2%, 1 in 10 answers on one recording per side is wrong."
-FEW_OF_TWO = "Two recordings per side find a change of 10% in a third of all cases; record three or more."
+RUNS_OF_ONE = "With one recording per side, no change below 7% counts: two runs of one build may differ by as much."
+FEW_OF_TWO = "Two recordings per side find a change of 10% in two of three cases; record three or more."
 EACH_BY_ITSELF = "Each model is compared in isolation, at 95%: 1 model in 20 may seem changed by chance."
 INFERRED = (
     "Where Core ML recorded no events, loads and latency are inferred from call stacks and hardware rows; copies are "
@@ -51,7 +51,7 @@ FOOTPRINTS = (
 )
 UNSTEADY = "A recording that is not steady changes within itself as much as the two differ; record again."
 WITH_ITSELF = "A recording was compared with itself"
-OF_ANSWERS = (WRONG_OF_ONE, FEW_OF_TWO, EACH_BY_ITSELF)
+OF_ANSWERS = (RUNS_OF_ONE, FEW_OF_TWO, EACH_BY_ITSELF)
 """Notes on how often these answers are wrong, which do not hold for a gate."""
 
 
@@ -198,7 +198,7 @@ def _notes(
         f"{format_names([*simulated])}: {SIMULATOR}.": bool(simulated),
         f"{WITH_ITSELF}: {format_names(shared)}.": bool(shared),
         ONE_RECORDING: is_pair,
-        WRONG_OF_ONE: is_pair,
+        RUNS_OF_ONE: is_pair,
         FEW_OF_TWO: min(len(before), len(after)) == 2,
         INFERRED: any(not model.is_operation for models in without for model in models),
         "A recording without Core ML events has no data on loads, copies or latency.": not all(without),

@@ -17,23 +17,26 @@ import numpy as np
 from tracekit.analysis.latency import change_points, modes
 from tracekit.analysis.quantities import least, median, sample_quantiles
 from tracekit.arrays import FloatArray, IntArray
-from tracekit.comparison.sampling import effective_size, estimate_of, half_width, logs_of, t_quantile, welch
+from tracekit.comparison.sampling import effective_size, estimate_of, half_width, logs_of, multiple, student
 from tracekit.comparison.settings import Floor
 
-METHOD_VERSION = 2
+METHOD_VERSION = 3
 """Raised when the same recordings may get another answer. A baseline names the version it was judged by."""
 
 MIN_PREDICTIONS = 12
 """Fewest warm predictions on either side."""
-MIN_EFFECTIVE = 8.0
-"""Least effective sample size on either side. Without it, up to 37% of comparisons of one build were wrong."""
+MIN_EFFECTIVE = 16.0
+"""Least effective sample size on either side, by simulation: with half of it, 8% of comparisons of one build are wrong
+whose latencies swing slowly or depend on each other."""
+BUILD_APART = 0.07
+"""Difference of logarithms that 1 in 80 pairs of recordings of one build have, if these differ by 2%."""
 MIN_P95 = 300
 """Fewest warm predictions for a 95th percentile: at 100, half of the shifts of 10% are missed, at 300 1%."""
 
 
-FEW, MANY = 3, 20
-"""Recordings a side: from how many on they show how much recordings differ, and more than which nobody makes
-(heuristic)."""
+FEW, MANY = 3, 10
+"""Recordings a side: from how many on they show how much recordings differ, and how many can be made in ten minutes,
+where each takes half a minute."""
 
 
 class Answer(StrEnum):
@@ -68,6 +71,8 @@ class Reason(StrEnum):
     """Latencies gather around several values, one of which the other side has too: their median may jump."""
     SHORT = "short"
     """The recordings are too short to show that clocks or units change by themselves, which may be all of it."""
+    RUNS = "runs"
+    """Two recordings of one build may be as far apart."""
     HOT = "hot"
     """One side ran in a thermal state in which devices slow down, and the other did not, or did not record its own."""
     SIMULATOR = "simulator"
@@ -96,7 +101,8 @@ class LatencyChange:
     effective: tuple[float, float] | None
     """Independent predictions that those of each side are worth; None where the recordings are the sample."""
     wanted: int | None
-    """Predictions a side that would settle it, where more of them would; recordings where these are the sample."""
+    """Predictions a side that carry an answer, where there are fewer; recordings a side that would settle it, where
+    these are the sample."""
     floor: float | None
     """Share of the latency by which it must change to count; None where there is no latency to compare."""
     resolution_ns: int = 0
@@ -153,28 +159,29 @@ def _compared(given: Sequence[Sequence[IntArray]], quantile: float, fewest: int,
         change, width = centers[1] - centers[0], half_width(errors, degrees)
     else:
         means = [np.array([math.log(max(*sample_quantiles(one, quantile), 1.0)) for one in side]) for side in sides]
-        change, width = welch(*means)
+        change, width = student(*means)
         counts = [len(side) for side in sides]
         values = [math.exp(float(side.mean())) for side in means]
     limit = floor.log(*values)
     answer, reason = judge(change, width, limit)
-    # As the change is not known exactly, it is not taken to lie nearer to the floor than half of that.
-    wide = abs(change) if abs(change) >= limit else max(limit - abs(change), limit / 2)
-    narrower = width / max(wide, _LEAST_WIDTH)
     if effective is not None and (min(counts) < MIN_PREDICTIONS or min(effective) < MIN_EFFECTIVE):
-        answer, reason, width = Answer.INCONCLUSIVE, Reason.FEW, max(width, hidden_by_shortness(min(counts)))
-    elif quantile == 0.5 and answer in CHANGED and (doubt := doubt_of(sides, change)):
-        answer, reason, width = Answer.INCONCLUSIVE, doubt[0], max(width, doubt[1])
-    if effective is not None and reason is Reason.SHORT:
-        wanted = LASTING
-    elif effective is None and quantile == 0.5 and reason in (Reason.WIDE, Reason.SMALL):
-        wanted = _recordings_needed(counts, narrower)
-    elif effective is not None and quantile == 0.5 and reason in (Reason.FEW, Reason.WIDE):
-        rows = max(count * MIN_EFFECTIVE / worth for count, worth in zip(counts, effective, strict=True))
+        answer, reason, width = (
+            Answer.INCONCLUSIVE,
+            Reason.FEW,
+            max(width, abs(change), hidden_by_shortness(min(counts))),
+        )
         # What a short recording hides is seen from `LASTING` on.
-        needed = math.ceil(max(LASTING, rows, max(counts) * narrower**2))
+        rows = max(count * MIN_EFFECTIVE / worth for count, worth in zip(counts, effective, strict=True))
+        needed = math.ceil(max(LASTING, rows))
         two_digits: int = 10 ** max(len(str(needed)) - 2, 0)
-        wanted = -(-needed // two_digits) * two_digits
+        wanted = -(-needed // two_digits) * two_digits if quantile == 0.5 else None
+    elif quantile == 0.5 and answer in CHANGED and (doubt := doubt_of(sides, change, width)):
+        answer, reason, width = Answer.INCONCLUSIVE, doubt[0], max(width, doubt[1])
+        wanted = LASTING if reason is Reason.SHORT else None
+    elif effective is None and quantile == 0.5 and reason in (Reason.WIDE, Reason.SMALL):
+        # As the change is not known exactly, it is not taken to lie nearer to the floor than half of that.
+        wide = abs(change) if abs(change) >= limit else max(limit - abs(change), limit / 2)
+        wanted = recordings_needed(counts, width / max(wide, _LEAST_WIDTH))
     return _change(answer, reason, values, (change, width, limit), sides, effective, wanted)
 
 
@@ -191,14 +198,14 @@ _LEAST_WIDTH = 1e-6
 """Of an interval that is wished for, where the floor is 0 and nothing changed."""
 
 
-def _recordings_needed(counts: Sequence[int], narrower: float) -> int | None:
+def recordings_needed(counts: Sequence[int], narrower: float) -> int | None:
     """Recordings a side, which differ as these do, of which the interval is so many times narrower; None for more than
     `MANY`."""
     if min(counts) < FEW:
         return FEW
-    now = t_quantile(0.975, max(sum(counts) - 2, 1)) * math.hypot(*(count**-0.5 for count in counts))
+    now = multiple(sum(counts) - 2) * math.hypot(*(count**-0.5 for count in counts))
     more = range(max(counts) + 1, MANY + 1)
-    return next((n for n in more if t_quantile(0.975, 2 * n - 2) * math.sqrt(2 / n) * narrower <= now), None)
+    return next((n for n in more if multiple(2 * n - 2) * math.sqrt(2 / n) * narrower <= now), None)
 
 
 def _change(
@@ -231,9 +238,9 @@ _SURE = 3.0
 """Standard errors beyond which it is not by chance (heuristic)."""
 LASTING = 50
 """Predictions from which on a recording shows that a clock or a compute unit changes, by simulation."""
-_HIDDEN = 110.0
+_HIDDEN = 300.0
 """By this over the square of its predictions, as a difference of logarithms, a shorter recording may be slower by
-itself: a third with 20, twice as slow with 12 (by simulation)."""
+itself: an eighth with 49, twice as slow with 20 (by simulation)."""
 
 
 def hidden_by_shortness(predictions: int) -> float:
@@ -241,11 +248,16 @@ def hidden_by_shortness(predictions: int) -> float:
     return _HIDDEN / predictions**2 if predictions < LASTING else 0.0
 
 
-def doubt_of(sides: Sequence[Sequence[IntArray]], change: float) -> tuple[Reason, float] | None:
+def doubt_of(sides: Sequence[Sequence[IntArray]], change: float, width: float) -> tuple[Reason, float] | None:
     """Why a change of the logarithm of the median is not believed although the interval shows it; None where it is. A
     level of one side that comes so near to one of the other may be the same, held for longer. With it, how far the
-    change may be off: all that separates levels of one side from those of the other. O(n log n)."""
+    change may be off: all that separates levels of one side from those of the other. `width` is half its interval.
+    O(n log n)."""
     is_pair = max(map(len, sides)) == 1
+    if min(map(len, sides)) >= FEW:
+        return (Reason.NOT_STEADY, abs(change)) if _visited(sides, change) else None
+    if is_pair and abs(change) < (usual := math.hypot(width, BUILD_APART)):
+        return Reason.RUNS, usual
     if is_pair and abs(change) < (hidden := hidden_by_shortness(min(len(side[0]) for side in sides))):
         return Reason.SHORT, hidden
     doubts = (
@@ -263,6 +275,23 @@ def doubt_of(sides: Sequence[Sequence[IntArray]], change: float) -> tuple[Reason
             if _visits(one, float(np.median(other)), abs(change)):
                 return Reason.NOT_STEADY, abs(change)
     return None
+
+
+_SOME = 0.1
+"""Share of the predictions of a side that show a level of its own, of several recordings (heuristic)."""
+_STAYED = 1 / 3
+"""Share of a change that a level which is there before and after may move by (heuristic)."""
+
+
+def _visited(sides: Sequence[Sequence[IntArray]], change: float) -> bool:
+    """Whether the fastest or the slowest tenth of the predictions is where it was, at the level of the other side:
+    recordings that hold both levels, for shorter or longer, differ by chance."""
+    logs = (logs_of(np.concatenate(side)) for side in (sides if change > 0 else sides[::-1]))
+    fast, slow = (sample_quantiles(one, _SOME, 0.5, 1 - _SOME) for one in logs)
+    size = abs(change)
+    moved = [(after - before) / size for before, after in zip(fast, slow, strict=True)]
+    slows_down = moved[2] < _STAYED and -_NEAR < (fast[2] - slow[1]) / size < 1
+    return bool(slows_down or (moved[0] < _STAYED and -_NEAR < (fast[1] - slow[0]) / size < 1))
 
 
 def _visits(logs: FloatArray, level: float, change: float) -> bool:

@@ -23,7 +23,7 @@ from tracekit.comparison.latency import (
     judge,
 )
 from tracekit.comparison.measurements import EXACT, Inexact, ModelMeasurements, Parts, least_exact
-from tracekit.comparison.sampling import half_width, welch
+from tracekit.comparison.sampling import half_width, student
 from tracekit.comparison.settings import Floor
 
 
@@ -288,7 +288,7 @@ def _part(index: int, before: Sequence[Parts], after: Sequence[Parts], limit_ns:
         errors_ns = [parts.errors_ns[index] for parts in (*before, *after)]
         width = half_width(errors_ns, [before[0].degrees, after[0].degrees])
     else:
-        difference, width = welch(*means)
+        difference, width = student(*means)
     answer, _ = judge(difference, width, limit_ns)
     complete = all(parts.complete[index] for parts in (*before, *after))
     before_ns, after_ns = (float(values.mean()) for values in means)

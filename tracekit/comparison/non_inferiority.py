@@ -1,8 +1,9 @@
 """Whether models are slower than a baseline by no more than is allowed.
 
-A test of non-inferiority: a model passes where the upper end of a one-sided 95% interval of its change lies below what
-is allowed, and fails where it is slower by that much and the lower end lies above 0. A build passes where each model
-does, so that passing needs no correction for their number; the lower ends are Bonferroni's.
+A model fails where it is slower by what is allowed or more, and the lower end of its change lies above 0. These ends
+hold for all models of a check together (Bonferroni). It passes where the upper end of a one-sided 95% interval lies
+below what is allowed (non-inferiority), and where nothing shows that it is slower, if the smallest slowdown that would
+be seen is near enough to what is allowed: each check says which that is.
 """
 
 from __future__ import annotations
@@ -16,13 +17,17 @@ from typing import Final
 import numpy as np
 
 from tracekit.arrays import FloatArray, IntArray
-from tracekit.comparison.latency import MIN_EFFECTIVE, Reason, doubt_of
+from tracekit.comparison.latency import MANY, MIN_EFFECTIVE, Reason, doubt_of
 from tracekit.comparison.models import LARGEST_ERROR
 from tracekit.comparison.sampling import effective_size, estimate_of, joint_error, logs_of, t_quantile
 from tracekit.comparison.settings import Floor
 
 LEVEL: Final = 0.05
-"""How often a model passes that is slower by just what is allowed; how often a build fails that is not slower."""
+"""How often a model passes that is slower by the smallest slowdown that is seen."""
+FAMILY: Final = 0.01
+"""How often a check finds any model slower in a build that is not, at most."""
+FAR: Final = 4.0
+"""So many times what is allowed, the smallest slowdown that is seen is too much to let a model pass (heuristic)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +58,12 @@ class Held:
     low: float
     """At this level, the model is not slower by less."""
     high: float
-    """Nor by more: each end by itself at 95%."""
+    """Nor by more, at 95%."""
     allowed: float
+    seen: float | None
+    """A model that is slower by this passes in one of 20 checks; None where no model has several recordings."""
+    needed: int | None
+    """Recordings a side, up to `MANY`, of which this would be no more than what is allowed."""
     predictions: tuple[tuple[int, ...], tuple[int, ...]]
     """Of each recording of each side, as many as were compared."""
 
@@ -79,25 +88,60 @@ def hold(models: Sequence[Compared]) -> list[Held | None]:
             # What its predictions say of it is the least that recordings of it differ by.
             _, *ends = zip(*(estimate_of(logs_of(side[0])) for side in models[index].sides), strict=True)
             error, free = max((error, free), joint_error(*ends))
-        result[index] = _held(models[index], sides, error, free, len(measured))
+        result[index] = _held(models[index], sides, Power(error, free, len(measured)), is_sample=shared is not None)
     return result
 
 
-def _held(model: Compared, centers: Sequence[FloatArray], error: float, degrees: float, models: int) -> Held:
+@dataclass(frozen=True, slots=True)
+class Power:
+    """What a check can see of a model. All in logarithms."""
+
+    error: float
+    """Standard error of the change."""
+    degrees: float
+    models: int
+
+    @property
+    def low(self) -> float:
+        """How far below the change its lower end is."""
+        return t_quantile(1 - FAMILY / self.models, self.degrees) * self.error
+
+    @property
+    def high(self) -> float:
+        """How far above the change its upper end is."""
+        return t_quantile(1 - LEVEL, self.degrees) * self.error
+
+    def passes_below(self, limit: float) -> float:
+        """The change below which a model passes."""
+        is_near = self.low + self.high <= math.log1p(FAR * math.expm1(limit))
+        return max(limit - self.high, self.low) if is_near else limit - self.high
+
+    def seen(self, limit: float) -> float:
+        """The smallest slowdown that is seen."""
+        return max(limit, self.low + self.high)
+
+    def needed(self, limit: float, counts: Sequence[int]) -> int | None:
+        """Recordings a side, up to `MANY`, that see what is allowed: errors go with the root of their number."""
+        smallest = (limit / (self.low + self.high)) ** 2 * sum(1 / count for count in counts)
+        fewest = max(math.ceil(2 / smallest), *counts) if smallest else MANY + 1
+        return fewest if fewest <= MANY else None
+
+
+def _held(model: Compared, centers: Sequence[FloatArray], power: Power, *, is_sample: bool) -> Held:
     before, after = (float(side.mean()) for side in centers)
     change, limit = after - before, model.floor.log_allowed(math.exp(before))
-    low = change - t_quantile(1 - LEVEL / models, degrees) * error
-    high = change + t_quantile(1 - LEVEL, degrees) * error
-    passed = True if high < limit else False if change >= limit and low > 0 else None
+    low, high = change - power.low, change + power.high
+    below = power.passes_below(limit) if is_sample else limit - power.high
+    passed = False if change >= limit and low > 0 else True if change < below else None
     reason = Reason.WIDE if passed is None else None
     if passed is not None and not model.is_fair:
         reason = Reason.UNEQUAL
-    elif passed is False and (doubt := doubt_of(model.sides, change)):
+    elif passed is False and (doubt := doubt_of(model.sides, change, change - low)):
         reason, width = doubt
         low, high = min(low, change - width), max(high, change + width)
     elif passed and model.error_ns > LARGEST_ERROR * math.exp(min(before, after)):
         reason = Reason.INEXACT
-    elif passed and max(map(len, model.sides)) == 1:
+    elif passed is not None and max(map(len, model.sides)) == 1:
         # One recording a side is judged by its own predictions.
         worth = min(effective_size(logs_of(one)) for (one,) in model.sides)
         reason = Reason.FEW if worth < MIN_EFFECTIVE else None
@@ -109,6 +153,8 @@ def _held(model: Compared, centers: Sequence[FloatArray], error: float, degrees:
         low=math.expm1(low),
         high=math.expm1(high),
         allowed=math.expm1(limit),
+        seen=math.expm1(power.seen(limit)) if is_sample else None,
+        needed=power.needed(limit, list(map(len, model.sides))) if is_sample else None,
         predictions=(tuple(map(len, model.sides[0])), tuple(map(len, model.sides[1]))),
     )
 
@@ -134,10 +180,10 @@ def outlook(medians_ns: Sequence[FloatArray], floors: Sequence[Floor], recording
     variances, degrees = moderated_variances(squares, np.array([len(logs) - 1.0 for logs, _ in several]))
     smallest, told = 0.0, 1.0
     for (logs, floor), variance, free in zip(several, variances.tolist(), degrees.tolist(), strict=True):
-        error = math.sqrt(variance * (1 / len(logs) + 1 / recordings))
-        width, limit = t_quantile(1 - LEVEL, free) * error, floor.log_allowed(math.exp(float(logs.mean())))
-        smallest = max(smallest, t_quantile(1 - LEVEL / len(several), free) * error, limit)
-        told *= NormalDist().cdf((limit - width) / error)
+        power = Power(math.sqrt(variance * (1 / len(logs) + 1 / recordings)), free, len(several))
+        limit = floor.log_allowed(math.exp(float(logs.mean())))
+        smallest = max(smallest, power.seen(limit))
+        told *= NormalDist().cdf(power.passes_below(limit) / power.error)
     return Outlook(math.expm1(smallest), 1 - told)
 
 

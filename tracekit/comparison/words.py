@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tracekit.comparison.latency import CHANGED, FEW, LASTING, MIN_PREDICTIONS, Answer, LatencyChange, Reason
+from tracekit.comparison.latency import CHANGED, FEW, LASTING, MANY, MIN_PREDICTIONS, Answer, LatencyChange, Reason
 from tracekit.comparison.measurements import Inexact
 from tracekit.comparison.models import ModelComparison, Pair
 from tracekit.detectors.inference import from_stacks
@@ -48,17 +48,17 @@ def reason(change: LatencyChange) -> str:
     if change.reason is None:
         return ""
     fewest = min(max(side, default=0) for side in change.predictions)
-    wanted = change.wanted
+    wanted, several = change.wanted, f"; compare at least {FEW} recordings per side"
     if change.effective is None:
         if change.reason not in (Reason.WIDE, Reason.SMALL):
             more = ""
         else:
-            unlike = "recordings of one side differ too much: record them in the same state of the device and the app"
-            more = f"; compare at least {wanted} recordings per side" if wanted else f"; {unlike}"
-    elif wanted and wanted * max(change.before_ns or 0, change.after_ns or 0) > LONGEST_NS:
-        more = f"; compare at least {FEW} recordings per side" if fewest >= MIN_PREDICTIONS else ""
+            unlike = f"; {MANY} per side would not tell either: record them in the same state of the device and the app"
+            more = f"; compare at least {wanted} recordings per side" if wanted else unlike
+    elif wanted and wanted * max(change.before_ns or 0, change.after_ns or 0) <= LONGEST_NS:
+        more = f"; record at least {wanted:,} {change.counted} per side"
     else:
-        more = f"; record at least {wanted:,} {change.counted} per side" if wanted else ""
+        more = several if fewest >= MIN_PREDICTIONS and change.reason not in _NO_MORE else ""
     if change.reason is Reason.FEW and fewest < MIN_PREDICTIONS:
         # What the interval needs is less than what the question needs, and one number is enough.
         needed = more or f", {MIN_PREDICTIONS} needed"
@@ -74,6 +74,8 @@ LONGEST_NS = 300e9
 """Predictions that take longer are not asked for: recordings, of the length that there is, tell more (heuristic)."""
 
 
+_NO_MORE = (Reason.INEXACT, Reason.HOT, Reason.SIMULATOR, Reason.UNEQUAL)
+"""Why no more recordings would tell."""
 _REASONS = {
     Reason.MISSING: "no latency on one side",
     Reason.FEW: "neighboring values are correlated",
@@ -83,6 +85,7 @@ _REASONS = {
     Reason.INEXACT: "call stacks do not show calls this short exactly enough",
     Reason.MODES: "latencies cluster around several values, and both sides have some of them",
     Reason.SHORT: "too short to tell a change from a clock or compute unit that changes on its own",
+    Reason.RUNS: "two recordings of one build may differ by as much",
     Reason.HOT: "one side ran hot, which alone can make a difference",
     Reason.SIMULATOR: SIMULATOR,
     Reason.UNEQUAL: "the recordings have too few predictions equally long after a load; longer ones may only be warmer",
@@ -96,6 +99,33 @@ def why_open(held: Held) -> str:
         return f"may be slower than allowed; record {'several runs' if pair else 'more runs'}"
     more = f"; record at least {LASTING} predictions" if held.reason is Reason.SHORT else ""
     return f"{_REASONS[held.reason]}{more}"
+
+
+def why_passed(held: Held) -> str:
+    """Whether a model is shown to be not slower than allowed, or only not shown to be slower."""
+    return "not slower than allowed" if held.high < held.allowed else "not shown to be slower"
+
+
+def what_is_seen(held: Mapping[str, Held | None]) -> str:
+    """The smallest slowdown that a check sees of each model, and what would make it see what is allowed; empty where
+    the recordings do not show how much they differ."""
+    known = [(name, one, one.seen) for name, one in held.items() if one is not None and one.seen is not None]
+    beyond = sorted((entry for entry in known if entry[2] > entry[1].allowed), key=lambda entry: -entry[2])
+    if not beyond:
+        return "these recordings can show a slowdown of what is allowed" if known else ""
+    each = [f"{seen * 100:.0f}% of {name}" for name, _, seen in beyond[:_LISTED]]
+    each += [f"less of {format_count(len(beyond) - _LISTED, 'other model')}"] if len(beyond) > _LISTED else []
+    _, worst, _ = beyond[0]
+    allowed = f"{worst.allowed * 100:.0f}%"
+    needed, most = max((one.needed or MANY + 1 for _, one, _ in beyond)), max(map(len, worst.predictions))
+    more = f"{needed} recordings per side would make it {allowed}"
+    if needed > MANY:
+        more = f"{max(MANY, most)} recordings per side would not make it {allowed} either: allow more"
+    return f"these recordings can show a slowdown of {', '.join(each)}; {more}"
+
+
+_LISTED = 3
+"""Models that are named in a sentence on all."""
 
 
 def floor(change: LatencyChange) -> str:
