@@ -51,6 +51,15 @@ def test_evidence_leads_to_its_row(reload_analysis):
     assert looked == sum(len(check.evidence) for check in checks)
 
 
+def test_evidence_of_late_frames_leads_to_them_and_to_the_predictions_behind_them(samples):
+    timeline = kept_analysis(samples / "camera_hitches.trace").timeline()
+    (marked,) = (each for each in timeline.evidence if len(each.starts))
+    assert (marked.lanes >= 0).all()
+    (lane,) = {timeline.lanes[number].title for number in marked.lanes.tolist()}
+    assert lane == "Late frames"
+    assert (timeline.lanes[marked.lanes[0]].predictions[marked.rows] >= 0).all()
+
+
 def test_calls_are_the_predictions_of_the_app_and_the_cold_ones_marked(reload_analysis):
     activity = reload_analysis.trace.activity
     lane = reload_analysis.timeline().lanes[0]

@@ -388,6 +388,9 @@ def _lanes_of_evidence(
         elif name in trace.context:
             held = trace.context[name].columns()
             tables, rows = held["table"], held["row"]
+        elif name == LATE:
+            frames, place = trace.frames, late_frames(trace).place
+            tables, rows = frames.table.take(place), frames.row[place]
         else:
             continue
         at = lane.events.index[positions]
