@@ -77,7 +77,7 @@ error-rates: environment-dev ## compare simulated recordings and write docs/erro
 savings: environment-dev ## hold what whatif says against the same apps without the problem and write docs/detectors/savings.md
 	@PYTHONPATH=tests $(BIN)/python -m suite.savings
 
-docs: environment-dev ## write the list of checks in docs/detectors/, the JSON Schemas and docs/sql-views.md again
+docs: environment-dev ## write the list of checks in docs/detectors/, the JSON Schemas and the pages on SQL views again
 	@$(BIN)/python scripts/detector_pages.py
 	@$(BIN)/python scripts/json_schemas.py
 	@$(BIN)/python scripts/sql_views.py

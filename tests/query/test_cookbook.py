@@ -16,11 +16,12 @@ QUESTIONS = re.findall(r"^\*\*([^*]+\?)\*\*(?:(?!```|\*\*).)*?```sql\n(.+?)```",
 NOT_IN_THE_SAMPLE = {"samples", "stacks", "thermal", "hangs"}
 
 
-def test_there_are_25_questions_and_the_page_of_the_views_is_written_from_the_code():
+def test_there_are_25_questions_and_the_pages_of_the_views_are_written_from_the_code():
     assert len({question for question, _ in QUESTIONS}) == 25
 
     script = runpy.run_path(str(ROOT / "scripts" / "sql_views.py"))
-    assert (ROOT / script["PAGE"]).read_text("utf-8") == script["page"]()
+    for path, text in script["pages"]().items():
+        assert (ROOT / path).read_text("utf-8") == text
 
 
 @pytest.mark.parametrize(("question", "query"), QUESTIONS, ids=[question for question, _ in QUESTIONS])
