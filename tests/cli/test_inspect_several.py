@@ -79,6 +79,9 @@ def test_two_models_are_compared(tracekit, built_models) -> None:
     assert "no: it computes in Float32" in engine
     assert any(line.split() == ["computes", "in", "Float16", "Float32"] for line in lines)
     assert any(line.split() == ["cast", "operations", "2", "–"] for line in lines)
+    three = tracekit("compare", *[built_models / "ranged.mlpackage"] * 3)
+    assert (three.status, three.err.count("\n")) == (2, 1)
+    assert "`tracekit inspect` shows several in a table" in three.err
     same = tracekit("compare", built_models / "ranged.mlpackage", built_models / "ranged.mlpackage", "--json")
     assert json.loads(same.out)["changes"] == []
 

@@ -35,7 +35,7 @@ def run(arguments: Namespace) -> ExitStatus:
     """Measure both sides, compare and print. A regression is no failure here: `tracekit check` is the gate."""
     given = [*arguments.path, *arguments.before, *arguments.after]
     # A folder or a zip may hold recordings; names of models are none of recordings.
-    if len(given) == 2 and all(is_model(path) for path in given):
+    if len(given) > 1 and all(is_model(path) for path in given):
         from tracekit.cli.models import compare_models
 
         return compare_models(arguments, given)

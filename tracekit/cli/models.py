@@ -48,10 +48,9 @@ def compare_models(arguments: Namespace, paths: Sequence[str]) -> ExitStatus:
     arguments.system, arguments.chip, arguments.redact = None, None, True
     arguments.only, arguments.skip, arguments.settings = [], [], []
     files = files_of(arguments, paths)
-    subjects = [read_subject(path) for path in paths]
-    models = [subject for subject in subjects if isinstance(subject, ModelFile)]
+    models = [subject for subject in map(read_subject, paths) if isinstance(subject, ModelFile)]
     if len(models) != 2:
-        raise UsageError("compare takes two models, or recordings; a performance report goes to `tracekit compare`")
+        raise UsageError("compare takes two models; `tracekit inspect` shows several in a table")
     before, after = (report_on(model, arguments) for model in models)
     compared = ComparedModels(before, after, changes_of(before, after))
     deliver(arguments, files, lambda _: compared_models_document(compared), {"json": lambda: to_json(compared)})
