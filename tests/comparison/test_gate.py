@@ -261,7 +261,7 @@ def test_a_slower_tail_is_said_and_does_not_count(measured):
     assert found.verdict is Verdict.PASSED
     (item,) = [item for item in found.items if item.about == "p95"]
     assert item.verdict is Verdict.NOT_COUNTED
-    assert "p95 regressed: 10.0 ms → 20.0 ms, +100%" in item.text
+    assert "p95 regressed: 10.0 → 20.0 ms, +100%" in item.text
 
 
 def test_a_recording_counts_once_without_a_baseline_too(measured):

@@ -49,7 +49,14 @@ def test_pictures_have_both_sides_on_one_scale(samples):
     both = [kept_analysis(samples / f"{name}.trace") for name in ("sharpen_8bit", "sharpen_float16")]
     sides = [(each.report, each.timeline()) for each in both]
     comparison = compare(*([measure(each.trace, each.report)] for each in both))
-    (picture,) = pictures_of_both(comparison, (sides[0], sides[1]))
+    core_ml, picture = pictures_of_both(comparison, (sides[0], sides[1]))
+    root = html.fromstring(f"<div>{core_ml.markup}</div>")
+    top = [
+        rows.where(rows.kind.is_any(Kind.PREDICTION, Kind.LOAD_CACHED, Kind.LOAD)).duration_ns.sum()
+        for rows in (each.trace.activity for each in both)
+    ]
+    bars = [sum(float(each.get("width")) for each in bar.xpath(".//rect")) for bar in root.xpath("//*[@class='pair']")]
+    assert bars == pytest.approx([100, 100 * top[1] / top[0]], abs=0.1)
     root = html.fromstring(f"<div>{picture.markup}</div>")
     activity = [each.trace.activity for each in both]
     # The first one follows the load.
@@ -73,7 +80,7 @@ def test_every_answer_is_text(measured):
     (model,) = comparison.models
     for part in (summary(comparison), parts(model), facts(model), words.sample_counts(model.latency)):
         assert part in text
-    assert "SharpenFilter improved by 30% 12.4 ms → 8.68 ms, −30% (−31% to −29%)" in text
+    assert "SharpenFilter improved by 30% 12.4 → 8.68 ms, −30% (−31% to −29%)" in text
     assert all(change.id in text for change in comparison.findings)
     assert all(note in text for note in comparison.notes)
     assert "each side has a recording" in text

@@ -25,6 +25,7 @@ from support.forms import html_page
 from support.made_histories import FIRST, commit, recorded
 from support.rows import records_of
 from tracekit.analysis.code.tree import CallTree
+from tracekit.analysis.ledger.account import ledger
 from tracekit.api import Analysis, analysis_of
 from tracekit.characters import map_strings
 from tracekit.comparison.comparison import compare
@@ -257,7 +258,7 @@ def test_a_strip_leads_to_evidence_and_on_to_its_prediction(analysis, steps):
     near = check.marked.starts[int(np.argmin(away))]
     prediction = data.prediction.values[data.start_ns == near][0]
     start, end = activity.start_ns[prediction], activity.ends_ns[prediction]
-    assert steps["strip clicked"]["hash"] == f"#finding={check.id}"
+    assert steps["strip clicked"]["hash"].startswith(f"#finding={check.id}&event=")
     assert f"part of prediction of {shortest_time(end - start)} at {moment(start)}" in steps["strip clicked"]["panel"]
     assert f"evidence for {check.id}" in steps["strip clicked"]["panel"]
     assert "code in Sharpen.PhotoFilter.sharpen (PhotoFilter.swift:31)" in steps["strip clicked"]["panel"]
@@ -296,9 +297,19 @@ def test_a_click_on_a_slow_prediction_says_why(analysis, steps):
         assert "rank 1 of " in steps[step]["panel"]
         assert f"#finding={steps['slow']}" in steps[step]["hash"]
     assert (steps["slow left"]["hash"], clicked["view"]) == ("", steps["slow left"]["view"])
-    assert "tracekit why --at" not in clicked["panel"]
-    # That one took hardly longer than usual.
-    assert f"For this one: tracekit why --at {to_ms(first_prediction(analysis).start_ns)}" in steps["clicked"]["panel"]
+    # Of every other one, the page says how it compares, and which command says more.
+    first = first_prediction(analysis)
+    less = ledger(analysis.trace)["SharpenFilter"].usual_ns[0] - first.duration_ns
+    assert f"{format_time(first.duration_ns)}, {format_time(less)} less than usual" in steps["clicked"]["panel"]
+    assert f"tracekit why {DRIVEN}.trace --at {to_ms(first.start_ns)}" in steps["clicked"]["panel"]
+
+
+def test_an_address_holds_what_is_selected_searched_and_in_view(steps):
+    assert view(steps, "address") == (1000, 2000)
+    for part in ("event=0-3", "view=1000000000-2000000000", "find=copy"):
+        assert part in steps["address"]["hash"]
+        assert part in steps["link"]
+    assert "lane Activity" in steps["address"]["panel"]
 
 
 def test_what_a_slow_prediction_waited_for_is_stepped_through(seen, samples):

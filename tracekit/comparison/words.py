@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from tracekit.detectors.inference import from_stacks
 from tracekit.recording.contents import SIMULATOR
 from tracekit.report.formatting import ABSENT
 from tracekit.trace.events import DEVICE_NAMES, Device
-from tracekit.units import format_count, format_error, format_time
+from tracekit.units import DURATION_UNITS_NS, format_count, format_error, format_time
 
 if TYPE_CHECKING:
     from tracekit.comparison.findings import FindingChange
@@ -197,9 +198,20 @@ def signed_duration(time_ns: float) -> str:
 
 
 def pair_words(pair: Pair, form: Callable[[float], str]) -> str:
-    """`373 → 5`."""
+    """`373 → 5`; durations in one unit, that of the longer one: `12.4 → 8.68 ms`, `6.41 → 0.085 s`."""
     before, after = (ABSENT if value is None else form(value) for value in (pair.before, pair.after))
-    return arrow(before, after)
+    units = [text.partition(" ")[2] for text in (before, after)]
+    if pair.before is None or pair.after is None or not {*units} <= {*DURATION_UNITS_NS}:
+        return arrow(before, after)
+    if units[0] == units[1]:
+        return arrow(before.partition(" ")[0], after)
+    unit = max(units, key=DURATION_UNITS_NS.__getitem__)
+    short = min(pair.before, pair.after) / DURATION_UNITS_NS[unit]
+    digits = max(1 - math.floor(math.log10(short)), 0) if short > 0 else 0
+    return arrow(
+        before.removesuffix(f" {unit}") if units[0] == unit else f"{short:.{digits}f}",
+        after if units[1] == unit else f"{short:.{digits}f} {unit}",
+    )
 
 
 def number(value: float) -> str:

@@ -72,7 +72,10 @@ class Figure:
     @property
     def words(self) -> str:
         """`loads 373 → 5`."""
-        return f"{self.name.replace(',', '')} {words.arrow(self.side(0).text, self.side(1).text)}"
+        pair = words.pair_words(self.pair, self.form)
+        if any(self.at_least):
+            pair = words.arrow(self.side(0).text, self.side(1).text)
+        return f"{self.name.replace(',', '')} {pair}"
 
     @property
     def change(self) -> str:

@@ -107,9 +107,10 @@ def _models(compared: Sequence[ModelComparison], of_what: str, pictures: Sequenc
     totals = _differences(figures.loads_figure(compared), of_loads) if len(compared) > 1 else ""
     return section(
         "Models",
+        *pictures[:1],
         items(_model(model, every) for model in compared),
         Paragraph((Span("all models", Role.STRONG), f"  {totals}")) if totals else None,
-        *pictures[:LATENCIES_OPEN],
+        *pictures[1:LATENCIES_OPEN],
         section("Pictures of the other models", *pictures[LATENCIES_OPEN:], folded=True),
         *(figures.figures_section(model) for model in compared),
         note=f"{'median of all predictions' if every else warm}, 95% interval of the change{of_what}",
@@ -133,7 +134,8 @@ def _model(model: ModelComparison, every: bool) -> blocks.Entry:
         "also": facts(model),
         "from": words.sample_counts(change) + basis + words.inference(model.inexact),
     }
-    answer = Span(words.answer(change), TONES[change.answer])
+    # What is as it was has no color.
+    answer = Span(words.answer(change), Role.DIM if change.answer is Answer.UNCHANGED else TONES[change.answer])
     head = (Span(name, Role.STRONG), "  ", answer, f"  {_change_words(change)}")
     return blocks.Entry(head, tuple((label, text) for label, text in labeled.items() if text))
 

@@ -3,6 +3,7 @@ comparison in one picture: where the time of a prediction went, and how long pre
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -11,17 +12,22 @@ import numpy as np
 
 from tracekit.analysis.breakdown.summary import GROUPS
 from tracekit.characters import visible
+from tracekit.comparison.latency import CHANGED, Answer
 from tracekit.comparison.models import Basis, ModelComparison
 from tracekit.comparison.words import arrow
 from tracekit.documents import pictures
+from tracekit.documents.compared_figures import has_equal_work, total
 from tracekit.documents.pictures import BINS, Scale, axis_time, drawing, figure, legend
+from tracekit.documents.report_findings import finding_savings
 from tracekit.documents.why import UNSAMPLED, caller, sentence, why_facts
 from tracekit.grouping import grouped
 from tracekit.render.blocks import Figure, Paragraph, Role, Section, section
 from tracekit.render.markup import Html, join, page_data, tag
-from tracekit.report.formatting import moment
+from tracekit.report.call_sites import merge_sites, place
+from tracekit.report.formatting import fix_line, moment
+from tracekit.report.groups import Group
 from tracekit.report.viewers.lane_columns import Words, fit_page, payload
-from tracekit.units import format_count, format_percent, format_time
+from tracekit.units import format_count, format_percent
 
 if TYPE_CHECKING:
     from tracekit.analysis.ledger.explain import Why
@@ -65,7 +71,8 @@ def lanes(
 ) -> Figure:
     """Lanes in the element `name`, and why some show nothing. `origin_ns` stands above that of another recording.
     `marked`: they begin with the first slow prediction."""
-    data = page_data(name, *payload(report, timeline, origin_ns, partial(_words, sampled=report.code is not None)))
+    words = partial(_words, sampled=report.code is not None)
+    data = page_data(name, *payload(report, timeline, origin_ns, words, _about))
     heading = tag("h3", title, class_="side") if title else None
     reasons = grouped((lane.words, lane.title) for lane in timeline.lanes if lane.words)
     lines = "; ".join(f"{', '.join(titles)} ({words})" for words, titles in reasons.items())
@@ -84,6 +91,17 @@ def lanes(
 def _words(why: Why, *, sampled: bool) -> Words:
     code = caller(why) if sampled else (UNSAMPLED,)
     return sentence(why), [*(("code", words) for words in code), *why_facts(why)]
+
+
+def _about(group: Group) -> Iterator[tuple[str, str]]:
+    """What the fix of a finding saves, the line that it is about, and the fix."""
+    if words := finding_savings(*group.results):
+        yield "saves", words
+    sites = merge_sites(site for check in group.results for site in check.call_sites)
+    if sites:
+        more = f" and {len(sites) - 1} more" if len(sites) > 1 else ""
+        yield "line", f"{place(sites[0])}{more}"
+    yield "fix", fix_line(group.first.fix)
 
 
 def lanes_of_both(comparison: Comparison, sides: tuple[Drawing, Drawing] | None) -> Section:
@@ -112,10 +130,14 @@ def lanes_of_both(comparison: Comparison, sides: tuple[Drawing, Drawing] | None)
 
 
 def pictures_of_both(comparison: Comparison, sides: tuple[Drawing, Drawing] | None) -> list[Figure]:
-    """The pictures of each model that can be compared; without `sides`, no latencies are known one by one."""
+    """Time in Core ML, then the pictures of each model that may have changed; without `sides`, no latencies are known
+    one by one."""
     calls = [{call.model: call for call in pictures.calls_of(timeline)} for _, timeline in sides or ()]
-    found = []
+    found = [_core_ml_time(comparison.compared)]
     for model in comparison.compared:
+        may_differ = model.latency.answer is not Answer.UNCHANGED or model.p95.answer in CHANGED
+        if not may_differ and not any(part.differs for part in model.parts):
+            continue
         latencies = [
             each.durations if model.basis is Basis.ALL or each.cold.all() else each.durations[~each.cold]
             for known, name in zip(calls, (model.name_before, model.name), strict=False)
@@ -128,20 +150,22 @@ def pictures_of_both(comparison: Comparison, sides: tuple[Drawing, Drawing] | No
     return found
 
 
+def _core_ml_time(models: Sequence[ModelComparison]) -> Figure:
+    """A bar for each side of the time of loads and of predictions, as far as both are known."""
+    loads, every = total(model.load_ns for model in models), total(model.time_ns for model in models)
+    sides = [(loads.before or 0, every.before), (loads.after or 0, every.after)]
+    if not has_equal_work(models) or any(not time for _, time in sides):
+        return Figure("")
+    kinds = {"c-load": "loads", "c-prediction": "predictions"}
+    times = [[load, max((time or 0) - load, 0)] for load, time in sides]
+    return Figure(pictures.pairs("Time in Core ML", kinds, dict(zip((BEFORE, AFTER), times, strict=True))))
+
+
 def _parts(model: ModelComparison) -> Html:
     """A bar for each side, both on one scale, of the parts of the mean prediction."""
-    groups = [GROUP_OF[part.part] for part in model.parts]
+    kinds = {pictures.group_class(GROUP_OF[part.part]): part.part for part in model.parts}
     sides = {BEFORE: [part.before_ns for part in model.parts], AFTER: [part.after_ns for part in model.parts]}
-    longest = max(sum(times) for times in sides.values()) or 1.0
-    rows: list[Html] = []
-    for side, times in sides.items():
-        titles = [f"{group.name} {format_time(ns)}" for group, ns in zip(groups, times, strict=True)]
-        widths = (100 * ns / longest for ns in times)
-        bar = pictures.stacked_bar(zip(groups, widths, titles, strict=True), f"{side}: {', '.join(titles)}")
-        rows.append(tag("div", tag("span", side), bar, tag("span", format_time(sum(times))), class_="pair"))
-    kinds = {pictures.group_class(group): group.name for group in groups}
-    title = tag("figcaption", "Where the time of a mean prediction goes")
-    return tag("figure", title, *rows, legend(kinds), class_="pairs")
+    return pictures.pairs("Where the time of a mean prediction goes", kinds, sides)
 
 
 def _latencies(before: IntArray, after: IntArray) -> Html:

@@ -53,6 +53,22 @@ def stacked_bar(pieces: Iterable[tuple[Group, float, str]], label: str) -> Html:
     return drawing(rectangles, "0 0 100 10", label, class_="parts")
 
 
+def pairs(title: str, kinds: Mapping[str, str], rows: Mapping[str, Sequence[float]]) -> Html:
+    """A bar for each named row on one scale: times in ns of each of the `kinds`, words by their class."""
+    longest = max(map(sum, rows.values())) or 1.0
+    lines = []
+    for name, times in rows.items():
+        marks, x, titles = list[Html](), 0.0, list[str]()
+        for (looks, words), ns in zip(kinds.items(), times, strict=True):
+            titles.append(f"{words} {format_time(ns)}")
+            width = 100 * ns / longest
+            marks.append(tag("rect", tag("title", titles[-1]), x=x, y=0, width=width, height=10, class_=looks))
+            x += width
+        bar = drawing(marks, "0 0 100 10", f"{name}: {', '.join(titles)}", class_="parts")
+        lines.append(tag("div", tag("span", name), bar, tag("span", format_time(sum(times))), class_="pair"))
+    return tag("figure", tag("figcaption", title), *lines, legend(kinds), class_="pairs")
+
+
 def group_class(group: Group) -> str:
     """The class that gives a part of a prediction its color."""
     return f"g{GROUPS.index(group)}"

@@ -135,9 +135,9 @@ def _savings(group: Group) -> tuple[str, Line] | None:
     return "saves ", join(("up to ", join((*parts, *filter(None, (above, where))), ", ")), "")
 
 
-def finding_savings(check: Result) -> str:
-    """The same of one finding, without the word in front; empty where it is about no time."""
-    savings = _savings(Group((check,)))
+def finding_savings(*checks: Result) -> str:
+    """The same of the findings of one check, without the word in front; empty where it is about no time."""
+    savings = _savings(Group(checks))
     return plain(savings[1]) if savings else ""
 
 

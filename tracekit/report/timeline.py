@@ -6,13 +6,14 @@ A renderer that draws lanes gets this beside the report. Texts are few and rows 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tracekit.analysis.frames.late import late_frames
 from tracekit.analysis.ledger.account import ledger
+from tracekit.analysis.ledger.causes import Cause
 from tracekit.analysis.ledger.choice import MOST, Choice
 from tracekit.analysis.ledger.explain import Why, compiled_for, waited_for, why
 from tracekit.analysis.ledger.order import in_order
@@ -114,6 +115,19 @@ class Slow:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Accounts:
+    """What predictions took beyond a usual one. All arrays have shape (n,)."""
+
+    predictions: IntArray
+    """By id."""
+    usual_ns: IntArray
+    least_ns: IntArray
+    """A difference up to that is as usual."""
+    parts: Mapping[Cause, IntArray]
+    """They add up to what each took longer or shorter."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Timeline:
     """All lanes of one recording, grouped as in Instruments."""
 
@@ -129,6 +143,8 @@ class Timeline:
     """The `MOST` slowest predictions of each model that took longer than usual, those of the busiest model first."""
     flame: Flame | None = None
     """What running threads of the target were doing; None where the recording does not show it."""
+    accounts: Accounts | None = None
+    """Of all predictions; None where no model has enough to compare."""
 
     def findings(self, checks: Sequence[Result]) -> list[list[tuple[Result, Marked]]]:
         """The answers of each check of the report that found something, with where their evidence lies."""
@@ -213,6 +229,22 @@ def timeline_of(
         evidence=tuple(_evidence_marks(trace, checks, lanes, kept, drawn)),
         slow=tuple(_slow(trace, lanes, kept, facts, explained, functions=functions)),
         flame=flame_of(trace, shown=shown, redact=redact) if functions else None,
+        accounts=_accounts(trace),
+    )
+
+
+def _accounts(trace: Trace) -> Accounts | None:
+    models = ledger(trace).values()
+    if not models:
+        return None
+    causes = {cause: np.concatenate([model.of(cause) for model in models]) for cause in Cause}
+    usual = np.concatenate([model.usual_ns for model in models])
+    resolution = np.concatenate([np.full(len(model.calls), model.resolution_ns) for model in models])
+    return Accounts(
+        predictions=np.concatenate([model.calls.id for model in models]),
+        usual_ns=usual,
+        least_ns=np.maximum((AS_USUAL * usual).astype(np.int64), resolution),
+        parts={cause: ns for cause, ns in causes.items() if ns.any()},
     )
 
 

@@ -22,15 +22,15 @@ export function prepareCode(block: HTMLPreElement): void {
   block.replaceWith(el("div", { class: "code" }, block.cloneNode(true), copyButton(source)));
 }
 
-export function copyButton(text: string): HTMLButtonElement {
-  const copy = button("Copy", async () => {
+export function copyButton(text: string | (() => string), title = "Copy"): HTMLButtonElement {
+  const copy = button(title, async () => {
     try {
-      await navigator.clipboard.writeText(text);
+      await navigator.clipboard.writeText(typeof text === "string" ? text : text());
       copy.textContent = "Copied";
     } catch {
       copy.textContent = "Select it to copy";
     }
-    setTimeout(() => (copy.textContent = "Copy"), 2_000);
+    setTimeout(() => (copy.textContent = title), 2_000);
   });
   copy.className = "copy";
   return copy;

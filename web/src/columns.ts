@@ -12,6 +12,8 @@ export interface LaneHead {
   first?: number;
   /** Bytes of each value, by column. */
   planes?: number[];
+  /** Samples of a size in bytes: the first time, how many, and bytes of each value. */
+  sizes?: { first: number; count: number; planes: number[] };
   /** Where Core ML did not record the calls: distance of samples in ns, and bytes of each value as above. */
   inferred?: { resolution: string; planes: number[] };
 }
@@ -32,6 +34,8 @@ interface Named {
   total: number;
   /** Empty for a slow prediction. */
   severity: string;
+  /** What its fix saves, its line of code and the fix, as far as they are known. */
+  facts: [string, string][];
 }
 
 /** A finding as the page holds it. */
@@ -77,6 +81,7 @@ export interface Meta {
   /** Which code calls a model: kind of call, model (null: several), words. */
   sites: [string, string | null, string][];
   slow: SlowHead[];
+  accounts: AccountsHead | null;
   flame: FlameHead | null;
   /** Time that stands above the same time of the other recording on the page; absent where there is no other. */
   origin?: number;
@@ -96,7 +101,26 @@ export interface Rows {
   flags: Uint8Array;
   /** The row of the Activity lane that is the prediction that each belongs to; -1 for none. */
   predictions: Int32Array;
+  sizes?: Sizes;
   inferred?: Inferred;
+}
+
+/** Samples of a size in bytes, sorted by time. */
+export interface Sizes { times: Float64Array; values: Float64Array; most: number }
+
+export interface AccountsHead {
+  count: number;
+  planes: number[];
+  /** Name of a cause, of how many predictions it is a part, and bytes of each value. */
+  causes: [string, number, number[]][];
+}
+
+/** What predictions took beyond a usual one: rows of the Activity lane, sorted, and the usual time of each. */
+export interface Accounts {
+  rows: Int32Array;
+  usual: Float64Array;
+  /** Positions among the rows, sorted, and times. */
+  causes: { name: string; at: Int32Array; lengths: Float64Array }[];
 }
 
 /** What is known of calls that Core ML did not record. All arrays have one value for each. */
@@ -186,21 +210,34 @@ export interface Decoded {
   flame: Flame | null;
   /** Those that the page has, then slow predictions. */
   findings: Finding[];
+  accounts: Accounts | null;
 }
 
 /** The rows of all lanes, in their order, the call stacks and the evidence, out of the bytes of all columns. */
-export function decoded(meta: Pick<Meta, "lanes" | "flame" | "findings"> & { slow?: SlowHead[] }, bytes: Uint8Array): Decoded {
+export function decoded(meta: Pick<Meta, "lanes" | "flame" | "findings"> & Partial<Pick<Meta, "slow" | "accounts">>, bytes: Uint8Array): Decoded {
   const reader = new Reader(bytes);
   const rows = meta.lanes.map((lane) => laneOf(lane, reader));
   const flame = meta.flame ? flameOf(meta.flame, reader) : null;
-  const findings: Finding[] = meta.findings.map(({ id, title, total, severity, ...head }) => ({ id, title, total, severity, ...marksOf(head, rows, reader) }));
+  const findings: Finding[] = meta.findings.map(({ id, title, total, severity, facts, ...head }) => ({ id, title, total, severity, facts, ...marksOf(head, rows, reader) }));
+  const accounts = meta.accounts ? accountsOf(meta.accounts, reader) : null;
   for (const slow of meta.slow ?? []) {
     const title = `${slow.length} at ${moment(rows[slow.lane].starts[slow.row])} \u00b7 ${slow.model}`;
     const marks = marksOf(slow, rows, reader);
-    findings.push({ id: `why-${slow.lane}-${slow.row}`, title, total: marks.starts.length, severity: "", slow, ...marks });
+    findings.push({ id: `why-${slow.lane}-${slow.row}`, title, total: marks.starts.length, severity: "", facts: [], slow, ...marks });
   }
   reader.end();
-  return { rows, flame, findings };
+  return { rows, flame, findings, accounts };
+}
+
+function accountsOf({ count, planes, causes }: AccountsHead, reader: Reader): Accounts {
+  const rows = addUp(reader.column(new Int32Array(count), planes[0]), 0);
+  const usual = reader.column(new Float64Array(count), planes[1]);
+  const found = causes.map(([name, size, [gaps, lengths]]) => ({
+    name,
+    at: addUp(reader.column(new Int32Array(size), gaps), 0),
+    lengths: reader.column(new Float64Array(size), lengths).map((us) => 1_000 * us),
+  }));
+  return { rows, usual, causes: found };
 }
 
 function marksOf(head: Evidence, all: Rows[], reader: Reader): Marks {
@@ -269,6 +306,12 @@ function laneOf(lane: LaneHead, reader: Reader): Rows {
   }
   addUp(rows.starts, lane.first ?? 0);
   for (let i = 0; i < n; i++) rows.ends[i] += rows.starts[i];
+  if (lane.sizes) {
+    const { first, count, planes } = lane.sizes;
+    const times = addUp(reader.column(new Float64Array(count), planes[0]), first);
+    const values = reader.column(new Float64Array(count), planes[1]);
+    rows.sizes = { times, values, most: values.reduce((most, value) => Math.max(most, value), 0) };
+  }
   if (lane.inferred) rows.inferred = inferredOf(lane.inferred, rows, reader);
   return rows;
 }
@@ -302,10 +345,11 @@ function flameOf(head: FlameHead, reader: Reader): Flame {
   return flame;
 }
 
-/** Times out of the gaps between them. */
-function addUp(gaps: Float64Array, first: number): void {
+/** Times out of the gaps between them, in place. */
+function addUp<T extends Float64Array | Int32Array>(gaps: T, first: number): T {
   let time = first;
   for (let i = 0; i < gaps.length; i++) gaps[i] = time += gaps[i];
+  return gaps;
 }
 
 /** The bytes behind deflated base64. */

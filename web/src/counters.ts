@@ -1,7 +1,7 @@
 // The strips above the lanes: predictions in flight and their latency.
 
 import { CALL, type Rows } from "./columns";
-import { upperBound } from "./intervals";
+import { cycles, upperBound } from "./intervals";
 import { span, type View } from "./view";
 
 /** Predictions that the app called, sorted by start. */
@@ -49,8 +49,9 @@ export function inFlight(calls: Calls): Steps {
   return { times: times.slice(0, size), values: values.slice(0, size), before, most };
 }
 
-/** The largest and the mean value over the time of each column of one pixel. O(columns + steps in view). */
-export function levels(steps: Steps, view: View, width: number): { largest: Float64Array; mean: Float64Array } {
+/** The largest and the mean value over the time of each column of one pixel; where `starts` of calls are regular and about
+ * as fine as a pixel, over whole cycles of them. O(columns log n + steps in view). */
+export function levels(steps: Steps, view: View, width: number, starts: ArrayLike<number> = []): { largest: Float64Array; mean: Float64Array } {
   const { times, values, before } = steps;
   const [largest, mean] = [new Float64Array(width), new Float64Array(width)];
   const each = span(view) / width;
@@ -66,8 +67,19 @@ export function levels(steps: Steps, view: View, width: number): { largest: Floa
     mean[column] = Math.max((now - passed) / each, 0);
     passed = now;
     if (times[at + 1] === end) at++;
+    const around = cycles(starts, end - each, end);
+    if (!around) continue;
+    const [from, to] = around;
+    mean[column] = (sumUntil(steps, to) - sumUntil(steps, from)) / (to - from);
+    for (let step = upperBound(times, from) - 1; step < times.length && times[step] < to; step++) largest[column] = Math.max(largest[column], values[step]);
   }
   return { largest, mean };
+}
+
+/** The sum of value and time before a time. O(log n). */
+function sumUntil({ times, values, before }: Steps, time: number): number {
+  const at = upperBound(times, time) - 1;
+  return at < 0 ? 0 : before[at] + values[at] * (time - times[at]);
 }
 
 /** The shortest and longest duration of the calls that start in each column; 0 and 0 for none. */

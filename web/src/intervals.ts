@@ -12,6 +12,29 @@ export function upperBound(values: ArrayLike<number>, value: number, low = 0, hi
   return low;
 }
 
+/** Most columns of a cycle that is drawn by its mean, and how much longer than another one it may be. */
+const CYCLE = 8;
+const REGULAR = 1.5;
+
+/** The whole cycles around a column, from a start to a start, with one more on both sides, where they are regular and
+ * about as short as the column; null elsewhere. Shares of single columns would beat with them: swells that are not there.
+ * O(log n + cycles in it). */
+export function cycles(starts: ArrayLike<number>, from: number, to: number): [number, number] | null {
+  const first = upperBound(starts, from) - 2;
+  if (first < 0) return null;
+  const most = CYCLE * (to - from);
+  let [least, longest] = [Infinity, 0];
+  for (let at = first; ; at++) {
+    if (at + 1 >= starts.length) return null;
+    const length = starts[at + 1] - starts[at];
+    least = Math.min(least, length);
+    longest = Math.max(longest, length);
+    if (longest > most || longest > REGULAR * least) return null;
+    // One cycle behind the first start at or after the end of the column.
+    if (starts[at] >= to) return [starts[first], starts[at + 1]];
+  }
+}
+
 /** Pieces of time that do not overlap, and the time that is covered before each. */
 export class Covered {
   private constructor(

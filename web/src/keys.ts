@@ -2,7 +2,7 @@
 
 import { el } from "./dom";
 
-type Name = "zoom" | "pan" | "whole" | "fit" | "statistics" | "evidence" | "search" | "step" | "lane" | "prediction" | "pin" | "help" | "clear";
+type Name = "zoom" | "pan" | "whole" | "fit" | "statistics" | "evidence" | "search" | "step" | "lane" | "prediction" | "pin" | "listed" | "help" | "clear";
 
 /** What keys do, most of them by some steps, a factor or a share. */
 export type Commands = Record<Name, (by: number) => void>;
@@ -12,7 +12,7 @@ type Key = [string, Name, number?];
 
 /** What a line of the help says, and its keys. */
 const LINES: [string, string, ...Key[]][] = [
-  ["w s", "zoom in, zoom out; also Ctrl and wheel, pinch, double click", ["w", "zoom", 1 / 1.4], ["s", "zoom", 1.4]],
+  ["w s", "zoom in, zoom out, at the pointer; also Ctrl and wheel, pinch, double click", ["w", "zoom", 1 / 1.4], ["s", "zoom", 1.4]],
   ["a d", "pan; also drag, Shift and wheel", ["a", "pan", -0.2], ["d", "pan", 0.2]],
   ["0", "whole recording", ["0", "whole"], ["Home", "whole"]],
   ["f", "zoom to the selected event", ["f", "fit"]],
@@ -25,6 +25,7 @@ const LINES: [string, string, ...Key[]][] = [
   ],
   ["e", "the prediction that the selected event belongs to", ["e", "prediction"]],
   ["p", "keep the lane of the selected event at the top, or let it go; also a click on its title", ["p", "pin"]],
+  ["t", "events in view as a table", ["t", "listed"]],
   ["/", "search", ["/", "search"]],
   ["?", "this list", ["?", "help"]],
   ["Esc", "clear", ["Escape", "clear"]],
@@ -44,7 +45,7 @@ export function press(event: KeyboardEvent, hasFocus: boolean, commands: Command
   commands[name](by);
 }
 
-export function help(): HTMLDetailsElement {
+export function help(): HTMLElement {
   const lines = LINES.flatMap(([keys, what]) => [el("dt", {}, el("kbd", {}, keys)), el("dd", {}, what)]);
-  return el("details", { class: "help" }, el("summary", {}, "Keys and mouse"), el("dl", { class: "keys" }, ...lines));
+  return el("div", {}, el("h3", {}, "Keys and mouse"), el("dl", { class: "keys" }, ...lines));
 }

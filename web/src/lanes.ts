@@ -2,6 +2,7 @@
 
 import type { LaneHead, Rows } from "./columns";
 import { arranged, type Row, stacked } from "./intervals";
+import { bytes } from "./units";
 
 export type Grouping = "lanes" | "events" | "models";
 
@@ -11,7 +12,12 @@ export interface Lane {
   /** Place of the lane of the recording that its rows come from. */
   source: number;
   rows: Row[];
+  /** The most that a lane of levels or sizes reaches, which is drawn as an area; empty for others. */
+  peak: string;
 }
+
+/** How high levels stand, by name of their category. */
+export const LEVELS: Record<string, number> = { good: 0.25, fair: 0.5, serious: 0.75, critical: 1, low: 0.33, medium: 0.67, high: 1 };
 
 /** Where each row of the recording stands on screen, by lane of the recording. */
 export interface Places {
@@ -26,13 +32,24 @@ export const DEPTH = 4;
 
 const CORE_ML = new Set(["activity", "data", "compute", "other"]);
 
+type Categories = readonly (readonly [string, string])[];
 type Drawn = { lanes: Lane[]; places: Places };
 
 /** All lanes that have rows, from top to bottom, and where their rows stand. O(n). */
-export function lanesOf(heads: readonly LaneHead[], all: readonly Rows[], texts: readonly string[], grouping: Grouping): Drawn {
+export function lanesOf(heads: readonly LaneHead[], all: readonly Rows[], texts: readonly string[], grouping: Grouping, categories: Categories = []): Drawn {
   const places: Places = {
     lane: all.map((rows) => new Int32Array(rows.starts.length)),
     row: all.map((rows) => new Uint8Array(rows.starts.length)),
+  };
+  const peakOf = (rows: Rows): string => {
+    if (rows.sizes) return bytes(rows.sizes.most);
+    let highest = -1;
+    const level = (at: number): number => LEVELS[categories[rows.categories[at]]?.[0]] ?? 0;
+    for (let at = 0; at < rows.starts.length; at++) {
+      if (!level(at)) return "";
+      if (highest < 0 || level(at) > level(highest)) highest = at;
+    }
+    return texts[rows.labels[highest]] ?? "";
   };
   const chosen: { title: string; section: string; source: number; positions: Int32Array; limit: number }[] = [];
   heads.forEach((head, source) => {
@@ -61,7 +78,7 @@ export function lanesOf(heads: readonly LaneHead[], all: readonly Rows[], texts:
       places.lane[source][positions[i]] = number;
       places.row[source][positions[i]] = taken[i];
     }
-    return { title, section, source, rows: arranged(all[source], positions, taken) };
+    return { title, section, source, rows: arranged(all[source], positions, taken), peak: heads[source].strip ? peakOf(all[source]) : "" };
   });
   return { lanes, places };
 }

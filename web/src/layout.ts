@@ -5,6 +5,8 @@ import type { Lane } from "./lanes";
 export const RULER = 26;
 export const HEAD = 22;
 export const ROW = 16;
+/** A lane that is an area. */
+export const TALL = 2 * ROW;
 export const PAD = 6;
 export const COUNTER = 36;
 const STRIP = 18;
@@ -36,7 +38,7 @@ export function layoutOf(
     lines.push({ ...line, y, height, pinned });
     y += height;
   };
-  const lane = (number: number, pinned = false): void => add({ kind: "lane", lane: number }, lanes[number].rows.length * ROW + PAD, pinned);
+  const lane = (number: number, pinned = false): void => add({ kind: "lane", lane: number }, (lanes[number].peak ? TALL : lanes[number].rows.length * ROW) + PAD, pinned);
   lanes.forEach((each, number) => isPinned(each) && lane(number, true));
   strips.forEach((tall, strip) => add({ kind: "strip", strip }, tall));
   if (hasCalls) {

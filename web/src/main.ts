@@ -54,7 +54,7 @@ function printing(): void {
   let opened: HTMLDetailsElement[] = [];
   let scheme = "";
   addEventListener("beforeprint", () => {
-    opened = [...document.querySelectorAll<HTMLDetailsElement>("details:not([open]):not(.in-view)")];
+    opened = [...document.querySelectorAll<HTMLDetailsElement>("details:not([open])")];
     for (const each of opened) each.open = true;
     scheme = root.style.colorScheme;
     root.style.colorScheme = "light";
@@ -100,10 +100,10 @@ async function lanes(name: string): Promise<Timeline | null> {
   const found = await held(name);
   if (!found) return null;
   const [host, meta, bytes] = found;
-  const { rows, flame, findings } = decoded(meta, bytes);
+  const { rows, flame, findings, accounts } = decoded(meta, bytes);
   const place = document.getElementById("flame");
   const graph = flame && place ? new FlameGraph(place, flame, meta.source, partsOfModels(meta, rows)) : null;
-  const timeline = new Timeline(host, meta, rows, findings, (part) => graph?.show(part));
+  const timeline = new Timeline(host, meta, rows, findings, accounts, (part) => graph?.show(part));
   if (meta.origin === undefined) answer(meta, rows, (match) => timeline.visit(match));
   drawn.push(timeline);
   if (graph) drawn.push(graph);

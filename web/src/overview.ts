@@ -12,7 +12,7 @@ const GRIP = 8;
 
 /** How many events are on at once in each column of the whole recording: its mean over the column's time. O(rows). */
 export class Density {
-  private readonly shares: Float32Array;
+  private shares: Float32Array;
   top: number;
 
   constructor(
@@ -36,6 +36,18 @@ export class Density {
         }
       }
     }
+    // Frames as short as a column would beat with it.
+    const smooth = Math.floor(columns / 150);
+    this.shares = this.shares.map((_, column) => {
+      let [sum, weights] = [0, 0];
+      for (let by = -smooth; by <= smooth; by++) {
+        const weight = smooth + 1 - Math.abs(by);
+        if (column + by < 0 || column + by >= columns) continue;
+        sum += weight * this.shares[column + by];
+        weights += weight;
+      }
+      return sum / weights;
+    });
     this.top = this.shares.reduce((most, share) => Math.max(most, share), 0) || 1;
   }
 

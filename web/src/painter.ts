@@ -2,8 +2,9 @@
 
 import { HARDWARE, type Rows } from "./columns";
 import { latencies, levels } from "./counters";
-import type { Lane } from "./lanes";
-import { COUNTER, type Line, PAD, ROW, RULER, topOf } from "./layout";
+import { upperBound } from "./intervals";
+import { type Lane, LEVELS } from "./lanes";
+import { COUNTER, type Line, PAD, ROW, RULER, TALL, topOf } from "./layout";
 import { arrows, marks, outline, shade } from "./marks";
 import { bands, bars, columns, isDense, isNarrow } from "./raster";
 import { labelOf, type Scene, type Strip } from "./scene";
@@ -84,6 +85,7 @@ function lane(context: CanvasRenderingContext2D, scene: Scene, drawn: Lane, top:
   const rows = scene.all[drawn.source];
   const width = Math.floor(scene.width - scene.gutter);
   const isCrowded = drawn.rows.some((row) => isDense(rows, row, scene.view, width));
+  if (drawn.peak) return area(context, scene, rows, top + PAD / 2, width);
   drawn.rows.forEach((row, number) => {
     const y = top + PAD / 2 + number * ROW;
     if (y > scene.height || y + ROW < RULER) return;
@@ -111,6 +113,37 @@ function lane(context: CanvasRenderingContext2D, scene: Scene, drawn: Lane, top:
       }
     });
   });
+}
+
+/** Levels or sizes, each for as long as it holds, with its value where there is room. */
+function area(context: CanvasRenderingContext2D, scene: Scene, rows: Rows, top: number, width: number): void {
+  const { starts, ends, sizes, categories } = rows;
+  const x = (time: number): number => Math.round(Math.min(Math.max(xOf(scene.view, width, time), -2), width + 2));
+  const bottom = top + TALL - 1;
+  let [shown, highest] = [-1, 0];
+  const block = (at: number, from: number, to: number, share: number): void => {
+    const [left, right, height] = [x(from), x(to), Math.max(share * (TALL - 3), 1)];
+    highest = Math.max(shown === at ? highest : 0, height);
+    shown = at;
+    context.fillStyle = scene.theme.categories[categories[at]];
+    context.globalAlpha = PALE;
+    context.fillRect(left, bottom - height, right - left, height);
+    context.globalAlpha = 1;
+    context.fillRect(left, bottom - height, Math.max(right - left, 1), 2);
+  };
+  const last = upperBound(starts, scene.view.end);
+  for (let at = Math.max(upperBound(starts, scene.view.start) - 1, 0); at < last; at++) {
+    if (!sizes) block(at, starts[at], ends[at], LEVELS[scene.meta.categories[categories[at]][0]]);
+    for (let i = sizes ? Math.max(upperBound(sizes.times, starts[at]) - 1, 0) : 0; sizes && i < sizes.times.length && sizes.times[i] < ends[at]; i++) {
+      const end = Math.min(sizes.times[i + 1] ?? ends[at], ends[at]);
+      if (end > scene.view.start && end > starts[at]) block(at, Math.max(sizes.times[i], starts[at]), end, sizes.values[i] / (sizes.most || 1));
+    }
+    const from = Math.max(x(starts[at]), 0) + 4;
+    const text = scene.meta.texts[rows.labels[at]] ?? "";
+    context.fillStyle = scene.theme.text;
+    // Above a low area, within a high one.
+    if (fitted(context, text, x(ends[at]) - from - 2) === text) context.fillText(text, from, bottom - (highest > 18 ? 8 : highest + 7));
+  }
 }
 
 function box(context: CanvasRenderingContext2D, scene: Scene, rows: Rows, at: number, left: number, right: number, y: number): void {
@@ -155,7 +188,7 @@ function counter(context: CanvasRenderingContext2D, scene: Scene, kind: "flight"
   const bottom = top + COUNTER - 4;
   context.fillStyle = scene.theme.calls;
   if (kind === "flight") {
-    const { largest, mean } = levels(scene.flight, scene.view, width);
+    const { largest, mean } = levels(scene.flight, scene.view, width, scene.calls.starts);
     const strip = (values: Float64Array, opacity: number): void => {
       context.globalAlpha = opacity;
       for (let x = 0; x < width; x++) {

@@ -1,6 +1,7 @@
 // What is selected in full, and the statistics of a range.
 
 import { CALL, COLD, type Finding, HARDWARE, type LaneHead, type Rows, SEVERAL, SIGNPOST, type SlowHead } from "./columns";
+import { copyButton } from "./code";
 import { button, el } from "./dom";
 import { upperBound } from "./intervals";
 import { eventOf, labelOf, predictionOf, type Scene, slowOf, timesOf } from "./scene";
@@ -13,7 +14,7 @@ import type { View } from "./view";
 const LINES = 12;
 const PARTS = 6;
 
-export type Data = Pick<Scene, "meta" | "all" | "findings" | "finding">;
+export type Data = Pick<Scene, "meta" | "all" | "findings" | "finding" | "accounts">;
 
 type Facts = [string, string | HTMLElement][];
 const stepping = (): (string | HTMLElement)[] => [el("kbd", {}, ","), " and ", el("kbd", {}, "."), " step through them."];
@@ -37,7 +38,7 @@ export function describeRow(data: Data, match: Match, go: (match: Match) => void
   if (site) facts.push(["code", site]);
   const found = evidenceFor(data.findings, match);
   if (found.length) {
-    const links = found.map((finding) => el("a", { href: `#finding-${finding.id}` }, finding.id));
+    const links = found.map((finding) => card(finding.id, finding.id));
     facts.push(["evidence for", el("span", {}, ...links.flatMap((link, i) => (i ? [", ", link] : [link])))]);
   }
   if (model) facts.push(["model", model]);
@@ -55,14 +56,48 @@ export function describeRow(data: Data, match: Match, go: (match: Match) => void
     "div",
     { class: "selected" },
     el("h3", {}, eventOf(data, rows, at)),
-    slow?.slow ? describeSlow(slow.total, slow.slow) : null,
+    slow?.slow ? describeSlow(slow.total, slow.slow) : isCall ? describeAccount(data, match) : null,
     list(facts),
     placeOf(data.finding, match),
     isCall ? insideOf(data, match) : null,
-    isCall && !slow && data.findings.some((each) => each.slow)
-      ? el("p", { class: "dim" }, `The page says why of the slowest predictions only. For this one: tracekit why --at ${moment(start).replace(" s", "")}`)
-      : null,
+    isCall && data.accounts ? command(`tracekit why ${quoted(data.meta.source)} --at ${moment(start).replace(" s", "")}`) : null,
   );
+}
+
+/** Words that lead to the card of a finding, where the page has it. */
+function card(id: string, words: string): HTMLElement {
+  return document.getElementById(`finding-${id}`) ? el("a", { href: `#finding-${id}` }, words) : el("span", {}, words);
+}
+
+/** Words of ours, in which code stands between backticks. */
+function marked(words: string): (string | HTMLElement)[] {
+  return words.split("`").map((part, i) => (i % 2 ? el("code", {}, part) : part));
+}
+
+/** A command with a button that copies it. */
+function command(words: string): HTMLElement {
+  return el("p", {}, el("code", { class: "command" }, words), " ", copyButton(words));
+}
+
+function quoted(name: string): string {
+  return /^[\w.\/-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;
+}
+
+/** How much longer or shorter than a usual one a prediction took, and for what; null where its model has none. */
+function describeAccount({ accounts, all }: Data, { lane, row }: Match): HTMLElement | null {
+  const at = accounts ? upperBound(accounts.rows, row) - 1 : -1;
+  if (!accounts || at < 0 || accounts.rows[at] !== row) return null;
+  const { starts, ends, inferred } = all[lane];
+  const words = (ns: number): string => (inferred && ns < 1e9 ? `${Math.round(ns / 1e6)} ms` : duration(ns));
+  const [length, usual] = [ends[row] - starts[row], accounts.usual[at]];
+  const parts = accounts.causes.flatMap(({ name, at: places, lengths }) => {
+    const place = upperBound(places, at) - 1;
+    return place >= 0 && places[place] === at ? [[name, lengths[place]] as const] : [];
+  });
+  const less = length < usual;
+  const end = !parts.length ? `, as usual (${words(usual)})` : less ? `, ${words(usual - length)} less than usual` : ` instead of the usual ${words(usual)}`;
+  const lines = parts.sort((a, b) => b[1] - a[1]).map(([name, ns]): [string, string] => [`${less ? "\u2212" : "+"}${words(ns)}`, name]);
+  return el("div", { class: "why" }, el("p", {}, el("strong", {}, words(length) + end)), lines.length ? list(lines) : null);
 }
 
 /** Which code makes calls of a kind of a model, or from how many places they come; null where no sample shows it. */
@@ -95,18 +130,26 @@ function insideOf(data: Data, match: Match): HTMLElement | null {
 export function describeNothing({ meta, all, findings }: Data, mark: (id: string) => void, go: (match: Match) => void): HTMLElement {
   const line = (kind: string, title: string, then: () => void, label: string): HTMLElement => el("li", {}, badgeOf(kind), button(title, then, label));
   const length = ({ lane, row }: Match): number => all[lane].ends[row] - all[lane].starts[row];
-  const entries = findings
-    .filter(({ slow }) => !slow)
-    .map(({ id, title, severity }) => line(severity, title, () => mark(id), `Mark the evidence of ${id}: ${title}`));
+  const entries = findings.filter(({ slow }) => !slow).map(({ id, title, severity, facts }) => {
+    const entry = line(severity, title, () => mark(id), `Mark the evidence of ${id}: ${title}`);
+    const said = facts.map(([name, words]): Facts[0] => [name, name === "saves" ? words : el("span", {}, ...marked(words), " ", copyButton(/\((\S+:\d+)\)/.exec(words)?.[1] ?? words))]);
+    entry.append(list([...said, ["check", card(id, id)]]));
+    return entry;
+  });
   const [slowest] = findings.filter(({ slow }) => slow).sort((a, b) => length(b.slow!) - length(a.slow!));
-  if (slowest) entries.push(line("slowest", slowest.title, () => mark(slowest.id), `Why the prediction of ${slowest.title} was slow`));
+  if (slowest) {
+    const entry = line("slowest", slowest.title, () => mark(slowest.id), `Why the prediction of ${slowest.title} was slow`);
+    // Its time and model stand in the line above.
+    entry.append(el("p", {}, slowest.slow!.sentence.replace(/^.*? instead of/, "instead of")));
+    entries.push(entry);
+  }
   const lane = slowest ? -1 : meta.lanes.findIndex(({ title }) => title === "Request");
   const [request] = Array.from(all[lane]?.starts ?? [], (_, row) => ({ lane, row })).sort((a, b) => length(b) - length(a));
   const title = request && `Request of ${duration(length(request))} at ${moment(all[lane].starts[request.row])}`;
   if (request) entries.push(line("slowest", title, () => go(request), `Select the slowest request: ${title}`));
   const words = matchMedia("(pointer: coarse)").matches
     ? "Tap an event for its details. Drag along the axis of time to get statistics of a range."
-    : "Click an event for its details. Drag along the axis of time, or drag with Shift, to get statistics of a range. w and s zoom, a and d pan, ? lists all keys.";
+    : "Click an event for its details. Drag along the axis of time, or with Shift, for statistics of a range. ? lists all keys.";
   return el("div", {}, entries.length ? el("ul", { class: "notes" }, ...entries) : null, el("p", { class: "dim" }, words));
 }
 
@@ -119,7 +162,7 @@ export function describeFinding({ id, title, severity, total }: Finding): HTMLEl
   return el(
     "div",
     { class: "selected" },
-    el("p", {}, badgeOf(severity), el("a", { href: `#finding-${id}` }, title)),
+    el("p", {}, badgeOf(severity), card(id, title)),
     el("p", { class: "dim" }, `${counted(total, "interval")} of evidence; `, ...stepping()),
   );
 }
@@ -186,7 +229,7 @@ export function describeRange(data: Data, range: View): HTMLElement {
   const shown = lines.slice(0, LINES);
   const name = (label: number, model: number): string =>
     [data.meta.texts[label] ?? "unnamed event", data.meta.texts[model]].filter(Boolean).join(" \u00b7 ");
-  const titles = ["event", "lane", "count", "sum", "mean", "p50", "p95", "max"];
+  const titles = ["count", "sum", "mean", "p50", "p95", "max"];
   return el(
     "div",
     { class: "statistics" },
@@ -195,12 +238,12 @@ export function describeRange(data: Data, range: View): HTMLElement {
     lines.length
       ? table(
           titles,
-          shown.map(({ sum, mean, p50, p95, max, ...line }) => [
-            ...[name(line.label, line.model), line.lane, count(line.count)],
-            ...[sum, mean, p50, p95, max].map((value) => (value === null ? ABSENT : duration(value))),
+          shown.flatMap(({ sum, mean, p50, p95, max, ...line }) => [
+            named(name(line.label, line.model), line.lane),
+            [count(line.count), ...[sum, mean, p50, p95, max].map((value) => (value === null ? ABSENT : duration(value)))],
           ]),
           "Statistics of the range",
-          2,
+          0,
         )
       : null,
     lines.length > LINES ? el("p", { class: "dim" }, `${count(lines.length - LINES)} more with less time`) : null,
@@ -229,24 +272,35 @@ export function describeView(data: Data, view: View, most = 50): HTMLElement {
   shorten();
   return el(
     "div",
-    {},
-    el("p", { class: "dim" }, `${counted(total, "event")} in view; the ${longest.length} longest`),
+    { class: "in-view" },
+    el("h3", {}, "Events in view"),
+    el("p", { class: "dim" }, `${counted(total, "event")}; the ${longest.length} longest`),
     table(
-      ["event", "lane", "start", "duration"],
-      longest.map(({ head, rows, at, length }) => [labelOf(data, rows, at), head.title, moment(rows.starts[at], 1e3), duration(length)]),
+      ["event", "start", "duration"],
+      longest.map(({ head, rows, at, length }) => [named(labelOf(data, rows, at), head.title), moment(rows.starts[at], 1e3), duration(length)]),
       `Longest events in view of ${data.meta.source}`,
-      2,
+      1,
     ),
   );
 }
 
-function table(titles: string[], rows: string[][], name: string, words: number): HTMLElement {
+/** What an event is called, and its lane. */
+function named(event: string, lane: string): HTMLElement {
+  return el("span", {}, `${event} `, el("span", { class: "dim" }, lane));
+}
+
+/** Rows of cells below their titles; an element alone is the heading of what is below it. */
+function table(titles: string[], rows: (HTMLElement | (string | HTMLElement)[])[], name: string, words: number): HTMLElement {
   const kind = (index: number): string | null => (index < words ? null : "n");
+  const row = (cells: (typeof rows)[0]): HTMLElement =>
+    cells instanceof HTMLElement
+      ? el("tr", { class: "group" }, el("th", { scope: "rowgroup", colspan: titles.length }, cells))
+      : el("tr", {}, ...cells.map((cell, i) => el("td", { class: kind(i) }, cell)));
   const grid = el(
     "table",
     { "aria-label": name },
     el("thead", {}, el("tr", {}, ...titles.map((title, i) => el("th", { scope: "col", class: kind(i) }, title)))),
-    el("tbody", {}, ...rows.map((row) => el("tr", {}, ...row.map((cell, i) => el("td", { class: kind(i) }, cell))))),
+    el("tbody", {}, ...rows.map(row)),
   );
   return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": name }, grid);
 }

@@ -1,7 +1,7 @@
 // What to draw of a row: each interval where they are wide enough, else the exact busy share of each column.
 
 import type { Rows } from "./columns";
-import { type Covered, type Row, upperBound, visible } from "./intervals";
+import { type Covered, cycles, type Row, upperBound, visible } from "./intervals";
 import { span, timeAt, type View, xOf } from "./view";
 
 /** An interval that is drawn by itself. */
@@ -59,7 +59,7 @@ export function bands(covered: Covered, view: View, width: number): [number, num
 let shares = new Float64Array(0);
 
 /** The busy share of each column of one pixel, part by part: shape (parts, columns), at most 1 together. Exact at every
- * zoom. The array is used again by the next call. O(parts * columns * log n). */
+ * zoom; of a regular pattern about as fine as a pixel, that of whole cycles. The array is used again by the next call. O(parts * columns * log n). */
 export function columns(row: Row, view: View, width: number): Float64Array {
   const size = row.parts.length * width;
   if (shares.length < size) shares = new Float64Array(size);
@@ -69,7 +69,10 @@ export function columns(row: Row, view: View, width: number): Float64Array {
     let before = covered.until(view.start);
     for (let column = 0; column < width; column++) {
       const after = covered.until(view.start + (column + 1) * each);
-      const share = Math.max(Math.min((after - before) / each, room[column]), 0);
+      const [from, to] = [view.start + column * each, view.start + (column + 1) * each];
+      const around = cycles(covered.starts, from, to);
+      const busy = around ? (covered.until(around[1]) - covered.until(around[0])) / (around[1] - around[0]) : (after - before) / each;
+      const share = Math.max(Math.min(busy, room[column]), 0);
       shares[part * width + column] = share;
       room[column] -= share;
       before = after;

@@ -1,6 +1,6 @@
 // What the timeline shows: the recording, where its lanes stand, what is in view and what is marked.
 
-import type { Finding, Marks, Meta, Rows } from "./columns";
+import type { Accounts, Finding, Marks, Meta, Rows } from "./columns";
 import { type Calls, callsOf, inFlight, type Steps } from "./counters";
 import { Covered } from "./intervals";
 import { type Grouping, type Lane, lanesOf, type Places } from "./lanes";
@@ -33,6 +33,7 @@ export interface Scene {
   meta: Meta;
   all: Rows[];
   findings: Finding[];
+  accounts: Accounts | null;
   strips: Strip[];
   lanes: Lane[];
   places: Places;
@@ -57,7 +58,7 @@ export interface Scene {
   scroll: number;
 }
 
-export function sceneOf(meta: Meta, all: Rows[], findings: Finding[], view: View): Scene {
+export function sceneOf(meta: Meta, all: Rows[], findings: Finding[], accounts: Accounts | null, view: View): Scene {
   const calls = callsOf(all[meta.lanes.findIndex((lane) => lane.id === "activity")]);
   const flight = inFlight(calls);
   let longest = 1;
@@ -66,8 +67,9 @@ export function sceneOf(meta: Meta, all: Rows[], findings: Finding[], view: View
     meta,
     all,
     findings,
+    accounts,
     strips: stripsOf(all, findings),
-    ...lanesOf(meta.lanes, all, meta.texts, "lanes"),
+    ...lanesOf(meta.lanes, all, meta.texts, "lanes", meta.categories),
     pinned: new Set(),
     calls,
     flight,
@@ -103,7 +105,7 @@ export function keyOf(lane: Lane): string {
 }
 
 export function group(scene: Scene, grouping: Grouping): void {
-  Object.assign(scene, lanesOf(scene.meta.lanes, scene.all, scene.meta.texts, grouping));
+  Object.assign(scene, lanesOf(scene.meta.lanes, scene.all, scene.meta.texts, grouping, scene.meta.categories));
 }
 
 /** The time of a row. */

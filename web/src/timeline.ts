@@ -1,11 +1,11 @@
 // The timeline: puts its parts together, and moves, selects and marks what they show.
 
 import { context, sized } from "./canvas";
-import type { Finding, Meta, Rows } from "./columns";
+import type { Accounts, Finding, Meta, Rows } from "./columns";
 import { button, el } from "./dom";
 import { Evidence } from "./evidence";
 import type { Part } from "./flame";
-import { parsed, written } from "./fragment";
+import { parsed, type Place, written } from "./fragment";
 import { listen } from "./gestures";
 import { Covered } from "./intervals";
 import { help, press } from "./keys";
@@ -38,11 +38,14 @@ export class Timeline {
   private readonly viewport = el("div", { class: "viewport" });
   private readonly spacer = el("div");
   private readonly tip = el("div", { class: "tip", hidden: true, "aria-hidden": "true" });
-  private readonly panel = el("aside", { class: "panel", "aria-live": "polite", tabindex: 0 });
-  private readonly statistics = el("div", { class: "range", "aria-live": "polite" });
-  private readonly inView = el("details", { class: "in-view" }, el("summary", {}, "Events in view as a table"));
-  private readonly keys = help();
+  /** What is read first, and what is asked for: beside the lanes in its place, or from the bottom of a phone. */
+  private readonly home = el("aside", { class: "panel home", tabindex: 0 });
+  private readonly panel = el("aside", { class: "panel", "aria-live": "polite", tabindex: 0, hidden: true });
   private readonly toolbar: Toolbar;
+  /** What the panel shows: the selected event or the marked finding, the range, all in view, or keys. */
+  private shows: "event" | "range" | "view" | "keys" = "event";
+  /** The time at the pointer; null while it is elsewhere. */
+  private pointed: number | null = null;
   private evidence: Evidence | null = null;
   private twin: Timeline | null = null;
   private isPending = false;
@@ -54,16 +57,17 @@ export class Timeline {
     private readonly meta: Meta,
     private readonly all: Rows[],
     private readonly findings: Finding[],
+    accounts: Accounts | null,
     /** Told which times a reader looks at: a range, else the evidence of a finding, else all. */
     private readonly chosen: (part: Part) => void,
   ) {
     this.bounds = { start: meta.start, end: meta.end };
-    this.scene = sceneOf(meta, all, findings, this.bounds);
+    this.scene = sceneOf(meta, all, findings, accounts, this.bounds);
     // States are always on and say nothing of what goes on, unless they are all there is.
     const work = all.filter((_, lane) => !meta.lanes[lane].strip);
     this.density = new Density(work.some(({ starts }) => starts.length) ? work : all, this.bounds);
     this.toolbar = new Toolbar(findings, meta.origin === undefined ? "Whole recording" : "Both recordings", {
-      zoom: (factor) => this.zoom(factor),
+      zoom: (factor) => this.zoom(factor, this.pointed ?? undefined),
       pan: (share) => this.show(panned(this.scene.view, this.bounds, share)),
       whole: () => this.show(this.bounds),
       fit: () => this.fit(this.scene.selected),
@@ -74,7 +78,9 @@ export class Timeline {
       lane: (by) => this.go(nextLane(this.scene, by)),
       prediction: () => this.go(this.scene.selected && predictionOf(this.scene, this.scene.selected)),
       pin: () => this.scene.selected && this.pin(this.scene.places.lane[this.scene.selected.lane][this.scene.selected.row]),
-      help: () => (this.keys.open = !this.keys.open),
+      listed: () => this.turn("view"),
+      help: () => this.turn("keys"),
+      link: meta.origin === undefined ? () => this.address() : null,
       clear: () => this.clear(),
       group: (grouping) => this.group(grouping),
       mark: (id) => this.mark(id, true),
@@ -82,11 +88,12 @@ export class Timeline {
       match: (by) => this.go(nextMatch(this.scene, by)),
     });
     this.viewport.append(this.canvas, this.spacer);
+    this.home.setAttribute("aria-label", `Findings in ${meta.source}`);
     this.panel.setAttribute("aria-label", `Details of ${meta.source}`);
-    this.inView.addEventListener("toggle", () => this.listView());
+    this.home.append(describeNothing(this.scene, (id) => this.mark(id, true), (match) => this.go(match)));
     const stage = el("div", { class: "stage" }, this.viewport, this.tip);
     const drawing = el("div", { class: "drawing" }, this.overview, stage, this.legend());
-    this.host.replaceChildren(this.toolbar.element, el("div", { class: "work" }, drawing, this.panel), this.statistics, this.inView, this.keys);
+    this.host.replaceChildren(this.toolbar.element, this.home, drawing, this.panel);
     this.describe();
     this.arrange();
     this.follow();
@@ -176,14 +183,13 @@ export class Timeline {
     const what = `${moment(start)} to ${moment(end)} of ${this.meta.source}`;
     this.canvas.setAttribute("aria-label", `Lanes, ${what}. w and s zoom, a and d pan, arrow keys select events, ? lists all keys.`);
     this.overview.setAttribute("aria-label", `Events at once in the whole recording; in view: ${what}`);
-    if (!this.inView.open) return;
+    if (this.shows !== "view") return;
     clearTimeout(this.listTimer);
     this.listTimer = window.setTimeout(() => this.listView(), 200);
   }
 
   private listView(): void {
-    if (!this.inView.open) return;
-    this.inView.replaceChildren(this.inView.firstElementChild!, describeView(this.scene, this.scene.view));
+    if (this.shows === "view") this.panel.lastElementChild?.replaceWith(describeView(this.scene, this.scene.view));
   }
 
   /** Colors have changed. */
@@ -202,13 +208,13 @@ export class Timeline {
   // ---- moving
 
   show(view: View): void {
-    this.place(view);
+    this.move(view);
     if (!this.twin) return;
     const by = (this.twin.meta.origin ?? 0) - (this.meta.origin ?? 0);
-    this.twin.place({ start: view.start + by, end: view.end + by });
+    this.twin.move({ start: view.start + by, end: view.end + by });
   }
 
-  private place(view: View): void {
+  private move(view: View): void {
     this.scene.view = within(view, this.bounds);
     this.tip.hidden = true;
     this.draw();
@@ -220,6 +226,7 @@ export class Timeline {
     const [here, there] = [this.scene, other.scene];
     here.most = there.most = Math.max(here.most, there.most);
     here.longest = there.longest = Math.max(here.longest, there.longest);
+    other.toolbar.element.remove();
     this.density.top = other.density.top = Math.max(this.density.top, other.density.top);
     this.draw();
     other.draw();
@@ -230,9 +237,12 @@ export class Timeline {
   }
 
   private group(grouping: Grouping): void {
-    group(this.scene, grouping);
-    this.viewport.scrollTop = 0;
-    this.arrange();
+    for (const each of [this, this.twin]) {
+      if (!each) continue;
+      group(each.scene, grouping);
+      each.viewport.scrollTop = 0;
+      each.arrange();
+    }
   }
 
   /** Keeps a lane at the top, or lets it go. */
@@ -271,7 +281,9 @@ export class Timeline {
 
   private select(match: Match | null): void {
     this.scene.selected = match;
+    if (match || this.shows !== "range") this.shows = "event";
     this.describe();
+    this.remember();
     this.draw();
   }
 
@@ -306,6 +318,7 @@ export class Timeline {
 
   private hover(x: number, y: number, isInside: boolean): void {
     const lines = isInside ? tipAt(this.scene, x, y) : [];
+    this.pointed = isInside && x >= this.scene.gutter ? timeAtX(this.scene, x) : null;
     this.tip.hidden = !lines.length;
     if (!lines.length) return;
     this.tip.replaceChildren(...lines.map((line) => el("div", {}, line)));
@@ -321,17 +334,31 @@ export class Timeline {
   private setRange(range: View | null, done: boolean): void {
     this.scene.range = range && { start: range.start, end: Math.max(range.end, range.start + 1) };
     if (done) {
+      this.shows = range ? "range" : "event";
       this.describe();
       this.remember();
     }
     this.draw();
   }
 
+  /** Opens a part of the panel, or leaves it. */
+  private turn(to: "view" | "keys"): void {
+    this.shows = this.shows === to ? "event" : to;
+    this.describe();
+    if (!this.panel.hidden) this.panel.focus({ preventScroll: true });
+  }
+
   private describe(): void {
     const { selected, range, finding } = this.scene;
     const actions = (...buttons: HTMLElement[]): HTMLElement => el("p", { class: "actions" }, ...buttons);
-    if (selected) {
-      this.panel.replaceChildren(
+    const parts: HTMLElement[] = [];
+    if (this.shows === "keys") parts.push(help());
+    else if (this.shows === "view") parts.push(describeView(this.scene, this.scene.view));
+    else if (this.shows === "range" && range) {
+      const buttons = [button("Zoom to the range", () => this.show(range)), button("Clear the range", () => this.setRange(null, true))];
+      parts.push(describeRange(this.scene, range), actions(...buttons));
+    } else if (selected) {
+      parts.push(
         describeRow(this.scene, selected, (match) => this.go(match)),
         actions(
           button("Zoom to it", () => this.fit(selected)),
@@ -339,14 +366,29 @@ export class Timeline {
           button("Clear", () => this.select(null)),
         ),
       );
-    } else if (finding && !finding.slow) this.panel.replaceChildren(describeFinding(finding));
-    else this.panel.replaceChildren(describeNothing(this.scene, (id) => this.mark(id, true), (match) => this.go(match)));
-    this.statistics.replaceChildren();
-    if (range) {
-      const buttons = [button("Zoom to the range", () => this.show(range)), button("Clear the range", () => this.setRange(null, true))];
-      this.statistics.append(describeRange(this.scene, range), actions(...buttons));
-    }
+    } else if (finding && !finding.slow) parts.push(describeFinding(finding));
+    this.panel.hidden = !parts.length;
+    this.host.classList.toggle("open", parts.length > 0);
+    const close = el("button", { type: "button", class: "close", "aria-label": "Close (Esc)", title: "Close (Esc)", onclick: () => this.close() }, "\u00d7");
+    this.panel.replaceChildren(close, ...parts);
+    this.panel.scrollTop = 0;
+    this.uncover();
     this.tell();
+  }
+
+  /** Back to the findings. */
+  private close(): void {
+    while (!this.panel.hidden) this.clear();
+  }
+
+  /** Scrolls the selected row out from under details that rise from the bottom. */
+  private uncover(): void {
+    const { selected, lines, scroll, places } = this.scene;
+    if (!selected || this.panel.hidden || getComputedStyle(this.panel).position !== "fixed") return;
+    const line = lines.find((each) => each.kind === "lane" && each.lane === places.lane[selected.lane][selected.row]);
+    const bottom = this.canvas.getBoundingClientRect().top + RULER + (line ? topOf(line, scroll) + line.height : 0);
+    const below = bottom - this.panel.getBoundingClientRect().top;
+    if (below > 0) scrollBy(0, below + 8);
   }
 
   private tell(): void {
@@ -363,6 +405,7 @@ export class Timeline {
   /** Marks all evidence of a finding and shows the interval that weighs most. */
   private mark(id: string, isShown: boolean): void {
     const finding = this.findings.find((each) => each.id === id) ?? null;
+    if (finding) this.shows = "event";
     this.scene.finding = finding && covering(finding);
     this.evidence = finding?.total ? new Evidence(finding) : null;
     this.toolbar.marked(finding?.id ?? "", this.evidence?.words ?? "");
@@ -388,22 +431,27 @@ export class Timeline {
   }
 
   private find(query: string): void {
-    this.scene.matches = covering(search(this.all, this.meta.texts, query));
-    this.toolbar.found(query.trim() ? counted(this.scene.matches.starts.length, "match") : "");
-    this.draw();
+    const both = this.twin ? [this, this.twin] : [this];
+    for (const each of both) {
+      each.scene.matches = covering(search(each.all, each.meta.texts, query));
+      each.draw();
+    }
+    const found = both.map(({ scene }) => counted(scene.matches.starts.length, "match"));
+    this.toolbar.found(query.trim() ? found.join(" before, ") + (this.twin ? " after" : "") : "");
   }
 
   /** Does what the end of the address says. */
   private goTo(fragment: string): void {
     // An address does not say which of two recordings it means.
     if (this.meta.origin !== undefined) return;
-    const place = parsed(fragment);
-    if (place.finding !== undefined) this.mark(place.finding, !place.range);
-    if (place.range) {
-      this.setRange(within(place.range, this.bounds), true);
-      this.show(around(place.range, this.bounds, 1));
-    }
-    if (place.finding !== undefined || place.range) this.host.closest("section")?.scrollIntoView();
+    const { finding, range, event, view, find } = parsed(fragment);
+    if (finding !== undefined) this.mark(finding, !(range || event || view));
+    if (range) this.setRange(within(range, this.bounds), true);
+    if (event && event.row < (this.all[event.lane]?.starts.length ?? 0)) this.go(event);
+    if (view) this.show(view);
+    else if (range) this.show(around(range, this.bounds, 1));
+    if (find !== undefined) this.find((this.toolbar.query.value = find));
+    if (finding !== undefined || range || event || view) this.host.closest("section")?.scrollIntoView();
   }
 
   /** Selects a row for another part of the page, and shows it. */
@@ -413,21 +461,37 @@ export class Timeline {
     this.host.closest("section")?.scrollIntoView();
   }
 
+  private place(): Place {
+    const { finding, range, selected } = this.scene;
+    return { finding: finding?.id, range: range ?? undefined, event: selected ?? undefined };
+  }
+
   private remember(): void {
-    if (this.meta.origin !== undefined) return;
-    const { finding, range } = this.scene;
-    const fragment = written({ finding: finding?.id, range: range ?? undefined });
-    // An address of which only the end changes may be replaced in a file too; where a browser forbids it, nothing is lost.
-    try {
-      if (fragment !== location.hash) history.replaceState(null, "", fragment || location.pathname + location.search);
-    } catch {
-      return;
-    }
+    if (this.meta.origin === undefined) setAddress(written(this.place()));
+  }
+
+  /** The address of all that is shown, which the page has from now on too. */
+  private address(): string {
+    const { view } = this.scene;
+    const isWhole = view.start <= this.bounds.start && view.end >= this.bounds.end;
+    setAddress(written({ ...this.place(), view: isWhole ? undefined : view, find: this.toolbar.query.value.trim() || undefined }));
+    return location.href;
   }
 
   private clear(): void {
-    if (this.scene.selected) this.select(null);
+    if (this.shows === "view" || this.shows === "keys") this.turn(this.shows);
+    else if (this.shows === "range" && this.scene.range) this.setRange(null, true);
+    else if (this.scene.selected) this.select(null);
     else if (this.scene.range) this.setRange(null, true);
     else this.mark("", false);
+  }
+}
+
+/** An address of which only the end changes may be replaced in a file too; where a browser forbids it, nothing is lost. */
+function setAddress(fragment: string): void {
+  try {
+    if (fragment !== location.hash) history.replaceState(null, "", fragment || location.pathname + location.search);
+  } catch {
+    return;
   }
 }

@@ -38,6 +38,10 @@ export function title(context: CanvasRenderingContext2D, scene: Scene, line: Lin
     const whose = scene.lanes.some((each) => each.title === title && each.section !== section) ? ` \u00b7 ${section}` : "";
     const name = line.pinned ? `\u21a5 ${title}${whose}` : title;
     context.fillText(fitted(context, name, gutter - 12), 8, y + Math.min(line.height, ROW + PAD) / 2);
+    const { peak } = scene.lanes[line.lane];
+    if (!peak) return;
+    context.fillStyle = theme.dim;
+    context.fillText(fitted(context, `maximum ${peak}`, gutter - 12), 8, y + 25);
   } else if (line.kind === "strip") {
     const { title, severity } = scene.strips[line.strip];
     context.fillStyle = theme.tones[severity] ?? theme.mark;

@@ -1,5 +1,6 @@
 // The controls above the lanes.
 
+import { copyButton } from "./code";
 import { button, el } from "./dom";
 import type { Finding } from "./columns";
 import type { Commands } from "./keys";
@@ -17,6 +18,8 @@ export interface Moves extends Commands {
   mark(id: string): void;
   find(query: string): void;
   match(by: number): void;
+  /** The address of what is shown; null where a page has no such. */
+  link: (() => string) | null;
 }
 
 export class Toolbar {
@@ -40,7 +43,7 @@ export class Toolbar {
     this.finding.addEventListener("change", () => moves.mark(this.finding.value));
     this.query.addEventListener("input", () => moves.find(this.query.value));
     this.query.addEventListener("keydown", (event) => event.key === "Enter" && moves.match(event.shiftKey ? -1 : 1));
-    const group = (...children: HTMLElement[]): HTMLElement => el("span", { class: "group" }, ...children);
+    const group = (...children: (HTMLElement | null)[]): HTMLElement => el("span", { class: "group" }, ...children);
     this.element = el(
       "div",
       { class: "tools", role: "toolbar", "aria-label": "Timeline" },
@@ -58,6 +61,11 @@ export class Toolbar {
         button("\u2191", () => moves.match(-1), "Previous match"),
         button("\u2193", () => moves.match(1), "Next match"),
         this.matches,
+      ),
+      group(
+        button("Events in view", () => moves.listed(0), "Events in view as a table (t)"),
+        button("?", () => moves.help(0), "Keys and mouse (?)"),
+        moves.link && copyButton(moves.link, "Copy link"),
       ),
     );
   }

@@ -50,6 +50,13 @@ export function counted(value: number, noun: string): string {
   return `${count(value)} ${noun}${value === 1 ? "" : noun.endsWith("h") ? "es" : "s"}`;
 }
 
+/** A size with three significant digits. */
+export function bytes(size: number): string {
+  const unit = Math.min(Math.max(Math.floor(Math.log10(Math.max(size, 1) * 1.0005) / 3), 0), 4);
+  const value = size / 1000 ** unit;
+  return unit ? `${value.toFixed(value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2)} ${"KMGT"[unit - 1]}B` : counted(size, "byte");
+}
+
 /** A share in whole percent. */
 export function percent(share: number): string {
   return share > 0 && share < 0.01 ? "<1%" : `${count(Math.round(share * 100))}%`;

@@ -51,7 +51,7 @@ async function paired(page) {
     return labels.map((label) => label.match(/([-\u2212]?[\d:.]+(?: s)?) to ([-\u2212]?[\d:.]+(?: s)?)/).slice(1));
   };
   const steps = [await views()];
-  await page.click("#lanes-after button:text-is('+')");
+  await page.click("#lanes button:text-is('+')");
   steps.push(await views());
   await page.evaluate(() => {
     document.querySelector("#lanes canvas.lanes").scrollIntoView({ block: "center" });
@@ -73,8 +73,9 @@ for (const file of [driven, ...others]) {
   noted.canvases = await page.evaluate(() =>
     [...document.querySelectorAll("canvas")].map((each) => [each.width, each.height].map((n) => n / devicePixelRatio)),
   );
-  await page.click("text=Events in view as a table");
+  await page.click("#lanes button:text-is('Events in view')");
   await page.waitForSelector(".in-view table");
+  await page.click("#lanes .close");
   noted.elements = await page.evaluate(() => document.querySelectorAll("img, b, script:not([type])").length);
   noted.drawn = await page.evaluate(() => {
     const canvas = document.querySelector("canvas.lanes");
@@ -91,7 +92,7 @@ for (const file of [driven, ...others]) {
     await page.locator("#lanes canvas.lanes").focus();
     for (const key of ["f", ".", ","]) {
       await page.keyboard.press(key);
-      noted.slow.push((await page.innerText("#lanes .panel")).replaceAll(/\s+/g, " "));
+      noted.slow.push((await page.innerText("#lanes .panel:not(.home)")).replaceAll(/\s+/g, " "));
     }
   }
   if (await page.locator("#lanes-after").count()) noted.pair = await paired(page);
@@ -107,7 +108,7 @@ seen.driven.noted = noted;
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
     return (await page.getAttribute("canvas.lanes", "aria-label")).match(/[\d:.]+(?: s)? to [\d:.]+(?: s)?/)[0];
   };
-  const panel = async () => (await page.locator(".panel, .range").allInnerTexts()).join(" ").replaceAll(/\s+/g, " ");
+  const panel = async () => (await page.locator(".panel:not(.home)").allInnerTexts()).join(" ").replaceAll(/\s+/g, " ");
   const steps = {};
   const step = async (name, action) => {
     await action();
@@ -232,7 +233,7 @@ seen.driven.noted = noted;
     await page.keyboard.press("0");
     await page.mouse.click(...(await at(0.5, 26 + 9)));
   });
-  await step("its prediction", () => page.click(".panel dl button"));
+  await step("its prediction", () => page.click(".panel:not(.home) dl button:not(.copy)"));
   await step("pinned clicked", async () => {
     await lanes.focus();
     for (const key of ["f", "p", "Escape"]) await page.keyboard.press(key);
@@ -249,7 +250,7 @@ seen.driven.noted = noted;
     await page.mouse.click(left + (x / 100) * width + 3, top + (y / 100) * height);
   });
   await step("bar clicked", async () => chart(0).locator("rect").last().click());
-  steps.copied = await page.locator(".copy").count();
+  steps.copied = await page.locator(".code .copy").count();
   await step("pinched", async () => {
     const session = await page.context().newCDPSession(page);
     const [[left, y], [right]] = [await at(0.4, 100), await at(0.6, 100)];
@@ -260,12 +261,27 @@ seen.driven.noted = noted;
     for (const by of [20, 40, 60, 80]) await touch("touchMove", left - by, right + by);
     await touch("touchEnd");
   });
+  await step("address", async () => {
+    await page.evaluate(() => (location.hash = "#event=0-3&view=1000000000-2000000000&find=copy"));
+    await page.waitForSelector(".selected");
+    await page.evaluate(() => (navigator.clipboard.writeText = async (text) => (window.copied = text)));
+    await page.click("text=Copy link");
+  });
+  steps.link = await page.evaluate(() => window.copied);
+  await page.locator("#lanes input[type=search]").fill("");
+  await page.keyboard.press("Escape");
+  await lanes.focus();
+  for (let i = 0; i < 3; i++) await page.keyboard.press("Escape");
   for (const grouping of ["models", "events", "lanes"]) {
     await step(`by ${grouping}`, () => page.locator(".tools select").first().selectOption(grouping));
   }
-  await page.click("text=Events in view as a table");
+  await lanes.focus();
+  await page.keyboard.press("t");
   await page.waitForSelector(".in-view table");
   steps.inView = (await page.innerText(".in-view")).replaceAll(/\s+/g, " ").slice(0, 200);
+  await page.keyboard.press("?");
+  steps.keys = await page.innerText("#lanes .panel:not(.home)");
+  await page.keyboard.press("Escape");
   await step("fragment", async () => {
     await page.evaluate(() => (location.hash = "#range=1000000000-2000000000"));
     await page.waitForFunction(() => document.querySelector(".statistics h3")?.textContent.includes("1.00 s"));
@@ -277,7 +293,8 @@ seen.driven.noted = noted;
   const column = async (number) =>
     page.locator("#events tbody tr:visible td:nth-child(" + number + ")").allInnerTexts();
   const graph = async () => (await page.innerText("#flame p[role=status]")).replaceAll(/\s+/g, " ");
-  await page.click("text=Clear the range");
+  await lanes.focus();
+  for (let i = 0; i < 2; i++) await page.keyboard.press("Escape");
   steps.flame = [await graph()];
   await page.evaluate(() => (location.hash = "#range=1000000000-2000000000"));
   await page.waitForFunction(() => document.querySelector("#flame p[role=status]").textContent.includes("the range"));
@@ -312,7 +329,7 @@ seen.driven.noted = noted;
   steps.axe = { dark: await serious(page) };
   await page.click(".scheme");
   steps.axe.light = await serious(page);
-  const closed = () => page.locator("details:not([open]):not(.in-view)").count();
+  const closed = () => page.locator("details:not([open])").count();
   steps.closed = [await closed()];
   await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
   steps.closed.push(await closed());

@@ -13,7 +13,7 @@ import { search } from "../src/search";
 import { inRange, quantile } from "../src/statistics";
 import { compare } from "../src/tables";
 import { inkOn } from "../src/theme";
-import { axis, count, duration, moment } from "../src/units";
+import { axis, bytes, count, duration, moment } from "../src/units";
 
 const HEAD: LaneHead = { id: "activity", title: "Activity", section: "Core ML", words: "", strip: false, count: 3 };
 const TEXTS = ["Prediction", "Load", "A", "B"];
@@ -44,7 +44,7 @@ test("columns come back out of their planes", () => {
     ...[0, 4, 1], // steps 0, 2, -1
   );
   const flame = { first: 500, samples: 2, nodes: 2, planes: [1, 1, 1, 1, 1], functions: [], places: [] };
-  const finding = { id: "x", title: "X", total: 9, severity: "high", lanes: [[0, 2]] as [number, number][], loose: 1, first: 4_000 };
+  const finding = { id: "x", title: "X", total: 9, severity: "high", facts: [], lanes: [[0, 2]] as [number, number][], loose: 1, first: 4_000 };
   const meta = { lanes: [{ ...HEAD, first: 1_000, planes }], flame, findings: [{ ...finding, planes: [1, 1, 1] }] };
   const stacks = [...[0, 200], ...[1, 0], ...[0, 1], ...[3, 4], ...[0, 1]];
   const evidence = [...[0, 2], 0, 50]; // rows 0 and 2, and 50 ns from 4000 on
@@ -193,6 +193,27 @@ test("numbers read as in the report", () => {
   assert.equal(duration(123_456e9), "123,456 s");
   assert.equal(axis(1.5e9, 5e8), "1.5 s");
   assert.equal(axis(2e9, 1e9), "2 s");
+});
+
+test("accounts of predictions and samples of a size come back out of their planes", () => {
+  const sizes = { first: 7, count: 2, planes: [1, 2] };
+  const lane = { ...HEAD, count: 0, sizes };
+  const accounts = { count: 2, planes: [1, 1], causes: [["heat", 1, [1, 1]]] as [string, number, number[]][] };
+  const bytes = Uint8Array.of(0, 3, 0xe8, 0xd0, 0x03, 0x07, ...[4, 2], ...[9, 8], 1, 5);
+  const { rows: [found], accounts: told } = decoded({ lanes: [lane], flame: null, findings: [], accounts }, bytes);
+  assert.deepEqual([...found.sizes!.times, ...found.sizes!.values, found.sizes!.most], [7, 10, 1_000, 2_000, 2_000]);
+  assert.deepEqual([...told!.rows, ...told!.usual], [4, 6, 9, 8]);
+  assert.deepEqual([told!.causes[0].name, ...told!.causes[0].at, ...told!.causes[0].lengths], ["heat", 1, 5_000]);
+});
+
+test("sizes read as in Finder", () => {
+  assert.deepEqual([999, 1_000, 59_100_000, 999_600, 1_350_000_000].map(bytes), ["999 bytes", "1.00 KB", "59.1 MB", "1.00 MB", "1.35 GB"]);
+});
+
+test("an address holds what is selected, searched and in view", () => {
+  const place = { finding: "a-b", range: { start: 1, end: 2 }, view: { start: 0, end: 9 }, event: { lane: 3, row: 14 }, find: "50% of" };
+  assert.deepEqual(parsed(written(place)), place);
+  assert.deepEqual(parsed("#event=3&view=9-1&range=x"), {});
 });
 
 test("what is not known is sorted below everything, in both directions", () => {

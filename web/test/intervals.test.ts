@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Rows } from "../src/columns";
-import { arranged, Covered, hit, stacked, upperBound, visible } from "../src/intervals";
+import { arranged, Covered, cycles, hit, stacked, upperBound, visible } from "../src/intervals";
 import { bands, bars, columns, isDense, isNarrow } from "../src/raster";
 
 function rowsOf(...intervals: [number, number, number?][]): Rows {
@@ -63,6 +63,17 @@ test("columns have the exact busy share of each category, at most 1 together", (
   assert.deepEqual(row.parts.map(({ category }) => category), [1, 2]);
   assert.deepEqual(shares(4), [0.5, 0.6, 0, 0, 0.25, 0, 0, 1]);
   assert.deepEqual(shares(2), [0.55, 0, 0.125, 0.5]);
+});
+
+test("frames about as fine as a pixel have one share in every column, and those of a pause have none", () => {
+  const frames = Array.from({ length: 60 }, (_, i): [number, number] => [33 * i, 33 * i + 12]);
+  const rows = rowsOf(...frames, ...frames.map(([start, end]): [number, number] => [start + 5_000, end + 5_000]));
+  const [row] = arranged(rows, all(rows), stacked(rows, all(rows), 1));
+  // Columns of 25: where they are looked at one by one, a frame covers from 0 to 12 of each.
+  const shares = [...columns(row, { start: 0, end: 7_000 }, 280)].slice(0, 280);
+  for (const share of shares.slice(2, 76)) assert.ok(Math.abs(share - 12 / 33) < 1e-9);
+  assert.ok(shares.slice(82, 200).every((share) => share === 0));
+  assert.equal(cycles(Float64Array.of(0, 10, 20, 90, 100), 12, 18), null);
 });
 
 test("intervals are drawn one by one only where they are wide enough and do not overlap", () => {

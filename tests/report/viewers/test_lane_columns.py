@@ -12,6 +12,8 @@ import pytest
 
 from support.analyses import kept_analysis
 from support.forms import html_page
+from tracekit.analysis.ledger import causes
+from tracekit.analysis.ledger.account import ledger
 from tracekit.report.timeline import timeline_of
 from tracekit.report.viewers.lane_columns import HARDWARE, SEVERAL, fit_page, payload
 
@@ -130,6 +132,26 @@ def test_slow_predictions_say_why_and_what_they_waited_for(samples):
         during = np.flatnonzero((ends > start) & (ends <= start + length))[:-1]
         assert (timeline.lanes[number].title, np.cumsum([*gaps]).tolist()) == ("Neural Engine", during.tolist())
     assert json.loads(payload(analysis.report, timeline)[0])["slow"] == []
+
+
+def test_every_prediction_has_its_usual_time_and_what_it_took_longer_for(samples):
+    """Of the first cause, queues behind its own model, those whose parts the account gives."""
+    analysis = kept_analysis(samples / "captions_concurrent.trace")
+    timeline = replace(analysis.timeline(), flame=None, slow=(), evidence=())
+    report = replace(analysis.report, results=())
+    meta, columns = payload(report, timeline, words=lambda why: (why.model, ()))
+    head, data = json.loads(meta)["accounts"], zlib.decompress(b64decode(columns))
+    (account,) = ledger(analysis.trace).values()
+    late = account.durations - account.usual_ns
+    size = head["count"]
+    assert size == len(account.calls) == 276
+    queued = np.flatnonzero((account.of(causes.Cause.QUEUED_OWN) >= 0.1 * late) & (late > 0.02 * account.usual_ns))
+    names = [name for name, *_ in head["causes"]]
+    at = names.index(causes.NAMES[causes.Cause.QUEUED_OWN])
+    behind = sum(count * sum(planes) for _, count, planes in head["causes"][at:])
+    count, planes = head["causes"][at][1:]
+    gaps = data[len(data) - behind :][: count * planes[0]]
+    assert (count, np.cumsum([*gaps]).tolist()) == (len(queued), queued.tolist())
 
 
 @pytest.mark.sweep

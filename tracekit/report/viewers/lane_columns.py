@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tracekit.analysis.code.tree import without_deeper
+from tracekit.analysis.ledger.causes import NAMES
 from tracekit.lanes.categories import FILLINGS, Category
 from tracekit.report.call_sites import caller_words
 from tracekit.report.flame import MAX_LEVELS, Flame
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from tracekit.analysis.ledger.explain import Why
     from tracekit.arrays import IntArray
     from tracekit.report.report import Report
-    from tracekit.report.timeline import DrawnLane, Marked, Slow, Timeline
+    from tracekit.report.timeline import Accounts, DrawnLane, Marked, Slow, Timeline
 
 LEVEL = 6
 """Of deflation: higher ones take several times as long and save a few percent."""
@@ -73,15 +74,23 @@ def _left_out(lane: DrawnLane) -> DrawnLane:
     return replace(lane, words=words, depth=0, calls_inferred=None, **empty)
 
 
-Words = tuple[str, Sequence[tuple[str, str]]]
+Facts = Sequence[tuple[str, str]]
+Words = tuple[str, Facts]
 """What is said of a slow prediction: a sentence, and its parts."""
+WORTH = 0.1
+"""Parts of at least this share of a difference are said."""
 
 
 def payload(
-    report: Report, timeline: Timeline, origin_ns: int | None = None, words: Callable[[Why], Words] | None = None
+    report: Report,
+    timeline: Timeline,
+    origin_ns: int | None = None,
+    words: Callable[[Why], Words] | None = None,
+    about: Callable[[Group], Iterable[tuple[str, str]]] = lambda _: (),
 ) -> tuple[str, str]:
     """What the script needs to draw the lanes: JSON, and the columns it describes in base64. `origin_ns`: the time
-    above that of another recording; None for no other. `words` of slow predictions; None leaves these out."""
+    above that of another recording; None for no other. `words` of slow predictions; None leaves out why any was.
+    `about`: what is said of a finding, with the name of each fact."""
     pieces: list[bytes] = []
     sites = report.code.call_sites if report.code is not None else ()
     # The row of the Activity lane of each prediction that the app called, by its id; -1 for others, and at the end.
@@ -100,8 +109,11 @@ def payload(
             head = {"id": drawn[0][0].id, "title": drawn[0][0].title, "total": total}
             group = Group(tuple(check for check, _ in drawn))
             head["severity"] = INCONCLUSIVE if explains(group.first, report.summary) else group.severity
+            head["facts"] = [[name, visible(said)] for name, said in about(group)]
             findings.append(head | _evidence([marked for _, marked in drawn], pieces))
+    accounts = timeline.accounts if words is not None else None
     meta = {
+        "accounts": _accounts(accounts, rows_of, pieces) if accounts is not None else None,
         "start": timeline.start_ns,
         "end": timeline.end_ns,
         "source": visible(report.recording.source),
@@ -158,7 +170,30 @@ def _lane(lane: DrawnLane, rows_of: IntArray, pieces: list[bytes]) -> dict[str, 
         "predictions": np.where(steps < 0, -2 * steps - 1, 2 * steps),
     }
     head |= {"first": first, "planes": [_planes(values, pieces) for values in columns.values()]}
+    if lane.sizes is not None:
+        times, held = lane.sizes.times, lane.sizes.bytes
+        planes = [_planes(np.diff(times, prepend=times[:1]), pieces), _planes(held, pieces)]
+        head["sizes"] = {"first": int(times[0]), "count": len(times), "planes": planes}
     return head if lane.calls_inferred is None else head | {"inferred": _inferred(lane, lane.calls_inferred, pieces)}
+
+
+def _accounts(accounts: Accounts, rows_of: IntArray, pieces: list[bytes]) -> dict[str, Any]:
+    """What predictions took beyond a usual one: of each its row, and the usual; of each cause those for which it is a
+    part that is worth a word, and its time in µs."""
+    known = accounts.predictions < len(rows_of) - 1
+    rows = np.where(known, rows_of[np.where(known, accounts.predictions, -1)], -1)
+    order = np.argsort(rows, kind="stable")
+    order = order[rows[order] >= 0]
+    extra = sum(accounts.parts.values(), np.zeros(len(rows), np.int64))[order]
+    least = np.where(np.abs(extra) > accounts.least_ns[order], WORTH * np.abs(extra), np.inf)
+    head = [_planes(np.diff(rows[order], prepend=0), pieces), _planes(accounts.usual_ns[order], pieces)]
+    causes = []
+    for cause, ns in accounts.parts.items():
+        at = np.flatnonzero(ns[order] * np.sign(extra) >= least)
+        if at.size:
+            planes = [_planes(np.diff(at, prepend=0), pieces), _planes(np.abs(ns[order][at]) // 1_000, pieces)]
+            causes.append([NAMES[cause], len(at), planes])
+    return {"count": len(order), "planes": head, "causes": causes}
 
 
 def _inferred(lane: DrawnLane, calls: Calls, pieces: list[bytes]) -> dict[str, Any]:
