@@ -89,7 +89,7 @@ def test_a_recording_keeps_its_numbers_and_no_name_of_a_file():
     assert values == {
         "p50_ns": 12e6, "p95_ns": 12e6, "all_p50_ns": None, "all_p95_ns": None, "load_ns": None,
         "cold_load_ns": None, "predictions_per_second": 30.0, "neural-engine": 0.75, "gpu": 0.25, "cpu": 0.0,
-        "findings": 1,
+        "compiled": None, "findings": 1,
     }  # fmt: skip
     assert (kept.time, kept.commit, kept.findings) == ("2026-06-03T08:15:00+00:00", "abc", {"Net": ("cold-load",)})
     assert "secret" not in repr(kept)

@@ -98,10 +98,11 @@ def _gate(arguments: Namespace, config: Path | None) -> Gate:
         given += [Limit(each, unit, ANY_WORK if share is None else share) for each, unit, share in arguments.unit]
         names = {limit.name for limit in given}
         late = settings.check.late_frames if arguments.late_frames is None else arguments.late_frames
+        compiled = settings.check.compiled if arguments.compiled is None else arguments.compiled
         limits = (*(limit for limit in settings.check.limits if limit.name not in names), *given)
         gate = check(
             recordings,
-            replace(settings.check, limits=limits, late_frames=late),
+            replace(settings.check, limits=limits, late_frames=late, compiled=compiled),
             baseline,
             today=dt.datetime.now(tz=dt.UTC).date(),
             allowed=Allowed(arguments.allow_environment_change, tuple(arguments.allow_missing), missing),

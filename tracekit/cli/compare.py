@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,8 +16,9 @@ from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import REPORT, is_model, is_performance_report, recordings_in
 from tracekit.cli.requests import request_from
 from tracekit.comparison.comparison import compare, typical
-from tracekit.comparison.history import utc
+from tracekit.comparison.launches import launches_of
 from tracekit.comparison.matrix import expanded_labels, labels_of, matrix, source_of_report, sources_of
+from tracekit.comparison.measurements import utc
 from tracekit.comparison.renderers.tables import render_csv
 from tracekit.documents.brief import brief_comparison, capped
 from tracekit.documents.comparison import comparison_document
@@ -129,7 +131,8 @@ def _run_table(arguments: Namespace, files: Mapping[Path, str]) -> ExitStatus:
     paths = [path for several in recordings for path in several]
     every = measure_all(paths, arguments, request_from(arguments), performance=True)
     measured = sorted(zip(requested_labels, every, strict=True), key=lambda each: _time_of(each[1]))
-    recorded = iter(sources_of(readable([entry for _, entry in measured])))
+    recordings_read = readable([entry for _, entry in measured])
+    recorded = iter(sources_of(recordings_read))
     sources = [
         next(recorded) if entry.performance is None else source_of_report(entry.performance)
         for _, entry in measured
@@ -137,6 +140,7 @@ def _run_table(arguments: Namespace, files: Mapping[Path, str]) -> ExitStatus:
     ]
     labels = [label for label, entry in measured if not entry.failed]
     table = matrix(sources, labels_of(sources, labels), notes_on(every))
+    table = replace(table, launches=launches_of(recordings_read))
     data = {
         "json": lambda: to_json(table),
         "brief": lambda: capped(to_dict(table)),

@@ -19,8 +19,9 @@ from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import REPORT, recordings_in
 from tracekit.cli.requests import request_from
 from tracekit.comparison.comparison import compare
-from tracekit.comparison.history import History, Recorded, history_of, recorded_of
+from tracekit.comparison.history import History, Recorded, history_of, launched_of, recorded_of
 from tracekit.comparison.history_file import ENDING, REF, add_to_history, is_history, read_history
+from tracekit.comparison.launches import launches_of
 from tracekit.comparison.measurements import Measurements
 from tracekit.comparison.renderers.tables import render_history_csv
 from tracekit.documents.comparison import comparison_document
@@ -45,6 +46,9 @@ def run(arguments: Namespace) -> ExitStatus:
         # What is printed has no notes then.
         narrate(f"tracekit: {problem}")
     history = history_of(recordings, notes=[*map(str, problems), *_of_two_builds(recordings, measured)])
+    kept = {one.identity: one for one in measured}
+    launches = launches_of([*measured, *(launched_of(one) for one in recordings if one.identity not in kept)])
+    history = replace(history, launches=launches)
     page = next((path.parent for path, form in files.items() if form == "html"), Path())
     data = {"json": lambda: _json_of(history), "csv": lambda: render_history_csv(history)}
     deliver(arguments, files, lambda form: history_document(history, form, partial(_link, page)), data)

@@ -287,6 +287,7 @@ OPTIONS: dict[str, Option] = {
     "copies": Option("most copies and conversions per prediction", "N", type=_amount),
     "in-flight": Option("most predictions in flight at once", "N", type=_amount),
     "late-frames": Option("most lateness of frames, such as 10ms/s", "TIME/s", type=_lateness),
+    "compiled": Option("most models that are compiled for the device", "N", type=_amount),
     "neural-engine": Option("least share of compute on the Neural Engine", "PERCENT", type=_percent, also="ane"),
     # Model files
     "system": Option("oldest system to support, such as iOS16", "SYSTEM"),

@@ -11,6 +11,7 @@ import numpy as np
 from tracekit.analysis.device_states import THROTTLED
 from tracekit.comparison.findings import FindingChange, finding_changes, footprints_differ
 from tracekit.comparison.latency import METHOD_VERSION, Answer, Reason
+from tracekit.comparison.launches import Series, launches_of
 from tracekit.comparison.measurements import Environment, Measurements, names_of, of_model
 from tracekit.comparison.models import Basis, ModelComparison, Presence, compare_model
 from tracekit.comparison.settings import Floors
@@ -84,6 +85,8 @@ class Comparison:
     """Whether a recording before, and one after, has no rows of Core ML: what is not in it may have happened."""
     notes: tuple[str, ...]
     """What to know before relying on the answers, one sentence each."""
+    launches: tuple[Series, ...] = ()
+    """In which recordings each model was compiled."""
 
     @property
     def compared(self) -> tuple[ModelComparison, ...]:
@@ -136,6 +139,7 @@ def compare(
         findings=finding_changes(before, after, renamed),
         inferred=(any(not one.core_ml for one in before), any(not one.core_ml for one in after)),
         notes=(*notes, *_notes(before, after, models)),
+        launches=launches_of((*before, *after)),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 
 from tracekit._version import __version__
+from tracekit.analysis.specialization import Answer
 from tracekit.analysis.where.verdict import Whereabouts
 from tracekit.comparison.baseline import (
     Baseline,
@@ -117,6 +118,8 @@ def check(
         items.append(Item(Verdict.NOT_COUNTED, "baseline", None, text, None, ("baseline",)))
     if settings.late_frames is not None:
         items += [_late_item(recording, settings.late_frames) for recording in recordings]
+    if settings.compiled is not None:
+        items += [_compiled_item(recording, settings.compiled) for recording in recordings]
     if not items and not settings.limits and not settings.findings and baseline is None:
         text = "nothing to check against: 'tracekit check --init RECORDING' writes limits; or give --baseline"
         items.append(Item(Verdict.ERROR, "config", None, text))
@@ -158,6 +161,22 @@ def _late_item(recording: Measurements, most_ns: float) -> Item:
     verdict = Verdict.PASSED if measured <= most_ns else Verdict.FAILED
     text = f"{format_time(measured)} late per second of animation, {bound}"
     return Item(verdict, "late-frames", None, text, recording.source, setting, measured, most_ns)
+
+
+def _compiled_item(recording: Measurements, most: float) -> Item:
+    """Whether no more models were compiled in a recording than may be."""
+    models = () if recording.specializations is None else recording.specializations.models
+    compiled = [f"{one.model} {format_time(one.ns or 0)}" for one in models if one.answer == Answer.COMPILED]
+    unknown = [f"{one.model}: {one.why}" for one in models if one.answer not in (Answer.COMPILED, Answer.CACHED)]
+    text = (
+        f"{format_count(len(compiled), 'model')} compiled for the device{f' ({word_list(compiled)})' * bool(compiled)}"
+    )
+    verdict = Verdict.FAILED if len(compiled) > most else Verdict.PASSED
+    if len(compiled) <= most < len(compiled) + len(unknown) or not models:
+        verdict = Verdict.INCONCLUSIVE
+        text += f"; unknown: {'; '.join(unknown) or 'no model was loaded'}; record from the launch on"
+    about = f"{recording.source}: {text}, allowed: {most:g}"
+    return Item(verdict, "compiled", None, about, recording.source, ("compiled",), len(compiled), most)
 
 
 def ran_on(recordings: Sequence[Measurements], hashes: Mapping[str, str]) -> tuple[RanOn, ...]:
@@ -231,10 +250,25 @@ def history_items(history: History, newest: Sequence[Recorded], floors: Floors) 
             text = "device or system is unknown, so the history is of others; export the table of contents too"
             yield Item(Verdict.INCONCLUSIVE, "history", key[0], text, None, ("history",))
         yield from _series_items(series_of[key], floors.of(key[0]).allow)
+    yield from _compiled_anew(series_of.values())
     devices = {one.device for one in newest if one.models}
     for series, text in not_in_newest(history):
         if series.device in devices:
             yield Item(Verdict.NOT_COUNTED, "history", series.model, text, None, ("history",))
+
+
+EARLIER = 5
+"""Builds before the newest that say whether a model was compiled in them too."""
+
+
+def _compiled_anew(series: Iterable[Series]) -> Iterator[Item]:
+    """An item for each model that the newest build compiled and none of those right before it."""
+    for one in series:
+        of = next((trend.values for trend in one.trends if trend.figure == "compiled"), (None,))
+        known = [value for value in of[:-1] if value is not None][-EARLIER:]
+        if of[-1] and known and not any(known):
+            text = f"compiled in this build, and in none of the {format_count(len(known), 'build')} before it that tell"
+            yield Item(Verdict.NOT_COUNTED, "history", one.model, text, None, ("history",))
 
 
 def _series_items(series: Series, allow: float) -> Iterator[Item]:

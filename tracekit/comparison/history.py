@@ -14,10 +14,12 @@ from itertools import pairwise
 import numpy as np
 
 from tracekit.analysis.quantities import MODEL
+from tracekit.analysis.specialization import Answer, Launch, Specialization, Specializations
 from tracekit.arrays import FloatArray
 from tracekit.comparison.change_points import MIN_BUILDS, Change, changes_in
 from tracekit.comparison.latency import MIN_PREDICTIONS
-from tracekit.comparison.measurements import Measurements, ModelMeasurements
+from tracekit.comparison.launches import Launched, Series as Launches
+from tracekit.comparison.measurements import Environment, Measurements, ModelMeasurements, utc
 from tracekit.comparison.words import arrow, percent_change
 from tracekit.grouping import grouped
 from tracekit.report.formatting import quantity, word_list
@@ -58,6 +60,7 @@ FIGURES: Mapping[str, Figure] = {
     "neural-engine": Figure("Neural Engine", "share", -1),
     "gpu": Figure("GPU", "share"),
     "cpu": Figure("CPU", "share"),
+    "compiled": Figure("times compiled", "count"),
     "findings": Figure("findings", "count", 1),
 }
 """By id, in their order; shares are those of compute. Latencies of all predictions are those of a recording with too
@@ -169,6 +172,8 @@ class History:
     series: tuple[Series, ...]
     notes: tuple[str, ...] = ()
     """What could not be read, and what counts once."""
+    launches: tuple[Launches, ...] = ()
+    """In which recordings each model was compiled."""
     schema_version: int = SCHEMA_VERSION
 
 
@@ -180,6 +185,7 @@ def recorded_of(recording: Measurements, modified: float, commit: str | None = N
         ids = [check.id for check in recording.checks if (check.outcome, check.model) == ("finding", model.name)]
         findings[model.name] = tuple(ids)
         quantities = {**model.quantities, "findings": len(ids) if recording.core_ml else None}
+        quantities["compiled"] = recording.times_compiled(model.name)
         models[model.name] = tuple(_value(name, model, quantities) for name in FIGURES)
     return Recorded(
         utc(recording.started) or datetime.fromtimestamp(modified, UTC).isoformat(timespec="seconds"),
@@ -203,14 +209,17 @@ def _value(name: str, model: ModelMeasurements, quantities: Mapping[str, float |
     return None if value is None or few or model.inexact.error_ns(name) else round(value, 0 if unit == "ns" else 3)
 
 
-def utc(date: str | None) -> str | None:
-    """A date in UTC as ISO 8601, to the second, so that texts sort by time; None where it is none."""
-    try:
-        moment = datetime.fromisoformat(date or "")
-        moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return moment.isoformat(timespec="seconds")
-    except (ValueError, OverflowError):
-        return None
+def launched_of(one: Recorded) -> Launched:
+    """A recording of a history as a launch, by its figures alone."""
+    models: list[Specialization] = []
+    for name, values in one.models.items():
+        figures = dict(zip(FIGURES, values, strict=True))
+        if (times := figures["compiled"]) is not None:
+            answer, ns = (Answer.COMPILED, "cold_load_ns") if times else (Answer.CACHED, "load_ns")
+            models.append(Specialization(name, answer, int(times), int(figures[ns] or 0) or None))
+    environment = Environment(one.device, one.system, *(None,) * 4)
+    shown = Specializations(Launch(None, None, None, one.identity, ""), tuple(models))
+    return Launched(one.commit or one.time, environment, one.time, one.commit, shown)
 
 
 def history_of(recordings: Iterable[Recorded], newest: Sequence[Recorded] = (), notes: Sequence[str] = ()) -> History:
@@ -280,7 +289,10 @@ def _parts(model: str, device: str | None, system: str | None, recorded: Iterabl
             findings = dict.fromkeys(check for one in build for check in one.findings.get(model, ()))
             builds.append(Build(_began(build), build[0].commit, len(build), tuple(findings), report))
         table = np.array(medians, np.float64)
-        trends = (_trend(name, table[:, at]) for at, name in enumerate(FIGURES) if not np.isnan(table[:, at]).all())
+        known = (table[:, at] > 0 if name == "compiled" else ~np.isnan(table[:, at]) for at, name in enumerate(FIGURES))
+        trends = (
+            _trend(name, table[:, at]) for at, (name, of) in enumerate(zip(FIGURES, known, strict=True)) if of.any()
+        )
         yield Series(model, device, system, begins, False, tuple(builds), tuple(trends))
 
 

@@ -16,7 +16,8 @@ from pathlib import Path
 from sys import intern
 from typing import Any
 
-from tracekit.comparison.history import FIGURES, Recorded, utc
+from tracekit.comparison.history import FIGURES, Recorded
+from tracekit.comparison.measurements import utc
 from tracekit.errors import TracekitError, UsageError, refusals
 from tracekit.named_files import read_file
 

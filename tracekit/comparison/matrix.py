@@ -17,6 +17,7 @@ from tracekit.analysis.quantities import LOADS, MODEL, PLANNED, Quantity, Sample
 from tracekit.arrays import IntArray
 from tracekit.comparison import words
 from tracekit.comparison.latency import MIN_PREDICTIONS
+from tracekit.comparison.launches import Series
 from tracekit.comparison.measurements import EXACT, Inexact, Measurements, ModelMeasurements, least_exact
 from tracekit.comparison.sampling import quantile_interval
 from tracekit.comparison.settings import Floor
@@ -139,6 +140,8 @@ class Matrix:
     rows: tuple[Row, ...]
     """By model, in the order of the first source that holds it."""
     notes: tuple[str, ...]
+    launches: tuple[Series, ...] = ()
+    """In which recordings each model was compiled."""
 
 
 def _tokens_per_second(sample: Sample) -> float | None:
@@ -147,12 +150,24 @@ def _tokens_per_second(sample: Sample) -> float | None:
 
 WARM, ALL = ("p50_ns", "p95_ns"), ("all_p50_ns", "all_p95_ns")
 
-_SHOWN = (*WARM, *ALL, LOADS.id, "load_ns", "cold_load_ns", "fps", "neural_engine_compute", PLANNED.id, "predictions")
+_COMPILED = Quantity("compiled", "times compiled", "count", lambda _: None, most_is_best=None)
+_SHOWN = (
+    *WARM,
+    *ALL,
+    LOADS.id,
+    _COMPILED.id,
+    "load_ns",
+    "cold_load_ns",
+    "fps",
+    "neural_engine_compute",
+    PLANNED.id,
+    "predictions",
+)
 _COUNTED = {name: name.replace("_", " ") for name in ("signposts", "first_tokens", "next_tokens")}
 """What is counted in place of predictions where there is no model, or one of language."""
 _RATE = Quantity("tokens_per_second", "tokens/s at the median", "/s", _tokens_per_second, most_is_best=None)
 FIGURES: dict[str, Quantity] = {
-    **{name: {**MODEL, LOADS.id: LOADS, PLANNED.id: PLANNED}[name] for name in _SHOWN},
+    **{name: {**MODEL, LOADS.id: LOADS, _COMPILED.id: _COMPILED, PLANNED.id: PLANNED}[name] for name in _SHOWN},
     _RATE.id: _RATE,
     **{name: replace(MODEL["predictions"], id=name, title=title) for name, title in _COUNTED.items()},
 }
@@ -171,7 +186,10 @@ def sources_of(recordings: Sequence[Measurements]) -> list[Source]:
     for one in recordings:
         environment = one.environment
         rates = ("fps",) if environment.simulated else ()
-        figures = tuple(_figures(model, (*rates, *(WARM if model.name in every else ALL))) for model in one.models)
+        figures = tuple(
+            _figures(model, (*rates, *(WARM if model.name in every else ALL)), one.times_compiled(model.name))
+            for model in one.models
+        )
         notes: list[str] = []
         if one.environment.simulated:
             notes.append(f"{one.source}: {SIMULATOR}.")
@@ -186,7 +204,7 @@ def sources_of(recordings: Sequence[Measurements]) -> list[Source]:
     return sources
 
 
-def _figures(model: ModelMeasurements, hidden: Collection[str]) -> Figures:
+def _figures(model: ModelMeasurements, hidden: Collection[str], compiled: int | None) -> Figures:
     quantities = {name: value for name, value in model.quantities.items() if name not in hidden}
     for name, title in _COUNTED.items():
         if model.counted == title:
@@ -202,7 +220,7 @@ def _figures(model: ModelMeasurements, hidden: Collection[str]) -> Figures:
     half_widths = noise | ({"fps": noise["p50_ns"]} if "p50_ns" in noise else {})
     return Figures(
         model.name,
-        quantities | {LOADS.id: model.loads or None},
+        quantities | {LOADS.id: model.loads or None, _COMPILED.id: compiled},
         tuple(DEVICE_NAMES[Device(name)] for name, share in model.followed_units.items() if share >= USED),
         model.inexact,
         half_widths,
@@ -241,7 +259,9 @@ def matrix(sources: Sequence[Source], labels: Sequence[str], notes: Iterable[str
     models = [model for source in sources for model in source.models]
     names = dict.fromkeys(model.model for model in models)
     every = (_row(name, figure, list(groups.values())) for name in names for figure in FIGURES)
-    rows = tuple(row for row in every if any(value is not None for value in row.values))
+    rows = tuple(
+        row for row in every if any(value or (value == 0 and row.figure != _COMPILED.id) for value in row.values)
+    )
     explained = [NO_TEST] if any(row.best for row in rows) else []
     if any(len(group) > 1 for group in groups.values()):
         explained.append("Several recordings with one label: the median of their values; counts are added up.")

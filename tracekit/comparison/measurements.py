@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
+from datetime import UTC, datetime
 
 import numpy as np
 
 from tracekit.analysis.quantities import Population, Sample, quantities_of
+from tracekit.analysis.specialization import Answer, Specializations
 from tracekit.analysis.where.verdict import Whereabouts
 from tracekit.arrays import BoolArray, IntArray
 from tracekit.errors import unknown
@@ -222,8 +224,26 @@ class Measurements:
     """When it began, as ISO 8601."""
     commit: str | None = None
     """The commit that it is of, where one was given."""
+    specializations: Specializations | None = None
+    """Which models were compiled; None where that was not kept."""
     late_ns: float | None = None
     """Lateness of frames in ns per second of animation; None where late frames were not recorded."""
+
+    def times_compiled(self, model: str) -> int | None:
+        """How often a model was compiled; None where the recording does not tell."""
+        held = () if self.specializations is None else self.specializations.models
+        known = (one.times for one in held if one.model == model and one.answer in (Answer.COMPILED, Answer.CACHED))
+        return next(known, None)
+
+
+def utc(date: str | None) -> str | None:
+    """A date in UTC as ISO 8601, to the second, so that texts sort by time; None where it is none."""
+    try:
+        moment = datetime.fromisoformat(date or "")
+        moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return moment.isoformat(timespec="seconds")
+    except (ValueError, OverflowError):
+        return None
 
 
 def of_model(recordings: Iterable[Measurements], name: str) -> list[ModelMeasurements]:
@@ -244,4 +264,6 @@ def only_models(recording: Measurements, patterns: Sequence[str]) -> Measurement
         recording,
         models=tuple(model for model in recording.models if model.name in chosen),
         checks=tuple(check for check in recording.checks if check.model is None or check.model in chosen),
+        specializations=(held := recording.specializations)
+        and replace(held, models=tuple(each for each in held.models if each.model in chosen)),
     )

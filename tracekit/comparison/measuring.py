@@ -21,6 +21,7 @@ from tracekit.analysis.loads import first_predictions
 from tracekit.analysis.operations import times_of_operation
 from tracekit.analysis.quantities import mostly_overlap
 from tracekit.analysis.requests import known_together, name_of, request_groups
+from tracekit.analysis.specialization import specializations
 from tracekit.analysis.where.verdict import whereabouts
 from tracekit.comparison.latency import MIN_PREDICTIONS
 from tracekit.comparison.measurements import (
@@ -139,6 +140,7 @@ def measure_with(trace: Trace, facts: Facts, shown: Shown | None) -> Measurement
         identity=identity_of(trace),
         started=facts.recording.start_date,
         commit=facts.recording.commit,
+        specializations=specializations(trace, None if shown is None or shown.models is None else facts.rates),
         late_ns=None if (frames := frame_summary(trace)) is None else frames.ns_per_second,
     )
 

@@ -19,7 +19,8 @@ import numpy as np
 
 from tracekit.analysis.breakdown.device_runs import UNITS
 from tracekit.analysis.breakdown.summary import GROUPS
-from tracekit.analysis.where.verdict import Answer, UnitUse, Whereabouts
+from tracekit.analysis.specialization import Answer, Launch, Specialization, Specializations
+from tracekit.analysis.where.verdict import Answer as Worked, UnitUse, Whereabouts
 from tracekit.arrays import IntArray
 from tracekit.comparison.latency import METHOD_VERSION
 from tracekit.comparison.measurements import (
@@ -114,8 +115,21 @@ def _measurements(report: dict[str, Any]) -> Measurements:
         limited=limits_in(facts["notes"]),
         started=facts["start_date"],
         commit=facts.get("commit"),
+        specializations=_specializations(report.get("specializations")),
         late_ns=_late_ns(report.get("frames")),
     )
+
+
+def _specializations(plain: object) -> Specializations | None:
+    if plain is None:
+        return None
+    record = _dict(plain, "specializations")
+    launch = Launch(**_fields_of(Launch, _dict(record.get("launch"), "launch")))
+    listed = (_dict(each, "models") for each in _list(record, "models"))
+    models = tuple(Specialization(**_fields_of(Specialization, each)) for each in listed)
+    if {each.answer for each in models} - {*map(str, Answer)}:
+        raise MalformedError("answer")
+    return Specializations(launch, models)
 
 
 def _late_ns(frames: object) -> float | None:
@@ -270,7 +284,7 @@ def _where_from_plain(plain: object, *, whole: bool = True) -> Whereabouts:
     record = _dict(plain, "where")
     functions = _dict(record.get("functions"), "functions") if whole else {}
     units = tuple(UnitUse(**_fields_of(UnitUse, _dict(each, "units"))) for each in _list(record, "units"))
-    if tuple(each.unit for each in units) != tuple(map(str, UNITS)) or {each.answer for each in units} - {*Answer}:
+    if tuple(each.unit for each in units) != tuple(map(str, UNITS)) or {each.answer for each in units} - {*Worked}:
         raise MalformedError("units")
     return Whereabouts(
         _value(record, "predictions", _is_count),
@@ -284,7 +298,9 @@ def _fields_of(owner: type, record: dict[str, Any]) -> dict[str, Any]:
     """The fields of a dataclass of counts, shares, texts and tuples of texts."""
     readers: dict[str, Callable[[str], Any]] = {
         "str": lambda key: _value(record, key, str),
+        "str | None": lambda key: _value(record, key, str, optional=True),
         "int": lambda key: _value(record, key, _is_count),
+        "int | None": lambda key: _value(record, key, _is_count, optional=True),
         "float | None": lambda key: None if record.get(key) is None else _number(record, key),
         "tuple[str, ...]": lambda key: tuple(map(str, _list(record, key))),
     }

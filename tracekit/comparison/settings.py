@@ -72,6 +72,7 @@ SUPPRESSION = {
 CHECK_KEYS = {
     "baseline": Key('"perf/iphone.json"', "a baseline to compare with; a path from here"),
     "history": Key('"perf/history.jsonl"', "a history to be the newest build of; a path from here, or git notes"),
+    "compiled": Key("0", "most models that may be compiled for the device in a recording"),
     "late-frames": Key('"10ms/s"', "most lateness of frames per second of animation"),
 }
 """What `tracekit check` takes beside tables."""
@@ -153,6 +154,8 @@ class CheckSettings:
     suppressions: tuple[Suppression, ...] = ()
     late_frames: float | None = None
     """Most lateness of frames per second of animation, in ns; None where there is no limit."""
+    compiled: float | None = None
+    """Most models that may be compiled in a recording; None where there is no limit."""
 
     def suppresses(self, check: str, model: str | None, today: date) -> bool:
         """Whether a finding does not count today."""
@@ -192,6 +195,9 @@ def parse_check(table: object, checks: frozenset[str]) -> CheckSettings:
     late = settings.get("late-frames", "0ms/s")
     if not isinstance(late, str) or not late.endswith("/s") or (late_ns := _time_ns(late[:-2])) is None:
         raise UsageError("'check.late-frames': must be a time per second, as \"10ms/s\"")
+    compiled = settings.get("compiled")
+    if compiled is not None and (type(compiled) is not int or compiled < 0):
+        raise UsageError("'check.compiled': must be a whole number from 0 on")
     limits = []
     for pattern, entries in _table(settings.get("limits", {}), "check.limits").items():
         if not isinstance(entries, dict):
@@ -214,6 +220,7 @@ def parse_check(table: object, checks: frozenset[str]) -> CheckSettings:
         tuple(limits),
         tuple(_suppression(entry, checks) for entry in suppressed),
         late_ns if "late-frames" in settings else None,
+        compiled,
     )
 
 

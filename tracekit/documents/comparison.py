@@ -12,6 +12,7 @@ from tracekit.comparison.findings import FindingChange, FindingStatus
 from tracekit.comparison.latency import CHANGED, MIN_P95, Answer, LatencyChange, Reason
 from tracekit.comparison.models import Basis, ModelComparison, Pair, Presence
 from tracekit.documents import columns, compared_figures as figures
+from tracekit.documents.launches import launches_section
 from tracekit.documents.pictures import LATENCIES_OPEN
 from tracekit.render import blocks
 from tracekit.render.blocks import Column, Paragraph, Role, Section, Span, items, section, table
@@ -85,6 +86,7 @@ def comparison_document(
             _models(comparison.compared, " within these recordings" if _is_pair(comparison) else "", models),
             section("Models on one side", unmatched, note="not compared", name="unmatched"),
             section("Findings", table("Findings", FINDINGS, comparison.findings), name="findings"),
+            launches_section(comparison.launches, quiet=True),
             *drawn,
             section("Notes", items(notes), name="notes"),
         ),

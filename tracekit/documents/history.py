@@ -23,6 +23,7 @@ from tracekit.comparison.history import (
 )
 from tracekit.comparison.latency import MIN_PREDICTIONS
 from tracekit.documents import columns
+from tracekit.documents.launches import launches_section
 from tracekit.render import blocks
 from tracekit.render.blocks import Column, Line, Paragraph, Role, Section, Span, items, join, section, table
 from tracekit.render.markup import Html, tag
@@ -92,6 +93,7 @@ def history_document(history: History, form: str = "text", link: Callable[[str],
             looks,
             board,
             *(_section(one, drawn, form) for one in current),
+            launches_section(history.launches),
             section("Earlier series", *(_section(one, drawn, form) for one in ended), folded=True),
             items((*(f"{one.model}: {text}" for one, text in not_in_newest(history)), *history.notes)),
         ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tracekit.comparison.comparison import Comparison
+from tracekit.comparison.launches import newest_word
 from tracekit.comparison.measurements import Measurements
 from tracekit.documents.compared_figures import summary
 from tracekit.documents.report import context_line, summary_line, tone_of
@@ -41,7 +42,8 @@ def latest_lines(
         _, comparison = earlier
         differing = ", ".join(one.what for one in comparison.unfair)
         unfair = f" · not a fair comparison: {differing}" if differing else ""
-        since = f"since {comparison.before[0]}: {summary(comparison)}{unfair}"
+        compiled = "".join(f" · {one.model} {word}" for one in comparison.launches if (word := newest_word(one)))
+        since = f"since {comparison.before[0]}: {summary(comparison)}{compiled}{unfair}"
     return (Span(what, Role.STRONG), _verdict(report), since, ("next: ", Span("  ·  ".join(commands), Role.CODE)))
 
 

@@ -7,6 +7,7 @@ from operator import attrgetter
 
 from tracekit.comparison.matrix import FIGURES, Column as Recordings, Matrix, Row
 from tracekit.documents import columns
+from tracekit.documents.launches import launches_section
 from tracekit.render.blocks import Column, Document, Line, Paragraph, Role, Span, items, present, table
 from tracekit.report.formatting import ABSENT, quantity, word_list
 from tracekit.units import format_count
@@ -50,7 +51,9 @@ def matrix_document(matrix: Matrix) -> Document:
         parts=True,
     )
     empty = None if matrix.rows else Paragraph("no model with a prediction or a load")
-    return Document(title, "", Role.PLAIN, blocks=present(empty, grid, items(matrix.notes)))
+    return Document(
+        title, "", Role.PLAIN, blocks=present(empty, grid, launches_section(matrix.launches), items(matrix.notes))
+    )
 
 
 def _figure(row: Row, known: set[tuple[str, int]], pooled: bool) -> _Line:

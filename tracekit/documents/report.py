@@ -220,8 +220,15 @@ def several_document(entries: Sequence[Analyzed]) -> blocks.Document:
     words = ", ".join(f"{kinds[kind]} {kind}" for kind in KINDS if kinds[kind])
     summary = f"{format_count(len(entries), 'recording')}: {words}"
     grid = table("Recordings", SEVERAL, rows)
+    # A report on one recording compares none.
+    from tracekit.comparison.launches import launches_of
+    from tracekit.documents.launches import launches_section
+
+    launches = launches_section(launches_of([entry.report for entry in entries]))
     more = "tracekit analyze RECORDING"
-    return blocks.Document("Recordings", summary, Role.PLAIN, blocks=blocks.present(grid), closing=summary, more=more)
+    return blocks.Document(
+        "Recordings", summary, Role.PLAIN, blocks=blocks.present(grid, launches), closing=summary, more=more
+    )
 
 
 class _Row(NamedTuple):

@@ -19,6 +19,7 @@ import pandas as pd
 from tracekit.analysis.breakdown.partition import breakdown
 from tracekit.analysis.code.call_sites import call_sites
 from tracekit.analysis.ledger.choice import Choice
+from tracekit.analysis.specialization import Specialization, specializations
 from tracekit.analysis.where.verdict import UnitUse, unit_rows, whereabouts
 from tracekit.api import Analysis, explain, judge, what_if_fixed
 from tracekit.errors import UsageError, naming_keywords
@@ -125,6 +126,12 @@ class LoadedTrace:
         models = zip(self.trace.models.name, self.trace.models.level, strict=True)
         rows = [row for each in models for row in unit_rows(each[0], whereabouts(self.trace, *each))]
         return pd.DataFrame(rows, columns=["model", "of_predictions", *(each.name for each in fields(UnitUse))])
+
+    @property
+    def specializations(self) -> pd.DataFrame:
+        """Whether each model was compiled for the device or came from the cache: the columns of `Specialization`."""
+        rows = [asdict(each) for each in specializations(self.trace).models]
+        return pd.DataFrame(rows, columns=[each.name for each in fields(Specialization)])
 
     @property
     def coverage(self) -> pd.DataFrame:
@@ -265,7 +272,7 @@ class LoadedTraces:
     activity, data, compute = map(_of_all, ("activity", "data", "compute"))
     neural_engine, gpu = map(_of_all, ("neural_engine", "gpu"))
     predictions, loads, models, coverage = map(_of_all, ("predictions", "loads", "models", "coverage"))
-    compute_units = _of_all("compute_units")
+    compute_units, specializations = map(_of_all, ("compute_units", "specializations"))
 
     def __repr__(self) -> str:
         return f"<{format_count(len(self.traces), 'recording')}: {format_names([*self.traces])}>"

@@ -165,6 +165,26 @@ COMPUTE_UNITS = (
     text("why", "why it is refuted, unknown, or not known completely"),
 )
 
+SPECIALIZATIONS = (
+    text("model", "the model"),
+    text("answer", "`compiled`, `cached`, `not_loaded` or `unknown`"),
+    number("times", "loads that compiled it"),
+    number("ns", "time that those loads cover; else that of the longest load; null without any"),
+    number("wait_ns", "from the launch to its first prediction; null where the recording began later"),
+    text("evidence", "what shows it"),
+    text("why", "why it is unknown, or not loaded"),
+    text("units", "compute units that are proven to have worked for it"),
+    *(
+        text(name, f"hash of {what}, the same in every recording; null where it was not recorded")
+        for name, what in (
+            ("content", "the operations that ran"),
+            ("path", "the app's path"),
+            ("container", "the random folders of that path"),
+            ("arguments", "the command line"),
+        )
+    ),
+)
+
 FINDINGS = (
     number("rank", "1 for the finding that costs most"),
     text("check_id", "the check"),

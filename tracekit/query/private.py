@@ -22,7 +22,16 @@ from tracekit.trace.instruments.catalogue import INSTRUMENTS
 from tracekit.trace.samples import SYSTEM
 from tracekit.trace.trace import Trace
 
-OF_REPORT: Final = ("models", "compute_units", "operations", "findings", "checks", "evidence", "recording")
+OF_REPORT: Final = (
+    "models",
+    "compute_units",
+    "specializations",
+    "operations",
+    "findings",
+    "checks",
+    "evidence",
+    "recording",
+)
 """Views of a report, which is redacted itself."""
 _OF_EVENTS = ("lane", "kind", "level", "compute_unit", "attribution", "origin", "source_table")
 _OF_REQUESTS = ("form", "runtime", "phase", "first_token_from", "error")

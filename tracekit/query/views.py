@@ -117,6 +117,14 @@ def _compute_units(source: Source) -> ViewRows:
     return typed([tuple(row[column.name] for column in of.COMPUTE_UNITS) for row in rows], of.COMPUTE_UNITS)
 
 
+def _specializations(source: Source) -> ViewRows:
+    held = source.report().specializations
+    rows = [] if held is None else [asdict(held.launch) | asdict(each) for each in held.models]
+    joined = ({name: "; ".join(row[name]) for name in ("evidence", "units")} for row in rows)
+    known = (row | texts for row, texts in zip(rows, joined, strict=True))
+    return typed([tuple(row[column.name] for column in of.SPECIALIZATIONS) for row in known], of.SPECIALIZATIONS)
+
+
 def _requests(source: Source) -> ViewRows:
     return _of(source.trace.requests, of.REQUESTS, id=source.trace.requests.request)
 
@@ -224,6 +232,7 @@ VIEWS: Mapping[str, View] = {
         View("breakdown", "where the time of each prediction went", of.BREAKDOWN, _breakdown, _CORE_ML),
         View("models", "models, with the numbers that reports show", of.MODELS, _models, _CORE_ML),
         View("compute_units", "whether each unit worked for each model", of.COMPUTE_UNITS, _compute_units, _CORE_ML),
+        View("specializations", "whether each model was compiled, or cached", of.SPECIALIZATIONS, _specializations),
         View("findings", "what the checks found, the most expensive first", of.FINDINGS, _findings),
         View("checks", "the answer of each check for each model", of.CHECKS, _checks),
         View("evidence", "intervals that show a finding, a selection where there are many", of.EVIDENCE, _evidence),

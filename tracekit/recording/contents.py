@@ -51,6 +51,8 @@ class Target:
     arguments: str | None = None
     """Command line of a launched target. Private: redact."""
     termination_reason: str | None = None
+    path: str | None = None
+    """Of the executable. Private; only tables of contents hold it."""
 
 
 @dataclass(frozen=True, slots=True)

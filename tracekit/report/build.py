@@ -14,6 +14,7 @@ from tracekit.analysis.models import ModelSummary, summarize_models
 from tracekit.analysis.operations import operations
 from tracekit.analysis.requests import summarize_requests
 from tracekit.analysis.runtimes import summarize_runtimes
+from tracekit.analysis.specialization import specializations
 from tracekit.detectors.options import ChosenChecks
 from tracekit.recording.table import TableState
 from tracekit.report.call_sites import code_info, symbols_sentence
@@ -78,6 +79,7 @@ def build_report(
     of_all = shown is None or shown.models is None
     summary = summarize(results, what_ran(ran_runtimes, ran_operations, requests) if of_all else "")
     results = sorted(results, key=lambda result: not explains(result, summary))
+    specialized = specializations(trace, None if of_all else names)
     report = Report(
         schema_version=SCHEMA_VERSION,
         tool=ToolInfo("tracekit", __version__, config),
@@ -99,6 +101,7 @@ def build_report(
         sustained=sustained(trace) if shown is None else (),
         frames=frame_summary(trace) if shown is None else None,
         hangs=model_hangs(trace) if shown is None else (),
+        specializations=specialized if specialized.models else None,
     )
     report = report if functions else without_functions(report)
     report = redact_report(report, private_facts(trace)) if redact else report

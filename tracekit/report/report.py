@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tracekit.analysis.operations import Operation
     from tracekit.analysis.requests import RequestSummary
     from tracekit.analysis.runtimes import RuntimeSummary
+    from tracekit.analysis.specialization import Specializations
     from tracekit.detectors.outcomes import Cost, Evidence, Metric
     from tracekit.detectors.pages import Reference
     from tracekit.detectors.ranking import Related
@@ -465,6 +466,8 @@ class Report:
     """Late frames of the target; None where frames were not recorded, which is not zero."""
     hangs: tuple[ModelHangs, ...] = field(default=(), metadata=IF_ANY)
     """Hangs of the main thread in which it loads or predicts, by model."""
+    specializations: Specializations | None = field(default=None, metadata=IF_ANY)
+    """Which models were compiled for the device, and on what the cache may depend; None where no model is known."""
 
     def __post_init__(self) -> None:
         of_files = (answer for file in self.model_files for answer in file.results)

@@ -20,7 +20,7 @@ def test_a_line_for_each_build_names_what_changed_with_it():
         "model": "Sharpen", "device": "iPhone 14 Pro", "system": "iOS 18.5 (22F76)",
         "time": "2026-08-06T09:00:00+00:00", "commit": commit(2), "recordings": "1", "p50_ns": "", "p95_ns": "",
         "all_p50_ns": "", "all_p95_ns": "", "load_ns": "", "cold_load_ns": "", "predictions_per_second": "",
-        "neural-engine": "0.5", "gpu": "", "cpu": "", "findings": "", "changed": "",
+        "neural-engine": "0.5", "gpu": "", "cpu": "", "compiled": "", "findings": "", "changed": "",
     }  # fmt: skip
 
 

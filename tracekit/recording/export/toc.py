@@ -4,6 +4,7 @@
       run number="1"
         info/target      device, host-device, and the process or all-processes
         info/summary     dates, duration in seconds, versions, template
+      processes        where the executable of each process lies
         data             one table element per table; table[N] in the xpath of a node counts these from 1
 
 The environment of the target may hold secrets and is not read.
@@ -88,6 +89,7 @@ def _run(label: str, index: int, element: etree._Element) -> TocRun:
             process=None if name is None and pid is None else Process(name or "", pid),
             arguments=_text(process.get("arguments")),
             termination_reason=_text(process.get("termination-reason")),
+            path=_path(element, process),
         )
     elif target is not None and target.find("all-processes") is not None:
         recorded = Target(kind="all-processes")
@@ -120,6 +122,12 @@ def _run(label: str, index: int, element: etree._Element) -> TocRun:
         attributes = {str(key): str(value) for key, value in table.items() if key != "schema"}
         tables.append((schema, MappingProxyType(attributes)))
     return TocRun(run, None if data is None else tuple(tables), failed)
+
+
+def _path(run: etree._Element, process: etree._Element) -> str | None:
+    """Where the executable of the target lies, by the list of processes."""
+    listed = (one for one in run.iterfind("processes/process") if one.get("pid") == process.get("pid"))
+    return next(filter(None, (_text(one.get("path")) for one in listed)), None)
 
 
 def _import_source(run: etree._Element) -> str | None:

@@ -1,0 +1,218 @@
+"""Whether a recording shows that a model was compiled for the device, or came from the cache, and on what the cache may
+depend. What the cache's key holds, and what a recording shows of it, is in public reports only; a signature, the free
+storage and what the cache held before are in none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from hashlib import sha256
+from typing import Final
+
+import numpy as np
+
+from tracekit.analysis.loads import cold_loads, preparations
+from tracekit.analysis.statistics import top_calls
+from tracekit.analysis.where.evidence import EXECUTED
+from tracekit.analysis.where.verdict import Answer as Worked, whereabouts
+from tracekit.arrays import BoolArray
+from tracekit.intervals import Intervals
+from tracekit.sorting import distinct_numbers
+from tracekit.trace.events import LOAD_KINDS, Attribution, Calls, Kind, Level, Origin
+from tracekit.trace.identity import identity_of
+from tracekit.trace.trace import Trace
+
+
+class Answer(StrEnum):
+    """What a recording shows of a model."""
+
+    COMPILED = "compiled"
+    CACHED = "cached"
+    NOT_LOADED = "not_loaded"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Specialization:
+    """One model in one recording."""
+
+    model: str
+    answer: str
+    """`compiled`, `cached`, `not_loaded` or `unknown`."""
+    times: int
+    """Loads that compiled it. Rows of the Neural Engine without a load are of one."""
+    ns: int | None
+    """Time that the loads that compiled it cover, of several together; else the longest load; of rows of the Neural
+    Engine without a load what they cover. None without either."""
+    evidence: tuple[str, ...] = ()
+    """What shows it, strongest first."""
+    why: str = ""
+    """Why it is unknown, or not loaded; else empty."""
+    units: tuple[str, ...] = ()
+    """Compute units that are proven to have worked for it: all that is known of its configuration."""
+    content: str | None = None
+    """Hash of the operations that hardware executed for it; None where rows name none."""
+    wait_ns: int | None = None
+    """From the launch to its first prediction; None where the recording did not begin with the launch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """On what the cache may depend beside the system, to see whether it differs. Hashes of 16 bits, to which too many
+    texts lead to guess one; None: not recorded."""
+
+    path: str | None
+    """Of the app's path, less the container."""
+    container: str | None
+    """Of the random folders in the path, as iOS makes one for each installation."""
+    arguments: str | None
+    """Of the command line."""
+    identity: str | None
+    """Which recording it is, in copies alike."""
+    place: str
+    """What the path says of the build, in a clause; empty for nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Specializations:
+    """All that a recording shows of them."""
+
+    launch: Launch
+    models: tuple[Specialization, ...]
+    """Those that the app called or loaded; where Core ML recorded nothing, also those that the engine compiled."""
+
+
+_RANDOM: Final = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
+_PLACES: Final = {
+    "/DerivedData/": "a development build",
+    "/AppTranslocation/": "an app that Gatekeeper runs from a random folder",
+    "/Containers/Bundle/Application/": "an installed app",
+    "/private/var/folders/": "in a temporary folder",
+    "/tmp/": "in a temporary folder",  # noqa: S108 - looked for, not written to
+}
+COMPILERS: Final = ("ANECompilerService", "aned", "ANELargeModelCompilerService", "E5CompilerService")
+"""Processes of the system that compile for apps."""
+COMPILER_SHARE: Final = 0.5
+"""Least part of a load in which one of them runs, from which on it compiled the model: public reports have nearly all
+of it, and none in a load from the cache (heuristic)."""
+
+
+def _hash(text: str | None) -> str | None:
+    return None if not text or text == "Unknown" else sha256(text.encode()).hexdigest()[:4]
+
+
+def _launch_of(trace: Trace) -> Launch:
+    run = trace.run
+    path = run.target.path or ""
+    python = run.target.process is not None and run.target.process.name.casefold().startswith("python")
+    place = next((words for part, words in _PLACES.items() if part in path), "Python" if python else "")
+    random = "".join(_RANDOM.findall(path))
+    return Launch(_hash(_RANDOM.sub("", path)), _hash(random), _hash(run.target.arguments), identity_of(trace), place)
+
+
+def compilers(trace: Trace) -> dict[str, Intervals]:
+    """When each process that compiles for apps was sampled; only recordings of all processes show any. O(samples)."""
+    sampled = trace.sampled
+    if sampled is None:
+        return {}
+    rows, found = sampled.samples, dict[str, Intervals]()
+    for name in COMPILERS:
+        times = rows.time_ns[rows.process.is_any(name)]
+        if len(times):
+            found[name] = Intervals(times - sampled.period_ns, times)
+    return found
+
+
+def specializations(trace: Trace, models: Collection[str] | None = None) -> Specializations:
+    """Of all models of a recording, or of some. O(models × n log n) in the rows of the trace."""
+    called = trace.activity.where(trace.activity.level.is_any(Level.TOP)).model.held()
+    names = dict.fromkeys((*called, *preparations(trace).model.held()) if trace.inferred or not called else called)
+    chosen = (name for name in names if models is None or name in models)
+    return Specializations(_launch_of(trace), tuple(_specialization(trace, name) for name in chosen))
+
+
+def _specialization(trace: Trace, name: str) -> Specialization:
+    activity = trace.activity
+    own = activity.level.is_any(Level.TOP) & activity.model.is_any(name)
+    loads = activity.where(own & activity.kind.is_any(*LOAD_KINDS))
+    predictions = activity.where(own & activity.kind.is_any(Kind.PREDICTION))
+    found = _of_loads(trace, name, loads) if len(loads) else _without_loads(trace, name)
+    launched = trace.run.target.kind == "launched" and len(predictions) > 0
+    where = whereabouts(trace, name, ids=predictions.id) if len(predictions) else None
+    return replace(
+        found,
+        wait_ns=int(predictions.start_ns.min()) if launched else None,
+        units=() if where is None else tuple(each.unit for each in where.units if each.answer == Worked.PROVEN),
+        # Of several functions, a launch may run any.
+        content=None if where is None or where.functions else _content(trace, name),
+    )
+
+
+_SAID: Final = {
+    Origin.CORE_ML: "Core ML's load rows",
+    Origin.SIGNPOSTS: "Core ML's signposts",
+    Origin.CALL_STACKS: "call stacks",
+    Origin.HARDWARE: "rows of the Neural Engine",
+}
+"""What shows a load, by its origin."""
+
+
+def _of_loads(trace: Trace, name: str, loads: Calls) -> Specialization:
+    known, times = cold_loads(loads, trace), Intervals.from_rows(loads)
+    cold, by_row = known.cold.copy(), known.cold & ~known.by_time & ~known.compared
+    evidence = [_SAID[Origin(each)] for each in loads.where(by_row).origin.held()] if by_row.any() else []
+    evidence += ["rows of the Neural Engine at the time of the load"] * bool(known.by_time.any())
+    evidence += ["many times longer than its other loads"] * bool(known.compared.any())
+    for process, busy in compilers(trace).items():
+        share = busy.covered_time().within(times.starts, times.ends) / np.maximum(times.durations, 1)
+        # Of loads of several models at once, it may have compiled any.
+        busy_in = (share >= COMPILER_SHARE) & (known.unknown | known.cold) & ~_with_others(trace, loads)
+        cold |= busy_in
+        evidence += [f"{process} was busy"] * bool(busy_in.any())
+    if cold.any():
+        return Specialization(name, Answer.COMPILED, int(cold.sum()), times.where(cold).covered_ns, tuple(evidence))
+    longest_ns = int(times.durations.max())
+    if known.unknown.any():
+        return Specialization(name, Answer.UNKNOWN, 0, longest_ns, (), "its load rows do not tell cold from cached")
+    return Specialization(
+        name, Answer.CACHED, 0, longest_ns, tuple(_SAID[Origin(each)] for each in loads.origin.held())
+    )
+
+
+def _with_others(trace: Trace, loads: Calls) -> BoolArray:
+    """Shape (loads,): a load of another model was in flight."""
+    every = top_calls(trace, *LOAD_KINDS)
+    others = Intervals.from_rows(every.where(~every.model.is_any(*loads.model.held())))
+    overlapped: BoolArray = others.covered_time().within(loads.start_ns, loads.start_ns + loads.duration_ns) > 0
+    return overlapped
+
+
+def _without_loads(trace: Trace, name: str) -> Specialization:
+    """Of a model of which no load was recorded."""
+    prepared = preparations(trace)
+    of_model = Intervals.from_rows(prepared.where(prepared.model.is_any(name)))
+    if len(of_model):
+        return Specialization(name, Answer.COMPILED, 1, of_model.covered_ns, (_SAID[Origin.HARDWARE],))
+    engine = trace.hardware
+    loaded = Intervals.from_rows(engine.where(engine.kind.is_any(Kind.ANE_LOAD) & engine.model.is_any(name)))
+    if len(loaded):
+        return Specialization(name, Answer.CACHED, 0, loaded.covered_ns, (_SAID[Origin.HARDWARE],))
+    if trace.inferred:
+        return Specialization(
+            name, Answer.UNKNOWN, 0, None, (), "Core ML recorded no events, and no load of it was seen"
+        )
+    return Specialization(name, Answer.NOT_LOADED, 0, None, (), "loaded before the recording began")
+
+
+def _content(trace: Trace, name: str) -> str | None:
+    hardware = trace.hardware
+    named = hardware.model.is_any(name) & hardware.attribution.is_any(Attribution.LABEL, Attribution.EXACT)
+    rows = hardware.where(named & hardware.operation.known & hardware.kind.is_any(*EXECUTED.values()))
+    # Labels hold addresses and counters too.
+    parts = (
+        f"{unit}{distinct_numbers(rows.operation.values[rows.device.is_any(unit)]).tolist()}"
+        for unit in sorted(rows.device.held())
+    )
+    return _hash(" ".join(parts))
