@@ -106,10 +106,12 @@ def _hash(text: str | None) -> str | None:
 def _launch_of(trace: Trace) -> Launch:
     run = trace.run
     path = run.target.path or ""
+    # Without any, what launched it wrote none.
+    arguments = run.target.arguments or ("none" if run.target.kind == "launched" else None)
     python = run.target.process is not None and run.target.process.name.casefold().startswith("python")
     place = next((words for part, words in _PLACES.items() if part in path), "Python" if python else "")
     random = "".join(_RANDOM.findall(path))
-    return Launch(_hash(_RANDOM.sub("", path)), _hash(random), _hash(run.target.arguments), identity_of(trace), place)
+    return Launch(_hash(_RANDOM.sub("", path)), _hash(random), _hash(arguments), identity_of(trace), place)
 
 
 def compilers(trace: Trace) -> dict[str, Intervals]:

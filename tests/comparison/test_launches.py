@@ -1,0 +1,270 @@
+"""Launches of an app with a simulated cache: which of them compiled a model, when, and why again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support.analyses import kept_trace
+from support.handover import trace_of
+from tracekit.analysis.specialization import specializations
+from tracekit.cli.dispatch import main
+from tracekit.comparison.launches import Launched, launches_of
+from tracekit.comparison.measuring import environment_of
+from tracekit.report.build import recording_info
+from tracekit.testing import Model, Process, Scenario, write_bundle, write_export
+from tracekit.testing.machines import MAC
+from tracekit.testing.rows import LOAD, LOAD_CACHED, LOAD_COLD, NeuralEngineRow
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tracekit.trace.trace import Trace
+
+MS = 1_000_000
+COLD_MS, WARM_MS = 3_200, 200
+
+
+@dataclass(frozen=True)
+class Build:
+    """What the system keys its cache by."""
+
+    system: str = "15.6 (24G84)"
+    path: str = "/Applications/Talk.app/Contents/MacOS/Talk"
+    signature: int = 0
+    operations: tuple[int, ...] = (0, 4, 9)
+    unit: str = "ane"
+    arguments: str = ""
+    commit: str | None = None
+    emptied: bool = False
+    """Just before this launch."""
+
+
+def container(number: int) -> str:
+    return f"/var/containers/Bundle/Application/0BADF00D-0000-4000-8000-{number:012}/Talk.app/Talk"
+
+
+def at(turn: int, launches: int, **changed: object) -> list[Build]:
+    """Builds that change before a launch and stay so."""
+    return [replace(Build(), **(changed if number >= turn else {})) for number in range(launches)]
+
+
+CAUSES = {
+    "each build signed ad hoc": (lambda n, _: [Build(signature=each) for each in range(n)], ()),
+    "each commit signed": (lambda n, _: [Build(signature=each, commit=f"c{each}") for each in range(n)], ("build",)),
+    "system update": (lambda n, turn: at(turn, n, system="15.7 (24G222)"), ("system",)),
+    "path changed": (lambda n, turn: at(turn, n, path="/Users/me/Talk.app/Contents/MacOS/Talk"), ("path of the app",)),
+    "a random folder each time": (lambda n, _: [Build(path=container(each)) for each in range(n)], ("installation",)),
+    "model changed": (lambda n, turn: at(turn, n, operations=(0, 3, 5, 8)), ("operations of the model",)),
+    "configuration changed": (lambda n, turn: at(turn, n, unit="gpu"), ("compute units",)),
+    "command line names another file": (
+        lambda n, turn: at(turn, n, arguments="--model /Models/B.mlmodelc", signature=1),
+        ("command line",),
+    ),
+    "cache emptied": (lambda n, turn: [Build(emptied=each == turn) for each in range(n)], ()),
+    "first install": (lambda n, _: [Build()] * n, ()),
+}  # fmt: skip
+"""Builds of so many launches, with a change before the launch of this number; and what of it a recording shows."""
+
+
+def compiled_in(builds: Sequence[Build], *, warm: bool = False) -> list[bool]:
+    """Whether each launch finds nothing in the cache; `warm`: an earlier one has filled it for the first."""
+    held, answers = set(), []
+    for number, build in enumerate(builds):
+        key = replace(build, commit=None, emptied=False)
+        if build.emptied:
+            held.clear()
+        answers.append(key not in held and not (warm and not number))
+        held.add(key)
+    return answers
+
+
+def recorded(builds: dict[str, Sequence[Build]], compiled: dict[str, Sequence[bool]], number: int) -> Scenario:
+    """A launch in which each model is loaded and predicts."""
+    build = next(iter(builds.values()))[number]
+    made = Scenario(
+        Process("Talk", 400 + number, build.path),
+        duration_ns=9_000 * MS,
+        device=replace(MAC, os_version=build.system),
+        host=None,
+        arguments=build.arguments,
+        start_date=(datetime(2026, 6, 3, 10, tzinfo=UTC) + timedelta(hours=number)).isoformat(timespec="milliseconds"),
+    )
+    now = 100 * MS
+    for name, of in builds.items():
+        model, cold = Model(name), compiled[name][number]
+        now = made.load(
+            model, now, (COLD_MS if cold else WARM_MS) * MS + number * 1_000, LOAD_COLD if cold else LOAD_CACHED
+        )
+        for _ in range(3):
+            now += 40 * MS
+            prediction = made.predict(model, now, 20 * MS)
+            for place, operation in enumerate(of[number].operations):
+                work = prediction.neural_engine if of[number].unit == "ane" else prediction.gpu
+                work((2 + 4 * place) * MS, 3 * MS, operation=operation)
+    return made
+
+
+def launched(scenario: Scenario, name: str, commit: str | None = None) -> Launched:
+    return of_trace(trace_of(scenario), name, commit)
+
+
+def of_trace(trace: Trace, name: str, commit: str | None = None) -> Launched:
+    facts = recording_info(trace, ())
+    return Launched(name, environment_of(asdict(facts), None), facts.start_date, commit, specializations(trace))
+
+
+def pattern(compiled: Sequence[bool]) -> str:
+    if all(compiled) or not any(compiled):
+        return "each" if compiled[0] else "never"
+    return "once" if compiled[0] and not any(compiled[1:]) else "some"
+
+
+@pytest.mark.parametrize("launches", [2, 3, 5, 8, 12])
+@pytest.mark.parametrize("cause", CAUSES)
+def test_which_launches_compiled_and_why_is_right(cause: str, launches: int) -> None:
+    make, shown = CAUSES[cause]
+    for warm in (False, True):
+        builds = make(launches, max(launches // 2, 1))
+        truth = compiled_in(builds, warm=warm)
+        every = [
+            launched(recorded({"Talker": builds}, {"Talker": truth}, number), f"{number}.trace", build.commit)
+            for number, build in enumerate(builds)
+        ]
+        (series,) = launches_of(every[::-1])
+        assert [one.recording for one in series.launches] == [one.source for one in every]
+        assert [one.answer for one in series.launches] == ["compiled" if cold else "cached" for cold in truth]
+        assert series.pattern == pattern(truth)
+        for number, one in enumerate(series.launches):
+            again = truth[number] and number > 0
+            assert (one.again, one.causes) == (again, shown if again else ())
+            assert one.ns == (COLD_MS if truth[number] else WARM_MS) * MS + number * 1_000
+        # A system update, another model and another container are no fault.
+        expected = shown in (("system",), ("operations of the model",), ("installation",))
+        assert (series.severity is not None) == (any(truth[1:]) and not expected)
+        assert ("each of" in series.lines[0]) == (all(truth) and launches > 2)
+
+
+def test_of_several_models_only_the_one_that_is_made_anew_is_compiled_at_each_launch() -> None:
+    builds = {"Kept": [Build()] * 6, "Made": [Build(signature=each) for each in range(6)]}
+    truth = {name: compiled_in(of) for name, of in builds.items()}
+    kept, made = launches_of([launched(recorded(builds, truth, number), f"{number}") for number in range(6)])
+    assert (kept.model, kept.pattern, kept.severity) == ("Kept", "once", None)
+    assert (made.model, made.pattern, made.severity) == ("Made", "each", "critical")
+    assert made.lines[0] == "compiled in each of 6 launches, 3.20 s each, 19.2 s in all"
+    assert "codesign -dv" in made.lines[1]
+    assert made.lines[2].startswith("from the launch to its first prediction, the user waits")
+    assert made.lines[3].startswith("fix: keep the compiled model at one path")
+
+
+def plain_load(scenario: Scenario) -> Scenario:
+    """As systems before iOS 17 write it."""
+    scenario.coreml[:] = [replace(row, label=LOAD) if row.label.startswith(LOAD) else row for row in scenario.coreml]
+    return scenario
+
+
+def without_load(scenario: Scenario) -> Scenario:
+    """As attached after it."""
+    scenario.coreml[:] = [row for row in scenario.coreml if not row.label.startswith(LOAD)]
+    return replace(scenario, launched=False)
+
+
+def engine_alone(scenario: Scenario) -> Scenario:
+    """Core ML recorded nothing, and the Neural Engine compiled."""
+    cold = next((row for row in scenario.coreml if row.label == LOAD_COLD), None)
+    if cold is not None:
+        label = cold.model.engine_label(1, "Compile")
+        scenario.neural_engine.append(NeuralEngineRow(cold.start_ns, cold.duration_ns, label))
+    scenario.coreml.clear()
+    return scenario
+
+
+@pytest.mark.parametrize(
+    ("change", "answer", "lines"),
+    [
+        (plain_load, "unknown", "unknown whether it was compiled in any of 2 launches: its load rows do not tell"),
+        (without_load, "not_loaded", "unknown whether it was compiled in any of 2 launches: loaded before"),
+        (engine_alone, "compiled", "first launch (0): compiled, 3.20 s; second launch (1): compiled, 3.20 s"),
+    ],
+)
+def test_what_a_recording_does_not_tell_is_unknown(change, answer: str, lines: str) -> None:
+    builds = {"Talker": [Build(signature=each) for each in range(2)]}
+    truth = {"Talker": [True, True]}
+    (series,) = launches_of([launched(change(recorded(builds, truth, each)), str(each)) for each in range(2)])
+    assert [one.answer for one in series.launches] == [answer] * 2
+    assert series.lines[0].startswith(lines)
+    assert (series.severity is None) == (answer != "compiled")
+
+
+def test_a_launch_that_does_not_tell_makes_neither_each_nor_once() -> None:
+    builds = {"Talker": [Build()] * 3}
+    for truth in ([True, True, True], [True, False, False]):
+        made = [recorded(builds, {"Talker": truth}, each) for each in range(3)]
+        plain_load(made[1])
+        (series,) = launches_of([launched(one, str(number)) for number, one in enumerate(made)])
+        assert series.pattern == "unclear"
+        assert "1 unknown" in series.lines[0]
+        assert "each of" not in series.lines[0]
+
+
+def test_other_apps_and_devices_are_launches_of_their_own_and_copies_count_once() -> None:
+    builds, truth = {"Talker": [Build()] * 2}, {"Talker": [True, False]}
+    first, second = (recorded(builds, truth, number) for number in range(2))
+    other = replace(second, target=Process("Other", 9))
+    phone = replace(second, device=replace(MAC, model="MacBook Air"))
+    assert launches_of([launched(first, "a"), launched(first, "copy")]) == ()
+    assert launches_of([launched(first, "a"), launched(other, "b")]) == ()
+    assert launches_of([launched(first, "a"), launched(phone, "b")]) == ()
+
+
+@pytest.fixture
+def written(tmp_path: Path):
+    """Writes launches of a cause as bundles or exports, and gives their paths, newest first, and the truth."""
+    numbers = count()
+
+    def write(cause: str, form: str, launches: int = 3) -> tuple[list[str], list[bool]]:
+        builds = CAUSES[cause][0](launches, 1)
+        truth, folder = compiled_in(builds), tmp_path / str(next(numbers))
+        folder.mkdir()
+        paths = []
+        for number in range(launches):
+            scenario = recorded({"Talker": builds}, {"Talker": truth}, number)
+            path = folder / (f"{number}.trace" if form == "bundle" else f"{number}_xml")
+            (write_bundle if form == "bundle" else write_export)(scenario, path)
+            paths.append(str(path))
+        return paths[::-1], truth
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("cause", "form"),
+    [("path changed", "export"), ("each build signed ad hoc", "export"), ("system update", "bundle")],
+)
+def test_bundles_exports_and_lakes_say_the_same(written, tmp_path: Path, capsys, cause: str, form: str) -> None:
+    paths, truth = written(cause, form)
+    lake = tmp_path / "lake"
+    assert main(["lake", "add", str(lake), *paths, "--no-config", "--jobs", "1", "-q"]) == 0
+    capsys.readouterr()
+    shown = tuple(name for name in CAUSES[cause][1] if name != "build")
+    for given in (paths, [str(lake)]):
+        assert main(["matrix", *given, "--json", "--no-config", "--jobs", "1", "-q"]) == 0
+        (series,) = json.loads(capsys.readouterr().out)["launches"]
+        assert [one["answer"] == "compiled" for one in series["launches"]] == truth
+        assert series["pattern"] == pattern(truth)
+        for number, one in enumerate(series["launches"]):
+            assert tuple(one["causes"]) == (shown if truth[number] and number else ())
+
+
+def test_the_public_pair_answers_in_one_line(corpus: Path) -> None:
+    pair = ("quick_probe.trace", "fp16_w8_60s_all.trace")
+    # By their dates, the one that was cached came first.
+    (series,) = launches_of([of_trace(kept_trace(corpus / "bundles" / name), name) for name in pair])
+    cached, compiled = "fp16_w8_60s_all.trace): cached, 217 ms", "quick_probe.trace): compiled, 3.23 s"
+    assert series.lines[0] == f"first launch ({cached}; second launch ({compiled}"
