@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -12,11 +12,18 @@ import pytest
 
 from support.analyses import kept_trace
 from support.handover import trace_of
+from support.made_histories import recorded as made_recorded
 from tracekit.analysis.specialization import specializations
 from tracekit.cli.dispatch import main
+from tracekit.comparison.gate import check, history_items
+from tracekit.comparison.history import Recorded, history_of
 from tracekit.comparison.launches import Launched, launches_of
 from tracekit.comparison.measuring import environment_of
+from tracekit.comparison.settings import CheckSettings, Floors
+from tracekit.comparison.verdict import Verdict
+from tracekit.measured import measured_trace
 from tracekit.report.build import recording_info
+from tracekit.request import ALL
 from tracekit.testing import Model, Process, Scenario, write_bundle, write_export
 from tracekit.testing.machines import MAC
 from tracekit.testing.rows import LOAD, LOAD_CACHED, LOAD_COLD, NeuralEngineRow
@@ -157,7 +164,7 @@ def test_of_several_models_only_the_one_that_is_made_anew_is_compiled_at_each_la
     kept, made = launches_of([launched(recorded(builds, truth, number), f"{number}") for number in range(6)])
     assert (kept.model, kept.pattern, kept.severity) == ("Kept", "once", None)
     assert (made.model, made.pattern, made.severity) == ("Made", "each", "critical")
-    assert made.lines[0] == "compiled in each of 6 launches, 3.20 s each, 19.2 s in all"
+    assert made.lines[0] == "compiled in each of 6 launches on Mac Studio, 3.20 s each, 19.2 s in all"
     assert "codesign -dv" in made.lines[1]
     assert made.lines[2].startswith("from the launch to its first prediction, the user waits")
     assert made.lines[3].startswith("fix: keep the compiled model at one path")
@@ -188,8 +195,16 @@ def engine_alone(scenario: Scenario) -> Scenario:
 @pytest.mark.parametrize(
     ("change", "answer", "lines"),
     [
-        (plain_load, "unknown", "unknown whether it was compiled in any of 2 launches: its load rows do not tell"),
-        (without_load, "not_loaded", "unknown whether it was compiled in any of 2 launches: loaded before"),
+        (
+            plain_load,
+            "unknown",
+            "unknown whether it was compiled in any of 2 launches on Mac Studio: its load rows do not tell",
+        ),
+        (
+            without_load,
+            "not_loaded",
+            "unknown whether it was compiled in any of 2 launches on Mac Studio: loaded before",
+        ),
         (engine_alone, "compiled", "first launch (0): compiled, 3.20 s; second launch (1): compiled, 3.20 s"),
     ],
 )
@@ -260,6 +275,42 @@ def test_bundles_exports_and_lakes_say_the_same(written, tmp_path: Path, capsys,
         assert series["pattern"] == pattern(truth)
         for number, one in enumerate(series["launches"]):
             assert tuple(one["causes"]) == (shown if truth[number] and number else ())
+
+
+@pytest.mark.parametrize(
+    ("most", "cold", "change", "verdict"),
+    [
+        (0, True, None, Verdict.FAILED),
+        (1, True, None, Verdict.PASSED),
+        (0, False, None, Verdict.PASSED),
+        (0, True, plain_load, Verdict.INCONCLUSIVE),
+        (0, True, without_load, Verdict.INCONCLUSIVE),
+        (1, True, plain_load, Verdict.PASSED),
+    ],
+)
+def test_a_gate_allows_so_many_compiled_models_and_does_not_pass_what_is_unknown(most, cold, change, verdict) -> None:
+    scenario = recorded({"Talker": [Build()]}, {"Talker": [cold]}, 0)
+    measured = measured_trace(trace_of(change(scenario) if change else scenario), ALL)
+    gate = check([measured], CheckSettings(compiled=most), None, today=date(2026, 6, 3))
+    assert gate.verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("earlier", "words"),
+    [
+        ([0] * 7, "compiled in this build, and in none of the 5 builds before it that tell"),
+        ([0, 0, 0, 1, 0], None),
+        ([None], None),
+    ],
+)
+def test_a_history_says_that_only_the_newest_build_was_compiled(earlier, words: str | None) -> None:
+    def of(number: int, compiled: int | None) -> Recorded:
+        return made_recorded(number, {"Net": {"p50_ns": 8e6} | ({} if compiled is None else {"compiled": compiled})})
+
+    newest = [of(len(earlier), 1)]
+    history = history_of([of(*pair) for pair in enumerate(earlier)], newest)
+    said = [item.text for item in history_items(history, newest, Floors()) if "compiled" in item.text]
+    assert said == ([words] if words else [])
 
 
 def test_the_public_pair_answers_in_one_line(corpus: Path) -> None:

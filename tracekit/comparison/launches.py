@@ -263,6 +263,7 @@ _ORDINALS: Final = ("first", "second")
 def _lines(series: Series) -> Iterator[str]:
     compiled, cached = (series.of(answer) for answer in (Answer.COMPILED, Answer.CACHED))
     count, launches = len(series.launches), format_count(len(series.launches), "launch", "launches")
+    launches += f" on {series.device}" if series.device else ""
     total = format_time(sum(one.ns or 0 for one in compiled))
     rest = [f"{len(series.of(answer))} {words}" for answer, words in _REST.items() if series.of(answer)]
     if not compiled and not cached:

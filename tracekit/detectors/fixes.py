@@ -305,6 +305,7 @@ BY_CHECK: dict[str, Fix | str] = {
     "neural-engine-fragmentation": "a recording does not show how long one segment would take",
     "main-thread-work": "the work moves to another thread and takes as long",
     "load-on-main-thread": "the load moves to another thread and takes as long",
+    "compiled-again": "a recording does not show how long these loads would take from the cache",
     "serialized-specialization": "a recording does not show how long these loads would take side by side",
     "app-conversion": _SAMPLES,
     "element-wise-access": _SAMPLES,

@@ -10,6 +10,7 @@ RULES = (
     "excess-data-copies",
     "concurrent-predictions",
     "cold-load",
+    "compiled-again",
     "slow-load",
     "missed-deadline",
     "warm-up-spike",

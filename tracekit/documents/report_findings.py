@@ -119,8 +119,9 @@ def _savings(group: Group) -> tuple[str, Line] | None:
         return "saves ", "nothing: other work hides it"
     if all(savings.once for savings in saved):
         # Without its share, which falls as the recording grows.
-        rest = filter(None, ("once", included_above(group.extra_savings_ns, total), where))
-        return "", ("the user waits ", Span(format_estimate(total), Role.STRONG), f" less, {', '.join(rest)}")
+        # Whether it comes again, one recording does not show.
+        rest = filter(None, ("in this recording", included_above(group.extra_savings_ns, total), where))
+        return "", ("the user waits ", Span(format_estimate(total), Role.STRONG), f" less {', '.join(rest)}")
     of = ""
     if len(saved) == 1 and saved[0].of:
         of = f" ({format_percent(saved[0].share)} of {saved[0].of})"
