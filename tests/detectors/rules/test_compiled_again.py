@@ -27,7 +27,7 @@ def test_a_finding_shows_and_costs_the_loads_after_the_first(scenario, judge):
     finding = judge(scenario, ID)["Talker"]
     assert finding.cost.ns == 1_500 * MS
     assert finding.cost.longest_wait_ns == 0
-    assert finding.summary == "2 loads compiled the model again, in 1.50 s, after another load of this launch had."
+    assert finding.summary == "2 loads compiled the model again, in 1.50 s, after an earlier load had."
     assert finding.affected.durations.tolist() == [700 * MS, 800 * MS]
 
 

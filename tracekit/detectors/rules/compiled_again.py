@@ -52,8 +52,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     used = np.isin(np.append(cold[:1], again), uses_of_loads(loads, view.predictions).load)
     if not used.all():
         return view.unknown(
-            f"Compiled {len(cold):,} times, and not all of these loads have a prediction that tells whether they are of "
-            "one configuration.",
+            f"Compiled {len(cold):,} times, and not all of these loads have a prediction that shows their configuration.",
             _APART,
         )
     if difference := traits_of(view).difference():
@@ -64,7 +63,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     waited = rows.where(awaited(rows, view.trace))
     noun = "load" if len(again) == 1 else "loads"
     return view.finding(
-        f"{len(again):,} {noun} compiled the model again, in {view.time(lost_ns)}, after another load of this launch had.",
+        f"{len(again):,} {noun} compiled the model again, in {view.time(lost_ns)}, after an earlier load had.",
         metrics,
         rows=rows,
         cost=view.cost(
