@@ -40,8 +40,8 @@ def test_a_finding_shows_and_costs_the_loads_after_the_first(scenario, judge):
         ([(LOAD_COLD, 900), (LOAD_COLD, 900)], {"instance": False}, Finding, ""),
         ([(LOAD_COLD, 900), (LOAD, 900)], {}, NotEvaluated, "do not tell"),
         ([(LOAD, 900)], {}, Passed, "0 of which"),
-        ([(LOAD_COLD, 900), (LOAD_COLD, 900)], {"unused": 0}, NotEvaluated, "not all of these loads"),
-        ([(LOAD_COLD, 900), (LOAD_COLD, 900)], {"unused": 1}, NotEvaluated, "not all of these loads"),
+        ([(LOAD_COLD, 900), (LOAD_COLD, 900)], {"unused": 0}, NotEvaluated, "not each of these loads"),
+        ([(LOAD_COLD, 900), (LOAD_COLD, 900)], {"unused": 1}, NotEvaluated, "not each of these loads"),
     ],
 )
 def test_what_it_answers(scenario, judge, loads, given, expected, words):

@@ -52,7 +52,7 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     used = np.isin(np.append(cold[:1], again), uses_of_loads(loads, view.predictions).load)
     if not used.all():
         return view.unknown(
-            f"Compiled {len(cold):,} times, and not all of these loads have a prediction that shows their configuration.",
+            f"Compiled {len(cold):,} times, and not each of these loads has a prediction that shows its configuration.",
             _APART,
         )
     if difference := traits_of(view).difference():
