@@ -269,7 +269,7 @@ def test_bundles_exports_and_lakes_say_the_same(written, tmp_path: Path, capsys,
     capsys.readouterr()
     shown = tuple(name for name in CAUSES[cause][1] if name != "build")
     for given in (paths, [str(lake)]):
-        assert main(["matrix", *given, "--json", "--no-config", "--jobs", "1", "-q"]) == 0
+        assert main(["compare", *given, "--json", "--no-config", "--jobs", "1", "-q"]) == 0
         (series,) = json.loads(capsys.readouterr().out)["launches"]
         assert [one["answer"] == "compiled" for one in series["launches"]] == truth
         assert series["pattern"] == pattern(truth)

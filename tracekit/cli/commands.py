@@ -152,8 +152,8 @@ COMMANDS = (
         "A limit not checked does not pass. --init writes that file from a recording, and a workflow for GitHub.",
         (Argument("path", "PATH", "recordings of the build, their JSON reports, or folders", "*"),),
         "p95 first-load loads neural-engine baseline save-baseline init output format",
-        "open json quiet update-baseline show-baseline force history p50 load cold-load copies in-flight compiled late-frames "
-        f"unit rename allow-missing allow-no-baseline allow-environment-change model model-file "
+        "open json quiet update-baseline show-baseline force history p50 load cold-load copies in-flight "
+        f"compiled late-frames unit rename allow-missing allow-no-baseline allow-environment-change model model-file "
         f"process {_PART} run jobs dask {_SETTINGS} {_READ}",
         (*REPORT_FORMS, BRIEF, "junit", "sarif", GITHUB),
         status="0 passed, 1 failed, 2 error, 3 inconclusive",
