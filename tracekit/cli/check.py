@@ -21,7 +21,7 @@ from tracekit.cli.process import ExitStatus
 from tracekit.cli.reading import config_of, is_baseline, recordings_in
 from tracekit.cli.requests import request_from
 from tracekit.comparison.baseline import baseline_of, check_anchor, load_baseline, to_text
-from tracekit.comparison.gate import Allowed, Gate, check, gate_of, history_items, ran_on
+from tracekit.comparison.gate import Allowed, Gate, RanOn, check, gate_of, history_items
 from tracekit.comparison.history import history_of, recorded_of
 from tracekit.comparison.history_file import REF, read_history
 from tracekit.comparison.measurements import Measurements
@@ -115,7 +115,14 @@ def _gate(arguments: Namespace, config: Path | None) -> Gate:
     if not any(limit.name in SHARES for limit in limits):
         return gate
     files = [file.rpartition("=")[2] for file in (*request.model_files, *settings.model_files)]
-    return replace(gate, ran_on=ran_on(recordings, _hashes(arguments.path)), model_files=_hashes(files))
+    hashes = _hashes(arguments.path)
+    ran_on = tuple(
+        RanOn(model.name, one.source, hashes.get(one.source), one.identity, one.environment, one.commit, model.where)
+        for one in recordings
+        for model in one.models
+        if model.where is not None
+    )
+    return replace(gate, ran_on=ran_on, model_files=_hashes(files))
 
 
 def _hashes(paths: Sequence[str]) -> dict[str, str]:

@@ -179,16 +179,6 @@ def _compiled_item(recording: Measurements, most: float) -> Item:
     return Item(verdict, "compiled", None, about, recording.source, ("compiled",), len(compiled), most)
 
 
-def ran_on(recordings: Sequence[Measurements], hashes: Mapping[str, str]) -> tuple[RanOn, ...]:
-    """Where each model ran; `hashes` are those of the recordings' files, by the name of the source."""
-    return tuple(
-        RanOn(model.name, one.source, hashes.get(one.source), one.identity, one.environment, one.commit, model.where)
-        for one in recordings
-        for model in one.models
-        if model.where is not None
-    )
-
-
 def _finding_items(results: Sequence[CheckResult], settings: CheckSettings, today: date) -> Iterator[Item]:
     """An item for each severity that has a limit. A check that finds something in several models counts once."""
     if not settings.findings:

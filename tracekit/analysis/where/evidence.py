@@ -22,8 +22,7 @@ from tracekit.recording.table import NOT_EXPORTED, TableState
 from tracekit.rows import places_of
 from tracekit.sorting import distinct_numbers
 from tracekit.trace.calls.stacks import UNIT_PATTERNS, Api, Unit, matches_function, outermost
-from tracekit.trace.events import ATTRIBUTIONS, Attribution, Device, Events, Kind, Lane, Level
-from tracekit.trace.instruments.catalogue import GPU, NEURAL_ENGINE
+from tracekit.trace.events import ATTRIBUTIONS, DEVICE_NAMES, Attribution, Device, Events, Kind, Lane, Level
 from tracekit.trace.instruments.kernel import engine_events
 from tracekit.trace.instruments.metal import MetalEncoders
 from tracekit.trace.instruments.tables import MetalPipelines
@@ -47,7 +46,6 @@ BY_NAME, BY_TIME, BY_PROCESS, BY_REQUEST, BY_METAL, BY_ROW, BY_STACK = (
 
 EXECUTED: Final = {Device.ANE: Kind.ANE_EXEC, Device.GPU: Kind.GPU_EXEC}
 _REQUESTS: Final = {Device.ANE: Kind.ANE_REQUEST, Device.GPU: Kind.GPU_REQUEST}
-_INSTRUMENTS: Final = {Device.ANE: NEURAL_ENGINE, Device.GPU: GPU}
 
 CALL_NS = 1_500_000
 """Time of a prediction on the Neural Engine that no row explains: 0.9 to 1.3 ms before the engine begins and 0.07 to
@@ -57,14 +55,11 @@ CALL_SHARE = 0.1
 MOST_UNEXPLAINED = 0.5
 """Of a prediction, whatever its length (heuristic)."""
 OTHERS_SHARE = 0.02
-"""Rows without a name are not the model's own where as much of their time in its predictions would be that of other
-processes, which are active at the same rate outside of them (heuristic)."""
+"""Share of rows without a name that may be of others: they are as active outside of predictions (heuristic)."""
 ALONE = 0.95
-"""Share of the time of a process's rows on the GPU that lies in predictions of one model, so that they are its own
-(heuristic)."""
+"""Share of the time of a process's GPU rows in predictions of one model, which makes them its own (heuristic)."""
 LOST = 0.05
-"""Share of the predictions with requests to a unit from which on its table lost rows if it has none of them
-(heuristic)."""
+"""Share of the predictions with requests that have no row from which on the table lost rows (heuristic)."""
 _DRAWING: Final = re.compile(r"Render|Vertex|Fragment|Blit|Tile|Present", re.IGNORECASE)
 
 _CODE: Final = {
@@ -235,8 +230,8 @@ def table_lacks(trace: Trace) -> dict[Device, str]:
     """Why the absence of a row of a unit proves nothing, in a clause; empty where it does."""
     reasons, events = {}, engine_events(trace.run)
     logged = f", though the kernel logged {format_count(events, 'event')} of its driver" if events else ""
-    for unit, instrument in _INSTRUMENTS.items():
-        coverage = trace.coverage_of(instrument)
+    for unit in EXECUTED:
+        coverage = trace.coverage_of(DEVICE_NAMES[unit])
         tables = (each for each in trace.run.tables if each.schema in coverage.tables and each.state == "unreadable")
         unreadable = [NOT_EXPORTED in each.reason for each in tables]
         if unreadable:
@@ -297,11 +292,10 @@ def facts_of(trace: Trace, level: str) -> Facts:
 def _named_by_files(trace: Trace) -> Trace:
     """The trace, with rows of the model whose file has the name that their label gives: programs are compiled under the
     name of a folder, and so may have another one than the model."""
-    hardware, target = trace.hardware, trace.run.target.process
+    hardware = trace.hardware
     model_of = {Path(each.source).stem.replace("-", "_"): each.model for each in trace.model_files if each.model}
-    own = hardware.attribution.is_any(Attribution.FOREIGN)
+    own = hardware.attribution.is_any(Attribution.FOREIGN) & ~hardware.pid.known
     own &= hardware.model.passing(lambda name: name.replace("-", "_") in model_of)
-    own &= ~hardware.pid.known | (hardware.pid.values == (target.pid if target else None))
     if not own.any():
         return trace
     names = tuple(dict.fromkeys((*hardware.model.values, *model_of.values())))

@@ -158,16 +158,6 @@ def unit_rows(name: str, where: Whereabouts | None) -> Iterator[dict[str, Any]]:
         yield from ({"model": model, "of_predictions": of.predictions} | asdict(use) for use in of.units)
 
 
-def mostly_elsewhere(trace: Trace, ids: IntArray, unit: Device) -> float:
-    """Share of the predictions with known work, of those with these `ids` that the app called, for which other units
-    did half of it or more. O(predictions)."""
-    facts = facts_of(trace, Level.TOP)
-    chosen = np.isin(facts.calls.rows.id, ids)
-    known: IntArray = np.sum([each.own_ns for each in facts.units.values()], axis=0)[chosen]
-    elsewhere = 2 * facts.units[unit].own_ns[chosen] <= known
-    return float(elsewhere[known > 0].mean()) if known.any() else 1.0
-
-
 class _Model:
     """Sums over some predictions of one model, `at` these places."""
 
@@ -259,13 +249,10 @@ class _Model:
         if not len(self._at):
             return Answer.UNKNOWN, "no prediction has a known duration"
         if open_ns <= NO_TIME * self._total_ns and unit not in self._unbounded:
-            if unit is Device.CPU:
-                return Answer.REFUTED, "no CPU row, and no time for work without one"
-            if lacks:
-                return Answer.REFUTED, f"{lacks}, but other work leaves no time for it"
-            if unit is Device.ANE and self._simulated:
-                return Answer.REFUTED, "a simulator has no Neural Engine"
-            return Answer.REFUTED, f"none of the {self._rows[unit]:,} rows of its table is the model's"
+            why = f"{lacks}, but other work leaves no time for it" if lacks else ""
+            why = why or ("a simulator has no Neural Engine" if unit is Device.ANE and self._simulated else "")
+            why = "no CPU row, and no time for work without one" if unit is Device.CPU else why
+            return Answer.REFUTED, why or f"none of the {self._rows[unit]:,} rows of its table is the model's"
         if unit is Device.CPU and not lacks:
             return Answer.UNKNOWN, f"nothing explains {format_share(open_ns / self._total_ns)} of the time"
         calls = self._facts.calls

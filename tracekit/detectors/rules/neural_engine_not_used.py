@@ -6,7 +6,7 @@ import tracekit.detectors as tk
 from tracekit.analysis.code.sites import sites_of
 from tracekit.analysis.where.verdict import Answer, whereabouts
 from tracekit.analysis.where.words import known_words, where_words
-from tracekit.detectors.shared.not_there import by_file, engine_preparations, nothing_logged, tried_ns
+from tracekit.detectors.shared.not_there import by_file, nothing_logged, tried_ns
 
 
 class Options(tk.Options):
@@ -19,7 +19,8 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     """Compares what loads tried with where the model ran."""
     where = whereabouts(view.trace, view.name)
     engine, ran, tried = where.of(tk.Device.ANE), where_words(where), tried_ns(view)
-    prepared = engine_preparations(view)
+    named = view.hardware.attribution.is_any(tk.Attribution.LABEL, tk.Attribution.EXACT)
+    prepared = view.hardware.where(named & view.hardware.kind.is_any(tk.Kind.ANE_LOAD, tk.Kind.ANE_COMPILE))
     prepared_ns = tk.covered_ns(prepared) if len(prepared) else 0
     cost_ns = max(int(tried.sum()), prepared_ns)
     metrics = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tracekit.detectors as tk
 from tracekit.analysis.breakdown.device_runs import SHORT_CPU_NS, UNITS, device_runs_of
 from tracekit.analysis.code.sites import sites_of
-from tracekit.analysis.where.verdict import mostly_elsewhere, whereabouts
+from tracekit.analysis.where.verdict import whereabouts
 from tracekit.analysis.where.words import where_words
 from tracekit.detectors.shared.not_there import why_not
 from tracekit.detectors.shared.planned import of_units
@@ -40,13 +40,11 @@ def detect(view: tk.ModelView, options: Options) -> tk.Outcome:
     if where.predictions < options.min_predictions:
         return view.too_few_predictions(where.predictions, options.min_predictions, "with a duration")
     least, most = use.least_share or 0.0, 1.0 if use.most_share is None else use.most_share
-    elsewhere = mostly_elsewhere(view.trace, view.predictions.id, expected)
     shares, named = where.shares, tk.DEVICE_NAMES.items()
 
     def metrics(share: float) -> tuple[tk.Metric, ...]:
         return (
             tk.above("elsewhere", "work elsewhere", 1 - share, "share", options.elsewhere_share),
-            tk.Metric("mostly-elsewhere", "predictions mostly elsewhere", elsewhere, "share"),
             *(tk.Metric(f"on-{one}", f"work on the {name}", shares.get(one, 0.0), "share") for one, name in named),
         )
 
@@ -82,7 +80,7 @@ def _finding(
         f"{order}{doubt}{why_not(view, expected)}",
         metrics,
         rows=rows,
-        missed=tk.value_of(metrics, "mostly-elsewhere"),
+        missed=tk.value_of(metrics, "elsewhere"),
         call_sites=sites_of(view.trace, view.predictions.id),
     )
 

@@ -19,12 +19,6 @@ def tried_ns(view: tk.ModelView) -> tk.IntArray:
     return _sampled_ns(view, LoadPhase.NEURAL_ENGINE)
 
 
-def engine_preparations(view: tk.ModelView) -> tk.Events:
-    """Rows of the Neural Engine that load or compile the model by its name."""
-    named = view.hardware.attribution.is_any(tk.Attribution.LABEL, tk.Attribution.EXACT)
-    return view.hardware.where(named & view.hardware.kind.is_any(tk.Kind.ANE_LOAD, tk.Kind.ANE_COMPILE))
-
-
 def nothing_logged(view: tk.ModelView) -> bool:
     """Whether the engine's table is empty, and the kernel logged nothing of its driver."""
     return view.trace.coverage_of("Neural Engine").state == "empty" and not engine_events(view.trace.run)
