@@ -155,7 +155,9 @@ def labeled(key: RecordingKey) -> tuple[Scenario, Callable[[Key], bool], dict[st
 def counts(key: RecordingKey, scenario: Scenario) -> bool:
     """Whether Core ML's rows tell what the app called. Rows of several processes do not say whose they are."""
     lost = CORE_ML in scenario.missing | scenario.emptied or scenario.all_processes
-    artifact = key.source not in MAKERS and (key.source, load(key.source)[key.number].build.__name__) in ARTIFACTS
+    build = None if key.source in MAKERS else load(key.source)[key.number].build
+    # Of several cases from one builder, each is the builder with some values.
+    artifact = (key.source, getattr(getattr(build, "func", build), "__name__", "")) in ARTIFACTS
     return not lost and not artifact and any(map(is_call, scenario.coreml))
 
 

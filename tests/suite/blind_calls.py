@@ -43,7 +43,6 @@ def compare_calls(activity: Recorded, calls: Sequence[TrueCall], samples: Sequen
         times[row.thread].append(row.time_ns)
     by_kind = {kind: [call for call in calls if call.kind == kind] for kind in set(KINDS.values())}
     starts = {kind: [call.row.start_ns for call in of_kind] for kind, of_kind in by_kind.items()}
-    used: set[int] = set()
     widths: list[float] = []
     several = 0
     named = [
@@ -51,28 +50,47 @@ def compare_calls(activity: Recorded, calls: Sequence[TrueCall], samples: Sequen
         for kind, name in zip(rows.kind.as_objects(), rows.model.as_objects(), strict=True)
     ]
     meant = {name: {id(call) for call in calls_meant(name, calls)} for name in {name for _, name in named}}
-    single = rows.single.tolist()
-    for (kind, name), low, high, least, most, one in zip(
-        named, *map(np.ndarray.tolist, rows.bounds), single, strict=True
-    ):
-        first, last = bisect_left(starts[kind], low), bisect_right(starts[kind], high)
-        for call in by_kind[kind][first:last]:
-            if least <= call.row.end_ns <= most and id(call) in meant[name] and id(call) not in used:
-                used.add(id(call))
-                own = times[call.thread]
-                widths += [int(high - low) / period_ns] * _runs(own, call.row.start_ns, period_ns)
-                widths += [int(most - least) / period_ns] * _runs(own, call.row.end_ns, period_ns)
-                break
-        else:
+    bounds = list(zip(*map(np.ndarray.tolist, rows.bounds), strict=True))
+    fitting = []
+    for (kind, name), (low, high, least, most) in zip(named, bounds, strict=True):
+        inside = by_kind[kind][bisect_left(starts[kind], low) : bisect_right(starts[kind], high)]
+        ends = (call for call in inside if least <= call.row.end_ns <= most and id(call) in meant[name])
+        fitting.append({id(call): call for call in ends})
+    held = _held([list(of_row) for of_row in fitting])
+    for at, ((kind, name), (low, high, least, most)) in enumerate(zip(named, bounds, strict=True)):
+        if at in held:
+            call = fitting[at][held[at]]
+            own = times[call.thread]
+            widths += [int(high - low) / period_ns] * _runs(own, call.row.start_ns, period_ns)
+            widths += [int(most - least) / period_ns] * _runs(own, call.row.end_ns, period_ns)
+        elif rows.single[at]:
             inside = by_kind[kind][bisect_left(starts[kind], high) : bisect_right(starts[kind], least)]
-            held = Counter(each.thread for each in inside if each.row.end_ns <= least and id(each) in meant[name])
-            several += one and max(held.values(), default=0) > 1
+            of_threads = Counter(each.thread for each in inside if each.row.end_ns <= least and id(each) in meant[name])
+            several += max(of_threads.values(), default=0) > 1
     there = {(kind, name): sum(id(call) in meant[name] for call in by_kind[kind]) for kind, name in set(named)}
     there |= {(kind, "all models"): len(of_kind) for kind, of_kind in by_kind.items()}
     counted = Counter(named) + Counter((kind, "all models") for kind, _ in named)
     more = [each for each, count in counted.items() if count > there[each]]
     too_many = tuple(sorted(map(" of ".join, more)))
-    return Calls(len(calls), len(rows), len(used), tuple(widths), too_many, several)
+    return Calls(len(calls), len(rows), len(held), tuple(widths), too_many, several)
+
+
+def _held(fitting: Sequence[Sequence[int]]) -> dict[int, int]:
+    """By its place, the call that each row holds of those that fit it: each another, and as many as can be."""
+    row_of: dict[int, int] = {}
+
+    def place(row: int, tried: set[int]) -> bool:
+        for call in sorted(fitting[row], key=row_of.__contains__):
+            if call not in tried:
+                tried.add(call)
+                if call not in row_of or place(row_of[call], tried):
+                    row_of[call] = row
+                    return True
+        return False
+
+    for row in sorted(range(len(fitting)), key=lambda row: len(fitting[row])):
+        place(row, set())
+    return {row: call for call, row in row_of.items()}
 
 
 def calls_meant(name: str | None, calls: Sequence[TrueCall]) -> Sequence[TrueCall]:
