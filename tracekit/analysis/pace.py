@@ -42,6 +42,10 @@ FRAME_RATES: tuple[int, ...] = (120, 90, 60, 50, 30, 25, 24, 15)
 """Frames per second of displays and cameras, the likely pacemakers: 8.3, 11.1, 16.7, 20, 33.3, 40, 41.7, 66.7 ms."""
 
 
+BLUR = 2
+"""Errors of one time between the quartiles of distances and gaps whose two ends are off by up to one each."""
+
+
 class Pacing(StrEnum):
     """What sets the distances of calls."""
 
@@ -71,9 +75,10 @@ def pacing(distance_ns: IntArray, busy_ns: IntArray) -> Pacing:
     return _pacing_by_gaps(distance_ns, busy_ns - passed * usual)
 
 
-def follows(idle: Idle) -> bool:
+def follows(idle: Idle, error_ns: int = 0) -> bool:
     """Whether each round of calls follows the one before, however even their distances are: gaps are more even than
-    these, and than what the starts of the model are off a beat, and clearly not shorter where calls are longer.
+    these, and than what the starts of the model are off a beat, and clearly not shorter where calls are longer. Where
+    begins and ends are off by up to `error_ns`, they are more even than that makes them by chance.
 
     A round opens after the longest gap of each step, with whichever call: what waits for its time may be the load or
     the other model before a call. O(n log n).
@@ -85,7 +90,7 @@ def follows(idle: Idle) -> bool:
     usual = median_of(idle.distance_ns) if len(distance) else 0.0
     kept = [usual / beats for beats in _BEATS if usual and _keeps(idle.distance_ns, usual, beats)]
     even = (distance, *(_of_one_beat(idle.distance_ns, beat) for beat in kept))
-    if not len(distance) or quartile_distance(free) >= min(map(quartile_distance, even)):
+    if not len(distance) or quartile_distance(free) + BLUR * error_ns >= min(map(quartile_distance, even)):
         return False
     return _pacing_by_gaps(distance, distance - free) is Pacing.FOLLOWING
 
@@ -277,12 +282,12 @@ SAME_PACE = 1.1
 """Median distances that differ by no larger factor are of one pace (heuristic)."""
 
 
-def paced_stretches(idle: Idle, predictions: Timed) -> IntArray:
+def paced_stretches(idle: Idle, predictions: Timed, error_ns: int = 0) -> IntArray:
     """Shape (steps,): number of the stretch whose pace something outside sets that each step lies in, -1 for none.
 
     All steps are one where they keep a beat or frames, none where each follows the one before or hardly waits. A camera
     keeps another beat in another sequence, and another one where light fails: a stretch ends with its sequence, and
-    where the level of the distances shifts. O(n log n).
+    where the level of the distances shifts. Begins and ends are off by up to `error_ns`. O(n log n).
     """
     stretch = np.full(len(idle.distance_ns), -1, np.int64)
     if idle.share < SLACK:
@@ -295,11 +300,11 @@ def paced_stretches(idle: Idle, predictions: Timed) -> IntArray:
             steps = np.zeros(len(stretch), np.bool_)
             steps[start + first : start + after] = after - first >= MIN_STRETCH
             some = idle.of_steps(steps)
-            if steps.any() and _is_paced(some) and not follows(some):
+            if steps.any() and _is_paced(some) and not follows(some, error_ns):
                 stretch[steps] = start + first
     if (stretch >= 0).any() and not _is_paced(idle.of_steps(stretch < 0)):
         return stretch
-    whole = (_is_paced(idle) or frame_steps(predictions) is not None) and not follows(idle)
+    whole = (_is_paced(idle) or frame_steps(predictions) is not None) and not follows(idle, error_ns)
     return np.zeros_like(stretch) if whole else stretch
 
 

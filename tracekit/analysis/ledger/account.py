@@ -182,6 +182,6 @@ def unseen_ns(trace: Trace, predictions: IntArray) -> IntArray:
     spent, _ = spent_by_layer(trace, predictions)
     sites = call_sites(in_order(trace))
     calls = Compared.of(trace.activity, predictions)
-    ran = 0 if sites is None else np.maximum(sampled_ns(sites, calls) - spent[:, Layer.CPU], 0)
+    ran = 0 if sites is None else np.maximum(sampled_ns(trace, sites, calls) - spent[:, Layer.CPU], 0)
     unseen: IntArray = np.maximum(spent[:, Layer.REST] - ran, 0)
     return unseen

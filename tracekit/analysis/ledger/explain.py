@@ -25,7 +25,6 @@ from tracekit.intervals import Intervals
 from tracekit.sorting import distinct_numbers
 from tracekit.trace.events import Device, Events, Kind
 from tracekit.trace.instruments.tables import MetalPipelines
-from tracekit.trace.samples import SAMPLE_NS
 from tracekit.trace.trace import Trace
 
 
@@ -173,10 +172,10 @@ def why(trace: Trace, prediction: int) -> Why | None:
 def sampled_phases(trace: Trace, predictions: IntArray, layer: Layer) -> dict[str, int]:
     """Time in phases of a layer that samples of some predictions show, the longest first; only those that they do."""
     sites = call_sites(trace)
-    if sites is None:
+    if sites is None or trace.sampled is None:
         return {}
     own = sites.where(np.isin(sites.id, predictions))
-    times = {str(phase): int(own.samples_in(phase).sum()) * SAMPLE_NS for phase in SAMPLED[layer]}
+    times = {str(phase): int(own.samples_in(phase).sum()) * trace.sampled.period_ns for phase in SAMPLED[layer]}
     return {phase: times[phase] for phase in sorted(times, key=lambda phase: -times[phase]) if times[phase]}
 
 

@@ -90,7 +90,7 @@ def facts_of(ordered: Trace, calls: Compared, model: Codes[str], has_unit: BoolA
         gpu_state=unknown if gpu is None else states_at(gpu, sorted(gpu.state.held()), middle),
         pipelines=np.searchsorted(times, windows.ends) - np.searchsorted(times, windows.starts) if len(times) else none,
         hung_ns=none if hangs is None else Intervals.from_rows(hangs).covered_within(windows),
-        ran_ns=none if sites is None else sampled_ns(sites, calls),
+        ran_ns=none if sites is None else sampled_ns(ordered, sites, calls),
         overhead_ns=none if sites is None else _overhead(ordered, sites, calls),
         preempted_ns=none if sites is None else preempted(ordered, sites, calls),
         sampled=~calls.attribution.is_any(Attribution.INFERRED) & (sites is not None and units),
@@ -100,10 +100,11 @@ def facts_of(ordered: Trace, calls: Compared, model: Codes[str], has_unit: BoolA
     )
 
 
-def sampled_ns(sites: Sites, calls: Compared, *without: str) -> IntArray:
+def sampled_ns(ordered: Trace, sites: Sites, calls: Compared, *without: str) -> IntArray:
     """Time of the thread of each call, in samples outside of specializing, copying and these columns."""
     beside = sites.samples_in(*(name for names in SAMPLED.values() for name in names), *without)
-    return sums_by(calls.id, sites.id, np.maximum(sites.samples - beside, 0)) * SAMPLE_NS
+    period_ns = SAMPLE_NS if ordered.sampled is None else ordered.sampled.period_ns
+    return sums_by(calls.id, sites.id, np.maximum(sites.samples - beside, 0)) * period_ns
 
 
 def _overhead(ordered: Trace, sites: Sites, calls: Compared) -> IntArray:
@@ -111,7 +112,7 @@ def _overhead(ordered: Trace, sites: Sites, calls: Compared) -> IntArray:
     rows = ordered.hardware
     executes = rows.kind.is_any(*UNITS.values())
     worked = sums_by(calls.id, np.where(executes, rows.prediction.filled(), -1), rows.duration_ns)
-    overhead: IntArray = np.clip(calls.duration_ns - worked, 0, sampled_ns(sites, calls, Unit.CPU))
+    overhead: IntArray = np.clip(calls.duration_ns - worked, 0, sampled_ns(ordered, sites, calls, Unit.CPU))
     return overhead
 
 

@@ -21,7 +21,6 @@ from tracekit.trace.calls.sites import Sites
 from tracekit.trace.calls.stacks import HANDLING_DATA, MAKING_PIPELINES, LoadPhase
 from tracekit.trace.events import Attribution, Calls
 from tracekit.trace.instruments.tables import ShaderCompilations
-from tracekit.trace.samples import SAMPLE_NS
 from tracekit.trace.trace import Trace
 
 if TYPE_CHECKING:
@@ -119,12 +118,12 @@ def time_spent(ordered: Trace, times: Breakdown, calls: Compared) -> tuple[IntAr
     ambiguous = time_of(Part.AMBIGUOUS)
     spent[:, Layer.REST] = calls.duration_ns - spent.sum(axis=1) - waits.sum(axis=1) - ambiguous
     _add_preparing(spent, ordered, calls, inferred)
-    if sites is not None and not inferred.all():
+    if sites is not None and not inferred.all() and ordered.sampled is not None:
         # What rows leave open of a recorded call, samples of its thread may show.
         for layer, names in SAMPLED.items():
             # Rows of copies say it more exactly; while others prepare, its thread waits.
             shown = inferred | (spent[:, layer] > 0) & (layer == Layer.DATA)
-            sampled = sums_by(calls.id, sites.id, sites.samples_in(*names)) * SAMPLE_NS
+            sampled = sums_by(calls.id, sites.id, sites.samples_in(*names)) * ordered.sampled.period_ns
             _move(spent, Layer.REST, layer, np.where(shown, 0, sampled))
     return spent, waits, ambiguous
 

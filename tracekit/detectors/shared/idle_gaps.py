@@ -14,6 +14,7 @@ from tracekit.analysis.code.sites import CallSite
 from tracekit.analysis.code.threads import Between, work_between
 from tracekit.analysis.pace import (
     BEAT_SPREAD,
+    BLUR,
     CERTAINTY,
     MIN_STRETCH,
     SAME_PACE,
@@ -58,9 +59,6 @@ RUNNING_SHARE = 0.5
 
 WORKED_SHARE = 0.5
 """Part of the extra time of a prompt in which compute units work for it; a call that warms up waits (heuristic)."""
-
-_BLUR = 2
-"""Sampling periods between the quartiles of distances whose two ends are off by up to one each."""
 
 
 class Activity(StrEnum):
@@ -166,8 +164,9 @@ def _gaps(view: tk.ModelView, rows: tk.Calls, sequence: tk.IntArray, min_calls: 
     models = view.trace.activity.model.values
     work, model_code = idleness.core_ml_calls(view.trace), models.index(view.name)
     idle = idleness.idle_times(work, model_code, rows.start_ns, sequence, min_calls)
-    stretch = paced_stretches(idle, rows)
-    perhaps = _blurred(view, idle) and bool((stretch >= 0).any())
+    error_ns = int(rows.resolution_ns.max(initial=0)) if view.trace.inferred else 0
+    stretch = paced_stretches(idle, rows, error_ns)
+    perhaps = _blurred(idle, error_ns) and bool((stretch >= 0).any())
     rest = (stretch < 0) | perhaps
     beats: tuple[float, ...] = ()
     if not rest.all() and int(rest.sum()) < max(min_calls, MIN_STRETCH):
@@ -193,13 +192,12 @@ def _gaps(view: tk.ModelView, rows: tk.Calls, sequence: tk.IntArray, min_calls: 
     return replace(gaps, activity=Activity.WORK) if works else gaps
 
 
-def _blurred(view: tk.ModelView, idle: idleness.Idle) -> bool:
+def _blurred(idle: idleness.Idle, error_ns: int) -> bool:
     """Whether distances vary no more than sampling makes them vary, and not so little that a beat is sure: where each
     start is off by chance, each distance makes up for the one before as on a beat."""
-    error_ns = int(view.predictions.resolution_ns.max()) if view.trace.inferred else 0
     if not error_ns or not len(idle.distance_ns):
         return False
-    return quartile_distance(idle.distance_ns) < _BLUR * error_ns and spread(idle.distance_ns) > BEAT_SPREAD
+    return quartile_distance(idle.distance_ns) < BLUR * error_ns and spread(idle.distance_ns) > BEAT_SPREAD
 
 
 def _like_work(gap_ns: tk.IntArray) -> bool:
