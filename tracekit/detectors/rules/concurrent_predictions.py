@@ -8,6 +8,9 @@ import tracekit.detectors as tk
 from tracekit.analysis.concurrency import depth_over_time
 from tracekit.analysis.quantities import median
 
+KNOWN_SHARE = 0.9
+"""Part of the inferred predictions of a model that must be known to be one call each (heuristic)."""
+
 
 class Options(tk.Options):
     limit: int = tk.option(
@@ -78,6 +81,8 @@ def _judge(view: tk.ModelView, spent_ns: tk.IntArray, is_above: tk.BoolArray, op
     deep_ns = int(spent_ns[max(options.unsupported_depth, limit + 1) :].sum())
     # Several instances may well run on different devices, where depth alone shows nothing.
     several = len({*view.predictions.instance.values[view.predictions.instance.known].tolist()}) > 1
+    # Where calls are inferred, so may those of several loads, and what may be several calls hides those that ran alone.
+    several |= view.trace.inferred and (len(view.loads) != 1 or view.predictions.single.mean() < KNOWN_SHARE)
     if slowdown is None and (deep_ns < options.busy_share * busy_ns or several):
         return view.unknown(
             f"Up to {most} in flight, but too few predictions ran alone to tell whether they slow each other down.",
@@ -107,5 +112,9 @@ def _judge(view: tk.ModelView, spent_ns: tk.IntArray, is_above: tk.BoolArray, op
 
 
 DETECTOR = tk.Detector(
-    needs=("Core ML",), origins=(tk.Origin.CALL_STACKS,), options=Options, causes=(tk.Cause.QUEUED_OWN,), detect=detect
+    needs=("Core ML",),
+    origins=(tk.Origin.CALL_STACKS,),
+    options=Options,
+    causes=(tk.Cause.QUEUED_OWN,),
+    detect=detect,
 )

@@ -7,6 +7,9 @@ from tracekit.analysis.ledger.patterns import MIN_IN_STATE
 from tracekit.detectors.shared.stands_out import Alike, judge_alike
 from tracekit.detectors.shared.unchanged import SAME, conditions_in_words, copying_ns, time_on_unit
 
+BESIDE = 0.5
+"""Share of calls beside which others run, from which on these may be what makes them long (heuristic)."""
+
 
 class Options(tk.Options):
     slowdown: float = tk.option(
@@ -38,6 +41,16 @@ def _judge(calls: Alike, options: Options) -> tk.Outcome:
     if not tk.reached(metrics, "ratio"):
         return view.passed(f"{since} {slower}.", metrics)
     parts = calls.calls.id[calls.warm & ~after], calls.calls.id[late]
+    activity = view.trace.activity
+    for other in activity.model.held() if view.trace.inferred else ():
+        earliest, _, _, latest = activity.where(activity.model.is_any(other)).bounds
+        beside = tk.Intervals(earliest, latest).union().covered_within(calls.times) > 0
+        if other != view.name and beside[late].mean() >= BESIDE > beside[calls.warm & ~after].mean():
+            return view.unknown(
+                f"{since} {slower}, but only from then on do they run beside {other}: nothing shows how long they "
+                "wait for it.",
+                tk.RECORD_CORE_ML,
+            )
     before_ns, after_ns = (copying_ns(view, part) for part in parts)
     if after_ns >= SAME * before_ns > 0:
         return view.unknown(
