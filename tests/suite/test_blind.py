@@ -14,6 +14,7 @@ from suite.blind import (
     FOUND,
     MISSING,
     SHOWN,
+    WAITING,
     RecordingKey,
     compare_answers,
     compared,
@@ -68,12 +69,36 @@ def test_nothing_contradicts_and_nothing_is_invented(name):
         pytest.param(RecordingKey("missed_deadline", 31), id="two instances by turns"),
         pytest.param(RecordingKey(ILL_SESSION, 194), id="a first prompt in functions without names"),
         pytest.param(RecordingKey(HEALTHY, 529, period_ms=5), id="calls that order moves behind others"),
+        pytest.param(RecordingKey("slow_load", 38), id="a beat of which gaps are more even by chance"),
+        pytest.param(RecordingKey(HEALTHY, 276), id="calls begin again, and only one has known work"),
+        pytest.param(RecordingKey(HEALTHY, 160, shown=WAITING), id="another model runs beside from some time on"),
+        pytest.param(RecordingKey("repeated_specialization", 3), id="GPU code is compiled behind the work"),
+        pytest.param(RecordingKey("repeated_specialization", 43, shown=WAITING, period_ms=5), id="samples of 5 ms"),
+        pytest.param(RecordingKey("concurrent_predictions", 29, period_ms=5), id="too few of its calls are known"),
     ],
 )
 def test_what_samples_do_not_tell_is_neither_found_nor_passed(key):
     result = compared(key)
     assert not result.error
     assert {what for _, what, _ in result.answers} <= {FOUND, MISSING}
+
+
+@pytest.mark.turns(3)
+@pytest.mark.parametrize(
+    "key",
+    [
+        pytest.param(RecordingKey("concurrent_predictions", 7), id="threads wait for one unit in turn"),
+        pytest.param(RecordingKey("concurrent_predictions", 0, shown=WAITING), id="threads that wait hide calls"),
+        pytest.param(RecordingKey("latency_jitter", 63), id="two models wait for two units"),
+        pytest.param(RecordingKey("repeated_specialization", 75), id="a call compiles while samples are missed"),
+        pytest.param(RecordingKey("excess_data_copies", 23), id="the sample is missed in which a call begins"),
+        pytest.param(RecordingKey("warm_up_spike", 12, shown=WAITING, period_ms=5), id="no thread is sampled"),
+    ],
+)
+def test_bounds_hold_the_calls_of(key):
+    result = compared(key)
+    assert not result.complaints
+    assert (result.calls.within, result.calls.several) == (result.calls.inferred, 0)
 
 
 def test_work_that_fits_several_calls_is_a_call():

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tracekit.errors import UnreadableRecording, naming_keywords
+from tracekit.intervals import Intervals
 from tracekit.recording import Progress, XctraceOptions, open_recording
 from tracekit.recording.contents import Recording
 from tracekit.recording.open import Paths
@@ -25,7 +26,7 @@ from tracekit.trace.instruments.catalogue import CONTEXT, GPU, HARDWARE, NEEDED_
 from tracekit.trace.instruments.hardware import in_order
 from tracekit.trace.instruments.instrument import Binder, CommandBuffers
 from tracekit.trace.instruments.kernel import engine_events
-from tracekit.trace.instruments.tables import Logged, Signposts
+from tracekit.trace.instruments.tables import Logged, ShaderCompilations, Signposts
 from tracekit.trace.labels import KnownModels
 from tracekit.trace.linking import link_events
 from tracekit.trace.models import models_of
@@ -93,9 +94,13 @@ def build_trace(recording: Recording, units: Units = ALL_OWN) -> Trace:
         watched = binding.recorded(NEURAL_ENGINE) and binding.recorded(GPU)
         watched &= bool(hardware.lane.is_any(Lane.NEURAL_ENGINE).any()) or not engine_events(recording.run)
         submitted = rows_of_class(context, metal.SubmittedBuffers)
-        end = recording.run.duration_ns or 0
-        inferred = infer_calls(hardware, buffers, sampled, end, watched=watched, submitted=submitted)
-        inferred = with_signposts(inferred, rows_of_class(context, Signposts), recording.run.target.process)
+        end, target = recording.run.duration_ns or 0, recording.run.target.process
+        rows = rows_of_class(context, ShaderCompilations)
+        shaders = Intervals.none() if rows is None else Intervals.from_rows(rows)
+        if rows is not None and target is not None:
+            shaders = shaders.where(rows.pid.filled() == target.pid)
+        inferred = infer_calls(hardware, buffers, sampled, end, watched=watched, submitted=submitted, shaders=shaders)
+        inferred = with_signposts(inferred, rows_of_class(context, Signposts), target)
         activity, hardware, sites = inferred.activity, with_graphs(inferred.hardware, graphs), inferred.sites
     else:
         activity = recorded_calls(_lane(events, Lane.ACTIVITY))

@@ -123,11 +123,15 @@ def mistakable_calls(line: Timeline, pieces: Pieces, work: Work, calls: Sequence
     progress = line.kinds.progress[line.stack]
     outside = np.concatenate(([0], np.cumsum(line.key < 0)))
     by_site: dict[int, list[int]] = {}
+    usual = usual_spans(line, pieces)
     for number, key in enumerate(keys_of(pieces, calls)):
         by_site.setdefault(key, []).append(number)
     result = [False] * len(calls)
-    for numbers in by_site.values():
+    taken = np.isin(np.arange(len(work.starts)), [index for call in calls for index in call.work])
+    for key, numbers in by_site.items():
         firsts, afters = (np.array([getattr(calls[number], name) for number in numbers]) for name in ("first", "after"))
+        for number in _behind_others(line, work, [calls[number] for number in numbers], taken):
+            result[numbers[number]] = True
         api = line.kinds.api.item(int(line.stack[pieces.first[calls[numbers[0]].chain]]))
         if api != Api.PREDICTION or not (afters > firsts + 1).any():
             continue
@@ -146,17 +150,58 @@ def mistakable_calls(line: Timeline, pieces: Pieces, work: Work, calls: Sequence
         again = ((firsts[1:] == afters[:-1]) & (silent == 0)).any() or begun_again
         # Calls that their beginning tells from the one before say nothing of others.
         opens = [calls[number] for number in numbers if calls[number].first == pieces.first[calls[number].chain]]
-        begins = np.array([(progress[call.first : call.after] == BEGUN).sum() for call in opens])
+        begins = np.array([_beginning(line, call.first, call.after) for call in opens])
         begun = (begins >= _LASTS).all() or (len(begins) >= _CAUGHT and (begins > 0).mean() >= _BEGUN)
         if (edges >= _CAUGHT and not again) or begun:
+            if not (begins >= _LASTS).all():
+                for number in numbers:
+                    result[number] |= not calls[number].work and _hides_one(line, calls[number], usual.get(key, 0))
             continue
         lengths = afters - firsts
         visible = len(between) > 0 and np.sort(between)[len(between) // 2] >= _VISIBLE
         longest = _TWICE * np.sort(lengths[lengths > 0])[(lengths > 0).sum() // 10] if visible else 1
-        seen = np.array([(progress[first:after] == BEGUN).any() for first, after in zip(firsts, afters, strict=True)])
+        seen = np.array([_beginning(line, one, after) > 0 for one, after in zip(firsts, afters, strict=True)])
         # So many beginnings would be seen in a call if it were several like the others.
         hidden = lengths * (seen.sum() - seen) / np.maximum(lengths.sum() - lengths, 1)
         for number, length, missed in zip(numbers, lengths, hidden, strict=True):
             several = length > max(longest, 1) and missed < _CAUGHT and not calls[number].work
             result[number] |= bool(several)
     return result
+
+
+def _behind_others(line: Timeline, work: Work, calls: Sequence[Joined], taken: BoolArray) -> IntArray:
+    """Those calls of one place and several threads that are long, and in which the hardware works for a prediction of
+    their model that is in no call as far as known: a thread may have called twice, and not been sampled between."""
+    if len({int(line.thread[call.first]) for call in calls if call.after > call.first}) < 2:
+        return np.zeros(0, np.intp)
+    sampled = [line.time[call.first : call.after].tolist() or [call.low_ns] for call in calls]
+    begins = np.array([times[0] for times in sampled])
+    ends = np.array(
+        [
+            max(times[-1], *work.ends[call.work]) if call.work else times[-1]
+            for call, times in zip(calls, sampled, strict=True)
+        ]
+    )
+    free = ~taken & np.isin(work.model, [model for call in calls for model in work.model[call.work].tolist()])
+    starts, until = work.starts[free], work.ends[free]
+    hold = np.array([((starts >= one) & (until <= end)).any() for one, end in zip(begins, ends, strict=True)])
+    spans, whole = ends - begins, np.array([len(call.work) > 0 for call in calls])
+    shortest = np.sort(spans[whole])[whole.sum() // 10] if whole.any() else 0
+    return np.flatnonzero(hold & (spans > _TWICE * shortest))
+
+
+def _hides_one(line: Timeline, call: Joined, usual_ns: int) -> bool:
+    """Whether the sample may be missed in which another call begins: with one hole, there are two of about the usual
+    length."""
+    times = line.time[call.first : call.after]
+    holes = np.flatnonzero(np.diff(times) > 1.5 * line.period_ns)
+    parts = np.minimum(times[holes] - times[:1], times[-1:] - times[holes + 1]) + line.period_ns
+    return bool((parts >= SHORT * usual_ns).any()) and usual_ns > 0
+
+
+def _beginning(line: Timeline, first: int, after: int) -> int:
+    """Samples in which a call begins; 0 where it is never seen to execute, and waits: what begins behind it is not seen
+    to be another one."""
+    progress = line.kinds.progress[line.stack[first:after]]
+    told = (progress == UNDER_WAY).any() or line.ran[first:after].all()
+    return int((progress == BEGUN).sum()) if told else 0

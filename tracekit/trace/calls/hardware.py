@@ -213,7 +213,7 @@ class Work:
     reach: Reach | None
     """How far a prediction may reach; None where not all units were recorded."""
     loading: Reach
-    """The same of a load, that waits for the Neural Engine to take a model in."""
+    """The same of a load, that waits for the Neural Engine to take a model in, or for GPU code to be compiled."""
     pieces: Intervals
     """All rows of hardware, those of a prediction next to each other, in order of time."""
     first_piece: IntArray
@@ -243,12 +243,22 @@ class Work:
 
     @classmethod
     def of(
-        cls, activity: Events, hardware: Events, encoded: Encoded, slack_ns: int, line: Timeline, *, watched: bool
+        cls,
+        activity: Events,
+        hardware: Events,
+        encoded: Encoded,
+        slack_ns: int,
+        line: Timeline,
+        *,
+        watched: bool,
+        shaders: Intervals | None,
     ) -> Work:
-        """From the rows of `reconstruct_predictions` and all hardware rows; `watched`: all units were recorded."""
+        """From the rows of `reconstruct_predictions`, all hardware rows, and when GPU code was compiled; `watched`: all
+        units were recorded."""
         times, rows = Intervals.from_rows(activity), Intervals.from_rows(hardware)
-        units = rows.where(hardware.lane.is_any(Lane.NEURAL_ENGINE, Lane.GPU))
-        loading = rows.where(hardware.kind.is_any(Kind.ANE_LOAD, Kind.ANE_COMPILE))
+        shaders = shaders or Intervals.none()
+        units = rows.where(hardware.lane.is_any(Lane.NEURAL_ENGINE, Lane.GPU)).joined(shaders)
+        loading = rows.where(hardware.kind.is_any(Kind.ANE_LOAD, Kind.ANE_COMPILE)).joined(shaders)
         prediction = hardware.prediction.filled()
         order = np.argsort(prediction, kind="stable")
         order = order[np.searchsorted(prediction[order], 0) :]

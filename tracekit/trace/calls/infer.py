@@ -67,9 +67,10 @@ def infer_calls(
     *,
     watched: bool,
     submitted: SubmittedBuffers | None = None,
+    shaders: Intervals | None = None,
 ) -> Inferred:
     """What samples, the hardware and what the app `submitted` to it show, until `end_ns`; `watched`: all units were
-    recorded. O(n log n)."""
+    recorded; `shaders`: when GPU code was compiled for the app, for which its calls may wait. O(n log n)."""
     encoded = Encoded.of(hardware, buffers, submitted)
     shown, hardware = reconstruct_predictions(hardware, buffers, encoded)
     if sampled is None or not len(sampled.stacks):
@@ -80,7 +81,7 @@ def infer_calls(
     pieces = pieces_of(line, max(end_ns, int(line.time.max(initial=0)) + 1))
     if not len(pieces.first):
         return Inferred(_hardware_only(shown, hardware, encoded, end_ns), hardware, None)
-    work = Work.of(shown, hardware, encoded, FEW * line.period_ns, line, watched=watched)
+    work = Work.of(shown, hardware, encoded, FEW * line.period_ns, line, watched=watched, shaders=shaders)
     # Most reports are about recordings with Core ML's own rows.
     from tracekit.trace.calls.join import joined_calls
 

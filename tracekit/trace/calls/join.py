@@ -15,9 +15,11 @@ from typing import Final
 import numpy as np
 
 from tracekit.arrays import BoolArray, IntArray
+from tracekit.rows import group_ids
+from tracekit.sorting import ranks
 from tracekit.trace.calls.hardware import Work
 from tracekit.trace.calls.owners import NEAR, Owners, owners_of
-from tracekit.trace.calls.pieces import APART, BEGINS, GOES_ON, WAITS, Pieces, Timeline, usual_spans
+from tracekit.trace.calls.pieces import APART, BEGINS, GOES_ON, MISSED, WAITS, Pieces, Timeline, usual_spans
 from tracekit.trace.calls.stacks import BEGUN, Api
 
 LONG: Final = 10
@@ -26,6 +28,8 @@ SHORT: Final = 0.75
 """Times the usual length of a call up to which it is short (heuristic)."""
 _AT_ONCE_NS: Final = 100_000
 """No thread returns from a prediction and begins the next one in so short a time (heuristic)."""
+_RARE: Final = 0.1
+"""Share of the pieces of a place behind a silence, up to which that is none of its habits (heuristic)."""
 _DOUBT: Final = 2
 """Sampling periods beyond the reach of a call from which on it is over, since samples may be missed (heuristic)."""
 
@@ -78,6 +82,7 @@ def joined_calls(line: Timeline, pieces: Pieces, work: Work) -> tuple[list[Joine
         wakes = (work.on_gpu & (work.starts <= begin) & (np.abs(work.ends - end) <= line.period_ns)).any()
         result[piece] = apart and predicts[piece] and not prepares and not wakes
     pieces.follows[result] = APART
+    pieces.follows[result & _missed(line, pieces)] = MISSED
     opens = np.flatnonzero(pieces.follows == APART)
     owners = owners_of(line, pieces, work, opens)
     calls: list[Joined] = []
@@ -87,6 +92,20 @@ def joined_calls(line: Timeline, pieces: Pieces, work: Work) -> tuple[list[Joine
     alone = ~owners.possible & ~owners.foreign
     alone[_given(line, pieces, work, owners, calls)] = False
     return [*calls, *(Joined(0, 0, -1, 0, 0, [index]) for index in np.flatnonzero(alone).tolist())], owners
+
+
+def _missed(line: Timeline, pieces: Pieces) -> BoolArray:
+    """Shape (pieces,): no thread is sampled right before, not even one that waits; or, where these are not recorded, as
+    hardly ever at this place, from such code to such. A call that begins is another one in any case."""
+    before = np.arange(len(pieces.first)) - 1
+    gaps = zip(pieces.ends[before].tolist(), pieces.starts.tolist(), strict=True)
+    silent = np.array([line.is_silent(*gap) for gap in gaps], np.bool_)
+    silent &= (pieces.follows != BEGINS) & (pieces.key == pieces.key[before])
+    sides = group_ids((pieces.key, line.on_cpu[pieces.last[before]], line.on_cpu[pieces.first]), len(before))
+    count, often = np.bincount(ranks(pieces.key)[1])[ranks(pieces.key)[1]], np.bincount(sides, silent)[sides]
+    rare = (often <= _RARE * count) | (len(line.samples.waiting) > 0)
+    missed: BoolArray = silent & rare & (line.kinds.progress[line.stack[pieces.first]] != BEGUN)
+    return missed
 
 
 def _given(line: Timeline, pieces: Pieces, work: Work, owners: Owners, calls: Sequence[Joined]) -> list[int]:
@@ -122,6 +141,7 @@ def _calls_of(
     own = np.flatnonzero(owners.chain == chain[0])
     later = owners.sites.later.get(key, set())
     nested = line.kinds.nested
+    few = len(own) <= (pieces.follows[chain.start : chain.stop] == BEGINS).sum()
     low, high = int(pieces.after[chain[0]]), int(pieces.before[chain[-1]])
     call = Joined(int(pieces.first[chain[0]]), int(pieces.last[chain[0]]) + 1, chain[0], low, 0)
     for piece in chain[1:]:
@@ -130,8 +150,13 @@ def _calls_of(
             # In a pipeline each stage begins like a call.
             is_next = not is_complete and not nested[line.stack[pieces.last[piece - 1]]]
             call.single &= is_next or is_complete
+            begin = int(pieces.ends[piece - 1])
+            waits = ((work.starts[own] < edge) & (work.ends[own] > begin)).any()
+            if is_complete and few and edge - begin > line.gap_ns and not waits:
+                # Of several threads, some work is not known to be of this one: it waits for nothing that is known.
+                call.single, call.sure = False, int(pieces.last[piece - 1]) if call.sure < 0 else call.sure
         else:
-            is_next = not is_complete and _is_apart(line, pieces, work, own, call, piece)
+            is_next = not is_complete and _is_apart(line, pieces, work, owners, own, call, piece)
         if is_next:
             done = list(_cut(line, work, later, own, call, low, edge, threads))
             yield from done
@@ -142,17 +167,24 @@ def _calls_of(
     yield from _cut(line, work, later, own, call, low, high, threads)
 
 
-def _is_apart(line: Timeline, pieces: Pieces, work: Work, own: IntArray, call: Joined, piece: int) -> bool:
+def _is_apart(
+    line: Timeline, pieces: Pieces, work: Work, owners: Owners, own: IntArray, call: Joined, piece: int
+) -> bool:
     """Whether a piece behind a gap is another call. Where nothing tells, the call is sure to last until the gap."""
     begin, end, reach = int(pieces.ends[piece - 1]), int(pieces.starts[piece]), NEAR * line.period_ns
-    if pieces.follows[piece] == GOES_ON:
-        return False
     predicts = line.kinds.api.item(int(line.stack[pieces.first[piece]])) == Api.PREDICTION
+    if pieces.follows[piece] == GOES_ON:
+        # A load goes on as it began; a prediction that is known of no other call may lie between two.
+        between = owners.left & (work.starts >= begin) & (work.ends <= end)
+        if not predicts and between.any():
+            call.single, call.sure = False, int(pieces.last[piece - 1]) if call.sure < 0 else call.sure
+        return False
     if not predicts and work.loading.latest_end(begin) >= end and work.loading.earliest_start(end) <= begin:
         return False
     if ((work.starts[own] <= begin + reach) & (work.ends[own] >= end - reach)).any():
         return False
-    if end - begin > LONG * line.period_ns and line.on_cpu[[pieces.last[piece - 1], pieces.first[piece]]].all():
+    long = end - begin > LONG * line.period_ns and pieces.follows[piece] != MISSED
+    if long and line.on_cpu[[pieces.last[piece - 1], pieces.first[piece]]].all():
         # What the CPU computes waits for nobody.
         return True
     if call.sure < 0:
@@ -168,6 +200,13 @@ def _cut(
     `later` in a call. Samples between two of them are of the one or the other: only one that begins a call tells."""
     inside = own[(work.ends[own] > low) & (work.starts[own] < high)]
     inside = inside[np.argsort(work.starts[inside], kind="stable")]
+    if call.after > call.first and line.kinds.progress[line.stack[call.first]] == BEGUN and not later:
+        # What was done before it begins is of calls that are not sampled.
+        done = work.ends[inside] <= line.time[call.first]
+        for index in inside[done].tolist():
+            yield Joined(call.first, call.first, call.chain, low, int(line.time[call.first]), [index])
+            low = int(work.ends[index])
+        inside = inside[~done]
     leads: list[int] = []
     for before, index in zip([None, *inside.tolist()], inside.tolist(), strict=False):
         is_next = before is not None and work.is_over(line, call.first, int(work.ends[before]), int(work.starts[index]))

@@ -59,11 +59,20 @@ def names_of(
     stack_of = dict(zip(line.kinds.key.tolist(), range(len(line.kinds)), strict=True))
     site_of = {key: _site(line, stack_of[key]) for key in sorted(set(keys))}
     named = _site_names(site_of)
+    # A place that alone calls a model, as often as that works, calls no other.
+    alone = Counter(model for models in sites.named.values() for model in models)
+    works, made = Counter(work.model.tolist()), Counter(keys)
+    sole = {key: next(iter(models)) for key, models in sites.named.items() if len(models) == 1}
+    counted = {
+        key
+        for key, model in sole.items()
+        if alone[model] == 1 and abs(made[key] - works[model]) <= _SOME * works[model]
+    }
     names: list[str] = []
     called: dict[int, Counter[str]] = defaultdict(Counter)
     for key, call in zip(keys, calls, strict=True):
         models = set(work.model[call.work].tolist()) - sites.later.get(key, set())
-        if not call.work and key in sites.all_have:
+        if not call.work and (key in sites.all_have or key in counted):
             models = sites.named[key] - sites.later.get(key, set())
         one_label = len(models) == 1 and not sites.later.get(key)
         names.append(labels[models.pop()] if one_label else named[key])

@@ -94,7 +94,16 @@ def owners_of(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> Ow
     # Of the sites that fit each model best.
     likely = _likely_sites(line, pieces, work, around, total)
     near = [each for each in around if (each.model, each.key) in likely]
-    owner = _sole_chains(near, len(work.starts))
+    threads = Counter(key for key, _ in set(zip(pieces.key.tolist(), pieces.thread.tolist(), strict=True)))
+    # Of several threads that call from one place, one that sleeps may have waited longest.
+    asleep = [each for each in far if (each.model, each.key) in likely and threads[each.key] > 1]
+    # Chains of one piece hold one call, others perhaps several.
+    alone = np.append(pieces.follows[1:] == APART, True)
+    owner = _sole_chains([*near, *asleep], alone, len(work.starts))
+    for index, chains in grouped((each.work, each.chain) for each in (*near, *asleep) if owner[each.work] < 0).items():
+        woken = [chain for chain in set(chains) if _wakes(line, pieces, work, chain, index)]
+        if len(woken) == 1:
+            owner[index] = woken[0]
     shared = _shared(work, owner)
     sites = _sites(line, pieces, work, near, owner, total)
     for index in np.flatnonzero(owner >= 0).tolist():
@@ -104,16 +113,15 @@ def owners_of(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> Ow
             owner[index] = -1
     doubtful = {each.chain for each in near if owner[each.work] < 0}
     possible = np.zeros(len(owner), np.bool_)
-    possible[[each.work for each in around if each.model in sites.named.get(each.key, {each.model})]] = True
+    possible[[each.work for each in (*around, *asleep) if each.model in sites.named.get(each.key, {each.model})]] = True
     # What a call does after its leading model is no call of its own, wherever that one was seen.
     possible |= np.isin(work.model, [model for models in sites.later.values() for model in models])
     taken, placed = set(owner.tolist()), {each.work for each in near}
-    threads = Counter(key for key, _ in set(zip(pieces.key.tolist(), pieces.thread.tolist(), strict=True)))
     for index, options in grouped((each.work, each) for each in far).items():
         free = {
             option.chain
             for option in options
-            if (option.chain not in taken or threads[option.key] == 1)
+            if (option.chain not in taken or threads[option.key] == 1 or not alone[option.chain])
             and option.model in sites.named.get(option.key, ())
         }
         if index in placed or not free:
@@ -126,7 +134,8 @@ def owners_of(line: Timeline, pieces: Pieces, work: Work, opens: IntArray) -> Ow
     # Of a call of its own, which may be one of several or not sampled, where the places that call the model call no
     # other and each of their calls has work.
     keys = grouped((model, key) for key, models in sites.named.items() for model in models)
-    sole = {key for key, models in sites.named.items() if len(models) == 1 and key in sites.all_have}
+    unsure = {int(pieces.key[chain]) for chain in doubtful}
+    sole = {key for key in sites.all_have - unsure if len(sites.named[key]) == 1}
     left = (owner < 0) & np.isin(work.model, [model for model, own in keys.items() if sole.issuperset(own)])
     return Owners(owner, possible & ~left, sites, doubtful, _foreign(work, around, sites), left)
 
@@ -208,12 +217,23 @@ def _least(usual: Mapping[tuple[int, int], int], pairs: Iterable[tuple[int, int]
     return least
 
 
-def _sole_chains(near: Sequence[Candidate], count: int) -> IntArray:
+def _wakes(line: Timeline, pieces: Pieces, work: Work, chain: int, index: int) -> bool:
+    """Whether a thread that had begun a call of the chain slept during this work, and wakes up as that ends."""
+    start, end = int(work.starts[index]), int(work.ends[index])
+    first = int(pieces.first[chain])
+    own = slice(first, int(np.searchsorted(line.thread, line.thread[first], "right")))
+    times = line.time[own][line.ran[own]]
+    behind = int(np.searchsorted(times, end))
+    slept = behind > 0 and int(times[behind - 1]) <= start + line.period_ns
+    return slept and behind < len(times) and int(times[behind]) <= end + line.period_ns
+
+
+def _sole_chains(near: Sequence[Candidate], alone: BoolArray, count: int) -> IntArray:
     """Shape (predictions of the hardware,): the only chain that each may be of, not counting chains of the same place
-    that have work of the model which can be of no other; -1 where there are several or none."""
+    that are `alone` and have work of the model which can be of no other; -1 where there are several or none."""
     owner = np.full(count, -1)
     chains = grouped({(each.work, (each.chain, each.key, each.model)) for each in near})
-    served = {own[0] for own in chains.values() if len(own) == 1}
+    served = {own[0] for own in chains.values() if len(own) == 1 and alone[own[0][0]]}
     for index, own in chains.items():
         alike = len({key for _, key, _ in own}) == 1
         free = [each for each in own if each not in served] if len(own) > 1 and alike else own

@@ -27,9 +27,10 @@ _RUNNING: Final = 0.3
 """Share of samples right behind another one of their thread where threads run (heuristic)."""
 _LONGEST_NS: Final = 20_000_000
 """No profiler takes samples less often (heuristic)."""
-APART, BEGINS, WAITS, GOES_ON = 0, 1, 2, 3
+APART, BEGINS, WAITS, GOES_ON, MISSED = range(5)
 """How a piece follows the one before: something else was seen between them; a call begins in it; a gap lies between
-them; the same after a gap, and its stack goes on where that of the one before stopped."""
+them; the same after a gap, and its stack goes on where that of the one before stopped; a gap in which no thread is
+sampled, as hardly ever at this place: samples may be missed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,7 +88,7 @@ class Pieces:
     """Place of its first sample in the timeline."""
     last: IntArray
     follows: IntArray
-    """How it follows the piece before: `APART`, `BEGINS`, `WAITS`, `GOES_ON`."""
+    """How it follows the piece before: `APART`, `BEGINS`, `WAITS`, `GOES_ON`, `MISSED`."""
     key: IntArray
     thread: IntArray
     starts: IntArray
@@ -175,7 +176,9 @@ def pieces_of(line: Timeline, end_ns: int) -> Pieces:
     place = np.arange(count)
     known = np.append(-1, np.maximum.accumulate(np.where(progress > 0, place, -1)))[:count]
     reached = np.where(known >= np.maximum.accumulate(np.where(other, place, 0)), progress[known], 0)
-    begins = ~other & (progress == stacks.BEGUN) & (reached == stacks.UNDER_WAY)
+    # Whoever waits for hardware has begun: behind that, it begins the next call.
+    done = (reached == stacks.UNDER_WAY) | ((reached == stacks.BEGUN) & gap)
+    begins = ~other & (progress == stacks.BEGUN) & done
     first = np.flatnonzero((other | gap | begins) & (line.key >= 0))
     opens = np.append(np.flatnonzero(other | gap | begins), count)
     last = opens[np.searchsorted(opens, first, "right")] - 1

@@ -151,8 +151,9 @@ _PIPELINES: Final = (
     r"MPSKernelDAG::getDAGAndHash|MPSLibrary::|-\[AGX\w+ newComputePipelineState"
     r"|-\[MTLCompiler |MTLCompilerFSCache::|MTLLibraryBuilder::|-\[_?MTL(?:Library|Function)\w* new"
 )
-PREPARING: Final = rf"{LOAD_PHASES[LoadPhase.SPECIALIZING]}|{_PIPELINES}"
-"""Metal makes functions and pipelines, waiting for compiler and files (first predictions of two public recordings)."""
+PREPARING: Final = rf"{LOAD_PHASES[LoadPhase.SPECIALIZING]}|{LOAD_PHASES[LoadPhase.COMPILING]}|{_PIPELINES}"
+"""Metal makes functions and pipelines, waiting for compiler and files (first predictions of two public recordings); so
+may what compiles for another unit."""
 PIPELINE: Final = r"-\[ML\w*Pipeline\w* "
 """A pipeline that calls its stages (guess: no stack of one was seen)."""
 
