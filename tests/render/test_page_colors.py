@@ -1,8 +1,11 @@
-"""On pages, the colors of severities mean severity alone."""
+"""On pages, one color has one meaning: what can stand on one lane, in one bar or in one chart differs for everybody."""
+
+from itertools import combinations
 
 import pytest
 
-from support.colors import contrast, distance
+from support.colors import VISIONS, contrast, distance
+from tracekit.analysis.breakdown.summary import GROUPS
 from tracekit.lanes.categories import Category
 from tracekit.render.blocks import Role
 from tracekit.render.html import KINDS, page_colors
@@ -10,7 +13,48 @@ from tracekit.render.html import KINDS, page_colors
 SEVERITIES = (Role.CRITICAL, Role.HIGH, Role.MEDIUM, Role.LOW)
 LEAST_DISTANCE = 15
 """As on the terminal (tests/tui/test_theme.py)."""
+LEAST_SIDE_BY_SIDE = 11
+"""About five times what is just noticed (2.3), in every vision. Our judgment."""
 COLORS = page_colors()
+PARTS = {
+    "neural_engine": "ane",
+    "gpu": "gpu",
+    "cpu": "cpu",
+    "data": "data",
+    "queued": "queued",
+    "requested": "requested",
+}
+TOGETHER = {
+    "activity": "load load-cached compile prediction other inferred inferred-load",
+    "data": "validation input-copy cast output ane-copy",
+    "compute": "cpu gpu ane other",
+    "hardware": "ane gpu app foreign mps load compile cast input-copy",
+    "main thread": "app inferred inferred-load",
+    "parts of a prediction": "ane gpu cpu data queued requested other app",
+    "a slow prediction": "ane gpu cpu data queued compile mark",
+    "what it waited for": "ane gpu mps foreign queued compile",
+    "a chart of latencies, and what is beside it": "prediction load mark foreign",
+    "parts and lanes of one page": "load load-cached data cast requested queued compile mps input-copy",
+    "thermal": "good fair serious critical",
+    "clock": "low medium high",
+}
+
+
+def test_groups_of_a_breakdown_have_colors_of_their_own():
+    filled = [COLORS[f".g{number}"] for number, group in enumerate(GROUPS) if group.part in PARTS]
+    assert filled == [COLORS[f"c-{PARTS[group.part]}"] for group in GROUPS if group.part in PARTS]
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("names", TOGETHER.values(), ids=TOGETHER)
+def test_what_stands_together_differs_for_everybody(names, dark):
+    colors = {name: COLORS.get(f"c-{name}", COLORS.get(name))[dark] for name in names.split()}
+    apart = {
+        (one, other, vision): distance(colors[one], colors[other], vision)
+        for one, other in combinations(colors, 2)
+        for vision in VISIONS
+    }
+    assert {pair: round(far, 1) for pair, far in apart.items() if far < LEAST_SIDE_BY_SIDE} == {}
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

@@ -95,12 +95,24 @@ async function held(name: string): Promise<[HTMLElement, Meta, Uint8Array] | nul
   return [host, JSON.parse(meta.textContent ?? "") as Meta, bytes];
 }
 
+/** Inferred loads have a color of their own; only the script tells them from inferred predictions. */
+function tellLoads(meta: Meta, all: Rows[]): void {
+  const inferred = meta.categories.findIndex(([name]) => name === "inferred");
+  const load = meta.categories.push(["inferred_load", `load ${meta.categories[inferred]?.[1].replace(/^\S+ /, "")}`]) - 1;
+  meta.outlined.push(load);
+  for (const { inferred: known, categories, labels } of all) {
+    if (!known) continue;
+    categories.forEach((category, at) => category === inferred && /load/i.test(meta.texts[labels[at]] ?? "") && (categories[at] = load));
+  }
+}
+
 /** The lanes of one recording, with its call stacks. */
 async function lanes(name: string): Promise<Timeline | null> {
   const found = await held(name);
   if (!found) return null;
   const [host, meta, bytes] = found;
   const { rows, flame, findings, accounts } = decoded(meta, bytes);
+  tellLoads(meta, rows);
   const place = document.getElementById("flame");
   const graph = flame && place ? new FlameGraph(place, flame, meta.source, partsOfModels(meta, rows)) : null;
   const timeline = new Timeline(host, meta, rows, findings, accounts, (part) => graph?.show(part));
