@@ -18,6 +18,7 @@ from tracekit.lanes.process import (
     FRAME,
     IN_CALLS,
     RUNNING,
+    aside_lanes,
     loop_lanes,
     main_thread_stretches,
     memory_lanes,
@@ -93,6 +94,7 @@ def lanes_of(trace: Trace, grouping: Grouping) -> tuple[LaneRows, ...]:
         *_hardware(trace, grouping),
         *memory_lanes(trace),
         *loop_lanes(trace),
+        *aside_lanes(trace),
         *_strips(trace),
     )
 

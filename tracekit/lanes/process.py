@@ -20,7 +20,7 @@ from tracekit.trace.calls.infer import NOUNS
 from tracekit.trace.calls.stacks import core_ml_stacks
 from tracekit.trace.context import of_target
 from tracekit.trace.filter import in_ranges
-from tracekit.trace.instruments.frames import RunLoop
+from tracekit.trace.instruments.frames import FRAMES, Aside, RunLoop
 from tracekit.trace.instruments.memory import MEMORY, Memory, of_process
 from tracekit.trace.runtimes.phases import OPEN, OPERATION, PHASES, UNKNOWN, Phases
 from tracekit.trace.runtimes.registry import LANES, PHASES as LANE_OF
@@ -140,6 +140,17 @@ def loop_lanes(trace: Trace) -> Iterator[LaneRows]:
     busy, ends = np.full(len(loop), Category.APP, np.int8), loop.start_ns + loop.duration_ns
     events = events_without_models(_LOOP, np.arange(len(loop)), loop.start_ns, ends, busy, loop.state)
     yield LaneRows(_LOOP, "Main run loop", "System", events, pinned=True, strip=True)
+
+
+def aside_lanes(trace: Trace) -> Iterator[LaneRows]:
+    """Late frames that are not the app's, or do not count for another reason; none where there are none."""
+    frames = trace.frames
+    rows = np.flatnonzero((frames.duration_ns > 0) & frames.aside.known)
+    if len(rows):
+        starts, aside = frames.start_ns[rows], frames.aside.take(rows)
+        colors = np.where(aside.is_any(Aside.OTHER, Aside.SYSTEM), Category.FOREIGN, Category.OTHER).astype(np.int8)
+        events = events_without_models(FRAMES, rows, starts, starts + frames.duration_ns[rows], colors, aside)
+        yield LaneRows("late frames aside", "Late frames, not counted", "System", events)
 
 
 OPERATIONS: Final = "Operations"

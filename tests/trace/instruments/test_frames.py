@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tracekit.intervals import Intervals
+from tracekit.lanes.lanes import Grouping, lanes_of
 from tracekit.recording import open_recording
 from tracekit.trace.build import build_trace, open_trace
 from tracekit.trace.collect import collect
@@ -190,3 +191,17 @@ def test_thread_states_of_a_real_export(corpus):
     assert states.duration_ns.tolist() == [9_193_333, 4_254_041]
     assert states.pid.values.tolist() == [565, 0]
     assert [text.startswith("Main Thread") for text in states.thread.as_objects()] == [True, False]
+
+
+def test_late_frames_of_others_have_a_lane_of_their_own(make):
+    app, other = make.process("app", 42), make.process("other", 43)
+    rows = [
+        (2_000 * MS, REFRESH, app, 0, 2, "Display 1", ""),
+        (3_000 * MS, REFRESH, other, 0, 3, "Display 1", ""),
+        (4_000 * MS, 2 * REFRESH, None, 1, 4, "Display 1", ""),
+    ]
+    trace = build_trace(make.recording(hitches(make, *rows), target=app))
+    (lane,) = (each for each in lanes_of(trace, Grouping.LANES) if each.title == "Late frames, not counted")
+    assert lane.events.starts.tolist() == [3_000 * MS, 4_000 * MS]
+    assert (lane.events.ends - lane.events.starts).tolist() == [REFRESH, 2 * REFRESH]
+    assert [lane.events.label_texts[code] for code in lane.events.labels] == [Aside.OTHER, Aside.SYSTEM]
