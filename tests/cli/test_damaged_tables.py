@@ -228,7 +228,7 @@ def test_damage_is_said_before_the_signature_is_blamed(tracekit, tmp_path: Path)
     for result in results[:3]:
         assert result.out.startswith(f"Inconclusive: {lost}.\n")
     for result in (results[0], results[3]):
-        assert f"Inconclusive: 47 checks not evaluated · {lost} · exit status 2" in spaced(result.out)
+        assert f"Inconclusive: 48 checks not evaluated · {lost} · exit status 2" in spaced(result.out)
     assert f"44 checks: {lost}: copy the bundle again from where" in spaced(results[0].out)
     assert "get-task-allow" not in results[0].out
     for said in map(spaced, (results[1].out, results[2].out, page.read_text("utf-8"))):

@@ -14,6 +14,7 @@ from support.analyses import kept_trace
 from support.handover import trace_of
 from support.made_histories import recorded as made_recorded
 from tracekit.analysis.specialization import specializations
+from tracekit.api import judge
 from tracekit.cli.dispatch import main
 from tracekit.comparison.gate import check, history_items
 from tracekit.comparison.history import Recorded, history_of
@@ -24,9 +25,11 @@ from tracekit.comparison.verdict import Verdict
 from tracekit.measured import measured_trace
 from tracekit.report.build import recording_info
 from tracekit.request import ALL
-from tracekit.testing import Model, Process, Scenario, write_bundle, write_export
-from tracekit.testing.machines import MAC
+from tracekit.testing import Draws, Model, Process, Scenario, write_bundle, write_export
+from tracekit.testing.machines import MAC, Thread
+from tracekit.testing.recorder import start_recording
 from tracekit.testing.rows import LOAD, LOAD_CACHED, LOAD_COLD, NeuralEngineRow
+from tracekit.testing.stacks import SampleRow, Stack, app_function
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -215,6 +218,53 @@ def test_what_a_recording_does_not_tell_is_unknown(change, answer: str, lines: s
     assert [one.answer for one in series.launches] == [answer] * 2
     assert series.lines[0].startswith(lines)
     assert (series.severity is None) == (answer != "compiled")
+
+
+def test_compilations_of_the_neural_engine_are_named_where_call_stacks_alone_show_the_load() -> None:
+    app = start_recording(Draws(1), jitter=0, noise=False, code=True)
+    model = Model("Talker")
+    app.load(model, COLD_MS * MS, LOAD_COLD)
+    scenario = app.finish()
+    scenario.neural_engine.append(NeuralEngineRow(300 * MS, 2_000 * MS, model.engine_label(1, "Compile")))
+    scenario.coreml.clear()
+    notes = " ".join(judge(trace_of(scenario)).recording.notes)
+    assert "Calls are inferred from call stacks" in notes
+    assert "Inferred from Neural Engine rows, which name no process: 1 compilation of Talker (2.00 s)." in notes
+
+
+@pytest.mark.parametrize(("busy", "answer"), [(1.0, "compiled"), (0.6, "compiled"), (0.4, "unknown"), (0.0, "unknown")])
+def test_a_compiler_of_the_system_that_is_busy_during_a_load_compiled_it(busy: float, answer: str) -> None:
+    scenario = plain_load(recorded({"Talker": [Build()]}, {"Talker": [True]}, 0))
+    service = Process("ANECompilerService", 233)
+    scenario.processes.append(service)
+    threads = (Thread(9, service, "Compiler"), Thread(8, scenario.target, "Main Thread"))
+    for at_ms in range(100, 100 + COLD_MS):
+        thread = threads[at_ms >= 100 + busy * COLD_MS]
+        scenario.samples.append(SampleRow(at_ms * MS, thread, Stack((app_function("run"),))))
+    trace = trace_of(scenario)
+    (model,) = specializations(trace).models
+    assert (model.answer, model.evidence) == (answer, ("ANECompilerService was busy",) if answer == "compiled" else ())
+    said = [note for note in judge(trace).recording.notes if "compiles models for apps" in note]
+    assert [note.split(",")[0] for note in said] == (["ANECompilerService"] if busy else [])
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "words"),
+    [
+        ("/Users/me/Library/Developer/Xcode/DerivedData/Talk-abc/Build/Talk", "Talk", "a development build"),
+        ("/private/var/folders/x/AppTranslocation/0BADF00D-0000-4000-8000-000000000001/d/Talk", "Talk", "Gatekeeper"),
+        ("/opt/homebrew/bin/python3.12", "python3.12", "CompiledMLModel"),
+        ("/Applications/Talk.app/Contents/MacOS/Talk", "Talk", ""),
+    ],
+)
+def test_path_and_name_of_the_app_say_what_to_look_at(path: str, name: str, words: str) -> None:
+    builds = {"Talker": [Build(path=path, signature=each) for each in range(3)]}
+    made = (recorded(builds, {"Talker": [True] * 3}, number) for number in range(3))
+    named = [replace(one, target=replace(one.target, name=name)) for one in made]
+    (series,) = launches_of([launched(one, str(number)) for number, one in enumerate(named)])
+    assert words in series.hint
+    assert (series.hint in series.lines) == bool(words)
+    assert "/Users" not in repr(series)
 
 
 def test_a_launch_that_does_not_tell_makes_neither_each_nor_once() -> None:

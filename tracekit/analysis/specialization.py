@@ -23,6 +23,7 @@ from tracekit.sorting import distinct_numbers
 from tracekit.trace.events import LOAD_KINDS, Attribution, Calls, Kind, Level, Origin
 from tracekit.trace.identity import identity_of
 from tracekit.trace.trace import Trace
+from tracekit.units import format_time
 
 
 class Answer(StrEnum):
@@ -71,8 +72,8 @@ class Launch:
     """Of the command line."""
     identity: str | None
     """Which recording it is, in copies alike."""
-    place: str
-    """What the path says of the build, in a clause; empty for nothing."""
+    hint: str
+    """What path and name say of the build, in a clause; empty for nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +87,10 @@ class Specializations:
 
 _RANDOM: Final = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 _PLACES: Final = {
-    "/DerivedData/": "a development build",
-    "/AppTranslocation/": "an app that Gatekeeper runs from a random folder",
-    "/Containers/Bundle/Application/": "an installed app",
-    "/private/var/folders/": "in a temporary folder",
-    "/tmp/": "in a temporary folder",  # noqa: S108 - looked for, not written to
+    "/DerivedData/": "the app is a development build: at a user's, its signature and its container stay",
+    "/AppTranslocation/": "Gatekeeper runs the app from a random folder each time: move it to /Applications",
 }
+_PYTHON: Final = 'Python compiles `MLModel("x.mlpackage")` to a new folder each time: load a `CompiledMLModel`'
 COMPILERS: Final = ("ANECompilerService", "aned", "ANELargeModelCompilerService", "E5CompilerService")
 """Processes of the system that compile for apps."""
 COMPILER_SHARE: Final = 0.5
@@ -109,9 +108,9 @@ def _launch_of(trace: Trace) -> Launch:
     # Without any, what launched it wrote none.
     arguments = run.target.arguments or ("none" if run.target.kind == "launched" else None)
     python = run.target.process is not None and run.target.process.name.casefold().startswith("python")
-    place = next((words for part, words in _PLACES.items() if part in path), "Python" if python else "")
+    hint = next((words for part, words in _PLACES.items() if part in path), _PYTHON if python else "")
     random = "".join(_RANDOM.findall(path))
-    return Launch(_hash(_RANDOM.sub("", path)), _hash(random), _hash(arguments), identity_of(trace), place)
+    return Launch(_hash(_RANDOM.sub("", path)), _hash(random), _hash(arguments), identity_of(trace), hint)
 
 
 def compilers(trace: Trace) -> dict[str, Intervals]:
@@ -125,6 +124,14 @@ def compilers(trace: Trace) -> dict[str, Intervals]:
         if len(times):
             found[name] = Intervals(times - sampled.period_ns, times)
     return found
+
+
+def compiler_notes(trace: Trace) -> list[str]:
+    """A sentence on each process that compiled for apps, where it was recorded."""
+    return [
+        f"{name}, which compiles models for apps, ran for {format_time(busy.covered_ns)}."
+        for name, busy in compilers(trace).items()
+    ]
 
 
 def specializations(trace: Trace, models: Collection[str] | None = None) -> Specializations:

@@ -120,6 +120,8 @@ class Series:
     device: str | None
     pattern: str
     launches: tuple[InLaunch, ...]
+    hint: str
+    """What path and name of the app say of the build, in a clause; empty for nothing."""
     severity: str | None = None
     """Of the finding `compiled-again`; None without it."""
     lines: tuple[str, ...] = ()
@@ -225,7 +227,7 @@ def _series(name: str, target: str | None, device: str | None, of: Sequence[tupl
         )
         for at, (one, model) in enumerate(of)
     )
-    series = Series(name, target, device, str(_pattern(launches)), launches)
+    series = Series(name, target, device, str(_pattern(launches)), launches, of[-1][0].shown.launch.hint)
     worst_ns = max((one.ns or 0 for one in series.unexplained), default=-1)
     found = (str(severity) for severity, _, shortest in SEVERITY_FLOORS if worst_ns >= shortest)
     series = replace(series, severity=next(found, None))
@@ -287,6 +289,8 @@ def _lines(series: Series) -> Iterator[str]:
     if changed:
         yield f"other operations ran in {word_list(changed)}: likely {_BY_NAME[_CONTENT].words}"
     yield from _why(series)
+    if series.hint and any(one.again for one in series.launches):
+        yield series.hint
     if series.severity:
         waits = [one.wait_ns for one in series.unexplained if one.wait_ns]
         fixes = dict.fromkeys(_BY_NAME[name].fix for one in series.unexplained for name in one.causes)

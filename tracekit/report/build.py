@@ -14,7 +14,7 @@ from tracekit.analysis.models import ModelSummary, summarize_models
 from tracekit.analysis.operations import operations
 from tracekit.analysis.requests import summarize_requests
 from tracekit.analysis.runtimes import summarize_runtimes
-from tracekit.analysis.specialization import specializations
+from tracekit.analysis.specialization import compiler_notes, specializations
 from tracekit.detectors.options import ChosenChecks
 from tracekit.recording.table import TableState
 from tracekit.report.call_sites import code_info, symbols_sentence
@@ -83,7 +83,7 @@ def build_report(
     report = Report(
         schema_version=SCHEMA_VERSION,
         tool=ToolInfo("tracekit", __version__, config),
-        recording=recording_info(trace, (*(() if shown is None else shown.notes), *notes)),
+        recording=recording_info(trace, (*(() if shown is None else shown.notes), *notes, *compiler_notes(trace))),
         tables=table_infos(trace),
         coverage=tuple(coverage.values()),
         models=models,

@@ -296,13 +296,14 @@ def doubts(recording: Recording, run: Run, events: Events, hardware: Events, inf
         waiting = _switches(run).get("record-waiting-threads", True)
         notes.append(_inferred(inferred, why, "" if waiting else f" {_WAITING}"))
         ready, times = ~hardware.attribution.is_any(Attribution.FOREIGN), Intervals.from_rows(hardware)
+        # What else shows loads and compilations does not show for which unit they compiled.
+        told = inferred.kind.is_any(*SETUP_KINDS).any()
         clauses = [
             f"{format_count(len(some), noun)}{name and f' of {name}'} ({format_time(times.where(some).covered_ns)})"
-            for kind, noun in _PREPARING.items()
+            for kind, noun in list(_PREPARING.items())[: 1 if told else None]
             for name, some in _by_model(hardware.model, np.flatnonzero(ready & hardware.kind.is_any(kind)))
         ]
-        # Where nothing else shows loads and compilations.
-        if clauses and not inferred.kind.is_any(*SETUP_KINDS).any():
+        if clauses:
             named = format_names(clauses, 5)
             notes.append(f"Inferred from Neural Engine rows, which name no process: {named}.")
     return [note for note in notes if note]
