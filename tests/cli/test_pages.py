@@ -9,11 +9,19 @@ from pathlib import Path
 
 import pytest
 
+from support.models import needs_coremltools
 from tests.cli.conftest import Tracekit
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.DOTALL | re.MULTILINE)
-PAGES = ("tutorial.md", "lanes.md", "cookbook.md", "troubleshooting.md")
+PAGES = (
+    "tutorial.md",
+    "lanes.md",
+    "cookbook.md",
+    "troubleshooting.md",
+    "ci.md",
+    pytest.param("inspect.md", marks=needs_coremltools),
+)
 
 
 def shown(page: Path) -> list[tuple[str, str]]:
@@ -49,7 +57,8 @@ def test_commands_print_what_the_page_shows(
 ) -> None:
     # A checkout, as readers have it.
     (tmp_path / ".git").mkdir()
-    (tmp_path / "sample_traces").symlink_to(ROOT / "sample_traces")
+    for name in ("sample_traces", "sample_models"):
+        (tmp_path / name).symlink_to(ROOT / name)
     monkeypatch.chdir(tmp_path)
     unchanged_folders.add(Path("sample_traces"))
     path = ROOT / "docs" / page
