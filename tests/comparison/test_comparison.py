@@ -12,7 +12,7 @@ from tracekit.analysis.breakdown.summary import GROUPS
 from tracekit.comparison.comparison import compare, typical
 from tracekit.comparison.findings import FindingStatus
 from tracekit.comparison.latency import Answer, Reason
-from tracekit.comparison.measurements import CheckResult
+from tracekit.comparison.measurements import CheckResult, Parts
 from tracekit.comparison.models import Basis, Presence
 from tracekit.documents.comparison import comparison_document
 from tracekit.errors import UsageError
@@ -130,6 +130,32 @@ def test_parts_of_several_recordings_are_held_against_their_spread(measured):
     # The means of this part differ by 0.33 ms, and its recordings by up to 4 ms.
     assert parts["queued"].answer is Answer.INCONCLUSIVE
     assert not parts["queued"].differs
+
+
+def test_a_table_that_one_side_misses_is_said_once_and_moves_no_time_to_other_parts():
+    def side(seed, *means_ns, lacks):
+        parts = Parts(
+            tuple(means_ns[index] if index < len(means_ns) else 0.0 for index in range(len(GROUPS))),
+            (0.0,) * len(GROUPS),
+            tuple(bool(index or not lacks) for index in range(len(GROUPS))),
+            20.0,
+        )
+        one = recording(seed)
+        checks = tuple(
+            CheckResult(check, check, "Net", "not_evaluated" if lacks else "passed", None, None, lacks)
+            for check in ("gpu-one", "gpu-other")
+        )
+        return replace(one, models=(replace(one.models[0], warm_parts=parts),), checks=checks)
+
+    whole, partial = side(1, 8e6, 1e6, lacks=""), side(2, 0.0, 9e6, lacks="GPU was recorded but not exported")
+    compared = compare([whole], [partial])
+    assert compared.models[0].parts == ()
+    assert [note for note in compared.notes if "GPU" in note] == [
+        "Only one side has GPU: what rests on that is not compared."
+    ]
+    assert compare([whole], [side(3, 8e6, 1e6, lacks="")]).models[0].parts
+    # What neither has is compared with nothing, and is no difference.
+    assert not any("GPU" in note for note in compare([partial], [replace(partial, identity="other")]).notes)
 
 
 def test_the_typical_recording_is_the_one_in_the_middle(measured):

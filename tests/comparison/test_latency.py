@@ -58,7 +58,7 @@ def test_recordings_of_one_build_that_differ_are_called_changed_at_times(pairs):
     assert found[Answer.REGRESSED] + found[Answer.IMPROVED] <= 0.18 * pairs + (pairs < 200) * 2
 
 
-@pytest.mark.parametrize(("case", "least"), sweep_rest((SLOWER, 0.9), (NOISY, 0.5)))
+@pytest.mark.parametrize(("case", "least"), sweep_rest((SLOWER, 0.75), (NOISY, 0.3)))
 def test_a_slowdown_of_a_tenth_is_found(case, least, pairs):
     assert answers(case, 100, pairs)[Answer.REGRESSED] >= least * pairs
 

@@ -8,6 +8,7 @@ import pytest
 
 from tracekit.comparison import words
 from tracekit.comparison.latency import Answer, LatencyChange, Reason
+from tracekit.comparison.non_inferiority import Held
 
 
 def undecided(reason: Reason | None, **settings: Any) -> LatencyChange:
@@ -55,3 +56,27 @@ def test_what_is_not_known_is_not_said() -> None:
     assert words.reason(undecided(None)) == ""
     assert "per side" not in words.reason(undecided(Reason.HOT))
     assert words.sample_counts(undecided(Reason.FEW, **TOKENS, effective=None)) == "3 and 1 first tokens"
+
+
+def seen(smallest: float, needed: int | None, allowed: float = 0.05) -> Held:
+    return Held(True, None, (1e7, 1e7), 0.0, -0.1, 0.1, allowed, smallest, needed, ((60,) * 3, (60,) * 3))
+
+
+@pytest.mark.parametrize(
+    ("held", "said"),
+    [
+        ({"A": seen(0.05, 3)}, "these recordings can show a slowdown of what is allowed"),
+        (
+            {"A": seen(0.08, 6), "B": seen(0.14, 9), "C": seen(0.05, 3), "D": None},
+            "a slowdown of 14% of B, 8% of A; 9 recordings per side would make it 5%",
+        ),
+        (
+            {"A": seen(0.4, None)},
+            "a slowdown of 40% of A; 10 recordings per side would not make it 5% either: allow more",
+        ),
+        ({str(at): seen(0.1 + at / 100, 7) for at in range(5)}, "14% of 4, 13% of 3, 12% of 2, less of 2 other models"),
+        ({"A": None}, ""),
+    ],
+)
+def test_a_check_says_how_large_a_slowdown_it_can_show(held: dict[str, Held | None], said: str) -> None:
+    assert said in words.what_is_seen(held)

@@ -38,7 +38,7 @@ NEVER_RECORDED = ("low power mode",)
 """What changes latency, and no table of Instruments shows."""
 
 ONE_RECORDING = "One recording per side cannot show run-to-run variation; use three or more per side."
-RUNS_OF_ONE = "With one recording per side, no change below 7% counts: two runs of one build may differ by as much."
+RUNS_OF_ONE = "With one recording per side, no change below 8% counts: two runs of one build may differ by as much."
 FEW_OF_TWO = "Two recordings per side find a change of 10% in two of three cases; record three or more."
 EACH_BY_ITSELF = "Each model is compared in isolation, at 95%: 1 model in 20 may seem changed by chance."
 INFERRED = (
@@ -197,6 +197,16 @@ def _notes(
     shared = [one.source for one in after if any(same_recording(one, other) for other in before)]
     is_pair = len(before) == len(after) == 1
     without = [recording.models for recording in (*before, *after) if not recording.core_ml]
+    lacked = [
+        {
+            check.lacks.partition(" was ")[0].partition(" were ")[0]
+            for one in side
+            for check in one.checks
+            if check.lacks
+        }
+        for side in (before, after)
+    ]
+    one_sided = sorted(lacked[0] ^ lacked[1])
     simulated = dict.fromkeys(one.source for one in (*before, *after) if one.environment.simulated)
     notes = {
         f"{format_names([*simulated])}: {SIMULATOR}.": bool(simulated),
@@ -207,6 +217,7 @@ def _notes(
         INFERRED: any(not model.is_operation for models in without for model in models),
         "A recording without Core ML events has no data on loads, copies or latency.": not all(without),
         OF_ALL: any(model.presence is Presence.BOTH and model.basis is Basis.ALL for model in models),
+        f"Only one side has {format_names(one_sided)}: what rests on that is not compared.": bool(one_sided),
         FOOTPRINTS: footprints_differ((*before, *after)),
         UNSTEADY: any(model.latency.reason is Reason.NOT_STEADY for model in models),
         EACH_BY_ITSELF: sum(model.latency.answer is not Answer.INCONCLUSIVE for model in models) > 1,

@@ -28,8 +28,8 @@ MIN_PREDICTIONS = 12
 MIN_EFFECTIVE = 16.0
 """Least effective sample size on either side, by simulation: with half of it, 8% of comparisons of one build are wrong
 whose latencies swing slowly or depend on each other."""
-BUILD_APART = 0.07
-"""Difference of logarithms that 1 in 80 pairs of recordings of one build have, if these differ by 2%."""
+BUILD_APART = 0.075
+"""Difference of logarithms that 1 in 100 pairs of recordings of one build have, if these differ by 2%."""
 MIN_P95 = 300
 """Fewest warm predictions for a 95th percentile: at 100, half of the shifts of 10% are missed, at 300 1%."""
 

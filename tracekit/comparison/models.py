@@ -275,10 +275,18 @@ def _parts(
     parts_of = [[parts for parts in side if parts is not None] for side in sides]
     if not all(parts_of):
         return ()
+    if any(_unseen(parts_of[0], index) != _unseen(parts_of[1], index) for index in range(len(GROUPS))):
+        # The time of a unit whose table is missing is in other parts.
+        return ()
     totals = [np.mean([sum(parts.means_ns) for parts in side]) for side in parts_of]
     limit_ns = max(floor.ratio * float(min(totals)), floor.absolute_ns)
     changes = (_part(index, parts_of[0], parts_of[1], limit_ns) for index in range(len(GROUPS)))
     return tuple(change for change in changes if change.before_ns or change.after_ns)
+
+
+def _unseen(side: Sequence[Parts], index: int) -> bool:
+    """Whether a recording shows nothing of a part, and there may be some."""
+    return any(not parts.complete[index] and not parts.means_ns[index] for parts in side)
 
 
 def _part(index: int, before: Sequence[Parts], after: Sequence[Parts], limit_ns: float) -> PartChange:
