@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
 
+import numpy as np
 import pytest
 
 from support.analyses import kept_analysis
+from support.choice import sweep_rest
 from support.forms import too_long
+from support.samples import SAMPLES
 from tracekit.cli.analyze import status_of
 from tracekit.cli.forms import size_words
 from tracekit.cli.options import PARTS, SEVERITIES
@@ -21,6 +25,7 @@ from tracekit.detectors.registry import RULES
 from tracekit.documents import report as document
 from tracekit.render.forms import REPORT_FORMS
 from tracekit.testing import Model, Process, Scenario, write_export
+from tracekit.trace.build import open_trace
 
 MS = 1_000_000
 
@@ -216,3 +221,26 @@ def test_json_is_utf8_in_any_locale(spawn, tracekit, samples: Path, tmp_path: Pa
     anywhere = spawn("analyze", recording, "--format", "json", PYTHONIOENCODING="ascii")
     assert anywhere.out == tracekit("analyze", recording, "--format", "json").out
     assert "schärfer.trace" in anywhere.out
+
+
+@pytest.mark.parametrize("name", sweep_rest(*SAMPLES))
+def test_the_long_report_says_each_thing_once_in_the_order_of_the_short_one(tracekit, samples, name):
+    path = samples / f"{name}.trace"
+    texts = [tracekit("analyze", path, "--no-config", *more).out for more in ((), ("-v",))]
+    headings = [re.findall(r"^(?!CRITICAL|MEDIUM)([A-Z][A-Z ]{5,})\b", text, re.MULTILINE) for text in texts]
+    assert len(texts[1].splitlines()) <= 150
+    assert len(headings[1]) == len(set(headings[1]))
+    assert [one for one in headings[1] if one in headings[0]] == [one for one in headings[0] if one in headings[1]]
+    assert "HOW TO FIX IT" not in texts[1]
+
+
+def test_latency_has_the_quantiles_of_a_slice(tracekit, samples):
+    path = samples / "captions_concurrent.trace"
+    out = tracekit("analyze", path, "--show", "latency", "--from", "3s", "--to", "8s", "--model", "Cap*").out
+    heads, row = (line.split() for line in out.partition("LATENCY\n")[2].splitlines()[:2])
+    assert heads[-5:] == ["median", "p90", "p95", "p99", "max"]
+    trace = open_trace(path)
+    chosen = trace.activity.where(trace.activity.kind.is_any("prediction"))
+    durations = chosen.duration_ns[(chosen.start_ns >= 3_000_000_000) & (chosen.start_ns < 8_000_000_000)] / 1e6
+    expected = [*np.quantile(durations, (0.5, 0.9, 0.95, 0.99)), durations.max()]
+    assert [float(cell) for cell in row[-10::2]] == pytest.approx(expected, abs=0.05)

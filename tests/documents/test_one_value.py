@@ -185,7 +185,9 @@ def check_text(document):
         for column in (column for column in table.columns if column.value is not None):
             if table.instead is not None:
                 said = " ".join(plain(entry.head) for entry in table.instead.entries)
-                assert all(plain(column.text(row)) in said for row in table.rows)
+                # Numbers of units and instruments are in pages, and in text beside the names of models.
+                known = column.quantity or table.quantities
+                assert not known or all(plain(column.text(row)) in said for row in table.rows)
                 continue
             for row, text in zip(table.rows, printed(table, column), strict=True):
                 (cell, *_) = spans(column.text(row))

@@ -28,7 +28,7 @@ def cell(model, title):
 
 def test_a_steady_camera_is_told_in_numbers():
     (row,) = models_of([(100 + 100 * k / 3, 10) for k in range(60)])
-    titles = ("predictions/s", "interval", "steady", "most in flight", "gap median", "gaps, % of time")
+    titles = ("predictions/s", "interval", "steady", "most in\nflight", "gap\nmedian", "gaps, %\nof time")
     assert [cell(row, title) for title in titles] == ["30.0", "33.3 ms", "30 fps", "1", "23.3 ms", "70%"]
     assert trend(row) == "stable latency"
     assert cell(row, "in flight over time") == ""
@@ -38,9 +38,9 @@ def test_bursts_and_predictions_in_flight_together_are_counted():
     # Three calls that overlap, 20 ms apart, ten times; then a pause of 5 s, and all over again.
     starts = [base + 100 * group + 20 * k for base in (100, 6_000) for group in range(10) for k in range(3)]
     (row,) = models_of([(start, 50) for start in starts])
-    assert (cell(row, "bursts"), cell(row, "most in flight")) == ("2", "3")
+    assert (cell(row, "bursts"), cell(row, "most in\nflight")) == ("2", "3")
     # Of each 100 ms, 90 have a prediction in flight: 150 ms of predictions.
-    assert cell(row, "mean in flight") == "1.7"
+    assert cell(row, "mean in\nflight") == "1.7"
     spark = cell(row, "in flight over time")
     assert len(spark) == 20
     assert "·" in spark
@@ -53,9 +53,6 @@ def test_first_calls_are_told_apart_from_later_ones():
     calls = [(start, 30 if index % 5 == 0 else 10) for index, start in enumerate(starts)]
     (row,) = models_of(calls, loads=[(1_000 * load, 40) for load in range(10)])
     assert "first after a load 30.0 ms, then 10.0 ms (medians)" in trend(row)
-    assert (cell(row, "median, first predictions after a load"), cell(row, "median")) == ("30.0 ms", "10.0 ms")
-    # Forty later calls: enough for a 95th percentile, and not for a 99th.
-    assert (cell(row, "p95"), cell(row, "p99")) == ("10.0 ms", "–")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from tracekit.analysis.aggregation import AggregationRow
 from tracekit.analysis.models import ModelSummary
 from tracekit.analysis.statistics import Statistics
 from tracekit.documents.report_events import event_rows
-from tracekit.documents.report_models import loads_rows
+from tracekit.documents.report_models import LatencyRow
 
 NUMBERS = Statistics(2, 14, 14, 7.0, 6, 7.0, None, None, None, 8, 1.4)
 WARM_NUMBERS = Statistics(1, 6, 6, 6.0, 6, 6.0, None, None, None, 6, None)
@@ -28,6 +28,6 @@ def test_what_a_model_did_as_a_stage_is_told_from_what_the_app_called():
 
 
 def test_a_model_that_is_called_and_a_stage_is_not_called_a_mere_stage():
-    assert loads_rows([model("top")])[0].name == "Encoder"
-    assert loads_rows([model("sub", "Pipe")])[0].name == "Encoder (stage of Pipe)"
-    assert loads_rows([model("top", "Pipe")])[0].name == "Encoder (also stage of Pipe)"
+    assert LatencyRow(model("top"), None).name == "Encoder"
+    assert LatencyRow(model("sub", "Pipe"), None).name == "Encoder (stage of Pipe)"
+    assert LatencyRow(model("top", "Pipe"), None).name == "Encoder (also stage of Pipe)"

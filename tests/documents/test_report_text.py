@@ -14,8 +14,10 @@ from support.choice import sweep_rest
 from support.forms import long_text, markdown, short_text, too_long
 from tracekit.characters import map_strings
 from tracekit.detectors.outcomes import Unknown
-from tracekit.documents.report import summary_line
+from tracekit.documents.report import report_document, summary_line
 from tracekit.documents.report_findings import finding_savings, savings_words
+from tracekit.render.blocks import Document, Prose, Role
+from tracekit.render.forms import render
 from tracekit.render.text import NARROWEST, WIDEST
 from tracekit.report.report import Report
 
@@ -29,6 +31,15 @@ ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 def plain(report: Report, width: int = 100, *, verbose: bool = True) -> str:
     return long_text(report, width=width) if verbose else short_text(report, width=width)
+
+
+def events(report: Report, width: int = 100) -> str:
+    """The statistics of events, which text has only where they are asked for."""
+    return render(report_document(report, show=("events",)), "text", width=width)
+
+
+def prose(source: str) -> list[str]:
+    return render(Document("", "", Role.PLAIN, blocks=(Prose(source),)), "text", width=38).splitlines()
 
 
 def flat(text: str) -> str:
@@ -61,9 +72,9 @@ def test_the_verdict_is_the_first_thing(full, clean, not_judged):
 @pytest.mark.parametrize(
     ("date", "shown"),
     [
-        ("2025-06-03T10:15:00.000+02:00", "started 2025-06-03 10:15 duration"),
-        ("2025-06-03T08:15:00.000+00:00", "started 2025-06-03 08:15 UTC duration"),
-        ("2025-06-03T08:15:00Z", "started 2025-06-03 08:15 UTC duration"),
+        ("2025-06-03T10:15:00.000+02:00", "recorded 2025-06-03 10:15, "),
+        ("2025-06-03T08:15:00.000+00:00", "recorded 2025-06-03 08:15 UTC, "),
+        ("2025-06-03T08:15:00Z", "recorded 2025-06-03 08:15 UTC, "),
     ],
 )
 def test_a_start_in_utc_is_not_taken_for_the_time_of_the_place(full, date, shown):
@@ -93,7 +104,8 @@ def test_a_finding_gives_numbers_place_cost_and_fix_once(full):
     of = replace(full.results[0], savings=replace(full.results[0].savings, of="the time from first to last prediction"))
     spoken = replace(full, results=(of, *full.results[1:]))
     assert "| 69% of the time from first to last prediction |" in markdown(spoken)
-    assert text.count("lazy var model = try? StyleTransfer(configuration: .init())") == 2
+    assert "lazy var model" not in text
+    assert markdown(full).count("lazy var model = try? StyleTransfer(configuration: .init())") == 2
     assert "more (-v)" not in text
     assert "more (-v)" not in plain(full, verbose=False).partition("MODELS")[0]
 
@@ -106,29 +118,24 @@ def test_the_time_of_which_a_fix_saves_a_part_is_named(full):
 
 
 def test_the_long_text_adds_metrics_references_and_passed_checks(full):
-    text = flat(plain(full))
-    for part in (
-        "loads per prediction 1 ≥ 0.5",
-        "loads used at most once – ≥ 80%",
-        "how the savings are estimated: Time covered by the reloads.",
-        "https://developer.apple.com/videos/play/wwdc2022/10027/",
-        "Watercolor, Mosaic: excess-data-copies",
-        "Shows the whole machine.",
+    one = replace(full, results=full.results[:1])
+    for report, part in (
+        (one, "loads per prediction 1 (≥ 0.5)"),
+        (one, "loads used at most once – (≥ 80%)"),
+        (one, "how the savings are estimated: Time covered by the reloads."),
+        (full, "Watercolor, Mosaic: excess-data-copies"),
     ):
-        assert part in text, part
-        assert part not in flat(plain(full, verbose=False))
-    assert "(-v)" not in text
-
-
-def test_the_models_are_added_up_without_inventing_quantiles(full):
-    line = next(line for line in plain(full, 120).splitlines() if "all models" in line)
-    # 6 × 75 loads of 17.2 ms and predictions of 7.2 ms.
-    assert line.split() == ["all", "models", "450", "7.73", "s", "17.2", "ms", "450", "3.24", "s", "7.20", "ms"]
+        assert part in flat(plain(report)), part
+        assert part not in flat(plain(report, verbose=False))
+    for part in ("https://developer.apple.com/videos/play/wwdc2022/10027/", "Shows the whole machine."):
+        assert part in markdown(full)
+        assert part not in plain(full)
+    assert "(-v)" not in plain(full)
 
 
 def test_columns_go_by_rank_when_there_is_no_room(full):
     headers = [
-        next(line.split() for line in plain(full, width).splitlines() if line.startswith("    event "))
+        next(line.split() for line in events(full, width).splitlines() if line.startswith("    event "))
         for width in (120, 80, 40)
     ]
     assert set(headers[2]) < set(headers[1]) < set(headers[0])
@@ -139,7 +146,7 @@ def test_columns_go_by_rank_when_there_is_no_room(full):
     "sample", sweep_rest("sharpen_8bit", "style_transfer_fixed", "captions_concurrent", "not_instrumented")
 )
 def test_80_columns_have_room_for_every_name(sample, samples):
-    text = plain(kept_analysis(samples / f"{sample}.trace").report, width=80)
+    text = events(kept_analysis(samples / f"{sample}.trace").report, width=80)
     assert "GPU execution, process " in text
     assert "…" not in text.partition("EVENTS BY MODEL")[2]
 
@@ -151,7 +158,7 @@ def test_the_title_of_a_finding_hangs_beside_its_severity(full):
 
 
 def test_elapsed_stands_only_where_it_differs_from_the_sum(full):
-    lines = plain(full, 120).partition("EVENTS BY MODEL")[2].splitlines()
+    lines = events(full, 120).partition("EVENTS BY MODEL")[2].splitlines()
     request = next(line for line in lines if "GPU Request" in line)
     load = next(line for line in lines if line.startswith("    Load"))
     assert "202 ms" in request
@@ -163,7 +170,7 @@ def test_elapsed_stands_only_where_it_differs_from_the_sum(full):
 def test_a_missing_value_is_a_dash_with_a_footnote_and_no_footnote_without_one(full):
     assert "–: not recorded, or too few values" in plain(full)
     report = replace(full, aggregation=tuple(row for row in full.aggregation if row.label == "Vertex"))
-    assert "too few values" not in plain(report)
+    assert "too few values" not in events(report)
 
 
 @pytest.mark.parametrize("name", REPORTS)
@@ -183,7 +190,7 @@ def test_most_checks_that_could_not_look_are_counted_and_named_where_asked_for(f
     blind = next(check for check in full.results if check.outcome == "not_evaluated")
     report = replace(full, results=tuple(replace(blind, id=f"check-{n}") for n in range(20)))
     assert "20 checks: record longer" in flat(plain(report, verbose=False))
-    assert "check-7, check-8" in flat(plain(report))
+    assert "check-7, check-8" in flat(markdown(report))
 
 
 def test_a_failed_check_is_shown(failed):
@@ -201,12 +208,7 @@ def test_hostile_names_reach_no_terminal_and_no_markup(hostile, width):
 
 def test_a_command_is_never_parted(full):
     text = plain(full, 30)
-    commands = (
-        "`tracekit compare before.trace after.trace`",
-        "tracekit view style_transfer.xml",
-        "https://developer.apple.com/videos/play/wwdc2022/10027/",
-    )
-    assert [command for command in commands if command not in text] == []
+    assert "tracekit view style_transfer.xml" in text
     assert "tracekit explain ID" in plain(full, 30, verbose=False)
 
 
@@ -217,7 +219,7 @@ def test_the_long_text_says_its_summary_once_and_has_each_finding_whole(full):
     assert flat(plain(full)).count(summary_line(full)) == 1
     assert "reload-before-predict" not in lines
     first, second, models = (next(at for at, line in enumerate(lines) if line.startswith(h)) for h in headings[:3])
-    details = [at for at, line in enumerate(lines) if line == "  HOW TO FIX IT"]
+    details = [at for at, line in enumerate(lines) if line.startswith("  EVIDENCE")]
     assert first < details[0] < second < details[-1] < models
 
 
@@ -256,15 +258,14 @@ func load() {
 """
 
 
-def test_code_that_is_too_long_stays_a_line_and_items_hang(full):
-    check = replace(next(check for check in full.results if check.outcome == "finding"), own_fix=FIX_WITH_A_LIST)
-    lines = plain(replace(full, results=(check,)), 42).splitlines()
-    line_number = lines.index("          let model = try await MLModel.load(contentsOf: url)")
-    assert lines[line_number + 1 : line_number + 3] == ["      }", ""]
+def test_code_that_is_too_long_stays_a_line_and_items_hang():
+    lines = prose(FIX_WITH_A_LIST)
+    line_number = lines.index("      let model = try await MLModel.load(contentsOf: url)")
+    assert lines[line_number + 1 : line_number + 3] == ["  }", ""]
     assert lines[line_number + 3 : line_number + 6] == [
-        "    - Keep the path of the model, which is",
-        "      part of the key.",
-        "    - Ship it.",
+        "- Keep the path of the model, which is",
+        "  part of the key.",
+        "- Ship it.",
     ]
 
 
@@ -277,15 +278,14 @@ let model = load()  // opens the model and gets its program
 """
 
 
-def test_a_comment_that_wraps_goes_on_as_a_comment(full):
-    check = replace(next(check for check in full.results if check.outcome == "finding"), own_fix=FIX_WITH_COMMENTS)
-    lines = plain(replace(full, results=(check,)), 42).splitlines()
-    at = lines.index("      // Load the model once, and keep it")
+def test_a_comment_that_wraps_goes_on_as_a_comment():
+    lines = prose(FIX_WITH_COMMENTS)
+    at = lines.index("  // Load the model once, and keep it")
     assert lines[at + 1 : at + 5] == [
-        "      // for as long as the app predicts.",
-        "      // opens the model and gets its",
-        "      // program",
-        "      let model = load()",
+        "  // for as long as the app predicts.",
+        "  // opens the model and gets its",
+        "  // program",
+        "  let model = load()",
     ]
 
 

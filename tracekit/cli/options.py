@@ -16,7 +16,7 @@ from tracekit.units import compute_unit, parse_duration
 
 SEVERITIES = ("critical", "high", "medium", "low")
 """Worst first, as `tracekit.detectors.outcomes.Severity` has them."""
-PARTS = ("findings", "models", "time", "events", "code", "coverage")
+PARTS = ("findings", "models", "latency", "time", "events", "code", "coverage")
 """Parts of the report, as `tracekit.documents.report.PARTS` has them."""
 READERS = ("auto", "native", "xctrace")
 """As `tracekit.recording.open.READERS` has them."""

@@ -34,7 +34,7 @@ def not_evaluated_section(remedies: Sequence[Remedy], checks: Sequence[Result], 
         for remedy in remedies
         if remedy.rest or len(remedy.checks) > MANY
     )
-    more = section("Reasons and advice", items(rest), folded=True)
+    more = section("Reasons and advice", items(rest), folded=True, paged=True)
     lines: list[Line] = []
     for remedy in remedies:
         parts = re.split(r"(--instrument (?:'[^']*'|\S+))", remedy.line)
@@ -69,13 +69,14 @@ def others_section(checks: Sequence[Result], outcome: str, *, of_file: bool = Fa
         checks_of = grouped((check.model or columns.RECORDING, check.id) for check in answers)
         for alike, models in grouped((tuple(ids), model) for model, ids in checks_of.items()).items():
             lines.append((Span(", ".join(models), Role.STRONG), f": {', '.join(alike)}"))
-        lines.append(Span("what each rests on: tracekit view, or -o report.html", Role.DIM))
     else:
-        # The reasons with the models, a line each; checks with the same ones share it.
-        models_of = grouped(((answer.id, answer.summary), answer.model) for answer in answers)
+        # The first sentences of the reasons, of which a page has the whole, with the models, a line each; checks with
+        # the same ones share it.
+        every = {check.model for check in checks}
+        models_of = grouped(((one.id, re.split(r"[.;] ", one.summary)[0].rstrip(".")), one.model) for one in answers)
         reasons = grouped(((reason, tuple(models)), check) for (check, reason), models in models_of.items())
         for (reason, about), ids in reasons.items():
-            named = ", ".join(filter(None, about))
+            named = ", ".join(filter(None, about)) if {None, *about} != every else ""
             lines.append((Span(", ".join(ids), Role.STRONG), f"{named and f' ({named})'}: {reason}"))
     instead = None if nameless else items(lines)
     return section(title, table(f"{words} checks", cells, answers, instead=instead), folded=True)

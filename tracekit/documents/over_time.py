@@ -7,7 +7,6 @@ from functools import partial
 
 from tracekit.analysis.latency import LatencyTrend
 from tracekit.analysis.models import ModelSummary
-from tracekit.analysis.quantities import MODEL
 from tracekit.analysis.throughput import Throughput
 from tracekit.report import formatting
 from tracekit.units import format_rate, format_share, format_time
@@ -30,9 +29,6 @@ NOTE = (
     "counted."
 )
 """Explains what is counted."""
-
-LATENCIES = ("first_p50_ns", "p50_ns", "p95_ns", "p99_ns")
-"""Ids of the last cells of a row."""
 
 
 def bars(values: Sequence[float]) -> str:
@@ -88,16 +84,11 @@ def numbers(model: ModelSummary, pace: Throughput) -> dict[str, str]:
         "interval": time(pace.interval_ns),
         "steady": f"{pace.steady_rate.fps} fps" if pace.steady_rate else formatting.ABSENT,
         "bursts": formatting.count(pace.bursts),
-        "most in flight": formatting.count(flight.max if flight else None),
-        "mean in flight": formatting.quantity(round(flight.mean, 1) if flight else None, "ratio"),
+        "most in\nflight": formatting.count(flight.max if flight else None),
+        "mean in\nflight": formatting.quantity(round(flight.mean, 1) if flight else None, "ratio"),
         "in flight over time": formatting.ABSENT if flight is None else bars(flight.slices) if flight.max > 1 else "",
-        "gap median": time(pace.gaps.p50_ns if pace.gaps else None),
-        "gap p95": time(pace.gaps.p95_ns if pace.gaps else None),
-        "gaps, % of time": _share(pace.gap_ns, pace.span_ns),
-        "units idle, % of gaps": _share(pace.device_idle_ns, pace.gap_ns),
-        **{MODEL[name].label: time(model.quantities.get(name)) for name in LATENCIES},
+        "gap\nmedian": time(pace.gaps.p50_ns if pace.gaps else None),
+        "gap\np95": time(pace.gaps.p95_ns if pace.gaps else None),
+        "gaps, %\nof time": _share(pace.gap_ns, pace.span_ns),
+        "units idle,\n% of gaps": _share(pace.device_idle_ns, pace.gap_ns),
     }
-
-
-QUANTITIES = {"predictions/s": "predictions_per_second", **{MODEL[name].label: name for name in LATENCIES}}
-"""Ids of the `numbers` of the model as a whole, by title."""

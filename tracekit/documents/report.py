@@ -12,6 +12,7 @@ from tracekit.documents import checks, columns, report_app, report_events, repor
 from tracekit.documents.frames import frames_section
 from tracekit.documents.phases import source_words
 from tracekit.documents.pictures import latency_section
+from tracekit.grouping import grouped
 from tracekit.recording.contents import is_simulator
 from tracekit.render import blocks
 from tracekit.render.blocks import Column, Line, Paragraph, Role, Section, Span, items, join, section, table
@@ -34,7 +35,7 @@ LINES, INCONCLUSIVE_LINES = 62, 40
 SCREEN = 23
 """Most lines where language models are all that ran: verdict and first finding stand on one small screen."""
 NOTES = 3
-PARTS = ("findings", "models", "time", "events", "code", "coverage")
+PARTS = ("findings", "models", "latency", "time", "events", "code", "coverage")
 COVERAGE: tuple[Column[Coverage], ...] = (
     columns.words("instrument", lambda entry: entry.instrument),
     columns.words("state", formatting.coverage_state),
@@ -59,7 +60,8 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
 
         drawn = (tiles(report), lanes_section(report, timeline))
     flame = timeline.flame if timeline is not None else None
-    coverage, few = table("Coverage", COVERAGE, report.coverage), requests_alone and bool(summary.findings)
+    coverage = table("Coverage", COVERAGE, report.coverage, instead=items(coverage_lines(report.coverage)))
+    few = requests_alone and bool(summary.findings)
     incomplete = items(formatting.incomplete_tables(report.tables), role=Role.DIM)
     parts: tuple[tuple[str, blocks.Block | None], ...] = (
         *(("models", block) for block in drawn),
@@ -72,7 +74,7 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
         ("models", report_models.where_section(models)),
         ("time", report_models.time_section(models)),
         ("time", report_models.phases_section(models)),
-        ("models", report_models.loads_section(models)),
+        ("latency", report_models.latency_section(models)),
         ("time", report_models.over_time_section(models)),
         ("models", report_models.files_section(report)),
         ("models", report_app.memory_section(report, timeline)),
@@ -82,7 +84,7 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
         ("findings", checks.not_evaluated_section(remedies(report), report.results, few=few)),
         ("findings", items((f"note: {note}" for note in recording.notes), NOTES, Role.DIM)),
         ("code", report_app.code_section(report.code, flame)),
-        ("events", report_events.events_section(report.aggregation)),
+        ("events", report_events.events_section(report.aggregation, paged=set(show) >= set(PARTS))),
         ("coverage", section("Coverage", coverage, incomplete, folded=True, name="coverage")),
         *(("coverage", checks.others_section(report.results, outcome)) for outcome in ("passed", "not_applicable")),
         ("coverage", recording_section(report)),
@@ -103,6 +105,16 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
         foot=f"{report.tool.name} {report.tool.version}, report version {report.schema_version}",
         first=first,
     )
+
+
+def coverage_lines(coverage: Sequence[Coverage]) -> list[Line]:
+    """The instruments of each state in a line: with rows, or with what records them."""
+    lines: list[Line] = []
+    for state, entries in grouped((formatting.coverage_state(entry), entry) for entry in coverage).items():
+        named = ", ".join(f"{one.instrument} {one.rows:,}" if one.rows else one.instrument for one in entries)
+        advice = dict.fromkeys(entry.advice for entry in entries if state not in ("recorded", "not recorded"))
+        lines.append((Span(state, Role.STRONG), f": {named}", *(f". {words}" for words in advice if words)))
+    return lines
 
 
 def summary_document(report: Report, *, more: bool = True) -> blocks.Document:
@@ -172,18 +184,19 @@ def recording_section(report: Report, *, title: str = "Recording", stays: bool =
     system = " ".join(filter(None, (recording.platform, recording.os_version)))
     target = (Span(recording.target, Role.CODE), formatting.pid_suffix(recording)) if recording.target else None
     mode = f"{recording.recording_mode} mode" if recording.recording_mode else None
+    template = f"{recording.template} template" if recording.template else None
+    instruments = f"Instruments {recording.instruments_version}" if recording.instruments_version else None
+    duration = format_time(recording.duration_ns) if recording.duration_ns is not None else None
+    end = formatting.end_reason(recording.end_reason or "")
     facts: dict[str, Line | None] = {
         "recording": (Span(recording.source, Role.CODE), f" ({recording.input_type})"),
-        "run": runs,
+        "run": runs if len(recording.runs) > 1 else None,
         "target": join((target, kind), ", "),
         "arguments": Span(recording.arguments, Role.CODE) if recording.arguments else None,
         "device": ", ".join(filter(None, (recording.device_name, recording.device_model, system))),
-        "template": recording.template,
-        "Instruments": ", ".join(filter(None, (recording.instruments_version, mode))),
+        "recorded with": ", ".join(filter(None, (template, instruments, mode))),
         "imported from": Span(recording.imported_from, Role.CODE) if recording.imported_from else None,
-        "started": formatting.start_words(recording.start_date or ""),
-        "duration": format_time(recording.duration_ns) if recording.duration_ns is not None else None,
-        "end reason": formatting.end_reason(recording.end_reason or ""),
+        "recorded": ", ".join(filter(None, (formatting.start_words(recording.start_date or ""), duration, end))),
         "config": report.tool.config,
     }
     about = blocks.Entry("", tuple((name, fact) for name, fact in facts.items() if fact))

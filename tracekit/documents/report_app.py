@@ -69,12 +69,11 @@ def _call_sites(info: CodeInfo) -> tuple[Block | None, ...]:
         doubt = f"; {site.ambiguous:,} ambiguous: other threads made such calls meanwhile" if site.ambiguous else ""
         return f"{call_sites.calls_words(site)}{doubt}"
 
-    def share(site: CallSite) -> str:
+    def share(site: CallSite) -> Line:
         counted = f"{site.samples if site.calls is None else site.calls:,}"
-        return f"{format_percent(site.share) if site.of >= LEAST else counted} of {site.of:,}"
-
-    def first(site: CallSite) -> Span:
-        return Span(moment(site.first_ns), span_ns=(site.first_ns, site.first_ns + max(site.median_ns, 1)))
+        first = Span(moment(site.first_ns), span_ns=(site.first_ns, site.first_ns + max(site.median_ns, 1)))
+        of = f"{format_percent(site.share) if site.of >= LEAST else counted} of {site.of:,}, from "
+        return (of, first, f" to {moment(site.last_ns)}")
 
     cells: tuple[Column[CallSite] | None, ...] = (
         columns.words("call", lambda site: call_sites.LABELS[Api(site.api)]),
@@ -84,8 +83,6 @@ def _call_sites(info: CodeInfo) -> tuple[Block | None, ...]:
         columns.words("how often", how_often),
         columns.words("busy with", _busy),
         Column("share", share, lambda site: site.share),
-        Column("first at", first, lambda site: site.first_ns),
-        columns.numbers("last at", lambda site: site.last_ns, moment),
     )
     grid = table("Calls of Core ML by place", filter(None, cells), info.call_sites, cards=True)
     empty = None if grid else Paragraph(none)
@@ -225,7 +222,7 @@ def _thermal(model: Sustained) -> str:
 
 
 def _unit(device: Device) -> Column[Sustained]:
-    return columns.durations(f"{DEVICE_NAMES[device]} per prediction", lambda row: row.units.get(str(device)), drop=3)
+    return columns.durations(f"{DEVICE_NAMES[device]}/prediction", lambda row: row.units.get(str(device)), drop=3)
 
 
 def _pair(model: Sustained, name: str) -> str:

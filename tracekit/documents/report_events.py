@@ -84,7 +84,7 @@ def event_columns(rows: Iterable[EventRow]) -> tuple[Column[EventRow], ...]:
     )
 
 
-def events_section(aggregation: Sequence[AggregationRow]) -> Section | None:
+def events_section(aggregation: Sequence[AggregationRow], *, paged: bool = False) -> Section | None:
     """Statistics by model and event, in the order in which models first occur; None without rows."""
     by_model = grouped((row.model, line) for row in aggregation for line in event_rows(row))
     rows = [row for of_model in by_model.values() for row in of_model]
@@ -96,7 +96,7 @@ def events_section(aggregation: Sequence[AggregationRow]) -> Section | None:
     notes = [OVERLAP_NOTE] if any(column.title == ELAPSED for column in columns) else []
     notes += [WARM_NOTE] if any(row.event.endswith(WARM) for row in rows) else []
     grid = table(TITLE, columns, rows)
-    return section(TITLE, grid, items(notes, role=Role.DIM), absent_note(grid), folded=True, name="events")
+    return section(TITLE, grid, items(notes, role=Role.DIM), absent_note(grid), folded=True, paged=paged, name="events")
 
 
 def operations_section(report: Report) -> Section | None:

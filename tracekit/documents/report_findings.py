@@ -29,7 +29,7 @@ METRICS, LONGEST_NAME = 4, 24
 """Measurements that have a column beside the model, and characters of their names."""
 CALL_SITES = 2
 """Places below a finding; the JSON report has every one."""
-EVIDENCE, OF_EACH = 15, 5
+EVIDENCE, OF_EACH = 4, 1
 """Intervals listed, and of each of several models at least; the timeline marks all that the report holds."""
 SUMMARY_LINES, FIX_LINES, NOTE_LINES = 3, 2, 2
 VERIFY = "To verify a fix, record again and run `tracekit compare before.trace after.trace`."
@@ -47,7 +47,7 @@ def findings_section(report: Report) -> Section | None:
         if finding is not None:
             makes.setdefault(finding.id, []).append(model.name)
     cards = [finding_card(group, makes.get(group.first.id, ()), is_reason=group in reasons) for group in ordered]
-    verify = Paragraph(VERIFY, brief=0) if cards and report.summary.evaluated else None
+    verify = items([VERIFY], paged=True) if cards and report.summary.evaluated else None
     return section("Findings", *cards, verify, name="findings")
 
 
@@ -74,9 +74,10 @@ def finding_card(group: Group, makes_p95: Sequence[str] = (), *, is_reason: bool
     unknown = group.savings_ns is None
     measurements = section(
         "Measurements",
-        table(f"Measurements for {group.first.id}", cells, rows),
+        table(f"Measurements for {group.first.id}", cells, rows, instead=items(map(_metrics_line, group.results))),
         *(Paragraph(basis, lead=f"how the {'cost is' if unknown else 'savings are'} estimated") for basis in bases),
         folded=True,
+        paged=several,
     )
     return blocks.Card(
         label=INCONCLUSIVE if is_reason else group.severity,
@@ -86,7 +87,9 @@ def finding_card(group: Group, makes_p95: Sequence[str] = (), *, is_reason: bool
         blocks=blocks.present(
             saved_line and Paragraph(join(saved_line, "")),
             _by_model(group) if several else Paragraph(_measurement(first), brief=SUMMARY_LINES),
-            items((_details(check, with_callers=apart) for check in group.results), 0) if several else None,
+            items((_details(check, with_callers=apart) for check in group.results), 0, paged=not apart)
+            if several
+            else None,
             _where(group),
             Paragraph(("makes the p95 of ", Span(formatting.word_list(makes_p95), link="#models")), brief=0)
             if makes_p95
@@ -181,6 +184,15 @@ def _by_model(group: Group) -> blocks.Table[Result] | None:
     return table(f"What was measured for {group.first.id}", cells, group.results, brief=MODELS)
 
 
+def _metrics_line(check: Result) -> Line:
+    """What was measured and from where on it is reported, in a line."""
+    said = []
+    for metric in check.metrics:
+        condition = formatting.condition(metric)
+        said.append(f"{metric.name} {_value((check, metric))}{condition and f' ({condition})'}")
+    return (Span(check.model or columns.RECORDING, Role.CODE), f": {'; '.join(said)}")
+
+
 def _metric(of_first: Metric, drop: int) -> Column[Result]:
     def of(check: Result) -> tuple[Result, Metric] | None:
         return next(((check, metric) for metric in check.metrics if metric.id == of_first.id), None)
@@ -273,6 +285,7 @@ def _fix(group: Group) -> Section | None:
         Paragraph(Span("Sources", Role.STRONG)) if sources else None,
         items(sources),
         folded=True,
+        paged=True,
     )
 
 

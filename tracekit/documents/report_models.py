@@ -3,21 +3,23 @@ other, what is inferred where Core ML recorded no call, and what the files of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from tracekit.analysis.breakdown.summary import Group
 from tracekit.analysis.models import ModelSummary, is_hardware_alone, is_inferred
 from tracekit.analysis.quantities import MODEL, mean_id
+from tracekit.analysis.statistics import Statistics
 from tracekit.analysis.where.verdict import UnitUse, Whereabouts, parts
 from tracekit.analysis.where.words import compute_words, predictions_words, unit_name, where_words
 from tracekit.documents import over_time, phases, time_breakdown
-from tracekit.documents.columns import absent_note, durations, elapsed, names, numbers, optional, quantity, words
+from tracekit.documents.columns import absent_note, durations, names, numbers, quantity, words
 from tracekit.documents.model_file_words import TITLE as TITLE_OF_FILES, file_rows
 from tracekit.documents.pictures import group_class, legend, parts_bar
 from tracekit.documents.time_breakdown import PartsRow, Slice, parts_notes, parts_rows, shown_groups
 from tracekit.documents.why import tail_words
+from tracekit.grouping import grouped
 from tracekit.render import blocks
 from tracekit.render.blocks import Column, Figure, Line, Paragraph, Role, Section, Span, items, join, section, table
 from tracekit.report import formatting
@@ -111,10 +113,23 @@ def where_section(models: Sequence[ModelSummary]) -> Section | None:
         words("share of\ncompute", lambda row: compute_words(row[2])),
         numbers("rows", lambda row: row[2].rows, drop=2),
         numbers("rows of\nothers", lambda row: row[2].other_rows, drop=3),
-        words("because of", lambda row: "; ".join(filter(None, (*row[2].evidence, row[2].why))), drop=1),
+        words("because of", lambda row: because(row[2]), drop=1),
     )
+    # Models with the same answer share a line; their shares stand with their names above.
+    lines: list[Line] = []
+    for said, models_of in grouped(
+        ((unit_name(use), str(use.answer), because(use)), name) for name, _, use in rows
+    ).items():
+        unit, answer, why = said
+        named = "" if len(models_of) == len({name for name, *_ in rows}) else f" ({', '.join(models_of)})"
+        lines.append((Span(f"{unit} {answer}", Role.STRONG), f"{named}: {why}"))
     title = "Where it ran"
-    return section(title, table(title, columns, rows), folded=True)
+    return section(title, table(title, columns, rows, instead=items(lines)), folded=True)
+
+
+def because(use: UnitUse) -> str:
+    """What an answer rests on."""
+    return "; ".join(filter(None, (*use.evidence, use.why)))
 
 
 _EVERY = "\0"
@@ -235,79 +250,51 @@ def _part(group: Group) -> Column[PartsRow]:
 
 
 @dataclass(frozen=True, slots=True)
-class LoadsRow:
-    """One model, or several together: of a mixture no quantiles are given, since they mislead."""
+class LatencyRow:
+    """A model, and statistics of its warm predictions, or of all where none is warm."""
 
-    name: str
-    models: tuple[ModelSummary, ...]
+    model: ModelSummary
+    statistics: Statistics | None
 
     @property
     def resolution_ns(self) -> int:
-        """How exactly their calls are known."""
-        return max(model.resolution_ns for model in self.models)
+        """How exactly its calls are known."""
+        return self.model.resolution_ns
 
-    def count(self, name: str) -> int | None:
-        """What the models have of it together; None where it is not known of any."""
-        values = [getattr(model, name) for model in self.models]
-        return None if None in values else sum(values)
-
-    def total_ns(self, kind: str) -> int | None:
-        """Time of all their `load`s or `prediction`s; None where there is none, or where it is not known."""
-        loads = (getattr(model, kind) for model in self.models)
-        return sum(load.total_ns for load in loads if load) if self.count(f"{kind}s") else None
-
-    def mean_ns(self, kind: str) -> float | None:
-        """The same on average."""
-        total_ns, count = self.total_ns(kind), self.count(f"{kind}s")
-        return total_ns / count if total_ns is not None and count else None
+    @property
+    def name(self) -> str:
+        """Its name, and what it is a stage of."""
+        # The numbers of a model that the app calls as well are those of these calls.
+        also = "also " if self.model.level == Level.TOP else ""
+        stage = f" ({also}stage of {formatting.word_list(self.model.parents)})" if self.model.parents else ""
+        return f"{self.model.name}{stage}"
 
 
-def loads_section(models: Sequence[ModelSummary]) -> Section | None:
-    """Counts and durations of loads and predictions per model; None without models."""
-    rows, title = loads_rows(models), "Loads and predictions"
-    columns: tuple[Column[LoadsRow], ...] = (
+def latency_section(models: Sequence[ModelSummary]) -> Section | None:
+    """Loads of each model, and quantiles of its predictions; None without models."""
+    rows = [LatencyRow(model, (model.latency and model.latency.warm) or model.prediction) for model in models]
+
+    def of(name: str, drop: int = 0) -> Column[LatencyRow]:
+        title = "median" if name == "p50" else name
+        return durations(title, lambda row: getattr(row.statistics, f"{name}_ns", None), drop=drop)
+
+    columns: tuple[Column[LatencyRow], ...] = (
         words("model", lambda row: row.name),
         # Where nothing shows loads, none of them does not mean that none happened.
-        numbers("load\ncount", lambda row: row.count("loads"), drop=2),
-        numbers("cold\nloads", lambda row: row.count("cold_loads"), drop=7),
-        durations("load\nsum", lambda row: row.total_ns("load"), drop=6),
-        durations("load\nmean", lambda row: row.mean_ns("load"), drop=3),
-        numbers("pred.\ncount", lambda row: row.count("predictions"), quantity="predictions"),
-        durations("pred.\nsum", lambda row: row.total_ns("prediction"), drop=4),
-        elapsed("pred.\nelapsed", lambda row: model.prediction if (model := _only(row)) else None, drop=5),
-        _of_one("pred.\nmedian", lambda model: model.quantities.get("p50_ns"), 1, "p50_ns"),
-        _of_one("pred.\np95", lambda model: model.quantities.get("p95_ns"), 8, "p95_ns"),
-        durations("mean\nof all", lambda row: row.mean_ns("prediction"), drop=3, quantity=mean_id("")),
-        _of_one("max\nof all", lambda model: model.prediction.max_ns if model.prediction else None, 9),
+        numbers("loads", lambda row: row.model.loads, drop=4),
+        numbers("cold", lambda row: row.model.cold_loads, drop=6),
+        durations("load, mean", lambda row: row.model.load.mean_ns if row.model.load else None, drop=5),
+        durations("first", lambda row: row.model.quantities.get("first_p50_ns"), drop=3),
+        numbers("count", lambda row: row.statistics.count if row.statistics else None, drop=2),
+        *(of("p50"), of("p90", 1), of("p95"), of("p99"), of("max")),
     )
-    return section(title, table(title, columns, rows, total=len(rows) > 1), folded=True)
-
-
-def loads_rows(models: Sequence[ModelSummary]) -> tuple[LoadsRow, ...]:
-    """One row per model and, where the app called several, a last row of those it called together."""
-
-    def stage(model: ModelSummary) -> str:
-        # The numbers of a model that the app calls as well are those of these calls.
-        also = "also " if model.level == Level.TOP else ""
-        return f" ({also}stage of {formatting.word_list(model.parents)})" if model.parents else ""
-
-    rows = [LoadsRow(f"{model.name}{stage(model)}", (model,)) for model in models]
-    called = tuple(model for model in models if model.level == Level.TOP)
-    whole = "all models" if len(called) == len(models) else "all models, without stages"
-    return (*rows, *([LoadsRow(whole, called)] if len(called) > 1 else ()))
-
-
-def _of_one(title: str, of: Callable[[ModelSummary], float | None], drop: int, name: str = "") -> Column[LoadsRow]:
-    """A number that several models together have not."""
-
-    def text(model: ModelSummary) -> str:
-        return formatting.duration(of(model), model.resolution_ns)
-
-    return optional(title, _only, text, of, "", drop=drop, quantity=name)
-
-
-def _only(row: LoadsRow) -> ModelSummary | None:
-    return row.models[0] if len(row.models) == 1 else None
+    has_first = any(row.model.quantities.get("first_p50_ns") for row in rows)
+    notes = ["count: warm predictions; first: median of the first ones after a load"] if has_first else []
+    if cold := [row.name for row in rows if row.statistics and not (row.model.latency and row.model.latency.warm)]:
+        notes = notes if len(cold) < len(rows) else []
+        notes.append(f"of all predictions, since none is warm{': ' * bool(notes)}{', '.join(cold) if notes else ''}")
+    grid = table("Latency", columns, rows)
+    return section("Latency", grid, items(notes, role=Role.DIM), absent_note(grid), folded=True)
 
 
 def over_time_section(models: Sequence[ModelSummary]) -> Section | None:
@@ -319,7 +306,7 @@ def over_time_section(models: Sequence[ModelSummary]) -> Section | None:
     titles = {title for _, texts in rows for title, words in texts.items() if words not in ("", ABSENT)}
     columns = (_over_time(title) for title in (rows[0][1] if rows else ()) if title in titles)
     model_names: Column[_OverTime] = names("model", lambda row: row[0].name)
-    grid = table(over_time.TITLE, (model_names, *columns), rows, parts=True)
+    grid = table(over_time.TITLE, (model_names, *columns), rows)
     return section(
         over_time.TITLE,
         grid,
@@ -330,10 +317,17 @@ def over_time_section(models: Sequence[ModelSummary]) -> Section | None:
     )
 
 
+LEAST_NEEDED = (
+    *("gaps, %\nof time", "steady", "gap\nmedian", "bursts", "mean in\nflight", "gap\np95", "units idle,\n% of gaps"),
+    "in flight over time",
+)
+"""Columns over time that text leaves out where they do not fit, the first of them last."""
 _OverTime = tuple[ModelSummary, dict[str, str]]
 """A model, and its numbers by title."""
 
 
 def _over_time(title: str) -> Column[_OverTime]:
-    name = over_time.QUANTITIES.get(title, "")
-    return Column(title, lambda row: row[1][title], lambda row: row[0].quantities.get(name), quantity=name)
+    name = "predictions_per_second" if title == "predictions/s" else ""
+    drop = LEAST_NEEDED.index(title) + 1 if title in LEAST_NEEDED else 0
+    value = (lambda row: row[0].quantities.get(name)) if name else None
+    return Column(title, lambda row: row[1][title], value, drop=drop, quantity=name)

@@ -93,6 +93,8 @@ class Items:
     """Items of the short text, of at most two lines each; None for all of them, and 0 where it leaves out the list.
     Where there is no room, a third of them have a line each."""
     role: Role = Role.PLAIN
+    paged: bool = False
+    """As of a section."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +152,8 @@ class Section:
     note: str = ""
     """What its columns are, or what to know before reading it."""
     folded: bool = False
+    paged: bool = False
+    """Whether text leaves it to pages and Markdown: another line, or a command, says it there."""
     name: str = ""
     """Id of the section in a page; empty where nothing leads to it."""
     stays: bool = False
@@ -227,10 +231,12 @@ def table(name: str, columns: Iterable[Column[Row]], rows: Iterable[Row], **look
     return Table(name, tuple(filter(is_known, columns)), listed, **looks) if listed else None
 
 
-def items(lines: Iterable[Line | Entry], brief: int | None = None, role: Role = Role.PLAIN) -> Items | None:
+def items(
+    lines: Iterable[Line | Entry], brief: int | None = None, role: Role = Role.PLAIN, *, paged: bool = False
+) -> Items | None:
     """A list; None without items."""
     listed = tuple(line if isinstance(line, Entry) else Entry(line) for line in lines if line)
-    return Items(listed, brief, role) if listed else None
+    return Items(listed, brief, role, paged) if listed else None
 
 
 def present(*blocks: Block | None) -> tuple[Block, ...]:

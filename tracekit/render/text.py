@@ -52,7 +52,9 @@ class _Writer:
             more = Text("more: ") if self.verbose else Text.assemble("more: ", ("-v", "cyan"), "  ·  ")
             tail += self.layout.hang(more.append(keep_commands(visible(document.more)), "cyan"), 0)
         # What a short text has comes first.
-        ordered = sorted(document.blocks, key=lambda block: isinstance(block, blocks.Section) and block.folded)
+        ordered = sorted(
+            document.blocks, key=lambda one: not self.verbose and isinstance(one, blocks.Section) and one.folded
+        )
         pieces = [[] if _is_cards(block) else self.lines(block, 0) for block in ordered]
         room: int | None = None
         if document.room is not None and not self.verbose:
@@ -88,7 +90,7 @@ class _Writer:
             case blocks.Items():
                 return self._items(block, indent)
             case blocks.Section():
-                return [] if block.folded and not self.verbose else self._section(block, indent)
+                return [] if block.paged or (block.folded and not self.verbose) else self._section(block, indent)
             case blocks.Card():
                 return self._card(block, indent)
             case blocks.Table():
@@ -120,7 +122,7 @@ class _Writer:
 
     def _items(self, block: blocks.Items, indent: int) -> list[Text]:
         brief = block.brief
-        if brief == 0 and not self.verbose:
+        if block.paged or (brief == 0 and not self.verbose):
             return []
         if brief is not None and self.tight:
             brief = (brief + 2) // 3
