@@ -225,7 +225,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     if options.command is None:
         raise UsageError("missing command (see 'tracekit --help')")
     if len(arguments) == 2 and any(PATHS in command.arguments for command in COMMANDS if command.name == first):
-        _check_there(arguments[1])
+        check_there(arguments[1])
     return options
 
 
@@ -256,7 +256,7 @@ def _run(options: argparse.Namespace) -> int:
         raise RuntimeError(words_of(error)) from error
 
 
-def _check_there(path: str) -> None:
+def check_there(path: str) -> None:
     """Raise `UnreadableRecording` where nothing is at a path, which is all that a command line has: what reads it takes
     four times as long to load as all else."""
     try:

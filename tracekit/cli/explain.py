@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tracekit.characters import printable
 from tracekit.cli.commands import COMMANDS
-from tracekit.cli.dispatch import build_parser
+from tracekit.cli.dispatch import build_parser, check_there
 from tracekit.cli.options import OPTIONS, PARTS, refuse
 from tracekit.cli.output import emit, has_color, is_terminal, width
 from tracekit.cli.process import ExitStatus
@@ -64,6 +64,8 @@ def _is_path(name: str) -> bool:
 
 def _run_symptoms(arguments: Namespace) -> ExitStatus:
     """Analyze, and walk the tree."""
+    if len(arguments.checks) == 1:
+        check_there(arguments.checks[0])
     # Pages of checks need none of what reads recordings.
     from tracekit.cli.forms import deliver, files_of
     from tracekit.cli.reading import showing_log, tell_unreadable

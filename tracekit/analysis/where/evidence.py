@@ -28,7 +28,7 @@ from tracekit.trace.instruments.metal import MetalEncoders
 from tracekit.trace.instruments.tables import MetalPipelines
 from tracekit.trace.labels import KnownModels, gpu_label
 from tracekit.trace.linking import containing_by_key, top_predictions
-from tracekit.trace.requests.bind import NAME as CORE_AI
+from tracekit.trace.requests.frame import CORE_AI_RUNTIME
 from tracekit.trace.sharing import PADDING_NS
 from tracekit.trace.trace import Trace, cached_by_trace
 from tracekit.units import format_count
@@ -166,7 +166,7 @@ def _samples(calls: _Calls) -> tuple[Pieces, dict[Device, Pieces], int]:
 def _in_core_ai(trace: Trace, time: IntArray) -> BoolArray:
     """Whether Core AI was at work at each time: no row says on which unit."""
     phases = trace.phases
-    of = phases.where(phases.runtime.is_any(CORE_AI) & phases.duration_ns.known & ~phases.phase.is_any("load"))
+    of = phases.where(phases.runtime.is_any(CORE_AI_RUNTIME) & phases.duration_ns.known & ~phases.phase.is_any("load"))
     return Intervals(of.start_ns, of.start_ns + of.duration_ns.values).covered_time().within(time, time + 1) > 0
 
 

@@ -16,7 +16,7 @@ from tracekit.rows import group_ids
 from tracekit.trace.binding import as_texts, optional_integers, optional_values
 from tracekit.trace.collect import Rows
 from tracekit.trace.requests.foundation_models import bind_foundation_models
-from tracekit.trace.requests.frame import Requests, joined_requests
+from tracekit.trace.requests.frame import CORE_AI_RUNTIME, Requests, joined_requests
 from tracekit.trace.requests.logged import logged_requests
 from tracekit.trace.runtimes.phases import FORMS, INTERVAL, Phases, with_recorded
 from tracekit.trace.runtimes.registry import PHASES as LANE_OF
@@ -39,7 +39,6 @@ def bind_requests(
     return every, replace(requests, request=np.arange(len(requests))), notes
 
 
-NAME: Final = "Core AI"
 _PHASES: Final = ("specialization", "load", "setup", "inference")
 _TIME: Final = re.compile(r"\s*\([\d.,]+\s*(?:ns|µs|us|ms|s)\)$")
 """A duration in the text of a label."""
@@ -65,7 +64,7 @@ def bind_core_ai(rows: Rows, target: Process | None) -> Phases:
         start_ns=rows.starts,
         duration_ns=all_known(optional_integers(rows.table, "duration").values),
         form=constant(INTERVAL, count, FORMS),
-        runtime=constant(NAME, count),
+        runtime=constant(CORE_AI_RUNTIME, count),
         phase=codes_of(codes, phases),
         lane=codes_of(codes, [LANE_OF[phase] for phase in phases]),
         name=codes_of(codes, labels),

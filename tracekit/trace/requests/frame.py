@@ -37,7 +37,8 @@ NO_ERROR: Final = "none"
 TOKENIZER: Final = ("tokenization", "detokenization")
 OUTSIDE: Final = (*TOKENIZER, "sampling", "cache", "step preparation")
 """Steps in which a request does not run the model."""
-UNVALIDATED: Final = frozenset({INSTRUMENT, "Core AI"})
+CORE_AI_RUNTIME: Final = "Core AI"
+UNVALIDATED: Final = frozenset({INSTRUMENT, CORE_AI_RUNTIME})
 """Runtimes whose tables no public recording shows."""
 
 
