@@ -20,6 +20,7 @@ PAGES = (
     "cookbook.md",
     "troubleshooting.md",
     "ci.md",
+    "sql.md",
     pytest.param("inspect.md", marks=needs_coremltools),
 )
 
