@@ -214,7 +214,7 @@ class ViewApp(StateApp, inherit_bindings=False):
         # Drawn before it is on screen: once, with its lanes.
         self.browse.begin()
         self.redraw()
-        self.say(self.browse.hint)
+        self.say(self.browse.size_warning)
         while self.screen is not self.browse:
             await self.pop_screen()
         self.call_after_refresh(self._first_picture)

@@ -7,10 +7,10 @@ from dataclasses import replace
 from rich.console import Group, RenderableType
 from rich.text import Text
 from textual.app import ComposeResult
-from textual.containers import VerticalScroll
 from textual.widgets import Static
 
 from tracekit.characters import visible
+from tracekit.tui.detail.rowlist import TextScroll
 from tracekit.tui.inspection.blocks import facts, heading
 from tracekit.tui.inspection.event import event_blocks, prediction_blocks, range_blocks, top_blocks, why_blocks
 from tracekit.tui.inspection.report import finding_blocks, model_blocks, row_blocks
@@ -60,7 +60,7 @@ def inspector_group(state: State, palette: Palette, *, monochrome: bool, events:
     return Group(*(blocks or [Text(f"{nothing}\n\n{how}", "dim")]))
 
 
-class Inspector(VerticalScroll, can_focus=True):
+class Inspector(TextScroll):
     """Beside the detail, or in its place."""
 
     def __init__(self) -> None:

@@ -24,7 +24,7 @@ class Scope(StrEnum):
     TIMELINE = "timeline"
     """While the timeline has the focus."""
     LIST = "list"
-    """While a list of the detail area has the focus."""
+    """While a list of the detail area, or a text, has the focus: there, keys mean what they mean in less and vim."""
 
 
 class Section(StrEnum):
@@ -87,7 +87,7 @@ SHORTCUTS: dict[str, Shortcut] = {
         Shortcut("clear_filter", ("c",), "Clear filter", Section.FIND),
         Shortcut("next_match", ("m",), "Next match", Section.FIND),
         Shortcut("previous_match", ("M",), "Previous match", Section.FIND),
-        Shortcut("go_to_time", ("g",), "Go to time", Section.FIND),
+        Shortcut("go_to_time", ("g", "colon"), "Go to time", Section.FIND),
         Shortcut("bookmark", ("b",), "Bookmark", Section.FIND, of_row=True),
         Shortcut("bookmarks", ("B",), "Bookmarks", Section.FIND),
         Shortcut("next_bookmark", ("apostrophe",), "Next bookmark", Section.FIND),
@@ -109,8 +109,10 @@ SHORTCUTS: dict[str, Shortcut] = {
         Shortcut("row_down", ("down", "j"), "Row below", Section.DETAIL, Scope.LIST),
         Shortcut("page_up", ("pageup",), "Page up", Section.DETAIL, Scope.LIST),
         Shortcut("page_down", ("pagedown",), "Page down", Section.DETAIL, Scope.LIST),
-        Shortcut("first_row", ("home",), "First row", Section.DETAIL, Scope.LIST),
-        Shortcut("last_row", ("end",), "Last row", Section.DETAIL, Scope.LIST),
+        Shortcut("half_page_up", ("ctrl+u",), "Half a page up", Section.DETAIL, Scope.LIST),
+        Shortcut("half_page_down", ("ctrl+d",), "Half a page down", Section.DETAIL, Scope.LIST),
+        Shortcut("first_row", ("home", "g"), "First row", Section.DETAIL, Scope.LIST),
+        Shortcut("last_row", ("end", "G"), "Last row", Section.DETAIL, Scope.LIST),
         Shortcut("open_row", ("enter",), "Open row", Section.DETAIL, Scope.LIST),
         Shortcut("copy_row", ("y",), "Copy row", Section.EXPORT, of_row=True),
         Shortcut("copy_finding", ("Y",), "Copy finding", Section.EXPORT, of_row=True),

@@ -20,7 +20,7 @@ from tracekit.tui.state_app import StateApp
 
 @action("help")
 def show_help(app: StateApp) -> None:
-    """Show all keys."""
+    """Show all keys; type there to search them."""
     app.push_screen(HelpScreen(ACTIONS))
 
 

@@ -14,13 +14,13 @@ async def test_a_wrong_filter_is_explained_and_can_be_corrected(screen, size):
     await screen.press("slash")
     boxed = [line.split("│")[1] for line in screen.text().splitlines() if line.count("│") == 2]
     told = " ".join(" ".join(boxed).split())
-    assert "device:ane|gpu, >5ms" in told
+    assert "device:gpu|neural-engine, >5ms" in told
     # All of them, on as many lines as it takes.
     kinds = filter_values(screen.state.session.trace).kind
     assert len(kinds) > 10
     assert ", ".join(kinds) in told
     await screen.answer("device:tpu")
-    assert "Unknown device 'tpu'. Available: gpu, ane." in " ".join(screen.text().split())
+    assert "Unknown device 'tpu'. Available: gpu, neural-engine." in " ".join(screen.text().split())
     assert not screen.state.filter.active
     await screen.answer("device:gpu")
     assert screen.state.filter == EventFilter(device="gpu")

@@ -7,6 +7,7 @@ from textual import events
 
 from support.lists import listed
 from tracekit.tui.detail.events import PredictionsPane
+from tracekit.tui.detail.rowlist import RowList
 from tracekit.tui.state import EventRef, Selection
 
 
@@ -85,3 +86,19 @@ async def test_what_was_selected_while_a_list_was_hidden_has_its_cursor(screen):
     await screen.settle()
     await screen.press("4")
     assert rows.cursor == 2
+
+
+@pytest.mark.view(size=(80, 24))
+@pytest.mark.parametrize("pane", ["4", "6", "I"])
+async def test_lists_and_texts_move_as_in_less_and_vim(screen, pane):
+    await screen.press("4", pane)
+    shown = screen.app.focused
+    last = len(shown.rows) - 1 if isinstance(shown, RowList) else shown.max_scroll_y
+    half = shown.page // 2
+    assert last > 2 * half
+    for key, place in (("G", last), ("ctrl+u", last - half), ("g", 0), ("ctrl+d", half), ("j", half + 1), ("k", half)):
+        await screen.press(key)
+        assert (shown.cursor if isinstance(shown, RowList) else shown.scroll_y) == place, key
+    # What g is elsewhere, colon is everywhere.
+    await screen.press("colon")
+    assert "Go to time" in screen.text()

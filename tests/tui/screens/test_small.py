@@ -107,3 +107,21 @@ def test_the_first_picture_is_told_once_when_lanes_are_on_screen(reload_sample):
             assert pictures == [(True, app.browse)]
 
     asyncio.run(asyncio.wait_for(main(), 30))
+
+
+@pytest.mark.view(size=(80, 24))
+async def test_what_is_typed_searches_the_keys(screen):
+    cases = (
+        (("Z",), "Give the whole screen", "Zoom in"),
+        (("c", "o", "p", "y", "space", "f", "i", "n"), "Copy the finding", "Copy the row"),
+        (("w", "h", "e", "e", "l"), "Zoom at the pointer", "Move and zoom"),
+        (("x", "y", "z"), "No key for “xyz”.", "Mouse"),
+    )
+    for keys, there, absent in cases:
+        await screen.press("question_mark")
+        assert "Zoom in 2x" in screen.text()
+        await screen.press(*keys)
+        assert there in screen.text()
+        assert absent not in screen.text()
+        await screen.press("question_mark")
+        assert screen.app.screen is screen.app.browse

@@ -62,7 +62,7 @@ clear_filter = action_of("clear_filter", "Clear the filter.", lambda app: app.ch
 
 @action("go_to_time")
 def go_to_time(app: StateApp) -> None:
-    """Go to a time."""
+    """Go to a time; : in lists, where g is the first row."""
     here = app.state.cursor_ns
 
     def take(time: int | None) -> None:

@@ -16,7 +16,7 @@ from tracekit.lanes.categories import Category
 from tracekit.lanes.lanes import Grouping
 from tracekit.tui import viewport
 from tracekit.tui.detail.pane import ListPane
-from tracekit.tui.detail.rowlist import RowList
+from tracekit.tui.detail.rowlist import RowList, TextScroll
 from tracekit.tui.keys import ActionError, action, action_of
 from tracekit.tui.screens.help import LegendScreen
 from tracekit.tui.screens.small import TickScreen
@@ -261,23 +261,25 @@ def focused_list(app: StateApp) -> RowList | None:
     return focused if isinstance(focused, RowList) else None
 
 
-def _on_list(what: Callable[[RowList], None]) -> Callable[[StateApp], None]:
+def _on_list(what: Callable[[RowList | TextScroll], None]) -> Callable[[StateApp], None]:
 
     def run(app: StateApp) -> None:
-        if rows := focused_list(app):
-            what(rows)
+        if isinstance(app.focused, RowList | TextScroll):
+            what(app.focused)
 
     return run
 
 
-row_up = action_of("row_up", "Move to the row above.", _on_list(lambda rows: rows.move(-1)))
-row_down = action_of("row_down", "Move to the row below.", _on_list(lambda rows: rows.move(1)))
-page_up = action_of("page_up", "Move one page up.", _on_list(lambda rows: rows.move(-rows.page)))
-page_down = action_of("page_down", "Move one page down.", _on_list(lambda rows: rows.move(rows.page)))
-first_row = action_of("first_row", "Move to the first row.", _on_list(lambda rows: rows.go(0)))
-last_row = action_of("last_row", "Move to the last row.", _on_list(lambda rows: rows.go(sys.maxsize)))
+row_up = action_of("row_up", "Move up a row.", _on_list(lambda rows: rows.move(-1)))
+row_down = action_of("row_down", "Move down a row.", _on_list(lambda rows: rows.move(1)))
+page_up = action_of("page_up", "Move up a page.", _on_list(lambda rows: rows.move(-rows.page)))
+page_down = action_of("page_down", "Move down a page.", _on_list(lambda rows: rows.move(rows.page)))
+half_page_up = action_of("half_page_up", "Move up half a page.", _on_list(lambda rows: rows.move(-(rows.page // 2))))
+half_page_down = action_of("half_page_down", "Move down half a page.", _on_list(lambda rows: rows.move(rows.page // 2)))
+first_row = action_of("first_row", "Go to the first row.", _on_list(lambda rows: rows.go(0)))
+last_row = action_of("last_row", "Go to the last row.", _on_list(lambda rows: rows.go(sys.maxsize)))
 open_row = action_of(
     "open_row",
     "List a finding's intervals, or the events behind a row of numbers; zoom to an event or prediction.",
-    _on_list(RowList.open),
+    _on_list(lambda rows: rows.open()),
 )

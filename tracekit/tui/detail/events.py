@@ -258,7 +258,7 @@ class PredictionsPane(ListPane[CallRows]):
     SHORT = "Pred."
     WAITING = "Breaking predictions down…"
     MADE_FROM = ("session", "filter", "range")
-    FIRST_SORT = FIRST_SORT
+    FIRST_SORT = Sort("duration", descending=True)
     ENTER = "Zoom in"
 
     def make(self, state: State) -> CallRows | None:

@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Any, ClassVar, Generic, TypeVar
 
 from textual.app import ComposeResult
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Vertical
 from textual.message import Message
 from textual.visual import VisualType
 from textual.widget import Widget
@@ -15,7 +15,7 @@ from textual.widgets import Static
 from tracekit.characters import visible
 from tracekit.tui import messages
 from tracekit.tui.detail.columns import ListColumn, Rows, no_records
-from tracekit.tui.detail.rowlist import RowList
+from tracekit.tui.detail.rowlist import RowList, TextScroll
 from tracekit.tui.state import NOTHING, Selection, Sort, State
 
 
@@ -72,12 +72,12 @@ class TextPane(DetailPane):
 
     def compose(self) -> ComposeResult:
         """The text in a container that scrolls."""
-        with VerticalScroll(can_focus=True):
+        with TextScroll():
             yield Static(self.WAITING)
 
     def focus_target(self) -> Widget:
         """The container that scrolls."""
-        return self.query_one(VerticalScroll)
+        return self.query_one(TextScroll)
 
     def _depends_on(self, state: State) -> tuple[object, ...] | None:
         """What the text depends on; None while it cannot be written yet."""

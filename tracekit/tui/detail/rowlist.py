@@ -10,6 +10,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
+from textual.containers import VerticalScroll
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -20,6 +21,28 @@ from tracekit.tui.detail.columns import GAP, ListColumn, Rows, column_widths, he
 from tracekit.tui.keys import Scope, bindings
 from tracekit.tui.text import bar_segments, cut, pointer, with_focus_sign
 from tracekit.tui.theme import Palette, palette_of, style
+
+
+class TextScroll(VerticalScroll, can_focus=True):
+    """A text that scrolls with the keys of lists; a row is a line."""
+
+    BINDINGS = bindings(Scope.LIST)
+
+    @property
+    def page(self) -> int:
+        """Lines on screen."""
+        return max(self.size.height - 1, 1)
+
+    def move(self, step: int) -> None:
+        """Scroll by some lines."""
+        self.go(int(self.scroll_y) + step)
+
+    def go(self, row: int) -> None:
+        """Scroll to a line."""
+        self.scroll_to(y=row, animate=False)
+
+    def open(self) -> None:
+        """A line has nothing to open."""
 
 
 class RowList(ScrollView, can_focus=True):

@@ -131,22 +131,13 @@ class BrowseScreen(SizedScreen[None], inherit_bindings=False):
             self.query_one("#status", Static).update(self._said, layout=False)
 
     @property
-    def hint(self) -> str:
-        """The one line that a newcomer reads first."""
-        if self._small or self._size_warning:
-            return self._small or self._size_warning
-        predicts = self._state is not None and self._state.session.first_prediction_ns is not None
-        select = ("n next · " if self._events else "") + ("W why slow · " if predicts else "")
-        return f"← → ↑ ↓ move · w s zoom · {select}1–{len(self._panes)} panes · L legend · ? keys"
-
-    @property
     def _small(self) -> str:
         """What to say all the time of a terminal in which lists show nothing; nothing of larger ones."""
         width, height = self.app.size
         return "" if width >= _MIN_WIDTH and height >= _MIN_HEIGHT else "80×24 or larger shows everything"
 
     @property
-    def _size_warning(self) -> str:
+    def size_warning(self) -> str:
         """What to say once of a terminal that is smaller than what all is made for; nothing of larger ones."""
         width, height = self.app.size
         if width >= _FULL_WIDTH and height >= _FULL_HEIGHT:
@@ -211,7 +202,7 @@ class BrowseScreen(SizedScreen[None], inherit_bindings=False):
         wide = size.width >= WIDE
         self._say_too_small()
         if self._sized not in (None, size):
-            self._said = "" if self._small else self._size_warning
+            self._said = "" if self._small else self.size_warning
         self._sized = size
         if state is None or wide == self.wide:
             self.post_message(RedrawWanted())

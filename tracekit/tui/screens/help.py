@@ -8,9 +8,9 @@ from typing import ClassVar
 from rich.console import Group, RenderableType
 from rich.text import Text
 from textual.app import ComposeResult
-from textual.binding import BindingType
-from textual.containers import VerticalScroll
-from textual.widgets import Static
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.widgets import Input, Static
 
 from tracekit.lanes.categories import FILLINGS, Category
 from tracekit.tui.keys import SHORTCUTS, Action, Scope, Section, key_signs
@@ -46,27 +46,43 @@ LETTER_SIGNS: tuple[tuple[str, str], ...] = (
     ("[ ]", "visible part, on the overview"),
     ("reversed", "selected event"),
 )
+_SCROLLING = {"up": "up", "down": "down", "pageup": "page_up", "pagedown": "page_down"}
 _KEYS = 16
 """Cells for keys."""
 _WHERE = {Scope.TIMELINE: " (timeline)", Scope.LIST: " (lists)", Scope.APP: ""}
 
 
-def help_text(palette: Palette, actions: Sequence[Action], *, monochrome: bool = False) -> Group:
+def help_text(palette: Palette, actions: Sequence[Action], wanted: str = "", *, monochrome: bool = False) -> Group:
     """Keys and what they do by section, the mouse, and what colors, letters and signs on the lanes mean.
 
-    monochrome: whether there are no colors.
+    wanted: a key, or words; only what has it is listed then. monochrome: whether there are no colors.
     """
+    sections = [
+        (
+            section,
+            [
+                (key_signs(action), f"{action.help.removesuffix('.')}{_WHERE[action.scope]}.", action.title)
+                for action in actions
+                if action.section is section
+            ],
+        )
+        for section in Section
+    ]
     blocks: list[RenderableType] = []
-    for section in Section:
-        entries = [
-            (Text(f"  {key_signs(action)}", "bold"), Text(f"{action.help.removesuffix('.')}{_WHERE[action.scope]}."))
-            for action in actions
-            if action.section is section
+    for title, lines in (*sections, ("Mouse", [(what, does, "") for what, does in MOUSE])):
+        found = [
+            (Text(f"  {signs}", "bold"), Text(does)) for signs, does, name in lines if _has(wanted, signs, name, does)
         ]
-        blocks += [Text(section, "bold"), hanging(entries, _KEYS), ""]
-    mouse = ((Text(f"  {what}"), Text(does, "dim")) for what, does in MOUSE)
-    blocks += [Text("Mouse", "bold"), hanging(mouse, _KEYS), ""]
+        blocks += [Text(title, "bold"), hanging(found, _KEYS), ""] if found else []
+    if wanted:
+        return Group(*(blocks or [Text(f"No key for “{wanted}”.", "dim")]))
     return Group(*blocks, Text("On the lanes", "bold"), legend_text(palette, Category, monochrome=monochrome))
+
+
+def _has(wanted: str, signs: str, *words: str) -> bool:
+    """Whether a line of the help is about a key, or has all the words, which stand for their beginnings too."""
+    text = " ".join((signs, *words)).casefold()
+    return wanted in signs.split() or (len(wanted) != 1 and all(word in text for word in wanted.casefold().split()))
 
 
 def legend_text(palette: Palette, categories: Iterable[Category], *, monochrome: bool) -> Group:
@@ -85,9 +101,12 @@ def legend_text(palette: Palette, categories: Iterable[Category], *, monochrome:
 
 
 class HelpScreen(Modal[None]):
-    """The keys, over what was on screen."""
+    """The keys, over what was on screen; what is typed searches them."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [(",".join(("escape", "q", *SHORTCUTS["help"].keys)), "dismiss", "Close")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,f1", "dismiss", "Close", priority=True),
+        *(Binding(key, f"scroll('{way}')", priority=True) for key, way in _SCROLLING.items()),
+    ]
 
     def __init__(self, actions: Sequence[Action], first_line: float = 0) -> None:
         super().__init__()
@@ -96,20 +115,34 @@ class HelpScreen(Modal[None]):
     @property
     def first_line(self) -> float:
         """Line that the text is scrolled to."""
-        return self.query_one("#help").scroll_y
+        return self.query_one(VerticalScroll).scroll_y
 
     def on_mount(self) -> None:
         """Scroll there, once there is a text to scroll."""
-        box = self.query_one("#help")
+        box = self.query_one(VerticalScroll)
         box.call_after_refresh(box.scroll_to, y=self._first_line, animate=False)
 
     def compose(self) -> ComposeResult:
-        """The keys as one text in a box that scrolls."""
-        with VerticalScroll(id="help") as box:
+        """A line to type into, and the keys as one text that scrolls."""
+        with Vertical(id="help") as box:
             box.border_title = "Keys"
             box.border_subtitle = "esc closes"
-            palette = palette_of(self.app.current_theme)
-            yield Static(help_text(palette, self._actions, monochrome=self.app.no_color))
+            yield Input(placeholder="Type a key or a word to search", compact=True)
+            with VerticalScroll(can_focus=False):
+                yield Static(self._text(""))
+
+    def _text(self, wanted: str) -> Group:
+        return help_text(palette_of(self.app.current_theme), self._actions, wanted, monochrome=self.app.no_color)
+
+    def on_input_changed(self, message: Input.Changed) -> None:
+        """List what has the text; the key that opened the help closes it."""
+        if "?" in message.value:
+            self.dismiss()
+        self.query_one(Static).update(self._text(message.value.strip()))
+
+    def action_scroll(self, way: str) -> None:
+        """Scroll the keys: `up`, `down`, `page_up`, `page_down`."""
+        getattr(self.query_one(VerticalScroll), f"scroll_{way}")(animate=False)
 
 
 class LegendScreen(Modal[None]):
