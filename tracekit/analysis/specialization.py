@@ -91,8 +91,13 @@ _PLACES: Final = {
     "/AppTranslocation/": "Gatekeeper runs the app from a random folder each time: move it to /Applications",
 }
 _PYTHON: Final = 'Python compiles `MLModel("x.mlpackage")` to a new folder each time: load a `CompiledMLModel`'
-COMPILERS: Final = ("ANECompilerService", "aned", "ANELargeModelCompilerService", "E5CompilerService")
-"""Processes of the system that compile for apps."""
+COMPILERS: Final = {
+    "ANECompilerService": "the system's compiler for the Neural Engine",
+    "ANELargeModelCompilerService": "the system's compiler of large models for the Neural Engine",
+    "E5CompilerService": "the system's compiler of Core ML",
+    "aned": "the system's service for the Neural Engine",
+}
+"""What processes that compile for apps are called: reports name no process but the target."""
 COMPILER_SHARE: Final = 0.5
 """Least part of a load in which one of them runs, from which on it compiled the model: public reports have nearly all
 of it, and none in a load from the cache (heuristic)."""
@@ -122,14 +127,14 @@ def compilers(trace: Trace) -> dict[str, Intervals]:
     for name in COMPILERS:
         times = rows.time_ns[rows.process.is_any(name)]
         if len(times):
-            found[name] = Intervals(times - sampled.period_ns, times)
+            found[COMPILERS[name]] = Intervals(times - sampled.period_ns, times)
     return found
 
 
 def compiler_notes(trace: Trace) -> list[str]:
     """A sentence on each process that compiled for apps, where it was recorded."""
     return [
-        f"{name}, which compiles models for apps, ran for {format_time(busy.covered_ns)}."
+        f"{name[0].upper()}{name[1:]} ran for {format_time(busy.covered_ns)}, for this app or another."
         for name, busy in compilers(trace).items()
     ]
 

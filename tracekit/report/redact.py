@@ -108,7 +108,6 @@ class PrivateFacts:
 def private_facts(trace: Trace) -> PrivateFacts:
     """Private facts of a run, from its description and from all its frames."""
     # What only cleans texts needs no frames.
-    from tracekit.analysis.specialization import COMPILERS
     from tracekit.rows import held_texts
     from tracekit.trace.events import Attribution
     from tracekit.trace.filter import model_names
@@ -129,8 +128,7 @@ def private_facts(trace: Trace) -> PrivateFacts:
     names |= processes_in(chain.from_iterable(texts.held() for texts in (*(rows.label for rows in lanes), *labels)))
     return PrivateFacts(
         quotes=tuple(dict.fromkeys(q for q in quotes if q and len(q) >= 3 and q.casefold() not in public)),
-        # Those of each system that are named for what they do to the app's models.
-        processes=tuple(sorted(names.difference(COMPILERS))),
+        processes=tuple(sorted(names)),
         target=run.target.process.name if run.target.process else None,
         foreign_models=foreign,
         models=tuple(sorted(set(model_names(trace)) - set(foreign))),
