@@ -67,7 +67,7 @@ def _judge(calls: Alike, options: Options) -> tk.Outcome:
     spikes = stands_out(took)
     places = tk.places_of(view.predictions.id, calls.calls.id[first])
     alone, perhaps = stand_alone(view.predictions, places, PAUSE_NS)
-    late = spikes & ~(alone | perhaps)
+    late = spikes & ~(alone | perhaps) & (own[first] > usual)
     worst = int(np.lexsort((took, late))[-1])
     most_ns, slow = int(took[worst]), float(as_slow(took)[worst])
     metrics = (

@@ -85,9 +85,9 @@ def _bounds(
     if call.single and not mistakable:
         if sampled and (_begins(line, call.first) or (begun and min(begun) > sampled[0])):
             # A thread that runs is sampled within a period, if none is missed.
-            low = max(low, first_seen - FEW * line.period_ns)
+            low = max(low, min(first_seen - FEW * line.period_ns, line.silence(first_seen)[0]))
         # It may wait for the Neural Engine to prepare a model at once.
-        longest = max(last_seen + FEW * line.period_ns, work.loading.latest_end(last_seen))
+        longest = max(last_seen + FEW * line.period_ns, work.loading.latest_end(last_seen), line.silence(last_seen)[1])
         if call.ends_with_work and done and not (sampled and line.time[last] > max(done)):
             high = min(high, max(longest, *(each + FEW * line.period_ns for each in ended)))
         elif call.ends_with_work and sampled and (done or line.on_cpu[last]):

@@ -27,6 +27,8 @@ _RUNNING: Final = 0.3
 """Share of samples right behind another one of their thread where threads run (heuristic)."""
 _LONGEST_NS: Final = 20_000_000
 """No profiler takes samples less often (heuristic)."""
+_WAITS: Final = 3
+"""Sampling periods from which on a thread between two samples waits, even if one is missed (heuristic)."""
 APART, BEGINS, WAITS, GOES_ON, MISSED = range(5)
 """How a piece follows the one before: something else was seen between them; a call begins in it; a gap lies between
 them; the same after a gap, and its stack goes on where that of the one before stopped; a gap in which no thread is
@@ -73,6 +75,16 @@ class Timeline:
         half = self.period_ns // 2
         first, after = np.searchsorted(self.sampled, (begin_ns + half, end_ns - half))
         return bool(first == after)
+
+    def silence(self, ns: int) -> tuple[int, int]:
+        """When any thread was sampled last before this time and first behind it: where those that wait are sampled too,
+        samples are missed in between. This time itself where they are not, or none was sampled. O(log n)."""
+        if not len(self.samples.waiting):
+            return ns, ns
+        half = self.period_ns // 2
+        before, behind = np.searchsorted(self.sampled, (ns - half, ns + half))
+        first = int(self.sampled[before - 1]) if before else ns
+        return first, int(self.sampled[behind]) if behind < len(self.sampled) else ns
 
     @property
     def gap_ns(self) -> int:
@@ -176,8 +188,9 @@ def pieces_of(line: Timeline, end_ns: int) -> Pieces:
     place = np.arange(count)
     known = np.append(-1, np.maximum.accumulate(np.where(progress > 0, place, -1)))[:count]
     reached = np.where(known >= np.maximum.accumulate(np.where(other, place, 0)), progress[known], 0)
-    # Whoever waits for hardware has begun: behind that, it begins the next call.
-    done = (reached == stacks.UNDER_WAY) | ((reached == stacks.BEGUN) & gap)
+    # Whoever waits for hardware has begun a prediction: behind that, it begins the next one.
+    waited = (apart_ns > _WAITS * line.period_ns) & line.kinds.api.is_any(stacks.Api.PREDICTION)[line.stack]
+    done = (reached == stacks.UNDER_WAY) | ((reached == stacks.BEGUN) & gap & waited)
     begins = ~other & (progress == stacks.BEGUN) & done
     first = np.flatnonzero((other | gap | begins) & (line.key >= 0))
     opens = np.append(np.flatnonzero(other | gap | begins), count)
