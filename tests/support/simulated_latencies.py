@@ -260,9 +260,9 @@ GATE = """
 ## The gate
 
 `tracekit check` against a baseline; passes / fails, in %. One model of all is slower: by as much as is allowed, twice
-that, or 21%. A check fails 1 in 100 unchanged builds at most, however many models it has: the price is that the
-slowdown of one must be larger to be seen. Where that is more than what is allowed, a model that is slower by just that
-often passes; each check says how much it can show.
+that, or 21%. A check fails about 1 in 100 unchanged builds, however many models it has: the price is that the slowdown
+of one must be larger to be seen. Where that is more than what is allowed, a model that is slower by just that often
+passes; each check says how much it can show.
 
 | allowed | models | recordings differ by | baseline, build | same build | slower by that | by twice that | by 21% |
 |---|---|---|---|---:|---:|---:|---:|

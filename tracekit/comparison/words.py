@@ -95,11 +95,14 @@ _REASONS = {
 
 def why_open(held: Held) -> str:
     """Why it cannot be told whether a model is slower than allowed, and what would help."""
-    pair = max(map(len, held.predictions)) == 1
     if held.reason in (None, Reason.WIDE):
-        return f"may be slower than allowed; record {'several runs' if pair else 'more runs'}"
+        more = f"compare {held.needed} recordings per side" if held.needed else _HOPELESS
+        return f"may be slower than allowed; {'record several runs' if max(map(len, held.predictions)) == 1 else more}"
     more = f"; record at least {LASTING} predictions" if held.reason is Reason.SHORT else ""
     return f"{_REASONS[held.reason]}{more}"
+
+
+_HOPELESS = f"{MANY} recordings per side would not tell either"
 
 
 def why_passed(held: Held) -> str:

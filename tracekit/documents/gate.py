@@ -29,7 +29,7 @@ TONES = {
     Verdict.NOT_COUNTED: Role.DIM,
     Verdict.PASSED: Role.GOOD,
 }
-BOUNDS = "Ends of intervals of a median are one-sided 95% bounds; the lower ones hold for all models together."
+BOUNDS = "Upper ends of intervals of a median are one-sided 95% bounds, lower ones 99% bounds for all models together."
 NEXT = (Span("tracekit analyze RECORDING", Role.CODE), "  ·  ", Span("tracekit why RECORDING", Role.CODE))
 """Where to read on about a build that failed. What was checked may be a report, whose recording lies elsewhere."""
 COLUMNS: tuple[Column[Item], ...] = (
