@@ -18,11 +18,14 @@ from tracekit.api import judge
 from tracekit.cli.dispatch import main
 from tracekit.comparison.gate import check, history_items
 from tracekit.comparison.history import Recorded, history_of
-from tracekit.comparison.launches import Launched, launches_of
+from tracekit.comparison.launches import Launched, launches_of, newest_word
 from tracekit.comparison.measuring import environment_of
 from tracekit.comparison.settings import CheckSettings, Floors
 from tracekit.comparison.verdict import Verdict
+from tracekit.documents.launches import launches_section
 from tracekit.measured import measured_trace
+from tracekit.render.blocks import Document, Role, present
+from tracekit.render.forms import render
 from tracekit.report.build import recording_info
 from tracekit.request import ALL
 from tracekit.testing import Draws, Model, Process, Scenario, write_bundle, write_export
@@ -268,6 +271,21 @@ def test_path_and_name_of_the_app_say_what_to_look_at(path: str, name: str, word
     assert words in series.hint
     assert (series.hint in series.lines) == bool(words)
     assert "/Users" not in repr(series)
+
+
+def test_the_page_begins_with_what_was_compiled_again_and_names_models_that_never_were_together() -> None:
+    builds = {"Kept": [Build()] * 3, "Held": [Build()] * 3, "Once": [Build()] * 3, "Made": [Build()] * 3}
+    truth = {"Kept": [False] * 3, "Held": [False] * 3, "Once": [True, False, False], "Made": [True, False, True]}
+    series = launches_of([launched(recorded(builds, truth, each), str(each)) for each in range(3)])
+    assert [newest_word(one) for one in series] == ["", "", "", "compiled again (3.20 s)"]
+    lines = render(
+        Document("", "", Role.PLAIN, blocks=present(launches_section(series))), "text", width=200
+    ).splitlines()
+    said = [line.strip() for line in lines if line.strip()]
+    assert said[1].startswith("CRITICAL compiled-again: Made: compiled in 2 of 3 launches on Mac Studio")
+    assert said[-2].startswith("Once: compiled at the first launch (3.20 s), cached in the other 2 (200 ms)")
+    assert said[-1] == "Kept, Held: cached in each of 3 launches"
+    assert launches_section(series[:2], quiet=True) is None
 
 
 def test_a_launch_that_does_not_tell_makes_neither_each_nor_once() -> None:
