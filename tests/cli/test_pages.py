@@ -21,6 +21,9 @@ PAGES = (
     "troubleshooting.md",
     "ci.md",
     "sql.md",
+    "frames.md",
+    "stacks.md",
+    "where-it-ran.md",
     pytest.param("inspect.md", marks=needs_coremltools),
 )
 
