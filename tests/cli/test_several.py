@@ -82,7 +82,10 @@ def test_reports_go_into_a_folder_and_pages_have_their_lanes(tracekit, samples: 
     assert tracekit("analyze", *paths, "--folder", paths[0]).status == 2
 
     assert tracekit("analyze", *paths, "--folder", tmp_path / "pages", "--format", "html").status == 0
-    pages = [path.read_text("utf-8") for path in sorted((tmp_path / "pages").iterdir())]
+    *pages, index = [path.read_text("utf-8") for path in sorted((tmp_path / "pages").iterdir())]
+    for page, name in zip(pages, ("1-sharpen_8bit.html", "2-sharpen_float16.html"), strict=True):
+        assert '<a href="index.html">all 2 recordings</a>' in page
+        assert f'<a href="{name}">' in index
     assert ["<h1>sharpen_8bit.trace</h1>" in page.replace("<wbr>", "") for page in pages] == [True, False]
     assert all('id="lanes-columns"' in page for page in pages)
 

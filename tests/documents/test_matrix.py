@@ -50,6 +50,20 @@ def test_markdown_has_a_column_for_each_recording(table):
     assert "| `SharpenFilter` | median | 12.4 ms | **\\*8.68 ms** |  |  |" in lines
 
 
+def test_a_page_has_a_row_for_each_model_of_a_recording_and_no_other(table):
+    page = html.fromstring(render(matrix_document(table, "html"), "html", width=100))
+    (grid,) = page.xpath("//table[contains(@class, 'heat')]")
+    heads = ["".join(head.itertext()) for head in grid.xpath("./thead//th")]
+    rows = [["".join(cell.itertext()) for cell in row.xpath("./td")] for row in grid.xpath("./tbody/tr")]
+    named = [(row[0], row[1]) for row in rows]
+    assert ("SharpenFilter", "sharpen_float16.trace") in named
+    # Five models of one recording, one of two, and none of what was not instrumented.
+    assert len(named) == len(set(named)) == 7
+    at = named.index(("SharpenFilter", "sharpen_float16.trace"))
+    assert dict(zip(heads, rows[at], strict=True))["median"] == "*8.68 ms"
+    assert {"device", "system", "recorded"} <= set(heads)
+
+
 def test_csv_has_a_line_for_each_model_and_recording(table):
     rows = list(csv.DictReader(io.StringIO(render_csv(table))))
     found = {(row["model"], row["label"]): row for row in rows}

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
 from support.forms import too_long
 from support.models import MODELS
 from tracekit.documents.model_file import model_file_document
+from tracekit.model_files.engine_limits import Certainty, Limit
 from tracekit.render.forms import render
-from tracekit.report.model_report import model_report
+from tracekit.report.model_report import EngineObstacle, model_report
 from tracekit.report.model_words import card
 from tracekit.report.serialize import to_json
 
@@ -39,6 +41,24 @@ def test_every_model_fits_every_width(inspected, name):
     assert len(short) <= 50
     assert short[0].startswith("Will ")
     assert any(line.endswith(("not applicable", "passed", "not evaluated")) for line in short)
+
+
+def test_a_page_draws_which_operations_a_limit_keeps_from_the_neural_engine(inspected, tmp_path):
+    report = report_on(inspected, "multifunction")
+    info = replace(report.neural_engine[0], operations=20, pieces=5, by_file="", obstacles=())
+    limit = Limit("unsupported-operation", "missing there", Certainty.MEASURED, "")
+    obstacles = tuple(EngineObstacle(number, "gather", f"op{number}", limit, "") for number in (5, 6, 12))
+    pages = {
+        many: render(
+            model_file_document(replace(report, neural_engine=(replace(info, obstacles=of),))), "html", width=100
+        )
+        for many, of in (("some", obstacles), ("whole", (*obstacles, replace(obstacles[0], number=None))), ("none", ()))
+    }
+    drawn = re.findall(r'<rect x="(\d+)" y="0" width="(\d+)" height="10" class="limited"/>', pages["some"])
+    # Each operation is a twentieth of the width, in its order.
+    assert drawn == [("20", "5"), ("25", "5"), ("55", "5")]
+    assert "20 operations in their order: 5 pieces on alternating compute units" in pages["some"]
+    assert 'class="limited"' not in pages["whole"] + pages["none"]
 
 
 def test_each_function_has_its_interface(inspected):

@@ -23,6 +23,7 @@ from tracekit.cli.requests import PROCESS_DIED, analyze_with_progress, request_f
 from tracekit.detectors.pages import Pattern
 from tracekit.documents.brief import brief_report
 from tracekit.documents.report import (
+    INDEX,
     PARTS,
     Analyzed,
     next_commands,
@@ -33,7 +34,7 @@ from tracekit.documents.report import (
 )
 from tracekit.errors import TracekitError, UsageError
 from tracekit.recording.contents import SIMULATOR, is_simulator
-from tracekit.render.forms import ENDINGS
+from tracekit.render.forms import ENDINGS, FILE_WIDTH, render
 from tracekit.report.formatting import command, word_list
 from tracekit.report.report import SEVERITIES, Report
 from tracekit.report.serialize import to_json
@@ -131,20 +132,26 @@ def _run_several(arguments: Namespace, inputs: Sequence[Input]) -> ExitStatus:
     work = partial(
         _analyze_one, measured="json" in (form, *files.values()), drawn=folder is not None and form == "html"
     )
+    # The number keeps recordings of one name apart.
+    digits, ending = len(str(len(inputs))), ENDINGS[form][0] if folder is not None else ""
+    stems = [re.sub(r"[^\w.-]+", "_", Path(source.name).stem) or "recording" for source in inputs]
+    pages = [f"{number:0{digits}d}-{stem}{ending}" for number, stem in enumerate(stems, 1)]
     entries: list[Analyzed] = []
     for source, result in zip(inputs, results_of(work, inputs, NAME, arguments, request), strict=True):
         entry = result or Analyzed(source.name, None, PROCESS_DIED)
         if folder is not None and entry.report is not None:
-            text = report_file(entry.report, form, entry.timeline)
-            # The number keeps recordings of one name apart.
-            number = f"{len(entries) + 1:0{len(str(len(inputs)))}d}"
-            stem = re.sub(r"[^\w.-]+", "_", Path(entry.name).stem) or "recording"
-            write_file(folder / f"{number}-{stem}{ENDINGS[form][0]}", text)
+            page = pages[len(entries)]
+            beside = f"all {len(inputs)} recordings" if form == "html" else ""
+            write_file(folder / page, report_file(entry.report, form, entry.timeline, beside=beside))
         # The lanes of many recordings take much memory, and are written by now.
         entries.append(replace(entry, timeline=None))
         if entry.report is not None and (arguments.verbose or arguments.show) and form == "text":
             document = report_document(entry.report, None, tuple(arguments.show) or PARTS)
             print_document(replace(document, more=_next_commands(entry.report, source.paths)), verbose=True)
+    if folder is not None and form == "html":
+        named = zip(entries, pages, strict=True)
+        linked = [replace(entry, page=page if entry.report is not None else "") for entry, page in named]
+        write_file(folder / INDEX, render(several_document(linked), form, width=FILE_WIDTH))
     deliver(arguments, files, lambda _: several_document(entries), {"json": lambda: _json_of(entries)}, verbose=False)
     fail_on = arguments.fail_on or request.settings.fail_on
     statuses = [

@@ -146,7 +146,7 @@ def _run_table(arguments: Namespace, files: Mapping[Path, str]) -> ExitStatus:
         "brief": lambda: capped(to_dict(table)),
         "csv": lambda: render_csv(table),
     }
-    deliver(arguments, files, lambda _: matrix_document(table), data)
+    deliver(arguments, files, lambda form: matrix_document(table, form), data)
     return status_of_all(every)
 
 

@@ -45,5 +45,5 @@ def measure(arguments: Namespace, given: str, outputs: dict[Path, str]) -> ExitS
     notes = [plain(failure) for failure in profiled.failures]
     table = matrix(sources, [choice for choice, _ in profiled.reports], notes)
     data = {"json": lambda: to_json(table), "csv": lambda: render_csv(table)}
-    deliver(arguments, outputs, lambda _: matrix_document(table), data)
+    deliver(arguments, outputs, lambda form: matrix_document(table, form), data)
     return ExitStatus.UNUSABLE if profiled.failures else ExitStatus.DONE

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from tracekit.documents import columns
+from tracekit.documents import columns, pictures
 from tracekit.documents.diagnosis import Answer, Diagnosis, LeafAnswer
 from tracekit.render import blocks
 from tracekit.render.blocks import Column, Document, Entry, Line, Paragraph, Role, Span, items, present, section, table
+from tracekit.render.markup import tag
 from tracekit.report import formatting
 from tracekit.report.formatting import lower_first
 from tracekit.report.whatif import Figures, ModelChange, Replay, WhatIf
@@ -23,6 +24,7 @@ _Row = tuple[str, ModelChange]
 """What is fixed, and how a model changes."""
 GAIN = "predicted gain: less time in Core ML (for gaps: from first to last prediction)"
 ARROW = " → "
+SIDES = ("before", "after")
 
 
 def diagnosis_document(diagnosis: Diagnosis, *, everything: bool = False) -> Document:
@@ -103,12 +105,27 @@ def whatif_document(said: WhatIf) -> Document:
         verdict=verdict,
         tone=Role.PLAIN,
         blocks=present(
-            section("Before and after", table("Before and after", cells, rows), note=GAIN),
+            section("Before and after", _bars(said.replays), table("Before and after", cells, rows), note=GAIN),
             items([*waits, *nothing]),
             section("Savings unknown", items(f"{finding.finding}: {finding.reason}" for finding in said.unknown)),
             section("Assumed", items(said.assumed, role=Role.DIM)),
         ),
     )
+
+
+def _bars(replays: Sequence[Replay]) -> blocks.Figure | None:
+    """Median and p95 before and after the last replay, of all fixes together, on one scale for each model."""
+    figures = []
+    for change in replays[-1].models if replays else ():
+        sides = [("median", change.before.median_ns, change.after.median_ns)]
+        sides += [("p95", change.before.p95_ns, change.after.p95_ns)]
+        known = [(name, before, after) for name, before, after in sides if before and after and before != after]
+        rows = {
+            f"{name} {side}": [ns] for name, *both in known for side, ns in zip(("before", "after"), both, strict=True)
+        }
+        if rows:
+            figures.append(pictures.pairs(_who(change), {"c-prediction": "latency"}, rows))
+    return blocks.Figure(tag("div", *figures, class_="named-bars")) if figures else None
 
 
 def _name(replay: Replay) -> str:

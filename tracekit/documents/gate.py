@@ -23,8 +23,8 @@ from tracekit.units import format_count, format_time
 _SEVERAL, _RARELY = 3, 0.05
 _EXPLAINED = (Verdict.INCONCLUSIVE, Verdict.PASSED)
 TONES = {
-    Verdict.ERROR: Role.BAD,
-    Verdict.FAILED: Role.BAD,
+    Verdict.ERROR: Role.CRITICAL,
+    Verdict.FAILED: Role.CRITICAL,
     Verdict.INCONCLUSIVE: Role.OPEN,
     Verdict.NOT_COUNTED: Role.DIM,
     Verdict.PASSED: Role.GOOD,

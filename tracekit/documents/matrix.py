@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from operator import attrgetter
+from typing import Any
 
 from tracekit.comparison.matrix import FIGURES, Column as Recordings, Matrix, Row
 from tracekit.documents import columns
 from tracekit.documents.launches import launches_section
-from tracekit.render.blocks import Column, Document, Line, Paragraph, Role, Span, items, present, table
+from tracekit.render.blocks import Column, Document, Line, Paragraph, Role, Span, Table, items, present, table
 from tracekit.report.formatting import ABSENT, quantity, word_list
 from tracekit.units import format_count
 
@@ -27,8 +28,9 @@ class _Line:
     values: tuple[float | None, ...]
 
 
-def matrix_document(matrix: Matrix) -> Document:
-    """The matrix; a star marks the best of each row."""
+def matrix_document(matrix: Matrix, form: str = "") -> Document:
+    """The matrix; a star marks the best of each row. A page has a row for each model of a recording, so that it can be
+    sorted by any figure and no cell stays empty for a model that a recording does not have."""
     kinds = dict.fromkeys(kind for column in matrix.columns for kind in column.kinds)
     count, several = sum(len(column.sources) for column in matrix.columns), word_list(f"{kind}s" for kind in kinds)
     models = format_count(len({row.model for row in matrix.rows}), "model")
@@ -44,16 +46,48 @@ def matrix_document(matrix: Matrix) -> Document:
     lines = (_Line("", title, of, (None,) * len(of)) for title, of in rows)
     names: Column[_Line] = columns.names("model", lambda line: line.model, "", heading=True)
     titles: Column[_Line] = columns.words("", lambda line: line.title)
-    grid = table(
+    grid: Table[Any] | None = table(
         "Models by recording",
         (names, titles, *(column(at, recordings) for at, recordings in enumerate(matrix.columns))),
         (*lines, *(_figure(row, known, pooled) for row in matrix.rows)) if matrix.rows else (),
         parts=True,
     )
+    if form == "html":
+        grid = _by_model(matrix, known, pooled)
     empty = None if matrix.rows else Paragraph("no model with a prediction or a load")
     return Document(
         title, "", Role.PLAIN, blocks=present(empty, grid, launches_section(matrix.launches), items(matrix.notes))
     )
+
+
+def _by_model(matrix: Matrix, known: set[tuple[str, int]], pooled: bool) -> Table[tuple[str, int]] | None:
+    """A row for each model and recording that has it."""
+    lines = {(row.model, row.figure): _figure(row, known, pooled) for row in matrix.rows}
+    titles = {figure: line.title for (_, figure), line in lines.items()}
+    models = dict.fromkeys(row.model for row in matrix.rows)
+
+    def figure(name: str) -> Column[tuple[str, int]]:
+        def value(row: tuple[str, int]) -> float | None:
+            line = lines.get((row[0], name))
+            return line.values[row[1]] if line else None
+
+        def cell(row: tuple[str, int]) -> Line:
+            line = lines.get((row[0], name))
+            return (line.cells[row[1]] if line else "") or ABSENT
+
+        return Column(titles[name], cell, value)
+
+    def fact(title: str, name: str) -> Column[tuple[str, int]]:
+        return columns.words(title, lambda row: getattr(matrix.columns[row[1]], name) or ABSENT)
+
+    cells = (
+        columns.names("model", lambda row: row[0]),
+        columns.words("recording", lambda row: matrix.columns[row[1]].label),
+        *map(figure, (name for name in FIGURES if name in titles)),
+        *(fact(title, name) for title, name in FACTS.items() if any(map(attrgetter(name), matrix.columns))),
+    )
+    rows = [(model, at) for model in models for at in range(len(matrix.columns)) if (model, at) in known]
+    return table("Models by recording", cells, rows, heat=True)
 
 
 def _figure(row: Row, known: set[tuple[str, int]], pooled: bool) -> _Line:

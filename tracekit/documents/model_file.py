@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from tracekit.documents import columns
 from tracekit.documents.checks import not_evaluated_section, others_section
+from tracekit.documents.pictures import drawing, legend
 from tracekit.grouping import grouped
 from tracekit.model_files.fixing.remedies import ADVICE
 from tracekit.render import blocks
 from tracekit.render.blocks import Column, Line, Paragraph, Role, Section, Span, items, present, section, table
+from tracekit.render.markup import tag
 from tracekit.report import model_words as words
 from tracekit.report.formatting import command, explain_commands, fix_line, lower_first, word_list
 from tracekit.report.groups import Remedy, checks_in_words, count_checks, with_outcome
@@ -150,8 +152,32 @@ def _engine(info: EngineInfo, several: bool) -> Section | None:
     named = f"The first {PLACED} operations" if len(placed) > PLACED else "Operations"
     places = section(f"{named} in their order", table(f"{title}, by place", PLACES, placed[:PLACED]), folded=True)
     return section(
-        title, table(title, LIMITS, list(alike.values()), brief=OPERATIONS), items((*beside, *info.differences)), places
+        title,
+        _pieces(info),
+        table(title, LIMITS, list(alike.values()), brief=OPERATIONS),
+        items((*beside, *info.differences)),
+        places,
     )
+
+
+def _pieces(info: EngineInfo) -> blocks.Figure | None:
+    """The operations of the graph in their order: which may run on the Neural Engine, and which a limit keeps from it;
+    None where the file does not say it of single ones."""
+    away = sorted(each.number for each in info.obstacles if each.number)
+    if not away or not info.operations or info.by_file or any(each.number is None for each in info.obstacles):
+        return None
+    share, words = 100 / info.operations, f"{format_count(info.pieces, 'piece')} on alternating compute units"
+    marks = [tag("rect", x=0, y=0, width=100, height=10, class_="c-ane")]
+    marks += [tag("rect", x=share * (at - 1), y=0, width=max(share, 0.2), height=10, class_="limited") for at in away]
+    kinds = legend({"c-ane": "may run on the Neural Engine", "limited": "a limit keeps it on another unit"})
+    title = tag("figcaption", f"{format_count(info.operations, 'operation')} in their order: {words}")
+    bar = drawing(
+        marks,
+        "0 0 100 10",
+        f"{format_count(len(away), 'operation')} of {info.operations:,} limited; {words}",
+        class_="parts",
+    )
+    return blocks.Figure(tag("figure", title, bar, kinds, class_="pairs named-bars"))
 
 
 def _finding(check: Result, command: str) -> blocks.Card:

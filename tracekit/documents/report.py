@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from tracekit.documents import checks, columns, report_app, report_events, report_findings, report_models
@@ -60,10 +60,14 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
 
         drawn = (tiles(report), lanes_section(report, timeline))
     flame = timeline.flame if timeline is not None else None
+    code = report_app.code_section(report.code, flame)
+    # Without a model, what threads were doing is most of what there is.
+    code_first = flame is not None and not models and not report.requests
     coverage = table("Coverage", COVERAGE, report.coverage, instead=items(coverage_lines(report.coverage)))
     few = requests_alone and bool(summary.findings)
     incomplete = items(formatting.incomplete_tables(report.tables), role=Role.DIM)
     parts: tuple[tuple[str, blocks.Block | None], ...] = (
+        *((("code", code),) if code_first else ()),
         *(("models", block) for block in drawn),
         ("findings", report_findings.findings_section(report)),
         ("models", report_events.operations_section(report)),
@@ -83,7 +87,7 @@ def report_document(report: Report, timeline: Timeline | None = None, show: Coll
         ("models", latency_section(report, timeline) if timeline is not None else None),
         ("findings", checks.not_evaluated_section(remedies(report), report.results, few=few)),
         ("findings", items((f"note: {note}" for note in recording.notes), NOTES, Role.DIM)),
-        ("code", report_app.code_section(report.code, flame)),
+        *(() if code_first else (("code", code),)),
         ("events", report_events.events_section(report.aggregation, paged=set(show) >= set(PARTS))),
         ("coverage", section("Coverage", coverage, incomplete, folded=True, name="coverage")),
         *(("coverage", checks.others_section(report.results, outcome)) for outcome in ("passed", "not_applicable")),
@@ -207,11 +211,19 @@ def recording_section(report: Report, *, title: str = "Recording", stays: bool =
     return section(title, items((about,)), rest, folded=not stays, name="recording", stays=stays)
 
 
-def report_file(report: Report, form: str, timeline: Timeline | None = None) -> str:
-    """The whole report as a file in a form of `REPORT_FORMS`, with a line break at the end."""
+INDEX = "index.html"
+"""The page beside those of several recordings that leads to all of them."""
+
+
+def report_file(report: Report, form: str, timeline: Timeline | None = None, *, beside: str = "") -> str:
+    """The whole report as a file in a form of `REPORT_FORMS`, with a line break at the end; `beside` leads to the page
+    of all recordings in its folder."""
     if form == "json":
         return to_json(report)
-    return render(report_document(report, timeline), form, width=FILE_WIDTH)
+    document = report_document(report, timeline)
+    if beside:
+        document = replace(document, context=(*document.context, Paragraph(Span(beside, link=INDEX))))
+    return render(document, form, width=FILE_WIDTH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,11 +236,13 @@ class Analyzed:
     error: str = ""
     timeline: Timeline | None = None
     """Its lanes, where a form draws them."""
+    page: str = ""
+    """File of its report beside that of all; empty where there is none."""
 
 
 def several_document(entries: Sequence[Analyzed]) -> blocks.Document:
     """A line per recording, and a summary."""
-    rows = tuple(map(_row, entries))
+    rows = tuple(_row(entry)._replace(page=entry.page) for entry in entries)
     kinds = Counter(row.kind for row in rows)
     words = ", ".join(f"{kinds[kind]} {kind}" for kind in KINDS if kinds[kind])
     summary = f"{format_count(len(entries), 'recording')}: {words}"
@@ -252,6 +266,7 @@ class _Row(NamedTuple):
     checks: str
     """Those that found something, how many did not, or why nothing is known."""
     savings: tuple[str, int | None] = "", None
+    page: str = ""
 
 
 def _row(entry: Analyzed) -> _Row:
@@ -284,7 +299,7 @@ def _row(entry: Analyzed) -> _Row:
 
 
 SEVERAL: tuple[Column[_Row], ...] = (
-    columns.words("recording", lambda row: row.name),
+    columns.words("recording", lambda row: Span(row.name, link=row.page) if row.page else row.name),
     columns.words("verdict", lambda row: row.verdict),
     Column("est. savings", lambda row: row.savings[0], lambda row: row.savings[1], drop=1),
     columns.words("checks", lambda row: row.checks),

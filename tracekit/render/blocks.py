@@ -115,6 +115,8 @@ class Table(Generic[Row]):
     """Rows of the short text; None for all of them."""
     instead: Items | None = None
     """What text shows in place of rows that say much the same."""
+    heat: bool = False
+    """Whether a page shades each number by its place among those of rows with the same first cell."""
     quantities: bool = False
     """Whether each row is another quantity, so that no page sorts them: milliseconds do not compare with shares."""
 

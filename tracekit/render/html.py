@@ -38,6 +38,10 @@ KINDS = {
 """Looks of tones, as the style has them (`web/src/report.css`)."""
 
 
+_BESIDE = re.compile(r"[\w.-]+\.html", re.ASCII)
+"""A page in the same folder."""
+
+
 def html_of(document: blocks.Document, **_: Any) -> str:
     """The page, with a line break at the end."""
     figures = [block for block in blocks.walk(document.blocks) if isinstance(block, blocks.Figure)]
@@ -69,7 +73,7 @@ def html_of(document: blocks.Document, **_: Any) -> str:
         replace(block, folded=False) if isinstance(block, blocks.Section) and block.name else block
         for block in document.blocks
     )
-    main = tag("main", *map(_html, opened))
+    main = tag("main", *(_card(block, "h2") if isinstance(block, blocks.Card) else _html(block) for block in opened))
     script = _asset("report.js")
     title = ": ".join(filter(None, (visible(document.title), visible(blocks.plain(document.verdict)))))
     head = _head(title, script, _asset("report.css") + "".join(figure.style for figure in figures))
@@ -132,7 +136,7 @@ def _span(span: blocks.Span) -> Html:
     if span.link:
         # A plug-in may name anything: other addresses stay text.
         is_web = span.link.startswith(("https://", "http://"))
-        if is_web or span.link.startswith("#"):
+        if is_web or span.link.startswith("#") or _BESIDE.fullmatch(span.link):
             # In the frame of a notebook, a page of the web would take the place of the report.
             outside = {"target": "_blank", "rel": "noopener noreferrer"} if is_web else {}
             return tag("a", text, href=span.link, **outside)
@@ -167,12 +171,7 @@ def _html(block: blocks.Block) -> Html | None:
                 return join(map(_entry, block.entries))
             return tag("ul", *(tag("li", line_markup(entry.head)) for entry in block.entries), class_="notes")
         case blocks.Card():
-            kind = KINDS.get(block.tone, str(block.tone))
-            badge = tag("span", block.label.capitalize(), class_=f"badge {kind}")
-            check = tag("p", tag("code", block.check), class_="savings") if block.check else None
-            head = tag("header", tag("h3", badge, " ", visible(block.title)), check)
-            name = f"finding-{block.check}" if block.check else None
-            return tag("article", head, *map(_html, block.blocks), id=name, class_=f"finding {kind}")
+            return _card(block, "h3")
         case blocks.Section():
             body = [_html(inner) for inner in block.blocks]
             note = tag("p", f"{block.note[0].upper()}{block.note[1:]}.", class_="dim") if block.note else None
@@ -184,6 +183,16 @@ def _html(block: blocks.Block) -> Html | None:
             return grid(block)
         case blocks.Figure():
             return Html(block.markup)
+
+
+def _card(block: blocks.Card, heading: str) -> Html:
+    """A card; `heading` is the element of its title."""
+    kind = KINDS.get(block.tone, str(block.tone))
+    badge = tag("span", block.label.capitalize(), class_=f"badge {kind}")
+    check = tag("p", tag("code", block.check), class_="savings") if block.check else None
+    head = tag("header", tag(heading, badge, " ", visible(block.title)), check)
+    name = f"finding-{block.check}" if block.check else None
+    return tag("article", head, *map(_html, block.blocks), id=name, class_=f"finding {kind}")
 
 
 def _entry(entry: blocks.Entry) -> Html:
@@ -215,7 +224,13 @@ def grid(block: blocks.Table[Any]) -> Html:
         ]
     titles = [visible(column.title.replace("\n", " ")) for column in columns]
     named = [_broken(title) if group else title for title in titles]
-    head = tag("tr", *(tag("th", title, scope="col", class_=kind) for title, kind in zip(named, kinds, strict=True)))
+    head = tag(
+        "tr",
+        *(
+            tag("th", title, scope="col", class_=kind) if title or group else tag("td", class_=kind)
+            for title, kind in zip(named, kinds, strict=True)
+        ),
+    )
     rows, last = list[Html](), ""
     for row in block.rows[:ROWS]:
         name = blocks.plain(group.text(row)) if group else ""
@@ -226,7 +241,8 @@ def grid(block: blocks.Table[Any]) -> Html:
         rows.append(tag("tr", *map(_cell, columns, [row] * len(kinds), kinds, titles)))
     name, left_out, sorted_ = visible(block.name), len(block.rows) - ROWS, not block.quantities or None
     stays = group is not None or narrows or (block.quantities and len(columns) <= NARROW)
-    looks = " ".join(filter(None, ("grouped" if group else "wide" if wide else "", "" if stays else "stacked"))) or None
+    kinds_of = ("grouped" if group else "wide" if wide else "", "heat" if block.heat else "")
+    looks = " ".join(filter(None, (*kinds_of, "" if stays else "stacked"))) or None
     table = tag("table", tag("thead", head), tag("tbody", *rows), aria_label=name, data_filter=sorted_, class_=looks)
     more = tag("p", f"{left_out:,} more in the JSON report", class_="dim") if left_out > 0 else None
     return join([tag("div", table, class_="scroll", tabindex="0", role="region", aria_label=name), more])

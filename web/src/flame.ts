@@ -62,7 +62,7 @@ export class FlameGraph {
     this.query.addEventListener("input", () => this.find());
     const choice = models.length ? el("span", { class: "group" }, "Range ", this.choice) : null;
     const tools = el("div", { class: "tools" }, choice, el("span", { class: "group" }, this.query, this.found), this.turn);
-    host.replaceChildren(el("h3", {}, "Flame graph"), tools, this.title, this.viewport, this.about);
+    host.replaceChildren(el(host.closest("section") ? "h3" : "h2", {}, "Flame graph"), tools, this.title, this.viewport, this.about);
     this.canvas.addEventListener("pointermove", (event) => this.describe(this.at(event)));
     this.canvas.addEventListener("pointerleave", () => this.describe(null));
     this.canvas.addEventListener("click", (event) => {
@@ -162,7 +162,8 @@ export class FlameGraph {
     const isFound = this.sought !== "" && holds(this.flame, node, this.sought);
     drawing.fillStyle = isFound ? this.theme.mark : isOwn ? this.theme.calls : this.theme.line;
     drawing.fillRect(x, level * ROW, size, ROW - 1);
-    const text = size > 30 ? fitted(drawing, this.name(node), size - 6) : "";
+    const line = this.flame.places[this.flame.lines[node]];
+    const text = size > 30 ? fitted(drawing, line ? `${this.name(node)}  ${line}` : this.name(node), size - 6) : "";
     drawing.fillStyle = isFound ? inkOn(this.theme.mark) : isOwn ? this.theme.callsInk : this.theme.text;
     if (text) drawing.fillText(text, x + 4, level * ROW + ROW / 2);
   }

@@ -91,7 +91,7 @@ export function grouped(codes: Int32Array): Map<number, Int32Array> {
 }
 
 /** Adds a value to those of a key. */
-export function gather<Value>(groups: Map<number, Value[]>, key: number, value: Value): void {
+export function gather<Key, Value>(groups: Map<Key, Value[]>, key: Key, value: Value): void {
   const group = groups.get(key);
   if (group) group.push(value);
   else groups.set(key, [value]);

@@ -1,6 +1,7 @@
 // Tables of the page that can be sorted by a column and searched.
 
 import { button, el } from "./dom";
+import { gather } from "./lanes";
 import { count } from "./units";
 
 /** Least rows of a table that it is worth to sort or to search. */
@@ -10,6 +11,7 @@ const SEARCHED = 6;
 export function prepare(table: HTMLTableElement): void {
   const body = table.tBodies[0];
   if (!body || body.rows.length < SORTED || !table.hasAttribute("data-filter")) return;
+  if (table.classList.contains("heat")) shade(table);
   const heads = [...(table.tHead?.rows[0]?.cells ?? [])];
   const [group] = groupsOf(table);
   heads.forEach((head, column) => {
@@ -22,6 +24,24 @@ export function prepare(table: HTMLTableElement): void {
     head.append(sorter);
   });
   if (body.rows.length >= SEARCHED) addSearch(table);
+}
+
+/** Shades numbers by their place between the least and the largest of their column, among rows of the same model. */
+function shade(table: HTMLTableElement): void {
+  const columns = new Map<string, [HTMLTableCellElement, number][]>();
+  for (const row of table.tBodies[0].rows) {
+    for (const cell of row.querySelectorAll<HTMLTableCellElement>("td.n[data-v]")) {
+      gather(columns, `${cell.cellIndex} ${row.cells[0].textContent}`, [cell, Number(cell.dataset.v)]);
+    }
+  }
+  for (const cells of columns.values()) {
+    const values = cells.map(([, value]) => value);
+    const [least, most] = [Math.min(...values), Math.max(...values)];
+    for (const [cell, value] of most > least ? cells : []) {
+      const share = Math.round(((value - least) / (most - least)) * 20);
+      cell.style.background = `color-mix(in srgb, var(--c-prediction) ${share}%, transparent)`;
+    }
+  }
 }
 
 /** Rows of models, each below its heading; empty where a table has none. Within a model nothing is sorted: milliseconds do
