@@ -353,8 +353,9 @@ def _sampled(
     rest, last = times[~caught], index[~caught]
     call = np.searchsorted(begins, rest, "right") - 1
     inside = (call >= 0) & (rest < np.append(after, 0)[call]) & (last >= 0)
-    inside &= starts[last] >= np.append(begins, 0)[call]
-    waits = zip(rest.tolist(), last.tolist(), inside.tolist(), strict=True)
+    # Of one that waits in a call before it is seen to run there, the stack is not known.
+    known = ~inside | (starts[last] >= np.append(begins, 0)[call])
+    waits = zip(*(each[known].tolist() for each in (rest, last, inside)), strict=True)
     waited = [
         SampleRow(time, thread, spans[each].stack if in_call else idle, "Blocked") for time, each, in_call in waits
     ]
