@@ -15,6 +15,7 @@ help: ## show this list
 
 demo: environment ## analyze a sample recording on screen
 	@$(BIN)/python -m tracekit analyze $(SAMPLE)
+	@printf "\nnext, to see it on the timeline:\n  %s\n" "$(BIN)/tracekit view $(SAMPLE)"
 
 # What needs no test has one processor at work, and takes as long as a tenth of the tests: both run at once, and either
 # fails the whole. Where no bytecode is kept yet, one process makes it, and not each process of tests all of it.

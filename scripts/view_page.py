@@ -1,5 +1,5 @@
-"""Write the pictures of `tracekit view` and `tracekit why` in `docs/pictures/`, and the tables of keys and mouse in
-`docs/view.md` again.
+"""Write the pictures of `tracekit view`, `tracekit why` and `tracekit analyze` in `docs/pictures/`, and the tables of
+keys and mouse in `docs/view.md` again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from tracekit.api import explain
+from tracekit.api import explain, judge
+from tracekit.documents.report import report_document
 from tracekit.documents.why import why_document
 from tracekit.render.forms import FILE_WIDTH, render
 from tracekit.trace.build import open_trace
@@ -36,6 +37,8 @@ PICTURES: dict[str, tuple[str, tuple[str, ...]]] = {
     "memory": ("album_memory", ()),
 }
 """Name of the picture, samples, keys that lead there."""
+PRINTED = {"why": ("why", "captions_concurrent"), "report": ("analyze", "sharpen_8bit")}
+"""Name of the picture, command, sample."""
 SIZE = (130, 36)
 KEYS_BEGIN, KEYS_END = "<!-- keys: scripts/view_page.py -->", "<!-- end of keys -->"
 _FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
@@ -63,14 +66,16 @@ def picture(name: str) -> str:
     return _TEXT.sub(_words, svg)
 
 
-def why_picture() -> str:
-    """SVG of what `tracekit why` prints of a sample."""
-    source = SAMPLES / "captions_concurrent.trace"
-    report = explain(open_trace(source))
-    text = render(why_document(report), "text", width=FILE_WIDTH, color=True, verbose=False)
+def printed_picture(name: str) -> str:
+    """SVG of what a command prints of a sample."""
+    command, sample = PRINTED[name]
+    trace = open_trace(SAMPLES / f"{sample}.trace")
+    document = why_document(explain(trace)) if command == "why" else report_document(judge(trace))
+    text = render(document, "text", width=FILE_WIDTH, color=True, verbose=False)
+    line = f"tracekit {command} {sample}.trace"
     console = Console(record=True, width=FILE_WIDTH, file=io.StringIO())
-    console.print(Text.from_ansi(f"$ tracekit why {source.name}\n{text}"), soft_wrap=True)
-    svg = console.export_svg(title=f"tracekit why {source.name}", unique_id="terminal-1")
+    console.print(Text.from_ansi(f"$ {line}\n{text}"), soft_wrap=True)
+    svg = console.export_svg(title=line, unique_id="terminal-1")
     svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
     return _TEXT.sub(_words, re.sub(r"terminal-\d+-", "t-", svg.replace("Fira Code, monospace", _FONT)))
 
@@ -124,7 +129,8 @@ def main() -> None:
     (docs / "pictures").mkdir(parents=True, exist_ok=True)
     for name in PICTURES:
         (docs / "pictures" / f"{name}.svg").write_text(picture(name), encoding="utf-8")
-    (docs / "pictures" / "why.svg").write_text(why_picture(), encoding="utf-8")
+    for name in PRINTED:
+        (docs / "pictures" / f"{name}.svg").write_text(printed_picture(name), encoding="utf-8")
     text = (ROOT / "docs" / "view.md").read_text(encoding="utf-8")
     (docs / "view.md").write_text(page(text), encoding="utf-8")
 

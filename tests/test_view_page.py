@@ -41,11 +41,15 @@ def test_every_picture_is_on_the_page_and_there() -> None:
     pages = "".join((ROOT / "docs" / name).read_text("utf-8") for name in names)
     shown = re.findall(r"\(pictures/(.+?)\.svg\)", pages)
     assert sorted(shown) == sorted(script()["PICTURES"])
-    assert {path.stem for path in (ROOT / "docs" / "pictures").glob("*.svg")} == {*shown, "why"}
+    assert {path.stem for path in (ROOT / "docs" / "pictures").glob("*.svg")} == {*shown, *script()["PRINTED"]}
     assert "(pictures/why.svg)" in (ROOT / "docs" / "why.md").read_text("utf-8")
-    assert (ROOT / "docs" / "pictures" / "why.svg").read_text("utf-8") == script()["why_picture"](), (
-        "run `make pictures`"
-    )
+    assert "(docs/pictures/report.svg)" in (ROOT / "README.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", script()["PRINTED"])
+def test_a_picture_of_a_text_is_what_would_be_printed_now(name: str) -> None:
+    picture = script()["printed_picture"](name)
+    assert (ROOT / "docs" / "pictures" / f"{name}.svg").read_text("utf-8") == picture, "run `make pictures`"
 
 
 @pytest.mark.parametrize("name", script()["PICTURES"])

@@ -112,7 +112,7 @@ def test_the_readme_runs_as_written(
         said = re.search(r"# exit status (\d)", line)
         assert tracekit(*words).status == (int(said[1]) if said else 0), line
         run.append(words[0])
-    assert {"analyze", "compare", "check", "inspect", "sql", "lake"} == set(run)
+    assert {"analyze", "why", "fix", "compare", "check", "inspect", "sql"} == set(run)
     assert Path("report.html").exists()
 
 
