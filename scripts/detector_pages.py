@@ -29,29 +29,38 @@ def listed() -> str:
     lines = [
         "# Every check",
         "",
-        "What tracekit looks for, by symptom as in `tracekit explain`. Each page explains how it is measured, when a",
-        "finding is not a problem, and the fix; `tracekit explain ID` prints it with its thresholds. How right they",
-        "are: [accuracy](accuracy.md).",
+        "What tracekit looks for, by symptom. The page of a check says how it measures, when a finding is not a problem,",
+        "and how to fix it. `tracekit explain ID` prints the same with its thresholds. How often checks are right:",
+        "[accuracy](accuracy.md).",
         "",
-        "Every threshold is an option, and its basis says where the number comes from.",
+        "Every threshold is an option; its basis says where the number comes from.",
         HEURISTIC,
         "",
-        *_table(DETECTORS, "rules"),
+        *_sections(DETECTORS, "rules"),
+        "## Checks of model files",
         "",
-        "Checks of model files ([inspect](../inspect.md)):",
+        "`tracekit inspect` and `fix` evaluate these ([models](../inspect.md)).",
         "",
-        *_table(MODEL_DETECTORS, "model_rules"),
-        "",
+        *_rows(MODEL_DETECTORS, "model_rules"),
     ]
     return "\n".join(lines)
 
 
-def _table(checks: Sequence[ListedDetector], folder: str) -> list[str]:
+def _sections(checks: Sequence[ListedDetector], folder: str) -> list[str]:
+    lines: list[str] = []
+    for pattern in Pattern:
+        found = [each for each in checks if each.page.pattern == pattern]
+        if found:
+            lines += [f"## {str(pattern)[0].upper()}{str(pattern)[1:]}", "", *_rows(found, folder)]
+    return lines
+
+
+def _rows(checks: Sequence[ListedDetector], folder: str) -> list[str]:
     rows = (
-        f"| {each.page.pattern} | [{each.id}]({PAGES}/{folder}/{each.id}.md) | {each.page.finding_title} |"
+        f"| [{each.id}]({PAGES}/{folder}/{each.id}.md) | {each.page.finding_title} |"
         for each in sorted(checks, key=lambda each: list(Pattern).index(each.page.pattern))
     )
-    return ["| symptom | check | finding |", "|---|---|---|", *rows]
+    return ["| check | finding |", "|---|---|", *rows, ""]
 
 
 def generated() -> str:
